@@ -2,8 +2,8 @@
 //
 //	messaging sandbox   run the service on this machine, with a web page to see messages, reply to them and inject faults
 //	messaging doctor    find where an account differs from the contract, and write the overlay
-//	messaging send      send one message; the exit status is its verdict
-//	messaging list      list sent SMS as a table, CSV or JSON lines
+//	messaging send      pass one message to the service; the exit status is its verdict
+//	messaging list      print sent SMS as a table, CSV or JSON lines
 //	messaging find      look an SMS up by its reference ID
 //	messaging listen    receive callbacks, print them, and forward them to a program
 //	messaging replay    send a saved callback to a program again
