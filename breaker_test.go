@@ -470,6 +470,8 @@ func panicOfAnObserver(t *testing.T) {
 							assert.Equal(t, messaging.NotSent, verdict, what)
 						case s.retryAfter != "" && kind != messaging.StepAttempt:
 							// The service's word proves that it has nothing.
+							assert.Contains(t, []messaging.Verdict{messaging.NotSent, messaging.Unknown}, verdict, what)
+							assert.Equal(t, verdict == messaging.NotSent, retryable, what)
 						default:
 							assert.Equal(t, messaging.Unknown, verdict, what)
 							assert.False(t, retryable, what)

@@ -455,7 +455,7 @@ func TestSettleComparesNumbersOfCountries(t *testing.T) {
 		{"12345", "12346", false},
 		{"12345", "345", false},
 		{"+639171234567", "63917***4567", false},
-		{"+639171234567", "63917XXXXX67", false},
+		{"+639171234567", "63917xxxxx67", false},
 	} {
 		c := newClerk("accepted", "listed")
 		c.listedTo = tt.listed

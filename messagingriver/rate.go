@@ -45,7 +45,7 @@ func (t turns) of(i int) time.Time {
 }
 
 // atOnce returns for how many messages a process asks for turns: those of a quarter of a second, so that a process that dies
-// wastes few, and a new rate soon holds. If the rate has fallen, or is not known yet, reserve gives fewer.
+// wastes few, and a new rate soon holds. If the rate has fallen, or is not known yet, reserve hands out fewer.
 func (p *pace) atOnce() int {
 	rate := math.Float64frombits(p.known.Load())
 	if rate == 0 {

@@ -20,7 +20,7 @@ import (
 // DeliveryReport reports the state of a message that was sent with a callback URL. At least one of ID and ReferenceID is not empty.
 // Any other field is empty or zero if the callback does not carry it.
 //
-// Reports can arrive out of order, more than once, or not at all: a "sent" can follow a "delivered". Status.Final tells which
+// Reports can arrive out of order, more than once, or not at all: a "sent" can follow a "delivered". Status.Final says which
 // states end the question of delivery.
 type DeliveryReport struct {
 	// ID is the message ID, as in the receipt.

@@ -130,7 +130,7 @@ func (b *blocked) err(now time.Time, ended error) error {
 	return &namedError{ended.Error() + " while " + open.Error(), errors.Join(ended, open)}
 }
 
-// leaveBreakers leaves the breakers that were entered, and tells them what became of the attempt.
+// leaveBreakers leaves the breakers that were entered, with what became of the attempt.
 func (c *call) leaveBreakers(ctx context.Context, health Health) {
 	o := heard{at: c.outcome.Began, retryAfter: c.outcome.RetryAfter}
 	if health != Healthy && health.known() {

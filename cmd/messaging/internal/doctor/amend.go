@@ -283,7 +283,7 @@ func (a *amender) rename(concept string) bool {
 	return concept == "reference" && a.sent.reference != "" && a.goWithout()
 }
 
-// goWithout gives the reference ID up: the contract then has no name for it, so that a program that uses one is told.
+// goWithout drops the reference ID: the contract then has no name for it, and a send with one is an error.
 func (a *amender) goWithout() bool {
 	delete(a.changed, "reference")
 	a.sent.reference = ""
