@@ -48,8 +48,9 @@ func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 			"ROWS", "unnest(ARRAY(SELECT json_array_elements(CAST($1 AS json)))) AS r(value)", "UNLOCKED", "FOR UPDATE SKIP LOCKED", "WITHOUT ROWID", "",
 			"CLOCK", "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)", "LATER", "GREATEST", "EARLIER", "LEAST",
 			"NEXT", "nextval('messaging_outbox_seq')",
-			"CANCELLED", "jsonb_array_elements(COALESCE(j.args->'messages', '[]')) AS r(value)",
-			"FINALIZED", "CAST(EXTRACT(EPOCH FROM j.finalized_at) * 1000 AS BIGINT)"),
+			"MESSAGES", "jsonb_array_elements(COALESCE(j.args->'messages', '[]')) AS r(value)",
+			"FINALIZED", "CAST(EXTRACT(EPOCH FROM j.finalized_at) * 1000 AS BIGINT)",
+			"ATTEMPTED", "CAST(EXTRACT(EPOCH FROM j.attempted_at) * 1000 AS BIGINT)"),
 		query: func(ctx context.Context, statement string, args ...any) (rows, error) {
 			return pool.Query(ctx, statement, args...)
 		},
@@ -86,8 +87,9 @@ func sqlite(db *sql.DB) database[*sql.Tx] {
 			"CLOCK", "CAST(unixepoch('subsec') * 1000 AS INTEGER)", "LATER", "MAX", "EARLIER", "MIN",
 			"NEXT", `(SELECT COALESCE(MAX(o.seq), 0) FROM messaging_outbox o
 				WHERE o.channel = r.value->>'channel' AND o.recipient = r.value->>'recipient') + r.key + 1`,
-			"CANCELLED", "json_each(j.args, '$.messages') AS r",
-			"FINALIZED", "CAST(unixepoch(j.finalized_at, 'subsec') * 1000 AS INTEGER)"),
+			"MESSAGES", "json_each(j.args, '$.messages') AS r",
+			"FINALIZED", "CAST(unixepoch(j.finalized_at, 'subsec') * 1000 AS INTEGER)",
+			"ATTEMPTED", "CAST(unixepoch(j.attempted_at, 'subsec') * 1000 AS INTEGER)"),
 		query: func(ctx context.Context, statement string, args ...any) (rows, error) {
 			prepared, err := prepare(ctx, statement)
 			if err != nil {

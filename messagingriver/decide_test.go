@@ -387,40 +387,36 @@ func TestRateIsOfAllProcesses(t *testing.T) {
 	})
 }
 
-// TestKillLeavesNoBacklogStanding: jobs that wait for their turns are lost with their process, those of a round too. Their messages
-// get others after five SendTimeouts and a round.
-func TestKillLeavesNoBacklogStanding(t *testing.T) {
+// TestJobThatEndedWithItsProcessHoldsNoMessageBack: one that was killed after River had given it jobs, and before their first statement. A
+// round had put the messages off, because their jobs queued for long.
+func TestJobThatEndedWithItsProcessHoldsNoMessageBack(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
-		service, client := connected(t)
+		_, client := connected(t)
 		options := quick()
-		options.SendTimeout, options.Rate = 2*time.Second, 2
+		options.SendTimeout = 20 * time.Second // what queues for 100 s is put off by 20 minutes
 		r := t.newRig(t, client, options)
-		var messages []messagingriver.Message
-		for i := range 100 {
-			messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
+		insert(t, r, smsMessage("its job ended"), smsMessage("has a newer job"))
+		require.NoError(t, r.insertWith(t.Context(), smsMessage("scheduled"), river.InsertOpts{ScheduledAt: time.Now().Add(3 * time.Minute)}))
+		ended := time.Now().Add(-5 * time.Minute)
+		require.NoError(t, r.exec(t.Context(), "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = '"+
+			ended.UTC().Format("2006-01-02 15:04:05.000Z")+"'"))
+		for reference, due := range map[string]time.Time{
+			"its job ended": ended.Add(19 * time.Minute), "has a newer job": ended.Add(21 * time.Minute),
+		} {
+			require.NoError(t, r.exec(t.Context(),
+				fmt.Sprintf("UPDATE messaging_outbox SET due_at = %d WHERE reference = '%s'", due.UnixMilli(), reference)))
 		}
-		insert(t, r, messages...)
-		stop := r.start(t)
-		count := func(of string) (n int) {
-			assert.NoError(t, r.pool().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+of).Scan(&n))
-			return n
-		}
-		jobs := func(where string) int { return count("river_job WHERE kind = 'messaging_send' AND " + where) }
-		require.Eventually(t, func() bool {
-			return jobs("CAST(args AS TEXT) LIKE '%again%'") > 0 && jobs("state = 'available'") == 0 &&
-				count(fmt.Sprintf("messaging_outbox WHERE state = 'waiting' AND due_at NOT BETWEEN %d AND %d",
-					time.Now().UnixMilli(), time.Now().Add(time.Minute).UnixMilli())) == 0
-		}, time.Minute, 50*time.Millisecond, "jobs of a round have begun, and none waits")
-		r.kill(t, stop)
-		counts := r.counts(t.Context())
-		assert.LessOrEqual(t, counts[messagingriver.Sending], 2, "what only waited is in no doubt")
-		require.NoError(t, r.SetRate(t.Context(), 1000))
 		defer r.start(t)()
-		before := len(service.Sent())
 		require.Eventually(t, func() bool {
-			return len(service.Sent()) >= before+counts[messagingriver.Waiting]-2 // two may have been sent while it stopped
-		}, 50*time.Second, 50*time.Millisecond, "five SendTimeouts are 10 s, and sixty are 120 s")
+			row, err := r.row(t.Context(), smsKey("its job ended"))
+			return err == nil && row.State == messagingriver.Accepted
+		}, time.Minute, 20*time.Millisecond)
+		for _, reference := range []string{"has a newer job", "scheduled"} {
+			row, err := r.row(t.Context(), smsKey(reference))
+			require.NoError(t, err)
+			assert.Equal(t, messagingriver.Waiting, row.State, reference)
+		}
 	})
 }
 

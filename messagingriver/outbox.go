@@ -251,7 +251,7 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []Message
 		rows, wake.Milliseconds(), later.Milliseconds(), options.Priority, options.MaxAttempts)
 	added, err := collect(found, err, keyColumns)
 	if err == nil && len(added) > 0 {
-		_, err = o.river.InsertManyFastTx(ctx, tx, jobsOf(added, false, options))
+		_, err = o.river.InsertManyFastTx(ctx, tx, jobsOf(added, options))
 	}
 	return len(added), err
 }

@@ -42,7 +42,7 @@ func (t *tender[TTx]) Timeout(*river.Job[round]) time.Duration { return t.outbox
 // the service.
 func (t *tender[TTx]) Work(ctx context.Context, _ *river.Job[round]) error {
 	o := t.outbox
-	return errors.Join(o.noteRate(ctx), o.dropCancelled(ctx), o.wakeOverdue(ctx), o.probe(ctx), o.resumeAgain(ctx), o.deleteOld(ctx), o.settleDue(ctx))
+	return errors.Join(o.noteRate(ctx), o.dropCancelled(ctx), o.takeBack(ctx), o.wakeOverdue(ctx), o.probe(ctx), o.resumeAgain(ctx), o.deleteOld(ctx), o.settleDue(ctx))
 }
 
 // batch is how many rows a statement of a round takes.
@@ -129,15 +129,28 @@ func (o *Outbox[TTx]) dropCancelled(ctx context.Context) error {
 	return o.database.exec(ctx, `
 		UPDATE messaging_outbox
 		SET state = 'dropped', problem = 'its job was cancelled in River', message = NULL, recipient = NULL, due_at = CLOCK + CAST($1 AS BIGINT)
-		FROM river_job j, CANCELLED
+		FROM river_job j, MESSAGES
 		WHERE j.kind = 'messaging_send' AND j.state = 'cancelled' AND FINALIZED >= LATER(decided_at, messaging_outbox.created_at)
 			AND channel = value->>'channel' AND reference = value->>'reference' AND messaging_outbox.state || '' = 'waiting'`,
 		o.options.Keep.Milliseconds())
 }
 
+// takeBack has messages looked after whose jobs ended with their process. A round had put them off while these queued.
+func (o *Outbox[TTx]) takeBack(ctx context.Context) error {
+	return o.database.exec(ctx, `
+		UPDATE messaging_outbox SET due_at = LATER(not_before, CLOCK) FROM river_job j, MESSAGES
+		WHERE j.kind = 'messaging_send' AND j.state = 'running' AND ATTEMPTED <= CLOCK - CAST($1 AS BIGINT)
+			AND channel = value->>'channel' AND reference = value->>'reference' AND messaging_outbox.state || '' = 'waiting'
+			AND due_at > LATER(not_before, CLOCK) AND due_at <= ATTEMPTED + CAST($2 AS BIGINT)`,
+		o.overdue().Milliseconds(), o.muchLater().Milliseconds())
+}
+
+// muchLater is how long a message waits for a job that a round made before it gets another.
+func (o *Outbox[TTx]) muchLater() time.Duration { return 12 * o.overdue() }
+
 // wakeOverdue makes another job for each message that waits beyond its time: its job may have ended with a process, been
-// deleted, or handed it back. It may also still queue, and so may the new one, so the next comes much later, unless the new one
-// begins. What gets two jobs is sent once.
+// deleted, or handed it back. It may also still queue, and so may the new one, so the next comes much later. What gets two jobs
+// is sent once.
 func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
 	type job struct{ priority, most int }
 	type late struct {
@@ -160,11 +173,11 @@ func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
 		if err := o.inTx(ctx, func(tx TTx) error { // so that a job begins after its messages were put off
 			for job, some := range like {
 				options := river.InsertOpts{Priority: max(1, min(job.priority, 4)), MaxAttempts: max(0, job.most)}
-				if _, err := o.river.InsertManyFastTx(ctx, tx, jobsOf(some, true, options)); err != nil {
+				if _, err := o.river.InsertManyFastTx(ctx, tx, jobsOf(some, options)); err != nil {
 					return err
 				}
 			}
-			found, err := o.database.queryIn(ctx, tx, o.database.spell.Replace(putOff), keys, (12 * o.overdue()).Milliseconds())
+			found, err := o.database.queryIn(ctx, tx, o.database.spell.Replace(putOff), keys, o.muchLater().Milliseconds())
 			_, err = collect(found, err, func(*struct{}) []any { return nil })
 			return err
 		}); err != nil || len(waiting) < batch {

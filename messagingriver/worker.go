@@ -24,8 +24,6 @@ import (
 // messages is what River's jobs are for: to send some messages of a channel. One job for several costs less than a job for each.
 type messages struct {
 	Messages []Key `json:"messages"`
-	// Again is set if a round made the job because the messages waited beyond their time.
-	Again bool `json:"again,omitempty"`
 }
 
 func (messages) Kind() string { return "messaging_send" }
@@ -36,10 +34,9 @@ func (m *messages) UnmarshalJSON(data []byte) error {
 		Key
 
 		Messages []Key `json:"messages"`
-		Again    bool  `json:"again"`
 	}
 	_ = json.Unmarshal(data, &form)
-	*m = messages{form.Messages, form.Again}
+	*m = messages{form.Messages}
 	if form.Reference != "" {
 		m.Messages = append(m.Messages, form.Key)
 	}
@@ -50,13 +47,13 @@ func (m *messages) UnmarshalJSON(data []byte) error {
 const perJob = 25
 
 // jobsOf returns jobs for messages, each for some of one channel.
-func jobsOf(keys []Key, again bool, options river.InsertOpts) []river.InsertManyParams {
+func jobsOf(keys []Key, options river.InsertOpts) []river.InsertManyParams {
 	options.UniqueOpts, options.Pending = river.UniqueOpts{}, false
 	var jobs []river.InsertManyParams
 	for channel, keys := range byChannel(keys) {
 		options.Queue = queueOf(channel)
 		for some := range slices.Chunk(keys, perJob) {
-			jobs = append(jobs, river.InsertManyParams{Args: messages{some, again}, InsertOpts: new(options)})
+			jobs = append(jobs, river.InsertManyParams{Args: messages{some}, InsertOpts: new(options)})
 		}
 	}
 	return jobs
@@ -89,11 +86,6 @@ func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[messages]) error 
 	if len(job.Args.Messages) == 0 { // of a version whose jobs cannot be read: its rows get jobs in the next round
 		return o.database.exec(ctx, `UPDATE messaging_outbox SET due_at = CLOCK, priority = $1 WHERE state = 'waiting' AND priority IS NULL`,
 			river.PriorityDefault)
-	}
-	if job.Args.Again { // from here the job can end with its process
-		if err := o.handBack(ctx, job.Args.Messages, o.overdue()); err != nil {
-			return err
-		}
 	}
 	for channel, keys := range byChannel(job.Args.Messages) { // a job of the first version may be for several
 		for len(keys) > 0 && ctx.Err() == nil {
@@ -382,7 +374,7 @@ func (o *Outbox[TTx]) follow(ctx context.Context, done []attempt) error {
 		AND o.seq = (SELECT MIN(m.seq) FROM messaging_outbox m
 			WHERE m.channel = o.channel AND m.recipient = o.recipient AND m.state = 'waiting' AND m.not_before <= CLOCK)`, lanes)
 	if err == nil && len(next) > 0 {
-		_, err = o.river.InsertManyFast(context.WithoutCancel(ctx), jobsOf(next, false, river.InsertOpts{}))
+		_, err = o.river.InsertManyFast(context.WithoutCancel(ctx), jobsOf(next, river.InsertOpts{}))
 	}
 	return err
 }
