@@ -130,7 +130,7 @@ func (r reader) members(sh *shape, value any, to reflect.Value, index int) Fit {
 				if present {
 					known++
 				}
-				if member != nil {
+				if member != nil && member != "" {
 					picked[name] = member
 				}
 			}

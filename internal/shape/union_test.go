@@ -73,6 +73,18 @@ func TestUnions(t *testing.T) {
 	}
 }
 
+func TestEmptyTextChoosesNoType(t *testing.T) {
+	t.Parallel()
+	for document, want := range map[string]animal{
+		`{"type":""}`:           nil,
+		`{"type":"","tail":{}}`: rawAnimal{Tail: json.RawMessage(`{}`)},
+	} {
+		var got zoo
+		assert.Equal(t, Exact, zooShapes().Read(Decode([]byte(document)), &got), document)
+		assert.Equal(t, want, got.Beside, document)
+	}
+}
+
 func TestBest(t *testing.T) {
 	t.Parallel()
 	for document, want := range map[string]struct {
@@ -102,7 +114,7 @@ func TestWriterRejectsAPointer(t *testing.T) {
 // What a type holds exactly is written again as it was.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
-		`{"animals":[{"type":"cat","tail":{"kind":"LONG","owner":{"name":"Ana"}}}]}`, `{"type":"dog"}`, `{"animals":[null]}`, `null`, `{"animals":{}}`, `1`, `{`,
+		`{"animals":[{"type":"cat","tail":{"kind":"LONG","owner":{"name":"Ana"}}}]}`, `{"type":"dog"}`, `{"animals":[null]}`, `null`, `{"animals":{}}`, `{"type":""}`, `1`, `{`,
 		`{"animals":[{"type":"cage","animal":{"type":"cage","animal":{"type":"cat","tail":{"kind":"long","owner":{}}}}}]}`, `{"type":"cat","tail":{"kind":"long"}}`,
 	} {
 		f.Add([]byte(seed))

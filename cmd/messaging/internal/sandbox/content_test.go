@@ -115,18 +115,20 @@ func TestPieces(t *testing.T) {
 		{Text: "see "}, {Text: "https://a.example.com/x?y=1", Link: "https://a.example.com/x?y=1"}, {Text: ". "}, {Control: "U+202E"}, {Text: "ok\n"},
 	}, slices.DeleteFunc(pieces("see https://a.example.com/x?y=1. \u202eok\n"), func(p piece) bool { return p == piece{} }))
 	assert.Empty(t, pieces(""))
+	assert.Contains(t, pieces("HTTPS://a.example.com/\u202e3pm"), piece{Control: "U+202E"}, "behind a link")
+	assert.Contains(t, pieces("ftps+HTTP://a.example.com\u202e"), piece{Control: "U+202E"})
 	long := pieces(strings.Repeat("é", shownText))
 	assert.Equal(t, "… 8000 bytes in all", long[len(long)-1].Control)
 }
 
 func FuzzPieces(f *testing.F) {
-	for _, seed := range []string{"", "a", "https://a.example.com", "\u202e\x00", "\xff\xfe", "http://[::1", strings.Repeat("\u2066", 3000)} {
+	for _, seed := range []string{"", "a", "https://a.example.com", "\u202e\x00", "\xff\xfe", "http://[::1", "Https://a.\xecp.t\x9f", strings.Repeat("\u2066", 3000)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, p := range pieces(text) {
 			assert.NotContains(t, p.Text, "\u202e")
-			assert.True(t, p.Link == "" || strings.HasPrefix(p.Link, "http"))
+			assert.True(t, p.Link == "" || strings.HasPrefix(strings.ToLower(p.Link), "http"))
 		}
 	})
 }

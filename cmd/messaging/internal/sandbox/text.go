@@ -43,8 +43,8 @@ func chatPieces(text string) []piece {
 func divided(text string, show func(string) []piece) []piece {
 	cut := len(text) > shownText
 	var all []piece
-	for _, part := range splitLinks(clip(text, shownText)) {
-		if webURL(part) != "" {
+	for i, part := range splitLinks(clip(text, shownText)) {
+		if i%2 == 1 && webURL(part) != "" {
 			all = append(all, piece{Text: part, Link: part})
 			continue
 		}
@@ -169,7 +169,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 func splitLinks(text string) []string {
 	var parts []string
 	begin := 0
-	for _, at := range regexp.MustCompile(`https?://[\w.~:/?#\[\]@!$&'()*+,;=%-]+[\w/~=&#-]`).FindAllStringIndex(text, -1) {
+	for _, at := range regexp.MustCompile(`(?i)https?://[\w.~:/?#\[\]@!$&'()*+,;=%-]+[\w/~=&#-]`).FindAllStringIndex(text, -1) {
 		parts = append(parts, text[begin:at[0]], text[at[0]:at[1]])
 		begin = at[1]
 	}
