@@ -860,7 +860,6 @@ func FuzzListDecode(f *testing.F) {
 		`{"result":{"rows":[{"ids":{"main":1,"x":2},"id":"b","op":{"name":"OP"},"body":[{"text":"t"},"20060102150405"]}]}}`,
 		`{"rows":[[{"op":"OP","t":1790000000,"t2":"2026-01-02 03:04"},{"ids":7}]],"data":[{"id":"x"}]}`,
 		`[{"id":"a","id":null,"x":1,"x":2,"messageParts":1e2},{"messageParts":"9223372036854775807"}]`,
-		`{"data":[{"id":"a00e9\n","l":[ ]}]}`,
 		`{"data":[{"id":"a"}],"code":{"x":1},"error":{"code":"0"},"nextPage":"?a=%zz"}`,
 		"{\"data\":[{\"\\u0069d\":\"\xff\",\"\xff\":1,\"\\ufffd\":2}]}",
 	} {

@@ -114,7 +114,7 @@ func TestWriterRejectsAPointer(t *testing.T) {
 // What a type holds exactly is written again as it was.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
-		`{"animals":[{"type":"cat","tail":{"kind":"LONG","owner":{"name":"Ana"}}}]}`, `{"type":"dog"}`, `{"animals":[null]}`, `null`, `{"animals":{}}`, `{"type":""}`, `1`, `{`,
+		`{"animals":[{"type":"cat","tail":{"kind":"LONG","owner":{"name":"Ana"}}}]}`, `{"type":"dog"}`, `{"animals":[null]}`, `null`, `{"animals":{}}`, `1`, `{`,
 		`{"animals":[{"type":"cage","animal":{"type":"cage","animal":{"type":"cat","tail":{"kind":"long","owner":{}}}}}]}`, `{"type":"cat","tail":{"kind":"long"}}`,
 	} {
 		f.Add([]byte(seed))

@@ -122,7 +122,7 @@ func TestPieces(t *testing.T) {
 }
 
 func FuzzPieces(f *testing.F) {
-	for _, seed := range []string{"", "a", "https://a.example.com", "\u202e\x00", "\xff\xfe", "http://[::1", "Https://a.\xecp.t\x9f", strings.Repeat("\u2066", 3000)} {
+	for _, seed := range []string{"", "a", "https://a.example.com", "\u202e\x00", "\xff\xfe", "http://[::1", strings.Repeat("\u2066", 3000)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
