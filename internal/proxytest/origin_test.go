@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -283,12 +284,23 @@ func (s *service) list(r *http.Request) ([]byte, error) {
 	return json.Marshal(map[string]any{"data": rows, "totalRows": len(references), "hasNext": from+size < len(references)})
 }
 
+var lastPort atomic.Int32
+
+// freeAddress returns an address that nothing listens on, and none twice: tests run side by side. The system would give a port that was
+// closed to another test, or to a connection.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, listener.Close()) }()
-	return listener.Addr().String()
+	const first, last = 20_000, 32_000 // below those of connections
+	for {
+		address := fmt.Sprint("127.0.0.1:", first+lastPort.Add(1))
+		require.LessOrEqual(t, lastPort.Load(), int32(last-first), "no port is free")
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			continue
+		}
+		require.NoError(t, listener.Close())
+		return address
+	}
 }
 
 func waitForListener(t *testing.T, address string) {

@@ -113,12 +113,16 @@ func (s *settings) run(ctx context.Context, console cli.Console) error {
 	if closed := box.Close(); closed != nil {
 		err = errors.Join(err, fmt.Errorf("--keep: %w", closed))
 	}
-	printing.close()
 	messages := "1 message"
 	if n := box.Messages(); n != 1 {
 		messages = itoa(n) + " messages"
 	}
-	_, _ = fmt.Fprintf(console.Out, "stopped, %s\n", messages)
+	if s.quiet {
+		_, _ = fmt.Fprintln(console.Out, "stopped, "+messages)
+	} else {
+		printing.print("stopped, " + messages)
+		printing.close()
+	}
 	return err
 }
 

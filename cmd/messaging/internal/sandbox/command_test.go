@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -209,6 +210,21 @@ func TestPrinterHoldsNobodyUp(t *testing.T) {
 	<-p.done
 	require.NoError(t, writer.Close())
 	<-drained
+}
+
+// TestPrinterEndsWithinASecond, also if nothing reads the lines.
+func TestPrinterEndsWithinASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reader, writer := io.Pipe()
+		p := newPrinter(writer)
+		p.print("a line")
+		began := time.Now()
+		p.close()
+		assert.Equal(t, time.Second, time.Since(began))
+		require.NoError(t, reader.Close())
+		<-p.done
+	})
 }
 
 // TestCommandRefusesFileOfAnotherSandbox: two sandboxes would overwrite each other's messages.

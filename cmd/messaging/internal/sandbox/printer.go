@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // printer writes lines in the background: a terminal that is slow, or stopped, holds no request up. It drops lines that it
@@ -53,7 +54,7 @@ func (p *printer) print(line string) {
 	}
 }
 
-// close writes what waits and ends. A nil printer has nothing.
+// close writes what waits and ends, within a second. A nil printer has nothing.
 func (p *printer) close() {
 	if p == nil {
 		return
@@ -62,5 +63,8 @@ func (p *printer) close() {
 	p.closed = true
 	close(p.lines)
 	p.mu.Unlock()
-	<-p.done
+	select {
+	case <-p.done:
+	case <-time.After(time.Second): // what reads the lines has stopped
+	}
 }
