@@ -1,0 +1,60 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// asCommand has the test binary run as the command.
+const asCommand = "MESSAGING_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// TestSecondInterruptEndsTheCommand: the first lets a request under way finish for a second.
+func TestSecondInterruptEndsTheCommand(t *testing.T) {
+	t.Parallel()
+	for _, interrupts := range []int{1, 2} {
+		command := exec.CommandContext(t.Context(), os.Args[0], "sandbox", "--quiet", "--listen", "127.0.0.1:0")
+		command.Env = append(os.Environ(), asCommand+"=1")
+		stdout, err := command.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, command.Start())
+		lines := bufio.NewScanner(stdout)
+		require.True(t, lines.Scan())
+		base, err := url.Parse(strings.TrimPrefix(lines.Text(), "export MESSAGING_BASE_URL="))
+		require.NoError(t, err)
+		conn, err := net.Dial("tcp", base.Host)
+		require.NoError(t, err)
+		_, err = conn.Write([]byte("POST /sms/send HTTP/1.1\r\nHost: " + base.Host + "\r\nContent-Length: 9\r\n\r\n{"))
+		require.NoError(t, err)
+		time.Sleep(100 * time.Millisecond) // it reads the body
+		began := time.Now()
+		for range interrupts {
+			require.NoError(t, command.Process.Signal(os.Interrupt))
+			time.Sleep(100 * time.Millisecond)
+		}
+		err = command.Wait()
+		status, ok := command.ProcessState.Sys().(syscall.WaitStatus)
+		require.True(t, ok)
+		assert.Equal(t, interrupts == 2, status.Signaled(), "%v after %v", err, time.Since(began))
+		assert.Equal(t, interrupts == 1, command.ProcessState.Success())
+		require.NoError(t, conn.Close())
+	}
+}
