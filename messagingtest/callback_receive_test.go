@@ -398,7 +398,7 @@ func TestReceiveEndsPauseWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	h := newHook(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
-		time.AfterFunc(5*time.Millisecond, cancel)
+		time.AfterFunc(300*time.Millisecond, cancel) // long after the first response was read
 	})
 	replies := NewServer(t).Receive(ctx, h.URL, InboundSMS{}, RetryFailures(math.MaxInt))
 	assert.Equal(t, 500, replies[0].StatusCode)
