@@ -165,7 +165,7 @@ func closing(text string, i int, marker string) int {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// splitLinks divides a text at its http and https URLs.
+// splitLinks divides a text at its http and https URLs: every second part is one.
 func splitLinks(text string) []string {
 	var parts []string
 	begin := 0
