@@ -322,7 +322,7 @@ func TestSendVerdictOfWhatIsNoID(t *testing.T) {
 
 func TestSendVerdictOfAText(t *testing.T) {
 	t.Parallel()
-	const kannel = `{"sms.send":{"response":{"id":[],"status":[""]},"accepted":["0: Accepted*","3: Queued*"],"refused":["Sender missing*"]},
+	const textService = `{"sms.send":{"response":{"id":[],"status":[""]},"accepted":["0: Accepted*","3: Queued*"],"refused":["Sender missing*"]},
 		"errors":{"code":["","code"],"message":[""],"classes":{"unauthorized":["Authorization failed*"]},"success":["OK"]}}`
 	for _, tt := range []struct {
 		status  int
@@ -348,14 +348,14 @@ func TestSendVerdictOfAText(t *testing.T) {
 		{200, `{"id":"m-1"}`, messaging.Unknown, nil},
 		{200, `"0: Accepted for delivery"`, messaging.Accepted, nil},
 	} {
-		e, requests := sendGetting(t, kannel, tt.status, nil, tt.body)
+		e, requests := sendGetting(t, textService, tt.status, nil, tt.body)
 		assert.Equal(t, tt.verdict, verdictOf(e), "%d %.60s: %v", tt.status, tt.body, e)
 		assert.Equal(t, 1, requests, tt.body)
 		for _, class := range classes {
 			assert.Equal(t, class == tt.class, e != nil && e.Is(class), "%.60s: %v", tt.body, class)
 		}
 	}
-	e, _ := sendGetting(t, kannel, http.StatusForbidden, nil, "Authorization failed for sendsms")
+	e, _ := sendGetting(t, textService, http.StatusForbidden, nil, "Authorization failed for sendsms")
 	assert.Equal(t, "Authorization failed for sendsms", e.Code)
 	assert.Equal(t, "Authorization failed for sendsms", e.Message)
 }
