@@ -13,7 +13,8 @@ import (
 )
 
 // attempt makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
-func (c *call) attempt(caller context.Context) {
+func (c *call) attempt(carrier *http.Request) {
+	caller := carrier.Context()
 	if c.outcome.Interrupted = c.waitForTurn(caller); c.outcome.Interrupted != nil {
 		return
 	}
@@ -27,7 +28,7 @@ func (c *call) attempt(caller context.Context) {
 	ctx, cancel := context.WithDeadline(caller, began.Add(c.transport.Timeout))
 	defer cancel()
 	own := &ownParts{url: *c.request.URL, hooks: c.evidence.trace(cancel, c.transport.OwnBase)}
-	out := c.newRequest(httptrace.WithClientTrace(ctx, &own.hooks), own)
+	out := c.newRequest(carrier.WithContext(httptrace.WithClientTrace(ctx, &own.hooks)), own)
 	if err := c.authenticate(ctx, out); err != nil || ctx.Err() != nil {
 		c.outcome.Interrupted = c.contextError(ctx, caller, err)
 		return
@@ -78,13 +79,11 @@ func (c *call) waitForTurn(ctx context.Context) error {
 	return err
 }
 
-// newRequest makes out the request of an attempt. It is the attempt's own, so that neither an authenticator nor a round
-// tripper can change the next one.
-func (c *call) newRequest(ctx context.Context, own *ownParts) *http.Request {
+// newRequest makes out, a copy of the carrier, the request of an attempt. It is the attempt's own, so that neither an authenticator
+// nor a round tripper can change the next one.
+func (c *call) newRequest(out *http.Request, own *ownParts) *http.Request {
 	r := &c.request
-	out := (&http.Request{
-		Method: r.Method, URL: &own.url, Host: own.url.Host, Header: maps.Clone(r.Header), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(ctx)
+	out.URL, out.Host, out.Header = &own.url, own.url.Host, maps.Clone(out.Header)
 	if r.Read {
 		out.Header["Cache-Control"] = []string{"no-cache"}
 	}

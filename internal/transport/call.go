@@ -2,6 +2,9 @@ package transport
 
 import (
 	"context"
+	"net/http"
+
+	"github.com/hashicorp/go-retryablehttp"
 )
 
 // A call is the state of one Do. Its attempts are made in attempt.go, and retry.go decides whether another follows.
@@ -15,11 +18,18 @@ type call struct {
 	passed  [2]passed // the breakers
 	sending bool      // the last attempt reached the round tripper, and is not known to have been without effect
 
-	refreshes   int    // attempts that were made for a fresh token
-	held        int    // attempts that were throttled and do not count, because the next waits for an open breaker
-	forgetToken func() // drops the token of the last attempt; nil if it had none from a TokenSource
-	hasten      bool   // the attempt that follows need not wait: it is for a fresh token, or waits for a breaker
+	tries       int           // attempts that count towards MaxAttempts
+	refreshed   bool          // an attempt was made for a fresh token
+	forgetToken func()        // drops the token of the last attempt; nil if it had none from a TokenSource
+	endBackoff  func(Outcome) // nil when no wait is under way
+
+	carrier  retryablehttp.Request // goes through the loop: the request, without what is an attempt's own
+	response http.Response         // comes back: that of the last attempt, read and closed
 }
+
+type callKey struct{}
+
+func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) } //nolint:forcetypeassert // Do has put it there
 
 // Do performs a call.
 func (t *Transport) Do(ctx context.Context, r Request) Outcome {
@@ -27,13 +37,17 @@ func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 	if r.Doubt != nil {
 		defer func() { *r.Doubt = c.sending && c.evidence.written(c.outcome.Err) }()
 	}
-	c.attempt(ctx)
-	if c.shouldRetry(ctx) {
-		c.retry(ctx)
-	}
+	t.once.Do(func() { t.loop = t.newLoop() })
+	carrier := http.Request{Method: r.Method, URL: r.URL, Header: r.Header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	c.carrier.Request = carrier.WithContext(context.WithValue(ctx, callKey{}, c))
+	_, err := t.loop.Do(&c.carrier) //nolint:bodyclose // attempt has read and closed it
 	o := &c.outcome
+	if c.endBackoff != nil { // the context ended the wait
+		o.Interrupted = ctx.Err()
+		c.endBackoff(Outcome{Err: o.Interrupted})
+	}
 	if o.Attempts == 0 {
-		o.Err, o.Interrupted = o.Interrupted, nil
+		o.Err, o.Interrupted = withoutURL(err), nil
 	}
 	return *o
 }

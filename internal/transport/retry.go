@@ -1,10 +1,12 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -15,52 +17,54 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// retry makes the attempts after the first. The loop is retryablehttp's: an attempt, a decision, a wait, and again. Its
-// first attempt is the one that was made already.
-func (c *call) retry(ctx context.Context) {
-	attempts := 0
-	var endBackoff func(Outcome) // nil when no wait is under way
-	loop := retryablehttp.Client{
-		HTTPClient: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
-			if attempts++; attempts > 1 {
-				endBackoff(Outcome{})
-				endBackoff = nil
-				c.attempt(ctx)
-			}
-			return &http.Response{Body: http.NoBody}, nil // the outcome is in c
-		})},
-		RetryMax: math.MaxInt, // shouldRetry counts
-		CheckRetry: func(context.Context, *http.Response, error) (bool, error) {
-			again := attempts == 1 || c.shouldRetry(ctx)
-			if again {
-				_, endBackoff = c.request.Observe.begin(ctx, Backoff, c.outcome.Attempts+1)
-			}
-			return again, nil
+// newLoop returns the loop of all calls of a Transport: an attempt, a decision, a wait, and again. The call is in the context.
+func (t *Transport) newLoop() *retryablehttp.Client {
+	return &retryablehttp.Client{
+		HTTPClient: &http.Client{Transport: attempts{}},
+		RetryMax:   t.MaxAttempts - 1, RetryWaitMin: t.MinWait, RetryWaitMax: t.MaxWait,
+		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+			return callOf(ctx).shouldRetry(ctx), nil
 		},
-		Backoff: func(time.Duration, time.Duration, int, *http.Response) time.Duration { return c.backoff() },
-	}
-	request := http.Request{Method: c.request.Method, URL: c.request.URL, Header: http.Header{}}
-	_, _ = loop.Do(&retryablehttp.Request{Request: request.WithContext(ctx)}) //nolint:bodyclose // attempt has read and closed it
-	if endBackoff != nil {
-		c.outcome.Interrupted = ctx.Err() // it ended the wait
-		endBackoff(Outcome{Err: c.outcome.Interrupted})
+		Backoff: backoff,
+		PrepareRetry: func(r *http.Request) error {
+			callOf(r.Context()).endBackoff(Outcome{})
+			return nil
+		},
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 }
 
-type roundTripper func(*http.Request) (*http.Response, error)
+// attempts is the round tripper of the loop.
+type attempts struct{}
 
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+// RoundTrip makes an attempt, and further ones at once while they need no wait and do not count: with a fresh token, or after
+// throttling that a breaker waits for. The response has been read and closed.
+func (attempts) RoundTrip(r *http.Request) (*http.Response, error) {
+	c := callOf(r.Context())
+	o := &c.outcome
+	c.tries++
+	for again := true; again; again = o.Interrupted == nil && (c.refreshes() || c.isHeld()) {
+		c.sending = false
+		c.attempt(r)
+	}
+	if o.StatusCode == 0 {
+		return nil, cmp.Or(o.Interrupted, o.Err)
+	}
+	header := o.Header
+	if header.Get("Location") != "" { // http.Client would follow it, or fail on it
+		header = maps.Clone(header)
+		header.Del("Location")
+	}
+	c.response = http.Response{StatusCode: o.StatusCode, Header: header, Body: http.NoBody}
+	return &c.response, nil
+}
 
-// shouldRetry decides whether another attempt follows. It judges what the attempt found: a response is never given up
-// because a context ended after it came.
+// shouldRetry decides whether another attempt follows, and begins the wait for it. It judges what the attempt found: a response
+// is never given up because a context ended after it came.
 func (c *call) shouldRetry(ctx context.Context) bool {
 	o := &c.outcome
-	if o.Attempts == 0 || o.Interrupted != nil {
+	if o.Interrupted != nil || !c.worthRetrying(ctx) {
 		return false // an attempt could not begin, and none after it can
-	}
-	refresh, hold := c.canRefresh(), c.isHeld()
-	if !refresh && !hold && !c.worthRetrying(ctx) {
-		return false
 	}
 	if err := ctx.Err(); err != nil {
 		if !errors.Is(o.Err, err) {
@@ -68,19 +72,27 @@ func (c *call) shouldRetry(ctx context.Context) bool {
 		}
 		return false
 	}
-	c.hasten, c.sending = refresh || hold, false
-	switch {
-	case refresh:
-		c.forgetToken()
-		c.refreshes++
-	case hold:
-		c.held++
+	c.sending = false
+	_, end := c.request.Observe.begin(ctx, Backoff, o.Attempts+1)
+	c.endBackoff = func(out Outcome) {
+		c.endBackoff = nil
+		end(out)
 	}
 	return true
 }
 
+// refreshes reports whether another attempt follows with a fresh token.
+func (c *call) refreshes() bool {
+	if !c.canRefresh() {
+		return false
+	}
+	c.forgetToken()
+	c.refreshed = true
+	return true
+}
+
 func (c *call) canRefresh() bool {
-	return c.judgement.TokenRefused && c.forgetToken != nil && c.refreshes == 0
+	return c.judgement.TokenRefused && c.forgetToken != nil && !c.refreshed
 }
 
 // isHeld reports whether the attempt was throttled as many others were, so that the next waits for a breaker.
@@ -97,7 +109,7 @@ func (c *call) isHeld() bool {
 func (c *call) worthRetrying(ctx context.Context) bool {
 	o := &c.outcome
 	switch {
-	case o.Attempts-c.refreshes-c.held >= c.transport.MaxAttempts:
+	case c.tries >= c.transport.MaxAttempts:
 		return false
 	case o.StatusCode == 0 && !o.Written:
 		return !IsPermanent(o.Err)
@@ -132,16 +144,15 @@ func (c *call) canWait(ctx context.Context) bool {
 	return !ok || wait == 0 || ctx.Err() != nil || wait < time.Until(deadline)
 }
 
-// backoff returns how long to wait before the next attempt: a random time up to minWait·2ⁿ and up to maxWait, so that
-// clients that failed together do not come back together, and at least as long as the response asked for.
-func (c *call) backoff() time.Duration {
-	if c.hasten {
-		return 0
+// backoff returns how long to wait before the next attempt: a random part of retryablehttp's exponential wait, so that clients that
+// failed together do not come back together, and at least as long as the response asked for.
+func backoff(least, most time.Duration, n int, resp *http.Response) time.Duration {
+	ceiling := retryablehttp.DefaultBackoff(least, most, n, nil)
+	wait := time.Duration(rand.Float64() * float64(ceiling)) //nolint:gosec // no secret depends on it
+	if resp != nil {
+		wait = max(wait, retryAfter(resp.Header))
 	}
-	t := c.transport
-	ceiling := min(float64(t.MinWait)*math.Pow(2, float64(c.outcome.Attempts-1)), float64(t.MaxWait))
-	jitter := time.Duration(rand.Float64() * ceiling) //nolint:gosec // no secret depends on it
-	return max(c.outcome.RetryAfter, jitter)
+	return wait
 }
 
 // maxRetryAfter stands for a Retry-After of more than a century.

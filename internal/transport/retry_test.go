@@ -280,8 +280,7 @@ func TestBackoffDoesNotOverflow(t *testing.T) {
 			{200 * time.Millisecond, math.MaxInt64},
 		} {
 			for range 20 {
-				c := call{transport: &Transport{MinWait: bounds[0], MaxWait: bounds[1]}, outcome: Outcome{Attempts: n + 1}}
-				wait := c.backoff()
+				wait := backoff(bounds[0], bounds[1], n, nil)
 				assert.GreaterOrEqual(t, wait, time.Duration(0), n)
 				assert.LessOrEqual(t, wait, bounds[1], n)
 			}
@@ -545,4 +544,15 @@ func TestIsPermanentUnwraps(t *testing.T) {
 	assert.True(t, IsPermanent(deep))
 	assert.False(t, IsPermanent(errRefused))
 	assert.False(t, IsPermanent(nil))
+}
+
+func TestCallsShareOneLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := newTransport(newFakeBase(unsent(errRefused), responds(200, "{}")))
+		tr.Do(t.Context(), sendRequest())
+		loop := tr.loop
+		tr.Do(t.Context(), sendRequest())
+		require.NotNil(t, loop)
+		assert.Same(t, loop, tr.loop)
+	})
 }

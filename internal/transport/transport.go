@@ -13,8 +13,10 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
+	"github.com/hashicorp/go-retryablehttp"
 	"golang.org/x/time/rate"
 )
 
@@ -41,6 +43,9 @@ type Transport struct {
 	// Changed is called when a breaker has opened, or closed after trouble, in the goroutine of the call that made it so, with
 	// the request of that call. It may be nil.
 	Changed func(ctx context.Context, r *Request, change Change)
+
+	once sync.Once
+	loop *retryablehttp.Client
 }
 
 // Request describes a call.
