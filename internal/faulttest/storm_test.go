@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -28,10 +27,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-var (
-	stormReal  = flag.Bool("storm", false, "run the storms over loopback connections, for 12 s each, instead of in memory")
-	stormTable = flag.String("stormtable", "", "with -storm: write the table of the storms into this file, between its markers")
-)
+var stormReal = flag.Bool("storm", false, "run the storms over loopback connections, for 12 s each, instead of in memory")
 
 const (
 	calm     = time.Second // before a storm
@@ -384,26 +380,8 @@ func TestTroubleOfOneMessageHoldsNobodyBack(t *testing.T) {
 	}
 }
 
-var recorded []string
-
-// record prints a row of the table, and keeps it for -stormtable.
+// record prints what a storm cost: requests a second, messages refused and unknown, and what came after.
 func record(t *testing.T, cells ...string) {
 	t.Helper()
-	row := "| " + strings.Join(cells, " | ") + " |"
-	t.Log(row)
-	recorded = append(recorded, row)
-	if *stormTable == "" || !*stormReal {
-		return
-	}
-	const begin, end = "<!-- storm -->\n", "<!-- /storm -->"
-	doc, err := os.ReadFile(*stormTable)
-	require.NoError(t, err)
-	before, rest, ok := strings.Cut(string(doc), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatal(errors.New("the file has no place for the table"))
-	}
-	head := "| the service says | requests a second | refused and unknown | after |\n|---|---:|---:|---|\n"
-	table := before + begin + head + strings.Join(recorded, "\n") + "\n" + end + after
-	require.NoError(t, os.WriteFile(*stormTable, []byte(table), 0o644))
+	t.Log("| " + strings.Join(cells, " | ") + " |")
 }

@@ -21,10 +21,10 @@ import (
 // moduleRoot is the module's folder, seen from this package.
 const moduleRoot = "../.."
 
-// faultsFile is the table that users read.
-var faultsFile = filepath.Join(moduleRoot, "docs", "faults.md")
-
-var matrixFile = flag.String("matrix", "", "the `file` that TestFaultMatrix writes its table to, relative to the module's root")
+var (
+	matrixFile = filepath.Join("testdata", "matrix.md")
+	update     = flag.Bool("update", false, "write the golden file of TestFaultMatrix")
+)
 
 // A resultTable holds what was measured in each cell of the matrix.
 type resultTable struct {
@@ -53,7 +53,6 @@ type tableCell struct {
 type measurement struct {
 	arrived int
 	words   string
-	timing  bool // timing decides
 	endless bool // net/http replays the request as often as it is allowed
 }
 
@@ -77,8 +76,10 @@ func (table *resultTable) expect(cells []cell) {
 }
 
 func (table *resultTable) enter(c cell, arrived int, r result) {
-	m := measurement{arrived: arrived, timing: c.channel != nil && len(c.want().verdict) > 1, endless: c.want().endless}
-	switch {
+	m := measurement{arrived: arrived, endless: c.want().endless}
+	switch possible := c.want().verdict; {
+	case c.channel != nil && len(possible) > 1: // timing decides, and may decide otherwise the next time
+		m.words = fmt.Sprintf("%v or %v", possible[0], possible[1])
 	case c.channel != nil && len(r.errs) > 0:
 		m.words = messaging.VerdictOf(r.errs[0]).String()
 	case c.channel != nil:
@@ -96,28 +97,24 @@ func (table *resultTable) enter(c cell, arrived int, r result) {
 	table.measured[tableCell{c.row(), c.on, c.call, c.clears}] = m
 }
 
-// finish writes the table, or compares it with docs/faults.md. If not every cell was measured, it does neither.
+// finish compares the table with the golden file, or writes it. If not every cell was measured, it does neither.
 func (table *resultTable) finish(t *testing.T) {
 	t.Helper()
 	table.mu.Lock()
 	defer table.mu.Unlock()
 	if len(table.measured) < table.expected {
-		assert.Empty(t, *matrixFile, "not every cell was measured: no table")
+		assert.False(t, *update, "not every cell was measured: no table")
 		return
 	}
 	measured := table.markdown(t)
-	if *matrixFile != "" {
-		file := *matrixFile
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(moduleRoot, file)
-		}
-		require.NoError(t, os.WriteFile(file, []byte(measured), 0o644))
+	if *update {
+		require.NoError(t, os.WriteFile(matrixFile, []byte(measured), 0o600))
 		return
 	}
-	documented, err := os.ReadFile(faultsFile)
+	golden, err := os.ReadFile(matrixFile)
 	require.NoError(t, err)
-	if diff := diffLines(withoutTiming(string(documented)), withoutTiming(measured)); diff != "" {
-		t.Errorf("docs/faults.md is out of date; if the change is meant, write it again with -matrix docs/faults.md:\n%s", diff)
+	if diff := diffLines(string(golden), measured); diff != "" {
+		t.Errorf("%s differs; if the change is meant, write it with -update:\n%s", matrixFile, diff)
 	}
 }
 
@@ -138,20 +135,6 @@ func diffLines(first, second string) string {
 	return diff.String()
 }
 
-// timingMark stands in a cell that may differ the next time.
-const timingMark = " †"
-
-// withoutTiming leaves out the cells that may differ the next time.
-func withoutTiming(page string) string {
-	cells := strings.Split(page, "|")
-	for i, text := range cells {
-		if strings.HasSuffix(text, timingMark+" ") {
-			cells[i] = timingMark
-		}
-	}
-	return strings.Join(cells, "|")
-}
-
 func (table *resultTable) markdown(t *testing.T) string {
 	t.Helper()
 	slices.SortStableFunc(table.rows, func(a, b tableRow) int { return cmp.Compare(a.number, b.number) })
@@ -163,7 +146,7 @@ func (table *resultTable) markdown(t *testing.T) string {
 			reads = append(reads, target.call)
 		}
 	}
-	return fmt.Sprintf(faultsTemplate, table.section(t, sends), table.section(t, reads))
+	return fmt.Sprintf(matrixTemplate, table.section(t, sends), table.section(t, reads))
 }
 
 // section is the table of calls that must agree. Statuses with the same cells share a row.
@@ -207,7 +190,6 @@ func (table *resultTable) section(t *testing.T, calls []string) string {
 func (table *resultTable) cell(t *testing.T, row tableRow, on connection, calls []string) string {
 	t.Helper()
 	var all []string
-	timing := false
 	for _, call := range calls {
 		m, ok := table.measured[tableCell{row, on, call, false}]
 		if !ok {
@@ -218,30 +200,22 @@ func (table *resultTable) cell(t *testing.T, row tableRow, on connection, calls 
 			text += " → " + cleared.String()
 		}
 		all = append(all, text)
-		timing = timing || m.timing
 	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(all)))
-	if !timing && len(distinct) > 1 {
+	if len(distinct) > 1 {
 		assert.Fail(t, "the calls do not agree", "%v over %v: %v", row, on, all)
 		for i, call := range calls {
 			all[i] = call + " " + all[i]
 		}
 		distinct = all
 	}
-	text := strings.Join(distinct, " or ")
-	if timing {
-		text += timingMark
-	}
-	return text
+	return strings.Join(distinct, " or ")
 }
 
-const faultsTemplate = `# Faults
+const matrixTemplate = `# The fault matrix
 
-The outcome of each fault, as measured by a test that breaks real connections over loopback and records the error that the caller
-gets. It is measured with the default contract: what a status or a word means there is this library's choice, not a fact about the service.
-The test fails if a cell is not what the library promises, or if this page is out of date. To regenerate it:
-
-    go test ./internal/faulttest -run TestFaultMatrix -matrix docs/faults.md
+The outcome of each fault, as TestFaultMatrix measures it: it breaks real connections over loopback and records the error that the
+caller gets. The contract is the default: what a status or a word means there is this library's choice, not a fact about the service.
 
 A connection is fresh, or reused: a request was sent over it before, and got its response. Each call may make three attempts. A
 dash means that the fault cannot occur there: a connection that must still be dialed is never a reused one, and HTTP/1 has no
@@ -249,11 +223,10 @@ frames. The library speaks HTTP/2 only through your own HTTP client (WithHTTPCli
 
 ## Sends
 
-A cell shows how often the service had the whole request, and the verdict: *1 · unknown*. It holds for every channel. After an
-arrow is the outcome if the fault ends after two attempts: the caller does not notice it. No message arrives twice, except one
-with a status of errors.notProcessed in the contract, which is 429 by default: a choice of this library.
-
-A † marks a verdict that depends on timing: the client may or may not learn that nothing was sent.
+A cell shows how often the service had the whole request, and the verdict: *1 · unknown*. It holds for every channel. Where timing
+decides whether the client can know that nothing was sent, there are two verdicts. After an arrow is the outcome if the fault ends
+after two attempts: the caller does not notice it. No message arrives twice, except one with a status of errors.notProcessed in
+the contract, which is 429 by default: a choice of this library.
 
 %s
 ## The listing

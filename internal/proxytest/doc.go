@@ -4,5 +4,5 @@
 //	go test ./... -count=1             through toxiproxy, which needs nothing installed
 //	go test ./... -count=1 -proxies    all of it; nginx, haproxy and squid must be installed
 //
-// The script .ci/proxies installs them from Debian's packages, and writes the counts into docs/reliability.md.
+// The script .ci/proxies installs them from Debian's packages, and prints the counts.
 package proxytest

@@ -1,7 +1,6 @@
 package proxytest
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -14,10 +13,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-var (
-	withProxies = flag.Bool("proxies", false, "run the scenarios that need nginx, haproxy and squid")
-	tablePage   = flag.String("table", "", "the page whose table of counts is to be written")
-)
+var withProxies = flag.Bool("proxies", false, "run the scenarios that need nginx, haproxy and squid, and print their counts")
 
 func TestMain(m *testing.M) {
 	if config := os.Getenv(originVariable); config != "" {
@@ -38,11 +34,8 @@ func TestMain(m *testing.M) {
 			fmt.Fprintf(os.Stderr, "%d sockets are left open\n", after-before)
 			code = 1
 		}
-		if code == 0 && *tablePage != "" {
-			if err := results.write(*tablePage); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				code = 1
-			}
+		if *withProxies {
+			results.print()
 		}
 		os.Exit(code)
 	}))
@@ -64,7 +57,7 @@ const (
 	webhooks = "Webhooks"
 )
 
-// heads are the heads of the sections, in the order of the page.
+// heads are the heads of the sections, in their order.
 var heads = []struct{ section, columns string }{
 	{sends, "through | scenarios | sends | accepted | refused | not sent | unknown | of these processed | twice"},
 	{listings, "through | scenarios | listings | complete | failed with an error | short or wrong"},
@@ -91,28 +84,11 @@ func (t *table) add(section, through string, counts ...int) {
 	}
 }
 
-const (
-	begin = "<!-- proxies: written by .ci/proxies -->\n"
-	end   = "<!-- proxies: end -->\n"
-)
-
-// write replaces the tables of a page.
-func (t *table) write(page string) error {
-	text, err := os.ReadFile(page)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := bytes.Cut(text, []byte(begin))
-	_, after, ok2 := bytes.Cut(rest, []byte(end))
-	if !ok || !ok2 {
-		return fmt.Errorf("%s: no place for the table: want a line %q and a line %q", page, strings.TrimSpace(begin), strings.TrimSpace(end))
-	}
-	var b bytes.Buffer
-	b.Write(before)
-	b.WriteString(begin)
+// print prints a table for each section.
+func (t *table) print() {
 	for _, head := range heads {
 		columns := strings.Count(head.columns, "|") + 1
-		fmt.Fprintf(&b, "\n**%s**\n\n| %s |\n|%s\n", head.section, head.columns, strings.Repeat("---|", columns))
+		fmt.Printf("\n**%s**\n\n| %s |\n|%s\n", head.section, head.columns, strings.Repeat("---|", columns))
 		var lines []string
 		for key, sums := range t.rows {
 			if key[0] == head.section {
@@ -120,9 +96,6 @@ func (t *table) write(page string) error {
 			}
 		}
 		slices.Sort(lines)
-		b.WriteString(strings.Join(lines, ""))
+		fmt.Print(strings.Join(lines, ""))
 	}
-	b.WriteString("\n" + end)
-	b.Write(after)
-	return os.WriteFile(page, b.Bytes(), 0o644)
 }
