@@ -65,6 +65,15 @@ func (c Channel) String() string {
 	}
 }
 
+// Channels returns the channels, in the order of their constants.
+func Channels() []Channel {
+	all := make([]Channel, channelCount-1)
+	for i := range all {
+		all[i] = Channel(i + 1)
+	}
+	return all
+}
+
 // NewClient returns a client for the service at baseURL, such as "https://api.example.com". A path in the URL is kept before the
 // service's own paths.
 //

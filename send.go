@@ -72,6 +72,12 @@ type Outcome[M any] struct {
 	Err error
 }
 
+// Message is a message of any channel: an sms.Message, a chatapp1.Message or a chatapp2.Message.
+type Message interface{ sendable }
+
+// sendable keeps internal types out of the documentation of Message.
+type sendable interface{ Call() wire.Call }
+
 type manner struct {
 	patience transport.Patience
 	// doubt, unless nil, is set to whether something of the message may have been written, also if a function of the user panics.
@@ -95,9 +101,6 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 	if err := e.missingCredentials(); err != nil {
 		err.ReferenceID = call.ReferenceID
 		return Receipt{}, err
-	}
-	if how.doubt == nil {
-		how.doubt = wire.DoubtOf(ctx)
 	}
 	s := &sending{endpoint: e, call: call}
 	out := c.transport.Do(ctx, transport.Request{
@@ -236,7 +239,7 @@ func sendAll[M any](
 }
 
 // inBulk returns what sendAll calls for each message: send, whose panic is the outcome of that message.
-func inBulk[M interface{ Call() wire.Call }](
+func inBulk[M sendable](
 	e *sendEndpoint, send func(context.Context, M, manner) (Receipt, error),
 ) func(context.Context, M) Outcome[M] {
 	return func(ctx context.Context, m M) (out Outcome[M]) {
@@ -253,7 +256,7 @@ func inBulk[M interface{ Call() wire.Call }](
 }
 
 // sendAllOn is sendAll for a channel that settles nothing.
-func sendAllOn[M interface{ Call() wire.Call }](
+func sendAllOn[M sendable](
 	ctx context.Context, c *core, channel Channel, messages iter.Seq[M], concurrency int,
 ) iter.Seq[Outcome[M]] {
 	e := c.sendOn(channel)

@@ -8,7 +8,6 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // ObserveBreakers measures the circuit breakers of a client, by channel, whenever metrics are collected: the gauge
@@ -19,8 +18,7 @@ func (o *Observer) ObserveBreakers(client *messaging.Client) (stop func() error,
 		return nil, errors.New("messagingotel: ObserveBreakers: needs a client, got nil")
 	}
 	registration, err := o.meter.RegisterCallback(func(_ context.Context, to metric.Observer) error {
-		for i := range table.Channels() {
-			channel := messaging.Channel(i + 1)
+		for _, channel := range messaging.Channels() {
 			state := client.Breaker(channel)
 			open := int64(0)
 			if state.Open {

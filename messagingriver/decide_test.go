@@ -242,7 +242,7 @@ func TestPanicIsOneMessagesFailure(t *testing.T) {
 		after.Store(true)
 		insert(t, r, chatMessage("after"))
 		record = becomes(t, r, chatKey("after"), messagingriver.Parked)
-		assert.Contains(t, record.Problem, "panicked with a *errors.errorString")
+		assert.Contains(t, record.Problem, "panic (*errors.errorString)")
 		assert.NotContains(t, record.Problem, number)
 		assert.Equal(t, map[string]int{"before": 1, "after": 1}, references(service))
 	})

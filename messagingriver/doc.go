@@ -17,6 +17,8 @@
 //
 //   - Options.ResendUnlisted is set, and the service lists a message only after Options.SettleFor, or not by its reference ID.
 //
+//   - The client's SettlePolicy has Resend set, which has a risk of its own.
+//
 //   - The database forgets what it committed: it fails over to a standby that does not confirm commits, SQLite does not run with
 //     synchronous=full, or a backup is restored and not compared with what the service lists.
 //
@@ -29,8 +31,9 @@
 //
 //   - A message that was not sent waits for its next attempt. After the last one it is parked.
 //
-//   - An SMS with an unknown outcome is looked up by its reference ID, and parked if it is not listed within Options.SettleFor. A
-//     chat-app message is parked at once: nothing lists those. A person decides about parked messages, with Resolve.
+//   - An SMS with an unknown outcome is looked up by its reference ID, at once if the client has WithSettle. It is parked if it is
+//     not listed within Options.SettleFor. A chat-app message is parked at once: nothing lists those. A person decides about
+//     parked messages, with Resolve.
 //
 //   - HTTP 401 and 402, and codes of their classes, are about the account. They pause the queue of the channel, and the messages
 //     wait on. One message probes now and then whether the queue can be resumed.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -21,8 +22,6 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
-	"github.com/messaging-service/messaging-go/internal/table"
-	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -79,8 +78,8 @@ func queueOf(channel string) string { return queuePrefix + channel }
 // knownChannels returns the list of channels as SQL.
 func knownChannels() string {
 	var names []string
-	for _, c := range table.Channels() {
-		names = append(names, "'"+c.Name+"'")
+	for _, c := range messaging.Channels() {
+		names = append(names, "'"+c.String()+"'")
 	}
 	return "(" + strings.Join(names, ", ") + ")"
 }
@@ -109,10 +108,11 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 	}
 	channels := map[string]channel{}
 	for _, c := range []channel{
-		channelOf(messaging.ChannelSMS, options.Workers, client.SMS, func(m sms.Message) string { return m.To }),
-		channelOf(messaging.ChannelChatApp1, options.Workers, client.ChatApp1, func(m chatapp1.Message) string { return m.To }),
-		channelOf(messaging.ChannelChatApp2, options.Workers, client.ChatApp2, func(m chatapp2.Message) string { return m.To }),
+		channelOf(messaging.ChannelSMS, client.SMS, func(m sms.Message) (_, _ string) { return m.ReferenceID, m.To }),
+		channelOf(messaging.ChannelChatApp1, client.ChatApp1, func(m chatapp1.Message) (_, _ string) { return m.ReferenceID, m.To }),
+		channelOf(messaging.ChannelChatApp2, client.ChatApp2, func(m chatapp2.Message) (_, _ string) { return m.ReferenceID, m.To }),
 	} {
+		c.places = semaphore.NewWeighted(int64(options.Workers))
 		channels[c.channel.String()] = c
 	}
 	o := &Outbox[TTx]{options: options, client: client, channels: channels, database: database, river: inserter}
@@ -174,7 +174,7 @@ func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 func (o *Outbox[TTx]) round() time.Duration { return o.options.SendTimeout / 4 }
 
 // Message is an sms.Message, a chatapp1.Message or a chatapp2.Message.
-type Message interface{ Call() wire.Call }
+type Message = messaging.Message
 
 // Key names a message.
 type Key struct {
@@ -226,7 +226,7 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []Message
 		}
 		rows[i] = row{Key: key, Message: message}
 		if o.options.InOrder {
-			rows[i].Recipient = o.channels[key.Channel].recipient(message)
+			_, rows[i].Recipient = o.channels[key.Channel].envelope(message)
 		}
 	}
 	seq := "NULL"
@@ -266,7 +266,7 @@ func (o *Outbox[TTx]) check(message Message) (Key, error) {
 		if !is {
 			continue
 		}
-		reference := message.Call().ReferenceID
+		reference, _ := channel.envelope(message)
 		if reference == "" || len(reference) > 255 || strings.ContainsRune(reference, 0) {
 			return Key{}, fmt.Errorf("messagingriver: ReferenceID: want 1 to 255 bytes without a zero byte, got %d bytes: %w",
 				len(reference), messaging.ErrInvalid)
@@ -288,22 +288,24 @@ type channel struct {
 	probing *semaphore.Weighted
 	noted   *atomic.Int64
 	// validate also reports whether the message is one of the channel.
-	validate  func(Message) (bool, error)
-	decode    func(data []byte) (Message, error)
-	send      func(context.Context, Message) (messaging.Receipt, error)
-	recipient func(Message) string
+	validate func(Message) (bool, error)
+	decode   func(data []byte) (Message, error)
+	// send makes one attempt. A panic of a function of the program is an error whose verdict says whether something may have been
+	// written.
+	send func(context.Context, Message) (messaging.Receipt, error)
+	// envelope returns the reference ID and the recipient.
+	envelope func(Message) (reference, recipient string)
 }
 
 // A service is that of a channel whose messages are of type M.
 type service[M Message] interface {
 	Validate(m M) error
-	Send(ctx context.Context, m M) (messaging.Receipt, error)
+	SendAll(ctx context.Context, messages iter.Seq[M], concurrency int) iter.Seq[messaging.Outcome[M]]
 }
 
-func channelOf[M Message](of messaging.Channel, workers int, service service[M], to func(M) string) channel {
+func channelOf[M Message](of messaging.Channel, service service[M], envelope func(M) (reference, recipient string)) channel {
 	return channel{
 		channel: of,
-		places:  semaphore.NewWeighted(int64(workers)),
 		probing: semaphore.NewWeighted(1),
 		noted:   new(atomic.Int64),
 		validate: func(message Message) (bool, error) {
@@ -318,8 +320,13 @@ func channelOf[M Message](of messaging.Channel, workers int, service service[M],
 			err := json.Unmarshal(data, &m)
 			return m, err
 		},
-		send:      func(ctx context.Context, m Message) (messaging.Receipt, error) { return service.Send(ctx, m.(M)) },
-		recipient: func(m Message) string { return to(m.(M)) },
+		send: func(ctx context.Context, m Message) (receipt messaging.Receipt, err error) {
+			for out := range service.SendAll(ctx, slices.Values([]M{m.(M)}), 1) {
+				receipt, err = out.Receipt, out.Err
+			}
+			return receipt, err
+		},
+		envelope: func(m Message) (string, string) { return envelope(m.(M)) },
 	}
 }
 

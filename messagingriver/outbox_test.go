@@ -17,7 +17,6 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
-	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -207,10 +206,10 @@ func TestDecode(t *testing.T) {
 	_, client := connected(t)
 	outbox, err := messagingriver.NewSQLite(openSQLite(t), client, quick())
 	require.NoError(t, err)
-	for _, channel := range table.Channels() {
-		message, err := outbox.Decode(channel.Name, []byte(`{}`))
+	for _, channel := range messaging.Channels() {
+		message, err := outbox.Decode(channel.String(), []byte(`{}`))
 		require.NoError(t, err)
-		assert.Equal(t, channel.Name+".Message", fmt.Sprintf("%T", message))
+		assert.Equal(t, channel.String()+".Message", fmt.Sprintf("%T", message))
 	}
 	message, err := outbox.Decode("sms", []byte(`{"from": "ACME", "to": "`+number+`", "text": "`+text+`", "referenceID": "order-1"}`))
 	require.NoError(t, err)

@@ -6,9 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http/httptrace"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +16,6 @@ import (
 	"github.com/riverqueue/river"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // messages is what River's jobs are for: to send some messages of a channel. One job for several costs less than a job for each.
@@ -212,7 +209,7 @@ func (o *Outbox[TTx]) attempt(ctx context.Context, claimed []attempt, turns turn
 }
 
 // send makes an attempt and returns what it found.
-func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, turn time.Time, most int) (r result) {
+func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, turn time.Time, most int) result {
 	channel := o.channels[a.Channel]
 	message, err := channel.decode([]byte(a.stored.String))
 	if !a.stored.Valid || err != nil { // the error may repeat content
@@ -228,21 +225,14 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, turn time.Time, most
 			cancel()
 		}
 	})()
-	var inDoubt bool
-	defer func() {
-		if p := recover(); p != nil { // in a function of the program that the client calls
-			r = o.afterPanic(a, p, inDoubt, most)
-		}
-	}()
-	var receipt messaging.Receipt
 	if err = o.rate.keep(sending, turn); err == nil && a.isOver(o.options.SendTimeout) {
 		err = errors.New("messagingriver: the process was held up, and the time of the attempt was over before it began")
 	}
 	if err != nil {
 		return o.waits(a, err, 0, false, most)
 	}
-	receipt, err = channel.send(wire.WithDoubt(sending, &inDoubt), message)
-	r = o.judge(a, receipt, err)
+	receipt, err := channel.send(sending, message)
+	r := o.judge(a, receipt, err)
 	if r.State == Waiting {
 		blame := ctx.Err() == nil && wasTried(err) && !isAccount(err) && !o.inTrouble(channel.channel)
 		r = o.waits(a, err, retryAfter(err), blame, most)
@@ -251,18 +241,6 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, turn time.Time, most
 		r.account = err
 	}
 	return r
-}
-
-// afterPanic returns the result of an attempt that panicked. Its outcome is unknown if something may have been written.
-func (o *Outbox[TTx]) afterPanic(a *attempt, p any, inDoubt bool, most int) result {
-	err := fmt.Errorf("messagingriver: a function that the client calls panicked with a %T", p) // its text may hold anything
-	if problem, ok := p.(runtime.Error); ok {
-		err = fmt.Errorf("messagingriver: a function that the client calls panicked: %w", problem)
-	}
-	if inDoubt {
-		return o.judge(a, messaging.Receipt{}, err)
-	}
-	return o.waits(a, err, 0, true, most)
 }
 
 // waits returns the result of an attempt that sent nothing. It is made again after a time, unless the message is to blame and

@@ -407,39 +407,19 @@ programs: those without a reference ID, or without the prefix of --prefix, are c
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return op.on(cmd.Context(), true, func(client *messaging.Client, db database) error {
 			var found audited
-			since := time.Now().Add(-within)
-			listed := map[string]int{}
-			// Before the rows are read, so that what was listed has a row.
-			for transaction, err := range client.SMS.List(cmd.Context(), sms.ListOptions{CreatedAfter: since.Add(-time.Hour), PageSize: 500}) {
-				if err != nil {
-					return err
+			if err := compare(cmd.Context(), client, db, time.Now().Add(-within), func(d difference) error {
+				if d.State == absent && (d.Reference == "" || !strings.HasPrefix(d.Reference, prefix)) {
+					found.Others += d.Listed
+					return nil
 				}
-				listed[transaction.ReferenceID]++
-			}
-			report := func(d difference) error {
 				found.Compared++
 				if !d.differs() {
 					return nil
 				}
 				found.Differences++
 				return op.print(cmd.OutOrStdout(), d, fmt.Sprintf("%s\tis %s, and listed %d times\n", d.Reference, d.State, d.Listed))
-			}
-			if err := eachSMS(cmd.Context(), db, func(d difference, created time.Time) error {
-				d.Listed = listed[d.Reference]
-				delete(listed, d.Reference)
-				if created.Before(since) && d.Listed == 0 {
-					return nil
-				}
-				return report(d)
 			}); err != nil {
 				return err
-			}
-			for _, reference := range slices.Sorted(maps.Keys(listed)) {
-				if reference == "" || !strings.HasPrefix(reference, prefix) {
-					found.Others += listed[reference]
-				} else if err := report(difference{reference, absent, listed[reference]}); err != nil {
-					return err
-				}
 			}
 			text := fmt.Sprintf("%d SMS compared, %d differences\n", found.Compared, found.Differences)
 			if found.Others > 0 {
@@ -452,6 +432,34 @@ programs: those without a reference ID, or without the prefix of --prefix, are c
 		})
 	}
 	return cmd
+}
+
+// compare calls report for each SMS since a time that the outbox has or the service lists.
+func compare(ctx context.Context, client *messaging.Client, db database, since time.Time, report func(difference) error) error {
+	listed := map[string]int{}
+	// Before the rows are read, so that what was listed has a row.
+	for transaction, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: since.Add(-time.Hour), PageSize: 500}) {
+		if err != nil {
+			return err
+		}
+		listed[transaction.ReferenceID]++
+	}
+	if err := eachSMS(ctx, db, func(d difference, created time.Time) error {
+		d.Listed = listed[d.Reference]
+		delete(listed, d.Reference)
+		if created.Before(since) && d.Listed == 0 {
+			return nil
+		}
+		return report(d)
+	}); err != nil {
+		return err
+	}
+	for _, reference := range slices.Sorted(maps.Keys(listed)) {
+		if err := report(difference{reference, absent, listed[reference]}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eachSMS calls do for every SMS of the outbox.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -91,48 +92,56 @@ func enqueue(cmd *cobra.Command, db database, name string, in io.Reader) (count 
 	}
 	const atOnce = 1000
 	first := map[messagingriver.Key]int{} // the line of each message
-	var batch []messagingriver.Message
-	var lines []int
-	flush := func() error {
-		added, err := db.insert(cmd.Context(), batch)
-		if errors.Is(err, messaging.ErrInvalid) { // one by one, to name the line and keep those before it
-			for i, message := range batch {
-				one, failed := db.insert(cmd.Context(), []messagingriver.Message{message})
-				if failed != nil {
-					return fmt.Errorf("line %d: %w", lines[i], failed)
-				}
-				count.New += one
-				count.Known += 1 - one
-			}
-			return nil
-		}
-		if err == nil {
-			count.New += added
-			count.Known += len(batch) - added
-		}
-		batch, lines = batch[:0], lines[:0]
-		return err
-	}
+	var some batch
 	for {
 		message, line, err := next()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return count, errors.Join(flush(), fmt.Errorf("line %d: %w", line, err))
-		}
-		if err == nil {
-			key := messagingriver.Key{Channel: fmt.Sprintf("%T", message), Reference: message.Call().ReferenceID}
-			if before, ok := first[key]; ok && key.Reference != "" { // one without is invalid
-				count.Repeated = append(count.Repeated, repeated{line, before})
-				continue
+		if err != nil {
+			added := count.add(cmd.Context(), db, some)
+			if errors.Is(err, io.EOF) {
+				return count, added
 			}
-			first[key] = line
-			batch, lines = append(batch, message), append(lines, line)
+			return count, errors.Join(added, fmt.Errorf("line %d: %w", line, err))
 		}
-		if err != nil || len(batch) == atOnce {
-			if flushErr := flush(); flushErr != nil || err != nil {
-				return count, flushErr
+		key := messagingriver.Key{Channel: fmt.Sprintf("%T", message), Reference: message.Call().ReferenceID}
+		if before, ok := first[key]; ok && key.Reference != "" { // one without is invalid
+			count.Repeated = append(count.Repeated, repeated{line, before})
+			continue
+		}
+		first[key] = line
+		if some = (batch{append(some.messages, message), append(some.lines, line)}); len(some.lines) == atOnce {
+			if err = count.add(cmd.Context(), db, some); err != nil {
+				return count, err
 			}
+			some = batch{}
 		}
 	}
+}
+
+// batch is some messages of a file with their lines.
+type batch struct {
+	messages []messagingriver.Message
+	lines    []int
+}
+
+// add enqueues messages in one transaction, or one by one if one of them is invalid, to name its line and keep those before it.
+func (l *loaded) add(ctx context.Context, db database, some batch) error {
+	added, err := db.insert(ctx, some.messages)
+	switch {
+	case err == nil:
+		l.New += added
+		l.Known += len(some.messages) - added
+		return nil
+	case !errors.Is(err, messaging.ErrInvalid):
+		return err
+	case len(some.messages) == 1:
+		return fmt.Errorf("line %d: %w", some.lines[0], err)
+	}
+	for i := range some.messages {
+		if err := l.add(ctx, db, batch{some.messages[i : i+1], some.lines[i : i+1]}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reader returns the next message with the number of its line, or io.EOF.
