@@ -37,7 +37,7 @@ func (r *responses) surround(places []string, lists map[string][]string) (all []
 	}
 	for _, place := range places {
 		a := r.surroundOne(place, lists["status"], taken, holdsCode)
-		a.references = r.add(referencesBeside(place, lists["reference"], taken))
+		a.references = r.Add(referencesBeside(place, lists["reference"], taken)...)
 		all = append(all, a)
 	}
 	return all
@@ -80,8 +80,8 @@ func (r *responses) surroundOne(place string, status []string, taken, holdsCode 
 		}
 	}
 	return around{
-		codes: r.add(codes), errors: r.add(errors), statuses: r.add(statuses),
-		present: r.add(signs["present"]), isFalse: r.add(signs["false"]), isTrue: r.add(signs["true"]),
+		codes: r.Add(codes...), errors: r.Add(errors...), statuses: r.Add(statuses...),
+		present: r.Add(signs["present"]...), isFalse: r.Add(signs["false"]...), isTrue: r.Add(signs["true"]...),
 	}
 }
 

@@ -63,12 +63,10 @@ func compileResponses(lists map[string][]string, rows, places []string, words wo
 		}
 	}
 	r := responses{paths: compilePaths(lists), errs: errs, words: words}
-	r.code, r.object, r.message, r.request = r.add(errs.Code), r.add(objects), r.add(errs.Message), r.add(errs.Request)
+	r.code, r.object, r.message, r.request = r.Add(errs.Code...), r.Add(objects...), r.Add(errs.Message...), r.Add(errs.Request...)
 	r.around = r.surround(places, lists)
 	for i, path := range rows {
-		if n := r.root.grow(path, &r.slots); n.rows == 0 {
-			n.rows = i + 1
-		}
+		r.AddList(path, i)
 	}
 	return r
 }
@@ -114,7 +112,7 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 func (r *responses) read(body []byte, few []value) (text string, found []value, repeats bool, notJSON, err error) {
 	const longest = 4 << 10
 	text, found, repeats, err = r.find(body, nil, few)
-	if err == nil || !r.root.wanted || len(body) > longest {
+	if err == nil || !r.Root.IsWanted || len(body) > longest {
 		return text, found, repeats, nil, err
 	}
 	if text = string(bytes.TrimSpace(body)); text == "" || !utf8.ValidString(text) {

@@ -249,7 +249,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 		}
 		return Page{}, Failure{}, err
 	}
-	said := func(concept string) string { return first(text, found, l.responses.places[concept]) }
+	said := func(concept string) string { return first(text, found, l.responses.slots[concept]) }
 	number := func(concept string) int {
 		n, _ := wholeInt(said(concept))
 		return n
@@ -272,7 +272,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 		return Page{}, failure, pageError(trouble)
 	}
 	page.Number, page.Size, page.Total, page.TotalPages = number("number"), number("size"), number("total"), number("pages")
-	nexts := l.responses.places["next"]
+	nexts := l.responses.slots["next"]
 	_, next := pick(text, found, nexts, func(v value, word string) bool { return v.Kind != jsonscan.Boolean && word != "" })
 	more := !table.IsPlaceholder(next)
 	switch hasNext := said("hasNext"); {
@@ -310,7 +310,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 }
 
 func (l *List) trouble(text string, found []value, list int) string {
-	for _, slot := range l.responses.places["status"] {
+	for _, slot := range l.responses.slots["status"] {
 		if v := found[slot]; v.IsScalar() && l.responses.words.refuses(v.Word(text)) {
 			return "the response has a status that says that it failed"
 		}
@@ -335,13 +335,13 @@ func (l *List) missing(text string, found []value, page *Page, at wire.Position,
 		return slot != document && v.Kind > jsonscan.Null && !isSuccess && table.Match(l.responses.words.accepted, v.Word(text), true) < 0
 	}
 	isOther := l.op.Paging.By == "page" && page.Number > 0 && page.Number != l.number(at) && page.Number != l.number(at)-1
-	places := l.responses.places
+	slots := l.responses.slots
 	switch {
 	case more && page.Last, page.Total > 0, page.TotalPages > 1, isOther, l.rows.holdsRecord(doc, 0):
 		return string(errNone)
-	case slices.ContainsFunc(places["total"], isUnclear), slices.ContainsFunc(places["pages"], isUnclear):
+	case slices.ContainsFunc(slots["total"], isUnclear), slices.ContainsFunc(slots["pages"], isUnclear):
 		return "the response lists no rows, and its total is no number (sms.list.page)"
-	case slices.ContainsFunc(places["status"], isNoSuccess):
+	case slices.ContainsFunc(slots["status"], isNoSuccess):
 		return "the response lists no rows, and has a status that is no word of the contract (sms.send.accepted, errors.success)"
 	default:
 		return ""

@@ -727,7 +727,7 @@ var pages = map[string]pageCase{
 	"row-empty":    {body: `{"data":[{},{ }]}`, ids: []string{"", ""}, unread: []int{0, 1}},
 	"row-no-row":   {body: `{"data":[{"id":"a"},null,"x",7,true,[{"id":"x"}],{"id":"b"}]}`, ids: []string{"a", "", "", "", "", "", "b"}, unread: []int{1, 2, 3, 4, 5}},
 	"row-unread":   {body: `{"data":[{"messageParts":"many","id":"a","text":"t"},{"id":"b"},{"dateCreated":"soon","id":"c"},{"id":"d","dateSent":"later","price":1}]}`, ids: []string{"a", "b", "c", "d"}, unread: []int{0, 2, 3}},
-	"row-doubles":  {body: `{"data":[{"id":"x","text":"x","x":1,"id":"a","x":{"y":2},"text":"t","o":1,"operator":{"name":"x"},"operator":"OP"}]}`, ids: []string{"a"}, unread: []int{0}},
+	"row-doubles":  {body: `{"data":[{"id":"a","text":"t","x":1,"id":"x","x":{"y":2},"text":"x","o":1,"operator":"OP","operator":{"name":"x"}}]}`, ids: []string{"a"}, unread: []int{0}},
 	"row-shuffled": {body: `{"data":[{"id":"a","text":"ta","x":1},{"x":2,"text":"tb","id":"b"},{"text":"tc"},{"y":1,"id":"d","z":2,"text":"td","x":3}]}`, ids: []string{"a", "b", "", "d"}, unread: []int{2}},
 	"row-nested": {
 		overlay: `{"sms.list": {"record": {"id": ["ids.main"], "from": ["parties.0.number"], "to": ["parties.1.number"], "operator": ["network.name"], "country": ["network.country", "country"]}}}`,

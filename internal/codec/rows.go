@@ -52,7 +52,7 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	lists[table.LastRow] = cursor
 	r := &rows{paths: compilePaths(lists), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
 	r.accepted, r.refused = t.SMSSend.Accepted, t.SMSSend.Refused
-	r.cursor = r.paths.places[table.LastRow]
+	r.cursor = r.paths.slots[table.LastRow]
 	var tx sms.Transaction
 	known := fields(&tx)
 	for field, value := range reflect.ValueOf(&tx).Elem().Fields() {
@@ -64,7 +64,7 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 		if place < 0 {
 			panic("codec: fields lacks sms.Transaction." + field.Name)
 		}
-		r.columns = append(r.columns, column{concept, field.Name, place, r.paths.places[concept], field.Type.Kind() == reflect.Bool})
+		r.columns = append(r.columns, column{concept, field.Name, place, r.paths.slots[concept], field.Type.Kind() == reflect.Bool})
 	}
 	return r
 }
@@ -102,7 +102,7 @@ type rowMember struct {
 type rowName struct {
 	text    string
 	written []byte // as it stands in the document, with the colon
-	node    *node
+	node    *jsonscan.Node
 }
 
 // maxRows is how many rows a page may have if the request did not say.
@@ -110,7 +110,7 @@ const maxRows = 100_000
 
 func newRowReader(r *rows, page *Page, requested int) *rowReader {
 	reader := &rowReader{rows: r, page: page, list: -1, limit: maxRows, meanings: map[string]sms.Status{}}
-	reader.found, reader.used = make([]value, r.paths.slots), make([]bool, r.paths.slots)
+	reader.found, reader.used = make([]value, r.paths.Size()), make([]bool, r.paths.Size())
 	if requested > 0 && requested < maxRows/10 {
 		reader.limit = 10 * requested
 	}
@@ -118,21 +118,21 @@ func newRowReader(r *rows, page *Page, requested int) *rowReader {
 }
 
 // read reads a list of rows, in place of one that comes after it in the contract. It passes over one that comes after another.
-func (r *rowReader) read(s *scanner, list int) {
+func (r *rowReader) read(s *jsonscan.Walker, list int) {
 	if r.list >= 0 && r.list < list {
 		s.Skip()
 		return
 	}
 	r.list, r.began, r.err = list, s.Pos+1, nil
 	r.page.Transactions, r.page.Unreadable = r.page.Transactions[:0], nil
-	around := s.repeats
+	around := s.Repeats
 	for more := s.Open(']'); more; more = s.Next(']') {
 		r.readRow(s)
 	}
-	s.repeats = around
+	s.Repeats = around
 }
 
-func (r *rowReader) readRow(s *scanner) {
+func (r *rowReader) readRow(s *jsonscan.Walker) {
 	c := s.Peek()
 	index := len(r.page.Transactions)
 	switch index {
@@ -166,10 +166,10 @@ func (r *rowReader) unreadable(field, reason string) {
 	}
 }
 
-func (r *rowReader) readMembers(s *scanner) {
+func (r *rowReader) readMembers(s *jsonscan.Walker) {
 	clear(r.found)
 	clear(r.used)
-	s.repeats = false
+	s.Repeats = false
 	r.extra = r.extra[:0]
 	i := 0
 	for more := s.Open('}'); more; more = s.Next('}') {
@@ -177,10 +177,9 @@ func (r *rowReader) readMembers(s *scanner) {
 		i++
 		c := s.Peek()
 		start := s.Pos
-		if n := name.node; n.isLeaf() && c != '{' && c != '[' {
-			s.repeats = s.repeats || r.found[n.slot].Kind != jsonscan.Absent
-			r.found[n.slot] = s.Scalar(c) // what walkChild would do, for most members of most rows
-		} else if s.walkChild(n, r.found); !n.isLeaf() {
+		if n := name.node; n.IsLeaf() && c != '{' && c != '[' && r.found[n.Slot].Kind == jsonscan.Absent {
+			r.found[n.Slot] = s.Scalar(c) // what Walk would do, for most members of most rows
+		} else if s.Walk(n, r.found); !n.IsLeaf() {
 			r.extra = append(r.extra, rowMember{name, start, s.Pos})
 		}
 	}
@@ -188,13 +187,13 @@ func (r *rowReader) readMembers(s *scanner) {
 		return
 	}
 	r.fill(s.Doc)
-	if s.repeats {
+	if s.Repeats {
 		r.unreadable("", "has a member of the contract twice")
 	}
 }
 
 // name reads the name of the i-th member of a row. It first tries the name that the row before had there.
-func (r *rowReader) name(s *scanner, i int) *rowName {
+func (r *rowReader) name(s *jsonscan.Walker, i int) *rowName {
 	s.Peek()
 	if i < len(r.known) && r.known[i] != nil && bytes.HasPrefix(s.Doc[s.Pos:], r.known[i].written) {
 		s.Pos += len(r.known[i].written)
@@ -202,7 +201,7 @@ func (r *rowReader) name(s *scanner, i int) *rowName {
 	}
 	start := s.Pos
 	text := s.Name()
-	n := &rowName{string(text), s.Doc[start:s.Pos], r.paths.root.find(text)}
+	n := &rowName{string(text), s.Doc[start:s.Pos], r.paths.Root.Child(text)}
 	if i < len(r.known) {
 		r.known[i] = n
 	}
@@ -212,7 +211,7 @@ func (r *rowReader) name(s *scanner, i int) *rowName {
 // fill makes a transaction of a row. Its strings share one copy of what was found. What cannot be read goes into Extra, and the
 // first field of which nothing could be read is reported.
 func (r *rowReader) fill(doc []byte) {
-	all := textOf(doc, r.found)
+	all := r.paths.Text(doc, r.found)
 	t := r.row
 	fields := fields(t)
 	for _, slot := range r.cursor {
@@ -290,20 +289,20 @@ func (r *rows) isRecord(element []byte) bool {
 	if err != nil || element[0] != '{' {
 		return false
 	}
-	id, reference := first(text, found, r.paths.places["id"]), first(text, found, r.paths.places["reference"])
+	id, reference := first(text, found, r.paths.slots["id"]), first(text, found, r.paths.slots["reference"])
 	return !table.IsPlaceholder(id) || !table.IsPlaceholder(reference)
 }
 
 // keepUnused puts into Extra what stands under known names and fills no field.
 func (r *rowReader) keepUnused(all string) {
-	for _, n := range r.paths.root.children {
-		if !n.isLeaf() || r.used[n.slot] {
+	for _, n := range r.paths.Root.Children {
+		if !n.IsLeaf() || r.used[n.Slot] {
 			continue
 		}
-		if v := r.found[n.slot]; v.Kind == jsonscan.String {
-			r.keep(n.name, json.RawMessage(`"`+all[v.Start:v.End]+`"`))
+		if v := r.found[n.Slot]; v.Kind == jsonscan.String {
+			r.keep(n.Name, json.RawMessage(`"`+all[v.Start:v.End]+`"`))
 		} else if v.Kind != jsonscan.Absent {
-			r.keep(n.name, json.RawMessage(all[v.Start:v.End]))
+			r.keep(n.Name, json.RawMessage(all[v.Start:v.End]))
 		}
 	}
 }

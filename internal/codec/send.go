@@ -55,10 +55,10 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	if op.Wrap != nil {
 		s.wrap = *op.Wrap
 	}
-	at, places := &s.at, s.responses.places
-	at.id, at.request, at.reference, at.parts = places["id"], places["request"], places["reference"], places["parts"]
-	at.unitCost, at.cost, at.balance, at.currency = places["unitCost"], places["cost"], places["balance"], places["currency"]
-	at.operator, at.status = places["operator"], places["status"]
+	at, slots := &s.at, s.responses.slots
+	at.id, at.request, at.reference, at.parts = slots["id"], slots["request"], slots["reference"], slots["parts"]
+	at.unitCost, at.cost, at.balance, at.currency = slots["unitCost"], slots["cost"], slots["balance"], slots["currency"]
+	at.operator, at.status = slots["operator"], slots["status"]
 	return s
 }
 

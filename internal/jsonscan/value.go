@@ -43,6 +43,18 @@ func (v Value) Word(text string) string {
 	}
 }
 
+// Raw returns a value of a document as it stands there, or nil if there is none.
+func (v Value) Raw(doc []byte) []byte {
+	switch v.Kind {
+	case Absent:
+		return nil
+	case String:
+		return doc[v.Start-1 : v.End+1 : v.End+1]
+	default:
+		return doc[v.Start:v.End:v.End]
+	}
+}
+
 // unquote returns the value of a string with escapes or invalid UTF-8, as encoding/json reads it.
 func unquote(quoted string) (value string) {
 	_ = json.Unmarshal([]byte(quoted), &value) // the scanner has accepted it

@@ -1,4 +1,4 @@
-package codec
+package jsonscan_test
 
 import (
 	"encoding/json"
@@ -23,21 +23,20 @@ func TestFind(t *testing.T) {
 		"n": {jsonscan.Number, "-1.50"}, "b": {jsonscan.Boolean, "true"}, "z": {jsonscan.Null, "null"}, "o.a": {jsonscan.Number, "1"}, "o.b.0": {jsonscan.Number, "2"}, "l.1.x": {jsonscan.String, "y"},
 		".": {jsonscan.String, "empty"}, "l.00": {}, "l.2": {}, "l.-1": {}, "l.x": {}, "s.0": {}, "z.x": {}, "o.c": {}, "o.a.b": {}, "O": {},
 	} {
-		p := compiled(path)
-		text, found, _, err := p.find([]byte(doc), nil, nil)
+		values, w, err := find(path, doc)
 		require.NoError(t, err)
-		at := found[p.places[""][0]]
-		assert.Equal(t, want.kind, at.Kind, path)
-		assert.Equal(t, want.raw, text[at.Start:at.End], path)
+		assert.Equal(t, want.kind, values[0].Kind, path)
+		assert.Equal(t, want.raw, doc[values[0].Start:values[0].End], path)
+		assert.False(t, w.Repeats)
 	}
 }
 
 func TestFindDepth(t *testing.T) {
-	p := compiled(strings.Repeat("0.", 127)+"0", strings.Repeat("0.", 100)+"a") // as deep as a contract can say
+	paths := strings.Repeat("0.", 127) + "0\n" + strings.Repeat("0.", 100) + "a" // as deep as a contract can say
 	for _, depth := range []int{jsonscan.MaxDepth, jsonscan.MaxDepth + 1} {
 		for _, innermost := range []string{`{"a":1}`, "[1]"} {
 			doc := strings.Repeat("[", depth-1) + innermost + strings.Repeat("]", depth-1)
-			err := find(p, doc)
+			_, _, err := find(paths, doc)
 			require.Equal(t, json.Valid([]byte(doc)), err == nil, "depth %d: %v", depth, err)
 			if depth > jsonscan.MaxDepth {
 				require.ErrorIs(t, err, jsonscan.ErrDepth)
@@ -46,15 +45,71 @@ func TestFindDepth(t *testing.T) {
 	}
 }
 
-func compiled(list ...string) *paths {
-	p := compilePaths(map[string][]string{"": list})
-	return &p
+// What a person wrote into a text that nobody escaped comes behind the member that the service wrote.
+func TestFindTakesTheFirstOfSeveralMembers(t *testing.T) {
+	for doc, want := range map[string]struct {
+		value            string
+		repeats, differs bool
+	}{
+		`{"a":{"b":1},"x":1,"x":2}`:       {"1", false, false},
+		`{"a":{"b":1,"b":2}}`:             {"1", true, true},
+		`{"a":{"b":"1","b":"1"}}`:         {"1", true, false},
+		`{"a":{"b":"1","\u0062":1}}`:      {"1", true, true},
+		`{"a":{"b":1},"a":{"b":2}}`:       {"1", true, true},
+		`{"a":{"b":1},"a":{"b":1}}`:       {"1", true, false},
+		`{"a":{"b":1},"a":null}`:          {"1", true, true},
+		`{"a":null,"a":{"b":1}}`:          {"", true, true},
+		`{"a":[{"b":1},{"b":2}],"a.b":1}`: {"", false, false},
+	} {
+		values, w, err := find("a.b", doc)
+		require.NoError(t, err, doc)
+		assert.Equal(t, want.value, values[0].Word(doc), doc)
+		assert.Equal(t, want.repeats, w.Repeats, doc)
+		assert.Equal(t, want.differs, w.Differs, doc)
+	}
 }
 
-// find discards what it finds.
-func find(p *paths, doc string) error {
-	_, _, _, err := p.find([]byte(doc), nil, nil)
-	return err
+func TestFindPassesListsOn(t *testing.T) {
+	var p jsonscan.Paths
+	p.AddList("rows", 7)
+	p.AddList("rows", 8)
+	p.Add("n")
+	var numbers []int
+	w := jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: []byte(`{"rows":[1,2],"n":3}`)}, List: func(w *jsonscan.Walker, number int) {
+		numbers = append(numbers, number)
+		w.Skip()
+	}}
+	_, err := p.Find(&w, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []int{7}, numbers)
+}
+
+func TestText(t *testing.T) {
+	const doc = `{"a":"x","b":{"c":12,"d":"y"},"e":true}`
+	var p jsonscan.Paths
+	slots := p.Add("e", "b.c", "absent", "a", "a")
+	found, err := p.Find(&jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: []byte(doc)}}, make([]jsonscan.Value, 2, 20))
+	require.NoError(t, err)
+	text := p.Text([]byte(doc), found)
+	assert.Equal(t, "true12x", text)
+	var words []string
+	for _, slot := range slots {
+		words = append(words, found[slot].Word(text))
+	}
+	assert.Equal(t, []string{"true", "12", "", "x", "x"}, words)
+}
+
+// find returns the values at paths, one a line.
+func find(paths, doc string) ([]jsonscan.Value, jsonscan.Walker, error) {
+	var p jsonscan.Paths
+	slots := p.Add(strings.Split(paths, "\n")...)
+	w := jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: []byte(doc)}}
+	found, err := p.Find(&w, nil)
+	values := make([]jsonscan.Value, len(slots))
+	for i, slot := range slots {
+		values[i] = found[slot]
+	}
+	return values, w, err
 }
 
 // reference returns what encoding/json finds at a path.
@@ -101,7 +156,7 @@ func FuzzFind(f *testing.F) {
 		{`{"data":{"id":"a"},"data":{"x":1},"id":null}`, "data.id\ndata.x\nid"},
 		{`{"messages":[{"id":"a"},{"id":1.50e-7}]}`, "messages.0.id\nmessages.1.id\nmessages.2\nmessages"},
 		{`{"messages":{"0":{"id":"a"}},"messages":[{}]}`, "messages.0.id\nmessages.0"},
-		{"\ufeff[1,2,3]", "0\n2\n3\n01\n-1"},
+		{`[1,2,3]`, "0\n2\n3\n01\n-1"},
 		{`{"\u0069d":"\ud83d\ude00","":{"":"e"}}`, "id\n.\n"},
 		{"{\"\xff\":\"\xc0\xaf\xed\xa0\x80\"}", "\ufffd\n\xff"},
 		{`{"a":"\ud800","a":"\udc00x"}`, "a\na"},
@@ -120,20 +175,18 @@ func FuzzFind(f *testing.F) {
 		f.Add([]byte(seed.doc), seed.paths)
 	}
 	f.Fuzz(func(t *testing.T, doc []byte, list string) {
-		names := strings.Split(list, "\n")
-		p := compiled(names...)
-		text, found, _, err := p.find(doc, nil, nil)
-		plain := strings.TrimPrefix(string(doc), "\ufeff")
-		if valid := json.Valid([]byte(plain)); valid != (err == nil) {
+		text := string(doc)
+		found, w, err := find(list, text)
+		if valid := json.Valid(doc); valid != (err == nil) {
 			t.Fatalf("valid is %t, but the error is %v", valid, err)
 		}
-		if err != nil {
+		if err != nil || w.Repeats { // encoding/json takes the last of several members
 			return
 		}
-		document := decoded(t, plain)
-		for i, path := range names {
+		document := decoded(t, text)
+		for i, path := range strings.Split(list, "\n") {
 			want, present := reference(document, path)
-			got := found[p.places[""][i]]
+			got := found[i]
 			if present != (got.Kind != jsonscan.Absent) {
 				t.Fatalf("%q: present is %t, got the kind %d", path, present, got.Kind)
 			}
@@ -148,7 +201,7 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-func check(t *testing.T, path, doc string, got value, want any) {
+func check(t *testing.T, path, doc string, got jsonscan.Value, want any) {
 	t.Helper()
 	raw := doc[got.Start:got.End]
 	asText, scalar := "", true

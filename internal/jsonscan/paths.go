@@ -1,0 +1,173 @@
+package jsonscan
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// Paths is a set of paths into a document, in a tree, so that one walk finds what stands at all of them. A path is the names of members
+// and the numbers of elements, with dots between them; "" is the document itself. The zero value has no path. Add what is to be found
+// first: from then on many goroutines may use it at once.
+//
+// Of several members with one name, the first counts: what a person wrote into a text may add members behind it.
+type Paths struct {
+	Root   Node
+	nodes  int   // beside Root
+	wanted []int // slots
+}
+
+// A Node is where a path ends, or a part of the way to it. It belongs to its Paths.
+type Node struct {
+	Name     string // of a member, or the number of an element
+	Slot     int
+	IsWanted bool // a path ends here
+	Children []Node
+
+	list int // its number in AddList, counted from 1; 0 for none
+}
+
+// unknown is the node of a value that no path leads to.
+var unknown = new(Node) //nolint:gochecknoglobals // never written
+
+// Add adds paths, and returns the slots of what stands there.
+func (p *Paths) Add(list ...string) []int {
+	slots := make([]int, len(list))
+	for i, path := range list {
+		n := p.grow(path)
+		if !n.IsWanted {
+			n.IsWanted = true
+			p.wanted = append(p.wanted, n.Slot)
+		}
+		slots[i] = n.Slot
+	}
+	return slots
+}
+
+// AddList adds the path of a list that a [Walker] passes on, under a number. Of two lists at one path the first counts.
+func (p *Paths) AddList(path string, number int) {
+	if n := p.grow(path); n.list == 0 {
+		n.list = number + 1
+	}
+}
+
+// grow returns the node of a path, and makes the nodes that are missing. The next call may move it.
+func (p *Paths) grow(path string) *Node {
+	n := &p.Root
+	if path == "" {
+		return n
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		child := n.Child([]byte(name))
+		if child == unknown {
+			p.nodes++
+			n.Children = append(n.Children, Node{Name: name, Slot: p.nodes})
+			child = &n.Children[len(n.Children)-1]
+		}
+		n = child
+	}
+	return n
+}
+
+// Size returns how many slots there are. The first is that of the document itself.
+func (p *Paths) Size() int { return p.nodes + 1 }
+
+// Child returns the node of a member or an element, which may be one that is not known.
+func (n *Node) Child(name []byte) *Node {
+	for i := range n.Children {
+		if n.Children[i].Name == string(name) {
+			return &n.Children[i]
+		}
+	}
+	return unknown
+}
+
+// IsLeaf reports whether a path ends here, and none goes on.
+func (n *Node) IsLeaf() bool { return n.IsWanted && len(n.Children) == 0 }
+
+// A Walker walks over a document once, and notes what stands at paths.
+type Walker struct {
+	Scanner
+
+	// List reads a list that was added by AddList, in place of the walker. It may be nil if none was.
+	List func(w *Walker, number int)
+	// Repeats reports whether a member on a path came twice in its object, and Differs whether its values differed.
+	Repeats, Differs bool
+}
+
+// Find walks over a document, and checks all of it. It returns the value at each slot, in found if that is long enough.
+func (p *Paths) Find(w *Walker, found []Value) ([]Value, error) {
+	if size := p.Size(); cap(found) < size {
+		found = make([]Value, size)
+	} else {
+		found = found[:size]
+		clear(found)
+	}
+	w.walk(&p.Root, found)
+	return found, w.End()
+}
+
+// walk reads the value at a node.
+func (w *Walker) walk(n *Node, found []Value) {
+	c := w.Peek()
+	v := Value{Start: w.Pos}
+	switch {
+	case c == '{':
+		v.Kind = Object
+		for more := w.Open('}'); more; more = w.Next('}') {
+			w.Walk(n.Child(w.Name()), found)
+		}
+		v.End = w.Pos
+	case c == '[':
+		v.Kind = List
+		if n.list > 0 {
+			w.List(w, n.list-1)
+		} else {
+			w.walkElements(n, found)
+		}
+		v.End = w.Pos
+	default:
+		v = w.Scalar(c)
+	}
+	found[n.Slot] = v
+}
+
+func (w *Walker) walkElements(n *Node, found []Value) {
+	var digits [20]byte
+	index := int64(0)
+	for more := w.Open(']'); more; more = w.Next(']') {
+		w.Walk(n.Child(strconv.AppendInt(digits[:0], index, 10)), found)
+		index++
+	}
+}
+
+// Walk reads the value of a member or an element. It passes over one that came before.
+func (w *Walker) Walk(n *Node, found []Value) {
+	switch {
+	case n == unknown:
+		w.Skip()
+	case found[n.Slot].Kind == Absent:
+		w.walk(n, found)
+	default:
+		first := found[n.Slot].Raw(w.Doc)
+		w.Repeats = true
+		w.Differs = !bytes.Equal(first, w.skipped()) || w.Differs
+	}
+}
+
+// Text copies what was found in a document, which may be a small part of it, and moves the values into the copy.
+func (p *Paths) Text(doc []byte, found []Value) string {
+	size := 0
+	for _, slot := range p.wanted {
+		size += found[slot].End - found[slot].Start
+	}
+	var text strings.Builder
+	text.Grow(size)
+	for _, slot := range p.wanted {
+		v := &found[slot]
+		start := text.Len()
+		text.Write(doc[v.Start:v.End])
+		v.Start, v.End = start, text.Len()
+	}
+	return text.String()
+}
