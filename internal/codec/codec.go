@@ -111,7 +111,7 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 // the document, and notJSON is why it is one. A long text is none: it is a page.
 func (r *responses) read(body []byte, few []value) (text string, found []value, repeats bool, notJSON, err error) {
 	const longest = 4 << 10
-	text, found, repeats, err = r.find(body, nil, few)
+	text, found, repeats, err = r.find(body, few)
 	if err == nil || !r.Root.IsWanted || len(body) > longest {
 		return text, found, repeats, nil, err
 	}

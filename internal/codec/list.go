@@ -242,7 +242,7 @@ func (u Unreadable) IsDoubtful() bool { return u.Field == "" || u.Field == "ID" 
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
 	reader := newRowReader(l.rows, &page, rows)
-	text, found, repeats, err := l.responses.find(body, reader, nil)
+	text, found, repeats, err := l.responses.findRows(body, reader)
 	if err = cmp.Or(err, reader.err); err != nil {
 		if failure, noText := l.DecodeFailure(body); noText == nil && failure.Class != "" {
 			return Page{}, failure, nil // a text that says why

@@ -33,13 +33,20 @@ const shortest = 512
 
 // find walks over a document, which may begin with a byte order mark, and checks all of it. It returns the value at each slot, in found
 // if that is long enough, the text that those values are in, and whether a member that is wanted, or on the way to one, came twice in
-// its object. Rows are read by a reader.
-func (p *paths) find(doc []byte, rows *rowReader, found []value) (text string, values []value, repeats bool, err error) {
-	w := jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: withoutMark(doc)}}
-	if rows != nil {
-		w.List = rows.read
-	}
-	if found, err = p.Find(&w, found); err != nil {
+// its object.
+func (p *paths) find(doc []byte, found []value) (text string, values []value, repeats bool, err error) {
+	return p.walk(&jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: withoutMark(doc)}}, found)
+}
+
+// findRows is like find, for a document whose rows are read by a reader.
+func (p *paths) findRows(doc []byte, rows *rowReader) (text string, values []value, repeats bool, err error) {
+	w := &jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: withoutMark(doc)}}
+	w.List = func(list int) { rows.read(w, list) }
+	return p.walk(w, nil)
+}
+
+func (p *paths) walk(w *jsonscan.Walker, found []value) (text string, values []value, repeats bool, err error) {
+	if found, err = p.Find(w, found); err != nil {
 		return "", found, false, err
 	}
 	if len(w.Doc) <= shortest {

@@ -285,7 +285,7 @@ func (r *rows) holdsRecord(doc []byte, depth int) bool {
 }
 
 func (r *rows) isRecord(element []byte) bool {
-	text, found, _, err := r.paths.find(element, nil, nil)
+	text, found, _, err := r.paths.find(element, nil)
 	if err != nil || element[0] != '{' {
 		return false
 	}

@@ -89,8 +89,8 @@ func (n *Node) IsLeaf() bool { return n.IsWanted && len(n.Children) == 0 }
 type Walker struct {
 	Scanner
 
-	// List reads a list that was added by AddList, in place of the walker. It may be nil if none was.
-	List func(w *Walker, number int)
+	// List reads a list that was added by AddList from the Scanner. It may be nil if none was.
+	List func(number int)
 	// Repeats reports whether a member on a path came twice in its object, and Differs whether its values differed.
 	Repeats, Differs bool
 }
@@ -121,7 +121,7 @@ func (w *Walker) walk(n *Node, found []Value) {
 	case c == '[':
 		v.Kind = List
 		if n.list > 0 {
-			w.List(w, n.list-1)
+			w.List(n.list - 1)
 		} else {
 			w.walkElements(n, found)
 		}

@@ -75,10 +75,11 @@ func TestFindPassesListsOn(t *testing.T) {
 	p.AddList("rows", 8)
 	p.Add("n")
 	var numbers []int
-	w := jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: []byte(`{"rows":[1,2],"n":3}`)}, List: func(w *jsonscan.Walker, number int) {
+	w := jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: []byte(`{"rows":[1,2],"n":3}`)}}
+	w.List = func(number int) {
 		numbers = append(numbers, number)
 		w.Skip()
-	}}
+	}
 	_, err := p.Find(&w, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []int{7}, numbers)
