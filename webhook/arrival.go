@@ -34,7 +34,7 @@ type origin struct {
 	typed  bool // a person may have typed it, as a part of a text that nobody escaped: it follows JSON without an end
 }
 
-type reader struct {
+type intake struct {
 	*callback
 	arrival
 }
@@ -62,7 +62,7 @@ func (c *callback) receive(r *http.Request) (arrival, error) {
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](bodyErr); tooLarge { // our limit, or one of the server
 		return arrival{}, c.name.refuse(ErrTooLarge)
 	}
-	in := reader{callback: c, arrival: arrival{body: body}}
+	in := intake{callback: c, arrival: arrival{body: body}}
 	if len(c.secrets) > 0 {
 		in.proofs = make([]proof, len(c.secrets))
 	}
@@ -81,12 +81,12 @@ func (c *callback) element(whole *arrival, one *listed) (arrival, error) {
 	if !isNested(one.raw, '{') {
 		return arrival{}, c.name.refuse(ErrUnreadable)
 	}
-	in := reader{callback: c, arrival: arrival{
+	in := intake{callback: c, arrival: arrival{
 		proofs: slices.Clone(whole.proofs), query: whole.query, open: whole.open,
 		count: whole.inQuery, inQuery: whole.inQuery, own: whole.inQuery, repeats: one.repeats,
 	}}
-	in.params = append(make(Params, 0, whole.inQuery+len(one.around)+8), whole.params[:whole.inQuery]...)
-	for _, m := range one.around {
+	in.params = append(make(Params, 0, whole.inQuery+len(one.outer)+8), whole.params[:whole.inQuery]...)
+	for _, m := range one.outer {
 		in.addJSON(m.Name, m.Value)
 	}
 	if in.readObject(string(one.raw)); in.count > c.maxParams {
@@ -96,7 +96,7 @@ func (c *callback) element(whole *arrival, one *listed) (arrival, error) {
 }
 
 // add keeps a parameter, unless there are too many.
-func (in *reader) add(name, value string, from origin) {
+func (in *intake) add(name, value string, from origin) {
 	if in.count++; in.count > in.maxParams {
 		return
 	}
@@ -125,7 +125,7 @@ func restoreBody(r *http.Request, body string) {
 
 // readBodyParams reads the parameters of a body. Its content decides how: a JSON object is one whatever the Content-Type
 // says, and anything else is a form, unless the Content-Type says that it is not.
-func (in *reader) readBodyParams(contentType string) error {
+func (in *intake) readBodyParams(contentType string) error {
 	const byteOrderMark = "\ufeff"
 	body := strings.TrimSpace(strings.TrimPrefix(in.body, byteOrderMark))
 	if body == "" {
@@ -151,7 +151,7 @@ func (in *reader) readBodyParams(contentType string) error {
 
 // readObject reads the members of a valid JSON object as parameters, and the values at the paths that the contract names. It
 // keeps the object without the members that hold secrets.
-func (in *reader) readObject(text string) {
+func (in *intake) readObject(text string) {
 	in.object = text
 	var kept []string                      // all members but secrets, if secrets are asked for
 	all := objectOf(json.RawMessage(text)) // nil for a list
@@ -172,17 +172,19 @@ func (in *reader) readObject(text string) {
 	if len(in.secrets) > 0 && len(kept) < len(all) {
 		in.object = "{" + strings.Join(kept, ",") + "}"
 	}
-	for _, path := range in.paths {
-		found, repeats := path.in(json.RawMessage(text))
-		if found != nil {
-			in.addJSON(path.text, found)
+	found, repeats := in.paths.in(json.RawMessage(text))
+	in.repeats = in.repeats || repeats
+	for i, value := range found {
+		path := in.paths.texts[i]
+		if value != nil {
+			in.addJSON(path, value)
 		}
-		isReport := in.name == CallbackDelivery && slices.ContainsFunc(in.concepts[path.text], concept.identifies)
-		in.repeats = in.repeats || repeats || isReport && path.isOneOf(json.RawMessage(text), found)
+		isReport := in.name == CallbackDelivery && slices.ContainsFunc(in.concepts[path], concept.identifies)
+		in.repeats = in.repeats || isReport && isOneOf(path, json.RawMessage(text), value)
 	}
 }
 
-func (in *reader) addJSON(name string, raw json.RawMessage) {
+func (in *intake) addJSON(name string, raw json.RawMessage) {
 	value, nested := scalar(raw)
 	in.add(name, value, origin{nested: nested})
 }

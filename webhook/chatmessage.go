@@ -130,8 +130,8 @@ func (f *facts) chatMessage(e *envelope, one item) *ChatMessage {
 		ReferenceID: f.values[conceptReference],
 		Name:        cmp.Or(flat.values[conceptName], one.contact.object("profile").word("name", "username")),
 		Username:    one.contact.object("profile").word("username"), UserID: cmp.Or(one.word("from_user_id"), one.contact.word("user_id")),
-		GroupID: one.word("group_id"), Referral: fill[Referral](one.object.object("referral")),
-		Content: flat.content(e, one), Context: fill[Context](one.object.object("context")), ReceivedAt: f.moment(at), RawTime: at,
+		GroupID: one.word("group_id"), Referral: fill[Referral](one.get("referral")),
+		Content: flat.content(e, one), Context: fill[Context](one.get("context")), ReceivedAt: f.moment(at), RawTime: at,
 		Ambiguous: f.ambiguous || e.isDoubtful(one) || differ(f.values[conceptID], one.id()) || differ(f.values[conceptFrom], one.from()),
 		JSON:      one.raw, Params: f.params, RawQuery: f.query,
 	}

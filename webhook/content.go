@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
 // Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Order, System,
@@ -216,19 +215,19 @@ const (
 // System is a notice of the platform about the sender. It is never read from a text parameter, where a person could have typed
 // it.
 type System struct {
-	Kind SystemKind `json:"kind,omitzero" platform:"type"`
+	Kind SystemKind `json:"kind,omitzero" platform:"system.type"`
 	// Body is the notice in words. It may hold a number and a name.
-	Body string `json:"body,omitzero" platform:"body"`
+	Body string `json:"body,omitzero" platform:"system.body"`
 	// NewID is the new number of the sender, NewUserID and NewParentUserID the new user IDs.
-	NewID           string `json:"newID,omitzero" platform:"wa_id,new_wa_id"`
-	NewUserID       string `json:"newUserID,omitzero" platform:"user_id"`
-	NewParentUserID string `json:"newParentUserID,omitzero" platform:"parent_user_id"`
+	NewID           string `json:"newID,omitzero" platform:"system.wa_id,system.new_wa_id"`
+	NewUserID       string `json:"newUserID,omitzero" platform:"system.user_id"`
+	NewParentUserID string `json:"newParentUserID,omitzero" platform:"system.parent_user_id"`
 	// CustomerID is the customer that the notice is about, if it names one.
-	CustomerID string `json:"customerID,omitzero" platform:"customer"`
+	CustomerID string `json:"customerID,omitzero" platform:"system.customer"`
 	// IdentityHash, IdentityAcknowledged and IdentityChangedAt describe a changed identity.
-	IdentityHash         string    `json:"identityHash,omitzero" platform:"identity.hash"`
-	IdentityAcknowledged bool      `json:"identityAcknowledged,omitzero" platform:"identity.acknowledged"`
-	IdentityChangedAt    time.Time `json:"identityChangedAt,omitzero" platform:"identity.created_timestamp"`
+	IdentityHash         string    `json:"identityHash,omitzero" platform:"system.identity.hash,identity.hash"`
+	IdentityAcknowledged bool      `json:"identityAcknowledged,omitzero" platform:"system.identity.acknowledged,identity.acknowledged"`
+	IdentityChangedAt    time.Time `json:"identityChangedAt,omitzero" platform:"system.identity.created_timestamp,identity.created_timestamp"`
 }
 
 // Edit replaces the content of an earlier message of the sender.
@@ -292,7 +291,7 @@ func (f *facts) content(e *envelope, one item) Content {
 	if kind == "" && (e.raw == nil || e.single) {
 		kind = f.kindOfParams(e)
 	}
-	member := one.object.object(kind)
+	member := one.get(kind)
 	var content Content
 	switch {
 	case kind == "text":
@@ -304,8 +303,8 @@ func (f *facts) content(e *envelope, one item) Content {
 	case kind == "location":
 		content = f.locationContent(member)
 	case e.typed && (kind == "system" || kind == "payment_notification"): // only the platform says so
-	case kind == "edit" && member != nil:
-		content = f.edit(member)
+	case kind == "edit":
+		content = f.edit(objectOf(member))
 	default:
 		content = one.content(kind)
 	}
@@ -356,8 +355,8 @@ func (f *facts) kindOfParams(e *envelope) string {
 	}
 }
 
-func (f *facts) textContent(e *envelope, member object) Content {
-	body, ok := member.text("body")
+func (f *facts) textContent(e *envelope, member json.RawMessage) Content {
+	body, ok := objectOf(member).text("body")
 	if text, arrived := f.text(e.index); arrived && (!ok || !isBlank(text)) {
 		return Text{Body: text}
 	}
@@ -367,14 +366,14 @@ func (f *facts) textContent(e *envelope, member object) Content {
 	return Text{Body: body}
 }
 
-func (f *facts) mediaContent(kind MediaKind, e *envelope, member object) Content {
+func (f *facts) mediaContent(kind MediaKind, e *envelope, member json.RawMessage) Content {
 	m := fill[Media](member)
 	m.Kind = kind
 	m.URL = cmp.Or(f.values[conceptMediaURL], m.URL)
 	m.ID = cmp.Or(f.values[conceptMediaID], m.ID)
 	m.MIMEType = cmp.Or(f.values[conceptMIMEType], m.MIMEType)
 	m.FileName = cmp.Or(f.values[conceptFileName], m.FileName)
-	if member == nil && e.raw != nil && m.URL == "" && m.ID == "" {
+	if !isNested(member, '{') && e.raw != nil && m.URL == "" && m.ID == "" {
 		return nil
 	}
 	text, _ := f.text(e.index)
@@ -385,9 +384,10 @@ func (f *facts) mediaContent(kind MediaKind, e *envelope, member object) Content
 	return m
 }
 
-func (f *facts) locationContent(member object) Content {
+func (f *facts) locationContent(member json.RawMessage) Content {
+	o := objectOf(member)
 	degrees := func(c concept, name string, limit float64) (float64, bool) {
-		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(f.values[c], member.word(name))), 64)
+		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(f.values[c], o.word(name))), 64)
 		return n, err == nil && math.Abs(n) <= limit // which NaN is not
 	}
 	latitude, ok := degrees(conceptLatitude, "latitude", 90)
@@ -427,20 +427,17 @@ func (i item) content(kind string) Content {
 		return RequestWelcome{}
 	case "payment_notification":
 		if member != nil {
-			return fill[PaymentNotification](member)
+			return fill[PaymentNotification](i.get(kind))
 		}
 	case "order":
-		o := fill[Order](member)
+		o := fill[Order](i.get(kind))
 		o.Text, _ = member.text("text")
 		if o.Items = records[OrderItem](member.list("product_items", maxItems), maxItems); o.Items != nil {
 			return o
 		}
 	case "system":
-		if member != nil && member.object("identity") == nil { // some put it beside the notice
-			member = append(slices.Clip(member), jsonscan.Member{Name: "identity", Value: i.get("identity")})
-		}
 		if member != nil {
-			return fill[System](member)
+			return fill[System](i.raw)
 		}
 	}
 	return nil
@@ -459,7 +456,7 @@ func interactive(member object) Content {
 	case ReplyForm:
 		reply.Name, reply.Title, reply.Response = inner.word("name"), inner.word("body"), inner.word("response_json")
 	case ReplyCallPermission:
-		reply.CallPermission = fill[CallPermission](inner)
+		reply.CallPermission = fill[CallPermission](member.get(kind))
 	case ReplyPaymentMethod:
 		reply.Response = string(member.get(kind))
 	default:

@@ -14,15 +14,15 @@ import (
 // parameter of each of them, whose name begins with the path up to the *.
 
 // eventsPath is a path of events, cut at each *.
-type eventsPath []path
+type eventsPath []*paths
 
 func newEventsPath(text string) eventsPath {
 	var cut eventsPath
 	begin := 0
-	names := newPath(text).names
+	names := strings.Split(text, ".")
 	for i, name := range append(names, every) {
 		if name == every {
-			cut = append(cut, newPath(strings.Join(names[begin:i], ".")))
+			cut = append(cut, newPaths(strings.Join(names[begin:i], ".")))
 			begin = i + 1
 		}
 	}
@@ -46,22 +46,20 @@ func (p eventsPath) isBody() bool { return len(p) == 1 && p.parameter() == "" }
 
 // parameter returns the name of the parameter that holds the events in a query or form, or "" if none can.
 func (p eventsPath) parameter() string {
-	if len(p[0].names) == 0 {
-		return ""
-	}
-	return p[0].names[0]
+	name, _, _ := strings.Cut(p[0].texts[0], ".")
+	return name
 }
 
 // listed is an event of a list.
 type listed struct {
 	raw     json.RawMessage   // nil where an element around it holds nothing at the path
-	around  []jsonscan.Member // of the elements around it
+	outer   []jsonscan.Member // of the elements that it is in
 	repeats bool              // a member on a path of the contract came twice in those with different values
 }
 
 // split returns the list of events, and what arrived around it. The list is nil if there is none. The first path counts at which there
 // are some, or else something.
-func (c *callback) split(a *arrival) (list []listed, around arrival, err error) {
+func (c *callback) split(a *arrival) (list []listed, outer arrival, err error) {
 	parameter := ""
 	for _, of := range c.events {
 		value, repeats := a.eventsAt(of)
@@ -74,7 +72,7 @@ func (c *callback) split(a *arrival) (list []listed, around arrival, err error) 
 			return nil, arrival{}, c.name.refuse(ErrUnreadable)
 		}
 		in := lister{callback: c, list: []listed{}}
-		if in.add(value, listed{}, of[0].text, of[1:]); in.tooMany {
+		if in.add(value, listed{}, of[0].texts[0], of[1:]); in.tooMany {
 			return nil, arrival{}, c.name.refuse(ErrTooLarge)
 		}
 		if list == nil || len(in.list) > 0 {
@@ -87,20 +85,20 @@ func (c *callback) split(a *arrival) (list []listed, around arrival, err error) 
 	if list == nil {
 		return nil, arrival{}, nil
 	}
-	around = *a
-	around.params = a.params[:a.inQuery]
+	outer = *a
+	outer.params = a.params[:a.inQuery]
 	if a.object == "" {
-		around.params = slices.DeleteFunc(slices.Clone(a.params), func(p Param) bool { return p.Name == parameter })
+		outer.params = slices.DeleteFunc(slices.Clone(a.params), func(p Param) bool { return p.Name == parameter })
 	}
-	around.inQuery = len(around.params)
+	outer.inQuery = len(outer.params)
 	copies := 0 // each event has in its Params what stands around it
 	for _, one := range list {
-		copies += len(one.around)
+		copies += len(one.outer)
 	}
-	if len(list)*around.inQuery > 16*c.maxParams || copies > 64*c.maxParams {
+	if len(list)*outer.inQuery > 16*c.maxParams || copies > 64*c.maxParams {
 		return nil, arrival{}, c.name.refuse(ErrTooManyParams)
 	}
-	return list, around, nil
+	return list, outer, nil
 }
 
 // lister makes the list of events.
@@ -112,7 +110,7 @@ type lister struct {
 }
 
 // add adds the events of a value at a path, which is one of them or a list. If the path goes on, they are in those that it leads to.
-func (in *lister) add(value json.RawMessage, around listed, text string, rest eventsPath) {
+func (in *lister) add(value json.RawMessage, outer listed, text string, rest eventsPath) {
 	all := []json.RawMessage{value}
 	switch {
 	case isNested(value, '['):
@@ -126,29 +124,30 @@ func (in *lister) add(value json.RawMessage, around listed, text string, rest ev
 		if in.tooMany {
 			return
 		}
-		event := around
+		event := outer
 		if event.raw = one; len(rest) == 0 {
 			in.list = append(in.list, event)
 			continue
 		}
-		inner, repeats := rest[0].in(one)
+		inner, repeats := rest[0].first(one)
 		if event.raw = nil; inner == nil || repeats || !isNested(inner, '{') && !isNested(inner, '[') && string(inner) != "null" {
 			in.list = append(in.list, event) // it is refused, and the others are read
 			continue
 		}
-		event.around = slices.Clip(event.around)
+		event.outer = slices.Clip(event.outer)
 		for _, m := range objectOf(one) {
 			if m.Name != rest.parameter() && in.secretOf(m.Name) < 0 {
-				event.around = append(event.around, jsonscan.Member{Name: text + "." + m.Name, Value: m.Value})
+				event.outer = append(event.outer, jsonscan.Member{Name: text + "." + m.Name, Value: m.Value})
 			}
 		}
-		for _, p := range in.around[text] {
-			found, repeats := p.in(one)
-			if event.repeats = event.repeats || repeats; found != nil {
-				event.around = append(event.around, jsonscan.Member{Name: text + "." + p.text, Value: found})
+		found, differ := in.outer[text].in(one)
+		event.repeats = event.repeats || differ
+		for i, value := range found {
+			if value != nil {
+				event.outer = append(event.outer, jsonscan.Member{Name: text + "." + in.outer[text].texts[i], Value: value})
 			}
 		}
-		in.add(inner, event, strings.TrimSuffix(text+"."+rest[0].text, "."), rest[1:])
+		in.add(inner, event, strings.TrimSuffix(text+"."+rest[0].texts[0], "."), rest[1:])
 	}
 }
 
@@ -157,7 +156,7 @@ func (in *lister) add(value json.RawMessage, around listed, text string, rest ev
 func (a *arrival) eventsAt(of eventsPath) (found json.RawMessage, repeats bool) {
 	switch {
 	case a.object != "":
-		return of[0].in(json.RawMessage(a.object))
+		return of[0].first(json.RawMessage(a.object))
 	case of.parameter() == "":
 		return nil, false
 	}
@@ -171,7 +170,8 @@ func (a *arrival) eventsAt(of eventsPath) (found json.RawMessage, repeats bool) 
 			repeats = repeats || text != first
 		default:
 			first = text
-			found, repeats = path{names: of[0].names[1:]}.in(json.RawMessage(text))
+			_, rest, _ := strings.Cut(of[0].texts[0], ".")
+			found, repeats = newPaths(rest).first(json.RawMessage(text))
 		}
 	}
 	return found, repeats

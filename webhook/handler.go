@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -77,13 +76,12 @@ func (h *handler) serve(r *http.Request) (status int, retryAfter time.Duration) 
 	return status, retryAfter
 }
 
-// call is an event on its way through a handler, from before it is read. It is the context of the handle function, and of the
-// store that may call that.
+// call is an event on its way through a handler, from before it is read.
 type call struct {
-	handlerContext
 	*handler
 
 	request *http.Request
+	parent  context.Context //nolint:containedctx // that of the request, or of the observers
 	began   time.Time // zero if nobody asks
 	event   event     // nil until it is read
 	called  bool      // the handle function was called
@@ -92,16 +90,23 @@ type call struct {
 
 // handle handles the event at a position of the request, unless that was done or is being done.
 func (c *call) handle(e event, position int) (status int, retryAfter time.Duration) {
-	c.event, c.deadline = e, time.Now().Add(c.timeout)
-	defer c.stop()
+	c.event = e
 	if _, isReport := e.(*DeliveryReport); isReport && c.isChat() && c.handleStatus == nil {
 		return c.refused(c.name.refuse(ErrMisdirected).as(http.StatusOK)), 0
 	}
+	// The context lasts beyond a caller that hangs up, which cancels that of the request without a cause. All other ends have one.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.parent), c.timeout)
+	defer cancel()
+	defer context.AfterFunc(c.parent, func() {
+		if !errors.Is(context.Cause(c.parent), context.Canceled) {
+			cancel()
+		}
+	})()
 	var storeErr error
 	if key := c.storeKey(position); key == "" {
-		_ = c.run(c)
+		_ = c.run(ctx)
 	} else {
-		storeErr = protect(c.name, func() error { return c.store.Once(c, key, c.run) })
+		storeErr = protect(c.name, func() error { return c.store.Once(ctx, key, c.run) })
 	}
 	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
 		return c.refused(panicked), 0
@@ -177,55 +182,4 @@ func loggable(id string) string {
 		return ""
 	}
 	return id
-}
-
-// handlerContext is the context of a handle function. It has the values of the request's context. It ends with the handler
-// timeout, with the server's base context and with a deadline of the request, but not when the caller hangs up.
-//
-// It starts its timer only if the function asks for the end, as one that calls a database does: starting one takes as long
-// as reading a short message.
-type handlerContext struct {
-	parent   context.Context //nolint:containedctx // that of the request, or of the observers
-	deadline time.Time
-
-	mu      sync.Mutex
-	timer   context.Context //nolint:containedctx // nil until it is asked for
-	cancel  func()
-	stopped bool
-}
-
-func (c *handlerContext) Deadline() (time.Time, bool) { return c.deadline, true }
-func (c *handlerContext) Done() <-chan struct{}       { return c.start().Done() }
-func (c *handlerContext) Err() error                  { return c.start().Err() }
-func (c *handlerContext) Value(key any) any           { return context.WithoutCancel(c.parent).Value(key) }
-
-func (c *handlerContext) start() context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.timer != nil {
-		return c.timer
-	}
-	timer, cancel := context.WithDeadline(context.Background(), c.deadline)
-	// A caller that hangs up cancels the context of the request without a cause. All other ends have one.
-	unlink := context.AfterFunc(c.parent, func() {
-		if !errors.Is(context.Cause(c.parent), context.Canceled) {
-			cancel()
-		}
-	})
-	c.timer, c.cancel = timer, func() {
-		unlink()
-		cancel()
-	}
-	if c.stopped {
-		c.cancel()
-	}
-	return timer
-}
-
-func (c *handlerContext) stop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.stopped = true; c.cancel != nil {
-		c.cancel()
-	}
 }

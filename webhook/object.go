@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // records reads a list of objects; nil if it is nil or longer than most.
@@ -19,59 +20,59 @@ func records[T any](list []json.RawMessage, most int) []T {
 	}
 	all := make([]T, len(list))
 	for i, raw := range list {
-		all[i] = fill[T](objectOf(raw))
+		all[i] = fill[T](raw)
 	}
 	return all
 }
 
-// fill reads a struct from an object. The tags of its fields name members by their paths, as in `platform:"name.first_name"`; of
-// several members the first one that has a value counts.
-func fill[T any](o object) T {
-	if o == nil { // as of a message in parameters
-		return *new(T)
+// fill reads a struct from an object in valid JSON. The tags of its fields name what they hold by paths, as in
+// `platform:"name.first_name"`; of several the first one that has a value counts.
+func fill[T any](raw json.RawMessage) (to T) {
+	if isNested(raw, '{') { // as not of a message in parameters
+		fillStruct(reflect.ValueOf(&to).Elem(), raw)
 	}
-	to := new(T)
-	o.fill(reflect.ValueOf(to).Elem())
-	return *to
+	return to
 }
 
-func (o object) fill(to reflect.Value) {
-	for field, value := range to.Fields() {
-		paths, _ := field.Tag.Lookup("platform")
-		for path := range strings.FieldsFuncSeq(paths, func(r rune) bool { return r == ',' }) {
-			names := strings.Split(path, ".")
-			last := len(names) - 1
-			holder := o
-			for _, name := range names[:last] {
-				holder = holder.object(name)
-			}
-			if value.IsZero() {
-				holder.set(value, names[last])
+func fillStruct(to reflect.Value, raw json.RawMessage) {
+	var paths jsonscan.Paths
+	var slots [][]int // by field
+	for field := range to.Type().Fields() {
+		tag := strings.FieldsFunc(field.Tag.Get("platform"), func(r rune) bool { return r == ',' })
+		slots = append(slots, paths.Add(tag...))
+	}
+	found, _ := paths.Find(jsonscan.NewWalker(raw), nil)
+	for i, list := range slots {
+		for _, slot := range list {
+			if value := to.Field(i); value.IsZero() {
+				set(value, found[slot].Raw(raw))
 			}
 		}
 	}
 }
 
-func (o object) set(value reflect.Value, member string) {
-	switch to := value.Addr().Interface().(type) {
-	case *bool:
-		*to = o.word(member) == "true"
-	case *int:
-		if n, err := strconv.Atoi(o.word(member)); err == nil {
-			*to = n
+func set(value reflect.Value, raw json.RawMessage) {
+	text, nested := scalar(raw)
+	if nested || isBlank(text) {
+		text = ""
+	}
+	switch value.Kind() {
+	case reflect.String:
+		value.SetString(text)
+	case reflect.Bool:
+		value.SetBool(text == "true")
+	case reflect.Int:
+		if n, err := strconv.Atoi(text); err == nil {
+			value.SetInt(int64(n))
 		}
-	case *time.Time:
-		*to = o.time(member)
-	default:
-		if value.Kind() == reflect.String {
-			value.SetString(o.word(member))
-			return
-		}
-		for _, raw := range o.list(member, maxParts-1) {
+	case reflect.Slice:
+		for _, one := range elements(raw, maxParts-1) {
 			part := reflect.New(value.Type().Elem()).Elem()
-			objectOf(raw).fill(part)
+			fillStruct(part, one)
 			value.Set(reflect.Append(value, part))
 		}
+	default:
+		value.Set(reflect.ValueOf(moment(text, time.UTC).UTC()))
 	}
 }
 
@@ -173,42 +174,57 @@ func (o object) list(name string, most int) (list []json.RawMessage) {
 // isNested reports whether a JSON value, without white space around it, is an object or a list: it begins with the bracket.
 func isNested(raw json.RawMessage, opening byte) bool { return len(raw) > 0 && raw[0] == opening }
 
-// path is a place in a JSON body, such as results.0.from. One without names is the body itself.
-type path struct {
-	text  string
-	names []string
+// paths are paths into JSON, such as results.0.from. "" is all of it.
+type paths struct {
+	tree  jsonscan.Paths
+	texts []string
+	slots []int
 }
 
-func newPath(text string) path {
-	return path{text: text, names: strings.FieldsFunc(text, func(r rune) bool { return r == '.' })}
-}
-
-// in returns the value at the path in valid JSON, or nil, and reports whether a member on the way came twice with different
-// values: the first counts. A number is a position in a list, or the name of a member.
-func (p path) in(raw json.RawMessage) (found json.RawMessage, repeats bool) {
-	for _, name := range p.names {
-		member, again := objectOf(raw).find(name)
-		repeats = repeats || again
-		if position, err := strconv.Atoi(name); err == nil && position >= 0 {
-			if list := elements(raw, position); position < len(list) {
-				member = list[position]
-			}
-		}
-		raw = member
+func newPaths(texts ...string) *paths {
+	p := new(paths)
+	for _, text := range texts {
+		p.add(text)
 	}
-	return raw, repeats
+	return p
 }
 
-// isOneOf reports whether the path leads through a list that has, at the same place of another element, a value other than found. Of a
+func (p *paths) add(text string) {
+	p.texts, p.slots = append(p.texts, text), append(p.slots, p.tree.Add(text)...)
+}
+
+// in returns what stands at each path in valid JSON, nil for nothing, and reports whether a member on the way came twice with different
+// values.
+func (p *paths) in(raw json.RawMessage) (found []json.RawMessage, repeats bool) {
+	if p == nil {
+		return nil, false
+	}
+	w := jsonscan.NewWalker(raw)
+	values, _ := p.tree.Find(w, nil)
+	for _, slot := range p.slots {
+		found = append(found, values[slot].Raw(raw))
+	}
+	return found, w.Differs
+}
+
+// first is in for the first path alone.
+func (p *paths) first(raw json.RawMessage) (found json.RawMessage, repeats bool) {
+	all, repeats := p.in(raw)
+	return all[0], repeats
+}
+
+// isOneOf reports whether a path leads through a list that has, at the same place of another element, a value other than found. Of a
 // list of reports, it then reads one alone.
-func (p path) isOneOf(raw, found json.RawMessage) bool {
-	for i, name := range p.names {
-		if _, err := strconv.Atoi(name); err != nil {
+func isOneOf(path string, raw, found json.RawMessage) bool {
+	names := strings.Split(path, ".")
+	for i, name := range names {
+		if !table.IsPosition(name) {
 			continue
 		}
-		list, _ := path{names: p.names[:i]}.in(raw)
+		list, _ := newPaths(strings.Join(names[:i], ".")).first(raw)
+		inElement := newPaths(strings.Join(names[i+1:], "."))
 		for element := range jsonscan.Elements(list) {
-			other, _ := path{names: p.names[i+1:]}.in(element)
+			other, _ := inElement.first(element)
 			if text, nested := scalar(other); !nested && !isBlank(text) && !bytes.Equal(other, found) {
 				return true
 			}

@@ -84,7 +84,7 @@ func (c *call) outcome(storeErr error) (Outcome, int, slog.Level) {
 }
 
 func (h *handler) watch(r *http.Request) *call {
-	c := &call{handler: h, handlerContext: handlerContext{parent: r.Context()}, request: r}
+	c := &call{handler: h, parent: r.Context(), request: r}
 	if h.logger == nil && h.observers == nil {
 		return c
 	}

@@ -201,7 +201,7 @@ func TestNoObserverCostsNothing(t *testing.T) {
 		h := hooks(options...).SMS(func(context.Context, webhook.SMSMessage) error { return nil })
 		return testing.AllocsPerRun(100, func() { h.ServeHTTP(w, r) })
 	}
-	assert.LessOrEqual(t, allocations(), 5.0)
+	assert.LessOrEqual(t, allocations(), 11.0, "most are those of the context")
 	assert.Greater(t, allocations(webhook.WithObserver(&spans{})), allocations())
 }
 

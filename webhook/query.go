@@ -12,7 +12,7 @@ import (
 // readForm reads the parameters of a query or form, and returns it without those that hold secrets, otherwise byte for byte.
 // It is what net/url does, but for senders that do not escape: a semicolon is data, a % that escapes nothing stays, and
 // each byte that is not part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice.
-func (in *reader) readForm(form string) string {
+func (in *intake) readForm(form string) string {
 	var few [4]string // on the stack, for most
 	kept := few[:0]   // what is no secret
 	begin := 0        // of what may still be kept

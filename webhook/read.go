@@ -38,7 +38,7 @@ func (c *callback) read(r *http.Request, events []event) (all []event, problem e
 	case a.problem != nil:
 		return nil, a.problem
 	}
-	list, around, err := c.split(&a)
+	list, outer, err := c.split(&a)
 	switch {
 	case err != nil:
 		return nil, err
@@ -46,7 +46,7 @@ func (c *callback) read(r *http.Request, events []event) (all []event, problem e
 		return c.readEvent(&a, events)
 	}
 	for i := range list {
-		one, err := c.element(&around, &list[i])
+		one, err := c.element(&outer, &list[i])
 		if err == nil {
 			one = c.withoutCopies(&one)
 			events, err = c.readEvent(&one, events)

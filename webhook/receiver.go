@@ -44,8 +44,8 @@ type callback struct {
 	name         Callback
 	concepts     map[string][]concept // by the names of parameters, what they stand for
 	placeholders [numConcepts]string  // what stands for a value that the service did not fill in
-	paths        []path               // of parameters in a JSON body
-	around       map[string][]path    // of parameters around an event of a list, by the path of the list up to a *
+	paths        *paths               // of parameters in a JSON body; nil for none
+	outer        map[string]*paths    // of parameters beside a list of events, by the path of the list up to a *
 	events       []eventsPath         // where a JSON body may hold several events
 	zone         *time.Location
 	layouts      []string // further forms of times
@@ -59,9 +59,14 @@ func (c *callback) add(of concept, names []string) {
 		switch {
 		case c.concepts[name] != nil || !strings.Contains(inElement, "."):
 		case list != "":
-			c.around[list] = append(c.around[list], newPath(inElement))
+			if c.outer[list] == nil {
+				c.outer[list] = new(paths)
+			}
+			c.outer[list].add(inElement)
+		case c.paths == nil:
+			c.paths = newPaths(name)
 		default:
-			c.paths = append(c.paths, newPath(name))
+			c.paths.add(name)
 		}
 		c.concepts[name] = append(c.concepts[name], of)
 	}
@@ -105,7 +110,7 @@ func (rcv *Receiver) compile() {
 			zone = time.UTC // never: a contract with an unknown zone cannot be parsed
 		}
 		c := &callback{
-			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, around: map[string][]path{},
+			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, outer: map[string]*paths{},
 			zone: zone, layouts: section.Layouts,
 		}
 		for _, text := range section.Events {

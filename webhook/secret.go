@@ -65,7 +65,7 @@ func (rcv *Receiver) secretOf(parameter string) int {
 }
 
 // prove checks values of the secret with index i: of a parameter, as its escapes can be read.
-func (in *reader) prove(i int, values ...string) {
+func (in *intake) prove(i int, values ...string) {
 	in.count++
 	p := &in.proofs[i]
 	if p.seen || isBlank(values[0]) {

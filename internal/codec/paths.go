@@ -35,12 +35,12 @@ const shortest = 512
 // if that is long enough, the text that those values are in, and whether a member that is wanted, or on the way to one, came twice in
 // its object.
 func (p *paths) find(doc []byte, found []value) (text string, values []value, repeats bool, err error) {
-	return p.walk(&jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: withoutMark(doc)}}, found)
+	return p.walk(jsonscan.NewWalker(withoutMark(doc)), found)
 }
 
 // findRows is like find, for a document whose rows are read by a reader.
 func (p *paths) findRows(doc []byte, rows *rowReader) (text string, values []value, repeats bool, err error) {
-	w := &jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: withoutMark(doc)}}
+	w := jsonscan.NewWalker(withoutMark(doc))
 	w.List = func(list int) { rows.read(w, list) }
 	return p.walk(w, nil)
 }

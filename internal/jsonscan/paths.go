@@ -95,6 +95,9 @@ type Walker struct {
 	Repeats, Differs bool
 }
 
+// NewWalker returns a Walker at the beginning of a document.
+func NewWalker(doc []byte) *Walker { return &Walker{Scanner: Scanner{Doc: doc}} }
+
 // Find walks over a document, and checks all of it. It returns the value at each slot, in found if that is long enough.
 func (p *Paths) Find(w *Walker, found []Value) ([]Value, error) {
 	if size := p.Size(); cap(found) < size {

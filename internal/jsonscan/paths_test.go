@@ -75,7 +75,7 @@ func TestFindPassesListsOn(t *testing.T) {
 	p.AddList("rows", 8)
 	p.Add("n")
 	var numbers []int
-	w := jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: []byte(`{"rows":[1,2],"n":3}`)}}
+	w := jsonscan.NewWalker([]byte(`{"rows":[1,2],"n":3}`))
 	w.List = func(number int) {
 		numbers = append(numbers, number)
 		w.Skip()
@@ -89,7 +89,7 @@ func TestText(t *testing.T) {
 	const doc = `{"a":"x","b":{"c":12,"d":"y"},"e":true}`
 	var p jsonscan.Paths
 	slots := p.Add("e", "b.c", "absent", "a", "a")
-	found, err := p.Find(&jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: []byte(doc)}}, make([]jsonscan.Value, 2, 20))
+	found, err := p.Find(jsonscan.NewWalker([]byte(doc)), make([]jsonscan.Value, 2, 20))
 	require.NoError(t, err)
 	text := p.Text([]byte(doc), found)
 	assert.Equal(t, "true12x", text)
@@ -104,7 +104,7 @@ func TestText(t *testing.T) {
 func find(paths, doc string) ([]jsonscan.Value, jsonscan.Walker, error) {
 	var p jsonscan.Paths
 	slots := p.Add(strings.Split(paths, "\n")...)
-	w := jsonscan.Walker{Scanner: jsonscan.Scanner{Doc: []byte(doc)}}
+	w := jsonscan.NewWalker([]byte(doc))
 	found, err := p.Find(&w, nil)
 	values := make([]jsonscan.Value, len(slots))
 	for i, slot := range slots {
