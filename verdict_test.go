@@ -193,7 +193,7 @@ func TestSendVerdictOfAMemberThatComesTwice(t *testing.T) {
 	}
 	e, _ := sendGetting(t, `{}`, http.StatusBadRequest, nil, `{"code":"40003","code":"0"}`)
 	assert.Equal(t, messaging.Unknown, verdictOf(e))
-	require.EqualError(t, e, "messaging: sms.send has an unknown outcome: HTTP 400, the response has a member of the contract twice, code 0, invalid")
+	require.EqualError(t, e, "messaging: sms.send has an unknown outcome: HTTP 400, the response has a member of the contract twice, code 40003, invalid")
 }
 
 // A service may cut a reference, but not below 16 characters: order-1 is another message than order-17.

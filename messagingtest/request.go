@@ -94,7 +94,7 @@ func isOfType(header http.Header, want string) bool {
 func (f fields) names() []string {
 	names := slices.AppendSeq([]string{*f.Wrap}, maps.Values(f.Fields))
 	names = slices.AppendSeq(names, maps.Keys(f.Constants))
-	for _, constants := range f.With {
+	for _, constants := range f.FieldConstants {
 		names = slices.AppendSeq(names, maps.Keys(constants))
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
@@ -244,8 +244,8 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 			return &problem{"constant", name + " is absent, or not that of the contract"}
 		}
 	}
-	for _, concept := range slices.Sorted(maps.Keys(f.With)) {
-		for name, want := range f.With[concept] {
+	for _, concept := range slices.Sorted(maps.Keys(f.FieldConstants)) {
+		for name, want := range f.FieldConstants[concept] {
 			switch _, isPresent := f.values[name]; {
 			case isPresent && !f.isConstant(name, want):
 				return &problem{"kind", name + " is not " + string(encode(want))}

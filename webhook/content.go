@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
 )
 
 // Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Order, System,

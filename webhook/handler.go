@@ -82,9 +82,9 @@ type call struct {
 
 	request *http.Request
 	parent  context.Context //nolint:containedctx // that of the request, or of the observers
-	began   time.Time // zero if nobody asks
-	event   event     // nil until it is read
-	called  bool      // the handle function was called
+	began   time.Time       // zero if nobody asks
+	event   event           // nil until it is read
+	called  bool            // the handle function was called
 	err     error
 }
 

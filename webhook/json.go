@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// stored holds what the tags of an event cannot store without loss: JSON as it arrived is a text, and a query that is not valid UTF-8
+// remainder holds what the tags of an event cannot store without loss: JSON as it arrived is a text, and a query that is not valid UTF-8
 // is base64. Every byte comes back as it was, and so does the duplicate key. Unknown keys are ignored, so that versions can read each
 // other's events.
-type stored struct {
+type remainder struct {
 	Content       map[string]json.RawMessage `json:"content,omitempty"` // one member, which says what the content is
 	JSON          string                     `json:"json,omitempty"`
 	RawQuery      string                     `json:"rawQuery,omitempty"`
@@ -30,7 +30,7 @@ type storage struct {
 }
 
 func (s storage) encode() ([]byte, error) {
-	rest := stored{JSON: string(*s.raw), RawQuery: *s.query}
+	rest := remainder{JSON: string(*s.raw), RawQuery: *s.query}
 	if !utf8.ValidString(*s.query) {
 		rest.RawQuery, rest.RawQueryBytes = "", []byte(*s.query)
 	}
@@ -56,7 +56,7 @@ func decodeEvent[E any, P interface {
 	storage() storage
 }](data []byte, event P) error {
 	var to E
-	var rest stored
+	var rest remainder
 	s := P(&to).storage()
 	err := cmp.Or(json.Unmarshal(data, s.plain), json.Unmarshal(data, &rest))
 	if err == nil && rest.Content != nil && s.content != nil {

@@ -116,18 +116,7 @@ func (o object) find(name string) (value json.RawMessage, repeats bool) {
 
 // repeats reports whether two members have the same name and different values.
 func (o object) repeats() bool {
-	if !slices.ContainsFunc(o, func(m jsonscan.Member) bool { return m.Again }) {
-		return false
-	}
-	first := map[string][]byte{}
-	for _, m := range o {
-		if !m.Again {
-			first[m.Name] = m.Value
-		} else if !bytes.Equal(first[m.Name], m.Value) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o, func(m jsonscan.Member) bool { return m.Differs })
 }
 
 func (o object) hasList(members ...string) bool {

@@ -105,10 +105,7 @@ func (rcv *Receiver) compile() {
 	t := rcv.contract.Table()
 	rcv.callbacks = map[Callback]*callback{}
 	for name, section := range t.Webhooks() {
-		zone, err := time.LoadLocation(section.Zone)
-		if err != nil {
-			zone = time.UTC // never: a contract with an unknown zone cannot be parsed
-		}
+		zone, _ := time.LoadLocation(section.Zone) // no contract has an unknown one
 		c := &callback{
 			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, outer: map[string]*paths{},
 			zone: zone, layouts: section.Layouts,

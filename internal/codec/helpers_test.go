@@ -339,7 +339,7 @@ func expected(t *testing.T, c *table.Table, m message, pair codec.KeyPair) (name
 		}
 		if value != "" && value != json.Number("0") {
 			names[op.Fields[f.Concept]] = value
-			maps.Copy(names, op.With[f.Concept])
+			maps.Copy(names, op.FieldConstants[f.Concept])
 		}
 	}
 	maps.Copy(names, op.Constants)

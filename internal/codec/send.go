@@ -48,7 +48,7 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	s.ttl = op.TTL
 	for concept, name := range op.Fields {
 		if name != "" {
-			s.fields[concept] = field{name, s.top(name), strings.Contains(name, "."), s.constants(op.With[concept])}
+			s.fields[concept] = field{name, s.top(name), strings.Contains(name, "."), s.constants(op.FieldConstants[concept])}
 		}
 	}
 	s.always = s.constants(op.Constants)

@@ -43,9 +43,9 @@ func TestCheckFault(t *testing.T) {
 
 func TestMembers(t *testing.T) {
 	for doc, want := range map[string][]jsonscan.Member{
-		` { "a" : 1 , "b":{"a": [ 2 ]} } `: {{"a", []byte(`1`), false}, {"b", []byte(`{"a": [ 2 ]}`), false}},
-		`{"a":1,"b":2,"\u0061":1,"a":3}`:   {{"a", []byte(`1`), false}, {"b", []byte(`2`), false}, {"a", []byte(`1`), true}, {"a", []byte(`3`), true}},
-		`{"a":1,"b":tru`:                   {{"a", []byte(`1`), false}},
+		` { "a" : 1 , "b":{"a": [ 2 ]} } `: {{"a", []byte(`1`), false, false}, {"b", []byte(`{"a": [ 2 ]}`), false, false}},
+		`{"a":1,"b":2,"\u0061":1,"a":3}`:   {{"a", []byte(`1`), false, false}, {"b", []byte(`2`), false, false}, {"a", []byte(`1`), true, false}, {"a", []byte(`3`), true, true}},
+		`{"a":1,"b":tru`:                   {{"a", []byte(`1`), false, false}},
 		`{}`:                               {},
 		`[1]`:                              nil,
 		`"a"`:                              nil,
@@ -67,6 +67,7 @@ func TestMembersReportsRepeatedNameAmongMany(t *testing.T) {
 			all := jsonscan.Members([]byte(doc.String()))
 			isAgain := func(m jsonscan.Member) bool { return m.Again }
 			assert.Equal(t, count, slices.IndexFunc(all, isAgain), "%d of %d", again, count)
+			assert.True(t, all[count].Differs, "%d of %d", again, count)
 		}
 	}
 }

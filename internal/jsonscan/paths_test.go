@@ -80,7 +80,7 @@ func TestFindPassesListsOn(t *testing.T) {
 		numbers = append(numbers, number)
 		w.Skip()
 	}
-	_, err := p.Find(&w, nil)
+	_, err := p.Find(w, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []int{7}, numbers)
 }
@@ -101,11 +101,11 @@ func TestText(t *testing.T) {
 }
 
 // find returns the values at paths, one a line.
-func find(paths, doc string) ([]jsonscan.Value, jsonscan.Walker, error) {
+func find(paths, doc string) ([]jsonscan.Value, *jsonscan.Walker, error) {
 	var p jsonscan.Paths
 	slots := p.Add(strings.Split(paths, "\n")...)
 	w := jsonscan.NewWalker([]byte(doc))
-	found, err := p.Find(&w, nil)
+	found, err := p.Find(w, nil)
 	values := make([]jsonscan.Value, len(slots))
 	for i, slot := range slots {
 		values[i] = found[slot]

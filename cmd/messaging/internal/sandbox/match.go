@@ -77,7 +77,7 @@ func matches(t *table.Table, operation string, header http.Header, query string,
 	paths := map[string][]string{}
 	if send := sendSection(t, operation); send != nil {
 		invert(concepts, send.Fields)
-		for concept, with := range send.With {
+		for concept, with := range send.FieldConstants {
 			for name := range with {
 				concepts[name] = "with " + concept
 			}
