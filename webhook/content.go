@@ -223,10 +223,11 @@ type System struct {
 	NewParentUserID string `json:"newParentUserID,omitzero" platform:"system.parent_user_id"`
 	// CustomerID is the customer that the notice is about, if it names one.
 	CustomerID string `json:"customerID,omitzero" platform:"system.customer"`
-	// IdentityHash, IdentityAcknowledged and IdentityChangedAt describe a changed identity.
-	IdentityHash         string    `json:"identityHash,omitzero" platform:"system.identity.hash,identity.hash"`
-	IdentityAcknowledged bool      `json:"identityAcknowledged,omitzero" platform:"system.identity.acknowledged,identity.acknowledged"`
-	IdentityChangedAt    time.Time `json:"identityChangedAt,omitzero" platform:"system.identity.created_timestamp,identity.created_timestamp"`
+	// IdentityHash and IdentityAcknowledged describe a changed identity, and IdentityChangedAt is when it changed.
+	IdentityHash         string `json:"identityHash,omitzero" platform:"system.identity.hash,identity.hash"`
+	IdentityAcknowledged bool   `json:"identityAcknowledged,omitzero" platform:"system.identity.acknowledged,identity.acknowledged"`
+
+	IdentityChangedAt time.Time `json:"identityChangedAt,omitzero" platform:"system.identity.created_timestamp,identity.created_timestamp"`
 }
 
 // Edit replaces the content of an earlier message of the sender.
