@@ -238,7 +238,7 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 	list := s.core.smsList()
 	query := options.Query()
 	query.Extra = http.Header(query.Extra).Clone() // the caller may change its own
-	list.codec.Widen(query.Params)
+	list.codec.Widen(&query)
 	var seen []uint64
 	if options.After != "" {
 		var reason string

@@ -143,7 +143,7 @@ func (e *endpoint) missingCredentials() *Error {
 func (e *endpoint) describe() string { return e.method + " " + e.url.Path }
 
 // secrets returns what must not appear in the error of a call: the values of its fields, and its credentials.
-func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Secrets {
+func (e *endpoint) secrets(fields []wire.Field, params url.Values, out transport.Outcome) redact.Secrets {
 	var s redact.Secrets
 	for _, field := range fields {
 		switch field.Concept {
@@ -154,6 +154,13 @@ func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Se
 			if params, ok := field.Value.(map[string]string); ok {
 				s.AddValue(params)
 			}
+		}
+	}
+	for concept := range params {
+		switch concept {
+		case "from", "reference", "pageSize":
+		default:
+			s.AddText(params.Get(concept))
 		}
 	}
 	if e.pair != nil {
@@ -177,7 +184,7 @@ type reading[T any] struct {
 	core          *core
 	endpoint      *endpoint
 	request       codec.Request
-	params        []wire.Field
+	params        url.Values
 	buffer        []byte // overwritten with the response, if large enough; then for the next read
 	decode        func(body []byte) (T, codec.Failure, error)
 	decodeFailure func(body []byte) (codec.Failure, error)
@@ -259,7 +266,7 @@ func (r *reading[T]) failure(out *transport.Outcome) *Error {
 	case said.Class == "":
 		err.reason = codec.UnknownCode
 	}
-	err.explain(said, notJSON, *out, r.endpoint.secrets(r.params, *out))
+	err.explain(said, notJSON, *out, r.endpoint.secrets(nil, r.params, *out))
 	return err
 }
 

@@ -141,7 +141,7 @@ func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
 }
 
 func (e *sendEndpoint) messageSecrets(call wire.Call, out transport.Outcome) redact.Secrets {
-	secrets := e.secrets(call.Fields, out)
+	secrets := e.secrets(call.Fields, nil, out)
 	secrets.AddValue(call.Extra)
 	for _, member := range call.Members {
 		if member.Name != "type" {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -44,28 +43,18 @@ func CompileList(t *table.Table, op *table.List, target *url.URL, pair KeyPair) 
 	return l
 }
 
+// options are the options of a listing, in the order in which they are written: by concept, the field of sms.ListOptions and the
+// format.
+var options = [...]struct{ concept, field, format string }{ //nolint:gochecknoglobals // never written
+	{"createdAfter", "CreatedAfter", "time"}, {"createdBefore", "CreatedBefore", "time"},
+	{"id", "ID", "text"}, {"reference", "ReferenceID", "text"}, {"request", "RequestID", "text"}, {"category", "CategoryID", "text"},
+	{"from", "From", "text"}, {"to", "To", "text"}, {"status", "Status", "text"},
+	{"pageSize", "PageSize", "number"}, {"sortBy", "SortBy", "column"}, {"order", "Descending", "order"},
+}
+
 // Encode returns the request of a page, or everything that is wrong with it.
 func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
-	var problems wire.Checks
-	members := make([]member, 0, len(q.Params)+len(l.always)+len(q.Extra)+3)
-	for i := range q.Params {
-		f := &q.Params[i]
-		m, present, reason := l.param(f)
-		m.name, m.dotted = l.op.Params[f.Concept], true
-		switch {
-		case !present:
-		case f.Concept == "sortBy" && m.text == "":
-			reason = "is a column that the service cannot sort by (sms.list.sorts." + f.Text + ` is "")`
-		case m.name != "":
-			reason = cmp.Or(f.Reason, reason)
-			members = append(members, m)
-		case f.Concept == "order" && f.Text == "ascending":
-			reason = "" // what a service does that cannot be asked for anything else
-		default:
-			reason = "must be absent: the contract names no parameter for it (sms.list.params." + f.Concept + ")"
-		}
-		problems.Found(f.Name, reason)
-	}
+	members, problems := l.options(&q)
 	problems = append(problems, q.Problems...)
 	extra := l.extra(q.Extra, &problems)
 	position, reason := l.position(q.At)
@@ -96,30 +85,56 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	return l.request(&target, members, inQuery), nil
 }
 
-func (l *List) param(f *wire.Field) (m member, present bool, reason string) {
-	switch f.Concept {
+// options returns the parameters of the options that are set, and what is wrong with them.
+func (l *List) options(q *wire.Query) (members []member, problems wire.Checks) {
+	members = make([]member, 0, len(options)+len(l.always)+len(q.Extra)+3)
+	for _, o := range options {
+		m, present, reason := l.option(q, o.concept, o.format)
+		m.name, m.dotted = l.op.Params[o.concept], true
+		switch {
+		case !present:
+		case m.name != "":
+			members = append(members, m)
+		case o.format != "order" || q.Params.Get("order") == "descending": // ascending is what a service does that cannot be asked
+			reason = "must be absent: the contract names no parameter for it (sms.list.params." + o.concept + ")"
+		}
+		problems.Found(o.field, reason)
+	}
+	return members, problems
+}
+
+// option returns what an option sends, whether it is present, and what is wrong with it.
+func (l *List) option(q *wire.Query, concept, format string) (m member, present bool, reason string) {
+	text := q.Params.Get(concept)
+	switch format {
+	case "time":
+		at := q.CreatedAfter
+		if concept == "createdBefore" {
+			at = q.CreatedBefore
+		}
+		return l.value(&wire.Field{Value: at})
+	case "number":
+		return member{raw: []byte(text)}, text != "", ""
 	case "order":
-		m.text = l.op.Orders[f.Text]
-		return m, m.text != "", ""
-	case "sortBy":
-		if column, ok := l.op.Sorts[f.Text]; ok {
-			return member{text: column}, true, ""
+		text = l.op.Orders[text]
+	case "column":
+		column, isColumn := l.op.Sorts[text]
+		if isColumn && column == "" {
+			return m, false, "is a column that the service cannot sort by (sms.list.sorts." + text + ` is "")`
+		} else if isColumn {
+			text = column
 		}
 	}
-	return l.value(f)
+	return l.value(&wire.Field{Text: text})
 }
 
 // Widen moves the bounds of a listing outward as far as the contract requires, so that no row within them is left out.
-func (l *List) Widen(params []wire.Field) {
-	for i := range params {
-		at, ok := params[i].Value.(time.Time)
-		switch {
-		case !ok || at.IsZero():
-		case params[i].Concept == "createdAfter":
-			params[i].Value = table.After(at, l.time, l.zone, l.op.Inclusive["createdAfter"])
-		case params[i].Concept == "createdBefore":
-			params[i].Value = table.Before(at, l.time, l.zone, l.op.Inclusive["createdBefore"])
-		}
+func (l *List) Widen(q *wire.Query) {
+	if at := q.CreatedAfter; !at.IsZero() {
+		q.CreatedAfter = table.After(at, l.time, l.zone, l.op.Inclusive["createdAfter"])
+	}
+	if at := q.CreatedBefore; !at.IsZero() {
+		q.CreatedBefore = table.Before(at, l.time, l.zone, l.op.Inclusive["createdBefore"])
 	}
 }
 
