@@ -366,35 +366,16 @@ func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize,
 func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, place int, reuse []sms.Transaction) (listPage, error) {
 	list := s.core.smsList()
 	request, problems := list.codec.Encode(query)
-	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
-		return listPage{}, invalid(list.name, problems)
-	}
-	if err := list.missingCredentials(); err != nil {
-		return listPage{}, err
-	}
-	buffer, _ := list.buffers.Get().(*[]byte)
-	if buffer == nil {
-		buffer = new([]byte)
-	}
-	r := &reading[codec.Page]{
-		core: s.core, endpoint: &list.endpoint, request: request, params: query.Params, buffer: *buffer,
-		decode: func(body []byte) (codec.Page, codec.Failure, error) {
-			return list.codec.Decode(body, query.At, pageSize, reuse)
-		},
-		decodeFailure: list.codec.DecodeFailure,
-	}
-	err := r.read(ctx)
-	const kept = 2 << 20 // a larger buffer is rare, and not kept for the next page
-	if *buffer = r.buffer; cap(*buffer) <= kept {
-		list.buffers.Put(buffer)
-	}
+	page, fresh, err := read(ctx, s.core, list, query.Params, request, problems, func(body []byte) (codec.Page, codec.Failure, error) {
+		return list.codec.Decode(body, query.At, pageSize, reuse)
+	})
 	if err != nil {
 		return listPage{}, err
 	}
 	if next, numbered := list.codec.After(query.At); numbered {
 		place = next.Number - 1
 	}
-	return listPage{Page: r.value, place: place, fresh: r.fresh}, nil
+	return listPage{Page: page, place: place, fresh: fresh}, nil
 }
 
 // pageTracker remembers the rows of the last two pages, and what shows that a listing runs in a circle of any length.

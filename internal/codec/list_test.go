@@ -111,7 +111,7 @@ func compileList(t testing.TB, overlay string, pair bool) *codec.List {
 	if pair {
 		keyPair = pairOf(key, secret)
 	}
-	return codec.CompileList(c, &c.SMSList, target, keyPair)
+	return codec.CompileList(c, target, keyPair)
 }
 
 // Each query has a golden file of its name, with the overlay, what is asked for, and what comes of it.
