@@ -161,19 +161,27 @@ type reader struct {
 	always    []member // constants
 	responses responses
 	failures  responses // of a response whose status says that it is a failure
+	wanted    []int     // slots of what is asked for, if it is no list of rows
 }
 
-// newReader compiles an operation that reads lists of paths by concept. Places are those of what is asked for, which are lists of rows or
-// values.
+// newReader compiles an operation that reads lists of paths by concept. Places are those of what is asked for: of its value or, if
+// hasRows, of its rows.
 func newReader(
-	t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair, lists map[string][]string, rows, places []string,
+	t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair, lists map[string][]string, places []string, hasRows bool,
 ) reader {
 	lists = maps.Clone(lists)
 	lists["status"] = t.SMSSend.Response["status"]
+	var rows []string
+	if hasRows {
+		rows = places
+	}
 	r := reader{
 		encoding:  newEncoding(t, op, false, method, target, pair),
 		responses: compileResponses(lists, rows, places, compileWords(t, t.SMSSend.Accepted, t.SMSSend.Refused), &t.Errors),
 		failures:  compileResponses(nil, nil, nil, words{}, &t.Errors),
+	}
+	if !hasRows {
+		r.wanted = r.responses.add(places)
 	}
 	r.always = r.constants(op.Constants)
 	return r
@@ -221,8 +229,9 @@ func (p *parsed) number(concept string) int {
 	return n
 }
 
-// decode reads a response whose status says that it is a success. A response with an error code is a Failure that has a Code.
-func (r *reader) decode(body []byte, rows *rowReader) (parsed, Failure, error) {
+// decode reads a response whose status says that it is a success. A response with an error code is a Failure that has a Code. missing is
+// the error of a response without what is asked for.
+func (r *reader) decode(body []byte, rows *rowReader, missing error) (parsed, Failure, error) {
 	p := parsed{responses: &r.responses}
 	var err error
 	if p.text, p.found, p.repeats, err = r.responses.find(body, rows, nil); err == nil && rows != nil {
@@ -235,31 +244,29 @@ func (r *reader) decode(body []byte, rows *rowReader) (parsed, Failure, error) {
 		return p, Failure{}, err
 	}
 	failure, doubt := r.responses.failure(p.text, p.found)
-	switch {
-	case failure.Class != "" || doubt == UnknownCode:
+	if failure.Class != "" || doubt == UnknownCode {
 		return p, failure, nil
-	case doubt != "":
-		err = pageError(doubt)
 	}
 	failure.Code = "" // it is one of success, and the message may still say what is wrong
-	return p, failure, err
-}
-
-// check returns why what was asked for cannot be taken from a response although it stands at a place, which is -1 if it does not.
-func (p *parsed) check(place int, missing error) error {
+	place := slices.IndexFunc(r.wanted, func(slot int) bool { return p.found[slot].Kind > jsonscan.Null })
+	if rows != nil {
+		place = rows.list
+	}
 	refuses := func(slot int) bool { return p.found[slot].IsScalar() && p.words.refuses(p.found[slot].Word(p.text)) }
 	switch {
+	case doubt != "":
+		return p, failure, pageError(doubt)
 	case place < 0:
-		return missing
+		return p, failure, missing
 	case p.repeats:
-		return pageError(repeated)
+		return p, failure, pageError(repeated)
 	case slices.ContainsFunc(p.places["status"], refuses):
-		return pageError("the response has a status that says that it failed")
+		return p, failure, pageError("the response has a status that says that it failed")
 	}
 	if trouble := p.trouble(p.text, p.found, &p.around[place]); trouble != "" {
-		return pageError(trouble)
+		return p, failure, pageError(trouble)
 	}
-	return nil
+	return p, failure, nil
 }
 
 // ErrPage matches the errors of responses that are JSON, but cannot be used: to request it again would bring the same. The errors say

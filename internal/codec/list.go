@@ -28,7 +28,7 @@ type List struct {
 func CompileList(t *table.Table, target *url.URL, pair KeyPair) *List {
 	op := &t.SMSList
 	page, lastRow := op.CursorInLastRow()
-	l := &List{reader: newReader(t, &op.Operation, op.Method, target, pair, page, op.Items, op.Items), op: op}
+	l := &List{reader: newReader(t, &op.Operation, op.Method, target, pair, page, op.Items, true), op: op}
 	l.rows = compileRows(t, op, lastRow, l.zone)
 	for _, name := range op.Params {
 		l.taken[l.top(name)] = true
@@ -240,10 +240,7 @@ func (u Unreadable) IsDoubtful() bool { return u.Field == "" || u.Field == "ID" 
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
 	reader := newRowReader(l.rows, &page, rows)
-	p, failure, err := l.decode(body, reader)
-	if err == nil && failure.Code == "" {
-		err = p.check(reader.list, errNoRows)
-	}
+	p, failure, err := l.decode(body, reader, errNoRows)
 	if err != nil || failure.Code != "" {
 		return Page{}, failure, err
 	}
