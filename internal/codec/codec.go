@@ -46,7 +46,7 @@ type responses struct {
 	errs                           *table.Errors
 	words                          words
 	code, object, message, request []int    // slots
-	around                         []around // of the places that were to be surrounded
+	enclosing                      []enclosing // by place
 }
 
 // compileResponses compiles lists of paths by concept, the places of a failure, the paths at which rows may stand, and what is around
@@ -67,7 +67,7 @@ func compileResponses(lists map[string][]string, rows, places []string, words wo
 	}
 	r := responses{paths: compilePaths(lists), errs: errs, words: words}
 	r.code, r.object, r.message, r.request = r.add(errs.Code), r.add(objects), r.add(errs.Message), r.add(errs.Request)
-	r.around = r.surround(places, lists)
+	r.enclosing = r.compileEnclosing(places, lists)
 	for i, path := range rows {
 		if n := r.root.grow(path, &r.slots); n.rows == 0 {
 			n.rows = i + 1
@@ -263,7 +263,7 @@ func (r *reader) decode(body []byte, rows *rowReader, missing error) (parsed, Fa
 	case slices.ContainsFunc(p.places["status"], refuses):
 		return p, failure, pageError("the response has a status that says that it failed")
 	}
-	if trouble := p.trouble(p.text, p.found, &p.around[place]); trouble != "" {
+	if trouble := p.trouble(p.text, p.found, &p.enclosing[place]); trouble != "" {
 		return p, failure, pageError(trouble)
 	}
 	return p, failure, nil

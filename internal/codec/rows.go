@@ -110,11 +110,11 @@ func (r *rowReader) read(s *scanner, list int) {
 	}
 	r.list, r.began, r.err = list, s.Pos+1, nil
 	r.page.Transactions, r.page.Unreadable = r.page.Transactions[:0], nil
-	around := s.repeats
+	outside := s.repeats
 	for more := s.Open(']'); more; more = s.Next(']') {
 		r.readRow(s)
 	}
-	s.repeats = around
+	s.repeats = outside
 }
 
 func (r *rowReader) readRow(s *scanner) {
