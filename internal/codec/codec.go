@@ -45,7 +45,7 @@ type responses struct {
 
 	errs                           *table.Errors
 	words                          words
-	code, object, message, request []int    // slots
+	code, object, message, request []int       // slots
 	enclosing                      []enclosing // by place
 }
 
