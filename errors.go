@@ -214,7 +214,7 @@ type Error struct {
 	unprocessed    bool    // the status proves that nothing was processed
 	unlisted       bool    // the channel has no listing that could settle an unknown outcome
 	reason         string  // what this library found, where status and cause do not say it
-	said           string  // Message, if it may be shown
+	shown          string  // Message, if it may be shown
 	hidden         bool    // whether Code and RequestID must not be shown
 	classes        []error // the sentinels it matches, besides those of the verdict
 	cause          error
@@ -253,7 +253,7 @@ func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outc
 	}
 	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
 	if notJSON == nil && !secrets.InSentence(e.Message) {
-		e.said = strings.TrimSpace(e.Message)
+		e.shown = strings.TrimSpace(e.Message)
 	}
 }
 
@@ -334,8 +334,8 @@ func (e *Error) Error() string {
 		}
 		say("%s", className(class))
 	}
-	if e.said != "" {
-		say("%q", e.said)
+	if e.shown != "" {
+		say("%q", e.shown)
 	}
 	if redact.IsWord(e.RequestID) && !e.hidden {
 		say("request %s", e.RequestID)

@@ -235,60 +235,17 @@ func (p listPage) rowErrors() error {
 
 // pages walks over the pages of a listing and sees to it that the walk ends.
 func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
-	list := s.core.smsList()
-	query := options.Query()
-	query.Extra = http.Header(query.Extra).Clone() // the caller may change its own
-	list.codec.Widen(query.Params)
-	var seen []uint64
-	if options.After != "" {
-		var reason string
-		if query.At, seen, reason = list.codec.ParsePosition(options.After, options.PageSize); reason != "" {
-			query.Problems = append(query.Problems, wire.Problem{Field: "After", Reason: reason})
-		}
-	}
-	if _, numbered := list.codec.After(query.At); !numbered {
-		const reason = "must be 0: the contract does not page by number (sms.list.paging.by)"
-		if options.Page > 0 {
-			query.Problems = append(query.Problems, wire.Problem{Field: "Page", Reason: reason})
-		}
-		if options.PagesAhead > 0 {
-			query.Problems = append(query.Problems, wire.Problem{Field: "PagesAhead", Reason: reason})
-		}
-	}
-	const mostEmpty = 1000 // pages in a row, of a service that filters after it has cut its pages
-	const paging = ": the service does not page as the contract says (sms.list.paging, sms.list.params)"
+	query, seen := s.firstPage(options)
 	return func(yield func(listPage, error) bool) {
 		tracker := newPageTracker(seen)
-		stale, empty := 0, 0 // pages in a row without a new row, and without any
-		fault := ""
 		for page, err := range s.fetch(ctx, query, options.PageSize, options.PagesAhead) {
 			if err != nil {
 				yield(listPage{}, err)
 				return
 			}
 			page.after, page.before, page.tracker = options.CreatedAfter, options.CreatedBefore, tracker
-			if !page.Last || tracker.pages > 0 {
-				var fresh int
-				page.repeated, fresh = tracker.add(page.Transactions)
-				switch {
-				case fresh > 0 && tracker.cycle():
-					fault = "a page came again after others"
-				case fresh > 0:
-					stale = 0
-				case len(page.Transactions) > 0:
-					stale++
-				}
-			}
-			if empty++; len(page.Transactions) > 0 {
-				empty = 0
-			}
-			switch {
-			case empty > mostEmpty:
-				fault = "a thousand pages in a row have no rows"
-			case stale > 1:
-				fault = "two pages in a row have only rows that were on the pages before"
-			}
-			if fault != "" {
+			if fault := tracker.follow(&page); fault != "" {
+				const paging = ": the service does not page as the contract says (sms.list.paging, sms.list.params)"
 				yield(listPage{}, s.listError(fault+paging))
 				return
 			}
@@ -297,6 +254,31 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 			}
 		}
 	}
+}
+
+// firstPage returns the query of the page that a listing begins with, and the rows that came before it.
+func (s *SMSService) firstPage(options sms.ListOptions) (query wire.Query, seen []uint64) {
+	list := s.core.smsList()
+	query = options.Query()
+	query.Extra = http.Header(query.Extra).Clone() // the caller may change its own
+	list.codec.Widen(&query)
+	found := wire.Checks(query.Problems)
+	if options.After != "" {
+		var reason string
+		query.At, seen, reason = list.codec.ParsePosition(options.After, options.PageSize)
+		found.Found("After", reason)
+	}
+	if _, numbered := list.codec.After(query.At); !numbered {
+		const reason = "must be 0: the contract does not page by number (sms.list.paging.by)"
+		if options.Page > 0 {
+			found.Found("Page", reason)
+		}
+		if options.PagesAhead > 0 {
+			found.Found("PagesAhead", reason)
+		}
+	}
+	query.Problems = found
+	return query, seen
 }
 
 // fetch requests page after page, up to ahead of them concurrently beyond the first, and yields them in order. It ends with the
@@ -366,35 +348,16 @@ func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize,
 func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, place int, reuse []sms.Transaction) (listPage, error) {
 	list := s.core.smsList()
 	request, problems := list.codec.Encode(query)
-	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
-		return listPage{}, invalid(list.name, problems)
-	}
-	if err := list.missingCredentials(); err != nil {
-		return listPage{}, err
-	}
-	buffer, _ := list.buffers.Get().(*[]byte)
-	if buffer == nil {
-		buffer = new([]byte)
-	}
-	r := &reading[codec.Page]{
-		core: s.core, endpoint: &list.endpoint, request: request, params: query.Params, buffer: *buffer,
-		decode: func(body []byte) (codec.Page, codec.Failure, error) {
-			return list.codec.Decode(body, query.At, pageSize, reuse)
-		},
-		decodeFailure: list.codec.DecodeFailure,
-	}
-	err := r.read(ctx)
-	const kept = 2 << 20 // a larger buffer is rare, and not kept for the next page
-	if *buffer = r.buffer; cap(*buffer) <= kept {
-		list.buffers.Put(buffer)
-	}
+	page, fresh, err := read(ctx, s.core, list, query.Params, request, problems, func(body []byte) (codec.Page, codec.Failure, error) {
+		return list.codec.Decode(body, query.At, pageSize, reuse)
+	})
 	if err != nil {
 		return listPage{}, err
 	}
 	if next, numbered := list.codec.After(query.At); numbered {
 		place = next.Number - 1
 	}
-	return listPage{Page: r.value, place: place, fresh: r.fresh}, nil
+	return listPage{Page: page, place: place, fresh: fresh}, nil
 }
 
 // pageTracker remembers the rows of the last two pages, and what shows that a listing runs in a circle of any length.
@@ -404,6 +367,7 @@ type pageTracker struct {
 	// The page at place 1, 2, 4, 8, … is marked: a circle brings the marked page again before the mark moves on.
 	current, marked uint64
 	markedAt        int
+	stale, empty    int // pages in a row without a new row, and without any
 	text            []byte
 }
 
@@ -431,6 +395,33 @@ func newPageTracker(seen []uint64) *pageTracker {
 		t.pages = 2
 	}
 	return t
+}
+
+// follow remembers a page, and which of its rows were on the pages before. It returns why the listing would not end, or "".
+func (t *pageTracker) follow(page *listPage) (fault string) {
+	const mostEmpty = 1000 // pages in a row, of a service that filters after it has cut its pages
+	if t.empty++; len(page.Transactions) > 0 {
+		t.empty = 0
+	}
+	fresh := 0
+	if !page.Last || t.pages > 0 {
+		page.repeated, fresh = t.add(page.Transactions)
+	}
+	switch {
+	case fresh > 0:
+		t.stale = 0
+	case len(page.Transactions) > 0 && t.pages > 0:
+		t.stale++
+	}
+	switch {
+	case fresh > 0 && t.cycle():
+		return "a page came again after others"
+	case t.empty > mostEmpty:
+		return "a thousand pages in a row have no rows"
+	case t.stale > 1:
+		return "two pages in a row have only rows that were on the pages before"
+	}
+	return ""
 }
 
 // add remembers the rows of a page. It returns which of them were on the last two pages, or nil if none was, and how many were

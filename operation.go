@@ -22,14 +22,13 @@ import (
 // of a service.
 type endpoints struct {
 	sends   [channelCount]func() *sendEndpoint // by channel
-	smsList func() *listEndpoint
+	smsList func() *readEndpoint[*codec.List]
 }
 
 func compile(s settings, base *url.URL) *endpoints {
 	c := &compiler{s, base, s.contract.Table()}
-	e := &endpoints{
-		smsList: sync.OnceValue(func() *listEndpoint { return c.list("sms.list", ChannelSMS, &c.table.SMSList) }),
-	}
+	list := &c.table.SMSList
+	e := &endpoints{smsList: compileRead(c, "sms.list", ChannelSMS, list.Method, &list.Operation, codec.CompileList)}
 	channels := table.Channels()
 	if len(channels) != len(e.sends)-1 {
 		panic("messaging: a Channel of client.go lacks its field in internal/table/table.go, or a field its Channel")
@@ -70,11 +69,16 @@ type sendEndpoint struct {
 	errors *table.Errors
 }
 
-type listEndpoint struct {
+// readEndpoint is an operation that reads, with its codec.
+type readEndpoint[C decoder] struct {
 	endpoint
 
-	codec   *codec.List
+	codec   C
 	buffers sync.Pool // of responses that were read
+}
+
+type decoder interface {
+	DecodeFailure(body []byte) (codec.Failure, error)
 }
 
 type compiler struct {
@@ -83,13 +87,16 @@ type compiler struct {
 	table    *table.Table
 }
 
-func (c *compiler) endpoint(name string, channel Channel, method, path string, headers table.Headers) endpoint {
-	e := endpoint{name: name, channel: channel, method: method, url: join(c.base, path), header: http.Header{}}
-	for name, value := range c.table.Headers.With(headers) {
+func (c *compiler) endpoint(name string, channel Channel, method string, op *table.Operation) endpoint {
+	e := endpoint{name: name, channel: channel, method: method, url: join(c.base, op.Path), header: http.Header{}}
+	for name, value := range c.table.Headers.With(op.Headers) {
 		e.header.Set(name, value)
 	}
 	e.header.Set("Accept", "application/json")
 	e.header.Set("User-Agent", c.settings.userAgent)
+	if contentType := codec.ContentType(op.Encoding); contentType != "" {
+		e.header.Set("Content-Type", contentType)
+	}
 	e.throttled = append([]int{http.StatusTooManyRequests}, c.table.Errors.NotProcessed...)
 	if own := c.settings.credentialOf(channel); own != nil {
 		e.authenticated, e.tenants = true, own.tenants
@@ -99,24 +106,19 @@ func (c *compiler) endpoint(name string, channel Channel, method, path string, h
 }
 
 func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpoint {
-	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, op.Path, op.Headers), errors: &c.table.Errors}
+	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, &op.Operation), errors: &c.table.Errors}
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
-	e.setContentType(e.codec.ContentType())
 	return e
 }
 
-func (c *compiler) list(name string, channel Channel, op *table.List) *listEndpoint {
-	e := &listEndpoint{endpoint: c.endpoint(name, channel, op.Method, op.Path, op.Headers)}
-	e.read = true
-	e.codec = codec.CompileList(c.table, op, e.url, e.pair)
-	e.setContentType(e.codec.ContentType())
-	return e
-}
-
-func (e *endpoint) setContentType(contentType string) {
-	if contentType != "" {
-		e.header.Set("Content-Type", contentType)
-	}
+func compileRead[C decoder](
+	c *compiler, name string, channel Channel, method string, op *table.Operation, compile func(*table.Table, *url.URL, codec.KeyPair) C,
+) func() *readEndpoint[C] {
+	return sync.OnceValue(func() *readEndpoint[C] {
+		e := &readEndpoint[C]{endpoint: c.endpoint(name, channel, method, op)}
+		e.read, e.codec = true, compile(c.table, e.url, e.pair)
+		return e
+	})
 }
 
 func join(base *url.URL, path string) *url.URL {
@@ -143,7 +145,7 @@ func (e *endpoint) missingCredentials() *Error {
 func (e *endpoint) describe() string { return e.method + " " + e.url.Path }
 
 // secrets returns what must not appear in the error of a call: the values of its fields, and its credentials.
-func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Secrets {
+func (e *endpoint) secrets(fields []wire.Field, params url.Values, out transport.Outcome) redact.Secrets {
 	var s redact.Secrets
 	for _, field := range fields {
 		switch field.Concept {
@@ -154,6 +156,13 @@ func (e *endpoint) secrets(fields []wire.Field, out transport.Outcome) redact.Se
 			if params, ok := field.Value.(map[string]string); ok {
 				s.AddValue(params)
 			}
+		}
+	}
+	for concept := range params {
+		switch concept {
+		case "from", "reference", "pageSize":
+		default:
+			s.AddText(params.Get(concept))
 		}
 	}
 	if e.pair != nil {
@@ -172,43 +181,58 @@ func checkContext(ctx context.Context) []wire.Problem {
 	return nil
 }
 
-// reading is a read: its request, how its response is decoded, and what is known after its last attempt.
+// read performs an operation that reads, after its arguments were encoded. params are what it asks for, by concept. It is retried,
+// because reading changes nothing. fresh is what isFresh says of the response.
+func read[T any, C decoder](
+	ctx context.Context, c *core, e *readEndpoint[C], params url.Values, request codec.Request, problems []wire.Problem,
+	decode func(body []byte) (T, codec.Failure, error),
+) (value T, fresh bool, err error) {
+	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
+		return value, false, invalid(e.name, problems)
+	}
+	if err := e.missingCredentials(); err != nil {
+		return value, false, err
+	}
+	buffer, _ := e.buffers.Get().(*[]byte)
+	if buffer == nil {
+		buffer = new([]byte)
+	}
+	r := &reading[T]{core: c, endpoint: &e.endpoint, params: params, decode: decode, decodeFailure: e.codec.DecodeFailure}
+	o := c.observation(ctx, &e.endpoint)
+	ctx, end := o.begin(ctx, StepCall, 0)
+	out := c.transport.Do(ctx, transport.Request{
+		Method: request.Method, URL: request.URL, Body: request.Body, Header: e.header,
+		Read: true, Authenticate: e.authenticator, Buffer: *buffer, Judge: r,
+		Breakers: c.breakersOf(e.channel, true),
+		Observe:  o.inTransport(ctx, r),
+	})
+	if out.StatusCode == 0 || out.Interrupted != nil {
+		r.err = r.failed(&out) // there was nothing to judge, or more is known since
+	}
+	const kept = 2 << 20 // a larger buffer is rare, and not kept for the next response
+	if *buffer = out.Body; cap(*buffer) <= kept {
+		e.buffers.Put(buffer)
+	}
+	if r.err != nil {
+		end(o.failure(r.err))
+		return value, false, r.err
+	}
+	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
+	return r.value, isFresh(out), nil
+}
+
+// reading is a read under way: how its responses are decoded, and what is known after its last attempt.
 type reading[T any] struct {
 	core          *core
 	endpoint      *endpoint
-	request       codec.Request
-	params        []wire.Field
-	buffer        []byte // overwritten with the response, if large enough; then for the next read
+	params        url.Values
 	decode        func(body []byte) (T, codec.Failure, error)
 	decodeFailure func(body []byte) (codec.Failure, error)
 
 	value     T
-	fresh     bool // see isFresh
-	said      codec.Failure
+	failure   codec.Failure
 	decodeErr error
 	err       *Error
-}
-
-// read performs a read. It is retried, because reading changes nothing.
-func (r *reading[T]) read(ctx context.Context) error {
-	o := r.core.observation(ctx, r.endpoint)
-	ctx, end := o.begin(ctx, StepCall, 0)
-	out := r.core.transport.Do(ctx, transport.Request{
-		Method: r.request.Method, URL: r.request.URL, Body: r.request.Body, Header: r.endpoint.header,
-		Read: true, Authenticate: r.endpoint.authenticator, Buffer: r.buffer, Judge: r,
-		Breakers: r.core.breakersOf(r.endpoint.channel, true),
-		Observe:  o.inTransport(ctx, r),
-	})
-	if out.StatusCode == 0 || out.Interrupted != nil {
-		r.err = r.failure(&out) // there was nothing to judge, or more is known since
-	}
-	r.fresh, r.buffer = isFresh(out), out.Body
-	if r.err != nil {
-		end(o.failure(r.err))
-		return r.err
-	}
-	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
-	return nil
 }
 
 func (r *reading[T]) judged() *Error { return r.err }
@@ -216,11 +240,11 @@ func (r *reading[T]) judged() *Error { return r.err }
 // Judge is called by the transport for each response.
 func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
 	var none T
-	r.value, r.said, r.decodeErr = none, codec.Failure{}, nil
+	r.value, r.failure, r.decodeErr = none, codec.Failure{}, nil
 	if isSuccess(out.StatusCode) && out.Err == nil {
-		r.value, r.said, r.decodeErr = r.decode(out.Body)
+		r.value, r.failure, r.decodeErr = r.decode(out.Body)
 	}
-	if r.err = r.failure(out); r.err == nil {
+	if r.err = r.failed(out); r.err == nil {
 		return transport.Judgement{}
 	}
 	transient := slices.Contains([]int{408, 500, 502, 503, 504}, out.StatusCode) ||
@@ -234,19 +258,20 @@ func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
 	return j
 }
 
-func (r *reading[T]) failure(out *transport.Outcome) *Error {
+// failed returns the error of a read, or nil if it succeeded.
+func (r *reading[T]) failed(out *transport.Outcome) *Error {
 	success := isSuccess(out.StatusCode)
-	if success && out.Err == nil && r.decodeErr == nil && r.said.Code == "" {
+	if success && out.Err == nil && r.decodeErr == nil && r.failure.Code == "" {
 		return nil
 	}
 	err := newError(r.endpoint, *out)
 	if out.StatusCode == 0 {
 		return err
 	}
-	said, notJSON := r.said, error(nil)
+	failure, notJSON := r.failure, error(nil)
 	switch {
 	case !success:
-		said, notJSON = r.decodeFailure(out.Body)
+		failure, notJSON = r.decodeFailure(out.Body)
 		if out.StatusCode == http.StatusNotFound {
 			err.reason = r.endpoint.describe()
 		}
@@ -256,10 +281,10 @@ func (r *reading[T]) failure(out *transport.Outcome) *Error {
 		err.reason = r.decodeErr.Error()
 	case r.decodeErr != nil:
 		err.reason = "the response is " + r.decodeErr.Error()
-	case said.Class == "":
+	case failure.Class == "":
 		err.reason = codec.UnknownCode
 	}
-	err.explain(said, notJSON, *out, r.endpoint.secrets(r.params, *out))
+	err.explain(failure, notJSON, *out, r.endpoint.secrets(nil, r.params, *out))
 	return err
 }
 

@@ -78,22 +78,23 @@ type Message interface{ sendable }
 // sendable keeps internal types out of the documentation of Message.
 type sendable interface{ Call() wire.Call }
 
-type manner struct {
+// sendMode is how a message is sent, besides what it says.
+type sendMode struct {
 	patience transport.Patience
 	// doubt, unless nil, is set to whether something of the message may have been written, also if a function of the user panics.
 	doubt *bool
 }
 
-func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call, how manner) (Receipt, error) {
+func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call, mode sendMode) (Receipt, error) {
 	o := c.observation(ctx, &e.endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
-	receipt, err := c.deliver(ctx, e, call, o, how)
+	receipt, err := c.deliver(ctx, e, call, o, mode)
 	end(o.outcome(receipt, err))
 	return receipt, err
 }
 
 // deliver is send within a step that o observes.
-func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *observation, how manner) (Receipt, error) {
+func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *observation, mode sendMode) (Receipt, error) {
 	encoded, problems := e.codec.Encode(call, c.settings.lenient)
 	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
 		return Receipt{}, invalid(e.name, problems)
@@ -105,43 +106,45 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 	s := &sending{endpoint: e, call: call}
 	out := c.transport.Do(ctx, transport.Request{
 		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Judge: s,
-		Breakers: c.breakersOf(e.channel, false), Patience: how.patience, Doubt: how.doubt,
+		Breakers: c.breakersOf(e.channel, false), Patience: mode.patience, Doubt: mode.doubt,
 		Observe: o.inTransport(ctx, s),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
-		s.receipt, s.err, _ = e.conclude(call, out) // there was nothing to judge, or more is known since
+		s.err = s.failed(out) // there was no response, or more is known since
 	}
 	if s.err != nil {
 		c.warn(ctx, s.err)
 		return Receipt{}, s.err
 	}
+	receipt := newReceipt(call, out, s.response)
 	if o != nil {
-		o.keepIDs(s.receipt, e.messageSecrets(call, out))
+		o.keepIDs(receipt, e.messageSecrets(call, out))
 	}
-	return s.receipt, nil
+	return receipt, nil
 }
 
 // sending is a send under way: its message, and what is known after its last attempt.
 type sending struct {
 	endpoint *sendEndpoint
 	call     wire.Call
-	receipt  Receipt
-	err      *Error
+	judgement
+	err *Error // nil if the message was accepted
 }
 
 func (s *sending) judged() *Error { return s.err }
 
 // Judge is called by the transport for each response.
 func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
-	receipt, err, proves := s.endpoint.conclude(s.call, *out)
-	if s.receipt, s.err = receipt, err; err != nil {
-		s.endpoint.addHealth(&proves, err)
+	s.err, s.judgement = nil, s.endpoint.judge(s.call.ReferenceID, *out)
+	if s.verdict != Accepted {
+		s.err = s.failed(*out)
+		s.endpoint.addHealth(&s.proves, s.err)
 	}
-	return proves
+	return s.proves
 }
 
 func (e *sendEndpoint) messageSecrets(call wire.Call, out transport.Outcome) redact.Secrets {
-	secrets := e.secrets(call.Fields, out)
+	secrets := e.secrets(call.Fields, nil, out)
 	secrets.AddValue(call.Extra)
 	for _, member := range call.Members {
 		if member.Name != "type" {
@@ -240,7 +243,7 @@ func sendAll[M any](
 
 // inBulk returns what sendAll calls for each message: send, whose panic is the outcome of that message.
 func inBulk[M sendable](
-	e *sendEndpoint, send func(context.Context, M, manner) (Receipt, error),
+	e *sendEndpoint, send func(context.Context, M, sendMode) (Receipt, error),
 ) func(context.Context, M) Outcome[M] {
 	return func(ctx context.Context, m M) (out Outcome[M]) {
 		inDoubt := false
@@ -250,7 +253,7 @@ func inBulk[M sendable](
 				out.Err = panicked(e, value, inDoubt, m.Call().ReferenceID)
 			}
 		}()
-		out.Receipt, out.Err = send(ctx, m, manner{transport.Bulk, &inDoubt})
+		out.Receipt, out.Err = send(ctx, m, sendMode{transport.Bulk, &inDoubt})
 		return out
 	}
 }
@@ -260,8 +263,8 @@ func sendAllOn[M sendable](
 	ctx context.Context, c *core, channel Channel, messages iter.Seq[M], concurrency int,
 ) iter.Seq[Outcome[M]] {
 	e := c.sendOn(channel)
-	return sendAll(ctx, e.name, messages, concurrency, inBulk(e, func(ctx context.Context, m M, how manner) (Receipt, error) {
-		return c.send(ctx, e, m.Call(), how)
+	return sendAll(ctx, e.name, messages, concurrency, inBulk(e, func(ctx context.Context, m M, mode sendMode) (Receipt, error) {
+		return c.send(ctx, e, m.Call(), mode)
 	}))
 }
 

@@ -33,20 +33,20 @@ import (
 // began within the window may take five seconds longer. Without Resend SendOnce never sends twice; for its risk see [SettlePolicy].
 func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, error) {
 	policy := cmp.Or(s.core.settings.settle, new(SettlePolicy))
-	return s.sendOnce(ctx, withReference(m), policy.withDefaults(), manner{patience: transport.Patient})
+	return s.sendOnce(ctx, withReference(m), policy.withDefaults(), sendMode{patience: transport.Patient})
 }
 
-func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy, how manner) (Receipt, error) {
+func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy, mode sendMode) (Receipt, error) {
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
-	receipt, err := s.deliverOnce(ctx, m, policy, o, how)
+	receipt, err := s.deliverOnce(ctx, m, policy, o, mode)
 	end(o.outcome(receipt, err))
 	return receipt, err
 }
 
 // deliverOnce is sendOnce within a step that o observes.
-func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation, how manner) (Receipt, error) {
-	receipt, err := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, how)
+func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation, mode sendMode) (Receipt, error) {
+	receipt, err := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, mode)
 	if !errors.Is(err, ErrOutcomeUnknown) {
 		return receipt, err
 	}
@@ -56,8 +56,8 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	}
 	found, settleErr := s.settle(ctx, m, policy, time.Now())
 	if policy.Resend && errors.Is(settleErr, ErrNotListed) {
-		how.doubt = new(bool) // what became of the first counts
-		again, resendErr := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, how)
+		mode.doubt = new(bool) // what became of the first counts
+		again, resendErr := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, mode)
 		if resendErr == nil {
 			again.Attempts += attempts
 			return again, nil

@@ -26,7 +26,7 @@ type SMSService struct {
 // whole call, waits between attempts included. If it ends while a response is awaited, the outcome is unknown; if it ends before
 // anything was written, the message was not sent.
 func (s *SMSService) Send(ctx context.Context, m sms.Message) (Receipt, error) {
-	return s.core.send(ctx, s.core.smsSend(), m.Call(), manner{})
+	return s.core.send(ctx, s.core.smsSend(), m.Call(), sendMode{})
 }
 
 // Validate returns what Send would reject, by the contract and the limits of this client: a *ValidationError with every problem, or
@@ -60,8 +60,8 @@ func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message]
 	if policy == nil {
 		return sendAllOn(ctx, s.core, ChannelSMS, messages, concurrency)
 	}
-	once := inBulk(s.core.smsSend(), func(ctx context.Context, m sms.Message, how manner) (Receipt, error) {
-		return s.sendOnce(ctx, m, policy.withDefaults(), how)
+	once := inBulk(s.core.smsSend(), func(ctx context.Context, m sms.Message, mode sendMode) (Receipt, error) {
+		return s.sendOnce(ctx, m, policy.withDefaults(), mode)
 	})
 	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, func(ctx context.Context, m sms.Message) Outcome[sms.Message] {
 		return once(ctx, withReference(m))

@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,10 +10,9 @@ import (
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// judgement is what an attempt proves of a send. Verdicts, retries and fresh tokens follow from it.
+// judgement is what a response proves of a send. Verdicts, retries and fresh tokens follow from it.
 type judgement struct {
 	verdict Verdict
 	reason  string // of a verdict that the status does not explain
@@ -22,16 +22,9 @@ type judgement struct {
 	notJSON  error
 }
 
-// judge judges an attempt to send a message with a reference ID, which may be empty. Only evidence makes a verdict; without it the
-// outcome is unknown.
-func (e *sendEndpoint) judge(reference string, out transport.Outcome) judgement {
-	j := judgement{}
-	if out.StatusCode == 0 {
-		if !out.Written {
-			j.verdict = NotSent
-		}
-		return j
-	}
+// judge judges the response to a message with a reference ID, which may be empty. Only evidence makes a verdict; without it the outcome
+// is unknown.
+func (e *sendEndpoint) judge(reference string, out transport.Outcome) (j judgement) {
 	j.response, j.notJSON = e.codec.Decode(out.Body)
 	r := &j.response
 	isOther := func(got string) bool { return !sameReference(got, reference) }
@@ -135,23 +128,19 @@ func sameReference(got, sent string) bool {
 	return len(got) <= len(sent) && strings.EqualFold(got, sent[:len(got)])
 }
 
-// conclude returns a receipt if the service provably accepted the message, and otherwise an error with a verdict, and what the
-// response proves.
-func (e *sendEndpoint) conclude(call wire.Call, out transport.Outcome) (Receipt, *Error, transport.Judgement) {
-	j := e.judge(call.ReferenceID, out)
-	if j.verdict == Accepted {
-		return newReceipt(call, out, j.response), nil, j.proves
+// failed returns the error of a send that was not accepted.
+func (s *sending) failed(out transport.Outcome) *Error {
+	err := newError(&s.endpoint.endpoint, out)
+	err.ReferenceID = s.call.ReferenceID
+	switch {
+	case out.StatusCode != 0:
+		failure := s.response.Failure
+		failure.RequestID = s.response.RequestID
+		err.Verdict, err.reason = s.verdict, cmp.Or(err.reason, s.reason)
+		err.MessageID, err.named, err.unprocessed = s.response.ID, s.response.NamesMessage(), s.proves.Repeatable
+		err.explain(failure, s.notJSON, out, s.endpoint.messageSecrets(s.call, out))
+	case !out.Written:
+		err.Verdict = NotSent
 	}
-	err := newError(&e.endpoint, out)
-	err.Verdict, err.ReferenceID = j.verdict, call.ReferenceID
-	if err.reason == "" {
-		err.reason = j.reason
-	}
-	if out.StatusCode != 0 {
-		failure := j.response.Failure
-		failure.RequestID = j.response.RequestID
-		err.MessageID, err.named, err.unprocessed = j.response.ID, j.response.NamesMessage(), j.proves.Repeatable
-		err.explain(failure, j.notJSON, out, e.messageSecrets(call, out))
-	}
-	return Receipt{}, err, j.proves
+	return err
 }

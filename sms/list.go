@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/url"
-	"reflect"
-	"strings"
 	"time"
 
 	"github.com/google/go-querystring/query"
@@ -44,14 +42,14 @@ type ListOptions struct {
 	// together with After.
 	Page int `url:"-"`
 	// PageSize is the number of rows on a page; 0 is the service's own size. Large pages are much faster.
-	PageSize int `url:"-"`
+	PageSize int `url:"pageSize,omitempty"`
 	// PagesAhead is how many pages are fetched concurrently beyond the one being read: 0 to 64. Only for a contract that pages
 	// by number. Together with a PageSize the pages may be as large as that; without one, they may hold 100,000 rows together.
 	PagesAhead int `url:"-"`
 	// SortBy is the column to sort by: ByCreated or another of these constants, of which the contract knows the column
 	// (sms.list.sorts), or any other text, which is sent as it is. Descending reverses the order.
-	SortBy     string `url:"-"`
-	Descending bool   `url:"-"`
+	SortBy     string `url:"sortBy,omitempty"`
+	Descending bool   `url:"-"` // it is the order of SortBy
 	// Extra holds parameters that this library does not know, by their wire names. A name that the contract uses is rejected.
 	Extra url.Values `url:"-"`
 }
@@ -76,45 +74,25 @@ const (
 
 // Query describes the first page of a listing for package messaging, which requests it. It is not meant for other callers.
 func (o ListOptions) Query() wire.Query {
-	order := ""
+	params, _ := query.Values(o) // texts and a number can always be written
 	switch {
 	case o.Descending:
-		order = "descending"
+		params.Set("order", "descending")
 	case o.SortBy != "":
-		order = "ascending"
+		params.Set("order", "ascending")
 	}
-	params := []wire.Field{
-		{Concept: "createdAfter", Name: "CreatedAfter", Value: o.CreatedAfter, Reason: wire.CheckTime(o.CreatedAfter)},
-		{Concept: "createdBefore", Name: "CreatedBefore", Value: o.CreatedBefore, Reason: wire.CheckTime(o.CreatedBefore)},
-	}
-	params = append(params, o.filters()...)
-	params = append(params,
-		wire.Field{Concept: "pageSize", Name: "PageSize", Value: int64(o.PageSize)},
-		wire.Field{Concept: "sortBy", Name: "SortBy", Text: o.SortBy},
-		wire.Field{Concept: "order", Name: "Descending", Text: order},
-	)
-	q := wire.Query{Params: params, Extra: o.Extra, Problems: o.problems()}
+	q := wire.Query{CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, Params: params, Extra: o.Extra, Problems: o.problems()}
 	if o.Page > 0 {
 		q.At = wire.Position{Set: true, Number: o.Page}
 	}
 	return q
 }
 
-// filters returns the filters that are set, in the order of the struct. The tag url of a filter names its concept.
-func (o ListOptions) filters() (params []wire.Field) {
-	set, _ := query.Values(o) // strings can always be written
-	for field := range reflect.TypeFor[ListOptions]().Fields() {
-		concept, _, _ := strings.Cut(field.Tag.Get("url"), ",")
-		if set.Has(concept) {
-			params = append(params, wire.Field{Concept: concept, Name: field.Name, Text: set.Get(concept)})
-		}
-	}
-	return params
-}
-
 func (o ListOptions) problems() []wire.Problem {
 	const mostAhead = 64
 	var c wire.Checks
+	c.Found("CreatedAfter", wire.CheckTime(o.CreatedAfter))
+	c.Found("CreatedBefore", wire.CheckTime(o.CreatedBefore))
 	if o.After != "" && o.Page > 0 {
 		c.Found("Page", "must be 0 beside After")
 	}

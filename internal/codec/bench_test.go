@@ -60,7 +60,7 @@ func BenchmarkDecode(b *testing.B) {
 func BenchmarkDecodePage(b *testing.B) {
 	t := parse(b, "")
 	base, _ := url.Parse("https://api.example.com/api/sms")
-	list := codec.CompileList(t, &t.SMSList, base, nil)
+	list := codec.CompileList(t, base, nil)
 	page := benchmarkPage()
 	b.ReportAllocs()
 	var reuse []sms.Transaction
@@ -81,6 +81,6 @@ func BenchmarkCompile(b *testing.B) {
 		codec.CompileSend(t, &t.SMSSend, sendURL, nil)
 		codec.CompileSend(t, &t.ChatApp1Send, sendURL, nil)
 		codec.CompileSend(t, &t.ChatApp2Send, sendURL, nil)
-		codec.CompileList(t, &t.SMSList, base, nil)
+		codec.CompileList(t, base, nil)
 	}
 }

@@ -2,6 +2,9 @@ package codec_test
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -82,5 +85,28 @@ func TestListDecodeMemory(t *testing.T) {
 		assert.Less(t, took, time.Minute, name) // linear: a second at most
 		runtime.KeepAlive(page)
 		t.Logf("%s: %d MB, %v, %v", name, allocated>>20, took, err)
+	}
+}
+
+// Everything that reads a response is fuzzed: a method Decode of a type T by FuzzTDecode.
+func TestEveryDecodeIsFuzzed(t *testing.T) {
+	t.Parallel()
+	var production, tests strings.Builder
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if strings.HasSuffix(file, "_test.go") {
+			tests.Write(source)
+		} else {
+			production.Write(source)
+		}
+	}
+	methods := regexp.MustCompile(`(?m)^func \(\w+ \*?(\w+)\) Decode\(`).FindAllStringSubmatch(production.String(), -1)
+	require.NotEmpty(t, methods)
+	for _, method := range methods {
+		name := "Fuzz" + method[1] + "Decode"
+		assert.True(t, strings.Contains(tests.String(), "func "+name+"(f *testing.F)"), name) //nolint:testifylint // it would print them all
 	}
 }

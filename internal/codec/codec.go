@@ -5,7 +5,10 @@ package codec
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"maps"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,8 +45,8 @@ type responses struct {
 
 	errs                           *table.Errors
 	words                          words
-	code, object, message, request []int    // slots
-	around                         []around // of the places that were to be surrounded
+	code, object, message, request []int       // slots
+	enclosing                      []enclosing // by place
 }
 
 // compileResponses compiles lists of paths by concept, the places of a failure, the paths at which rows may stand, and what is around
@@ -64,7 +67,7 @@ func compileResponses(lists map[string][]string, rows, places []string, words wo
 	}
 	r := responses{paths: compilePaths(lists), errs: errs, words: words}
 	r.code, r.object, r.message, r.request = r.Add(errs.Code...), r.Add(objects...), r.Add(errs.Message...), r.Add(errs.Request...)
-	r.around = r.surround(places, lists)
+	r.enclosing = r.compileEnclosing(places, lists)
 	for i, path := range rows {
 		r.AddList(path, i)
 	}
@@ -149,21 +152,131 @@ func (r *responses) isNoError(text string, v value) bool {
 	}
 }
 
-// failureDecoder reads the responses of a read that are nothing but a failure.
-type failureDecoder struct{ failures responses }
+// reader is what operations that read share. They add what they read, and where it stands.
+type reader struct {
+	encoding
+
+	always    []member // constants
+	responses responses
+	failures  responses // of a response whose status says that it is a failure
+	wanted    []int     // slots of what is asked for, if it is no list of rows
+}
+
+// newReader compiles an operation that reads lists of paths by concept. Places are those of what is asked for: of its value or, if
+// hasRows, of its rows.
+func newReader(
+	t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair, lists map[string][]string, places []string, hasRows bool,
+) reader {
+	lists = maps.Clone(lists)
+	lists["status"] = t.SMSSend.Response["status"]
+	var rows []string
+	if hasRows {
+		rows = places
+	}
+	r := reader{
+		encoding:  newEncoding(t, op, false, method, target, pair),
+		responses: compileResponses(lists, rows, places, compileWords(t, t.SMSSend.Accepted, t.SMSSend.Refused), &t.Errors),
+		failures:  compileResponses(nil, nil, nil, words{}, &t.Errors),
+	}
+	if !hasRows {
+		r.wanted = r.responses.Add(places...)
+	}
+	r.always = r.constants(op.Constants)
+	return r
+}
+
+// write returns the request for members, to which it adds the credentials. Those of a query stand in the order of their names.
+func (r *reader) write(target *url.URL, members, inQuery []member) Request {
+	beside, apart := r.credentials()
+	members, inQuery = append(members, beside...), append(apart, inQuery...)
+	if r.kind == "query" {
+		members, inQuery = append(members, inQuery...), nil
+		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	}
+	return r.request(target, members, inQuery)
+}
 
 // DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
-func (d *failureDecoder) DecodeFailure(body []byte) (Failure, error) {
-	text, found, _, notJSON, err := d.failures.read(body, nil)
+func (r *reader) DecodeFailure(body []byte) (Failure, error) {
+	text, found, _, notJSON, err := r.failures.read(body, nil)
 	if err != nil {
 		return Failure{}, err
 	}
-	failure, _ := d.failures.failure(text, found)
-	if _, isSuccess := d.failures.meaning(failure.Code); notJSON != nil && failure.Class == "" && !isSuccess {
+	failure, _ := r.failures.failure(text, found)
+	if _, isSuccess := r.failures.meaning(failure.Code); notJSON != nil && failure.Class == "" && !isSuccess {
 		return Failure{}, notJSON
 	}
 	return failure, nil
 }
+
+// parsed is a response that was read.
+type parsed struct {
+	*responses
+
+	text    string
+	found   []value
+	repeats bool
+}
+
+// word returns the first word at the paths of a concept that is not empty, or "".
+func (p *parsed) word(concept string) string { return first(p.text, p.found, p.slots[concept]) }
+
+// number returns the whole number of a concept, or 0.
+func (p *parsed) number(concept string) int {
+	n, _ := wholeInt(p.word(concept))
+	return n
+}
+
+// decode reads a response whose status says that it is a success. A response with an error code is a Failure that has a Code. missing is
+// the error of a response without what is asked for.
+func (r *reader) decode(body []byte, rows *rowReader, missing error) (parsed, Failure, error) {
+	p := parsed{responses: &r.responses}
+	var err error
+	if p.text, p.found, p.repeats, err = r.responses.findRows(body, rows); err == nil && rows != nil {
+		err = rows.err
+	}
+	if err != nil {
+		if failure, noText := r.DecodeFailure(body); noText == nil && failure.Class != "" {
+			return p, failure, nil // a text that says why
+		}
+		return p, Failure{}, err
+	}
+	failure, doubt := r.responses.failure(p.text, p.found)
+	if failure.Class != "" || doubt == UnknownCode {
+		return p, failure, nil
+	}
+	failure.Code = "" // it is one of success, and the message may still say what is wrong
+	place := slices.IndexFunc(r.wanted, func(slot int) bool { return p.found[slot].Kind > jsonscan.Null })
+	if rows != nil {
+		place = rows.list
+	}
+	refuses := func(slot int) bool { return p.found[slot].IsScalar() && p.words.refuses(p.found[slot].Word(p.text)) }
+	switch {
+	case doubt != "":
+		return p, failure, pageError(doubt)
+	case place < 0:
+		return p, failure, missing
+	case p.repeats:
+		return p, failure, pageError(repeated)
+	case slices.ContainsFunc(p.slots["status"], refuses):
+		return p, failure, pageError("the response has a status that says that it failed")
+	}
+	if trouble := p.trouble(p.text, p.found, &p.enclosing[place]); trouble != "" {
+		return p, failure, pageError(trouble)
+	}
+	return p, failure, nil
+}
+
+// ErrPage matches the errors of responses that are JSON, but cannot be used: to request it again would bring the same. The errors say
+// why.
+var ErrPage = errors.New("no page")
+
+type pageError string
+
+func (e pageError) Error() string { return string(e) }
+
+// Is matches ErrPage.
+func (e pageError) Is(target error) bool { return target == ErrPage }
 
 // isStatus reports whether a code is only an HTTP status, such as 403, "403 Forbidden" or "Forbidden": a proxy may write that.
 func isStatus(code string) bool {

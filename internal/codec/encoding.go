@@ -15,10 +15,9 @@ import (
 
 // Request is a request as it is sent.
 type Request struct {
-	Method      string
-	URL         *url.URL // must not be changed
-	Body        []byte
-	ContentType string // "" if there is no body
+	Method string
+	URL    *url.URL // must not be changed
+	Body   []byte
 }
 
 type encoding struct {
@@ -152,9 +151,9 @@ func unitOf(ttl string) (time.Duration, string) {
 	}
 }
 
-// ContentType returns the content type of every request, or "" if there is no body.
-func (e *encoding) ContentType() string {
-	switch e.kind {
+// ContentType returns the content type of requests in an encoding, or "" if they have no body.
+func ContentType(encoding string) string {
+	switch encoding {
 	case "query":
 		return ""
 	case "form":
@@ -165,7 +164,7 @@ func (e *encoding) ContentType() string {
 }
 
 func (e *encoding) request(target *url.URL, members, inQuery []member) Request {
-	r := Request{Method: e.method, URL: target, ContentType: e.ContentType()}
+	r := Request{Method: e.method, URL: target}
 	switch e.kind {
 	case "query":
 		inQuery = append(members, inQuery...)

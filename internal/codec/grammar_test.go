@@ -43,7 +43,7 @@ func TestEncodeKeyWithoutSecret(t *testing.T) {
 func TestListEncodeKeyWithoutSecret(t *testing.T) {
 	t.Parallel()
 	c := parse(t, `{"auth": {"keyPair": {"secret": ""}}}`)
-	request, problems := codec.CompileList(c, &c.SMSList, sendURL, pairOf("k", "")).Encode(wire.Query{})
+	request, problems := codec.CompileList(c, sendURL, pairOf("k", "")).Encode(wire.Query{})
 	require.Empty(t, problems)
 	assert.Equal(t, "apiKey=k&pageNumber=1", request.URL.RawQuery)
 }
@@ -279,10 +279,10 @@ func TestListEncodeByPOST(t *testing.T) {
 	}
 	for name, tt := range cases {
 		c := parse(t, tt.overlay)
-		request, problems := codec.CompileList(c, &c.SMSList, sendURL, pairOf("k", "s")).Encode(q.query(tt.extra, tt.at))
+		request, problems := codec.CompileList(c, sendURL, pairOf("k", "s")).Encode(q.query(tt.extra, tt.at))
 		require.Empty(t, problems, name)
 		assert.Equal(t, "POST", request.Method)
-		checkGolden(t, "listings", name, "POST "+request.URL.Path+"\n\n"+readable(tt.overlay, request))
+		checkGolden(t, "listings", name, "POST "+request.URL.Path+"\n\n"+readable(tt.overlay, codec.ContentType(c.SMSList.Encoding), request))
 	}
 	checkGoldenFiles(t, "listings", cases)
 }
@@ -290,7 +290,7 @@ func TestListEncodeByPOST(t *testing.T) {
 func TestListEncodeByPOSTRefusesTakenNames(t *testing.T) {
 	t.Parallel()
 	c := parse(t, `{"sms.list": {"method": "POST", "encoding": "json", "params": {"id": "filter.id"}}}`)
-	_, problems := codec.CompileList(c, &c.SMSList, sendURL, pairOf("k", "s")).Encode(wire.Query{
+	_, problems := codec.CompileList(c, sendURL, pairOf("k", "s")).Encode(wire.Query{
 		Extra: url.Values{"filter": {"x"}, "apiKey": {"x"}, "utf8": {"\xff"}, "all": {"a", "\xff"}},
 	})
 	assert.Equal(t, []string{`Extra["all"]`, `Extra["apiKey"]`, `Extra["filter"]`, `Extra["utf8"]`}, fieldsOf(problems))

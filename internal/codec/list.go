@@ -2,13 +2,11 @@ package codec
 
 import (
 	"cmp"
-	"errors"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -19,53 +17,45 @@ import (
 // List writes the requests of a listing and reads its pages. It never changes once it is compiled and is safe for concurrent
 // use.
 type List struct {
-	encoding
-	failureDecoder
+	reader
 
-	op        *table.List
-	always    []member // constants
-	responses responses
-	rows      *rows
+	op   *table.List
+	rows *rows
 }
 
-// CompileList compiles a listing of a valid table at a URL, which links to a next page must not leave. The pair is nil if a
-// request carries none.
-func CompileList(t *table.Table, op *table.List, target *url.URL, pair KeyPair) *List {
-	l := &List{encoding: newEncoding(t, &op.Operation, false, op.Method, target, pair), op: op}
+// CompileList compiles the listing of a valid table at a URL, which links to a next page must not leave. The pair is nil if a request
+// carries none.
+func CompileList(t *table.Table, target *url.URL, pair KeyPair) *List {
+	op := &t.SMSList
 	page, lastRow := op.CursorInLastRow()
+	l := &List{reader: newReader(t, &op.Operation, op.Method, target, pair, page, op.Items, true), op: op}
 	l.rows = compileRows(t, op, lastRow, l.zone)
-	page["status"] = t.SMSSend.Response["status"]
-	l.responses = compileResponses(page, op.Items, op.Items, compileWords(t, t.SMSSend.Accepted, t.SMSSend.Refused), &t.Errors)
-	l.failures = compileResponses(nil, nil, nil, words{}, &t.Errors)
-	l.always = l.constants(op.Constants)
 	for _, name := range op.Params {
 		l.taken[l.top(name)] = true
 	}
 	return l
 }
 
+// options are the options of a listing, in the order in which they are written: by concept, the field of sms.ListOptions and the
+// format.
+var options = [...]struct{ concept, field, format string }{ //nolint:gochecknoglobals // never written
+	{"createdAfter", "CreatedAfter", "time"},
+	{"createdBefore", "CreatedBefore", "time"},
+	{"id", "ID", "text"},
+	{"reference", "ReferenceID", "text"},
+	{"request", "RequestID", "text"},
+	{"category", "CategoryID", "text"},
+	{"from", "From", "text"},
+	{"to", "To", "text"},
+	{"status", "Status", "text"},
+	{"pageSize", "PageSize", "number"},
+	{"sortBy", "SortBy", "column"},
+	{"order", "Descending", "order"},
+}
+
 // Encode returns the request of a page, or everything that is wrong with it.
 func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
-	var problems wire.Checks
-	members := make([]member, 0, len(q.Params)+len(l.always)+len(q.Extra)+3)
-	for i := range q.Params {
-		f := &q.Params[i]
-		m, present, reason := l.param(f)
-		m.name, m.dotted = l.op.Params[f.Concept], true
-		switch {
-		case !present:
-		case f.Concept == "sortBy" && m.text == "":
-			reason = "is a column that the service cannot sort by (sms.list.sorts." + f.Text + ` is "")`
-		case m.name != "":
-			reason = cmp.Or(f.Reason, reason)
-			members = append(members, m)
-		case f.Concept == "order" && f.Text == "ascending":
-			reason = "" // what a service does that cannot be asked for anything else
-		default:
-			reason = "must be absent: the contract names no parameter for it (sms.list.params." + f.Concept + ")"
-		}
-		problems.Found(f.Name, reason)
-	}
+	members, problems := l.options(&q)
 	problems = append(problems, q.Problems...)
 	extra := l.extra(q.Extra, &problems)
 	position, reason := l.position(q.At)
@@ -86,40 +76,59 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 			members = nil // the link says all
 		}
 	}
-	beside, inQuery := l.credentials()
-	inQuery = append(inQuery, inLink...)
-	members = append(members, beside...)
-	if l.kind == "query" {
-		members, inQuery = append(members, inQuery...), nil
-		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	}
-	return l.request(&target, members, inQuery), nil
+	return l.write(&target, members, inLink), nil
 }
 
-func (l *List) param(f *wire.Field) (m member, present bool, reason string) {
-	switch f.Concept {
+// options returns the parameters of the options that are set, and what is wrong with them.
+func (l *List) options(q *wire.Query) (members []member, problems wire.Checks) {
+	members = make([]member, 0, len(options)+len(l.always)+len(q.Extra)+3)
+	for _, o := range options {
+		m, present, reason := l.option(q, o.concept, o.format)
+		m.name, m.dotted = l.op.Params[o.concept], true
+		switch {
+		case !present:
+		case m.name != "":
+			members = append(members, m)
+		case o.format != "order" || q.Params.Get("order") == "descending": // ascending is what a service does that cannot be asked
+			reason = "must be absent: the contract names no parameter for it (sms.list.params." + o.concept + ")"
+		}
+		problems.Found(o.field, reason)
+	}
+	return members, problems
+}
+
+// option returns what an option sends, whether it is present, and what is wrong with it.
+func (l *List) option(q *wire.Query, concept, format string) (m member, present bool, reason string) {
+	text := q.Params.Get(concept)
+	switch format {
+	case "time":
+		at := q.CreatedAfter
+		if concept == "createdBefore" {
+			at = q.CreatedBefore
+		}
+		return l.value(&wire.Field{Value: at})
+	case "number":
+		return member{raw: []byte(text)}, text != "", ""
 	case "order":
-		m.text = l.op.Orders[f.Text]
-		return m, m.text != "", ""
-	case "sortBy":
-		if column, ok := l.op.Sorts[f.Text]; ok {
-			return member{text: column}, true, ""
+		text = l.op.Orders[text]
+	case "column":
+		column, isColumn := l.op.Sorts[text]
+		if isColumn && column == "" {
+			return m, false, "is a column that the service cannot sort by (sms.list.sorts." + text + ` is "")`
+		} else if isColumn {
+			text = column
 		}
 	}
-	return l.value(f)
+	return l.value(&wire.Field{Text: text})
 }
 
 // Widen moves the bounds of a listing outward as far as the contract requires, so that no row within them is left out.
-func (l *List) Widen(params []wire.Field) {
-	for i := range params {
-		at, ok := params[i].Value.(time.Time)
-		switch {
-		case !ok || at.IsZero():
-		case params[i].Concept == "createdAfter":
-			params[i].Value = table.After(at, l.time, l.zone, l.op.Inclusive["createdAfter"])
-		case params[i].Concept == "createdBefore":
-			params[i].Value = table.Before(at, l.time, l.zone, l.op.Inclusive["createdBefore"])
-		}
+func (l *List) Widen(q *wire.Query) {
+	if at := q.CreatedAfter; !at.IsZero() {
+		q.CreatedAfter = table.After(at, l.time, l.zone, l.op.Inclusive["createdAfter"])
+	}
+	if at := q.CreatedBefore; !at.IsZero() {
+		q.CreatedBefore = table.Before(at, l.time, l.zone, l.op.Inclusive["createdBefore"])
 	}
 }
 
@@ -190,17 +199,6 @@ func (l *List) After(at wire.Position) (wire.Position, bool) {
 	return wire.Position{Set: true, Number: l.number(at) + 1}, l.op.Paging.By == "page"
 }
 
-// ErrPage matches the errors of responses that are JSON, but no page that can be used: to request it again would bring the
-// same. The errors say why.
-var ErrPage = errors.New("no page")
-
-type pageError string
-
-func (e pageError) Error() string { return string(e) }
-
-// Is matches ErrPage.
-func (e pageError) Is(target error) bool { return target == ErrPage }
-
 const (
 	errNoRows    = pageError("the response holds no list at any path of the contract (sms.list.items)")
 	errElsewhere = pageError("the response links to a next page that is not at the base URL")
@@ -242,52 +240,16 @@ func (u Unreadable) IsDoubtful() bool { return u.Field == "" || u.Field == "ID" 
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
 	reader := newRowReader(l.rows, &page, rows)
-	text, found, repeats, err := l.responses.findRows(body, reader)
-	if err = cmp.Or(err, reader.err); err != nil {
-		if failure, noText := l.DecodeFailure(body); noText == nil && failure.Class != "" {
-			return Page{}, failure, nil // a text that says why
-		}
-		return Page{}, Failure{}, err
+	p, failure, err := l.decode(body, reader, errNoRows)
+	if err != nil || failure.Code != "" {
+		return Page{}, failure, err
 	}
-	said := func(concept string) string { return first(text, found, l.responses.slots[concept]) }
-	number := func(concept string) int {
-		n, _ := wholeInt(said(concept))
-		return n
-	}
-	failure, doubt := l.responses.failure(text, found)
-	switch {
-	case failure.Class != "" || doubt == UnknownCode:
-		return Page{}, failure, nil
-	case doubt != "":
-		return Page{}, failure, pageError(doubt)
-	}
-	failure.Code = "" // it is one of success, and the message may still say what is wrong
-	switch {
-	case reader.list < 0:
-		return Page{}, failure, errNoRows
-	case repeats:
-		return Page{}, failure, pageError(repeated)
-	}
-	if trouble := l.trouble(text, found, reader.list); trouble != "" {
-		return Page{}, failure, pageError(trouble)
-	}
-	page.Number, page.Size, page.Total, page.TotalPages = number("number"), number("size"), number("total"), number("pages")
-	nexts := l.responses.slots["next"]
-	_, next := pick(text, found, nexts, func(v value, word string) bool { return v.Kind != jsonscan.Boolean && word != "" })
-	more := !table.IsPlaceholder(next)
-	switch hasNext := said("hasNext"); {
-	case isTrue(hasNext):
-		more = true
-	case isFalse(hasNext):
-		page.Last, more = true, false
-	default:
-		noNext, _ := pick(text, found, nexts, func(v value, _ string) bool { return v.Kind == jsonscan.Null })
-		page.Last = next == "" && noNext.Kind == jsonscan.Null
-	}
+	page.Number, page.Size, page.Total, page.TotalPages = p.number("number"), p.number("size"), p.number("total"), p.number("pages")
+	next, more := l.next(&p, &page)
 	if len(page.Transactions) == 0 {
 		page.Last = page.Last || !more || next == "" || l.op.Paging.By != "cursor" // otherwise a cursor follows
-		page.Missing = l.missing(text, found, &page, at, more, withoutMark(body))
-		claimsPages := said("total") == "" && (more || page.TotalPages > 1)
+		page.Missing = l.missing(&p, &page, at, more, withoutMark(body))
+		claimsPages := p.word("total") == "" && (more || page.TotalPages > 1)
 		if l.isFirst(at) && page.Last && (page.Total > 0 || claimsPages) {
 			return Page{}, Failure{}, errNone
 		}
@@ -295,27 +257,24 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	if l.isFirst(at) && l.op.Paging.By == "page" && page.Number > l.number(at) {
 		return Page{}, Failure{}, errOtherPage
 	}
-	if next == "" && len(l.rows.cursor) > 0 && !page.Last && len(page.Transactions) > 0 {
-		page.Next = wire.Position{Set: true, Cursor: reader.lastCursor}
-		if page.Next.Cursor == "" {
-			return page, Failure{}, errNoCursor
-		}
-		return page, Failure{}, nil
-	}
-	if isTrue(said("hasNext")) && next == "" && l.op.Paging.By == "cursor" {
-		return page, Failure{}, errNoNext
-	}
-	err = l.setNext(&page, at, next)
+	err = l.setNext(&p, &page, at, next, reader.lastCursor)
 	return page, Failure{}, err
 }
 
-func (l *List) trouble(text string, found []value, list int) string {
-	for _, slot := range l.responses.slots["status"] {
-		if v := found[slot]; v.IsScalar() && l.responses.words.refuses(v.Word(text)) {
-			return "the response has a status that says that it failed"
-		}
+// next returns the cursor of the page after a page, or "", and whether the response says that more rows follow. It marks a page that
+// says that none does as the last.
+func (l *List) next(p *parsed, page *Page) (next string, more bool) {
+	_, next = pick(p.text, p.found, p.slots["next"], func(v value, word string) bool { return v.Kind != jsonscan.Boolean && word != "" })
+	switch hasNext := p.word("hasNext"); {
+	case isTrue(hasNext):
+		return next, true
+	case isFalse(hasNext):
+		page.Last = true
+		return next, false
 	}
-	return l.responses.trouble(text, found, &l.responses.around[list])
+	isNull := func(slot int) bool { return p.found[slot].Kind == jsonscan.Null }
+	page.Last = next == "" && slices.ContainsFunc(p.slots["next"], isNull)
+	return next, !table.IsPlaceholder(next)
 }
 
 func (l *List) isFirst(at wire.Position) bool {
@@ -323,25 +282,24 @@ func (l *List) isFirst(at wire.Position) bool {
 }
 
 // missing returns why a page without rows does not prove that there are none, or "".
-func (l *List) missing(text string, found []value, page *Page, at wire.Position, more bool, doc []byte) string {
+func (l *List) missing(p *parsed, page *Page, at wire.Position, more bool, doc []byte) string {
 	isUnclear := func(slot int) bool {
-		v := found[slot]
-		n, ok := wholeNumber(v.Word(text))
+		v := p.found[slot]
+		n, ok := wholeNumber(v.Word(p.text))
 		return v.Kind > jsonscan.Null && (v.Kind == jsonscan.Boolean || !v.IsScalar() || !ok || n < 0)
 	}
 	isNoSuccess := func(slot int) bool {
-		v := found[slot]
-		_, isSuccess := l.responses.meaning(v.Word(text))
-		return slot != document && v.Kind > jsonscan.Null && !isSuccess && table.Match(l.responses.words.accepted, v.Word(text), true) < 0
+		v, word := p.found[slot], p.found[slot].Word(p.text)
+		_, isSuccess := p.meaning(word)
+		return slot != document && v.Kind > jsonscan.Null && !isSuccess && table.Match(p.words.accepted, word, true) < 0
 	}
 	isOther := l.op.Paging.By == "page" && page.Number > 0 && page.Number != l.number(at) && page.Number != l.number(at)-1
-	slots := l.responses.slots
 	switch {
 	case more && page.Last, page.Total > 0, page.TotalPages > 1, isOther, l.rows.holdsRecord(doc, 0):
 		return string(errNone)
-	case slices.ContainsFunc(slots["total"], isUnclear), slices.ContainsFunc(slots["pages"], isUnclear):
+	case slices.ContainsFunc(p.slots["total"], isUnclear), slices.ContainsFunc(p.slots["pages"], isUnclear):
 		return "the response lists no rows, and its total is no number (sms.list.page)"
-	case slices.ContainsFunc(slots["status"], isNoSuccess):
+	case slices.ContainsFunc(p.slots["status"], isNoSuccess):
 		return "the response lists no rows, and has a status that is no word of the contract (sms.send.accepted, errors.success)"
 	default:
 		return ""
@@ -350,7 +308,7 @@ func (l *List) missing(text string, found []value, page *Page, at wire.Position,
 
 // setNext sets where the page after a page begins, and whether there is one. A short page alone says nothing, and neither does
 // a number that cannot be read, or a number of no pages beside rows.
-func (l *List) setNext(page *Page, at wire.Position, next string) (err error) {
+func (l *List) setNext(p *parsed, page *Page, at wire.Position, next, lastCursor string) (err error) {
 	switch l.op.Paging.By {
 	case "page":
 		requested := l.number(at)
@@ -364,7 +322,16 @@ func (l *List) setNext(page *Page, at wire.Position, next string) (err error) {
 		page.Next = wire.Position{Rows: at.Rows + len(page.Transactions)}
 		page.Last = page.Last || page.Total > 0 && page.Next.Rows >= page.Total
 	case "cursor":
-		if page.Last = page.Last || next == ""; !page.Last {
+		switch {
+		case next == "" && !page.Last && len(l.rows.cursor) > 0 && len(page.Transactions) > 0:
+			if page.Next = (wire.Position{Set: true, Cursor: lastCursor}); lastCursor == "" {
+				err = errNoCursor
+			}
+		case next == "" && isTrue(p.word("hasNext")):
+			err = errNoNext
+		case next == "":
+			page.Last = true
+		case !page.Last:
 			page.Next, err = l.follow(next)
 		}
 	default:

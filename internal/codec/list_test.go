@@ -32,23 +32,13 @@ type filter struct {
 }
 
 func (f filter) query(extra url.Values, at wire.Position) wire.Query {
-	return wire.Query{
-		Params: []wire.Field{
-			{Concept: "createdAfter", Name: "CreatedAfter", Value: f.CreatedAfter},
-			{Concept: "createdBefore", Name: "CreatedBefore", Value: f.CreatedBefore},
-			{Concept: "id", Name: "ID", Text: f.ID},
-			{Concept: "reference", Name: "ReferenceID", Text: f.ReferenceID},
-			{Concept: "request", Name: "RequestID", Text: f.RequestID},
-			{Concept: "category", Name: "CategoryID", Text: f.CategoryID},
-			{Concept: "from", Name: "From", Text: f.From},
-			{Concept: "to", Name: "To", Text: f.To},
-			{Concept: "status", Name: "Status", Text: f.Status},
-			{Concept: "pageSize", Name: "PageSize", Value: int64(f.PageSize)},
-			{Concept: "sortBy", Name: "SortBy", Text: f.SortBy},
-			{Concept: "order", Name: "Descending", Text: f.Descending},
-		},
-		Extra: extra, At: at,
-	}
+	q := sms.ListOptions{
+		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, ID: f.ID, ReferenceID: f.ReferenceID, RequestID: f.RequestID,
+		CategoryID: f.CategoryID, From: f.From, To: f.To, Status: f.Status, PageSize: f.PageSize, SortBy: f.SortBy,
+	}.Query()
+	q.Params.Set("order", f.Descending)
+	q.Extra, q.At, q.Problems = extra, at, nil
+	return q
 }
 
 // queryOf returns the query of a page at the base URL.
@@ -121,7 +111,7 @@ func compileList(t testing.TB, overlay string, pair bool) *codec.List {
 	if pair {
 		keyPair = pairOf(key, secret)
 	}
-	return codec.CompileList(c, &c.SMSList, target, keyPair)
+	return codec.CompileList(c, target, keyPair)
 }
 
 // Each query has a golden file of its name, with the overlay, what is asked for, and what comes of it.
@@ -473,23 +463,44 @@ func TestListEncodeChangesNothing(t *testing.T) {
 	assert.Equal(t, raw, again)
 }
 
-func TestListEncodeRefusesUnknownValue(t *testing.T) {
-	t.Parallel()
-	l := compileList(t, "", false)
-	request, problems := l.Encode(wire.Query{Params: []wire.Field{{Concept: "id", Name: "ID", Value: []string{"v4lue"}}}})
-	assert.Zero(t, request)
-	assert.Equal(t, []wire.Problem{{Field: "ID", Reason: "holds a value that cannot be sent: []string"}}, problems)
-}
-
 func TestListEncodeReportsEveryProblem(t *testing.T) {
 	t.Parallel()
 	l := compileList(t, `{"sms.list": {"params": {"from": ""}}}`, false)
-	q := filter{ID: "x", From: "x"}.query(url.Values{"": {"x"}}, wire.Position{})
-	q.Params[2].Reason = "is odd"
+	q := filter{ID: "\xff", From: "x"}.query(url.Values{"": {"x"}}, wire.Position{})
 	q.Problems = []wire.Problem{{Field: "Page", Reason: "must not be negative"}}
 	request, problems := l.Encode(q)
 	assert.Zero(t, request)
 	assert.Equal(t, []string{"ID", "From", "Page", `Extra[""]`}, fieldsOf(problems))
+}
+
+// An option without a line in the table of options would be left out of a request, silently.
+func TestListEncodesEveryOption(t *testing.T) {
+	t.Parallel()
+	l := compileList(t, `{"sms.list": {"params": {"status": "state"}}}`, false)
+	for field := range reflect.TypeFor[sms.ListOptions]().Fields() {
+		if field.Tag.Get("url") == "-" {
+			continue
+		}
+		var options sms.ListOptions
+		switch v := reflect.ValueOf(&options).Elem().FieldByIndex(field.Index); v.Kind() {
+		case reflect.Int:
+			v.SetInt(4711)
+		default:
+			v.SetString("4711")
+		}
+		raw, problems := queryOf(t, l, options.Query())
+		assert.Empty(t, problems, field.Name)
+		assert.Contains(t, raw, "=4711", field.Name)
+	}
+}
+
+func TestListEncodeKeepsTimes(t *testing.T) {
+	t.Parallel()
+	l := compileList(t, "", false)
+	amsterdam := time.Date(1900, 1, 1, 0, 0, 0, 7_000_000, time.FixedZone("", 1172))
+	raw, problems := queryOf(t, l, filter{CreatedAfter: amsterdam}.query(nil, wire.Position{}))
+	require.Empty(t, problems)
+	assert.Contains(t, raw, url.QueryEscape("1899-12-31T23:40:28.007Z"))
 }
 
 func TestListEncodeFollowsPathOfLink(t *testing.T) {

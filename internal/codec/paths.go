@@ -38,10 +38,12 @@ func (p *paths) find(doc []byte, found []value) (text string, values []value, re
 	return p.walk(jsonscan.NewWalker(withoutMark(doc)), found)
 }
 
-// findRows is like find, for a document whose rows are read by a reader.
+// findRows is like find, for a document whose rows are read by a reader, unless that is nil.
 func (p *paths) findRows(doc []byte, rows *rowReader) (text string, values []value, repeats bool, err error) {
 	w := jsonscan.NewWalker(withoutMark(doc))
-	w.List = func(list int) { rows.read(w, list) }
+	if rows != nil {
+		w.List = func(list int) { rows.read(w, list) }
+	}
 	return p.walk(w, nil)
 }
 

@@ -77,7 +77,7 @@ func TestLinksOfAListingByPOSTStayAtItsPath(t *testing.T) {
 		c := parse(t, `{"sms.list": {"method": "`+method+`", "path": "/list", "paging": {"by": "cursor"}, "page": {"next": ["next"]}}}`)
 		target, err := url.Parse("https://service.example.com/v1/list")
 		require.NoError(t, err)
-		list := codec.CompileList(c, &c.SMSList, target, nil)
+		list := codec.CompileList(c, target, nil)
 		for link, isOwn := range map[string]bool{
 			"/v1/list?after=2": true, "?after=2": true, "https://service.example.com/v1/list?after=2": true,
 			"/v1/sms/send?to=1&text=a": false, "/v1/list/../sms/send?to=1": false, "https://service.example.com/v1/sms/send?to=1": false,

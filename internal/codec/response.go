@@ -92,7 +92,7 @@ func (s *Send) read(r *Response, text string, found []value, place int) {
 	r.Operator = said(at.operator)
 	s.addReferences(r, text, found, at.reference)
 	if place >= 0 {
-		s.addReferences(r, text, found, s.responses.around[place].references)
+		s.addReferences(r, text, found, s.responses.enclosing[place].references)
 	}
 }
 
@@ -149,7 +149,7 @@ func (s *Send) judge(r *Response, text string, found []value, place int) (isKnow
 	case !hasNoIDs && r.ID == "":
 		r.Doubt = "the response names no message at any path of the contract (response.id)"
 	default:
-		r.Doubt = s.responses.trouble(text, found, &s.responses.around[place])
+		r.Doubt = s.responses.trouble(text, found, &s.responses.enclosing[place])
 	}
 	return accepted >= 0 || refused >= 0
 }

@@ -505,7 +505,7 @@ func TestDecodeExactCodeWinsOverPrefix(t *testing.T) {
 	}
 }
 
-func FuzzDecode(f *testing.F) {
+func FuzzSendDecode(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", "null", "\ufeff{}", `{"status":"ok","data":{"id":"m","messageParts":"1"}}`, `{"code":"0"}`, `{"code":40001,"message":"no"}`,
 		`{"error":{"code":1,"message":"\ud83d\ude00"}}`, `{"messages":[{"id":"m"}]}`, `{"data":{"id":"x"},"data":null,"id":1e5}`,

@@ -22,17 +22,9 @@ import (
 type column struct {
 	concept string
 	name    string // of the field
-	field   int    // its place in fields
+	index   int    // of the field
 	slots   []int
 	isFlag  bool // it is true or false
-}
-
-// fields returns pointers to the fields of a transaction that have a concept, in any order.
-func fields(t *sms.Transaction) [17]any {
-	return [...]any{ // reflection in its place would cost a tenth of a listing
-		&t.ID, &t.RequestID, &t.ReferenceID, &t.CategoryID, &t.From, &t.To, &t.Text, &t.Parts, &t.Price, &t.Currency,
-		&t.CreatedAt, &t.SentAt, &t.SendStatus, &t.DeliveryStatus, &t.Operator, &t.Country, &t.Description,
-	}
 }
 
 // rows is the compiled shape of a row.
@@ -53,18 +45,11 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	r := &rows{paths: compilePaths(lists), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
 	r.accepted, r.refused = t.SMSSend.Accepted, t.SMSSend.Refused
 	r.cursor = r.paths.slots[table.LastRow]
-	var tx sms.Transaction
-	known := fields(&tx)
-	for field, value := range reflect.ValueOf(&tx).Elem().Fields() {
-		concept := field.Tag.Get("concept")
-		if concept == "" {
-			continue
+	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
+		if concept := field.Tag.Get("concept"); concept != "" {
+			c := column{concept, field.Name, field.Index[0], r.paths.slots[concept], field.Type.Kind() == reflect.Bool}
+			r.columns = append(r.columns, c)
 		}
-		place := slices.Index(known[:], value.Addr().Interface())
-		if place < 0 {
-			panic("codec: fields lacks sms.Transaction." + field.Name)
-		}
-		r.columns = append(r.columns, column{concept, field.Name, place, r.paths.slots[concept], field.Type.Kind() == reflect.Bool})
 	}
 	return r
 }
@@ -125,11 +110,11 @@ func (r *rowReader) read(s *jsonscan.Walker, list int) {
 	}
 	r.list, r.began, r.err = list, s.Pos+1, nil
 	r.page.Transactions, r.page.Unreadable = r.page.Transactions[:0], nil
-	around := s.Repeats
+	outside := s.Repeats
 	for more := s.Open(']'); more; more = s.Next(']') {
 		r.readRow(s)
 	}
-	s.Repeats = around
+	s.Repeats = outside
 }
 
 func (r *rowReader) readRow(s *jsonscan.Walker) {
@@ -212,8 +197,7 @@ func (r *rowReader) name(s *jsonscan.Walker, i int) *rowName {
 // first field of which nothing could be read is reported.
 func (r *rowReader) fill(doc []byte) {
 	all := r.paths.Text(doc, r.found)
-	t := r.row
-	fields := fields(t)
+	row := reflect.ValueOf(r.row).Elem()
 	for _, slot := range r.cursor {
 		if v := r.found[slot]; r.lastCursor == "" && v.Kind != jsonscan.Boolean {
 			r.lastCursor = v.Word(all)
@@ -222,36 +206,8 @@ func (r *rowReader) fill(doc []byte) {
 	left := len(r.cursor) > 0 // whether anything of what was found may be left
 	for i := range r.columns {
 		c := &r.columns[i]
-		reason, taken := "", false
-		isID := c.concept == "id"
-		if isID && len(c.slots) > 0 {
-			reason = "is missing"
-		}
-		for _, slot := range c.slots {
-			v := &r.found[slot]
-			switch {
-			case v.Kind == jsonscan.Absent:
-				continue
-			case v.Kind == jsonscan.Null:
-				r.used[slot] = true
-				continue
-			case taken:
-			case !v.IsScalar() || v.Kind == jsonscan.Boolean && !c.isFlag:
-				reason = "is neither a text nor a number"
-				if isID {
-					reason = "is not an ID"
-				}
-			case isID && table.IsPlaceholder(v.Word(all)):
-				reason = "is not an ID"
-			default:
-				if taken, reason = true, r.set(c, fields[c.field], v.Word(all)); reason == "" {
-					r.used[slot] = true
-					continue
-				}
-			}
-			left = true
-		}
-		if reason != "" {
+		reason, isLeft := r.fillColumn(c, row, all)
+		if left = left || isLeft; reason != "" {
 			r.unreadable(c.name, reason)
 		}
 	}
@@ -262,6 +218,37 @@ func (r *rowReader) fill(doc []byte) {
 	if left {
 		r.keepUnused(all)
 	}
+}
+
+// fillColumn sets a field of the row. It returns why it cannot be read, or "", and whether a value is left that fills no field.
+func (r *rowReader) fillColumn(c *column, row reflect.Value, all string) (reason string, left bool) {
+	taken, isID := false, c.concept == "id"
+	if isID && len(c.slots) > 0 {
+		reason = "is missing"
+	}
+	for _, slot := range c.slots {
+		v := &r.found[slot]
+		switch {
+		case v.Kind == jsonscan.Absent:
+			continue
+		case v.Kind == jsonscan.Null:
+			r.used[slot] = true
+			continue
+		case taken:
+		case isID && (!v.IsScalar() || v.Kind == jsonscan.Boolean || table.IsPlaceholder(v.Word(all))):
+			reason = "is not an ID"
+		case !v.IsScalar() || v.Kind == jsonscan.Boolean && !c.isFlag:
+			reason = "is neither a text nor a number"
+		default:
+			taken = true
+			if reason = r.set(c, row.Field(c.index).Addr().Interface(), v.Word(all)); reason == "" {
+				r.used[slot] = true
+				continue
+			}
+		}
+		left = true
+	}
+	return reason, left
 }
 
 // holdsRecord reports whether a list anywhere in a document has an object with the ID or the reference of a message. What nests deeper

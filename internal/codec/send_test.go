@@ -42,7 +42,7 @@ func TestEncode(t *testing.T) {
 			if overlay == "" {
 				overlay = `{}`
 			}
-			checkGolden(t, "requests", name, readable(overlay, request))
+			checkGolden(t, "requests", name, readable(overlay, codec.ContentType(operation(c, tt.message.op()).Encoding), request))
 		})
 	}
 }

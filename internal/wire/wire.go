@@ -2,7 +2,11 @@
 // found wrong with it. It knows neither HTTP nor the names of a contract.
 package wire
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"net/url"
+	"time"
+)
 
 // Call describes one message to send. Its fields are written in order.
 type Call struct {
@@ -49,12 +53,13 @@ type Problem struct {
 	Limit  bool
 }
 
-// Query describes a page of a listing. Params are written by concept, like the Fields of a Call.
+// Query describes a page of a listing. Params holds the options by concept, other than the bounds.
 type Query struct {
-	Params   []Field
-	Extra    map[string][]string
-	At       Position
-	Problems []Problem
+	CreatedAfter, CreatedBefore time.Time
+	Params                      url.Values
+	Extra                       map[string][]string
+	At                          Position
+	Problems                    []Problem
 }
 
 // Position is where a page of a listing begins. Which of its fields counts depends on the contract. The zero value is the

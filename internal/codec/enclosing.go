@@ -10,10 +10,10 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// around is what may say, in the objects around an ID or around rows, that something failed or is incomplete: the slots of codes, of
+// enclosing is what may say, in the objects around an ID or around rows, that something failed or is incomplete: the slots of codes, of
 // errors, of statuses, and of the signs of the contract. A place that the contract names for something else is not among them, and
 // neither are those of responses.failure and of the status of a send.
-type around struct {
+type enclosing struct {
 	codes, errors, statuses  []int
 	present, isFalse, isTrue []int
 
@@ -21,8 +21,8 @@ type around struct {
 	references []int
 }
 
-// surround adds what stands around places. Lists are the paths of a response by concept.
-func (r *responses) surround(places []string, lists map[string][]string) (all []around) {
+// compileEnclosing adds what stands around places. Lists are the paths of a response by concept.
+func (r *responses) compileEnclosing(places []string, lists map[string][]string) (all []enclosing) {
 	taken, holdsCode := map[string]bool{}, map[string]bool{}
 	for concept, list := range lists {
 		for _, path := range list {
@@ -36,7 +36,7 @@ func (r *responses) surround(places []string, lists map[string][]string) (all []
 		addAncestors(holdsCode, code)
 	}
 	for _, place := range places {
-		a := r.surroundOne(place, lists["status"], taken, holdsCode)
+		a := r.compileEnclosingOne(place, lists["status"], taken, holdsCode)
 		a.references = r.Add(referencesBeside(place, lists["reference"], taken)...)
 		all = append(all, a)
 	}
@@ -50,8 +50,8 @@ func addAncestors(to map[string]bool, path string) {
 	}
 }
 
-// surroundOne adds what stands around a place, without what the contract has taken for something else.
-func (r *responses) surroundOne(place string, status []string, taken, holdsCode map[string]bool) around {
+// compileEnclosingOne adds what stands around a place, without what the contract has taken for something else.
+func (r *responses) compileEnclosingOne(place string, status []string, taken, holdsCode map[string]bool) enclosing {
 	add := func(list []string, path string) []string {
 		if taken[path] || slices.Contains(list, path) {
 			return list
@@ -79,7 +79,7 @@ func (r *responses) surroundOne(place string, status []string, taken, holdsCode 
 			}
 		}
 	}
-	return around{
+	return enclosing{
 		codes: r.Add(codes...), errors: r.Add(errors...), statuses: r.Add(statuses...),
 		present: r.Add(signs["present"]...), isFalse: r.Add(signs["false"]...), isTrue: r.Add(signs["true"]...),
 	}
@@ -144,7 +144,7 @@ const (
 
 // trouble returns what says, in the objects around a place, that something failed or is incomplete, or "". Only what says so counts: a
 // code or a word that nobody knows says nothing.
-func (r *responses) trouble(text string, found []value, a *around) string {
+func (r *responses) trouble(text string, found []value, a *enclosing) string {
 	anyOf := func(slots []int, says func(value) bool) bool {
 		return slices.ContainsFunc(slots, func(slot int) bool { return found[slot].Kind > jsonscan.Null && says(found[slot]) })
 	}
