@@ -18,6 +18,9 @@ func FuzzUnmarshal(f *testing.F) {
 		`{"text":"x"}`, `{"type":"text"}`, `{"type":"TEXT","TEXT":{"body":"x"},"text":{"body":"y"}}`, `{"To":"1","to":"2","to":"3"}`, `{"ttl":"-0.5ms","fallback":{"from":"","text":""}}`, `{"ttl":5}`,
 		`{"type":"interactive","interactive":{"type":"order_status","action":{"name":"review_ordEr"}}}`, `{"location":{"latitude":13744211676562361,"longitude":"+05"}}`,
 		`{"messaging_product":"WhatsApp"}`, `{"status":"read","message_id":"w"}`, `{"callbackURL":"x","fallback":{"a":1}}`, "{\"text\":{\"body\":\"\xff\\ud800\\u0000\u2028\"}}",
+		`{"type":"reaction","reaction":{"message_id":"w","emoji":"x"},"recipient":"US","dlrCallback":"http://h:99999"}`,
+		`{"type":"reaction","reaction":{"message_id":"w","emoji":"🇵🇭🇵"},"biz_opaque_callback_data":"\ud800"}`,
+		`{"type":"interactive","interactive":{"type":"button","body":{"text":"b"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":" a"}},{"type":"reply","reply":{"id":"1","title":" a"}}]}}}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -270,6 +270,9 @@ func FuzzParse(f *testing.F) {
 		`{"sms.list":{"method":"POST","encoding":"json","paging":{"by":"cursor"},"params":{"cursor":"after.0"},"page":{"next":["$last.id"]},"layouts":["02/01/2006 15:04"]}}`,
 		`{"webhook.sms":{"events":["results",""],"params":{"from":["data.from"]},"layouts":["Jan 2 2006"]},"webhook.delivery":{"statuses":{"failed":["E*"]}}}`,
 		`{"sms.send":{"constants":{"a":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}}}`, "{\"\xff\":1}", `{"\ud800":1}`,
+		`{"sms.send":{"path":"//h","fields":{"from":"a..b","to":"","text":"a\u0001b"},"with":{"from":{"a":1},"odd":{}},"encoding":"odd","accepted":["a",7]}}`,
+		`{"headers":{"a b":"1"},"sms.list":{"zone":"Nowhere","scale":99,"paging":{"first":-1,"by":"page"}},"auth":{"token":{"scheme":"a b"}}}`,
+		`{"sms.list":{"paging":{"first":1.5}},"errors":{"notProcessed":[200]},"` + strings.Repeat("long", 30) + `":1,"a\u0001":2}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -520,7 +520,7 @@ func FuzzListQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "pageNumber=2&pageSize=1", "pageNumber=2147483647&pageSize=1000", "filter[dateCreatedGt]=2026-10-03T14:44:23.186Z",
 		"filter[dateCreatedLt]=2026-10-03T22:44:23%2B08:00", "sort[column]=price&sort[direction]=desc", "offset=2147483647", "offset=1",
-		"cursor=%26cursor%3DMTIzNDU2Nzhtc2ctMQ%3D%3D", "filter[from]=%ff", "a=b;c", "%", "filter[from]=ACME&filter[to]=x",
+		"cursor=%26cursor%3DMTIzNDU2Nzhtc2ctMQ%3D%3D", "filter[from]=%ff", "a=b;c", "%", "filter[from]=ACME&filter[to]=x", "filter[from]=", "sort[column]=text", "sort[column]=dlrStatus&sort[direction]=up",
 	} {
 		for i := range kinds {
 			f.Add(i, seed)

@@ -254,6 +254,9 @@ func FuzzSend(f *testing.F) {
 			f.Add(path, strings.Replace(body, `"`+name+`"`, `null`, 1))
 		}
 	}
+	f.Add("/sms/send", `{"from":"A","to":"639171234567","text":"Hi","dlrReport":2}`)
+	f.Add(chatApp1, `{"channelId":"c","to":"639171234567"}`)
+	f.Add(chatApp2, `{"messaging_product":"whatsapp","to":"639171234567","type":"reaction","reaction":{}}`)
 	server := newServer()
 	f.Fuzz(func(t *testing.T, path, body string) {
 		m, wrong := readSend(server, path, body)

@@ -273,6 +273,7 @@ func TestMessageJSONDoesNotLoseAnything(t *testing.T) {
 func FuzzMessageJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"from":"A","to":"1","text":"x","extra":{"x":1e400}}`, `{"extra":{"a":{"b":[1,"2",null]},"":0}}`, `null`, `{"From":"A","from":"B"}`,
+		`{"from":"\u00c4\ud83d\ude00","to":"1","text":"Grüße 😀\n"}`, `{"text":"\ud800"}`, "{\"text\":\"\xff\"}", `{"text":"\x"}`, "{\"text\":\"\n\"}", `{"text":"cut`, `{1:2}`, `{"a"1}`,
 	} {
 		f.Add([]byte(seed))
 	}

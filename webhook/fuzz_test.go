@@ -33,6 +33,10 @@ func queries() []string {
 		`from=1111&payload={"type":"contacts","contacts":[{"name":{"formatted_name":"A"},"phones":[{}],"emails":[7],"urls":null,"addresses":{}}]}`, `from=1111&payload={"type":"order","order":{"product_items":[{"quantity":1e99}]}}`,
 		`from=1111&payload=` + strings.Repeat("[", 1000), `from=1111&payload={"a":` + strings.Repeat(`{"a":`, 1000), `from=1111&payload={"type":"system","system":{"identity":{}},"identity":7}`,
 		"status=1&id=m-1&referenceId=r-1", "_status=DELIVRD&_id=m-1", "status=%s&id=%i&referenceId=%r", "status=777&referenceId=+&transactionId=x",
+		"from=1111&mediaUrl=https%3A%2F%2Fexample.com", "from=1111&mediaId=7&mimeType=audio/ogg", "from=1111&mediaId=7&mimeType=text/csv", "from=00000000-0000&message=a",
+		"from=1111&timestamp=" + strings.Repeat("2026", 20), "from=1111&timestamp=NaN", "from=1111&timestamp=-1.5e12", "from=1111&timestamp=2026-10-03T14:44", "from=1111&timestamp=2026-10-03",
+		`payload={"entry":[{"changes":[{"field":"flows","value":{}}]}]}`, `payload={"entry":[` + strings.Repeat("{},", 2000) + `{}]}`,
+		`from=1111&payload={"type":"contacts","contacts":[` + strings.Repeat("{},", 600) + `{}]}`,
 		"from=1111&message=" + strings.Repeat("%F0%9F%98%80", 100), strings.Repeat("&", 300), strings.Repeat("a=b&", 300) + "from=1111",
 	}
 }

@@ -72,7 +72,7 @@ func FuzzScrubURL(f *testing.F) {
 // FuzzDeliveryURL: a URL is refused without being told, or stays as it is, with its parameters behind it.
 func FuzzDeliveryURL(f *testing.F) {
 	for _, seed := range []string{
-		"https://example.com/dlr", "http://example.com?a=b", "https://example.com/%tr?x=%s&", "https://[::1]:80", "https://u:p@h/?status=1", "https://h/{p}", "ftp://h", "https://#", "https://h\n", "", "https://h?id&key", "http://0??", "http://h/?&",
+		"https://example.com/dlr", "http://example.com?a=b", "https://example.com/%tr?x=%s&", "https://[::1]:80", "https://u:p@h/?status=1", "https://h/{p}", "ftp://h", "https://#", "https://h\n", "", "https://h?id&key", "http://0??", "http://h/?&", "http://h/#a", "http://h:99999",
 	} {
 		f.Add(seed, "s3cret")
 	}

@@ -510,7 +510,7 @@ func FuzzSendDecode(f *testing.F) {
 		"", "{}", "null", "\ufeff{}", `{"status":"ok","data":{"id":"m","messageParts":"1"}}`, `{"code":"0"}`, `{"code":40001,"message":"no"}`,
 		`{"error":{"code":1,"message":"\ud83d\ude00"}}`, `{"messages":[{"id":"m"}]}`, `{"data":{"id":"x"},"data":null,"id":1e5}`,
 		`{"id":"m","code":true}`, `{"id":"m","code":"NEW"}`, `{"id":"m","code":"40001"}`, `{"code":{"x":1}}`, `{"id":"%i"}`, `{"id":"m","code":"OK"}`,
-		`{"status":{"a":[1,2,{"b":"c"}]}}`, "{\"id\":\"\xff\"}", `{"id":"\u00`, `[[[[[[`, `{"message":{"transactionId":true}}`,
+		`{"status":{"a":[1,2,{"b":"c"}]}}`, "{\"id\":\"\xff\"}", `{"id":"\u00`, `[[[[[[`, `{"message":{"transactionId":true}}`, `{1:2}`, `{"a"1}`, `"text`, "\"a\nb\"", `{"id":"m"}` + strings.Repeat(" ", 5000),
 	} {
 		f.Add([]byte(seed))
 	}

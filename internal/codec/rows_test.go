@@ -857,7 +857,8 @@ func FuzzListDecode(f *testing.F) {
 		`{"rows":[[{"op":"OP","t":1790000000,"t2":"2026-01-02 03:04"},{"ids":7}]],"data":[{"id":"x"}]}`,
 		`[{"id":"a","id":null,"x":1,"x":2,"messageParts":1e2},{"messageParts":"9223372036854775807"}]`,
 		`{"data":[{"id":"a"}],"code":{"x":1},"error":{"code":"0"},"nextPage":"?a=%zz"}`,
-		"{\"data\":[{\"\\u0069d\":\"\xff\",\"\xff\":1,\"\\ufffd\":2}]}",
+		"{\"data\":[{\"\\u0069d\":\"\xff\",\"\xff\":1,\"\\ufffd\":2}]}", `40001`, `{"data":[{"id":"a",1}]}`, `{"data":[{"id" "a"}]}`, `{"data":[{"id":"a\x"}]}`,
+		`{"data":[{"dateCreated":"NaN"},{"dateCreated":"1e99"},{"dateCreated":"-1.5e12"}]}`,
 	} {
 		f.Add([]byte(seed), uint8(i))
 	}
