@@ -311,6 +311,52 @@ func TestChatAppSendReportsEveryProblem(t *testing.T) {
 	assert.Zero(t, mock.GetTotalCallCount())
 }
 
+// A payload under wire names is one payload, by the names of the contract.
+func TestRawPayloadIsOne(t *testing.T) {
+	t.Parallel()
+	standard, _ := mocked(t)
+	renamed, err := standard.With(overlay(t, `{"chatapp1.send": {"fields": {"text": "body", "template": ""}}}`))
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		client  *messaging.Client
+		fields  []string
+		several string // "" if they are one payload
+	}{
+		{standard, []string{"text"}, ""},
+		{standard, []string{"image", "sticker"}, ""},
+		{standard, []string{"video", "thumbnail", "duration"}, ""},
+		{standard, []string{"text", "caption", "action"}, ""},
+		{standard, []string{"text", "image", "caption", "action"}, ""},
+		{standard, []string{"templateId", "templateParams"}, ""},
+		{standard, []string{"sticker", "score"}, ""},
+		{standard, []string{"text", "image"}, "text, image"},
+		{standard, []string{"text", "video", "x"}, "text, video"},
+		{standard, []string{"image", "templateId"}, "image, templateId"},
+		{standard, []string{"action", "templateId"}, "action, templateId"},
+		{standard, []string{"action", "image", "text", "video"}, "text, image, video, action"},
+		{renamed, []string{"body", "image"}, "body, image"},
+		{renamed, []string{"text", "image"}, ""},
+		{renamed, []string{"image", "templateId"}, ""},
+	} {
+		fields := map[string]any{}
+		for _, name := range tt.fields {
+			fields[name] = "Jerry"
+		}
+		err := tt.client.ChatApp1.Validate(chatapp1.New("c", chatNumber).Raw(fields))
+		if tt.several == "" {
+			require.NoError(t, err, "%v", tt.fields)
+			continue
+		}
+		require.ErrorContains(t, err, "Payload.Fields: has several payloads ("+tt.several+"); one message has one")
+		assertSilent(t, err.Error())
+	}
+	for _, none := range []map[string]any{nil, {}} {
+		err := standard.ChatApp1.Validate(chatapp1.New("c", chatNumber).Raw(none))
+		require.ErrorContains(t, err, "Payload.Fields: required, but absent")
+	}
+	require.ErrorContains(t, standard.ChatApp1.Validate(chatapp1.Message{ChannelID: "c", To: chatNumber}), "Payload: required, but nil")
+}
+
 func TestWithLenientLimits(t *testing.T) {
 	t.Parallel()
 	long := chatapp2.Message{To: chatNumber, Content: chatapp2.Text{Body: strings.Repeat("Jerry", 1000)}, CallbackData: strings.Repeat("x", 513)}

@@ -3,8 +3,8 @@
 //	to := chatapp1.New("channel-1", "+639171234567")
 //	receipt, err := client.ChatApp1.Send(ctx, to.Text("Your order is ready"))
 //
-// A message without exactly one payload does not compile: New returns a Draft, which cannot be sent, and each method of a Draft
-// returns a Message.
+// New returns a Draft, which cannot be sent; that would not compile. Each method of a Draft returns a Message with its payload.
+// A Message without a payload is refused when it is sent, and so is a Raw that has no fields or makes two known payloads.
 //
 //	message                       payload
 //	text                          Text, or Draft.Text(body)

@@ -71,7 +71,7 @@ type Template struct {
 }
 
 // Raw is a payload under wire names, for what this library does not know. Only the names of its fields are checked: they must
-// differ from the names of the message's other fields.
+// differ from the names of the message's other fields, and must not make two of the other payloads, such as a text and a video.
 type Raw struct {
 	// Fields maps wire names to anything that encoding/json encodes; with the encodings form and query, to strings, numbers
 	// and booleans. At least one is required.
@@ -135,6 +135,7 @@ func (r Raw) describe(call *wire.Call) {
 		reject(call, "Payload.Fields", "required, but absent")
 	}
 	call.Extra = r.Fields
+	call.Payloads = [][]string{{"text"}, {"image"}, {"video"}, {"url", "text", "image"}, {"template"}}
 }
 
 // addEssential adds the field without which a payload would be empty, also under a contract that has no such field.

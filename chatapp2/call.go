@@ -28,6 +28,9 @@ func envelopeNames() []string {
 	}
 }
 
+// individual is the recipient type of one person.
+const individual = "individual"
+
 type replyContext struct {
 	MessageID string `json:"message_id" at:"message_id!"`
 }
@@ -35,9 +38,9 @@ type replyContext struct {
 // encode encodes the message in the platform's shape, without Extra.
 func (m Message) encode() *memberWriter {
 	w := &memberWriter{Writer: allShapes().NewWriter(make([]byte, 0, 256)), members: make([]wire.Member, 0, 6)}
-	kind, to, user := m.recipient()
+	to, user := m.recipient()
 	w.optional("messaging_product", "whatsapp")
-	w.optional("recipient_type", string(kind))
+	w.optional("recipient_type", individual)
 	w.optional("to", to)
 	w.optional("recipient", user)
 	w.content(m.Content)

@@ -8,7 +8,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/shape"
 )
 
-// Content is what a message says. It is one of Text, Image, Video, Audio, Document, Sticker, Location, Contacts, Reaction, Pin,
+// Content is what a message says. It is one of Text, Image, Video, Audio, Document, Sticker, Location, Contacts, Reaction,
 // Interactive, Template and Raw: values of these types, not pointers.
 //
 //sumtype:decl
@@ -20,7 +20,7 @@ type Content interface {
 // contents returns a zero value of each known type of content.
 func contents() []Content {
 	return []Content{
-		Text{}, Image{}, Video{}, Audio{}, Document{}, Sticker{}, Location{}, Contacts{}, Reaction{}, Pin{}, Interactive{}, Template{},
+		Text{}, Image{}, Video{}, Audio{}, Document{}, Sticker{}, Location{}, Contacts{}, Reaction{}, Interactive{}, Template{},
 	}
 }
 
@@ -33,7 +33,6 @@ func (Sticker) kind() string     { return "sticker" }
 func (Location) kind() string    { return "location" }
 func (Contacts) kind() string    { return "contacts" }
 func (Reaction) kind() string    { return "reaction" }
-func (Pin) kind() string         { return "pin" }
 func (Interactive) kind() string { return "interactive" }
 func (Template) kind() string    { return "template" }
 func (r Raw) kind() string       { return r.Type }

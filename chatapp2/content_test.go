@@ -32,11 +32,6 @@ func goldenContents() []golden {
 		{"content/reaction_complete", goldenTo(Reaction{MessageID: "wamid.HBgLM", Emoji: "👍"})},
 		{"content/reaction_removed", goldenTo(Reaction{MessageID: "wamid.HBgLM"})},
 
-		{"content/pin_complete", Message{
-			To: "group-17", RecipientType: RecipientGroup, Content: Pin{Type: "pin", MessageID: "wamid.HBgLM", ExpirationDays: 7},
-		}},
-		{"content/pin_unpin", Message{To: "group-17", RecipientType: RecipientGroup, Content: Pin{Type: "unpin", MessageID: "wamid.HBgLM"}}},
-
 		{"content/interactive_minimal", goldenTo(Interactive{Body: "Where are you?", Action: LocationRequest{}})},
 		{"content/interactive_complete", goldenTo(Interactive{
 			Header: HeaderText{Text: "Order 17"}, Body: "Shall we deliver today?", Footer: "The shop",

@@ -23,7 +23,6 @@
 //	location     Location
 //	contacts     Contacts
 //	reaction     Reaction
-//	pin          Pin, to a group
 //	interactive  Interactive, with one of the actions below
 //	template     Template, with any of the components below
 //	other        Raw

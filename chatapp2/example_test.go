@@ -80,16 +80,6 @@ func ExampleReaction() {
 	// Output: reaction {"message_id":"wamid.HBgLM","emoji":"👍"}
 }
 
-func ExamplePin() {
-	message := chatapp2.Message{
-		To: "Y2FwaV9ncm91cDox", RecipientType: chatapp2.RecipientGroup,
-		Content: chatapp2.Pin{Type: chatapp2.PinAdd, MessageID: "wamid.HBgLM", ExpirationDays: 7},
-	}
-	body, err := json.Marshal(message)
-	fmt.Println(string(body), err)
-	// Output: {"messaging_product":"whatsapp","pin":{"type":"pin","message_id":"wamid.HBgLM","expiration_days":7},"recipient_type":"group","to":"Y2FwaV9ncm91cDox","type":"pin"} <nil>
-}
-
 func ExampleInteractive() {
 	show(chatapp2.Interactive{
 		Header: chatapp2.HeaderText{Text: "Order 42"},

@@ -3,7 +3,7 @@ package chatapp2
 import "github.com/messaging-service/messaging-go/internal/shape"
 
 // Interactive is a message that the recipient can reply to or act on. Its Action determines its type. A small Footer stands
-// below the body, except with a Carousel. It cannot be sent to a group.
+// below the body, except with a Carousel.
 type Interactive struct {
 	// Header is optional unless the action says otherwise. Each action documents which headers it takes.
 	Header Header `at:"header"`
@@ -14,9 +14,6 @@ type Interactive struct {
 }
 
 func (i Interactive) check(c *checks) {
-	if c.group {
-		c.Limit("", "cannot be sent to a group, which takes text, media and templates")
-	}
 	checkNoCaption(c, "Header", i.Header)
 	var headers headerRule
 	needsBody, bodyMost := true, 1024

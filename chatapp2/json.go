@@ -114,7 +114,7 @@ func decodeMessage(data []byte) (Message, error) {
 
 // takeEnvelope reads the members that do not depend on the content, and removes them. It returns the name of the content.
 func (m *Message) takeEnvelope(object map[string]any) (string, error) {
-	product, kind := "whatsapp", ""
+	product, recipientType, kind := "whatsapp", individual, ""
 	var fallback *storedFallback
 	for _, member := range []struct {
 		name string
@@ -122,7 +122,7 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 		want string
 	}{
 		{"messaging_product", &product, "a string"},
-		{"recipient_type", &m.RecipientType, "a string"},
+		{"recipient_type", &recipientType, "a string"},
 		{"to", &m.To, "a string"},
 		{"recipient", &m.Recipient, "a string"},
 		{"type", &kind, "a string"},
@@ -143,8 +143,8 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 	if !strings.EqualFold(product, "whatsapp") {
 		return "", errors.New(`"messaging_product" must be "whatsapp"`)
 	}
-	if m.RecipientType == RecipientIndividual { // the default
-		m.RecipientType = ""
+	if recipientType != individual {
+		return "", errors.New(`"recipient_type" must be "individual": a message goes to one person`)
 	}
 	m.Fallback = (*sms.Fallback)(fallback)
 	m.ReplyTo = takeExact[replyContext](object, "context").MessageID

@@ -82,7 +82,7 @@ func TestBodiesCoverEveryType(t *testing.T) {
 	t.Parallel()
 	missing := map[string]bool{}
 	for _, name := range []string{
-		"Text", "Image", "Video", "Audio", "Document", "Sticker", "Location", "Contacts", "Reaction", "Pin", "Interactive", "Template",
+		"Text", "Image", "Video", "Audio", "Document", "Sticker", "Location", "Contacts", "Reaction", "Interactive", "Template",
 		"HeaderText", "ReplyButtons", "List", "CTAURL", "Flow", "Product", "ProductList", "CatalogMessage", "LocationRequest",
 		"AddressMessage", "VoiceCall", "CallPermissionRequest", "Carousel", "OrderDetails", "OrderStatus", "ContactRequest",
 		"TemplateHeader", "TemplateBody", "QuickReplyButton", "URLButton", "CopyCodeButton", "CatalogButton", "ProductsButton",

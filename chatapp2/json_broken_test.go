@@ -47,7 +47,6 @@ func TestBodiesWhosePartsDoNotMatchAreRejected(t *testing.T) {
 	const say = `"type":"text","text":{"body":"x"}`
 	for name, tt := range map[string]struct{ body, field string }{
 		"no recipient":                     {say, "To"},
-		"a user in place of a group":       {`"recipient_type":"group","recipient":"US.1",` + say, "To"},
 		"no content":                       {`"to":"15550001111"`, "Content"},
 		"a fallback without a sender":      {`"to":"15550001111","fallback":{"from":"","text":"x"},` + say, "Fallback.From"},
 		"a fallback without a text":        {`"to":"15550001111","fallback":{"from":"ACME","text":""},` + say, "Fallback.Text"},

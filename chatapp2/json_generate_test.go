@@ -1,7 +1,6 @@
 package chatapp2
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -34,7 +33,7 @@ func TestGeneratedBodiesAreTypedLosslessAndValid(t *testing.T) {
 		require.Empty(t, jsonDiff("", tree, jsonWritten(t, m)), "body %d: %s", i, raw)
 		require.Empty(t, problemsOf(m), "body %d: %s", i, raw)
 	}
-	assert.Len(t, types, 46, "the types that were made: %v", types)
+	assert.Len(t, types, 45, "the types that were made: %v", types)
 }
 
 func TestGeneratedBodiesAreRejectedIfOneRuleIsBroken(t *testing.T) {
@@ -138,11 +137,7 @@ func (r jsonMaker) body() jsonObject {
 	if content != nil {
 		body[kind] = content
 	}
-	raw, _ := json.Marshal(content)
-	isCall := bytes.Contains(bytes.ToLower(raw), []byte("voice_call"))
-	switch group := r.IntN(5) == 0 && kind != "interactive" && !isCall; {
-	case group || kind == "pin":
-		body["recipient_type"], body["to"] = "group", r.text(40)
+	switch {
 	case r.IntN(5) == 0:
 		body["recipient"] = jsonPick(r, "US.", "PH.") + r.word("0123456789abcXYZ", 1+r.IntN(100))
 		if r.maybe() {
@@ -154,9 +149,7 @@ func (r jsonMaker) body() jsonObject {
 		body["to"] = jsonPick(r, "", "+") + r.word("0123456789", 5+r.IntN(11))
 		r.set(body, "recipient", "US."+r.word("0123456789", 10))
 	}
-	if body["recipient_type"] == nil {
-		r.set(body, "recipient_type", "individual")
-	}
+	r.set(body, "recipient_type", "individual")
 	if kind == "text" && r.maybe() {
 		delete(body, "type")
 	}
@@ -165,8 +158,7 @@ func (r jsonMaker) body() jsonObject {
 	}
 	r.set(body, "biz_opaque_callback_data", r.text(512))
 	r.set(body, "recipient_identity_key_hash", r.text(20))
-	group := body["recipient_type"] == "group"
-	if kind == "template" && !group {
+	if kind == "template" {
 		r.set(body, "product_policy", jsonPick(r, "CLOUD_API_FALLBACK", "STRICT"))
 		r.set(body, "message_activity_sharing", r.maybe())
 		r.set(body, "bid_spec", jsonObject{"per_message_bid_multiplier": jsonPick[any](r, 1.5, "2", 3)})
@@ -176,7 +168,7 @@ func (r jsonMaker) body() jsonObject {
 		r.set(body, "direct_send_config", jsonObject{"template_name": r.text(9)})
 	}
 	r.set(body, "ttl", jsonPick(r, "30s", "1h0m0s", "1.25s", "720h0m0s"))
-	if r.maybe() && !group {
+	if r.maybe() {
 		body["fallback"] = jsonObject{"from": "ACME", "text": r.text(160)}
 	}
 	r.set(body, "callbackURL", "https://a.example/?s=%s&t=%t")
@@ -185,7 +177,7 @@ func (r jsonMaker) body() jsonObject {
 }
 
 func (r jsonMaker) content() (content any, kind string) {
-	switch kind = jsonPick(r, "text", "image", "video", "audio", "document", "sticker", "location", "contacts", "reaction", "pin",
+	switch kind = jsonPick(r, "text", "image", "video", "audio", "document", "sticker", "location", "contacts", "reaction",
 		"interactive", "interactive", "interactive", "interactive", "interactive", "interactive",
 		"template", "template", "template", "template", "template", "template"); kind {
 	case "text":
@@ -215,12 +207,6 @@ func (r jsonMaker) content() (content any, kind string) {
 		return all, kind
 	case "reaction":
 		return jsonObject{"message_id": r.text(60), "emoji": jsonPick(r, "", "👍", "❤️", "👩🏽‍💻", "🇵🇭", "5️⃣", "™️")}, kind
-	case "pin":
-		pin := jsonObject{"type": "unpin", "message_id": r.text(60)}
-		if r.often() {
-			pin["type"], pin["expiration_days"] = "pin", r.number(1+r.IntN(30))
-		}
-		return pin, kind
 	case "interactive":
 		return r.interactive(), kind
 	default:

@@ -86,8 +86,6 @@ type jsonRules struct {
 
 func jsonRulesOf(body map[string]any) []jsonRule {
 	r := &jsonRules{body: body}
-	group := body["recipient_type"] == "group"
-	r.add("RecipientType", jsonPath{"recipient_type"}, false, "crowd")
 	r.add("Recipient", jsonPath{"recipient"}, false, "13491208655302741918", "USA.1", "us.1", "US.1-2", "US."+strings.Repeat("1", 129))
 	r.add("CallbackData", jsonPath{"biz_opaque_callback_data"}, false, strings.Repeat("a", 513))
 	r.add("Marketing.ProductPolicy", jsonPath{"product_policy"}, false, "LAX")
@@ -98,8 +96,6 @@ func jsonRulesOf(body map[string]any) []jsonRule {
 	switch {
 	case body["to"] == nil:
 		r.all = append(r.all, jsonRule{path: jsonPath{"recipient"}, field: "To", required: true})
-	case group:
-		r.add("To", jsonPath{"to"}, true, " ")
 	default:
 		r.add("To", jsonPath{"to"}, body["recipient"] == nil, "1234", "1234567890123456", "15550001111,15550002222", "x")
 	}
@@ -125,12 +121,6 @@ func jsonRulesOf(body map[string]any) []jsonRule {
 		r.text("Content.MessageID", at.with("message_id"), true, 0)
 		r.add("Content.Emoji", at.with("emoji"), true, "a", "👍👍", "👍 ")
 		r.all = append(r.all, jsonRule{path: jsonPath{"context"}, field: "ReplyTo", bad: []any{map[string]any{"message_id": "wamid.A"}}})
-	case "pin":
-		pin := at.with("type").of(body) == "pin"
-		r.add("RecipientType", jsonPath{"recipient_type"}, true, "individual")
-		r.add("Content.Type", at.with("type"), true, "stick")
-		r.text("Content.MessageID", at.with("message_id"), true, 0)
-		r.add("Content.ExpirationDays", at.with("expiration_days"), pin, 31, -1, "31")
 	case "interactive":
 		r.interactive(at)
 	case "template":

@@ -2,7 +2,6 @@ package chatapp2
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -39,13 +38,11 @@ func jsonMessages() map[string]Message {
 	image, video := Image{Media: Media{Link: "https://example.com/a.png?b=c&d"}}, Video{Media: Media{ID: "1"}}
 	return map[string]Message{
 		"envelope": {
-			To: "+15550001111", RecipientType: RecipientIndividual, Content: Text{Body: "Hi"}, ReplyTo: "wamid.A", CallbackData: "c", Fallback: &sms.Fallback{From: "ACME", Text: "Hi <b>"},
+			To: "+15550001111", Content: Text{Body: "Hi"}, ReplyTo: "wamid.A", CallbackData: "c", Fallback: &sms.Fallback{From: "ACME", Text: "Hi <b>"},
 			TTL: time.Hour, CallbackURL: "https://a.example/?s=%s&t=%t", ReferenceID: "r",
 			Extra: map[string]any{"category": "utility", "n": json.Number("1.50"), "o": map[string]any{"p": []any{true, nil, json.Number("1e400")}}, "null": nil},
 		},
 		"user":      {Recipient: "US.1349", Content: Text{Body: "Hi"}},
-		"group":     {To: "g==", RecipientType: RecipientGroup, Content: Pin{Type: "pin", MessageID: "wamid.A", ExpirationDays: 7}},
-		"unpin":     {To: "g==", RecipientType: RecipientGroup, Content: Pin{Type: "unpin", MessageID: "wamid.A"}},
 		"marketing": {To: "15550001111", Content: Template{Name: "a", Language: "en", Policy: "deterministic"}, Marketing: Marketing{ProductPolicy: "STRICT", ActivitySharing: new(false)}},
 		"sharing":   {To: "15550001111", Content: Template{Name: "a", Language: "en"}, Marketing: Marketing{ActivitySharing: new(true)}},
 		"nothing":   {},
@@ -132,9 +129,6 @@ func TestMessageRoundTrip(t *testing.T) {
 			again, err := json.Marshal(back)
 			require.NoError(t, err)
 			assert.Equal(t, string(raw), string(again))
-			// An empty one means "individual", and is written as that.
-			m.RecipientType = cmp.Or(m.RecipientType, RecipientIndividual)
-			back.RecipientType = cmp.Or(back.RecipientType, RecipientIndividual)
 			assert.Equal(t, m, back)
 		})
 	}
@@ -358,7 +352,7 @@ func TestUnmarshalJSONErrorsNeverRepeatAValue(t *testing.T) {
 	for body, want := range map[string]string{
 		`[]`: "object", `"s3cret"`: "object", `53`: "object", `true`: "object", `null`: "object", `["s3cret"]`: "object",
 		`{"messaging_product":"s3cret"}`: `"messaging_product"`, `{"messaging_product":["s3cret"]}`: `"messaging_product"`, `{"messaging_product":53}`: `"messaging_product"`,
-		`{"to":["s3cret"]}`: `"to"`, `{"to":{"s3cret":1}}`: `"to"`, `{"to":true}`: `"to"`, `{"recipient":["s3cret"]}`: `"recipient"`, `{"recipient_type":{"s3cret":1}}`: `"recipient_type"`,
+		`{"to":["s3cret"]}`: `"to"`, `{"to":{"s3cret":1}}`: `"to"`, `{"to":true}`: `"to"`, `{"recipient":["s3cret"]}`: `"recipient"`, `{"recipient_type":{"s3cret":1}}`: `"recipient_type"`, `{"recipient_type":"s3cret"}`: `"recipient_type"`, `{"recipient_type":"group"}`: `"recipient_type"`,
 		`{"type":["s3cret"]}`: `"type"`, `{"type":{"s3cret":1}}`: `"type"`, `{"type":true}`: `"type"`, `{"type":53}`: `"type"`,
 		`{"ttl":"s3cret"}`: `"ttl"`, `{"ttl":["s3cret"]}`: `"ttl"`, `{"ttl":true}`: `"ttl"`, `{"ttl":{}}`: `"ttl"`, `{"ttl":53}`: `"ttl"`, `{"ttl":"53"}`: `"ttl"`,
 		`{"fallback":53}`: `"fallback"`, `{"fallback":{"from":"s3cret"}}`: `"fallback"`, `{"fallback":{"from":"s3cret","text":"s3cret","s3cret":1}}`: `"fallback"`,
@@ -381,8 +375,8 @@ func TestUnmarshalJSONErrorsNeverRepeatAValue(t *testing.T) {
 func TestUnmarshalJSONReplacesTheMessage(t *testing.T) {
 	t.Parallel()
 	for name, old := range jsonMessages() {
-		require.NoError(t, json.Unmarshal([]byte(`{"to":"15550002222","recipient_type":"group","text":{"body":"new"}}`), &old))
-		assert.Equal(t, Message{To: "15550002222", RecipientType: RecipientGroup, Content: Text{Body: "new"}}, old, name)
+		require.NoError(t, json.Unmarshal([]byte(`{"to":"15550002222","recipient_type":"individual","text":{"body":"new"}}`), &old))
+		assert.Equal(t, Message{To: "15550002222", Content: Text{Body: "new"}}, old, name)
 	}
 }
 

@@ -1,7 +1,6 @@
 package chatapp2
 
 import (
-	"cmp"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -15,19 +14,15 @@ import (
 //
 // A Message is plain data: sending never changes it, and many goroutines may send the same one.
 type Message struct {
-	// To is who gets the message. It takes the From of an inbound message, whatever it is:
+	// To is who gets the message: one person. It takes the From of an inbound message, whatever it is:
 	//
 	//   - a mobile number of 5 to 15 digits with an optional leading "+", sent as given. Spaces, hyphens and parentheses, which
 	//     the platform takes, exceed a limit.
 	//   - the ID of a user whose number is not known, such as "US.13491208655302741918", or "US.ENT.…" at a parent business. It is sent
 	//     as the Recipient. The platform does not take it for authentication templates with one-tap, zero-tap or copy-code buttons.
-	//   - the ID of a group as the platform makes them, such as "Y2FwaV9ncm91cDox…". The RecipientType is then RecipientGroup. For one
-	//     of another form, set it.
 	To string
 	// Recipient is the ID of a user, for a message that names the number in To as well. The platform then uses the number.
 	Recipient string
-	// RecipientType is RecipientIndividual or RecipientGroup. Empty follows from To.
-	RecipientType RecipientType
 	// Content is one of the types that the package documentation lists. Required.
 	Content Content
 	// ReplyTo is the platform's ID of an earlier message, such as "wamid.HBg...", that this one quotes. A Reaction takes none.
@@ -38,7 +33,7 @@ type Message struct {
 	Marketing Marketing
 	// Fallback is the SMS that the service sends if delivery over chat app 2 fails or the TTL passes; nil is none. The
 	// specification does not say in which cases it applies, nor that the message is then withdrawn: the recipient may get both,
-	// and both may be charged. A group takes none.
+	// and both may be charged.
 	Fallback *sms.Fallback
 	// TTL is how long the service tries before the Fallback applies: a whole number of the contract's unit, by default seconds. 0 leaves
 	// it to the service. The platform has lifetimes from 30 seconds to 30 days, by the category of a template.
@@ -53,15 +48,6 @@ type Message struct {
 	// anything that encoding/json encodes. A name that the message or the contract uses is rejected.
 	Extra map[string]any
 }
-
-// RecipientType is the kind of recipient of a Message.
-type RecipientType string
-
-// The kinds of recipients.
-const (
-	RecipientIndividual RecipientType = "individual"
-	RecipientGroup      RecipientType = "group"
-)
 
 // Marketing says how the platform's interface for marketing messages treats a Template. Other content takes none.
 type Marketing struct {
@@ -80,20 +66,13 @@ const (
 	PolicyStrict   ProductPolicy = "STRICT"             // the message is not sent
 )
 
-// recipient returns who gets the message as the platform's members say it: recipient_type, to and recipient.
-func (m Message) recipient() (kind RecipientType, to, user string) {
-	kind, to, user = m.RecipientType, m.To, m.Recipient
-	switch {
-	case kind == "" && isGroupID(to):
-		kind = RecipientGroup
-	case kind != RecipientGroup && user == "" && isUserID(to):
-		to, user = "", to
+// recipient returns who gets the message as the platform's members say it: to and recipient.
+func (m Message) recipient() (to, user string) {
+	if m.Recipient == "" && isUserID(m.To) {
+		return "", m.To
 	}
-	return cmp.Or(kind, RecipientIndividual), to, user
+	return m.To, m.Recipient
 }
-
-// isGroupID reports whether id is the ID of a group. The platform makes them of the text "capi_group:" and numbers, in base64.
-func isGroupID(id string) bool { return strings.HasPrefix(id, "Y2FwaV9ncm91cDo") }
 
 // isUserID reports whether id is a business-scoped user ID, such as "US.1349", or one of a parent business: "US.ENT.1349".
 func isUserID(id string) bool {

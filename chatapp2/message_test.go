@@ -29,14 +29,11 @@ func goldenEnvelopes() []golden {
 	return []golden{
 		{"envelope/minimal", goldenTo(text)},
 		{"envelope/no_plus", Message{To: "639171234567", Content: text}},
-		{"envelope/individual", with(func(m *Message) { m.RecipientType = RecipientIndividual })},
 		{"envelope/number_and_recipient", Message{To: "+639171234567", Recipient: "US.13491208655302741918", Content: text}},
-		{"envelope/group", Message{To: "Y2FwaV9ncm91cDox", RecipientType: RecipientGroup, Content: text}},
 		{"envelope/recipient", Message{Recipient: "US.13491208655302741918", Content: text}},
 		{"envelope/recipient_of_a_parent", Message{Recipient: "US.ENT.13491208655302741918", Content: text}},
 		{"envelope/to_a_user", Message{To: "US.13491208655302741918", Content: text}},
 		{"envelope/to_a_user_of_a_parent", Message{To: "US.ENT.13491208655302741918", Content: text}},
-		{"envelope/to_a_group", Message{To: "Y2FwaV9ncm91cDoxNTU1MDAwMjIyMjoxMjAzNjAwMDAwMDAwMDAwMDAZD", Content: text}},
 		{"envelope/reply_to", with(func(m *Message) { m.ReplyTo = "wamid.HBgLM" })},
 		{"envelope/callback_data", with(func(m *Message) { m.CallbackData = "order-17;first" })},
 		{"envelope/marketing_policy", Message{To: "+639171234567", Content: template, Marketing: Marketing{ProductPolicy: PolicyFallback}}},
@@ -54,7 +51,7 @@ func goldenEnvelopes() []golden {
 			m.Extra = map[string]any{"z_last": nil, "recipient_identity_key_hash": "DF2lS5v2W6x=", "category": "utility", "n": json.Number("1.50")}
 		})},
 		{"envelope/complete", Message{
-			To: "+639171234567", RecipientType: RecipientIndividual, Content: template, ReplyTo: "wamid.HBgLM", CallbackData: "data",
+			To: "+639171234567", Content: template, ReplyTo: "wamid.HBgLM", CallbackData: "data",
 			Marketing: Marketing{ProductPolicy: PolicyStrict, ActivitySharing: new(true)},
 			Fallback:  &sms.Fallback{From: "ACME", Text: "Spring sale"}, TTL: time.Hour,
 			CallbackURL: "https://shop.example.com/dlr", ReferenceID: "sale-1", Extra: map[string]any{"campaign": "spring"},

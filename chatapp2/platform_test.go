@@ -46,28 +46,27 @@ func TestPlatformBodiesAreValid(t *testing.T) {
 	}
 	const text = `"type":"text","text":{"body":"Hi"}`
 	for name, body := range map[string]string{
-		"recipient beside to":               `"to":"15550001111","recipient":"US.13491208655302741918",` + text,
-		"coupon code of 20 characters":      platformTemplate(`{"type":"button","sub_type":"copy_code","index":0,"parameters":[{"type":"coupon_code","coupon_code":"ABCDEFGHIJ0123456789"}]}`),
-		"coupon code of 16 characters":      platformTemplate(`{"type":"button","sub_type":"COPY_CODE","index":0,"parameters":[{"type":"coupon_code","coupon_code":"ABCDEFGHIJ012345"}]}`),
-		"quick-reply button with a text":    platformTemplate(`{"type":"button","sub_type":"quick_reply","index":"0","parameters":[{"type":"text","text":"Yes"}]}`),
-		"order status partially_shipped":    platformInteractive("order_status", `{"name":"review_order","parameters":{"reference_id":"r","order":{"status":"partially_shipped"}}}`),
-		"order status partially-shipped":    platformInteractive("order_status", `{"name":"review_order","parameters":{"reference_id":"r","order":{"status":"partially-shipped"}}}`),
-		"reply ID of 21 characters":         platformInteractive("carousel", `{"cards":[`+card("0", "learn-purple-echeveria")+`,`+card("1", strings.Repeat("b", 256))+`]}`),
-		"equal row IDs in two sections":     platformInteractive("list", `{"button":"b","sections":[{"title":"1","rows":[{"id":"1","title":"a"}]},{"title":"2","rows":[{"id":"1","title":"b"}]}]}`),
-		"order with importer and shipping":  platformInteractive("order_details", `{"name":"review_and_pay","parameters":`+platformOrder+`}`),
-		"button with such an order":         platformTemplate(`{"type":"button","sub_type":"order_details","index":0,"parameters":[{"type":"action","action":{"order_details":` + platformOrder + `}}]}`),
-		"payment link preview of a button":  platformInteractive("cta_url", `{"name":"cta_url","parameters":{"display_text":"Pay","url":"https://a.example","payment_link_preview":true}}`),
-		"payment link preview of a URL":     platformTemplate(`{"type":"button","sub_type":"URL","index":0,"parameters":[{"type":"text","text":"id","payment_link_preview":true}]}`),
-		"provider of a header":              `"to":"15550001111","type":"interactive","interactive":{"type":"button","header":{"type":"image","image":{"link":"http://a.example/a.png","provider":{"name":"p"}}},"body":{"text":"B"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"a"}}]}}`,
-		"provider of a parameter":           platformTemplate(`{"type":"header","parameters":[{"type":"image","image":{"link":"http://a.example/a.png","provider":{"name":"p"}}}]}`),
-		"provider as a name":                `"to":"15550001111","type":"image","image":{"link":"http://a.example/a.png","provider":"p"}`,
-		"text to a group":                   `"recipient_type":"group","to":"g==",` + text,
-		"voice call button without a group": platformTemplate(`{"type":"button","sub_type":"voice_call","parameters":[{"type":"ttl_minutes","ttl_minutes":100}]}`),
+		"recipient beside to":              `"to":"15550001111","recipient":"US.13491208655302741918",` + text,
+		"coupon code of 20 characters":     platformTemplate(`{"type":"button","sub_type":"copy_code","index":0,"parameters":[{"type":"coupon_code","coupon_code":"ABCDEFGHIJ0123456789"}]}`),
+		"coupon code of 16 characters":     platformTemplate(`{"type":"button","sub_type":"COPY_CODE","index":0,"parameters":[{"type":"coupon_code","coupon_code":"ABCDEFGHIJ012345"}]}`),
+		"quick-reply button with a text":   platformTemplate(`{"type":"button","sub_type":"quick_reply","index":"0","parameters":[{"type":"text","text":"Yes"}]}`),
+		"order status partially_shipped":   platformInteractive("order_status", `{"name":"review_order","parameters":{"reference_id":"r","order":{"status":"partially_shipped"}}}`),
+		"order status partially-shipped":   platformInteractive("order_status", `{"name":"review_order","parameters":{"reference_id":"r","order":{"status":"partially-shipped"}}}`),
+		"reply ID of 21 characters":        platformInteractive("carousel", `{"cards":[`+card("0", "learn-purple-echeveria")+`,`+card("1", strings.Repeat("b", 256))+`]}`),
+		"equal row IDs in two sections":    platformInteractive("list", `{"button":"b","sections":[{"title":"1","rows":[{"id":"1","title":"a"}]},{"title":"2","rows":[{"id":"1","title":"b"}]}]}`),
+		"order with importer and shipping": platformInteractive("order_details", `{"name":"review_and_pay","parameters":`+platformOrder+`}`),
+		"button with such an order":        platformTemplate(`{"type":"button","sub_type":"order_details","index":0,"parameters":[{"type":"action","action":{"order_details":` + platformOrder + `}}]}`),
+		"payment link preview of a button": platformInteractive("cta_url", `{"name":"cta_url","parameters":{"display_text":"Pay","url":"https://a.example","payment_link_preview":true}}`),
+		"payment link preview of a URL":    platformTemplate(`{"type":"button","sub_type":"URL","index":0,"parameters":[{"type":"text","text":"id","payment_link_preview":true}]}`),
+		"provider of a header":             `"to":"15550001111","type":"interactive","interactive":{"type":"button","header":{"type":"image","image":{"link":"http://a.example/a.png","provider":{"name":"p"}}},"body":{"text":"B"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"a"}}]}}`,
+		"provider of a parameter":          platformTemplate(`{"type":"header","parameters":[{"type":"image","image":{"link":"http://a.example/a.png","provider":{"name":"p"}}}]}`),
+		"provider as a name":               `"to":"15550001111","type":"image","image":{"link":"http://a.example/a.png","provider":"p"}`,
+		"voice call button":                platformTemplate(`{"type":"button","sub_type":"voice_call","parameters":[{"type":"ttl_minutes","ttl_minutes":100}]}`),
 	} {
 		m := platformMessage(t, body)
 		assert.Empty(t, problemsOf(m), name)
 		assert.Empty(t, jsonRaws(m), name)
-		if name != "provider as a name" && name != "voice call button without a group" { // which have another canonical spelling
+		if name != "provider as a name" && name != "voice call button" { // which have another canonical spelling
 			assert.Empty(t, jsonDiff("", jsonTree(t, []byte(`{`+body+`}`)), jsonTree(t, []byte(bodyOf(m)))), name)
 		}
 	}
@@ -95,13 +94,7 @@ func TestPlatformRulesAreChecked(t *testing.T) {
 		return platformInteractive("order_details", `{"name":"review_and_pay","parameters":`+strings.Replace(platformOrder, old, with, 1)+`}`)
 	}
 	long := func(n int) string { return strings.Repeat("é", n) }
-	group := func(body string) string { return `"recipient_type":"group",` + body }
 	for name, tt := range map[string]struct{ body, field string }{
-		"interactive message to a group":    {group(platformInteractive("button", `{"buttons":[{"type":"reply","reply":{"id":"1","title":"a"}}]}`)), "Content"},
-		"voice call to a group":             {group(platformInteractive("voice_call", `{"name":"voice_call"}`)), "Content"},
-		"call permission to a group":        {group(platformInteractive("call_permission_request", `{"name":"call_permission_request"}`)), "Content"},
-		"unknown interactive to a group":    {group(platformInteractive("warp", `{}`)), "Content"},
-		"voice call button to a group":      {group(platformTemplate(`{"type":"button","sub_type":"voice_call","index":0}`)), "Content.Components[0]"},
 		"item name of 61":                   {order("Blue Elf Aloe", long(61)), "Content.Action.Order.Items[0].Name"},
 		"tax description of 61":             {order(`"value":10000}`, `"value":10000,"description":"`+long(61)+`"}`), "Content.Action.Order.Tax.Description"},
 		"shipping description of 61":        {order(`"value":20000}`, `"value":20000,"description":"`+long(61)+`"}`), "Content.Action.Order.Shipping.Description"},
@@ -140,9 +133,7 @@ func TestWordsThatAreNewAreLimits(t *testing.T) {
 	t.Parallel()
 	order := validChanged(validOrder(), func(o *OrderDetails) { o.Type, o.Order.Type = "rented-goods", "slow_pay" })
 	for _, m := range []Message{
-		{To: "15550001111", RecipientType: "channel", Content: Text{Body: "Hi"}},
 		{To: "15550001111", Content: Template{Name: "a", Language: "en", Policy: "fallback"}, Marketing: Marketing{ProductPolicy: "LAX"}},
-		{To: "g", RecipientType: RecipientGroup, Content: Pin{Type: "hold", MessageID: "w"}},
 		goldenTo(validInteractive(Flow{ID: "1", CTA: "Open", Mode: "preview", Action: "jump"})),
 		goldenTo(validInteractive(order)),
 		goldenTo(validInteractive(OrderStatus{ReferenceID: "r", Status: "returned"})),

@@ -51,26 +51,3 @@ func isPictograph(r rune) bool {
 	return unicode.Is(unicode.So, r) || r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x21ff || r >= 0x25a0 && r <= 0x2bff ||
 		r == 0x203c || r == 0x2049 || r == 0x2122 || r == 0x2139 || r == 0x3030 || r == 0x303d
 }
-
-// Pin pins a message in a group, or unpins it. Message.RecipientType must be RecipientGroup. MessageID is the platform's.
-type Pin struct {
-	Type      PinType `at:"type,required,oneof=pin|unpin"`
-	MessageID string  `at:"message_id,required"`
-	// ExpirationDays is how long the message stays pinned, 1 to 30. Required to pin.
-	ExpirationDays int `at:"expiration_days,max=30"`
-}
-
-// PinType is what a Pin does.
-type PinType string
-
-// The types of a Pin.
-const (
-	PinAdd    PinType = "pin"
-	PinRemove PinType = "unpin"
-)
-
-func (p Pin) check(c *checks) {
-	if p.ExpirationDays < 0 || p.Type == PinAdd && p.ExpirationDays == 0 {
-		c.Found("ExpirationDays", "want 1 to 30, which is required to pin")
-	}
-}

@@ -81,9 +81,6 @@ func validTexts() []validText {
 		{"Content.Address", false, 0, "", content(func(s string) Content { return Location{Address: s} })},
 		{"Content[0].Name.FormattedName", true, 0, "", content(func(s string) Content { return Contacts{{Name: ContactName{FormattedName: s, FirstName: "a"}}} })},
 		{"Content.MessageID", true, 0, "", content(func(s string) Content { return Reaction{MessageID: s} })},
-		{"Content.MessageID", true, 0, "", func(s string) Message {
-			return Message{To: "g", RecipientType: RecipientGroup, Content: Pin{Type: "unpin", MessageID: s}}
-		}},
 		{"Content.Type", true, 0, "", content(func(s string) Content { return Raw{Type: s, JSON: json.RawMessage(`{}`)} })},
 
 		{"Content.Body", true, 1024, "", content(func(s string) Content { return Interactive{Body: s, Action: validButtons()} })},
@@ -460,12 +457,6 @@ func TestNumberLimits(t *testing.T) {
 		message     func(n int) Message
 		below       bool // whether one below is a limit or a fault of structure
 	}{
-		"days of a pin": {1, 30, "Content.ExpirationDays", func(n int) Message {
-			return Message{To: "g", RecipientType: RecipientGroup, Content: Pin{Type: "pin", MessageID: "wamid.A", ExpirationDays: n}}
-		}, validFault},
-		"days of an unpin": {0, 30, "Content.ExpirationDays", func(n int) Message {
-			return Message{To: "g", RecipientType: RecipientGroup, Content: Pin{Type: "unpin", MessageID: "wamid.A", ExpirationDays: n}}
-		}, validFault},
 		"minutes of a call":               {0, 43200, "Content.Action.TTL", func(n int) Message { return validDoes(VoiceCall{TTL: time.Duration(n) * time.Minute}) }, validFault},
 		"minutes of a button":             {0, 43200, "Content.Components[0].TTL", func(n int) Message { return validFills(VoiceCallButton{TTL: time.Duration(n) * time.Minute}) }, validFault},
 		"the index of a QuickReplyButton": {0, 9, "Content.Components[0].Index", func(n int) Message { return validFills(QuickReplyButton{Index: n}) }, validFault},
@@ -490,10 +481,6 @@ func TestNumberLimits(t *testing.T) {
 			validRefused(t, name+": "+strconv.Itoa(n), validRule{tt.message(n), tt.field, "", limit})
 		}
 	}
-	validRefused(t, "a pin of fewer days than none", validRule{
-		Message{To: "g", RecipientType: RecipientGroup, Content: Pin{Type: "pin", MessageID: "wamid.A", ExpirationDays: -1}},
-		"Content.ExpirationDays", "want 1 to 30", validFault,
-	})
 }
 
 func TestReactionTakesEveryEmoji(t *testing.T) {

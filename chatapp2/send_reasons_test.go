@@ -16,7 +16,7 @@ import (
 // validWrongAllOver breaks rules in every part of a message.
 func validWrongAllOver() Message {
 	return Message{
-		To: "0917 CALL ME", RecipientType: "channel", ReplyTo: "wamid.\xff", CallbackData: strings.Repeat("é", 513),
+		To: "0917 CALL ME", ReplyTo: "wamid.\xff", CallbackData: strings.Repeat("é", 513),
 		Content: Interactive{
 			Header: Image{Caption: "x"}, Footer: strings.Repeat("é", 61),
 			Action: List{Sections: []Section{
@@ -41,7 +41,6 @@ func TestCallReportsAllProblems(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"fault To",
-		"limit RecipientType",
 		"fault Content.Header", // no source
 		"limit Content.Footer",
 		"fault Content.Action.Button",

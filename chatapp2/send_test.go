@@ -148,11 +148,10 @@ func TestToTakesWhatFromGave(t *testing.T) {
 	hooks, err := webhook.NewReceiver(webhook.WithVerifier(func(*http.Request) error { return nil }))
 	require.NoError(t, err)
 	for from, want := range map[string]string{
-		"639171234567":             `{"recipient_type":"individual","to":"639171234567"}`,
-		"+639171234567":            `{"recipient_type":"individual","to":"+639171234567"}`,
-		"US.13491208655302741918":  `{"recipient_type":"individual","recipient":"US.13491208655302741918"}`,
-		"US.ENT.1349120865530274":  `{"recipient_type":"individual","recipient":"US.ENT.1349120865530274"}`,
-		"Y2FwaV9ncm91cDoxNTU1MDAZ": `{"recipient_type":"group","to":"Y2FwaV9ncm91cDoxNTU1MDAZ"}`,
+		"639171234567":            `{"recipient_type":"individual","to":"639171234567"}`,
+		"+639171234567":           `{"recipient_type":"individual","to":"+639171234567"}`,
+		"US.13491208655302741918": `{"recipient_type":"individual","recipient":"US.13491208655302741918"}`,
+		"US.ENT.1349120865530274": `{"recipient_type":"individual","recipient":"US.ENT.1349120865530274"}`,
 	} {
 		messages, _, err := hooks.ParseChatApp2(messagingtest.ChatAppRequest("https://shop.example.com/hooks", messagingtest.InboundChatApp{
 			Channel: messagingtest.ChannelChatApp2, ID: "m-1", From: from, Text: "Hi",

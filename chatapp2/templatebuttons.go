@@ -50,7 +50,7 @@ type FlowButton struct {
 	Data  any    `at:"parameters[type=action].action.flow_action_data,object"`
 }
 
-// VoiceCallButton is a button of a template with which the recipient calls the sender. It cannot be sent to a group.
+// VoiceCallButton is a button of a template with which the recipient calls the sender.
 type VoiceCallButton struct {
 	Index int `at:"index!,optional,index"`
 	// TTL is how long the button works: whole minutes, at most 30 days. 0 is the template's own.
@@ -79,10 +79,4 @@ func (b URLButton) check(c *checks) {
 
 func (b ProductsButton) check(c *checks) {
 	checkProductSections(c, "Sections", b.Sections)
-}
-
-func (b VoiceCallButton) check(c *checks) {
-	if c.group {
-		c.Limit("", "cannot be sent to a group")
-	}
 }

@@ -13,11 +13,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-type checks struct {
-	shape.Checker
-
-	group bool // the message goes to a group
-}
+type checks struct{ shape.Checker }
 
 // checker is a type with rules that are in no tag, most of them about several of its fields.
 type checker interface{ check(c *checks) }
@@ -31,11 +27,9 @@ func (c *checks) Check(v reflect.Value) {
 
 // validate finds all problems of the message, except those of the fields that the contract names.
 func (m Message) validate() *checks {
-	recipientType, _, _ := m.recipient()
-	c := &checks{group: recipientType == RecipientGroup}
+	c := new(checks)
 	c.Checker = allShapes().NewChecker(c)
 	m.checkRecipient(c)
-	c.Field("RecipientType", string(m.RecipientType), "oneof=individual|group")
 	content := m.Content // so that reflect does not move the message to the heap
 	c.Value("Content", reflect.ValueOf(&content).Elem(), "required")
 	c.Field("ReplyTo", m.ReplyTo, "notblank")
@@ -45,17 +39,11 @@ func (m Message) validate() *checks {
 	if shape.IsValue(m.Content) {
 		kind = strings.ToLower(m.Content.kind())
 	}
-	if kind == "pin" && !c.group {
-		c.Found("RecipientType", `must be "group" for a Pin`)
-	}
 	if kind == "reaction" && m.ReplyTo != "" {
 		c.Found("ReplyTo", "must be empty for a Reaction, which names its message itself")
 	}
-	if (m.Marketing != Marketing{}) && (c.group || kind != "template" && kind != "") {
-		c.Found("Marketing", "must be empty without a Template, and for a group")
-	}
-	if m.Fallback != nil && c.group {
-		c.Found("Fallback", "must be nil for a group, which has no number to send an SMS to")
+	if (m.Marketing != Marketing{}) && kind != "template" && kind != "" {
+		c.Found("Marketing", "must be empty without a Template")
 	}
 	if len(m.Extra) > 0 {
 		m.checkExtra(c, kind)
@@ -64,12 +52,10 @@ func (m Message) validate() *checks {
 }
 
 func (m Message) checkRecipient(c *checks) {
-	_, to, user := m.recipient()
+	to, user := m.recipient()
 	switch {
-	case c.group:
-		c.Field("To", m.To, "required")
 	case to == "" && user == "":
-		c.Found("To", "required, but absent; want a number, or the ID of a user or a group")
+		c.Found("To", "required, but absent; want a number or the ID of a user")
 	case isUserID(to):
 		c.Found("Recipient", "must be empty if To is the ID of a user")
 	case to != "":

@@ -105,7 +105,6 @@ func TestEnvelopeRules(t *testing.T) {
 	text := Text{Body: "Hi"}
 	to := func(number string) Message { return Message{To: number, Content: text} }
 	recipient := func(id string) Message { return Message{Recipient: id, Content: text} }
-	group := func(id string) Message { return Message{To: id, RecipientType: RecipientGroup, Content: text} }
 	const digits, userID = "want 5 to 15 digits with an optional leading +, got ", "want two letters, a dot, and at most 128 letters and digits"
 	validAllRefused(t, map[string]validRule{
 		"no content": {Message{To: "+639171234567"}, "Content", "required, but nil", validFault},
@@ -120,9 +119,7 @@ func TestEnvelopeRules(t *testing.T) {
 		"a number of 16 digits":      {to("1234567890123456"), "To", digits + "16 digits", validFault},
 		"two user IDs":               {Message{To: "US.1349", Recipient: "US.1350", Content: text}, "Recipient", "must be empty if To is the ID of a user", validFault},
 		"a user ID with a space":     {to("US. 1349"), "To", digits, validFault},
-		"a group ID as a number":     {Message{To: "Y2FwaV9ncm91cDox", RecipientType: RecipientIndividual, Content: text}, "To", digits, validFault},
-		"a pin to a user ID in To":   {Message{To: "US.1349", Content: Pin{Type: "unpin", MessageID: "wamid.A"}}, "RecipientType", `must be "group"`, validFault},
-		"a fallback for a group ID":  {Message{To: "Y2FwaV9ncm91cDox", Content: text, Fallback: &sms.Fallback{From: "ACME", Text: "Hi"}}, "Fallback", "must be nil for a group", validFault},
+		"the ID of a group":          {to("Y2FwaV9ncm91cDox"), "To", digits, validFault},
 		"a user ID without a dot":    {recipient("US1349"), "Recipient", userID, validLimit},
 		"a user ID of three letters": {recipient("USA.1349"), "Recipient", userID, validLimit},
 		"a user ID without an end":   {recipient("US."), "Recipient", userID, validLimit},
@@ -132,21 +129,10 @@ func TestEnvelopeRules(t *testing.T) {
 		"a user ID of 129":           {recipient("US." + strings.Repeat("1", 129)), "Recipient", userID, validLimit},
 		"a number in Recipient":      {recipient("+639171234567"), "Recipient", userID, validLimit},
 
-		"a type that is not known": {validWith(func(m *Message) { m.RecipientType = "channel" }), "RecipientType", `"individual" or "group"`, validLimit},
-		"a group of spaces":        {group(" \t"), "To", "white space", validFault},
-		"a group without an ID":    {group(""), "To", "required, but absent", validFault},
-		"a group that is not text": {group("group\xff"), "To", "UTF-8", validFault},
-		"a user ID as a group": {
-			Message{Recipient: "US.1349", RecipientType: RecipientGroup, Content: text}, "To", "required, but absent", validFault,
-		},
-
 		"a reaction that quotes": {
 			validWith(func(m *Message) { m.Content, m.ReplyTo = Reaction{MessageID: "wamid.A", Emoji: "👍"}, "wamid.B" }),
 			"ReplyTo", "must be empty for a Reaction", validFault,
 		},
-		"a pin to a number":        {goldenTo(Pin{Type: "unpin", MessageID: "wamid.A"}), "RecipientType", `must be "group"`, validFault},
-		"a pin to a user ID":       {Message{Recipient: "US.1349", Content: Pin{Type: "unpin", MessageID: "wamid.A"}}, "RecipientType", `must be "group"`, validFault},
-		"a raw pin to a number":    {goldenTo(Raw{Type: "pin", JSON: json.RawMessage(`{"type":"unpin","message_id":"wamid.A"}`)}), "RecipientType", `must be "group"`, validFault},
 		"a policy for a text":      {validWith(func(m *Message) { m.Marketing.ProductPolicy = "STRICT" }), "Marketing", "without a Template", validFault},
 		"sharing of a text":        {validWith(func(m *Message) { m.Marketing.ActivitySharing = new(false) }), "Marketing", "without a Template", validFault},
 		"a policy for an action":   {validWith(func(m *Message) { m.Content, m.Marketing.ProductPolicy = validInteractive(validButtons()), "STRICT" }), "Marketing", "without a Template", validFault},
@@ -161,7 +147,7 @@ func TestEnvelopeRules(t *testing.T) {
 		"a callback with a break":      {validWith(func(m *Message) { m.CallbackURL = "https://shop.example.com/\r\n" }), "CallbackURL", "white space", validFault},
 	})
 	for _, fine := range []Message{
-		to("12345"), to("+12345"), to("123456789012345"), to("+123456789012345"), group("+63 917, and others"), group("Y2FwaV9ncm91cDox=="),
+		to("12345"), to("+12345"), to("123456789012345"), to("+123456789012345"),
 		recipient("US." + strings.Repeat("a", 128)), recipient("PH.ENT." + strings.Repeat("1", 128)),
 		validWith(func(m *Message) { m.CallbackURL = "https://shop.example.com?s=%s&id=%i&100%" }),
 		validWith(func(m *Message) { m.TTL = 365 * 24 * time.Hour }),
@@ -180,7 +166,6 @@ func TestContentRules(t *testing.T) {
 		change(&c)
 		return goldenTo(Contacts{{Name: ContactName{FormattedName: "Bo", LastName: "Bo"}}, c})
 	}
-	pin := func(p Pin) Message { return Message{To: "group", RecipientType: RecipientGroup, Content: p} }
 	rules := map[string]validRule{
 		"latitude above":            {goldenTo(Location{Latitude: 90.0001}), "Content.Latitude", "want degrees from -90 to 90", validFault},
 		"latitude below":            {goldenTo(Location{Latitude: -90.0001}), "Content.Latitude", "want degrees from -90 to 90", validFault},
@@ -190,9 +175,6 @@ func TestContentRules(t *testing.T) {
 		"a birthday by the day":     {contact(func(c *Contact) { c.Birthday = "18-08-2012" }), "Content[1].Birthday", "YYYY-MM-DD", validLimit},
 		"a birthday that never was": {contact(func(c *Contact) { c.Birthday = "2013-02-29" }), "Content[1].Birthday", "YYYY-MM-DD", validLimit},
 		"a birthday with a time":    {contact(func(c *Contact) { c.Birthday = "2012-08-18T00:00:00Z" }), "Content[1].Birthday", "YYYY-MM-DD", validLimit},
-		"a pin of no type":          {pin(Pin{MessageID: "wamid.A"}), "Content.Type", "required, but absent", validFault},
-		"a pin of another type":     {pin(Pin{Type: "hold", MessageID: "wamid.A"}), "Content.Type", `want "pin" or "unpin"`, validLimit},
-		"a pin for no time":         {pin(Pin{Type: "pin", MessageID: "wamid.A"}), "Content.ExpirationDays", "required", validFault},
 		"raw content without JSON":  {goldenTo(Raw{Type: "poll"}), "Content.JSON", "required, but absent", validFault},
 		"raw content not UTF-8":     {goldenTo(Raw{Type: "poll", JSON: json.RawMessage("\"\xff\"")}), "Content.JSON", "UTF-8", validFault},
 	}

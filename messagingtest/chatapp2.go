@@ -10,19 +10,18 @@ import (
 func readPlatform(f fields) (submission, *problem) {
 	platform := f.platformMessage()
 	of := func(name string) string { return textIn(platform, name) }
-	to, kind, isGroup := cmp.Or(of("to"), of("recipient")), cmp.Or(of("type"), "text"), of("recipient_type") == "group"
-	toUser := of("to") == ""
+	to, kind, toUser := cmp.Or(of("to"), of("recipient")), cmp.Or(of("type"), "text"), of("to") == ""
 	known := f.names()
 	for member := range f.rules.Channels[f.channel] {
 		known = append(known, strings.TrimSuffix(member, "?"))
 	}
 	p := cmp.Or(
 		f.checkMembers("", platform, f.rules.Channels[f.channel], itself),
-		refuseIf(to == "" || isGroup && toUser, "missing", "there is neither to nor recipient, or no to for a group"),
-		refuseIf(!isGroup && !toUser && !isMobileNumber(plainNumber(to)), "recipient", "to is not a number"),
+		refuseIf(to == "", "missing", "there is neither to nor recipient"),
+		refuseIf(!toUser && !isMobileNumber(plainNumber(to)), "recipient", "to is not a number"),
 		f.checkContent(platform, kind, known),
 		f.checkChatApp(),
-		refuseIf(f.text("fallbackFrom") != "" && (toUser || isGroup), "fallback", "there is a fallback, but no number for its SMS"),
+		refuseIf(f.text("fallbackFrom") != "" && toUser, "fallback", "there is a fallback, but no number for its SMS"),
 	)
 	extra := maps.Clone(platform)
 	maps.DeleteFunc(extra, func(name string, _ any) bool {

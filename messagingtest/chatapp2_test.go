@@ -31,7 +31,6 @@ var goodChatApp2 = map[string]string{
 	"location":    two(`"type":"location","location":{"latitude":14.5,"longitude":"-120.98","name":"Manila","address":"here"}`),
 	"contacts":    two(`"type":"contacts","contacts":[{"name":{"formatted_name":"Ana"},"phones":[{"phone":"+63"}]}]`),
 	"reaction":    two(`"type":"reaction","reaction":{"message_id":"wamid.x","emoji":"👍"}`),
-	"pin":         `{"messaging_product":"whatsapp","recipient_type":"group","to":"g","type":"pin","pin":{"type":"pin","message_id":"wamid.x","expiration_days":7}}`,
 	"interactive": interactive(`{"type":"button","header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"},"action":{"buttons":[{"type":"reply"}]}}`),
 	"template": template(`{"name":"order_ready","language":{"code":"en_US","policy":"deterministic"},"components":[` +
 		`{"type":"HEADER","parameters":[{"type":"image","image":{"id":"17"}}]},{"type":"body","parameters":[{"type":"text","text":"Ana"}]},` +
@@ -68,8 +67,7 @@ func TestChatApp2Response(t *testing.T) {
 		"a number as people write it": {
 			`"to":"+63 (917) 123-4567"`, "+63 (917) 123-4567", `{"input":"+63 (917) 123-4567","wa_id":"639171234567"}`,
 		},
-		"a group": {`"recipient_type":"group","to":"Y2FtZW:1"`, "Y2FtZW:1", `{"input":"Y2FtZW:1","wa_id":"Y2FtZW:1"}`},
-		"a user":  {`"recipient":"US.13491208655302741918"`, "US.13491208655302741918", `{"input":"US.13491208655302741918","user_id":"US.13491208655302741918"}`},
+		"a user": {`"recipient":"US.13491208655302741918"`, "US.13491208655302741918", `{"input":"US.13491208655302741918","user_id":"US.13491208655302741918"}`},
 		"a number and a user": {
 			`"to":"63917","recipient":"US.1"`, "63917", `{"input":"63917","wa_id":"63917"}`,
 		},
@@ -109,20 +107,17 @@ func TestChatApp2RefusesEnvelope(t *testing.T) {
 	t.Parallel()
 	text := `"text":{"body":"Hi"}`
 	checkRefusals(t, chatApp2, map[string]refusal{
-		"no product":         {`{"to":"639171234567",` + text + `}`, codeMissing},
-		"another product":    {`{"messaging_product":"telegram","to":"639171234567",` + text + `}`, codeValue},
-		"product null":       {`{"messaging_product":null,"to":"639171234567",` + text + `}`, codeKind},
-		"nobody":             {`{"messaging_product":"whatsapp",` + text + `}`, codeMissing},
-		"to empty":           {`{"messaging_product":"whatsapp","to":"",` + text + `}`, codeMissing},
-		"to a number":        {`{"messaging_product":"whatsapp","to":639171234567,` + text + `}`, codeKind},
-		"to a word":          {`{"messaging_product":"whatsapp","to":"nobody",` + text + `}`, codeRecipient},
-		"to a list":          {`{"messaging_product":"whatsapp","to":["639171234567"],` + text + `}`, codeKind},
-		"recipient empty":    {`{"messaging_product":"whatsapp","recipient":"",` + text + `}`, codeMissing},
-		"recipient a number": {`{"messaging_product":"whatsapp","recipient":"639171234567",` + text + `}`, codeRecipient},
-		"a group without to": {
-			`{"messaging_product":"whatsapp","recipient_type":"group","recipient":"US.1",` + text + `}`,
-			codeMissing,
-		},
+		"no product":                    {`{"to":"639171234567",` + text + `}`, codeMissing},
+		"another product":               {`{"messaging_product":"telegram","to":"639171234567",` + text + `}`, codeValue},
+		"product null":                  {`{"messaging_product":null,"to":"639171234567",` + text + `}`, codeKind},
+		"nobody":                        {`{"messaging_product":"whatsapp",` + text + `}`, codeMissing},
+		"to empty":                      {`{"messaging_product":"whatsapp","to":"",` + text + `}`, codeMissing},
+		"to a number":                   {`{"messaging_product":"whatsapp","to":639171234567,` + text + `}`, codeKind},
+		"to a word":                     {`{"messaging_product":"whatsapp","to":"nobody",` + text + `}`, codeRecipient},
+		"to a list":                     {`{"messaging_product":"whatsapp","to":["639171234567"],` + text + `}`, codeKind},
+		"recipient empty":               {`{"messaging_product":"whatsapp","recipient":"",` + text + `}`, codeMissing},
+		"recipient a number":            {`{"messaging_product":"whatsapp","recipient":"639171234567",` + text + `}`, codeRecipient},
+		"a group":                       {two(`"recipient_type":"group",` + text), codeValue},
 		"another recipient type":        {two(`"recipient_type":"channel",` + text), codeValue},
 		"recipient type empty":          {two(`"recipient_type":"",` + text), codeMissing},
 		"recipient type null":           {two(`"recipient_type":null,` + text), codeKind},
@@ -149,10 +144,6 @@ func TestChatApp2RefusesEnvelope(t *testing.T) {
 		"ttl a string":                  {two(`"ttl":"60",` + text), codeLifetime},
 		"ttl zero":                      {two(`"ttl":0,` + text), codeLifetime},
 		"half a fallback":               {two(`"sms_text":"Hi",` + text), codeFallback},
-		"a fallback for a group": {
-			`{"messaging_product":"whatsapp","recipient_type":"group","to":"g","sms_from":"ACME","sms_text":"Hi",` + text + `}`,
-			codeFallback,
-		},
 		"a fallback for a user": {
 			`{"messaging_product":"whatsapp","recipient":"US.1","sms_from":"ACME","sms_text":"Hi",` + text + `}`,
 			codeFallback,
@@ -194,8 +185,6 @@ func TestChatApp2RefusesContent(t *testing.T) {
 		"reaction to nothing":         {two(`"type":"reaction","reaction":{"emoji":"x"}`), codeMissing},
 		"reaction of nothing":         {two(`"type":"reaction","reaction":{"message_id":"wamid.x"}`), codeMissing},
 		"reaction of a number":        {two(`"type":"reaction","reaction":{"message_id":"wamid.x","emoji":1}`), codeKind},
-		"pin of another kind":         {two(`"type":"pin","pin":{"type":"x","message_id":"wamid.x"}`), codeValue},
-		"pin of nothing":              {two(`"type":"pin","pin":{"type":"pin"}`), codeMissing},
 		"template without a name":     {template(`{"language":{"code":"en"}}`), codeMissing},
 		"template without a language": {template(`{"name":"t"}`), codeMissing},
 		"language a string":           {template(`{"name":"t","language":"en"}`), codeKind},

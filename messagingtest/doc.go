@@ -42,7 +42,7 @@
 //
 // A chat-app-1 message has exactly one payload: text; image; video, with thumbnail, duration and size; text with caption and
 // URL, and perhaps an image; or a template. A chat-app-2 message is an object of the third-party platform, of which the server
-// checks the structure, but no limits. An unknown type passes: the platform adds types. A fallback for a group or a user ID is
+// checks the structure, but no limits. An unknown type passes: the platform adds types. A fallback for a user ID is
 // refused, because there is no number to send an SMS to.
 //
 // A chat-app-2 message goes by its category, which [Server.RegisterTemplate] sets for a template:

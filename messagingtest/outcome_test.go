@@ -105,7 +105,6 @@ func TestSetDeliveryIsByRecipient(t *testing.T) {
 	s, client := NewServer(t), newClient(t)
 	s.SetDelivery("+63917000001", Unreachable())
 	s.SetDelivery("63917000002", FailDelivery())
-	s.SetDelivery("+group", Unreachable())
 	s.SetDelivery("US.1", FailDelivery())
 	for _, tc := range []struct {
 		address string
@@ -117,8 +116,6 @@ func TestSetDeliveryIsByRecipient(t *testing.T) {
 		{`"to":"63917000002"`, StateFailed},
 		{`"to":"+63 917-000-002"`, StateFailed},
 		{`"to":"63917000003"`, StateDelivered},
-		{`"recipient_type":"group","to":"+group"`, StateQueued},
-		{`"recipient_type":"group","to":"group"`, StateDelivered},
 		{`"recipient":"US.1"`, StateFailed},
 		{`"recipient":"US.2"`, StateDelivered},
 	} {

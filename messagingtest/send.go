@@ -30,7 +30,7 @@ func channels() (all []Channel) {
 type submission struct {
 	Sent
 	strict bool   // chat app 2: by the marketing-messages interface, or not at all
-	toUser bool   // chat app 2: To is a user ID, not a number or a group
+	toUser bool   // chat app 2: To is a user ID, not a number
 	left   amount // of the balance, once the message is accepted
 }
 

@@ -21,7 +21,7 @@ type Sent struct {
 	Kind string
 
 	From string `concept:"from"` // the sender ID of an SMS, the channel ID of chat app 1
-	To   string `concept:"to"`   // the recipient: a number, or on chat app 2 also a group or a user ID
+	To   string `concept:"to"`   // the recipient: a number, or on chat app 2 also a user ID
 	Text string `concept:"text"` // of an SMS, a text message or a call to action
 
 	CallbackURL string `concept:"callback"`  // byte for byte

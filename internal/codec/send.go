@@ -163,7 +163,28 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 		}
 		members = append(members, m)
 	}
+	if names := s.payloads(call); len(names) > 1 {
+		problems.Found(call.ExtraField, "has several payloads ("+strings.Join(names, ", ")+"); one message has one")
+	}
 	return members
+}
+
+// payloads returns the names in Extra by which it makes payloads, or none if they make one payload together.
+func (s *Send) payloads(call *wire.Call) (names []string) {
+	var found []string
+	for _, payload := range call.Payloads {
+		name := s.op.Fields[payload[0]]
+		if _, has := call.Extra[name]; has && name != "" {
+			found, names = append(found, payload[0]), append(names, name)
+		}
+	}
+	for _, payload := range call.Payloads {
+		others := slices.ContainsFunc(found, func(concept string) bool { return !slices.Contains(payload, concept) })
+		if slices.Contains(found, payload[0]) && !others {
+			return nil
+		}
+	}
+	return names
 }
 
 // extra returns an extra value as it is written, and what is wrong with it.

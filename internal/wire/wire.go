@@ -14,6 +14,8 @@ type Call struct {
 	// Extra holds further members by wire name, and ExtraField what a user calls them if not "Extra".
 	Extra      map[string]any
 	ExtraField string
+	// Payloads are the concepts of each payload that Extra can make, the one that none goes without first. Extra may make one.
+	Payloads [][]string
 	// ReferenceID is the caller's own name for the message, for receipts and errors.
 	ReferenceID string
 	// Problems are the problems found that belong to no single Field.

@@ -54,7 +54,7 @@ func senders(console cli.Console) []*cobra.Command {
 		}),
 		newSender(console, sender[chatapp2.Message]{
 			channel: "chatapp2", about: "a message over chat app 2", fallback: true,
-			to: "the `recipient`: a number, or the ID of a user or a group",
+			to: "the `recipient`: a number, or the ID of a user",
 			build: func(m *message) chatapp2.Message {
 				return chatapp2.Message{
 					To: m.to, Content: chatapp2.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),

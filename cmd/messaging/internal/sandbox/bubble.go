@@ -29,7 +29,7 @@ type bubble struct {
 	JSON     string
 	IsBlank  bool // a text that shows nothing
 
-	About    string // the ID of the message that this one quotes, pins or reacts to
+	About    string // the ID of the message that this one quotes or reacts to
 	Reaction string // the emoji
 }
 
@@ -164,10 +164,6 @@ func platformBubble(m messagingtest.Sent, body document.Node) bubble {
 	case "reaction":
 		b.About, b.Reaction = content.At("message_id").Text(), cmp.Or(content.At("emoji").Text(), "removed")
 		b.Label = "Reaction"
-	case "pin":
-		b.About = content.At("message_id").Text()
-		b.Label = joinFilled(map[bool]string{true: "Unpinned", false: "Pinned"}[content.At("type").Text() == "unpin"], "a message")
-		b.Facts = facts("Days", content.At("expiration_days").Text())
 	case "template":
 		b.template(m.ID, content)
 	case "interactive":
