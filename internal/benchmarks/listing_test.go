@@ -29,7 +29,7 @@ const (
 	slowPages, slowRows = 50, 100
 
 	nameListByHand = "net/http by hand, a decoder for this row alone"
-	nameListPlain  = "net/http by hand, json.Decoder, no unknown members, repeated rows"
+	nameListPlain  = "net/http by hand, json.Decoder into a struct alone"
 	nameOneAhead   = "messaging-go, one page ahead"
 	nameFourAhead  = "messaging-go, four pages ahead"
 )

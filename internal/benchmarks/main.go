@@ -54,7 +54,7 @@ func parse(arguments []string, errs io.Writer) (settings, error) {
 	flags.SetOutput(errs)
 	flags.IntVar(&s.rounds, "rounds", 9, "how many rounds are measured")
 	flags.DurationVar(&s.length, "length", 300*time.Millisecond, "how long a client and its floor are measured in one round")
-	flags.Func("only", "run only the benchmarks whose name matches this `expression`, and write to standard output", func(text string) error {
+	flags.Func("only", "run only the benchmarks that match this `expression`, and write to standard output", func(text string) error {
 		var err error
 		s.only, err = regexp.Compile(text)
 		return err

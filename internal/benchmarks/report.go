@@ -191,7 +191,8 @@ func (r report) missed() error {
 		for _, c := range columns {
 			for _, one := range r.rows {
 				if one.benchmark == c.benchmark && r.isAbove(c, one.name) && gains[one.name] == "" {
-					all = append(all, fmt.Errorf("%s, %s: %s is %s, want at most %g", c.benchmark, one.name, c.metric, r.cell(c, one.name), highest))
+					all = append(all, fmt.Errorf("%s, %s: %s is %s, want at most %g",
+						c.benchmark, one.name, c.metric, r.cell(c, one.name), highest))
 				}
 			}
 		}
@@ -213,7 +214,8 @@ func number(value float64, digits int) string {
 
 // thisMachine returns what the figures depend on. It names no host and no path.
 func thisMachine() string {
-	return fmt.Sprintf("%s, %d cores, %s, %s/%s", processor("/proc/cpuinfo"), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("%s, %d cores, %s, %s/%s",
+		processor("/proc/cpuinfo"), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // processor reads the model's name if the system has a file with it.

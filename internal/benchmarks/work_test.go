@@ -23,7 +23,8 @@ func BenchmarkWebhook(b *testing.B)      { receive().bench(b) }
 // works are those of the benchmarks, by their names.
 func works() map[string]work {
 	return map[string]work{
-		"Send": sendInMemory(), "SendLoopback": sendOverLoopback(), "Many": manySends(plainAddress, true), "ManyTLS": manySends(secureAddress, false),
+		"Send": sendInMemory(), "SendLoopback": sendOverLoopback(),
+		"Many": manySends(plainAddress, true), "ManyTLS": manySends(secureAddress, false),
 		"Row": listRows(), "Pages": listPages(), "Webhook": receive(),
 	}
 }
