@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -75,7 +74,7 @@ func checkColors(t *testing.T, svg string) {
 			if a.Name.Local != "fill" {
 				continue
 			}
-			require.Regexp(t, regexp.MustCompile(`^#[0-9a-f]{6}$`), a.Value)
+			require.Regexp(t, `^#[0-9a-f]{6}$`, a.Value)
 			switch {
 			case element.Name.Local == "text":
 				assert.GreaterOrEqual(t, contrast(a.Value, behind), 4.5, a.Value)

@@ -183,7 +183,7 @@ func listByHand(client *http.Client, base string, decode func(io.Reader, *plainP
 				return 0, err
 			}
 			for i := range page.Data {
-				if id := page.Data[i].ID; id != "" && !(dropsRepeated && seen.repeats(id)) {
+				if id := page.Data[i].ID; id != "" && (!dropsRepeated || !seen.repeats(id)) {
 					rows++
 				}
 			}
@@ -196,7 +196,7 @@ func listByHand(client *http.Client, base string, decode func(io.Reader, *plainP
 }
 
 func readPage(resp *http.Response, decode func(io.Reader, *plainPage) error, page *plainPage) error {
-	defer resp.Body.Close() //nolint:errcheck // nothing can be done about it
+	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return errors.New(resp.Status)
 	}
@@ -345,6 +345,7 @@ func listRows() work {
 			return listByHand(&http.Client{Transport: pages()}, unreachable, decodePage, false).expecting(all)
 		}},
 		{name: nameOurs, floor: floor, prepare: func(tb testing.TB) operation {
+			tb.Helper()
 			return listOurs(tb, unreachable, pages(), sms.ListOptions{PageSize: rowsPerPage}).expecting(all)
 		}},
 	}}
@@ -361,6 +362,7 @@ func listPages() work {
 	}
 	ours := func(name string, ahead int) way {
 		return way{name: name, floor: floor, prepare: func(tb testing.TB) operation {
+			tb.Helper()
 			options := sms.ListOptions{PageSize: slowRows, PagesAhead: ahead}
 			return listOurs(tb, served().Slow, nil, options).expecting(slowPages * slowRows)
 		}}

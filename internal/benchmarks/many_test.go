@@ -104,6 +104,7 @@ func manySends(address func(service) string, withPeers bool) work {
 	w := work{least: 8 * senders, turn: 60 * time.Millisecond, contenders: []way{
 		{name: namePool, prepare: floor},
 		{name: nameSendAll, floor: floor, prepare: func(tb testing.TB) operation {
+			tb.Helper()
 			return sendAll(newClient(tb, address(served()), nil).SMS, senders)
 		}},
 		{name: namePoolDefault, floor: floor, prepare: pool(func(base string) call {
@@ -118,6 +119,7 @@ func manySends(address func(service) string, withPeers bool) work {
 	}
 	for _, p := range peers() {
 		w.contenders = append(w.contenders, way{name: p.name, floor: floor, prepare: func(tb testing.TB) operation {
+			tb.Helper()
 			return p.connect(tb, address(served()), nil).pool(senders, p.id)
 		}})
 	}

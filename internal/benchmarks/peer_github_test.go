@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/google/go-github/v92/github"
+	"github.com/stretchr/testify/require"
 )
 
 func githubPeer() peer {

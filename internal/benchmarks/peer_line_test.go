@@ -7,10 +7,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	line "github.com/line/line-bot-sdk-go/v8/linebot/messaging_api"
 	linehook "github.com/line/line-bot-sdk-go/v8/linebot/webhook"
+	"github.com/stretchr/testify/require"
 )
 
 func linePeer() peer {

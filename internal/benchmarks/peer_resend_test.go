@@ -6,9 +6,8 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/resend/resend-go/v3"
+	"github.com/stretchr/testify/require"
 )
 
 func resendPeer() peer {

@@ -91,7 +91,7 @@ func (r *recorded) send(ctx context.Context, client *http.Client, body []byte, i
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close() //nolint:errcheck // nothing can be done about it
+	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return errors.New(resp.Status)
 	}

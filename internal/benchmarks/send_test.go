@@ -137,7 +137,7 @@ func setHeader(header http.Header) {
 }
 
 func readReceipt(m sms.Message, resp *http.Response) (messaging.Receipt, error) {
-	defer resp.Body.Close() //nolint:errcheck // nothing can be done about it
+	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return messaging.Receipt{}, errors.New(resp.Status)
 	}
@@ -260,9 +260,11 @@ func sendInMemory() work {
 		{name: nameByHand, prepare: floor},
 		{name: nameTemplateByHand, prepare: template},
 		{name: nameOurs, floor: floor, prepare: func(tb testing.TB) operation {
+			tb.Helper()
 			return call(newClient(tb, unreachable, over).SMS.Send).expecting(messageID)
 		}},
 		{name: nameTemplate, floor: template, prepare: func(tb testing.TB) operation {
+			tb.Helper()
 			return sendTemplate(newClient(tb, unreachable, over)).expecting(messageID)
 		}},
 		{name: nameRetryable, floor: floor, prepare: func(testing.TB) operation {
@@ -287,6 +289,7 @@ func sendOverLoopback() work {
 	w := work{contenders: []way{
 		{name: nameByHand, prepare: floor},
 		{name: nameOurs, floor: floor, prepare: func(tb testing.TB) operation {
+			tb.Helper()
 			return call(newClient(tb, served().Plain, nil).SMS.Send).expecting(messageID)
 		}},
 		{name: nameRetryable, floor: floor, prepare: func(testing.TB) operation {
@@ -295,6 +298,7 @@ func sendOverLoopback() work {
 	}}
 	for _, p := range peers() {
 		w.contenders = append(w.contenders, way{name: p.name, floor: floor, prepare: func(tb testing.TB) operation {
+			tb.Helper()
 			return p.connect(tb, served().Plain, nil).expecting(p.id)
 		}})
 	}

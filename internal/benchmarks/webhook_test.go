@@ -196,6 +196,7 @@ func receive() work {
 	}
 	receiving := func(newHandler func(*webhook.Receiver) http.Handler, options ...webhook.Option) preparation {
 		return func(tb testing.TB) operation {
+			tb.Helper()
 			r, err := webhook.NewReceiver(options...)
 			require.NoError(tb, err)
 			return get(newHandler(r))
