@@ -2,144 +2,119 @@ package main
 
 import (
 	"bytes"
+	"encoding/xml"
+	"errors"
 	"fmt"
-	"image/color"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// A bar of a chart.
+// chart draws one column of the page.
+type chart struct {
+	name, title string // the title says which direction is better
+	column      column
+	floor       string // the contender that is 1; empty to show the figure itself
+}
+
+var allCharts = []chart{
+	{
+		"send-memory", "CPU of one send in memory, net/http by hand is 1: shorter is better",
+		column{"Send", "", "cpu-ns/op", 1, 2},
+		"net/http by hand",
+	},
+	{"many", "64 senders over loopback, time of a message in µs: shorter is better", column{"Many", "", "ns/op", micro, 0}, ""},
+	{"listing", "CPU of a row of a listing in memory, in ns: shorter is better", column{"Row", "", "cpu-ns/op", 1, 0}, ""},
+}
+
+// file is the name of the chart, which stands beside the page.
+func (c chart) file() string { return "benchmarks-" + c.name + ".svg" }
+
+// String returns the line of the page that shows the chart.
+func (c chart) String() string { return fmt.Sprintf("![%s](%s)", c.title, c.file()) }
+
+// writeCharts draws the charts into a folder, but for those of which nothing was measured.
+func (r report) writeCharts(folder string) error {
+	var failed error
+	for _, c := range allCharts {
+		unit := 1.0
+		if c.floor != "" {
+			unit = spreadOf(r.values(c.column, c.floor)).Median
+		}
+		var bars []bar
+		for _, one := range r.rows {
+			if one.benchmark == c.column.benchmark {
+				bars = append(bars, bar{one.name, spreadOf(r.values(c.column, one.name)).Median / unit, one.isOurs()})
+			}
+		}
+		if len(bars) == 0 {
+			continue
+		}
+		drawn, err := drawBars(c.title, bars, c.column.digits)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, c.file()), drawn, 0o644)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// bar is a bar of a chart.
 type bar struct {
 	name  string
 	value float64
 	ours  bool
 }
 
-// The colors can be read on white and on black.
-var (
-	ink    = color.RGBA{R: 0x76, G: 0x7d, B: 0x88, A: 0xff}
-	others = color.RGBA{R: 0x9a, G: 0xa5, B: 0xb4, A: 0xff}
-	ours   = color.RGBA{R: 0x2f, G: 0x81, B: 0xf7, A: 0xff}
+// The colors. A chart has its own background, so that the contrast is the same on every page.
+const (
+	background = "#ffffff"
+	ink        = "#24292f"
+	others     = "#8c959f"
+	ours       = "#0969da"
 )
+
+// hidden is how many times as long as the shortest bar the longest may be: beyond that, it takes two charts.
+const hidden = 50
 
 // drawBars draws horizontal bars from top to bottom, with their values, as SVG. digits are those of the values.
 func drawBars(title string, bars []bar, digits int) ([]byte, error) {
 	const (
-		width     = 720
-		barHeight = 24
-		margin    = 60 // for title and axis
-		thickness = 14
+		width, names, longest = 820, 370, 370 // of the chart, of the names, of a bar
+		height, top           = 24, 44        // of a row, of the title
 	)
-	p := plot.New()
-	p.BackgroundColor = color.Transparent
-	p.Title.Text = title
-	p.Title.Padding = vg.Points(8)
-	for _, style := range []*draw.TextStyle{&p.Title.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
-		style.Color = ink
-		style.Font = font.From(plot.DefaultFont, vg.Points(11))
-		style.Font.Variant = "Sans"
+	shortest, most := bars[0], bars[0]
+	for _, b := range bars {
+		if b.value < shortest.value {
+			shortest = b
+		}
+		if b.value > most.value {
+			most = b
+		}
 	}
-	p.HideX()
-	p.Y.LineStyle.Width, p.Y.Tick.Length = 0, 0
-	var labels []string
-	highest := 0.0
-	for i, b := range slices.Backward(bars) {
-		place := float64(len(bars) - 1 - i)
-		labels = append(labels, b.name)
-		highest = max(highest, b.value)
-		drawn, err := plotter.NewBarChart(plotter.Values{b.value}, vg.Points(thickness))
-		if err != nil {
-			return nil, err
-		}
-		drawn.Horizontal, drawn.XMin, drawn.LineStyle.Width, drawn.Color = true, place, 0, others
-		if b.ours {
-			drawn.Color = ours
-		}
-		value, err := plotter.NewLabels(plotter.XYLabels{
-			XYs: plotter.XYs{{X: b.value, Y: place}}, Labels: []string{number(b.value, digits)},
-		})
-		if err != nil {
-			return nil, err
-		}
-		value.TextStyle[0].Color, value.TextStyle[0].YAlign = ink, draw.YCenter
-		value.TextStyle[0].Font = p.Title.TextStyle.Font
-		value.Offset = vg.Point{X: 4, Y: 2}
-		p.Add(drawn, value)
+	if shortest.value*hidden < most.value {
+		return nil, fmt.Errorf("%s: one scale hides the bar of %q beside that of %q: draw two charts", title, shortest.name, most.name)
 	}
-	p.NominalY(labels...)
-	p.X.Min, p.X.Max = 0, highest*1.1
-	p.Y.Min, p.Y.Max = -0.6, float64(len(bars))-0.4
-	canvas := vgsvg.New(width, vg.Length(margin+barHeight*len(bars)))
-	p.Draw(draw.New(canvas))
 	var svg bytes.Buffer
-	if _, err := canvas.WriteTo(&svg); err != nil {
-		return nil, err
+	total := top + height*len(bars) + 8
+	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" `+
+		`font-family="Helvetica, Arial, sans-serif" font-size="13">`+"\n", width, total, width, total)
+	write := func(x, y int, anchor, text string) {
+		fmt.Fprintf(&svg, `<text x="%d" y="%d" text-anchor="%s" fill="%s">`, x, y, anchor, ink)
+		xml.EscapeText(&svg, []byte(text)) //nolint:errcheck // a buffer takes everything
+		svg.WriteString("</text>\n")
 	}
+	fmt.Fprintf(&svg, `<rect width="%d" height="%d" fill="%s"/>`+"\n", width, total, background)
+	write(width/2, 24, "middle", title)
+	for i, b := range bars {
+		color, y := others, top+height*i
+		if b.ours {
+			color = ours
+		}
+		length := int(b.value / most.value * longest)
+		write(names-8, y+14, "end", b.name)
+		fmt.Fprintf(&svg, `<rect x="%d" y="%d" width="%d" height="16" fill="%s"/>`+"\n", names, y+2, length, color)
+		write(names+length+6, y+14, "start", number(b.value, digits))
+	}
+	svg.WriteString("</svg>\n")
 	return svg.Bytes(), nil
-}
-
-// chart draws the contenders of a work beside the page, and returns the line of the page that shows it. by is the metric: of a ratio
-// to the floor, and of throughput the figure itself. Names leaves out all contenders but the named ones; without names all are shown.
-func (r report) chart(name, title, by string, names ...string) (string, error) {
-	m, err := metricNamed(by)
-	if err != nil {
-		return "", err
-	}
-	i := slices.IndexFunc(r.works, func(w work) bool { return w.name == name })
-	if i < 0 {
-		return "", fmt.Errorf("no work %q", name)
-	}
-	w, digits := r.works[i], 2
-	var bars []bar
-	for _, c := range w.contenders {
-		samples := r.samples[name][c.name]
-		if c.hidden || len(samples) == 0 || len(names) > 0 && !slices.Contains(names, c.name) {
-			continue
-		}
-		value := spreadOf(ratios(samples, r.samples[name][w.floor], m)).Median
-		if m.name == rate.name {
-			value, digits = spreadOf(values(samples, m)).Median, 0
-		}
-		bars = append(bars, bar{c.name, value, strings.HasPrefix(c.name, nameOurs)})
-	}
-	return r.drawn("benchmarks-"+name, title, bars, digits)
-}
-
-// stormChart draws what became of the messages to a service at its limit.
-func (r report) stormChart() (string, error) {
-	var bars []bar
-	for _, s := range r.observed["storm"].Storms {
-		name := "with the breaker"
-		if s.Off {
-			name = "without the breaker"
-		}
-		bars = append(bars, bar{"accepted, " + name, float64(s.Accepted), !s.Off}, bar{"refused, " + name, float64(s.Refused), !s.Off})
-	}
-	slices.SortStableFunc(bars, func(a, b bar) int { return strings.Compare(a.name[:1], b.name[:1]) })
-	return r.drawn("benchmarks-storm", "64 senders to a service that takes 50 a second: messages in "+number(stormLength.Seconds(), 0)+" s", bars, 0)
-}
-
-// drawn writes a chart beside the page, and returns the line that shows it. A page on standard output has none.
-func (r report) drawn(name, title string, bars []bar, digits int) (string, error) {
-	if r.folder == "" || len(bars) == 0 {
-		return "", nil
-	}
-	svg, err := drawBars(title, bars, digits)
-	if err != nil {
-		return "", err
-	}
-	file := name + ".svg"
-	if err := os.WriteFile(filepath.Join(r.folder, file), svg, 0o644); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("![%s](%s)\n", title, file), nil
 }

@@ -1,123 +1,72 @@
 package main
 
 import (
+	"context"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
-	"regexp"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-func mustMatch(expression string) *regexp.Regexp { return regexp.MustCompile(expression) }
+	"github.com/messaging-service/messaging-go/sms"
+)
 
 // A client that does not understand its response is fast, and so each operation looks at what was understood.
 func TestEveryContenderDoesItsWork(t *testing.T) {
-	at, err := startService(t.Context())
-	require.NoError(t, err)
-	certificate := filepath.Join(t.TempDir(), "certificate.pem")
-	require.NoError(t, os.WriteFile(certificate, at.Certificate, 0o600))
-	t.Setenv("SSL_CERT_FILE", certificate)
-	for _, w := range contests() {
+	for benchmark, w := range works() {
 		for _, c := range w.contenders {
-			t.Run(w.name+"/"+c.name, func(t *testing.T) {
-				do, err := c.prepare(t.Context(), at)
-				require.NoError(t, err)
-				assert.NoError(t, do(t.Context(), 2))
+			t.Run(benchmark+"/"+c.name, func(t *testing.T) {
+				assert.NoError(t, c.prepare(t)(t.Context(), 2))
+				if c.floor != nil {
+					assert.NoError(t, c.floor(t)(t.Context(), 2))
+				}
 			})
 		}
 	}
 }
 
-func TestAnAnswerThatIsNotUnderstoodIsAnError(t *testing.T) {
+func TestResponseThatIsNotUnderstoodIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, p := range peers() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			p.route.response = `{}`
-			for _, c := range p.inMemory() {
-				do, err := c.prepare(t.Context(), service{})
-				if err == nil {
-					err = do(t.Context(), 1)
-				}
-				assert.Error(t, err)
-			}
+			assert.Error(t, p.inMemory(t)(t.Context(), 1))
 		})
 	}
-	for _, c := range (way{memory: true}).calls() {
-		send, err := c.make(service{})
-		require.NoError(t, err)
-		assert.ErrorIs(t, send.expecting("another")(t.Context(), 1), errNoID, c.name)
-		assert.ErrorIs(t, send.pool(2, "another")(t.Context(), 3), errNoID, c.name)
-		assert.Error(t, send.counted(2, "another")(t.Context(), 3), c.name)
-	}
+	send := call(newClient(t, unreachable, inMemory(acceptedResponse)).SMS.Send)
+	assert.ErrorIs(t, send.expecting("another")(t.Context(), 1), errNoID)
+	assert.ErrorIs(t, send.pool(2, "another")(t.Context(), 3), errNoID)
 }
 
-func TestAListingThatIsCutIsAnError(t *testing.T) {
+func TestListingThatIsCutIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, p := range listingPeers() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			list, err := p.list(p.responses())
-			require.NoError(t, err)
-			assert.ErrorContains(t, list.expecting(pagesInMemory*rowsPerPage+1)(t.Context(), 1), "rows were listed")
+			assert.ErrorContains(t, p.list(t, p.responses()).expecting(pagesInMemory*rowsPerPage+1)(t.Context(), 1), "rows were listed")
 		})
 	}
 }
 
-func TestAnEventWithAnotherSignatureIsRefused(t *testing.T) {
+func TestEventWithAnotherSignatureIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, p := range hookPeers() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			right := p.sign
-			p.sign = func(r *http.Request, body []byte) { right(r, append(body, ' ')) }
-			if p.name == "twilio-go, GET" || p.name == "twilio-go, POST" {
-				p.sign = func(r *http.Request, body []byte) {
-					right(r, body)
-					r.Header.Set("X-Twilio-Signature", "c2lnbmF0dXJl")
-				}
+			right := p.signed
+			wrong := p
+			wrong.signed = func(at, body string) string { return right(at, body+" ") }
+			if p.body == "" {
+				wrong.signed = func(string, string) string { return "c2lnbmF0dXJl" }
 			}
-			for _, c := range p.contenders() {
-				do, err := c.prepare(t.Context(), service{})
-				require.NoError(t, err)
-				assert.ErrorContains(t, do(t.Context(), 1), "responded 400", c.name)
+			for _, handle := range []func(*http.Request) error{p.handle, p.byHand} {
+				assert.ErrorContains(t, wrong.handled(handle)(t)(t.Context(), 1), "responded 400")
 			}
 		})
-	}
-}
-
-func TestEveryRouteHasOnePath(t *testing.T) {
-	t.Parallel()
-	paths := map[string]bool{}
-	for _, r := range routes() {
-		assert.False(t, paths[r.path], r.path)
-		paths[r.path] = true
-	}
-}
-
-func TestNamesAreDistinctAndFloorsExist(t *testing.T) {
-	t.Parallel()
-	works := map[string]bool{}
-	for _, w := range contests() {
-		assert.False(t, works[w.name], w.name)
-		works[w.name] = true
-		names := map[string]bool{}
-		for _, c := range w.contenders {
-			assert.False(t, names[c.name], c.name)
-			names[c.name] = true
-		}
-		assert.True(t, names[w.floor], w.name)
-		for _, c := range w.contenders {
-			assert.True(t, c.matched == "" || names[c.matched], c.name)
-		}
-		for _, target := range w.targets {
-			assert.True(t, names[target.contender], target.what)
-			assert.True(t, target.against == "" || names[target.against], target.what)
-		}
 	}
 }
 
@@ -126,16 +75,105 @@ func TestReplayMakesTheSameRequests(t *testing.T) {
 	for _, p := range peers() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			first := &recorder{next: responding(p.route)}
-			send, err := p.connect(unreachable, first)
-			require.NoError(t, err)
-			require.NoError(t, send.expecting(p.id)(t.Context(), 1))
+			first := &recorder{next: inMemory(p.route.response)}
+			require.NoError(t, p.connect(t, unreachable, first).expecting(p.id)(t.Context(), 1))
 			require.Len(t, first.requests, 1)
-			again := &recorder{next: responding(p.route)}
-			require.NoError(t, first.replay(again, p.decoded)(t.Context(), 1))
+			again := &recorder{next: inMemory(p.route.response)}
+			require.NoError(t, first.replay(t, again, p.decoded)(t.Context(), 1))
+			require.Len(t, again.requests, 1)
+			if one, other := string(first.requests[0].body), string(again.requests[0].body); one != other {
+				assert.JSONEq(t, one, other)
+				again.requests[0].body = first.requests[0].body
+			}
 			assert.Equal(t, first.requests, again.requests)
 		})
 	}
+}
+
+// requestOf returns the one request that a call makes, without the name of the client.
+func requestOf(t *testing.T, connect func(over http.RoundTripper) call) recorded {
+	t.Helper()
+	r := &recorder{next: inMemory(acceptedResponse)}
+	require.NoError(t, connect(r).expecting(messageID)(t.Context(), 1))
+	require.Len(t, r.requests, 1)
+	one := r.requests[0]
+	one.header.Del("User-Agent")
+	return one
+}
+
+func TestFloorsSendWhatThisLibrarySends(t *testing.T) {
+	t.Parallel()
+	ours := requestOf(t, func(over http.RoundTripper) call { return newClient(t, unreachable, over).SMS.Send })
+	assert.Equal(t, ours, requestOf(t, func(over http.RoundTripper) call {
+		return byHand(&http.Client{Transport: over}, unreachable+smsPath, plainBody)
+	}))
+	ours = requestOf(t, func(over http.RoundTripper) call { return sendTemplate(newClient(t, unreachable, over)) })
+	floor := requestOf(t, func(over http.RoundTripper) call {
+		return byHand(&http.Client{Transport: over}, unreachable+chatApp2Path, templateBody)
+	})
+	assert.JSONEq(t, string(ours.body), string(floor.body))
+	assert.Equal(t, ours.header, floor.header)
+	assert.Equal(t, ours.url, floor.url)
+}
+
+func TestFloorReturnsTheReceiptOfThisLibrary(t *testing.T) {
+	t.Parallel()
+	over := inMemory(acceptedResponse)
+	ours, err := newClient(t, unreachable, over).SMS.Send(t.Context(), orderMessage())
+	require.NoError(t, err)
+	assert.NotEmpty(t, ours.Raw)
+	ours.Raw = nil
+	floor, err := byHand(&http.Client{Transport: over}, unreachable+smsPath, plainBody)(t.Context(), orderMessage())
+	require.NoError(t, err)
+	assert.Equal(t, ours, floor)
+}
+
+func TestTemplateByHandIsChecked(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*plainTemplateMessage){
+		"recipient": func(m *plainTemplateMessage) { m.To = "Ana" },
+		"name":      func(m *plainTemplateMessage) { m.Template.Name = "" },
+		"language":  func(m *plainTemplateMessage) { m.Template.Language.Code = "" },
+		"UTF-8":     func(m *plainTemplateMessage) { m.Template.Components[0].Parameters[0].Text = "\xff" },
+		"text":      func(m *plainTemplateMessage) { m.Template.Components[0].Parameters[0].Text = " " },
+		"two bodies": func(m *plainTemplateMessage) {
+			m.Template.Components = append(m.Template.Components, m.Template.Components...)
+		},
+		"some names":  func(m *plainTemplateMessage) { m.Template.Components[0].Parameters[0].Name = "first" },
+		"no problems": func(*plainTemplateMessage) {},
+	} {
+		body, err := templateBody(orderMessage())
+		require.NoError(t, err)
+		m, ok := body.(plainTemplateMessage)
+		require.True(t, ok)
+		spoil(&m)
+		assert.Equal(t, name == "no problems", m.isValid(), name)
+	}
+	_, err := templateBody(sms.Message{To: "Ana"})
+	assert.ErrorIs(t, err, errMessage)
+}
+
+// repeating responds with pages of which the second repeats a row of the first.
+func repeating() *inTurn {
+	pages := smsPages(2, 3)
+	return pagesInTurn([][]byte{pages[0], []byte(`{"totalRows":6,"totalPages":2,"pageNumber":2,"pageSize":3,"hasNext":false,"data":[` +
+		rowsOf(smsRow(), 2, 3) + `]}`)})
+}
+
+func TestListingByHandDropsWhatThisLibraryDrops(t *testing.T) {
+	t.Parallel()
+	assert.NoError(t, listOurs(t, unreachable, repeating(), sms.ListOptions{}).expecting(5)(t.Context(), 1))
+	client := &http.Client{Transport: repeating()}
+	assert.NoError(t, listByHand(client, unreachable, buffered(decodePageByHand), true).expecting(5)(t.Context(), 1))
+	assert.NoError(t, listByHand(client, unreachable, decodePage, false).expecting(6)(t.Context(), 1))
+}
+
+func TestKeyByHandCoversTheSender(t *testing.T) {
+	t.Parallel()
+	one := map[string][]string{"id": {"1"}, "from": {"2"}}
+	assert.Regexp(t, `^sms\.[0-9a-f]{32}$`, key(one))
+	assert.Equal(t, key(one), key(map[string][]string{"id": {"1"}, "from": {"2"}, "x": {"3"}}))
+	assert.NotEqual(t, key(one), key(map[string][]string{"id": {"1"}, "from": {"3"}}))
 }
 
 func TestRecorderPassesTheBodyOn(t *testing.T) {
@@ -147,11 +185,11 @@ func TestRecorderPassesTheBodyOn(t *testing.T) {
 			return nil, err
 		}
 		body = string(read)
-		return responding(smsRoute()).RoundTrip(r.Clone(r.Context()))
+		return inMemory(acceptedResponse).RoundTrip(r.Clone(r.Context()))
 	})}
-	id, err := byHand(&http.Client{Transport: r}, unreachable)(t.Context())
+	receipt, err := byHand(&http.Client{Transport: r}, unreachable, plainBody)(t.Context(), orderMessage())
 	require.NoError(t, err)
-	assert.Equal(t, messageID, id)
+	assert.Equal(t, messageID, receipt.ID)
 	assert.JSONEq(t, `{"from":"ACME","to":"+639171234567","text":"Your order 17 is ready","referenceId":"order-17"}`, body)
 }
 
@@ -159,59 +197,36 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestAllFloorsAndThisLibrarySendTheSame(t *testing.T) {
+func TestCalibrateReturnsWhatTakesATurn(t *testing.T) {
 	t.Parallel()
-	record := func(send func(http.RoundTripper) (call, error)) recorded {
-		r := &recorder{next: responding(smsRoute())}
-		c, err := send(r)
-		require.NoError(t, err)
-		require.NoError(t, c.expecting(messageID)(t.Context(), 1))
-		require.Len(t, r.requests, 1)
-		one := r.requests[0]
-		one.header.Del("User-Agent")
-		return one
-	}
-	ours := record(func(over http.RoundTripper) (call, error) {
-		client, err := newClient(unreachable, over)
-		if err != nil {
-			return nil, err
-		}
-		return sendSMS(client), nil
-	})
-	assert.Equal(t, ours, record(func(over http.RoundTripper) (call, error) {
-		return byHand(&http.Client{Transport: over}, unreachable), nil
-	}))
-	assert.Equal(t, ours, record(func(over http.RoundTripper) (call, error) {
-		tuned, err := newTuned(&http.Client{Transport: over}, unreachable, unmarshalAnswer)
-		if err != nil {
-			return nil, err
-		}
-		return tuned.send, nil
-	}))
-	assert.Equal(t, ours, record(func(over http.RoundTripper) (call, error) {
-		client := newRetryable()
-		client.HTTPClient = &http.Client{Transport: over}
-		return retryable(client, unreachable), nil
-	}))
+	n := calibrate(t, busy, 1, 8*time.Millisecond)
+	assert.Positive(t, n)
+	assert.LessOrEqual(t, n, 80, "more than that cannot be done in the time")
+	assert.Equal(t, 100, calibrate(t, busy, 100, time.Millisecond))
 }
 
-func TestKeptRowsAreSeen(t *testing.T) {
-	seen, err := observeKeptRows(t.Context(), true)
-	require.NoError(t, err)
-	assert.EqualValues(t, keptPages, seen.KeptRows)
-	for _, name := range []string{nameByHand, nameListDecoder, nameOurs} {
-		assert.Contains(t, seen.Kept, name)
-	}
+func TestUseCounts(t *testing.T) {
+	s := use(t, busy, 20)
+	assert.Equal(t, 20, s.units)
+	assert.GreaterOrEqual(t, s.wall, 2*time.Millisecond)
+	assert.Positive(t, s.cpu)
+	var kept []*[64]byte
+	s = use(t, func(_ context.Context, n int) error {
+		for range n {
+			kept = append(kept, new([64]byte))
+		}
+		return nil
+	}, 1000)
+	assert.NotEmpty(t, kept)
+	assert.InDelta(t, 1000, float64(s.allocs), 300)
 }
 
-func TestMillionIsWatchedFromBeforeItBeginsUntilAfterItHasEnded(t *testing.T) {
-	seen, err := observeMillion(t.Context(), true)
-	require.NoError(t, err)
-	require.Len(t, seen.Points, millionSamples+2)
-	assert.Zero(t, seen.Points[0].Messages)
-	assert.Equal(t, 10_000, seen.Points[millionSamples].Messages)
-	for _, p := range seen.Points {
-		assert.Positive(t, p.Heap)
+// busy takes 100 µs each time.
+func busy(_ context.Context, n int) error {
+	for range n {
+		for began := time.Now(); time.Since(began) < 100*time.Microsecond; {
+			runtime.Gosched()
+		}
 	}
-	assert.Greater(t, seen.Points[1].Goroutines, seen.Points[0].Goroutines, "workers")
+	return nil
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
+	"errors"
 	"fmt"
-	"io"
 	"math"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"text/template"
@@ -16,159 +19,215 @@ var reportTemplate string
 
 // report is what the page is made of.
 type report struct {
-	plan
-	results
+	settings
 
-	machine  machine
-	versions map[string]string
-	date     time.Time
-	took     time.Duration
-	folder   string // of the page, where its charts go; empty for standard output
+	rows    []row
+	machine string
+	modules string // as go list -m all writes them
+	date    time.Time
+	took    time.Duration
 }
 
-// writeReport writes the page. Parts for which nothing was measured are left out.
-func writeReport(to io.Writer, r report) error {
-	page, err := template.New("report").Funcs(template.FuncMap{
-		"machine":       func() machine { return r.machine },
-		"date":          func() string { return r.date.UTC().Format(time.DateOnly) },
-		"rounds":        func() int { return r.rounds },
-		"response":      func() int { return len(acceptedResponse) },
-		"row":           func() int { return len(smsRow(rowsPerPage)) },
-		"rows":          peerRows,
-		"length":        func() time.Duration { return r.length },
-		"took":          func() string { return fmt.Sprintf("%.0f minutes", math.Ceil(r.took.Minutes())) },
-		"peers":         r.peers,
-		"verdicts":      r.verdicts,
-		"table":         r.table,
-		"chart":         r.chart,
-		"has":           r.has,
-		"ratio":         r.ratio,
-		"figure":        r.figure,
-		"extra":         r.extra,
-		"seen":          func(name string) observed { return r.observed[name] },
-		"count":         func(n int) string { return number(float64(n), 0) },
-		"kib":           kibibytes,
-		"times":         func(a, b int64) int64 { return a * b },
-		"per":           func(size, n int64) string { return number(float64(size)/float64(n), 0) },
-		"storeCapacity": func() int { return storeCapacity },
-		"stormSeconds":  func() string { return number(stormLength.Seconds(), 0) },
-		"stormChart":    r.stormChart,
-		"micros":        func(nanos float64) float64 { return nanos / 1000 },
-		"x":             func(ratio float64) string { return number(ratio, 2) },
-		"fixed":         func(digits int, value float64) string { return number(value, digits) },
-		"signed":        signed,
+// highest is the highest ratio to a floor of equal work that needs no reason.
+const highest = 1.05
+
+// gains says, by the name of a row of this library, what a user gets for a ratio above highest: at most three rows, and at
+// most 12 words each.
+var gains = map[string]string{}
+
+// column is a column of a table: a metric of a benchmark. A metric that ends with -ratio is the ratio to the floor.
+type column struct {
+	benchmark, title, metric string
+	divisor                  float64
+	digits                   int
+}
+
+const micro, milli = 1e3, 1e6
+
+// tables are the columns of each table of the page.
+var tables = map[string][]column{
+	"one send": {
+		{"Send", "in memory: CPU ratio", "cpu-ratio", 1, 2},
+		{"Send", "CPU µs", "cpu-ns/op", micro, 2},
+		{"Send", "allocations", "mallocs/op", 1, 0},
+		{"SendLoopback", "over loopback: time ratio", "time-ratio", 1, 2},
+		{"SendLoopback", "CPU ratio", "cpu-ratio", 1, 2},
+		{"SendLoopback", "time µs", "ns/op", micro, 0},
+	},
+	"many sends": {
+		{"Many", "time ratio", "time-ratio", 1, 2},
+		{"Many", "CPU ratio", "cpu-ratio", 1, 2},
+		{"Many", "time µs", "ns/op", micro, 1},
+		{"ManyTLS", "TLS, 5 ms: time ratio", "time-ratio", 1, 2},
+		{"ManyTLS", "CPU ratio", "cpu-ratio", 1, 2},
+		{"ManyTLS", "time µs", "ns/op", micro, 0},
+	},
+	"a listing": {
+		{"Row", "a row: CPU ratio", "cpu-ratio", 1, 2},
+		{"Row", "CPU ns", "cpu-ns/op", 1, 0},
+		{"Row", "allocations", "mallocs/op", 1, 1},
+		{"Pages", "50 pages, 5 ms each: time ratio", "time-ratio", 1, 2},
+		{"Pages", "time ms", "ns/op", milli, 0},
+	},
+	"a webhook": {
+		{"Webhook", "CPU ratio", "cpu-ratio", 1, 2},
+		{"Webhook", "CPU µs", "cpu-ns/op", micro, 2},
+		{"Webhook", "allocations", "mallocs/op", 1, 0},
+	},
+}
+
+// page writes the page. Tables of which nothing was measured are left out.
+func (r report) page() ([]byte, error) {
+	charts := map[string]chart{}
+	for _, c := range allCharts {
+		charts[c.name] = c
+	}
+	parsed, err := template.New("report").Funcs(template.FuncMap{
+		"machine": func() string { return r.machine },
+		"date":    func() string { return r.date.UTC().Format(time.DateOnly) },
+		"rounds":  func() int { return r.settings.rounds },
+		"length":  func() time.Duration { return r.length },
+		"took":    func() string { return fmt.Sprintf("%.0f minutes", math.Ceil(r.took.Minutes())) },
+		"highest": func() float64 { return highest },
+		"version": r.version,
+		"table":   r.table,
+		"chart":   func(name string) chart { return charts[name] },
 	}).Parse(reportTemplate)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var text strings.Builder
-	if err = page.Execute(&text, nil); err != nil {
-		return err
-	}
-	// What a condition left out leaves empty lines behind.
-	tidy := text.String()
-	for strings.Contains(tidy, "\n\n\n") {
-		tidy = strings.ReplaceAll(tidy, "\n\n\n", "\n\n")
-	}
-	_, err = io.WriteString(to, strings.TrimSpace(tidy)+"\n")
-	return err
+	var page bytes.Buffer
+	err = parsed.Execute(&page, nil)
+	return page.Bytes(), err
 }
 
-// has reports whether all of these contenders of a work were measured; without contenders, whether the work was.
-func (r report) has(name string, contenders ...string) bool {
-	if _, ok := r.observed[name]; ok {
-		return true
-	}
-	for _, c := range contenders {
-		if len(r.samples[name][c]) == 0 {
-			return false
+// version returns a module with the version that was measured.
+func (r report) version(path string) (string, error) {
+	for line := range strings.Lines(r.modules) {
+		if version, ok := strings.CutPrefix(line, path+" "); ok {
+			return "`" + path + "` " + strings.TrimSpace(version), nil
 		}
 	}
-	return len(r.samples[name]) > 0
+	return "", fmt.Errorf("the benchmarks have no module %q", path)
 }
 
-func metricNamed(name string) (metric, error) {
-	all := []metric{cpuTime, wall, rate, allocs, allocated}
-	i := slices.IndexFunc(all, func(m metric) bool { return m.name == name })
-	if i < 0 {
-		return metric{}, fmt.Errorf("no metric %q", name)
+// table writes a table, or nothing if nothing of it was measured.
+func (r report) table(name string) (string, error) {
+	columns := tables[name]
+	if columns == nil {
+		return "", fmt.Errorf("there is no table %q", name)
 	}
-	return all[i], nil
+	heads, names := []string{"who"}, []string(nil)
+	for _, c := range columns {
+		heads = append(heads, c.title)
+		for _, one := range r.rows {
+			if one.benchmark == c.benchmark && !slices.Contains(names, one.name) {
+				names = append(names, one.name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return "", nil
+	}
+	lines := []string{tableRow(heads...), "|---|" + strings.Repeat("---:|", len(columns))}
+	for _, name := range names {
+		cells := []string{name}
+		if (contender{name: name}).isOurs() {
+			cells[0] = "**" + name + "**"
+		}
+		for _, c := range columns {
+			cells = append(cells, r.cell(c, name))
+		}
+		if slices.ContainsFunc(columns, func(c column) bool { return r.isAbove(c, name) }) {
+			cells[0] += ": " + gains[name]
+			if gains[name] == "" {
+				cells[0] += fmt.Sprintf("**above %g**", highest)
+			}
+		}
+		lines = append(lines, tableRow(cells...))
+	}
+	return strings.Join(lines, "\n"), nil
 }
 
-// ratio is the median of what one contender takes, divided by what another does in the same round.
-func (r report) ratio(name, of, to, by string) (float64, error) {
-	m, err := metricNamed(by)
-	if err != nil {
-		return 0, err
+func tableRow(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |" }
+
+// values are what was measured of a contender in the unit of a column, one for each round.
+func (r report) values(c column, name string) []float64 {
+	var values []float64
+	for _, one := range r.rows {
+		if one.benchmark == c.benchmark && one.name == name {
+			for _, value := range one.metrics[c.metric] {
+				values = append(values, value/c.divisor)
+			}
+		}
 	}
-	if !r.has(name, of, to) {
-		return 0, fmt.Errorf("%s: %q or %q was not measured", name, of, to)
-	}
-	return round(spreadOf(ratios(r.samples[name][of], r.samples[name][to], m)).Median), nil
+	return values
 }
 
-// figure is the median of a figure.
-func (r report) figure(name, of, by string) (float64, error) {
-	m, err := metricNamed(by)
-	if err != nil {
-		return 0, err
+// cell writes a median, that of a ratio with its quartiles, or nothing if there is none.
+func (r report) cell(c column, name string) string {
+	values := r.values(c, name)
+	s := spreadOf(values)
+	switch {
+	case len(values) == 0:
+		return ""
+	case strings.HasSuffix(c.metric, "-ratio"):
+		return fmt.Sprintf("%.2f (%.2f–%.2f)", s.Median, s.Lower, s.Upper)
+	default:
+		return number(s.Median, c.digits)
 	}
-	if !r.has(name, of) {
-		return 0, fmt.Errorf("%s: %q was not measured", name, of)
-	}
-	return spreadOf(values(r.samples[name][of], m)).Median, nil
 }
 
-// extra is by how much the median of one contender is above that of another, below zero where it is under it.
-func (r report) extra(name, of, over, by string) (float64, error) {
-	a, err := r.figure(name, of, by)
-	if err != nil {
-		return 0, err
-	}
-	b, err := r.figure(name, over, by)
-	return a - b, err
+// isAbove reports whether a ratio of this library, rounded as the page shows it, is above highest.
+func (r report) isAbove(c column, name string) bool {
+	ratio := math.Round(spreadOf(r.values(c, name)).Median*100) / 100
+	return (contender{name: name}).isOurs() && strings.HasSuffix(c.metric, "-ratio") && ratio > highest
 }
 
-// round keeps what the page shows of a ratio: a verdict is about the number that stands there.
-func round(ratio float64) float64 { return math.Round(ratio*100) / 100 }
-
-func kibibytes(bytes int64) string { return number(float64(bytes)/1024, 1) }
+// missed returns an error that names each ratio above highest for which the user gets nothing.
+func (r report) missed() error {
+	var all []error
+	for _, columns := range tables {
+		for _, c := range columns {
+			for _, one := range r.rows {
+				if one.benchmark == c.benchmark && r.isAbove(c, one.name) && gains[one.name] == "" {
+					all = append(all, fmt.Errorf("%s, %s: %s is %s, want at most %g",
+						c.benchmark, one.name, c.metric, r.cell(c, one.name), highest))
+				}
+			}
+		}
+	}
+	return errors.Join(all...)
+}
 
 // number writes thousands apart.
 func number(value float64, digits int) string {
-	text := fmt.Sprintf("%.*f", digits, value)
-	if strings.Trim(text, "-0.") == "" {
-		text = strings.TrimPrefix(text, "-")
-	}
-	whole, fraction, _ := strings.Cut(text, ".")
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "-", whole[1:]
-	}
+	whole, fraction, _ := strings.Cut(fmt.Sprintf("%.*f", digits, value), ".")
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
 	}
 	if fraction != "" {
 		fraction = "." + fraction
 	}
-	return sign + whole + fraction
+	return whole + fraction
 }
 
-// signed shows a difference.
-func signed(digits int, difference float64) string {
-	text := number(difference, digits)
-	if strings.HasPrefix(text, "-") {
-		return text
-	}
-	return "+" + text
+// thisMachine returns what the figures depend on. It names no host and no path.
+func thisMachine() string {
+	return fmt.Sprintf("%s, %d cores, %s, %s/%s",
+		processor("/proc/cpuinfo"), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// peerRows says how large the rows of other services are.
-func peerRows() string {
-	var all []string
-	for _, p := range listingPeers() {
-		all = append(all, fmt.Sprintf("%s %d", p.name, len(p.row(rowsPerPage))))
+// processor reads the model's name if the system has a file with it.
+func processor(file string) string {
+	info, err := os.ReadFile(file)
+	if err != nil {
+		return "unknown"
 	}
-	return strings.Join(all, ", ")
+	for line := range strings.Lines(string(info)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown"
 }

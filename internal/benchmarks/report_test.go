@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,146 +11,146 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// invented is a report of figures that grow from one contender to the next. What is this library's takes the given share
-// of the first, which is the floor in each work.
-func invented(share float64) report {
+// invented is a report in which each ratio of this library is the given one.
+func invented(ratio float64) report {
 	r := report{
-		plan:    plan{works: contests(), observations: observations(), rounds: 3, length: 250 * time.Millisecond},
-		results: results{samples: map[string]map[string][]sample{}, observed: map[string]observed{}},
-		machine: machine{Processor: "A Processor", Cores: 4, Go: "go1.26.0", System: "linux/amd64"}, versions: map[string]string{},
-		date: time.Date(2026, 10, 3, 14, 44, 23, 0, time.UTC), took: 11*time.Minute + 40*time.Second,
+		settings: settings{rounds: 3, length: 300 * time.Millisecond}, machine: "A Processor, 4 cores, go1.26.0, linux/amd64",
+		date: time.Date(2026, 10, 3, 14, 44, 23, 0, time.UTC), took: 5*time.Minute + 40*time.Second,
 	}
-	for _, p := range peers() {
-		r.versions[p.module] = "v1.2.3"
+	for _, path := range []string{
+		"github.com/aws/aws-sdk-go-v2/service/pinpointsmsvoicev2", "github.com/google/go-github/v92", "github.com/hashicorp/go-retryablehttp",
+		"github.com/line/line-bot-sdk-go/v8", "github.com/openai/openai-go/v3", "github.com/resend/resend-go/v3", "github.com/slack-go/slack",
+		"github.com/stripe/stripe-go/v85", "github.com/svix/svix-webhooks", "github.com/twilio/twilio-go",
+	} {
+		r.modules += path + " v1.2.3\n"
 	}
-	for _, w := range r.works {
-		r.samples[w.name] = map[string][]sample{}
+	for benchmark, w := range works() {
 		for i, c := range w.contenders {
-			factor := 1 + float64(i)/10
-			if c.name != w.floor && strings.HasPrefix(c.name, nameOurs) {
-				factor = share
+			one := row{contender{benchmark, c.name}, map[string][]float64{
+				"ns/op": {6e6, 7e6, 8e6}, "cpu-ns/op": {5e6 + 1e5*float64(i), 5e6, 5e6}, "mallocs/op": {40, 40, 41},
+			}}
+			if c.floor != nil {
+				value := 1.5
+				if one.isOurs() {
+					value = ratio
+				}
+				one.metrics["cpu-ratio"] = []float64{value, value, value + 1}
+				one.metrics["time-ratio"] = []float64{value - 0.1, value, value}
 			}
-			for round := range r.rounds {
-				noise := 1 + float64(round*(i%3))/100
-				r.samples[w.name][c.name] = append(r.samples[w.name][c.name], sample{
-					CPU: 5000 * factor * noise, Wall: 6000 * factor * noise, Allocs: 40 * factor, Bytes: 3000 * factor,
-				})
-			}
+			r.rows = append(r.rows, one)
 		}
 	}
-	r.observed["list-kept"] = observed{
-		Kept: map[string]int64{nameByHand: 35_000, nameListDecoder: 35_500, nameOurs: int64(60_000 * share)}, Page: 350_000, KeptRows: 50,
-	}
-	r.observed["million"] = observed{Points: []heapPoint{{0, 600_000, 3}, {500_000, 700_000, 67}, {1_000_000, 701_000, 67}, {1_000_000, 610_000, 3}}}
-	accepted := int(150 / share)
-	r.observed["storm"] = observed{Storms: []storm{
-		{Requests: accepted + 50, Accepted: accepted, Refused: 30, NotSent: 20, Length: 12 * time.Second},
-		{Off: true, Requests: 6600, Accepted: 600, Refused: 4900, Unknown: 30, Length: 12 * time.Second},
-	}}
 	return r
 }
 
-func written(t *testing.T, r report) string {
+func page(t *testing.T, r report) string {
 	t.Helper()
-	var page bytes.Buffer
-	require.NoError(t, writeReport(&page, r))
-	return page.String()
-}
-
-// contains compares without printing a whole page.
-func contains(t *testing.T, page, what string, want bool) {
-	t.Helper()
-	if strings.Contains(page, what) != want {
-		t.Errorf("the page contains %q: %t", what, !want)
-	}
-}
-
-func TestReportGolden(t *testing.T) {
-	t.Parallel()
-	page := written(t, invented(0.25))
-	golden := filepath.Join("testdata", "report.golden.md")
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(page), 0o600))
-	}
-	want, err := os.ReadFile(golden)
+	written, err := r.page()
 	require.NoError(t, err)
-	assert.Equal(t, string(want), page)
+	return string(written)
 }
 
-func TestReportSaysOnlyWhatTheFiguresSay(t *testing.T) {
+func TestPageHasEveryContender(t *testing.T) {
 	t.Parallel()
-	fast, slow := written(t, invented(0.25)), written(t, invented(3))
-	for _, line := range []string{
-		"| One send in memory: CPU | net/http by hand | at most 0.80 | 3.03 (3.01–3.04) | **missed**: each attempt has a timeout",
-		"| 16 senders at once over loopback: throughput | net/http by hand, a pool of workers | at least 0.97 | 0.33 (0.33–0.33) | **missed**: a worker hands",
-		"| One send in memory: allocations |  | at most 30 | 120.0 (120.0–120.0) | **missed**: a timeout takes four",
-		"what is spent there is the watching", "**A tuned send.**", "**A new client**", "**A decoder for one type of row**",
-		"**A row that is kept**", "**A webhook**",
-	} {
-		contains(t, slow, line, true)
-		contains(t, fast, line, false)
-	}
-	contains(t, fast, "**missed**", false)
-}
-
-func TestEachTargetSaysWhyItMayBeMissed(t *testing.T) {
-	t.Parallel()
-	for _, w := range contests() {
-		for _, target := range w.targets {
-			assert.NotEmpty(t, target.why, target.what)
+	text := page(t, invented(0.9))
+	for _, w := range works() {
+		for _, c := range w.contenders {
+			assert.Contains(t, strings.ReplaceAll(text, "**", ""), "| "+c.name+" |")
 		}
 	}
-	assert.NotContains(t, written(t, invented(3)), "**missed**: |")
-	assert.Contains(t, written(t, invented(3)), "| at least 510 of 600 | 50 | **missed**: the breaker opens")
+	assert.Contains(t, text, "Measured on 2026-10-03: A Processor, 4 cores, go1.26.0, linux/amd64; 3 rounds of 300ms for each client, 6 minutes in all.")
+	assert.Contains(t, text, "`github.com/twilio/twilio-go` v1.2.3")
+	assert.Contains(t, text, "| **messaging-go, SendAll** | 0.90 (0.85–0.90) | 0.90 (0.90–1.40) | 7,000.0 |")
+	assert.NotContains(t, text, "**above")
+	assert.NotContains(t, text, "\n\n\n")
 }
 
-func TestAVerdictIsAboutTheNumberThatIsShown(t *testing.T) {
+func TestPageIsShort(t *testing.T) {
 	t.Parallel()
-	r := invented(0.25)
-	r.samples["send-memory"][nameByHand] = []sample{{CPU: 1000}}
-	for cpu, want := range map[float64]string{804: "0.80 (0.80–0.80) | reached", 806: "0.81 (0.81–0.81) | **missed**: "} {
-		r.samples["send-memory"][nameOurs] = []sample{{CPU: cpu, Allocs: 1}}
-		assert.Contains(t, r.verdicts(), "One send in memory: CPU | net/http by hand | at most 0.80 | "+want)
+	committed, err := os.ReadFile("../../docs/benchmarks.md")
+	require.NoError(t, err)
+	for _, text := range []string{page(t, invented(2)), string(committed)} {
+		assert.LessOrEqual(t, strings.Count(text, "\n"), 150)
 	}
 }
 
-func TestAHeapThatGrowsMisses(t *testing.T) {
+func TestPageOfAPart(t *testing.T) {
 	t.Parallel()
-	r := invented(0.25)
-	r.observed["million"] = observed{Points: []heapPoint{{0, 1 << 20, 3}, {500_000, 1 << 20, 67}, {1_000_000, 20 << 20, 67}, {1_000_000, 1 << 20, 5}}}
-	page := r.verdicts()
-	assert.Contains(t, page, "| under 16 MiB | 20.0 MiB | **missed**: something")
-	assert.Contains(t, page, "| at most 64 KiB | 19,456.0 KiB | **missed**: a collection")
-	assert.Contains(t, page, "| 0 | 2 | **missed**: the senders")
+	r := invented(0.9)
+	r.rows = r.rows[:1]
+	text := page(t, r)
+	assert.Contains(t, text, "| net/http by hand |")
+	assert.NotContains(t, text, "SendAll** |")
+	assert.NotContains(t, text, "<no value>")
 }
 
-func TestReportOfAPart(t *testing.T) {
+func TestRatioAboveTheHighestIsMissed(t *testing.T) {
 	t.Parallel()
-	for _, w := range contests() {
-		r := invented(0.25)
-		r.works, r.observed = []work{w}, nil
-		r.samples = map[string]map[string][]sample{w.name: r.samples[w.name]}
-		page := written(t, r)
-		contains(t, page, "<no value>", false)
-		contains(t, page, "\n\n\n", false)
+	require.NoError(t, invented(1.05).missed())
+	require.NoError(t, invented(1.054).missed(), "a verdict is about the number that the page shows")
+	err := invented(1.06).missed()
+	for _, want := range []string{"Send, messaging-go: cpu-ratio is 1.06 (1.06–1.56), want at most 1.05", "ManyTLS, messaging-go, SendAll: time-ratio"} {
+		assert.ErrorContains(t, err, want)
+	}
+	assert.NotContains(t, err.Error(), "twilio", "only this library's count")
+	assert.Contains(t, page(t, invented(1.06)), "| **messaging-go, SendAll**: **above 1.05** |")
+}
+
+func TestGains(t *testing.T) {
+	t.Parallel()
+	assert.LessOrEqual(t, len(gains), 3)
+	var names []string
+	for _, w := range works() {
+		for _, c := range w.contenders {
+			names = append(names, c.name)
+		}
+	}
+	err := invented(1.06).missed()
+	text := page(t, invented(1.06))
+	for name, gets := range gains {
+		assert.True(t, contender{name: name}.isOurs(), name)
+		assert.Contains(t, names, name)
+		assert.NotEmpty(t, gets)
+		assert.LessOrEqual(t, len(strings.Fields(gets)), 12, gets)
+		assert.NotContains(t, err.Error(), ", "+name+":")
+		assert.Contains(t, text, "| **"+name+"**: "+gets+" |")
+		assert.NotContains(t, page(t, invented(1.05)), gets)
 	}
 }
 
-func TestReportNamesNoContenderThatIsNotMeasured(t *testing.T) {
+func TestColumnsAreThoseOfBenchmarks(t *testing.T) {
 	t.Parallel()
-	r := invented(3)
-	delete(r.samples["webhook"], nameGetValues)
-	assert.ErrorContains(t, writeReport(&bytes.Buffer{}, r), nameGetValues)
+	columns := map[string]bool{}
+	for _, table := range tables {
+		for _, c := range table {
+			columns[c.benchmark] = true
+		}
+	}
+	assert.Len(t, columns, len(works()))
+	for _, c := range allCharts {
+		assert.True(t, columns[c.column.benchmark])
+		assert.True(t, columns[c.column.benchmark])
+	}
+	for benchmark := range works() {
+		assert.True(t, columns[benchmark], benchmark)
+	}
+}
+
+func TestChartsAreDrawnBesideThePage(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	require.NoError(t, invented(0.9).writeCharts(folder))
+	for _, c := range allCharts {
+		svg, err := os.ReadFile(filepath.Join(folder, c.file()))
+		require.NoError(t, err)
+		assert.Contains(t, string(svg), ">"+c.title+"<")
+		assert.Contains(t, string(svg), ">messaging-go")
+	}
 }
 
 func TestNumbers(t *testing.T) {
 	t.Parallel()
-	for want, got := range map[string]string{
-		"0": number(0, 0), "999": number(999, 0), "1,000": number(1000, 0), "-1,234,567.9": number(-1234567.89, 1), "0.00": number(-0.001, 2),
-		"+0.5": signed(1, 0.5), "-0.5": signed(1, -0.5), "+0": signed(0, -0.2), "1.5": kibibytes(1536),
-	} {
+	for want, got := range map[string]string{"0": number(0, 0), "999": number(999, 0), "1,000": number(1000, 0), "1,234,567.9": number(1234567.89, 1)} {
 		assert.Equal(t, want, got)
 	}
 }

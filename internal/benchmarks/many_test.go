@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+const (
+	namePool          = "net/http by hand, a pool of workers"
+	namePoolDefault   = "net/http's default transport, the same pool"
+	namePoolRetryable = "go-retryablehttp, the same pool"
+	nameSendAll       = "messaging-go, SendAll"
+
+	senders = 64
+)
+
+// pool sends with workers that take messages from a channel, and takes from another what became of each: its place, the
+// message and its receipt, as SendAll yields them.
+func (c call) pool(workers int, id string) operation {
+	return func(ctx context.Context, n int) error {
+		type job struct {
+			index   int
+			message sms.Message
+		}
+		jobs := make(chan job)
+		outcomes := make(chan messaging.Outcome[sms.Message], workers)
+		var running sync.WaitGroup
+		for range workers {
+			running.Go(func() {
+				for j := range jobs {
+					receipt, err := c(ctx, j.message)
+					outcomes <- messaging.Outcome[sms.Message]{Index: j.index, Message: j.message, Receipt: receipt, Err: err}
+				}
+			})
+		}
+		go func() {
+			for i := range n {
+				jobs <- job{i, orderMessage()}
+			}
+			close(jobs)
+			running.Wait()
+			close(outcomes)
+		}()
+		return check(func(yield func(messaging.Outcome[sms.Message]) bool) {
+			for out := range outcomes {
+				yield(out)
+			}
+		}, n, id)
+	}
+}
+
+// sendAll sends with this library's own pool.
+func sendAll(service *messaging.SMSService, concurrency int) operation {
+	return func(ctx context.Context, n int) error {
+		messages := func(yield func(sms.Message) bool) {
+			for range n {
+				if !yield(orderMessage()) {
+					return
+				}
+			}
+		}
+		return check(service.SendAll(ctx, messages, concurrency), n, messageID)
+	}
+}
+
+// check reports an error unless all messages were sent.
+func check(outcomes iter.Seq[messaging.Outcome[sms.Message]], n int, id string) error {
+	got := 0
+	var failed error
+	for out := range outcomes {
+		got++
+		switch {
+		case out.Err != nil:
+			failed = out.Err
+		case out.Receipt.ID != id:
+			failed = errNoID
+		}
+	}
+	if failed == nil && got != n {
+		return fmt.Errorf("%d outcomes for %d messages", got, n)
+	}
+	return failed
+}
+
+func plainAddress(at service) string  { return at.Plain }
+func secureAddress(at service) string { return at.Secure }
+
+// manySends sends from many goroutines at once.
+func manySends(address func(service) string, withPeers bool) work {
+	pool := func(connect func(base string) call) preparation {
+		return func(testing.TB) operation { return connect(address(served())).pool(senders, messageID) }
+	}
+	floor := pool(func(base string) call { return byHand(pooled(), base+smsPath, plainBody) })
+	w := work{least: 8 * senders, turn: 60 * time.Millisecond, contenders: []way{
+		{name: namePool, prepare: floor},
+		{name: nameSendAll, floor: floor, prepare: func(tb testing.TB) operation {
+			tb.Helper()
+			return sendAll(newClient(tb, address(served()), nil).SMS, senders)
+		}},
+		{name: namePoolDefault, floor: floor, prepare: pool(func(base string) call {
+			return byHand(http.DefaultClient, base+smsPath, plainBody)
+		})},
+		{name: namePoolRetryable, floor: floor, prepare: pool(func(base string) call {
+			return retryable(retryablehttp.NewClient(), base+smsPath)
+		})},
+	}}
+	if !withPeers {
+		return w
+	}
+	for _, p := range peers() {
+		w.contenders = append(w.contenders, way{name: p.name, floor: floor, prepare: func(tb testing.TB) operation {
+			tb.Helper()
+			return p.connect(tb, address(served()), nil).pool(senders, p.id)
+		}})
+	}
+	return w
+}
