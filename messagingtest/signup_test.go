@@ -1,5 +1,4 @@
-// Package testing_test shows one test of a program that sends one-time codes, which the files beside it have in Python and Node.
-package testing_test
+package messagingtest_test
 
 import (
 	"context"
@@ -20,6 +19,7 @@ func signUp(ctx context.Context, client *messaging.Client, number string) error 
 	return err
 }
 
+// TestSignUp is the test that docs/testing.md shows in Go, Python and Node.
 func TestSignUp(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
