@@ -13,13 +13,14 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
+// docs/testing.md shows this test in Go, Python and Node.
+
 // signUp is the program under test.
 func signUp(ctx context.Context, client *messaging.Client, number string) error {
 	_, err := client.SMS.Send(ctx, sms.Message{From: "ACME", To: number, Text: "Your code is 482913"})
 	return err
 }
 
-// TestSignUp is the test that docs/testing.md shows in Go, Python and Node.
 func TestSignUp(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
