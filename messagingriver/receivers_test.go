@@ -99,7 +99,7 @@ func callback(address string, n int) *http.Request {
 func TestEachEventIsHandledOnce(t *testing.T) {
 	events, torment, limit := 300, 2*time.Second, 2*time.Minute
 	if *whole {
-		events, torment, limit = 10_000, 20*time.Second, 10*time.Minute
+		events, torment, limit = 10_000, 20*time.Second, 20*time.Minute
 	}
 	databases := map[string]func(t *testing.T) (address string, restart func()){
 		"SQLite": func(t *testing.T) (string, func()) {

@@ -35,9 +35,9 @@ func main() {
 			WithTTL(10 * time.Minute).
 			WithFallback(sms.Fallback{From: "ACME", Text: "Your code is 4711"}),
 	} {
-		receipt, err := client.ChatApp1.Send(ctx, message)
-		if err != nil {
-			log.Fatal(messaging.VerdictOf(err), ": ", err) // examples/sms-send acts on each verdict
+		receipt, sendErr := client.ChatApp1.Send(ctx, message)
+		if sendErr != nil {
+			log.Fatal(messaging.VerdictOf(sendErr), ": ", sendErr) // examples/sms-send acts on each verdict
 		}
 		fmt.Printf("%T accepted as %s\n", message.Payload, receipt.ID)
 	}
