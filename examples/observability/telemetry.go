@@ -59,12 +59,14 @@ func (t *telemetry) close(out io.Writer) error {
 }
 
 // metrics serves the metrics for Prometheus.
-func (t *telemetry) metrics() http.Handler { return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{}) }
+func (t *telemetry) metrics() http.Handler {
+	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{})
+}
 
 // summary prints what was sent by verdict, and what was received by outcome.
 func (t *telemetry) summary(out io.Writer) error {
 	w := httptest.NewRecorder()
-	t.metrics().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	t.metrics().ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/metrics", http.NoBody))
 	for line := range strings.Lines(w.Body.String()) {
 		name, _, _ := strings.Cut(line, "{")
 		if name != "messaging_client_sent_messages_total" && name != "messaging_process_duration_seconds_count" {
