@@ -29,7 +29,7 @@ const atOnce = 100
 // request by hand, with a job for each message, and beside SendAll without any database. Each sends a hundred at a time. One operation
 // is 10,000 messages through all three; the ratios are of one run:
 //
-//	examples/outbox/with-postgres go -C messagingriver test -run '^$' -bench Outbox -benchtime 5x
+//	.ci/with-postgres go -C messagingriver test -run '^$' -bench Outbox -benchtime 5x
 func BenchmarkOutbox(b *testing.B) {
 	for _, bb := range databases() {
 		b.Run(bb.name, func(b *testing.B) {
@@ -90,7 +90,7 @@ func BenchmarkOutbox(b *testing.B) {
 // BenchmarkSize measures how much disk 10,000 messages of 80 characters take with their jobs and indexes: while they wait, when they
 // are accepted, and then packed, as a vacuum leaves them. The bytes are those of one message:
 //
-//	examples/outbox/with-postgres go -C messagingriver test -run '^$' -bench Size -benchtime 1x
+//	.ci/with-postgres go -C messagingriver test -run '^$' -bench Size -benchtime 1x
 func BenchmarkSize(b *testing.B) {
 	sizes := map[string][2]string{
 		"SQLite":     {"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", "VACUUM"},

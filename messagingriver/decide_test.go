@@ -3,7 +3,6 @@ package messagingriver_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -757,9 +756,6 @@ func TestWaitingForTheClientCostsNothing(t *testing.T) {
 		assert.Zero(t, failures)
 	})
 }
-
-// whole is for what takes long: half a minute of load, and every pool of package sqlstore.
-var whole = flag.Bool("whole", false, "sustain a load for half a minute, and test every pool of package sqlstore")
 
 // TestSustainedLoadLeavesNoGrowingTable: rounds delete as many rows as come in.
 func TestSustainedLoadLeavesNoGrowingTable(t *testing.T) {

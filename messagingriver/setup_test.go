@@ -59,7 +59,7 @@ func openSQLiteWith(t testing.TB, options string) *sql.DB {
 func openPostgres(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	url := os.Getenv("OUTBOX_POSTGRES")
-	require.NotEmpty(t, url, "no PostgreSQL: examples/outbox/with-postgres runs this beside one")
+	require.NotEmpty(t, url, "no PostgreSQL: .ci/with-postgres runs this beside one")
 	config, err := pgxpool.ParseConfig(url)
 	require.NoError(t, err)
 	schema := "t" + strings.ToLower(rand.Text())
@@ -136,26 +136,33 @@ func newRig[TTx any](t testing.TB, r rigOf[TTx]) rig {
 
 func sqliteRig(t testing.TB, client *messaging.Client, options messagingriver.Options) rig {
 	t.Helper()
-	db := openSQLite(t)
-	of, err := messagingriver.NewSQLite(db, client, options)
+	r, err := rigOnSQLite(openSQLite(t), client, options)
 	require.NoError(t, err)
-	return newRig(t, rigOf[*sql.Tx]{of, func(ctx context.Context) (*sql.Tx, func() error, func() error, error) {
-		tx, err := db.BeginTx(ctx, nil)
-		return tx, tx.Commit, tx.Rollback, err
-	}, riversqlite.New(db), db})
+	return newRig(t, r)
 }
 
 func postgresRig(t testing.TB, client *messaging.Client, options messagingriver.Options) rig {
 	t.Helper()
-	pool := openPostgres(t)
-	of, err := messagingriver.NewPostgres(pool, client, options)
+	r, err := rigOnPostgres(openPostgres(t), client, options)
 	require.NoError(t, err)
-	db := stdlib.OpenDBFromPool(pool)
-	t.Cleanup(func() { _ = db.Close() })
-	return newRig(t, rigOf[pgx.Tx]{of, func(ctx context.Context) (pgx.Tx, func() error, func() error, error) {
+	t.Cleanup(func() { _ = r.db.Close() })
+	return newRig(t, r)
+}
+
+func rigOnSQLite(db *sql.DB, client *messaging.Client, options messagingriver.Options) (rigOf[*sql.Tx], error) {
+	of, err := messagingriver.NewSQLite(db, client, options)
+	return rigOf[*sql.Tx]{of, func(ctx context.Context) (*sql.Tx, func() error, func() error, error) {
+		tx, err := db.BeginTx(ctx, nil)
+		return tx, tx.Commit, tx.Rollback, err
+	}, riversqlite.New(db), db}, err
+}
+
+func rigOnPostgres(pool *pgxpool.Pool, client *messaging.Client, options messagingriver.Options) (rigOf[pgx.Tx], error) {
+	of, err := messagingriver.NewPostgres(pool, client, options)
+	return rigOf[pgx.Tx]{of, func(ctx context.Context) (pgx.Tx, func() error, func() error, error) {
 		tx, err := pool.Begin(ctx)
 		return tx, func() error { return tx.Commit(ctx) }, func() error { return tx.Rollback(ctx) }, err
-	}, riverpgxv5.New(pool), db})
+	}, riverpgxv5.New(pool), stdlib.OpenDBFromPool(pool)}, err
 }
 
 func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, messages ...messagingriver.Message) (int, error) {
@@ -393,7 +400,7 @@ type database struct {
 	newRig func(testing.TB, *messaging.Client, messagingriver.Options) rig
 }
 
-// databases returns SQLite, and PostgreSQL where examples/outbox/with-postgres runs the tests beside a server.
+// databases returns SQLite, and PostgreSQL where .ci/with-postgres runs the tests beside a server.
 func databases() []database {
 	all := []database{{"SQLite", sqliteRig}}
 	if os.Getenv("OUTBOX_POSTGRES") != "" {

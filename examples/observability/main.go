@@ -20,17 +20,11 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 func main() {
 	listen := flag.String("listen", "", "the address to serve /metrics on until interrupted, such as 127.0.0.1:9464")
 	flag.Parse()
-	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "observability: got %d arguments, want none but flags\n", flag.NArg())
-		os.Exit(2)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	rounds := 0 // without end
@@ -64,11 +58,11 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
 	defer p.service.Close()
 	shop, err := openShop(ctx, t.meters.Meter("outbox"))
 	if err != nil {
-		return errors.Join(err, shop.close(), t.close(out))
+		return errors.Join(err, t.close(out))
 	}
 
 	mux := http.NewServeMux()
-	mux.Handle("/metrics", promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{}))
+	mux.Handle("/metrics", t.metrics())
 	mux.Handle(hookPath, p.hook)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan error, 1)

@@ -40,18 +40,15 @@ func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
 		messaging.WithRateLimit(40, 1), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: 20 * time.Millisecond}),
 		messaging.WithSettle(messaging.SettlePolicy{Window: time.Second, Interval: 100 * time.Millisecond}))
 	if err != nil {
-		p.service.Close()
 		return nil, err
 	}
 	p.client = client
 	if _, err = observer.ObserveBreakers(client); err != nil { // measured as long as the process runs
-		p.service.Close()
 		return nil, err
 	}
 	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithObserver(observer),
 		webhook.WithStore(webhook.NewMemoryStore(10_000, time.Hour)))
 	if err != nil {
-		p.service.Close()
 		return nil, err
 	}
 	p.hook = hooks.SMS(p.reply)

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -25,64 +23,51 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// A shop has an outbox in a temporary SQLite file. Each of its channels is in trouble: SMS is paused because the service refuses the
-// account, messages over chat app 1 are parked because their outcomes are lost, and over chat app 2 the service is down.
+// A shop has an outbox in SQLite. Each of its channels is in trouble: SMS is paused because the service refuses the account, messages
+// over chat app 1 are parked because their outcomes are lost, and over chat app 2 the service is down.
 type shop struct {
 	service *messagingtest.Server
-	folder  string
 	db      *sql.DB
 	outbox  *messagingriver.Outbox[*sql.Tx]
-	gauges  metric.Registration
-	queue   *river.Client[*sql.Tx]
+	river   *river.Client[*sql.Tx]
 }
 
-// openShop returns a shop whose gauges are registered with meter. It is to be closed, also after an error.
+// openShop returns a shop whose gauges are registered with meter.
 func openShop(ctx context.Context, meter metric.Meter) (*shop, error) {
-	s := &shop{service: messagingtest.Start()}
+	db, err := sql.Open("sqlite", ":memory:") // a real shop has a file
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	s := &shop{service: messagingtest.Start(), db: db}
 	client, err := messaging.NewClient(s.service.URL, messaging.WithToken(s.service.Token))
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	if s.folder, err = os.MkdirTemp("", "observability"); err != nil {
-		return s, err
+	if s.outbox, err = messagingriver.NewSQLite(db, client, messagingriver.Options{}); err != nil {
+		return nil, err
 	}
-	s.db, err = sql.Open("sqlite", filepath.Join(s.folder, "outbox.db")+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(5000)&_txlock=immediate")
-	if err != nil {
-		return s, err
-	}
-	s.db.SetMaxOpenConns(1)
-	if s.outbox, err = messagingriver.NewSQLite(s.db, client, messagingriver.Options{}); err != nil {
-		return s, err
-	}
-	if err = s.outbox.Migrate(ctx); err != nil {
-		return s, err
-	}
-	if s.gauges, err = s.outbox.Observe(meter); err != nil {
-		return s, err
-	}
+	_, observeErr := s.outbox.Observe(meter) // until the program ends
 	config := &river.Config{Logger: slog.New(slog.DiscardHandler)}
-	if err = s.outbox.AddTo(config); err != nil {
-		return s, err
+	if err = errors.Join(observeErr, s.outbox.Migrate(ctx), s.outbox.AddTo(config)); err != nil {
+		return nil, err
 	}
-	s.queue, err = river.NewClient(riversqlite.New(s.db), config)
-	if err != nil {
-		return s, err
+	if s.river, err = river.NewClient(riversqlite.New(db), config); err != nil {
+		return nil, err
 	}
-	return s, s.queue.Start(context.WithoutCancel(ctx)) // until close stops it
+	return s, s.river.Start(context.WithoutCancel(ctx)) // until close stops it
 }
 
 // trouble enqueues messages of each channel, and breaks it.
 func (s *shop) trouble(ctx context.Context) error {
 	s.service.Inject(messagingtest.AcceptThenDrop(), 3)
 	for i := range 3 {
-		lost := chatapp1.New("channel-1", customer).Text("Your order is ready").WithReference(fmt.Sprint("lost-", i))
-		if err := s.enqueue(ctx, lost); err != nil {
+		if err := s.enqueue(ctx, chatapp1.New("channel-1", customer).Text("Ready").WithReference(fmt.Sprint("lost-", i))); err != nil {
 			return err
 		}
 	}
-	if err := s.until(ctx, func(c messagingriver.ChannelStatus) bool {
-		return slices.ContainsFunc(c.States, func(n messagingriver.StateCount) bool { return n.State == messagingriver.Parked && n.Messages == 3 })
-	}); err != nil {
+	parked := func(n messagingriver.StateCount) bool { return n.State == messagingriver.Parked && n.Messages == 3 }
+	if err := s.until(ctx, func(c messagingriver.ChannelStatus) bool { return slices.ContainsFunc(c.States, parked) }); err != nil {
 		return err
 	}
 	s.service.InjectFor(24*time.Hour, messagingtest.Status(http.StatusUnauthorized, 0))
@@ -94,7 +79,7 @@ func (s *shop) trouble(ctx context.Context) error {
 	}
 	s.service.InjectFor(24*time.Hour, messagingtest.Status(http.StatusServiceUnavailable, 0))
 	for i := range 100 {
-		waits := chatapp2.Message{To: customer, Content: chatapp2.Text{Body: "Your order is ready"}, ReferenceID: fmt.Sprint("waits-", i)}
+		waits := chatapp2.Message{To: customer, Content: chatapp2.Text{Body: "Ready"}, ReferenceID: fmt.Sprint("waits-", i)}
 		if err := s.enqueue(ctx, waits); err != nil {
 			return err
 		}
@@ -129,20 +114,11 @@ func (s *shop) until(ctx context.Context, is func(messagingriver.ChannelStatus) 
 	}
 }
 
-// close stops the queue and deletes the database.
+// close stops the queue, and closes the database.
 func (s *shop) close() error {
-	var errs []error
-	if s.queue != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		errs = append(errs, s.queue.StopAndCancel(ctx))
-	}
-	if s.gauges != nil {
-		errs = append(errs, s.gauges.Unregister())
-	}
-	if s.db != nil {
-		errs = append(errs, s.db.Close())
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err := errors.Join(s.river.StopAndCancel(ctx), s.db.Close())
 	s.service.Close()
-	return errors.Join(append(errs, os.RemoveAll(s.folder))...)
+	return err
 }

@@ -36,7 +36,7 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	if err != nil {
 		return err
 	}
-	server := httptest.NewServer(c) // a real program has an http.Server with timeouts, like examples/webhook-server
+	server := httptest.NewServer(c) // a real program has an http.Server with limits, as in docs/webhooks.md
 	defer server.Close()
 	c.callback, err = c.hooks.DeliveryURL(server.URL + "/hooks/delivery")
 	if err != nil {

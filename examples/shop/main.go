@@ -39,7 +39,7 @@ func main() {
 }
 
 func run(ctx context.Context, service *messagingtest.Server) error {
-	server := httptest.NewUnstartedServer(nil) // a real shop has an http.Server with timeouts, like examples/webhook-server
+	server := httptest.NewUnstartedServer(nil) // a real shop has an http.Server with limits, as in docs/webhooks.md
 	s, err := open(ctx, ":memory:", "http://"+server.Listener.Addr().String(), service, messagingriver.Options{})
 	if err != nil {
 		return err

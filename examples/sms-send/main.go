@@ -1,22 +1,11 @@
-// Command sms-send sends one SMS. It reads the number from the first line of its input and the text from the rest, so that
-// neither shows in the list of processes or in the history of the shell:
-//
-//	sms-send order-17 <message.txt
-//
-// The argument is the reference ID. Use a new one for each message: it is how the command finds out what became of a
-// message whose response was lost, and how you find the message later.
-//
-// MESSAGING_BASE_URL and MESSAGING_TOKEN (or MESSAGING_API_KEY and MESSAGING_API_SECRET) name the service and the account. Without
-// arguments the command sends a message to a test server that loses the response.
+// Command sms-send sends SMS and acts on the verdict of each: whether it went out, and whether it is safe to send it again.
 package main
 
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
-	"strings"
+	"log"
+	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -24,49 +13,44 @@ import (
 )
 
 func main() {
-	connect, input, reference := testServer, io.Reader(strings.NewReader("+639171234567\nYour order 17 is ready\n")), "order-17"
-	switch len(os.Args) {
-	case 1:
-	case 2:
-		connect, input, reference = messaging.NewClientFromEnv, os.Stdin, os.Args[1]
-	default:
-		fmt.Fprintln(os.Stderr, "usage: sms-send REFERENCE-ID <MESSAGE, with the number in the first line and the text below")
-		os.Exit(2)
-	}
-	client, err := connect()
+	service := messagingtest.Start() // plays the service, so no account is needed
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
+		log.Fatal(err) // with an account, use messaging.NewClientFromEnv
 	}
-	message, err := read(input)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "the message cannot be read:", err)
-		os.Exit(2)
-	}
-	message.From, message.ReferenceID = "ACME", reference
+	message := sms.Message{From: "ACME", To: "+639171234567", Text: "Your order is ready"}
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	receipt, err := client.SMS.SendOnce(ctx, message)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	fmt.Println("accepted as", receipt.ID)
-}
+	message.ReferenceID = "order-17"
+	send(client, message)
 
-// testServer returns a client of a test server that takes the first message, and loses the response: SendOnce looks it up.
-func testServer(options ...messaging.Option) (*messaging.Client, error) {
-	service := messagingtest.Start()
+	service.Inject(messagingtest.Status(403, 0), 1) // the service refuses the next message
+	message.ReferenceID = "order-18"
+	send(client, message)
+
+	service.Inject(messagingtest.AcceptThenDrop(), 1) // the service takes the next one, and its response is lost
+	message.ReferenceID = "order-19"
+	send(client, message)
+
 	service.Inject(messagingtest.AcceptThenDrop(), 1)
-	fmt.Println("No arguments: sending to a test server at", service.URL, "that loses the response.")
-	return messaging.NewClient(service.URL, append(options, messaging.WithToken(service.Token))...)
+	message.ReferenceID = "order-20"
+	receipt, err := client.SMS.SendOnce(context.Background(), message) // looks the message up, and never sends it again
+	fmt.Println(message.ReferenceID, messaging.VerdictOf(err), receipt.ID)
 }
 
-// read reads a message: the number in the first line, the text in the rest.
-func read(r io.Reader) (sms.Message, error) {
-	const most = 64 << 10 // far more than an SMS can hold
-	input, err := io.ReadAll(io.LimitReader(r, most))
-	number, text, _ := strings.Cut(string(input), "\n")
-	return sms.Message{To: strings.TrimSpace(number), Text: strings.TrimSuffix(text, "\n")}, err
+// send sends a message. Its reference ID is a name of the program's own, by which the message can be found later.
+func send(client *messaging.Client, message sms.Message) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	receipt, err := client.SMS.Send(ctx, message)
+	switch messaging.VerdictOf(err) {
+	case messaging.Accepted:
+		fmt.Println(message.ReferenceID, "is accepted as", receipt.ID, "and costs", receipt.Cost)
+	case messaging.Unknown:
+		fmt.Println(message.ReferenceID, "may have gone out; do not send it again:", err)
+	default: // refused or not sent
+		fmt.Println(message.ReferenceID, "has not gone out:", err)
+		if wait, ok := messaging.Retryable(err); ok {
+			fmt.Println("it can be sent again after", wait)
+		}
+	}
 }

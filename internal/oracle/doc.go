@@ -1,3 +1,3 @@
-// Package oracle holds tests that compare this library with others that do the same work. It has no code. It is a module of its own to
-// keep those libraries out of other module graphs.
+// Package oracle holds tests of this library beside others: those that do the same work, and routers that mount its handlers. It has
+// no code. It is a module of its own to keep those libraries out of other module graphs.
 package oracle

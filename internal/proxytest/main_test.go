@@ -20,6 +20,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, serveOrigin(config))
 		os.Exit(1)
 	}
+	if address := os.Getenv(receiverVariable); address != "" {
+		if err := serveReceiver(address); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	// The scenarios mostly wait for timeouts, so more of them than processors can run at once.
 	if err := flag.Set("test.parallel", "6"); err != nil {

@@ -27,28 +27,13 @@ const (
 	secret = "s3cret"
 )
 
-// receiver is a process of examples/webhook-server. What it prints is the ledger.
+// receiver is a process that receives webhooks. What it prints is the ledger.
 type receiver struct {
 	t       *testing.T
 	address string
 	output  string // a file
 	process *exec.Cmd
 }
-
-// buildServer builds examples/webhook-server once.
-var buildServer = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "webhook-server")
-	if err != nil {
-		return "", err
-	}
-	program := filepath.Join(dir, "webhook-server")
-	build := exec.Command("go", "build", "-o", program, "./examples/webhook-server")
-	build.Dir = "../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return program, nil
-})
 
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
@@ -59,13 +44,11 @@ func newReceiver(t *testing.T) *receiver {
 }
 
 func (r *receiver) start() {
-	program, err := buildServer()
-	require.NoError(r.t, err)
 	out, err := os.OpenFile(r.output, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	require.NoError(r.t, err)
 	defer func() { _ = out.Close() }() // the process has its own
-	r.process = exec.Command(program, "-listen", r.address)
-	r.process.Env = append(os.Environ(), "WEBHOOK_SECRET="+secret)
+	r.process = exec.Command(os.Args[0])
+	r.process.Env = append(os.Environ(), receiverVariable+"="+r.address)
 	r.process.Stdout, r.process.Stderr = out, out
 	r.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(r.t, r.process.Start())
@@ -96,7 +79,7 @@ func (r *receiver) handled() map[string]int {
 	return times
 }
 
-// TestWebhookServerBehindProxies calls examples/webhook-server through a proxy, as a service does: again until it responds
+// TestWebhookServerBehindProxies calls a receiver through a proxy, as a service does: again until it responds
 // with 200. No event is lost, and as long as the receiver lives, none is handled twice.
 func TestWebhookServerBehindProxies(t *testing.T) {
 	t.Parallel()

@@ -86,7 +86,7 @@ func (s shell) counts() map[messagingriver.State]int {
 	return counts
 }
 
-// onBoth runs a test on SQLite, and on PostgreSQL if examples/outbox/with-postgres runs it beside one.
+// onBoth runs a test on SQLite, and on PostgreSQL if .ci/with-postgres runs it beside one.
 func onBoth(t *testing.T, test func(s shell)) {
 	t.Helper()
 	urls := map[string]string{"SQLite": filepath.Join(t.TempDir(), "outbox.db")}

@@ -1,4 +1,4 @@
-package mount_test
+package oracle_test
 
 import (
 	"context"
@@ -7,28 +7,50 @@ import (
 	"testing"
 
 	"github.com/gin-gonic/gin"
+	"github.com/go-chi/chi/v5"
+	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/messaging-service/messaging-go/examples/mount"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
+// TestRouters mounts a handler that asks for a secret in the path under other routers, as docs/webhooks.md has it.
 func TestRouters(t *testing.T) {
 	t.Parallel()
 	gin.SetMode(gin.ReleaseMode) // it prints its routes otherwise
-	for name, build := range map[string]func(http.Handler) http.Handler{
-		"ServeMux": mount.ServeMux, "chi": mount.Chi, "gin": mount.Gin, "echo": mount.Echo,
+	for name, mount := range map[string]func(hook http.Handler) http.Handler{
+		"chi": func(hook http.Handler) http.Handler {
+			router := chi.NewRouter()
+			router.Handle("/hooks/{key}/sms", hook) // it sets path values by itself
+			return router
+		},
+		"gin": func(hook http.Handler) http.Handler {
+			router := gin.New()
+			router.Any("/hooks/:key/sms", func(c *gin.Context) {
+				c.Request.SetPathValue("key", c.Param("key"))
+				gin.WrapH(hook)(c)
+			})
+			return router
+		},
+		"echo": func(hook http.Handler) http.Handler {
+			router := echo.New()
+			router.Any("/hooks/:key/sms", func(c echo.Context) error {
+				c.Request().SetPathValue("key", c.Param("key"))
+				return echo.WrapHandler(hook)(c)
+			})
+			return router
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var got []webhook.SMSMessage
-			hook, err := mount.NewHandler(func(_ context.Context, m webhook.SMSMessage) error {
-				got = append(got, m)
-				return nil
-			}, "s3cret")
+			var texts []string
+			hooks, err := webhook.NewReceiver(webhook.WithPathSecret("key", "s3cret"))
 			require.NoError(t, err)
-			router := build(hook)
+			router := mount(hooks.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+				texts = append(texts, m.Text)
+				return nil
+			}))
 			for target, want := range map[string]struct {
 				method string
 				status int
@@ -44,8 +66,7 @@ func TestRouters(t *testing.T) {
 				assert.Equal(t, "no-store", w.Header().Get("Cache-Control"), target)
 				assert.Empty(t, w.Body.String(), target)
 			}
-			require.Len(t, got, 1)
-			assert.Equal(t, "50% off", got[0].Text)
+			assert.Equal(t, []string{"50% off"}, texts)
 
 			w := httptest.NewRecorder()
 			router.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "//hooks/s3cret/sms?from=639171234567&message=Hi", nil))

@@ -1,5 +1,4 @@
-// Package testing_test shows one test of a program that sends one-time codes, which the files beside it have in Python and Node.
-package testing_test
+package messagingtest_test
 
 import (
 	"context"
@@ -13,6 +12,8 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
+
+// docs/testing.md shows this test in Go, Python and Node.
 
 // signUp is the program under test.
 func signUp(ctx context.Context, client *messaging.Client, number string) error {
