@@ -33,7 +33,7 @@ func (e *sendEndpoint) judge(reference string, out transport.Outcome) (j judgeme
 		j.reason = r.Contradiction
 	case isOther(r.ReferenceID), slices.ContainsFunc(r.OtherReferences, isOther):
 		j.reason = "the response has the reference ID of another message; for a service with references of its own, " +
-			"which the doctor tells with -send, set response.reference to []"
+			"which messaging doctor --send shows, set response.reference to []"
 	case !isSuccess(out.StatusCode):
 		e.judgeFailure(&j, out)
 	case out.Err != nil:

@@ -16,8 +16,8 @@ type Channel struct {
 	send []int // its field in Table
 }
 
-// Channels returns the channels: the fields of Table with the tag channel, which is their title. The client, the test server, the sandbox,
-// the doctor and the outbox range over them, or have a test that fails without a new one. The order is that of the constants of package
+// Channels returns the channels: the fields of Table with the tag channel, which is their title. The client, the test server, the sandbox
+// and the outbox range over them, or have a test that fails without a new one. The order is that of the constants of package
 // messaging.
 func Channels() []Channel { return channels() }
 

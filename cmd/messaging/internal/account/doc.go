@@ -29,14 +29,7 @@ func (s *settings) flags(flags *pflag.FlagSet) {
 	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long each request may take")
 }
 
-// client returns the client of the environment. NewClientFromEnv reads the variables of the process.
-func (s *settings) client() (*messaging.Client, error) {
-	options := []messaging.Option{messaging.WithTimeout(s.timeout)}
-	if s.plainHTTP {
-		options = append(options, messaging.WithPlainHTTP())
-	}
-	return messaging.NewClientFromEnv(options...)
-}
+func (s *settings) client() (*messaging.Client, error) { return cli.NewClient(s.timeout, s.plainHTTP) }
 
 // isReal reports whether the account is on another machine, where a message reaches a person and costs money.
 func (s *settings) isReal() bool {

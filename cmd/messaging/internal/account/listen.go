@@ -121,21 +121,13 @@ func (l *listener) run(ctx context.Context) error {
 	return err
 }
 
-// paths lists the paths of all callbacks, in a sentence.
+// paths lists the paths of all callbacks.
 func (l *listener) paths() string {
-	var text strings.Builder
-	hooks := l.hooks()
-	for i, hook := range hooks {
-		switch i {
-		case 0:
-		case len(hooks) - 1:
-			text.WriteString(" and ")
-		default:
-			text.WriteString(", ")
-		}
-		text.WriteString("/" + string(hook.callback))
+	var paths []string
+	for _, hook := range l.hooks() {
+		paths = append(paths, "/"+string(hook.callback))
 	}
-	return text.String()
+	return strings.Join(paths, ", ")
 }
 
 // handler returns the handler of all callbacks.

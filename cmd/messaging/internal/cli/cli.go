@@ -91,13 +91,13 @@ func (c Console) Status(command string, err error) int {
 }
 
 // ReadContract reads an overlay of the contract from the file that a flag names.
-func ReadContract(name string) (overlay []byte, names contract.Contract, err error) {
+func ReadContract(name string) (names contract.Contract, err error) {
 	file, err := os.Open(name) //nolint:gosec // the user names it
 	if err != nil {
-		return nil, names, fmt.Errorf("--contract: %w", err)
+		return names, fmt.Errorf("--contract: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	overlay, err = io.ReadAll(io.LimitReader(file, maxContract+1))
+	overlay, err := io.ReadAll(io.LimitReader(file, maxContract+1))
 	if err == nil && len(overlay) > maxContract {
 		err = errors.New("longer than 1 MiB")
 	}
@@ -105,7 +105,7 @@ func ReadContract(name string) (overlay []byte, names contract.Contract, err err
 		names, err = contract.Parse(overlay)
 	}
 	if err != nil {
-		return nil, names, fmt.Errorf("--contract %s: %w", name, err)
+		return names, fmt.Errorf("--contract %s: %w", name, err)
 	}
-	return overlay, names, nil
+	return names, nil
 }

@@ -2,24 +2,128 @@ package doctor
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // The bounds of what is looked at. What is beyond them is passed over.
 const (
-	maxPath    = 256 // bytes of a path, as a contract allows
-	maxColumns = 400 // members of the rows of a page
-	maxRows    = 200 // rows of a page
+	maxPath    = 256    // bytes of a path, as a contract allows
+	maxMembers = 10_000 // of a document
+	maxColumns = 400    // of a page
+	maxRows    = 500    // that are compared
 )
 
-// find returns the values of a concept in documents that are alike, one of each document that has any, and the first path at which
-// there is one.
+// unnamed stands in a path for a name that is not shown: a name may be a number or a text.
+const unnamed = "?"
+
+// walk visits the values of a document that are neither objects nor lists, with their paths.
+func walk(doc document.Node, visit func(path string, value document.Node)) {
+	left := maxMembers
+	var into func(n document.Node, path string)
+	into = func(n document.Node, path string) {
+		if left--; left < 0 || len(path) > maxPath {
+			return
+		}
+		members := n.Object()
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			shown := name
+			if !isPlainName(name) {
+				shown = unnamed
+			}
+			into(document.Node{Value: members[name]}, join(path, shown))
+		}
+		for i, element := range n.List() {
+			into(element, join(path, strconv.Itoa(i)))
+		}
+		if members == nil && !n.IsList() {
+			visit(path, n)
+		}
+	}
+	into(doc, "")
+}
+
+func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
+
+func leaf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// same reports whether two values are the same. A phone number may be written in several ways.
+func same(a, b string) bool {
+	plain := func(s string) string {
+		return strings.NewReplacer("+", "", " ", "", "-", "", "(", "", ")", "", ".", "").Replace(table.Number(s))
+	}
+	number := plain(a)
+	return a != "" && a == b || len(number) >= 6 && isDigits.MatchString(number) && number == plain(b)
+}
+
+// holding returns the paths at which a document has a value.
+func holding(doc document.Node, value string) (paths []string) {
+	walk(doc, func(path string, n document.Node) {
+		if same(n.Text(), value) {
+			paths = append(paths, path)
+		}
+	})
+	return paths
+}
+
+// pair is a document, and a value that it may have.
+type pair struct {
+	doc   document.Node
+	value string
+}
+
+// only returns the one path at which each document has its value, or "".
+func only(pairs []pair) (path string) {
+	for i, p := range pairs {
+		paths := holding(p.doc, p.value)
+		if len(paths) != 1 || i > 0 && paths[0] != path || !isPlainPath(paths[0]) {
+			return ""
+		}
+		path = paths[0]
+	}
+	return path
+}
+
+func isPlainPath(path string) bool {
+	return path != "" && !slices.Contains(strings.Split(path, "."), unnamed)
+}
+
+// says reports whether a value is a text that is not blank, a number, or a boolean.
+func says(n document.Node) bool { return strings.TrimSpace(n.Text()) != "" }
+
+// column is what stands at one path of all rows, or of one document.
+type column struct {
+	path   string
+	values []document.Node // those that say something
+}
+
+// columnsOf returns the members of documents that are alike, without those below skip.
+func columnsOf(docs []document.Node, skip string) (found []column) {
+	values := map[string][]document.Node{}
+	for _, doc := range docs[:min(len(docs), maxRows)] {
+		walk(doc, func(path string, value document.Node) {
+			isBelow := skip != "" && strings.HasPrefix(path+".", skip+".")
+			if !isBelow && isPlainPath(path) && (len(values) < maxColumns || values[path] != nil) {
+				values[path] = append(values[path], value)
+			}
+		})
+	}
+	for _, path := range slices.Sorted(maps.Keys(values)) {
+		found = append(found, column{path, slices.DeleteFunc(values[path], func(n document.Node) bool { return !says(n) })})
+	}
+	return found
+}
+
+// find returns what stands at the first of some paths that says something, one value of each document, and the first such path.
 func find(docs []document.Node, paths []string) (path string, values []document.Node) {
 	for _, doc := range docs {
 		for _, p := range paths {
@@ -32,148 +136,147 @@ func find(docs []document.Node, paths []string) (path string, values []document.
 	return path, values
 }
 
-// says reports whether a value is a text that is not blank, a number, or a boolean.
-func says(n document.Node) bool { return strings.TrimSpace(n.Text()) != "" }
+var isName, notDigit = regexp.MustCompile(`^@?[A-Za-z0-9_:-]{1,40}$`), regexp.MustCompile(`[^0-9]`)
 
-// column is what stands at one path of all rows, or of one document.
-type column struct {
-	path   string
-	values []document.Node // those that say something
-}
-
-// columns returns the members of documents that are alike, and how many members have names that a report does not show. What is
-// below skip is left out.
-func columns(docs []document.Node, skip string) (found []column, unnameable int) {
-	values := map[string][]document.Node{}
-	var walk func(n document.Node, path string)
-	walk = func(n document.Node, path string) {
-		members := n.Object()
-		switch {
-		case path != "" && path == skip, len(path) > maxPath:
-		case len(members) > 0:
-			for _, name := range slices.Sorted(maps.Keys(members)) {
-				if isPlainName(name) || name == "*" {
-					walk(n.At(name), join(path, name))
-				} else {
-					unnameable++
-				}
-			}
-		case n.IsList():
-			for i, element := range n.List()[:min(len(n.List()), 2)] {
-				walk(element, join(path, strconv.Itoa(i)))
-			}
-		case path != "" && (len(values) < maxColumns || values[path] != nil):
-			values[path] = append(values[path], n)
-		}
-	}
-	for _, doc := range docs[:min(len(docs), maxRows)] {
-		walk(doc, "")
-	}
-	for _, path := range slices.Sorted(maps.Keys(values)) {
-		found = append(found, column{path, slices.DeleteFunc(values[path], func(n document.Node) bool { return !says(n) })})
-	}
-	return found, unnameable
-}
-
-func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
-
-// unclaimed returns the columns that no path of some sections names.
-func unclaimed(all []column, sections ...map[string][]string) []column {
-	claimed := map[string]bool{}
-	for _, section := range sections {
-		for _, paths := range section {
-			maps.Copy(claimed, set(paths))
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(c column) bool { return claimed[c.path] })
-}
-
-var isName = regexp.MustCompile(`^[A-Za-z0-9_@:-]+$`)
-
-// isPlainName reports whether a name is one that a programmer would give, which a path can hold and a report can show: a name may
-// also be a number or a text.
+// isPlainName reports whether a name is one that a programmer would give, which a path can hold and a report can show.
 func isPlainName(name string) bool {
-	const longest, mostDigits = 40, 4
-	digits := 0
-	for _, r := range name[:min(len(name), longest)] {
-		if '0' <= r && r <= '9' {
-			digits++
-		}
-	}
-	return len(name) <= longest && digits <= mostDigits && (digits < len(name) || len(name) == 1) && isName.MatchString(name)
+	digits := len(notDigit.ReplaceAllString(name, ""))
+	return digits <= 4 && digits < len(name) && isName.MatchString(name)
 }
 
-// lists returns the paths of the lists in a document that are empty or hold objects.
-func lists(n document.Node, path string) (found []string) {
-	const deepest = 6
-	if strings.Count(path, ".") >= deepest {
-		return nil
+// listsIn returns the paths of the lists in a document that are empty or hold objects.
+func listsIn(n document.Node, path string) (found []string) {
+	if elements := n.List(); n.IsList() && (len(elements) == 0 || elements[0].Object() != nil) {
+		found = append(found, path)
+		n = n.At("0")
+		path = join(path, "0")
 	}
-	if elements := n.List(); n.IsList() {
-		switch {
-		case len(elements) == 0:
-			return []string{path}
-		case elements[0].Object() != nil:
-			return append([]string{path}, lists(elements[0], join(path, "0"))...)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(n.Object())) {
-		if isPlainName(name) {
-			found = append(found, lists(n.At(name), join(path, name))...)
+	members := n.Object()
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if isPlainName(name) && len(found) < 50 && strings.Count(path, ".") < 6 {
+			found = append(found, listsIn(document.Node{Value: members[name]}, join(path, name))...)
 		}
 	}
 	return found
 }
 
-// rowsIn returns the path of the list in a document whose elements look most like what a section describes, or of the only list if it
-// is empty, and whether there is one that surely is.
-func rowsIn(doc document.Node, section map[string][]string, containers string) (path string, ok bool) {
-	const enough, most = 2, 50
-	all, best := lists(doc, ""), 0
-	for _, candidate := range all[:min(len(all), most)] {
-		rows := doc.At(candidate).List()
-		if len(rows) == 0 && len(all) == 1 {
-			return candidate, true
-		}
-		switch known := len(concepts(rows, section, containers)); {
-		case known > best:
-			best, path, ok = known, candidate, known >= enough
-		case known == best:
-			ok = false
-		}
-	}
-	if !ok {
-		return onlyRows(doc, all)
-	}
-	return path, ok
+// rowsAt returns the rows at a path, and whether there is a list of objects.
+func rowsAt(doc document.Node, path string) (rows []document.Node, ok bool) {
+	n := doc.At(path)
+	isOther := func(row document.Node) bool { return row.Object() == nil }
+	return n.List(), n.IsList() && !slices.ContainsFunc(n.List(), isOther)
 }
 
-// onlyRows returns the only list of at least two objects with the same members, if there is one.
-func onlyRows(doc document.Node, all []string) (path string, ok bool) {
-	for _, candidate := range all {
-		rows := doc.At(candidate).List()
-		isOther := func(row document.Node) bool {
-			return len(row.Object()) < 2 || len(row.Object()) != len(rows[0].Object())
-		}
-		if len(rows) < 2 || slices.ContainsFunc(rows, isOther) {
-			continue
-		}
-		if ok {
-			return "", false
-		}
-		path, ok = candidate, true
-	}
-	return path, ok
+var (
+	isBool    = regexp.MustCompile(`^(true|false)$`)
+	isDigit   = regexp.MustCompile(`[0-9]`)
+	isLetter  = regexp.MustCompile(`[^0-9TZ +/.:,-]`)
+	isDigits  = regexp.MustCompile(`^[0-9]+$`)
+	isDecimal = regexp.MustCompile(`^[+-]?[0-9]{0,15}\.?[0-9]{1,15}$`)
+	isAmount  = regexp.MustCompile(`^([A-Za-z]{3} )?-?[0-9]{0,9}\.?[0-9]{1,6}( [A-Za-z]{3})?$`)
+	isWord    = regexp.MustCompile(`^[A-Za-z0-9_.:+/=-]+$`)
+	isURL     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+	isPhone   = regexp.MustCompile(`^\+?[0-9][0-9 ().-]{5,18}[0-9]$`)
+	isDate    = regexp.MustCompile(`^[0-9]{1,4}[-/.][0-9A-Za-z]{1,3}[-/.][0-9]{1,4}([ T,].*)?$`)
+)
+
+// forms are the shapes of texts that are no times: the first that fits counts.
+var forms = []struct { //nolint:gochecknoglobals // never written
+	name string
+	form *regexp.Regexp
+}{
+	{"digits", isDigits},
+	{"+digits", regexp.MustCompile(`^\+[0-9]+$`)},
+	{"decimal", isDecimal},
+	{"letters", regexp.MustCompile(`^[A-Za-z]+$`)},
+	{"uuid", regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)},
+	{"url", isURL},
+	{"word", isWord},
 }
 
-// concepts returns the concepts of a section that documents hold, under a name of the contract or one that is surely meant, by path.
-func concepts(docs []document.Node, section map[string][]string, containers string) map[string]string {
-	all, _ := columns(docs, "")
-	found := newGuesser(section, containers, all).guess(unclaimed(all, section), slices.Collect(maps.Keys(section)))
-	for concept, paths := range section {
-		if path, _ := find(docs, paths); path != "" {
-			found[concept] = path
+// shape describes a value without showing it. A time is shown by its form, with each digit as 0 and each letter as a.
+func shape(n document.Node) string {
+	s := strings.TrimSpace(n.Text())
+	switch {
+	case isBool.MatchString(s):
+		return "true or false"
+	case isTimeText(s):
+		return "time " + isDigit.ReplaceAllString(isLetter.ReplaceAllString(s, "a"), "0")
+	}
+	kind := "text"
+	for _, f := range slices.Backward(forms) {
+		if f.form.MatchString(s) {
+			kind = f.name
 		}
 	}
-	return found
+	kind = fmt.Sprintf("%s(%d)", kind, utf8.RuneCountInString(strings.TrimPrefix(s, "+")))
+	if _, isText := n.Value.(string); !isText {
+		kind = "number " + kind
+	}
+	return kind
+}
+
+// shapes describes values by the shapes that they have, at most three.
+func shapes(values []document.Node) string {
+	var all []string
+	for _, v := range values {
+		if s := shape(v); !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	if len(all) > 3 {
+		all = append(all[:3], "others")
+	}
+	return cmp.Or(strings.Join(all, " or "), "nothing")
+}
+
+// isTimeText reports whether a text is a time, and no number that may be one.
+func isTimeText(s string) bool {
+	return len(s) <= 40 && !isDecimal.MatchString(s) && (isDate.MatchString(s) || isTime(s))
+}
+
+// isTime reports whether the library reads a text as a time of our days.
+func isTime(s string) bool {
+	at, ok := table.ParseTime(s, time.UTC)
+	return ok && at.Year() > 2000 && at.Year() < 2100
+}
+
+func isToken(s string) bool {
+	return isWord.MatchString(s) && !isURL.MatchString(s) && !isTimeText(s) && !isBool.MatchString(s)
+}
+
+// looks are what the values of concepts look like. None proves anything.
+var looks = []struct { //nolint:gochecknoglobals // never written
+	concepts string
+	is       func(s string) bool
+}{
+	{"to", func(s string) bool { return isPhone.MatchString(table.Number(s)) }},
+	{"text message", func(s string) bool { return !isWord.MatchString(s) && !isTimeText(s) && !isURL.MatchString(s) }},
+	{"hasNext", isBool.MatchString},
+	{"parts", regexp.MustCompile(`^[0-9]{1,2}$`).MatchString},
+	{"price unitCost cost balance", isAmount.MatchString},
+	{"currency", regexp.MustCompile(`^[A-Za-z]{3}$`).MatchString},
+	{"created sent", func(s string) bool { return isTimeText(s) || isTime(s) }},
+	{"operator country description", func(s string) bool { return !isDecimal.MatchString(s) && (isToken(s) || strings.Contains(s, " ")) }},
+	{"total pages number size", isDigits.MatchString},
+	{"next", func(s string) bool { return isToken(s) || isURL.MatchString(s) }},
+	{"id request reference category from code", func(s string) bool { return isToken(s) && !strings.Contains(s, ".") }},
+	{"status deliveryStatus sendStatus", regexp.MustCompile(`^([0-9]{1,3}|[A-Za-z][A-Za-z_ -]*)$`).MatchString},
+}
+
+// fits reports whether all values of a column look like those of a concept.
+func fits(concept string, c column) bool {
+	for _, look := range looks {
+		if slices.Contains(strings.Fields(look.concepts), concept) {
+			seen := map[string]bool{}
+			isOther := func(n document.Node) bool {
+				value := strings.TrimSpace(n.Text())
+				isAgain := seen[value]
+				seen[value] = true
+				return !look.is(value) || concept == "id" && isAgain // no two rows have the same
+			}
+			return len(c.values) > 0 && !slices.ContainsFunc(c.values, isOther)
+		}
+	}
+	return false
 }

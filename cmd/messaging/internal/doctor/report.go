@@ -1,124 +1,168 @@
 package doctor
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/contract"
 )
 
-// Result is the result of a check.
-type Result string
-
+// The three words.
 const (
-	OK      Result = "ok"      // as the contract says
-	Differs Result = "differs" // the account contradicts the contract
-	Unknown Result = "unknown" // what matters could not be found out
-	Note    Result = "note"    // worth knowing
+	proven    = "proven"    // a value of this run shows it
+	plausible = "plausible" // values have the shape, or nothing speaks against it
+	absent    = "absent"    // nothing is there, or what is there does not work
 )
 
-// Check is one thing that was looked at.
-type Check struct {
-	Section string `json:"section"`
-	Name    string `json:"name"`
-	Result  Result `json:"result"`
-	Detail  string `json:"detail"`
-	// Overlay is the line of an overlay that makes the contract right, if that is clear.
-	Overlay string `json:"overlay,omitempty"`
+// finding is what was seen of one concept.
+type finding struct {
+	concept string
+	reads   string // what the contract reads, or sends
+	seen    string // the shape of what is there
+	word    string // proven, plausible or absent
+	why     string // the evidence, or the members whose shape fits
 }
 
-// Report is what the doctor found.
-type Report struct {
-	Address string  `json:"address,omitempty"`
-	Checks  []Check `json:"checks"`
-	// Overlay is the overlay that was in use, with all that was found.
-	Overlay json.RawMessage `json:"overlay"`
-	// Summary is what it comes to.
-	Summary Summary `json:"summary"`
-	// Status is the exit status: 0 if nothing contradicts the contract, 1 if something does, and 2 if it could not be found out.
-	Status int `json:"status"`
-}
-
-// Summary is what works with the overlay, and what to do next.
-type Summary struct {
-	Works   []string `json:"works"`
-	Fails   []string `json:"fails"`
-	Untried []string `json:"untried"`
-	Next    string   `json:"next"`
-}
-
-// String returns the summary as lines.
-func (s Summary) String() string {
-	var b strings.Builder
-	for _, part := range []struct {
-		name  string
-		items []string
-	}{{"works", s.Works}, {"does not", s.Fails}, {"not tried", s.Untried}} {
-		if len(part.items) > 0 {
-			_, _ = fmt.Fprintf(&b, "%-10s %s\n", part.name, strings.Join(part.items, "; "))
-		}
-	}
-	_, _ = fmt.Fprintf(&b, "%-10s %s\n", "next", s.Next)
-	return b.String()
-}
-
-// sort puts the checks of a section together, in the order in which they are read.
-func (r *Report) sort() {
-	order := []string{"address", "listing", "times", "paging", "page", "filters", "sorting", "send", "errors", "overlay"}
-	place := func(c Check) int {
-		if i := slices.Index(order, c.Section); i >= 0 {
-			return i
-		}
-		return len(order)
-	}
-	slices.SortStableFunc(r.Checks, func(a, b Check) int { return place(a) - place(b) })
-}
-
-// Exit statuses.
+// The parts of a report: keys of an overlay, with spaces between.
 const (
-	statusOK = iota
-	statusDiffers
-	statusUnknown
+	partService  = "account"
+	partSend     = "sms.send"
+	partFields   = "sms.send fields"
+	partResponse = "sms.send response"
+	partList     = "sms.list"
+	partRecord   = "sms.list record"
+	partPage     = "sms.list page"
+	partParams   = "sms.list params"
+	partItems    = "sms.list items"
+	partErrors   = "errors"
+	partOverlay  = "overlay"
 )
 
-func (r *Report) has(result Result) bool {
-	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Result == result })
+// entry is a finding of a part, or a note.
+type entry struct {
+	part string
+	finding
+	note string
 }
 
-func (r *Report) setStatus() {
-	switch {
-	case r.has(Differs):
-		r.Status = statusDiffers
-	case r.has(Unknown):
-		r.Status = statusUnknown
-	default:
-		r.Status = statusOK
-	}
+// report is what was seen.
+type report []entry
+
+func (r *report) add(part string, f finding) { *r = append(*r, entry{part, f, ""}) }
+
+func (r *report) note(part, format string, args ...any) {
+	*r = append(*r, entry{part: part, note: fmt.Sprintf(format, args...)})
 }
 
-// writeText writes the report as a table, and below it the overlay under a title, if there is one.
-func (r *Report) writeText(w io.Writer, overlayTitle string) error {
-	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	section := ""
-	counts := map[Result]int{}
-	for _, c := range r.Checks {
-		if counts[c.Result]++; c.Section != section {
-			section = c.Section
-			_, _ = fmt.Fprintf(table, "\n%s\n", strings.ToUpper(section))
+// write writes a table for each part, with notes below.
+func (r report) write(w io.Writer) error {
+	isNote := map[bool]int{true: 1}
+	slices.SortStableFunc(r, func(a, b entry) int {
+		return cmp.Or(strings.Compare(a.part, b.part), isNote[a.note != ""]-isNote[b.note != ""])
+	})
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	part := ""
+	for _, e := range r {
+		if e.part != part {
+			if part != "" {
+				_, _ = fmt.Fprintln(table)
+			}
+			part = e.part
+			_, _ = fmt.Fprintf(table, "%s\tcontract\tseen\tis\tevidence\n", strings.ReplaceAll(part, " ", "."))
 		}
-		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\n", c.Result, c.Name, c.Detail)
-		if c.Overlay != "" {
-			_, _ = fmt.Fprintf(table, "  \t\toverlay: %s\n", c.Overlay)
+		if e.note != "" {
+			_, _ = fmt.Fprintln(table, "  "+e.note)
+			continue
+		}
+		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", e.concept, cmp.Or(e.reads, "-"), cmp.Or(e.seen, "-"), e.word, cmp.Or(e.why, "-"))
+	}
+	return table.Flush()
+}
+
+// overlay is an overlay of the contract as JSON, to which lines can be added.
+type overlay map[string]any
+
+// line is one value of an overlay: its keys with spaces between, such as "sms.list record id", and the value.
+type line struct {
+	path  string
+	value any
+}
+
+// comment ends a key that the contract passes over.
+const comment = "//"
+
+// prove adds a line to the overlay, for what is proven.
+func (d *doctor) prove(value any, path string) { d.lines = append(d.lines, []line{{path, value}}) }
+
+// proveMember writes where a concept of a part stands. What else the contract read there is not there.
+func (d *doctor) proveMember(part string, section map[string][]string, concept, at string) {
+	lines := []line{{part + " " + concept, []string{at}}}
+	for other, paths := range section {
+		if i := slices.Index(paths, at); i >= 0 && other != concept {
+			lines = append(lines, line{part + " " + other, slices.Delete(slices.Clone(paths), i, i+1)})
 		}
 	}
-	_ = table.Flush() // to a string
-	_, _ = fmt.Fprintf(&b, "\n%d as the contract says, %d differ, %d not found out\n\n%s", counts[OK], counts[Differs], counts[Unknown], r.Summary)
-	if overlayTitle != "" {
-		_, _ = fmt.Fprintf(&b, "\n%s:\n%s\n", overlayTitle, r.Overlay)
+	d.lines = append(d.lines, lines)
+}
+
+// suggest adds candidates to the overlay as a comment beside a line.
+func (d *doctor) suggest(candidates []string, path string) { d.prove(candidates, path+comment) }
+
+// reject writes that the service has nothing of the kind, with the reason as a comment.
+func (d *doctor) reject(none any, reason, path string) {
+	d.lines = append(d.lines, []line{{path, none}, {path + comment, reason}})
+}
+
+// adopted returns the user's overlay with the lines. Those that the contract refuses stay out, and the report says so. If no message was
+// taken, all but what sends only stands in the way.
+func (d *doctor) adopted() overlay {
+	all := d.overlay
+	for _, lines := range d.lines {
+		if d.refused && !strings.HasPrefix(lines[0].path, partSend) {
+			continue
+		}
+		changed, _, err := all.with(lines...)
+		if err != nil {
+			d.report.note(partOverlay, "%s is not written: %s", strings.ReplaceAll(lines[0].path, " ", "."), strings.ReplaceAll(err.Error(), "\n", "; "))
+			continue
+		}
+		all = changed
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return all
+}
+
+// with returns the overlay with lines more, and its contract. The overlay itself does not change.
+func (o overlay) with(lines ...line) (overlay, contract.Contract, error) {
+	changed := overlay{}
+	maps.Copy(changed, document.Parse([]byte(document.Encode(o))).Object())
+	for _, l := range lines {
+		object := map[string]any(changed)
+		keys := strings.Fields(l.path)
+		for _, key := range keys[:len(keys)-1] {
+			inner, ok := object[key].(map[string]any)
+			if !ok {
+				inner = map[string]any{}
+				object[key] = inner
+			}
+			object = inner
+		}
+		object[keys[len(keys)-1]] = l.value
+	}
+	names, err := contract.Parse([]byte(document.Encode(changed)))
+	return changed, names, err
+}
+
+var list, lineBreak = regexp.MustCompile(`\[[^][{}]*\]`), regexp.MustCompile(`\n *`)
+
+// text returns the overlay with a line for each concept. A comment follows what it is about.
+func (o overlay) text() string {
+	inLine := func(list string) string { return lineBreak.ReplaceAllString(list, "") }
+	return list.ReplaceAllStringFunc(document.Node{Value: map[string]any(o)}.Indented(), inLine)
 }

@@ -1,12 +1,13 @@
 package doctor
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,48 +21,30 @@ import (
 // rig runs the command against a service.
 type rig struct {
 	*testing.T
-
-	env map[string]string
 }
 
 func newRig(t *testing.T, baseURL, token string) *rig {
 	t.Helper()
-	return &rig{t, map[string]string{envBaseURL: baseURL, envToken: token}}
+	t.Setenv("MESSAGING_BASE_URL", baseURL)
+	t.Setenv("MESSAGING_TOKEN", token)
+	for _, name := range []string{"MESSAGING_API_KEY", "MESSAGING_API_SECRET", contract.EnvFile} {
+		t.Setenv(name, "")
+	}
+	return &rig{t}
 }
 
 // run returns the exit status, and what was printed.
 func (r *rig) run(args ...string) (status int, out, progress string) {
 	r.Helper()
 	var stdout, stderr safeBuffer
-	status = execute(r.Context(), append([]string{"-rate", "1000"}, args...), cli.Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Getenv: func(name string) string { return r.env[name] }})
+	status = execute(r.Context(), append([]string{"--rate", "1000"}, args...), cli.Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Getenv: os.Getenv})
 	return status, stdout.String(), stderr.String()
 }
 
-// report runs the command with -json and returns the report.
-func (r *rig) report(args ...string) Report {
+// sends runs the command with --send.
+func (r *rig) sends(args ...string) (status int, out, progress string) {
 	r.Helper()
-	report, _ := r.reportAndProgress(args...)
-	return report
-}
-
-func (r *rig) reportAndProgress(args ...string) (report Report, progress string) {
-	r.Helper()
-	status, out, progress := r.run(append(args, "-json")...)
-	require.NoError(r, json.Unmarshal([]byte(out), &report), "%s%s", out, progress)
-	require.Equal(r, status, report.Status)
-	return report, progress
-}
-
-// check returns a check of a report.
-func (r *rig) check(report Report, section, name string) Check {
-	r.Helper()
-	for _, c := range report.Checks {
-		if c.Section == section && c.Name == name {
-			return c
-		}
-	}
-	require.Fail(r, "no such check", "%s %s in %+v", section, name, report.Checks)
-	return Check{}
+	return r.run(append([]string{"--send", "--to", "+639170000001", "--from", "ACME", "--yes", "--wait", "2s"}, args...)...)
 }
 
 // overlayFile writes an overlay to a file, and sets the variable for it.
@@ -69,7 +52,7 @@ func (r *rig) overlayFile(overlay string) {
 	r.Helper()
 	file := filepath.Join(r.TempDir(), "contract.json")
 	require.NoError(r, os.WriteFile(file, []byte(overlay), 0o600))
-	r.env[envContract] = file
+	r.Setenv(contract.EnvFile, file)
 }
 
 func parseContract(t *testing.T, overlay string) contract.Contract {
@@ -98,6 +81,23 @@ func seedMessagesAs(srv *messagingtest.Server, n int, status string) {
 			SentAt: at.Add(time.Minute), DeliveryStatus: status,
 		})
 	}
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
 }
 
 // execute runs the command as main does.

@@ -60,18 +60,6 @@ func (n Node) Text() string {
 	}
 }
 
-// IsString reports whether the node is a string.
-func (n Node) IsString() bool {
-	_, ok := n.Value.(string)
-	return ok
-}
-
-// IsBool reports whether the node is a boolean.
-func (n Node) IsBool() bool {
-	_, ok := n.Value.(bool)
-	return ok
-}
-
 // List returns the elements of a list.
 func (n Node) List() []Node {
 	values, _ := n.Value.([]any)

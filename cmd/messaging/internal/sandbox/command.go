@@ -74,7 +74,7 @@ func (s *settings) check() error {
 	}
 	var err error
 	if s.contract != "" {
-		_, s.config.Contract, err = cli.ReadContract(s.contract)
+		s.config.Contract, err = cli.ReadContract(s.contract)
 	}
 	return err
 }
