@@ -19,6 +19,9 @@ import (
 type ChatMessage struct {
 	// Callback is the callback that brought the message, such as CallbackChatApp1.
 	Callback Callback `json:"callback,omitzero"`
+	// Field is the field of the platform's envelope, such as standby, if the receiver asks for others than messages; see [WithFields].
+	// It is empty for a live message.
+	Field string `json:"field,omitzero"`
 	// ID is the message ID of the service.
 	ID string `json:"id,omitzero"`
 	// From is the number of the sender, or the user ID of a sender who shows no number.
@@ -95,7 +98,12 @@ func (f *facts) appendChat(events []event) ([]event, error) {
 	if e.tooLarge {
 		return events, f.name.refuse(ErrTooLarge)
 	}
-	if e.isForeign() && f.values[conceptFrom] == "" {
+	switch anonymous := f.values[conceptFrom] == ""; {
+	case e.isForeign() && e.other != "":
+		return events, f.name.refuse(ErrOtherField).in(e.other)
+	case e.isForeign() && e.hasOther && anonymous:
+		return events, nil
+	case e.isForeign() && anonymous:
 		return events, f.name.refuse(ErrMisdirected).as(http.StatusOK)
 	}
 	statuses, complete := f.appendStatuses(nil, &e)
@@ -110,10 +118,14 @@ func (f *facts) appendChat(events []event) ([]event, error) {
 		}
 	}
 	events = append(events, statuses...)
-	if !complete {
+	switch {
+	case !complete:
 		return events, f.name.refuse(ErrNoSender)
+	case e.other != "":
+		return events, f.name.refuse(ErrOtherField).in(e.other)
+	default:
+		return events, nil
 	}
-	return events, nil
 }
 
 // chatMessage makes a message: of its parameters, and of one message of the platform. Of several messages each says everything
@@ -123,10 +135,13 @@ func (f *facts) chatMessage(e *envelope, one item) *ChatMessage {
 	if len(e.messages) > 1 {
 		flat = &facts{callback: f.callback}
 	}
-	at := cmp.Or(flat.values[conceptTime], one.word("timestamp"))
+	at, to := cmp.Or(flat.values[conceptTime], one.word("timestamp")), one.business
+	if one.field != "" { // the business may have sent it itself
+		to = cmp.Or(one.word("to"), to)
+	}
 	return &ChatMessage{
-		Callback: f.name, ID: cmp.Or(flat.values[conceptID], one.id()),
-		From: number(cmp.Or(flat.values[conceptFrom], one.from())), To: number(cmp.Or(flat.values[conceptTo], one.business)),
+		Callback: f.name, Field: one.field, ID: cmp.Or(flat.values[conceptID], one.id()),
+		From: number(cmp.Or(flat.values[conceptFrom], one.from())), To: number(cmp.Or(flat.values[conceptTo], to)),
 		ReferenceID: f.values[conceptReference],
 		Name:        cmp.Or(flat.values[conceptName], one.contact.object("profile").word("name", "username")),
 		Username:    one.contact.object("profile").word("username"), UserID: cmp.Or(one.word("from_user_id"), one.contact.word("user_id")),
@@ -143,6 +158,9 @@ func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
 	isCertain := table.Identifies(m.ID) && !m.Ambiguous && (!unknown || m.JSON != nil)
 	key = duplicateKey(m.Callback, isCertain, m.JSON, m.Params,
 		m.ID, m.ReferenceID, m.From, m.To, m.Name, m.RawTime, fmt.Sprintf("%#v", m.Content))
+	if m.Field != "" {
+		key = duplicateKey(m.Callback, isCertain, nil, nil, key, m.Field)
+	}
 	return key, table.Identifies(m.ID) || isPrecise(m.ReceivedAt)
 }
 

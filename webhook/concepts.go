@@ -82,7 +82,7 @@ func (f *facts) reconcile() {
 	e := &f.envelope
 	id, from := f.values[conceptID], f.values[conceptFrom]
 	text, hasText := f.text(e.index)
-	if e.index < 0 || e.typed || from == "" && isBlank(text) {
+	if e.index < 0 || e.typed || from == "" && isBlank(text) || e.isForeign() && e.other != "" {
 		return
 	}
 	agrees := len(e.messages) == 1 && len(e.statuses) == 0 && e.broken == 0
@@ -103,7 +103,7 @@ func (f *facts) reconcile() {
 	}
 	f.ambiguous = f.ambiguous || !agrees
 	if !agrees && from != "" {
-		*e = envelope{raw: e.raw, index: e.index, typed: true, single: true, messages: []item{{raw: e.raw}}}
+		*e = envelope{raw: e.raw, index: e.index, typed: true, single: true, messages: []item{{raw: e.raw}}, other: e.other}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -61,14 +62,17 @@ func (f *facts) appendReports(events []event) ([]event, error) {
 	}
 	size := len(events)
 	events, complete := f.appendStatuses(events, e)
+	isAnonymous := f.values[conceptID]+f.values[conceptReference] == ""
 	switch {
 	case len(e.messages) > 0 && !e.single:
 		return events, f.name.refuse(ErrMisdirected)
 	case !complete:
 		return events, f.name.refuse(ErrNoMessage)
-	case len(events) > size:
+	case e.other != "":
+		return events, f.name.refuse(ErrOtherField).in(e.other)
+	case len(events) > size, e.isForeign() && e.hasOther && isAnonymous:
 		return events, nil
-	case e.isForeign() && f.values[conceptID]+f.values[conceptReference] == "":
+	case e.isForeign() && isAnonymous:
 		return events, f.name.refuse(ErrMisdirected).as(http.StatusOK)
 	}
 	d := &DeliveryReport{
@@ -78,7 +82,7 @@ func (f *facts) appendReports(events []event) ([]event, error) {
 		StatusAt: f.moment(f.values[conceptTime]), RawTime: f.values[conceptTime],
 		Ambiguous: f.ambiguous, Params: f.params, RawQuery: f.query,
 	}
-	if d.ID == "" && d.ReferenceID == "" {
+	if isAnonymous {
 		return events, f.name.refuse(ErrNoMessage)
 	}
 	return append(events, d), nil
@@ -170,18 +174,19 @@ func foldStatus(raw string) string { return strings.ToLower(strings.TrimSpace(ra
 //	callback, err := hooks.DeliveryURL("https://shop.example.com/hooks/dlr")
 //
 // The URL holds placeholders of the contract, such as %s, which the service replaces. They are raw text that package net/url
-// cannot parse: pass the URL on byte for byte, as sms.Message.CallbackURL does.
+// cannot parse: pass the URL on byte for byte, as sms.Message.CallbackURL does. Under a contract without placeholders, whose service adds
+// parameters by itself, it holds none.
 //
 // The first secret of WithSecret is added in front, and the one of WithPathSecret takes the place of {name} in the path. The rest
 // of base stays as it is, and a parameter that base has already is not added again.
 //
 // It returns an error, without the URL, if base is not an absolute http or https URL or has a fragment, white space or a parameter
-// of WithSecret, or if the contract has a placeholder for neither message ID nor reference ID.
+// of WithSecret, or if the contract has placeholders, but for neither message ID nor reference ID.
 func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 	if reason := checkBase(base); reason != "" {
 		return "", errors.New("webhook: DeliveryURL: the base URL: " + reason)
 	}
-	path, query, _ := strings.Cut(base, "?")
+	path, query, hasQuery := strings.Cut(base, "?")
 	for _, s := range rcv.pathSecrets {
 		path = strings.ReplaceAll(path, "{"+s.name+"}", url.PathEscape(s.first()))
 	}
@@ -197,8 +202,8 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 		}
 		added = append(added, url.QueryEscape(s.name)+"="+url.QueryEscape(s.first()))
 	}
-	identified := false
 	delivery := rcv.contract.Table().WebhookDelivery
+	identified := strings.Join(slices.Collect(maps.Values(delivery.Placeholders)), "") == "" // the service adds what names the message
 	for _, concept := range [...]string{"status", "id", "reference", "time", "kind", "from", "to"} {
 		names, placeholder := delivery.Params[concept], delivery.Placeholders[concept]
 		isThere := slices.ContainsFunc(names, func(name string) bool { return present[name] })
@@ -214,9 +219,12 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 		identified = identified || concept == "id" || concept == "reference"
 	}
 	if !identified {
-		return "", errors.New("webhook: DeliveryURL: the contract has a placeholder for neither message ID nor reference ID")
+		return "", errors.New("webhook: DeliveryURL: the contract has placeholders, but for neither message ID nor reference ID")
 	}
-	if query != "" && !strings.HasSuffix(query, "&") {
+	switch {
+	case len(added) == 0 && !hasQuery:
+		return path, nil
+	case len(added) > 0 && query != "" && !strings.HasSuffix(query, "&"):
 		query += "&"
 	}
 	return path + "?" + query + strings.Join(added, "&"), nil

@@ -317,6 +317,24 @@ func TestDeliveryURLErrors(t *testing.T) {
 	}
 }
 
+// Such a service adds what it reports by itself.
+func TestDeliveryURLWithoutPlaceholders(t *testing.T) {
+	t.Parallel()
+	none := overlay(t, `{"webhook.delivery": {"placeholders": {"status": "", "id": "", "reference": "", "time": "", "kind": "", "from": "", "to": ""}}}`)
+	for base, want := range map[string]string{
+		"https://example.com/{place}/dlr":      "https://example.com/p/dlr",
+		"https://example.com/{place}/dlr?":     "https://example.com/p/dlr?",
+		"https://example.com/{place}/dlr?a=b&": "https://example.com/p/dlr?a=b&",
+	} {
+		got, err := hooks(none, webhook.WithPathSecret("place", "p")).DeliveryURL(base)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	got, err := hooks(none, webhook.WithSecret("key", "s3cret")).DeliveryURL("https://example.com/dlr")
+	require.NoError(t, err)
+	assert.Equal(t, "https://example.com/dlr?key=s3cret", got)
+}
+
 // What a service makes of the URL is what the handler takes.
 func TestDeliveryURLFilledIn(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,9 @@ var (
 	// envelope with neither, about an account, a template or a call: the platform would call with it for 36 hours. The function
 	// of WithOnReject can read the body of the request.
 	ErrMisdirected error = &reason{http.StatusBadRequest, "events of another kind"}
+	// ErrOtherField: an envelope of the platform holds messages in a field other than messages, such as standby, where another app
+	// answers, or history. 200. An answer to such a message could take over a conversation. [WithFields] reads them.
+	ErrOtherField error = &reason{http.StatusOK, "messages in another field"}
 )
 
 // reason is why a request is refused, and the usual status of the response.
@@ -54,6 +57,8 @@ type RejectError struct {
 	Status int
 	// Reason is one of the errors of this package, such as ErrNoSender.
 	Reason error
+	// Field is the field of the envelope for ErrOtherField, otherwise empty. It comes from outside.
+	Field string
 	// Cause is the error of the function of WithVerifier, or of reading the body; nil if there is none.
 	Cause error
 }
@@ -66,6 +71,11 @@ func (c Callback) refuse(err error) *RejectError {
 
 func (e *RejectError) as(status int) *RejectError {
 	e.Status = status
+	return e
+}
+
+func (e *RejectError) in(field string) *RejectError {
+	e.Field = field
 	return e
 }
 

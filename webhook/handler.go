@@ -84,6 +84,7 @@ type call struct {
 	parent  context.Context //nolint:containedctx // that of the request, or of the observers
 	began   time.Time       // zero if nobody asks
 	event   event           // nil until it is read
+	field   string          // of an envelope whose messages are not live
 	called  bool            // the handle function was called
 	err     error
 }
@@ -162,6 +163,9 @@ func (c *call) refused(err error) int {
 	status, outcome, reason, level := http.StatusInternalServerError, OutcomePanicked, error(nil), slog.LevelError
 	if rejected, ok := errors.AsType[*RejectError](err); ok {
 		status, outcome, reason, level = rejected.Status, OutcomeRejected, rejected.Reason, slog.LevelWarn
+		if c.field = rejected.Field; c.field != "" && !c.otherFields.isNew(c.field) {
+			level = slog.LevelDebug
+		}
 	}
 	if c.onReject != nil && !c.isHEAD(reason) {
 		failed := protect(c.name, func() error {

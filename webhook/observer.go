@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -122,12 +123,38 @@ func (c *call) end(outcome Outcome, reason error, status int, level slog.Level) 
 		})
 	}
 	if c.logger != nil && !c.isHEAD(reason) {
+		attrs := []slog.Attr{
+			slog.String("callback", string(c.name)), slog.String("id", loggable(id)),
+			slog.String("verdict", verdict), slog.Duration("duration", result.Duration),
+		}
+		if c.field != "" {
+			attrs = append(attrs, slog.String("field", loggable(c.field)))
+		}
 		_ = protect(c.name, func() error {
-			c.logger.LogAttrs(c.parent, level, "webhook", slog.String("callback", string(c.name)),
-				slog.String("id", loggable(id)), slog.String("verdict", verdict), slog.Duration("duration", result.Duration))
+			c.logger.LogAttrs(c.parent, level, "webhook", attrs...)
 			return nil
 		})
 	}
+}
+
+// otherFields are the fields that were logged at Warn, as far as they are few: they come from outside.
+type otherFields struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+func (o *otherFields) isNew(field string) bool {
+	const most = 32
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.names[field] || len(o.names) == most {
+		return false
+	}
+	if o.names == nil {
+		o.names = map[string]bool{}
+	}
+	o.names[field] = true
+	return true
 }
 
 // isHEAD reports whether a request was refused only because it must have no effect, which is no news.

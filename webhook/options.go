@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
@@ -80,6 +81,16 @@ func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
 	return option(handle != nil, "WithStatuses: the argument is nil", func(rcv *Receiver) { rcv.handleStatus = handle })
 }
 
+// WithFields reads the messages of an envelope of the platform whose field is one of these, such as standby, history or
+// smb_message_echoes, and not only of the field messages. [ChatMessage.Field] says which. Without it they are an [ErrOtherField]: they are
+// not live, and the handler does not see them.
+func WithFields(fields ...string) Option {
+	isWrong := func(field string) bool { return isBlank(field) || field == liveField }
+	makesSense := len(fields) > 0 && !slices.ContainsFunc(fields, isWrong)
+	fields = slices.Clone(fields)
+	return option(makesSense, "WithFields: want the names of fields other than messages", func(rcv *Receiver) { rcv.fields = fields })
+}
+
 // WithPOST accepts POST as well as GET. The body is a form or a JSON object, regardless of its Content-Type. Members of the
 // object are parameters, with null as an empty value; a nested object or list is a parameter that holds its JSON. For chat apps
 // and delivery reports the body may be a message or status of the platform, or its envelope. Parameters of the query come
@@ -99,7 +110,7 @@ func WithLimits(parameters, bytes int) Option {
 // WithLogger logs one record for each event, and one for each request that was refused: the callback, the ID, the verdict and
 // the duration. An ID that may hold a number or a sentence is left out. Numbers, texts, queries, secrets and the errors of functions
 // are not logged. Duplicates are logged at Debug, what was handled or put off at Info, what was refused at Warn, what failed at
-// Error. Without it nothing is logged.
+// Error. Messages in another field than messages are logged at Warn once for each field, then at Debug. Without it nothing is logged.
 func WithLogger(logger *slog.Logger) Option {
 	return option(logger != nil, "WithLogger: the argument is nil", func(rcv *Receiver) { rcv.logger = logger })
 }

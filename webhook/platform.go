@@ -30,6 +30,9 @@ type envelope struct {
 	statuses []item
 	broken   int // messages and statuses that are no objects
 	tooLarge bool
+
+	other    string // of the changes that are not live, the field of the first one with a message; "" for none
+	hasOther bool   // there are changes that are not live
 }
 
 type item struct {
@@ -38,6 +41,7 @@ type item struct {
 	raw      json.RawMessage
 	contact  object // who sent the message, if the platform says so
 	business string // the number that the message was sent to, or that the status is for
+	field    string // of the change, unless it is live
 }
 
 // find reads the objects of the platform: the body, or one event of its list, and those in the parameters that the contract names
@@ -47,7 +51,7 @@ func (c *callback) find(a *arrival) (body envelope, given []envelope) {
 		return envelope{}, nil
 	}
 	if a.object != "" {
-		body = readEnvelope(a.object)
+		body = c.readEnvelope(a.object)
 	}
 	body.index = -1
 	for i := a.own; i < len(a.params); i++ {
@@ -55,7 +59,7 @@ func (c *callback) find(a *arrival) (body envelope, given []envelope) {
 		if !slices.Contains(of, conceptJSON) || a.origins[i].typed {
 			continue
 		}
-		e := readEnvelope(a.params[i].Value)
+		e := c.readEnvelope(a.params[i].Value)
 		if e.raw == nil {
 			continue
 		}
@@ -68,17 +72,17 @@ func (c *callback) find(a *arrival) (body envelope, given []envelope) {
 }
 
 // readEnvelope reads an envelope. The result has no raw if text is not a JSON object.
-func readEnvelope(text string) envelope {
+func (c *callback) readEnvelope(text string) envelope {
 	raw := json.RawMessage(strings.TrimSpace(text))
 	if !isNested(raw, '{') || jsonscan.Check(raw) != nil {
 		return envelope{}
 	}
 	e := envelope{raw: raw}
 	whole := e.object(raw)
-	e.addValue(whole)
-	isChange := whole.word("field") != "" && whole.object("value") != nil
+	e.addValue(whole, "")
+	isChange := whole.get("field") != nil && whole.object("value") != nil
 	if isChange {
-		e.addChange(whole)
+		e.addChange(whole, c.fields)
 	}
 	for _, raw := range e.list(whole, "entry") {
 		entry := e.object(raw)
@@ -86,7 +90,7 @@ func readEnvelope(text string) envelope {
 			e.broken++
 		}
 		for _, change := range e.list(entry, "changes") {
-			e.addChange(objectOf(change))
+			e.addChange(objectOf(change), c.fields)
 		}
 	}
 	if e.single = !isChange && !whole.hasList("messages", "statuses", "entry"); e.single {
@@ -115,15 +119,48 @@ func (e *envelope) list(of object, member string) []json.RawMessage {
 // isDoubtful reports whether a member of an item, or of what it came in, came twice with different values.
 func (e *envelope) isDoubtful(one item) bool { return e.repeats || !e.single && one.repeats() }
 
-func (e *envelope) addChange(change object) {
+// liveField is the field of changes about messages that are to be answered. The others have messages that another app answers, as in
+// "standby", that the business sent itself, or that are months old.
+const liveField = "messages"
+
+// addChange adds the value of a change that is live, or that the receiver asks for by its field.
+func (e *envelope) addChange(change object, fields []string) {
+	field := ""
+	for _, m := range change {
+		if name, _ := scalar(m.Value); m.Name == "field" && !isBlank(name) && name != liveField {
+			field = name
+		}
+	}
+	e.hasOther = e.hasOther || field != ""
 	if change == nil {
 		e.broken++
 	}
 	for _, m := range change {
-		if m.Name == "value" && !e.tooLarge {
-			e.addValue(e.object(m.Value))
+		switch {
+		case m.Name != "value" || e.tooLarge:
+		case field == "" || slices.Contains(fields, field):
+			e.addValue(e.object(m.Value), field)
+		case e.other == "" && len(messagesWithin(objectOf(m.Value), 0)) > 0:
+			e.other = field
 		}
 	}
+}
+
+// messagesWithin returns the messages anywhere in the value of a change that is not live, such as those in the threads of a history.
+func messagesWithin(o object, depth int) (all []json.RawMessage) {
+	const deepest = 6
+	for _, m := range o {
+		inner := elements(m.Value, maxEvents)
+		switch {
+		case m.Name == "messages" || m.Name == "message_echoes":
+			all = append(all, inner...)
+		case depth < deepest:
+			for _, one := range append(inner, m.Value) {
+				all = append(all, messagesWithin(objectOf(one), depth+1)...)
+			}
+		}
+	}
+	return all
 }
 
 // isForeign reports whether an envelope holds neither messages nor statuses, as one that the platform sends about an account, a template
@@ -132,7 +169,7 @@ func (e *envelope) isForeign() bool {
 	return e.raw != nil && !e.single && len(e.messages)+len(e.statuses)+e.broken == 0
 }
 
-func (e *envelope) addValue(value object) {
+func (e *envelope) addValue(value object, field string) {
 	business := value.object("metadata").word("display_phone_number", "phone_number_id")
 	contacts := map[string]object{}
 	var only object
@@ -144,9 +181,9 @@ func (e *envelope) addValue(value object) {
 			only = contact
 		}
 	}
-	add := func(to []item, member string) []item {
-		for _, raw := range e.list(value, member) {
-			one := item{object: objectOf(raw), raw: raw, contact: only, business: business}
+	add := func(to []item, list []json.RawMessage) []item {
+		for _, raw := range list {
+			one := item{object: objectOf(raw), raw: raw, contact: only, business: business, field: field}
 			if one.object == nil {
 				e.broken++
 				continue
@@ -158,8 +195,12 @@ func (e *envelope) addValue(value object) {
 		}
 		return to
 	}
-	e.messages = add(e.messages, "messages")
-	e.statuses = add(e.statuses, "statuses")
+	if field == "" {
+		e.messages = add(e.messages, e.list(value, "messages"))
+		e.statuses = add(e.statuses, e.list(value, "statuses"))
+	} else {
+		e.messages = add(e.messages, messagesWithin(value, 0))
+	}
 	e.tooLarge = e.tooLarge || len(e.messages)+len(e.statuses)+e.broken > maxEvents
 }
 

@@ -32,6 +32,8 @@ type Receiver struct {
 	maxBytes     int
 	logger       *slog.Logger
 	observers    []func() Observer
+	fields       []string // of the platform's changes that are read, beside the live one
+	otherFields  *otherFields
 	onReject     func(*http.Request, error)
 	handleStatus func(context.Context, DeliveryReport) error
 	noStore      []string // the value of a header, the same in every response
@@ -85,7 +87,7 @@ func (c *callback) needs(parameter string) bool {
 // NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
 // handles every call. The error joins one error for each option that makes no sense.
 func NewReceiver(options ...Option) (*Receiver, error) {
-	rcv := &Receiver{noStore: []string{"no-store"}, timeout: 30 * time.Second, window: 5 * time.Second, maxParams: 256, maxBytes: 64 << 10}
+	rcv := &Receiver{noStore: []string{"no-store"}, timeout: 30 * time.Second, window: 5 * time.Second, maxParams: 256, maxBytes: 64 << 10, otherFields: new(otherFields)}
 	var problems []error
 	for i, option := range options {
 		if option == nil {
