@@ -25,6 +25,7 @@ type arrival struct {
 	object  string         // a body that is JSON
 	body    string         // byte for byte, with secrets
 	proofs  []proof        // what was shown of Receiver.secrets
+	shown   shown          // once the origin is proven
 	problem error          // why the body cannot be read
 }
 
@@ -82,7 +83,7 @@ func (c *callback) element(whole *arrival, one *listed) (arrival, error) {
 		return arrival{}, c.name.refuse(ErrUnreadable)
 	}
 	in := intake{callback: c, arrival: arrival{
-		proofs: slices.Clone(whole.proofs), query: whole.query, open: whole.open,
+		proofs: slices.Clone(whole.proofs), shown: whole.shown, query: whole.query, open: whole.open,
 		count: whole.inQuery, inQuery: whole.inQuery, own: whole.inQuery, repeats: one.repeats,
 	}}
 	in.params = append(make(Params, 0, whole.inQuery+len(one.outer)+8), whole.params[:whole.inQuery]...)

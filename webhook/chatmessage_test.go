@@ -224,6 +224,11 @@ func TestChatContentInJSON(t *testing.T) {
 			name: "order", json: `"type":"order","order":{"catalog_id":"194836987003835","text":"please","product_items":[{"product_retailer_id":"di9ozbzfi4","quantity":2,"item_price":30.50,"currency":"USD"},{"product_retailer_id":"x","quantity":"1.5","item_price":"0.10"}]}`,
 			want: webhook.Order{CatalogID: "194836987003835", Text: "please", Items: []webhook.OrderItem{{ProductID: "di9ozbzfi4", Quantity: 2, Price: "30.50", Currency: "USD"}, {ProductID: "x", Price: "0.10"}}},
 		},
+		{
+			name: "product", json: `"type":"product","product":{"catalog_id":"194836987003835","product_retailer_id":"di9ozbzfi4"}`, kind: "product",
+			want: webhook.Product{CatalogID: "194836987003835", ProductID: "di9ozbzfi4"},
+		},
+		{name: "a product without its ID", json: `"type":"product","product":{"catalog_id":"194836987003835"}`, kind: "product"},
 		{name: "order without items", json: `"type":"order","order":{"catalog_id":"1"}`, kind: "order"},
 		{name: "order of too many items", json: `"type":"order","order":{"product_items":[0` + strings.Repeat(",0", 1024) + `]}`, kind: "order"},
 		{
@@ -235,8 +240,8 @@ func TestChatContentInJSON(t *testing.T) {
 			want: webhook.System{Kind: "user_changed_number", Body: "NAME changed", NewID: "15550003333", CustomerID: "c"},
 		},
 		{
-			name: "changed user ID", json: `"system":{"body":"b","user_id":"US.1","parent_user_id":"US.ENT.1","type":"user_changed_user_id"},"type":"system"`,
-			want: webhook.System{Kind: "user_changed_user_id", Body: "b", NewUserID: "US.1", NewParentUserID: "US.ENT.1"},
+			name: "changed user ID", json: `"system":{"body":"b","user_id":"US.2","previous_user_id":"US.1","parent_user_id":"US.ENT.1","type":"user_changed_user_id"},"type":"system"`,
+			want: webhook.System{Kind: "user_changed_user_id", Body: "b", NewUserID: "US.2", PreviousUserID: "US.1", NewParentUserID: "US.ENT.1"},
 		},
 		{
 			name: "changed identity", json: `"identity":{"acknowledged":true,"created_timestamp":"1791038663","hash":"xyz"},"system":{"body":"b","type":"customer_identity_changed"},"type":"system"`,
@@ -763,6 +768,7 @@ func TestEditIsStored(t *testing.T) {
 		webhook.Edit{MessageID: "wamid.1", Content: webhook.Contacts{{FirstName: "A"}}},
 		webhook.Edit{},
 		webhook.Revoke{MessageID: "wamid.1"},
+		webhook.Product{CatalogID: "1", ProductID: "x"},
 		webhook.RequestWelcome{},
 		webhook.PaymentNotification{Amount: "1", Offset: 100},
 	} {

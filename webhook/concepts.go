@@ -18,9 +18,9 @@ type facts struct {
 }
 
 // understand assigns each parameter to the concepts that it stands for, and chooses the object of the platform that counts.
-func (c *callback) understand(a *arrival, body *envelope, given []envelope) facts {
+func (c *callback) understand(a *arrival, found *objects) facts {
 	f := facts{callback: c, arrival: *a, ambiguous: a.repeats || a.open}
-	senderInBody := body.isCertain() // a message of the platform may name its sender twice, by number and by user ID
+	senderInBody := found.body.isCertain() // a message of the platform may name its sender twice, by number and by user ID
 	for i := a.own; i < len(a.params); i++ {
 		p := &a.params[i]
 		for _, of := range c.concepts[p.Name] {
@@ -40,7 +40,7 @@ func (c *callback) understand(a *arrival, body *envelope, given []envelope) fact
 			}
 		}
 	}
-	f.envelope = f.choose(body, given)
+	f.envelope = f.choose(found)
 	switch {
 	case f.envelope.tooLarge: // nothing of it is read
 	case c.isChat():
@@ -51,26 +51,17 @@ func (c *callback) understand(a *arrival, body *envelope, given []envelope) fact
 	return f
 }
 
-// choose returns the object of the platform that counts: the first parameter to arrive that holds one, or the body. JSON in a text
-// comes last, since a person may have typed it: it counts only where no parameter names the sender, the ID or the kind, and
-// never as a status.
-func (f *facts) choose(body *envelope, given []envelope) envelope {
-	var typed envelope
-	for _, e := range given {
-		switch {
-		case !e.isText:
-			return e
-		case typed.raw == nil && e.isCertain() && len(e.messages) > 0:
-			typed = e
-			typed.typed, typed.statuses = true, nil
-		}
-	}
-	anonymous := f.values[conceptKind]+f.values[conceptFrom]+f.values[conceptID] == ""
+// choose returns the object of the platform that counts: that of a parameter, or the body. JSON in a text comes last, since a person may
+// have typed it: it counts only where no parameter names the sender, the ID or the kind, and never as a status.
+func (f *facts) choose(found *objects) envelope {
+	body := &found.body
 	switch {
+	case found.given.raw != nil:
+		return found.given
 	case body.raw != nil && (!body.single || body.isCertain() || body.messages[0].word("type") != ""):
 		return *body
-	case typed.raw != nil && anonymous:
-		return typed
+	case found.typed.raw != nil && f.values[conceptKind]+f.values[conceptFrom]+f.values[conceptID] == "":
+		return found.typed
 	default:
 		return envelope{index: -1}
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Order, System,
+// Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Product, Order, System,
 // Edit, Revoke, RequestWelcome, PaymentNotification or Unknown. In a message of this package it is never nil and never a pointer.
 //
 //	switch c := m.Content.(type) {
@@ -181,6 +181,13 @@ type Reaction struct {
 	Emoji string `json:"emoji,omitzero"`
 }
 
+// Product is a product of a catalog that the sender shared. A text that asks about one has it in its [Context].
+type Product struct {
+	CatalogID string `json:"catalogID,omitzero" platform:"catalog_id"`
+	// ProductID is the seller's own ID of the product.
+	ProductID string `json:"productID,omitzero" platform:"product_retailer_id"`
+}
+
 // Order is a shopping cart.
 type Order struct {
 	CatalogID string `json:"catalogID,omitzero" platform:"catalog_id"`
@@ -221,6 +228,8 @@ type System struct {
 	NewID           string `json:"newID,omitzero" platform:"system.wa_id,system.new_wa_id"`
 	NewUserID       string `json:"newUserID,omitzero" platform:"system.user_id"`
 	NewParentUserID string `json:"newParentUserID,omitzero" platform:"system.parent_user_id"`
+	// PreviousUserID is the user ID before the change.
+	PreviousUserID string `json:"previousUserID,omitzero" platform:"system.previous_user_id"`
 	// CustomerID is the customer that the notice is about, if it names one.
 	CustomerID string `json:"customerID,omitzero" platform:"system.customer"`
 	// IdentityHash and IdentityAcknowledged describe a changed identity, and IdentityChangedAt is when it changed.
@@ -275,6 +284,7 @@ func (Location) content() {}
 func (Contacts) content() {}
 func (Reply) content()    {}
 func (Reaction) content() {}
+func (Product) content()  {}
 func (Order) content()    {}
 func (System) content()   {}
 func (Edit) content()     {}
@@ -428,6 +438,10 @@ func (i item) content(kind string) Content {
 	case "payment_notification":
 		if member != nil {
 			return fill[PaymentNotification](i.get(kind))
+		}
+	case "product":
+		if p := fill[Product](i.get(kind)); p.ProductID != "" {
+			return p
 		}
 	case "order":
 		o := fill[Order](i.get(kind))

@@ -63,7 +63,7 @@ func ExampleReceiver_ChatApp1() {
 			fmt.Println(m.Name, "writes:", c.Body)
 		case webhook.Media:
 			fmt.Println(m.Name, "sends", c.Kind, "at", c.URL)
-		case webhook.Location, webhook.Contacts, webhook.Reply, webhook.Reaction, webhook.Order, webhook.System,
+		case webhook.Location, webhook.Contacts, webhook.Reply, webhook.Reaction, webhook.Product, webhook.Order, webhook.System,
 			webhook.Edit, webhook.Revoke, webhook.RequestWelcome, webhook.PaymentNotification, webhook.Unknown:
 			fmt.Printf("%s sends %T\n", m.Name, c)
 		}

@@ -89,6 +89,7 @@ func contents() map[string]Content {
 		Contacts{},
 		Reply{},
 		Reaction{},
+		Product{},
 		Order{},
 		System{},
 		Edit{},

@@ -27,6 +27,7 @@ func WithContract(c contract.Contract) Option {
 // secret should have 128 bits or more; crypto/rand.Text makes one. The comparison takes constant time.
 //
 // The event does not hold the secret: Params, RawQuery, JSON and the duplicate key are without the parameter and without copies of its
+// value. A copy of a secret of 16 characters or more is removed from other values and names too, and a shorter one where it is a whole
 // value. Access logs still show it (see [ScrubURL]). The contract must not use the parameter for the event itself.
 func WithSecret(parameter string, secrets ...string) Option {
 	s, problem := newSecret(parameter, secrets)

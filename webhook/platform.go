@@ -22,7 +22,6 @@ const (
 type envelope struct {
 	raw      json.RawMessage // the object; nil for none
 	index    int             // into Params; -1 for a body
-	isText   bool            // it came in a text parameter
 	typed    bool            // a person may have typed it
 	single   bool            // it is one message or status itself
 	repeats  bool            // a member came twice with different values
@@ -44,31 +43,41 @@ type item struct {
 	field    string // of the change, unless it is live
 }
 
-// find reads the objects of the platform: the body, or one event of its list, and those in the parameters that the contract names
-// for JSON. It stops after one that nobody typed, since those behind it do not count.
-func (c *callback) find(a *arrival) (body envelope, given []envelope) {
+// objects are those of the platform in what arrived, each the first of its kind that counts.
+type objects struct {
+	body  envelope // the body, or one event of its list
+	given envelope // of a parameter that the contract names for JSON
+	typed envelope // of a text parameter, where a person may have typed it
+}
+
+// find reads the objects of the platform.
+func (c *callback) find(a *arrival) (found objects) {
 	if c.name == CallbackSMS {
-		return envelope{}, nil
+		return found
 	}
 	if a.object != "" {
-		body = c.readEnvelope(a.object)
+		found.body = c.readEnvelope(a.object)
 	}
-	body.index = -1
+	found.body.index = -1
 	for i := a.own; i < len(a.params); i++ {
 		of := c.concepts[a.params[i].Name]
-		if !slices.Contains(of, conceptJSON) || a.origins[i].typed {
+		isText := slices.Contains(of, conceptText) && !a.origins[i].nested
+		if !slices.Contains(of, conceptJSON) || a.origins[i].typed || isText && found.typed.raw != nil {
 			continue
 		}
 		e := c.readEnvelope(a.params[i].Value)
-		if e.raw == nil {
-			continue
-		}
-		e.index, e.isText = i, slices.Contains(of, conceptText) && !a.origins[i].nested
-		if given = append(given, e); !e.isText {
-			break
+		e.index = i
+		switch {
+		case e.raw == nil:
+		case !isText:
+			found.given = e
+			return found
+		case e.isCertain() && len(e.messages) > 0:
+			e.typed, e.statuses = true, nil
+			found.typed = e
 		}
 	}
-	return body, given
+	return found
 }
 
 // readEnvelope reads an envelope. The result has no raw if text is not a JSON object.
@@ -171,9 +180,9 @@ func (e *envelope) isForeign() bool {
 
 func (e *envelope) addValue(value object, field string) {
 	business := value.object("metadata").word("display_phone_number", "phone_number_id")
-	contacts := map[string]object{}
 	var only object
 	list := value.list("contacts", maxEvents)
+	contacts := make(map[string]object, 2*len(list))
 	for _, raw := range list {
 		contact := objectOf(raw)
 		contacts[contact.word("wa_id")], contacts[contact.word("user_id")] = contact, contact

@@ -17,7 +17,7 @@ func (in *intake) readForm(form string) string {
 	kept := few[:0]   // what is no secret
 	begin := 0        // of what may still be kept
 	typed := false    // a person may have typed what follows
-	for at := 0; at < len(form); {
+	for at := 0; at < len(form) && in.count <= in.maxParams; {
 		p := in.parameter(form[at:], !typed)
 		i := in.secretOf(p.name)
 		switch {
@@ -134,8 +134,14 @@ func isEscaped(value string) bool { return !strings.ContainsAny(value, "{}[]:,\"
 // If its first quote stands as it is, so do all of its quotes. What is escaped within a string is then part of a text: it becomes an
 // escape of JSON where it would end the string, or cannot stand in one.
 func cutObject(form string) (text string, size int) {
-	bare, escaped := strings.IndexByte(form, '"'), strings.Index(form, "%22")
-	isBare := bare >= 0 && (escaped < 0 || bare < escaped)
+	isBare := false
+	for rest := form; rest != ""; { // not by strings.Index, which would read on to the end for each object
+		c, width := unescaped(rest)
+		if rest = rest[width:]; c == '"' {
+			isBare = width == 1
+			break
+		}
+	}
 	var b strings.Builder
 	depth, inString, afterBackslash := 0, false, false
 	for begun := false; !begun || depth > 0; begun = true {

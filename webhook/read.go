@@ -14,7 +14,7 @@ import (
 //	receive      arrival    what arrived, in order and with its origin
 //	checkOrigin  arrival    the same, once its origin is proven, without copies of secrets
 //	split        list       the events, if there are several, and what arrived around them; element makes an arrival of each
-//	find         envelopes  the platform's objects
+//	find         objects    those of the platform
 //	understand   facts      the concepts, and what contradicts them
 //	appendEvents events
 //
@@ -61,8 +61,8 @@ func (c *callback) read(r *http.Request, events []event) (all []event, problem e
 
 // readEvent appends the events of what arrived: one, unless it is an envelope of the platform.
 func (c *callback) readEvent(a *arrival, events []event) ([]event, error) {
-	body, given := c.find(a)
-	f := c.understand(a, &body, given)
+	found := c.find(a)
+	f := c.understand(a, &found)
 	switch {
 	case c.isChat():
 		return f.appendChat(events)

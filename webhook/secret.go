@@ -3,12 +3,14 @@ package webhook
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
@@ -104,6 +106,7 @@ func (c *callback) checkOrigin(r *http.Request, claimed *arrival) (arrival, erro
 	if err := c.proofError(right, cause); err != nil {
 		return arrival{}, err
 	}
+	claimed.shown = c.shown(r, claimed.proofs)
 	return c.withoutCopies(claimed), nil
 }
 
@@ -118,74 +121,117 @@ func (c *callback) proofError(right bool, cause error) error {
 	}
 }
 
-// withoutCopies empties what holds a copy of a secret that the request has shown: parameters, and strings in JSON. Only the value
-// that was shown is looked for, so the time that it takes says nothing about other secrets.
+// shown are the secrets that a request has shown. Copies of them in the rest of the request are removed. Other secrets are not looked
+// for, so the time that it takes says nothing about them.
+type shown []string
+
+func (c *callback) shown(r *http.Request, proofs []proof) (s shown) {
+	for _, p := range proofs {
+		s = append(s, p.value)
+		if strings.Contains(p.value, "+") { // one that was not escaped arrives as a space
+			s = append(s, strings.ReplaceAll(p.value, "+", " "))
+		}
+	}
+	for _, secret := range c.pathSecrets {
+		s = append(s, r.PathValue(secret.name))
+	}
+	return s
+}
+
+// isLong reports whether a secret is so long that it is no part of another word by chance.
+func isLong(secret string) bool { return utf8.RuneCountInString(secret) >= 16 }
+
+// withoutCopies removes copies of secrets from parameters and from JSON.
 func (c *callback) withoutCopies(a *arrival) arrival {
 	without := *a
 	isCopied := false
-	for _, p := range a.proofs {
-		copies := []string{p.value}
-		if strings.Contains(p.value, "+") { // one that was not escaped arrives as a space
-			copies = append(copies, strings.ReplaceAll(p.value, "+", " "))
+	for i, param := range a.params {
+		clean := Param{Name: a.shown.cut(param.Name), Value: a.shown.remove(param.Value)}
+		if clean == param {
+			continue
 		}
-		for i, param := range without.params {
-			value := emptied(param.Value, copies)
-			if value == param.Value {
-				continue
-			}
-			if !isCopied {
-				without.params, isCopied = slices.Clone(a.params), true
-			}
-			without.params[i].Value = value
+		if !isCopied {
+			without.params, isCopied = slices.Clone(a.params), true
 		}
-		without.object = emptied(without.object, copies)
-		if isCopied {
-			without.query = c.emptiedQuery(without.query, copies)
-		}
+		without.params[i] = clean
+	}
+	without.object = a.shown.remove(without.object)
+	if isCopied {
+		without.query = c.cleanQuery(without.query, a.shown)
+	}
+	isSplit := func(secret string) bool { // between parameters, or a name and its value
+		return isLong(secret) && strings.ContainsAny(secret, "&=") && a.shown.cut(without.query) != without.query
+	}
+	if slices.ContainsFunc(a.shown, isSplit) {
+		without.query = ""
 	}
 	return without
 }
 
-// emptiedQuery returns a query without the values of parameters that hold a copy of a secret.
-func (c *callback) emptiedQuery(query string, copies []string) string {
-	var b strings.Builder
-	json := true
+// cleanQuery returns a query without the values of parameters that hold a copy of a secret, and without the names that do.
+func (c *callback) cleanQuery(query string, s shown) string {
+	var kept []string
+	isClosed := true
 	for at := 0; at < len(query); {
-		p := c.parameter(query[at:], json)
-		json = json && !p.isOpen
-		whole := query[at:min(at+p.size+1, len(query))]
-		if emptied(p.value, copies) != p.value {
+		p := c.parameter(query[at:], isClosed)
+		isClosed = isClosed && !p.isOpen
+		whole := query[at : at+p.size]
+		if s.remove(p.value) != p.value {
 			name, _, _ := strings.Cut(whole, "=")
-			whole = name + "=" + whole[p.size:]
+			whole = name + "="
 		}
-		b.WriteString(whole)
+		if s.cut(p.name) == p.name {
+			kept = append(kept, whole)
+		}
 		at += p.size + 1
 	}
-	return b.String()
+	return strings.Join(kept, "&")
 }
 
-// emptied returns a text without copies of a secret: "" for a copy, and JSON without the strings that are one, however they are
-// escaped.
-func emptied(text string, copies []string) string {
-	if slices.Contains(copies, text) {
-		return ""
-	}
-	mayHold := func(secret string) bool { return strings.Contains(text, secret) || strings.IndexByte(text, '\\') >= 0 }
-	if strings.IndexByte(text, '"') < 0 || !slices.ContainsFunc(copies, mayHold) {
+// remove returns a value without copies of secrets. In JSON it removes them from strings, however they are escaped, and leaves valid JSON.
+func (s shown) remove(text string) string {
+	mayHold := func(secret string) bool { return strings.Contains(text, secret) || strings.ContainsAny(text, `\%`) }
+	switch {
+	case !slices.ContainsFunc(s, mayHold):
 		return text
-	}
-	for _, secret := range copies { // also where the quotes are not those of JSON
-		text = strings.ReplaceAll(text, `"`+secret+`"`, `""`)
-	}
-	return quoted.ReplaceAllStringFunc(text, func(whole string) string {
-		if word, ok := jsonscan.Word([]byte(whole)); ok && slices.Contains(copies, word) {
-			return `""`
+	case !isNested([]byte(text), '{') && !isNested([]byte(text), '[') || jsonscan.Check([]byte(text)) != nil:
+		for _, secret := range s { // the quotes may be those of JSON that cannot be read
+			text = strings.ReplaceAll(text, `"`+secret+`"`, `""`)
 		}
-		return whole
+		return s.cut(text)
+	}
+	return jsonScalar.ReplaceAllStringFunc(text, func(whole string) string {
+		word, _ := jsonscan.Word([]byte(whole))
+		switch clean := s.cut(word); {
+		case clean == word:
+			return whole
+		case whole[0] != '"':
+			return "0"
+		default:
+			quoted, _ := json.Marshal(clean)
+			return string(quoted)
+		}
 	})
 }
 
-var quoted = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`)
+var jsonScalar = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9eE]*`)
+
+// cut returns a word without copies of secrets: "" for a copy, and for one that holds the copy of a long secret in an escaped form.
+func (s shown) cut(word string) string {
+	for _, secret := range s {
+		switch {
+		case word == secret:
+			return ""
+		case isLong(secret):
+			word = strings.ReplaceAll(word, secret, "")
+			isEscaped := !isPlain(word) && (strings.Contains(unescape(word, '+'), secret) || strings.Contains(unescape(word, ' '), secret))
+			if isEscaped || strings.Contains(word, secret) { // what stood around a copy may be another one
+				return ""
+			}
+		}
+	}
+	return word
+}
 
 // ScrubURL returns the parts of a callback's URL that may appear in an access log: scheme, host and path, and the length of the
 // query, which holds numbers, texts and secrets.

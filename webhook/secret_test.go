@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -264,4 +265,56 @@ func TestCopyOfASecretInAnyEscape(t *testing.T) {
 		assert.NotContains(t, shown, "TJ4W", name)
 		assert.Equal(t, webhook.Text{Body: "a"}, m[0].Content, name)
 	}
+}
+
+// A long secret is no part of another word by chance, so a part of a value that equals it is a copy.
+func TestCopyOfALongSecretWithinAValue(t *testing.T) {
+	t.Parallel()
+	const secret = "QZ5JEWN+TJ4W5SXP" // 16 characters
+	rcv := hooks(webhook.WithPOST(), webhook.WithSecret("key", secret))
+	link := url.QueryEscape("https://shop.example.com/in?key=" + url.QueryEscape(secret))
+	for name, r := range map[string]*http.Request{
+		"in a text":           get("key=QZ5JEWN%2BTJ4W5SXP&copy=a+QZ5JEWN%2BTJ4W5SXP+b&from=1111&message=Hi"),
+		"in the text":         get("key=QZ5JEWN%2BTJ4W5SXP&from=1111&message=QZ5JEWN%2BTJ4W5SXPHi"),
+		"in a name":           get("key=QZ5JEWN%2BTJ4W5SXP&xQZ5JEWN%2BTJ4W5SXPy=a&from=1111&message=Hi"),
+		"in a URL":            get("key=QZ5JEWN%2BTJ4W5SXP&from=1111&message=Hi&callback=" + link),
+		"escaped again":       get("key=QZ5JEWN%2BTJ4W5SXP&from=1111&message=Hi&callback=" + url.QueryEscape("in?key=QZ5JEWN%2bTJ4W5%53XP")),
+		"one within another":  get("key=QZ5JEWN%2BTJ4W5SXP&from=1111&message=Hi&copy=QZ5JEWN%2BTQZ5JEWN%2BTJ4W5SXPJ4W5SXP"),
+		"in JSON":             post("", "", `{"key":"QZ5JEWN+TJ4W5SXP","copy":{"a":["in?key=QZ5JEWN\u002bTJ4W5SXP"]},"xQZ5JEWN+TJ4W5SXP":1,"from":"1111","message":"Hi"}`),
+		"in JSON of a query":  get("key=QZ5JEWN%2BTJ4W5SXP&from=1111&message=Hi&payload=" + url.QueryEscape(`{"copy":"in?key=QZ5JEWN\u002bTJ4W5SXP"}`)),
+		"in JSON that is cut": get("key=QZ5JEWN%2BTJ4W5SXP&from=1111&message=Hi&other=" + url.QueryEscape(`{"copy":"in?key=QZ5JEWN+TJ4W5SXP`)),
+		"in JSON of a body":   post("", "", `{"key":"QZ5JEWN+TJ4W5SXP","type":"text","from":"1111","id":"a","text":{"body":"Hi","copy":"QZ5JEWN+TJ4W5SXP!"}}`),
+	} {
+		m, _, err := rcv.ParseChatApp1(r)
+		require.NoError(t, err, name)
+		require.Len(t, m, 1, name)
+		shown := fmt.Sprintf("%v %s %s", m[0].Params, m[0].RawQuery, m[0].JSON)
+		assert.NotContains(t, shown, "J4W5", name)
+		assert.True(t, m[0].JSON == nil || json.Valid(m[0].JSON), "%s: %s", name, m[0].JSON)
+		assert.Equal(t, webhook.Text{Body: "Hi"}, m[0].Content, name)
+	}
+	m, err := hooks(webhook.WithSecret("key", "a&b=c&defghijklmno")).ParseSMS(get("key=a%26b%3Dc%26defghijklmno&from=1&x=a&b=c&defghijklmno=1"))
+	require.NoError(t, err)
+	assert.Empty(t, m.RawQuery, "a copy that nobody escaped is several parameters")
+	m, err = hooks(webhook.WithSecret("key", "1234567890123456"), webhook.WithPOST()).ParseSMS(post("", "", `{"key":"1234567890123456","n":-1234567890123456.5,"o":{"n":12345678901234567},"from":"1"}`))
+	require.NoError(t, err)
+	assert.Equal(t, webhook.Params{{Name: "n", Value: "-.5"}, {Name: "o", Value: `{"n":0}`}, {Name: "from", Value: "1"}}, m.Params)
+
+	short, err := hooks(webhook.WithSecret("key", "QZ5JEWNTJ4W5SXP")).ParseSMS(get("key=QZ5JEWNTJ4W5SXP&from=1&message=a+QZ5JEWNTJ4W5SXP&copy=QZ5JEWNTJ4W5SXP"))
+	require.NoError(t, err)
+	assert.Equal(t, "a QZ5JEWNTJ4W5SXP", short.Text, "15 characters are a part of a text")
+	assert.Equal(t, "from=1&message=a+QZ5JEWNTJ4W5SXP&copy=", short.RawQuery)
+}
+
+func TestCopyOfAPathSecret(t *testing.T) {
+	t.Parallel()
+	var in inbox[webhook.SMSMessage]
+	mux := http.NewServeMux()
+	mux.Handle("/{place}/sms", hooks(webhook.WithPathSecret("place", "QZ5JEWNTJ4W5SXPJ")).SMS(in.handle))
+	r := get("from=1111&message=Hi&callback=https://shop.example.com/QZ5JEWNTJ4W5SXPJ/sms")
+	r.URL.Path = "/QZ5JEWNTJ4W5SXPJ/sms"
+	require.Equal(t, http.StatusOK, call(t, mux, r).Code)
+	m := in.one(t)
+	assert.NotContains(t, fmt.Sprint(m.Params, m.RawQuery), "QZ5JEWNTJ4W5SXPJ")
+	assert.Equal(t, "https://shop.example.com//sms", m.Params.Get("callback"))
 }
