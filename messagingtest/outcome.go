@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // A DeliveryState is how far a chat-app message has come.
@@ -57,7 +59,8 @@ func (s *Server) SetDelivery(recipient string, outcome Outcome) {
 
 // SetOutcome sets what becomes of one message in the ledger from now on, as [Server.SetDelivery] does for messages to come, and
 // reports whether there is such a message. Its lifetime does not begin again. A fallback that was not sent yet is sent if and
-// when it now applies. Unlike SetDelivery, it takes an SMS too, which lives for [DefaultTTL].
+// when it now applies. Unlike SetDelivery, it takes an SMS too, which lives for [DefaultTTL]. A listing shows the state of an SMS by the
+// contract's own word.
 func (s *Server) SetOutcome(id string, outcome Outcome) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,10 +70,19 @@ func (s *Server) SetOutcome(id string, outcome Outcome) bool {
 	}
 	s.ledger.setOutcome(r, outcome)
 	if r.Channel == ChannelSMS {
-		r.DeliveryStatus, s.ledger.sorted = string(r.at(s.ledger.advanced).State), nil
+		r.DeliveryStatus, s.ledger.sorted = s.statusWord(r.at(s.ledger.advanced).State), nil
 	}
 	s.ledger.touch(r)
 	return true
+}
+
+// statusWord returns the contract's word for a state: the state itself, if that is one, or the first.
+func (s *Server) statusWord(state DeliveryState) string {
+	statuses := s.names.WebhookDelivery.Statuses
+	if meaning, _ := table.Meaning(statuses, string(state), true); meaning == string(state) {
+		return meaning
+	}
+	return cmp.Or(firstWord(statuses[string(state)]), string(state))
 }
 
 func outcomeKey(recipient string) string {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 func TestChangesYieldsEntriesAndStates(t *testing.T) {
@@ -140,6 +142,26 @@ func TestSetOutcome(t *testing.T) {
 	require.True(t, s.SetOutcome(chat, FailDelivery()))
 	s.Advance(time.Hour)
 	assert.Len(t, s.Sent(), 3, "a fallback is sent once")
+}
+
+func TestSetOutcomeListsTheContractsOwnWord(t *testing.T) {
+	t.Parallel()
+	for overlay, want := range map[string]string{
+		`{}`: "delivered",
+		`{"webhook.delivery": {"statuses": {"delivered": ["DELIVRD", "1"]}}}`:          "DELIVRD",
+		`{"webhook.delivery": {"statuses": {"delivered": ["2", "DELIVERED"]}}}`:        "delivered",
+		`{"webhook.delivery": {"statuses": {"delivered": ["DELI*"]}}}`:                 "delivered",
+		`{"webhook.delivery": {"statuses": {"delivered": ["ok*"]}}}`:                   "ok",
+		`{"webhook.delivery": {"statuses": {"delivered": []}}}`:                        "delivered",
+		`{"webhook.delivery": {"statuses": {"delivered": ["1"], "sent": ["deliv*"]}}}`: "1",
+	} {
+		names, err := contract.Parse([]byte(overlay))
+		require.NoError(t, err)
+		s, client := NewServer(t, WithContract(names)), newClient(t)
+		id := send(t, client, s, `{"from":"ACME","to":"+639171234567","text":"Hi"}`).data(t)["id"]
+		require.True(t, s.SetOutcome(id, Deliver()))
+		assert.Equal(t, []string{want}, list(t, client, s).column("dlrStatus"), overlay)
+	}
 }
 
 func TestDropRemovesTheOldest(t *testing.T) {
