@@ -114,14 +114,14 @@ func (p *Paths) Find(w *Walker, found []Value) ([]Value, error) {
 func (w *Walker) walk(n *Node, found []Value) {
 	c := w.Peek()
 	v := Value{Start: w.Pos}
-	switch {
-	case c == '{':
+	switch c {
+	case '{':
 		v.Kind = Object
 		for more := w.Open('}'); more; more = w.Next('}') {
 			w.Walk(n.Child(w.Name()), found)
 		}
 		v.End = w.Pos
-	case c == '[':
+	case '[':
 		v.Kind = List
 		if n.list > 0 {
 			w.List(n.list - 1)
