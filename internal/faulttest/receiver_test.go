@@ -167,6 +167,7 @@ func receiverOptions() map[string]webhook.Option {
 		"WithDuplicateWindow": webhook.WithDuplicateWindow(time.Second),
 		"WithHandlerTimeout":  webhook.WithHandlerTimeout(time.Second),
 		"WithStatuses":        webhook.WithStatuses(func(context.Context, webhook.DeliveryReport) error { return nil }),
+		"WithFields":          webhook.WithFields("standby"),
 		"WithPOST":            webhook.WithPOST(),
 		"WithContract":        webhook.WithContract(contract.Default()),
 		"WithLogger":          webhook.WithLogger(slog.New(slog.DiscardHandler).With("by", "SECRET")),
