@@ -87,11 +87,11 @@ var values = regexp.MustCompile(`[,:] (code|request) \S+|[,:] "(\\.|[^"\\])*"`)
 
 // describe says what is wrong with an answer, without a value of the response.
 func (a *answer) describe() string {
-	if a.err == nil {
+	text, isOwn := strings.CutPrefix(fmt.Sprint(a.err), "messaging: ")
+	switch {
+	case a.err == nil:
 		return "there is no list where the rows are"
-	}
-	text, isOwn := strings.CutPrefix(a.err.Error(), "messaging: ")
-	if !isOwn {
+	case !isOwn:
 		return "the call failed"
 	}
 	return values.ReplaceAllString(strings.ReplaceAll(text, "\n", "; "), "")

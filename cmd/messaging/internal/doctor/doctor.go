@@ -90,13 +90,17 @@ func (d *doctor) examineListing(ctx context.Context) bool {
 	if d.report.add(partService, f); !l.isOK {
 		return l.status > 0 && !errors.Is(l.err, messaging.ErrUnauthorized) && !errors.Is(l.err, messaging.ErrForbidden)
 	}
-	// The rows are where the contract reads them, or else the only list of objects.
+	// The rows are where the contract reads them, or else the only list of objects. One with another in its only element may be no listing.
 	reads, found := d.table.SMSList.Items, listsIn(l.doc, "")
 	if len(found) == 1 {
-		reads = append(slices.Clone(reads), found[0])
+		reads = slices.Concat(reads, found)
 	}
 	d.first = l.doc
-	if i := slices.IndexFunc(reads, func(path string) bool { return slices.Contains(found, path) }); i >= 0 {
+	isRows := func(path string) bool {
+		isInner := func(other string) bool { return strings.HasPrefix(other, join(path, "0")+".") }
+		return slices.Contains(found, path) && (len(l.doc.At(path).List()) != 1 || !slices.ContainsFunc(found, isInner))
+	}
+	if i := slices.IndexFunc(reads, isRows); i >= 0 {
 		d.setItems(reads[i])
 	}
 	return true
@@ -106,7 +110,7 @@ func (d *doctor) examineListing(ctx context.Context) bool {
 func (d *doctor) setItems(path string) {
 	d.items, d.hasItems = path, true
 	d.rows, _ = rowsAt(d.first, path)
-	if client, err := d.with(line{partItems, []string{path}}); err == nil && !slices.Contains(d.table.SMSList.Items, path) {
+	if client, err := d.with(line{partList + " items", []string{path}}); err == nil && !slices.Contains(d.table.SMSList.Items, path) {
 		d.client = client
 	}
 }
@@ -130,11 +134,11 @@ func (d *doctor) examineItems() {
 	isRead := d.hasItems && slices.Contains(reads, d.items)
 	if len(d.own()) > 0 {
 		if f.word = proven; !isRead {
-			d.prove(found, partItems)
+			d.prove(found, partList+" items")
 		}
 	} else if len(found) > 0 {
 		if f.word = plausible; !isRead {
-			d.suggest(found, partItems)
+			d.suggest(found, partList+" items")
 		}
 	}
 	if d.report.add(partList, f); len(d.rows) == 0 {

@@ -302,6 +302,18 @@ func TestTwoIDsAreNotToldApart(t *testing.T) {
 	assert.Equal(t, `["group","handle"]`, got.comments["sms.send.response.id"])
 }
 
+// TestListInAListIsFound has rows in the only element of the list that the contract reads: the element is no row.
+func TestListInAListIsFound(t *testing.T) {
+	f := newFake()
+	f.page = func(rows []object, _ url.Values) object { return object{"data": []object{{"messages": rows}}} }
+	got := examineFake(t, f)
+	assert.Equal(t, `["data.0.messages"]`, got.lines["sms.list.items"], got.out)
+	assert.Equal(t, provenPlaces(), got.proven(), got.out)
+	for place := range got.lines {
+		assert.NotContains(t, place, "params")
+	}
+}
+
 // TestRepeatedCursorEnds has a service that pages by cursor and gives the same one each time.
 func TestRepeatedCursorEnds(t *testing.T) {
 	f := newFake()
@@ -388,7 +400,7 @@ func TestRefusedSendPrintsOverlayToFillIn(t *testing.T) {
 	assert.Equal(t, 1, got.status)
 	assert.Contains(t, got.out, "fill in the overlay below")
 	_, overlay, _ := strings.Cut(got.out, "The overlay")
-	assert.Contains(t, overlay, "{\n  \"sms.send\": {\n    \"encoding\": \"json\",\n    \"fields\"")
+	assert.Contains(t, overlay, "{\n  \"sms.send\": {\n    \"fields\": {\n      \"from\": \"from\"")
 	assert.NotContains(t, overlay, "sms.list")
 	assert.Equal(t, `["source","target"]`, got.comments["sms.send.fields.to"])
 	for _, sent := range f.tried {
@@ -464,4 +476,37 @@ func TestFailedCounterTestProvesNothing(t *testing.T) {
 	got := examineFake(t, f, "--timeout", "200ms")
 	assert.Equal(t, plausible, got.words["sms.list.params.reference"], got.out)
 	assert.NotContains(t, got.lines, "sms.list.params.reference")
+}
+
+// TestFilterHasTheNameOfTheRow has a service that ignores the default names, and filters by those of its rows.
+func TestFilterHasTheNameOfTheRow(t *testing.T) {
+	f := newFake()
+	f.filters = map[string]func(m fakeMessage, value string) bool{
+		"ref": f.filters["filter[referenceId]"], "uid": f.filters["filter[transactionId]"], "batch": f.filters["filter[requestId]"],
+		"target": f.filters["filter[to]"], "body": func(fakeMessage, string) bool { return true },
+	}
+	got := examineFake(t, f)
+	assert.Equal(t, provenPlaces(), got.proven(), got.out)
+	for concept, name := range map[string]string{"reference": `"ref"`, "id": `"uid"`, "request": `"batch"`, "to": `""`, "from": `""`} {
+		assert.Equal(t, name, got.lines["sms.list.params."+concept], concept)
+	}
+	assert.Contains(t, got.comments["sms.list.params.to"], "target finds 2 rows, each with the value")
+}
+
+// TestListingThatTakesNoParameter has a service that refuses every parameter of the listing: what came back is proven all the same, and no
+// filter is.
+func TestListingThatTakesNoParameter(t *testing.T) {
+	f := newFake()
+	f.refuses = func(r *http.Request, _ url.Values) string {
+		if r.URL.RawQuery != "" {
+			return "400 no parameters"
+		}
+		return ""
+	}
+	got := examineFake(t, f)
+	assert.Equal(t, proven, got.words["sms.send.sends"], got.out)
+	for _, concept := range []string{"reference", "id", "request", "to"} {
+		assert.Equal(t, absent, got.words["sms.list.params."+concept], concept)
+		assert.NotContains(t, got.lines, "sms.list.params."+concept)
+	}
 }

@@ -40,9 +40,7 @@ const (
 	partRecord   = "sms.list record"
 	partPage     = "sms.list page"
 	partParams   = "sms.list params"
-	partItems    = "sms.list items"
 	partErrors   = "errors"
-	partOverlay  = "overlay"
 )
 
 // entry is a finding of a part, or a note.
@@ -130,7 +128,7 @@ func (d *doctor) adopted() overlay {
 		}
 		changed, _, err := all.with(lines...)
 		if err != nil {
-			d.report.note(partOverlay, "%s is not written: %s", strings.ReplaceAll(lines[0].path, " ", "."), strings.ReplaceAll(err.Error(), "\n", "; "))
+			d.report.note("overlay", "%s is not written: %s", strings.ReplaceAll(lines[0].path, " ", "."), strings.ReplaceAll(err.Error(), "\n", "; "))
 			continue
 		}
 		all = changed

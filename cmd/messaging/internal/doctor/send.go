@@ -173,7 +173,6 @@ func (d *doctor) suggestSend(values map[string]string) {
 			d.suggest(meant, partFields+" "+concept)
 		}
 	}
-	d.prove(d.table.SMSSend.Encoding, partSend+" encoding")
 }
 
 // await waits until the message is listed.
