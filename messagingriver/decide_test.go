@@ -513,31 +513,6 @@ func TestMessagesOfARecipientAreSentInOrder(t *testing.T) {
 	})
 }
 
-// TestJobsOfEarlierVersions: those of a queue for all channels are sent at once, and the rows of others in the next round.
-func TestJobsOfEarlierVersions(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t test) {
-		service, client := connected(t)
-		options := quick()
-		options.SendTimeout = 40 * time.Second // so that nothing is sent because it is overdue
-		r := t.newRig(t, client, options)
-		insert(t, r, smsMessage("a"), chatMessage("b"), smsMessage("c"), smsMessage("d"))
-		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET priority = NULL, max_attempts = NULL"))
-		require.NoError(t, r.exec(t.Context(), "DELETE FROM river_job"))
-		require.NoError(t, r.insertJob(t.Context(), "messaging", `{"messages": [{"channel": "sms", "reference": "a"}, {"channel": "chatapp1", "reference": "b"}]}`))
-		require.NoError(t, r.insertJob(t.Context(), "messaging", `{"channel": "sms", "reference": "c"}`))
-		defer r.start(t)()
-		becomes(t, r, smsKey("a"), messagingriver.Accepted)
-		becomes(t, r, chatKey("b"), messagingriver.Accepted)
-		becomes(t, r, smsKey("c"), messagingriver.Accepted)
-		began := time.Now()
-		require.NoError(t, r.insertJob(t.Context(), "messaging", `{"message": 17}`))
-		becomes(t, r, smsKey("d"), messagingriver.Accepted)
-		assert.Less(t, time.Since(began), 40*time.Second, "a round is 10 s, and five SendTimeouts are 200 s")
-		assert.Len(t, service.Sent(), 4)
-	})
-}
-
 // TestWorkerWithAWrongClock: it takes part in the work, and delays nothing by more than a round.
 func TestWorkerWithAWrongClock(t *testing.T) {
 	t.Parallel()

@@ -69,11 +69,11 @@ type Options struct {
 	InOrder bool
 }
 
-// The queues: one for the messages of each channel, one for the outbox's own work, and the one of the first version, which had
-// all messages.
-const queuePrefix, tendQueue, firstQueue = "messaging_", "messaging_tend", "messaging"
+// tendQueue is the queue for the outbox's own work.
+const tendQueue = "messaging_tend"
 
-func queueOf(channel string) string { return queuePrefix + channel }
+// queueOf returns the queue for the messages of a channel.
+func queueOf(channel string) string { return "messaging_" + channel }
 
 // knownChannels returns the list of channels as SQL.
 func knownChannels() string {
@@ -155,7 +155,6 @@ func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 		// With River's own cooldown of 100 ms, 100 workers would send at most 1,000 messages a second.
 		config.Queues[queueOf(name)] = river.QueueConfig{MaxWorkers: o.options.Workers, FetchCooldown: 10 * time.Millisecond}
 	}
-	config.Queues[firstQueue] = river.QueueConfig{MaxWorkers: min(10, o.options.Workers)}
 	config.Queues[tendQueue] = river.QueueConfig{MaxWorkers: 1}
 	config.PeriodicJobs = append(config.PeriodicJobs, river.NewPeriodicJob(
 		river.PeriodicInterval(o.round()),

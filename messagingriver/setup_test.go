@@ -103,8 +103,6 @@ type rig interface {
 	runUntil(t testing.TB, config river.Config, is func() bool)
 	// cancelJobs cancels every job for messages, as River's page does.
 	cancelJobs(ctx context.Context) error
-	// insertJob inserts a job for messages with arguments of another version.
-	insertJob(ctx context.Context, queue, args string) error
 	counts(ctx context.Context) map[messagingriver.State]int
 	// bare has a bare River worker send n messages to a service.
 	bare(b *testing.B, n int, service *messagingtest.Server, run func(start, stop func()))
@@ -270,21 +268,6 @@ func (r rigOf[TTx]) cancelJobs(ctx context.Context) error {
 	}
 	return nil
 }
-
-func (r rigOf[TTx]) insertJob(ctx context.Context, queue, args string) error {
-	client, err := r.client(&river.Config{})
-	if err != nil {
-		return err
-	}
-	_, err = client.Insert(ctx, rawArgs(args), &river.InsertOpts{Queue: queue})
-	return err
-}
-
-// rawArgs are the arguments of a job as JSON.
-type rawArgs string
-
-func (rawArgs) Kind() string                   { return sendArgs{}.Kind() }
-func (a rawArgs) MarshalJSON() ([]byte, error) { return []byte(a), nil }
 
 func (r rigOf[TTx]) counts(ctx context.Context) map[messagingriver.State]int {
 	counts := map[messagingriver.State]int{}
