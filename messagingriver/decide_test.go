@@ -318,9 +318,9 @@ func TestRoundEndsWhenNothingIsLeft(t *testing.T) {
 		options.SendTimeout = 20 * time.Minute // one round in this test
 		r := t.newRig(t, client, options)
 		require.NoError(t, r.exec(t.Context(), `
-			INSERT INTO messaging_outbox (channel, reference, state, attempt, problem, created_at, due_at)
+			INSERT INTO messaging_outbox (channel, reference, state, attempt, problem, created_at, due_at, not_before, priority, max_attempts)
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-			SELECT 'sms', 'order-' || i, CASE WHEN i % 2 = 0 THEN 'accepted' ELSE 'refused' END, 1, '', 1, 1 FROM n`))
+			SELECT 'sms', 'order-' || i, CASE WHEN i % 2 = 0 THEN 'accepted' ELSE 'refused' END, 1, '', 1, 1, 0, 1, 1 FROM n`))
 		defer r.start(t)()
 		require.Eventually(t, func() bool {
 			var n int
