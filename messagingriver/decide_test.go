@@ -350,7 +350,7 @@ func TestRateIsOfAllProcesses(t *testing.T) {
 		options := quick()
 		options.Rate, options.Burst = rate, burst
 		r := t.newRig(t, client, options)
-		var messages []messagingriver.Message
+		var messages []messaging.Message
 		for i := range 500 {
 			messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
 		}
@@ -464,7 +464,7 @@ func TestLimitedWorkerClaimsWhatItSends(t *testing.T) {
 					require.NoError(inner, r.SetRate(inner.Context(), 2))
 					time.Sleep(1100 * time.Millisecond) // a rate holds within a second
 				}
-				var messages []messagingriver.Message
+				var messages []messaging.Message
 				for i := range 100 {
 					messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
 				}
@@ -488,7 +488,7 @@ func TestMessagesOfARecipientAreSentInOrder(t *testing.T) {
 		options.InOrder = true
 		r := t.newRig(t, client, options)
 		service.InjectRandomly(1, 1, messagingtest.Slow(50*time.Millisecond), messagingtest.Slow(time.Millisecond))
-		to := func(n, i int) messagingriver.Message {
+		to := func(n, i int) messaging.Message {
 			return sms.Message{From: "ACME", To: fmt.Sprintf("+63917123456%d", n), Text: text, ReferenceID: fmt.Sprintf("%d-%d", n, i)}
 		}
 		stop := r.start(t)
@@ -561,7 +561,7 @@ func TestStopLeavesNothingInDoubt(t *testing.T) {
 		options.Workers = 20
 		r := t.newRig(t, client, options)
 		service.InjectRandomly(1, 1, messagingtest.Slow(time.Second))
-		var messages []messagingriver.Message
+		var messages []messaging.Message
 		for i := range 500 {
 			messages = append(messages, chatMessage(fmt.Sprint("order-", i)))
 		}
@@ -589,7 +589,7 @@ func TestChannelsAreApart(t *testing.T) {
 		options.Workers, options.SendTimeout = 5, 30*time.Second
 		r := t.newRig(t, client, options)
 		service.Inject(messagingtest.Slow(6*time.Second), 5)
-		var chats, texts []messagingriver.Message
+		var chats, texts []messaging.Message
 		for i := range 100 {
 			chats = append(chats, chatMessage(fmt.Sprint("chat-", i)))
 			texts = append(texts, smsMessage(fmt.Sprint("sms-", i)))
@@ -654,7 +654,7 @@ func TestStormCostsFewMessages(t *testing.T) {
 		options := quick()
 		options.SendTimeout, options.SettleFor = 30*time.Second, time.Hour
 		r := t.newRig(t, client, options)
-		var messages []messagingriver.Message
+		var messages []messaging.Message
 		for i := range 2000 {
 			messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
 		}
@@ -710,7 +710,7 @@ func TestWaitingForTheClientCostsNothing(t *testing.T) {
 		options := quick()
 		options.SendTimeout = time.Second // less than the limit needs for those that have workers
 		r := t.newRig(t, client, options)
-		var messages []messagingriver.Message
+		var messages []messaging.Message
 		for i := range 100 {
 			messages = append(messages, smsMessage(fmt.Sprint("sms-", i)), chatMessage(fmt.Sprint("chat-", i)))
 		}
@@ -754,7 +754,7 @@ func TestSustainedLoadLeavesNoGrowingTable(t *testing.T) {
 		}
 		for second := range seconds {
 			next := time.After(time.Second)
-			messages := make([]messagingriver.Message, perSecond)
+			messages := make([]messaging.Message, perSecond)
 			for i := range messages {
 				messages[i] = smsMessage(fmt.Sprint(second, "-", i))
 			}

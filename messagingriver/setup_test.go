@@ -90,9 +90,9 @@ type outbox interface {
 type rig interface {
 	outbox
 	// insert enqueues messages in one transaction, which it commits unless it is told to roll back.
-	insert(ctx context.Context, rollBack bool, messages ...messagingriver.Message) (int, error)
+	insert(ctx context.Context, rollBack bool, messages ...messaging.Message) (int, error)
 	// insertWith is like insert, for one message with options of River's.
-	insertWith(ctx context.Context, message messagingriver.Message, options river.InsertOpts) error
+	insertWith(ctx context.Context, message messaging.Message, options river.InsertOpts) error
 	// row returns the row of a message, as the table's documentation has it.
 	row(ctx context.Context, key messagingriver.Key) (row, error)
 	// start works the queue until stop is called.
@@ -163,7 +163,7 @@ func rigOnPostgres(pool *pgxpool.Pool, client *messaging.Client, options messagi
 	}, riverpgxv5.New(pool), stdlib.OpenDBFromPool(pool)}, err
 }
 
-func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, messages ...messagingriver.Message) (int, error) {
+func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, messages ...messaging.Message) (int, error) {
 	tx, commit, undo, err := r.begin(ctx)
 	if err != nil {
 		return 0, err
@@ -175,12 +175,12 @@ func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, messages ...messa
 	return added, commit()
 }
 
-func (r rigOf[TTx]) insertWith(ctx context.Context, message messagingriver.Message, options river.InsertOpts) error {
+func (r rigOf[TTx]) insertWith(ctx context.Context, message messaging.Message, options river.InsertOpts) error {
 	tx, commit, undo, err := r.begin(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := r.InsertMany(ctx, tx, []messagingriver.Message{message}, options); err != nil {
+	if _, err := r.InsertMany(ctx, tx, []messaging.Message{message}, options); err != nil {
 		return errors.Join(err, undo())
 	}
 	return commit()
