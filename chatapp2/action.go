@@ -48,7 +48,7 @@ type RawAction struct {
 }
 
 func (a RawAction) check(c *checks) {
-	shape.CheckRaw[Action](&c.Checker, a.JSON, func(value any) any { return map[string]any{"type": a.Type, "action": value} })
+	shape.CheckRaw[Action](c, a.JSON, func(value any) any { return map[string]any{"type": a.Type, "action": value} })
 }
 
 // ReplyButtons is 1 to 3 buttons, one of which the recipient taps to reply. The Interactive takes any header. It can also be

@@ -186,5 +186,5 @@ func checkTexts(parameters []Parameter, most int) string {
 func (s TemplateOrderStatus) check(c *checks) { c.Field("Status", string(s.Status), orderStates) }
 
 func (r RawComponent) check(c *checks) {
-	shape.CheckRawObject[Component](&c.Checker, r.JSON)
+	shape.CheckRawObject[Component](c, r.JSON)
 }

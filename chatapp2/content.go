@@ -47,7 +47,7 @@ func (r Raw) check(c *checks) {
 	if slices.Contains(envelopeNames(), r.Type) {
 		c.Found("Type", "must not be the name of a member that every message has")
 	}
-	shape.CheckRaw[Content](&c.Checker, r.JSON, func(value any) any { return contentOf(r.Type, value) })
+	shape.CheckRaw[Content](c, r.JSON, func(value any) any { return contentOf(r.Type, value) })
 }
 
 // decodeContent returns the content of a message of a type, typed if a type holds all of it.

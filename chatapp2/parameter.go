@@ -91,5 +91,5 @@ func countNames(parameters ...Parameter) (named, unnamed int) {
 }
 
 func (p RawParameter) check(c *checks) {
-	shape.CheckRawObject[Parameter](&c.Checker, p.JSON)
+	shape.CheckRawObject[Parameter](c, p.JSON)
 }

@@ -13,22 +13,18 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-type checks struct{ shape.Checker }
+type checks = shape.Checker
 
 // checker is a type with rules that are in no tag, most of them about several of its fields.
 type checker interface{ check(c *checks) }
 
-// Check implements shape.Rules.
-func (c *checks) Check(v reflect.Value) {
-	if own, ok := reflect.TypeAssert[checker](v); ok {
-		own.check(c)
-	}
-}
-
 // validate finds all problems of the message, except those of the fields that the contract names.
 func (m Message) validate() *checks {
-	c := new(checks)
-	c.Checker = allShapes().NewChecker(c)
+	c := allShapes().NewChecker(func(c *checks, v reflect.Value) {
+		if own, ok := reflect.TypeAssert[checker](v); ok {
+			own.check(c)
+		}
+	})
 	m.checkRecipient(c)
 	content := m.Content // so that reflect does not move the message to the heap
 	c.Value("Content", reflect.ValueOf(&content).Elem(), "required")

@@ -46,7 +46,7 @@ func BenchmarkOutbox(b *testing.B) {
 				r := bb.newRig(b, client, messagingriver.Options{Workers: atOnce})
 				measure("in", func() {
 					for batch := range slices.Chunk(samples("outbox", messages), each) {
-						messages := make([]messagingriver.Message, len(batch))
+						messages := make([]messaging.Message, len(batch))
 						for i, m := range batch {
 							messages[i] = m
 						}
@@ -107,7 +107,7 @@ func BenchmarkSize(b *testing.B) {
 			}
 			for b.Loop() {
 				for batch := range slices.Chunk(samples("size", messages), 1000) {
-					some := make([]messagingriver.Message, len(batch))
+					some := make([]messaging.Message, len(batch))
 					for i, m := range batch {
 						m.Text = "Your order 17 is ready. Show this message at the counter, open from 8 to 20 h. "
 						some[i] = m

@@ -133,7 +133,7 @@ func keyColumns(key *Key) []any { return []any{&key.Channel, &key.Reference} }
 func (d database[TTx]) attempts(ctx context.Context, update string, args ...any) ([]attempt, error) {
 	return fetch(ctx, d, func(a *attempt) []any {
 		return []any{&a.Channel, &a.Reference, &a.number, &a.stored, &a.age, &a.failures, &a.most, &a.resent, &a.recipient}
-	}, update+` RETURNING channel, reference, attempt, message, CLOCK - COALESCE(began_at, 0), failures, COALESCE(max_attempts, 0),
+	}, update+` RETURNING channel, reference, attempt, message, CLOCK - COALESCE(began_at, 0), failures, max_attempts,
 		resent, COALESCE(recipient, '')`, args...)
 }
 
@@ -175,23 +175,12 @@ func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	if err = o.database.change(ctx, tables); err != nil {
 		return err
 	}
-	for name, kind := range laterColumns() {
-		if o.database.change(ctx, "SELECT "+name+" FROM messaging_outbox LIMIT 0") == nil {
-			continue
-		}
-		if err = o.database.change(ctx, "ALTER TABLE messaging_outbox ADD COLUMN "+name+" "+kind); err != nil {
-			return err
-		}
-	}
 	if o.database.sequence != "" {
-		if err = o.database.change(ctx, o.database.sequence); err != nil {
-			return err
-		}
+		err = o.database.change(ctx, o.database.sequence)
 	}
-	return o.database.change(ctx, indexes)
+	return err
 }
 
-// tables creates what the first version had, and the tables that came later.
 const tables = `
 	CREATE TABLE IF NOT EXISTS messaging_outbox (
 		channel TEXT NOT NULL,
@@ -204,28 +193,20 @@ const tables = `
 		created_at BIGINT NOT NULL,
 		began_at BIGINT,
 		due_at BIGINT,
+		not_before BIGINT NOT NULL, -- nothing is sent earlier
+		failures BIGINT NOT NULL DEFAULT 0, -- attempts that count toward max_attempts
+		priority BIGINT NOT NULL, -- of its jobs
+		max_attempts BIGINT NOT NULL,
+		recipient TEXT, -- if Options.InOrder
+		seq BIGINT,
+		resent BIGINT NOT NULL DEFAULT 0, -- how often it was sent again because no listing showed it
+		decided_at BIGINT NOT NULL DEFAULT 0, -- when a person last decided about it
 		PRIMARY KEY (channel, reference)
 	) WITHOUT ROWID;
 	CREATE TABLE IF NOT EXISTS messaging_pause (queue TEXT PRIMARY KEY, problem TEXT NOT NULL, probe_at BIGINT NOT NULL);
 	CREATE TABLE IF NOT EXISTS messaging_breaker (channel TEXT PRIMARY KEY, cause TEXT NOT NULL, seen_at BIGINT NOT NULL);
 	CREATE TABLE IF NOT EXISTS messaging_rate (name TEXT PRIMARY KEY, rate DOUBLE PRECISION, next_at DOUBLE PRECISION NOT NULL);
-	INSERT INTO messaging_rate (name, rate, next_at) VALUES ('account', NULL, 0) ON CONFLICT DO NOTHING`
-
-// laterColumns returns the columns that later versions added to messaging_outbox. A row of the first version has their defaults.
-func laterColumns() map[string]string {
-	return map[string]string{
-		"not_before":   "BIGINT NOT NULL DEFAULT 0", // nothing is sent earlier
-		"failures":     "BIGINT NOT NULL DEFAULT 0", // attempts that count toward max_attempts
-		"priority":     "BIGINT",                    // of its jobs; NULL in a row of the first version
-		"max_attempts": "BIGINT",
-		"recipient":    "TEXT", // if Options.InOrder
-		"seq":          "BIGINT",
-		"resent":       "BIGINT NOT NULL DEFAULT 0", // how often it was sent again because no listing showed it
-		"decided_at":   "BIGINT NOT NULL DEFAULT 0", // when a person last decided about it
-	}
-}
-
-const indexes = `
+	INSERT INTO messaging_rate (name, rate, next_at) VALUES ('account', NULL, 0) ON CONFLICT DO NOTHING;
 	CREATE INDEX IF NOT EXISTS messaging_outbox_due ON messaging_outbox (state, due_at);
 	CREATE INDEX IF NOT EXISTS messaging_outbox_order ON messaging_outbox (channel, recipient, seq) WHERE recipient IS NOT NULL`
 

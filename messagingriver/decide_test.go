@@ -318,9 +318,9 @@ func TestRoundEndsWhenNothingIsLeft(t *testing.T) {
 		options.SendTimeout = 20 * time.Minute // one round in this test
 		r := t.newRig(t, client, options)
 		require.NoError(t, r.exec(t.Context(), `
-			INSERT INTO messaging_outbox (channel, reference, state, attempt, problem, created_at, due_at)
+			INSERT INTO messaging_outbox (channel, reference, state, attempt, problem, created_at, due_at, not_before, priority, max_attempts)
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-			SELECT 'sms', 'order-' || i, CASE WHEN i % 2 = 0 THEN 'accepted' ELSE 'refused' END, 1, '', 1, 1 FROM n`))
+			SELECT 'sms', 'order-' || i, CASE WHEN i % 2 = 0 THEN 'accepted' ELSE 'refused' END, 1, '', 1, 1, 0, 1, 1 FROM n`))
 		defer r.start(t)()
 		require.Eventually(t, func() bool {
 			var n int
@@ -350,7 +350,7 @@ func TestRateIsOfAllProcesses(t *testing.T) {
 		options := quick()
 		options.Rate, options.Burst = rate, burst
 		r := t.newRig(t, client, options)
-		var messages []messagingriver.Message
+		var messages []messaging.Message
 		for i := range 500 {
 			messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
 		}
@@ -464,7 +464,7 @@ func TestLimitedWorkerClaimsWhatItSends(t *testing.T) {
 					require.NoError(inner, r.SetRate(inner.Context(), 2))
 					time.Sleep(1100 * time.Millisecond) // a rate holds within a second
 				}
-				var messages []messagingriver.Message
+				var messages []messaging.Message
 				for i := range 100 {
 					messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
 				}
@@ -488,7 +488,7 @@ func TestMessagesOfARecipientAreSentInOrder(t *testing.T) {
 		options.InOrder = true
 		r := t.newRig(t, client, options)
 		service.InjectRandomly(1, 1, messagingtest.Slow(50*time.Millisecond), messagingtest.Slow(time.Millisecond))
-		to := func(n, i int) messagingriver.Message {
+		to := func(n, i int) messaging.Message {
 			return sms.Message{From: "ACME", To: fmt.Sprintf("+63917123456%d", n), Text: text, ReferenceID: fmt.Sprintf("%d-%d", n, i)}
 		}
 		stop := r.start(t)
@@ -510,31 +510,6 @@ func TestMessagesOfARecipientAreSentInOrder(t *testing.T) {
 		rest, err := r.dump(t.Context())
 		require.NoError(t, err)
 		assert.NotContains(t, rest, "63917", "recipients are deleted with the content")
-	})
-}
-
-// TestJobsOfEarlierVersions: those of a queue for all channels are sent at once, and the rows of others in the next round.
-func TestJobsOfEarlierVersions(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t test) {
-		service, client := connected(t)
-		options := quick()
-		options.SendTimeout = 40 * time.Second // so that nothing is sent because it is overdue
-		r := t.newRig(t, client, options)
-		insert(t, r, smsMessage("a"), chatMessage("b"), smsMessage("c"), smsMessage("d"))
-		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET priority = NULL, max_attempts = NULL"))
-		require.NoError(t, r.exec(t.Context(), "DELETE FROM river_job"))
-		require.NoError(t, r.insertJob(t.Context(), "messaging", `{"messages": [{"channel": "sms", "reference": "a"}, {"channel": "chatapp1", "reference": "b"}]}`))
-		require.NoError(t, r.insertJob(t.Context(), "messaging", `{"channel": "sms", "reference": "c"}`))
-		defer r.start(t)()
-		becomes(t, r, smsKey("a"), messagingriver.Accepted)
-		becomes(t, r, chatKey("b"), messagingriver.Accepted)
-		becomes(t, r, smsKey("c"), messagingriver.Accepted)
-		began := time.Now()
-		require.NoError(t, r.insertJob(t.Context(), "messaging", `{"message": 17}`))
-		becomes(t, r, smsKey("d"), messagingriver.Accepted)
-		assert.Less(t, time.Since(began), 40*time.Second, "a round is 10 s, and five SendTimeouts are 200 s")
-		assert.Len(t, service.Sent(), 4)
 	})
 }
 
@@ -586,7 +561,7 @@ func TestStopLeavesNothingInDoubt(t *testing.T) {
 		options.Workers = 20
 		r := t.newRig(t, client, options)
 		service.InjectRandomly(1, 1, messagingtest.Slow(time.Second))
-		var messages []messagingriver.Message
+		var messages []messaging.Message
 		for i := range 500 {
 			messages = append(messages, chatMessage(fmt.Sprint("order-", i)))
 		}
@@ -614,7 +589,7 @@ func TestChannelsAreApart(t *testing.T) {
 		options.Workers, options.SendTimeout = 5, 30*time.Second
 		r := t.newRig(t, client, options)
 		service.Inject(messagingtest.Slow(6*time.Second), 5)
-		var chats, texts []messagingriver.Message
+		var chats, texts []messaging.Message
 		for i := range 100 {
 			chats = append(chats, chatMessage(fmt.Sprint("chat-", i)))
 			texts = append(texts, smsMessage(fmt.Sprint("sms-", i)))
@@ -679,7 +654,7 @@ func TestStormCostsFewMessages(t *testing.T) {
 		options := quick()
 		options.SendTimeout, options.SettleFor = 30*time.Second, time.Hour
 		r := t.newRig(t, client, options)
-		var messages []messagingriver.Message
+		var messages []messaging.Message
 		for i := range 2000 {
 			messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
 		}
@@ -735,7 +710,7 @@ func TestWaitingForTheClientCostsNothing(t *testing.T) {
 		options := quick()
 		options.SendTimeout = time.Second // less than the limit needs for those that have workers
 		r := t.newRig(t, client, options)
-		var messages []messagingriver.Message
+		var messages []messaging.Message
 		for i := range 100 {
 			messages = append(messages, smsMessage(fmt.Sprint("sms-", i)), chatMessage(fmt.Sprint("chat-", i)))
 		}
@@ -779,7 +754,7 @@ func TestSustainedLoadLeavesNoGrowingTable(t *testing.T) {
 		}
 		for second := range seconds {
 			next := time.After(time.Second)
-			messages := make([]messagingriver.Message, perSecond)
+			messages := make([]messaging.Message, perSecond)
 			for i := range messages {
 				messages[i] = smsMessage(fmt.Sprint(second, "-", i))
 			}

@@ -242,7 +242,7 @@ func within(t *testing.T, least, most time.Duration) time.Duration {
 // enqueue enqueues messages that are numbered from first, in one transaction. Most are SMS.
 func (o *sharedOutbox) enqueue(ctx context.Context, t *testing.T, first, n int) {
 	t.Helper()
-	messages := make([]messagingriver.Message, n)
+	messages := make([]messaging.Message, n)
 	for i := range messages {
 		id := first + i
 		to, text, reference := fmt.Sprintf("+63917%07d", id), fmt.Sprintf("Your order %d is ready", id), fmt.Sprintf("order-%d", id)

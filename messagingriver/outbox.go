@@ -49,8 +49,9 @@ type Options struct {
 	// be longer than the service takes to list a message that it accepted.
 	SettleFor time.Duration
 	// ResendUnlisted has an SMS sent again, once, if its outcome is unknown and a listing does not show it after SettleFor, or
-	// after twice SendTimeout if that is longer. By default it is parked. The column resent counts it. A service that lists a message later than SettleFor, or ignores the
-	// reference ID, makes this send twice: before you set it, send a message and Find it.
+	// after twice SendTimeout if that is longer. By default it is parked. The column resent counts it. A service that lists a
+	// message later than SettleFor, or ignores the reference ID, makes this send twice: before you set it, send a message and Find
+	// it.
 	ResendUnlisted bool
 	// KeepRefused is how long the content of a refused message is kept, so that it can be sent again with Resolve; 7 days by
 	// default.
@@ -69,11 +70,11 @@ type Options struct {
 	InOrder bool
 }
 
-// The queues: one for the messages of each channel, one for the outbox's own work, and the one of the first version, which had
-// all messages.
-const queuePrefix, tendQueue, firstQueue = "messaging_", "messaging_tend", "messaging"
+// tendQueue is the queue for the outbox's own work.
+const tendQueue = "messaging_tend"
 
-func queueOf(channel string) string { return queuePrefix + channel }
+// queueOf returns the queue for the messages of a channel.
+func queueOf(channel string) string { return "messaging_" + channel }
 
 // knownChannels returns the list of channels as SQL.
 func knownChannels() string {
@@ -155,7 +156,6 @@ func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 		// With River's own cooldown of 100 ms, 100 workers would send at most 1,000 messages a second.
 		config.Queues[queueOf(name)] = river.QueueConfig{MaxWorkers: o.options.Workers, FetchCooldown: 10 * time.Millisecond}
 	}
-	config.Queues[firstQueue] = river.QueueConfig{MaxWorkers: min(10, o.options.Workers)}
 	config.Queues[tendQueue] = river.QueueConfig{MaxWorkers: 1}
 	config.PeriodicJobs = append(config.PeriodicJobs, river.NewPeriodicJob(
 		river.PeriodicInterval(o.round()),
@@ -173,9 +173,6 @@ func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 // round is the time between two rounds of the outbox's own work.
 func (o *Outbox[TTx]) round() time.Duration { return o.options.SendTimeout / 4 }
 
-// Message is an sms.Message, a chatapp1.Message or a chatapp2.Message.
-type Message = messaging.Message
-
 // Key names a message.
 type Key struct {
 	// Channel is "sms", "chatapp1" or "chatapp2".
@@ -190,14 +187,14 @@ type Key struct {
 //
 // A message that the client would reject is an error that matches messaging.ErrInvalid, and so is one without a reference ID, by
 // which the outbox recognizes a message that is enqueued again, and settles an unknown outcome.
-func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message Message) (bool, error) {
-	added, err := o.InsertMany(ctx, tx, []Message{message}, river.InsertOpts{})
+func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Message) (bool, error) {
+	added, err := o.InsertMany(ctx, tx, []messaging.Message{message}, river.InsertOpts{})
 	return added == 1, err
 }
 
 // Decode decodes a message of a channel, "sms", "chatapp1" or "chatapp2", as encoding/json writes it: for programs that take
 // messages from files or from another queue. Insert validates the message, Decode does not. Errors repeat no content.
-func (o *Outbox[TTx]) Decode(channel string, message []byte) (Message, error) {
+func (o *Outbox[TTx]) Decode(channel string, message []byte) (messaging.Message, error) {
 	known, ok := o.channels[channel]
 	switch {
 	case !ok:
@@ -211,12 +208,12 @@ func (o *Outbox[TTx]) Decode(channel string, message []byte) (Message, error) {
 // InsertMany is like Insert, for many messages of any channels, and returns how many of them are new. About a thousand at once
 // are quickest. Priority, schedule, tags and attempts are those in options, of which Queue and UniqueOpts are not used. After an
 // error the transaction must be rolled back.
-func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []Message, options river.InsertOpts) (int, error) {
+func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messaging.Message, options river.InsertOpts) (int, error) {
 	type row struct {
 		Key
 
-		Message   Message `json:"message"`
-		Recipient string  `json:"recipient,omitempty"`
+		Message   messaging.Message `json:"message"`
+		Recipient string            `json:"recipient,omitempty"`
 	}
 	rows := make(list[row], len(messages))
 	for i, message := range messages {
@@ -257,7 +254,7 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []Message
 }
 
 // check returns the key of a message that can be enqueued.
-func (o *Outbox[TTx]) check(message Message) (Key, error) {
+func (o *Outbox[TTx]) check(message messaging.Message) (Key, error) {
 	for name, channel := range o.channels {
 		is, err := channel.validate(message)
 		if err != nil {
@@ -288,45 +285,45 @@ type channel struct {
 	probing *semaphore.Weighted
 	noted   *atomic.Int64
 	// validate also reports whether the message is one of the channel.
-	validate func(Message) (bool, error)
-	decode   func(data []byte) (Message, error)
+	validate func(messaging.Message) (bool, error)
+	decode   func(data []byte) (messaging.Message, error)
 	// send makes one attempt. A panic of a function of the program is an error whose verdict says whether something may have been
 	// written.
-	send func(context.Context, Message) (messaging.Receipt, error)
+	send func(context.Context, messaging.Message) (messaging.Receipt, error)
 	// envelope returns the reference ID and the recipient.
-	envelope func(Message) (reference, recipient string)
+	envelope func(messaging.Message) (reference, recipient string)
 }
 
 // A service is that of a channel whose messages are of type M.
-type service[M Message] interface {
+type service[M messaging.Message] interface {
 	Validate(m M) error
 	SendAll(ctx context.Context, messages iter.Seq[M], concurrency int) iter.Seq[messaging.Outcome[M]]
 }
 
-func channelOf[M Message](of messaging.Channel, service service[M], envelope func(M) (reference, recipient string)) channel {
+func channelOf[M messaging.Message](of messaging.Channel, service service[M], envelope func(M) (reference, recipient string)) channel {
 	return channel{
 		channel: of,
 		probing: semaphore.NewWeighted(1),
 		noted:   new(atomic.Int64),
-		validate: func(message Message) (bool, error) {
+		validate: func(message messaging.Message) (bool, error) {
 			m, is := message.(M)
 			if !is {
 				return false, nil
 			}
 			return true, service.Validate(m)
 		},
-		decode: func(data []byte) (Message, error) {
+		decode: func(data []byte) (messaging.Message, error) {
 			var m M
 			err := json.Unmarshal(data, &m)
 			return m, err
 		},
-		send: func(ctx context.Context, m Message) (receipt messaging.Receipt, err error) {
+		send: func(ctx context.Context, m messaging.Message) (receipt messaging.Receipt, err error) {
 			for out := range service.SendAll(ctx, slices.Values([]M{m.(M)}), 1) {
 				receipt, err = out.Receipt, out.Err
 			}
 			return receipt, err
 		},
-		envelope: func(m Message) (string, string) { return envelope(m.(M)) },
+		envelope: func(m messaging.Message) (string, string) { return envelope(m.(M)) },
 	}
 }
 

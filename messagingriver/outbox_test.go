@@ -24,11 +24,11 @@ import (
 
 const number, text = "+639171234567", "The text of a message"
 
-func smsMessage(reference string) messagingriver.Message {
+func smsMessage(reference string) messaging.Message {
 	return sms.Message{From: "ACME", To: number, Text: text, ReferenceID: reference}
 }
 
-func chatMessage(reference string) messagingriver.Message {
+func chatMessage(reference string) messaging.Message {
 	return chatapp1.New("channel-1", number).Text(text).WithReference(reference)
 }
 
@@ -53,7 +53,7 @@ func connected(t testing.TB, options ...messaging.Option) (*messagingtest.Server
 	return service, client
 }
 
-func insert(t testing.TB, r rig, messages ...messagingriver.Message) {
+func insert(t testing.TB, r rig, messages ...messaging.Message) {
 	t.Helper()
 	added, err := r.insert(t.Context(), false, messages...)
 	require.NoError(t, err)
@@ -161,7 +161,7 @@ func TestInsertRejects(t *testing.T) {
 		_, client := connected(t)
 		r := t.newRig(t, client, quick())
 		for name, tt := range map[string]struct {
-			message messagingriver.Message
+			message messaging.Message
 			field   string
 		}{
 			"what the client rejects": {sms.Message{From: "ACME", To: "12", Text: text, ReferenceID: "a"}, "To"},
@@ -193,7 +193,7 @@ func TestOutboxTakesMessagesOfEveryService(t *testing.T) {
 	r := sqliteRig(t, client, quick())
 	for field, service := range reflect.ValueOf(client).Elem().Fields() {
 		if send := service.MethodByName("Send"); field.IsExported() && send.IsValid() {
-			message, ok := reflect.TypeAssert[messagingriver.Message](reflect.Zero(send.Type().In(1)))
+			message, ok := reflect.TypeAssert[messaging.Message](reflect.Zero(send.Type().In(1)))
 			require.True(t, ok, field.Name)
 			_, err := r.insert(t.Context(), false, message)
 			require.ErrorIs(t, err, messaging.ErrInvalid, "%s: the outbox should know %T, and reject an empty one", field.Name, message)
@@ -335,7 +335,7 @@ func TestUnknownOutcomeIsSettledOrParked(t *testing.T) {
 		stop := r.start(t)
 		defer stop()
 		// One at a time, because the next request takes the fault.
-		send := func(fault messagingtest.Fault, item messagingriver.Message, key messagingriver.Key, states ...messagingriver.State) {
+		send := func(fault messagingtest.Fault, item messaging.Message, key messagingriver.Key, states ...messagingriver.State) {
 			service.Inject(fault, 1)
 			insert(t, r, item)
 			for _, state := range states {
@@ -396,7 +396,7 @@ func TestLostAttemptIsSettledAndNeverRepeated(t *testing.T) {
 		service, client := connected(t)
 		r := t.newRig(t, client, quick())
 		// As after a kill: the attempts have begun, and their jobs are gone.
-		for _, item := range []messagingriver.Message{smsMessage("before the request"), smsMessage("after the request"), chatMessage("chat")} {
+		for _, item := range []messaging.Message{smsMessage("before the request"), smsMessage("after the request"), chatMessage("chat")} {
 			insert(t, r, item)
 		}
 		_, err := client.SMS.Send(t.Context(), smsMessage("after the request").(sms.Message))
@@ -454,7 +454,7 @@ func TestAccountRefusalPausesTheQueue(t *testing.T) {
 		r := t.newRig(t, client, options)
 		service.SetBalance("0")
 		const n = 60
-		var messages []messagingriver.Message
+		var messages []messaging.Message
 		for i := range n {
 			messages = append(messages, smsMessage(fmt.Sprint("order-", i)))
 		}

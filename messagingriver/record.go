@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
 )
 
 // State is what is known of a message in the outbox, in the column state of the table messaging_outbox.
@@ -29,7 +31,7 @@ type Record struct {
 	Key
 
 	// Message is nil if it cannot be read, or was deleted after Options.KeepRefused.
-	Message Message `json:"-"`
+	Message messaging.Message `json:"-"`
 	// Problem says what went wrong. It holds no number, text or secret.
 	Problem string `json:"problem"`
 	// Attempts is the number of attempts that were begun.

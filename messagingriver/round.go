@@ -159,7 +159,7 @@ func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
 	}
 	for {
 		waiting, err := fetch(ctx, o.database, func(l *late) []any { return []any{&l.Channel, &l.Reference, &l.priority, &l.most} }, `
-			SELECT channel, reference, COALESCE(priority, 1), COALESCE(max_attempts, 0) FROM messaging_outbox
+			SELECT channel, reference, priority, max_attempts FROM messaging_outbox
 			WHERE state = 'waiting' AND due_at <= CLOCK AND channel IN `+knownChannels()+` ORDER BY due_at LIMIT $1`, batch)
 		if err != nil || len(waiting) == 0 {
 			return err
@@ -172,7 +172,7 @@ func (o *Outbox[TTx]) wakeOverdue(ctx context.Context) error {
 		}
 		if err := o.inTx(ctx, func(tx TTx) error { // so that a job begins after its messages were put off
 			for job, some := range like {
-				options := river.InsertOpts{Priority: max(1, min(job.priority, 4)), MaxAttempts: max(0, job.most)}
+				options := river.InsertOpts{Priority: job.priority, MaxAttempts: job.most}
 				if _, err := o.river.InsertManyFastTx(ctx, tx, jobsOf(some, options)); err != nil {
 					return err
 				}
@@ -226,27 +226,26 @@ func (o *Outbox[TTx]) probe(ctx context.Context) error {
 
 func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
 	channel := slices.IndexFunc(o.names(), func(name string) bool { return queueOf(name) == queue })
-	if channel >= 0 {
-		name := o.names()[channel]
-		waiting, err := o.database.keys(ctx, `SELECT channel, reference FROM messaging_outbox
-			WHERE state = 'waiting' AND not_before <= CLOCK AND channel = $1`+o.itsTurn()+" ORDER BY due_at LIMIT 1", name)
-		if err != nil || len(waiting) == 0 {
-			return err
-		}
-		sending, given, err := o.rate.wait(ctx, 1)
-		if err != nil {
-			return err
-		}
-		claimed, err := o.claim(ctx, name, waiting, true)
-		if err != nil || len(claimed) == 0 {
-			return err
-		}
-		// If it is refused, the pause begins anew.
-		if err := o.attempt(sending, claimed, given, river.MaxAttemptsDefault); err != nil {
-			return err
-		}
-	} else if queue != firstQueue {
+	if channel < 0 {
 		return nil // of a channel that another version knows
+	}
+	name := o.names()[channel]
+	waiting, err := o.database.keys(ctx, `SELECT channel, reference FROM messaging_outbox
+		WHERE state = 'waiting' AND not_before <= CLOCK AND channel = $1`+o.itsTurn()+" ORDER BY due_at LIMIT 1", name)
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	sending, given, err := o.rate.wait(ctx, 1)
+	if err != nil {
+		return err
+	}
+	claimed, err := o.claim(ctx, name, waiting, true)
+	if err != nil || len(claimed) == 0 {
+		return err
+	}
+	// If it is refused, the pause begins anew.
+	if err := o.attempt(sending, claimed, given, river.MaxAttemptsDefault); err != nil {
+		return err
 	}
 	over, err := fetch(ctx, o.database, func(name *string) []any { return []any{name} },
 		"DELETE FROM messaging_pause WHERE queue = $1 AND probe_at <= CLOCK RETURNING queue", queue)

@@ -90,9 +90,9 @@ type outbox interface {
 type rig interface {
 	outbox
 	// insert enqueues messages in one transaction, which it commits unless it is told to roll back.
-	insert(ctx context.Context, rollBack bool, messages ...messagingriver.Message) (int, error)
+	insert(ctx context.Context, rollBack bool, messages ...messaging.Message) (int, error)
 	// insertWith is like insert, for one message with options of River's.
-	insertWith(ctx context.Context, message messagingriver.Message, options river.InsertOpts) error
+	insertWith(ctx context.Context, message messaging.Message, options river.InsertOpts) error
 	// row returns the row of a message, as the table's documentation has it.
 	row(ctx context.Context, key messagingriver.Key) (row, error)
 	// start works the queue until stop is called.
@@ -103,8 +103,6 @@ type rig interface {
 	runUntil(t testing.TB, config river.Config, is func() bool)
 	// cancelJobs cancels every job for messages, as River's page does.
 	cancelJobs(ctx context.Context) error
-	// insertJob inserts a job for messages with arguments of another version.
-	insertJob(ctx context.Context, queue, args string) error
 	counts(ctx context.Context) map[messagingriver.State]int
 	// bare has a bare River worker send n messages to a service.
 	bare(b *testing.B, n int, service *messagingtest.Server, run func(start, stop func()))
@@ -165,7 +163,7 @@ func rigOnPostgres(pool *pgxpool.Pool, client *messaging.Client, options messagi
 	}, riverpgxv5.New(pool), stdlib.OpenDBFromPool(pool)}, err
 }
 
-func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, messages ...messagingriver.Message) (int, error) {
+func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, messages ...messaging.Message) (int, error) {
 	tx, commit, undo, err := r.begin(ctx)
 	if err != nil {
 		return 0, err
@@ -177,12 +175,12 @@ func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, messages ...messa
 	return added, commit()
 }
 
-func (r rigOf[TTx]) insertWith(ctx context.Context, message messagingriver.Message, options river.InsertOpts) error {
+func (r rigOf[TTx]) insertWith(ctx context.Context, message messaging.Message, options river.InsertOpts) error {
 	tx, commit, undo, err := r.begin(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := r.InsertMany(ctx, tx, []messagingriver.Message{message}, options); err != nil {
+	if _, err := r.InsertMany(ctx, tx, []messaging.Message{message}, options); err != nil {
 		return errors.Join(err, undo())
 	}
 	return commit()
@@ -270,21 +268,6 @@ func (r rigOf[TTx]) cancelJobs(ctx context.Context) error {
 	}
 	return nil
 }
-
-func (r rigOf[TTx]) insertJob(ctx context.Context, queue, args string) error {
-	client, err := r.client(&river.Config{})
-	if err != nil {
-		return err
-	}
-	_, err = client.Insert(ctx, rawArgs(args), &river.InsertOpts{Queue: queue})
-	return err
-}
-
-// rawArgs are the arguments of a job as JSON.
-type rawArgs string
-
-func (rawArgs) Kind() string                   { return sendArgs{}.Kind() }
-func (a rawArgs) MarshalJSON() ([]byte, error) { return []byte(a), nil }
 
 func (r rigOf[TTx]) counts(ctx context.Context) map[messagingriver.State]int {
 	counts := map[messagingriver.State]int{}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"net/http/httptrace"
 	"slices"
@@ -25,21 +24,6 @@ type messages struct {
 
 func (messages) Kind() string { return "messaging_send" }
 
-// UnmarshalJSON reads the arguments of any version. Those of an unknown form have no messages: the rows are what counts.
-func (m *messages) UnmarshalJSON(data []byte) error {
-	var form struct {
-		Key
-
-		Messages []Key `json:"messages"`
-	}
-	_ = json.Unmarshal(data, &form)
-	*m = messages{form.Messages}
-	if form.Reference != "" {
-		m.Messages = append(m.Messages, form.Key)
-	}
-	return nil
-}
-
 // perJob is how many messages a job is for: so few that one of a higher priority soon finds a free worker.
 const perJob = 25
 
@@ -47,22 +31,17 @@ const perJob = 25
 func jobsOf(keys []Key, options river.InsertOpts) []river.InsertManyParams {
 	options.UniqueOpts, options.Pending = river.UniqueOpts{}, false
 	var jobs []river.InsertManyParams
-	for channel, keys := range byChannel(keys) {
+	groups := map[string][]Key{} // by channel
+	for _, key := range keys {
+		groups[key.Channel] = append(groups[key.Channel], key)
+	}
+	for channel, keys := range groups {
 		options.Queue = queueOf(channel)
 		for some := range slices.Chunk(keys, perJob) {
 			jobs = append(jobs, river.InsertManyParams{Args: messages{some}, InsertOpts: new(options)})
 		}
 	}
 	return jobs
-}
-
-// byChannel groups keys by channel, and keeps their order.
-func byChannel(keys []Key) map[string][]Key {
-	groups := map[string][]Key{}
-	for _, key := range keys {
-		groups[key.Channel] = append(groups[key.Channel], key)
-	}
-	return groups
 }
 
 // sender works River's jobs. A job only says that messages may wait: their rows decide, so that a job that runs twice, or too
@@ -80,30 +59,23 @@ func (s *sender[TTx]) Timeout(*river.Job[messages]) time.Duration { return s.out
 // Work sends those of the messages that wait.
 func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[messages]) error {
 	o := s.outbox
-	if len(job.Args.Messages) == 0 { // of a version whose jobs cannot be read: its rows get jobs in the next round
-		return o.database.exec(ctx, `UPDATE messaging_outbox SET due_at = CLOCK, priority = $1 WHERE state = 'waiting' AND priority IS NULL`,
-			river.PriorityDefault)
-	}
-	for channel, keys := range byChannel(job.Args.Messages) { // a job of the first version may be for several
-		for len(keys) > 0 && ctx.Err() == nil {
-			n := min(len(keys), o.options.Workers, o.rate.atOnce())
-			if err := o.deliver(ctx, channel, keys[:n], job.MaxAttempts); err != nil {
-				return err
-			}
-			keys = keys[n:]
-		}
-		if len(keys) == 0 {
-			continue
-		}
-		if errors.Is(context.Cause(ctx), river.ErrJobCancelledRemotely) { // by a person, in River's page
-			_, err := o.resolve(context.WithoutCancel(ctx), Dropped, "its job was cancelled in River", "'waiting'", keys)
-			return errors.Join(context.Cause(ctx), err)
-		}
-		if err := o.handBack(ctx, keys, 0); err != nil {
+	keys := job.Args.Messages
+	for len(keys) > 0 && ctx.Err() == nil {
+		n := min(len(keys), o.options.Workers, o.rate.atOnce())
+		if err := o.deliver(ctx, keys[:n], job.MaxAttempts); err != nil {
 			return err
 		}
+		keys = keys[n:]
 	}
-	return nil
+	switch {
+	case len(keys) == 0:
+		return nil
+	case errors.Is(context.Cause(ctx), river.ErrJobCancelledRemotely): // by a person, in River's page
+		_, err := o.resolve(context.WithoutCancel(ctx), Dropped, "its job was cancelled in River", "'waiting'", keys)
+		return errors.Join(context.Cause(ctx), err)
+	default:
+		return o.handBack(ctx, keys, 0)
+	}
 }
 
 // backoff is how long a message waits after its n-th failure: a little more than River's jobs do.
@@ -117,8 +89,8 @@ func (o *Outbox[TTx]) overdue() time.Duration { return 5 * o.options.SendTimeout
 
 // deliver sends those of some messages of a channel that wait, all at once. An error means that the database could not be
 // reached.
-func (o *Outbox[TTx]) deliver(ctx context.Context, channel string, keys []Key, most int) error {
-	known, ok := o.channels[channel]
+func (o *Outbox[TTx]) deliver(ctx context.Context, keys []Key, most int) error {
+	known, ok := o.channels[keys[0].Channel]
 	if !ok {
 		return nil // a process of a version that knows it sends it
 	}
@@ -252,10 +224,7 @@ func (o *Outbox[TTx]) waits(a *attempt, err error, after time.Duration, blame bo
 		failures := a.failures + 1
 		after = max(after, backoff(failures))
 		r.Failed = 1
-		if a.most > 0 {
-			most = min(most, a.most)
-		}
-		if failures >= most {
+		if failures >= min(most, a.most) {
 			r.State = Parked
 		}
 	}
@@ -272,7 +241,7 @@ type attempt struct {
 	stored    sql.NullString
 	age       int64 // since it began, in milliseconds of the database's clock
 	failures  int
-	most      int // failures, or 0
+	most      int // failures
 	resent    int
 	recipient string
 	started   time.Time // before it was recorded, by this process's clock

@@ -113,7 +113,7 @@ func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 }
 
 // answer returns the answer to a message: what a tapped button or row has as its ID is like a text.
-func answer(m webhook.ChatMessage) messagingriver.Message {
+func answer(m webhook.ChatMessage) messaging.Message {
 	text, _ := m.Content.(webhook.Text)
 	tapped, _ := m.Content.(webhook.Reply)
 	word := strings.ToLower(cmp.Or(tapped.ID, text.Body))

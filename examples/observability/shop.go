@@ -87,7 +87,7 @@ func (s *shop) trouble(ctx context.Context) error {
 	return nil
 }
 
-func (s *shop) enqueue(ctx context.Context, m messagingriver.Message) error {
+func (s *shop) enqueue(ctx context.Context, m messaging.Message) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -21,15 +21,9 @@ type Checker struct {
 	wire.Checks
 
 	shapes   *Shapes
-	rules    Rules
+	check    func(*Checker, reflect.Value)
 	name     string // of the field that is checked
 	siblings        // of the element that is checked
-}
-
-// Rules has the rules that are in no tag, most of them about several fields.
-type Rules interface {
-	// Check checks a struct or a list, after what is in it.
-	Check(v reflect.Value)
 }
 
 type siblings struct {
@@ -37,8 +31,10 @@ type siblings struct {
 	seen  map[string]int // the index of each text that must be unique, by the name of its field and itself
 }
 
-// NewChecker returns a Checker that also checks by the rules.
-func (s *Shapes) NewChecker(rules Rules) Checker { return Checker{shapes: s, rules: rules} }
+// NewChecker returns a Checker that also calls check, for the rules that are in no tag: with each struct and list, after what is in it.
+func (s *Shapes) NewChecker(check func(*Checker, reflect.Value)) *Checker {
+	return &Checker{shapes: s, check: check}
+}
 
 // Value checks a value that stands in a field of this name, and all that is in it.
 func (c *Checker) Value(name string, v reflect.Value, rules string) {
@@ -81,7 +77,7 @@ func (c *Checker) value(v reflect.Value, rule string) {
 			return
 		}
 		c.elements(v)
-		c.rules.Check(v)
+		c.check(c, v)
 	case reflect.Map:
 		texts, _ := reflect.TypeAssert[map[string]string](v)
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
@@ -96,7 +92,7 @@ func (c *Checker) value(v reflect.Value, rule string) {
 			return
 		}
 		c.fields(v)
-		c.rules.Check(v)
+		c.check(c, v)
 	default:
 	}
 }

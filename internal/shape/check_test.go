@@ -14,14 +14,9 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// noRules is a Rules without any.
-type noRules struct{}
-
-func (noRules) Check(reflect.Value) {}
-
 // problems returns what is wrong with a value of these types.
 func problems(value any) []wire.Problem {
-	c := New(value).NewChecker(noRules{})
+	c := New(value).NewChecker(func(*Checker, reflect.Value) {})
 	c.Value("V", reflect.ValueOf(value), "")
 	return c.Checks
 }
@@ -275,25 +270,15 @@ func TestProblemsNameTheField(t *testing.T) {
 	assert.Equal(t, []string{"V.Rows[1].ID", "V.Sections[1].Rows[2].ID", "V.Words[1]", `V.Texts["c"]`}, fields)
 }
 
-// seenRules notes what is checked, and adds a problem.
-type seenRules struct {
-	*Checker
-
-	seen []string
-}
-
-func (r *seenRules) Check(v reflect.Value) {
-	r.seen = append(r.seen, v.Type().String())
-	r.Count("", "things", 3, 1, 2)
-}
-
 func TestRulesAreCalledFromTheInsideOut(t *testing.T) {
 	t.Parallel()
-	rules := &seenRules{}
-	c := New(checkAll{}).NewChecker(rules)
-	rules.Checker = &c
+	var seen []string
+	c := New(checkAll{}).NewChecker(func(c *Checker, v reflect.Value) {
+		seen = append(seen, v.Type().String())
+		c.Count("", "things", 3, 1, 2)
+	})
 	c.Value("V", reflect.ValueOf(checkInside{[]checkRow{{"a"}}}), "")
-	assert.Equal(t, []string{"shape.checkRow", "[]shape.checkRow", "shape.checkInside"}, rules.seen)
+	assert.Equal(t, []string{"shape.checkRow", "[]shape.checkRow", "shape.checkInside"}, seen)
 	assert.Equal(t, wire.Checks{
 		{Field: "V.Rows[0]", Reason: "want 1 to 2 things, got 3", Limit: true},
 		{Field: "V.Rows", Reason: "want 1 to 2 things, got 3", Limit: true},

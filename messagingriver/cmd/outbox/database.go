@@ -32,10 +32,10 @@ type database interface {
 	Pause(ctx context.Context, channels ...string) error
 	Resume(ctx context.Context, channels ...string) error
 	SetRate(ctx context.Context, perSecond float64) error
-	Decode(channel string, message []byte) (messagingriver.Message, error)
+	Decode(channel string, message []byte) (messaging.Message, error)
 
 	// insert enqueues messages in a transaction of their own.
-	insert(ctx context.Context, messages []messagingriver.Message) (added int, err error)
+	insert(ctx context.Context, messages []messaging.Message) (added int, err error)
 	// work sends messages until ctx ends, and returns when all is recorded.
 	work(ctx context.Context, config *river.Config) error
 	pool() *sql.DB
@@ -120,7 +120,7 @@ func hasTables(ctx context.Context, db database) error {
 	return err
 }
 
-func (o outbox[TTx]) insert(ctx context.Context, messages []messagingriver.Message) (int, error) {
+func (o outbox[TTx]) insert(ctx context.Context, messages []messaging.Message) (int, error) {
 	tx, commit, rollBack, err := o.begin(ctx)
 	if err != nil {
 		return 0, err

@@ -119,7 +119,7 @@ func enqueue(cmd *cobra.Command, db database, name string, in io.Reader) (count 
 
 // batch is some messages of a file with their lines.
 type batch struct {
-	messages []messagingriver.Message
+	messages []messaging.Message
 	lines    []int
 }
 
@@ -145,14 +145,14 @@ func (l *loaded) add(ctx context.Context, db database, some batch) error {
 }
 
 // reader returns the next message with the number of its line, or io.EOF.
-type reader func() (messagingriver.Message, int, error)
+type reader func() (messaging.Message, int, error)
 
 func readLines(db database, in io.Reader) reader {
 	const maxLine = 1 << 20
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
 	n := 0
-	return func() (messagingriver.Message, int, error) {
+	return func() (messaging.Message, int, error) {
 		for lines.Scan() {
 			n++
 			if strings.TrimSpace(lines.Text()) == "" {
@@ -168,7 +168,7 @@ func readLines(db database, in io.Reader) reader {
 	}
 }
 
-func decode(db database, data []byte) (messagingriver.Message, error) {
+func decode(db database, data []byte) (messaging.Message, error) {
 	var line struct {
 		Channel string          `json:"channel"`
 		Message json.RawMessage `json:"message"`
@@ -191,7 +191,7 @@ func readCSV(in io.Reader) (reader, error) {
 			return nil, fmt.Errorf("line 1: there is no column %q; want %s", name, strings.Join(columns, ", "))
 		}
 	}
-	return func() (messagingriver.Message, int, error) {
+	return func() (messaging.Message, int, error) {
 		record, err := records.Read()
 		line, _ := records.FieldPos(0)
 		if err != nil {

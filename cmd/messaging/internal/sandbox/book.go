@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"container/list"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,19 +117,20 @@ func sizeOf(e *entry) int {
 		size += call + len(c.URL) + len(c.Error)
 	}
 	if a := e.Answer; a != nil {
-		for _, text := range []string{a.To, a.Name, a.Text, a.Description, a.Payload, a.Message, a.URL} {
-			size += len(text)
-		}
-		return size
+		return size + textIn(a)
 	}
-	m := e.Sent
-	for _, text := range []string{
-		m.From, m.To, m.Text, m.CallbackURL, m.ReferenceID, m.FallbackFrom, m.FallbackText, m.Template, m.CategoryID, string(m.Body),
-	} {
-		size += len(text)
-	}
-	for name, value := range m.Extra {
+	for name, value := range e.Sent.Extra {
 		size += len(name) + len(value)
+	}
+	return size + textIn(e.Sent)
+}
+
+// textIn returns how many bytes of text the fields of a struct have.
+func textIn(pointer any) (size int) {
+	for _, value := range reflect.ValueOf(pointer).Elem().Fields() {
+		if kind := value.Kind(); kind == reflect.String || kind == reflect.Slice {
+			size += value.Len()
+		}
 	}
 	return size
 }

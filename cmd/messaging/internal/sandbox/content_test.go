@@ -16,6 +16,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -141,14 +142,14 @@ func FuzzExchange(f *testing.F) {
 	f.Add("order", `{"sender":"A","recipient":["1"],"body":{"text":"x"}}`)
 	f.Add("", "from=A&to=%ZZ&text=1")
 	f.Fuzz(func(t *testing.T, kind, body string) {
-		table := contract.Default().Table()
-		for _, channel := range []messagingtest.Channel{messagingtest.ChannelSMS, messagingtest.ChannelChatApp1, messagingtest.ChannelChatApp2} {
-			bubbleOf(messagingtest.Sent{Channel: channel, Kind: kind, Body: json.RawMessage(body)}, table)
+		names := contract.Default().Table()
+		for _, channel := range table.Channels() {
+			bubbleOf(messagingtest.Sent{Channel: messagingtest.Channel(channel.Name), Kind: kind, Body: json.RawMessage(body)}, names)
 		}
 		header := http.Header{"Content-Type": {kind}}
-		for _, operation := range []string{"", sectionSMS, sectionList, sectionChatApp1, sectionChatApp2} {
-			assert.LessOrEqual(t, len(matches(table, operation, header, body, []byte(body), []byte(body))), maxMatches)
-			if overlay := hint(table, operation, http.MethodPost, "/v1", header, []byte(body)); overlay != "" {
+		for _, operation := range append(operationNames(), "") {
+			assert.LessOrEqual(t, len(matches(names, operation, header, body, []byte(body), []byte(body))), maxMatches)
+			if overlay := hint(names, operation, http.MethodPost, "/v1", header, []byte(body)); overlay != "" {
 				_, err := contract.Parse([]byte(overlay))
 				require.NoError(t, err)
 			}

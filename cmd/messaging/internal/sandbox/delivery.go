@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -67,19 +68,15 @@ func (c outcomeChoice) outcome() messagingtest.Outcome {
 	}
 }
 
-// outcomeKey is for whom an outcome was chosen: the service has one for both chat apps.
+// outcomeKey is for whom an outcome was chosen.
 type outcomeKey struct {
-	bySMS bool
-	peer  string
-}
-
-func outcomeKeyOf(channel messagingtest.Channel, recipient string) outcomeKey {
-	return outcomeKey{channel == messagingtest.ChannelSMS, peerKey(recipient)}
+	channel messagingtest.Channel
+	peer    string
 }
 
 // outcomeFor returns what was chosen for a recipient on a channel. The caller holds mu.
 func (s *Sandbox) outcomeFor(channel messagingtest.Channel, recipient string) outcomeChoice {
-	return cmp.Or(s.outcomes[outcomeKeyOf(channel, recipient)], outcomeChoice{Name: outcomeDelivered})
+	return cmp.Or(s.outcomes[outcomeKey{channel, peerKey(recipient)}], outcomeChoice{Name: outcomeDelivered})
 }
 
 // setDelivery sets what becomes of messages to a recipient from now on: of SMS, of those of the chat apps, or of all if the
@@ -108,11 +105,14 @@ func (s *Sandbox) setDelivery(channel messagingtest.Channel, recipient string, c
 
 // chooseOutcome notes an outcome and passes it to the service. The caller holds mu.
 func (s *Sandbox) chooseOutcome(channel messagingtest.Channel, recipient string, choice outcomeChoice) {
-	if channel == "" || channel == messagingtest.ChannelSMS {
-		s.outcomes[outcomeKeyOf(messagingtest.ChannelSMS, recipient)] = choice
+	const sms = messagingtest.ChannelSMS
+	for _, c := range table.Channels() {
+		of := messagingtest.Channel(c.Name)
+		if channel == "" || (of == sms) == (channel == sms) { // the service has one outcome for all channels but SMS
+			s.outcomes[outcomeKey{of, peerKey(recipient)}] = choice
+		}
 	}
-	if channel != messagingtest.ChannelSMS {
-		s.outcomes[outcomeKeyOf(messagingtest.ChannelChatApp1, recipient)] = choice
+	if channel != sms {
 		s.service.SetDelivery(recipient, choice.outcome())
 	}
 }

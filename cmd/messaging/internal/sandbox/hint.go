@@ -51,7 +51,7 @@ func hint(t *table.Table, operation, method, path string, header http.Header, bo
 	}
 	section := map[string]any{}
 	if operation == "" {
-		if operation = guessOperation(method, body); operation == "" || path == "/" {
+		if operation = guessOperation(t, method, body); operation == "" || path == "/" {
 			return ""
 		}
 		section["path"] = path
@@ -87,19 +87,24 @@ func encodingOf(header http.Header) string {
 }
 
 // guessOperation returns the section that a request seems to mean.
-func guessOperation(method string, body []byte) string {
-	n := document.Parse(body)
-	switch {
-	case method == http.MethodGet:
+func guessOperation(t *table.Table, method string, body []byte) string {
+	switch method {
+	case http.MethodGet:
 		return sectionList
-	case method != http.MethodPost:
+	case http.MethodPost:
+	default:
 		return ""
-	case n.At("messaging_product").Exists():
-		return sectionChatApp2
 	}
-	for _, name := range namesIn("", body) {
-		if slices.Contains([]string{"channelid", "channel"}, plain(name)) {
-			return sectionChatApp1
+	namesChannel := slices.ContainsFunc(namesIn("", body), func(name string) bool {
+		return slices.Contains([]string{"channelid", "channel"}, plain(name))
+	})
+	for _, c := range table.Channels() {
+		means := namesChannel && c.Send(t).Fields["channel"] != ""
+		if c.IsPlatform(t) {
+			means = document.Parse(body).At("messaging_product").Exists()
+		}
+		if means {
+			return c.SendSection()
 		}
 	}
 	return sectionSMS

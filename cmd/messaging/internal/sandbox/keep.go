@@ -222,11 +222,7 @@ func (s *Sandbox) records() iter.Seq[record] {
 			return
 		}
 		for key, choice := range s.outcomes {
-			channel := messagingtest.ChannelChatApp1
-			if key.bySMS {
-				channel = messagingtest.ChannelSMS
-			}
-			if !yield(record{Delivery: &keptDelivery{channel, key.peer, choice.Name, choice.After}}) {
+			if !yield(record{Delivery: &keptDelivery{key.channel, key.peer, choice.Name, choice.After}}) {
 				return
 			}
 		}

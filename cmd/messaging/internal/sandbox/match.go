@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -27,10 +26,8 @@ const maxMatches = 200
 
 // The sections of a contract.
 const (
-	sectionSMS      = "sms.send"
-	sectionList     = "sms.list"
-	sectionChatApp1 = "chatapp1.send"
-	sectionChatApp2 = "chatapp2.send"
+	sectionSMS  = "sms.send"
+	sectionList = "sms.list"
 )
 
 // operationNames returns the sections of a contract that are requests to the service.
@@ -254,7 +251,7 @@ func (s *Sandbox) callbackMatches(reply messagingtest.Reply, secrets []string) [
 	case messagingtest.InboundSMS:
 		params = s.table.WebhookSMS.Params
 	case messagingtest.InboundChatApp:
-		params = s.table.Webhooks()[string(cmp.Or(c.Channel, messagingtest.ChannelChatApp1))].Params
+		params = s.table.Webhooks()[string(c.Channel)].Params
 	case messagingtest.DeliveryReport:
 		params = s.table.WebhookDelivery.Params
 	case messagingtest.Callbacks: // a reply is to one

@@ -224,6 +224,78 @@ func TestEveryChannelIsKnown(t *testing.T) {
 	assert.Len(t, described, len(table.Channels()))
 }
 
+func TestGuessOperationKnowsEveryChannel(t *testing.T) {
+	t.Parallel()
+	bodies := map[string]string{
+		"sms":      `{"sender":"ACME","msisdn":"+639171234567","message":"Hi"}`,
+		"chatapp1": `{"channelId":"channel-1","msisdn":"+639171234567","message":"Hi"}`,
+		"chatapp2": `{"messaging_product":"whatsapp","to":"+639171234567","text":{"body":"Hi"}}`,
+	}
+	for _, c := range table.Channels() {
+		require.Contains(t, bodies, c.Name, "a request from which its channel can be guessed")
+		assert.Equal(t, c.SendSection(), guessOperation(contract.Default().Table(), http.MethodPost, []byte(bodies[c.Name])))
+	}
+	assert.Equal(t, sectionList, guessOperation(contract.Default().Table(), http.MethodGet, nil))
+	assert.Empty(t, guessOperation(contract.Default().Table(), http.MethodPut, []byte(bodies["sms"])))
+}
+
+// What is chosen for one channel but SMS holds for all of them, also after a restart: the service has one outcome for them.
+func TestDeliveryIsOfEveryChannel(t *testing.T) {
+	t.Parallel()
+	const peer = "+639171234567"
+	for _, chosen := range append([]table.Channel{{}}, table.Channels()...) {
+		for _, restored := range []bool{false, true} {
+			r := newRig(t, Config{})
+			r.chooseOutcome(messagingtest.Channel(chosen.Name), peer, outcomeChoice{Name: outcomeFailed})
+			if restored {
+				again := newRig(t, Config{})
+				for rec := range r.records() {
+					if rec.Delivery != nil {
+						again.replay(rec)
+					}
+				}
+				r = again
+			}
+			for _, c := range table.Channels() {
+				want := outcomeDelivered
+				if chosen.Name == "" || (c.Name == "sms") == (chosen.Name == "sms") {
+					want = outcomeFailed
+				}
+				assert.Equal(t, want, r.outcomeFor(messagingtest.Channel(c.Name), peer).Name, "%s after %q", c.Name, chosen.Name)
+			}
+		}
+	}
+}
+
+// TestSizeCountsEveryField: what is kept is bounded by bytes, so each field of a message that can hold any text counts.
+func TestSizeCountsEveryField(t *testing.T) {
+	t.Parallel()
+	const long = 1000
+	for _, kept := range []entry{{Sent: new(messagingtest.Sent)}, {Answer: new(Answer)}} {
+		fields := reflect.ValueOf(kept.Sent)
+		if kept.Answer != nil {
+			fields = reflect.ValueOf(kept.Answer)
+		}
+		empty := sizeOf(&kept)
+		for field, value := range fields.Elem().Fields() {
+			before := reflect.New(field.Type).Elem()
+			before.Set(value)
+			switch value.Kind() {
+			case reflect.String:
+				value.SetString(strings.Repeat("x", long))
+			case reflect.Slice:
+				value.SetBytes(make([]byte, long))
+			case reflect.Map:
+				value.Set(reflect.ValueOf(map[string]json.RawMessage{"x": make([]byte, long)}))
+			default:
+				continue
+			}
+			assert.GreaterOrEqual(t, sizeOf(&kept), empty+long, "%s.%s", value.Type(), field.Name)
+			value.Set(before)
+		}
+	}
+}
+
 func TestCostIsThatOfTheService(t *testing.T) {
 	t.Parallel()
 	s := messagingtest.NewServer(t)
