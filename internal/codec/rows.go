@@ -251,35 +251,6 @@ func (r *rowReader) fillColumn(c *column, row reflect.Value, all string) (reason
 	return reason, left
 }
 
-// holdsRecord reports whether a list anywhere in a document has an object with the ID or the reference of a message. What nests deeper
-// than documents of services do is taken for one.
-func (r *rows) holdsRecord(doc []byte, depth int) bool {
-	const deepest = 16
-	if depth > deepest {
-		return true
-	}
-	for element := range jsonscan.Elements(doc) {
-		if r.isRecord(element) || r.holdsRecord(element, depth+1) {
-			return true
-		}
-	}
-	for _, member := range jsonscan.Members(doc) {
-		if r.holdsRecord(member.Value, depth+1) {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *rows) isRecord(element []byte) bool {
-	text, found, _, err := r.paths.find(element, nil)
-	if err != nil || element[0] != '{' {
-		return false
-	}
-	id, reference := first(text, found, r.paths.slots["id"]), first(text, found, r.paths.slots["reference"])
-	return !table.IsPlaceholder(id) || !table.IsPlaceholder(reference)
-}
-
 // keepUnused puts into Extra what stands under known names and fills no field.
 func (r *rowReader) keepUnused(all string) {
 	for _, n := range r.paths.Root.Children {
