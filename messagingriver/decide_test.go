@@ -294,7 +294,7 @@ func TestUnlistedMessageIsParked(t *testing.T) {
 		insert(t, r, smsMessage("lost"))
 		record := becomes(t, r, smsKey("lost"), messagingriver.Parked)
 		assert.Equal(t, 1, record.Attempts)
-		assert.Contains(t, record.Problem, "not listed")
+		assert.Contains(t, record.Problem, "is listed")
 		n, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("lost"))
 		require.NoError(t, err)
 		assert.EqualValues(t, 1, n)
