@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/redact"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
@@ -194,7 +195,7 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	refused := 0
 	for _, row := range rows {
 		switch {
-		case row.ID == "" || row.isDoubtful || !sameNumber(row.To, m.To):
+		case row.ID == "" || row.isDoubtful || !sameNumber(row.To, m.To) || s.core.smsList().codec.HasFailed(row.Transaction):
 			continue
 		case !s.core.smsList().codec.IsRefused(row.Transaction):
 			return row.Transaction, nil
@@ -202,7 +203,7 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 		refused++
 	}
 	if refused < len(rows) {
-		return sms.Transaction{}, s.listError("the listed message has no ID, or a number that is another or cannot be read")
+		return sms.Transaction{}, s.listError("the listed message has no ID, an error, or a number or a status that is another or cannot be read")
 	}
 	row := rows[0]
 	var secrets redact.Secrets
@@ -238,6 +239,19 @@ func sameNumber(listed, sent string) bool {
 		shorter, longer = longer, shorter
 	}
 	return strings.HasSuffix(longer, shorter) || inserts(longer, shorter)
+}
+
+// contradicts reports whether two texts are numbers, and not the same. A masked number, such as 63917***4567, is none.
+func contradicts(listed, sent string) bool {
+	isNumber := func(text string) bool {
+		const longest = 15 + len("00")
+		digits := len(redact.Digits(text))
+		return digits >= subscriber && digits <= longest && !strings.ContainsFunc(text, func(r rune) bool {
+			return !strings.ContainsRune("0123456789+-(). ", r)
+		})
+	}
+	listed = table.Number(listed)
+	return isNumber(listed) && isNumber(sent) && !sameNumber(listed, sent)
 }
 
 // inserts reports whether the longer number is the shorter one with up to two digits between its country code and its last digits, which

@@ -326,7 +326,8 @@ func TestSettleIsNotListedOnlyInAFreshListing(t *testing.T) {
 		{http.StatusOK, "Date", now.Add(time.Hour).UTC().Format(http.TimeFormat), true},
 		{http.StatusOK, "Date", "yesterday", true},
 		{http.StatusOK, "Date", now.Add(-6 * time.Minute).UTC().Format(http.TimeFormat), false},
-		{http.StatusOK, "Age", "1", false},
+		{http.StatusOK, "Age", "2", true},
+		{http.StatusOK, "Age", "3", false},
 		{http.StatusOK, "Age", "soon", false},
 		{http.StatusOK, "Warning", `110 - "Response is stale"`, false},
 		{http.StatusOK, "X-Cache", "HIT", false},
@@ -522,7 +523,7 @@ func TestSettle(t *testing.T) {
 		"not listed, long past": {"nothing", time.Hour, "look@0s", []error{messaging.ErrNotListed}, "no message"},
 		"sent in the future":    {"nothing", -24 * time.Hour, "look@0s look@2s look@4s look@6s", []error{messaging.ErrNotListed}, "no message"},
 		"filter ignored":        {"other", 0, "look@0s", []error{messaging.ErrFilterIgnored}, "it does not filter as the contract says"},
-		"another number":        {"stranger", 0, "look@0s", []error{}, "the listed message has no ID, or a number that is another or cannot be read"},
+		"another number":        {"stranger", 0, "look@0s", []error{}, "the listed message has no ID, an error, or a number or a status that is another or cannot be read"},
 		"from a cache":          {"cached", time.Hour, "look@0s", []error{}, "a cache may have responded"},
 		"lookup fails":          {"broken", time.Hour, "look@0s", []error{messaging.ErrInvalid}, "HTTP 400, the lookup failed"},
 		"no such path":          {"missing", time.Hour, "look@0s", []error{messaging.ErrNotFound}, "HTTP 404, GET /api/sms"},
@@ -665,6 +666,39 @@ func TestSettleComparesNumbers(t *testing.T) {
 		c.listedTo = listed
 		_, err := c.client(t).SMS.Settle(t.Context(), one, c.start)
 		assert.Equal(t, same, err == nil, listed)
+	}
+}
+
+// A row settles only if what decides is readable, and nothing in it says that the message failed.
+func TestSettleReadsWhatDecides(t *testing.T) {
+	t.Parallel()
+	for row, settles := range map[string]bool{
+		`"transactionId":"m-1"`:                                        true,
+		`"transactionId":"m-1","sendStatus":null,"dlrStatus":""`:       true,
+		`"transactionId":"m-1","sendStatus":{"code":17}`:               false,
+		`"transactionId":"m-1","dlrStatus":["failed"]`:                 false,
+		`"transactionId":"failed"`:                                     false,
+		`"transactionId":"Delivered"`:                                  false,
+		`"transactionId":"queued"`:                                     false,
+		`"transactionId":"` + strings.Repeat("m", 257) + `"`:           false,
+		`"transactionId":"m"`:                                    false,
+		`"transactionId":"m-1","error":{"text":"no route"}`:            false,
+		`"transactionId":"m-1","error":null,"code":"0"`:                true,
+		`"transactionId":"m-1","error":"no route"`:                     false,
+		`"transactionId":"m-1","code":"200101"`:                        false,
+		`"transactionId":"m-1","code":"E-17"`:                          true,
+		`"transactionId":"m-1","dlrStatus":"queued","code":200101`:     false,
+		`"transactionId":"m-1","dlrStatus":"delivered","code":200101`:  true,
+		`"transactionId":"m-1","dlrStatus":"delivered","error":"late"`: true,
+	} {
+		service := roundTripper(func(r *http.Request) (*http.Response, error) {
+			return respond(r, http.StatusOK, `{"data":[{"referenceId":"r-1","to":"639171234567",`+row+`}]}`), nil
+		})
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), settling(time.Nanosecond, time.Nanosecond))
+		require.NoError(t, err)
+		_, err = client.SMS.Settle(t.Context(), one, time.Now())
+		assert.Equal(t, settles, err == nil, "%s: %v", row, err)
+		assert.True(t, err == nil || errors.Is(err, messaging.ErrOutcomeUnknown) && !errors.Is(err, messaging.ErrNotListed), row)
 	}
 }
 

@@ -229,8 +229,10 @@ type Unreadable struct {
 	Reason string
 }
 
-// IsDoubtful reports whether the row may be of another message than it says: its ID, its recipient or the whole row could not be read.
-func (u Unreadable) IsDoubtful() bool { return u.Field == "" || u.Field == "ID" || u.Field == "To" }
+// IsDoubtful reports whether the row proves nothing of a message: what names the message or says what became of it could not be read.
+func (u Unreadable) IsDoubtful() bool {
+	return slices.Contains([]string{"", "ID", "To", "SendStatus", "DeliveryStatus"}, u.Field)
+}
 
 // Decode reads the page that was requested at a position with so many rows, 0 if the request did not say. A response with an
 // error code is a Failure and no page. Nothing that it returns refers to body; the transactions take the place of those in reuse.

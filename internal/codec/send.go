@@ -26,8 +26,11 @@ type Send struct {
 	always    []member         // constants
 	wrap      string           // of a message in the shape of another platform; "" at the top level
 	responses responses
-	at        struct { // the slots of a response
-		id, request, reference, parts, unitCost, cost, balance, currency, operator, status []int
+	section   string     // of the contract
+	lists     [][]string // the ways to lists in which an ID stands
+	seconds   []int      // slots of the second element of each
+	at        struct {   // the slots of a response
+		id, request, reference, recipient, parts, unitCost, cost, balance, currency, operator, status []int
 	}
 }
 
@@ -40,10 +43,24 @@ type field struct {
 
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
+	response := maps.Clone(op.Response)
+	response["to"] = recipientNames(op.Fields["to"], t.SMSList.Record["to"])
 	s := &Send{
 		encoding: newEncoding(t, &op.Operation, op.IsList(op.Fields), "POST", target, pair),
 		op:       op, fields: make(map[string]field, len(op.Fields)),
-		responses: compileResponses(op.Response, nil, identifying(op), compileWords(t, op.Accepted, op.Refused), &t.Errors),
+		responses: compileResponses(response, nil, identifying(op), compileWords(t, op.Accepted, op.Refused), &t.Errors),
+	}
+	for _, channel := range table.Channels() {
+		if channel.Send(t) == op {
+			s.section = channel.SendSection()
+		}
+	}
+	for _, path := range op.Response["id"] {
+		names := strings.Split(path, ".")
+		if i := slices.IndexFunc(names, table.IsPosition); i >= 0 {
+			s.lists = append(s.lists, names[:i])
+			s.seconds = append(s.seconds, s.responses.Add(strings.Join(append(slices.Clone(names[:i]), "1"), "."))...)
+		}
 	}
 	s.ttl = op.TTL
 	for concept, name := range op.Fields {
@@ -58,8 +75,19 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	at, slots := &s.at, s.responses.slots
 	at.id, at.request, at.reference, at.parts = slots["id"], slots["request"], slots["reference"], slots["parts"]
 	at.unitCost, at.cost, at.balance, at.currency = slots["unitCost"], slots["cost"], slots["balance"], slots["currency"]
-	at.operator, at.status = slots["operator"], slots["status"]
+	at.operator, at.status, at.recipient = slots["operator"], slots["status"], slots["to"]
 	return s
+}
+
+// recipientNames returns the names under which a response may repeat the recipient: those of the request and of a listed row.
+func recipientNames(field string, listed []string) (names []string) {
+	for _, path := range append([]string{field}, listed...) {
+		parts := slices.DeleteFunc(strings.Split(path, "."), table.IsPosition)
+		if len(parts) > 0 && parts[len(parts)-1] != "" && !slices.Contains(names, parts[len(parts)-1]) {
+			names = append(names, parts[len(parts)-1])
+		}
+	}
+	return names
 }
 
 // identifying returns where a response names the message or, if the contract says that it names none, where it accepts it.
