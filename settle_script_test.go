@@ -681,7 +681,7 @@ func TestSettleReadsWhatDecides(t *testing.T) {
 		`"transactionId":"Delivered"`:                                  false,
 		`"transactionId":"queued"`:                                     false,
 		`"transactionId":"` + strings.Repeat("m", 257) + `"`:           false,
-		`"transactionId":"m"`:                                    false,
+		`"transactionId":"m"`:                                         false,
 		`"transactionId":"m-1","error":{"text":"no route"}`:            false,
 		`"transactionId":"m-1","error":null,"code":"0"`:                true,
 		`"transactionId":"m-1","error":"no route"`:                     false,
@@ -699,6 +699,34 @@ func TestSettleReadsWhatDecides(t *testing.T) {
 		_, err = client.SMS.Settle(t.Context(), one, time.Now())
 		assert.Equal(t, settles, err == nil, "%s: %v", row, err)
 		assert.True(t, err == nil || errors.Is(err, messaging.ErrOutcomeUnknown) && !errors.Is(err, messaging.ErrNotListed), row)
+	}
+}
+
+// The default name of an optional field gives way to a user's own, except where the library needs the field.
+func TestSendOnceNeedsTheNameOfTheReference(t *testing.T) {
+	t.Parallel()
+	m := one
+	m.ReferenceID, m.Extra = "", map[string]any{"referenceId": "own"}
+	for name, option := range map[string]messaging.Option{
+		`Extra["referenceId"]`: overlay(t, `{}`), "ReferenceID": overlay(t, `{"sms.send":{"constants":{"referenceId":"own"}}}`),
+	} {
+		m := m
+		if name == "ReferenceID" {
+			m.Extra = nil
+		}
+		c := newClerk("accepted", "listed")
+		client := c.client(t, option, settling(time.Second, time.Second))
+		_, err := client.SMS.SendOnce(t.Context(), m)
+		v, ok := errors.AsType[*messaging.ValidationError](err)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, name, v.Field)
+		for out := range client.SMS.SendAll(t.Context(), slices.Values([]sms.Message{m}), 1) {
+			assert.Equal(t, err.Error(), out.Err.Error())
+		}
+		assert.Empty(t, c.events)
+		_, err = client.SMS.Send(t.Context(), m)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"own"}, c.references)
 	}
 }
 

@@ -35,10 +35,13 @@ type Send struct {
 }
 
 type field struct {
-	name   string
-	top    string // the member or parameter in which it stands
-	dotted bool
-	with   []member
+	name      string
+	top       string // the member or parameter in which it stands
+	dotted    bool
+	constants []member
+
+	givesWay   bool // see table.Send.GivesWay
+	isConstant bool // a constant has its name
 }
 
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
@@ -65,7 +68,10 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	s.ttl = op.TTL
 	for concept, name := range op.Fields {
 		if name != "" {
-			s.fields[concept] = field{name, s.top(name), strings.Contains(name, "."), s.constants(op.FieldConstants[concept])}
+			s.fields[concept] = field{
+				name: name, top: s.top(name), dotted: strings.Contains(name, "."), constants: s.constants(op.FieldConstants[concept]),
+				givesWay: op.GivesWay(concept), isConstant: op.IsConstant(name),
+			}
 		}
 	}
 	s.always = s.constants(op.Constants)
@@ -158,10 +164,12 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 			reason = "must be absent: the contract says that the service has no such field (fields." + f.Concept + ` is "")`
 		case f.Reason != "":
 			reason = f.Reason
+		case known.isConstant:
+			reason = "must be absent: a constant of the contract has its name (constants." + known.name + ")"
 		}
 		problems.Found(f.Name, reason)
 		m.name, m.dotted = known.name, known.dotted
-		members = append(append(members, m), known.with...)
+		members = append(append(members, m), known.constants...)
 	}
 	return members
 }
@@ -171,7 +179,7 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 	if len(call.Extra) == 0 {
 		return nil // the usual case, in which sorting would allocate
 	}
-	taken := s.namesOf(call)
+	taken := s.namesOf(call, true)
 	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
 	for _, key := range slices.Sorted(maps.Keys(call.Extra)) {
 		m, reason := s.extra(call.Extra[key], s.isJSON() || inMessage)
@@ -237,7 +245,7 @@ func encoded(value any) (m member, reason string) {
 
 // checkMembers finds the members at the top level that would overwrite a name of the contract.
 func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
-	taken := s.namesOf(call)
+	taken := s.namesOf(call, false)
 	for _, m := range call.Members {
 		if s.taken[m.Name] || slices.Contains(taken, m.Name) {
 			problems.Found("Message", "its key "+strconv.Quote(m.Name)+" is a name of the contract, and "+
@@ -246,11 +254,13 @@ func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
 	}
 }
 
-// namesOf returns the top-level names of the fields that a message has. Constants and the key pair have taken others.
-func (s *Send) namesOf(call *wire.Call) []string {
+// namesOf returns the top-level names of the fields that a message has, without those of empty fields that give way if they do. Constants and
+// the key pair have taken others.
+func (s *Send) namesOf(call *wire.Call, giveWay bool) []string {
 	names := make([]string, 0, 8)
 	for i := range call.Fields {
-		if known, ok := s.fields[call.Fields[i].Concept]; ok {
+		known, ok := s.fields[call.Fields[i].Concept]
+		if _, present, _ := s.value(&call.Fields[i]); ok && (present || !giveWay || !known.givesWay) {
 			names = append(names, known.top)
 		}
 	}
