@@ -535,7 +535,7 @@ func TestChatAppSendAllDoesNotSettle(t *testing.T) {
 			t.Parallel()
 			const n = 20
 			var sends, lookUps atomic.Int32
-			client, mock := mocked(t, messaging.WithSettle(messaging.SettlePolicy{Window: time.Hour, Interval: time.Hour, Resend: true}))
+			client, mock := mocked(t, messaging.WithSettle(messaging.SettlePolicy{Window: time.Hour, Interval: time.Hour}))
 			mock.RegisterNoResponder(func(r *http.Request) (*http.Response, error) {
 				if r.Method != http.MethodPost {
 					lookUps.Add(1)

@@ -10,29 +10,36 @@ import (
 	"github.com/messaging-service/messaging-go/internal/transport"
 )
 
-// isFresh reports whether nothing in a response shows that it came from a cache: a status other than 200, a header in which a cache
-// says so, or a Date from long before the request. A response that is not fresh says what was listed before, so it proves no absence.
+// isFresh reports whether nothing shows that a response is not the service's own of now: a status other than 200, a cache, or a Date from
+// long before the request. A response that is not fresh says what was listed before.
 func isFresh(out transport.Outcome) bool {
 	const clocksDiffer = 5 * time.Minute
-	if out.StatusCode != http.StatusOK {
-		return false
+	date, err := http.ParseTime(out.Header.Get("Date"))
+	return out.StatusCode == http.StatusOK && !isCached(out) && (err != nil || !date.Before(out.Began.Add(-clocksDiffer)))
+}
+
+// isCached reports whether a response came from a cache: a header says so, or it is older than its request.
+func isCached(out transport.Outcome) bool {
+	const rounding = 2 * time.Second
+	if age := out.Header.Get("Age"); age != "" {
+		seconds, err := strconv.ParseUint(age, 10, 32)
+		if err != nil || time.Duration(seconds)*time.Second > time.Since(out.Began)+rounding {
+			return true
+		}
 	}
 	for name, values := range out.Header {
 		name = strings.ToLower(name)
 		if slices.ContainsFunc(values, func(value string) bool { return isFromCache(name, strings.ToLower(value)) }) {
-			return false
+			return true
 		}
 	}
-	date, err := http.ParseTime(out.Header.Get("Date"))
-	return err != nil || !date.Before(out.Began.Add(-clocksDiffer))
+	return false
 }
 
 // isFromCache reports whether a header says that the response came from a cache. Name and value are in lower case.
 func isFromCache(name, value string) bool {
 	isCache := strings.Contains(name, "cache") && !strings.HasSuffix(name, "-control")
 	switch {
-	case name == "age":
-		return value != "0"
 	case name == "warning":
 		return strings.HasPrefix(value, "1") // of a cache; others begin with 2
 	case name == "x-varnish":

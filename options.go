@@ -66,17 +66,13 @@ type RetryPolicy struct {
 }
 
 // SettlePolicy is how SMS.SendOnce, and SMS.SendAll with the option WithSettle, settle an unknown outcome: they look the message
-// up by its reference ID. A zero field has its default.
+// up by its reference ID. Nothing is sent again because it is not listed. A zero field has its default.
 type SettlePolicy struct {
 	// Window is how long to look, from the moment the outcome became unknown; 30 s by default. It should be longer than the
 	// service takes to list a message that it accepted; the specification does not say how long that is.
 	Window time.Duration
 	// Interval is the time between two lookups, 2 s by default.
 	Interval time.Duration
-	// Resend allows sending the message once more if it was not listed by the end of the window. It can send twice if the
-	// service lists a message only after the window, or ignores the reference ID, or if a cache responds to the lookup without
-	// a header that shows it. Before you enable it, send one message and Find it.
-	Resend bool
 }
 
 func (s *settings) credentialOf(channel Channel) *credential {

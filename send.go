@@ -135,7 +135,7 @@ func (s *sending) judged() *Error { return s.err }
 
 // Judge is called by the transport for each response.
 func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
-	s.err, s.judgement = nil, s.endpoint.judge(s.call.ReferenceID, *out)
+	s.err, s.judgement = nil, s.endpoint.judge(&s.call, *out)
 	if s.verdict != Accepted {
 		s.err = s.failed(*out)
 		s.endpoint.addHealth(&s.proves, s.err)

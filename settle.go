@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/redact"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// SendOnce sends like Send, and settles an unknown outcome by looking the message up.
+// SendOnce sends like Send, and settles an unknown outcome by looking the message up. It never sends twice.
 //
 // It adds a reference ID if the message has none; the ID comes back in the Receipt and in Error.ReferenceID. A reference ID
 // must name one message: with one that was used before, an older message to the same number is taken for this one.
@@ -24,13 +25,11 @@ import (
 //   - The message is listed: the Receipt comes from its row. StatusCode is 0 and Raw is nil, because the response was lost.
 //   - It is listed as refused: its SendStatus is a word, and not a number, of sms.send.refused or for failed or rejected, and no
 //     delivery status says more. The verdict is Refused, and Error.Code is that word. A message whose delivery failed was accepted.
-//   - Nothing is listed until the window ends, and Resend is set: the message is sent once more, under the same reference ID. A
-//     response that calls it a duplicate leads to another round of lookups.
-//   - Otherwise the outcome stays unknown, with the error of the send: nothing is listed and Resend is not set, the last lookup
-//     failed or came from a cache, the context ended, or the listed rows have another reference ID, another number or no ID.
+//   - Otherwise the outcome stays unknown, with the error of the send. It also matches ErrNotListed if the last lookup, after the
+//     window, got a whole response of the service without the message. The message may still be listed later.
 //
 // Give the context more time than the attempts and the window take together: nothing is looked up once it has ended. A lookup that
-// began within the window may take five seconds longer. Without Resend SendOnce never sends twice; for its risk see [SettlePolicy].
+// began within the window may take five seconds longer.
 func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, error) {
 	policy := cmp.Or(s.core.settings.settle, new(SettlePolicy))
 	return s.sendOnce(ctx, withReference(m), policy.withDefaults(), sendMode{patience: transport.Patient})
@@ -47,34 +46,22 @@ func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettleP
 // deliverOnce is sendOnce within a step that o observes.
 func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation, mode sendMode) (Receipt, error) {
 	receipt, err := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, mode)
-	if !errors.Is(err, ErrOutcomeUnknown) {
+	unknown, ok := errors.AsType[*Error](err)
+	if !ok || unknown.Verdict != Unknown {
 		return receipt, err
 	}
-	attempts := 0
-	if e, ok := errors.AsType[*Error](err); ok {
-		attempts = e.Attempts
-	}
 	found, settleErr := s.settle(ctx, m, policy, time.Now())
-	if policy.Resend && errors.Is(settleErr, ErrNotListed) {
-		mode.doubt = new(bool) // what became of the first counts
-		again, resendErr := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, mode)
-		if resendErr == nil {
-			again.Attempts += attempts
-			return again, nil
-		}
-		if errors.Is(resendErr, ErrOutcomeUnknown) || errors.Is(resendErr, ErrDuplicate) {
-			found, settleErr = s.settle(ctx, m, policy, time.Now())
-		}
-		// Otherwise the second was not taken, and nothing more is known of the first.
+	if settleErr == nil {
+		return receiptOf(found, unknown.Attempts), nil
 	}
 	if refused, ok := errors.AsType[*Error](settleErr); ok && refused.Verdict == Refused {
-		refused.Attempts = attempts
+		refused.Attempts = unknown.Attempts
 		return Receipt{}, refused
 	}
-	if settleErr != nil {
-		return Receipt{}, err
+	if errors.Is(settleErr, ErrNotListed) {
+		unknown.classes = append(unknown.classes, ErrNotListed)
 	}
-	return receiptOf(found, attempts), nil
+	return Receipt{}, unknown
 }
 
 func receiptOf(tx sms.Transaction, attempts int) Receipt {
@@ -94,14 +81,13 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 // The Receipt is that of a row with the message's reference ID and number, with or without country code. A message that is listed as
 // refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:
 //
-//   - ErrNotListed: the message was not listed when the window had ended, in a response of the service itself and not of a cache.
-//     Sending it again is as safe as SettlePolicy.Resend.
+//   - ErrNotListed: the message was not listed when the window had ended, in a response of the service itself and not of a cache. It
+//     may still be listed later, so this proves nothing.
 //   - ErrFilterIgnored: only other messages are listed. Another lookup brings the same.
 //   - Otherwise the context ended, the last lookup failed, or it found a row without an ID or of another number. The error matches
 //     the class of a failed lookup, such as ErrUnauthorized.
 //
-// A message without a reference ID or number, or a contract without a reference ID, is a *ValidationError. Settle sends nothing and
-// never resends.
+// A message without a reference ID or number, or a contract without a reference ID, is a *ValidationError. Settle sends nothing.
 func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time) (Receipt, error) {
 	var c wire.Checks
 	if m.ReferenceID == "" {
@@ -156,8 +142,8 @@ func withReference(m sms.Message) sms.Message {
 	return m
 }
 
-// settle looks a message up until it is listed or the window since a moment ends. An error that matches ErrNotListed proves that the
-// message is not listed: the last lookup began after the window, and the service itself responded in time and without a row.
+// settle looks a message up until it is listed or the window since a moment ends. An error matches ErrNotListed if the last lookup began
+// after the window, and the service itself responded in time and without a row.
 func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePolicy, since time.Time) (sms.Transaction, error) {
 	const lastLookup = 5 * time.Second // for a lookup that begins when the window ends
 	now := time.Now()
@@ -209,7 +195,7 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	refused := 0
 	for _, row := range rows {
 		switch {
-		case row.ID == "" || row.isDoubtful || !sameNumber(row.To, m.To):
+		case row.ID == "" || row.isDoubtful || !sameNumber(row.To, m.To) || s.core.smsList().codec.HasFailed(row.Transaction):
 			continue
 		case !s.core.smsList().codec.IsRefused(row.Transaction):
 			return row.Transaction, nil
@@ -217,7 +203,7 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 		refused++
 	}
 	if refused < len(rows) {
-		return sms.Transaction{}, s.listError("the listed message has no ID, or a number that is another or cannot be read")
+		return sms.Transaction{}, s.listError("the listed message has no ID, an error, or a number or a status that is another or cannot be read")
 	}
 	row := rows[0]
 	var secrets redact.Secrets
@@ -253,6 +239,19 @@ func sameNumber(listed, sent string) bool {
 		shorter, longer = longer, shorter
 	}
 	return strings.HasSuffix(longer, shorter) || inserts(longer, shorter)
+}
+
+// contradicts reports whether two texts are numbers, and not the same. A masked number, such as 63917***4567, is none.
+func contradicts(listed, sent string) bool {
+	isNumber := func(text string) bool {
+		const longest = 15 + len("00")
+		digits := len(redact.Digits(text))
+		return digits >= subscriber && digits <= longest && !strings.ContainsFunc(text, func(r rune) bool {
+			return !strings.ContainsRune("0123456789+-(). ", r)
+		})
+	}
+	listed = table.Number(listed)
+	return isNumber(listed) && isNumber(sent) && !sameNumber(listed, sent)
 }
 
 // inserts reports whether the longer number is the shorter one with up to two digits between its country code and its last digits, which

@@ -21,8 +21,8 @@ import (
 )
 
 // soon settles within a short window, for tests of real connections.
-func soon(resend bool) messaging.Option {
-	return messaging.WithSettle(messaging.SettlePolicy{Window: 60 * time.Millisecond, Interval: 10 * time.Millisecond, Resend: resend})
+func soon() messaging.Option {
+	return messaging.WithSettle(messaging.SettlePolicy{Window: 60 * time.Millisecond, Interval: 10 * time.Millisecond})
 }
 
 func TestSendOnceSettlesByTheLedger(t *testing.T) {
@@ -34,38 +34,26 @@ func TestSendOnceSettlesByTheLedger(t *testing.T) {
 		messages int
 	}{
 		"nothing goes wrong": {
-			func(*messagingtest.Server) {}, soon(true), messaging.Accepted, 1,
+			func(*messagingtest.Server) {}, soon(), messaging.Accepted, 1,
 		},
 		"the response is lost": {
-			func(srv *messagingtest.Server) { srv.Inject(messagingtest.AcceptThenDrop(), 1) }, soon(true), messaging.Accepted, 1,
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.AcceptThenDrop(), 1) }, soon(), messaging.Accepted, 1,
 		},
 		"the response is cut": {
-			func(srv *messagingtest.Server) { srv.Inject(messagingtest.TruncatedResponse(), 1) }, soon(false), messaging.Accepted, 1,
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.TruncatedResponse(), 1) }, soon(), messaging.Accepted, 1,
 		},
 		"the request is lost": {
-			func(srv *messagingtest.Server) { srv.Inject(messagingtest.DropUnread(), 1) }, soon(true), messaging.Accepted, 1,
-		},
-		"the request is lost, no resend": {
-			func(srv *messagingtest.Server) { srv.Inject(messagingtest.DropUnread(), 1) }, soon(false), messaging.Unknown, 0,
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.DropUnread(), 1) }, soon(), messaging.Unknown, 0,
 		},
 		"the service refuses": {
-			func(srv *messagingtest.Server) { srv.SetBalance("0") }, soon(true), messaging.Refused, 0,
+			func(srv *messagingtest.Server) { srv.SetBalance("0") }, soon(), messaging.Refused, 0,
 		},
 		"it is listed late": {
 			func(srv *messagingtest.Server) {
 				srv.Inject(messagingtest.AcceptThenDrop(), 1)
 				srv.SetLag(100 * time.Millisecond)
 			},
-			messaging.WithSettle(messaging.SettlePolicy{Window: 20 * time.Second, Interval: 10 * time.Millisecond, Resend: true}),
-			messaging.Accepted, 1,
-		},
-		"it is listed after the window, and the resend is a duplicate": {
-			func(srv *messagingtest.Server) {
-				srv.Inject(messagingtest.AcceptThenDrop(), 1)
-				srv.SetLag(400 * time.Millisecond)
-				srv.RefuseDuplicates(true)
-			},
-			messaging.WithSettle(messaging.SettlePolicy{Window: 300 * time.Millisecond, Interval: 20 * time.Millisecond, Resend: true}),
+			messaging.WithSettle(messaging.SettlePolicy{Window: 20 * time.Second, Interval: 10 * time.Millisecond}),
 			messaging.Accepted, 1,
 		},
 		"a lookup lasts beyond the window, and says what was listed before": {
@@ -74,23 +62,15 @@ func TestSendOnceSettlesByTheLedger(t *testing.T) {
 				srv.Inject(messagingtest.Slow(400*time.Millisecond), 1)
 				srv.SetLag(100 * time.Millisecond)
 			},
-			messaging.WithSettle(messaging.SettlePolicy{Window: 200 * time.Millisecond, Interval: 20 * time.Millisecond, Resend: true}),
+			messaging.WithSettle(messaging.SettlePolicy{Window: 200 * time.Millisecond, Interval: 20 * time.Millisecond}),
 			messaging.Accepted, 1,
 		},
-		"it is never listed, and the resend is a duplicate": {
-			func(srv *messagingtest.Server) {
-				srv.Inject(messagingtest.AcceptThenDrop(), 1)
-				srv.SetLag(time.Hour)
-				srv.RefuseDuplicates(true)
-			},
-			soon(true), messaging.Unknown, 1,
-		},
-		"it is never listed, no resend": {
+		"it is never listed": {
 			func(srv *messagingtest.Server) {
 				srv.Inject(messagingtest.AcceptThenDrop(), 1)
 				srv.SetLag(time.Hour)
 			},
-			soon(false), messaging.Unknown, 1,
+			soon(), messaging.Unknown, 1,
 		},
 		"the filter is ignored": {
 			func(srv *messagingtest.Server) {
@@ -98,35 +78,35 @@ func TestSendOnceSettlesByTheLedger(t *testing.T) {
 				srv.Seed(messagingtest.Sent{ReferenceID: "another", From: "A", To: "639171234568", Text: "x"})
 				srv.IgnoreFilter(true)
 			},
-			soon(true), messaging.Unknown, 1, // the other one
+			soon(), messaging.Unknown, 1, // the other one
 		},
 		"the reference was another number's": {
 			func(srv *messagingtest.Server) {
 				srv.Inject(messagingtest.DropUnread(), 1)
 				srv.Seed(messagingtest.Sent{ReferenceID: one.ReferenceID, From: "A", To: "639181234568", Text: "x"})
 			},
-			soon(true), messaging.Unknown, 1, // the other one
+			soon(), messaging.Unknown, 1, // the other one
 		},
 		"lookups are not found": {
 			func(srv *messagingtest.Server) {
 				srv.Inject(messagingtest.DropUnread(), 1)
 				srv.Inject(messagingtest.Status(http.StatusNotFound, 0), 1000)
 			},
-			soon(true), messaging.Unknown, 0,
+			soon(), messaging.Unknown, 0,
 		},
 		"lookups are forbidden": {
 			func(srv *messagingtest.Server) {
 				srv.Inject(messagingtest.DropUnread(), 1)
 				srv.Inject(messagingtest.Status(http.StatusForbidden, 0), 1000)
 			},
-			soon(true), messaging.Unknown, 0,
+			soon(), messaging.Unknown, 0,
 		},
 		"lookups fail at first": {
 			func(srv *messagingtest.Server) {
-				srv.Inject(messagingtest.DropUnread(), 1)
+				srv.Inject(messagingtest.AcceptThenDrop(), 1)
 				srv.Inject(messagingtest.Status(http.StatusForbidden, 0), 2)
 			},
-			messaging.WithSettle(messaging.SettlePolicy{Window: 300 * time.Millisecond, Interval: 10 * time.Millisecond, Resend: true}),
+			messaging.WithSettle(messaging.SettlePolicy{Window: 20 * time.Second, Interval: 10 * time.Millisecond}),
 			messaging.Accepted, 1,
 		},
 	} {
@@ -157,7 +137,7 @@ func TestSendOnceSettlesByTheLedger(t *testing.T) {
 func TestSendOnceGivesAReferenceID(t *testing.T) {
 	t.Parallel()
 	srv := messagingtest.NewServer(t)
-	client := clientOf(t, srv, soon(false))
+	client := clientOf(t, srv, soon())
 	m := one
 	m.ReferenceID = ""
 	first, err := client.SMS.SendOnce(t.Context(), m)
@@ -179,7 +159,7 @@ func TestSendOnceGivesAReferenceID(t *testing.T) {
 func TestSendOnceDoesNotLookUpAnInvalidMessage(t *testing.T) {
 	t.Parallel()
 	srv := messagingtest.NewServer(t)
-	_, err := clientOf(t, srv, soon(true)).SMS.SendOnce(t.Context(), sms.Message{})
+	_, err := clientOf(t, srv, soon()).SMS.SendOnce(t.Context(), sms.Message{})
 	var v *messaging.ValidationError
 	require.ErrorAs(t, err, &v)
 	assert.Zero(t, srv.Requests())
@@ -228,7 +208,7 @@ func TestSendOnceEndsWithTheContext(t *testing.T) {
 		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), posts(func(r *http.Request) (*http.Response, error) {
 			sends++
 			return respond(r, http.StatusBadGateway, ""), nil
-		}).option(), messaging.WithSettle(messaging.SettlePolicy{Resend: true}))
+		}).option(), messaging.WithSettle(messaging.SettlePolicy{}))
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
 		defer cancel()
@@ -341,7 +321,7 @@ func TestSendAllYieldsInvalidMessages(t *testing.T) {
 	srv := messagingtest.NewServer(t)
 	wrong := one
 	wrong.To = "nobody"
-	for out := range clientOf(t, srv, soon(true)).SMS.SendAll(t.Context(), func(yield func(sms.Message) bool) {
+	for out := range clientOf(t, srv, soon()).SMS.SendAll(t.Context(), func(yield func(sms.Message) bool) {
 		_ = yield(one) && yield(wrong) && yield(one)
 	}, 2) {
 		if out.Index == 1 {
@@ -356,7 +336,7 @@ func TestSendAllYieldsInvalidMessages(t *testing.T) {
 func TestSettleErrorsNameSettle(t *testing.T) {
 	t.Parallel()
 	srv := messagingtest.NewServer(t)
-	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token), soon(false))
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token), soon())
 	require.NoError(t, err)
 	_, err = client.SMS.Settle(t.Context(), sms.Message{To: "+639171234567", ReferenceID: "order-17"}, time.Now())
 	require.ErrorIs(t, err, messaging.ErrNotListed)

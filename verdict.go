@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // judgement is what a response proves of a send. Verdicts, retries and fresh tokens follow from it.
@@ -22,18 +24,27 @@ type judgement struct {
 	notJSON  error
 }
 
-// judge judges the response to a message with a reference ID, which may be empty. Only evidence makes a verdict; without it the outcome
+// judge judges the response to a message. Only evidence makes a verdict; without it the outcome
 // is unknown.
-func (e *sendEndpoint) judge(reference string, out transport.Outcome) (j judgement) {
+func (e *sendEndpoint) judge(call *wire.Call, out transport.Outcome) (j judgement) {
+	if isCached(out) {
+		j.reason = "the response is that of a cache"
+		return j
+	}
 	j.response, j.notJSON = e.codec.Decode(out.Body)
 	r := &j.response
-	isOther := func(got string) bool { return !sameReference(got, reference) }
+	isOther := func(got string) bool { return !sameReference(got, call.ReferenceID) }
+	isAnother := func(to string) bool { return contradicts(to, recipientOf(call)) }
 	switch {
+	case out.StatusCode == http.StatusPartialContent:
+		j.reason = "the response is a part of one"
 	case r.Contradiction != "":
 		j.reason = r.Contradiction
 	case isOther(r.ReferenceID), slices.ContainsFunc(r.OtherReferences, isOther):
 		j.reason = "the response has the reference ID of another message; for a service with references of its own, " +
 			"which messaging doctor --send shows, set response.reference to []"
+	case slices.ContainsFunc(r.Recipients, isAnother):
+		j.reason = "the response names another recipient"
 	case !isSuccess(out.StatusCode):
 		e.judgeFailure(&j, out)
 	case out.Err != nil:
@@ -126,6 +137,22 @@ func sameReference(got, sent string) bool {
 		return false
 	}
 	return len(got) <= len(sent) && strings.EqualFold(got, sent[:len(got)])
+}
+
+// recipientOf returns the recipient of a message, or "" if it is no text.
+func recipientOf(call *wire.Call) string {
+	for i := range call.Fields {
+		if call.Fields[i].Concept == "to" {
+			return call.Fields[i].Text
+		}
+	}
+	for _, m := range call.Members {
+		if m.Name == "to" {
+			to, _ := jsonscan.Word(m.Value)
+			return to
+		}
+	}
+	return ""
 }
 
 // failed returns the error of a send that was not accepted.

@@ -254,7 +254,7 @@ func TestSendVerdictOfAnotherReference(t *testing.T) {
 		`{"messages":[{"id":"m-1","referenceId":null}]}`:                                    true,
 		`{"messages":[{"id":"m-1","referenceId":{"own":"order-18"}}]}`:                      true,
 		`{"messages":[{"id":"m-1","referenceId":["order-18"]}]}`:                            true,
-		`{"messages":[{"id":"m-1"},{"id":"m-2","referenceId":"order-18"}]}`:                 true,
+		`{"messages":[{"id":"m-1"},{"id":"m-2","referenceId":"order-18"}]}`:                 false,
 		`{"message":{"transactionId":"m-1","referenceId":"ORDER-17"}}`:                      true,
 		`{"message":{"transactionId":"m-1","referenceId":"order-18"}}`:                      false,
 		`{"message":{"referenceId":"order-18"},"id":"m-1"}`:                                 true,
@@ -294,6 +294,11 @@ func TestSendVerdictOfWhatIsNoID(t *testing.T) {
 		{`{}`, `"Error: no credit"`, false},
 		{`{}`, `"m 1"`, false},
 		{`{}`, `"m\n1"`, false},
+		{`{}`, `"m\u00001"`, false},
+		{`{}`, `"\ud800"`, false},
+		{`{}`, "\"m\xff\"", false},
+		{`{}`, `"` + strings.Repeat("é", 256) + `"`, true},
+		{`{}`, `"` + strings.Repeat("m", 257) + `"`, false},
 		{`{}`, `"failed"`, false},
 		{`{}`, `"Expired"`, false},
 		{`{}`, `" REJECTED "`, false},
@@ -318,6 +323,89 @@ func TestSendVerdictOfWhatIsNoID(t *testing.T) {
 	e, _ := sendGetting(t, `{}`, http.StatusOK, nil, `{"status":"ok","requestId":"r-1"}`)
 	require.EqualError(t, e, "messaging: sms.send has an unknown outcome: HTTP 200, "+
 		"the response names no message at any path of the contract (response.id), request r-1")
+}
+
+// One request sends one message: a response that names several, or another, proves nothing.
+func TestSendVerdictOfSeveralMessages(t *testing.T) {
+	t.Parallel()
+	const byName = `{"sms.send":{"accepted":["PENDING_*"]},"errors":{"code":["messages.0.status.name","messages.0.status.code"],"success":["PENDING_*"]}}`
+	for _, tt := range []struct {
+		overlay, body string
+		accepted      bool
+	}{
+		{`{}`, `{"messages":[{"id":"m-1"},{"id":"m-2"}]}`, true},
+		{`{}`, `{"messages":[{"id":"m-1","to":"639171234567","referenceId":"order-17"},{"id":"m-2","to":"+63 917 123 4567"}]}`, true},
+		{`{}`, `{"messages":[{"id":"m-1"},{"id":"m-2","to":"63917***4567"}]}`, true},
+		{`{}`, `{"messages":[{"id":"m-1"},{"id":"m-2","to":"639180000000"}]}`, false},
+		{`{}`, `{"messages":[{"id":"m-1"},{"id":"m-2","code":"200101"}]}`, false},
+		{`{}`, `{"messages":[{"id":"m-1"},{"id":"m-2","error":{"text":"no route"}}]}`, false},
+		{`{}`, `{"messages":[{"id":"m-1"},{"id":"m-2","status":"failed"}]}`, false},
+		{`{}`, `{"messages":[{"id":"m-1"},{}]}`, false},
+		{`{}`, `{"messages":[{"id":"m-1"},null]}`, false},
+		{`{}`, `{"messages":[{"id":"m-1"},{"id":"m-2"},{"id":"m-3","referenceId":"order-18"}]}`, false},
+		{`{}`, `{"messages":[{"code":"200101"},{"id":"m-2"}]}`, false},
+		{`{}`, `{"messages":[` + strings.Repeat(`{"id":"m"},`, 255) + `{"id":"m"}]}`, false},
+		{`{}`, `{"id":"m-1","messages":["a warning","another"]}`, true},
+		{`{}`, `{"id":"m-1","to":"639171234567"}`, true},
+		{`{}`, `{"id":"m-1","to":639171234567}`, true},
+		{`{}`, `{"id":"m-1","to":"XXXXXXXX4567"}`, true},
+		{`{}`, `{"id":"m-1","to":{"number":"639180000000"}}`, true},
+		{`{}`, `{"id":"m-1","to":"639180000000"}`, false},
+		{`{}`, `{"data":{"id":"m-1","to":"639180000000"}}`, false},
+		{`{}`, `{"id":"m-1","to":"tel:+639180000000"}`, false},
+		{`{}`, `{"data":{"id":"m-1","transactionId":"m-1"}}`, true},
+		{`{}`, `{"data":{"id":"m-1","transactionId":"m-2"}}`, false},
+		{`{"sms.send":{"response":{"id":["data.id"]}}}`, `{"data":{"id":"m-1","transactionId":"m-2"}}`, true},
+		{byName, `{"messages":[{"id":"m-1","status":{"groupId":1,"name":"PENDING_ENROUTE"}}]}`, true},
+		{byName, `{"messages":[{"id":"m-1","status":{"groupId":1}}]}`, false},
+	} {
+		e, calls := sendGetting(t, tt.overlay, http.StatusOK, nil, tt.body)
+		assert.Equal(t, tt.accepted, e == nil, "%s: %v", tt.body, e)
+		assert.True(t, e == nil || e.Verdict == messaging.Unknown, "%s: %v", tt.body, e)
+		assert.Equal(t, 1, calls, tt.body)
+		e, calls = sendGetting(t, tt.overlay, http.StatusPartialContent, nil, tt.body)
+		assert.Equal(t, messaging.Unknown, verdictOf(e), tt.body)
+		assert.Equal(t, 1, calls, tt.body)
+	}
+	e, _ := sendGetting(t, `{}`, http.StatusOK, nil, `{"data":{"id":"m-1","transactionId":"m-2"}}`)
+	require.ErrorContains(t, e, `the response has different IDs at data.id and data.transactionId; say which names the message, such as `+
+		`"sms.send": {"response": {"id": ["data.id"]}}`)
+	e, calls := sendGetting(t, `{}`, http.StatusTooManyRequests, nil, `{"code":"40002","messages":[{"id":"m-1"},{"code":"40002"}]}`)
+	assert.Equal(t, messaging.Unknown, verdictOf(e))
+	assert.Equal(t, 1, calls)
+	e, _ = sendGetting(t, `{}`, http.StatusBadRequest, nil, `{"code":"200150","messages":["To is invalid","From is missing"]}`)
+	assert.Equal(t, messaging.Refused, verdictOf(e), "they are texts")
+}
+
+// A cache that responds to a send has not sent it.
+func TestSendVerdictOfACachedResponse(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		header, value string
+		unknown       bool
+	}{
+		{"Age", "0", false},
+		{"Age", "2", false},
+		{"Age", "3", true},
+		{"Age", "x", true},
+		{"X-Cache", "MISS", false},
+		{"X-Cache", "Hit from cloudfront", true},
+		{"Cache-Status", "edge; hit", true},
+		{"Cache-Status", "edge; fwd=miss", false},
+		{"X-Varnish", "1 2", true},
+		{"Date", "Mon, 02 Jan 2006 15:04:05 GMT", false}, // clocks differ
+	} {
+		for status, body := range map[int]string{
+			http.StatusOK: `{"id":"m-1"}`, http.StatusBadRequest: `{"code":"200150"}`, http.StatusTooManyRequests: `{"code":"40002"}`,
+			http.StatusUnauthorized: `{"code":"40001"}`,
+		} {
+			e, calls := sendGetting(t, `{}`, status, http.Header{tt.header: {tt.value}}, body, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MinWait: time.Nanosecond}))
+			assert.Equal(t, tt.unknown, verdictOf(e) == messaging.Unknown, "%s: %s, HTTP %d: %v", tt.header, tt.value, status, e)
+			if tt.unknown {
+				assert.Equal(t, 1, calls, "it is not repeated")
+			}
+		}
+	}
 }
 
 func TestSendVerdictOfAText(t *testing.T) {

@@ -132,9 +132,9 @@ func keyColumns(key *Key) []any { return []any{&key.Channel, &key.Reference} }
 // attempts runs an update on the pool, and returns the attempts of the rows.
 func (d database[TTx]) attempts(ctx context.Context, update string, args ...any) ([]attempt, error) {
 	return fetch(ctx, d, func(a *attempt) []any {
-		return []any{&a.Channel, &a.Reference, &a.number, &a.stored, &a.age, &a.failures, &a.most, &a.resent, &a.recipient}
+		return []any{&a.Channel, &a.Reference, &a.number, &a.stored, &a.age, &a.failures, &a.most, &a.recipient}
 	}, update+` RETURNING channel, reference, attempt, message, CLOCK - COALESCE(began_at, 0), failures, max_attempts,
-		resent, COALESCE(recipient, '')`, args...)
+		COALESCE(recipient, '')`, args...)
 }
 
 // fetch runs a statement on the pool and returns its rows.
@@ -199,7 +199,6 @@ const tables = `
 		max_attempts BIGINT NOT NULL,
 		recipient TEXT, -- if Options.InOrder
 		seq BIGINT,
-		resent BIGINT NOT NULL DEFAULT 0, -- how often it was sent again because no listing showed it
 		decided_at BIGINT NOT NULL DEFAULT 0, -- when a person last decided about it
 		PRIMARY KEY (channel, reference)
 	) WITHOUT ROWID;

@@ -282,29 +282,27 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-func TestResendUnlisted(t *testing.T) {
+func TestUnlistedMessageIsParked(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
 		service, client := connected(t)
 		options := quick()
-		options.SendTimeout, options.ResendUnlisted = 2*time.Second, true
+		options.SendTimeout = 2 * time.Second
 		r := t.newRig(t, client, options)
 		defer r.start(t)()
 		service.Inject(messagingtest.DropUnread(), 1)
 		insert(t, r, smsMessage("lost"))
-		record := becomes(t, r, smsKey("lost"), messagingriver.Accepted)
-		assert.Equal(t, 2, record.Attempts)
+		record := becomes(t, r, smsKey("lost"), messagingriver.Parked)
+		assert.Equal(t, 1, record.Attempts)
+		assert.Contains(t, record.Problem, "is listed")
+		n, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("lost"))
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, n)
+		becomes(t, r, smsKey("lost"), messagingriver.Accepted)
 		service.Inject(messagingtest.AcceptThenDrop(), 1)
 		insert(t, r, smsMessage("taken"))
 		record = becomes(t, r, smsKey("taken"), messagingriver.Accepted)
 		assert.Equal(t, 1, record.Attempts, "it is listed")
-		var resent int
-		require.NoError(t, r.pool().QueryRowContext(t.Context(), "SELECT resent FROM messaging_outbox WHERE reference = 'lost'").Scan(&resent))
-		assert.Equal(t, 1, resent)
-
-		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET state = 'unknown', due_at = 1, began_at = 1, message = '{}', reference = 'again'"+
-			" WHERE reference = 'lost'"))
-		becomes(t, r, smsKey("again"), messagingriver.Parked) // once is enough
 		assert.Equal(t, map[string]int{"lost": 1, "taken": 1}, references(service))
 	})
 }

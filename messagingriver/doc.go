@@ -15,10 +15,6 @@
 //
 //   - A process freezes while it writes the request, and the message is resent before that process goes on.
 //
-//   - Options.ResendUnlisted is set, and the service lists a message only after Options.SettleFor, or not by its reference ID.
-//
-//   - The client's SettlePolicy has Resend set, which has a risk of its own.
-//
 //   - The database forgets what it committed: it fails over to a standby that does not confirm commits, SQLite does not run with
 //     synchronous=full, or a backup is restored and not compared with what the service lists.
 //

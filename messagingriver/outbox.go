@@ -48,11 +48,6 @@ type Options struct {
 	// SettleFor is how long an SMS with an unknown outcome is looked up before it is parked, 15 minutes by default. It should
 	// be longer than the service takes to list a message that it accepted.
 	SettleFor time.Duration
-	// ResendUnlisted has an SMS sent again, once, if its outcome is unknown and a listing does not show it after SettleFor, or
-	// after twice SendTimeout if that is longer. By default it is parked. The column resent counts it. A service that lists a
-	// message later than SettleFor, or ignores the reference ID, makes this send twice: before you set it, send a message and Find
-	// it.
-	ResendUnlisted bool
 	// KeepRefused is how long the content of a refused message is kept, so that it can be sent again with Resolve; 7 days by
 	// default.
 	KeepRefused time.Duration

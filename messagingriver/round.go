@@ -74,8 +74,8 @@ func (o *Outbox[TTx]) settleDue(ctx context.Context) error {
 	}
 }
 
-// lookUp returns what became of a message. One whose outcome nobody can know is parked, and not sent again unless
-// Options.ResendUnlisted says so: not even if it is not listed, because the process that holds it may be frozen.
+// lookUp returns what became of a message. One whose outcome nobody can know is parked, and not sent again, not even if it is not listed:
+// it may be listed later, and the process that holds it may be frozen.
 func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) (r result) {
 	r = result{Key: a.Key, Attempt: a.number, State: Parked, Problem: "the outcome is lost, and no listing shows this channel"}
 	if a.Channel != messaging.ChannelSMS.String() {
@@ -83,9 +83,6 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) (r result) {
 	}
 	age := time.Duration(a.age) * time.Millisecond
 	limit := o.options.SettleFor
-	if o.options.ResendUnlisted {
-		limit = max(limit, 2*o.options.SendTimeout) // then no process makes the attempt any more
-	}
 	again := func() { // unless it was looked up for long enough
 		if age < limit {
 			r.State = Unknown
@@ -111,15 +108,10 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) (r result) {
 		return o.judge(a, receipt, nil)
 	}
 	r.Problem = problemOf(err)
-	notListed := errors.Is(err, messaging.ErrNotListed)
-	if !notListed && !errors.Is(err, messaging.ErrFilterIgnored) {
+	if !errors.Is(err, messaging.ErrNotListed) && !errors.Is(err, messaging.ErrFilterIgnored) {
 		limit += 24 * time.Hour // the lookup itself failed, so wait for the service
 	}
 	again()
-	if r.State == Parked && notListed && o.options.ResendUnlisted && a.resent == 0 {
-		r.State, r.Resent = Waiting, 1
-		r.Problem = "sent again: " + r.Problem
-	}
 	return r
 }
 

@@ -242,7 +242,6 @@ type attempt struct {
 	age       int64 // since it began, in milliseconds of the database's clock
 	failures  int
 	most      int // failures
-	resent    int
 	recipient string
 	started   time.Time // before it was recorded, by this process's clock
 }
@@ -336,7 +335,6 @@ type result struct {
 	Problem string             `json:"problem"`
 	Wait    int64              `json:"wait"` // in milliseconds, until the row is due
 	Failed  int                `json:"failed"`
-	Resent  int                `json:"resent"`
 
 	account error // why the service refused, if that is because of the account
 }
@@ -417,7 +415,7 @@ func (o *Outbox[TTx]) record(ctx context.Context, results []result) error {
 		SET state = value->>'state', receipt = value->>'receipt', problem = value->>'problem',
 			due_at = CLOCK + CAST(value->>'wait' AS BIGINT),
 			not_before = CASE WHEN value->>'state' = 'waiting' THEN CLOCK + CAST(value->>'wait' AS BIGINT) ELSE not_before END,
-			failures = failures + CAST(value->>'failed' AS BIGINT), resent = resent + CAST(value->>'resent' AS BIGINT),
+			failures = failures + CAST(value->>'failed' AS BIGINT),
 			message = CASE WHEN value->>'state' = 'accepted' THEN NULL ELSE message END,
 			recipient = CASE WHEN value->>'state' IN ('accepted', 'refused') THEN NULL ELSE recipient END
 		FROM ROWS

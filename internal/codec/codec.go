@@ -45,8 +45,9 @@ type responses struct {
 
 	errs                           *table.Errors
 	words                          words
-	code, object, message, request []int       // slots
-	enclosing                      []enclosing // by place
+	code, object, message, request []int         // slots
+	codesIn                        map[int][]int // the codes of each object, by slot
+	enclosing                      []enclosing   // by place
 }
 
 // compileResponses compiles lists of paths by concept, the places of a failure, the paths at which rows may stand, and what is around
@@ -67,6 +68,10 @@ func compileResponses(lists map[string][]string, rows, places []string, words wo
 	}
 	r := responses{paths: compilePaths(lists), errs: errs, words: words}
 	r.code, r.object, r.message, r.request = r.Add(errs.Code...), r.Add(objects...), r.Add(errs.Message...), r.Add(errs.Request...)
+	r.codesIn = map[int][]int{}
+	for i, object := range r.object {
+		r.codesIn[object] = append(r.codesIn[object], r.code[i])
+	}
 	r.enclosing = r.compileEnclosing(places, lists)
 	for i, path := range rows {
 		r.AddList(path, i)
@@ -84,7 +89,7 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 		case slot == document && !v.IsScalar():
 			// the code would be the whole body, which is no text
 		case v.Kind <= jsonscan.Null || v.IsScalar() && code == "" || v.Kind == jsonscan.Boolean && code == "false":
-			if object := r.object[i]; object != slot && !r.isNoError(text, found[object]) {
+			if object := r.object[i]; object != slot && !r.isNoError(text, found[object]) && !r.anySuccess(text, found, r.codesIn[object]) {
 				doubt = cmp.Or(doubt, noneInError)
 			}
 		case v.Kind == jsonscan.Boolean || !v.IsScalar():
@@ -136,6 +141,14 @@ func (r *responses) meaning(code string) (class string, isSuccess bool) {
 		return "", true
 	}
 	return class, false
+}
+
+// anySuccess reports whether one of the codes at slots is one of success.
+func (r *responses) anySuccess(text string, found []value, slots []int) bool {
+	return slices.ContainsFunc(slots, func(slot int) bool {
+		_, isSuccess := r.meaning(strings.TrimSpace(found[slot].Word(text)))
+		return isSuccess
+	})
 }
 
 // isNoError reports whether the value at the place of an error says that there is none.

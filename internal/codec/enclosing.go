@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -17,8 +18,10 @@ type enclosing struct {
 	codes, errors, statuses  []int
 	present, isFalse, isTrue []int
 
-	// references are those in the innermost object, where the contract does not look for the reference by itself.
-	references []int
+	// references and recipients are those in the innermost object, where the contract does not look for them by itself.
+	references, recipients []int
+	// codesIn are the slots of the codes in each of errors: one of success acquits the object that it stands in.
+	codesIn [][]int
 }
 
 // compileEnclosing adds what stands around places. Lists are the paths of a response by concept.
@@ -37,7 +40,8 @@ func (r *responses) compileEnclosing(places []string, lists map[string][]string)
 	}
 	for _, place := range places {
 		a := r.compileEnclosingOne(place, lists["status"], taken, holdsCode)
-		a.references = r.Add(referencesBeside(place, lists["reference"], taken)...)
+		a.references = r.Add(pathsBeside(place, lists["reference"], taken)...)
+		a.recipients = r.Add(pathsBeside(place, lists["to"], taken)...)
 		all = append(all, a)
 	}
 	return all
@@ -79,19 +83,24 @@ func (r *responses) compileEnclosingOne(place string, status []string, taken, ho
 			}
 		}
 	}
-	return enclosing{
+	a := enclosing{
 		codes: r.Add(codes...), errors: r.Add(errors...), statuses: r.Add(statuses...),
 		present: r.Add(signs["present"]...), isFalse: r.Add(signs["false"]...), isTrue: r.Add(signs["true"]...),
 	}
+	for _, object := range errors {
+		isElsewhere := func(code string) bool { return !strings.HasPrefix(code, object+".") }
+		a.codesIn = append(a.codesIn, r.Add(slices.DeleteFunc(slices.Concat(codes, r.errs.Code), isElsewhere)...))
+	}
+	return a
 }
 
-// referencesBeside returns where a reference may stand in the object that holds a place, without what the contract looks for there.
-func referencesBeside(place string, references []string, taken map[string]bool) (beside []string) {
+// pathsBeside returns where the last name of paths may stand in the object that holds a place, without what the contract looks for there.
+func pathsBeside(place string, paths []string, taken map[string]bool) (beside []string) {
 	objects := slices.Collect(objectsAround(place))
 	if len(objects) == 0 {
 		return nil
 	}
-	for _, path := range references {
+	for _, path := range paths {
 		name := beyond(place, path)
 		path = join(objects[0], name)
 		if !strings.Contains(name, ".") && !taken[path] && !slices.Contains(beside, path) {
@@ -153,10 +162,14 @@ func (r *responses) trouble(text string, found []value, a *enclosing) string {
 		return v.Kind != jsonscan.Boolean && class != ""
 	}
 	isError := func(v value) bool { return !r.isNoError(text, v) }
+	hasError := false
+	for i, slot := range a.errors {
+		hasError = hasError || isError(found[slot]) && !r.anySuccess(text, found, a.codesIn[i])
+	}
 	switch {
 	case anyOf(a.codes, hasClass):
 		return codeAround
-	case anyOf(a.errors, isError):
+	case hasError:
 		return errorAround
 	case anyOf(a.statuses, func(v value) bool { return v.IsScalar() && r.words.refuses(v.Word(text)) }):
 		return statusAround
@@ -187,13 +200,6 @@ type words struct {
 func compileWords(t *table.Table, accepted, refused []string) words {
 	w := words{accepted: accepted, refused: refused, noIDs: map[string]bool{}}
 	hasLetter := func(word string) bool { return strings.ContainsFunc(word, unicode.IsLetter) }
-	for _, status := range []string{"failed", "expired", "rejected"} {
-		for _, word := range t.WebhookDelivery.Statuses[status] {
-			if hasLetter(word) { // a number may be a state of any kind
-				w.undelivered = append(w.undelivered, word)
-			}
-		}
-	}
 	add := func(word string) {
 		if prefix, isPrefix := strings.CutSuffix(strings.ToLower(word), "*"); !isPrefix {
 			w.noIDs[prefix] = true
@@ -201,8 +207,20 @@ func compileWords(t *table.Table, accepted, refused []string) words {
 			w.noIDPrefixes = append(w.noIDPrefixes, prefix)
 		}
 	}
-	for _, word := range slices.Concat(refused, w.undelivered) {
+	for status, all := range t.WebhookDelivery.Statuses {
+		all = slices.DeleteFunc(slices.Clone(all), func(word string) bool { return !hasLetter(word) }) // a number may be a state of any kind
+		if slices.Contains([]string{"failed", "expired", "rejected"}, status) {
+			w.undelivered = append(w.undelivered, all...)
+		}
+		for _, word := range all {
+			add(word)
+		}
+	}
+	for _, word := range refused {
 		add(word)
+	}
+	for _, word := range accepted {
+		w.noIDs[strings.ToLower(word)] = true
 	}
 	for _, codes := range t.Errors.Classes {
 		for _, code := range codes {
@@ -226,6 +244,8 @@ func (w *words) isID(v value, word string) bool {
 	switch {
 	case !v.IsScalar() || v.Kind == jsonscan.Boolean:
 		return false
+	case !isName(strings.TrimSpace(word)):
+		return false
 	case table.IsCode(word):
 	case table.IsPlaceholder(word) || strings.ContainsFunc(strings.TrimSpace(word), unicode.IsSpace):
 		return false
@@ -233,4 +253,10 @@ func (w *words) isID(v value, word string) bool {
 	word = strings.ToLower(strings.TrimSpace(word))
 	isPrefix := func(prefix string) bool { return strings.HasPrefix(word, prefix) }
 	return !w.noIDs[word] && !slices.ContainsFunc(w.noIDPrefixes, isPrefix)
+}
+
+// isName reports whether a text can name a message: at most 256 characters, none of them a control character, in valid UTF-8.
+func isName(word string) bool {
+	const longest = 256
+	return utf8.RuneCountInString(word) <= longest && !strings.ContainsFunc(word, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError })
 }

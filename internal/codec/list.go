@@ -229,8 +229,10 @@ type Unreadable struct {
 	Reason string
 }
 
-// IsDoubtful reports whether the row may be of another message than it says: its ID, its recipient or the whole row could not be read.
-func (u Unreadable) IsDoubtful() bool { return u.Field == "" || u.Field == "ID" || u.Field == "To" }
+// IsDoubtful reports whether the row proves nothing of a message: what names the message or says what became of it could not be read.
+func (u Unreadable) IsDoubtful() bool {
+	return slices.Contains([]string{"", "ID", "To", "SendStatus", "DeliveryStatus"}, u.Field)
+}
 
 // Decode reads the page that was requested at a position with so many rows, 0 if the request did not say. A response with an
 // error code is a Failure and no page. Nothing that it returns refers to body; the transactions take the place of those in reuse.
@@ -248,7 +250,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	next, more := l.next(&p, &page)
 	if len(page.Transactions) == 0 {
 		page.Last = page.Last || !more || next == "" || l.op.Paging.By != "cursor" // otherwise a cursor follows
-		page.Missing = l.missing(&p, &page, at, more, withoutMark(body))
+		page.Missing = l.missing(&p, &page, at, more)
 		claimsPages := p.word("total") == "" && (more || page.TotalPages > 1)
 		if l.isFirst(at) && page.Last && (page.Total > 0 || claimsPages) {
 			return Page{}, Failure{}, errNone
@@ -282,7 +284,7 @@ func (l *List) isFirst(at wire.Position) bool {
 }
 
 // missing returns why a page without rows does not prove that there are none, or "".
-func (l *List) missing(p *parsed, page *Page, at wire.Position, more bool, doc []byte) string {
+func (l *List) missing(p *parsed, page *Page, at wire.Position, more bool) string {
 	isUnclear := func(slot int) bool {
 		v := p.found[slot]
 		n, ok := wholeNumber(v.Word(p.text))
@@ -295,7 +297,7 @@ func (l *List) missing(p *parsed, page *Page, at wire.Position, more bool, doc [
 	}
 	isOther := l.op.Paging.By == "page" && page.Number > 0 && page.Number != l.number(at) && page.Number != l.number(at)-1
 	switch {
-	case more && page.Last, page.Total > 0, page.TotalPages > 1, isOther, l.rows.holdsRecord(doc, 0):
+	case more && page.Last, page.Total > 0, page.TotalPages > 1, isOther:
 		return string(errNone)
 	case slices.ContainsFunc(p.slots["total"], isUnclear), slices.ContainsFunc(p.slots["pages"], isUnclear):
 		return "the response lists no rows, and its total is no number (sms.list.page)"

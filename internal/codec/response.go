@@ -2,6 +2,7 @@ package codec
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,13 +17,15 @@ type Response struct {
 	UnitCost, Cost, Balance, Currency string // of money, decimal numbers in the scale of the contract, or "" if there is no number to scale
 	Operator                          string
 	OtherReferences                   []string // beside ReferenceID, those that differ from it
+	Recipients                        []string // the recipients that it names
 	Failure
 
 	// Refused reports whether the response holds an error code of a known class, or a status that refuses.
 	Refused bool
 	// Doubt is why a 2xx that is not Refused may not be taken for an acceptance; "" if it may.
 	Doubt string
-	// Contradiction is why the response proves nothing, whatever its status: a member of the contract came twice. It is "" otherwise.
+	// Contradiction is why the response proves nothing, whatever its status: a member of the contract came twice, or it names several
+	// messages. It is "" otherwise.
 	Contradiction string
 
 	// IsText reports whether the response is one text, and not JSON.
@@ -35,22 +38,84 @@ type Response struct {
 // the message again could then send it twice, whatever else the response says.
 func (r *Response) NamesMessage() bool { return r.ID != "" || r.isAccepted }
 
-const repeated = "the response has a member of the contract twice"
+const (
+	repeated  = "the response has a member of the contract twice"
+	several   = "the response lists several messages of which one failed or has no ID, where one was sent (response.id)"
+	invalidID = "the response has an ID of more than 256 characters, or with control characters or invalid UTF-8 (response.id)"
+)
 
 // Decode reads a response. The error says why it is not in the form of the contract, and repeats nothing of it.
 func (s *Send) Decode(body []byte) (Response, error) {
-	var few [72]value
+	r, isList, err := s.decode(body)
+	if err != nil || !isList {
+		return r, err
+	}
+	// Several elements that agree are the parts of a long text.
+	for _, list := range s.lists {
+		const mostParts = 255
+		elements := splitList(withoutMark(body), list)
+		all := make([]Response, min(len(elements), mostParts))
+		for i := range all {
+			if all[i], _, err = s.decode(elements[i]); err != nil {
+				return r, err
+			}
+		}
+		if !slices.ContainsFunc(all, func(one Response) bool { return one.NamesMessage() }) {
+			continue // it lists something else
+		}
+		isWrong := func(one Response) bool {
+			return !one.NamesMessage() || one.Refused || cmp.Or(one.Doubt, one.Contradiction) != ""
+		}
+		if len(elements) > mostParts || slices.ContainsFunc(all, isWrong) {
+			r.Contradiction, r.Doubt, r.Refused = several, several, false
+		}
+		for _, one := range all {
+			r.OtherReferences = append(append(r.OtherReferences, one.ReferenceID), one.OtherReferences...)
+			r.Recipients = append(r.Recipients, one.Recipients...)
+		}
+	}
+	return r, nil
+}
+
+// splitList returns a document once for each element of the list at a path, with that element alone in the list.
+func splitList(doc []byte, path []string) (docs [][]byte) {
+	if len(path) == 0 {
+		for element := range jsonscan.Elements(doc) {
+			docs = append(docs, slices.Concat([]byte("["), element, []byte("]")))
+		}
+		return docs
+	}
+	members := jsonscan.Members(doc)
+	at := slices.IndexFunc(members, func(m jsonscan.Member) bool { return m.Name == path[0] })
+	if at < 0 {
+		return nil
+	}
+	all := make([]member, len(members))
+	for _, value := range splitList(members[at].Value, path[1:]) {
+		for i, m := range members {
+			all[i] = member{name: m.Name, raw: m.Value}
+		}
+		all[at].raw = value
+		docs = append(docs, appendObject(nil, all))
+	}
+	return docs
+}
+
+// decode is Decode for a response with one message. It reports whether one of the lists in which an ID stands has several elements.
+func (s *Send) decode(body []byte) (r Response, isList bool, err error) {
+	var few [88]value
 	text, found, repeats, notJSON, err := s.responses.read(body, few[:0])
 	if err != nil {
-		return Response{}, err
+		return Response{}, false, err
 	}
 	failure, doubt := s.responses.failure(text, found)
-	r := Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt, IsText: notJSON != nil}
+	r = Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt, IsText: notJSON != nil}
 	place := s.place(text, found)
 	if !r.IsText { // a text says none of it
 		s.read(&r, text, found, place)
 	}
 	r.Own = r.Own || !table.IsPlaceholder(r.RequestID)
+	r.Contradiction = s.contradiction(text, found)
 	if repeats {
 		r.Contradiction = repeated
 	}
@@ -58,10 +123,11 @@ func (s *Send) Decode(body []byte) (Response, error) {
 	if notJSON != nil {
 		_, isSuccess := s.responses.meaning(r.Code)
 		if r.Own = isKnown || isSuccess || r.Class != ""; !r.Own {
-			return Response{}, notJSON
+			return Response{}, false, notJSON
 		}
 	}
-	return r, nil
+	isList = slices.ContainsFunc(s.seconds, func(slot int) bool { return found[slot].Kind != jsonscan.Absent })
+	return r, isList, nil
 }
 
 // place returns which of the places that name a message does or, if the contract has no IDs, which has a status. It is -1 if none does.
@@ -91,9 +157,36 @@ func (s *Send) read(r *Response, text string, found []value, place int) {
 	r.Balance, _ = amount(at.balance, table.Money{Scale: s.op.Scale}) // what is left is no charge, so its sign is its own
 	r.Operator = said(at.operator)
 	s.addReferences(r, text, found, at.reference)
+	recipients := at.recipient
 	if place >= 0 {
 		s.addReferences(r, text, found, s.responses.enclosing[place].references)
+		recipients = append(slices.Clip(recipients), s.responses.enclosing[place].recipients...)
 	}
+	for _, slot := range recipients {
+		if word := found[slot].Word(text); word != "" {
+			r.Recipients = append(r.Recipients, word)
+		}
+	}
+}
+
+// contradiction returns why the IDs of a response name no message, whatever else it says, or "": one is none that names a message, or two
+// differ.
+func (s *Send) contradiction(text string, found []value) string {
+	id, path := "", ""
+	for i, slot := range s.at.id {
+		word := strings.TrimSpace(found[slot].Word(text))
+		switch {
+		case found[slot].Kind >= jsonscan.Number && !isName(word):
+			return invalidID
+		case !s.responses.words.isID(found[slot], word):
+		case id == "":
+			id, path = word, s.op.Response["id"][i]
+		case word != id:
+			return fmt.Sprintf("the response has different IDs at %s and %s; say which names the message, such as %q: "+
+				`{"response": {"id": [%q]}}`, path, s.op.Response["id"][i], s.section, path)
+		}
+	}
+	return ""
 }
 
 // addReferences adds the references at the slots that differ from the one of the response.

@@ -35,15 +35,14 @@ type rows struct {
 	op       *table.List
 	zone     *time.Location
 	statuses map[string][]string
-	accepted []string // words of a send's status
-	refused  []string
+	words    words
 }
 
 func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Location) *rows {
 	lists := maps.Clone(op.Record)
 	lists[table.LastRow] = cursor
 	r := &rows{paths: compilePaths(lists), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
-	r.accepted, r.refused = t.SMSSend.Accepted, t.SMSSend.Refused
+	r.words = compileWords(t, t.SMSSend.Accepted, t.SMSSend.Refused)
 	r.cursor = r.paths.slots[table.LastRow]
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
 		if concept := field.Tag.Get("concept"); concept != "" {
@@ -235,7 +234,7 @@ func (r *rowReader) fillColumn(c *column, row reflect.Value, all string) (reason
 			r.used[slot] = true
 			continue
 		case taken:
-		case isID && (!v.IsScalar() || v.Kind == jsonscan.Boolean || table.IsPlaceholder(v.Word(all))):
+		case isID && !r.words.isID(*v, v.Word(all)):
 			reason = "is not an ID"
 		case !v.IsScalar() || v.Kind == jsonscan.Boolean && !c.isFlag:
 			reason = "is neither a text nor a number"
@@ -249,35 +248,6 @@ func (r *rowReader) fillColumn(c *column, row reflect.Value, all string) (reason
 		left = true
 	}
 	return reason, left
-}
-
-// holdsRecord reports whether a list anywhere in a document has an object with the ID or the reference of a message. What nests deeper
-// than documents of services do is taken for one.
-func (r *rows) holdsRecord(doc []byte, depth int) bool {
-	const deepest = 16
-	if depth > deepest {
-		return true
-	}
-	for element := range jsonscan.Elements(doc) {
-		if r.isRecord(element) || r.holdsRecord(element, depth+1) {
-			return true
-		}
-	}
-	for _, member := range jsonscan.Members(doc) {
-		if r.holdsRecord(member.Value, depth+1) {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *rows) isRecord(element []byte) bool {
-	text, found, _, err := r.paths.find(element, nil)
-	if err != nil || element[0] != '{' {
-		return false
-	}
-	id, reference := first(text, found, r.paths.slots["id"]), first(text, found, r.paths.slots["reference"])
-	return !table.IsPlaceholder(id) || !table.IsPlaceholder(reference)
 }
 
 // keepUnused puts into Extra what stands under known names and fills no field.
@@ -362,6 +332,17 @@ func (r *rowReader) status(word string) sms.Status {
 	return status
 }
 
+// HasFailed reports whether a row that has no meaningful delivery status holds an error, or an error code of a known class.
+func (l *List) HasFailed(tx sms.Transaction) bool {
+	if len(tx.Extra) == 0 || tx.Status != sms.StatusUnknown && tx.Status != sms.StatusQueued {
+		return false
+	}
+	raw, _ := json.Marshal(tx.Extra) // it came from JSON
+	text, found, _, _, err := l.failures.read(raw, nil)
+	failure, doubt := l.failures.failure(text, found)
+	return err != nil || failure.Class != "" || doubt == noneInError
+}
+
 // IsRefused reports whether a row says that the service did not take the message: its send status is a word of sms.send.refused, or
 // means failed or rejected, and its delivery status says nothing more. A message whose delivery failed was taken. A number is no such
 // word: the contract's numbers are those of a response and of delivery, and may mean something else in this column.
@@ -369,8 +350,8 @@ func (l *List) IsRefused(tx sms.Transaction) bool {
 	if !strings.ContainsFunc(tx.SendStatus, unicode.IsLetter) || tx.Status != sms.StatusUnknown && tx.Status != sms.StatusQueued {
 		return false
 	}
-	accepts := table.Match(l.rows.accepted, tx.SendStatus, true)
+	accepts := table.Match(l.rows.words.accepted, tx.SendStatus, true)
 	meaning, match := table.Meaning(l.rows.statuses, tx.SendStatus, true)
 	isFailure := meaning == string(sms.StatusFailed) || meaning == string(sms.StatusRejected)
-	return table.Match(l.rows.refused, tx.SendStatus, true) > accepts || isFailure && match > accepts
+	return table.Match(l.rows.words.refused, tx.SendStatus, true) > accepts || isFailure && match > accepts
 }

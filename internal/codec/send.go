@@ -26,29 +26,52 @@ type Send struct {
 	always    []member         // constants
 	wrap      string           // of a message in the shape of another platform; "" at the top level
 	responses responses
-	at        struct { // the slots of a response
-		id, request, reference, parts, unitCost, cost, balance, currency, operator, status []int
+	section   string     // of the contract
+	lists     [][]string // the ways to lists in which an ID stands
+	seconds   []int      // slots of the second element of each
+	at        struct {   // the slots of a response
+		id, request, reference, recipient, parts, unitCost, cost, balance, currency, operator, status []int
 	}
 }
 
 type field struct {
-	name   string
-	top    string // the member or parameter in which it stands
-	dotted bool
-	with   []member
+	name      string
+	top       string // the member or parameter in which it stands
+	dotted    bool
+	constants []member
+
+	givesWay   bool // see table.Send.GivesWay
+	isConstant bool // a constant has its name
 }
 
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
+	response := maps.Clone(op.Response)
+	response["to"] = recipientNames(op.Fields["to"], t.SMSList.Record["to"])
 	s := &Send{
 		encoding: newEncoding(t, &op.Operation, op.IsList(op.Fields), "POST", target, pair),
 		op:       op, fields: make(map[string]field, len(op.Fields)),
-		responses: compileResponses(op.Response, nil, identifying(op), compileWords(t, op.Accepted, op.Refused), &t.Errors),
+		responses: compileResponses(response, nil, identifying(op), compileWords(t, op.Accepted, op.Refused), &t.Errors),
+	}
+	for _, channel := range table.Channels() {
+		if channel.Send(t) == op {
+			s.section = channel.SendSection()
+		}
+	}
+	for _, path := range op.Response["id"] {
+		names := strings.Split(path, ".")
+		if i := slices.IndexFunc(names, table.IsPosition); i >= 0 {
+			s.lists = append(s.lists, names[:i])
+			s.seconds = append(s.seconds, s.responses.Add(strings.Join(append(slices.Clone(names[:i]), "1"), "."))...)
+		}
 	}
 	s.ttl = op.TTL
 	for concept, name := range op.Fields {
 		if name != "" {
-			s.fields[concept] = field{name, s.top(name), strings.Contains(name, "."), s.constants(op.FieldConstants[concept])}
+			s.fields[concept] = field{
+				name: name, top: s.top(name), dotted: strings.Contains(name, "."), constants: s.constants(op.FieldConstants[concept]),
+				givesWay: op.GivesWay(concept), isConstant: op.IsConstant(name),
+			}
 		}
 	}
 	s.always = s.constants(op.Constants)
@@ -58,8 +81,19 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	at, slots := &s.at, s.responses.slots
 	at.id, at.request, at.reference, at.parts = slots["id"], slots["request"], slots["reference"], slots["parts"]
 	at.unitCost, at.cost, at.balance, at.currency = slots["unitCost"], slots["cost"], slots["balance"], slots["currency"]
-	at.operator, at.status = slots["operator"], slots["status"]
+	at.operator, at.status, at.recipient = slots["operator"], slots["status"], slots["to"]
 	return s
+}
+
+// recipientNames returns the names under which a response may repeat the recipient: those of the request and of a listed row.
+func recipientNames(field string, listed []string) (names []string) {
+	for _, path := range append([]string{field}, listed...) {
+		parts := slices.DeleteFunc(strings.Split(path, "."), table.IsPosition)
+		if len(parts) > 0 && parts[len(parts)-1] != "" && !slices.Contains(names, parts[len(parts)-1]) {
+			names = append(names, parts[len(parts)-1])
+		}
+	}
+	return names
 }
 
 // identifying returns where a response names the message or, if the contract says that it names none, where it accepts it.
@@ -130,10 +164,12 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 			reason = "must be absent: the contract says that the service has no such field (fields." + f.Concept + ` is "")`
 		case f.Reason != "":
 			reason = f.Reason
+		case known.isConstant:
+			reason = "must be absent: a constant of the contract has its name (constants." + known.name + ")"
 		}
 		problems.Found(f.Name, reason)
 		m.name, m.dotted = known.name, known.dotted
-		members = append(append(members, m), known.with...)
+		members = append(append(members, m), known.constants...)
 	}
 	return members
 }
@@ -143,7 +179,7 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 	if len(call.Extra) == 0 {
 		return nil // the usual case, in which sorting would allocate
 	}
-	taken := s.namesOf(call)
+	taken := s.namesOf(call, true)
 	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
 	for _, key := range slices.Sorted(maps.Keys(call.Extra)) {
 		m, reason := s.extra(call.Extra[key], s.isJSON() || inMessage)
@@ -209,7 +245,7 @@ func encoded(value any) (m member, reason string) {
 
 // checkMembers finds the members at the top level that would overwrite a name of the contract.
 func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
-	taken := s.namesOf(call)
+	taken := s.namesOf(call, false)
 	for _, m := range call.Members {
 		if s.taken[m.Name] || slices.Contains(taken, m.Name) {
 			problems.Found("Message", "its key "+strconv.Quote(m.Name)+" is a name of the contract, and "+
@@ -218,11 +254,13 @@ func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
 	}
 }
 
-// namesOf returns the top-level names of the fields that a message has. Constants and the key pair have taken others.
-func (s *Send) namesOf(call *wire.Call) []string {
+// namesOf returns the top-level names of the fields that a message has, without those of empty fields that give way if they do. Constants and
+// the key pair have taken others.
+func (s *Send) namesOf(call *wire.Call, giveWay bool) []string {
 	names := make([]string, 0, 8)
 	for i := range call.Fields {
-		if known, ok := s.fields[call.Fields[i].Concept]; ok {
+		known, ok := s.fields[call.Fields[i].Concept]
+		if _, present, _ := s.value(&call.Fields[i]); ok && (present || !giveWay || !known.givesWay) {
 			names = append(names, known.top)
 		}
 	}

@@ -37,7 +37,7 @@ func TestSendAllAgreesWithLedger(t *testing.T) {
 				srv.RefuseDuplicates(true) // a message that is sent twice shows in its outcome
 				options := []messaging.Option{messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 2 * time.Second})}
 				if settles {
-					options = append(options, messaging.WithSettle(messaging.SettlePolicy{Window: 100 * time.Millisecond, Interval: 10 * time.Millisecond, Resend: true}))
+					options = append(options, messaging.WithSettle(messaging.SettlePolicy{Window: 100 * time.Millisecond, Interval: 10 * time.Millisecond}))
 				}
 				for range rounds {
 					for _, fault := range []messagingtest.Fault{
@@ -106,7 +106,7 @@ func TestSettleAgreesWithLedger(t *testing.T) {
 	assert.Len(t, sent, n*3/5)
 
 	const window = 200 * time.Millisecond
-	restarted := newClientOf(t, srv, messaging.WithSettle(messaging.SettlePolicy{Window: window, Interval: 10 * time.Millisecond, Resend: true}))
+	restarted := newClientOf(t, srv, messaging.WithSettle(messaging.SettlePolicy{Window: window, Interval: 10 * time.Millisecond}))
 	for reference, since := range unknown {
 		m := testMessage(reference)
 		m.To = testNumber // as it may be stored: without the plus

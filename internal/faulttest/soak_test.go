@@ -166,8 +166,6 @@ func newRound(t *testing.T, seed, number uint64, parts size, counts *counts) *ro
 	settle := messaging.SettlePolicy{Window: window, Interval: window / 6}
 	r.plain = with(r.quiet, messaging.WithLogger(slog.New(counts)))
 	r.hasty = with(r.plain, messaging.WithTimeout(hasty), messaging.WithSettle(settle))
-	// A client that resends must not give up on a request that the service has yet to read.
-	settle.Resend = true
 	r.patient = with(r.plain, messaging.WithTimeout(time.Minute), messaging.WithSettle(settle))
 	return r
 }
@@ -206,12 +204,12 @@ func (r *round) run() {
 	text := channels[0]
 	r.sendEach(text, "each", r.plain, text.send)
 	r.sendEach(text, "once", r.hasty, sendOnce)
-	r.sendEach(text, "once, resent", r.patient, sendOnce)
+	r.sendEach(text, "once, patient", r.patient, sendOnce)
 	r.sendAll(text, "all", r.plain)
 	r.sendAll(text, "all, settled", r.hasty)
-	r.sendAll(text, "all, resent", r.patient)
+	r.sendAll(text, "all, patient", r.patient)
 	r.cancelAll(text, "cancelled", r.hasty)
-	r.cancelAll(text, "cancelled, resent", r.patient)
+	r.cancelAll(text, "cancelled, patient", r.patient)
 	r.breakAll(text, "broken", r.quiet)
 	chats.Wait()
 	stop()
@@ -252,7 +250,6 @@ func (r *round) sendEach(by channel, part string, client *messaging.Client, send
 				ctx, cancel := randomContext(r.t.Context(), r.random(reference))
 				r.book.open(by, reference)
 				id, err := send(ctx, client, fmt.Sprintf("+63917%07d", i), "text of "+reference, reference)
-				r.counts.began(err)
 				r.book.enter(sent{reference: reference, id: id, err: err})
 				cancel()
 			}
@@ -295,7 +292,6 @@ func (r *round) outcomes(ctx context.Context, by channel, client *messaging.Clie
 			r.fail("outcome %d is that of %q", out.index, out.reference)
 		}
 		if client != r.quiet {
-			r.counts.began(out.err)
 		}
 		r.book.enter(out)
 		return out
@@ -548,7 +544,6 @@ type counts struct {
 	attempts map[string]int // by what came of them
 	requests int
 	calls    int // sends that reached the network
-	begun    int // messages with such a send
 	doubts   int // sends with an unknown outcome
 	listings int
 }
@@ -599,16 +594,6 @@ func (c *counts) Handle(_ context.Context, record slog.Record) error {
 	return nil
 }
 
-// began counts the messages that reached the network.
-func (c *counts) began(err error) {
-	if e, failed := errors.AsType[*messaging.Error](err); failed && e.Attempts == 0 {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.begun++
-}
-
 // listed counts a complete listing.
 func (c *counts) listed() {
 	c.mu.Lock()
@@ -649,7 +634,7 @@ func (c *counts) report(took time.Duration) string {
 		fmt.Fprintf(&b, "  %6d %v, %d in the ledger\n", c.verdicts[verdict], verdict, c.rows[verdict])
 	}
 	fmt.Fprintf(&b, "  %6d whose outcome nobody read\n", c.givenUp)
-	fmt.Fprintf(&b, "%d sends, %d of them in doubt at first, %d of them resends\n", c.calls, c.doubts, c.calls-c.begun)
+	fmt.Fprintf(&b, "%d sends, %d of them in doubt at first\n", c.calls, c.doubts)
 	fmt.Fprintf(&b, "%d listings meanwhile\n%d requests\n", c.listings, c.requests)
 	for _, what := range slices.Sorted(maps.Keys(c.attempts)) {
 		fmt.Fprintf(&b, "  %6d %s\n", c.attempts[what], what)

@@ -41,6 +41,10 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 	_ = decode(defaults, &base) // as Decode is shown to
 	text, _ := json.Marshal(merge(&found, "", base, changes))
 	t, _ := Decode(string(text)) // merge keeps the kind of each value
+	whole, _ := Decode(defaults)
+	for _, channel := range Channels() {
+		channel.Send(t).claim(channel.Send(whole))
+	}
 	t.validate(&found)
 	if found.count() > 0 {
 		return nil, found

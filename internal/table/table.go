@@ -214,13 +214,42 @@ type Send struct {
 	// was refused. Either may hold prefixes.
 	Accepted []string `json:"accepted" check:"word"`
 	Refused  []string `json:"refused" check:"word"`
+
+	// claimed has the concepts of the fields whose names are not the default's.
+	claimed []string
+}
+
+func (s *Send) claim(defaults *Send) {
+	for concept, name := range sorted(s.Fields) {
+		if name != defaults.Fields[concept] {
+			s.claimed = append(s.claimed, concept)
+		}
+	}
+}
+
+// GivesWay reports whether the name of a field gives way to a constant or a user's own field of that name, if the message leaves the field
+// empty: only the default claims it, and a message can do without the field.
+func (s *Send) GivesWay(concept string) bool {
+	return !slices.Contains(s.claimed, concept) && !slices.Contains([]string{"to", "from", "text"}, concept)
+}
+
+// IsConstant reports whether a constant has a name.
+func (s *Send) IsConstant(name string) bool {
+	_, ok := s.Constants[name]
+	for _, with := range s.FieldConstants {
+		_, beside := with[name]
+		ok = ok || beside
+	}
+	return ok
 }
 
 func (s Send) validate(found *Problems, operation string, t *Table) {
 	if _, ok := s.Fields["ttl"]; ok {
 		found.add(operation+".ttl", fault("m ms s", s.TTL))
 	}
-	taken := s.claimNames(found, operation, "fields", s.Fields, t)
+	fields := maps.Clone(s.Fields)
+	maps.DeleteFunc(fields, func(concept, name string) bool { return s.GivesWay(concept) && s.IsConstant(name) })
+	taken := s.claimNames(found, operation, "fields", fields, t)
 	if s.Wrap != nil && *s.Wrap != "" {
 		found.add(operation+".wrap", taken.claim(operation+".wrap", *s.Wrap))
 	}
