@@ -80,12 +80,10 @@
 // key by key. A list replaces the default's list. Under "constants" and "headers" an entry is added or replaced. Under "with"
 // the entry of a field is replaced, so that {"callback": {}} drops what goes with a callback by default.
 //
-// A key that ends in // is a comment, with a value of any kind: {"id//": ["uid", "msgId"]}.
-//
-// Keys are case-sensitive. An unknown or repeated key, null (except within a constant), a value of the wrong kind, and text
-// after the object are errors, and so is what could never work, such as a word that both accepts and refuses. An overlay may
-// have at most 64 KiB and 16 levels, a list 256 entries, and an operation 32 headers and 256 constants, including those under
-// "with".
+// Keys are case-sensitive. One that ends in // is a comment, with a value of any kind. An unknown or repeated key, null (except within a
+// constant), a value of the wrong kind, and text after the object are errors, and so is what could never work, such as a word that both
+// accepts and refuses. An overlay may have at most 64 KiB and 16 levels, a list 256 entries, and an operation 32 headers and 256
+// constants, including those under "with".
 //
 // # Grammar: all operations
 //

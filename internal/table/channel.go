@@ -16,9 +16,8 @@ type Channel struct {
 	send []int // its field in Table
 }
 
-// Channels returns the channels: the fields of Table with the tag channel, which is their title. The client, the test server, the sandbox
-// and the outbox range over them, or have a test that fails without a new one. The order is that of the constants of package
-// messaging.
+// Channels returns the channels: the fields of Table with the tag channel, which is their title. What has a part for
+// each ranges over them, or has a test that fails without a new one. The order is that of the constants of package messaging.
 func Channels() []Channel { return channels() }
 
 var channels = sync.OnceValue(func() (all []Channel) { //nolint:gochecknoglobals // never written

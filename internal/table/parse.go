@@ -76,9 +76,6 @@ func merge(found *Problems, path string, base, value any) any {
 	return value
 }
 
-// comment ends a key of an overlay that says something to people, and nothing to the library.
-const comment = "//"
-
 func mergeObject(found *Problems, path string, base, object map[string]any) {
 	isConstants := strings.HasSuffix(path, ".constants") || strings.Contains(path, ".with.")
 	isHeaders := path == "headers" || strings.HasSuffix(path, ".headers")
@@ -86,7 +83,7 @@ func mergeObject(found *Problems, path string, base, object map[string]any) {
 		place := join(path, key)
 		known, ok := base[key]
 		switch {
-		case strings.HasSuffix(key, comment):
+		case strings.HasSuffix(key, "//"): // a comment
 		case isConstants && value == nil:
 			found.addKind(place, value, "any other value")
 		case isConstants:

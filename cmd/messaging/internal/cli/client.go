@@ -21,7 +21,8 @@ func NewClient(timeout time.Duration, plainHTTP bool, options ...messaging.Optio
 			"options: want credentials, got none; use WithToken, WithTokenSource, WithAPIKey or WithAuth",
 			token+": required, but absent; or set "+pair,
 			"use WithAuth(messaging.Basic(user, password))", "set "+pair,
-			"baseURL", "MESSAGING_BASE_URL", "WithPlainHTTP", "--plain-http", "WithTimeout", "--timeout", "WithRateLimit: perSecond", "--rate:", "WithToken", token, "WithAPIKey", pair,
+			"baseURL", "MESSAGING_BASE_URL", "WithPlainHTTP", "--plain-http", "WithTimeout", "--timeout",
+			"WithRateLimit: perSecond", "--rate:", "WithToken", token, "WithAPIKey", pair,
 		).Replace(err.Error()))
 	}
 	return client, err

@@ -75,8 +75,8 @@ func (d *doctor) call(ctx context.Context, what string, f func(ctx context.Conte
 // isRefusal reports whether the service refused a request, and perhaps for the names in it.
 func (a *answer) isRefusal() bool {
 	others := []error{
-		messaging.ErrUnauthorized, messaging.ErrForbidden, messaging.ErrRateLimited, messaging.ErrInsufficientBalance, messaging.ErrUnavailable,
-		messaging.ErrDuplicate, messaging.ErrNotFound,
+		messaging.ErrUnauthorized, messaging.ErrForbidden, messaging.ErrRateLimited, messaging.ErrInsufficientBalance,
+		messaging.ErrUnavailable, messaging.ErrDuplicate, messaging.ErrNotFound,
 	}
 	isIt := func(class error) bool { return errors.Is(a.err, class) }
 	return (a.status/100 == 4 || messaging.VerdictOf(a.err) == messaging.Refused) && !slices.ContainsFunc(others, isIt)
@@ -136,8 +136,7 @@ func (d *doctor) ask(ctx context.Context, params url.Values) answer {
 	return d.page(ctx, client, sms.ListOptions{Extra: params})
 }
 
-// sweepSize is how many rows are asked for at a time.
-const sweepSize = 50
+const sweepSize = 50 // rows of a page
 
 // sweep returns the rows of the listing, as far as ten pages go: those that the contract asks for, or else the first page. For a message
 // that is not among them it tries the contract's filter by reference.

@@ -15,7 +15,6 @@ import (
 	"github.com/messaging-service/messaging-go/contract"
 )
 
-// settings are the flags.
 type settings struct {
 	console   cli.Console
 	plainHTTP bool
@@ -27,7 +26,7 @@ type settings struct {
 	out       string
 }
 
-// NewCommand returns the command. It ends with exit status 0 if rows were read and, with --send, sends are proven; 1 if not; and 2 if a flag, a
+// NewCommand returns the command. Its exit status is 0 if rows were read and, with --send, sends are proven, 1 if not, and 2 if a flag, a
 // variable or a file cannot be used.
 func NewCommand(console cli.Console) *cobra.Command {
 	const defaultTimeout, defaultWait, defaultRate = 15 * time.Second, time.Minute, 4
@@ -35,9 +34,9 @@ func NewCommand(console cli.Console) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show what an account agrees with in the contract, and write an overlay of what is proven",
-		Long: `Ask for the listing of an account, and show for each concept what the contract reads, the shape of what is there, and whether that is
-proven, plausible or absent. This sends nothing and proves little. With --send, SMS go to the number of --to until two are not refused:
-what comes back of them proves names and filters.
+		Long: `Ask for the listing of an account, and show for each concept what the contract reads, the shape of what is there, and
+whether that is proven, plausible or absent. This sends nothing and proves little. With --send, SMS go to the number of --to until two
+are not refused: what comes back of them proves names and filters.
 
 The overlay has what is proven. Candidates stand beside it under keys that end in //, which the library passes over: to choose one,
 take the // away and leave the others out.
@@ -65,7 +64,6 @@ The exit status is 0 if rows were read and, with --send, sends are proven, 1 if 
 	return command
 }
 
-// newDoctor returns a doctor with its client.
 func (s *settings) newDoctor() (*doctor, error) {
 	if _, err := os.Lstat(s.out); s.out != "" && err == nil {
 		return nil, fmt.Errorf("--out %s: exists", s.out)

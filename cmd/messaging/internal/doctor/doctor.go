@@ -83,7 +83,8 @@ func (d *doctor) examineListing(ctx context.Context) bool {
 	if l.isRefusal() {
 		l = d.fetch(ctx, sms.ListOptions{PageSize: sweepSize})
 	}
-	f := finding{"listing", d.table.SMSList.Method + " " + d.table.SMSList.Path, fmt.Sprint("HTTP ", l.status), plausible, "the response is JSON"}
+	request := d.table.SMSList.Method + " " + d.table.SMSList.Path
+	f := finding{"listing", request, fmt.Sprint("HTTP ", l.status), plausible, "the response is JSON"}
 	if !l.isOK {
 		f.word, f.why = absent, l.describe()+"; see MESSAGING_BASE_URL, the credentials and sms.list.path"
 	}
@@ -130,7 +131,8 @@ func (d *doctor) examineItems() {
 	if d.hasItems {
 		found = []string{d.items}
 	}
-	f := finding{"items", fmt.Sprintf("%q", reads), fmt.Sprintf("%d rows", len(d.rows)), absent, cmp.Or(strings.Join(found, ", "), "there is no list of objects")}
+	f := finding{"items", fmt.Sprintf("%q", reads), fmt.Sprintf("%d rows", len(d.rows)), absent, strings.Join(found, ", ")}
+	f.why = cmp.Or(f.why, "there is no list of objects")
 	isRead := d.hasItems && slices.Contains(reads, d.items)
 	if len(d.own()) > 0 {
 		if f.word = proven; !isRead {

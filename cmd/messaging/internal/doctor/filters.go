@@ -111,7 +111,6 @@ func (d *doctor) try(concept string, ask func(value string) answer) (word, why s
 	return proven, "finds the message alone, and nothing for a value that nobody has", false
 }
 
-// isSeen reports whether a row has a value.
 func (d *doctor) isSeen(value string) bool {
 	return slices.ContainsFunc(d.rows, func(row document.Node) bool { return len(holding(row, value)) > 0 })
 }

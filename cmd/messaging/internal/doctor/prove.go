@@ -39,8 +39,8 @@ func (d *doctor) proveSent() {
 	}
 }
 
-// setProof keeps where a concept was proven to stand. Where the contract reads the ID of a message, its reference is not proven: the service
-// may take it for the ID, and both then have the same list.
+// setProof keeps where a concept was proven to stand. Where the contract reads the ID of a message, its reference is not proven: the
+// service may take it for the ID, and both then have the same list.
 func (d *doctor) setProof(part string, section map[string][]string, concept, path string) {
 	isID := concept == "reference" && slices.Contains(section["id"], path) && !slices.Contains(section["reference"], path)
 	if path != "" && !isID {
@@ -76,8 +76,8 @@ func (d *doctor) links(own []*message) (found []link) {
 	return found
 }
 
-// proveIDs finds the members that have the ID of a message and that of its request. Where the contract reads one of them in the response, it
-// says which is which. One that it does not read has to be the only one, and no other member may look like an ID. None is proven if the
+// proveIDs finds the members that have the ID of a message and that of its request. Where the contract reads one of them in the response,
+// it says which is which. One that it does not read has to be the only one, and no other member may look like an ID. None is proven if the
 // contract reads another in the row.
 func (d *doctor) proveIDs(own []*message) {
 	id, _ := find([]document.Node{own[0].response}, d.table.SMSSend.Response["id"])

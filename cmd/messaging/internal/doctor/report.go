@@ -79,7 +79,8 @@ func (r report) write(w io.Writer) error {
 			_, _ = fmt.Fprintln(table, "  "+e.note)
 			continue
 		}
-		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", e.concept, cmp.Or(e.reads, "-"), cmp.Or(e.seen, "-"), e.word, cmp.Or(e.why, "-"))
+		e.reads, e.seen, e.why = cmp.Or(e.reads, "-"), cmp.Or(e.seen, "-"), cmp.Or(e.why, "-")
+		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", e.concept, e.reads, e.seen, e.word, e.why)
 	}
 	return table.Flush()
 }
@@ -128,7 +129,8 @@ func (d *doctor) adopted() overlay {
 		}
 		changed, _, err := all.with(lines...)
 		if err != nil {
-			d.report.note("overlay", "%s is not written: %s", strings.ReplaceAll(lines[0].path, " ", "."), strings.ReplaceAll(err.Error(), "\n", "; "))
+			reason := strings.ReplaceAll(err.Error(), "\n", "; ")
+			d.report.note("overlay", "%s is not written: %s", strings.ReplaceAll(lines[0].path, " ", "."), reason)
 			continue
 		}
 		all = changed

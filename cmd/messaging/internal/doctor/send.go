@@ -26,7 +26,6 @@ type message struct {
 	why      string          // it has no row
 }
 
-// has reports whether a row has what was sent for a concept.
 func (m *message) has(row document.Node, concept string) bool {
 	return len(holding(row, m.values[concept])) > 0
 }
@@ -34,8 +33,8 @@ func (m *message) has(row document.Node, concept string) bool {
 // isIn reports whether a row has the message's reference or its text.
 func (m *message) isIn(row document.Node) bool { return m.has(row, "reference") || m.has(row, "text") }
 
-// find looks for the row of the message among some that have messages. A row is its own only if reference and recipient both match, no other
-// row has the reference, and no other message is in it.
+// find looks for the row of the message among some that have messages. A row is its own only if reference and recipient both match,
+// no other row has the reference, and no other message is in it.
 func (m *message) find(rows []document.Node, sent []*message) {
 	var with []document.Node
 	for _, row := range rows {
@@ -125,8 +124,8 @@ func (d *doctor) namings(values map[string]string) []naming {
 	return all
 }
 
-// ownNames returns the fields of a send under the names of the rows' members, where exactly one can be meant. There are none if recipient or
-// text remain open. A reference is sent only under a name that the contract reads.
+// ownNames returns the fields of a send under the names of the rows' members, where exactly one can be meant. There are none if recipient
+// or text remain open. A reference is sent only under a name that the contract reads.
 func (d *doctor) ownNames(values map[string]string) (lines []line) {
 	read, _ := find(d.rows, d.table.SMSList.Record["reference"])
 	for _, concept := range []string{"to", "text", "from", "reference"} {
@@ -146,8 +145,8 @@ func (d *doctor) ownNames(values map[string]string) (lines []line) {
 	return lines
 }
 
-// meant returns the names of the rows' members that can be meant by a concept: those that have a value in a row, or else those that look like
-// it in all.
+// meant returns the names of the rows' members that can be meant by a concept: those that have a value in a row, or else those that look
+// like it in all.
 func (d *doctor) meant(concept, value string) (names []string) {
 	columns := columnsOf(d.rows, "")
 	hasIt := func(c column) bool {
