@@ -12,8 +12,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/time/rate"
-
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -33,7 +31,7 @@ type settings struct {
 	retry            RetryPolicy
 	breaker          BreakerPolicy
 	settle           *SettlePolicy // nil if no option set it
-	limiter          *rate.Limiter
+	limit            *transport.Limit
 	contract         contract.Contract
 	maxResponseBytes int64
 	logger           *slog.Logger
@@ -273,7 +271,7 @@ func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
 		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "perSecond must be a number more than 0, got %v", perSecond)
 		s.require(burst >= 1, "WithRateLimit", "burst must be 1 or more, got %d", burst)
-		s.limiter = rate.NewLimiter(rate.Limit(perSecond), burst)
+		s.limit = transport.NewLimit(perSecond, burst)
 	}
 }
 

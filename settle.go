@@ -46,6 +46,7 @@ func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettleP
 
 // deliverOnce is sendOnce within a step that o observes.
 func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation, mode sendMode) (Receipt, error) {
+	began := time.Now()
 	receipt, err := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, mode)
 	if !errors.Is(err, ErrOutcomeUnknown) {
 		return receipt, err
@@ -74,6 +75,7 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	if settleErr != nil {
 		return Receipt{}, err
 	}
+	s.core.settled(ctx, m.Call(), began)
 	return receiptOf(found, attempts), nil
 }
 

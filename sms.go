@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -63,7 +64,7 @@ func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message]
 	once := inBulk(s.core.smsSend(), func(ctx context.Context, m sms.Message, mode sendMode) (Receipt, error) {
 		return s.sendOnce(ctx, m, policy.withDefaults(), mode)
 	})
-	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, func(ctx context.Context, m sms.Message) Outcome[sms.Message] {
-		return once(ctx, withReference(m))
+	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, func(ctx context.Context, m sms.Message, slot *transport.Slot) Outcome[sms.Message] {
+		return once(ctx, withReference(m), slot)
 	})
 }
