@@ -678,6 +678,38 @@ func TestBreakersAreToldOnlyWhatConcernsThem(t *testing.T) {
 	})
 }
 
+// late returns a reaction that hangs, and goes on hanging for a time when the request has ended.
+func late(by time.Duration) reaction {
+	return func(r *http.Request) (*http.Response, error) {
+		resp, err := hangs(r)
+		time.Sleep(by)
+		return resp, err
+	}
+}
+
+// Silence of a second is trouble if that is ten times as long as usual.
+func TestSilenceIsMeasuredByWhatIsUsual(t *testing.T) {
+	for usual, want := range map[time.Duration]bool{50 * time.Millisecond: true, 150 * time.Millisecond: false} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBreakers()
+			healthy := newTransport(newFakeBase(func(r *http.Request) (*http.Response, error) {
+				time.Sleep(usual)
+				return responds(200, "{}")(r)
+			}))
+			for range 30 {
+				healthy.Do(t.Context(), guarded(b, Brief))
+			}
+			silent := newTransport(newFakeBase(hangs), attemptsUpTo(1), timeoutOf(time.Second))
+			for range 20 {
+				ctx, cancel := context.WithTimeout(t.Context(), 1100*time.Millisecond)
+				silent.Do(ctx, guarded(b, Brief))
+				cancel()
+			}
+			assert.Equal(t, want, isOpen(b.Service), usual)
+		})
+	}
+}
+
 func TestWhatCountsAsTrouble(t *testing.T) {
 	for name, tc := range map[string]struct {
 		react   reaction
@@ -693,6 +725,7 @@ func TestWhatCountsAsTrouble(t *testing.T) {
 		"a short timeout":                {hangs, 4 * time.Second, time.Hour, false},
 		"the caller's context":           {hangs, time.Minute, 5 * time.Second, true},
 		"a short context":                {hangs, time.Minute, 4 * time.Second, false},
+		"a process that stood still":     {late(5 * time.Second), 10 * time.Second, time.Hour, false},
 		"a response that is too large":   {responds(200, string(make([]byte, 1<<20+1))), time.Minute, time.Hour, false},
 		"a proxy that wants credentials": {unsent(proxyError(http.StatusProxyAuthRequired)), time.Minute, time.Hour, false},
 	} {
