@@ -43,8 +43,9 @@ func (s *SMSService) Validate(m sms.Message) error {
 //		record(out.Message.ReferenceID, messaging.VerdictOf(out.Err), out.Receipt.ID)
 //	}
 //
-// The messages are ranged in the caller's goroutine, only a few ahead of the outcomes, so a million of them take no more memory
-// than a few. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed. The client's rate limit holds
+// The messages are ranged in the caller's goroutine. Those that wait, for another attempt or for the circuit breaker, are not in flight and
+// let others go on: up to 4,096 of them, about 20 KB each, beside concurrency. Further ahead of the outcomes nothing is taken, so a million
+// messages take no more memory. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed. The client's rate limit holds
 // for all messages together. With WithSettle each unknown outcome is settled as by SendOnce, which occupies one of the concurrent
 // places. While the circuit breaker is open the messages wait; see WithBreaker.
 //
