@@ -442,7 +442,7 @@ func TestHalfOfAllRequestsFail(t *testing.T) {
 				return good()
 			})
 			client := o.client(t, messaging.WithBreaker(messaging.BreakerPolicy{Off: off}))
-			n = o.campaign(t, client, 16, manyMore, 30*time.Second).accepted.Load()
+			n = o.campaign(t, client, 8, manyMore, 90*time.Second).accepted.Load()
 		})
 		return n
 	}
