@@ -43,8 +43,9 @@ func (t Token) summary() string {
 	return "messaging.Token(expires " + t.Expiry.Format(time.RFC3339) + ")"
 }
 
-// Auth puts credentials into a request. Authenticate is called once for each attempt, with the finished request, from many
-// goroutines at once.
+// Auth puts credentials into a request. Authenticate is called for each attempt, with the finished request, from many goroutines at once.
+// It is called again if the request has to wait for more than 30 seconds before it can be written. The context of the request ends after
+// the client's timeout (WithTimeout); an Auth that ignores it holds up its own call and no other.
 //
 // It may set headers, add to the query and replace the body (GetBody returns the body to sign). Scheme, host and method must
 // stay the same, because credentials go to the base URL only. An error ends the call with the verdict NotSent.

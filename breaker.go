@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/transport"
+	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // BreakerPolicy is how long a client waits for its circuit breakers; see WithBreaker. A zero field has its default.
@@ -61,36 +62,83 @@ func (b *breakers) of(channel Channel, read bool) *transport.Breaker {
 	return &b[channel].send
 }
 
+// places bound the requests in flight by channel, for sends and for reads.
+type places [channelCount]struct{ send, read *transport.Places }
+
+func newPlaces() *places {
+	var all places
+	for channel := range all {
+		all[channel].send, all[channel].read = transport.NewPlaces(), transport.NewPlaces()
+	}
+	return &all
+}
+
+// recipientOf returns who a message is for.
+func recipientOf(call wire.Call) string {
+	for i := range call.Fields {
+		if field := &call.Fields[i]; field.Concept == "to" {
+			return field.Text
+		}
+	}
+	for _, member := range call.Members {
+		if member.Name == "to" || member.Name == "recipient" {
+			return string(member.Value)
+		}
+	}
+	return ""
+}
+
 // breakersOf returns the breakers of an operation: that of the service, which all clients made by With share, and that of the
 // credentials.
 func (c *core) breakersOf(channel Channel, read bool) transport.Breakers {
-	if c.settings.breaker.Off {
-		return transport.Breakers{}
+	b := transport.Breakers{Channel: uint8(channel)}
+	if c.settings.ownBase() { // only its connections need them
+		if b.Places = c.places[channel].send; read {
+			b.Places = c.places[channel].read
+		}
 	}
-	b := transport.Breakers{Service: c.breakers.of(channel, read), Channel: uint8(channel)}
+	if c.settings.breaker.Off {
+		return b
+	}
+	b.Service = c.breakers.of(channel, read)
 	if own := c.settings.credentialOf(channel); own != nil {
 		b.Account = own.breakers.of(channel, read)
 	}
 	return b
 }
 
-// addHealth adds to a judgement what a response that is no success says of the service.
+// addHealth adds to a judgement what a response that is no success says of the service. Only the service's own word is health.
 func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
-	status := err.StatusCode
+	status, hint := err.StatusCode, ""
 	is := func(class error) bool { return slices.Contains(err.classes, class) }
+	hasClass := len(err.classes) > 0 && err.classes[0] != statusClass(status) // by its code
+	isUnknown := !err.read && err.Verdict == Unknown
 	switch {
-	case is(ErrUnauthorized), is(ErrInsufficientBalance),
-		status == http.StatusUnauthorized, status == http.StatusPaymentRequired:
-		if e.tenants {
-			return // an Auth of the user may serve many accounts
-		}
+	case is(ErrUnauthorized), is(ErrInsufficientBalance), !hasClass && slices.Contains(ofAccounts, status):
 		j.Health = transport.Refusing
+		if e.tenants { // an Auth of the user may serve many accounts
+			j.Health = transport.Healthy
+			if isUnknown {
+				j.Health = transport.Unheard
+			}
+			return
+		}
 	case j.Repeatable && !e.read: // provably not processed, so the service lives
 		j.Health = transport.Throttling
-	case status >= 500, status == http.StatusRequestTimeout, is(ErrUnavailable):
+	case is(ErrUnavailable) && hasClass:
+		j.Health = transport.Failing
+	case isUnknown && (hasClass && !is(ErrRateLimited) || err.ofMessage && status < 500):
+		j.Health = transport.Unheard // the service says something of this message only
+		return
+	case status >= 500, status == http.StatusRequestTimeout:
 		j.Health = transport.Failing
 	case slices.Contains(e.throttled, status), is(ErrRateLimited):
 		j.Health = transport.Throttling
+	case isUnknown, err.read && (err.page || isSuccess(status) && j.Repeatable):
+		j.Health, hint = transport.Failing, ", which the contract does not explain (WithContract)"
+	case err.page:
+		j.Health = transport.Unheard // of a gateway
+		return
 	default:
 		return
 	}
@@ -99,7 +147,21 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 		class = err.classes[0]
 		text += ", " + className(class)
 	}
-	j.Cause = transport.NewError(text, class)
+	j.Cause = transport.NewError(text+hint, class)
+}
+
+// ofAccounts are the statuses that say something of the account, unless a code says otherwise.
+var ofAccounts = []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden} //nolint:gochecknoglobals // never written
+
+// settled tells the breaker that a lookup found a message accepted whose send, which began at a time, had an unknown outcome.
+func (c *core) settled(ctx context.Context, call wire.Call, began time.Time) {
+	b := c.breakersOf(ChannelSMS, false)
+	if b.Service == nil {
+		return
+	}
+	if change := b.Service.Settled(recipientOf(call), began); change != nil {
+		c.breakerChanged(ctx, &transport.Request{Breakers: b}, *change)
+	}
 }
 
 func (c *core) breakerChanged(ctx context.Context, r *transport.Request, change transport.Change) {

@@ -118,22 +118,81 @@ func TestBreakerState(t *testing.T) {
 	}
 }
 
-func TestBreakerOpensNotAtWhatConcernsOneMessage(t *testing.T) {
-	for _, s := range []troubled{
-		{status: 403, body: `{"code":"40003"}`},
-		{status: 400, body: `{}`},
-		{status: 404, body: `{}`},
-		{status: 422, body: `{"code":"200202"}`},
-		{status: 200, body: `{}`},
-		{status: 200, body: `{"id":"m1","code":"200206"}`},
+// Only the service's own word is health. What it says of one message alone is neither that nor trouble.
+func TestBreakerCountsEvidence(t *testing.T) {
+	const explains = ", which the contract does not explain (WithContract)"
+	for name, tc := range map[string]struct {
+		service troubled
+		cause   string // "" if the breaker does not open
+	}{
+		"refused":                        {troubled{status: 400, body: `{}`}, ""},
+		"refused by a code":              {troubled{status: 422, body: `{"code":"200202"}`}, ""},
+		"an ID and a code of failure":    {troubled{status: 200, body: `{"id":"m1","code":"200206"}`}, ""},
+		"a code that is known":           {troubled{status: 500, body: `{"code":"200206"}`}, ""},
+		"a request ID":                   {troubled{status: 200, body: `{"requestId":"r1234567"}`}, ""},
+		"another reference":              {troubled{status: 200, body: `{"referenceId":"somebody-elses"}`}, ""},
+		"an odd status beside an ID":     {troubled{status: 302, body: `{"id":"m1"}`}, ""},
+		"a page of a gateway's refusal":  {troubled{status: 413, body: `<html>`}, ""},
+		"a code of no class with a 403":  {troubled{status: 403, body: `{"code":"99999"}`}, "HTTP 403, forbidden"},
+		"a 403 in JSON":                  {troubled{status: 403, body: `{}`}, "HTTP 403, forbidden"},
+		"a 404 in JSON":                  {troubled{status: 404, body: `{}`}, "HTTP 404, not found" + explains},
+		"a page with 404":                {troubled{status: 404, body: `<html>`}, "HTTP 404, not found" + explains},
+		"a page with 200":                {troubled{status: 200, body: `<html>`}, "HTTP 200" + explains},
+		"a redirect":                     {troubled{status: 302}, "HTTP 302" + explains},
+		"an empty response":              {troubled{status: 200}, "HTTP 200" + explains},
+		"JSON of another form":           {troubled{status: 200, body: `{}`}, "HTTP 200" + explains},
+		"a 500 with a request ID":        {troubled{status: 500, body: `{"requestId":"r1234567"}`}, "HTTP 500, unavailable"},
+		"no credit, in a code of a page": {troubled{status: 402, body: `<html>`}, "HTTP 402, insufficient balance"},
 	} {
-		client := s.client(t)
-		for range 30 {
-			_, err := client.SMS.Send(t.Context(), hello)
-			require.Error(t, err)
-		}
-		assert.Equal(t, 30, s.requests, "%d %s", s.status, s.body)
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := tc.service.client(t)
+				for i := range 30 {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+					m := hello
+					m.To = fmt.Sprint("+6391712345", i)
+					_, err := client.SMS.Send(ctx, m)
+					require.Error(t, err)
+					cancel()
+				}
+				if tc.cause == "" {
+					assert.Equal(t, 30, tc.service.requests)
+					return
+				}
+				assert.Equal(t, 5, tc.service.requests)
+				require.True(t, client.Breaker(messaging.ChannelSMS).Open)
+				require.Equal(t, tc.cause, client.Breaker(messaging.ChannelSMS).Cause.Error())
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				defer cancel()
+				_, err := client.SMS.Send(ctx, hello)
+				assert.ErrorContains(t, err, "the circuit breaker is open: "+tc.cause)
+			})
+		})
 	}
+}
+
+func TestSettledMessageClosesTheBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listed := false
+		client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("t"),
+			roundTripper(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return respond(r, http.StatusOK, `<html>`), nil
+				}
+				if listed {
+					return respond(r, http.StatusOK, `{"data":[{"id":"m1","to":"`+hello.To+`","referenceId":"`+hello.ReferenceID+`"}]}`), nil
+				}
+				return respond(r, http.StatusOK, `{"data":[]}`), nil
+			}).option())
+		require.NoError(t, err)
+		sendFive(t, client)
+		require.True(t, client.Breaker(messaging.ChannelSMS).Open)
+		time.Sleep(time.Second)
+		listed = true
+		_, err = client.SMS.SendOnce(t.Context(), hello)
+		require.NoError(t, err)
+		assert.False(t, client.Breaker(messaging.ChannelSMS).Open)
+	})
 }
 
 // A status of errors.notProcessed says that the service takes no more now, if the response is proof of that.

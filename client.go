@@ -25,7 +25,7 @@ const Version = "0.1.0"
 // Client sends messages. NewClient makes one. It never changes and is safe for concurrent use: make one and share it. The zero
 // Client is not usable. A Client runs no goroutine and needs no closing.
 //
-// It keeps at most 256 connections of its own to a host. net/http keeps an idle connection for the time of WithIdleTimeout, and
+// It uses up to 256 connections of its own for each channel and kind: sends, and reads. net/http keeps an idle connection for the time of WithIdleTimeout, and
 // may go on establishing one for up to 10 seconds after its call has ended. Nothing else outlives a call.
 //
 // Printed or logged in any form it shows its base URL and no credentials.
@@ -176,9 +176,9 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	if s.problems != nil {
 		return nil, invalid("", s.problems)
 	}
-	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), breakers: new(breakers)}
+	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), breakers: new(breakers), places: newPlaces()}
 	if parent != nil {
-		c.breakers = parent.breakers
+		c.breakers, c.places = parent.breakers, parent.places
 	}
 	if c.base.wrapped == nil {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
@@ -247,6 +247,7 @@ type core struct {
 	baseURL   *url.URL
 	base      *base
 	breakers  *breakers // for what concerns the service
+	places    *places
 	transport *transport.Transport
 }
 
@@ -294,7 +295,7 @@ func (c *core) setTransport() {
 	c.transport = &transport.Transport{
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
-		Limiter: s.limiter, MaxResponseBytes: s.maxResponseBytes,
+		Limit: s.limit, MaxResponseBytes: s.maxResponseBytes,
 		GiveUp: s.breaker.GiveUp, Changed: c.breakerChanged,
 	}
 }
@@ -303,5 +304,5 @@ func (c *core) setTransport() {
 // up to n of them, those of a quarter of a second. It returns how many, and the context to send them under; their turns hold for five
 // seconds. Without WithRateLimit it returns n at once. It fails if ctx ends, or would end before the turns come.
 func (c *Client) Reserve(ctx context.Context, n int) (sending context.Context, turns int, err error) {
-	return c.core.transport.Reserve(ctx, n)
+	return c.core.settings.limit.Reserve(ctx, n)
 }

@@ -212,6 +212,8 @@ type Error struct {
 	settled        bool    // it is the error of Settle
 	uncredentialed bool    // the client has no credentials for the channel
 	named          bool    // see NamesMessage
+	ofMessage      bool    // the service itself says something of this message
+	page           bool    // the response is neither in the form of the contract nor empty
 	unprocessed    bool    // the status proves that nothing was processed
 	unlisted       bool    // the channel has no listing that could settle an unknown outcome
 	reason         string  // what this library found, where status and cause do not say it
@@ -246,6 +248,7 @@ func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outc
 	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.MaxErrorBody)]) // out.Body may be overwritten
 	e.Code, e.Message = failure.Code, failure.Message
 	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
+	e.page = isPage(notJSON, e.Body)
 	if notJSON != nil { // the beginning of a page is better than nothing
 		e.Message = strings.TrimSpace(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), keptText)]), "\ufffd"))
 	}

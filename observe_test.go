@@ -102,7 +102,7 @@ func TestObserverSeesEveryStepOfASend(t *testing.T) {
 			"  attempt sms.send 2", "  end of attempt", "end of call",
 		}, w.lines)
 		assert.Equal(t, []messaging.StepResult{{
-			Duration: 10 * time.Second, Verdict: messaging.Accepted, StatusCode: http.StatusOK, Attempts: 2,
+			Duration: 11 * time.Second, Verdict: messaging.Accepted, StatusCode: http.StatusOK, Attempts: 2, // the first turn is of when it was written
 			MessageID: receipt.ID, RequestID: "r-77", Parts: 1,
 		}}, w.results[messaging.StepCall])
 		assert.Equal(t, []messaging.StepResult{

@@ -12,8 +12,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/time/rate"
-
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -33,7 +31,7 @@ type settings struct {
 	retry            RetryPolicy
 	breaker          BreakerPolicy
 	settle           *SettlePolicy // nil if no option set it
-	limiter          *rate.Limiter
+	limit            *transport.Limit
 	contract         contract.Contract
 	maxResponseBytes int64
 	logger           *slog.Logger
@@ -116,7 +114,7 @@ func WithToken(token string) Option {
 // Expiry (a tenth of its life, at most a minute) and fetched once for all calls that wait. If the service responds with HTTP
 // 401, the token is dropped and the call is retried once with a fresh one.
 //
-// The function is called from the goroutine of a call, with a context that ends with that call's attempt. An error from it, or
+// The function is called from the goroutine of a call, with a context that ends with that call or after the client's timeout. An error from it, or
 // an empty token, ends the call with the verdict NotSent.
 func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 	return func(s *settings) {
@@ -177,8 +175,8 @@ func WithAuth(auth Auth, channels ...Channel) Option {
 //	                                                                sends in doubt, and their outcome is unknown
 //	idle connections            dropped after 4 s, before services  IdleConnTimeout, without end by default: a request that
 //	                            do (WithIdleTimeout)                meets a closing connection has an unknown outcome
-//	connections to a host       256 in use or idle                  MaxConnsPerHost, MaxIdleConnsPerHost: without bound in
-//	                                                                use, two idle by default
+//	connections                 up to 256 for each channel and      MaxConnsPerHost, MaxIdleConnsPerHost: without bound in
+//	                            kind, sends and reads               use, two idle by default
 //	connecting, proxy and TLS   10 s together                       Dialer, TLSHandshakeTimeout
 //	header of a response        64 KiB                              MaxResponseHeaderBytes, 10 MiB by default
 //	a send without a body       Content-Length: 0                   Transfer-Encoding: chunked
@@ -235,8 +233,9 @@ func WithIdleTimeout(timeout time.Duration) Option {
 	}
 }
 
-// WithTimeout bounds one attempt, from waiting for a connection to the end of the response: 30 s by default. The context of a
-// call bounds all of its attempts together.
+// WithTimeout bounds one attempt, from connecting to the end of the response: 30 s by default. Before it, getting credentials has the
+// same time of its own. The context of a call bounds all of its attempts together, and its waits: for the circuit breaker, for one of
+// the connections, for the rate limit.
 func WithTimeout(timeout time.Duration) Option {
 	return func(s *settings) {
 		s.require(timeout > 0, "WithTimeout", "must be more than 0, got %v", timeout)
@@ -262,14 +261,15 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 	return p
 }
 
-// WithRateLimit limits requests to perSecond on average and burst at once. Retries and lookups count. A call waits for its
-// turn as long as its context allows, and ends with the verdict NotSent if that is too short. Clients derived by With share the
+// WithRateLimit limits requests to perSecond on average and burst at once. Retries and lookups count. Calls have their turns in the order
+// in which they wait, but at most every second turn goes to a retry while others wait. A call waits for its turn as long as its context
+// allows, and ends at once with the verdict NotSent if that is too short. Clients derived by With share the
 // limit. There is none by default.
 func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
 		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "perSecond must be a number more than 0, got %v", perSecond)
 		s.require(burst >= 1, "WithRateLimit", "burst must be 1 or more, got %d", burst)
-		s.limiter = rate.NewLimiter(rate.Limit(perSecond), burst)
+		s.limit = transport.NewLimit(perSecond, burst)
 	}
 }
 
@@ -280,7 +280,10 @@ func WithRateLimit(perSecond float64, burst int) Option {
 // A call waits for an open breaker as for the rate limit. If its context, or the MaxWait of the RetryPolicy, would end before the
 // pause, it ends at once with the verdict NotSent, and an error that matches ErrBreakerOpen and has the cause and RetryAfter.
 // SMS.SendOnce waits up to GiveUp, and SendAll until its context or GiveUp ends. In SendAll a message that is throttled while the
-// breaker is open is sent again when it closes.
+// breaker is open is sent again when it closes. If nobody waits when a pause ends, the next call is the probe.
+//
+// Only the service's own word is health. A stub or a proxy whose responses the contract does not explain opens the breaker, and the
+// error then names the contract.
 //
 // Clients derived by With share the breakers of the service. They share those for refusals of the account and for throttling unless
 // they were given credentials: WithToken and the like begin new ones each time, also for a token that was there before. So make the

@@ -83,6 +83,7 @@ type sendMode struct {
 	patience transport.Patience
 	// doubt, unless nil, is set to whether something of the message may have been written, also if a function of the user panics.
 	doubt *bool
+	slot  *transport.Slot // of a SendAll, or nil
 }
 
 func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call, mode sendMode) (Receipt, error) {
@@ -107,6 +108,7 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 	out := c.transport.Do(ctx, transport.Request{
 		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Judge: s,
 		Breakers: c.breakersOf(e.channel, false), Patience: mode.patience, Doubt: mode.doubt,
+		Recipient: recipientOf(call), Slot: mode.slot,
 		Observe: o.inTransport(ctx, s),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
@@ -177,75 +179,126 @@ func (c *core) validate(e *sendEndpoint, call wire.Call) error {
 // sendAll implements SendAll of the services. A message that was taken when the context ended is sent under the ended context, and so
 // ends not sent.
 func sendAll[M any](
-	ctx context.Context, operation string, messages iter.Seq[M], concurrency int, send func(context.Context, M) Outcome[M],
+	ctx context.Context, operation string, messages iter.Seq[M], concurrency int,
+	send func(context.Context, M, *transport.Slot) Outcome[M],
 ) iter.Seq[Outcome[M]] {
 	return func(yield func(Outcome[M]) bool) {
 		if problems := checkSendAll(ctx, messages == nil, concurrency); len(problems) > 0 {
 			yield(Outcome[M]{Index: -1, Err: invalid(operation, problems)})
 			return
 		}
-		type job struct {
-			index   int
-			message M
-		}
 		const most = 1024 // outcomes that wait for the caller without a worker waiting with them
-		jobs := make(chan job)
-		done := make(chan Outcome[M], min(concurrency, most))
-		var workers sync.WaitGroup
-		started, busy, next := 0, 0, 0
+		waits, stop := context.WithCancel(ctx)
+		b := &bulk[M]{
+			slots: transport.NewSlots(waits, concurrency), yield: yield,
+			jobs: make(chan job[M]), done: make(chan result[M], min(concurrency, most)),
+			send: func(m M, slot *transport.Slot) Outcome[M] { return send(ctx, m, slot) },
+		}
 		defer func() { // also if the caller or the messages panic
-			close(jobs)
-			go func() {
-				workers.Wait()
-				close(done)
-			}()
-			for range done { // the sends under way end unseen
-			}
+			stop()
+			b.end()
 		}()
-		work := func() {
-			for j := range jobs {
-				out := send(ctx, j.message)
-				out.Index = j.index
-				done <- out
-			}
-		}
+		next := 0
 		for message := range messages {
-			j := job{next, message}
+			j := job[M]{next, message, nil}
 			next++
-			for busy == concurrency || busy > 0 && len(done) > 0 {
-				busy--
-				if !yield(<-done) {
-					return
-				}
-			}
-			if ctx.Err() != nil {
-				out := send(ctx, message)
-				out.Index = j.index
-				if !yield(out) {
-					return
-				}
-				break
-			}
-			if busy == started && started < concurrency {
-				started++
-				workers.Go(work)
-			}
-			jobs <- j // a worker is free, or about to be
-			busy++
-		}
-		for ; busy > 0; busy-- {
-			if !yield(<-done) {
+			if j.slot = b.slot(); j.slot == nil {
 				return
 			}
+			b.begin(j)
+			if ctx.Err() != nil {
+				break
+			}
 		}
+		for b.busy > 0 && b.receive(<-b.done) {
+		}
+	}
+}
+
+// bulk is a SendAll under way. Its workers are as many as messages were taken and not received at once.
+type bulk[M any] struct {
+	send    func(M, *transport.Slot) Outcome[M]
+	yield   func(Outcome[M]) bool
+	slots   *transport.Slots
+	jobs    chan job[M]
+	done    chan result[M]
+	workers sync.WaitGroup
+
+	started, busy int
+}
+
+type job[M any] struct {
+	index   int
+	message M
+	slot    *transport.Slot
+}
+
+type result[M any] struct {
+	outcome Outcome[M]
+	slot    *transport.Slot
+}
+
+// slot returns a slot for the next message, or nil if the caller broke off. Outcomes that are there come first.
+func (b *bulk[M]) slot() *transport.Slot {
+	for {
+		if b.busy > 0 && len(b.done) > 0 {
+			if !b.receive(<-b.done) {
+				return nil
+			}
+			continue
+		}
+		if slot := b.slots.Take(); slot != nil {
+			return slot
+		}
+		select {
+		case r := <-b.done:
+			if !b.receive(r) {
+				return nil
+			}
+		case <-b.slots.Freed():
+		}
+	}
+}
+
+// receive yields an outcome, and reports whether the caller wants more.
+func (b *bulk[M]) receive(r result[M]) bool {
+	b.busy--
+	r.slot.Done()
+	return b.yield(r.outcome)
+}
+
+func (b *bulk[M]) begin(j job[M]) {
+	if b.busy == b.started {
+		b.started++
+		b.workers.Go(func() {
+			for j := range b.jobs {
+				r := result[M]{b.send(j.message, j.slot), j.slot}
+				r.outcome.Index = j.index
+				b.done <- r
+			}
+		})
+	}
+	b.busy++
+	b.jobs <- j // a worker is free, or about to be
+}
+
+// end waits until the sends under way have ended, unseen.
+func (b *bulk[M]) end() {
+	close(b.jobs)
+	go func() {
+		b.workers.Wait()
+		close(b.done)
+	}()
+	for r := range b.done {
+		r.slot.Done()
 	}
 }
 
 // inBulk returns what sendAll calls for each message: send, whose panic is the outcome of that message.
 func inBulk[M sendable](
 	e *sendEndpoint, send func(context.Context, M, sendMode) (Receipt, error),
-) func(context.Context, M) Outcome[M] {
-	return func(ctx context.Context, m M) (out Outcome[M]) {
+) func(context.Context, M, *transport.Slot) Outcome[M] {
+	return func(ctx context.Context, m M, slot *transport.Slot) (out Outcome[M]) {
 		inDoubt := false
 		out.Message = m
 		defer func() {
@@ -253,7 +306,7 @@ func inBulk[M sendable](
 				out.Err = panicked(e, value, inDoubt, m.Call().ReferenceID)
 			}
 		}()
-		out.Receipt, out.Err = send(ctx, m, sendMode{transport.Bulk, &inDoubt})
+		out.Receipt, out.Err = send(ctx, m, sendMode{transport.Bulk, &inDoubt, slot})
 		return out
 	}
 }

@@ -45,6 +45,7 @@ func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettleP
 
 // deliverOnce is sendOnce within a step that o observes.
 func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation, mode sendMode) (Receipt, error) {
+	began := time.Now()
 	receipt, err := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, mode)
 	unknown, ok := errors.AsType[*Error](err)
 	if !ok || unknown.Verdict != Unknown {
@@ -52,6 +53,7 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	}
 	found, settleErr := s.settle(ctx, m, policy, time.Now())
 	if settleErr == nil {
+		s.core.settled(ctx, m.Call(), began)
 		return receiptOf(found, unknown.Attempts), nil
 	}
 	if refused, ok := errors.AsType[*Error](settleErr); ok && refused.Verdict == Refused {

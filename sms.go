@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -42,8 +43,9 @@ func (s *SMSService) Validate(m sms.Message) error {
 //		record(out.Message.ReferenceID, messaging.VerdictOf(out.Err), out.Receipt.ID)
 //	}
 //
-// The messages are ranged in the caller's goroutine, only a few ahead of the outcomes, so a million of them take no more memory
-// than a few. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed. The client's rate limit holds
+// The messages are ranged in the caller's goroutine. Those that wait, for another attempt or for the circuit breaker, are not in flight and
+// let others go on: up to 4,096 of them, about 20 KB each, beside concurrency. Further ahead of the outcomes nothing is taken, so a million
+// messages take no more memory. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed. The client's rate limit holds
 // for all messages together. With WithSettle each unknown outcome is settled as by SendOnce, which occupies one of the concurrent
 // places. While the circuit breaker is open the messages wait; see WithBreaker.
 //
@@ -63,7 +65,7 @@ func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message]
 	once := inBulk(s.core.smsSend(), func(ctx context.Context, m sms.Message, mode sendMode) (Receipt, error) {
 		return s.sendOnce(ctx, m, policy.withDefaults(), mode)
 	})
-	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, func(ctx context.Context, m sms.Message) Outcome[sms.Message] {
-		return once(ctx, withReference(m))
+	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, func(ctx context.Context, m sms.Message, slot *transport.Slot) Outcome[sms.Message] {
+		return once(ctx, withReference(m), slot)
 	})
 }

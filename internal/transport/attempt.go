@@ -14,31 +14,20 @@ import (
 
 // attempt makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
 func (c *call) attempt(carrier *http.Request) {
-	caller := carrier.Context()
-	if c.outcome.Interrupted = c.waitForTurn(caller); c.outcome.Interrupted != nil {
-		return
-	}
-	health := unheard
-	defer func() { c.leaveBreakers(caller, health) }() // also if a function of the user panics, such as an observer of the wait
-	if c.outcome.Interrupted = c.enterBreakers(caller); c.outcome.Interrupted != nil {
+	health := unwritten
+	defer c.leavePlace() // both also if a function of the user panics, such as an observer
+	defer func() { c.leaveBreakers(health) }()
+	own, err := c.admit(carrier)
+	if c.outcome.Interrupted = err; err != nil {
 		return
 	}
 	began := time.Now()
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
-	ctx, cancel := context.WithDeadline(caller, began.Add(c.transport.Timeout))
+	ctx, cancel := context.WithDeadline(c.ctx, began.Add(c.transport.Timeout))
 	defer cancel()
-	own := &ownParts{url: *c.request.URL, hooks: c.evidence.trace(cancel, c.transport.OwnBase)}
-	out := c.newRequest(carrier.WithContext(httptrace.WithClientTrace(ctx, &own.hooks)), own)
-	if err := c.authenticate(ctx, out); err != nil || ctx.Err() != nil {
-		c.outcome.Interrupted = c.contextError(ctx, caller, err)
-		return
-	}
-
+	own.hooks = c.evidence.trace(cancel, c.transport.OwnBase)
 	observed, end := c.request.Observe.begin(ctx, Attempt, c.outcome.Attempts+1)
-	if observed != ctx {
-		own.hooks = c.evidence.trace(cancel, c.transport.OwnBase) // the caller's hooks, if any, have joined the others
-		out = out.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
-	}
+	out := own.request.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
 	c.evidence.reset()
 	c.outcome = Outcome{Sent: out, Began: began, Attempts: c.outcome.Attempts + 1}
 	o := &c.outcome
@@ -53,36 +42,42 @@ func (c *call) attempt(carrier *http.Request) {
 		}
 	}
 	if err != nil {
-		o.Err = c.evidence.name(c.contextError(ctx, caller, c.evidence.explain(err)))
+		o.Err = c.evidence.name(c.contextError(ctx, c.ctx, c.evidence.explain(err)))
 	}
 	if resp != nil {
 		c.judgement = c.request.Judge.Judge(o)
 	}
-	health = c.health(ctx, caller)
+	health = c.health(ctx)
+	c.leaveBreakers(health)
+	c.leavePlace()
 	end(*o)
 }
 
-// waitForTurn waits for the rate limit.
-func (c *call) waitForTurn(ctx context.Context) error {
-	err, limiter := ctx.Err(), c.transport.Limiter
-	if err != nil || limiter == nil || takeTurn(ctx) || limiter.Allow() {
-		return err // net/http might write before it looks
-	}
-	waiting, end := c.request.Observe.begin(ctx, RateLimit, c.outcome.Attempts+1)
-	if limiter.Wait(waiting) != nil {
-		if err = ctx.Err(); err == nil {
-			err = context.DeadlineExceeded // the limiter looks ahead
+// prepare makes the request of an attempt, with its credentials.
+func (c *call) prepare(ctx context.Context, carrier *http.Request) (*ownParts, error) {
+	own := &ownParts{request: *carrier, url: *c.request.URL}
+	c.forgetToken = nil
+	c.newRequest(own)
+	switch a := c.request.Authenticate.(type) {
+	case nil:
+	case header:
+		a(own.request.Header)
+	default:
+		ctx, cancel := context.WithTimeout(ctx, c.transport.Timeout)
+		defer cancel()
+		given, err := a.authenticate(ctx, c.request.Observe, &own.request, c.request.Body)
+		if err != nil || ctx.Err() != nil {
+			return nil, c.contextError(ctx, carrier.Context(), err)
 		}
-		err = &namedError{"waiting for the rate limit: " + err.Error(), err}
+		c.forgetToken, own.until = given.forget, given.until
 	}
-	end(Outcome{Err: err})
-	return err
+	return own, nil
 }
 
-// newRequest makes out, a copy of the carrier, the request of an attempt. It is the attempt's own, so that neither an authenticator
-// nor a round tripper can change the next one.
-func (c *call) newRequest(out *http.Request, own *ownParts) *http.Request {
-	r := &c.request
+// newRequest makes a copy of the carrier the request of an attempt. It is the attempt's own, so that neither an authenticator nor a
+// round tripper can change the next one.
+func (c *call) newRequest(own *ownParts) {
+	r, out := &c.request, &own.request
 	out.URL, out.Host, out.Header = &own.url, own.url.Host, maps.Clone(out.Header)
 	if r.Read {
 		out.Header["Cache-Control"] = []string{"no-cache"}
@@ -98,24 +93,18 @@ func (c *call) newRequest(out *http.Request, own *ownParts) *http.Request {
 		own.body.Reset(r.Body)
 		out.Body, out.ContentLength = io.NopCloser(&own.body), int64(len(r.Body))
 	}
-	return out
 }
 
-// authenticate adds the credentials.
-func (c *call) authenticate(ctx context.Context, out *http.Request) (err error) {
-	c.forgetToken = nil
-	if c.request.Authenticate != nil {
-		c.forgetToken, err = c.request.Authenticate.authenticate(ctx, c.request.Observe, out, c.request.Body)
-	}
-	return err
-}
-
-// ownParts are parts of a request that are its own.
+// ownParts are the request of an attempt and parts of it that are its own.
 type ownParts struct {
-	url   url.URL
-	body  bytes.Reader
-	hooks httptrace.ClientTrace
+	request http.Request
+	url     url.URL
+	body    bytes.Reader
+	hooks   httptrace.ClientTrace
+	until   time.Time // when the credentials should be asked for again; the zero time is never
 }
+
+func (p *ownParts) isStale() bool { return !p.until.IsZero() && time.Now().After(p.until) }
 
 var errNoResponse = &namedError{text: "the round tripper returned neither a response nor an error"}
 

@@ -21,9 +21,9 @@ import (
 const DefaultIdleTimeout = 4 * time.Second
 
 const (
-	// maxConnsPerHost bounds the connections of the transport of NewBase, in use, idle, or being established. A request
-	// beyond waits for one, and nothing of it is written if that takes too long.
-	maxConnsPerHost = 256
+	// maxConnsPerHost bounds the connections of the transport of NewBase, in use, idle, or being established for requests that ended. It
+	// has room for the places of every channel and kind, so that none waits for another's.
+	maxConnsPerHost = 8 * places
 	// connectTimeout bounds how long a connection may take until it can carry a request.
 	connectTimeout = 10 * time.Second
 )
@@ -90,7 +90,7 @@ func endsWithContext(rt http.RoundTripper) bool {
 // leaves the sends on it in doubt, and net/http distinguishes them from processed ones by the text of an error alone.
 //
 // net/http goes on establishing a connection when the request that it was for has ended, so that another can use it.
-// What a call leaves behind is therefore bounded here: at most 256 connections per host, each with two goroutines, for
+// What a call leaves behind is therefore bounded here: at most 2,048 connections per host, each with two goroutines, for
 // at most 10 seconds from the first packet until the proxy has answered and the TLS handshake is complete.
 //
 // An idleTimeout of 0 stands for DefaultIdleTimeout.

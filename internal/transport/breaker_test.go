@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -21,16 +22,18 @@ func outcomeOf(health Health) *heard { return outcomeAsking(health, 0) }
 
 // outcomeAsking returns an outcome whose response asked to wait.
 func outcomeAsking(health Health, wait time.Duration) *heard {
-	return &heard{health, time.Now(), wait, errReset}
+	return &heard{health: health, at: time.Now(), retryAfter: wait, cause: errReset}
 }
+
+func someone() *waiter { return new(waiter) }
 
 // hear has calls enter and leave a breaker, one after the other.
 func hear(t *testing.T, b *Breaker, outcomes ...Health) {
 	t.Helper()
 	for _, health := range outcomes {
-		generation, wait := b.enter()
+		generation, wait := b.enter(t.Context(), someone(), false)
 		require.Nil(t, wait)
-		b.leave(generation, outcomeOf(health), false)
+		b.leave(generation, outcomeOf(health), "", false)
 	}
 }
 
@@ -54,6 +57,13 @@ func mixed(parts ...[]Health) (all []Health) {
 	return all
 }
 
+func repeat(n int, part []Health) (all []Health) {
+	for range n {
+		all = append(all, part...)
+	}
+	return all
+}
+
 func TestBreakerOpens(t *testing.T) {
 	for name, tc := range map[string]struct {
 		outcomes []Health
@@ -63,17 +73,19 @@ func TestBreakerOpens(t *testing.T) {
 		"not at four":                           {times(4, Failing), false},
 		"at four in five":                       {mixed(times(1, Healthy), times(4, Failing)), true},
 		"not at three in five":                  {mixed(times(2, Healthy), times(3, Failing)), false},
-		"at sixteen in twenty":                  {mixed(times(40, Healthy), times(16, Failing)), true},
-		"not at fifteen in twenty":              {mixed(times(40, Healthy), times(15, Failing)), false},
+		"at ten in a row":                       {mixed(times(40, Healthy), times(10, Failing)), true},
+		"not at nine":                           {mixed(times(40, Healthy), times(9, Failing)), false},
+		"at thirty-two in forty":                {mixed(times(40, Healthy), repeat(8, mixed(times(1, Healthy), times(4, Failing)))), true},
+		"not at thirty-one":                     {mixed(times(40, Healthy), repeat(7, mixed(times(1, Healthy), times(4, Failing))), times(2, Healthy), times(3, Failing)), false},
 		"not at five in a row among successes":  {mixed(times(20, Healthy), times(5, Failing), times(20, Healthy), times(5, Failing)), false},
 		"at five refusals of the account":       {times(5, Refusing), true},
 		"at ten that were throttled":            {times(10, Throttling), true},
-		"not at nine":                           {times(9, Throttling), false},
+		"not at nine that were throttled":       {times(9, Throttling), false},
 		"at half of twenty":                     {mixed(times(30, Healthy), times(10, Throttling)), true},
 		"not at nine of twenty":                 {mixed(times(9, Throttling), times(11, Healthy)), false},
-		"not at what is not known":              {mixed(times(100, unheard), times(100, timedOut)), false},
+		"not at what is not known":              {mixed(times(100, Unheard), times(100, Unheard)), false},
 		"not at successes":                      {times(100, Healthy), false},
-		"not before, once successes came again": {mixed(times(40, Healthy), times(12, Failing), times(20, Healthy), times(12, Failing)), false},
+		"not before, once successes came again": {mixed(times(40, Healthy), times(9, Failing), times(20, Healthy), times(9, Failing)), false},
 		"not at ten throttled over forty calls": {mixed(times(5, Throttling), times(20, Healthy), times(9, Throttling)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,8 +117,8 @@ func TestBreakerForgetsAfterAMinute(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(58 * time.Second)
-		hear(t, &busy, times(15, Failing)...)
-		assert.False(t, isOpen(&busy), "the last twenty successes are younger than a minute")
+		hear(t, &busy, repeat(3, mixed(times(6, Failing), times(1, Throttling)))...)
+		assert.False(t, isOpen(&busy), "the last forty successes are younger than a minute")
 
 		var calm Breaker
 		hear(t, &calm, times(20, Healthy)...)
@@ -124,27 +136,30 @@ func TestBreakerProbes(t *testing.T) {
 		for range 3 {
 			trouble, open := b.Trouble()
 			require.True(t, open)
-			_, wait := b.enter()
+			_, wait := b.enter(t.Context(), someone(), false)
 			require.NotNil(t, wait)
 			assert.True(t, wait.pausing)
 			time.Sleep(time.Until(trouble.Until))
 
-			probe, wait := b.enter()
+			probe, wait := b.enter(t.Context(), someone(), false)
 			require.Nil(t, wait)
-			_, second := b.enter()
-			require.NotNil(t, second, "there is one probe")
-			assert.False(t, second.pausing)
-			b.leave(probe, outcomeOf(Failing), true)
+			second := someone()
+			_, wait = b.enter(t.Context(), second, false)
+			require.NotNil(t, wait, "there is one probe")
+			assert.False(t, wait.pausing)
+			b.join(second)
+			b.leave(probe, outcomeOf(Failing), "", true)
 			select {
-			case <-second.changed:
+			case <-second.nudge:
 			default:
 				t.Error("nobody woke the call that waits")
 			}
+			b.part(second)
 		}
 		time.Sleep(time.Minute)
-		probe, wait := b.enter()
+		probe, wait := b.enter(t.Context(), someone(), false)
 		require.Nil(t, wait)
-		changed := b.leave(probe, outcomeOf(Healthy), false)
+		changed := b.leave(probe, outcomeOf(Healthy), "", false)
 		require.NotNil(t, changed)
 		assert.False(t, isOpen(&b))
 	})
@@ -155,15 +170,17 @@ func TestBreakerPassesACancelledProbeOn(t *testing.T) {
 		var b Breaker
 		hear(t, &b, times(5, Failing)...)
 		time.Sleep(time.Second)
-		probe, wait := b.enter()
+		probe, wait := b.enter(t.Context(), someone(), false)
 		require.Nil(t, wait)
-		_, second := b.enter()
-		require.NotNil(t, second)
-		assert.Nil(t, b.leave(probe, outcomeOf(unheard), false))
-		<-second.changed
-		next, wait := b.enter()
+		second := someone()
+		_, wait = b.enter(t.Context(), second, false)
+		require.NotNil(t, wait)
+		b.join(second)
+		assert.Nil(t, b.leave(probe, outcomeOf(unwritten), "", false))
+		<-second.nudge
+		next, wait := b.enter(t.Context(), second, false)
 		require.Nil(t, wait, "the next call is the probe, at once")
-		b.leave(next, outcomeOf(Healthy), false)
+		b.leave(next, outcomeOf(Healthy), "", false)
 		assert.False(t, isOpen(&b))
 	})
 }
@@ -183,10 +200,189 @@ func TestBreakerPausesAfterAProbeThatTimedOut(t *testing.T) {
 		}
 		calls.Wait()
 		seen := base.requests()
-		require.InDelta(t, 9, len(seen), 1)
+		require.InDelta(t, 7, len(seen), 1)
 		for i, probe := range seen[1:] {
 			assert.GreaterOrEqual(t, probe.at.Sub(seen[i].at), minPause+200*time.Millisecond)
 		}
+	})
+}
+
+// hearOf has calls for recipients enter and leave a breaker: a letter each, a capital one for a failure.
+func hearOf(t *testing.T, b *Breaker, recipients string) {
+	t.Helper()
+	for i, r := range recipients {
+		recipient, outcome := strings.ToLower(string(r)), outcomeOf(Healthy)
+		if recipient != string(r) {
+			outcome = outcomeOf(Failing)
+		}
+		generation, wait := b.enter(t.Context(), &waiter{recipient: recipient}, false)
+		require.Nil(t, wait, "after %d of %s", i, recipients)
+		b.leave(generation, outcome, recipient, false)
+	}
+}
+
+func TestBreakerWeighsRecipients(t *testing.T) {
+	for name, tc := range map[string]struct {
+		recipients string
+		want       bool
+	}{
+		"five failures of one, and no other":         {"AAAAA", true},
+		"five failures of one after another's":       {"bAAAAAAAA", false},
+		"many failures of one":                       {"bcdAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", false},
+		"one fails, others are sent to now and then": {"bAAAAAAcAAAAAAdAAAAAAeAAAAAAfAAAAAAgAAAAAAhAAAAAAiAAAAAA", false},
+		"its own successes count for it":             {"bAAAAaAAAAaAAAAaAAAAaAAAAaAAAA", false},
+		"five of as many":                            {"ABCDE", true},
+		"ten in a row of two":                        {"cdefghijklmnopqrstuvwxyzABABABABAB", true},
+		"nine in a row of two":                       {"cdefghijklmnopqrstuvwxyzABABABABA", false},
+		"ten in a row of one, another is healthy":    {"bAAAAAAAAAA", false},
+		"ten in a row of one, and no other":          {"aaaaaaaaaaAAAAAAAAAA", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var b Breaker
+				hearOf(t, &b, tc.recipients)
+				assert.Equal(t, tc.want, isOpen(&b))
+			})
+		})
+	}
+}
+
+func TestBreakerOfOneRecipientOpensAtTroubleOfAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		hearOf(t, &b, "bcdefghijklmnopqrstu"+strings.Repeat("A", 100))
+		assert.False(t, isOpen(&b))
+		hearOf(t, &b, "B")
+		assert.True(t, isOpen(&b), "the last ten are of two recipients")
+	})
+}
+
+// Having closed, a breaker takes ten outcomes until twenty were healthy.
+func TestBreakerThatWasOpenTakesTenOutcomes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closedAgain := func() *Breaker {
+			b := new(Breaker)
+			hearOf(t, b, "ABCDE")
+			time.Sleep(time.Second)
+			hearOf(t, b, "f")
+			require.False(t, isOpen(b))
+			return b
+		}
+		b := closedAgain()
+		hearOf(t, b, "ABCDEFGHI")
+		assert.False(t, isOpen(b))
+		hearOf(t, b, "J")
+		assert.True(t, isOpen(b))
+		b = closedAgain()
+		hearOf(t, b, "abcdefghijklmnopqrst")
+		time.Sleep(2 * time.Minute)
+		hearOf(t, b, "ABCDE")
+		assert.True(t, isOpen(b))
+	})
+}
+
+func TestSettledMessageClosesTheBreakerThatItWentThrough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		before := time.Now()
+		time.Sleep(time.Second)
+		hearOf(t, &b, "ABCDE")
+		assert.Nil(t, b.Settled("a", before), "it was sent before the trouble")
+		assert.True(t, isOpen(&b))
+		time.Sleep(time.Second)
+		assert.NotNil(t, b.Settled("f", time.Now()))
+		assert.False(t, isOpen(&b))
+
+		var other Breaker
+		for _, r := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+			hearOf(t, &other, strings.ToUpper(r))
+			other.Settled(r, time.Now())
+		}
+		assert.False(t, isOpen(&other), "half of what it heard is good")
+	})
+}
+
+// The probe is drawn from those that differ from what failed, and have the time.
+func TestProbeDiffersFromWhatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreakers().Service
+		openBy(t, Breakers{Service: b}, responds(503, ""))
+		hearsOf := func(to string) Request {
+			request := guarded(Breakers{Service: b}, Bulk)
+			request.Recipient = to
+			return request
+		}
+		var mu sync.Mutex
+		var probes []string
+		var calls sync.WaitGroup
+		call := func(to string, within time.Duration) {
+			calls.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), within)
+				defer cancel()
+				newTransport(newFakeBase(func(r *http.Request) (*http.Response, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					probes = append(probes, to)
+					return responds(503, "")(r)
+				}), attemptsUpTo(1)).Do(ctx, hearsOf(to))
+			})
+			synctest.Wait()
+		}
+		call("a", time.Hour)
+		time.Sleep(700 * time.Millisecond) // a has probed and failed, with nobody beside it
+		require.Equal(t, []string{"a"}, probes)
+		for range 20 {
+			call("a", time.Hour)
+			call("hasty", 900*time.Millisecond)
+		}
+		call("b", time.Hour)
+		time.Sleep(600 * time.Millisecond)
+		assert.Equal(t, []string{"a", "b"}, probes)
+		time.Sleep(time.Hour)
+		calls.Wait()
+	})
+}
+
+// If nobody waits when a pause ends, the next call is the probe, also one that could not wait.
+func TestNextCallIsTheProbeIfNobodyWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreakers()
+		openBy(t, b, responds(503, ""))
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		base := newFakeBase(hangs)
+		newTransport(base).Do(ctx, guarded(b, Brief))
+		assert.Equal(t, 1, base.count())
+		trouble, _ := b.Service.Trouble()
+		assert.GreaterOrEqual(t, time.Until(trouble.Until), minPause, "its caller left: the next goes after a pause")
+	})
+}
+
+// A call that was told to probe and does not come keeps nobody waiting.
+func TestProbeThatDoesNotComeIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreakers()
+		openBy(t, b, responds(503, ""))
+		began := time.Now()
+		var calls sync.WaitGroup
+		base := newFakeBase(responds(200, "{}"))
+		for range 3 {
+			calls.Go(func() {
+				request := authenticatedBy(guarded(b, Bulk), Custom(func(*http.Request) error {
+					if time.Since(began) > 0 {
+						time.Sleep(20 * time.Second) // it ignores its context
+					}
+					return nil
+				}))
+				newTransport(base).Do(t.Context(), request)
+			})
+		}
+		synctest.Wait()
+		out := newTransport(base).Do(t.Context(), guarded(b, Bulk))
+		assert.Equal(t, 200, out.StatusCode)
+		assert.Less(t, time.Since(began), 2*time.Second)
+		calls.Wait()
 	})
 }
 
@@ -194,21 +390,21 @@ func TestBreakerPausesAfterAProbeThatTimedOut(t *testing.T) {
 func TestBreakerIgnoresWhatBeganBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b Breaker
-		early, _ := b.enter()
+		early, _ := b.enter(t.Context(), someone(), false)
 		hear(t, &b, times(5, Failing)...)
 		before, _ := b.Trouble()
-		b.leave(early, outcomeOf(Healthy), false)
-		b.leave(early, outcomeOf(Failing), false)
+		b.leave(early, outcomeOf(Healthy), "", false)
+		b.leave(early, outcomeOf(Failing), "", false)
 		after, open := b.Trouble()
 		assert.True(t, open)
 		assert.Equal(t, before, after)
 		time.Sleep(time.Second)
-		probe, _ := b.enter()
-		b.leave(early, outcomeOf(Healthy), false)
+		probe, _ := b.enter(t.Context(), someone(), false)
+		b.leave(early, outcomeOf(Healthy), "", false)
 		assert.True(t, isOpen(&b), "only the probe closes it")
-		b.leave(probe, outcomeOf(Healthy), false)
+		b.leave(probe, outcomeOf(Healthy), "", false)
 		for range 20 {
-			b.leave(early, outcomeOf(Failing), false)
+			b.leave(early, outcomeOf(Failing), "", false)
 		}
 		assert.False(t, isOpen(&b))
 	})
@@ -222,7 +418,7 @@ func TestBreakerRampsUp(t *testing.T) {
 		hear(t, &b, Healthy)
 		passes := func() (all []uint64) {
 			for {
-				generation, wait := b.enter()
+				generation, wait := b.enter(t.Context(), someone(), false)
 				if wait != nil || len(all) == 1000 {
 					return all
 				}
@@ -233,7 +429,7 @@ func TestBreakerRampsUp(t *testing.T) {
 			all := passes()
 			assert.Len(t, all, want)
 			for _, generation := range all {
-				b.leave(generation, outcomeOf(Healthy), false)
+				b.leave(generation, outcomeOf(Healthy), "", false)
 			}
 		}
 		assert.Len(t, passes(), 1000, "without bound")
@@ -245,12 +441,12 @@ func TestBreakerRampsUpWithSuccessesOnly(t *testing.T) {
 		var b Breaker
 		hear(t, &b, times(5, Failing)...)
 		time.Sleep(time.Second)
-		hear(t, &b, Healthy, Failing, unheard, Throttling, Failing)
+		hear(t, &b, Healthy, Failing, Unheard, Throttling, Failing)
 		for range 2 {
-			_, wait := b.enter()
+			_, wait := b.enter(t.Context(), someone(), false)
 			require.Nil(t, wait)
 		}
-		_, wait := b.enter()
+		_, wait := b.enter(t.Context(), someone(), false)
 		assert.NotNil(t, wait)
 	})
 }
@@ -258,8 +454,8 @@ func TestBreakerRampsUpWithSuccessesOnly(t *testing.T) {
 func TestBreakerCountsACallOnce(t *testing.T) {
 	var b Breaker
 	for range 100 {
-		generation, _ := b.enter()
-		b.leave(generation, outcomeOf(Failing), true)
+		generation, _ := b.enter(t.Context(), someone(), false)
+		b.leave(generation, outcomeOf(Failing), "", true)
 	}
 	assert.False(t, isOpen(&b))
 }
@@ -290,14 +486,14 @@ func TestBreakerPausesAsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b Breaker
 		for _, wait := range []time.Duration{0, 9 * time.Second, 3 * time.Second, 7 * time.Second, 0} {
-			generation, _ := b.enter()
-			b.leave(generation, outcomeAsking(Failing, wait), false)
+			generation, _ := b.enter(t.Context(), someone(), false)
+			b.leave(generation, outcomeAsking(Failing, wait), "", false)
 		}
 		trouble, _ := b.Trouble()
 		assert.InDelta(t, 3.15, time.Until(trouble.Until).Seconds(), 0.15)
 		time.Sleep(4 * time.Second)
-		probe, _ := b.enter()
-		b.leave(probe, outcomeAsking(Failing, 20*time.Second), false)
+		probe, _ := b.enter(t.Context(), someone(), false)
+		b.leave(probe, outcomeAsking(Failing, 20*time.Second), "", false)
 		trouble, _ = b.Trouble()
 		assert.InDelta(t, 21, time.Until(trouble.Until).Seconds(), 1)
 	})
@@ -309,15 +505,18 @@ func TestBreakerUnderManyCalls(t *testing.T) {
 	for range 8 {
 		calls.Go(func() {
 			for range 2000 {
-				generation, wait := b.enter()
+				w := someone()
+				generation, wait := b.enter(t.Context(), w, false)
 				if wait != nil {
+					b.join(w)
 					select {
-					case <-wait.changed:
+					case <-w.nudge:
 					case <-time.After(time.Millisecond):
 					}
+					b.part(w)
 					continue
 				}
-				b.leave(generation, outcomeAsking(Health(rand.N(6)), time.Microsecond), rand.N(2) == 0)
+				b.leave(generation, outcomeAsking(Health(rand.N(6)), time.Microsecond), "", rand.N(2) == 0)
 				b.Trouble()
 			}
 		})
@@ -479,6 +678,38 @@ func TestBreakersAreToldOnlyWhatConcernsThem(t *testing.T) {
 	})
 }
 
+// late returns a reaction that hangs, and goes on hanging for a time when the request has ended.
+func late(by time.Duration) reaction {
+	return func(r *http.Request) (*http.Response, error) {
+		resp, err := hangs(r)
+		time.Sleep(by)
+		return resp, err
+	}
+}
+
+// Silence of a second is trouble if that is ten times as long as usual.
+func TestSilenceIsMeasuredByWhatIsUsual(t *testing.T) {
+	for usual, want := range map[time.Duration]bool{50 * time.Millisecond: true, 150 * time.Millisecond: false} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBreakers()
+			healthy := newTransport(newFakeBase(func(r *http.Request) (*http.Response, error) {
+				time.Sleep(usual)
+				return responds(200, "{}")(r)
+			}))
+			for range 30 {
+				healthy.Do(t.Context(), guarded(b, Brief))
+			}
+			silent := newTransport(newFakeBase(hangs), attemptsUpTo(1), timeoutOf(time.Second))
+			for range 20 {
+				ctx, cancel := context.WithTimeout(t.Context(), 1100*time.Millisecond)
+				silent.Do(ctx, guarded(b, Brief))
+				cancel()
+			}
+			assert.Equal(t, want, isOpen(b.Service), usual)
+		})
+	}
+}
+
 func TestWhatCountsAsTrouble(t *testing.T) {
 	for name, tc := range map[string]struct {
 		react   reaction
@@ -492,7 +723,9 @@ func TestWhatCountsAsTrouble(t *testing.T) {
 		"ended":                          {breaks(io.EOF), time.Minute, time.Hour, true},
 		"a timeout":                      {hangs, 5 * time.Second, time.Hour, true},
 		"a short timeout":                {hangs, 4 * time.Second, time.Hour, false},
-		"the caller's context":           {hangs, time.Minute, 10 * time.Second, false},
+		"the caller's context":           {hangs, time.Minute, 5 * time.Second, true},
+		"a short context":                {hangs, time.Minute, 4 * time.Second, false},
+		"a process that stood still":     {late(5 * time.Second), 10 * time.Second, time.Hour, false},
 		"a response that is too large":   {responds(200, string(make([]byte, 1<<20+1))), time.Minute, time.Hour, false},
 		"a proxy that wants credentials": {unsent(proxyError(http.StatusProxyAuthRequired)), time.Minute, time.Hour, false},
 	} {
@@ -672,26 +905,35 @@ func mixedReactions(n int, first, then reaction) (all []reaction) {
 	return append(all, then)
 }
 
-// What a call without trouble pays for its breakers: at most 50 ns and nothing on the heap.
-func BenchmarkBreakers(b *testing.B) {
+func healthyCall() *call {
 	two := newBreakers()
 	c := &call{transport: &Transport{}, passed: [2]passed{{breaker: two.Service}, {breaker: two.Account}}}
+	c.request.Breakers.Places = NewPlaces()
 	c.outcome.Began = time.Now()
+	return c
+}
+
+// passThrough is what a call without trouble does in the waiting room.
+func (c *call) passThrough(ctx context.Context) bool {
+	ok := c.enterBreakers(ctx, true) == nil && c.takePlace() && c.enterBreakers(ctx, false) == nil && c.transport.Limit.take(ctx, nil)
+	c.leaveBreakers(Healthy)
+	c.leavePlace()
+	c.passed[0].counted, c.passed[1].counted = false, false
+	return ok
+}
+
+// What a call without trouble pays for breakers and a place: at most 60 ns and nothing on the heap.
+func BenchmarkBreakersAndPlace(b *testing.B) {
+	c, ctx := healthyCall(), b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := c.enterBreakers(b.Context()); err != nil {
-			b.Fatal(err)
+		if !c.passThrough(ctx) {
+			b.Fatal("it waits")
 		}
-		c.leaveBreakers(b.Context(), Healthy)
-		c.passed[0].counted, c.passed[1].counted = false, false
 	}
 }
 
-func TestBreakersCostNoAllocation(t *testing.T) {
-	two := newBreakers()
-	c := &call{transport: &Transport{}, passed: [2]passed{{breaker: two.Service}, {breaker: two.Account}}}
-	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		_ = c.enterBreakers(t.Context())
-		c.leaveBreakers(t.Context(), Healthy)
-	}))
+func TestBreakersAndPlaceCostNoAllocation(t *testing.T) {
+	c := healthyCall()
+	assert.Zero(t, testing.AllocsPerRun(100, func() { c.passThrough(t.Context()) }))
 }

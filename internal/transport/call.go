@@ -9,13 +9,16 @@ import (
 
 // A call is the state of one Do. Its attempts are made in attempt.go, and retry.go decides whether another follows.
 type call struct {
+	ctx       context.Context //nolint:containedctx // the caller's: a call is one Do
 	transport *Transport
 	request   Request
 	evidence  evidence
 	outcome   Outcome
 	judgement Judgement // of the response in outcome
 
+	waiter            // for the breakers
 	passed  [2]passed // the breakers
+	placed  bool      // it has a place
 	sending bool      // the last attempt reached the round tripper, and is not known to have been without effect
 
 	tries       int           // attempts that count towards MaxAttempts
@@ -33,13 +36,24 @@ func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) } /
 
 // Do performs a call.
 func (t *Transport) Do(ctx context.Context, r Request) Outcome {
-	c := &call{transport: t, request: r, passed: [2]passed{{breaker: r.Breakers.Service}, {breaker: r.Breakers.Account}}}
+	c := &call{
+		transport: t, request: r, waiter: waiter{recipient: r.Recipient},
+		passed: [2]passed{{breaker: r.Breakers.Service}, {breaker: r.Breakers.Account}},
+	}
 	if r.Doubt != nil {
 		defer func() { *r.Doubt = c.sending && c.evidence.written(c.outcome.Err) }()
 	}
+	if _, nested := ctx.Value(callKey{}).(*call); nested { // such as of an observer: that call holds what this one would wait for
+		c.request.Breakers.Places, c.passed = nil, [2]passed{}
+	}
+	c.ctx = context.WithValue(ctx, callKey{}, c)
+	waits := c.ctx
+	if r.Slot != nil {
+		waits = context.WithValue(r.Slot.of.waits, callKey{}, c)
+	}
 	t.once.Do(func() { t.loop = t.newLoop() })
 	carrier := http.Request{Method: r.Method, URL: r.URL, Header: r.Header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
-	c.carrier.Request = carrier.WithContext(context.WithValue(ctx, callKey{}, c))
+	c.carrier.Request = carrier.WithContext(waits)
 	_, err := t.loop.Do(&c.carrier) //nolint:bodyclose // attempt has read and closed it
 	o := &c.outcome
 	if c.endBackoff != nil { // the context ended the wait

@@ -17,7 +17,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/time/rate"
 )
 
 // endingReader calls end when the last byte has been read, and before the end of the body is told.
@@ -492,7 +491,7 @@ func TestContextThatEndsInAuthenticationSendsNothing(t *testing.T) {
 }
 
 func limitOf(every time.Duration, burst int) func(*Transport) {
-	return func(c *Transport) { c.Limiter = rate.NewLimiter(rate.Every(every), burst) }
+	return func(c *Transport) { c.Limit = NewLimit(float64(time.Second)/float64(every), burst) }
 }
 
 func TestRateLimitDelaysEachAttempt(t *testing.T) {

@@ -73,6 +73,7 @@ func (c *call) shouldRetry(ctx context.Context) bool {
 		return false
 	}
 	c.sending = false
+	c.request.Slot.park()
 	_, end := c.request.Observe.begin(ctx, Backoff, o.Attempts+1)
 	c.endBackoff = func(out Outcome) {
 		c.endBackoff = nil

@@ -132,15 +132,19 @@ type tokenHeader struct {
 	name, prefix string
 }
 
-func (a tokenHeader) authenticate(ctx context.Context, observe Observe, r *http.Request, _ []byte) (func(), error) {
+func (a tokenHeader) authenticate(ctx context.Context, observe Observe, r *http.Request, _ []byte) (given, error) {
 	t, err := a.source.token(ctx, observe)
 	if err != nil {
-		return nil, err
+		return given{}, err
 	}
 	value := t.value()
 	if a.prefix != "" && len(value) > len(a.prefix) && strings.EqualFold(value[:len(a.prefix)], a.prefix) {
-		return nil, errInvalidToken
+		return given{}, errInvalidToken
 	}
 	r.Header.Set(a.name, a.prefix+value)
-	return func() { a.source.forget(t) }, nil
+	until := time.Now().Add(fresh)
+	if t.expiry.Before(until) {
+		until = t.expiry
+	}
+	return given{func() { a.source.forget(t) }, until}, nil
 }

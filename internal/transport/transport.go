@@ -17,11 +17,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
-	"golang.org/x/time/rate"
 )
 
 // Transport performs calls. It is safe for concurrent use; its fields must not change meanwhile. Every field except
-// OwnBase, Jar, Limiter, GiveUp and Changed is required.
+// OwnBase, Jar, Limit, GiveUp and Changed is required.
 type Transport struct {
 	// Base sends a request. It is never changed, and its idle connections are never closed.
 	Base http.RoundTripper
@@ -34,7 +33,7 @@ type Transport struct {
 	MaxAttempts int
 	// MinWait and MaxWait bound the waits between attempts, see backoff.
 	MinWait, MaxWait time.Duration
-	Limiter          *rate.Limiter
+	Limit            *Limit
 	// MaxResponseBytes is how much of a 2xx response is read.
 	MaxResponseBytes int64
 	// GiveUp bounds how long a patient call waits in one trouble of a breaker. 0 is 10 minutes, or one for trouble of the
@@ -64,6 +63,10 @@ type Request struct {
 	// Breakers are asked before each attempt, and told what became of it.
 	Breakers Breakers
 	Patience Patience
+	// Recipient is who the message is for, so that the trouble of one is not that of all. It may be empty.
+	Recipient string
+	// Slot is that of a message of a SendAll, or nil.
+	Slot *Slot
 	// Doubt, unless nil, is set to whether the last attempt may have written something, also if a function of the user
 	// panics.
 	Doubt   *bool

@@ -1,0 +1,339 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Breakers are the circuit breakers that a call asks. A nil one lets everything pass.
+type Breakers struct {
+	// Service is for failures of the service, Account for what concerns the account: refusals and throttling.
+	Service, Account *Breaker
+	// Channel is what they are for, which the Changed of the Transport may want to know.
+	Channel uint8
+	// Places bound the attempts in flight; nil does not.
+	Places *Places
+}
+
+// Patience is how long a call waits for its breakers.
+type Patience uint8
+
+const (
+	// Brief: up to MaxWait, or not at all if that or the context would end before the pause.
+	Brief Patience = iota
+	// Patient: until the GiveUp of the Transport, or not at all if the context would end before the pause.
+	Patient
+	// Bulk: until the GiveUp of the Transport or the end of the context. A request that is throttled while the breaker is
+	// open does not count towards MaxAttempts.
+	Bulk
+)
+
+// OpenError is in the chain of an error of a call that an open breaker ended. Its text and what it wraps hold nothing of
+// another call's message.
+type OpenError struct {
+	Trouble
+
+	// RetryAfter is the time left until the breaker lets a call pass, at least a little.
+	RetryAfter time.Duration
+}
+
+// Error returns why the breaker is open.
+func (e *OpenError) Error() string { return "the circuit breaker is open: " + Describe(e.Cause) }
+
+// Unwrap returns the cause.
+func (e *OpenError) Unwrap() error { return e.Cause }
+
+// places is how many attempts of one channel and kind are in flight at once.
+const places = 256
+
+// Places bound the attempts in flight of one channel and kind.
+type Places struct {
+	taken, waiting atomic.Int64
+	freed          chan struct{} // has a value for each place that was left while calls wait
+}
+
+// NewPlaces returns 256 places.
+func NewPlaces() *Places { return &Places{freed: make(chan struct{}, places)} }
+
+// take takes a place if there is one.
+func (p *Places) take() bool {
+	for n := p.taken.Load(); n < places; n = p.taken.Load() {
+		if p.taken.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// wait waits for a place. Calls get one in the order in which they wait, more or less.
+func (p *Places) wait(ctx context.Context) error {
+	p.waiting.Add(1)
+	defer p.waiting.Add(-1)
+	for !p.take() {
+		select {
+		case <-p.freed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (p *Places) leave() {
+	if p.taken.Add(-1); p.waiting.Load() > 0 {
+		select {
+		case p.freed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// errNoPlace is why a call waits for a place.
+var errNoPlace = &namedError{text: "256 requests of the channel are in flight"}
+
+type passed struct {
+	breaker    *Breaker
+	entered    bool // and not left
+	generation uint64
+	counted    bool // the call was counted in countedIn
+	countedIn  uint64
+}
+
+// admit is the one way in for an attempt: it returns the request with its credentials when it may be written, and then holds a place,
+// both breakers and a turn of the rate limit. While it waits for one of these or for credentials, it holds none of them, and asks for
+// all again after the wait. What it holds is given back by attempt, also if a function of the user panics.
+func (c *call) admit(carrier *http.Request) (own *ownParts, err error) {
+	ctx, began, t := carrier.Context(), time.Now(), turn{repeat: c.outcome.Attempts > 0}
+	limit := c.transport.Limit
+	defer func() { limit.leave(&t) }()
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err // net/http might write before it looks
+		}
+		if wait := c.enterBreakers(ctx, true); wait != nil {
+			limit.leave(&t)
+			if err := c.waitForBreaker(ctx, wait, began); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := c.request.Slot.resume(ctx); err != nil {
+			return nil, err
+		}
+		if own == nil || own.isStale() {
+			if own, err = c.prepare(ctx, carrier); err != nil {
+				return nil, err
+			}
+		}
+		if !c.takePlace() {
+			limit.leave(&t)
+			if err := c.waitForPlace(ctx); err != nil {
+				return nil, err
+			}
+			if own.isStale() {
+				c.leavePlace()
+				continue
+			}
+		}
+		if c.enterBreakers(ctx, false) != nil {
+			c.leavePlace()
+			continue // which waits for it
+		}
+		if limit.take(ctx, &t) {
+			return own, nil
+		}
+		c.leaveBreakers(unwritten)
+		c.leavePlace()
+		if err := c.waitForTurn(ctx, &t); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// takePlace takes a place, but not before calls that wait.
+func (c *call) takePlace() bool {
+	p := c.request.Breakers.Places
+	c.placed = p != nil && p.waiting.Load() == 0 && p.take()
+	return c.placed || p == nil
+}
+
+func (c *call) leavePlace() {
+	if c.placed {
+		c.placed = false
+		c.request.Breakers.Places.leave()
+	}
+}
+
+func (c *call) waitForPlace(ctx context.Context) error {
+	_, end := c.request.Observe.begin(ctx, RateLimit, c.outcome.Attempts+1)
+	err := c.request.Breakers.Places.wait(ctx)
+	if c.placed = err == nil; !c.placed {
+		err = &namedError{"waiting for a connection: " + err.Error(), err}
+	}
+	end(Outcome{Err: err, Trouble: &Trouble{Cause: errNoPlace}})
+	return err
+}
+
+func (c *call) waitForTurn(ctx context.Context, t *turn) error {
+	waiting, end := c.request.Observe.begin(ctx, RateLimit, c.outcome.Attempts+1)
+	err := c.transport.Limit.wait(waiting, t)
+	if err != nil {
+		err = &namedError{"waiting for the rate limit: " + err.Error(), err}
+	}
+	end(Outcome{Err: err})
+	return err
+}
+
+func (c *call) waitForBreaker(ctx context.Context, wait *blocked, began time.Time) error {
+	_, end := c.request.Observe.begin(ctx, BreakerWait, c.outcome.Attempts+1)
+	c.request.Slot.park()
+	c.early = c.early || c.outcome.Attempts > 0
+	trouble := wait.Trouble
+	err := c.await(ctx, wait, began)
+	end(Outcome{Err: err, Trouble: &trouble})
+	return err
+}
+
+// await waits until a breaker may let the attempt pass, or returns why it is not worth waiting.
+func (c *call) await(ctx context.Context, b *blocked, began time.Time) (err error) {
+	if c.request.Patience == Brief && c.until.IsZero() {
+		c.until = began.Add(c.transport.MaxWait)
+	}
+	breaker, again := b.breaker, time.Duration(0)
+	breaker.join(&c.waiter)
+	defer func() {
+		if err != nil {
+			breaker.part(&c.waiter)
+		}
+	}()
+	for {
+		if b, again = breaker.attend(&c.waiter); b == nil {
+			return nil
+		}
+		now := time.Now()
+		bound, tooLong := c.bound(ctx, b, began)
+		if tooLong || !bound.IsZero() && !now.Before(bound) {
+			return b.err(nil)
+		}
+		if !bound.IsZero() {
+			again = min(again, bound.Sub(now))
+		}
+		timer := time.NewTimer(again)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return b.err(ctx.Err())
+		case <-c.nudge:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// bound returns until when the call waits, or the zero time if that is for its context only, and whether the pause is too long for it.
+func (c *call) bound(ctx context.Context, b *blocked, began time.Time) (bound time.Time, tooLong bool) {
+	deadline, ok := ctx.Deadline()
+	tooLong = c.request.Patience != Bulk && b.pausing && ok && b.Until.After(deadline)
+	switch {
+	case c.request.Patience == Brief:
+		bound = began.Add(c.transport.MaxWait)
+		tooLong = tooLong || b.pausing && b.Until.After(bound)
+	case b.open && !b.lone:
+		bound = b.Since.Add(c.transport.giveUp(b.Account))
+	}
+	return bound, tooLong
+}
+
+// err returns the error of a call that does not wait any longer, because its context ended unless ended is nil.
+func (b *blocked) err(ended error) error {
+	open := &OpenError{Trouble: b.Trouble, RetryAfter: max(time.Until(b.Until), minPause)}
+	if ended == nil {
+		return &namedError{open.Error(), open}
+	}
+	return &namedError{ended.Error() + " while " + open.Error(), errors.Join(ended, open)}
+}
+
+// enterBreakers enters both breakers, or looks whether it could, and returns what the call has to wait for otherwise.
+func (c *call) enterBreakers(ctx context.Context, look bool) (wait *blocked) {
+	for i := range c.passed {
+		p := &c.passed[i]
+		if p.breaker == nil || look && !p.breaker.bounds.Load() {
+			continue
+		}
+		if p.generation, wait = p.breaker.enter(ctx, &c.waiter, look); wait != nil {
+			c.leaveBreakers(unwritten)
+			return wait
+		}
+		p.entered = !look
+	}
+	return nil
+}
+
+// leaveBreakers leaves the breakers that were entered, with what became of the attempt.
+func (c *call) leaveBreakers(health Health) {
+	o := heard{at: c.outcome.Began, retryAfter: c.outcome.RetryAfter}
+	if health != Healthy && health.known() {
+		o.at, o.cause = time.Now(), c.judgement.Cause
+		if o.cause == nil {
+			o.cause = &namedError{text: Describe(c.outcome.Err)} // without what it wraps
+		}
+	}
+	var changes [len(c.passed)]*Change
+	for i := range c.passed {
+		p := &c.passed[i]
+		if !p.entered {
+			continue
+		}
+		p.entered = false
+		o.health = health
+		switch service := i == 0; {
+		case service && (health == Refusing || health == Throttling):
+			o.health = Healthy
+		case !service && health == Failing:
+			o.health = Unheard
+		}
+		changes[i] = p.breaker.leave(p.generation, &o, c.recipient, p.counted && p.countedIn == p.generation)
+		if o.health.known() {
+			p.counted, p.countedIn = true, p.generation
+		}
+	}
+	for _, change := range changes { // both are left: Changed may panic
+		if change != nil && c.transport.Changed != nil {
+			c.transport.Changed(c.ctx, &c.request, *change)
+		}
+	}
+}
+
+// health returns what an attempt says of the service. Silence says something whoever's time it ended, if that was long enough.
+func (c *call) health(attempt context.Context) Health {
+	const long, late = 5 * time.Second, time.Second
+	o := &c.outcome
+	unread := o.Err != nil && !errors.Is(o.Err, errTooLarge)
+	switch {
+	case o.StatusCode != 0 && !unread && c.canRefresh():
+		return unwritten // the next attempt shows whether the account is refused
+	case o.StatusCode != 0 && !unread:
+		return c.judgement.Health
+	case IsPermanent(o.Err):
+		return unwritten
+	case attempt.Err() == nil:
+		return Failing
+	}
+	lasted, usual := time.Since(o.Began), time.Duration(0)
+	if b := c.passed[0].breaker; b != nil {
+		usual = time.Duration(b.usual.Load())
+	}
+	deadline, ok := attempt.Deadline()
+	isLate := ok && time.Since(deadline) > late // the process stood still
+	switch {
+	case !isLate && (lasted >= long || usual > 0 && lasted >= max(time.Second, 10*usual)):
+		return Failing
+	case o.Written, c.ctx.Err() == nil:
+		return Unheard
+	default:
+		return unwritten
+	}
+}
