@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -73,19 +74,9 @@ func newPlaces() *places {
 	return &all
 }
 
-// recipientOf returns who a message is for.
-func recipientOf(call wire.Call) string {
-	for i := range call.Fields {
-		if field := &call.Fields[i]; field.Concept == "to" {
-			return field.Text
-		}
-	}
-	for _, member := range call.Members {
-		if member.Name == "to" || member.Name == "recipient" {
-			return string(member.Value)
-		}
-	}
-	return ""
+// recipientOf returns who a message is for: a number or the ID of a user.
+func recipientOf(call *wire.Call) string {
+	return cmp.Or(textOf(call, "to"), textOf(call, "recipient"))
 }
 
 // breakersOf returns the breakers of an operation: that of the service, which all clients made by With share, and that of the
@@ -159,7 +150,7 @@ func (c *core) settled(ctx context.Context, call wire.Call, began time.Time) {
 	if b.Service == nil {
 		return
 	}
-	if change := b.Service.Settled(recipientOf(call), began); change != nil {
+	if change := b.Service.Settled(recipientOf(&call), began); change != nil {
 		c.breakerChanged(ctx, &transport.Request{Breakers: b}, *change)
 	}
 }

@@ -34,7 +34,7 @@ func (e *sendEndpoint) judge(call *wire.Call, out transport.Outcome) (j judgemen
 	j.response, j.notJSON = e.codec.Decode(out.Body)
 	r := &j.response
 	isOther := func(got string) bool { return !sameReference(got, call.ReferenceID) }
-	isAnother := func(to string) bool { return contradicts(to, recipientOf(call)) }
+	isAnother := func(to string) bool { return contradicts(to, textOf(call, "to")) }
 	switch {
 	case out.StatusCode == http.StatusPartialContent:
 		j.reason = "the response is a part of one"
@@ -139,17 +139,17 @@ func sameReference(got, sent string) bool {
 	return len(got) <= len(sent) && strings.EqualFold(got, sent[:len(got)])
 }
 
-// recipientOf returns the recipient of a message, or "" if it is no text.
-func recipientOf(call *wire.Call) string {
+// textOf returns the text under a concept of a message, or "" if there is none.
+func textOf(call *wire.Call, concept string) string {
 	for i := range call.Fields {
-		if call.Fields[i].Concept == "to" {
+		if call.Fields[i].Concept == concept {
 			return call.Fields[i].Text
 		}
 	}
 	for _, m := range call.Members {
-		if m.Name == "to" {
-			to, _ := jsonscan.Word(m.Value)
-			return to
+		if m.Name == concept {
+			text, _ := jsonscan.Word(m.Value)
+			return text
 		}
 	}
 	return ""
