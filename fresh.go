@@ -28,31 +28,31 @@ func isCached(out transport.Outcome) bool {
 		}
 	}
 	for name, values := range out.Header {
-		name = strings.ToLower(name)
-		if slices.ContainsFunc(values, func(value string) bool { return isFromCache(name, strings.ToLower(value)) }) {
+		name = http.CanonicalHeaderKey(name)
+		if slices.ContainsFunc(values, func(value string) bool { return isFromCache(name, value) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// isFromCache reports whether a header says that the response came from a cache. Name and value are in lower case.
+// isFromCache reports whether a header says that the response came from a cache. The name is in canonical form.
 func isFromCache(name, value string) bool {
-	isCache := strings.Contains(name, "cache") && !strings.HasSuffix(name, "-control")
+	isCache := (strings.Contains(name, "Cache") || strings.Contains(name, "cache")) && !strings.HasSuffix(name, "-Control")
 	switch {
-	case name == "warning":
+	case name == "Warning":
 		return strings.HasPrefix(value, "1") // of a cache; others begin with 2
-	case name == "x-varnish":
+	case name == "X-Varnish":
 		return len(strings.Fields(value)) > 1 // the second ID is of the request that filled the cache
-	case name == "x-from-cache":
+	case name == "X-From-Cache":
 		return true // what a caching http.RoundTripper sets
-	case name == "server-timing":
-		return slices.ContainsFunc(strings.Split(value, ","), func(metric string) bool {
+	case name == "Server-Timing":
+		return slices.ContainsFunc(strings.Split(strings.ToLower(value), ","), func(metric string) bool {
 			return strings.Contains(metric, "cache") && saysHit(metric)
 		})
-	case name == "cache-status":
-		return slices.ContainsFunc(strings.Split(value, ","), isCacheStatusHit)
-	case isCache && strings.HasSuffix(name, "hits"): // one number for each cache
+	case name == "Cache-Status":
+		return slices.ContainsFunc(strings.Split(strings.ToLower(value), ","), isCacheStatusHit)
+	case isCache && (strings.HasSuffix(name, "Hits") || strings.HasSuffix(name, "hits")): // one number for each cache
 		return slices.ContainsFunc(strings.Split(value, ","), func(hits string) bool {
 			n, err := strconv.Atoi(strings.TrimSpace(hits))
 			return err != nil || n > 0
@@ -76,7 +76,7 @@ func isCacheStatusHit(status string) bool {
 
 // saysHit reports whether a word of a text says that a cache had the response: TCP_HIT, RefreshHit, STALE.
 func saysHit(text string) bool {
-	words := strings.FieldsFunc(text, func(r rune) bool { return r < 'a' || r > 'z' })
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' })
 	return slices.ContainsFunc(words, func(word string) bool {
 		return strings.HasSuffix(word, "hit") || strings.HasPrefix(word, "stale") || word == "updating"
 	})

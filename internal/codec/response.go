@@ -157,12 +157,15 @@ func (s *Send) read(r *Response, text string, found []value, place int) {
 	r.Balance, _ = amount(at.balance, table.Money{Scale: s.op.Scale}) // what is left is no charge, so its sign is its own
 	r.Operator = said(at.operator)
 	s.addReferences(r, text, found, at.reference)
-	recipients := at.recipient
+	s.addRecipients(r, text, found, at.recipient)
 	if place >= 0 {
 		s.addReferences(r, text, found, s.responses.enclosing[place].references)
-		recipients = append(slices.Clip(recipients), s.responses.enclosing[place].recipients...)
+		s.addRecipients(r, text, found, s.responses.enclosing[place].recipients)
 	}
-	for _, slot := range recipients {
+}
+
+func (s *Send) addRecipients(r *Response, text string, found []value, slots []int) {
+	for _, slot := range slots {
 		if word := found[slot].Word(text); word != "" {
 			r.Recipients = append(r.Recipients, word)
 		}

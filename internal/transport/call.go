@@ -19,6 +19,7 @@ type call struct {
 	waiter            // for the breakers
 	passed  [2]passed // the breakers
 	placed  bool      // it has a place
+	turn    turn      // of the rate limit
 	sending bool      // the last attempt reached the round tripper, and is not known to have been without effect
 
 	tries       int           // attempts that count towards MaxAttempts

@@ -106,15 +106,15 @@ type passed struct {
 // both breakers and a turn of the rate limit. While it waits for one of these or for credentials, it holds none of them, and asks for
 // all again after the wait. What it holds is given back by attempt, also if a function of the user panics.
 func (c *call) admit(carrier *http.Request) (own *ownParts, err error) {
-	ctx, began, t := carrier.Context(), time.Now(), turn{repeat: c.outcome.Attempts > 0}
-	limit := c.transport.Limit
-	defer func() { limit.leave(&t) }()
+	ctx, began, limit, t := carrier.Context(), time.Now(), c.transport.Limit, &c.turn
+	*t = turn{repeat: c.outcome.Attempts > 0}
+	defer limit.leave(t)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err // net/http might write before it looks
 		}
 		if wait := c.enterBreakers(ctx, true); wait != nil {
-			limit.leave(&t)
+			limit.leave(t)
 			if err := c.waitForBreaker(ctx, wait, began); err != nil {
 				return nil, err
 			}
@@ -129,7 +129,7 @@ func (c *call) admit(carrier *http.Request) (own *ownParts, err error) {
 			}
 		}
 		if !c.takePlace() {
-			limit.leave(&t)
+			limit.leave(t)
 			if err := c.waitForPlace(ctx); err != nil {
 				return nil, err
 			}
@@ -142,12 +142,12 @@ func (c *call) admit(carrier *http.Request) (own *ownParts, err error) {
 			c.leavePlace()
 			continue // which waits for it
 		}
-		if limit.take(ctx, &t) {
+		if limit.take(ctx, t) {
 			return own, nil
 		}
 		c.leaveBreakers(unwritten)
 		c.leavePlace()
-		if err := c.waitForTurn(ctx, &t); err != nil {
+		if err := c.waitForTurn(ctx, t); err != nil {
 			return nil, err
 		}
 	}
