@@ -55,6 +55,8 @@
 //	the same, after SetMarketingRoute(false)    cloud                marketing
 //	the same, and product_policy is STRICT      none: refused with 400
 //
+// [WithWindow] refuses free-form messages to recipients who have not written lately, as the platform does.
+//
 // # Lifetime and delivery
 //
 // The server has a clock, and lifetimes pass only when [Server.Advance] moves it. [Server.SetDelivery] sets what becomes of the

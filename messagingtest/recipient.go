@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"cmp"
 	"crypto/rand"
 	"maps"
 	"slices"
@@ -80,6 +81,26 @@ func (m Sent) inbound(kind string, content document) InboundChatApp {
 	}
 	in.JSON = string(encode(object))
 	return in
+}
+
+// noteInbound remembers when recipients of chat app 2 wrote.
+func (s *Server) noteInbound(events []event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range events {
+		if in, ok := e.callback.(InboundChatApp); ok && in.Channel == ChannelChatApp2 {
+			object, _ := readJSON([]byte(in.JSON))
+			message, _ := object.(document)
+			from := cmp.Or(in.From, textIn(message, "from"), textIn(message, "from_user_id"))
+			s.wrote[outcomeKey(from)] = s.ledger.now()
+		}
+	}
+}
+
+// isWindowClosed reports whether the platform takes a template alone. The caller holds mu.
+func (s *Server) isWindowClosed(m Sent) bool {
+	isFree := m.Channel == ChannelChatApp2 && m.Kind != "template"
+	return s.window > 0 && isFree && s.ledger.now().Sub(s.wrote[outcomeKey(m.To)]) > s.window
 }
 
 // An offer is what a recipient can tap.

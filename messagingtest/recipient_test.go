@@ -111,3 +111,36 @@ func TestSentRead(t *testing.T) {
 		assert.Equal(t, []any{"wamid.1", "639171234567", webhook.StatusRead}, []any{reports[0].ID, reports[0].To, reports[0].Status})
 	}
 }
+
+func TestWithWindow(t *testing.T) {
+	t.Parallel()
+	s, client := NewServer(t, WithWindow(24*time.Hour)), newClient(t)
+	const to = "+639171234567"
+	text := `{"messaging_product":"whatsapp","to":"` + to + `","type":"text","text":{"body":"Hi"}}`
+	template := `{"messaging_product":"whatsapp","to":"` + to + `","type":"template","template":{"name":"x","language":{"code":"en"}}}`
+	status := func(body string) int { return sendTo(t, client, s, chatApp2, body).status }
+	receive := func(in InboundChatApp) { s.Receive(t.Context(), s.URL, in) }
+
+	refused := sendTo(t, client, s, chatApp2, text)
+	assert.Equal(t, http.StatusBadRequest, refused.status, "they never wrote")
+	assert.Contains(t, string(refused.body), "131047")
+	assert.Empty(t, s.Sent())
+	assert.Equal(t, http.StatusOK, status(template))
+
+	receive(InboundChatApp{Channel: ChannelChatApp1, From: "639171234567", Text: "Hi"})
+	assert.Equal(t, http.StatusBadRequest, status(text), "they wrote elsewhere")
+	receive(s.Sent()[0].Read())
+	assert.Equal(t, http.StatusBadRequest, status(text), "they read it, and wrote nothing")
+	receive(s.Sent()[0].Reply("Hi"))
+	assert.Equal(t, http.StatusOK, status(text))
+	s.Advance(24*time.Hour - time.Minute)
+	assert.Equal(t, http.StatusOK, status(text))
+	s.Advance(2 * time.Minute)
+	assert.Equal(t, http.StatusBadRequest, status(text))
+	receive(InboundChatApp{Channel: ChannelChatApp2, JSON: `{"from":"639171234567","id":"a","type":"text","text":{"body":"Hi"}}`})
+	assert.Equal(t, http.StatusOK, status(text))
+	assert.Panics(t, func() { WithWindow(0) })
+
+	without := NewServer(t)
+	assert.Equal(t, http.StatusOK, sendTo(t, client, without, chatApp2, text).status)
+}
