@@ -294,7 +294,8 @@ func statusClass(code int) error {
 func codeClass(class string) error {
 	return map[string]error{
 		"unauthorized": ErrUnauthorized, "rateLimited": ErrRateLimited, "insufficientBalance": ErrInsufficientBalance,
-		"duplicate": ErrDuplicate, "windowClosed": ErrWindowClosed, "notFound": ErrNotFound, "unavailable": ErrUnavailable, "invalid": ErrInvalid,
+		"duplicate": ErrDuplicate, "windowClosed": ErrWindowClosed, "notFound": ErrNotFound,
+		"unavailable": ErrUnavailable, "invalid": ErrInvalid,
 	}[class]
 }
 

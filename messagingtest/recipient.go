@@ -54,11 +54,9 @@ func (m Sent) React(emoji string) InboundChatApp {
 // delivery reports. For other channels there is [Server.ReportDelivery].
 func (m Sent) Read() InboundChatApp {
 	in := m.inbound("read", nil)
-	status := document{"id": m.ID, "status": "read", "timestamp": timestamp(in.ReceivedAt), "recipient_id": in.From}
+	status := document{"id": m.ID, "status": "read", "timestamp": strconv.FormatInt(in.ReceivedAt.Unix(), 10), "recipient_id": in.From}
 	return InboundChatApp{Channel: m.Channel, JSON: string(encode(status))}
 }
-
-func timestamp(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 
 // inbound returns a message of the recipient, of chat app 2 with an object of the platform that refers to m.
 func (m Sent) inbound(kind string, content document) InboundChatApp {
@@ -70,7 +68,7 @@ func (m Sent) inbound(kind string, content document) InboundChatApp {
 	if m.Channel != ChannelChatApp2 {
 		return in
 	}
-	object := document{"id": in.ID, "timestamp": timestamp(in.ReceivedAt), "type": kind, kind: content}
+	object := document{"id": in.ID, "timestamp": strconv.FormatInt(in.ReceivedAt.Unix(), 10), "type": kind, kind: content}
 	if isMobileNumber(from) {
 		object["from"] = from
 	} else {

@@ -76,7 +76,7 @@ func TestReplies(t *testing.T) {
 		text := answered(t, m.Reply("Hi"))
 		assert.Equal(t, webhook.Text{Body: "Hi"}, text.Content)
 		assert.Equal(t, "639171234567 to channel-1", text.From+" to "+text.To)
-		assert.NotEqual(t, m.Reply("Hi").ID, m.Reply("Hi").ID)
+		assert.NotEqual(t, text.ID, m.Reply("Hi").ID)
 		media := answered(t, m.ReplyMedia("image", "https://example.com/a.png")).Content.(webhook.Media)
 		assert.Equal(t, "image at https://example.com/a.png", string(media.Kind)+" at "+media.URL)
 		assert.Panics(t, func() { m.ReplyMedia("hologram", "https://example.com") })

@@ -97,8 +97,8 @@ func WithAPIKey(key, secret string) Option {
 	return func(s *Server) { s.APIKey, s.APISecret = key, secret }
 }
 
-// WithWindow refuses messages of chat app 2, other than templates, to a recipient who has not written within d by the server's clock, as the
-// platform does after 24 hours: with status 400 and, by the default contract, the code 131047. A recipient writes by an [InboundChatApp]
+// WithWindow refuses messages of chat app 2, other than templates, to a recipient who has not written within d by the server's clock, as
+// the platform does after 24 hours: with status 400 and, by the default contract, the code 131047. A recipient writes by an [InboundChatApp]
 // that [Server.Receive] sends. WithWindow panics unless d is above zero.
 func WithWindow(d time.Duration) Option {
 	must(d > 0, "WithWindow(%v): the window is not above zero", d)
@@ -191,8 +191,7 @@ func (s *Server) Requests() int {
 
 // Reset empties the ledger, sets the number of requests to zero and cancels the fallbacks of the emptied messages. It ends
 // [Server.Inject], [Server.InjectFor], [Server.InjectRandomly], [Server.ShiftRows] and [Server.RepeatPage]. All other settings stay, as do
-// the
-// credentials, the balance and the clock, and IDs are not reused. A request under way may still enter the ledger.
+// the credentials, the balance and the clock, and IDs are not reused. A request under way may still enter the ledger.
 func (s *Server) Reset() {
 	s.ClearFaults()
 	s.set(s.ledger.clear)
