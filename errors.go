@@ -50,6 +50,8 @@ var (
 	ErrInsufficientBalance = errors.New("messaging: insufficient balance")
 	// ErrDuplicate: the service has this message already. A code of that class.
 	ErrDuplicate = errors.New("messaging: duplicate")
+	// ErrWindowClosed: the recipient has not written for so long that chat app 2 takes a template alone. A code of that class.
+	ErrWindowClosed = errors.New("messaging: window closed")
 	// ErrUnavailable: the service is in trouble. HTTP 500, 502, 503 or 504, or a code of that class.
 	ErrUnavailable = errors.New("messaging: unavailable")
 	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches
@@ -292,7 +294,8 @@ func statusClass(code int) error {
 func codeClass(class string) error {
 	return map[string]error{
 		"unauthorized": ErrUnauthorized, "rateLimited": ErrRateLimited, "insufficientBalance": ErrInsufficientBalance,
-		"duplicate": ErrDuplicate, "notFound": ErrNotFound, "unavailable": ErrUnavailable, "invalid": ErrInvalid,
+		"duplicate": ErrDuplicate, "windowClosed": ErrWindowClosed, "notFound": ErrNotFound,
+		"unavailable": ErrUnavailable, "invalid": ErrInvalid,
 	}[class]
 }
 

@@ -461,3 +461,12 @@ func ExampleRetryable() {
 	// refused true 10m0s
 	// not sent false 0s
 }
+
+// A webhook reports a number in another form than the one that a program has stored.
+func ExampleSameNumber() {
+	fmt.Println(messaging.SameNumber("+639171234567", "0917 123 4567"))
+	fmt.Println(messaging.SameNumber("+639171234567", "+639171234568"))
+	// Output:
+	// true
+	// false
+}

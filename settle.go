@@ -221,6 +221,14 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 // subscriber is how many digits a number has at least, behind the prefixes of a country and of an area.
 const subscriber = 7
 
+// SameNumber reports whether two phone numbers may be one, by the rule by which SendOnce and Settle compare recipients: they may be
+// written with or without a country or a trunk prefix, as tel URLs, and with characters between the digits. A text without a digit is
+// no number.
+func SameNumber(a, b string) bool {
+	a, b = table.Number(a), table.Number(b)
+	return redact.Digits(a) != "" && redact.Digits(b) != "" && sameNumber(a, b) && sameNumber(b, a)
+}
+
 // sameNumber reports whether a listed number may be the one of a message, written with or without a country or trunk prefix: the shorter
 // is then the end of the longer. A row without a number may be the message's; a text without enough digits for a number, or with too
 // many, is of nobody.

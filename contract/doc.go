@@ -167,7 +167,8 @@
 //	                           language, fallbackFrom, fallbackText, callback, reference
 //	chatapp2.send.fields       ttl, fallbackFrom, fallbackText, callback, reference
 //	response                   id, request, reference, parts, unitCost, cost, currency, balance, operator, status
-//	errors.classes             unauthorized, rateLimited, insufficientBalance, duplicate, notFound, unavailable, invalid
+//	errors.classes             unauthorized, rateLimited, insufficientBalance, duplicate, windowClosed, notFound, unavailable,
+//	                           invalid
 //	sms.list.params            createdAfter, createdBefore, id, reference, request, category, from, to, status, page, pageSize,
 //	                           offset, cursor, sortBy, order
 //	sms.list.inclusive         createdAfter, createdBefore

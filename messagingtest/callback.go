@@ -296,12 +296,18 @@ type InboundChatApp struct {
 	Longitude   string    `concept:"longitude"`
 	ReceivedAt  time.Time `concept:"time"` // written like that of InboundSMS
 	ReferenceID string    `concept:"reference"`
-	// JSON is the message as an object of the third-party platform, or its whole envelope.
+	// JSON is the message as an object of the third-party platform, or its whole envelope. [Sent.Tap] and its siblings write it. Beside
+	// the tap of a button or row, any other Kind panics.
 	JSON  string `concept:"json"`
 	Extra []Param
 }
 
 func (m InboundChatApp) events() []event {
+	value, _ := readJSON([]byte(m.JSON))
+	object, _ := value.(document)
+	kind := textIn(object, "type")
+	must(m.Kind == "" || m.Kind == kind || kind != "button" && kind != "interactive",
+		"the Kind %q beside the tap of a button or row makes another event of it: leave it empty", m.Kind)
 	return []event{{m, string(cmp.Or(m.Channel, ChannelChatApp1)), m.Extra}}
 }
 

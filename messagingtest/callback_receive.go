@@ -59,8 +59,9 @@ const maxReply = 64 << 10
 // such a URL or the callback is nil.
 func (s *Server) Receive(ctx context.Context, target string, callback Callback, opts ...ReceiveOption) []Reply {
 	must(isURL(target) && callback != nil, "Receive: the target is not an absolute http or https URL, or the callback is nil")
-	how := newReceiving(s.names, opts)
-	return s.deliverAll(ctx, how.calls(target, callback.events()), how)
+	how, events := newReceiving(s.names, opts), callback.events()
+	s.noteInbound(events)
+	return s.deliverAll(ctx, how.calls(target, events), how)
 }
 
 // ReportDelivery calls the callback URL of a message in [Server.Sent] to report a status: a word, or a number such as "1". A

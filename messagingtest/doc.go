@@ -55,6 +55,8 @@
 //	the same, after SetMarketingRoute(false)    cloud                marketing
 //	the same, and product_policy is STRICT      none: refused with 400
 //
+// [WithWindow] refuses free-form messages to recipients who have not written lately, as the platform does.
+//
 // # Lifetime and delivery
 //
 // The server has a clock, and lifetimes pass only when [Server.Advance] moves it. [Server.SetDelivery] sets what becomes of the
@@ -113,6 +115,11 @@
 //
 //	srv.Receive(ctx, webhook.URL+"/hooks/sms?key="+secret, messagingtest.InboundSMS{From: "639171234567", Text: "Hi"})
 //	srv.ReportDelivery(ctx, receipt.ID, "delivered") // to the callback URL that came with the message
+//
+// A recipient answers a message of [Server.Sent] by [Sent.Reply], [Sent.Tap], [Sent.ReplyMedia] and [Sent.React]:
+//
+//	sent, err := srv.WaitFor(ctx, "+639171234567")
+//	srv.Receive(ctx, webhook.URL+"/hooks/chatapp2?key="+secret, sent.Tap("Yes"))
 //
 // [SMSRequest] and its siblings make such a request for the unit test of a handler, [InboundSamples] has a chat-app message of
 // every kind, and [TestStore] checks a store for duplicates. A correct receiver responds with 200 and no body when it has

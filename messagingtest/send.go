@@ -83,6 +83,8 @@ func (s *Server) submit(m *submission) *problem {
 		return &problem{"duplicate", "a message with this reference was accepted before"}
 	case m.Channel == ChannelChatApp2 && !s.route(m):
 		return &problem{"route", "the marketing-messages route is not available, and product_policy is STRICT"}
+	case s.isWindowClosed(m.Sent):
+		return &problem{"windowClosed", "the recipient has not written within the window; only a template can be sent"}
 	case !s.ledger.accept(m):
 		return &problem{"insufficientBalance", "insufficient balance"}
 	}

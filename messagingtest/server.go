@@ -71,6 +71,9 @@ type Server struct {
 
 	ledger ledger
 
+	window time.Duration        // of WithWindow
+	wrote  map[string]time.Time // to chat app 2, by recipient, when they last wrote
+
 	ignoreFilter bool
 	// For chat app 2: see RegisterTemplate and SetMarketingRoute.
 	templates   map[string]Category
@@ -92,6 +95,14 @@ func WithToken(token string) Option { return func(s *Server) { s.Token = token }
 // has no effect.
 func WithAPIKey(key, secret string) Option {
 	return func(s *Server) { s.APIKey, s.APISecret = key, secret }
+}
+
+// WithWindow refuses messages of chat app 2, other than templates, to a recipient who has not written within d by the server's clock, as
+// the platform does after 24 hours: with status 400 and, by the default contract, the code 131047. A recipient writes by an [InboundChatApp]
+// that [Server.Receive] sends. WithWindow panics unless d is above zero.
+func WithWindow(d time.Duration) Option {
+	must(d > 0, "WithWindow(%v): the window is not above zero", d)
+	return func(s *Server) { s.window = d }
 }
 
 // NewServer starts a server that is closed when the test and its subtests have ended.
@@ -128,6 +139,7 @@ func newServer(opts ...Option) *Server {
 		APISecret: rand.Text(),
 		ledger:    ledger{balance: firstBalance, outcomes: map[string]Outcome{}, changed: make(chan struct{})},
 		templates: map[string]Category{},
+		wrote:     map[string]time.Time{},
 		rules:     readRules(),
 	}
 	s.Watch(func(*http.Request, Fault, string) {})
@@ -179,8 +191,7 @@ func (s *Server) Requests() int {
 
 // Reset empties the ledger, sets the number of requests to zero and cancels the fallbacks of the emptied messages. It ends
 // [Server.Inject], [Server.InjectFor], [Server.InjectRandomly], [Server.ShiftRows] and [Server.RepeatPage]. All other settings stay, as do
-// the
-// credentials, the balance and the clock, and IDs are not reused. A request under way may still enter the ledger.
+// the credentials, the balance and the clock, and IDs are not reused. A request under way may still enter the ledger.
 func (s *Server) Reset() {
 	s.ClearFaults()
 	s.set(s.ledger.clear)

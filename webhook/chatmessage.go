@@ -100,7 +100,7 @@ func (f *facts) appendChat(events []event) ([]event, error) {
 	}
 	switch anonymous := f.values[conceptFrom] == ""; {
 	case e.isForeign() && e.other != "":
-		return events, f.name.refuse(ErrOtherField).in(e.other)
+		return events, f.refuseOther()
 	case e.isForeign() && e.hasOther && anonymous:
 		return events, nil
 	case e.isForeign() && anonymous:
@@ -122,10 +122,17 @@ func (f *facts) appendChat(events []event) ([]event, error) {
 	case !complete:
 		return events, f.name.refuse(ErrNoSender)
 	case e.other != "":
-		return events, f.name.refuse(ErrOtherField).in(e.other)
+		return events, f.refuseOther()
 	default:
 		return events, nil
 	}
+}
+
+// refuseOther refuses messages that are not live.
+func (f *facts) refuseOther() error {
+	refusal := f.name.refuse(ErrOtherField)
+	refusal.Field = f.envelope.other
+	return refusal
 }
 
 // chatMessage makes a message: of its parameters, and of one message of the platform. Of several messages each says everything

@@ -140,14 +140,10 @@ const (
 	numConcepts
 )
 
-func conceptKeys() [numConcepts]string {
-	return [...]string{
-		conceptID: "id", conceptFrom: "from", conceptTo: "to", conceptText: "text", conceptTime: "time",
-		conceptReference: "reference", conceptOperator: "operator", conceptKeyword: "keyword", conceptName: "name",
-		conceptKind: "kind", conceptMediaURL: "mediaURL", conceptMediaID: "mediaID", conceptMIMEType: "mimeType",
-		conceptCaption: "caption", conceptFileName: "fileName", conceptLatitude: "latitude", conceptLongitude: "longitude",
-		conceptStatus: "status", conceptJSON: "json",
-	}
+// conceptKeys returns the names of the concepts in the contract, in the order of the constants.
+func conceptKeys() []string {
+	return strings.Fields("id from to text time reference operator keyword name kind " +
+		"mediaURL mediaID mimeType caption fileName latitude longitude status json")
 }
 
 func (c concept) identifies() bool {

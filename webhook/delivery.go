@@ -69,7 +69,7 @@ func (f *facts) appendReports(events []event) ([]event, error) {
 	case !complete:
 		return events, f.name.refuse(ErrNoMessage)
 	case e.other != "":
-		return events, f.name.refuse(ErrOtherField).in(e.other)
+		return events, f.refuseOther()
 	case len(events) > size, e.isForeign() && e.hasOther && isAnonymous:
 		return events, nil
 	case e.isForeign() && isAnonymous:

@@ -33,8 +33,7 @@ var (
 	ErrSeveral error = &reason{http.StatusInternalServerError, "several events"}
 	// ErrMisdirected: an envelope of the platform holds events of another kind. Messages at a Delivery handler get a 400
 	// response, so that they are not lost. Statuses at a chat-app handler without WithStatuses get a 200 response, and so does an
-	// envelope with neither, about an account, a template or a call: the platform would call with it for 36 hours. The function
-	// of WithOnReject can read the body of the request.
+	// envelope with neither: the platform would call with it for 36 hours. The function of WithOnReject can read the body of the request.
 	ErrMisdirected error = &reason{http.StatusBadRequest, "events of another kind"}
 	// ErrOtherField: an envelope of the platform holds messages in a field other than messages, such as standby, where another app
 	// answers, or history. 200. An answer to such a message could take over a conversation. [WithFields] reads them.
@@ -71,11 +70,6 @@ func (c Callback) refuse(err error) *RejectError {
 
 func (e *RejectError) as(status int) *RejectError {
 	e.Status = status
-	return e
-}
-
-func (e *RejectError) in(field string) *RejectError {
-	e.Field = field
 	return e
 }
 

@@ -137,23 +137,20 @@ func (c *call) end(outcome Outcome, reason error, status int, level slog.Level) 
 	}
 }
 
-// otherFields are the fields that were logged at Warn, as far as they are few: they come from outside.
+// otherFields are the fields that were logged at Warn, as long as they are few: they come from outside.
 type otherFields struct {
 	mu    sync.Mutex
-	names map[string]bool
+	names []string
 }
 
 func (o *otherFields) isNew(field string) bool {
 	const most = 32
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.names[field] || len(o.names) == most {
+	if len(o.names) == most || slices.Contains(o.names, field) {
 		return false
 	}
-	if o.names == nil {
-		o.names = map[string]bool{}
-	}
-	o.names[field] = true
+	o.names = append(o.names, field)
 	return true
 }
 

@@ -87,7 +87,8 @@ func (c *callback) needs(parameter string) bool {
 // NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
 // handles every call. The error joins one error for each option that makes no sense.
 func NewReceiver(options ...Option) (*Receiver, error) {
-	rcv := &Receiver{noStore: []string{"no-store"}, timeout: 30 * time.Second, window: 5 * time.Second, maxParams: 256, maxBytes: 64 << 10, otherFields: new(otherFields)}
+	rcv := &Receiver{timeout: 30 * time.Second, window: 5 * time.Second, maxParams: 256, maxBytes: 64 << 10}
+	rcv.noStore, rcv.otherFields = []string{"no-store"}, new(otherFields)
 	var problems []error
 	for i, option := range options {
 		if option == nil {

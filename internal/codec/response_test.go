@@ -479,7 +479,7 @@ func TestDecodeDefaultClasses(t *testing.T) {
 	send := decoder(t, `{}`)
 	for class, codes := range map[string]string{
 		"unauthorized": "40001 40007 200244 200245 200246", "rateLimited": "40002", "insufficientBalance": "200101", "duplicate": "200206",
-		"notFound": "40005", "unavailable": "500101 50000 50001 50002 50003",
+		"windowClosed": "131047", "notFound": "40005", "unavailable": "500101 50000 50001 50002 50003",
 		"invalid": "200100 200102 200199 200200 200247 2001 40003 40004 2001011", "": "0 40006 400011 4000 200 200300 12001 ok",
 	} {
 		for code := range strings.FieldsSeq(codes) {
@@ -491,7 +491,7 @@ func TestDecodeDefaultClasses(t *testing.T) {
 func TestDecodeExactCodeWinsOverPrefix(t *testing.T) {
 	t.Parallel()
 	// Each class in turn has the shortest prefix, so that no order of the classes can hide a mistake.
-	names := []string{"unauthorized", "rateLimited", "insufficientBalance", "duplicate", "notFound", "unavailable", "invalid"}
+	names := []string{"unauthorized", "rateLimited", "insufficientBalance", "duplicate", "windowClosed", "notFound", "unavailable", "invalid"}
 	for shift := range names {
 		name := func(i int) string { return names[(i+shift)%len(names)] }
 		send := decoder(t, fmt.Sprintf(`{"errors": {"classes": {%q: ["1*"], %q: ["12*"], %q: ["123*"], %q: ["123"], %q: ["12"], %q: ["1"], %q: ["E-1*", "e-1"]}}}`,

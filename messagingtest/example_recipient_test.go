@@ -1,0 +1,54 @@
+package messagingtest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// A test asks a question, taps the answer, and sees how the bot went on.
+func ExampleSent_Tap() {
+	ctx := context.Background()
+	srv := messagingtest.Start(messagingtest.WithWindow(24 * time.Hour))
+	defer srv.Close()
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	hooks, err := webhook.NewReceiver()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	bot := httptest.NewServer(hooks.ChatApp2(func(_ context.Context, m webhook.ChatMessage) error {
+		if reply, ok := m.Content.(webhook.Reply); ok {
+			fmt.Println(m.From, "taps", reply.ID)
+		}
+		return nil
+	}))
+	defer bot.Close()
+
+	question := chatapp2.Message{To: "+639171234567", Content: chatapp2.Interactive{
+		Body: "Deliver today?", Action: chatapp2.ReplyButtons{{ID: "yes", Title: "Yes"}, {ID: "no", Title: "No"}},
+	}}
+	_, err = client.ChatApp2.Send(ctx, question)
+	fmt.Println(errors.Is(err, messaging.ErrWindowClosed), messaging.VerdictOf(err))
+
+	srv.Receive(ctx, bot.URL, messagingtest.InboundChatApp{Channel: messagingtest.ChannelChatApp2, From: "639171234567", Text: "Hello"})
+	if _, err = client.ChatApp2.Send(ctx, question); err != nil {
+		fmt.Println(err)
+		return
+	}
+	srv.Receive(ctx, bot.URL, srv.Sent()[0].Tap("Yes"))
+	// Output:
+	// true refused
+	// 639171234567 taps yes
+}

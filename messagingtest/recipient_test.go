@@ -1,0 +1,146 @@
+package messagingtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// answered returns what a receiver of chat app 2 makes of an answer.
+func answered(t *testing.T, in InboundChatApp) webhook.ChatMessage {
+	t.Helper()
+	rcv, err := webhook.NewReceiver(webhook.WithPOST())
+	require.NoError(t, err)
+	parse := rcv.ParseChatApp2
+	if in.Channel == ChannelChatApp1 {
+		parse = rcv.ParseChatApp1
+	}
+	var first webhook.ChatMessage
+	for _, opts := range [][]ReceiveOption{nil, {AsForm()}, {AsJSON()}} {
+		messages, statuses, err := parse(ChatAppRequest("/hook", in, opts...))
+		require.NoError(t, err)
+		require.Len(t, messages, 1)
+		assert.Empty(t, statuses)
+		assert.False(t, messages[0].Ambiguous)
+		if opts == nil {
+			first = messages[0]
+		}
+		assert.Equal(t, first.Content, messages[0].Content)
+		assert.Equal(t, []string{first.ID, first.From, first.Context.ID}, []string{messages[0].ID, messages[0].From, messages[0].Context.ID})
+	}
+	assert.Equal(t, in.ID, first.ID)
+	return first
+}
+
+func TestTap(t *testing.T) {
+	t.Parallel()
+	m := Sent{ID: "wamid.1", Channel: ChannelChatApp2, To: "+63 917 123 4567", At: time.Unix(1791038663, 0)}
+	for body, taps := range map[string]map[string]webhook.Reply{
+		`{"to":"1","type":"interactive","interactive":{"type":"button","action":{"buttons":[{"type":"reply","reply":{"id":"yes","title":"Yes"}},{"type":"reply","reply":{"id":"no","title":"No"}}]}}}`: {
+			"yes": {Kind: webhook.ReplyButton, ID: "yes", Title: "Yes"}, "No": {Kind: webhook.ReplyButton, ID: "no", Title: "No"},
+		},
+		`{"message":{"interactive":{"type":"list","action":{"button":"Menu","sections":[{"title":"a","rows":[{"id":"1","title":"One"}]},{"title":"b","rows":[{"id":"2","title":"Two","description":"the second"}]}]}}}}`: {
+			"One": {Kind: webhook.ReplyList, ID: "1", Title: "One"}, "2": {Kind: webhook.ReplyList, ID: "2", Title: "Two", Description: "the second"},
+		},
+		`{"type":"template","template":{"name":"x","components":[{"type":"button","sub_type":"quick_reply","index":"0","parameters":[{"type":"payload","payload":"stop"}]}]}}`: {
+			"stop": {Kind: webhook.ReplyTemplateButton, ID: "stop", Title: "stop"},
+		},
+	} {
+		m.Body = json.RawMessage(body)
+		for choice, want := range taps {
+			got := answered(t, m.Tap(choice))
+			assert.Equal(t, want, got.Content)
+			assert.Equal(t, "639171234567 to wamid.1", got.From+" to "+got.Context.ID)
+			assert.Equal(t, m.At.UTC(), got.ReceivedAt)
+		}
+		for _, choice := range []string{"", "maybe", "Menu", "the second", "a"} {
+			assert.Panics(t, func() { m.Tap(choice) }, choice)
+		}
+	}
+	in := Sent{Channel: ChannelChatApp2, To: "1", Body: json.RawMessage(`{"reply":{"id":"yes"}}`)}.Tap("yes")
+	in.Kind = "text"
+	assert.PanicsWithValue(t, "messagingtest: the Kind \"text\" beside the tap of a button or row makes another event of it: leave it empty",
+		func() { ChatAppRequest("/hook", in) })
+}
+
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	for _, channel := range []Channel{ChannelChatApp1, ChannelChatApp2} {
+		m := Sent{ID: "wamid.1", Channel: channel, To: "639171234567", From: "channel-1"}
+		text := answered(t, m.Reply("Hi"))
+		assert.Equal(t, webhook.Text{Body: "Hi"}, text.Content)
+		assert.Equal(t, "639171234567 to channel-1", text.From+" to "+text.To)
+		assert.NotEqual(t, text.ID, m.Reply("Hi").ID)
+		media := answered(t, m.ReplyMedia("image", "https://example.com/a.png")).Content.(webhook.Media)
+		assert.Equal(t, "image at https://example.com/a.png", string(media.Kind)+" at "+media.URL)
+		assert.Panics(t, func() { m.ReplyMedia("hologram", "https://example.com") })
+	}
+	m := Sent{ID: "wamid.1", Channel: ChannelChatApp2, To: "US.123"}
+	reaction := answered(t, m.React("👍"))
+	assert.Equal(t, webhook.Reaction{MessageID: "wamid.1", Emoji: "👍"}, reaction.Content)
+	assert.Equal(t, "US.123", reaction.From)
+	for name, wrong := range map[string]func(){
+		"an SMS":                 func() { Sent{Channel: ChannelSMS, To: "639171234567"}.Reply("Hi") },
+		"a reaction, chat app 1": func() { Sent{Channel: ChannelChatApp1}.React("👍") },
+		"a read, chat app 1":     func() { Sent{Channel: ChannelChatApp1}.Read() },
+	} {
+		assert.Panics(t, wrong, name)
+	}
+}
+
+func TestSentRead(t *testing.T) {
+	t.Parallel()
+	rcv, err := webhook.NewReceiver()
+	require.NoError(t, err)
+	m := Sent{ID: "wamid.1", Channel: ChannelChatApp2, To: "639171234567", At: time.Unix(1791038663, 0)}
+	for _, parse := range []func(*http.Request) ([]webhook.DeliveryReport, error){
+		rcv.ParseDelivery, func(r *http.Request) ([]webhook.DeliveryReport, error) {
+			_, statuses, err := rcv.ParseChatApp2(r)
+			return statuses, err
+		},
+	} {
+		reports, err := parse(ChatAppRequest("/hook", m.Read()))
+		require.NoError(t, err)
+		require.Len(t, reports, 1)
+		assert.Equal(t, []any{"wamid.1", "639171234567", webhook.StatusRead}, []any{reports[0].ID, reports[0].To, reports[0].Status})
+	}
+}
+
+func TestWithWindow(t *testing.T) {
+	t.Parallel()
+	s, client := NewServer(t, WithWindow(24*time.Hour)), newClient(t)
+	const to = "+639171234567"
+	text := `{"messaging_product":"whatsapp","to":"` + to + `","type":"text","text":{"body":"Hi"}}`
+	template := `{"messaging_product":"whatsapp","to":"` + to + `","type":"template","template":{"name":"x","language":{"code":"en"}}}`
+	status := func(body string) int { return sendTo(t, client, s, chatApp2, body).status }
+	receive := func(in InboundChatApp) { s.Receive(t.Context(), s.URL, in) }
+
+	refused := sendTo(t, client, s, chatApp2, text)
+	assert.Equal(t, http.StatusBadRequest, refused.status, "they never wrote")
+	assert.Contains(t, string(refused.body), "131047")
+	assert.Empty(t, s.Sent())
+	assert.Equal(t, http.StatusOK, status(template))
+
+	receive(InboundChatApp{Channel: ChannelChatApp1, From: "639171234567", Text: "Hi"})
+	assert.Equal(t, http.StatusBadRequest, status(text), "they wrote elsewhere")
+	receive(s.Sent()[0].Read())
+	assert.Equal(t, http.StatusBadRequest, status(text), "they read it, and wrote nothing")
+	receive(s.Sent()[0].Reply("Hi"))
+	assert.Equal(t, http.StatusOK, status(text))
+	s.Advance(24*time.Hour - time.Minute)
+	assert.Equal(t, http.StatusOK, status(text))
+	s.Advance(2 * time.Minute)
+	assert.Equal(t, http.StatusBadRequest, status(text))
+	receive(InboundChatApp{Channel: ChannelChatApp2, JSON: `{"from":"639171234567","id":"a","type":"text","text":{"body":"Hi"}}`})
+	assert.Equal(t, http.StatusOK, status(text))
+	assert.Panics(t, func() { WithWindow(0) })
+
+	without := NewServer(t)
+	assert.Equal(t, http.StatusOK, sendTo(t, client, without, chatApp2, text).status)
+}
