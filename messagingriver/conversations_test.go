@@ -16,15 +16,25 @@ import (
 	"github.com/messaging-service/messaging-go/webhook/conversations"
 )
 
-// onEachPool tests package conversations on a database of its own. Its tests are here because this module has the drivers.
-func onEachPool(t *testing.T, run func(t *testing.T, db *sql.DB)) {
+// pool is a test with a database of its own.
+type pool struct {
+	*testing.T
+
+	db *sql.DB
+}
+
+// onEachPool tests package conversations. Its tests are here because this module has the drivers.
+func onEachPool(t *testing.T, run func(t pool)) {
 	t.Helper()
 	for name, open := range storeDatabases() {
-		t.Run(name, func(t *testing.T) { run(t, open(t)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(pool{t, open(t)})
+		})
 	}
 }
 
-func newBook(t *testing.T, db *sql.DB, options conversations.Options) *conversations.Book {
+func newBook(t testing.TB, db *sql.DB, options conversations.Options) *conversations.Book {
 	t.Helper()
 	book, err := conversations.New(t.Context(), db, options)
 	require.NoError(t, err)
@@ -41,8 +51,8 @@ func smsTo(to string) conversations.Outbound {
 
 func TestConversationsOptOut(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t *testing.T, db *sql.DB) {
-		book := newBook(t, db, conversations.Options{})
+	onEachPool(t, func(t pool) {
+		book := newBook(t, t.db, conversations.Options{})
 		note := func(m conversations.Inbound) { require.NoError(t, book.Note(t.Context(), nil, m)) }
 		require.NoError(t, book.Allow(t.Context(), smsTo("+639171234567")))
 		for _, text := range []string{"please stop", "STOP IT", "cancel", "END", ""} {
@@ -74,8 +84,8 @@ func TestConversationsOptOut(t *testing.T) {
 
 func TestConversationsOptions(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t *testing.T, db *sql.DB) {
-		book := newBook(t, db, conversations.Options{StopWords: []string{"BAJA"}, StartWords: []string{"ALTA"}, PerSender: true, CountryCode: "63"})
+	onEachPool(t, func(t pool) {
+		book := newBook(t, t.db, conversations.Options{StopWords: []string{"BAJA"}, StartWords: []string{"ALTA"}, PerSender: true, CountryCode: "63"})
 		require.NoError(t, book.Note(t.Context(), nil, smsFrom("0917 123 4567", "stop")))
 		require.NoError(t, book.Allow(t.Context(), conversations.Outbound{Channel: "sms", From: "12345", To: "+639171234567"}), "words that are set replace the default")
 		require.NoError(t, book.Note(t.Context(), nil, smsFrom("0917 123 4567", "Baja")))
@@ -103,8 +113,8 @@ func TestConversationsOptions(t *testing.T) {
 
 func TestConversationsWindow(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t *testing.T, db *sql.DB) {
-		book := newBook(t, db, conversations.Options{})
+	onEachPool(t, func(t pool) {
+		book := newBook(t, t.db, conversations.Options{})
 		to := func(from string, template bool) conversations.Outbound {
 			return conversations.Outbound{Channel: "chatapp2", From: from, To: "US.1349", Template: template}
 		}
@@ -134,10 +144,10 @@ func TestConversationsWindow(t *testing.T) {
 
 func TestConversationsNoteInTransaction(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t *testing.T, db *sql.DB) {
-		book := newBook(t, db, conversations.Options{})
+	onEachPool(t, func(t pool) {
+		book := newBook(t, t.db, conversations.Options{})
 		for _, commit := range []bool{false, true} {
-			tx, err := db.BeginTx(t.Context(), nil)
+			tx, err := t.db.BeginTx(t.Context(), nil)
 			require.NoError(t, err)
 			require.NoError(t, book.Note(t.Context(), tx, smsFrom("+639171234567", "STOP")))
 			if commit {
@@ -152,7 +162,7 @@ func TestConversationsNoteInTransaction(t *testing.T) {
 		require.NoError(t, book.Note(t.Context(), nil, smsFrom("a\x00\xff"+strings.Repeat("é", 5000), "STOP")))
 		require.ErrorContains(t, book.Note(t.Context(), nil, conversations.Inbound{Channel: "sms"}), "needs a Channel and a From")
 
-		_, err := db.ExecContext(t.Context(), "DROP TABLE conversation_opt_out")
+		_, err := t.db.ExecContext(t.Context(), "DROP TABLE conversation_opt_out")
 		require.NoError(t, err)
 		err = book.Allow(t.Context(), smsTo("+639171234567"))
 		require.ErrorContains(t, err, "conversations: ")
@@ -162,10 +172,10 @@ func TestConversationsNoteInTransaction(t *testing.T) {
 
 func TestConversationsPrune(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t *testing.T, db *sql.DB) {
-		book := newBook(t, db, conversations.Options{})
+	onEachPool(t, func(t pool) {
+		book := newBook(t, t.db, conversations.Options{})
 		const many = 1200
-		tx, err := db.BeginTx(t.Context(), nil)
+		tx, err := t.db.BeginTx(t.Context(), nil)
 		require.NoError(t, err)
 		for i := range many {
 			m := smsFrom(fmt.Sprint(i), "hello")
@@ -187,8 +197,8 @@ func TestConversationsPrune(t *testing.T) {
 // TestConversationsHoldUnderLoad: nobody whose opt-out was committed before Allow was called is sent to.
 func TestConversationsHoldUnderLoad(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t *testing.T, db *sql.DB) {
-		book := newBook(t, db, conversations.Options{})
+	onEachPool(t, func(t pool) {
+		book := newBook(t, t.db, conversations.Options{})
 		const people, each = 64, 5
 		var out [people]atomic.Bool
 		var all sync.WaitGroup
@@ -230,7 +240,7 @@ func TestConversationsSayWhatTheyNeed(t *testing.T) {
 	for want, options := range map[string]conversations.Options{
 		`CountryCode is "+63"`: {CountryCode: "+63"}, `CountryCode is "063"`: {CountryCode: "063"}, "word of Options is empty": {StopWords: []string{" "}},
 	} {
-		_, err := conversations.New(t.Context(), openSQLite(t), options)
+		_, err = conversations.New(t.Context(), openSQLite(t), options)
 		require.ErrorContains(t, err, want)
 	}
 	_, err = conversations.New(t.Context(), openSQLiteWith(t, ""), conversations.Options{})

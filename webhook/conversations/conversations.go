@@ -162,7 +162,8 @@ func (b *Book) decide(ctx context.Context, tx *sql.Tx, o OptOut, out int) error 
 	if o.Channel == "" || o.From == "" {
 		return errors.New("conversations: an opt-out needs a Channel and a From")
 	}
-	return b.exec(ctx, tx, `INSERT INTO conversation_opt_out (channel, peer, sender, decided_at, is_out) VALUES ($1, $2, $3, `+atOf(o.At)+`, $4)
+	return b.exec(ctx, tx, `INSERT INTO conversation_opt_out (channel, peer, sender, decided_at, is_out)
+		VALUES ($1, $2, $3, `+atOf(o.At)+`, $4)
 		ON CONFLICT (channel, peer, sender) DO UPDATE SET decided_at = excluded.decided_at, is_out = excluded.is_out
 		WHERE conversation_opt_out.decided_at <= excluded.decided_at`,
 		o.Channel, b.nameOf(o.From), b.nameOf(o.Sender), out)
