@@ -93,8 +93,8 @@ func jsonRulesOf(body map[string]any) []jsonRule {
 	r.add("Fallback.Text", jsonPath{"fallback", "text"}, false, "")
 	r.add("TTL", jsonPath{"ttl"}, false, "-1s")
 	r.add("CallbackURL", jsonPath{"callbackURL"}, false, "a.example", "ftp://a.example")
-	switch {
-	case body["to"] == nil:
+	switch body["to"] {
+	case nil:
 		r.all = append(r.all, jsonRule{path: jsonPath{"recipient"}, field: "To", required: true})
 	default:
 		r.add("To", jsonPath{"to"}, body["recipient"] == nil, "1234", "1234567890123456", "15550001111,15550002222", "x")

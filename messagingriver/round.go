@@ -236,7 +236,7 @@ func (o *Outbox[TTx]) probeQueue(ctx context.Context, queue string) error {
 		return err
 	}
 	// If it is refused, the pause begins anew.
-	if err := o.attempt(sending, claimed, given, river.MaxAttemptsDefault); err != nil {
+	if err = o.attempt(sending, claimed, given, river.MaxAttemptsDefault); err != nil {
 		return err
 	}
 	over, err := fetch(ctx, o.database, func(name *string) []any { return []any{name} },

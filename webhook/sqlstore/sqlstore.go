@@ -27,6 +27,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/sqlclock"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -64,52 +65,17 @@ func New(ctx context.Context, db *sql.DB, lease time.Duration) (*Store, error) {
 	case lease == 0:
 		lease = DefaultLease
 	}
-	clock, err := clockOf(ctx, db)
+	clock, err := sqlclock.Of(ctx, db)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	s := &Store{db: db, lease: lease, clock: strings.NewReplacer("CLOCK", clock)}
-	const table = `CREATE TABLE IF NOT EXISTS webhook_event (
+	err = sqlclock.Create(ctx, db, `CREATE TABLE IF NOT EXISTS webhook_event (
 		id TEXT PRIMARY KEY, holder TEXT NOT NULL, until BIGINT NOT NULL, handled_at BIGINT
-	)`
-	if _, err = db.ExecContext(ctx, table); err != nil {
-		_, err = db.ExecContext(ctx, table) // another process may have created it in the same moment
-	}
+	)`)
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: the table webhook_event cannot be created: %w", err)
 	}
-	return s, nil
-}
-
-// clockOf returns the expression of a database for its clock, in milliseconds since 1970, and checks the pool of SQLite.
-func clockOf(ctx context.Context, db *sql.DB) (string, error) {
-	var word string
-	postgresErr := db.QueryRowContext(ctx, "SELECT version()").Scan(&word)
-	if postgresErr == nil && strings.HasPrefix(word, "PostgreSQL") {
-		return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)", nil
-	}
-	if err := db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&word); err != nil {
-		return "", fmt.Errorf("sqlstore: want PostgreSQL or SQLite: %w", errors.Join(postgresErr, err))
-	}
-	const clock = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
-	if db.Stats().MaxOpenConnections == 1 {
-		return clock, nil
-	}
-	var mode string
-	var wait int
-	err := errors.Join(
-		db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode),
-		db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&wait),
-	)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("sqlstore: %w", err)
-	case !strings.EqualFold(mode, "wal") || wait <= 0:
-		return "", fmt.Errorf("sqlstore: SQLite with several connections needs journal_mode(wal) and a busy_timeout, "+
-			"but has %s and %d ms; set them in the name of the data source, or call db.SetMaxOpenConns(1)", mode, wait)
-	default:
-		return clock, nil
-	}
+	return &Store{db: db, lease: lease, clock: strings.NewReplacer("CLOCK", clock)}, nil
 }
 
 // claim is the right of one call to handle an event, with the transaction of its handler.
