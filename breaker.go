@@ -102,7 +102,7 @@ func (c *core) breakersOf(channel Channel, read bool) transport.Breakers {
 func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 	status, hint := err.StatusCode, ""
 	is := func(class error) bool { return slices.Contains(err.classes, class) }
-	hasClass := len(err.classes) > 0 && err.classes[0] != statusClass(status) // by its code
+	hasClass := len(err.classes) > 0 && !is(statusClass(status)) // by its code
 	isUnknown := !err.read && err.Verdict == Unknown
 	switch {
 	case is(ErrUnauthorized), is(ErrInsufficientBalance), !hasClass && slices.Contains(ofAccounts, status):

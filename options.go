@@ -114,8 +114,8 @@ func WithToken(token string) Option {
 // Expiry (a tenth of its life, at most a minute) and fetched once for all calls that wait. If the service responds with HTTP
 // 401, the token is dropped and the call is retried once with a fresh one.
 //
-// The function is called from the goroutine of a call, with a context that ends with that call or after the client's timeout. An error from it, or
-// an empty token, ends the call with the verdict NotSent.
+// The function is called from the goroutine of a call, with a context that ends with that call or after the client's timeout. An error
+// from it, or an empty token, ends the call with the verdict NotSent.
 func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 	return func(s *settings) {
 		s.require(source != nil, "WithTokenSource", "needs a function, got nil")

@@ -191,7 +191,7 @@ func sendAll[M any](
 		waits, stop := context.WithCancel(ctx)
 		b := &bulk[M]{
 			slots: transport.NewSlots(waits, concurrency), yield: yield,
-			jobs: make(chan job[M]), done: make(chan result[M], min(concurrency, most)),
+			jobs: make(chan job[M]), done: make(chan job[M], min(concurrency, most)),
 			send: func(m M, slot *transport.Slot) Outcome[M] { return send(ctx, m, slot) },
 		}
 		defer func() { // also if the caller or the messages panic
@@ -200,17 +200,18 @@ func sendAll[M any](
 		}()
 		next := 0
 		for message := range messages {
-			j := job[M]{next, message, nil}
-			next++
-			if j.slot = b.slot(); j.slot == nil {
+			slot := b.slot()
+			if slot == nil {
 				return
 			}
-			b.begin(j)
+			b.begin(job[M]{Outcome[M]{Index: next, Message: message}, slot})
+			next++
 			if ctx.Err() != nil {
 				break
 			}
 		}
-		for b.busy > 0 && b.receive(<-b.done) {
+		for more := true; more && b.busy > 0; {
+			more = b.receive(<-b.done)
 		}
 	}
 }
@@ -221,21 +222,17 @@ type bulk[M any] struct {
 	yield   func(Outcome[M]) bool
 	slots   *transport.Slots
 	jobs    chan job[M]
-	done    chan result[M]
+	done    chan job[M]
 	workers sync.WaitGroup
 
 	started, busy int
 }
 
+// job is a message under way, and then its outcome.
 type job[M any] struct {
-	index   int
-	message M
-	slot    *transport.Slot
-}
+	Outcome[M]
 
-type result[M any] struct {
-	outcome Outcome[M]
-	slot    *transport.Slot
+	slot *transport.Slot
 }
 
 // slot returns a slot for the next message, or nil if the caller broke off. Outcomes that are there come first.
@@ -251,8 +248,8 @@ func (b *bulk[M]) slot() *transport.Slot {
 			return slot
 		}
 		select {
-		case r := <-b.done:
-			if !b.receive(r) {
+		case j := <-b.done:
+			if !b.receive(j) {
 				return nil
 			}
 		case <-b.slots.Freed():
@@ -261,10 +258,10 @@ func (b *bulk[M]) slot() *transport.Slot {
 }
 
 // receive yields an outcome, and reports whether the caller wants more.
-func (b *bulk[M]) receive(r result[M]) bool {
+func (b *bulk[M]) receive(j job[M]) bool {
 	b.busy--
-	r.slot.Done()
-	return b.yield(r.outcome)
+	j.slot.Done()
+	return b.yield(j.Outcome)
 }
 
 func (b *bulk[M]) begin(j job[M]) {
@@ -272,9 +269,9 @@ func (b *bulk[M]) begin(j job[M]) {
 		b.started++
 		b.workers.Go(func() {
 			for j := range b.jobs {
-				r := result[M]{b.send(j.message, j.slot), j.slot}
-				r.outcome.Index = j.index
-				b.done <- r
+				out := b.send(j.Message, j.slot)
+				out.Index = j.Index
+				b.done <- job[M]{out, j.slot}
 			}
 		})
 	}
@@ -289,8 +286,8 @@ func (b *bulk[M]) end() {
 		b.workers.Wait()
 		close(b.done)
 	}()
-	for r := range b.done {
-		r.slot.Done()
+	for j := range b.done {
+		j.slot.Done()
 	}
 }
 

@@ -45,9 +45,9 @@ func (s *SMSService) Validate(m sms.Message) error {
 //
 // The messages are ranged in the caller's goroutine. Those that wait, for another attempt or for the circuit breaker, are not in flight and
 // let others go on: up to 4,096 of them, about 20 KB each, beside concurrency. Further ahead of the outcomes nothing is taken, so a million
-// messages take no more memory. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed. The client's rate limit holds
-// for all messages together. With WithSettle each unknown outcome is settled as by SendOnce, which occupies one of the concurrent
-// places. While the circuit breaker is open the messages wait; see WithBreaker.
+// messages take no more memory. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed. The client's rate
+// limit holds for all messages together. With WithSettle each unknown outcome is settled as by SendOnce, which occupies one of the
+// concurrent places. While the circuit breaker is open the messages wait; see WithBreaker.
 //
 // To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and every message
 // that was taken has its outcome. A message already taken but not begun is NotSent. After a break nothing more begins, and the loop
@@ -65,7 +65,8 @@ func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message]
 	once := inBulk(s.core.smsSend(), func(ctx context.Context, m sms.Message, mode sendMode) (Receipt, error) {
 		return s.sendOnce(ctx, m, policy.withDefaults(), mode)
 	})
-	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, func(ctx context.Context, m sms.Message, slot *transport.Slot) Outcome[sms.Message] {
+	send := func(ctx context.Context, m sms.Message, slot *transport.Slot) Outcome[sms.Message] {
 		return once(ctx, withReference(m), slot)
-	})
+	}
+	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, send)
 }

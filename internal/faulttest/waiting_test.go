@@ -545,7 +545,8 @@ func TestWaitingRoomUnderEverything(t *testing.T) {
 		})
 		callers.Go(func() {
 			messages := func(yield func(sms.Message) bool) {
-				for goesOn() && yield(message()) {
+				for more := true; more && goesOn(); {
+					more = yield(message())
 				}
 			}
 			for out := range client.SMS.SendAll(ctx, messages, 8) {

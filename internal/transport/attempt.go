@@ -17,10 +17,10 @@ func (c *call) attempt(carrier *http.Request) {
 	health := unwritten
 	defer c.leavePlace() // both also if a function of the user panics, such as an observer
 	defer func() { c.leaveBreakers(health) }()
-	own, err := c.admit(carrier)
-	if c.outcome.Interrupted = err; err != nil {
+	if c.outcome.Interrupted = c.admit(carrier); c.outcome.Interrupted != nil {
 		return
 	}
+	own := c.own
 	began := time.Now()
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
 	ctx, cancel := context.WithDeadline(c.ctx, began.Add(c.transport.Timeout))
@@ -54,7 +54,7 @@ func (c *call) attempt(carrier *http.Request) {
 }
 
 // prepare makes the request of an attempt, with its credentials.
-func (c *call) prepare(ctx context.Context, carrier *http.Request) (*ownParts, error) {
+func (c *call) prepare(ctx context.Context, carrier *http.Request) error {
 	own := &ownParts{request: *carrier, url: *c.request.URL}
 	c.forgetToken = nil
 	c.newRequest(own)
@@ -63,15 +63,16 @@ func (c *call) prepare(ctx context.Context, carrier *http.Request) (*ownParts, e
 	case header:
 		a(own.request.Header)
 	default:
-		ctx, cancel := context.WithTimeout(ctx, c.transport.Timeout)
+		bounded, cancel := context.WithTimeout(ctx, c.transport.Timeout)
 		defer cancel()
-		given, err := a.authenticate(ctx, c.request.Observe, &own.request, c.request.Body)
-		if err != nil || ctx.Err() != nil {
-			return nil, c.contextError(ctx, carrier.Context(), err)
+		given, err := a.authenticate(bounded, c.request.Observe, &own.request, c.request.Body)
+		if err != nil || bounded.Err() != nil {
+			return c.contextError(bounded, ctx, err)
 		}
 		c.forgetToken, own.until = given.forget, given.until
 	}
-	return own, nil
+	c.own = own
+	return nil
 }
 
 // newRequest makes a copy of the carrier the request of an attempt. It is the attempt's own, so that neither an authenticator nor a

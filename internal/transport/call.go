@@ -20,6 +20,7 @@ type call struct {
 	passed  [2]passed // the breakers
 	placed  bool      // it has a place
 	turn    turn      // of the rate limit
+	own     *ownParts // of the attempt
 	sending bool      // the last attempt reached the round tripper, and is not known to have been without effect
 
 	tries       int           // attempts that count towards MaxAttempts
@@ -54,8 +55,8 @@ func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 	}
 	t.once.Do(func() { t.loop = t.newLoop() })
 	carrier := http.Request{Method: r.Method, URL: r.URL, Header: r.Header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
-	c.carrier.Request = carrier.WithContext(waits)
-	_, err := t.loop.Do(&c.carrier) //nolint:bodyclose // attempt has read and closed it
+	c.carrier.Request = carrier.WithContext(waits) //nolint:contextcheck // that of the SendAll
+	_, err := t.loop.Do(&c.carrier)                //nolint:bodyclose // attempt has read and closed it
 	o := &c.outcome
 	if c.endBackoff != nil { // the context ended the wait
 		o.Interrupted = ctx.Err()

@@ -45,7 +45,7 @@ func (attempts) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.tries++
 	for again := true; again; again = o.Interrupted == nil && (c.refreshes() || c.isHeld()) {
 		c.sending = false
-		c.attempt(r)
+		c.attempt(r) //nolint:contextcheck // it is in r
 	}
 	if o.StatusCode == 0 {
 		return nil, cmp.Or(o.Interrupted, o.Err)

@@ -102,55 +102,56 @@ type passed struct {
 	countedIn  uint64
 }
 
-// admit is the one way in for an attempt: it returns the request with its credentials when it may be written, and then holds a place,
-// both breakers and a turn of the rate limit. While it waits for one of these or for credentials, it holds none of them, and asks for
-// all again after the wait. What it holds is given back by attempt, also if a function of the user panics.
-func (c *call) admit(carrier *http.Request) (own *ownParts, err error) {
-	ctx, began, limit, t := carrier.Context(), time.Now(), c.transport.Limit, &c.turn
-	*t = turn{repeat: c.outcome.Attempts > 0}
-	defer limit.leave(t)
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err // net/http might write before it looks
-		}
-		if wait := c.enterBreakers(ctx, true); wait != nil {
-			limit.leave(t)
-			if err := c.waitForBreaker(ctx, wait, began); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if err := c.request.Slot.resume(ctx); err != nil {
-			return nil, err
-		}
-		if own == nil || own.isStale() {
-			if own, err = c.prepare(ctx, carrier); err != nil {
-				return nil, err
-			}
-		}
-		if !c.takePlace() {
-			limit.leave(t)
-			if err := c.waitForPlace(ctx); err != nil {
-				return nil, err
-			}
-			if own.isStale() {
-				c.leavePlace()
-				continue
-			}
-		}
-		if c.enterBreakers(ctx, false) != nil {
-			c.leavePlace()
-			continue // which waits for it
-		}
-		if limit.take(ctx, t) {
-			return own, nil
-		}
-		c.leaveBreakers(unwritten)
-		c.leavePlace()
-		if err := c.waitForTurn(ctx, t); err != nil {
-			return nil, err
+// admit is the one way in for an attempt. When it returns without an error, the request has its credentials and may be written: the call
+// holds a place, has entered both breakers, and has taken its turn of the rate limit.
+func (c *call) admit(carrier *http.Request) (err error) {
+	ctx, began := carrier.Context(), time.Now()
+	c.own, c.turn = nil, turn{repeat: c.outcome.Attempts > 0}
+	defer c.transport.Limit.leave(&c.turn)
+	for in := false; !in && err == nil; {
+		if err = ctx.Err(); err == nil { // net/http might write before it looks
+			in, err = c.enter(ctx, carrier, began)
 		}
 	}
+	return err
+}
+
+// enter gets one after the other what an attempt needs, and reports whether it has all. If one of them says wait, it gives back what it
+// holds, waits, and reports false: what was allowed before the wait is asked again. What it holds is given back by attempt, also if a
+// function of the user panics.
+func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time) (in bool, _ error) {
+	limit := c.transport.Limit
+	if b := c.enterBreakers(ctx, true); b != nil {
+		limit.leave(&c.turn)
+		c.request.Slot.park()
+		await := func(context.Context) error { return c.await(ctx, b, began) }
+		return false, c.wait(ctx, BreakerWait, &b.Trouble, "", await)
+	}
+	if err := c.request.Slot.resume(ctx); err != nil {
+		return false, err
+	}
+	if c.own == nil || c.own.isStale() {
+		if err := c.prepare(ctx, carrier); err != nil {
+			return false, err
+		}
+	}
+	if !c.takePlace() {
+		limit.leave(&c.turn)
+		if err := c.wait(ctx, RateLimit, &Trouble{Cause: errNoPlace}, "a connection", c.awaitPlace); err != nil {
+			return false, err
+		}
+	}
+	if c.own.isStale() || c.enterBreakers(ctx, false) != nil {
+		c.leavePlace()
+		return false, nil
+	}
+	if limit.take(ctx, &c.turn) {
+		return true, nil
+	}
+	c.leaveBreakers(unwritten)
+	c.leavePlace()
+	await := func(ctx context.Context) error { return limit.wait(ctx, &c.turn) }
+	return false, c.wait(ctx, RateLimit, nil, "the rate limit", await)
 }
 
 // takePlace takes a place, but not before calls that wait.
@@ -160,6 +161,12 @@ func (c *call) takePlace() bool {
 	return c.placed || p == nil
 }
 
+func (c *call) awaitPlace(ctx context.Context) error {
+	err := c.request.Breakers.Places.wait(ctx)
+	c.placed = err == nil
+	return err
+}
+
 func (c *call) leavePlace() {
 	if c.placed {
 		c.placed = false
@@ -167,33 +174,14 @@ func (c *call) leavePlace() {
 	}
 }
 
-func (c *call) waitForPlace(ctx context.Context) error {
-	_, end := c.request.Observe.begin(ctx, RateLimit, c.outcome.Attempts+1)
-	err := c.request.Breakers.Places.wait(ctx)
-	if c.placed = err == nil; !c.placed {
-		err = &namedError{"waiting for a connection: " + err.Error(), err}
+// wait is a step that waits for something, because of trouble unless that is nil.
+func (c *call) wait(ctx context.Context, step Step, because *Trouble, what string, wait func(context.Context) error) error {
+	waiting, end := c.request.Observe.begin(ctx, step, c.outcome.Attempts+1)
+	err := wait(waiting)
+	if err != nil && what != "" {
+		err = &namedError{"waiting for " + what + ": " + err.Error(), err}
 	}
-	end(Outcome{Err: err, Trouble: &Trouble{Cause: errNoPlace}})
-	return err
-}
-
-func (c *call) waitForTurn(ctx context.Context, t *turn) error {
-	waiting, end := c.request.Observe.begin(ctx, RateLimit, c.outcome.Attempts+1)
-	err := c.transport.Limit.wait(waiting, t)
-	if err != nil {
-		err = &namedError{"waiting for the rate limit: " + err.Error(), err}
-	}
-	end(Outcome{Err: err})
-	return err
-}
-
-func (c *call) waitForBreaker(ctx context.Context, wait *blocked, began time.Time) error {
-	_, end := c.request.Observe.begin(ctx, BreakerWait, c.outcome.Attempts+1)
-	c.request.Slot.park()
-	c.early = c.early || c.outcome.Attempts > 0
-	trouble := wait.Trouble
-	err := c.await(ctx, wait, began)
-	end(Outcome{Err: err, Trouble: &trouble})
+	end(Outcome{Err: err, Trouble: because})
 	return err
 }
 
@@ -202,7 +190,9 @@ func (c *call) await(ctx context.Context, b *blocked, began time.Time) (err erro
 	if c.request.Patience == Brief && c.until.IsZero() {
 		c.until = began.Add(c.transport.MaxWait)
 	}
-	breaker, again := b.breaker, time.Duration(0)
+	var again time.Duration
+	breaker := b.breaker
+	c.early = c.early || c.outcome.Attempts > 0
 	breaker.join(&c.waiter)
 	defer func() {
 		if err != nil {
