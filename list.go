@@ -35,9 +35,11 @@ import (
 // Ranging again lists again. A failed page is retried within the client's RetryPolicy.
 //
 // If a row cannot be read in full, the error is a *RowError, the Transaction has what could be read, and the loop may go on. Any
-// other error ends the listing. Rows that contradict To, From, ID, ReferenceID, RequestID or Status are not yielded, as a service may
-// ignore a filter; if none is left of all, the listing ends with an error that matches ErrFilterIgnored. A listing is complete or ends with an error, such as when the service says that it failed, begins
-// with a later page, claims rows and lists none, or repeats itself.
+// other error ends the listing. A listing is complete or ends with an error, such as when the service says that it failed, begins with a
+// later page, claims rows and lists none, or repeats itself.
+//
+// A service may ignore a filter, so rows that contradict To, From, ID, ReferenceID, RequestID or Status are not yielded. If no row is left,
+// the listing ends with an error that matches ErrFilterIgnored.
 //
 // While messages are being sent, rows move between pages. A row that moves to the next page is yielded once. A row that moves to a
 // page that was read already is missed: sort by a column that does not change, ascending, or set CreatedBefore. So a total that
@@ -119,7 +121,8 @@ func (s *SMSService) filtered(ctx context.Context, options sms.ListOptions) iter
 			}
 		}
 		if dropped > 0 && kept == 0 && options.After == "" {
-			const reason = "the service listed only rows that contradict the options: it does not filter as the contract says (sms.list.params)"
+			const reason = "the service listed only rows that contradict the options: it does not filter as the contract says " +
+				"(sms.list.params)"
 			yield(listPage{}, s.listError(reason, ErrFilterIgnored))
 		}
 	}
