@@ -81,7 +81,11 @@ func Channels() []Channel {
 // Credentials are required: WithToken, WithTokenSource, WithAPIKey or WithAuth. All problems are reported in one
 // *ValidationError. NewClient does no I/O.
 func NewClient(baseURL string, options ...Option) (*Client, error) {
-	s := settings{maxResponseBytes: defaultMaxResponseBytes, userAgent: "messaging-go/" + Version}
+	return newClient(baseURL, false, options)
+}
+
+func newClient(baseURL string, fromEnv bool, options []Option) (*Client, error) {
+	s := settings{maxResponseBytes: defaultMaxResponseBytes, userAgent: "messaging-go/" + Version, fromEnv: fromEnv}
 	s.apply(options)
 	base := s.checkBaseURL(baseURL)
 	return s.client(base, nil)
@@ -113,11 +117,11 @@ func NewClientFromEnv(options ...Option) (*Client, error) {
 	case token != "" && (key != "" || secret != ""):
 		problems.Found(envToken, "set beside "+envAPIKey+" or "+envAPISecret+"; want one kind of credentials")
 	case token != "":
-		fromEnv = append(fromEnv, WithToken(token))
+		fromEnv = append(fromEnv, withToken(token, envToken))
 	case key == "" && secret != "":
 		problems.Found(envAPIKey, "required beside "+envAPISecret)
 	case key != "":
-		fromEnv = append(fromEnv, withAPIKey(key, secret, envAPISecret))
+		fromEnv = append(fromEnv, withAPIKey(key, secret, envAPIKey, envAPISecret))
 	}
 	if baseURL == "" {
 		problems.Found(envBaseURL, "required, but absent")
@@ -131,7 +135,7 @@ func NewClientFromEnv(options ...Option) (*Client, error) {
 	if len(problems) > 0 {
 		return nil, invalid("", problems, causes...)
 	}
-	return NewClient(baseURL, append(fromEnv, options...)...)
+	return newClient(baseURL, true, append(fromEnv, options...))
 }
 
 // With returns a client that differs by the given options and shares everything else: connections, rate limit, tokens and the
@@ -200,7 +204,11 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 func (s *settings) check() {
 	names := s.contract.Table()
 	if !slices.ContainsFunc(s.credentials[:], func(c *credential) bool { return c != nil }) {
-		s.reject("options", "want credentials, got none; use WithToken, WithTokenSource, WithAPIKey or WithAuth")
+		field, want := "options", "use WithToken, WithTokenSource, WithAPIKey or WithAuth"
+		if s.fromEnv {
+			field, want = envToken, "set it, or "+envAPIKey+" and "+envAPISecret+", or use an option such as WithAuth"
+		}
+		s.reject(field, "want credentials, got none; %s", want)
 	}
 	if c := s.credentials[0]; c != nil && c.check != nil {
 		if setBy, reason := c.check(names.Auth); reason != "" {
@@ -216,7 +224,11 @@ func (s *settings) check() {
 }
 
 func (s *settings) checkBaseURL(baseURL string) *url.URL {
-	const field, want = "baseURL", "want an absolute URL such as https://api.example.com"
+	const want = "want an absolute URL such as https://api.example.com"
+	field := "baseURL"
+	if s.fromEnv {
+		field = envBaseURL
+	}
 	u, err := url.Parse(baseURL)
 	switch {
 	case baseURL == "":

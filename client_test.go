@@ -246,12 +246,16 @@ func TestNewClientFromEnv(t *testing.T) {
 		set   map[string]string
 		field string // of the error, or "" if there is none
 	}{
-		"token":          {map[string]string{"MESSAGING_TOKEN": service.Token}, ""},
-		"key pair":       {map[string]string{"MESSAGING_API_KEY": service.APIKey, "MESSAGING_API_SECRET": service.APISecret}, ""},
-		"contract":       {map[string]string{"MESSAGING_TOKEN": service.Token, "MESSAGING_CONTRACT": overlay}, ""},
-		"no credentials": {nil, "options"},
-		"no base URL":    {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_BASE_URL": ""}, "MESSAGING_BASE_URL"},
-		"key alone":      {map[string]string{"MESSAGING_API_KEY": "k"}, "MESSAGING_API_SECRET"},
+		"token":                    {map[string]string{"MESSAGING_TOKEN": service.Token}, ""},
+		"key pair":                 {map[string]string{"MESSAGING_API_KEY": service.APIKey, "MESSAGING_API_SECRET": service.APISecret}, ""},
+		"contract":                 {map[string]string{"MESSAGING_TOKEN": service.Token, "MESSAGING_CONTRACT": overlay}, ""},
+		"no credentials":           {nil, "MESSAGING_TOKEN"},
+		"a base URL that is none":  {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_BASE_URL": "x"}, "MESSAGING_BASE_URL"},
+		"a token with white space": {map[string]string{"MESSAGING_TOKEN": "t "}, "MESSAGING_TOKEN"},
+		"a key with white space":   {map[string]string{"MESSAGING_API_KEY": "k ", "MESSAGING_API_SECRET": "s"}, "MESSAGING_API_KEY"},
+		"a secret with a break":    {map[string]string{"MESSAGING_API_KEY": "k", "MESSAGING_API_SECRET": "s\n"}, "MESSAGING_API_SECRET"},
+		"no base URL":              {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_BASE_URL": ""}, "MESSAGING_BASE_URL"},
+		"key alone":                {map[string]string{"MESSAGING_API_KEY": "k"}, "MESSAGING_API_SECRET"},
 		"key with a secret, contract without": {
 			map[string]string{"MESSAGING_API_KEY": "k", "MESSAGING_API_SECRET": "s", "MESSAGING_CONTRACT": oneKey}, "MESSAGING_API_SECRET",
 		},

@@ -42,7 +42,8 @@ var (
 	// SMS.SendOnce, SMS.Settle and SMS.SendAll match it if that was so after the window of the SettlePolicy. It does not prove that the
 	// service has no such message. An HTTP 404, which may mean a wrong base URL, does not match it.
 	ErrNotListed = errors.New("messaging: not listed")
-	// ErrFilterIgnored: SMS.Find got only rows of other messages, so nothing is known of the one it looked for.
+	// ErrFilterIgnored: SMS.Find got only rows of other messages, so nothing is known of the one it looked for; or all rows of a listing
+	// contradict its options.
 	ErrFilterIgnored = errors.New("messaging: filter ignored")
 	// ErrRateLimited: too many requests. HTTP 429, or a code of that class. See Error.RetryAfter.
 	ErrRateLimited = errors.New("messaging: rate limited")

@@ -10,8 +10,8 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -35,14 +35,17 @@ import (
 // Ranging again lists again. A failed page is retried within the client's RetryPolicy.
 //
 // If a row cannot be read in full, the error is a *RowError, the Transaction has what could be read, and the loop may go on. Any
-// other error ends the listing. A listing is complete or ends with an error, such as when the service says that it failed, begins
-// with a later page, claims rows and lists none, or repeats itself.
+// other error ends the listing. A listing is complete or ends with an error, such as when the service says that it failed, begins with a
+// later page, claims rows and lists none, or repeats itself.
+//
+// A service may ignore a filter, so rows that contradict To, From, ID, ReferenceID, RequestID or Status are not yielded. If no row is left,
+// the listing ends with an error that matches ErrFilterIgnored.
 //
 // While messages are being sent, rows move between pages. A row that moves to the next page is yielded once. A row that moves to a
 // page that was read already is missed: sort by a column that does not change, ascending, or set CreatedBefore. So a total that
 // differs from the number of rows is no error; Pages has both.
 func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Transaction, error] {
-	pages := s.pages(ctx, options)
+	pages := s.filtered(ctx, options)
 	return func(yield func(sms.Transaction, error) bool) {
 		for page, err := range pages {
 			if err != nil {
@@ -72,7 +75,7 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 // If rows cannot be read in full, Pages yields the page, with what could be read of them, and a joined error of *RowErrors: the
 // first 20, and how many more there are.
 func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Page, error] {
-	pages := s.pages(ctx, options)
+	pages := s.filtered(ctx, options)
 	return func(yield func(sms.Page, error) bool) {
 		for page, err := range pages {
 			if err != nil {
@@ -94,6 +97,33 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 			if !yield(p, page.rowErrors()) {
 				return
 			}
+		}
+	}
+}
+
+// filtered yields pages. A filter is the service's word: a listing of which it dropped rows, and left none, ends with an error, so that
+// nobody takes it for an empty one. One that continues another may have had its rows there.
+func (s *SMSService) filtered(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
+	pages := s.pages(ctx, options)
+	return func(yield func(listPage, error) bool) {
+		kept, dropped := 0, 0
+		for page, err := range pages {
+			for i := range page.Transactions {
+				switch {
+				case page.contradicts(i):
+					dropped++
+				case !page.skips(i):
+					kept++
+				}
+			}
+			if !yield(page, err) {
+				return
+			}
+		}
+		if dropped > 0 && kept == 0 && options.After == "" {
+			const reason = "the service listed only rows that contradict the options: it does not filter as the contract says " +
+				"(sms.list.params)"
+			yield(listPage{}, s.listError(reason, ErrFilterIgnored))
 		}
 	}
 }
@@ -185,18 +215,35 @@ func (s *SMSService) listError(reason string, classes ...error) error {
 type listPage struct {
 	codec.Page
 
-	place         int    // for a RowError
-	fresh         bool   // see isFresh
-	repeated      []bool // the rows that were on the two pages before; nil if there were none
-	after, before time.Time
-	tracker       *pageTracker
+	place    int    // for a RowError
+	fresh    bool   // see isFresh
+	repeated []bool // the rows that were on the two pages before; nil if there were none
+	options  *sms.ListOptions
+	meaning  sms.Status // of the status in the options
+	tracker  *pageTracker
 }
 
-// skips reports whether a row was on the pages before, or is beyond the bounds of the listing.
+// skips reports whether a row was on the pages before, is beyond the bounds of the listing, or contradicts its filters.
 func (p *listPage) skips(row int) bool {
-	at := p.Transactions[row].CreatedAt
-	outside := !at.IsZero() && (at.Before(p.after) || !p.before.IsZero() && !at.Before(p.before))
-	return outside || p.repeated != nil && p.repeated[row]
+	at, after, before := p.Transactions[row].CreatedAt, p.options.CreatedAfter, p.options.CreatedBefore
+	outside := !at.IsZero() && (at.Before(after) || !before.IsZero() && !at.Before(before))
+	return outside || p.repeated != nil && p.repeated[row] || p.contradicts(row)
+}
+
+// contradicts reports whether a row is not what was asked for. A member that the row does not have, or that cannot be compared, is no
+// contradiction.
+func (p *listPage) contradicts(row int) bool {
+	tx, o := &p.Transactions[row], p.options
+	other := func(got, want string) bool { return want != "" && got != "" && got != want }
+	isName := func(text string) bool { return text != "" && !strings.ContainsAny(text, "0123456789*") }
+	status := tx.Status
+	if p.meaning == sms.StatusDelivered && (status == sms.StatusRead || status == sms.StatusPlayed) {
+		status = sms.StatusDelivered // the recipient has it
+	}
+	return contradicts(tx.To, o.To) || contradicts(tx.From, o.From) ||
+		isName(tx.From) && isName(o.From) && !strings.EqualFold(tx.From, o.From) ||
+		other(tx.ID, o.ID) || other(tx.RequestID, o.RequestID) || o.ReferenceID != "" && !sameReference(tx.ReferenceID, o.ReferenceID) ||
+		p.meaning != sms.StatusUnknown && status != sms.StatusUnknown && status != p.meaning
 }
 
 func (p *listPage) rowsOf(referenceID string) (rows []listedRow) {
@@ -236,6 +283,7 @@ func (p listPage) rowErrors() error {
 // pages walks over the pages of a listing and sees to it that the walk ends.
 func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
 	query, seen := s.firstPage(options)
+	meaning := s.core.smsList().codec.Status(options.Status)
 	return func(yield func(listPage, error) bool) {
 		tracker := newPageTracker(seen)
 		for page, err := range s.fetch(ctx, query, options.PageSize, options.PagesAhead) {
@@ -243,7 +291,7 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 				yield(listPage{}, err)
 				return
 			}
-			page.after, page.before, page.tracker = options.CreatedAfter, options.CreatedBefore, tracker
+			page.options, page.meaning, page.tracker = &options, meaning, tracker
 			if fault := tracker.follow(&page); fault != "" {
 				const paging = ": the service does not page as the contract says (sms.list.paging, sms.list.params)"
 				yield(listPage{}, s.listError(fault+paging))

@@ -122,11 +122,70 @@ func seeded(from, below int) []string {
 	return ids
 }
 
+// A filter is the service's word; a row is proof.
+func TestListYieldsOnlyRowsThatWereAskedFor(t *testing.T) {
+	t.Parallel()
+	to := sms.ListOptions{To: "+639171234567"}
+	for _, tt := range []struct {
+		options sms.ListOptions
+		row     string
+		kept    bool
+	}{
+		{to, `"to":"639171234567"`, true},
+		{to, `"to":"09171234567"`, true},
+		{to, `"to":"+63 917 123-4567"`, true},
+		{to, `"to":"63917***4567"`, true},
+		{to, `"to":"unknown"`, true},
+		{to, `"to":""`, true},
+		{to, `"text":"x"`, true},
+		{to, `"to":"639180000000"`, false},
+		{sms.ListOptions{From: "ACME"}, `"from":"acme"`, true},
+		{sms.ListOptions{From: "ACME"}, `"from":"OTHER"`, false},
+		{sms.ListOptions{From: "ACME"}, `"from":"639171234567"`, true},
+		{sms.ListOptions{From: "639171234567"}, `"from":"639180000000"`, false},
+		{sms.ListOptions{ID: "m-1"}, `"text":"x"`, true},
+		{sms.ListOptions{ID: "m-2"}, `"text":"x"`, false},
+		{sms.ListOptions{ReferenceID: "r-1"}, `"referenceId":"R-1"`, true},
+		{sms.ListOptions{ReferenceID: "r-1"}, `"referenceId":"r-2"`, false},
+		{sms.ListOptions{ReferenceID: "r-1"}, `"referenceId":null`, true},
+		{sms.ListOptions{RequestID: "q-1"}, `"requestId":"q-2"`, false},
+		{sms.ListOptions{Status: "delivered"}, `"dlrStatus":"DELIVRD"`, true},
+		{sms.ListOptions{Status: "delivered"}, `"dlrStatus":"read"`, true},
+		{sms.ListOptions{Status: "delivered"}, `"dlrStatus":"new"`, true},
+		{sms.ListOptions{Status: "new"}, `"dlrStatus":"failed"`, true},
+		{sms.ListOptions{Status: "delivered"}, `"dlrStatus":"failed"`, false},
+		{sms.ListOptions{Status: "read"}, `"dlrStatus":"delivered"`, false},
+		{sms.ListOptions{CategoryID: "c-1"}, `"categoryId":"c-2"`, true},
+	} {
+		client, mock := mocked(t, overlay(t, `{"sms.list": {"params": {"status": "state"}}}`))
+		respondingLists(mock, func(int) (int, string) {
+			return http.StatusOK, `{"hasNext":false,"data":[{"transactionId":"m-1",` + tt.row + `}]}`
+		})
+		rows, errs := list(client.SMS.List(t.Context(), tt.options))
+		require.Len(t, errs, map[bool]int{false: 1, true: 0}[tt.kept], tt.row)
+		assert.Len(t, rows, map[bool]int{false: 0, true: 1}[tt.kept], tt.row)
+		for _, err := range errs {
+			require.ErrorIs(t, err, messaging.ErrFilterIgnored)
+		}
+	}
+	client, mock := mocked(t)
+	respondingLists(mock, func(n int) (int, string) {
+		return http.StatusOK, fmt.Sprintf(`{"totalRows":3,"hasNext":%v,"data":[{"transactionId":"m-%d","to":"63917123456%d"}]}`, n < 3, n, n+5)
+	})
+	var totals, kept []int
+	for page, err := range client.SMS.Pages(t.Context(), to) {
+		require.NoError(t, err)
+		totals, kept = append(totals, page.Total), append(kept, len(page.Transactions))
+	}
+	assert.Equal(t, []int{3, 3, 3}, totals, "the service's")
+	assert.Equal(t, []int{0, 1, 0}, kept)
+}
+
 func TestListOnTheWire(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t)
 	requests := respondingLists(mock, func(n int) (int, string) {
-		return http.StatusOK, fmt.Sprintf(`{"status":true,"totalRows":2,"totalPages":2,"pageNumber":%d,"hasNext":%v,"data":[{"transactionId":"t-%d"}]}`, n, n == 1, n)
+		return http.StatusOK, fmt.Sprintf(`{"status":true,"totalRows":2,"totalPages":2,"pageNumber":%d,"hasNext":%v,"data":[{"transactionId":"i&d","messageParts":%d}]}`, n, n == 1, n)
 	})
 	after := time.Date(2026, 10, 1, 2, 0, 0, 123_999_999, time.FixedZone("", 2*3600))
 	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{
@@ -134,7 +193,7 @@ func TestListOnTheWire(t *testing.T) {
 		From: "AC/ME", To: "+639171234567", PageSize: 500, SortBy: "dateCreated", Descending: true, Extra: url.Values{"tag": {"a", "b"}},
 	}))
 	require.Empty(t, errs)
-	assert.Equal(t, []string{"t-1", "t-2"}, idsOf(rows))
+	assert.Len(t, rows, 1, "the second page has the same row")
 	got := requests()
 	require.Len(t, got, 2)
 	for i, r := range got {

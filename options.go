@@ -38,6 +38,7 @@ type settings struct {
 	userAgent        string
 	plainHTTP        bool
 	lenient          bool
+	fromEnv          bool // problems name environment variables
 
 	problems []wire.Problem
 }
@@ -103,9 +104,12 @@ func (s *settings) checkSecret(option, what, value string) {
 
 // WithToken authenticates with a token in the Authorization header. The token is given without the scheme word ("Bearer" by
 // default), which the contract adds.
-func WithToken(token string) Option {
+func WithToken(token string) Option { return withToken(token, "WithToken") }
+
+// withToken is WithToken with a token from an option or a variable, which an error names. So is withAPIKey.
+func withToken(token, from string) Option {
 	return func(s *settings) {
-		s.checkSecret("WithToken", "a token", token)
+		s.checkSecret(from, "a token", token)
 		s.credentials[0] = tokenCredential(token)
 	}
 }
@@ -126,14 +130,15 @@ func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 // WithAPIKey authenticates with a key and its secret, or with a key alone, and "" as its secret, if the contract has no secret
 // (auth.keyPair.secret). By default they go into the body of a send and the query of a read,
 // where proxies and servers may log them. A contract can put them into headers instead (auth.keyPair.in: "header" or "basic").
-func WithAPIKey(key, secret string) Option { return withAPIKey(key, secret, "WithAPIKey") }
+func WithAPIKey(key, secret string) Option {
+	return withAPIKey(key, secret, "WithAPIKey", "WithAPIKey")
+}
 
-// withAPIKey is WithAPIKey with a secret from an option or a variable, which an error names.
-func withAPIKey(key, secret, secretFrom string) Option {
+func withAPIKey(key, secret, keyFrom, secretFrom string) Option {
 	return func(s *settings) {
-		s.checkSecret("WithAPIKey", "a key", key)
+		s.checkSecret(keyFrom, "a key", key)
 		if secret != "" {
-			s.checkSecret("WithAPIKey", "a secret", secret)
+			s.checkSecret(secretFrom, "a secret", secret)
 		}
 		s.credentials[0] = keyCredential(key, secret, secretFrom)
 	}

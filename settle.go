@@ -205,7 +205,8 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 		refused++
 	}
 	if refused < len(rows) {
-		return sms.Transaction{}, s.listError("the listed message has no ID, an error, or a number or a status that is another or cannot be read")
+		return sms.Transaction{}, s.listError(
+			"the listed message has no ID, an error, or a number or a status that is another or cannot be read")
 	}
 	row := rows[0]
 	var secrets redact.Secrets

@@ -178,7 +178,8 @@ type reader struct {
 // newReader compiles an operation that reads lists of paths by concept. Places are those of what is asked for: of its value or, if
 // hasRows, of its rows.
 func newReader(
-	t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair, lists map[string][]string, places []string, hasRows bool,
+	t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair,
+	lists map[string][]string, places []string, hasRows bool,
 ) reader {
 	lists = maps.Clone(lists)
 	lists["status"] = t.SMSSend.Response["status"]

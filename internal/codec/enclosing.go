@@ -208,7 +208,8 @@ func compileWords(t *table.Table, accepted, refused []string) words {
 		}
 	}
 	for status, all := range t.WebhookDelivery.Statuses {
-		all = slices.DeleteFunc(slices.Clone(all), func(word string) bool { return !hasLetter(word) }) // a number may be a state of any kind
+		// A number may be a state of any kind.
+		all = slices.DeleteFunc(slices.Clone(all), func(word string) bool { return !hasLetter(word) })
 		if slices.Contains([]string{"failed", "expired", "rejected"}, status) {
 			w.undelivered = append(w.undelivered, all...)
 		}
@@ -258,5 +259,6 @@ func (w *words) isID(v value, word string) bool {
 // isName reports whether a text can name a message: at most 256 characters, none of them a control character, in valid UTF-8.
 func isName(word string) bool {
 	const longest = 256
-	return utf8.RuneCountInString(word) <= longest && !strings.ContainsFunc(word, func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError })
+	isOdd := func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }
+	return utf8.RuneCountInString(word) <= longest && !strings.ContainsFunc(word, isOdd)
 }

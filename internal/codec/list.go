@@ -354,7 +354,7 @@ func (l *List) follow(cursor string) (wire.Position, error) {
 
 func (l *List) followLink(text string) (wire.Position, error) {
 	link, err := l.url.Parse(text)
-	if err != nil || !sameOrigin(link, l.url) || link.User != nil {
+	if err != nil || !sameOrigin(link, l.url) || link.User != nil || !l.isBelowBase(link) {
 		return wire.Position{}, errElsewhere
 	}
 	if l.method == "POST" && link.EscapedPath() != l.url.EscapedPath() {
@@ -364,6 +364,12 @@ func (l *List) followLink(text string) (wire.Position, error) {
 		return wire.Position{}, errQuery
 	}
 	return wire.Position{Set: true, Link: link.RequestURI()}, nil
+}
+
+// isBelowBase reports whether a link stays below the path of the base URL, at which another service may be.
+func (l *List) isBelowBase(link *url.URL) bool {
+	base := strings.TrimSuffix(l.url.Path, l.op.Path) + "/"
+	return strings.HasPrefix(link.Path, base) && !slices.Contains(strings.Split(link.Path, "/"), "..")
 }
 
 func sameOrigin(a, b *url.URL) bool {

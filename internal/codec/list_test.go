@@ -974,3 +974,30 @@ func TestListDecodeFailure(t *testing.T) {
 	assert.NotContains(t, err.Error(), "v4lue")
 	assert.Zero(t, failure)
 }
+
+// Another service may be at another path of the host.
+func TestListDecodeRefusesLinkBesideTheBasePath(t *testing.T) {
+	t.Parallel()
+	c := parse(t, byCursor)
+	target, err := url.Parse("https://api.example.com/v1/api/sms")
+	require.NoError(t, err)
+	l := codec.CompileList(c, target, nil)
+	for link, isBelow := range map[string]bool{
+		"https://api.example.com/v1/api/sms?after=x": true,
+		"/v1/other?after=x":                          true,
+		"?after=x":                                   true,
+		"/v2/api/sms?after=x":                        false,
+		"/api/sms?after=x":                           false,
+		"/v1/../v2?after=x":                          false,
+		"/v1/%2e%2e/v2?after=x":                      false,
+		"/v10/api/sms?after=x":                       false,
+	} {
+		body := fmt.Sprintf(`{"data":[{"id":"a"}],"nextPage":%q}`, link)
+		page, _, err := l.Decode([]byte(body), wire.Position{}, 0, nil)
+		assert.Equal(t, isBelow, err == nil, "%s: %v", link, err)
+		if !isBelow {
+			require.ErrorIs(t, err, codec.ErrPage)
+			assert.Zero(t, page.Next)
+		}
+	}
+}

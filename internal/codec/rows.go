@@ -212,7 +212,9 @@ func (r *rowReader) fill(doc []byte) {
 	}
 	r.row.Status = r.status(r.row.DeliveryStatus)
 	for _, m := range r.extra {
-		r.keep(m.text, bytes.Clone(doc[m.start:m.end]))
+		if value := r.unused(doc[m.start:m.end], m.node); value != nil {
+			r.keep(m.text, value)
+		}
 	}
 	if left {
 		r.keepUnused(all)
@@ -248,6 +250,28 @@ func (r *rowReader) fillColumn(c *column, row reflect.Value, all string) (reason
 		left = true
 	}
 	return reason, left
+}
+
+// unused returns a value without the members that fill a field, or nil if nothing else is in it.
+func (r *rowReader) unused(value []byte, n *jsonscan.Node) json.RawMessage {
+	members := jsonscan.Members(value)
+	if members == nil || len(n.Children) == 0 {
+		return bytes.Clone(value)
+	}
+	var left []member
+	for _, m := range members {
+		child := n.Child([]byte(m.Name))
+		if child.IsLeaf() && r.used[child.Slot] {
+			continue
+		}
+		if rest := r.unused(m.Value, child); rest != nil {
+			left = append(left, member{name: m.Name, raw: rest})
+		}
+	}
+	if len(left) == 0 && len(members) > 0 {
+		return nil
+	}
+	return appendObject(nil, left)
 }
 
 // keepUnused puts into Extra what stands under known names and fills no field.
@@ -318,7 +342,13 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 	return ""
 }
 
-// status returns the meaning of a delivery status. A page has few different ones.
+// Status returns the meaning of a delivery status.
+func (l *List) Status(word string) sms.Status {
+	meaning, _ := table.Meaning(l.rows.statuses, word, true)
+	return sms.Status(meaning)
+}
+
+// status is Status for the rows of a page. A page has few different ones.
 func (r *rowReader) status(word string) sms.Status {
 	if word == "" {
 		return sms.StatusUnknown

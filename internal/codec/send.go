@@ -254,8 +254,8 @@ func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
 	}
 }
 
-// namesOf returns the top-level names of the fields that a message has, without those of empty fields that give way if they do. Constants and
-// the key pair have taken others.
+// namesOf returns the top-level names of the fields that a message has, without those of empty fields that give way if they do. Constants
+// and the key pair have taken others.
 func (s *Send) namesOf(call *wire.Call, giveWay bool) []string {
 	names := make([]string, 0, 8)
 	for i := range call.Fields {
