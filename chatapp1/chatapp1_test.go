@@ -207,7 +207,8 @@ func TestSendReportsEveryProblem(t *testing.T) {
 		"a fraction of a unit": {to.Text("Hi").WithTTL(1500 * time.Millisecond), []string{"TTL"}},
 		"a text and an SMS":    {to.Text("").WithFallback(sms.Fallback{}), []string{"Payload.Body", "Fallback.From", "Fallback.Text"}},
 		"fields that the message has": {
-			to.Raw(map[string]any{"to": "SECRET", "dlrReport": "SECRET", "ttl": "SECRET", "sms_text": "SECRET", "text": "Hi"}),
+			to.Raw(map[string]any{"to": "SECRET", "dlrReport": "SECRET", "ttl": "SECRET", "sms_text": "SECRET", "text": "Hi"}).
+				WithTTL(time.Minute).WithFallback(sms.Fallback{From: "ACME", Text: "Hi"}),
 			[]string{`Payload.Fields["dlrReport"]`, `Payload.Fields["sms_text"]`, `Payload.Fields["to"]`, `Payload.Fields["ttl"]`},
 		},
 		"a pointer": {chatapp1.Message{ChannelID: "1", To: number, Payload: &chatapp1.Text{Body: "SECRET"}}, []string{"Payload"}},

@@ -98,8 +98,8 @@ func WithAPIKey(key, secret string) Option {
 }
 
 // WithWindow refuses messages of chat app 2, other than templates, to a recipient who has not written within d by the server's clock, as
-// the platform does after 24 hours: with status 400 and, by the default contract, the code 131047. A recipient writes by an [InboundChatApp]
-// that [Server.Receive] sends. WithWindow panics unless d is above zero.
+// the platform does after 24 hours: with status 400 and, by the default contract, the code 131047. A recipient writes by an
+// [InboundChatApp] that [Server.Receive] sends. WithWindow panics unless d is above zero.
 func WithWindow(d time.Duration) Option {
 	must(d > 0, "WithWindow(%v): the window is not above zero", d)
 	return func(s *Server) { s.window = d }

@@ -144,8 +144,8 @@ type Transaction struct {
 	Country  string `concept:"country"`
 	// Description explains the status.
 	Description string `concept:"description"`
-	// Extra holds, as JSON, the members of the row, and of objects in it, that fill no other field, because the contract does not name them or prefers
-	// another name, or because they cannot be read. It is nil if there are none.
+	// Extra holds, as JSON, the members of the row, and of objects in it, that fill no other field, because the contract does not name
+	// them or prefers another name, or because they cannot be read. It is nil if there are none.
 	Extra map[string]json.RawMessage
 }
 
