@@ -202,7 +202,9 @@ func (a *adversary) lookup(r *http.Request) (*http.Response, error) {
 		}
 	}
 	listing := func(rows string) string { return `{"hasNext":false,"data":[` + rows + `]}` }
-	respond := func(body string, headers ...string) (*http.Response, error) { return answer(r, 200, body, headers...), nil }
+	respond := func(body string, headers ...string) (*http.Response, error) {
+		return answer(r, 200, body, headers...), nil
+	}
 	poison := func(format string) (*http.Response, error) { return respond(listing(fmt.Sprintf(format, reference))) }
 	stranger := `{"transactionId":"x-1","referenceId":"order-9","to":"639180000000"}`
 	switch a.pick("fresh", "fresh", "fresh", "cached", "cache without a header", "filter ignored", "other people's", "claimed", "failed", "hangs",
@@ -258,4 +260,3 @@ func answer(r *http.Request, status int, body string, headers ...string) *http.R
 	}
 	return resp
 }
-
