@@ -59,7 +59,7 @@ func TestServerReadsEveryDurationOfAMessage(t *testing.T) {
 			require.NoError(t, err)
 			var got []time.Duration
 			for _, value := range reflect.ValueOf(srv.Sent()[0]).Fields() {
-				if d, ok := value.Interface().(time.Duration); ok {
+				if d, ok := reflect.TypeAssert[time.Duration](value); ok {
 					got = append(got, d)
 				}
 			}

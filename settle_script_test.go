@@ -681,7 +681,7 @@ func TestSettleReadsWhatDecides(t *testing.T) {
 		`"transactionId":"Delivered"`:                                  false,
 		`"transactionId":"queued"`:                                     false,
 		`"transactionId":"` + strings.Repeat("m", 257) + `"`:           false,
-		`"transactionId":"m"`:                                         false,
+		`"transactionId":"m\u0007"`:                                    false,
 		`"transactionId":"m-1","error":{"text":"no route"}`:            false,
 		`"transactionId":"m-1","error":null,"code":"0"`:                true,
 		`"transactionId":"m-1","error":"no route"`:                     false,

@@ -291,8 +291,6 @@ func (r *round) outcomes(ctx context.Context, by channel, client *messaging.Clie
 		if out.index < 0 || out.index >= len(references) || references[out.index] != out.reference {
 			r.fail("outcome %d is that of %q", out.index, out.reference)
 		}
-		if client != r.quiet {
-		}
 		r.book.enter(out)
 		return out
 	})
