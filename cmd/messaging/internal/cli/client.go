@@ -18,8 +18,7 @@ func NewClient(timeout time.Duration, plainHTTP bool, options ...messaging.Optio
 	client, err := messaging.NewClientFromEnv(options...)
 	if err != nil {
 		err = errors.New(strings.NewReplacer(
-			"options: want credentials, got none; use WithToken, WithTokenSource, WithAPIKey or WithAuth",
-			token+": required, but absent; or set "+pair,
+			", or use an option such as WithAuth", "",
 			"use WithAuth(messaging.Basic(user, password))", "set "+pair,
 			"baseURL", "MESSAGING_BASE_URL", "WithPlainHTTP", "--plain-http", "WithTimeout", "--timeout",
 			"WithRateLimit: perSecond", "--rate:", "WithToken", token, "WithAPIKey", pair,
