@@ -69,7 +69,8 @@ func TestSendAllAgreesWithLedger(t *testing.T) {
 				assertLedger(t, verdicts, ledger)
 				assert.Zero(t, count[messaging.NotSent], "%v", count)
 				if settles && channel.listed {
-					assert.Greater(t, count[messaging.Accepted], n-10, "%v", count)
+					// What the service did not process stays unknown: it drops one request unread and refuses one with a 500 in each round.
+					assert.GreaterOrEqual(t, count[messaging.Accepted], n-2*rounds, "%v", count)
 				} else {
 					assert.Equal(t, 5*rounds, count[messaging.Unknown], "nothing is settled: %v", count)
 				}

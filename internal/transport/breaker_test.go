@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"runtime"
 	"strings"
 	"sync"
@@ -314,6 +315,11 @@ func TestProbeDiffersFromWhatFailed(t *testing.T) {
 		}
 		var mu sync.Mutex
 		var probes []string
+		probed := func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(probes)
+		}
 		var calls sync.WaitGroup
 		call := func(to string, within time.Duration) {
 			calls.Go(func() {
@@ -330,14 +336,14 @@ func TestProbeDiffersFromWhatFailed(t *testing.T) {
 		}
 		call("a", time.Hour)
 		time.Sleep(700 * time.Millisecond) // a has probed and failed, with nobody beside it
-		require.Equal(t, []string{"a"}, probes)
+		require.Equal(t, []string{"a"}, probed())
 		for range 20 {
 			call("a", time.Hour)
 			call("hasty", 900*time.Millisecond)
 		}
 		call("b", time.Hour)
 		time.Sleep(600 * time.Millisecond)
-		assert.Equal(t, []string{"a", "b"}, probes)
+		assert.Equal(t, []string{"a", "b"}, probed())
 		time.Sleep(time.Hour)
 		calls.Wait()
 	})
