@@ -293,7 +293,8 @@ func compilable(file string, b block, module string) (string, error) {
 		text = position(file, b) + text
 	}
 
-	known := map[string]string{"messaging": module, "sqlstore": module + "/webhook/sqlstore"}
+	hooks := module + "/webhook/"
+	known := map[string]string{"messaging": module, "sqlstore": hooks + "sqlstore", "conversations": hooks + "conversations"}
 	packages, err := filepath.Glob("*/*.go") // not those of other modules, which README.md names without importing them
 	if err != nil {
 		return "", err
