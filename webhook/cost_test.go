@@ -35,7 +35,8 @@ func TestCostOfRepeatedParameters(t *testing.T) {
 				break
 			}
 		}
-		assert.LessOrEqual(t, large, 6*small, one)
+		// In proportion it is four times, in the square sixteen; the race detector adds to either.
+		assert.LessOrEqual(t, large, 10*small, one)
 	}
 }
 
