@@ -12,19 +12,22 @@ import (
 // State is what is known of a message in the outbox, in the column state of the table messaging_outbox.
 type State string
 
-// The states of a message. The last three are final.
+// The states of a message. The last four are final.
 const (
-	Waiting  State = "waiting"  // for its time, its job or its next attempt; nothing was sent
+	Waiting  State = "waiting"  // for its time, its turn or its next attempt; nothing was sent
 	Sending  State = "sending"  // an attempt has begun, and its outcome is not recorded yet
 	Unknown  State = "unknown"  // it may have been sent, and is looked up until Options.SettleFor is over
 	Parked   State = "parked"   // nobody can know if it was sent, or its attempts are used up: a person decides
 	Accepted State = "accepted" // the service took it
 	Refused  State = "refused"  // the service refused it, or it was invalid and not sent: a person can have it sent again
+	Expired  State = "expired"  // its time was over before it could be sent: a person can have it sent with a new expiry
 	Dropped  State = "dropped"  // a person decided not to send it
 )
 
 // States returns the states, in the order in which a message goes through them.
-func States() []State { return []State{Waiting, Sending, Unknown, Parked, Accepted, Refused, Dropped} }
+func States() []State {
+	return []State{Waiting, Sending, Unknown, Parked, Accepted, Refused, Expired, Dropped}
+}
 
 // Record is what is known of a parked or refused message.
 type Record struct {
@@ -90,11 +93,10 @@ const (
 	// that waits can have gone out if the database was restored from a backup, or if it was to be sent again.
 	Sent Decision = "sent"
 	// Resend: it did not go out, or was refused for a reason that is gone. A parked, unknown or refused message becomes
-	// Waiting, and is sent after the next round. If it did go out, the recipient gets it twice. A refused message is resent
+	// Waiting, and is sent within seconds. If it did go out, the recipient gets it twice. A refused message is resent
 	// until Options.KeepRefused is over.
 	Resend Decision = "resend"
-	// Drop: it is not to be sent. A parked, unknown, refused or waiting message becomes Dropped. This cancels a message:
-	// a job that runs later sends nothing.
+	// Drop: it is not to be sent. A parked, unknown, refused, expired or waiting message becomes Dropped. This cancels a message.
 	Drop Decision = "drop"
 )
 
@@ -108,21 +110,17 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 	case Resend:
 		return o.resolve(ctx, Waiting, problem, "'parked', 'unknown', 'refused'", keys)
 	case Drop:
-		return o.resolve(ctx, Dropped, problem, "'parked', 'unknown', 'refused', 'waiting'", keys)
+		return o.resolve(ctx, Dropped, problem, "'parked', 'unknown', 'refused', 'expired', 'waiting'", keys)
 	default:
 		return 0, fmt.Errorf("messagingriver: Resolve got the decision %q; want Sent, Resend or Drop", decision)
 	}
 }
 
-// resolve moves messages in some states to another one. A message that waits gets a job in the next round.
+// resolve moves messages in some states to another one.
 func (o *Outbox[TTx]) resolve(ctx context.Context, to State, problem, from string, keys []Key) (int, error) {
-	due := o.options.Keep
-	if to == Waiting {
-		due = 0
-	}
 	resolved, err := o.database.keys(ctx, `
 		UPDATE messaging_outbox
-		SET state = $2, problem = $3, decided_at = CLOCK, due_at = CLOCK + CAST($4 AS BIGINT), failures = 0,
+		SET state = $2, problem = $3, due_at = CLOCK, failures = 0,
 			not_before = CASE WHEN $2 = 'waiting' THEN 0 ELSE not_before END,
 			message = CASE WHEN $2 = 'waiting' THEN message ELSE NULL END,
 			recipient = CASE WHEN $2 = 'waiting' THEN recipient ELSE NULL END
@@ -130,6 +128,6 @@ func (o *Outbox[TTx]) resolve(ctx context.Context, to State, problem, from strin
 		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' IN (`+from+`)
 			AND ($2 <> 'waiting' OR message IS NOT NULL)
 		RETURNING channel, reference`,
-		list[Key](keys), string(to), problem, due.Milliseconds())
+		list[Key](keys), string(to), problem)
 	return len(resolved), err
 }

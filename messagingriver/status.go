@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver"
 )
 
 // Status is the state of an outbox at a time.
@@ -27,13 +24,14 @@ type ChannelStatus struct {
 	Channel string `json:"channel"`
 	// States has the states of which there are messages.
 	States []StateCount `json:"states"`
-	// Paused reports whether the channel's queue is paused. Problem is why the outbox paused it, and ProbeAt when it tries again.
-	// If a person paused it, both are zero.
-	Paused  bool      `json:"paused"`
-	Problem string    `json:"problem,omitempty"`
-	ProbeAt time.Time `json:"probeAt,omitzero"`
-	// Breaker is why the circuit breaker of some process was open within the last ten seconds, or "".
+	// Paused reports whether nothing is sent, because of a person or the account. Problem is what the service says of the account,
+	// or "".
+	Paused  bool   `json:"paused"`
+	Problem string `json:"problem,omitempty"`
+	// Breaker is why the shared circuit breaker is open, or "".
 	Breaker string `json:"breaker,omitempty"`
+	// ProbeAt is when the next message probes, if there is a Problem or a Breaker.
+	ProbeAt time.Time `json:"probeAt,omitzero"`
 }
 
 // StateCount is the number of messages in a state.
@@ -73,35 +71,28 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string) (Status, error) 
 		oldest := time.Duration(max(0, r.oldest.Int64)) * time.Millisecond
 		byName[r.channel].States = append(byName[r.channel].States, StateCount{r.state, r.n, oldest})
 	}
-	type pause struct {
-		queue, problem string
+	type trouble struct {
+		channel, cause string
+		account        bool
 		probeAt        int64
 	}
-	pauses, err := fetch(ctx, o.database, func(p *pause) []any { return []any{&p.queue, &p.problem, &p.probeAt} }, `
-		SELECT queue, problem, probe_at FROM messaging_pause
-		UNION ALL SELECT name, '', 0 FROM river_queue WHERE paused_at IS NOT NULL AND name NOT IN (SELECT queue FROM messaging_pause)`)
-	if err != nil {
-		return Status{}, err
-	}
-	type open struct{ channel, cause string }
-	breakers, err := fetch(ctx, o.database, func(b *open) []any { return []any{&b.channel, &b.cause} },
-		"SELECT channel, cause FROM messaging_breaker WHERE seen_at > CLOCK - CAST($1 AS BIGINT)", (2 * holdUp).Milliseconds())
+	troubles, err := fetch(ctx, o.database, func(t *trouble) []any { return []any{&t.channel, &t.cause, &t.account, &t.probeAt} }, `
+		SELECT channel, cause, account = 1, probe_at FROM messaging_breaker
+		UNION ALL SELECT name, '', false, 0 FROM messaging_pause WHERE kind = 'channel'`)
 	if err != nil {
 		return Status{}, err
 	}
 	var status Status
 	for name, channel := range byName {
-		for _, p := range pauses {
-			if p.queue == queueOf(name) {
-				channel.Paused, channel.Problem = true, p.problem
-				if p.probeAt > 0 {
-					channel.ProbeAt = time.UnixMilli(p.probeAt)
-				}
-			}
-		}
-		for _, b := range breakers {
-			if b.channel == name {
-				channel.Breaker = b.cause
+		for _, t := range troubles {
+			switch {
+			case t.channel != name:
+			case t.probeAt == 0:
+				channel.Paused = true
+			case t.account:
+				channel.Paused, channel.Problem, channel.ProbeAt = true, t.cause, time.UnixMilli(t.probeAt)
+			default:
+				channel.Breaker, channel.ProbeAt = t.cause, time.UnixMilli(t.probeAt)
 			}
 		}
 		slices.SortFunc(channel.States, func(a, b StateCount) int {
@@ -111,28 +102,26 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string) (Status, error) 
 	}
 	slices.SortFunc(status.Channels, func(a, b ChannelStatus) int { return strings.Compare(a.Channel, b.Channel) })
 	rate, err := fetch(ctx, o.database, func(f *float64) []any { return []any{f} },
-		`SELECT COALESCE(rate, (SELECT rate FROM messaging_rate WHERE name = 'workers'), CAST($1 AS DOUBLE PRECISION))
-		FROM messaging_rate WHERE name = 'account'`, o.options.Rate)
+		`SELECT COALESCE(rate, (SELECT MAX(rate) FROM messaging_live WHERE seen_at > CLOCK - CAST($2 AS BIGINT)), CAST($1 AS DOUBLE PRECISION))
+		FROM messaging_rate WHERE name = 'account'`, o.options.Rate, lifetime.Milliseconds())
 	if len(rate) > 0 {
 		status.Rate = rate[0]
 	}
 	return status, err
 }
 
-// Pause pauses the queues of some channels, or of all if none is given, until Resume. Messages under way end. It is River's
-// pause, so River's page shows it, too. The outbox itself never resumes a queue that a person paused.
+// Pause stops the messages of some channels, or of all if none is given, until Resume. Messages under way end.
 func (o *Outbox[TTx]) Pause(ctx context.Context, channels ...string) error {
-	return o.eachQueue(ctx, channels, o.river.QueuePause)
+	return o.eachChannel(ctx, channels, "INSERT INTO messaging_pause (kind, name) VALUES ('channel', $1) ON CONFLICT DO NOTHING")
 }
 
-// Resume resumes the queues of some channels, or of all if none is given, whoever paused them.
+// Resume ends what Pause began, and has channels that the outbox itself paused be tried at once.
 func (o *Outbox[TTx]) Resume(ctx context.Context, channels ...string) error {
-	return o.eachQueue(ctx, channels, o.river.QueueResume)
+	return errors.Join(o.eachChannel(ctx, channels, "DELETE FROM messaging_pause WHERE kind = 'channel' AND name = $1"),
+		o.eachChannel(ctx, channels, "UPDATE messaging_breaker SET probe_at = 0 WHERE channel = $1"))
 }
 
-func (o *Outbox[TTx]) eachQueue(
-	ctx context.Context, channels []string, do func(context.Context, string, *river.QueuePauseOpts) error,
-) error {
+func (o *Outbox[TTx]) eachChannel(ctx context.Context, channels []string, statement string) error {
 	for _, name := range channels {
 		if _, ok := o.channels[name]; !ok {
 			return fmt.Errorf("messagingriver: there is no channel %q; want one of %v", name, o.names())
@@ -143,19 +132,7 @@ func (o *Outbox[TTx]) eachQueue(
 	}
 	var err error
 	for _, name := range channels {
-		err = errors.Join(err, o.changeQueue(ctx, queueOf(name), do))
+		err = errors.Join(err, o.database.exec(ctx, statement, name))
 	}
 	return err
-}
-
-func (o *Outbox[TTx]) changeQueue(ctx context.Context, queue string, do func(context.Context, string, *river.QueuePauseOpts) error) error {
-	// River knows a queue when a process has worked it. One that was never worked can be paused, too.
-	if _, err := o.database.driver.GetExecutor().QueueCreateOrSetUpdatedAt(ctx,
-		&riverdriver.QueueCreateOrSetUpdatedAtParams{Metadata: []byte("{}"), Name: queue}); err != nil {
-		return err
-	}
-	if err := o.database.exec(ctx, "DELETE FROM messaging_pause WHERE queue = $1", queue); err != nil {
-		return err
-	}
-	return do(ctx, queue, nil)
 }
