@@ -36,7 +36,7 @@ func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt,
 	if len(problems) > 0 {
 		return Receipt{}, invalid("FirstAccepted", problems)
 	}
-	var failed failedSends
+	var failed sendErrors
 	for _, send := range sends {
 		receipt, err := send(ctx)
 		if err == nil {
@@ -62,11 +62,11 @@ func allowsAnotherWay(err error) bool {
 	return e.Verdict == NotSent || e.Verdict == Refused && !e.NamesMessage()
 }
 
-// failedSends are the errors of several sends. It is the last one but for its text: if that has an unknown outcome, the ErrNotSent of one
+// sendErrors are the errors of several sends. It is the last one but for its text: if that has an unknown outcome, the ErrNotSent of one
 // before it must not match.
-type failedSends []error
+type sendErrors []error
 
-func (f failedSends) Error() string {
+func (f sendErrors) Error() string {
 	texts := make([]string, len(f))
 	for i, err := range f {
 		texts[i] = err.Error()
@@ -75,4 +75,4 @@ func (f failedSends) Error() string {
 }
 
 // Unwrap returns the last error.
-func (f failedSends) Unwrap() error { return f[len(f)-1] }
+func (f sendErrors) Unwrap() error { return f[len(f)-1] }
