@@ -64,7 +64,7 @@ func ExampleReceiver_ChatApp1() {
 		case webhook.Media:
 			fmt.Println(m.Name, "sends", c.Kind, "at", c.URL)
 		case webhook.Location, webhook.Contacts, webhook.Reply, webhook.Reaction, webhook.Product, webhook.Order, webhook.System,
-			webhook.Edit, webhook.Revoke, webhook.RequestWelcome, webhook.PaymentNotification, webhook.Unknown:
+			webhook.Edit, webhook.Revoke, webhook.RequestWelcome, webhook.Unknown:
 			fmt.Printf("%s sends %T\n", m.Name, c)
 		}
 		return nil
@@ -117,12 +117,12 @@ func ExampleReceiver_Delivery() {
 func ExampleReceiver_ParseSMS() {
 	hooks := receiver(webhook.WithSecret("key", "s3cret-s3cret-s3cret"))
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m, err := hooks.ParseSMS(r)
+		messages, err := hooks.ParseSMS(r) // most often one
 		if rejected, ok := errors.AsType[*webhook.RejectError](err); ok {
 			w.WriteHeader(rejected.Status)
 			return
 		}
-		fmt.Println(m.Text)
+		fmt.Println(messages[0].Text)
 	})
 	arrives(handler, "/?key=s3cret-s3cret-s3cret&from=639171234567&message=100%")
 	// Output:
@@ -321,21 +321,8 @@ func ExampleWithContract() {
 	// 200
 }
 
-// An access log that shows where a callback went, and nothing of what it brought.
-func ExampleScrubURL() {
-	handler := receiver().SMS(func(context.Context, webhook.SMSMessage) error { return nil })
-	logged := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Println(r.Method, webhook.ScrubURL(r.URL))
-		handler.ServeHTTP(w, r)
-	})
-	arrives(logged, "/hooks/sms?id=1&from=639171234567&message=Hello")
-	// Output:
-	// GET /hooks/sms?[36B]
-	// 200
-}
-
 // An account that sends several messages in one call. Each is handled by itself.
-func ExampleReceiver_ParseSMSMessages() {
+func ExampleReceiver_ParseSMS_several() {
 	names, err := contract.Parse([]byte(`{"webhook.sms": {"events": ["results"], "params": {"id": ["messageId"], "from": ["from"], "text": ["content.body"]}}}`))
 	if err != nil {
 		log.Fatal(err)
@@ -344,7 +331,7 @@ func ExampleReceiver_ParseSMSMessages() {
 		{"messageId": "m-1", "from": "639171234567", "content": {"body": "Hello"}},
 		{"messageId": "m-2", "from": "639177654321", "content": {"body": "Stop"}}]}`
 	messages, err := receiver(webhook.WithContract(names), webhook.WithPOST()).
-		ParseSMSMessages(httptest.NewRequest(http.MethodPost, "/hooks/sms", strings.NewReader(body)))
+		ParseSMS(httptest.NewRequest(http.MethodPost, "/hooks/sms", strings.NewReader(body)))
 	for _, m := range messages { // what could be read, also beside an error
 		fmt.Println(m.ID, m.From, m.Text)
 	}
