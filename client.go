@@ -53,7 +53,7 @@ const (
 	channelCount = iota + 1 // with the zero Channel
 )
 
-// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2". The zero value is "account".
+// String returns the channel's name as in the contract, such as "sms". The zero value is "account".
 func (c Channel) String() string {
 	switch {
 	case c == 0:

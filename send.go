@@ -72,7 +72,7 @@ type Outcome[M any] struct {
 	Err error
 }
 
-// Message is a message of any channel: an sms.Message, a chatapp1.Message or a chatapp2.Message.
+// Message is a message of any channel, such as an sms.Message: what the Send of a service takes.
 type Message interface{ sendable }
 
 // sendable keeps internal types out of the documentation of Message.

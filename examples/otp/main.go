@@ -1,5 +1,5 @@
-// Command otp sends one-time codes to people who wait for them. A send gets three seconds. If the response does not come in time, the
-// program looks the message up in the background. A test server plays the service, so it needs no account.
+// Command otp sends one-time codes to people who wait for them: as an SMS or, if that provably did not go out, over chat app 1. A send
+// gets three seconds. If the response does not come in time, the program looks the SMS up in the background. It needs no account.
 package main
 
 import (
@@ -7,15 +7,16 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"sync"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -25,8 +26,7 @@ func main() {
 	service := messagingtest.Start()
 	defer service.Close()
 	if err := run(context.Background(), service); err != nil {
-		fmt.Fprintln(os.Stderr, "otp:", err)
-		os.Exit(1) //nolint:gocritic // nothing that Close would release outlives the process
+		log.Fatal("otp: ", err) //nolint:gocritic // nothing that Close would release outlives the process
 	}
 }
 
@@ -38,8 +38,7 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	}
 	server := httptest.NewServer(c) // a real program has an http.Server with limits, as in docs/webhooks.md
 	defer server.Close()
-	c.callback, err = c.hooks.DeliveryURL(server.URL + "/hooks/delivery")
-	if err != nil {
+	if c.callback, err = c.hooks.DeliveryURL(server.URL + "/hooks/delivery"); err != nil {
 		return err
 	}
 	for _, fault := range []messagingtest.Fault{{}, messagingtest.Slow(10 * time.Second)} {
@@ -96,14 +95,19 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 	// The caller may hang up. That must not end the send, because its outcome would then be unknown.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 3*time.Second)
 	defer cancel()
-	_, err := c.client.SMS.Send(ctx, message)
-	switch messaging.VerdictOf(err) {
-	case messaging.Accepted:
+	_, err := messaging.FirstAccepted(ctx, func(ctx context.Context) (messaging.Receipt, error) {
+		receipt, err := c.client.SMS.Send(ctx, message)
+		if messaging.VerdictOf(err) == messaging.Unknown {
+			c.background.Go(func() { c.settle(message) })
+		}
+		return receipt, err
+	}, func(ctx context.Context) (messaging.Receipt, error) {
+		chat := chatapp1.New("channel-1", message.To).Text(message.Text)
+		return c.client.ChatApp1.Send(ctx, chat.WithReference(message.ReferenceID).WithCallback(message.CallbackURL))
+	})
+	if err == nil {
 		c.set(message.ReferenceID, "sent")
-	case messaging.Unknown: // the code may be on its way, so the page waits for it and does not ask for another
-		since := time.Now()
-		c.background.Go(func() { c.settle(message, since) })
-	default: // refused, or not sent: there is no message
+	} else if messaging.VerdictOf(err) != messaging.Unknown { // after that the code may be on its way, and the page waits for it
 		c.set(message.ReferenceID, "failed")
 		http.Error(w, "the code could not be sent; check the number, or try again", http.StatusBadGateway)
 		return
@@ -113,11 +117,10 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 }
 
 // settle looks up what became of a message. Its context is not the one of the request, which has ended.
-func (c *codes) settle(message sms.Message, since time.Time) {
+func (c *codes) settle(message sms.Message) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	_, err := c.client.SMS.Settle(ctx, message, since)
-	if err == nil {
+	if _, err := c.client.SMS.Settle(ctx, message, time.Now()); err == nil {
 		c.set(message.ReferenceID, "sent")
 	} else if messaging.VerdictOf(err) == messaging.Refused || errors.Is(err, messaging.ErrNotListed) {
 		c.set(message.ReferenceID, "failed") // the page offers another code
@@ -126,13 +129,11 @@ func (c *codes) settle(message sms.Message, since time.Time) {
 
 // report takes the service's delivery reports.
 func (c *codes) report(_ context.Context, report webhook.DeliveryReport) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.states[report.ReferenceID] = report.Status.String()
+	c.set(report.ReferenceID, report.Status.String())
 	return nil
 }
 
-// set sets the state of a code. A state that the service has reported stays: what Send and Settle say is older.
+// set sets the state of a code. A final one that the service has reported stays: what Send and Settle say is older.
 func (c *codes) set(reference, state string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

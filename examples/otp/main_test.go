@@ -96,6 +96,24 @@ func TestRefusedCodeIsFailed(t *testing.T) {
 	assert.Equal(t, "failed", c.state(reference(c)))
 }
 
+func TestCodeFallsBackToChatApp1OnlyIfTheSMSDidNotGoOut(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	service.Inject(messagingtest.Status(http.StatusPaymentRequired, 0), 1)
+	status, err := post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusAccepted, status)
+	require.Len(t, service.Sent(), 1)
+	assert.Equal(t, messagingtest.ChannelChatApp1, service.Sent()[0].Channel)
+	assert.Equal(t, "sent", c.state(reference(c)))
+	service.Inject(messagingtest.AcceptThenDrop(), 1)
+	_, err = post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	c.background.Wait()
+	require.Len(t, service.Sent(), 2, "the SMS went out, so there is no second code")
+	assert.Equal(t, messagingtest.ChannelSMS, service.Sent()[1].Channel)
+}
+
 func reference(c *codes) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
