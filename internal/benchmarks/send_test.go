@@ -166,7 +166,17 @@ type plainSMS struct {
 	ReferenceID string `json:"referenceId,omitempty"`
 }
 
-func plainBody(m sms.Message) (any, error) { return plainSMS{m.From, m.To, m.Text, m.ReferenceID}, nil }
+func plainBody(m sms.Message) (any, error) {
+	if strings.TrimSpace(m.From) == "" || !isRecipient(m.To) || m.Text == "" || !isText(m.From, 512) || !isText(m.Text, 32768) || !isText(m.ReferenceID, 512) {
+		return nil, errMessage
+	}
+	return plainSMS{m.From, m.To, m.Text, m.ReferenceID}, nil
+}
+
+func isRecipient(to string) bool {
+	digits := strings.TrimPrefix(to, "+")
+	return len(digits) >= 5 && len(digits) <= 15 && strings.Trim(digits, "0123456789") == ""
+}
 
 type (
 	plainTemplateMessage struct {
@@ -212,8 +222,7 @@ func templateBody(m sms.Message) (any, error) {
 // isValid checks what this library checks of a template with a body.
 func (m *plainTemplateMessage) isValid() bool {
 	t := &m.Template
-	digits := strings.TrimPrefix(m.To, "+")
-	ok := len(digits) >= 5 && len(digits) <= 15 && strings.Trim(digits, "0123456789") == "" && isText(m.ReferenceID, 512) &&
+	ok := isRecipient(m.To) && isText(m.ReferenceID, 512) &&
 		t.Name != "" && isText(t.Name, 512) && t.Language.Code != "" && isText(t.Language.Code, 512)
 	parts := map[string]bool{}
 	for _, component := range t.Components {
