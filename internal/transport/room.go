@@ -299,7 +299,7 @@ func (c *call) leaveBreakers(health Health) {
 
 // health returns what an attempt says of the service. Silence says something whoever's time it ended, if that was long enough.
 func (c *call) health(attempt context.Context) Health {
-	const long, late = 5 * time.Second, time.Second
+	const long = 5 * time.Second
 	o := &c.outcome
 	unread := o.Err != nil && !errors.Is(o.Err, errTooLarge)
 	switch {
@@ -317,7 +317,7 @@ func (c *call) health(attempt context.Context) Health {
 		usual = time.Duration(b.usual.Load())
 	}
 	deadline, ok := attempt.Deadline()
-	isLate := ok && time.Since(deadline) > late // the process stood still
+	isLate := ok && time.Since(deadline) >= frozen // the process stood still
 	switch {
 	case !isLate && (lasted >= long || usual > 0 && lasted >= max(time.Second, 10*usual)):
 		return Failing
