@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -415,5 +417,27 @@ func TestListenTakesEveryCallback(t *testing.T) {
 		handler.ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/"+name, http.NoBody))
 		assert.NotEqual(t, http.StatusNotFound, response.Code, name)
 		assert.Contains(t, newListen(console).Long, "/"+name)
+	}
+}
+
+func TestRowsHaveAColumnForEachFieldOfATransaction(t *testing.T) {
+	_, empty := columns(sms.Transaction{})
+	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
+		if field.Tag.Get("concept") == "" {
+			continue
+		}
+		var tx sms.Transaction
+		switch to := reflect.ValueOf(&tx).Elem().FieldByIndex(field.Index); {
+		case to.Kind() == reflect.String:
+			to.SetString("x")
+		case to.CanInt():
+			to.SetInt(1)
+		case to.Kind() == reflect.Bool:
+			to.SetBool(true)
+		default:
+			to.Set(reflect.ValueOf(time.Unix(1, 0)))
+		}
+		_, values := columns(tx)
+		assert.NotEqual(t, empty, values, "columns shows no %s", field.Name)
 	}
 }
