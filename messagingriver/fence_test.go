@@ -115,6 +115,15 @@ func TestAttemptIsNotMadeByAWorkerThatWasHeldUp(t *testing.T) {
 	}
 }
 
+func TestMessageThatExpiresBetweenClaimAndRequest(t *testing.T) {
+	t.Parallel()
+	o, a := claimed(t)
+	a.expires = sql.NullInt64{Int64: 1, Valid: true}
+	time.Sleep(2 * time.Millisecond)
+	r := o.send(t.Context(), o.channels["sms"], a, time.Time{})
+	assert.Equal(t, Expired, r.State)
+}
+
 func TestClaimEndsInTime(t *testing.T) {
 	assert.Less(t, claimAge+5*time.Second, lifetime, "what a worker claimed begins before others take it for dead")
 }

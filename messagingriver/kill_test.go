@@ -43,6 +43,7 @@ type program struct {
 
 	Service, Token string
 	PerSecond      float64       // the rate limit of a worker
+	Rate           float64       // of all workers, or 0
 	Clock          time.Duration // by how much the clock of a worker is wrong
 }
 
@@ -88,7 +89,7 @@ func (p program) open(ctx context.Context) (*sharedOutbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := messagingriver.Options{SendTimeout: killTimeout, SettleFor: 2 * time.Second, Workers: 20}
+	options := messagingriver.Options{SendTimeout: killTimeout, SettleFor: 2 * time.Second, Workers: 20, Rate: p.Rate}
 	if !strings.HasPrefix(p.Database, "postgres://") {
 		db, err := openShared(p.Database)
 		if err != nil {

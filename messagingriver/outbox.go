@@ -103,18 +103,20 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 	if err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)
 	}
-	channels := map[string]channel{}
+	o := &Outbox[TTx]{
+		options: options, channels: map[string]channel{}, database: database, river: inserter, worker: rand.Text(),
+		rate: pace{waiting: semaphore.NewWeighted(1)},
+	}
+	if o.client, err = client.With(messaging.WithGuard(o.guard)); err != nil {
+		return nil, err
+	}
 	for _, c := range []channel{
-		channelOf(messaging.ChannelSMS, client.SMS, func(m sms.Message) (_, _ string) { return m.ReferenceID, m.To }),
-		channelOf(messaging.ChannelChatApp1, client.ChatApp1, func(m chatapp1.Message) (_, _ string) { return m.ReferenceID, m.To }),
-		channelOf(messaging.ChannelChatApp2, client.ChatApp2, func(m chatapp2.Message) (_, _ string) { return m.ReferenceID, m.To }),
+		channelOf(messaging.ChannelSMS, o.client.SMS, func(m sms.Message) (_, _ string) { return m.ReferenceID, m.To }),
+		channelOf(messaging.ChannelChatApp1, o.client.ChatApp1, func(m chatapp1.Message) (_, _ string) { return m.ReferenceID, m.To }),
+		channelOf(messaging.ChannelChatApp2, o.client.ChatApp2, func(m chatapp2.Message) (_, _ string) { return m.ReferenceID, m.To }),
 	} {
 		c.places = semaphore.NewWeighted(int64(options.Workers))
-		channels[c.channel.String()] = c
-	}
-	o := &Outbox[TTx]{
-		options: options, client: client, channels: channels, database: database, river: inserter, worker: rand.Text(),
-		rate: pace{waiting: semaphore.NewWeighted(1)},
+		o.channels[c.channel.String()] = c
 	}
 	return o, nil
 }

@@ -116,6 +116,19 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 	}
 }
 
+// Renew has expired messages sent again, if that is possible within a time from now. It returns how many.
+func (o *Outbox[TTx]) Renew(ctx context.Context, expire time.Duration, keys ...Key) (int, error) {
+	if expire <= 0 {
+		return 0, fmt.Errorf("messagingriver: Renew got an expiry of %v; want a positive one", expire)
+	}
+	renewed, err := o.database.keys(ctx, `
+		UPDATE messaging_outbox SET state = 'waiting', problem = 'renewed', due_at = CLOCK, expires_at = CLOCK + CAST($2 AS BIGINT), failures = 0
+		FROM ROWS
+		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'expired' AND message IS NOT NULL
+		RETURNING channel, reference`, list[Key](keys), expire.Milliseconds())
+	return len(renewed), err
+}
+
 // resolve moves messages in some states to another one.
 func (o *Outbox[TTx]) resolve(ctx context.Context, to State, problem, from string, keys []Key) (int, error) {
 	resolved, err := o.database.keys(ctx, `

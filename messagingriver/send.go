@@ -31,13 +31,14 @@ var (
 
 // guard stops a message whose claim is too old or that has expired. The client asks it before each request, and again after a
 // wait.
-func (o *Outbox[TTx]) guard(a *attempt) error {
+func (o *Outbox[TTx]) guard(ctx context.Context, _ messaging.Outgoing) error {
+	a := ctx.Value(claimKey{}).(*attempt) //nolint:forcetypeassert // send sets it
 	now := uptime()
 	switch age := now - a.claimed; {
 	case a.expires.Valid && age >= time.Duration(a.expires.Int64)*time.Millisecond:
 		return errExpired
 	case age >= claimAge || now-time.Duration(o.live.at.Load()) >= claimAge:
-		return errHeldUp
+		return errors.Join(errHeldUp, messaging.RetryLater(0))
 	}
 	return nil
 }
@@ -68,25 +69,22 @@ func (o *Outbox[TTx]) send(ctx context.Context, c channel, a *attempt, turn time
 	}
 	defer context.AfterFunc(ctx, giveUp)()
 	defer time.AfterFunc(claimAge, giveUp).Stop()
-	if err = o.keep(sending, turn); err == nil {
-		err = o.guard(a)
-	}
-	if err != nil {
-		if r := o.judge(a, messaging.Receipt{}, err); r.State == Expired {
-			return r
-		}
+	if err = o.keep(sending, turn); err != nil {
 		return o.waits(a, err, 0, false)
 	}
 	receipt, err := c.send(sending, message)
+	if errors.Is(err, errHeldUp) {
+		return o.waits(a, errHeldUp, 0, false)
+	}
 	r := o.judge(a, receipt, err)
 	if r.State == Waiting {
-		blame := ctx.Err() == nil && wasTried(err) && !isAccount(err) && !o.inTrouble(c.channel)
+		blame := ctx.Err() == nil && wasTried(err) && !isAccount(err) && !errors.Is(err, messaging.ErrGuarded) && !o.inTrouble(c.channel)
 		r = o.waits(a, err, retryAfter(err), blame)
 	}
 	if isAccount(err) && (r.State == Waiting || r.State == Refused) {
 		r.account = err
 	}
-	if begun.Load() || wasTried(err) {
+	if begun.Load() || wasTried(err) && !errors.Is(err, messaging.ErrGuarded) {
 		note, _ := json.Marshal(verdict{messaging.VerdictOf(err).String(), r.Problem}) // of two texts
 		r.History = string(note[1 : len(note)-1])
 	}
@@ -153,10 +151,10 @@ func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) re
 	_, retryable := messaging.Retryable(err)
 	switch {
 	case errors.Is(err, errExpired):
-		r.State = Expired
-	case retryable, verdict == messaging.NotSent && !invalid, verdict == messaging.Refused && isAccount(err) && !namesMessage(err):
+		r.State, r.Problem = Expired, errExpired.Error()
+	case retryable, verdict == messaging.NotSent && !invalid && !errors.Is(err, messaging.ErrGuarded), verdict == messaging.Refused && isAccount(err) && !namesMessage(err):
 		r.State = Waiting
-	case invalid, verdict == messaging.Refused && !errors.Is(err, messaging.ErrDuplicate):
+	case invalid, errors.Is(err, messaging.ErrGuarded), verdict == messaging.Refused && !errors.Is(err, messaging.ErrDuplicate):
 		r.State = Refused
 	case a.Channel == messaging.ChannelSMS.String():
 		r.State = Unknown // or the service has the message already

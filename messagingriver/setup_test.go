@@ -79,6 +79,7 @@ type outbox interface {
 	Parked(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Refused(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
+	Renew(ctx context.Context, expire time.Duration, keys ...messagingriver.Key) (int, error)
 	SetRate(ctx context.Context, perSecond float64) error
 	Status(ctx context.Context) (messagingriver.Status, error)
 	Pause(ctx context.Context, channels ...string) error

@@ -35,7 +35,7 @@ type database interface {
 	Decode(channel string, message []byte) (messaging.Message, error)
 
 	// insert enqueues messages in a transaction of their own.
-	insert(ctx context.Context, messages []messaging.Message) (added int, err error)
+	insert(ctx context.Context, entries []entry) (added int, err error)
 	// work sends messages until ctx ends, and returns when all is recorded.
 	work(ctx context.Context, config *river.Config) error
 	pool() *sql.DB
@@ -111,7 +111,7 @@ func openSQLite(path string, create bool, client *messaging.Client, options mess
 
 // hasTables returns an error that says what to do if a database has no tables of this version.
 func hasTables(ctx context.Context, db database) error {
-	_, err := db.pool().ExecContext(ctx, "SELECT decided_at FROM messaging_outbox LIMIT 0")
+	_, err := db.pool().ExecContext(ctx, "SELECT expires_at FROM messaging_outbox LIMIT 0")
 	postgres, ok := errors.AsType[*pgconn.PgError](err)
 	isMissing := ok && (postgres.Code == "42P01" || postgres.Code == "42703") // undefined table, undefined column
 	if isMissing || err != nil && (strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "no such column")) {
@@ -120,14 +120,21 @@ func hasTables(ctx context.Context, db database) error {
 	return err
 }
 
-func (o outbox[TTx]) insert(ctx context.Context, messages []messaging.Message) (int, error) {
+func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (added int, err error) {
 	tx, commit, rollBack, err := o.begin(ctx)
 	if err != nil {
 		return 0, err
 	}
-	added, err := o.InsertMany(ctx, tx, messages, river.InsertOpts{})
-	if err != nil {
-		return 0, errors.Join(err, rollBack())
+	alike := map[messagingriver.InsertOptions][]messaging.Message{}
+	for _, e := range entries {
+		alike[e.options] = append(alike[e.options], e.message)
+	}
+	for options, messages := range alike {
+		n, err := o.InsertMany(ctx, tx, messages, options)
+		if err != nil {
+			return 0, errors.Join(err, rollBack())
+		}
+		added += n
 	}
 	return added, commit()
 }
