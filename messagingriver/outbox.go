@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -99,7 +100,7 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 	if err := options.complete(); err != nil {
 		return nil, err
 	}
-	inserter, err := river.NewClient(database.driver, &river.Config{})
+	inserter, err := river.NewClient(database.driver, &river.Config{Logger: slog.New(slog.DiscardHandler)}) // what it logs, the next tick mends
 	if err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)
 	}

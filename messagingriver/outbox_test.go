@@ -399,7 +399,7 @@ func TestLostAttemptIsSettledAndNeverRepeated(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, r.exec(t.Context(), fmt.Sprintf(
 			"UPDATE messaging_outbox SET state = 'sending', attempt = 1, began_at = %d, due_at = %d",
-			time.Now().Add(-time.Minute).UnixMilli(), time.Now().Add(-time.Second).UnixMilli())))
+			time.Now().Add(-time.Minute).UnixMilli(), time.Now().Add(time.Hour).UnixMilli())))
 		defer r.start(t)()
 		becomes(t, r, smsKey("after the request"), messagingriver.Accepted)
 		becomes(t, r, smsKey("before the request"), messagingriver.Parked)
