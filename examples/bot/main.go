@@ -42,11 +42,12 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	}
 	server := httptest.NewServer(b.hook) // a real bot has an http.Server with limits, as in docs/webhooks.md
 	defer server.Close()
-	hello := messagingtest.InboundChatApp{Channel: messagingtest.ChannelChatApp2, ID: "in-1", From: "639171234567", To: "channel-1", Text: "hello"}
+	const person = "639171234567"
+	hello := messagingtest.InboundChatApp{Channel: messagingtest.ChannelChatApp2, ID: "in-1", From: person, To: "sender-1", Text: "hi"}
 	service.Receive(ctx, server.URL+"?key=secret", hello, messagingtest.TwiceAtOnce())
-	question, _ := service.WaitFor(ctx, hello.From)
+	question, _ := service.WaitFor(ctx, person)
 	service.Receive(ctx, server.URL+"?key=secret", question.Tap("Order"), messagingtest.TwiceAtOnce())
-	reply, _ := service.WaitFor(ctx, hello.From)
+	reply, _ := service.WaitFor(ctx, person)
 	fmt.Println(question.Kind, "then:", reply.Text)
 	return b.river.Stop(ctx)
 }
