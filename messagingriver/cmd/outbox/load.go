@@ -84,7 +84,7 @@ func (op *operator) load() *cobra.Command {
 
 A line is {"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": "order-1"}},
 where the message is as encoding/json writes it. A file that ends in .csv has SMS: its first line names the columns, which
-are from, to, text, referenceID and callbackURL. A line may also have campaign, priority, at and expire, which win over the
+are from, to, text, reference and callback. A line may also have campaign, priority, at and expire, which win over the
 flags. A line that cannot be sent ends the load with its number; those before it are enqueued. A line with the reference ID
 of an earlier one is not enqueued: the load names it, and ends with status 1.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -245,7 +245,7 @@ func readCSV(in io.Reader) (reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("line 1: the names of the columns: %w", err)
 	}
-	columns := []string{"from", "to", "text", "referenceID", "callbackURL", "campaign", "priority", "at", "expire"}
+	columns := []string{"from", "to", "text", "reference", "callback", "campaign", "priority", "at", "expire"}
 	for i, name := range header {
 		header[i] = strings.TrimPrefix(name, "\ufeff")
 		if !slices.Contains(columns, header[i]) {
@@ -268,7 +268,7 @@ func readCSV(in io.Reader) (reader, error) {
 			return ""
 		}
 		return sms.Message{
-			From: value("from"), To: value("to"), Text: value("text"), ReferenceID: value("referenceID"), CallbackURL: value("callbackURL"),
+			From: value("from"), To: value("to"), Text: value("text"), ReferenceID: value("reference"), CallbackURL: value("callback"),
 		}, terms{value("campaign"), value("priority"), value("at"), value("expire")}, line, nil
 	}, nil
 }
