@@ -31,6 +31,8 @@ type database[TTx any] struct {
 	queryIn func(ctx context.Context, tx TTx, statement string, args ...any) (rows, error)
 	// missing selects the parts of the schema that the database does not have. An index whose creation was cut off is missing.
 	missing string
+	// estimate selects how many rows are final, if there are many, or is "".
+	estimate string
 	// patience bounds a wait for a lock in a transaction, or is "".
 	patience string
 }
@@ -58,6 +60,13 @@ func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 		},
 		missing: `SELECT value->>'name' FROM ROWS WHERE to_regclass(value->>'name') IS NULL
 			OR EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(value->>'name') AND NOT indisvalid)`,
+		estimate: `
+			WITH shares AS (SELECT attname, unnest(CAST(CAST(most_common_vals AS TEXT) AS TEXT[])) AS value, unnest(most_common_freqs) AS share
+				FROM pg_stats WHERE tablename = 'messaging_outbox' AND attname IN ('channel', 'state')
+					AND schemaname = (SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass('messaging_outbox')))
+			SELECT c.value, s.value, CAST(t.reltuples * c.share * s.share AS BIGINT), 0, NULL FROM pg_class t, shares c, shares s
+			WHERE t.oid = to_regclass('messaging_outbox') AND t.reltuples > 1000000 AND c.attname = 'channel'
+				AND s.attname = 'state' AND s.value IN ('accepted', 'refused', 'expired', 'dropped')`,
 		patience: "SET LOCAL lock_timeout = '2s'",
 	}
 }

@@ -37,7 +37,7 @@ func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {
 	}
 	open := []State{Waiting, Sending, Unknown, Parked}
 	return meter.RegisterCallback(func(ctx context.Context, observer metric.Observer) error {
-		status, err := o.status(ctx, "WHERE state IN ('waiting', 'sending', 'unknown', 'parked')")
+		status, err := o.status(ctx, openStates, nil, nil)
 		if err != nil {
 			return err
 		}

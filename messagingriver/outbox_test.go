@@ -59,15 +59,15 @@ func insert(t testing.TB, r rig, messages ...messaging.Message) {
 	require.Len(t, messages, added)
 }
 
-// becomes waits until a message is in a state.
-func becomes(t testing.TB, r rig, key messagingriver.Key, state messagingriver.State) row {
+// becomes waits until a message is in one of some states.
+func becomes(t testing.TB, r rig, key messagingriver.Key, states ...messagingriver.State) row {
 	t.Helper()
 	var record row
 	require.Eventually(t, func() bool {
 		var err error
 		record, err = r.row(t.Context(), key)
-		return err == nil && record.State == state
-	}, 2*time.Minute, 20*time.Millisecond, "%v should become %s", key, state)
+		return err == nil && slices.Contains(states, record.State)
+	}, 2*time.Minute, 20*time.Millisecond, "%v should become %v", key, states)
 	return record
 }
 

@@ -3,7 +3,9 @@ package messagingriver
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -29,11 +31,12 @@ func States() []State {
 	return []State{Waiting, Sending, Unknown, Parked, Accepted, Refused, Expired, Dropped}
 }
 
-// Record is what is known of a parked or refused message.
+// Record is what is known of a message.
 type Record struct {
 	Key
 
-	// Message is nil if it cannot be read, or was deleted after Options.KeepRefused.
+	State State `json:"state"`
+	// Message is nil if it cannot be read, or was deleted because it is final.
 	Message messaging.Message `json:"-"`
 	// Problem says what went wrong. It holds no number, text or secret.
 	Problem string `json:"problem"`
@@ -42,37 +45,80 @@ type Record struct {
 	// Created is when the message was enqueued, and Began when its last attempt began, or the zero time.
 	Created time.Time `json:"created"`
 	Began   time.Time `json:"began,omitzero"`
+	// Due is when a message that waits is sent, and when a final one became final. It is the zero time while a campaign is paused.
+	Due      time.Time `json:"due,omitzero"`
+	Expires  time.Time `json:"expires,omitzero"`
+	Priority Priority  `json:"priority"`
+	Campaign string    `json:"campaign,omitempty"`
+	// History has the attempts that ended, the oldest first; nil if none did. An attempt that was stopped before it tried anything
+	// is not among them.
+	History []Attempt `json:"history"`
+}
+
+// Attempt is an attempt that ended, or the lookup that settled it.
+type Attempt struct {
+	Began time.Time `json:"began"`
+	Ended time.Time `json:"ended"`
+	// Verdict is "accepted", "refused", "not sent" or "unknown", and Problem what went wrong.
+	Verdict string `json:"verdict"`
+	Problem string `json:"problem,omitempty"`
 }
 
 // Parked returns messages that wait for a person's decision: the first 500 after a key, by channel and reference ID. The zero Key
 // is before all.
 func (o *Outbox[TTx]) Parked(ctx context.Context, after Key) ([]Record, error) {
-	return o.records(ctx, Parked, after)
+	return o.page(ctx, Parked, after)
 }
 
 // Refused returns messages that were refused, like Parked.
 func (o *Outbox[TTx]) Refused(ctx context.Context, after Key) ([]Record, error) {
-	return o.records(ctx, Refused, after)
+	return o.page(ctx, Refused, after)
 }
 
-func (o *Outbox[TTx]) records(ctx context.Context, state State, after Key) ([]Record, error) {
+func (o *Outbox[TTx]) page(ctx context.Context, state State, after Key) ([]Record, error) {
+	return o.records(ctx, "state = $1 AND (channel, reference) > ($2, $3) ORDER BY channel, reference LIMIT 500",
+		string(state), after.Channel, after.Reference)
+}
+
+// Show returns what is known of the messages with a reference ID: one for each channel that has it.
+func (o *Outbox[TTx]) Show(ctx context.Context, reference string) ([]Record, error) {
+	return o.records(ctx, "channel IN (SELECT value->>'channel' FROM ROWS) AND reference = $2", o.channelKeys(), reference)
+}
+
+func (o *Outbox[TTx]) channelKeys() (keys list[Key]) {
+	for _, name := range o.names() {
+		keys = append(keys, Key{Channel: name})
+	}
+	return keys
+}
+
+func (o *Outbox[TTx]) records(ctx context.Context, which string, args ...any) ([]Record, error) {
 	type row struct {
 		Record
 
-		message        sql.NullString
-		created, began int64
+		message                      sql.NullString
+		history                      string
+		created, began, due, expires int64
 	}
 	rows, err := fetch(ctx, o.database, func(r *row) []any {
-		return []any{&r.Channel, &r.Reference, &r.Attempts, &r.Problem, &r.message, &r.created, &r.began}
+		return []any{
+			&r.Channel, &r.Reference, &r.State, &r.Attempts, &r.Problem, &r.message, &r.created, &r.began, &r.due, &r.expires, &r.Priority,
+			&r.Campaign, &r.history,
+		}
 	}, `
-		SELECT channel, reference, attempt, problem, message, created_at, COALESCE(began_at, 0) FROM messaging_outbox
-		WHERE state = $1 AND (channel, reference) > ($2, $3) ORDER BY channel, reference LIMIT 500`,
-		string(state), after.Channel, after.Reference)
+		SELECT channel, reference, state, attempt, problem, message, created_at, COALESCE(began_at, 0), COALESCE(due_at, 0),
+			COALESCE(expires_at, 0), priority, COALESCE(campaign, ''), history FROM messaging_outbox WHERE `+which, args...)
 	records := make([]Record, len(rows))
 	for i, r := range rows {
-		r.Created = time.UnixMilli(r.created)
-		if r.began > 0 {
-			r.Began = time.UnixMilli(r.began)
+		r.Created, r.Began, r.Due, r.Expires = timeOf(r.created), timeOf(r.began), timeOf(r.due), timeOf(r.expires)
+		var history []struct {
+			Began, Ended     int64
+			Verdict, Problem string
+		}
+		if json.Unmarshal([]byte("["+strings.TrimPrefix(r.history, ",")+"]"), &history) == nil {
+			for _, a := range history {
+				r.History = append(r.History, Attempt{timeOf(a.Began), timeOf(a.Ended), a.Verdict, a.Problem})
+			}
 		}
 		if known, ok := o.channels[r.Channel]; ok && r.message.Valid {
 			if message, problem := known.decode([]byte(r.message.String)); problem == nil {
@@ -82,6 +128,14 @@ func (o *Outbox[TTx]) records(ctx context.Context, state State, after Key) ([]Re
 		records[i] = r.Record
 	}
 	return records, err
+}
+
+// timeOf returns a time of the table, where 0 is none.
+func timeOf(milliseconds int64) time.Time {
+	if milliseconds == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(milliseconds)
 }
 
 // Decision is what a person decides about a message.

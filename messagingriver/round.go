@@ -58,16 +58,9 @@ const batch = 1000
 
 // expire gives up messages that wait beyond their time.
 func (o *Outbox[TTx]) expire(ctx context.Context) error {
-	for {
-		expired, err := o.database.keys(ctx, `
-			WITH batch AS MATERIALIZED (SELECT channel, reference FROM messaging_outbox
-				WHERE state = 'waiting' AND expires_at <= CLOCK ORDER BY expires_at LIMIT $1 UNLOCKED)
-			UPDATE messaging_outbox SET state = 'expired', problem = $2, due_at = CLOCK, recipient = NULL
-			WHERE state = 'waiting' AND `+inBatch+" RETURNING channel, reference", batch, errExpired.Error())
-		if err != nil || len(expired) < batch {
-			return err
-		}
-	}
+	_, err := o.sweep(ctx, "state = 'waiting' AND expires_at <= CLOCK", `UPDATE messaging_outbox
+		SET state = 'expired', problem = $2, due_at = CLOCK, recipient = NULL WHERE state = 'waiting' AND `, errExpired.Error())
+	return err
 }
 
 // takeOver has the messages looked up that a dead worker had begun.
@@ -139,7 +132,9 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) (r result) {
 	// A window that is long over makes one lookup decide. SettleFor is the outbox's own window: its rounds do not wait.
 	receipt, err := o.client.SMS.Settle(ctx, m, time.UnixMilli(0))
 	if err == nil {
-		return o.judge(a, receipt, nil)
+		r = o.judge(a, receipt, nil)
+		r.note(nil)
+		return r
 	}
 	r.Problem = problemOf(err)
 	if !errors.Is(err, messaging.ErrNotListed) && !errors.Is(err, messaging.ErrFilterIgnored) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http/httptrace"
 	"strings"
 	"sync"
@@ -85,16 +86,9 @@ func (o *Outbox[TTx]) send(ctx context.Context, c channel, a *attempt, turn time
 		r.account = err
 	}
 	if begun.Load() || wasTried(err) && !errors.Is(err, messaging.ErrGuarded) {
-		note, _ := json.Marshal(verdict{messaging.VerdictOf(err).String(), r.Problem}) // of two texts
-		r.History = string(note[1 : len(note)-1])
+		r.note(err)
 	}
 	return r
-}
-
-// verdict is what the history of a message says of an attempt, beside its times.
-type verdict struct {
-	Verdict string `json:"verdict"`
-	Problem string `json:"problem,omitempty"`
 }
 
 // waits returns the result of an attempt that sent nothing. It is made again after a time, unless the message is to blame and
@@ -136,6 +130,13 @@ type result struct {
 }
 
 func (r *result) wait(d time.Duration) { r.Wait = d.Milliseconds() }
+
+// note adds a verdict to the history of the message, which has JSON objects. The database adds the times.
+func (r *result) note(err error) {
+	verdict, _ := json.Marshal(messaging.VerdictOf(err).String())
+	problem, _ := json.Marshal(r.Problem)
+	r.History = fmt.Sprintf(`"verdict":%s,"problem":%s`, verdict, problem)
+}
 
 // judge returns the result of an attempt by what the client returned.
 func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) result {

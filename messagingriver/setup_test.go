@@ -79,6 +79,11 @@ type outbox interface {
 	Parked(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Refused(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
+	Show(ctx context.Context, reference string) ([]messagingriver.Record, error)
+	PauseCampaign(ctx context.Context, name string) error
+	ResumeCampaign(ctx context.Context, name string) error
+	CancelCampaign(ctx context.Context, name string) (int, error)
+	CampaignStatus(ctx context.Context, name string) (messagingriver.Status, error)
 	Renew(ctx context.Context, expire time.Duration, keys ...messagingriver.Key) (int, error)
 	SetRate(ctx context.Context, perSecond float64) error
 	Status(ctx context.Context) (messagingriver.Status, error)

@@ -14,9 +14,12 @@ import (
 type Status struct {
 	// Channels has every channel, and others of which there are messages, sorted by name.
 	Channels []ChannelStatus `json:"channels"`
-	// Rate is the rate of all processes in messages a second, as SetRate has it, or Options.Rate of the worker that did the last
-	// round; 0 is no limit.
+	// Rate is the rate of all processes in messages a second, as SetRate has it, or the highest Options.Rate of the workers; 0 is
+	// no limit.
 	Rate float64 `json:"rate"`
+	// Workers is how many workers live, and LastMinute how many messages were accepted in the last minute.
+	Workers    int `json:"workers"`
+	LastMinute int `json:"lastMinute"`
 }
 
 // ChannelStatus is the state of a channel.
@@ -38,28 +41,55 @@ type ChannelStatus struct {
 type StateCount struct {
 	State    State `json:"state"`
 	Messages int   `json:"messages"`
+	// Due is how many of those that wait could be sent now: no worker holds them.
+	Due int `json:"due,omitempty"`
 	// Oldest is for how long the oldest of them has been in the outbox, or could have been sent if it was scheduled. A message
 	// that is scheduled for later has no age.
 	Oldest time.Duration `json:"oldest"`
 }
 
-// Status returns the state of the outbox. It counts all messages, which takes a while if there are millions.
-func (o *Outbox[TTx]) Status(ctx context.Context) (Status, error) { return o.status(ctx, "") }
-
-// status is Status for the rows that meet a condition.
-func (o *Outbox[TTx]) status(ctx context.Context, where string) (Status, error) {
-	type row struct {
-		channel string
-		state   State
-		n       int
-		oldest  sql.NullInt64
+// Status returns the state of the outbox. Beyond a million rows, PostgreSQL estimates how many of them are final, by the statistics
+// of its last ANALYZE.
+func (o *Outbox[TTx]) Status(ctx context.Context) (Status, error) {
+	if o.database.estimate != "" {
+		final, err := fetch(ctx, o.database, countColumns, o.database.estimate)
+		if err != nil || len(final) > 0 {
+			return o.status(ctx, openStates, err, final)
+		}
 	}
-	counts, err := fetch(ctx, o.database, func(r *row) []any { return []any{&r.channel, &r.state, &r.n, &r.oldest} }, `
-		SELECT channel, state, COUNT(*), CLOCK - MIN(CASE WHEN not_before <= CLOCK THEN LATER(created_at, not_before) END)
-		FROM messaging_outbox `+where+` GROUP BY channel, state`)
+	return o.status(ctx, "$1 = ''", nil, nil, "")
+}
+
+// CampaignStatus is Status for the messages of a campaign. One without messages is an error.
+func (o *Outbox[TTx]) CampaignStatus(ctx context.Context, name string) (Status, error) {
+	return o.status(ctx, "campaign = $1", o.knowsCampaign(ctx, name), nil, name)
+}
+
+const openStates = "state IN ('waiting', 'sending', 'unknown', 'parked')"
+
+// count is how many messages of a channel are in a state.
+type count struct {
+	channel string
+	state   State
+	n, due  int
+	oldest  sql.NullInt64
+}
+
+func countColumns(c *count) []any { return []any{&c.channel, &c.state, &c.n, &c.due, &c.oldest} }
+
+// status is Status for the rows that meet a condition, and others that were counted before.
+func (o *Outbox[TTx]) status(ctx context.Context, where string, err error, counts []count, args ...any) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
+	open, err := fetch(ctx, o.database, countColumns, `
+		SELECT channel, state, COUNT(*), SUM(CASE WHEN state = 'waiting' AND due_at <= CLOCK THEN 1 ELSE 0 END),
+			CLOCK - MIN(CASE WHEN not_before <= CLOCK THEN LATER(created_at, not_before) END)
+		FROM messaging_outbox WHERE `+where+" GROUP BY channel, state", args...)
+	if err != nil {
+		return Status{}, err
+	}
+	counts = append(counts, open...)
 	byName := map[string]*ChannelStatus{}
 	for _, name := range o.names() {
 		byName[name] = &ChannelStatus{Channel: name}
@@ -69,7 +99,7 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string) (Status, error) 
 			byName[r.channel] = &ChannelStatus{Channel: r.channel}
 		}
 		oldest := time.Duration(max(0, r.oldest.Int64)) * time.Millisecond
-		byName[r.channel].States = append(byName[r.channel].States, StateCount{r.state, r.n, oldest})
+		byName[r.channel].States = append(byName[r.channel].States, StateCount{r.state, r.n, r.due, oldest})
 	}
 	type trouble struct {
 		channel, cause string
@@ -101,12 +131,11 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string) (Status, error) 
 		status.Channels = append(status.Channels, *channel)
 	}
 	slices.SortFunc(status.Channels, func(a, b ChannelStatus) int { return strings.Compare(a.Channel, b.Channel) })
-	rate, err := fetch(ctx, o.database, func(f *float64) []any { return []any{f} },
-		`SELECT COALESCE(rate, (SELECT MAX(rate) FROM messaging_live WHERE seen_at > CLOCK - CAST($2 AS BIGINT)), CAST($1 AS DOUBLE PRECISION))
+	_, err = fetch(ctx, o.database, func(*struct{}) []any { return []any{&status.Rate, &status.Workers, &status.LastMinute} }, `
+		SELECT COALESCE(rate, (SELECT MAX(rate) FROM messaging_live WHERE seen_at > CLOCK - CAST($2 AS BIGINT)), CAST($1 AS DOUBLE PRECISION)),
+			(SELECT COUNT(*) FROM messaging_live WHERE seen_at > CLOCK - CAST($2 AS BIGINT)),
+			(SELECT COUNT(*) FROM messaging_outbox WHERE state = 'accepted' AND due_at > CLOCK - 60000)
 		FROM messaging_rate WHERE name = 'account'`, o.options.Rate, lifetime.Milliseconds())
-	if len(rate) > 0 {
-		status.Rate = rate[0]
-	}
 	return status, err
 }
 
