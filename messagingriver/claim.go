@@ -52,6 +52,13 @@ const (
 	claimAge = 10 * time.Second
 )
 
+// Alive reports whether this process works the outbox: whether its River client has lately looked for jobs, with a database that
+// responds.
+func (o *Outbox[TTx]) Alive() bool {
+	last := o.live.at.Load()
+	return last > 0 && uptime()-time.Duration(last) < lifetime
+}
+
 // beat shows that this worker lives, if it has not lately.
 func (o *Outbox[TTx]) beat(ctx context.Context) error {
 	o.live.mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -16,6 +17,7 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"go.opentelemetry.io/otel/metric"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -26,6 +28,14 @@ import (
 type database interface {
 	Migrate(ctx context.Context) error
 	Status(ctx context.Context) (messagingriver.Status, error)
+	CampaignStatus(ctx context.Context, name string) (messagingriver.Status, error)
+	PauseCampaign(ctx context.Context, name string) error
+	ResumeCampaign(ctx context.Context, name string) error
+	CancelCampaign(ctx context.Context, name string) (int, error)
+	Show(ctx context.Context, reference string) ([]messagingriver.Record, error)
+	Renew(ctx context.Context, expire time.Duration, keys ...messagingriver.Key) (int, error)
+	Alive() bool
+	Observe(meter metric.Meter) (metric.Registration, error)
 	Parked(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Refused(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
