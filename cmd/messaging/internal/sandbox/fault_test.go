@@ -53,7 +53,7 @@ func TestFaultRules(t *testing.T) {
 		return f
 	}
 	met := func(f *faultRules, at time.Time) string {
-		kind, _, _ := f.choose(sectionSMS, ana, at)
+		kind, _, _ := f.choose("sms.send", ana, at)
 		return kind.Name
 	}
 	f := rules(faultRule{Faults: []string{"slow"}, Duration: "30s"}, faultRule{Faults: []string{"not-json"}, Left: 1})

@@ -71,7 +71,7 @@ func TestTrafficSearch(t *testing.T) {
 	r.api(http.MethodGet, "calls?wait=30s", "", &calls)
 	r.exchange(2)
 	for query, want := range map[string]int{"0917 123": 2, "parcel": 2, receipt.ID: 2, "nothing such": 0, "delivered": 1} {
-		assert.Equal(t, want, count(r.page("page/traffic?q="+url.QueryEscape(query)), `<li id="x-`), query)
+		assert.Equal(t, want, count(r.page("page/traffic?q="+url.QueryEscape(query)), `id="x-`), query)
 	}
 	page := r.page("page/traffic")
 	contains(t, page, "+639171234567")
