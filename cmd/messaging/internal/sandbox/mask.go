@@ -147,7 +147,8 @@ func (m masker) query(query string) string {
 
 // url returns the beginning of a URL without its password, the values of parameters, and the parts of its path that look random.
 func (m masker) url(raw string) string {
-	rest, fragment, hasFragment := strings.Cut(m.text(raw), "#")
+	const looked = 4 * maxURL // as for a body
+	rest, fragment, hasFragment := strings.Cut(m.text(clip(raw, looked)), "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")
 	if scheme, after, ok := strings.Cut(rest, "://"); ok {
 		parts := strings.Split(after, "/")

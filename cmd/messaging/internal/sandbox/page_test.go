@@ -36,7 +36,7 @@ func TestEventCostsWhatChanged(t *testing.T) {
 		seeded = append(seeded, messagingtest.Sent{From: "ACME", To: fmt.Sprintf("+63917%07d", i%500), Text: fmt.Sprintf("Message %d: %x", i, i*7919*104729)})
 	}
 	r.service.Seed(seeded...)
-	r.messages(len(seeded))
+	require.Eventually(t, func() bool { return r.spaces.Messages() == len(seeded) }, 2*time.Minute, 5*time.Millisecond)
 	path := "?channel=sms&to=639170000007&from=ACME"
 	page := r.fetch(path, "")
 	has := ""
@@ -214,4 +214,137 @@ func TestKeepRestoresTheBalanceAfterAKill(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "cp", file, copied).CombinedOutput()
 	require.NoError(t, err, string(out))
 	assert.Equal(t, "1.50", newRig(t, Config{Keep: copied}).service.Balance())
+}
+
+func TestListShowsFailures(t *testing.T) {
+	t.Parallel()
+	hook := newHook(t)
+	hook.status = http.StatusInternalServerError
+	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r.api(http.MethodPost, "deliveries", `{"to":"+639180000001","outcome":"failed"}`, nil)
+	failed := r.sendSMS("ACME", "+639180000001", "fails")
+	r.settled(failed, func(m Message) bool { return m.State == "failed" })
+	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"+639180000002","text":"Yes"}`, nil)
+	for _, isRead := range []bool{false, true} {
+		if isRead {
+			r.api(http.MethodPost, "seen", `{"channel":"sms","to":"+639180000001"}`, nil)
+		}
+		page := r.page("")
+		contains(t, page, `<span class="tick bad" role="img" aria-label="failed"`, isRead)
+		contains(t, page, "webhook failed", isRead)
+	}
+}
+
+func TestLinkToAMessageThatIsGone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.sendSMS("ACME", ana, "Hi")
+	status, page := r.do(http.MethodGet, Root+"?message=msg-99", "")
+	assert.Equal(t, http.StatusNotFound, status)
+	contains(t, page, "This message is gone")
+}
+
+// TestUnknownPathIsAPage for a person, and neither it nor its favicon is traffic.
+func TestUnknownPathIsAPage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	for _, path := range []string{Root + "page/nothing", "/nothing", "/sms"} {
+		status, page := r.do(http.MethodGet, path, "", "Accept", "text/html,*/*")
+		assert.Equal(t, http.StatusNotFound, status, path)
+		contains(t, page, "There is nothing at <bdi>"+path, path)
+	}
+	status, _ := r.do(http.MethodGet, "/favicon.ico", "")
+	assert.Equal(t, http.StatusSeeOther, status)
+	_, traffic := r.do(http.MethodGet, Root+"traffic", "")
+	assert.Contains(t, traffic, `"exchanges":[]`)
+	status, text := r.do(http.MethodGet, "/nothing", "")
+	assert.Equal(t, http.StatusNotFound, status)
+	assert.NotContains(t, text, "<html", "a program gets the response of the service")
+	r.exchange(1)
+}
+
+func TestEachTryHasItsTime(t *testing.T) {
+	t.Parallel()
+	hook := newHook(t)
+	hook.status = http.StatusInternalServerError
+	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r.api(http.MethodPost, "clock", `{"advance":"24h"}`, nil)
+	var got struct{ Calls []Call }
+	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Yes"}`, &got)
+	require.Len(t, got.Calls, tries+1)
+	for i, call := range got.Calls[1:] {
+		assert.True(t, call.At.After(got.Calls[i].At), "%v, then %v", got.Calls[i].At, call.At)
+	}
+	assert.True(t, got.Calls[0].At.After(time.Now().Add(23*time.Hour)), "on the clock")
+}
+
+func TestKeepKeepsTheToken(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "kept")
+	token := ""
+	for _, config := range []Config{{Keep: file}, {Keep: file}, {Keep: file, Token: "my-token"}, {Keep: file}} {
+		box, err := New(config)
+		require.NoError(t, err)
+		now := box.Sandbox().service.Token
+		switch {
+		case config.Token != "":
+			assert.Equal(t, config.Token, now)
+		case token != "":
+			assert.Equal(t, token, now)
+		}
+		token = now
+		require.NoError(t, box.Close())
+	}
+}
+
+// TestWindow tells of a conversation to which the platform takes templates alone, and refuses others if it is asked to.
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	for _, hasWebhook := range []bool{true, false} {
+		config := Config{}
+		if hasWebhook {
+			config.Webhooks = newReceiver(t).webhooks()
+		}
+		r := newRig(t, config)
+		send := func(content string) int {
+			status, _ := r.do(http.MethodPost, "/chatapp2/send", `{"messaging_product":"whatsapp","to":"`+ana+`",`+content+`}`)
+			return status
+		}
+		const text, template = `"type":"text","text":{"body":"Hi"}`, `"type":"template","template":{"name":"order","language":{"code":"en"}}`
+		page := "?channel=chatapp2&to=639171234567"
+		assert.Equal(t, http.StatusOK, send(text), "at the start nothing is refused")
+		r.messages(1)
+		contains(t, r.page(page), "Outside the 24-hour window")
+		r.api(http.MethodPatch, "settings", `{"refuseClosed":true}`, nil)
+		assert.Equal(t, http.StatusBadRequest, send(text))
+		assert.Equal(t, http.StatusOK, send(template))
+		r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","text":"Yes"}`, nil)
+		contains(t, r.page(page), "Inside the 24-hour window for 24h")
+		assert.Equal(t, http.StatusOK, send(text))
+		r.api(http.MethodPost, "clock", `{"advance":"25h"}`, nil)
+		contains(t, r.page(page), "Outside the 24-hour window")
+		assert.Equal(t, http.StatusBadRequest, send(text))
+		contains(t, r.page("page/faults"), "refused, as by the platform")
+		r.api(http.MethodPatch, "settings", `{"refuseClosed":false}`, nil)
+		assert.Equal(t, http.StatusOK, send(text))
+	}
+}
+
+// TestReaderKeepsTheWindow: while somebody reads, newer messages do not push the lines away.
+func TestReaderKeepsTheWindow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	var seeded []messagingtest.Sent
+	for i := range 300 {
+		seeded = append(seeded, messagingtest.Sent{ID: fmt.Sprint("m-", i), From: "ACME", To: ana, Text: fmt.Sprint("text ", i)})
+	}
+	r.service.Seed(seeded...)
+	r.messages(len(seeded))
+	_, page := r.do(http.MethodGet, Root+"?channel=sms&to=639171234567", "", readerHeader, "m-150")
+	assert.Contains(t, page, `id="m-m-150"`)
+	assert.NotContains(t, page, `id="m-m-149"`)
+	assert.Contains(t, page, `id="m-m-249"`)
+	assert.NotContains(t, page, `id="m-m-250"`)
+	assert.Contains(t, page, `data-total="300"`)
+	assert.Contains(t, page, "data-newest=")
 }

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"testing"
 
@@ -78,4 +80,26 @@ func TestTrafficSearch(t *testing.T) {
 	contains(t, page, "Parcel")
 	contains(t, r.page("page/traffic?exchange=1"), "/_sandbox/?message="+receipt.ID, "a link to the message")
 	contains(t, r.page("?message="+receipt.ID), "page/traffic?exchange=1", "and back")
+}
+
+// BenchmarkSearch looks through ten thousand messages, beside a plain listing of them.
+func BenchmarkSearch(b *testing.B) {
+	box, err := New(Config{})
+	require.NoError(b, err)
+	defer func() { _ = box.Close() }()
+	s := box.Sandbox()
+	for i := range MaxMessages {
+		m := messagingtest.Sent{
+			ID: fmt.Sprint("m-", i), Channel: messagingtest.ChannelSMS, From: "ACME", To: fmt.Sprintf("+63917%07d", i/2), Kind: "text",
+			Text: fmt.Sprintf("Your parcel %d arrives today between nine and eleven; reply STOP to end", i),
+		}
+		s.book.add(newEntry(&m, s.table, s.mask))
+	}
+	for name, query := range map[string]string{"plain": "", "a number": "?q=0917+000+4321", "words": "?q=parcel+missing", "every message": "?q=parcel+today"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s.routes.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, Root+query, nil))
+			}
+		})
+	}
 }
