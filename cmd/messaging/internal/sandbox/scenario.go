@@ -124,7 +124,7 @@ func (s *Sandbox) scenarioCode() (ways []way) {
 		return "`" + text + "`"
 	}
 	for _, d := range []dialect{
-		{"scenario-curl", "curl", shellBegin, shellQuote, `"$`, `"`, "NAME=$(call METHOD PATH BODY | id)\n", "call METHOD PATH BODY\n"},
+		{"scenario-curl", "curl", shellBegin, shellWord, `"$`, `"`, "NAME=$(call METHOD PATH BODY | id)\n", "call METHOD PATH BODY\n"},
 		{"scenario-go", "Go", goBegin, goQuote, " + ", " + ", "NAME := call(METHOD, PATH, BODY)\n", "call(METHOD, PATH, BODY)\n"},
 		{
 			"scenario-js", "JavaScript", scriptBegin, quoted, " + ", " + ", "const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n",
