@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -70,20 +71,31 @@ func each[A, B any](all iter.Seq[A], do func(A) B) iter.Seq[B] {
 
 func TestChannelsAreComplete(t *testing.T) {
 	t.Parallel()
-	var names []string
-	require.Len(t, messaging.Channels(), len(channels), "WithAuth cannot give it credentials of its own")
-	for i, channel := range messaging.Channels() {
-		names = append(names, channels[i].name)
-		assert.Equal(t, channels[i].name, channel.String())
-	}
-	var want []string
+	var services, tested, constants []string
 	for field := range reflect.TypeFor[messaging.Client]().Fields() {
 		if _, sends := field.Type.MethodByName("Send"); field.IsExported() && sends {
-			want = append(want, strings.ToLower(field.Name))
+			services = append(services, strings.ToLower(field.Name))
 		}
 	}
-	assert.ElementsMatch(t, want, names, "every service that sends needs its line in internal/channeltest")
+	for _, channel := range channels {
+		tested = append(tested, channel.name)
+	}
+	for _, channel := range messaging.Channels() {
+		constants = append(constants, channel.String())
+	}
+	assert.ElementsMatch(t, services, tested, "every service of Client that sends needs its line in internal/channeltest")
+	assert.Equal(t, tested, constants, "the constants of client.go and the lines of internal/channeltest have one order")
 	assert.Contains(t, messaging.Channel(len(channels)+1).String(), "channel ", "a channel without a service")
+}
+
+// A user copies the program of a channel. The folder may say more behind the channel's name, as sms-send does.
+func TestEveryChannelHasAProgram(t *testing.T) {
+	t.Parallel()
+	for _, channel := range messaging.Channels() {
+		programs, err := filepath.Glob("examples/" + channel.String() + "*")
+		require.NoError(t, err)
+		assert.NotEmpty(t, programs, "examples/%s", channel)
+	}
 }
 
 func TestReadmeNamesEveryChannel(t *testing.T) {

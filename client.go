@@ -53,7 +53,7 @@ const (
 	channelCount = iota + 1 // with the zero Channel
 )
 
-// String returns the channel's name as in the contract: "sms", "chatapp1" or "chatapp2". The zero value is "account".
+// String returns the channel's name as in the contract, such as "sms". The zero value is "account".
 func (c Channel) String() string {
 	switch {
 	case c == 0:
@@ -308,7 +308,7 @@ func (c *core) setTransport() {
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limit: s.limit, MaxResponseBytes: s.maxResponseBytes,
-		GiveUp: s.breaker.GiveUp, Changed: c.breakerChanged,
+		GiveUp: s.breaker.GiveUp, NoWait: s.breaker.NoWait, Changed: c.breakerChanged,
 	}
 }
 

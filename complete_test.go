@@ -1,9 +1,11 @@
 package messaging_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,22 +14,74 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/chatapp1"
-	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/internal/channeltest"
 	"github.com/messaging-service/messaging-go/messagingtest"
-	"github.com/messaging-service/messaging-go/sms"
 )
 
 // A field without a tag would be stored under its Go name, which is not to be changed again.
 func TestMessagesHaveAKeyInStorageForEachField(t *testing.T) {
 	t.Parallel()
-	for _, message := range []any{sms.Message{}, sms.Fallback{}, chatapp1.Message{}} {
-		for field := range reflect.TypeOf(message).Fields() {
-			if !field.IsExported() {
-				continue
-			}
+	for _, channel := range channeltest.Channels() {
+		assertStored(t, reflect.TypeOf(channel.Message(chatNumber, "Hi", "order-17")))
+	}
+}
+
+// assertStored checks the tags of a message, and of what it points to. A message with no tag at all is stored in the platform's shape.
+func assertStored(t *testing.T, message reflect.Type) {
+	t.Helper()
+	isTagged := func(field reflect.StructField) bool { return field.Tag.Get("json") != "" }
+	fields := reflect.VisibleFields(message)
+	for _, field := range fields {
+		if inner := field.Type; inner.Kind() == reflect.Pointer && inner.Elem().Kind() == reflect.Struct {
+			assertStored(t, inner.Elem())
+		}
+		if field.IsExported() && slices.ContainsFunc(fields, isTagged) {
 			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			assert.True(t, strings.EqualFold(key, field.Name) && key != field.Name, "the tag json of %T.%s", message, field.Name)
+			assert.True(t, strings.EqualFold(key, field.Name) && key != field.Name, "the tag json of %v.%s", message, field.Name)
+		}
+	}
+}
+
+func TestMessagesKeepEveryFieldInStorage(t *testing.T) {
+	t.Parallel()
+	for _, channel := range channeltest.Channels() {
+		message := channel.Message(chatNumber, "Hi", "order-17")
+		whole := reflect.New(reflect.TypeOf(message))
+		whole.Elem().Set(reflect.ValueOf(message))
+		setAll(t, whole.Elem())
+		stored, err := json.Marshal(whole.Interface())
+		require.NoError(t, err)
+		got := reflect.New(whole.Type().Elem())
+		require.NoError(t, json.Unmarshal(stored, got.Interface()))
+		assert.Equal(t, whole.Interface(), got.Interface(), "%s: a field is lost in storage", channel.Name)
+	}
+}
+
+// setAll sets every exported field of a struct that is zero, and of the structs in it.
+func setAll(t *testing.T, to reflect.Value) {
+	t.Helper()
+	for field, value := range to.Fields() {
+		switch {
+		case !field.IsExported():
+		case value.Kind() == reflect.Struct:
+			setAll(t, value)
+		case !value.IsZero():
+		case value.Kind() == reflect.Pointer && value.Type().Elem().Kind() == reflect.Struct:
+			value.Set(reflect.New(value.Type().Elem()))
+			setAll(t, value.Elem())
+		case value.Kind() == reflect.Pointer:
+			value.Set(reflect.New(value.Type().Elem()))
+		case value.Kind() == reflect.String:
+			value.SetString("x")
+		case value.CanInt():
+			value.SetInt(int64(2 * time.Minute))
+		case value.Kind() == reflect.Bool:
+			value.SetBool(true)
+		case value.Kind() == reflect.Map:
+			value.Set(reflect.MakeMap(value.Type()))
+			value.SetMapIndex(reflect.ValueOf("x"), reflect.ValueOf("y"))
+		default:
+			require.Failf(t, "no value", "%v: extend setAll by a %v", field.Name, value.Type())
 		}
 	}
 }
@@ -36,26 +90,19 @@ func TestMessagesHaveAKeyInStorageForEachField(t *testing.T) {
 func TestServerReadsEveryDurationOfAMessage(t *testing.T) {
 	t.Parallel()
 	const want = 2 * time.Minute
-	app1 := chatapp1.Message{ChannelID: "channel-1", To: "+639171234567", Payload: chatapp1.Text{Body: "Hi"}}
-	app2 := chatapp2.Message{To: "+639171234567", Content: chatapp2.Text{Body: "Hi"}}
-	text := sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"}
-	for _, message := range []any{&text, &app1, &app2} {
-		for field, value := range reflect.ValueOf(message).Elem().Fields() {
+	for _, channel := range channeltest.Channels() {
+		message := reflect.ValueOf(channel.Message(chatNumber, "Hi", "order-17"))
+		for _, field := range reflect.VisibleFields(message.Type()) {
 			if field.Type != reflect.TypeFor[time.Duration]() {
 				continue
 			}
-			value.SetInt(int64(want))
+			changed := reflect.New(message.Type()).Elem()
+			changed.Set(message)
+			changed.FieldByIndex(field.Index).SetInt(int64(want))
 			srv := messagingtest.NewServer(t)
 			client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
 			require.NoError(t, err)
-			switch m := message.(type) {
-			case *sms.Message:
-				_, err = client.SMS.Send(t.Context(), *m)
-			case *chatapp1.Message:
-				_, err = client.ChatApp1.Send(t.Context(), *m)
-			case *chatapp2.Message:
-				_, err = client.ChatApp2.Send(t.Context(), *m)
-			}
+			_, err = channel.SendMessage(t.Context(), client, changed.Interface())
 			require.NoError(t, err)
 			var got []time.Duration
 			for _, value := range reflect.ValueOf(srv.Sent()[0]).Fields() {
@@ -63,8 +110,7 @@ func TestServerReadsEveryDurationOfAMessage(t *testing.T) {
 					got = append(got, d)
 				}
 			}
-			assert.Contains(t, got, want, "%T.%s", message, field.Name)
-			value.SetZero()
+			assert.Contains(t, got, want, "%s: %s", channel.Name, field.Name)
 		}
 	}
 }

@@ -658,6 +658,34 @@ func TestPagesYieldAnEmptyPageBesideAnError(t *testing.T) {
 	assert.ErrorIs(t, errs[1], errPage)
 }
 
+func TestListRetriesAPageThatIsTooSlow(t *testing.T) {
+	t.Parallel()
+	const timeout = 10 * time.Second
+	for _, ahead := range []int{0, 2} {
+		for slow := 1; slow <= 3; slow++ {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBook("1 2|3 4|5")
+				asked := 0
+				b.before = func(ctx context.Context, number int) error {
+					if number != slow {
+						return nil
+					}
+					if asked++; asked > 1 {
+						return nil
+					}
+					return wait(ctx, time.Hour)
+				}
+				client, start := b.client(t, messaging.WithRetry(messaging.RetryPolicy{}), messaging.WithTimeout(timeout)), time.Now()
+				ids, errs := walk(client.SMS.List(t.Context(), sms.ListOptions{PagesAhead: ahead}))
+				assert.Equal(t, "1 2 3 4 5", ids)
+				assert.Empty(t, errs)
+				assert.Equal(t, 2, asked)
+				assert.GreaterOrEqual(t, time.Since(start), timeout)
+			})
+		}
+	}
+}
+
 func TestListAheadFetchesConcurrently(t *testing.T) {
 	t.Parallel()
 	text, want := numbered(12)

@@ -492,36 +492,32 @@ func TestFind(t *testing.T) {
 
 func TestListRetriesAPage(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		fault   messagingtest.Fault
-		options []messaging.Option
-	}{
-		"cut":             {fault: messagingtest.TruncatedResponse()},
-		"dropped":         {fault: messagingtest.AcceptThenDrop()},
-		"dropped unread":  {fault: messagingtest.DropUnread()},
-		"no JSON":         {fault: messagingtest.NotJSON()},
-		"too slow":        {fault: messagingtest.Slow(time.Hour), options: []messaging.Option{messaging.WithTimeout(50 * time.Millisecond)}},
-		"408":             {fault: messagingtest.Status(http.StatusRequestTimeout, 0)},
-		"429":             {fault: messagingtest.Status(http.StatusTooManyRequests, -1)},
-		"500":             {fault: messagingtest.Status(http.StatusInternalServerError, 0)},
-		"502":             {fault: messagingtest.Status(http.StatusBadGateway, 0)},
-		"503":             {fault: messagingtest.Status(http.StatusServiceUnavailable, 0)},
-		"504":             {fault: messagingtest.Status(http.StatusGatewayTimeout, 0)},
-		"slow, not a lot": {fault: messagingtest.Slow(20 * time.Millisecond)},
+	for name, fault := range map[string]messagingtest.Fault{
+		"cut":             messagingtest.TruncatedResponse(),
+		"dropped":         messagingtest.AcceptThenDrop(),
+		"dropped unread":  messagingtest.DropUnread(),
+		"no JSON":         messagingtest.NotJSON(),
+		"408":             messagingtest.Status(http.StatusRequestTimeout, 0),
+		"429":             messagingtest.Status(http.StatusTooManyRequests, -1),
+		"500":             messagingtest.Status(http.StatusInternalServerError, 0),
+		"502":             messagingtest.Status(http.StatusBadGateway, 0),
+		"503":             messagingtest.Status(http.StatusServiceUnavailable, 0),
+		"504":             messagingtest.Status(http.StatusGatewayTimeout, 0),
+		"slow, not a lot": messagingtest.Slow(20 * time.Millisecond),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			srv, client, _ := testService(t, 6, tt.options...)
+			srv, client, _ := testService(t, 6)
 			for _, ahead := range []int{0, 2} {
 				var got []string
 				for tx, err := range client.SMS.List(t.Context(), sms.ListOptions{SortBy: "transactionId", PageSize: 2, PagesAhead: ahead}) {
 					require.NoError(t, err)
 					if got = append(got, tx.ID); len(got) == 1 && ahead == 0 {
-						srv.Inject(tt.fault, 1) // the second page
+						srv.Inject(fault, 1) // the second page
 					}
 				}
 				assert.Equal(t, seeded(0, 6), got)
-				srv.Inject(tt.fault, 1) // the first page
+				srv.Inject(fault, 1) // the first page
 			}
 		})
 	}

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -170,5 +172,57 @@ func (s *sending) failed(out transport.Outcome) *Error {
 	case !out.Written:
 		err.Verdict = NotSent
 	}
+	err.addGuard()
 	return err
+}
+
+// isFresh reports whether nothing shows that a response is not the service's own of now: a status other than 200, a cache, or a Date from
+// long before the request. A response that is not fresh says what was listed before.
+func isFresh(out transport.Outcome) bool {
+	const clocksDiffer = 5 * time.Minute
+	date, err := http.ParseTime(out.Header.Get("Date"))
+	return out.StatusCode == http.StatusOK && !isCached(out) && (err != nil || !date.Before(out.Began.Add(-clocksDiffer)))
+}
+
+// isCached reports whether a response came from a cache: a header says so, or it is older than its request.
+func isCached(out transport.Outcome) bool {
+	const rounding = 2 * time.Second
+	if age := out.Header.Get("Age"); age != "" {
+		seconds, err := strconv.ParseUint(age, 10, 32)
+		if err != nil || time.Duration(seconds)*time.Second > time.Since(out.Began)+rounding {
+			return true
+		}
+	}
+	for name, values := range out.Header {
+		name = http.CanonicalHeaderKey(name)
+		if slices.ContainsFunc(values, func(value string) bool { return isFromCache(name, value) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// isFromCache reports whether a header says that the response came from a cache. The name is in canonical form.
+func isFromCache(name, value string) bool {
+	isCache := (strings.Contains(name, "Cache") || strings.Contains(name, "cache")) && !strings.HasSuffix(name, "-Control")
+	switch {
+	case name == "Warning":
+		return strings.HasPrefix(value, "1") // of a cache; others begin with 2
+	case name == "X-Varnish":
+		return len(strings.Fields(value)) > 1 // the second ID is of the request that filled the cache
+	case isCache && (strings.HasSuffix(name, "Hits") || strings.HasSuffix(name, "hits") || name == "X-From-Cache"):
+		return strings.Trim(value, "0, ") != "" // one number for each cache
+	case !isCache && name != "Server-Timing":
+		return false
+	}
+	return slices.ContainsFunc(strings.Split(strings.ToLower(value), ","), func(one string) bool {
+		says := one
+		if _, parameters, ok := strings.Cut(one, ";"); ok { // behind a name, as in Cache-Status (RFC 9211)
+			says, _, _ = strings.Cut(parameters, "fwd=") // which says why the request was forwarded, such as fwd=stale
+		}
+		words := strings.FieldsFunc(says, func(r rune) bool { return r < 'a' || r > 'z' })
+		return (isCache || strings.Contains(one, "cache")) && slices.ContainsFunc(words, func(word string) bool {
+			return strings.HasSuffix(word, "hit") || strings.HasPrefix(word, "stale") || word == "updating" // TCP_HIT, RefreshHit
+		})
+	})
 }

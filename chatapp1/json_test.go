@@ -69,6 +69,9 @@ func TestMessageJSON(t *testing.T) {
 		rows["a video of "+text] = row{chatapp1.Message{Payload: chatapp1.Video{URL: "v", Duration: d}}, `{"payload":{"type":"video","url":"v","duration":"` + text + `"}}`}
 	}
 	for name, tt := range rows {
+		for field, value := range reflect.ValueOf(tt.message).Fields() {
+			assert.False(t, name == "everything" && value.IsZero(), "everything lacks %s", field.Name)
+		}
 		raw, err := json.Marshal(tt.message)
 		require.NoError(t, err, name)
 		assert.Equal(t, generic(t, []byte(tt.stored)), generic(t, raw), name)

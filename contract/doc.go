@@ -106,7 +106,7 @@
 //	                           documentation of your account says so; a proxy may write a page after the service has
 //	                           processed a message
 //
-// # Grammar: sms.send, chatapp1.send, chatapp2.send, sms.list
+// # Grammar: each operation
 //
 //	path                       begins with a single /; no query, fragment, space, placeholder, . or .. segment
 //	headers                    like headers above, which they replace; "" leaves a header out
@@ -120,7 +120,7 @@
 //	scale                      the power of ten, -18 to 18, by which amounts of money are multiplied: -4 reads 12345 as 1.2345
 //	negate                     true if charges are written as negative amounts
 //
-// # Grammar: sms.send, chatapp1.send, chatapp2.send
+// # Grammar: sends, such as sms.send
 //
 //	fields                     by concept, a name, or "" if the service has no such field: using it is then an error
 //	with                       by concept of fields, constants that go with a request that sends the field
@@ -147,7 +147,7 @@
 //	record                     by concept, paths from a row on
 //	layouts                    how else times are written, as in package time; a layout without an offset is in zone
 //
-// # Grammar: webhook.sms, webhook.chatapp1, webhook.chatapp2, webhook.delivery
+// # Grammar: callbacks, such as webhook.sms
 //
 //	params                     by concept, names, which may be paths in a JSON body; json lists the parameters that may hold a
 //	                           message in the platform's shape

@@ -170,7 +170,7 @@ func (o *Outbox[TTx]) round() time.Duration { return o.options.SendTimeout / 4 }
 
 // Key names a message.
 type Key struct {
-	// Channel is "sms", "chatapp1" or "chatapp2".
+	// Channel is the name of the channel, such as "sms".
 	Channel string `json:"channel"`
 	// Reference is the reference ID.
 	Reference string `json:"reference"`
@@ -187,8 +187,8 @@ func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Mess
 	return added == 1, err
 }
 
-// Decode decodes a message of a channel, "sms", "chatapp1" or "chatapp2", as encoding/json writes it: for programs that take
-// messages from files or from another queue. Insert validates the message, Decode does not. Errors repeat no content.
+// Decode decodes a message of a channel, such as "sms", as encoding/json writes it: for programs that take messages from files or from
+// another queue. Insert validates the message, Decode does not. Errors repeat no content.
 func (o *Outbox[TTx]) Decode(channel string, message []byte) (messaging.Message, error) {
 	known, ok := o.channels[channel]
 	switch {

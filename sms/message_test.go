@@ -216,6 +216,9 @@ func TestMessageJSON(t *testing.T) {
 		"empty":      {sms.Message{}, `{}`},
 		"extra only": {sms.Message{Extra: map[string]any{"a": json.Number("12345678901234567890")}}, `{"extra":{"a":12345678901234567890}}`},
 	} {
+		for field, value := range reflect.ValueOf(tt.message).Fields() {
+			assert.False(t, name == "complete" && value.IsZero(), "the complete message lacks %s", field.Name)
+		}
 		raw, err := json.Marshal(tt.message)
 		require.NoError(t, err, name)
 		assert.JSONEq(t, tt.want, string(raw), name)

@@ -11,7 +11,7 @@ import (
 )
 
 // Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Product, Order, System,
-// Edit, Revoke, RequestWelcome, PaymentNotification or Unknown. In a message of this package it is never nil and never a pointer.
+// Edit, Revoke, RequestWelcome or Unknown. In a message of this package it is never nil and never a pointer.
 //
 //	switch c := m.Content.(type) {
 //	case webhook.Text:
@@ -256,20 +256,6 @@ type Revoke struct {
 // RequestWelcome says that somebody has opened a chat for the first time, and has written nothing yet.
 type RequestWelcome struct{}
 
-// PaymentNotification is a notice of a payment. The platform documents no fields of it; those here are the ones that its payments have
-// elsewhere. The JSON of the message has all.
-type PaymentNotification struct {
-	// ReferenceID names the order, TransactionID the payment.
-	ReferenceID   string `json:"referenceID,omitzero" platform:"reference_id"`
-	TransactionID string `json:"transactionID,omitzero" platform:"transaction.id,transaction_id"`
-	// Status is what became of the payment, as it arrived.
-	Status string `json:"status,omitzero" platform:"status,transaction.status"`
-	// Amount is a number exactly as it arrived, to be divided by Offset if there is one. Currency is such as INR.
-	Amount   string `json:"amount,omitzero" platform:"amount.value,amount"`
-	Offset   int    `json:"offset,omitzero" platform:"amount.offset"`
-	Currency string `json:"currency,omitzero" platform:"currency,amount.currency"`
-}
-
 // Unknown is a message of a kind that this package has no type for, or one that lacks what its kind needs.
 type Unknown struct {
 	// Kind is the kind as it arrived. It may be empty.
@@ -291,8 +277,7 @@ func (Edit) content()     {}
 func (Revoke) content()   {}
 func (Unknown) content()  {}
 
-func (RequestWelcome) content()      {}
-func (PaymentNotification) content() {}
+func (RequestWelcome) content() {}
 
 // content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
 func (f *facts) content(e *envelope, one item) Content {
@@ -312,7 +297,7 @@ func (f *facts) content(e *envelope, one item) Content {
 		content = f.mediaContent("", e, member)
 	case kind == "location":
 		content = f.locationContent(member)
-	case e.typed && (kind == "system" || kind == "payment_notification"): // only the platform says so
+	case e.typed && kind == "system": // only the platform says so
 	case kind == "edit":
 		content = f.edit(objectOf(member))
 	default:
@@ -435,10 +420,6 @@ func (i item) content(kind string) Content {
 		}
 	case "request_welcome":
 		return RequestWelcome{}
-	case "payment_notification":
-		if member != nil {
-			return fill[PaymentNotification](i.get(kind))
-		}
 	case "product":
 		if p := fill[Product](i.get(kind)); p.ProductID != "" {
 			return p

@@ -375,3 +375,31 @@ func TestStatusOfSomethingElse(t *testing.T) {
 		}
 	}
 }
+
+// FuzzDeliveryURL: a URL is refused without being told, or stays as it is, with its parameters behind it.
+func FuzzDeliveryURL(f *testing.F) {
+	for _, seed := range []string{
+		"https://example.com/dlr", "http://example.com?a=b", "https://example.com/%tr?x=%s&", "https://[::1]:80", "https://u:p@h/?status=1", "https://h/{p}", "ftp://h", "https://#", "https://h\n", "", "https://h?id&key", "http://0??", "http://h/?&", "http://h/#a", "http://h:99999",
+	} {
+		f.Add(seed, "s3cret")
+	}
+	f.Add("https://example.com", "a+b/%=&? \xff")
+	f.Fuzz(func(t *testing.T, base, secret string) {
+		if strings.TrimSpace(secret) == "" {
+			return
+		}
+		opt := webhook.WithSecret("key", secret)
+		got, err := hooks(opt).DeliveryURL(base)
+		if err != nil {
+			require.Empty(t, got)
+			return
+		}
+		require.True(t, strings.HasPrefix(got, base))
+		require.NotContains(t, got, "#")
+		_, query, _ := strings.Cut(got, "?")
+		r := get(strings.NewReplacer("%i", "m-1", "%r", "r-1").Replace(query))
+		d, err := hooks(opt, webhook.WithLimits(1<<20, 1<<30)).ParseDelivery(r)
+		require.NoError(t, err, got)
+		require.NotEmpty(t, d[0].ID+d[0].ReferenceID)
+	})
+}

@@ -34,8 +34,8 @@
 // # Who called
 //
 // Anyone who knows the URL can call it. WithSecret puts a secret into its query, WithPathSecret into its path, and WithVerifier
-// calls a function of yours. Use https, and keep queries out of access logs (see [ScrubURL]). Anyone who has seen a secret in a
-// URL can use it, so change it now and then.
+// calls a function of yours. Use https, and keep URLs out of access logs: log the pattern of the route, [http.Request.Pattern].
+// Anyone who has seen a secret in a URL can use it, so change it now and then.
 //
 // Set the timeouts and limits of http.Server, which has none by default.
 //

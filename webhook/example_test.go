@@ -64,7 +64,7 @@ func ExampleReceiver_ChatApp1() {
 		case webhook.Media:
 			fmt.Println(m.Name, "sends", c.Kind, "at", c.URL)
 		case webhook.Location, webhook.Contacts, webhook.Reply, webhook.Reaction, webhook.Product, webhook.Order, webhook.System,
-			webhook.Edit, webhook.Revoke, webhook.RequestWelcome, webhook.PaymentNotification, webhook.Unknown:
+			webhook.Edit, webhook.Revoke, webhook.RequestWelcome, webhook.Unknown:
 			fmt.Printf("%s sends %T\n", m.Name, c)
 		}
 		return nil
@@ -322,17 +322,6 @@ func ExampleWithContract() {
 }
 
 // An access log that shows where a callback went, and nothing of what it brought.
-func ExampleScrubURL() {
-	handler := receiver().SMS(func(context.Context, webhook.SMSMessage) error { return nil })
-	logged := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Println(r.Method, webhook.ScrubURL(r.URL))
-		handler.ServeHTTP(w, r)
-	})
-	arrives(logged, "/hooks/sms?id=1&from=639171234567&message=Hello")
-	// Output:
-	// GET /hooks/sms?[36B]
-	// 200
-}
 
 // An account that sends several messages in one call. Each is handled by itself.
 func ExampleReceiver_ParseSMSMessages() {

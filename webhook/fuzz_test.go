@@ -244,7 +244,7 @@ func checkChat(t *testing.T, query, body string, m webhook.ChatMessage) {
 		require.NotEmpty(t, c.MessageID)
 	case webhook.Order:
 		require.LessOrEqual(t, len(c.Items), 1024)
-	case webhook.Product, webhook.System, webhook.Edit, webhook.Revoke, webhook.RequestWelcome, webhook.PaymentNotification, webhook.Unknown:
+	case webhook.Product, webhook.System, webhook.Edit, webhook.Revoke, webhook.RequestWelcome, webhook.Unknown:
 	default:
 		t.Fatalf("%T", c)
 	}

@@ -95,7 +95,6 @@ func contents() map[string]Content {
 		Edit{},
 		Revoke{},
 		RequestWelcome{},
-		PaymentNotification{},
 		Unknown{},
 	} {
 		all[strings.ToLower(reflect.TypeOf(content).Name())] = content

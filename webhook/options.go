@@ -28,7 +28,7 @@ func WithContract(c contract.Contract) Option {
 //
 // The event does not hold the secret: Params, RawQuery, JSON and the duplicate key are without the parameter and without copies of its
 // value. A copy of a secret of 16 characters or more is removed from other values and names too, and a shorter one where it is a whole
-// value. Access logs still show it (see [ScrubURL]). The contract must not use the parameter for the event itself.
+// value. Access logs still show it. The contract must not use the parameter for the event itself.
 func WithSecret(parameter string, secrets ...string) Option {
 	s, problem := newSecret(parameter, secrets)
 	return option(problem == "", "WithSecret: "+problem, func(rcv *Receiver) { rcv.secrets = append(rcv.secrets, s) })
@@ -126,7 +126,7 @@ func WithObserver(observer Observer) Option {
 
 // WithOnReject calls rejected with a [*RejectError] for each request that was refused, and with a [*PanicError] where one of
 // your functions panicked. It is called from many goroutines, before the response. It does not get the errors that
-// functions return. The URL of the request holds numbers, texts and secrets (see [ScrubURL]).
+// functions return. The URL of the request holds numbers, texts and secrets.
 func WithOnReject(rejected func(*http.Request, error)) Option {
 	return option(rejected != nil, "WithOnReject: the argument is nil", func(rcv *Receiver) { rcv.onReject = rejected })
 }

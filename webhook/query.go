@@ -134,16 +134,8 @@ func isEscaped(value string) bool { return !strings.ContainsAny(value, "{}[]:,\"
 // If its first quote stands as it is, so do all of its quotes. What is escaped within a string is then part of a text: it becomes an
 // escape of JSON where it would end the string, or cannot stand in one.
 func cutObject(form string) (text string, size int) {
-	isBare := false
-	for rest := form; rest != ""; { // not by strings.Index, which would read on to the end for each object
-		c, width := unescaped(rest)
-		if rest = rest[width:]; c == '"' {
-			isBare = width == 1
-			break
-		}
-	}
 	var b strings.Builder
-	depth, inString, afterBackslash := 0, false, false
+	depth, quoted, isBare, inString, afterBackslash := 0, false, false, false, false
 	for begun := false; !begun || depth > 0; begun = true {
 		if size == len(form) {
 			return "", 0
@@ -162,7 +154,7 @@ func cutObject(form string) (text string, size int) {
 		case inString:
 			afterBackslash, inString = c == '\\', c != '"'
 		case c == '"':
-			inString = true
+			inString, quoted, isBare = true, true, isBare || !quoted && width == 1
 		case c == '{', c == '[':
 			depth++
 		case c == '}', c == ']':

@@ -9,16 +9,8 @@ import (
 
 // read appends the events of a request. What could be read is returned beside an error for the rest.
 //
-// A request is read in stages. Each makes a value, which the next one takes, and none changes an earlier one:
-//
-//	receive      arrival    what arrived, in order and with its origin
-//	checkOrigin  arrival    the same, once its origin is proven, without copies of secrets
-//	split        list       the events, if there are several, and what arrived around them; element makes an arrival of each
-//	find         objects    those of the platform
-//	understand   facts      the concepts, and what contradicts them
-//	appendEvents events
-//
-// The order of the checks is promised in the package documentation.
+// A request is read in stages, which CONTRIBUTING.md lists. Each makes a value, which the next one takes, and none changes an earlier
+// one. The order of the checks is promised in docs/webhooks.md.
 func (c *callback) read(r *http.Request, events []event) (all []event, problem error) {
 	if err := c.checkPath(r); err != nil {
 		return nil, err

@@ -5,10 +5,8 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -232,43 +230,3 @@ func (s shown) cut(word string) string {
 	}
 	return word
 }
-
-// ScrubURL returns the parts of a callback's URL that may appear in an access log: scheme, host and path, and the length of the
-// query, which holds numbers, texts and secrets.
-//
-//	/hooks/sms?[84B]
-//
-// A user and a fragment are left out. A part of the path that looks like a secret or a number is replaced by its length: more
-// than 15 characters that are not words in lower case, or five digits. That is a guess, and misses a short path secret. For a
-// nil URL the result is "".
-func ScrubURL(u *url.URL) string {
-	if u == nil {
-		return ""
-	}
-	segments := strings.Split(u.EscapedPath(), "/")
-	for i, segment := range segments {
-		if looksSecret(segment) {
-			segments[i] = length(segment)
-		}
-	}
-	shown := (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() + strings.Join(segments, "/")
-	if u.Opaque != "" {
-		shown += length(u.Opaque)
-	}
-	if u.RawQuery != "" {
-		shown += "?" + length(u.RawQuery)
-	}
-	return shown
-}
-
-func length(text string) string { return "[" + strconv.Itoa(len(text)) + "B]" }
-
-// looksSecret reports whether a part of a path may be a secret or a number, and not words that a person chose.
-func looksSecret(segment string) bool {
-	return len(digits(segment)) >= 5 || !shortSegment.MatchString(segment) && !wordsInSegment.MatchString(segment)
-}
-
-var (
-	shortSegment   = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,15}$`)
-	wordsInSegment = regexp.MustCompile(`^[a-z]{0,15}([_.-][a-z]{0,15})*$`)
-)

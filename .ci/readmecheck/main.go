@@ -7,10 +7,13 @@
 //     A line "..." stands for any lines.
 //   - Any other block is a fragment: declarations, or the inside of a function that returns an error. The packages that it names
 //     are imported, a variable that it declares for the reader counts as used, and preamble/preamble.go declares the rest.
+//
+// Fragments that send, and those with handlers, are run by preamble/guides_test.go under lost responses.
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -23,13 +26,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 )
 
-//go:embed preamble/preamble.go
-var preamble []byte
+var (
+	//go:embed preamble/preamble.go
+	preamble []byte
+	//go:embed preamble/guides_test.go
+	guides []byte
+)
 
 func main() {
 	if err := run(os.Args[1]); err != nil {
@@ -69,6 +77,7 @@ func run(file string) error {
 	sources := map[string][]byte{"preamble.go": preamble}
 	outputs := map[string]block{}
 	var problems []error
+	var runs []string
 	count := 0
 	for i, b := range blocks {
 		if !b.is("go") {
@@ -94,10 +103,17 @@ func run(file string) error {
 				continue
 			}
 			sources[name+".go"] = []byte(source)
+			if run := running(file, b); run != "" && strings.Contains(source, "func "+name+"()") {
+				runs = append(runs, run)
+			}
 		}
 		if err := formatted(b.text); err != nil {
 			problems = append(problems, fmt.Errorf("%s:%d: %w", file, b.line, err))
 		}
+	}
+	if len(runs) > 0 {
+		sources["guides_test.go"] = guides
+		sources["fragments_test.go"] = []byte(clause + "var fragments = []fragment{\n" + strings.Join(runs, "") + "}\n")
 	}
 	for name, source := range sources {
 		path := filepath.Join(work, name)
@@ -109,10 +125,10 @@ func run(file string) error {
 		}
 	}
 	if len(problems) == 0 {
-		problems = build(work, outputs)
+		problems = build(work, outputs, len(runs) > 0)
 	}
 	if len(problems) == 0 {
-		fmt.Printf("%s: %d Go blocks built, %d of them run\n", file, count, len(outputs))
+		fmt.Printf("%s: %d Go blocks built, %d of them run, %d under lost responses\n", file, count, len(outputs)+len(runs), len(runs))
 	}
 	return errors.Join(problems...)
 }
@@ -183,8 +199,8 @@ func consumer(dir string) (string, error) {
 	return module, nil
 }
 
-// build builds and vets everything, and runs the programs with an expected output.
-func build(work string, outputs map[string]block) []error {
+// build builds and vets everything, runs the test of the fragments if there is one, and the programs with an expected output.
+func build(work string, outputs map[string]block, hasTest bool) []error {
 	if _, err := command(work, "env", "GOPROXY=off", "go", "mod", "tidy"); err != nil {
 		if _, err := command(work, "go", "mod", "tidy"); err != nil {
 			return []error{err}
@@ -193,6 +209,9 @@ func build(work string, outputs map[string]block) []error {
 	steps := [][]string{
 		{"build", "./..."}, // reports more than one problem, unlike vet, and builds fragments, unlike -o
 		{"vet", "./..."},
+	}
+	if hasTest {
+		steps = append(steps, []string{"test", "."})
 	}
 	if len(outputs) > 0 {
 		steps = append(steps, []string{"build", "-o", filepath.Join(work, "bin") + "/", "./..."})
@@ -225,7 +244,8 @@ func command(dir, name string, arguments ...string) (string, error) {
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{filepath.Base(name)}, arguments...), " "), err, strings.ReplaceAll(problem.String(), dir+"/", ""))
+		said := strings.ReplaceAll(problem.String()+out.String(), dir+"/", "")
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{filepath.Base(name)}, arguments...), " "), err, said)
 	}
 	return out.String(), nil
 }
@@ -277,7 +297,7 @@ func compilable(file string, b block, module string) (string, error) {
 	text := b.text
 	parsed, err := parse(position(file, b) + text)
 	if err != nil { // Statements, not declarations. They may end with a return or not: "if true" allows both.
-		before, after := fmt.Sprintf("func _() error { if true {\n%s", position(file, b)), "\n}\nreturn nil }\n"
+		before, after := fmt.Sprintf("func line%d() error { if true {\n%s", b.line, position(file, b)), "\n}\nreturn nil }\n"
 		if parsed, err = parse(before + text + after); err != nil {
 			return "", err
 		}
@@ -317,6 +337,25 @@ func compilable(file string, b block, module string) (string, error) {
 	return clause + strings.Join(slices.Sorted(maps.Keys(imports)), "") + text, nil
 }
 
+var (
+	sending  = regexp.MustCompile(`client\.\w+\.Send(Once|All)?\(`)
+	handling = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(SMS|ChatApp1|ChatApp2|Delivery)\(`)
+)
+
+// running returns the line of a fragment for the test, or "" if it neither sends nor handles. Those on a database are run by the tests of
+// messagingriver.
+func running(file string, b block) string {
+	sends, handlers := sending.MatchString(b.text), handling.FindAllStringSubmatch(b.text, -1)
+	if !sends && handlers == nil || strings.Contains(b.text, "sqlstore.") {
+		return ""
+	}
+	byPath := map[string]string{}
+	for _, found := range handlers {
+		byPath[cmp.Or(found[1], "/")] = found[2]
+	}
+	return fmt.Sprintf("\t{%q, line%d, %t, %#v},\n", fmt.Sprintf("%s:%d", file, b.line), b.line, sends, byPath)
+}
+
 const clause = "package readme\n"
 
 func parse(text string) (*ast.File, error) {
@@ -328,7 +367,7 @@ func uses(statement ast.Stmt) (text string) {
 	if assigned, ok := statement.(*ast.AssignStmt); ok && assigned.Tok == token.DEFINE {
 		for _, left := range assigned.Lhs {
 			if name := left.(*ast.Ident).Name; name != "_" {
-				text += "; _ = " + name
+				text += "; use(" + name + ")"
 			}
 		}
 	}

@@ -18,12 +18,12 @@ import (
 func serve(t *testing.T) (*messagingtest.Server, *codes, string) {
 	t.Helper()
 	service := messagingtest.NewServer(t)
-	c, err := newCodes(service)
+	server := httptest.NewUnstartedServer(nil)
+	c, err := newCodes(service, "http://"+server.Listener.Addr().String())
 	require.NoError(t, err)
-	server := httptest.NewServer(c)
+	server.Config.Handler = c
+	server.Start()
 	t.Cleanup(server.Close)
-	c.callback, err = c.hooks.DeliveryURL(server.URL + "/hooks/delivery")
-	require.NoError(t, err)
 	return service, c, server.URL + "/codes"
 }
 
@@ -94,6 +94,24 @@ func TestRefusedCodeIsFailed(t *testing.T) {
 	assert.Equal(t, http.StatusBadGateway, status)
 	assert.Empty(t, service.Sent())
 	assert.Equal(t, "failed", c.state(reference(c)))
+}
+
+func TestCodeFallsBackToChatApp1OnlyIfTheSMSDidNotGoOut(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	service.Inject(messagingtest.Status(http.StatusPaymentRequired, 0), 1)
+	status, err := post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusAccepted, status)
+	require.Len(t, service.Sent(), 1)
+	assert.Equal(t, messagingtest.ChannelChatApp1, service.Sent()[0].Channel)
+	assert.Equal(t, "sent", c.state(reference(c)))
+	service.Inject(messagingtest.AcceptThenDrop(), 1)
+	_, err = post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	c.background.Wait()
+	require.Len(t, service.Sent(), 2, "the SMS went out, so there is no second code")
+	assert.Equal(t, messagingtest.ChannelSMS, service.Sent()[1].Channel)
 }
 
 func reference(c *codes) string {

@@ -1,4 +1,5 @@
 // Command sms-list lists the SMS of the last day, and looks one up by its reference ID.
+// The last line that it prints: order-4 is msg-5
 package main
 
 import (

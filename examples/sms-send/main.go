@@ -1,4 +1,5 @@
 // Command sms-send sends SMS and acts on the verdict of each: whether it went out, and whether it is safe to send it again.
+// The last line that it prints: order-20 accepted msg-3
 package main
 
 import (

@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // scanner reads JSON of a kind that needs no second look: it is the core of the decoders by hand. What it does not
 // expect, such as an escape in a string, sets unusual, and is then for encoding/json.
@@ -73,18 +76,19 @@ func (s *scanner) text() string {
 	if s.unusual {
 		return ""
 	}
-	length := strings.IndexByte(s.doc[s.at:], '"')
-	if length < 0 {
-		s.unusual = true
-		return ""
+	for i := s.at; i < len(s.doc); i++ {
+		switch c := s.doc[i]; {
+		case c == '"':
+			value := s.doc[s.at:i]
+			s.at = i + 1
+			return value
+		case c == '\\' || c < ' ' || c >= utf8.RuneSelf: // escaped, not allowed, or to be checked
+			s.unusual = true
+			return ""
+		}
 	}
-	value := s.doc[s.at : s.at+length]
-	if strings.IndexByte(value, '\\') >= 0 {
-		s.unusual = true
-		return ""
-	}
-	s.at += length + 1
-	return value
+	s.unusual = true
+	return ""
 }
 
 // word reads a number, true, false or null.
@@ -94,11 +98,13 @@ func (s *scanner) word() string {
 	for s.at < len(s.doc) && strings.IndexByte(",]} \t\r\n", s.doc[s.at]) < 0 {
 		s.at++
 	}
-	if start == s.at {
-		s.unusual = true
-	}
-	return s.doc[start:s.at]
+	word := s.doc[start:s.at]
+	s.unusual = s.unusual || word != "true" && word != "false" && word != "null" && !isNumber(word)
+	return word
 }
+
+// isNumber reports whether a word has the characters of a number.
+func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789+-.eE") == "" }
 
 // skip passes over a value.
 func (s *scanner) skip() {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -36,6 +37,9 @@ const (
 	jsonType  = "application/json"
 	recipient = "+639171234567"
 	text      = "Your order 17 is ready"
+	timeout   = 30 * time.Second // of a request, as this library's
+	mostBytes = 1 << 20          // of a response that are read
+
 	messageID = "0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111"
 
 	acceptedResponse = `{"status":"ok","data":{"id":"` + messageID + `","requestId":"r-77","messageParts":"1","unitCost":"0.50",` +
@@ -116,6 +120,8 @@ func byHand(client *http.Client, url string, body func(sms.Message) (any, error)
 		if err != nil {
 			return messaging.Receipt{}, err
 		}
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(payload))
 		if err != nil {
 			return messaging.Receipt{}, err
@@ -142,7 +148,7 @@ func readReceipt(m sms.Message, resp *http.Response) (messaging.Receipt, error) 
 		return messaging.Receipt{}, errors.New(resp.Status)
 	}
 	var response plainResponse
-	if err := json.NewDecoder(resp.Body).Decode(&response); err != nil {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, mostBytes)).Decode(&response); err != nil {
 		return messaging.Receipt{}, err
 	}
 	_, err := io.Copy(io.Discard, resp.Body) // to its end, so that the connection can be used again
@@ -160,7 +166,17 @@ type plainSMS struct {
 	ReferenceID string `json:"referenceId,omitempty"`
 }
 
-func plainBody(m sms.Message) (any, error) { return plainSMS{m.From, m.To, m.Text, m.ReferenceID}, nil }
+func plainBody(m sms.Message) (any, error) {
+	if strings.TrimSpace(m.From) == "" || !isRecipient(m.To) || m.Text == "" || !isText(m.From, 512) || !isText(m.Text, 32768) || !isText(m.ReferenceID, 512) {
+		return nil, errMessage
+	}
+	return plainSMS{m.From, m.To, m.Text, m.ReferenceID}, nil
+}
+
+func isRecipient(to string) bool {
+	digits := strings.TrimPrefix(to, "+")
+	return len(digits) >= 5 && len(digits) <= 15 && strings.Trim(digits, "0123456789") == ""
+}
 
 type (
 	plainTemplateMessage struct {
@@ -206,8 +222,7 @@ func templateBody(m sms.Message) (any, error) {
 // isValid checks what this library checks of a template with a body.
 func (m *plainTemplateMessage) isValid() bool {
 	t := &m.Template
-	digits := strings.TrimPrefix(m.To, "+")
-	ok := len(digits) >= 5 && len(digits) <= 15 && strings.Trim(digits, "0123456789") == "" && isText(m.ReferenceID, 512) &&
+	ok := isRecipient(m.To) && isText(m.ReferenceID, 512) &&
 		t.Name != "" && isText(t.Name, 512) && t.Language.Code != "" && isText(t.Language.Code, 512)
 	parts := map[string]bool{}
 	for _, component := range t.Components {

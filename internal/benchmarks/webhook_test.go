@@ -24,11 +24,8 @@ import (
 )
 
 const (
-	nameGet         = "net/url by hand"
 	nameGetGuarded  = "net/url by hand, with secret and IDs"
-	nameOursGet     = "messaging-go, Receiver.SMS"
 	nameOursGuarded = "messaging-go, Receiver.SMS with secret and store"
-	nameOursChatApp = "messaging-go, Receiver.ChatApp2"
 
 	hookSecret = "QZ5JEWNTJ4W5SXPJSAXLQJ6YPM"
 	// hookCalls are as many as it takes that no store has seen one before, when they begin again.
@@ -50,8 +47,8 @@ func understood(ok bool) error {
 // handlerByHand is the handler that a careful person writes with net/url alone: the measure of everything else. No cache keeps its
 // response, and what handles an event has 30 seconds, also if the caller hangs up.
 type handlerByHand struct {
-	secret *[sha256.Size]byte // the hash, which hides the length too; nil if none is checked
-	seen   *seenIDs           // nil if every event is handled
+	secret *[sha256.Size]byte // the hash, which hides the length too
+	seen   *seenIDs
 	handle func(ctx context.Context, from, to, text, at string) error
 }
 
@@ -63,20 +60,15 @@ func (h *handlerByHand) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		w.WriteHeader(http.StatusBadRequest)
 		return
-	case h.secret != nil && !h.isSecret(values.Get("key")):
+	case !h.isSecret(values.Get("key")):
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 30*time.Second)
 	defer cancel()
-	handle := func() error {
+	err = h.seen.once(key(values), func() error {
 		return h.handle(ctx, values.Get("from"), values.Get("to"), values.Get("message"), values.Get("timestamp"))
-	}
-	if h.seen != nil {
-		err = h.seen.once(key(values), handle)
-	} else {
-		err = handle()
-	}
+	})
 	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
@@ -194,31 +186,19 @@ func receive() work {
 	handling := func(newHandler func() http.Handler) preparation {
 		return func(testing.TB) operation { return get(newHandler()) }
 	}
-	receiving := func(newHandler func(*webhook.Receiver) http.Handler, options ...webhook.Option) preparation {
-		return func(tb testing.TB) operation {
-			tb.Helper()
-			r, err := webhook.NewReceiver(options...)
-			require.NoError(tb, err)
-			return get(newHandler(r))
-		}
-	}
-	take := func(r *webhook.Receiver) http.Handler {
-		return r.SMS(func(_ context.Context, m webhook.SMSMessage) error { return understood(m.From != "" && m.Text != "") })
-	}
-	floor := handling(func() http.Handler { return &handlerByHand{handle: takeByHand} })
 	guarded := handling(func() http.Handler {
 		secret := sha256.Sum256([]byte(hookSecret))
 		return &handlerByHand{&secret, &seenIDs{isDone: map[string]bool{}}, takeByHand}
 	})
 	w := work{contenders: []way{
-		{name: nameGet, prepare: floor},
 		{name: nameGetGuarded, prepare: guarded},
-		{name: nameOursGet, floor: floor, prepare: receiving(take)},
-		{name: nameOursGuarded, floor: guarded, prepare: receiving(take,
-			webhook.WithSecret("key", hookSecret), webhook.WithStore(webhook.NewMemoryStore(storeCapacity, time.Hour)))},
-		{name: nameOursChatApp, floor: floor, prepare: receiving(func(r *webhook.Receiver) http.Handler {
-			return r.ChatApp2(func(_ context.Context, m webhook.ChatMessage) error { return understood(m.From != "") })
-		})},
+		{name: nameOursGuarded, floor: guarded, prepare: func(tb testing.TB) operation {
+			tb.Helper()
+			r, err := webhook.NewReceiver(
+				webhook.WithSecret("key", hookSecret), webhook.WithStore(webhook.NewMemoryStore(storeCapacity, time.Hour)))
+			require.NoError(tb, err)
+			return get(r.SMS(func(_ context.Context, m webhook.SMSMessage) error { return understood(m.From != "" && m.Text != "") }))
+		}},
 	}}
 	for _, p := range hookPeers() {
 		w.contenders = append(w.contenders, way{name: p.name, prepare: p.handled(p.handle), floor: p.handled(p.byHand)})

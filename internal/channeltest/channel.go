@@ -14,11 +14,12 @@ import (
 
 // A Channel is a service of the client that sends.
 type Channel struct {
-	Name    string // as in its operation, "sms.send"
-	Listed  bool   // the service lists its messages, so that an unknown outcome can be settled
-	Message func(to, text, reference string) any
-	Send    func(ctx context.Context, client *messaging.Client, to, text, reference string) (id string, err error)
-	SendAll func(ctx context.Context, client *messaging.Client, messages iter.Seq[Draft], concurrency int) iter.Seq[Outcome]
+	Name        string // as in its operation, "sms.send"
+	Listed      bool   // the service lists its messages, so that an unknown outcome can be settled
+	Message     func(to, text, reference string) any
+	Send        func(ctx context.Context, client *messaging.Client, to, text, reference string) (id string, err error)
+	SendMessage func(ctx context.Context, client *messaging.Client, message any) (id string, err error) // of the type that Message returns
+	SendAll     func(ctx context.Context, client *messaging.Client, messages iter.Seq[Draft], concurrency int) iter.Seq[Outcome]
 }
 
 // A Draft is what a message of any channel is made of.
@@ -56,12 +57,15 @@ type sender[M any] interface {
 func channel[M interface{ Call() wire.Call }](
 	name string, listed bool, of func(*messaging.Client) sender[M], message func(to, text, reference string) M,
 ) Channel {
+	send := func(ctx context.Context, client *messaging.Client, m any) (string, error) {
+		receipt, err := of(client).Send(ctx, m.(M))
+		return receipt.ID, err
+	}
 	return Channel{
-		Name: name, Listed: listed,
+		Name: name, Listed: listed, SendMessage: send,
 		Message: func(to, text, reference string) any { return message(to, text, reference) },
 		Send: func(ctx context.Context, client *messaging.Client, to, text, reference string) (string, error) {
-			receipt, err := of(client).Send(ctx, message(to, text, reference))
-			return receipt.ID, err
+			return send(ctx, client, message(to, text, reference))
 		},
 		SendAll: func(ctx context.Context, client *messaging.Client, messages iter.Seq[Draft], concurrency int) iter.Seq[Outcome] {
 			all := each(messages, func(d Draft) M { return message(d.To, d.Text, d.Reference) })

@@ -242,16 +242,15 @@ func (w *words) refuses(word string) bool {
 
 // isID reports whether a value can be the ID of a message.
 func (w *words) isID(v value, word string) bool {
+	word = strings.TrimSpace(word)
 	switch {
-	case !v.IsScalar() || v.Kind == jsonscan.Boolean:
-		return false
-	case !isName(strings.TrimSpace(word)):
+	case !v.IsScalar() || v.Kind == jsonscan.Boolean || !isName(word):
 		return false
 	case table.IsCode(word):
-	case table.IsPlaceholder(word) || strings.ContainsFunc(strings.TrimSpace(word), unicode.IsSpace):
+	case table.IsPlaceholder(word) || strings.ContainsFunc(word, unicode.IsSpace):
 		return false
 	}
-	word = strings.ToLower(strings.TrimSpace(word))
+	word = strings.ToLower(word)
 	isPrefix := func(prefix string) bool { return strings.HasPrefix(word, prefix) }
 	return !w.noIDs[word] && !slices.ContainsFunc(w.noIDPrefixes, isPrefix)
 }
@@ -259,6 +258,11 @@ func (w *words) isID(v value, word string) bool {
 // isName reports whether a text can name a message: at most 256 characters, none of them a control character, in valid UTF-8.
 func isName(word string) bool {
 	const longest = 256
-	isOdd := func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }
-	return utf8.RuneCountInString(word) <= longest && !strings.ContainsFunc(word, isOdd)
+	n := 0
+	for _, r := range word {
+		if n++; n > longest || unicode.IsControl(r) || r == utf8.RuneError {
+			return false
+		}
+	}
+	return true
 }

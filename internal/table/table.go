@@ -200,9 +200,9 @@ func (o *Operation) claimNames(found *Problems, operation, section string, param
 // Send is an operation that sends a message: a POST.
 type Send struct {
 	Operation
-	// Wrap is the name under which the message of chat app 2 goes; "" is the top level. It is nil for the other channels.
+	// Wrap is the name under which a message in a platform's shape goes; "" is the top level. It is nil for the other channels.
 	Wrap *string `json:"wrap,omitempty"`
-	// TTL is the unit of a lifetime: "s", "ms" or "m". It is empty for SMS.
+	// TTL is the unit of a lifetime: "s", "ms" or "m". It is empty for a channel without one.
 	TTL string `json:"ttl,omitempty"`
 	// Fields names the fields of the request by concept; "" means that the service has no such field.
 	Fields map[string]string `json:"fields"`

@@ -23,9 +23,10 @@ func (c *call) attempt(carrier *http.Request) {
 	own := c.own
 	began := time.Now()
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
-	ctx, cancel := context.WithDeadline(c.ctx, began.Add(c.transport.Timeout))
-	defer cancel()
-	own.hooks = c.evidence.trace(cancel, c.transport.OwnBase)
+	ctx := &own.limited
+	ctx.begin(c.ctx, began.Add(c.transport.Timeout))
+	defer ctx.stop()
+	own.hooks = c.evidence.trace(ctx.end, c.transport.OwnBase)
 	observed, end := c.request.Observe.begin(ctx, Attempt, c.outcome.Attempts+1)
 	out := own.request.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
 	c.evidence.reset()
@@ -102,10 +103,62 @@ type ownParts struct {
 	url     url.URL
 	body    bytes.Reader
 	hooks   httptrace.ClientTrace
+	limited limited
 	until   time.Time // when the credentials should be asked for again; the zero time is never
 }
 
 func (p *ownParts) isStale() bool { return !p.until.IsZero() && time.Now().After(p.until) }
+
+// frozen is by how much the timer of an attempt is late if the process stood still.
+const frozen = time.Second
+
+// limited is the context of an attempt, which ends with the caller's or when the attempt has had its time. If a process that stood still
+// notices that late, the attempt has another second, for a response that the kernel holds already.
+type limited struct {
+	context.Context //nolint:containedctx // it is one
+
+	deadline time.Time
+	timer    *time.Timer
+	end      context.CancelCauseFunc
+}
+
+func (l *limited) begin(caller context.Context, deadline time.Time) {
+	l.deadline = deadline
+	l.Context, l.end = context.WithCancelCause(caller)
+	l.timer = time.AfterFunc(time.Until(deadline), l.expire)
+}
+
+func (l *limited) expire() {
+	if time.Since(l.deadline) >= frozen {
+		select {
+		case <-l.Done():
+		case <-time.After(frozen):
+		}
+	}
+	l.end(context.DeadlineExceeded)
+}
+
+func (l *limited) stop() {
+	l.timer.Stop()
+	l.end(nil)
+}
+
+// Deadline returns when the time of the attempt or of the caller is over, whichever comes first.
+func (l *limited) Deadline() (deadline time.Time, ok bool) {
+	if deadline, ok = l.Context.Deadline(); ok && deadline.Before(l.deadline) {
+		return deadline, true
+	}
+	return l.deadline, true
+}
+
+// Err is context.DeadlineExceeded when the time is over, as of a context with a deadline.
+func (l *limited) Err() error {
+	err := l.Context.Err()
+	if err != nil && context.Cause(l.Context) == context.DeadlineExceeded { //nolint:errorlint // expire's own
+		return context.DeadlineExceeded
+	}
+	return err
+}
 
 var errNoResponse = &namedError{text: "the round tripper returned neither a response nor an error"}
 

@@ -23,11 +23,11 @@ const maxConnections = 8
 var errSentBack = &namedError{text: "the server sent the request back each time that the HTTP client repeated it"}
 
 // trace returns the hooks of an attempt, which stop ends.
-func (e *evidence) trace(stop context.CancelFunc, ownBase bool) httptrace.ClientTrace {
+func (e *evidence) trace(stop context.CancelCauseFunc, ownBase bool) httptrace.ClientTrace {
 	hooks := httptrace.ClientTrace{
 		GetConn: func(string) {
 			if e.connections.Add(1) > maxConnections {
-				stop()
+				stop(nil)
 			}
 		},
 		WroteHeaders: func() { e.wroteHeaders.Store(true) },

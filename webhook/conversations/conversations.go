@@ -11,7 +11,7 @@
 //
 //	err := book.Allow(ctx, conversations.Outbound{Channel: "sms", From: "ACME", To: "+639171234567"})
 //
-// It works with any driver of database/sql for the two databases, and imports none. The channels are "sms", "chatapp1" and "chatapp2".
+// It works with any driver of database/sql for the two databases, and imports none. A channel goes by its name in the contract.
 package conversations
 
 import (

@@ -17,6 +17,16 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
+// handlers are the values of the fragments that serve HTTP, the latest last.
+var handlers []http.Handler
+
+// use takes each variable that a fragment declares for the reader.
+func use(value any) {
+	if handler, ok := value.(http.Handler); ok {
+		handlers = append(handlers, handler)
+	}
+}
+
 var (
 	ctx        context.Context
 	t          *testing.T

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -150,7 +152,7 @@ func TestSendReadsMessage(t *testing.T) {
 	}
 	_, errs, status = s.run("send", "sms", "-f", "-", "--text", "Hi")
 	assert.Equal(t, cli.ExitUsage, status, "a file and flags contradict each other")
-	assert.Contains(t, errs, "file")
+	assert.Contains(t, errs, "--text: want it in the file of --file")
 	assert.Len(t, srv.Sent(), 1)
 }
 
@@ -472,5 +474,27 @@ func TestListenTakesEveryCallback(t *testing.T) {
 		handler.ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/"+name, http.NoBody))
 		assert.NotEqual(t, http.StatusNotFound, response.Code, name)
 		assert.Contains(t, newListen(console).Long, "/"+name)
+	}
+}
+
+func TestRowsHaveAColumnForEachFieldOfATransaction(t *testing.T) {
+	_, empty := columns(sms.Transaction{})
+	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
+		if field.Tag.Get("concept") == "" {
+			continue
+		}
+		var tx sms.Transaction
+		switch to := reflect.ValueOf(&tx).Elem().FieldByIndex(field.Index); {
+		case to.Kind() == reflect.String:
+			to.SetString("x")
+		case to.CanInt():
+			to.SetInt(1)
+		case to.Kind() == reflect.Bool:
+			to.SetBool(true)
+		default:
+			to.Set(reflect.ValueOf(time.Unix(1, 0)))
+		}
+		_, values := columns(tx)
+		assert.NotEqual(t, empty, values, "columns shows no %s", field.Name)
 	}
 }

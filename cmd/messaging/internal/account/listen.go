@@ -101,7 +101,7 @@ func (l *listener) run(ctx context.Context) error {
 	options = append(options, webhook.WithOnReject(func(r *http.Request, err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		_, _ = fmt.Fprintf(l.console.Err, "%s %s: %v\n", r.Method, printable(webhook.ScrubURL(r.URL)), err)
+		_, _ = fmt.Fprintf(l.console.Err, "%s %s: %v\n", r.Method, printable(r.URL.Path), err)
 	}))
 	hooks, err := webhook.NewReceiverFromEnv(options...)
 	if err != nil && !l.insecure && l.console.Getenv("MESSAGING_WEBHOOK_SECRET") == "" {

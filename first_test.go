@@ -1,0 +1,156 @@
+package messaging_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+type sendFunc = func(context.Context) (messaging.Receipt, error)
+
+// failing returns a function that sends nothing and fails.
+func failing(err error) sendFunc {
+	return func(context.Context) (messaging.Receipt, error) { return messaging.Receipt{}, err }
+}
+
+func TestFirstAcceptedGoesOnOnlyIfTheMessageDidNotGoOut(t *testing.T) {
+	t.Parallel()
+	notSent, refused := &messaging.Error{Verdict: messaging.NotSent}, &messaging.Error{Verdict: messaging.Refused}
+	unknown := &messaging.Error{Verdict: messaging.Unknown}
+	for name, tt := range map[string]struct {
+		err    error
+		goesOn bool
+	}{
+		"not sent":                        {notSent, true},
+		"not sent, wrapped":               {fmt.Errorf("first: %w", notSent), true},
+		"refused":                         {refused, true},
+		"refused, a window that closed":   {errors.Join(refused, messaging.ErrWindowClosed), true},
+		"refused, and names a message":    {&messaging.Error{Verdict: messaging.Refused, MessageID: "m-1"}, false},
+		"refused as a duplicate":          {errors.Join(refused, messaging.ErrDuplicate), false},
+		"unknown":                         {unknown, false},
+		"not sent, joined with unknown":   {errors.Join(notSent, unknown), false},
+		"not sent, joined with invalid":   {errors.Join(notSent, &messaging.ValidationError{}), false},
+		"invalid":                         {&messaging.ValidationError{Field: "To"}, false},
+		"another error":                   {errors.New("disk full"), false},
+		"a context's error, of nobody":    {context.DeadlineExceeded, false},
+		"not found, the error of nothing": {messaging.ErrNotFound, false},
+	} {
+		called := false
+		receipt, err := messaging.FirstAccepted(t.Context(), failing(tt.err), func(context.Context) (messaging.Receipt, error) {
+			called = true
+			return messaging.Receipt{ID: "m-2"}, nil
+		})
+		assert.Equal(t, tt.goesOn, called, name)
+		if tt.goesOn {
+			require.NoError(t, err, name)
+			assert.Equal(t, "m-2", receipt.ID, name)
+		} else {
+			assert.Equal(t, tt.err, err, name)
+		}
+	}
+}
+
+func TestFirstAcceptedStopsAtTheFirstThatIsAccepted(t *testing.T) {
+	t.Parallel()
+	receipt, err := messaging.FirstAccepted(t.Context(), func(context.Context) (messaging.Receipt, error) {
+		return messaging.Receipt{ID: "m-1"}, nil
+	}, func(context.Context) (messaging.Receipt, error) { panic("called") })
+	require.NoError(t, err)
+	assert.Equal(t, "m-1", receipt.ID)
+}
+
+func TestFirstAcceptedStopsWhenTheContextHasEnded(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := messaging.FirstAccepted(ctx, func(context.Context) (messaging.Receipt, error) {
+		cancel()
+		return messaging.Receipt{}, &messaging.Error{Verdict: messaging.NotSent}
+	}, func(context.Context) (messaging.Receipt, error) { panic("called") })
+	assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
+}
+
+func TestFirstAcceptedErrorHasTheVerdictOfTheLast(t *testing.T) {
+	t.Parallel()
+	first := errors.Join(&messaging.Error{Operation: "sms.send", Verdict: messaging.NotSent}, messaging.ErrUnavailable)
+	second := &messaging.Error{Operation: "chatapp1.send", Verdict: messaging.Unknown}
+	_, err := messaging.FirstAccepted(t.Context(), failing(first), failing(second))
+	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
+	require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+	require.NotErrorIs(t, err, messaging.ErrNotSent, "it would be taken for safe to send again")
+	require.NotErrorIs(t, err, messaging.ErrUnavailable)
+	require.ErrorContains(t, err, "sms.send not sent")
+	require.ErrorContains(t, err, "chatapp1.send has an unknown outcome")
+
+	_, err = messaging.FirstAccepted(t.Context(), failing(first), failing(&messaging.Error{Verdict: messaging.NotSent, RetryAfter: time.Minute}))
+	after, ok := messaging.Retryable(err)
+	assert.True(t, ok)
+	assert.Equal(t, time.Minute, after)
+}
+
+func TestFirstAcceptedRejectsWrongArguments(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		ctx   context.Context //nolint:containedctx // an argument
+		sends []sendFunc
+		field string
+	}{
+		"no functions":      {t.Context(), nil, "sends"},
+		"a nil function":    {t.Context(), []sendFunc{failing(messaging.ErrInvalid), nil}, "sends[1]"},
+		"a context of none": {nil, []sendFunc{failing(messaging.ErrInvalid)}, "ctx"},
+	} {
+		_, err := messaging.FirstAccepted(tt.ctx, tt.sends...)
+		var invalid *messaging.ValidationError
+		require.ErrorAs(t, err, &invalid, name)
+		assert.Equal(t, tt.field, invalid.Field, name)
+	}
+}
+
+// The error of a real send: a refusal by name, and one with the ID of a message beside it.
+func TestFirstAcceptedReadsWhatTheServiceSaid(t *testing.T) {
+	t.Parallel()
+	for body, goesOn := range map[string]bool{
+		`{"code":"40005"}`:                       true,
+		`{"code":"40005","data":{"id":"m-9"}}`:   false, // a refusal that names a message
+		`{"code":"200206"}`:                      false, // a duplicate
+		`{"code":"131047"}`:                      true,  // the window is closed, which is no matter to another channel
+		`{"code":"unknown","data":{"id":"m-9"}}`: false,
+	} {
+		client, mock := mocked(t)
+		responding(mock, http.StatusForbidden, body)
+		_, err := messaging.FirstAccepted(t.Context(), func(ctx context.Context) (messaging.Receipt, error) {
+			return client.SMS.Send(ctx, sms.Message{From: "ACME", To: chatNumber, Text: "Hi"})
+		}, failing(&messaging.Error{Operation: "second"}))
+		last, ok := errors.AsType[*messaging.Error](err)
+		require.True(t, ok)
+		assert.Equal(t, goesOn, last.Operation == "second", body)
+	}
+}
+
+func ExampleFirstAccepted() {
+	service, client := connected()
+	defer service.Close()
+	service.Inject(messagingtest.Status(http.StatusPaymentRequired, 0), 1) // no credit for SMS
+
+	receipt, err := messaging.FirstAccepted(context.Background(),
+		func(ctx context.Context) (messaging.Receipt, error) {
+			return client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+639171234567", Text: "Your code is 4711", ReferenceID: "code-1"})
+		},
+		func(ctx context.Context) (messaging.Receipt, error) {
+			return client.ChatApp1.Send(ctx, chatapp1.New("channel-1", "+639171234567").Text("Your code is 4711").WithReference("code-1"))
+		},
+	)
+	sent := service.Sent()
+	fmt.Println(messaging.VerdictOf(err), receipt.ReferenceID, sent[len(sent)-1].Channel)
+	// Output: accepted code-1 chatapp1
+}

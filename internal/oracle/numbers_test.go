@@ -1,0 +1,37 @@
+package oracle_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/nyaruka/phonenumbers"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+)
+
+// parse returns a number that somebody typed in the form in which it is stored and sent, as docs/sending.md has it.
+func parse(typed string) (string, error) {
+	number, err := phonenumbers.Parse(typed, "PH") // the country of numbers without a country code
+	if err != nil || !phonenumbers.IsValidNumber(number) {
+		return "", fmt.Errorf("%q is no phone number", typed)
+	}
+	return phonenumbers.Format(number, phonenumbers.E164), nil // +639171234567
+}
+
+// TestSameNumber compares numbers as people type them, by the library and by a parser that knows every country.
+func TestSameNumber(t *testing.T) {
+	t.Parallel()
+	for _, typed := range []string{"+639171234567", "+63 917 123 4567", "0917-123-4567", "09171234567", "tel:+639171234567", "9171234567"} {
+		number, err := parse(typed)
+		require.NoError(t, err, typed)
+		assert.Equal(t, "+639171234567", number, typed)
+		assert.True(t, messaging.SameNumber(typed, number), typed)
+	}
+	for _, typed := range []string{"", "ACME", "12345", "+63 917"} {
+		_, err := parse(typed)
+		assert.Error(t, err, typed)
+	}
+	assert.False(t, messaging.SameNumber("+639171234567", "+639171234568"))
+}
