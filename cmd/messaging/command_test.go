@@ -66,9 +66,13 @@ func TestEveryHelpHasAnExample(t *testing.T) {
 func TestErrorsNameVariablesAndFlags(t *testing.T) {
 	option := regexp.MustCompile(`With[A-Z]\w+|baseURL`)
 	for _, environment := range []map[string]string{
-		{}, {"MESSAGING_BASE_URL": "https://api.example.com"}, {"MESSAGING_BASE_URL": "http://api.example.com", "MESSAGING_TOKEN": "t"},
-		{"MESSAGING_BASE_URL": "https://u:p@api.example.com", "MESSAGING_TOKEN": "t"}, {"MESSAGING_BASE_URL": "https://api.example.com", "MESSAGING_TOKEN": "a\nb"},
-		{"MESSAGING_BASE_URL": "https://api.example.com", "MESSAGING_API_KEY": "a\nb", "MESSAGING_API_SECRET": "s"}, {"MESSAGING_BASE_URL": "x", "MESSAGING_TOKEN": "t"},
+		{},
+		{"MESSAGING_BASE_URL": "https://api.example.com"},
+		{"MESSAGING_BASE_URL": "http://api.example.com", "MESSAGING_TOKEN": "t"},
+		{"MESSAGING_BASE_URL": "https://u:p@api.example.com", "MESSAGING_TOKEN": "t"},
+		{"MESSAGING_BASE_URL": "https://api.example.com", "MESSAGING_TOKEN": "a\nb"},
+		{"MESSAGING_BASE_URL": "https://api.example.com", "MESSAGING_API_KEY": "a\nb", "MESSAGING_API_SECRET": "s"},
+		{"MESSAGING_BASE_URL": "x", "MESSAGING_TOKEN": "t"},
 		{"MESSAGING_BASE_URL": "https://api.example.com", "MESSAGING_TOKEN": "t", "MESSAGING_API_KEY": "k"},
 	} {
 		for _, name := range []string{"MESSAGING_BASE_URL", "MESSAGING_TOKEN", "MESSAGING_API_KEY", "MESSAGING_API_SECRET", "MESSAGING_CONTRACT", "MESSAGING_WEBHOOK_SECRET"} {

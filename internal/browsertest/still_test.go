@@ -207,8 +207,10 @@ func testForcedColors(t *testing.T, tab browser, command string) {
 	eventually(t, tab, `matchMedia("(forced-colors: active)").matches`)
 	look := `((e) => { const s = getComputedStyle(e); return [s.outlineStyle, s.outlineWidth, s.borderWidth, s.textDecorationLine, s.fontWeight].join() })`
 	for _, pair := range [][2]string{
-		{`.thread[aria-current]`, `.thread:not([aria-current])`}, {`.chips a[aria-current]`, `.chips a:not([aria-current])`},
-		{`.tabs a[aria-current]`, `.tabs a:not([aria-current])`}, {`.choices button[aria-pressed=true]`, `.choices button[aria-pressed=false]`},
+		{`.thread[aria-current]`, `.thread:not([aria-current])`},
+		{`.chips a[aria-current]`, `.chips a:not([aria-current])`},
+		{`.tabs a[aria-current]`, `.tabs a:not([aria-current])`},
+		{`.choices button[aria-pressed=true]`, `.choices button[aria-pressed=false]`},
 	} {
 		assert.NotEqual(t, eval[string](t, tab, look+fmt.Sprintf(`(document.querySelector(%q))`, pair[0])),
 			eval[string](t, tab, look+fmt.Sprintf(`(document.querySelector(%q))`, pair[1])), pair[0])
