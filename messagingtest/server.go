@@ -105,6 +105,9 @@ func WithWindow(d time.Duration) Option {
 	return func(s *Server) { s.window = d }
 }
 
+// SetWindow changes the window of [WithWindow] while the server runs. Zero, as at the start, is none.
+func (s *Server) SetWindow(d time.Duration) { s.set(func() { s.window = d }) }
+
 // NewServer starts a server that is closed when the test and its subtests have ended.
 func NewServer(tb testing.TB, opts ...Option) *Server {
 	tb.Helper()
