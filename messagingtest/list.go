@@ -40,7 +40,8 @@ func (s *Server) lists(t table.List) operation {
 		return isPosition(concept) && concept != t.Paging.By || concept == "pageSize" && t.Paging.By == "none"
 	})
 	op := s.newOperation(t.Method, table.Send{Operation: t.Operation, Fields: params})
-	op.handle = func(_ string, f fields) (any, *problem) {
+	op.apart = slices.DeleteFunc(slices.Collect(maps.Keys(t.In)), func(concept string) bool { return params[concept] == "" })
+	op.handle = func(requestID string, f fields) (any, *problem) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		q, p := readListing(t, f)
@@ -48,6 +49,9 @@ func (s *Server) lists(t table.List) operation {
 			return nil, p
 		}
 		page, ok := s.page(q)
+		if empty := s.names.ErrorsOf(&t.Operation); len(empty.Empty) > 0 && len(s.ledger.list(q)) == 0 {
+			page = plainText(failure(empty, requestID, "no rows", empty.Code, numberOrText(firstWord(empty.Empty))))
+		}
 		return page, refuseIf(!ok, "cursor", "the cursor does not belong to these filters and this order")
 	}
 	return op
@@ -148,7 +152,8 @@ func (l *ledger) shown(value any, t table.List) any {
 	case amount:
 		return v.beside(t.Record["currency"], t.Money)
 	case time.Duration:
-		return int64(v / time.Second)
+		unit, _ := table.UnitOf(t.Duration)
+		return int64(v / unit)
 	case time.Time:
 		text := l.times.text(v)
 		if strings.HasPrefix(l.times.form, "unix") {
@@ -170,6 +175,9 @@ func (l *ledger) show(r *row, t table.List, all map[string]func(*row) any) any {
 		if _, taken := row[name]; !taken {
 			row[name] = value
 		}
+	}
+	for path, words := range t.Only {
+		placeFirst(row, []string{path}, firstWord(words))
 	}
 	return row
 }
@@ -263,7 +271,7 @@ func (q listing) start(l *ledger, t table.List, rows []*row) (int, bool) {
 // have is left out: a client could take a null for the end.
 func (q listing) cut(l *ledger, t table.List, rows []*row, start int) (page any, hasNext bool) {
 	if t.Paging.By == "none" {
-		q.size = len(rows)
+		q.size = cmp.Or(t.Paging.Most, len(rows))
 	}
 	end := min(start+q.size, len(rows))
 	hasNext = end < len(rows)

@@ -270,11 +270,16 @@ func TestListEncodeByPOST(t *testing.T) {
 		extra   url.Values
 		at      wire.Position
 	}{
-		"json":            {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "time": "unix", ` + nested + `}}`, extra: url.Values{"tag": {"a", "b"}, "a.b": {"c"}}},
-		"json-key-query":  {overlay: `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"method": "POST", "encoding": "json"}}`},
-		"json-cursor":     {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}, "params": {"cursor": "page.after"}}}`, at: wire.Position{Set: true, Cursor: "c-2"}},
-		"json-link":       {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}}}`, at: wire.Position{Set: true, Link: "/next?after=2&apiKey=x"}},
-		"form":            {overlay: `{"sms.list": {"method": "POST", "encoding": "form", "paging": {"by": "offset"}, "params": {"offset": "start"}}}`, extra: url.Values{"tag": {"a", "b"}}, at: wire.Position{Rows: 100}},
+		"json":               {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "time": "unix", ` + nested + `}}`, extra: url.Values{"tag": {"a", "b"}, "a.b": {"c"}}},
+		"json-key-query":     {overlay: `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"method": "POST", "encoding": "json"}}`},
+		"json-cursor":        {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}, "params": {"cursor": "page.after"}}}`, at: wire.Position{Set: true, Cursor: "c-2"}},
+		"json-link":          {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}}}`, at: wire.Position{Set: true, Link: "/next?after=2&apiKey=x"}},
+		"form":               {overlay: `{"sms.list": {"method": "POST", "encoding": "form", "paging": {"by": "offset"}, "params": {"offset": "start"}}}`, extra: url.Values{"tag": {"a", "b"}}, at: wire.Position{Rows: 100}},
+		"json-page-in-query": {overlay: `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"method": "POST", "encoding": "json", "in": {"page": "query", "pageSize": "query"}}}`, extra: url.Values{"tag": {"a"}}},
+		"json-link-size-in-query": {
+			overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}, "params": {"cursor": "after"}, "in": {"cursor": "query", "pageSize": "query"}}}`,
+			at:      wire.Position{Set: true, Link: "/next?after=2&size=50"},
+		},
 		"query-of-a-post": {overlay: `{"sms.list": {"method": "POST"}}`},
 	}
 	for name, tt := range cases {
