@@ -330,7 +330,7 @@ func WithContract(names contract.Contract) Option {
 
 // WithVariable sets a variable of the contract's paths, such as account in /accounts/{account}/messages. The value is escaped, as one
 // segment or a part of it. A client needs each variable of its contract. NewClientFromEnv reads one that no option sets from the
-// environment: MESSAGING_VAR_ACCOUNT.
+// environment: MESSAGING_VAR_ACCOUNT. Errors may show the path, so a value is no place for a credential.
 func WithVariable(name, value string) Option { return withVariable(name, value, "WithVariable") }
 
 func withVariable(name, value, from string) Option {

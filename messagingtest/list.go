@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,8 @@ const (
 	defaultPageSize = 100
 	maxPageSize     = 1000
 )
+
+var positions = []string{"page", "offset", "cursor"} //nolint:gochecknoglobals // never written
 
 // listing is a request for one page: which rows are listed, in which order, and where the page is.
 type listing struct {
@@ -37,7 +40,7 @@ type listing struct {
 func (s *Server) lists(t table.List) operation {
 	params := maps.Clone(t.Params)
 	maps.DeleteFunc(params, func(concept, _ string) bool { // what is for other kinds of paging
-		return isPosition(concept) && concept != t.Paging.By || concept == "pageSize" && t.Paging.By == "none"
+		return slices.Contains(positions, concept) && concept != t.Paging.By || concept == "pageSize" && t.Paging.By == "none"
 	})
 	op := s.newOperation(t.Method, table.Send{Operation: t.Operation, Fields: params})
 	op.apart = slices.DeleteFunc(slices.Collect(maps.Keys(t.In)), func(concept string) bool { return params[concept] == "" })
@@ -57,10 +60,6 @@ func (s *Server) lists(t table.List) operation {
 	return op
 }
 
-func isPosition(concept string) bool {
-	return slices.Contains([]string{"page", "offset", "cursor"}, concept)
-}
-
 // readListing returns the listing that a request asks for, or the first problem of its parameters.
 func readListing(t table.List, f fields) (listing, *problem) {
 	q := listing{sortBy: "created", descending: true, size: defaultPageSize, number: t.Paging.First}
@@ -76,7 +75,7 @@ func readListing(t table.List, f fields) (listing, *problem) {
 		if p := cmp.Or(refuseIf(value == "", "query", name+" is empty"), q.set(t, f, concept, value)); p != nil {
 			return q, p
 		}
-		if !isPosition(concept) && concept != "pageSize" {
+		if !slices.Contains(positions, concept) && concept != "pageSize" {
 			key.Set(concept, value)
 		}
 	}
@@ -201,20 +200,13 @@ func (q listing) compare() func(a, b *row) int {
 // compareValues compares two values of a column. Nil is less than any text.
 func compareValues(a, b any) int {
 	switch a := a.(type) {
-	case int:
-		return cmp.Compare(a, b.(int))
-	case amount:
-		return cmp.Compare(a, b.(amount))
-	case time.Duration:
-		return cmp.Compare(a, b.(time.Duration))
-	case bool:
-		return cmp.Compare(strconv.FormatBool(a), strconv.FormatBool(b.(bool))) // "false" is before "true"
+	case int, amount, time.Duration:
+		return cmp.Compare(reflect.ValueOf(a).Int(), reflect.ValueOf(b).Int())
 	case time.Time:
 		return a.Compare(b.(time.Time))
 	}
-	first, _ := a.(string)
-	second, _ := b.(string)
-	return cmp.Compare(first, second)
+	text := func(v any) string { return strings.TrimPrefix(fmt.Sprint(v), "<nil>") } // false is before true
+	return cmp.Compare(text(a), text(b))
 }
 
 func (l *ledger) list(q listing) []*row {

@@ -40,8 +40,8 @@ func newEncoding(t *table.Table, op *table.Operation, isList bool, method string
 		zone = time.UTC // never, because the table is valid
 	}
 	e := encoding{
-		method: method, url: target, kind: op.Encoding, isList: isList, units: map[string]string{"": op.Duration}, time: op.Time, zone: zone,
-		places: t.Auth.KeyPair, pair: pair, taken: map[string]bool{},
+		method: method, url: target, kind: op.Encoding, isList: isList, units: map[string]string{"": op.Duration},
+		time: op.Time, zone: zone, places: t.Auth.KeyPair, pair: pair, taken: map[string]bool{},
 	}
 	beside, _ := e.credentials()
 	for _, m := range beside {

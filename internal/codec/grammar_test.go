@@ -300,3 +300,25 @@ func TestListEncodeByPOSTRefusesTakenNames(t *testing.T) {
 	})
 	assert.Equal(t, []string{`Extra["all"]`, `Extra["apiKey"]`, `Extra["filter"]`, `Extra["utf8"]`}, fieldsOf(problems))
 }
+
+// A code that says that there are no rows counts alone, in JSON or as a text.
+func TestListDecodeEmptyCode(t *testing.T) {
+	t.Parallel()
+	const overlay = `{"errors": {"code": ["code", ""]}, "sms.list": {"paging": {"by": "cursor"}, "errors": {"empty": ["3", "No rows*", "0"]}}}`
+	list := compileList(t, overlay, false)
+	for _, body := range []string{`{"code":3}`, `{"code":"3","data":[],"totalRows":0}`, "No rows found", `{"code":0}`, `{"code":3,"data":null,"status":"error"}`} {
+		page, failure, err := list.Decode([]byte(body), wire.Position{}, 0, nil)
+		require.NoError(t, err, body)
+		assert.Equal(t, codec.Page{Last: true}, page, body)
+		assert.True(t, failure.IsEmpty, body)
+		assert.Empty(t, failure.Code+failure.Class, body)
+	}
+	for _, body := range []string{`{"code":3,"data":[{"id":"m-1"}]}`, `{"code":3,"totalRows":1,"data":[]}`} {
+		_, _, err := list.Decode([]byte(body), wire.Position{}, 0, nil)
+		require.ErrorIs(t, err, codec.ErrPage, body)
+		assert.ErrorContains(t, err, "sms.list.errors.empty", body)
+	}
+	_, failure, err := list.Decode([]byte(`{"code":40001}`), wire.Position{}, 0, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "unauthorized", failure.Class)
+}

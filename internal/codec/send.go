@@ -69,7 +69,10 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 		}
 	}
 	s.always = s.constants(op.Constants)
-	s.ofText = map[string][]member{table.GSM: s.constants(op.FieldConstants[table.GSM]), table.Unicode: s.constants(op.FieldConstants[table.Unicode])}
+	s.ofText = map[string][]member{}
+	for _, encoding := range []string{table.GSM, table.Unicode} {
+		s.ofText[encoding] = s.constants(op.FieldConstants[encoding])
+	}
 	if op.Wrap != nil {
 		s.wrap = *op.Wrap
 	}

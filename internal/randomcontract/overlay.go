@@ -302,7 +302,8 @@ func (d drawer) list(op table.List) object {
 		"headers": d.headers("X-List"),
 		"orders":  pick(d, object{"ascending": "up", "descending": "down"}, object{"ascending": "1", "descending": "-1"}),
 		"time":    pick(d, d.timeForm(), d.timeForm(), d.timeForm(), "date"),
-		"paging":  paging, "in": apart, "only": pick(d, object{}, object{"meta.direction": []string{"outbound*", "mt"}}), "items": items, "page": page, "record": record,
+		"paging":  paging, "in": apart,
+		"only": pick(d, object{}, object{"meta.direction": []string{"outbound*", "mt"}}), "items": items, "page": page, "record": record,
 		"zone": d.zone(), "layouts": d.layouts(), "scale": pick(d, 0, -2, -5), "negate": d.chance(4),
 	}
 }
