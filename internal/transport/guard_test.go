@@ -60,7 +60,7 @@ func TestGuardIsAskedHoldingNothing(t *testing.T) {
 				}), func(tr *Transport) { tr.Limit = tc.limit })
 				all := NewPlaces()
 				for range places - tc.places {
-					require.True(t, all.take())
+					require.True(t, all.take(false))
 				}
 				var calls sync.WaitGroup
 				call := func(name string, guard Guard) {

@@ -30,9 +30,35 @@ func NewLimit(perSecond float64, burst int) *Limit {
 
 // turn is what a call has of a Limit.
 type turn struct {
-	repeat bool          // it is for another attempt
-	nudge  chan struct{} // has room for one: look whether it is the first; nil before the first wait
-	called bool
+	sleeper // nil before the first wait
+
+	repeat bool // it is for another attempt
+	called bool // a turn is due, and kept for it
+}
+
+// sleeper wakes a call that waits. It has room for one.
+type sleeper chan struct{}
+
+func newSleeper() sleeper { return make(sleeper, 1) }
+
+func (s sleeper) wake() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
+// sleep returns when it is woken or the time is over, or the error of the context if that ends before.
+func (s sleeper) sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s:
+	case <-timer.C:
+	}
+	return nil
 }
 
 // take takes a turn if one is due, and no other call is to have it.
@@ -42,7 +68,7 @@ func (l *Limit) take(ctx context.Context, t *turn) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t.nudge == nil && len(l.line)+l.called > 0 || !l.rate.Allow() {
+	if t.sleeper == nil && len(l.line)+l.called > 0 || !l.rate.Allow() {
 		return false
 	}
 	l.repeated = t.repeat
@@ -72,18 +98,12 @@ func (l *Limit) wait(ctx context.Context, t *turn) error {
 		if t.called {
 			return nil
 		}
-		timer := time.NewTimer(delay)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if err := t.sleep(ctx, delay); err != nil {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.line = slices.DeleteFunc(l.line, func(other *turn) bool { return other == t })
 			l.next()
-			return ctx.Err()
-		case <-t.nudge:
-			timer.Stop()
-		case <-timer.C:
+			return err
 		}
 	}
 }
@@ -93,15 +113,13 @@ func (l *Limit) join(ctx context.Context, t *turn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	place := len(l.line)
-	if t.nudge != nil {
+	if t.sleeper != nil {
 		place = 0
 	}
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < l.until(place+l.called+1) {
 		return false
 	}
-	if t.nudge == nil {
-		t.nudge = make(chan struct{}, 1)
-	}
+	t.sleeper = newSleeper()
 	l.line = slices.Insert(l.line, place, t)
 	return true
 }
@@ -135,10 +153,7 @@ func (l *Limit) first() int {
 // next has the first in line look again.
 func (l *Limit) next() {
 	if len(l.line) > 0 {
-		select {
-		case l.line[l.first()].nudge <- struct{}{}:
-		default:
-		}
+		l.line[l.first()].wake()
 	}
 }
 
