@@ -916,7 +916,7 @@ func mixedReactions(n int, first, then reaction) (all []reaction) {
 func healthyCall() *call {
 	two := newBreakers()
 	c := &call{transport: &Transport{}, passed: [2]passed{{breaker: two.Service}, {breaker: two.Account}}}
-	c.request.Breakers.Places = NewPlaces()
+	c.request.Breakers.Places = new(Places)
 	c.outcome.Began = time.Now()
 	return c
 }

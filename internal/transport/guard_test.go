@@ -58,7 +58,7 @@ func TestGuardIsAskedHoldingNothing(t *testing.T) {
 					time.Sleep(time.Second)
 					return responds(200, "{}")(r)
 				}), func(tr *Transport) { tr.Limit = tc.limit })
-				all := NewPlaces()
+				all := new(Places)
 				for range places - tc.places {
 					require.True(t, all.take(false))
 				}

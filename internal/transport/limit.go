@@ -87,29 +87,10 @@ func (l *Limit) leave(t *turn) {
 	}
 }
 
-// wait waits until a turn is due. It fails if the context ends, or will have ended by then.
+// wait waits in the line until a turn is due: at its end, or at the front if the call was called before. It fails if the context ends,
+// or will have ended by then.
 func (l *Limit) wait(ctx context.Context, t *turn) error {
 	l.leave(t)
-	if !l.join(ctx, t) {
-		return context.DeadlineExceeded
-	}
-	for {
-		delay := l.attend(t)
-		if t.called {
-			return nil
-		}
-		if err := t.sleep(ctx, delay); err != nil {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.line = slices.DeleteFunc(l.line, func(other *turn) bool { return other == t })
-			l.next()
-			return err
-		}
-	}
-}
-
-// join puts a call into the line: at its end, or at the front if it was called before. It reports whether its turn can come in time.
-func (l *Limit) join(ctx context.Context, t *turn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	place := len(l.line)
@@ -117,29 +98,30 @@ func (l *Limit) join(ctx context.Context, t *turn) bool {
 		place = 0
 	}
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < l.until(place+l.called+1) {
-		return false
+		return context.DeadlineExceeded
 	}
 	t.sleeper = newSleeper()
 	l.line = slices.Insert(l.line, place, t)
-	return true
-}
-
-// attend returns how long a call sleeps, or calls it.
-func (l *Limit) attend(t *turn) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := l.first()
-	if l.line[i] != t {
-		return forever
+	for {
+		delay := forever
+		if i := l.first(); l.line[i] == t {
+			if delay = l.until(l.called + 1); delay <= 0 {
+				l.line = slices.Delete(l.line, i, i+1)
+				t.called = true
+				l.called++
+				l.next()
+				return nil
+			}
+		}
+		l.mu.Unlock()
+		err := t.sleep(ctx, delay)
+		l.mu.Lock()
+		if err != nil {
+			l.line = slices.DeleteFunc(l.line, func(other *turn) bool { return other == t })
+			l.next()
+			return err
+		}
 	}
-	delay := l.until(l.called + 1)
-	if delay <= 0 {
-		l.line = slices.Delete(l.line, i, i+1)
-		t.called = true
-		l.called++
-		l.next()
-	}
-	return delay
 }
 
 // first returns the place in the line of the call whose turn is next. While new calls wait, at most every second turn is for a repeat.

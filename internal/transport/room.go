@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -175,8 +176,12 @@ func (c *call) await(ctx context.Context, b *blocked, began time.Time) (err erro
 		}
 		if patience == Brief || b.givesUp {
 			bound := began.Add(c.transport.MaxWait)
-			if patience != Brief {
-				bound = b.Since.Add(c.transport.giveUp(b.Account))
+			switch {
+			case patience == Brief:
+			case b.Account:
+				bound = b.Since.Add(cmp.Or(c.transport.GiveUp, time.Minute))
+			default:
+				bound = b.Since.Add(cmp.Or(c.transport.GiveUp, 10*time.Minute))
 			}
 			if again = min(again, time.Until(bound)); again <= 0 {
 				return b.err(nil)

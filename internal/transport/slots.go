@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -10,21 +11,18 @@ import (
 // places is how many attempts of one channel and kind are in flight at once.
 const places = 256
 
-// Places let a number of calls through at once. Those that wait are let through in order.
+// Places let a number of calls through at once. Those that wait are let through in order. The zero Places are for one channel and kind.
 type Places struct {
-	size           int64
+	size           int64 // 0 is 256
 	taken, waiting atomic.Int64
 
 	mu   sync.Mutex
 	line []chan struct{} // as many as waiting says. Each is closed when a place is its own
 }
 
-// NewPlaces returns places for the attempts of one channel and kind: 256.
-func NewPlaces() *Places { return &Places{size: places} }
-
 // take takes a place if there is one and no call waits, or the caller comes first.
 func (p *Places) take(first bool) bool {
-	for n := p.taken.Load(); n < p.size && (first || p.waiting.Load() == 0); n = p.taken.Load() {
+	for n := p.taken.Load(); n < cmp.Or(p.size, places) && (first || p.waiting.Load() == 0); n = p.taken.Load() {
 		if p.taken.CompareAndSwap(n, n+1) {
 			return true
 		}
