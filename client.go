@@ -183,9 +183,9 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	if s.problems != nil {
 		return nil, invalid("", s.problems)
 	}
-	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), breakers: new(breakers), places: newPlaces()}
+	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), rooms: new(rooms)}
 	if parent != nil {
-		c.breakers, c.places = parent.breakers, parent.places
+		c.rooms = parent.rooms
 	}
 	if c.base.wrapped == nil {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
@@ -275,8 +275,7 @@ type core struct {
 	settings  settings
 	baseURL   *url.URL
 	base      *base
-	breakers  *breakers // for what concerns the service
-	places    *places
+	rooms     *rooms // of all clients made by With
 	transport *transport.Transport
 }
 
