@@ -26,18 +26,8 @@ type Segmentation struct {
 	// cost. It is at most 159 for GSM7 and 69 for UCS2, and 152 and 66 after the first segment. The empty text has 160.
 	Remaining int
 	// NotGSM7 lists the characters that are not in the GSM alphabet, each once, in order of appearance. Without them the text
-	// would be GSM7. It is nil for GSM7.
-	NotGSM7 []Character
-}
-
-// Character is a character of a text and the place where it first appears.
-type Character struct {
-	// Rune is the character. U+FFFD also stands for a byte that is not UTF-8.
-	Rune rune
-	// Position is the number of characters (code points) before it.
-	Position int
-	// Offset is the number of bytes before it: text[Offset:] begins with it.
-	Offset int
+	// would be GSM7. It is nil for GSM7. U+FFFD also stands for a byte that is not UTF-8.
+	NotGSM7 []rune
 }
 
 // Encoding is how the characters of an SMS are transmitted. The zero value is GSM7.
@@ -87,18 +77,14 @@ func Count(text string) Segmentation {
 
 func countUCS2(text string) Segmentation {
 	fill := filling{alone: ucs2Alone, part: ucs2Part}
-	var found []Character
-	seen := make(map[rune]struct{})
-	position := 0
-	for offset, r := range text {
+	var found []rune
+	seen := make(map[rune]bool)
+	for _, r := range text {
 		fill.add(utf16.RuneLen(r))
-		if septets(r) == 0 {
-			if _, again := seen[r]; !again {
-				seen[r] = struct{}{}
-				found = append(found, Character{Rune: r, Position: position, Offset: offset})
-			}
+		if septets(r) == 0 && !seen[r] {
+			seen[r] = true
+			found = append(found, r)
 		}
-		position++
 	}
 	s := fill.segmentation(UCS2)
 	s.NotGSM7 = found
