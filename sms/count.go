@@ -19,14 +19,25 @@ type Segmentation struct {
 	// Segments is the number of SMS: 0 for the empty text. A text of more than 255 segments cannot be sent as one message.
 	Segments int
 	// Units is the length of the text: septets for GSM7 (two for a character of the extension table), UTF-16 code units for
-	// UCS2 (two for a character above U+FFFF, such as most emoji).
+	// UCS2 (two for a character above U+FFFF, such as most emoji). Units left free at the end of a segment, because a
+	// character of two units did not fit, do not count.
 	Units int
 	// Remaining is the number of units free in the last segment: how many characters of one unit can be appended at no further
-	// cost. The empty text has 160.
+	// cost. It is at most 159 for GSM7 and 69 for UCS2, and 152 and 66 after the first segment. The empty text has 160.
 	Remaining int
 	// NotGSM7 lists the characters that are not in the GSM alphabet, each once, in order of appearance. Without them the text
-	// would be GSM7. It is nil for GSM7. U+FFFD also stands for a byte that is not UTF-8.
-	NotGSM7 []rune
+	// would be GSM7. It is nil for GSM7.
+	NotGSM7 []Character
+}
+
+// Character is a character of a text and the place where it first appears.
+type Character struct {
+	// Rune is the character. U+FFFD also stands for a byte that is not UTF-8.
+	Rune rune
+	// Position is the number of characters (code points) before it.
+	Position int
+	// Offset is the number of bytes before it: text[Offset:] begins with it.
+	Offset int
 }
 
 // Encoding is how the characters of an SMS are transmitted. The zero value is GSM7.
@@ -51,14 +62,17 @@ func (e Encoding) String() string {
 	}
 }
 
-// Count returns how many SMS a text takes, in which encoding, and which characters rule out the cheaper encoding. It does not allocate for
-// GSM7.
+// Count returns how many SMS a text takes, in which encoding, and which characters rule out the cheaper encoding. It is a pure
+// function, linear in the length of the text, and does not allocate for GSM7.
 //
-// The result is an estimate. Count follows 3GPP TS 23.038 and TS 23.040, without national language shift tables, with an 8-bit
-// concatenation reference, and with no character split between segments. The service may do otherwise: Receipt.Parts is what it charged.
+// The result is an estimate. Count follows 3GPP TS 23.038 and TS 23.040: the default alphabet and its extension table
+// (€ [ ] { } ~ ^ | \ and form feed), no national language shift tables, an 8-bit concatenation reference, and no character
+// split between segments. The service may know shift tables, replace characters by similar ones, or use a longer reference.
+// Receipt.Parts is what it charged.
 //
-// A character is a code point; nothing is normalized. So é is GSM-7, and e followed by a combining accent is not. A byte that is not UTF-8
-// counts as U+FFFD, which makes the text UCS-2.
+// A character is a code point; nothing is normalized. So é is GSM-7, and e followed by a combining accent is not; a line break
+// as \r\n is two characters, as \n one. A byte that is not UTF-8 counts as U+FFFD, which makes the text UCS-2. Send rejects
+// such a text.
 func Count(text string) Segmentation {
 	fill := filling{alone: gsm7Alone, part: gsm7Part}
 	for _, r := range text {
@@ -73,14 +87,18 @@ func Count(text string) Segmentation {
 
 func countUCS2(text string) Segmentation {
 	fill := filling{alone: ucs2Alone, part: ucs2Part}
-	var found []rune
-	seen := make(map[rune]bool)
-	for _, r := range text {
+	var found []Character
+	seen := make(map[rune]struct{})
+	position := 0
+	for offset, r := range text {
 		fill.add(utf16.RuneLen(r))
-		if septets(r) == 0 && !seen[r] {
-			seen[r] = true
-			found = append(found, r)
+		if septets(r) == 0 {
+			if _, again := seen[r]; !again {
+				seen[r] = struct{}{}
+				found = append(found, Character{Rune: r, Position: position, Offset: offset})
+			}
 		}
+		position++
 	}
 	s := fill.segmentation(UCS2)
 	s.NotGSM7 = found

@@ -1,7 +1,6 @@
 package sms_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -116,7 +115,7 @@ func TestCountAlphabet(t *testing.T) {
 			continue
 		}
 		text := string(r)
-		want := sms.Segmentation{Encoding: sms.UCS2, Segments: 1, Units: 1, Remaining: 69, NotGSM7: []rune{r}}
+		want := sms.Segmentation{Encoding: sms.UCS2, Segments: 1, Units: 1, Remaining: 69, NotGSM7: []sms.Character{{Rune: r}}}
 		switch {
 		case strings.ContainsRune(gsm7Default, r):
 			want = sms.Segmentation{Segments: 1, Units: 1, Remaining: 159}
@@ -138,15 +137,15 @@ func TestCountNotGSM7(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		text string
-		want []rune
+		want []sms.Character
 	}{
 		{"none in a text of the alphabet", "Grüße, 5 €", nil},
-		{"first", "5 € – ок", []rune{'–', 'о', 'к'}},
-		{"repeated", "ыaыяыя", []rune{'ы', 'я'}},
-		{"outside the basic plane", "a😀b😀ё", []rune{'😀', 'ё'}},
-		{"a combined emoji by its parts", "👩‍👩", []rune{'👩', '\u200d'}},
-		{"bytes that are not UTF-8, and U+FFFD itself", "a\xff\xfeb\ufffd", []rune{utf8.RuneError}},
-		{"after many segments", times(400, "€") + "ё", []rune{'ё'}},
+		{"first, with the offset in bytes", "5 € – ок", []sms.Character{{'–', 4, 6}, {'о', 6, 10}, {'к', 7, 12}}},
+		{"repeated", "ыaыяыя", []sms.Character{{'ы', 0, 0}, {'я', 3, 5}}},
+		{"outside the basic plane", "a😀b😀ё", []sms.Character{{'😀', 1, 1}, {'ё', 4, 10}}},
+		{"a combined emoji by its parts", "👩‍👩", []sms.Character{{'👩', 0, 0}, {'\u200d', 1, 4}}},
+		{"bytes that are not UTF-8, and U+FFFD itself", "a\xff\xfeb\ufffd", []sms.Character{{utf8.RuneError, 1, 1}}},
+		{"after many segments", times(400, "€") + "ё", []sms.Character{{'ё', 400, 1200}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -204,7 +203,7 @@ func FuzzCount(f *testing.F) {
 			t.Fatalf("%q: %v", text, got)
 		}
 		for _, c := range got.NotGSM7 {
-			if !slices.Contains([]rune(text), c) {
+			if r, _ := utf8.DecodeRuneInString(text[c.Offset:]); r != c.Rune || utf8.RuneCountInString(text[:c.Offset]) != c.Position {
 				t.Fatalf("%q: %+v", text, c)
 			}
 		}
@@ -228,8 +227,9 @@ func checkRemaining(t *testing.T, text string, got sms.Segmentation) {
 func slowCount(text string) sms.Segmentation {
 	const escape = 0x1b
 	var gsm, ucs [][]uint16 // the text's characters, by their units
-	var foreign []rune
-	for _, r := range []rune(text) {
+	var foreign []sms.Character
+	offset := 0
+	for position, r := range []rune(text) {
 		ucs = append(ucs, utf16.Encode([]rune{r}))
 		switch {
 		case strings.ContainsRune(gsm7Default, r):
@@ -237,10 +237,16 @@ func slowCount(text string) sms.Segmentation {
 		case strings.ContainsRune(gsm7Extension, r):
 			gsm = append(gsm, []uint16{escape, uint16(r)})
 		default:
-			if !slices.Contains(foreign, r) {
-				foreign = append(foreign, r)
+			known := false
+			for _, c := range foreign {
+				known = known || c.Rune == r
+			}
+			if !known {
+				foreign = append(foreign, sms.Character{Rune: r, Position: position, Offset: offset})
 			}
 		}
+		_, size := utf8.DecodeRuneInString(text[offset:])
+		offset += size
 	}
 
 	s := sms.Segmentation{Encoding: sms.GSM7}

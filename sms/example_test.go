@@ -14,11 +14,11 @@ func ExampleCount() {
 		s := sms.Count(text)
 		fmt.Printf("%d × %v, %d units, %d free\n", s.Segments, s.Encoding, s.Units, s.Remaining)
 		for _, c := range s.NotGSM7 {
-			fmt.Printf("  %q\n", c)
+			fmt.Printf("  %q at character %d, byte %d\n", c.Rune, c.Position, c.Offset)
 		}
 	}
 	// Output:
 	// 1 × GSM-7, 46 units, 114 free
 	// 2 × UCS-2, 100 units, 34 free
-	//   '–'
+	//   '–' at character 20, byte 20
 }

@@ -28,6 +28,17 @@ func (p Params) Get(name string) string {
 	return ""
 }
 
+// All returns the values of all parameters of that name, in the order of their arrival.
+func (p Params) All(name string) []string {
+	var values []string
+	for i := range p {
+		if p[i].Name == name {
+			values = append(values, p[i].Value)
+		}
+	}
+	return values
+}
+
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // number reads a phone number, which may be a tel URL, or another name of a sender or recipient. A + that was not escaped arrives as a

@@ -64,16 +64,6 @@ func (i *inbox[T]) handle(_ context.Context, event T) error {
 	return i.err
 }
 
-// allOf returns the values of all parameters of a name.
-func allOf(params webhook.Params, name string) (values []string) {
-	for _, p := range params {
-		if p.Name == name {
-			values = append(values, p.Value)
-		}
-	}
-	return values
-}
-
 // onlySMS returns the only message of a request.
 func onlySMS(messages []webhook.SMSMessage, err error) (m webhook.SMSMessage, _ error) {
 	if len(messages) == 1 {
@@ -161,10 +151,10 @@ func TestParamsRepeated(t *testing.T) {
 	assert.Equal(t, "1111", m.From)
 	assert.Equal(t, "x", m.Text)
 	assert.True(t, m.Ambiguous)
-	assert.Equal(t, []string{"", "1111", "2222"}, allOf(m.Params, "from"))
-	assert.Equal(t, []string{"x", "y"}, allOf(m.Params, "message"))
+	assert.Equal(t, []string{"", "1111", "2222"}, m.Params.All("from"))
+	assert.Equal(t, []string{"x", "y"}, m.Params.All("message"))
 	assert.Empty(t, m.Params.Get("from"), "Get does not skip what is blank")
-	assert.Nil(t, allOf(m.Params, "none"))
+	assert.Nil(t, m.Params.All("none"))
 	assert.Empty(t, m.Params.Get("none"))
 }
 
@@ -363,7 +353,7 @@ func TestTimes(t *testing.T) {
 	} {
 		m := receive(t, "from=1111&timestamp="+tt.query)
 		assert.Equal(t, tt.want, m.ReceivedAt.UTC().Format("2006-01-02T15:04:05.999Z07:00"), tt.query)
-		assert.Len(t, allOf(m.Params, "timestamp"), 1, "what cannot be read is kept")
+		assert.Len(t, m.Params.All("timestamp"), 1, "what cannot be read is kept")
 	}
 }
 
