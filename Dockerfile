@@ -2,7 +2,8 @@
 #
 # It prints the token and, because it listens on more than loopback, a password for its page. Nothing is kept unless
 # --keep names a file in a volume: docker run -v sandbox:/data ... messaging sandbox --listen 0.0.0.0:8026 --keep /data/messages
-FROM golang:1.26 AS build
+# By digest, so that a tag that moves changes nothing. Dependabot proposes newer ones.
+FROM golang:1.26.8@sha256:3c3e25a4da13fd0478eed2df1eb35a0e667094a7124d3993a6a1d30f71c17e79 AS build
 WORKDIR /src
 COPY . .
 ARG VERSION=

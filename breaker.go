@@ -18,6 +18,9 @@ type BreakerPolicy struct {
 	// GiveUp bounds how long SendAll and SMS.SendOnce wait: until the trouble has lasted for so long. The default is 10 minutes,
 	// or one minute if the account is in trouble. Beyond it, every message but a probe ends NotSent.
 	GiveUp time.Duration
+	// NoWait ends a call at once that a breaker holds back, as NotSent, so that a program can take another way. Clients derived by With
+	// share the breakers of the service: a second account that is to stand in for this one needs a NewClient of its own.
+	NoWait bool
 	// Off turns the breakers off for this client: it neither waits for them nor counts in them.
 	Off bool
 }

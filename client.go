@@ -308,7 +308,7 @@ func (c *core) setTransport() {
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limit: s.limit, MaxResponseBytes: s.maxResponseBytes,
-		GiveUp: s.breaker.GiveUp, Changed: c.breakerChanged,
+		GiveUp: s.breaker.GiveUp, NoWait: s.breaker.NoWait, Changed: c.breakerChanged,
 	}
 }
 

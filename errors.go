@@ -58,6 +58,8 @@ var (
 	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches
 	// the class of the trouble, such as ErrUnavailable, and Error.RetryAfter says when a message will go out.
 	ErrBreakerOpen = errors.New("messaging: circuit breaker open")
+	// ErrGuarded: nothing was sent, because a guard said no; see WithGuard. The error also matches that of the guard.
+	ErrGuarded = errors.New("messaging: guarded")
 	// ErrRow matches a *RowError: one row of a listing could not be read, and the listing goes on.
 	ErrRow = errors.New("messaging: row")
 )
@@ -124,7 +126,7 @@ func VerdictOf(err error) Verdict {
 // It may after
 //
 //   - NotSent, except for a *ValidationError, a certificate that was refused, and a client without credentials for the channel,
-//     where another attempt meets the same
+//     where another attempt meets the same, and for ErrGuarded unless the guard returned RetryLater
 //   - ErrRateLimited, and another refusal with a status that proves that nothing was processed (errors.notProcessed of the contract),
 //     unless the response names a message, see Error.NamesMessage
 //
@@ -134,6 +136,8 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	switch {
 	case !isError || e.read:
 		return 0, false
+	case slices.Contains(e.classes, ErrGuarded):
+		_, ok = errors.AsType[*retryLaterError](e.cause)
 	case e.Verdict == NotSent:
 		ok = !e.uncredentialed && !transport.IsPermanent(e.cause)
 	case e.Verdict == Refused:
@@ -202,8 +206,8 @@ type Error struct {
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long the service asked to wait or, with ErrBreakerOpen, how long the breaker holds back what is sent. The
-	// library does not begin a wait that is longer than the RetryPolicy or the context allows.
+	// RetryAfter is how long the service asked to wait; with ErrBreakerOpen, how long the breaker holds back what is sent; and with
+	// ErrGuarded, the wait of RetryLater. The library does not begin a wait that is longer than the RetryPolicy or the context allows.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
@@ -211,7 +215,7 @@ type Error struct {
 	Body []byte
 
 	read           bool    // a read has no verdict
-	paused         bool    // RetryAfter is the pause of a breaker, for which the service may not have asked
+	paused         bool    // RetryAfter is the pause of a breaker or of a guard, for which the service may not have asked
 	settled        bool    // it is the error of Settle
 	uncredentialed bool    // the client has no credentials for the channel
 	named          bool    // see NamesMessage
@@ -337,7 +341,7 @@ func (e *Error) Error() string {
 		say("code %s", e.Code)
 	}
 	for _, class := range e.classes {
-		if e.StatusCode == 0 && e.reason != "" { // which says it in words of its own
+		if e.StatusCode == 0 && e.reason != "" || errors.Is(class, ErrGuarded) { // something says it in words of its own
 			break
 		}
 		say("%s", className(class))

@@ -223,6 +223,53 @@ func ExampleWithRateLimit() {
 	// Output: messaging.Client(https://api.example.com) <nil>
 }
 
+func ExampleWithGuard() {
+	service := messagingtest.Start()
+	defer service.Close()
+	errOptedOut := errors.New("opted out")
+	client, err := messaging.NewClient(
+		service.URL, messaging.WithToken(service.Token),
+		messaging.WithGuard(func(_ context.Context, m messaging.Outgoing) error {
+			if m.To == "+639171234599" { // in a program: ask a database
+				return errOptedOut
+			}
+			return nil
+		}),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234599", Text: "Half price!"})
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, messaging.ErrGuarded), errors.Is(err, errOptedOut), len(service.Sent()))
+	// Output:
+	// messaging: sms.send not sent: a guard stopped the message
+	// true true 0
+}
+
+func ExampleRetryLater() {
+	service := messagingtest.Start()
+	defer service.Close()
+	hour := 22 // in a program: time.Now().In(theirs).Hour()
+	client, err := messaging.NewClient(
+		service.URL, messaging.WithToken(service.Token),
+		messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+			if hour >= 21 || hour < 8 {
+				return messaging.RetryLater(time.Duration((32-hour)%24) * time.Hour) // until eight
+			}
+			return nil
+		}),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Half price!"})
+	fmt.Println(messaging.Retryable(err))
+	// Output: 10h0m0s true
+}
+
 func ExampleWithSettle() {
 	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("token"),
 		messaging.WithSettle(messaging.SettlePolicy{Window: time.Minute, Interval: 5 * time.Second}))

@@ -25,9 +25,10 @@ type settings struct {
 	credentials      [channelCount]*credential // by channel; 0 is for channels without their own
 	httpClient       *http.Client              // a copy of the user's, or nil
 	wrap             *wrapper                  // the functions of WithTransport, or nil
-	observers        *[]Observer               // behind a pointer so that package fmt does not print what they hold
-	idleTimeout      time.Duration             // 0 is the default
-	timeout          time.Duration             // 0 if no option set it
+	guards           []func(context.Context, Outgoing) error
+	observers        *[]Observer   // behind a pointer so that package fmt does not print what they hold
+	idleTimeout      time.Duration // 0 is the default
+	timeout          time.Duration // 0 if no option set it
 	retry            RetryPolicy
 	breaker          BreakerPolicy
 	settle           *SettlePolicy // nil if no option set it
@@ -281,7 +282,8 @@ func WithRateLimit(perSecond float64, burst int) Option {
 // A call waits for an open breaker as for the rate limit. If its context, or the MaxWait of the RetryPolicy, would end before the
 // pause, it ends at once with the verdict NotSent, and an error that matches ErrBreakerOpen and has the cause and RetryAfter.
 // SMS.SendOnce waits up to GiveUp, and SendAll until its context or GiveUp ends. In SendAll a message that is throttled while the
-// breaker is open is sent again when it closes. If nobody waits when a pause ends, the next call is the probe.
+// breaker is open is sent again when it closes. With NoWait every call ends at once instead. If nobody waits when a pause ends, the next
+// call is the probe, also with NoWait.
 //
 // Only the service's own word is health. A stub or a proxy whose responses the contract does not explain opens the breaker, and the
 // error then names the contract.

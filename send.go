@@ -108,7 +108,7 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 	out := c.transport.Do(ctx, transport.Request{
 		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Judge: s,
 		Breakers: c.breakersOf(e.channel, false), Patience: mode.patience, Doubt: mode.doubt,
-		Recipient: recipientOf(&call), Slot: mode.slot,
+		Recipient: recipientOf(&call), Slot: mode.slot, Guard: c.guard(e.channel, &s.call),
 		Observe: o.inTransport(ctx, s),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {

@@ -172,6 +172,7 @@ func (s *sending) failed(out transport.Outcome) *Error {
 	case !out.Written:
 		err.Verdict = NotSent
 	}
+	err.addGuard()
 	return err
 }
 

@@ -7,7 +7,7 @@ import (
 
 // Callback names a callback of the service. For each, a [Receiver] has a handler and a method that only parses:
 //
-//	SMS       ParseSMS       SMSMessage
+//	SMS       ParseSMS       SMSMessage; ParseSMSMessages where one call may bring several
 //	ChatApp1  ParseChatApp1  ChatMessage
 //	ChatApp2  ParseChatApp2  ChatMessage
 //	Delivery  ParseDelivery  DeliveryReport; DeliveryURL returns the URL to name in a send
@@ -27,9 +27,25 @@ func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Ha
 	return &handler{rcv.callbacks[CallbackSMS], func(ctx context.Context, e event) error { return handle(ctx, *e.(*SMSMessage)) }}
 }
 
-// ParseSMS reads the inbound SMS of a request, most often one, and checks its proofs of origin, as the handler of SMS does. The error is a
-// [*RejectError]. What could be read is returned beside an error for the rest.
-func (rcv *Receiver) ParseSMS(r *http.Request) ([]SMSMessage, error) {
+// ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
+// [*RejectError], also for a request with several messages, ErrSeveral: use ParseSMSMessages where the contract names a list.
+func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
+	messages, err := rcv.ParseSMSMessages(r)
+	switch {
+	case err != nil:
+	case len(messages) == 0:
+		err = CallbackSMS.refuse(ErrNoSender)
+	case len(messages) > 1:
+		err = CallbackSMS.refuse(ErrSeveral)
+	default:
+		return messages[0], nil
+	}
+	return SMSMessage{}, err
+}
+
+// ParseSMSMessages is like ParseSMS, for requests that may hold several messages. What could be read is returned beside an
+// error for the rest.
+func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
 	events, err := rcv.callbacks[CallbackSMS].read(r, nil)
 	return only[SMSMessage](events), err
 }
@@ -46,8 +62,9 @@ func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) h
 	return rcv.chatHandler(CallbackChatApp2, handle)
 }
 
-// ParseChatApp1 is like ParseSMS, for the messages of chat app 1, and the delivery statuses that an envelope holds beside or instead of
-// them.
+// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses that an envelope holds beside
+// or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
+// returned beside an error for the rest.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackChatApp1].read(r, nil)
 	return only[ChatMessage](events), only[DeliveryReport](events), err
@@ -76,7 +93,8 @@ func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error
 	}}
 }
 
-// ParseDelivery is like ParseSMS, for delivery reports.
+// ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
+// error is a [*RejectError]. What could be read is returned beside an error for the rest.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackDelivery].read(r, nil)
 	return only[DeliveryReport](events), err

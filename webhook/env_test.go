@@ -57,7 +57,7 @@ func TestNewReceiverFromEnv(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			m, err := onlySMS(rcv.ParseSMS(get(tt.query)))
+			m, err := rcv.ParseSMS(get(tt.query))
 			require.NoError(t, err)
 			assert.Equal(t, "1111", m.From)
 		})

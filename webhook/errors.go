@@ -29,6 +29,8 @@ var (
 	ErrNoSender error = &reason{http.StatusBadRequest, "no sender"}
 	// ErrNoMessage: a delivery report has neither a message ID nor a reference ID. 400.
 	ErrNoMessage error = &reason{http.StatusBadRequest, "neither message ID nor reference ID"}
+	// ErrSeveral: ParseSMS was called for a request that holds several messages. 500, so that the service calls again.
+	ErrSeveral error = &reason{http.StatusInternalServerError, "several events"}
 	// ErrMisdirected: an envelope of the platform holds events of another kind. Messages at a Delivery handler get a 400
 	// response, so that they are not lost. Statuses at a chat-app handler without WithStatuses get a 200 response, and so does an
 	// envelope with neither: the platform would call with it for 36 hours. The function of WithOnReject can read the body of the request.

@@ -117,12 +117,12 @@ func ExampleReceiver_Delivery() {
 func ExampleReceiver_ParseSMS() {
 	hooks := receiver(webhook.WithSecret("key", "s3cret-s3cret-s3cret"))
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		messages, err := hooks.ParseSMS(r) // most often one
+		m, err := hooks.ParseSMS(r)
 		if rejected, ok := errors.AsType[*webhook.RejectError](err); ok {
 			w.WriteHeader(rejected.Status)
 			return
 		}
-		fmt.Println(messages[0].Text)
+		fmt.Println(m.Text)
 	})
 	arrives(handler, "/?key=s3cret-s3cret-s3cret&from=639171234567&message=100%")
 	// Output:
@@ -321,8 +321,10 @@ func ExampleWithContract() {
 	// 200
 }
 
+// An access log that shows where a callback went, and nothing of what it brought.
+
 // An account that sends several messages in one call. Each is handled by itself.
-func ExampleReceiver_ParseSMS_several() {
+func ExampleReceiver_ParseSMSMessages() {
 	names, err := contract.Parse([]byte(`{"webhook.sms": {"events": ["results"], "params": {"id": ["messageId"], "from": ["from"], "text": ["content.body"]}}}`))
 	if err != nil {
 		log.Fatal(err)
@@ -331,7 +333,7 @@ func ExampleReceiver_ParseSMS_several() {
 		{"messageId": "m-1", "from": "639171234567", "content": {"body": "Hello"}},
 		{"messageId": "m-2", "from": "639177654321", "content": {"body": "Stop"}}]}`
 	messages, err := receiver(webhook.WithContract(names), webhook.WithPOST()).
-		ParseSMS(httptest.NewRequest(http.MethodPost, "/hooks/sms", strings.NewReader(body)))
+		ParseSMSMessages(httptest.NewRequest(http.MethodPost, "/hooks/sms", strings.NewReader(body)))
 	for _, m := range messages { // what could be read, also beside an error
 		fmt.Println(m.ID, m.From, m.Text)
 	}

@@ -163,8 +163,8 @@ func (c *call) refused(err error) int {
 	status, outcome, reason, level := http.StatusInternalServerError, OutcomePanicked, error(nil), slog.LevelError
 	if rejected, ok := errors.AsType[*RejectError](err); ok {
 		status, outcome, reason, level = rejected.Status, OutcomeRejected, rejected.Reason, slog.LevelWarn
-		if c.field = rejected.Field; c.field != "" { // as many as what is handled
-			level = slog.LevelInfo
+		if c.field = rejected.Field; c.field != "" && !c.otherFields.isNew(c.field) {
+			level = slog.LevelDebug
 		}
 	}
 	if c.onReject != nil && !c.isHEAD(reason) {

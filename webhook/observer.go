@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -134,6 +135,23 @@ func (c *call) end(outcome Outcome, reason error, status int, level slog.Level) 
 			return nil
 		})
 	}
+}
+
+// otherFields are the fields that were logged at Warn, as long as they are few: they come from outside.
+type otherFields struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (o *otherFields) isNew(field string) bool {
+	const most = 32
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.names) == most || slices.Contains(o.names, field) {
+		return false
+	}
+	o.names = append(o.names, field)
+	return true
 }
 
 // isHEAD reports whether a request was refused only because it must have no effect, which is no news.

@@ -110,8 +110,8 @@ func WithLimits(parameters, bytes int) Option {
 
 // WithLogger logs one record for each event, and one for each request that was refused: the callback, the ID, the verdict and
 // the duration. An ID that may hold a number or a sentence is left out. Numbers, texts, queries, secrets and the errors of functions
-// are not logged. Duplicates are logged at Debug, what was handled or put off and messages in another field at Info, what was refused
-// at Warn, what failed at Error. Without it nothing is logged.
+// are not logged. Duplicates are logged at Debug, what was handled or put off at Info, what was refused at Warn, what failed at
+// Error. Messages in another field than messages are logged at Warn once for each field, then at Debug. Without it nothing is logged.
 func WithLogger(logger *slog.Logger) Option {
 	return option(logger != nil, "WithLogger: the argument is nil", func(rcv *Receiver) { rcv.logger = logger })
 }

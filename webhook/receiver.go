@@ -33,6 +33,7 @@ type Receiver struct {
 	logger       *slog.Logger
 	observers    []func() Observer
 	fields       []string // of the platform's changes that are read, beside the live one
+	otherFields  *otherFields
 	onReject     func(*http.Request, error)
 	handleStatus func(context.Context, DeliveryReport) error
 	noStore      []string // the value of a header, the same in every response
@@ -87,7 +88,7 @@ func (c *callback) needs(parameter string) bool {
 // handles every call. The error joins one error for each option that makes no sense.
 func NewReceiver(options ...Option) (*Receiver, error) {
 	rcv := &Receiver{timeout: 30 * time.Second, window: 5 * time.Second, maxParams: 256, maxBytes: 64 << 10}
-	rcv.noStore = []string{"no-store"}
+	rcv.noStore, rcv.otherFields = []string{"no-store"}, new(otherFields)
 	var problems []error
 	for i, option := range options {
 		if option == nil {

@@ -36,7 +36,7 @@ func serveUntilKilled(path string) error {
 	if err := b.river.Start(ctx); err != nil {
 		return err
 	}
-	server := &http.Server{Addr: os.Getenv("BOT_ADDRESS"), Handler: b, ReadHeaderTimeout: time.Second}
+	server := &http.Server{Addr: os.Getenv("BOT_ADDRESS"), Handler: b.hook, ReadHeaderTimeout: time.Second}
 	return server.ListenAndServe()
 }
 
@@ -45,18 +45,12 @@ func TestRun(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	require.NoError(t, run(t.Context(), service))
 	sent := service.Sent()
-	require.Len(t, sent, 8, "one answer to each message, which came twice")
-	kinds := map[string]int{}
-	for _, one := range sent {
-		kinds[string(one.Channel)+" "+one.Kind]++
-	}
-	assert.Equal(t, map[string]int{
-		"chatapp1 text": 2, "chatapp1 call_to_action": 1, "chatapp1 template": 1,
-		"chatapp2 interactive": 2, "chatapp2 document": 1, "chatapp2 template": 1,
-	}, kinds)
+	require.Len(t, sent, 2, "one answer to each message, which came twice")
+	assert.Equal(t, "interactive", sent[0].Kind)
+	assert.Equal(t, "Your order is on its way.", sent[1].Text)
 }
 
-// However often the process is killed, each message has one row and one answer, since the service calls again.
+// However often the process is killed, each message has one answer, since the service calls again.
 func TestOneAnswerAlthoughTheProcessIsKilled(t *testing.T) {
 	t.Parallel()
 	const messages = 30
@@ -88,7 +82,7 @@ func TestOneAnswerAlthoughTheProcessIsKilled(t *testing.T) {
 		}
 		assert.Eventually(t, func() bool { // as the service does: until one of its two calls gets a 2xx
 			handled := false
-			for _, reply := range service.Receive(t.Context(), "http://"+address+"/chatapp2?key=secret", message, messagingtest.TwiceAtOnce()) {
+			for _, reply := range service.Receive(t.Context(), "http://"+address+"/?key=secret", message, messagingtest.TwiceAtOnce()) {
 				handled = handled || reply.Err == nil && reply.StatusCode/100 == 2
 			}
 			return handled
@@ -108,9 +102,7 @@ func TestOneAnswerAlthoughTheProcessIsKilled(t *testing.T) {
 	b, err := open(t.Context(), path, service.URL, service.Token)
 	require.NoError(t, err)
 	defer b.db.Close()
-	for _, table := range []string{"bot_message", "messaging_outbox"} {
-		var rows int
-		require.NoError(t, b.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&rows))
-		assert.Equal(t, messages, rows, table)
-	}
+	var rows int
+	require.NoError(t, b.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM messaging_outbox").Scan(&rows))
+	assert.Equal(t, messages, rows)
 }

@@ -1,5 +1,5 @@
-// Command otp sends one-time codes to people who wait for them: as an SMS or, if that provably did not go out, over chat app 1. A send
-// gets three seconds. If the response does not come in time, the program looks the SMS up in the background. It needs no account.
+// Command otp sends one-time codes to people who wait for them, by SMS or else over chat app 1. A send gets three seconds. An SMS whose
+// response does not come in time is looked up in the background. A test server plays the service, so it needs no account.
 package main
 
 import (
@@ -22,40 +22,26 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
+// main asks for two codes: one as usual, and one whose response takes longer than anyone waits.
 func main() {
 	service := messagingtest.Start()
-	defer service.Close()
-	if err := run(context.Background(), service); err != nil {
-		log.Fatal("otp: ", err) //nolint:gocritic // nothing that Close would release outlives the process
-	}
-}
-
-// run asks for two codes: one as usual, and one whose response takes longer than anyone waits.
-func run(ctx context.Context, service *messagingtest.Server) error {
-	c, err := newCodes(service)
+	server := httptest.NewUnstartedServer(nil) // a real program has an http.Server with limits, as in docs/webhooks.md
+	c, err := newCodes(service, "http://"+server.Listener.Addr().String())
 	if err != nil {
-		return err
+		log.Fatal("otp: ", err)
 	}
-	server := httptest.NewServer(c) // a real program has an http.Server with limits, as in docs/webhooks.md
-	defer server.Close()
-	if c.callback, err = c.hooks.DeliveryURL(server.URL + "/hooks/delivery"); err != nil {
-		return err
-	}
+	server.Config.Handler = c
+	server.Start()
 	for _, fault := range []messagingtest.Fault{{}, messagingtest.Slow(10 * time.Second)} {
 		service.Inject(fault, 1)
-		begun := time.Now()
 		if _, err := http.PostForm(server.URL+"/codes", url.Values{"to": {"+639171234567"}}); err != nil { //nolint:noctx,bodyclose // demo
-			return err
+			log.Fatal("otp: ", err)
 		}
-		fmt.Printf("the page had its response after %v\n", time.Since(begun).Round(time.Second))
 	}
 	c.background.Wait() // before the program ends, and before a real one does
 	for _, message := range service.Sent() {
-		fmt.Print(message.ReferenceID, " is ", c.state(message.ReferenceID))
-		service.ReportDelivery(ctx, message.ID, "delivered")
-		fmt.Println(", and after the report", c.state(message.ReferenceID))
+		fmt.Println(message.ReferenceID, "is", c.state(message.ReferenceID))
 	}
-	return nil
 }
 
 // codes sends codes, and has the state of each by its reference ID. A real program keeps them in its database.
@@ -63,24 +49,26 @@ type codes struct {
 	http.ServeMux
 
 	client     *messaging.Client
-	hooks      *webhook.Receiver
 	callback   string         // where the service reports delivery
 	background sync.WaitGroup // lookups that go on after a response
-
-	mu     sync.Mutex
-	states map[string]string
+	mu         sync.Mutex
+	states     map[string]string
 }
 
-func newCodes(service *messagingtest.Server) (*codes, error) {
+func newCodes(service *messagingtest.Server, base string) (*codes, error) {
 	client, clientErr := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", rand.Text()))
 	if err := errors.Join(clientErr, hooksErr); err != nil {
 		return nil, err
 	}
-	c := &codes{client: client, hooks: hooks, states: map[string]string{}}
+	callback, err := hooks.DeliveryURL(base + "/hooks/delivery")
+	c := &codes{client: client, callback: callback, states: map[string]string{}}
 	c.HandleFunc("POST /codes", c.send)
-	c.Handle("/hooks/delivery", hooks.Delivery(c.report))
-	return c, nil
+	c.Handle("/hooks/delivery", hooks.Delivery(func(_ context.Context, report webhook.DeliveryReport) error {
+		c.set(report.ReferenceID, report.Status.String())
+		return nil
+	}))
+	return c, err
 }
 
 // send sends a code to the number in the form, and responds with the reference ID by which the page can ask for its state.
@@ -91,8 +79,7 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 		ReferenceID: "code-" + rand.Text(), CallbackURL: c.callback,
 	}
 	c.set(message.ReferenceID, "sending") // before Send, since the delivery report may arrive before Send returns
-
-	// The caller may hang up. That must not end the send, because its outcome would then be unknown.
+	// A caller who hangs up must not end the send: its outcome would be unknown.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 3*time.Second)
 	defer cancel()
 	_, err := messaging.FirstAccepted(ctx, func(ctx context.Context) (messaging.Receipt, error) {
@@ -101,7 +88,7 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 			c.background.Go(func() { c.settle(message) })
 		}
 		return receipt, err
-	}, func(ctx context.Context) (messaging.Receipt, error) {
+	}, func(ctx context.Context) (messaging.Receipt, error) { // only if the SMS provably did not go out
 		chat := chatapp1.New("channel-1", message.To).Text(message.Text)
 		return c.client.ChatApp1.Send(ctx, chat.WithReference(message.ReferenceID).WithCallback(message.CallbackURL))
 	})
@@ -127,13 +114,7 @@ func (c *codes) settle(message sms.Message) {
 	}
 }
 
-// report takes the service's delivery reports.
-func (c *codes) report(_ context.Context, report webhook.DeliveryReport) error {
-	c.set(report.ReferenceID, report.Status.String())
-	return nil
-}
-
-// set sets the state of a code. A final one that the service has reported stays: what Send and Settle say is older.
+// set sets the state of a code. A final state stays: what comes after it is older, or says no more.
 func (c *codes) set(reference, state string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,12 +18,12 @@ import (
 func serve(t *testing.T) (*messagingtest.Server, *codes, string) {
 	t.Helper()
 	service := messagingtest.NewServer(t)
-	c, err := newCodes(service)
+	server := httptest.NewUnstartedServer(nil)
+	c, err := newCodes(service, "http://"+server.Listener.Addr().String())
 	require.NoError(t, err)
-	server := httptest.NewServer(c)
+	server.Config.Handler = c
+	server.Start()
 	t.Cleanup(server.Close)
-	c.callback, err = c.hooks.DeliveryURL(server.URL + "/hooks/delivery")
-	require.NoError(t, err)
 	return service, c, server.URL + "/codes"
 }
 

@@ -1,8 +1,6 @@
-// Command reconcile sums up what the SMS of one day cost, by sender and currency, and prints CSV. The flag -day names the day, such as
-// 2026-11-21. Without it, the day is yesterday in UTC.
-//
-// It keeps the sums in a file after each page. Killed and started again, it goes on after that page, and counts each SMS once. It reads
-// MESSAGING_BASE_URL and credentials (see messaging.NewClientFromEnv). Without them it sums up 30,000 SMS of a test server.
+// Command reconcile sums up what the SMS of one day cost, by sender and currency, and prints CSV. It keeps the sums in a file after each
+// page: killed and started again, it goes on after that page, and counts each SMS once. It reads MESSAGING_BASE_URL and credentials (see
+// messaging.NewClientFromEnv). Without them it sums up 30,000 SMS of a test server.
 package main
 
 import (
@@ -14,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"math/big"
 	"os"
@@ -27,34 +26,24 @@ import (
 )
 
 func main() {
-	day := flag.String("day", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), "the day to sum up, in UTC")
+	date := flag.String("day", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), "the day to sum up, in UTC")
 	flag.Parse()
-	if err := run(context.Background(), *day); err != nil {
-		fmt.Fprintln(os.Stderr, "reconcile:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, text string) error {
-	day, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return fmt.Errorf("-day: got %q; want a day such as 2026-11-21", text)
-	}
+	day, dayErr := time.Parse(time.DateOnly, *date)
 	client, err := messaging.NewClientFromEnv(messaging.WithRateLimit(20, 1))
 	if os.Getenv("MESSAGING_BASE_URL") == "" {
 		service := messagingtest.Start()
-		defer service.Close()
-		fmt.Fprintln(os.Stderr, "No MESSAGING_BASE_URL: using a test server.")
 		for i := range 30_000 { // spread over the day
 			at := day.Add(time.Duration(i) * 24 * time.Hour / 30_000)
 			service.Seed(messagingtest.Sent{From: fmt.Sprint("SHOP", i%3), To: "+639171234567", Parts: 1 + i%2, At: at})
 		}
 		client, err = messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithRateLimit(20, 1))
 	}
-	if err != nil {
-		return err
+	if err = errors.Join(dayErr, err); err == nil {
+		err = reconcile(context.Background(), client, day, os.TempDir()+"/reconcile-"+*date+".json", os.Stdout)
 	}
-	return reconcile(ctx, client, day, os.TempDir()+"/reconcile-"+text+".json", os.Stdout)
+	if err != nil {
+		log.Fatal("reconcile: ", err)
+	}
 }
 
 // reconcile prints the sums of a day, and keeps them in a file until then.
@@ -91,14 +80,10 @@ type total struct {
 
 // sumUp lists the day from where the report stands, and keeps the report in a file after each page.
 func (r *report) sumUp(ctx context.Context, client *messaging.Client, day time.Time, file string) error {
-	lineEnd, every, reported := "\n", 10*time.Second, time.Now()
-	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		lineEnd, every = "\r", 0 // on a terminal, one line that each page renews
-	}
 	options := sms.ListOptions{CreatedAfter: day, CreatedBefore: day.AddDate(0, 0, 1), PageSize: 500, SortBy: sms.ByCreated, After: r.Next}
 	for page, err := range client.SMS.Pages(ctx, options) {
 		if errors.Is(err, messaging.ErrRow) {
-			fmt.Fprintln(os.Stderr, "reconcile:", err) // odd rows; the listing goes on
+			log.Println("reconcile:", err) // odd rows; the listing goes on
 		} else if err != nil {
 			return err
 		}
@@ -114,10 +99,6 @@ func (r *report) sumUp(ctx context.Context, client *messaging.Client, day time.T
 			return err
 		} else if err = os.Rename(file+".new", file); err != nil { // a crash leaves the old report or the new one
 			return err
-		}
-		if time.Since(reported) >= every {
-			reported = time.Now()
-			fmt.Fprintf(os.Stderr, "%d of %d SMS%s", r.Messages, page.Total, lineEnd)
 		}
 	}
 	return nil

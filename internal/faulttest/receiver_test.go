@@ -261,13 +261,13 @@ func TestEventsPrintAsPlainData(t *testing.T) {
 	request := func() *http.Request {
 		return httptest.NewRequestWithContext(t.Context(), http.MethodGet, query, http.NoBody)
 	}
-	messages, err := hooks.ParseSMS(request())
+	message, err := hooks.ParseSMS(request())
 	require.NoError(t, err)
 	chats, _, err := hooks.ParseChatApp1(request())
 	require.NoError(t, err)
 	reports, err := hooks.ParseDelivery(request())
 	require.NoError(t, err)
-	assertPrintsPlainly(t, messages[0], "Tom & Jerry")
+	assertPrintsPlainly(t, message, "Tom & Jerry")
 	assertPrintsPlainly(t, chats[0], "Tom & Jerry")
 	assertPrintsPlainly(t, reports[0], "639171234567")
 }

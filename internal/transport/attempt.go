@@ -115,7 +115,7 @@ const frozen = time.Second
 // limited is the context of an attempt, which ends with the caller's or when the attempt has had its time. If a process that stood still
 // notices that late, the attempt has another second, for a response that the kernel holds already.
 type limited struct {
-	context.Context
+	context.Context //nolint:containedctx // it is one
 
 	deadline time.Time
 	timer    *time.Timer

@@ -108,7 +108,7 @@ type waiter struct {
 	who       uint64        // its hash, for the breaker that it waits for
 	until     time.Time     // the end of its patience; zero is none
 	nudge     chan struct{} // has room for one: attend to the breaker
-	called    bool          // it is its turn to ask
+	caller    *Breaker      // which told it to ask, or nil
 	early     bool          // it comes before new calls: it had its turn, or made an attempt
 }
 
@@ -183,9 +183,9 @@ func (b *Breaker) ask(ctx context.Context, w *waiter, look bool) (generation uin
 func (b *Breaker) admits(w *waiter, now time.Time) bool {
 	switch b.state {
 	case closed:
-		return b.limit == 0 || b.passing < b.limit && (w.called || len(b.queue) == 0)
+		return b.limit == 0 || b.passing < b.limit && (w.caller == b || len(b.queue) == 0)
 	case open:
-		return !now.Before(b.trouble.Until) && (w.called || len(b.queue) == 0 || b.isFit(w, now))
+		return !now.Before(b.trouble.Until) && (w.caller == b || len(b.queue) == 0 || b.isFit(w, now))
 	default:
 		return false
 	}
@@ -240,7 +240,7 @@ func (b *Breaker) attend(w *waiter) (wait *blocked, again time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	again = forever
-	if now := time.Now(); !w.called && b.queue[0] == w && b.state != halfOpen {
+	if now := time.Now(); w.caller != b && b.queue[0] == w && b.state != halfOpen {
 		if again = b.trouble.Until.Sub(now); b.state == closed || again <= 0 {
 			if again = recall; now.Sub(b.told) >= recall {
 				b.coming = 0 // they may be held up
@@ -248,7 +248,7 @@ func (b *Breaker) attend(w *waiter) (wait *blocked, again time.Duration) {
 			b.invite(now)
 		}
 	}
-	if w.called {
+	if w.caller == b {
 		return nil, 0
 	}
 	return b.block(w), again
@@ -258,7 +258,7 @@ func (b *Breaker) attend(w *waiter) (wait *blocked, again time.Duration) {
 func (b *Breaker) part(w *waiter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if w.called {
+	if w.caller == b {
 		b.came(w)
 		b.invite(time.Now()) // the next takes its turn
 	} else {
@@ -298,15 +298,15 @@ func (b *Breaker) probe(now time.Time) int {
 func (b *Breaker) tell(i int, now time.Time) {
 	w := b.queue[i]
 	b.remove(i)
-	w.called, w.early, b.told = true, true, now
+	w.caller, w.early, b.told = b, true, now
 	b.coming++
 	w.alert()
 }
 
 // came says that a call which was told has asked, or does not.
 func (b *Breaker) came(w *waiter) {
-	if w.called {
-		w.called = false
+	if w.caller == b {
+		w.caller = nil
 		b.coming = max(0, b.coming-1)
 	}
 }

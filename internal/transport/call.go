@@ -19,6 +19,8 @@ type call struct {
 	waiter            // for the breakers
 	passed  [2]passed // the breakers
 	placed  bool      // it has a place
+	waited  bool      // for a place, in this attempt
+	yes     yes       // of the guard
 	turn    turn      // of the rate limit
 	own     *ownParts // of the attempt
 	sending bool      // the last attempt reached the round tripper, and is not known to have been without effect

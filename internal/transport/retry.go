@@ -99,7 +99,7 @@ func (c *call) canRefresh() bool {
 // isHeld reports whether the attempt was throttled as many others were, so that the next waits for a breaker.
 func (c *call) isHeld() bool {
 	j := &c.judgement
-	if c.request.Patience != Bulk || !j.Repeatable || j.Health != Throttling {
+	if c.request.Patience != Bulk || c.transport.NoWait || !j.Repeatable || j.Health != Throttling {
 		return false
 	}
 	_, open := c.request.Breakers.Account.Trouble()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -52,11 +54,13 @@ const places = 256
 // Places bound the attempts in flight of one channel and kind.
 type Places struct {
 	taken, waiting atomic.Int64
-	freed          chan struct{} // has a value for each place that was left while calls wait
+
+	mu   sync.Mutex
+	line []chan struct{} // of the calls that wait, as many as waiting says. Each is closed when a place is its own
 }
 
 // NewPlaces returns 256 places.
-func NewPlaces() *Places { return &Places{freed: make(chan struct{}, places)} }
+func NewPlaces() *Places { return new(Places) }
 
 // take takes a place if there is one.
 func (p *Places) take() bool {
@@ -68,26 +72,48 @@ func (p *Places) take() bool {
 	return false
 }
 
-// wait waits for a place. Calls get one in the order in which they wait, more or less.
-func (p *Places) wait(ctx context.Context) error {
-	p.waiting.Add(1)
-	defer p.waiting.Add(-1)
-	for !p.take() {
-		select {
-		case <-p.freed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// wait waits for a place, behind the others or, if the call had its turn before, in front of them.
+func (p *Places) wait(ctx context.Context, first bool) error {
+	mine := make(chan struct{})
+	p.mu.Lock()
+	at := len(p.line)
+	if first {
+		at = 0
 	}
-	return nil
+	p.line = slices.Insert(p.line, at, mine)
+	p.serve()
+	p.mu.Unlock()
+	select {
+	case <-mine:
+		return nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	if i := slices.Index(p.line, mine); i >= 0 {
+		p.line = slices.Delete(p.line, i, i+1)
+	} else {
+		p.taken.Add(-1)
+	}
+	p.serve()
+	p.mu.Unlock()
+	return ctx.Err()
+}
+
+// serve gives places to those who wait.
+func (p *Places) serve() {
+	p.waiting.Store(int64(len(p.line)))
+	for len(p.line) > 0 && p.take() {
+		close(p.line[0])
+		p.line = p.line[1:]
+		p.waiting.Add(-1)
+	}
 }
 
 func (p *Places) leave() {
 	if p.taken.Add(-1); p.waiting.Load() > 0 {
-		select {
-		case p.freed <- struct{}{}:
-		default:
-		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.serve()
 	}
 }
 
@@ -105,10 +131,15 @@ type passed struct {
 // admit is the one way in for an attempt. When it returns without an error, the request has its credentials and may be written: the call
 // holds a place, has entered both breakers, and has taken its turn of the rate limit.
 func (c *call) admit(carrier *http.Request) (err error) {
-	ctx, began := carrier.Context(), time.Now()
-	c.own, c.turn = nil, turn{repeat: c.outcome.Attempts > 0}
+	ctx, began, in := carrier.Context(), time.Now(), false
+	c.own, c.turn, c.waited = nil, turn{repeat: c.outcome.Attempts > 0}, false
 	defer c.transport.Limit.leave(&c.turn)
-	for in := false; !in && err == nil; {
+	defer func() {
+		if !in && c.caller != nil {
+			c.caller.part(&c.waiter)
+		}
+	}()
+	for !in && err == nil {
 		if err = ctx.Err(); err == nil { // net/http might write before it looks
 			in, err = c.enter(ctx, carrier, began)
 		}
@@ -121,6 +152,9 @@ func (c *call) admit(carrier *http.Request) (err error) {
 // function of the user panics.
 func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time) (in bool, _ error) {
 	limit := c.transport.Limit
+	if c.yes.asked == 0 && c.isUnguarded() { // before any wait
+		return false, c.askGuard(ctx)
+	}
 	if b := c.enterBreakers(ctx, true); b != nil {
 		limit.leave(&c.turn)
 		c.request.Slot.park()
@@ -130,7 +164,11 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 	if err := c.request.Slot.resume(ctx); err != nil {
 		return false, err
 	}
+	if c.isUnguarded() {
+		return false, c.askGuard(ctx)
+	}
 	if c.own == nil || c.own.isStale() {
+		limit.leave(&c.turn)
 		if err := c.prepare(ctx, carrier); err != nil {
 			return false, err
 		}
@@ -141,7 +179,7 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 			return false, err
 		}
 	}
-	if c.own.isStale() || c.enterBreakers(ctx, false) != nil {
+	if c.own.isStale() || c.isUnguarded() || c.enterBreakers(ctx, false) != nil {
 		c.leavePlace()
 		return false, nil
 	}
@@ -154,16 +192,16 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 	return false, c.wait(ctx, RateLimit, nil, "the rate limit", await)
 }
 
-// takePlace takes a place, but not before calls that wait.
+// takePlace takes a place, but not before calls that wait, unless it has waited, too.
 func (c *call) takePlace() bool {
 	p := c.request.Breakers.Places
-	c.placed = p != nil && p.waiting.Load() == 0 && p.take()
+	c.placed = p != nil && (c.waited || p.waiting.Load() == 0) && p.take()
 	return c.placed || p == nil
 }
 
 func (c *call) awaitPlace(ctx context.Context) error {
-	err := c.request.Breakers.Places.wait(ctx)
-	c.placed = err == nil
+	err := c.request.Breakers.Places.wait(ctx, c.waited)
+	c.placed, c.waited = err == nil, true
 	return err
 }
 
@@ -187,6 +225,9 @@ func (c *call) wait(ctx context.Context, step Step, because *Trouble, what strin
 
 // await waits until a breaker may let the attempt pass, or returns why it is not worth waiting.
 func (c *call) await(ctx context.Context, b *blocked, began time.Time) (err error) {
+	if c.transport.NoWait {
+		return b.err(nil)
+	}
 	if c.request.Patience == Brief && c.until.IsZero() {
 		c.until = began.Add(c.transport.MaxWait)
 	}

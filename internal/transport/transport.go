@@ -20,7 +20,7 @@ import (
 )
 
 // Transport performs calls. It is safe for concurrent use; its fields must not change meanwhile. Every field except
-// OwnBase, Jar, Limit, GiveUp and Changed is required.
+// OwnBase, Jar, Limit, GiveUp, NoWait and Changed is required.
 type Transport struct {
 	// Base sends a request. It is never changed, and its idle connections are never closed.
 	Base http.RoundTripper
@@ -39,6 +39,8 @@ type Transport struct {
 	// GiveUp bounds how long a patient call waits in one trouble of a breaker. 0 is 10 minutes, or one for trouble of the
 	// account.
 	GiveUp time.Duration
+	// NoWait ends a call that a breaker holds back at once.
+	NoWait bool
 	// Changed is called when a breaker has opened, or closed after trouble, in the goroutine of the call that made it so, with
 	// the request of that call. It may be nil.
 	Changed func(ctx context.Context, r *Request, change Change)
@@ -71,6 +73,7 @@ type Request struct {
 	// panics.
 	Doubt   *bool
 	Observe Observe // nil if nobody does
+	Guard   Guard   // nil if there is none
 	// Authenticate is nil if URL or Body hold the credentials already.
 	Authenticate Authenticator
 }

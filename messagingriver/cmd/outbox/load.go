@@ -41,7 +41,7 @@ func (op *operator) load() *cobra.Command {
 
 A line is {"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": "order-1"}},
 where the message is as encoding/json writes it. A file that ends in .csv has SMS: its first line names the columns, which
-are from, to, text, referenceID and callbackURL. A line that cannot be sent ends the load with its number; those before it
+are from, to, text, reference and callback. A line that cannot be sent ends the load with its number; those before it
 are enqueued. A line with the reference ID of an earlier one is not enqueued: the load names it, and ends with status 1.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
@@ -185,7 +185,7 @@ func readCSV(in io.Reader) (reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("line 1: the names of the columns: %w", err)
 	}
-	columns := []string{"from", "to", "text", "referenceID", "callbackURL"}
+	columns := []string{"from", "to", "text", "reference", "callback"}
 	for _, name := range header {
 		if !slices.Contains(columns, strings.TrimPrefix(name, "\ufeff")) {
 			return nil, fmt.Errorf("line 1: there is no column %q; want %s", name, strings.Join(columns, ", "))
@@ -207,7 +207,7 @@ func readCSV(in io.Reader) (reader, error) {
 			return ""
 		}
 		return sms.Message{
-			From: value("from"), To: value("to"), Text: value("text"), ReferenceID: value("referenceID"), CallbackURL: value("callbackURL"),
+			From: value("from"), To: value("to"), Text: value("text"), ReferenceID: value("reference"), CallbackURL: value("callback"),
 		}, line, nil
 	}, nil
 }

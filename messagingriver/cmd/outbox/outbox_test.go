@@ -132,7 +132,7 @@ func TestLoadWorkAuditAndResolve(t *testing.T) {
 		assert.Equal(s, "3 messages enqueued, 0 were known\n", out)
 		out, _ = s.run(0, "load", file, "--json")
 		assert.JSONEq(s, `{"new": 0, "known": 3}`, out, "each line once")
-		out, _ = s.run(0, "load", s.file("more.csv", "from,to,text,referenceID\nACME,+639171234567,Hi,d\nACME,+639171234567,Hi,e\n"))
+		out, _ = s.run(0, "load", s.file("more.csv", "from,to,text,reference\nACME,+639171234567,Hi,d\nACME,+639171234567,Hi,e\n"))
 		assert.Equal(s, "2 messages enqueued, 0 were known\n", out)
 		out, _ = s.run(0, "cancel", "e")
 		assert.Equal(s, "drop: 1 of 1 messages\n", out)

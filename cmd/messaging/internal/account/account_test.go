@@ -152,7 +152,7 @@ func TestSendReadsMessage(t *testing.T) {
 	}
 	_, errs, status = s.run("send", "sms", "-f", "-", "--text", "Hi")
 	assert.Equal(t, cli.ExitUsage, status, "a file and flags contradict each other")
-	assert.Contains(t, errs, "file")
+	assert.Contains(t, errs, "--text: want it in the file of --file")
 	assert.Len(t, srv.Sent(), 1)
 }
 

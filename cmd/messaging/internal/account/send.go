@@ -98,12 +98,12 @@ the Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environme
 	flags.StringVarP(&m.file, "file", "f", "", "read the message as JSON from this `file`; - is standard input")
 	flags.BoolVarP(&validate, "validate", "n", false, "validate only, and send nothing")
 	flags.BoolVarP(&yes, "yes", "y", false, "send to a real account without asking")
-	for _, flag := range []string{"from", "to", "text", "reference", "callback", "ttl", "fallback-from", "fallback-text"} {
-		if flags.Lookup(flag) != nil {
-			command.MarkFlagsMutuallyExclusive("file", flag)
-		}
-	}
 	command.RunE = func(command *cobra.Command, _ []string) error {
+		for _, flag := range []string{"from", "to", "text", "reference", "callback", "ttl", "fallback-from", "fallback-text"} {
+			if m.file != "" && flags.Changed(flag) {
+				return fmt.Errorf("--%s: want it in the file of --file, or no --file", flag)
+			}
+		}
 		client, err := shared.client()
 		if err != nil {
 			return err
@@ -166,8 +166,8 @@ func readMessage(console cli.Console, name string, into any) error {
 type result struct {
 	Verdict     messaging.Verdict `json:"verdict"`
 	ID          string            `json:"id,omitzero"`
-	RequestID   string            `json:"requestID,omitzero"`
-	ReferenceID string            `json:"referenceID,omitzero"`
+	RequestID   string            `json:"request,omitzero"`
+	ReferenceID string            `json:"reference,omitzero"`
 	Parts       int               `json:"parts,omitzero"`
 	Cost        string            `json:"cost,omitzero"`
 	Balance     string            `json:"balance,omitzero"`

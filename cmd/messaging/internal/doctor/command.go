@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -60,11 +61,13 @@ The exit status is 0 if rows were read and, with --send, sends are proven, 1 if 
 	flags.BoolVarP(&s.yes, "yes", "y", false, "send without asking")
 	flags.DurationVar(&s.wait, "wait", defaultWait, "how long to wait until each SMS is listed")
 	flags.StringVarP(&s.out, "out", "o", "", "write the overlay to this new `file`")
-	command.MarkFlagsRequiredTogether("send", "from", "to")
 	return command
 }
 
 func (s *settings) newDoctor() (*doctor, error) {
+	if s.send != (s.from != "") || s.send != (s.to != "") {
+		return nil, errors.New("want --send, --from SENDER and --to NUMBER together, or none of them")
+	}
 	if _, err := os.Lstat(s.out); s.out != "" && err == nil {
 		return nil, fmt.Errorf("--out %s: exists", s.out)
 	}
