@@ -33,6 +33,7 @@ type Reply struct {
 
 	Request     *http.Request // that was made, whose body has been read; nil if none was
 	RequestBody string        // that was sent
+	At          time.Time     // when it was made
 	Took        time.Duration // until the response had been read
 
 	StatusCode int         // zero if there was no response
@@ -184,8 +185,7 @@ func (how receiving) call(ctx context.Context, what call, attempt int) Reply {
 	if req.ContentLength = int64(len(what.body)); what.contentType != "" {
 		req.Header.Set("Content-Type", what.contentType)
 	}
-	reply.Attempt, reply.Request, reply.RequestBody = attempt, req, what.body
-	began := time.Now()
+	reply.Attempt, reply.Request, reply.RequestBody, reply.At = attempt, req, what.body, time.Now()
 	resp, err := how.client.Do(req)
 	if err == nil {
 		reply.StatusCode, reply.Header = resp.StatusCode, resp.Header
@@ -198,7 +198,7 @@ func (how receiving) call(ctx context.Context, what call, attempt int) Reply {
 		}
 		reply.Err = fmt.Errorf("messagingtest: no complete response: %w", cmp.Or(context.Cause(ctx), err))
 	}
-	reply.Took = time.Since(began)
+	reply.Took = time.Since(reply.At)
 	return reply
 }
 

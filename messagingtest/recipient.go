@@ -89,8 +89,7 @@ func (s *Server) noteInbound(events []event) {
 		if in, ok := e.callback.(InboundChatApp); ok && in.Channel == ChannelChatApp2 {
 			object, _ := readJSON([]byte(in.JSON))
 			message, _ := object.(document)
-			from := cmp.Or(in.From, textIn(message, "from"), textIn(message, "from_user_id"))
-			s.wrote[outcomeKey(from)] = s.ledger.now()
+			s.wrote[outcomeKey(cmp.Or(in.From, textIn(message, "from"), textIn(message, "from_user_id")))] = s.ledger.now()
 		}
 	}
 }

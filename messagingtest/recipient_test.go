@@ -140,6 +140,12 @@ func TestWithWindow(t *testing.T) {
 	receive(InboundChatApp{Channel: ChannelChatApp2, JSON: `{"from":"639171234567","id":"a","type":"text","text":{"body":"Hi"}}`})
 	assert.Equal(t, http.StatusOK, status(text))
 	assert.Panics(t, func() { WithWindow(0) })
+	s.Advance(25 * time.Hour)
+	assert.Equal(t, http.StatusBadRequest, status(text))
+	s.SetWindow(0)
+	assert.Equal(t, http.StatusOK, status(text))
+	s.SetWindow(48 * time.Hour)
+	assert.Equal(t, http.StatusOK, status(text))
 
 	without := NewServer(t)
 	assert.Equal(t, http.StatusOK, sendTo(t, client, without, chatApp2, text).status)

@@ -105,6 +105,9 @@ func WithWindow(d time.Duration) Option {
 	return func(s *Server) { s.window = d }
 }
 
+// SetWindow changes the window of [WithWindow] while the server runs. Zero, as at the start, is none.
+func (s *Server) SetWindow(d time.Duration) { s.set(func() { s.window = d }) }
+
 // NewServer starts a server that is closed when the test and its subtests have ended.
 func NewServer(tb testing.TB, opts ...Option) *Server {
 	tb.Helper()
@@ -268,7 +271,8 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 	}
 	kind, known := s.rules.Problems[p.name]
 	must(known, "no problem of rules.json: %q", p.name)
-	failure := s.failure(requestID, p.text, s.names.Errors.Code, s.codeOf(p.name))
+	errs := s.errorsOf(operations)
+	failure := failure(errs, requestID, p.text, errs.Code, s.codeOf(errs, p.name))
 	return response{status: cmp.Or(kind.Status, http.StatusBadRequest), methods: methods, body: failure}
 }
 
@@ -276,7 +280,7 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 func (s *Server) operationsFor(r *http.Request) (methods string, operations []operation) {
 	all := map[string][]operation{}
 	for _, op := range s.operations {
-		if op.Path == r.URL.EscapedPath() {
+		if op.Matches(r.URL.EscapedPath()) {
 			all[op.method] = append(all[op.method], op)
 		}
 	}

@@ -31,7 +31,9 @@ func newCommand(console cli.Console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "messaging",
 		Short: "Tools for programs that send messages through the service",
-		Args:  cobra.ArbitraryArgs,
+		Example: `  messaging sandbox --open
+  messaging send sms --from ACME --to +639171234567 --text 'Your order is ready' --reference order-17`,
+		Args: cobra.ArbitraryArgs,
 		// cobra adds the flag --version.
 		Version: buildVersion().Version,
 	}
@@ -48,6 +50,20 @@ func newCommand(console cli.Console) *cobra.Command {
 	root.AddCommand(sandbox.NewCommand(console), doctor.NewCommand(console))
 	root.AddCommand(account.New(console)...)
 	root.AddCommand(newVersion(console), newMan(), newHealthCheck())
+	root.SetOut(console.Out) // completion keeps it
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	for _, generated := range root.Commands() {
+		switch generated.Name() {
+		case "completion":
+			generated.Example = "  messaging completion bash > /etc/bash_completion.d/messaging"
+			for _, shell := range generated.Commands() {
+				shell.Example = "  messaging completion " + shell.Name() + " > FILE"
+			}
+		case "help":
+			generated.Example = "  messaging help send sms"
+		}
+	}
 	return root
 }
 
@@ -88,9 +104,10 @@ func buildVersion() version {
 func newVersion(console cli.Console) *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
-		Use:   "version",
-		Short: "The version of this build",
-		Args:  cli.NoArgs,
+		Use:     "version",
+		Short:   "The version of this build",
+		Example: "  messaging version --json",
+		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := buildVersion()
 			if asJSON {
@@ -113,9 +130,10 @@ func newVersion(console cli.Console) *cobra.Command {
 
 func newMan() *cobra.Command {
 	return &cobra.Command{
-		Use:   "man FOLDER",
-		Short: "Write the manual pages into a folder",
-		Args:  cli.Words(1, "FOLDER"),
+		Use:     "man FOLDER",
+		Short:   "Write the manual pages into a folder",
+		Example: "  messaging man /usr/local/share/man/man1",
+		Args:    cli.Words(1, "FOLDER"),
 		RunE: func(command *cobra.Command, args []string) error {
 			const readable = 0o755
 			if err := os.MkdirAll(args[0], readable); err != nil {
@@ -129,10 +147,11 @@ func newMan() *cobra.Command {
 // newHealthCheck is for an image that has nothing else to ask with.
 func newHealthCheck() *cobra.Command {
 	return &cobra.Command{
-		Use:    "healthcheck URL",
-		Short:  "End with status 0 if a sandbox responds at a URL",
-		Hidden: true,
-		Args:   cobra.ExactArgs(1),
+		Use:     "healthcheck URL",
+		Short:   "End with status 0 if a sandbox responds at a URL",
+		Hidden:  true,
+		Example: "  messaging healthcheck http://127.0.0.1:8026/_sandbox/",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			const timeout = 2 * time.Second
 			ctx, cancel := context.WithTimeout(command.Context(), timeout)

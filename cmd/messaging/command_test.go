@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -40,6 +42,50 @@ func TestHelpGoesToStandardOutput(t *testing.T) {
 		assert.Equal(t, cli.ExitOK, status, command.Name())
 		assert.Contains(t, out, "Usage:", command.Name())
 		assert.Empty(t, errs, command.Name())
+	}
+}
+
+// TestEveryHelpHasAnExample, and names flags by two dashes.
+func TestEveryHelpHasAnExample(t *testing.T) {
+	t.Parallel()
+	oneDash := regexp.MustCompile(`(^|[ ("'])-[a-z]{2,}`)
+	var look func(c *cobra.Command)
+	look = func(c *cobra.Command) {
+		assert.True(t, c.HasExample(), c.CommandPath())
+		for _, text := range []string{c.Long, c.Short, c.Example, c.Flags().FlagUsages()} {
+			assert.Empty(t, oneDash.FindString(text), "%s: %s", c.CommandPath(), text)
+		}
+		for _, sub := range c.Commands() {
+			look(sub)
+		}
+	}
+	look(newCommand(cli.Console{}))
+}
+
+// TestErrorsNameVariablesAndFlags: nobody who types a command knows the options of the library.
+func TestErrorsNameVariablesAndFlags(t *testing.T) {
+	option := regexp.MustCompile(`With[A-Z]\w+|baseURL`)
+	for _, environment := range []map[string]string{
+		{},
+		{"MESSAGING_BASE_URL": "https://api.example.com"},
+		{"MESSAGING_BASE_URL": "http://api.example.com", "MESSAGING_TOKEN": "t"},
+		{"MESSAGING_BASE_URL": "https://u:p@api.example.com", "MESSAGING_TOKEN": "t"},
+		{"MESSAGING_BASE_URL": "https://api.example.com", "MESSAGING_TOKEN": "a\nb"},
+		{"MESSAGING_BASE_URL": "https://api.example.com", "MESSAGING_API_KEY": "a\nb", "MESSAGING_API_SECRET": "s"},
+		{"MESSAGING_BASE_URL": "x", "MESSAGING_TOKEN": "t"},
+		{"MESSAGING_BASE_URL": "https://api.example.com", "MESSAGING_TOKEN": "t", "MESSAGING_API_KEY": "k"},
+	} {
+		for _, name := range []string{"MESSAGING_BASE_URL", "MESSAGING_TOKEN", "MESSAGING_API_KEY", "MESSAGING_API_SECRET", "MESSAGING_CONTRACT", "MESSAGING_WEBHOOK_SECRET"} {
+			t.Setenv(name, environment[name])
+		}
+		for _, args := range [][]string{
+			{"list"}, {"find", "r"}, {"send", "sms", "--from", "A", "--to", "+639171234567", "--text", "Hi"}, {"doctor"}, {"list", "--timeout", "-1s"}, {"listen"},
+		} {
+			var out, errs bytes.Buffer
+			status := run(t.Context(), cli.Console{Out: &out, Err: &errs, Getenv: os.Getenv}, args)
+			assert.NotEqual(t, cli.ExitOK, status, "%v in %v", args, environment)
+			assert.Empty(t, option.FindString(errs.String()), "%v: %s", args, errs.String())
+		}
 	}
 }
 

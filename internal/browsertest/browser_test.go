@@ -87,6 +87,8 @@ func startBrowser(t *testing.T) browser {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium(t)), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		// A mouse, which a machine without a screen may not have.
+		chromedp.Flag("blink-settings", "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"),
 		chromedp.Flag("no-first-run", true), chromedp.Flag("disable-background-networking", true),
 	)
 	allocator, cancelAllocator := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), opts...)

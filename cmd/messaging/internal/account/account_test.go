@@ -275,7 +275,11 @@ func TestListResumes(t *testing.T) {
 	assert.Contains(t, errs, "is complete")
 	_, errs, status = s.run(args[:7]...)
 	assert.Equal(t, cli.ExitUsage, status, "a file is not overwritten")
-	assert.Contains(t, errs, "exists")
+	assert.Contains(t, errs, "--resume")
+	require.NoError(t, os.WriteFile(out+".2", nil, 0o600))
+	_, errs, status = s.run("list", "--format", "csv", "-o", out+".2")
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, errs, "--resume", "each error says the next step")
 }
 
 func TestFind(t *testing.T) {
@@ -361,7 +365,8 @@ func TestListenForwardsAndReplays(t *testing.T) {
 	assert.Equal(t, "/hooks/sms?key=a-secret-of-the-webhook&from=639170000001&to=ACME&message=a%20%1b%5b2J&id=i1", got[0])
 	assert.Contains(t, out, `639170000001 → ACME  a \x1b[2J`)
 	assert.Contains(t, out, "delivered")
-	assert.Contains(t, errs, "stopped: 3 callbacks")
+	assert.Contains(t, errs, "stopped: 2 callbacks, 1 refused")
+	assert.Regexp(t, `(?m)^→ 418 in \d+m?s$`, errs)
 	assert.NotContains(t, errs+out, "a-secret-of-the-webhook")
 
 	status = http.StatusOK
@@ -372,7 +377,7 @@ func TestListenForwardsAndReplays(t *testing.T) {
 	require.Len(t, got, 3)
 	assert.Equal(t, got[0], got[2], "byte for byte")
 	for want, args := range map[string][]string{
-		"has 3 lines":     {"replay", saved, "9", "--forward", program.URL},
+		"has 2 lines":     {"replay", saved, "9", "--forward", program.URL},
 		"want a number":   {"replay", saved, "x", "--forward", program.URL},
 		"--forward: want": {"replay", saved},
 	} {
@@ -380,6 +385,58 @@ func TestListenForwardsAndReplays(t *testing.T) {
 		assert.Equal(t, cli.ExitUsage, code)
 		assert.Contains(t, errs, want)
 	}
+}
+
+// TestListenSavesWithoutASecret takes what anybody may have made: so much of it, and marked.
+func TestListenSavesWithoutASecret(t *testing.T) {
+	t.Setenv("MESSAGING_WEBHOOK_SECRET", "") // restored at the end
+	require.NoError(t, os.Unsetenv("MESSAGING_WEBHOOK_SECRET"))
+	program := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	program.Close()
+	saved := filepath.Join(t.TempDir(), "callbacks.jsonl")
+	base, end := startListen(t, "--insecure", "--forward", strings.TrimPrefix(program.URL, "http://"), "--save", saved)
+	for i := range maxUnproven + 5 {
+		assert.Equal(t, http.StatusBadGateway, get(t, fmt.Sprintf("%s/sms?from=639170000001&message=x&id=i%d", base, i)))
+	}
+	_, errs := end()
+	assert.Contains(t, errs, "→ the program is down: ")
+	assert.Equal(t, 1, strings.Count(errs, "no more are saved without a secret"))
+	text, err := os.ReadFile(saved)
+	require.NoError(t, err)
+	assert.Equal(t, maxUnproven, strings.Count(string(text), "\n"))
+	assert.Equal(t, maxUnproven, strings.Count(string(text), `"unproven":true`))
+
+	l := listener{console: cli.Console{Err: io.Discard}, insecure: true}
+	l.file, err = os.Create(saved)
+	require.NoError(t, err)
+	defer func() { _ = l.file.Close() }()
+	request := httptest.NewRequest(http.MethodPost, "/sms", nil)
+	for range 40 {
+		require.NoError(t, l.keep(request, make([]byte, maxCallback), true))
+	}
+	info, err := l.file.Stat()
+	require.NoError(t, err)
+	assert.Less(t, info.Size(), int64(maxUnprovenBytes))
+	assert.Greater(t, info.Size(), int64(maxUnprovenBytes/2))
+}
+
+// TestListenRepeatsTheLast on a terminal, for a line with an r.
+func TestListenRepeatsTheLast(t *testing.T) {
+	t.Parallel()
+	got := make(chan string, 10)
+	program := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.URL.String() }))
+	defer program.Close()
+	forward, err := target(program.URL)
+	require.NoError(t, err)
+	var errs bytes.Buffer
+	l := listener{console: cli.Console{Err: &errs, In: strings.NewReader("r\nwhat\n")}}
+	l.repeat(t.Context(), forward)
+	assert.Equal(t, "there is no callback to repeat\nr and Enter repeat the last callback\n", errs.String())
+	require.NoError(t, l.keep(httptest.NewRequest(http.MethodGet, "/sms?id=1", nil), nil, true))
+	l.console.In = strings.NewReader("r\n")
+	l.repeat(t.Context(), forward)
+	assert.Equal(t, "/sms?id=1", <-got)
+	assert.Contains(t, errs.String(), ", repeated")
 }
 
 func TestListenNeedsProof(t *testing.T) {

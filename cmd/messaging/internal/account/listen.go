@@ -1,6 +1,7 @@
 package account
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -24,8 +26,11 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// maxCallback is how long the body of a callback may be.
-const maxCallback = 1 << 20
+const (
+	maxCallback      = 1 << 20  // bytes of the body of a callback
+	maxUnproven      = 1000     // callbacks without proof of their origin that --save keeps
+	maxUnprovenBytes = 16 << 20 // and how much of them
+)
 
 // listener holds the flags of listen, and what it does with a callback.
 type listener struct {
@@ -36,9 +41,12 @@ type listener struct {
 	forward  string
 	save     string
 
-	mu    sync.Mutex // guards what is printed and saved
-	count int
-	file  *os.File // nil if nothing is saved
+	mu      sync.Mutex // guards what is printed and saved
+	count   int        // of callbacks that were not refused
+	refused int
+	file    *os.File // nil if nothing is saved
+	bytes   int      // in the file
+	last    *callback
 }
 
 func newListen(console cli.Console) *cobra.Command {
@@ -49,13 +57,14 @@ func newListen(console cli.Console) *cobra.Command {
 		Long: "Receive callbacks at the paths " + l.paths() + `, and print each event.
 
 With --forward each callback goes on as it is to a program, at its URL and the same path, and the service gets the response of the
-program. So a program on this machine can be tried with real callbacks. With --save each is kept in a file, and "messaging replay"
-sends it to the program again. The file holds numbers, texts and secrets.
+program. So a program on this machine can be tried with real callbacks. A line says what the program responded; on a terminal, r and Enter
+repeat the last callback. With --save each is kept in a file, and "messaging replay" sends it to the program again. The file holds numbers,
+texts and secrets. With --insecure anyone can call: it takes the first 1,000 callbacks and 16 MiB of them, each marked as unproven.
 
 The environment is MESSAGING_CONTRACT, the file of an overlay, and MESSAGING_WEBHOOK_SECRET, such as key=SECRET: callbacks must then
 have the parameter key with this secret. Without one, --insecure is needed, since anyone who knows the URL can call it.`,
 		Example: `  MESSAGING_WEBHOOK_SECRET=key=SECRET messaging listen
-  messaging listen --insecure --forward http://127.0.0.1:8080/hooks --save callbacks.jsonl
+  messaging listen --insecure --forward 127.0.0.1:8080/hooks --save callbacks.jsonl
   messaging replay callbacks.jsonl 3 --forward http://127.0.0.1:8080/hooks`,
 		Args: cli.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return l.run(command.Context()) },
@@ -69,11 +78,14 @@ have the parameter key with this secret. Without one, --insecure is needed, sinc
 	return command
 }
 
-// target reads the URL of --forward.
+// target reads the URL of --forward. One without a scheme is http.
 func target(text string) (*url.URL, error) {
+	if text != "" && !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("--forward: want an absolute http or https URL without a query, such as http://127.0.0.1:8080/hooks")
+		return nil, errors.New("--forward: want an http or https URL without a query, such as 127.0.0.1:8080/hooks")
 	}
 	return u, nil
 }
@@ -116,8 +128,11 @@ func (l *listener) run(ctx context.Context) error {
 		return fmt.Errorf("--listen: %w; --listen 127.0.0.1:0 takes any free port", err)
 	}
 	_, _ = fmt.Fprintf(l.console.Err, "listening on http://%s, at %s\n", socket.Addr(), l.paths())
+	if forward != nil && l.console.InTerminal {
+		go l.repeat(ctx, forward) // ends with the process
+	}
 	err = cli.Serve(ctx, socket, l.handler(hooks, forward))
-	_, _ = fmt.Fprintf(l.console.Err, "stopped: %d callbacks\n", l.count)
+	_, _ = fmt.Fprintf(l.console.Err, "stopped: %d callbacks, %d refused\n", l.count, l.refused)
 	return err
 }
 
@@ -139,8 +154,8 @@ func (l *listener) handler(rcv *webhook.Receiver, forward *url.URL) http.Handler
 	return mux
 }
 
-// passOn saves a callback, prints it by the handler of the library, and forwards it. The caller gets the response of the
-// program, or that of the handler if nothing is forwarded or the callback was refused.
+// passOn prints a callback by the handler of the library, saves it, and forwards it. The caller gets the response of the program, or
+// that of the handler if nothing is forwarded or the callback was refused.
 func (l *listener) passOn(hook http.Handler, forward *url.URL) http.Handler {
 	var proxy *httputil.ReverseProxy
 	if forward != nil {
@@ -151,9 +166,10 @@ func (l *listener) passOn(hook http.Handler, forward *url.URL) http.Handler {
 			},
 			ErrorLog: log.New(io.Discard, "", 0),
 			ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-				l.mu.Lock()
-				defer l.mu.Unlock()
-				_, _ = fmt.Fprintf(l.console.Err, "--forward: %v\n", err)
+				l.say("→ the program is down: %v", err)
+				if program, ok := w.(*statusWriter); ok {
+					program.isDown = true
+				}
 				w.WriteHeader(http.StatusBadGateway)
 			},
 		}
@@ -169,44 +185,83 @@ func (l *listener) passOn(hook http.Handler, forward *url.URL) http.Handler {
 			clone.Body, clone.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 			return clone
 		}
-		if err := l.keep(r, body); err != nil {
-			_, _ = fmt.Fprintf(l.console.Err, "--save: %v\n", err)
+		handled := heldBack{header: http.Header{}, status: http.StatusOK}
+		hook.ServeHTTP(&handled, again())
+		isProven := handled.status != http.StatusForbidden && handled.status != http.StatusUnauthorized
+		if err := l.keep(r, body, isProven); err != nil {
+			l.say("--save: %v", err)
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
-		response := statusWriter{ResponseWriter: w, discard: proxy != nil}
-		hook.ServeHTTP(&response, again())
-		if proxy != nil && response.status < http.StatusMultipleChoices {
-			proxy.ServeHTTP(w, again())
-		} else if proxy != nil {
-			w.WriteHeader(response.status)
+		if proxy == nil || handled.status >= http.StatusMultipleChoices {
+			maps.Copy(w.Header(), handled.header)
+			w.WriteHeader(handled.status)
+			_, _ = w.Write(handled.body.Bytes())
+			return
+		}
+		began, program := time.Now(), statusWriter{ResponseWriter: w}
+		proxy.ServeHTTP(&program, again())
+		if !program.isDown {
+			l.say("→ %d in %v", program.status, time.Since(began).Round(time.Millisecond))
 		}
 	})
 }
 
-// statusWriter keeps the status of a response, and holds it back if discard is set.
+// repeat sends the last callback to the program again for each line with an r.
+func (l *listener) repeat(ctx context.Context, forward *url.URL) {
+	for lines := bufio.NewScanner(l.console.In); lines.Scan(); {
+		l.mu.Lock()
+		last := l.last
+		l.mu.Unlock()
+		if strings.TrimSpace(lines.Text()) != "r" {
+			l.say("r and Enter repeat the last callback")
+			continue
+		}
+		if last == nil {
+			l.say("there is no callback to repeat")
+			continue
+		}
+		u, began := forward.JoinPath(last.Path), time.Now()
+		u.RawQuery = last.Query
+		if status, err := resend(ctx, *last, u.String()); err != nil {
+			l.say("→ the program is down: %v", err)
+		} else {
+			l.say("→ %d in %v, repeated", status, time.Since(began).Round(time.Millisecond))
+		}
+	}
+}
+
+// say prints a line beside the events.
+func (l *listener) say(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = fmt.Fprintf(l.console.Err, format+"\n", args...)
+}
+
+// heldBack is a response that is not written yet.
+type heldBack struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (h *heldBack) Header() http.Header            { return h.header }
+func (h *heldBack) WriteHeader(status int)         { h.status = status }
+func (h *heldBack) Write(data []byte) (int, error) { return h.body.Write(data) }
+
+// statusWriter keeps the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 
-	discard bool
-	status  int
+	status int
+	isDown bool // it is not the program's
 }
+
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *statusWriter) WriteHeader(status int) {
 	w.status = status
-	if !w.discard {
-		w.ResponseWriter.WriteHeader(status)
-	}
-}
-
-func (w *statusWriter) Write(data []byte) (int, error) {
-	if w.status == 0 {
-		w.WriteHeader(http.StatusOK)
-	}
-	if w.discard {
-		return len(data), nil
-	}
-	return w.ResponseWriter.Write(data)
+	w.ResponseWriter.WriteHeader(status)
 }
 
 func (l *listener) chatMessage(_ context.Context, m webhook.ChatMessage) error {
@@ -244,6 +299,7 @@ func (l *listener) print(kind, id, from, to, text string, event any) error {
 // callback is a request as --save keeps it.
 type callback struct {
 	Number   int         `json:"number"`
+	Unproven bool        `json:"unproven,omitzero"` // it came without a secret: anybody may have made it
 	Received time.Time   `json:"received"`
 	Method   string      `json:"method"`
 	Path     string      `json:"path"`
@@ -252,17 +308,31 @@ type callback struct {
 	Body     []byte      `json:"body,omitzero"`
 }
 
-// keep counts a callback, and appends it to the file of --save.
-func (l *listener) keep(r *http.Request, body []byte) error {
+// keep counts a callback, and appends it to the file of --save unless it was refused.
+func (l *listener) keep(r *http.Request, body []byte, isProven bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !isProven {
+		l.refused++
+		return nil
+	}
 	l.count++
+	l.last = &callback{l.count, l.insecure, time.Now(), r.Method, r.URL.Path, r.URL.RawQuery, r.Header, body}
 	if l.file == nil {
 		return nil
 	}
-	data, err := json.Marshal(callback{l.count, time.Now(), r.Method, r.URL.Path, r.URL.RawQuery, r.Header, body})
-	if err == nil {
-		_, err = l.file.Write(append(data, '\n'))
+	data, err := json.Marshal(l.last)
+	if err != nil {
+		return err
 	}
+	if l.insecure && (l.count > maxUnproven || l.bytes+len(data) >= maxUnprovenBytes) {
+		if l.bytes < maxUnprovenBytes {
+			_, _ = fmt.Fprintf(l.console.Err, "--save: 1,000 callbacks or 16 MiB of them are in the file, and no more are saved without a secret\n")
+		}
+		l.bytes = maxUnprovenBytes
+		return nil
+	}
+	n, err := l.file.Write(append(data, '\n'))
+	l.bytes += n
 	return err
 }

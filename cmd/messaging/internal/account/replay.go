@@ -23,7 +23,7 @@ func newReplay(console cli.Console) *cobra.Command {
 		Short: "Send a saved callback to a program again",
 		Long: `Send callbacks that "messaging listen --save" kept to a program again, as they came: the one in a line of the file, counted from
 1, or all in their order. The exit status is 1 if the program responds with anything but a success.`,
-		Example: "  messaging replay callbacks.jsonl 3 --forward http://127.0.0.1:8080/hooks",
+		Example: "  messaging replay callbacks.jsonl 3 --forward 127.0.0.1:8080/hooks",
 		Args:    cli.Words(1, "FILE", "LINE"),
 	}
 	command.Flags().StringVar(&forward, "forward", "", "the `URL` of the program; required")
@@ -48,7 +48,7 @@ func replay(ctx context.Context, console cli.Console, name string, line int, for
 	}
 	file, err := os.Open(name) //nolint:gosec // the user names it
 	if err != nil {
-		return err
+		return fmt.Errorf("FILE: %w; messaging listen --save FILE writes one", err)
 	}
 	defer func() { _ = file.Close() }()
 	lines := bufio.NewScanner(file)

@@ -80,6 +80,9 @@ func create(out string, state *resumeState) (*os.File, *resumeState, error) {
 	if err == nil {
 		err = state.save(out, file, "")
 	}
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%w; give another name, or go on with an interrupted listing by --resume", err)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--out: %w", err)
 	}

@@ -44,7 +44,8 @@ func newSend(console cli.Console) *cobra.Command {
 
 The exit status is the verdict: 0 accepted, 1 refused, 3 not sent, such as a message with a wrong number, 4 unknown. It is 2 if the
 command line cannot be used. An unknown message may have been sent: look it up with "messaging find REFERENCE" before you send it again.` + "\n" + environment,
-		Args: cobra.ArbitraryArgs,
+		Example: "  messaging send sms --from ACME --to +639171234567 --text 'Your order is ready' --reference order-17",
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cli.Unknown(command, args[0])
@@ -144,7 +145,7 @@ func readMessage(console cli.Console, name string, into any) error {
 	if name != "-" {
 		file, err := os.Open(name) //nolint:gosec // the user names it
 		if err != nil {
-			return fmt.Errorf("--file: %w", err)
+			return fmt.Errorf("--file: %w; - reads standard input", err)
 		}
 		defer func() { _ = file.Close() }()
 		in = file

@@ -59,7 +59,8 @@ func withTwoDashes(root *cobra.Command, args []string) []string {
 // say yes beforehand.
 func (c Console) Confirm(ctx context.Context, what, flag string) error {
 	if !c.InTerminal {
-		return fmt.Errorf("there is no terminal to ask on; add %s", flag)
+		what = strings.TrimSuffix(what, " Send?")
+		return fmt.Errorf("there is no terminal to ask on, as standard input is a file or a pipe. %s Add %s", what, flag)
 	}
 	_, _ = fmt.Fprintf(c.Err, "%s [y/N] ", what)
 	line := make(chan string, 1)

@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,15 +70,13 @@ func (a Answer) check() string {
 		if webURL(a.URL) == "" {
 			return "url must be an absolute http or https URL of an image"
 		}
-	case AnswerReaction:
+	case AnswerReaction, AnswerButton, AnswerListRow, AnswerQuickReply, AnswerForm:
 		if a.Message == "" {
-			return "message is missing: the ID of the message that the reaction is to"
+			return "message is missing: the ID of the message that the " + string(a.Kind) + " is of"
 		}
-	case AnswerButton, AnswerListRow, AnswerQuickReply:
-		if a.Text == "" && a.Payload == "" {
+		if a.Text == "" && a.Payload == "" && a.Kind != AnswerForm && a.Kind != AnswerReaction {
 			return "payload is missing: the ID of what was tapped"
 		}
-	case AnswerForm:
 	default:
 		return "kind must be text, button, list, quick_reply, form, location, image or reaction"
 	}
@@ -82,6 +84,65 @@ func (a Answer) check() string {
 		return "kind " + string(a.Kind) + " does not exist on this channel"
 	}
 	return ""
+}
+
+// checkAnswer finds an answer to a message that is not there, or was sent to somebody else, and a tap on what the message does not
+// offer. It fills in the label of what was tapped. The caller holds mu.
+func (s *Sandbox) checkAnswer(a *Answer) error {
+	if a.Message == "" {
+		return nil
+	}
+	e := s.book.byID[a.Message]
+	switch {
+	case e == nil:
+		return &refusal{errNoSuchMessage.status, "message: there is none with the ID " + clip(a.Message, maxName), nil}
+	case e.Channel != a.Channel:
+		return errors.New("message: it was sent by " + string(e.Channel))
+	case e.peer != peerKey(a.From):
+		return errors.New("from: the message was sent to " + clip(e.Peer, maxName))
+	case !slices.Contains([]AnswerKind{AnswerButton, AnswerListRow, AnswerQuickReply, AnswerForm}, a.Kind):
+		return nil
+	case e.Sent == nil:
+		return errors.New("message: it is an answer, and offers nothing to tap")
+	}
+	var offers []string
+	for offer := range bubbleOf(*e.Sent, s.table).offers() {
+		isIt := offer.Kind == a.Kind && (a.Payload == "" || offer.Payload == a.Payload) && (a.Text == "" || a.Kind == AnswerForm || offer.Text == a.Text)
+		if isIt {
+			a.Payload, a.Text, a.Description = offer.Payload, offer.Text, offer.Description
+			return nil
+		}
+		offers = append(offers, fmt.Sprintf("%s with payload %q and text %q", offer.Kind, clip(offer.Payload, maxName), clip(offer.Text, previewText)))
+	}
+	if len(offers) == 0 {
+		return errors.New("message: it offers nothing to tap, neither a button nor a row")
+	}
+	return errors.New("the message has no such " + string(a.Kind) + "; it has " + strings.Join(offers[:min(len(offers), 20)], ", "))
+}
+
+// offers yields what can be tapped on a message.
+func (b bubble) offers() iter.Seq[*Answer] {
+	return func(yield func(*Answer) bool) {
+		for _, button := range b.Buttons {
+			if button.Answer != nil && !yield(button.Answer) {
+				return
+			}
+		}
+		for _, section := range b.Sections {
+			for _, row := range section.Rows {
+				if row.Answer != nil && !yield(row.Answer) {
+					return
+				}
+			}
+		}
+		for _, card := range b.Cards {
+			for offer := range card.offers() {
+				if !yield(offer) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func isDegrees(s string, limit float64) bool {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -62,6 +63,7 @@ func TestAnswersReachAReceiver(t *testing.T) { //nolint:tparallel // the answers
 	t.Parallel()
 	program := newReceiver(t)
 	r := newRig(t, Config{Webhooks: program.webhooks()})
+	offer := offering(r)
 	for _, tc := range []struct {
 		name, body string
 		want       webhook.Content
@@ -69,18 +71,18 @@ func TestAnswersReachAReceiver(t *testing.T) { //nolint:tparallel // the answers
 		{"text", `{"channel":"chatapp2","from":"` + ana + `","text":"Yes"}`, webhook.Text{Body: "Yes"}},
 		{"text by chat app 1", `{"channel":"chatapp1","from":"` + ana + `","text":"Yes & no + 1"}`, webhook.Text{Body: "Yes & no + 1"}},
 		{
-			"button", `{"channel":"chatapp2","from":"` + ana + `","kind":"button","payload":"y","text":"Yes","message":"wamid.1"}`,
+			"button", `{"channel":"chatapp2","from":"` + ana + `","kind":"button","payload":"y","text":"Yes","message":"` + offer["buttons"] + `"}`,
 			webhook.Reply{ID: "y", Title: "Yes", Kind: "button_reply"},
 		},
 		{
-			"row", `{"channel":"chatapp2","from":"` + ana + `","kind":"list","payload":"r","text":"R","description":"D"}`,
+			"row", `{"channel":"chatapp2","from":"` + ana + `","kind":"list","payload":"r","message":"` + offer["list"] + `"}`,
 			webhook.Reply{ID: "r", Title: "R", Description: "D", Kind: "list_reply"},
 		},
 		{
-			"quick reply", `{"channel":"chatapp2","from":"` + ana + `","kind":"quick_reply","payload":"stop","text":"Stop"}`,
-			webhook.Reply{ID: "stop", Title: "Stop", Kind: "button"},
+			"quick reply", `{"channel":"chatapp2","from":"` + ana + `","kind":"quick_reply","payload":"stop","message":"` + offer["template"] + `"}`,
+			webhook.Reply{ID: "stop", Title: "stop", Kind: "button"},
 		},
-		{"reaction", `{"channel":"chatapp2","from":"` + ana + `","kind":"reaction","text":"👍","message":"wamid.1"}`, webhook.Reaction{MessageID: "wamid.1", Emoji: "👍"}},
+		{"reaction", `{"channel":"chatapp2","from":"` + ana + `","kind":"reaction","text":"👍","message":"` + offer["list"] + `"}`, webhook.Reaction{MessageID: offer["list"], Emoji: "👍"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var got struct{ Calls []Call }
@@ -112,7 +114,57 @@ func TestAnswersReachAReceiver(t *testing.T) { //nolint:tparallel // the answers
 		assert.InDelta(t, 14.5, location.Latitude, 0, channel)
 		assert.Equal(t, "https://a.example.com/1.jpg", image.URL, channel)
 	}
-	r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","kind":"form","payload":"token-1"}`, nil)
+	r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","kind":"form","message":"`+offer["flow"]+`"}`, nil)
+}
+
+// offering sends messages that offer something to tap, and returns their IDs.
+func offering(r *rig) map[string]string {
+	r.t.Helper()
+	ids := map[string]string{}
+	for name, content := range map[string]string{
+		"text":     `"type":"text","text":{"body":"Hi"}`,
+		"buttons":  `"type":"interactive","interactive":{"type":"button","body":{"text":"B"},"action":{"buttons":[{"type":"reply","reply":{"id":"y","title":"Yes"}},{"type":"reply","reply":{"id":"n","title":"No"}}]}}`,
+		"list":     `"type":"interactive","interactive":{"type":"list","body":{"text":"B"},"action":{"button":"Times","sections":[{"title":"S","rows":[{"id":"r","title":"R","description":"D"}]}]}}`,
+		"template": `"type":"template","template":{"name":"order","language":{"code":"en"},"components":[{"type":"button","sub_type":"quick_reply","index":0,"parameters":[{"type":"payload","payload":"stop"}]}]}`,
+		"flow":     `"type":"interactive","interactive":{"type":"flow","body":{"text":"B"},"action":{"name":"flow","parameters":{"flow_message_version":"3","flow_cta":"Open","flow_id":"f","flow_token":"token-1"}}}`,
+	} {
+		status, text := r.do(http.MethodPost, "/chatapp2/send", `{"messaging_product":"whatsapp","to":"`+ana+`",`+content+`}`)
+		require.Equal(r.t, http.StatusOK, status, "%s: %s", name, text)
+		ids[name] = document.Parse([]byte(text)).At("messages.0.id").Text()
+	}
+	return ids
+}
+
+// TestTapsAreChecked: a test with a typing error must not pass.
+func TestTapsAreChecked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	offer := offering(r)
+	sms := r.sendSMS("ACME", ana, "Hi")
+	for _, tc := range []struct {
+		message, from, what string
+		status              int
+		want                string
+	}{
+		{"wamid.none", ana, `"kind":"button","payload":"y"`, 404, "message: there is none with the ID wamid.none"},
+		{"wamid.none", ana, `"kind":"reaction","text":"👍"`, 404, "there is none"},
+		{"wamid.none", ana, `"text":"quoted"`, 404, "there is none"},
+		{offer["text"], ana, `"kind":"button","payload":"y"`, 400, "it offers nothing to tap"},
+		{offer["buttons"], ana, `"kind":"button","payload":"yes"`, 400, `it has button with payload \"y\" and text \"Yes\", button with payload \"n\" and text \"No\"`},
+		{offer["buttons"], ana, `"kind":"button","payload":"y","text":"No"`, 400, "the message has no such button"},
+		{offer["buttons"], ana, `"kind":"list","payload":"y"`, 400, "the message has no such list"},
+		{offer["list"], ana, `"kind":"list","payload":"s"`, 400, `it has list with payload \"r\" and text \"R\"`},
+		{offer["flow"], ana, `"kind":"form","payload":"token-2"`, 400, "token-1"},
+		{offer["buttons"], "+639180001111", `"kind":"button","payload":"y"`, 400, "from: the message was sent to " + ana},
+		{offer["list"], "+639180001111", `"kind":"reaction","text":"👍"`, 400, "from: the message was sent to " + ana},
+		{sms, ana, `"kind":"button","payload":"y"`, 400, "it was sent by sms"},
+		{offer["buttons"], "0063 917 123 4567", `"kind":"button","text":"No"`, 400, "from: "},
+		{offer["buttons"], "639171234567", `"kind":"button","text":"No"`, 200, `"id"`},
+	} {
+		status, text := r.do(http.MethodPost, Root+"replies", `{"channel":"chatapp2","from":"`+tc.from+`","message":"`+tc.message+`",`+tc.what+`}`)
+		assert.Equal(t, tc.status, status, "%s: %s", tc.what, text)
+		assert.Contains(t, text, tc.want, tc.what)
+	}
 }
 
 func trimPlus(s string) string {
@@ -186,8 +238,9 @@ func TestAnswerIsChecked(t *testing.T) {
 		`{"channel":"sms","text":"x"}`:                                                                "from is missing",
 		`{"channel":"sms","from":"1"}`:                                                                "text is missing",
 		`{"channel":"sms","from":"1","kind":"image","url":"https://a.example.com/"}`:                  "does not exist on this channel",
-		`{"channel":"chatapp1","from":"1","kind":"button","payload":"y"}`:                             "does not exist on this channel",
-		`{"channel":"chatapp2","from":"1","kind":"button"}`:                                           "payload is missing",
+		`{"channel":"chatapp1","from":"1","kind":"button","payload":"y","message":"m"}`:               "does not exist on this channel",
+		`{"channel":"chatapp2","from":"1","kind":"button","payload":"y"}`:                             "message is missing",
+		`{"channel":"chatapp2","from":"1","kind":"button","message":"m"}`:                             "payload is missing",
 		`{"channel":"chatapp2","from":"1","kind":"image","url":"file:///etc/passwd"}`:                 "url must be",
 		`{"channel":"chatapp2","from":"1","kind":"location","latitude":"91","longitude":"0"}`:         "decimal degrees",
 		`{"channel":"chatapp2","from":"1","kind":"location","latitude":"0x1p-2","longitude":"0"}`:     "decimal degrees",

@@ -2,8 +2,8 @@ package sandbox
 
 import (
 	_ "embed" // for the description of the API
+	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -29,99 +29,126 @@ func openAPI() []byte {
 	return []byte(strings.NewReplacer(`"{channels}"`, list(channels), `"{operations}"`, list(operationNames())).Replace(apiTemplate))
 }
 
-// routed returns the page and the API. What they do not know is an error in JSON, too.
+// An operation of the API reads its request, acts, and returns the response.
+type operation func(s *Sandbox, r *request) (any, error)
+
+// operations returns the API, by method and path below Root.
+func operations() map[string]operation {
+	return map[string]operation{
+		"GET openapi.json":          func(*Sandbox, *request) (any, error) { return json.RawMessage(openAPI()), nil },
+		"GET messages":              (*Sandbox).getMessages,
+		"GET messages/{id}":         (*Sandbox).getMessage,
+		"DELETE messages/{id}":      (*Sandbox).deleteMessage,
+		"POST messages/{id}/repeat": (*Sandbox).postRepeat,
+		"GET calls":                 (*Sandbox).getCalls,
+		"GET traffic":               (*Sandbox).getTraffic,
+		"GET traffic.har":           (*Sandbox).getHAR,
+		"POST replies":              (*Sandbox).postReply,
+		"POST samples":              (*Sandbox).postSample,
+		"POST deliveries":           (*Sandbox).postDelivery,
+		"POST clock":                (*Sandbox).postClock,
+		"GET faults":                func(s *Sandbox, _ *request) (any, error) { return s.listFaults(), nil },
+		"POST faults":               (*Sandbox).postFaults,
+		"DELETE faults":             (*Sandbox).deleteFaults,
+		"DELETE faults/{id}":        (*Sandbox).deleteFaults,
+		"GET settings":              func(s *Sandbox, _ *request) (any, error) { return s.readSettings(), nil },
+		"PATCH settings":            (*Sandbox).patchSettings,
+		"POST seen":                 (*Sandbox).postSeen,
+		"POST reset":                (*Sandbox).postReset,
+		"DELETE scenario":           (*Sandbox).deleteScenario,
+		"GET spaces":                func(s *Sandbox, _ *request) (any, error) { return map[string]any{"spaces": s.owner.list()}, nil },
+		"POST spaces":               (*Sandbox).postSpace,
+		"DELETE spaces/{name}":      (*Sandbox).deleteSpace,
+	}
+}
+
+// routed returns the page and the API. What they do not know is a page for a browser, and an error in JSON for a program.
 func (s *Sandbox) routed() http.Handler {
 	mux := http.NewServeMux()
 	methods := map[string][]string{}
-	for pattern, handle := range map[string]http.HandlerFunc{
-		"GET /_sandbox/{$}":                   s.pageConversations,
-		"GET /_sandbox/page/faults":           s.pageFaults,
-		"GET /_sandbox/page/traffic":          s.pageTraffic,
-		"GET /_sandbox/page/connect":          s.pageConnect,
-		"GET /_sandbox/static/{name}":         static,
-		"GET /_sandbox/events":                s.stream,
-		"GET /_sandbox/openapi.json":          getOpenAPI,
-		"GET /_sandbox/messages":              s.getMessages,
-		"GET /_sandbox/messages/{id}":         s.getMessage,
-		"DELETE /_sandbox/messages/{id}":      changing(s, s.deleteMessage),
-		"POST /_sandbox/messages/{id}/repeat": changing(s, s.postRepeat),
-		"GET /_sandbox/calls":                 s.getCalls,
-		"GET /_sandbox/traffic":               s.getTraffic,
-		"GET /_sandbox/traffic.har":           s.getHAR,
-		"GET /_sandbox/faults":                func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, s.listFaults()) },
-		"GET /_sandbox/settings":              func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, s.readSettings()) },
-		"POST /_sandbox/replies":              changing(s, s.postReply),
-		"POST /_sandbox/samples":              changing(s, s.postSample),
-		"POST /_sandbox/deliveries":           changing(s, s.postDelivery),
-		"POST /_sandbox/clock":                changing(s, s.postClock),
-		"POST /_sandbox/faults":               changing(s, s.postFaults),
-		"DELETE /_sandbox/faults":             changing(s, s.deleteFaults),
-		"DELETE /_sandbox/faults/{id}":        changing(s, s.deleteFaults),
-		"PATCH /_sandbox/settings":            changing(s, s.patchSettings),
-		"POST /_sandbox/seen":                 changing(s, s.postSeen),
-		"POST /_sandbox/reset":                changing(s, s.postReset),
-	} {
-		mux.HandleFunc(pattern, handle)
+	handle := func(pattern string, f http.HandlerFunc) {
 		method, path, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" "+Root+path, f)
 		methods[path] = append(methods[path], method)
+	}
+	for pattern, f := range map[string]http.HandlerFunc{
+		"GET {$}": s.pageConversations, "GET page/faults": s.pageFaults, "GET page/traffic": s.pageTraffic, "GET page/connect": s.pageConnect,
+		"GET static/{name}": static, "GET events": s.stream,
+	} {
+		handle(pattern, f)
+	}
+	for pattern, act := range operations() {
+		handle(pattern, func(w http.ResponseWriter, r *http.Request) { s.perform(w, r, act) })
 	}
 	for path, known := range methods {
 		slices.Sort(known)
 		allowed := strings.Join(known, ", ")
-		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+		mux.HandleFunc(Root+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Allow", allowed)
-			fail(w, http.StatusMethodNotAllowed, errors.New("the methods of this path are "+allowed))
+			failed(w, &refusal{http.StatusMethodNotAllowed, "the methods of this path are " + allowed, nil})
 		})
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		fail(w, http.StatusNotFound, errors.New("there is no such path: "+Root+"openapi.json lists them"))
-	})
+	mux.HandleFunc("/", s.pageMissing)
 	return mux
 }
 
-func getOpenAPI(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(openAPI())
-}
-
-func (s *Sandbox) deleteMessage(r *http.Request, _ struct{}) (any, error) {
-	if !s.remove(r.PathValue("id")) {
-		return nil, errNoSuchMessage
+// perform responds with the result of an operation. What changes something needs a token.
+func (s *Sandbox) perform(w http.ResponseWriter, r *http.Request, act operation) {
+	if r.Method != http.MethodGet && !s.mayChange(r) {
+		failed(w, &refusal{http.StatusForbidden, "the header Authorization with Bearer and the token of the service is missing or wrong", nil})
+		return
 	}
-	return struct{}{}, nil
-}
-
-func (s *Sandbox) getTraffic(w http.ResponseWriter, r *http.Request) {
-	v := r.URL.Query()
-	limit, err := parseLimit(v.Get("limit"))
-	after := 0
-	if text := v.Get("after"); err == nil && text != "" {
-		if after, err = strconv.Atoi(text); err != nil || after < 1 {
-			err = errors.New("after must be the ID of an exchange")
-		}
+	call := &request{Request: r, w: w, values: r.URL.Query()}
+	if equal(r.Header.Get(tokenHeader), s.page) && r.Header.Get("Authorization") == "" {
+		act = s.recorded(act)
 	}
-	if err == nil {
-		err = onlyKnown(v, "after", "limit")
-	}
+	response, err := act(s, call)
 	if err != nil {
 		failed(w, err)
 		return
 	}
+	respond(w, http.StatusOK, response)
+}
+
+// done is the response of what has nothing to say.
+func done(err error) (any, error) { return struct{}{}, err }
+
+func (s *Sandbox) deleteMessage(r *request) (any, error) {
+	if !s.remove(r.PathValue("id")) {
+		return nil, errNoSuchMessage
+	}
+	return done(nil)
+}
+
+func (s *Sandbox) getTraffic(r *request) (any, error) {
+	limit, after := r.limit(), r.number("after", 1, 0)
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
-	all := make([]Exchange, 0, min(len(s.traffic.all), limit))
+	defer s.mu.Unlock()
+	all := []Exchange{}
 	for _, x := range s.traffic.all {
 		if x.ID > after {
 			all = append(all, s.shown(x))
 		}
 	}
-	s.mu.Unlock()
-	if after == 0 {
-		all = all[max(0, len(all)-limit):]
-	}
-	respond(w, http.StatusOK, map[string]any{"exchanges": all[:min(len(all), limit)]})
+	return map[string]any{"exchanges": window(all, after > 0, limit)}, nil
 }
 
-func (s *Sandbox) postReply(r *http.Request, a Answer) (any, error) {
+// window returns the first of a list if they follow a cursor, and otherwise the last.
+func window[T any](list []T, follows bool, limit int) []T {
+	if !follows {
+		list = list[max(0, len(list)-limit):]
+	}
+	return list[:min(len(list), limit)]
+}
+
+func (s *Sandbox) postReply(r *request) (any, error) {
+	a, err := bodyOf[Answer](r)
+	if err != nil {
+		return nil, err
+	}
 	id, calls, err := s.answer(r.Context(), a)
 	if err != nil && !errors.Is(err, errNoWebhook) {
 		return nil, err
@@ -131,10 +158,7 @@ func (s *Sandbox) postReply(r *http.Request, a Answer) (any, error) {
 
 // result says what a webhook responded, or why it was not called.
 func result(id string, calls []*Call, err error) map[string]any {
-	if calls == nil {
-		calls = []*Call{}
-	}
-	body := map[string]any{"id": id, "calls": calls}
+	body := map[string]any{"id": id, "calls": append([]*Call{}, calls...)}
 	if err != nil {
 		body["note"] = err.Error()
 	}
@@ -142,36 +166,43 @@ func result(id string, calls []*Call, err error) map[string]any {
 }
 
 type repeatBody struct {
-	Twice bool                        `json:"twice"`
-	About messagingtest.DeliveryState `json:"about"`
+	Twice bool                        `json:"twice,omitempty"`
+	About messagingtest.DeliveryState `json:"about,omitempty"`
 }
 
-func (s *Sandbox) postRepeat(r *http.Request, body repeatBody) (any, error) {
+func (s *Sandbox) postRepeat(r *request) (any, error) {
+	body, err := bodyOf[repeatBody](r)
+	if err != nil {
+		return nil, err
+	}
 	calls, err := s.repeat(r.Context(), r.PathValue("id"), body.About, body.Twice)
 	return result(r.PathValue("id"), calls, nil), err
 }
 
 type deliveryBody struct {
-	Channel messagingtest.Channel `json:"channel"`
-	To      string                `json:"to"`
-	Message string                `json:"message"`
+	Channel messagingtest.Channel `json:"channel,omitempty"`
+	To      string                `json:"to,omitempty"`
+	Message string                `json:"message,omitempty"`
 	Outcome string                `json:"outcome"`
-	After   string                `json:"after"`
+	After   string                `json:"after,omitempty"`
 }
 
-func (s *Sandbox) postDelivery(_ *http.Request, body deliveryBody) (any, error) {
+func (s *Sandbox) postDelivery(r *request) (any, error) {
+	body, err := bodyOf[deliveryBody](r)
+	if err != nil {
+		return nil, err
+	}
 	after, err := parseDuration("after", body.After)
 	choice := outcomeChoice{body.Outcome, after}
 	switch {
 	case err != nil:
+		return nil, err
 	case (body.To == "") == (body.Message == ""):
-		err = errors.New("either to or message must be set: a recipient, or the ID of a message")
+		return nil, errors.New("either to or message must be set: a recipient, or the ID of a message")
 	case body.To != "":
-		err = s.setDelivery(body.Channel, body.To, choice)
-	default:
-		err = s.setOutcome(body.Message, choice)
+		return done(s.setDelivery(body.Channel, body.To, choice))
 	}
-	return struct{}{}, err
+	return done(s.setOutcome(body.Message, choice))
 }
 
 // parseDuration parses a duration of a request; an absent one is zero.
@@ -181,24 +212,28 @@ func parseDuration(name, text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s must be a duration, such as 10m", name)
+		return 0, errors.New(name + " must be a duration, such as 10m")
 	}
 	return d, nil
 }
 
 type clockBody struct {
-	Advance string `json:"advance"`
-	Message string `json:"message"` // to the end of its lifetime
+	Advance string `json:"advance,omitempty"`
+	Message string `json:"message,omitempty"` // to the end of its lifetime
 }
 
-func (s *Sandbox) postClock(_ *http.Request, body clockBody) (any, error) {
+func (s *Sandbox) postClock(r *request) (any, error) {
+	body, err := bodyOf[clockBody](r)
+	if err != nil {
+		return nil, err
+	}
 	d, err := time.ParseDuration(body.Advance)
-	switch {
-	case body.Message != "" && body.Advance == "":
-		_, err = s.advanceTo(body.Message)
-	case body.Message != "" || err != nil:
+	if body.Message != "" && body.Advance == "" {
+		d, err = s.lifetimeOf(body.Message)
+	} else if err != nil || body.Message != "" {
 		err = errAdvance
-	default:
+	}
+	if err == nil {
 		err = s.advance(d)
 	}
 	return s.readSettings(), err
@@ -214,69 +249,51 @@ type FaultKind struct {
 }
 
 func (s *Sandbox) listFaults() any {
-	body := struct {
-		Faults []FaultKind  `json:"faults"`
-		Rules  []*faultRule `json:"rules"`
-	}{Rules: []*faultRule{}}
+	kinds, rules := []FaultKind{}, []faultRule{}
 	for _, k := range faultKinds() {
-		body.Faults = append(body.Faults, FaultKind{k.Name, k.What, k.Go, k.Verdict, k.InLedger})
+		kinds = append(kinds, FaultKind{k.Name, k.What, k.Go, k.Verdict, k.InLedger})
 	}
-	for _, rule := range s.rulesInForce() {
-		body.Rules = append(body.Rules, &rule)
-	}
-	return body
-}
-
-// rulesInForce returns copies of the rules for faults.
-func (s *Sandbox) rulesInForce() []faultRule {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.expire(time.Now())
-	rules := []faultRule{}
 	for _, rule := range s.faults.rules {
 		rules = append(rules, *rule)
 	}
-	return rules
+	return map[string]any{"faults": kinds, "rules": rules}
 }
 
 type faultsBody struct {
-	Fault     string                `json:"fault"`
-	Faults    []string              `json:"faults"`
-	N         int                   `json:"n"`
-	Share     float64               `json:"share"`
-	Duration  string                `json:"duration"`
-	Capacity  int                   `json:"capacity"`
-	Delay     string                `json:"delay"`  // of slow, or Retry-After of a status
-	Status    int                   `json:"status"` // of status-after and page
-	To        string                `json:"to"`
-	Channel   messagingtest.Channel `json:"channel"`
-	Operation string                `json:"operation"`
+	Fault     string                `json:"fault,omitempty"`
+	Faults    []string              `json:"faults,omitempty"`
+	N         int                   `json:"n,omitempty"`
+	Share     float64               `json:"share,omitempty"`
+	Duration  string                `json:"duration,omitempty"`
+	Capacity  int                   `json:"capacity,omitempty"`
+	Delay     string                `json:"delay,omitempty"`  // of slow, or Retry-After of a status
+	Status    int                   `json:"status,omitempty"` // of status-after and page
+	To        string                `json:"to,omitempty"`
+	Channel   messagingtest.Channel `json:"channel,omitempty"`
+	Operation string                `json:"operation,omitempty"`
 }
 
-func (s *Sandbox) postFaults(_ *http.Request, body faultsBody) (any, error) {
+func (s *Sandbox) postFaults(r *request) (any, error) {
+	body, err := bodyOf[faultsBody](r)
+	if err != nil {
+		return nil, err
+	}
 	if body.Fault != "" {
 		body.Faults = append(body.Faults, body.Fault)
 	}
-	const maxFaults = 20
-	if len(body.Faults) > maxFaults {
-		return nil, fmt.Errorf("more than %d faults in one rule", maxFaults)
-	}
-	err := s.inject(faultRule{
+	err = s.inject(faultRule{
 		Faults: body.Faults, Left: body.N, Share: body.Share, Duration: body.Duration, Capacity: body.Capacity, Delay: body.Delay, Status: body.Status,
 		To: body.To, Channel: body.Channel, Operation: body.Operation,
 	})
 	return s.listFaults(), err
 }
 
-func (s *Sandbox) deleteFaults(r *http.Request, _ struct{}) (any, error) {
-	id := 0
-	if text := r.PathValue("id"); text != "" {
-		var err error
-		if id, err = strconv.Atoi(text); err != nil || id < 1 {
-			return nil, errNoSuchFault
-		}
-	}
-	if !s.clearFaults(id) {
+func (s *Sandbox) deleteFaults(r *request) (any, error) {
+	id, err := strconv.Atoi(r.PathValue("id"))
+	if isAll := r.PathValue("id") == ""; !isAll && (err != nil || id < 1) || !s.clearFaults(id) {
 		return nil, errNoSuchFault
 	}
 	return s.listFaults(), nil
@@ -289,7 +306,11 @@ type seenBody struct {
 }
 
 // postSeen marks the messages of a conversation as read by the person at the page.
-func (s *Sandbox) postSeen(_ *http.Request, body seenBody) (any, error) {
+func (s *Sandbox) postSeen(r *request) (any, error) {
+	body, err := bodyOf[seenBody](r)
+	if err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.book.conversation(body.Channel, body.To, body.From); c != nil && c.Unread > 0 {
@@ -297,21 +318,24 @@ func (s *Sandbox) postSeen(_ *http.Request, body seenBody) (any, error) {
 		for _, e := range c.Entries {
 			e.seen = true
 		}
-		s.live.notify(aboutMessages)
+		s.live.notify("")
 	}
-	return struct{}{}, nil
+	return done(nil)
 }
 
 type resetBody struct {
-	All bool `json:"all"` // the clock, the balance, deliveries and settings, too
+	All bool `json:"all,omitempty"` // the clock, the balance, deliveries and settings, too
 }
 
-func (s *Sandbox) postReset(_ *http.Request, body resetBody) (any, error) {
-	if body.All {
-		return struct{}{}, s.owner.renew(s)
-	}
-	if s.reset() != nil {
+func (s *Sandbox) postReset(r *request) (any, error) {
+	body, err := bodyOf[resetBody](r)
+	switch {
+	case err != nil:
+		return nil, err
+	case body.All:
+		return done(s.owner.renew(s))
+	case s.reset() != nil:
 		return nil, errKeep
 	}
-	return struct{}{}, nil
+	return done(nil)
 }

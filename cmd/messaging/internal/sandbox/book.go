@@ -19,6 +19,7 @@ type entry struct {
 	ID      string
 	Channel messagingtest.Channel
 	Peer    string // the recipient, as first written
+	peer    string // the same for all spellings
 	Sender  string // of an SMS: each sender has a conversation of its own
 	At      time.Time
 
@@ -32,9 +33,13 @@ type entry struct {
 	restored bool          // from the file of -keep: its lifetime does not go on
 	exchange int           // that brought the message
 	fault    string        // that its request met
+	callback string        // the URL for reports, without secrets
 	preview  string
-	isBlank  bool          // a text that shows nothing
-	code     func() string // returns the one-time code that it seems to hold
+	lower    string                        // the whole text in lower case, for searches
+	names    string                        // the same of IDs, numbers and the sender
+	isBlank  bool                          // a text that shows nothing
+	code     func() string                 // returns the one-time code that it seems to hold
+	reports  []messagingtest.DeliveryState // that are to be made
 	seen     bool
 	size     int
 	place    *list.Element
@@ -59,6 +64,14 @@ type Call struct {
 	Exchange int           `json:"exchange,omitempty"`
 }
 
+// isFailure reports whether a message was not delivered, or the webhook did not take an answer.
+func (e *entry) isFailure() bool {
+	if e.Sent != nil {
+		return e.Sent.State == messagingtest.StateFailed || e.Sent.State == messagingtest.StateExpired
+	}
+	return len(e.Calls) > 0 && e.Calls[len(e.Calls)-1].Failed()
+}
+
 // Failed reports whether the webhook did not take the call.
 func (c *Call) Failed() bool { return c.Error != "" || c.Status >= 400 }
 
@@ -67,23 +80,32 @@ const (
 	maxStates = 20 // of one message
 )
 
-// newEntry returns the entry of a message.
-func newEntry(m *messagingtest.Sent, t *table.Table) *entry {
-	e := &entry{ID: m.ID, Channel: m.Channel, Peer: m.To, At: m.At, Sent: m, code: sync.OnceValue(m.Code)}
+// newEntry returns the entry of a message, whose body it keeps without secrets.
+func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
+	e := &entry{ID: m.ID, Channel: m.Channel, Peer: m.To, peer: peerKey(m.To), At: m.At, Sent: m, code: sync.OnceValue(m.Code)}
 	if m.Channel == messagingtest.ChannelSMS {
 		e.Sender = m.From
+	}
+	if m.CallbackURL != "" {
+		mask = mask.with(m.CallbackURL, t.WebhookDelivery.Placeholders)
+		e.callback, m.Body = mask.url(m.CallbackURL), []byte(mask.text(mask.unescaped(string(m.Body))))
 	}
 	b := bubbleOf(*m, t)
 	e.isBlank = m.Kind == "text" && isBlank(m.Text) && isBlank(b.Body)
 	if e.preview = b.preview(m.Kind); e.isBlank {
 		e.preview = blank
 	}
+	e.lower = strings.ToLower(cmp.Or(m.Text, e.preview))
+	e.names = strings.ToLower(strings.Join([]string{m.ID, m.From, m.RequestID, m.ReferenceID, m.Template, m.To}, "\n"))
 	return e
 }
 
 // newAnswer returns the entry of an answer.
 func newAnswer(id string, a *Answer, at time.Time) *entry {
-	e := &entry{ID: id, Channel: a.Channel, Peer: a.From, At: at, Answer: a, seen: true, preview: cmp.Or(a.Text, string(a.Kind))}
+	e := &entry{
+		ID: id, Channel: a.Channel, Peer: a.From, peer: peerKey(a.From), At: at, Answer: a, seen: true, preview: cmp.Or(a.Text, string(a.Kind)),
+	}
+	e.lower, e.names = strings.ToLower(e.preview), strings.ToLower(id+"\n"+a.From)
 	if a.Channel == messagingtest.ChannelSMS {
 		e.Sender = a.To
 	}
@@ -112,7 +134,7 @@ func (e *entry) hasReached(state messagingtest.DeliveryState) bool {
 // sizeOf returns about how much memory an entry takes.
 func sizeOf(e *entry) int {
 	const overhead, call = 1 << 10, 256
-	size := overhead + len(e.Peer) + len(e.preview)
+	size := overhead + textIn(e)
 	for _, c := range e.Calls {
 		size += call + len(c.URL) + len(c.Error)
 	}
@@ -142,6 +164,7 @@ type conversation struct {
 	Sender  string // by SMS
 	Entries []*entry
 	Unread  int
+	sent    int // messages, ever
 	key     conversationKey
 	place   *list.Element
 }
@@ -149,13 +172,23 @@ type conversation struct {
 // last returns the newest entry.
 func (c *conversation) last() *entry { return c.Entries[len(c.Entries)-1] }
 
+// wrote returns when the recipient last wrote.
+func (c *conversation) wrote() time.Time {
+	for _, e := range slices.Backward(c.Entries) {
+		if e.Answer != nil {
+			return e.At
+		}
+	}
+	return time.Time{}
+}
+
 type conversationKey struct {
 	channel messagingtest.Channel
 	peer    string
 	sender  string
 }
 
-func (e *entry) key() conversationKey { return conversationKey{e.Channel, peerKey(e.Peer), e.Sender} }
+func (e *entry) key() conversationKey { return conversationKey{e.Channel, e.peer, e.Sender} }
 
 // peerKey makes a number the same with and without a +, spaces and hyphens.
 func peerKey(peer string) string {
@@ -198,6 +231,7 @@ func (b *book) add(e *entry) []*entry {
 	c.Entries = append(c.Entries, e)
 	if e.Sent != nil {
 		b.sent++
+		c.sent++
 		if !e.seen {
 			c.Unread++
 		}
@@ -272,7 +306,7 @@ func (b *book) fallbackOf(e *entry) *entry {
 	if e.Sent == nil || e.Sent.FallbackFrom == "" {
 		return nil
 	}
-	c := b.conversations[conversationKey{messagingtest.ChannelSMS, peerKey(e.Peer), e.Sent.FallbackFrom}]
+	c := b.conversations[conversationKey{messagingtest.ChannelSMS, e.peer, e.Sent.FallbackFrom}]
 	if c == nil {
 		return nil
 	}

@@ -29,33 +29,33 @@ const (
 const (
 	maxShown  = 32 << 10 // of a body, that traffic keeps
 	maxRead   = 1 << 20  // of the body of a request, that the service reads: without the end of it, its secrets could not be found
-	maxParsed = 64 << 10 // of a body, whose names are compared with those of the contract
+	maxParsed = 64 << 10 // of a body of the third-party platform, whose text is shown in the list
 	maxURL    = 4 << 10  // of a URL, that traffic and calls keep
 	maxValue  = 4 << 10  // of the value of a header
 	maxLines  = 100      // of a header
-	maxLine   = 2 << 10  // of a reason, a hint or an error
-	maxName   = 256      // of a name of a parameter or a member
+	maxLine   = 2 << 10  // of a reason or an error
+	maxName   = 256      // of a name, a number or an ID
 )
 
 func defaultBounds() bounds { return bounds{MaxMessages, maxBytes, maxExchanges, maxTraffic} }
 
 func spaceBounds() bounds { return bounds{spaceMessages, spaceBytes, spaceExchange, spaceTraffic} }
 
-// clip returns at most n bytes of a text, in valid UTF-8. The rest does not stay in memory.
+// clip returns a copy of at most n bytes of a text, in valid UTF-8. A part of a text would keep the whole of it in memory.
 func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
+	if len(text) > n {
+		for n > 0 && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		text = strings.ToValidUTF8(text[:n], "")
 	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return strings.Clone(strings.ToValidUTF8(text[:n], ""))
+	return strings.Clone(text)
 }
 
 // shorten is like clip, and says that something is missing.
 func shorten(text string, n int) string {
 	if len(text) <= n {
-		return text
+		return clip(text, n)
 	}
 	return clip(text, n) + "…"
 }

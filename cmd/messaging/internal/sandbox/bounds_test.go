@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -81,11 +80,10 @@ func TestTrafficIsBounded(t *testing.T) {
 	assert.Len(t, log.all, 10)
 }
 
-// TestRequestWithoutATokenCostsLittle sends what once took four seconds to look at: a form with one name of many parts.
+// TestRequestWithoutATokenCostsLittle sends bodies that take long to look at: forms of one name with many parts, and deep documents.
 func TestRequestWithoutATokenCostsLittle(t *testing.T) {
 	t.Parallel()
-	names := contract.Default().Table()
-	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	r := newRig(t, Config{})
 	for name, body := range map[string]string{
 		"many parts": strings.Repeat("a.", 39_000) + "=1", "many names": strings.Repeat("a=1&", 60_000), "many long names": strings.Repeat(strings.Repeat("a.", 120)+"=1&", 200),
 		"deep JSON": strings.Repeat(`{"a":`, 9_000) + "1" + strings.Repeat("}", 9_000), "a long list": "[" + strings.Repeat("1,", 30_000) + "1]",
@@ -93,12 +91,10 @@ func TestRequestWithoutATokenCostsLittle(t *testing.T) {
 	} {
 		began := time.Now()
 		for range 10 {
-			hint(names, sectionSMS, http.MethodPost, "/sms/send", header, parsed([]byte(body)))
-			assert.LessOrEqual(t, len(matches(names, sectionSMS, header, "", parsed([]byte(body)), nil)), maxMatches, name)
+			r.describe(&Exchange{Operation: "sms.send"}, []byte(body))
 		}
 		assert.Less(t, time.Since(began), 30*time.Second, name) // ten times, on a busy machine; one of them took four seconds
 	}
-	r := newRig(t, Config{})
 	status, _ := r.do(http.MethodPost, "/sms/send", strings.Repeat("a.", 39_000)+"=1", "Authorization", "", "Content-Type", "application/x-www-form-urlencoded")
 	assert.GreaterOrEqual(t, status, http.StatusBadRequest)
 }
@@ -174,4 +170,33 @@ func TestWebhookIsShownMasked(t *testing.T) {
 	assert.Contains(t, text, "write the whole URL")
 	r.api(http.MethodPatch, "settings", `{"webhooks":{"sms":""}}`, nil)
 	lacks(t, r.page("page/connect"), "Remove the webhook")
+}
+
+// TestMemoryIsBoundedInBytes makes requests with URLs of 900 KB: a part of one, such as its method, must not keep the whole.
+func TestMemoryIsBoundedInBytes(t *testing.T) { //nolint:paralleltest // it measures memory
+	r := newRig(t, Config{})
+	long := strings.Repeat("x", 900_000)
+	get := func(target string) {
+		w := httptest.NewRecorder()
+		// As net/http reads it: the method and the target are parts of one line.
+		line := "GET " + target + " HTTP/1.1"
+		method, rest, _ := strings.Cut(line, " ")
+		target, _, _ = strings.Cut(rest, " ")
+		u, err := url.ParseRequestURI(target)
+		require.NoError(t, err)
+		request := &http.Request{Method: method, URL: u, RequestURI: target, Host: "127.0.0.1", Header: http.Header{"Accept": {line[:3]}}, Body: http.NoBody}
+		r.serve(w, request.WithContext(t.Context()))
+	}
+	for i := range 1200 {
+		get(fmt.Sprintf("/%d/%s?text=%s", i, long[:450_000], long[450_000:]))
+	}
+	for i := range 1100 {
+		get(fmt.Sprintf("/short/%d", i))
+	}
+	var after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	t.Logf("%d MiB", after.HeapAlloc>>20)
+	assert.Less(t, after.HeapAlloc, uint64(200<<20))
+	r.exchange(2300)
 }

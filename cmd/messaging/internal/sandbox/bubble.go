@@ -85,38 +85,14 @@ func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 	}
 	send := c.Send(t)
 	if send.Wrap == nil {
-		return fieldsBubble(m, send.Fields)
+		return fieldsBubble(m, send)
 	}
 	return platformBubble(m, platformMessage(document.Parse(m.Body), send.Wrap))
 }
 
-// formNode returns the body of a request as a node, be it JSON or a form.
-func formNode(raw []byte) document.Node {
-	if n := document.Parse(raw); n.Object() != nil {
-		return n
-	}
-	values, err := url.ParseQuery(string(raw))
-	if err != nil {
-		return document.Node{}
-	}
-	o := map[string]any{}
-	for name := range values {
-		o[name] = values.Get(name)
-	}
-	return document.Node{Value: o}
-}
-
-func fieldsBubble(m messagingtest.Sent, names map[string]string) bubble {
+func fieldsBubble(m messagingtest.Sent, send *table.Send) bubble {
 	body := formNode(m.Body)
-	of := func(concept string) document.Node {
-		if names[concept] == "" {
-			return document.Node{}
-		}
-		if n := body.At(names[concept]); n.Exists() {
-			return n
-		}
-		return document.Node{Value: body.Object()[names[concept]]} // a name of a form may have dots
-	}
+	of := func(concept string) document.Node { return fieldIn(body, send, concept) }
 	b := bubble{Body: m.Text}
 	switch m.Kind {
 	case "text":

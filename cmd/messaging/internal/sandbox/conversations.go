@@ -19,6 +19,9 @@ const (
 	shownEntries       = 100
 )
 
+// readerHeader has the ID of the first line that a page shows of a conversation, while somebody reads in it: the window stays there.
+const readerHeader = "X-Sandbox-Reader"
+
 type conversationsView struct {
 	Query, Channel, Is string
 	Filters            []filterView
@@ -26,12 +29,17 @@ type conversationsView struct {
 	Range              string // which of how many
 	Newer, Older       string // URLs
 	IsEmpty            bool   // nothing was ever sent
+	Lone               bool   // the only conversation is open, although nobody asked for it
+	Gone               bool   // the message that was asked for is not here
 	Start              *startView
 
 	Open           *conversationView
 	Entries        []*entryView
 	Earlier, Later string
 	Newest         string     // the URL of the end, if it is not here
+	Total          int        // messages of the program, ever
+	Window         string     // how long anything but a template can be sent, by chat app 2
+	IsClosed       bool       // it is over
 	At             string     // the ID of the entry to show
 	Selected       *entryView // by default the last
 	Picked         bool       // by the user
@@ -43,6 +51,7 @@ type conversationsView struct {
 
 	search search
 	page   string // of the sandbox
+	reader string // the ID of the first line of a window that somebody reads, or ""
 }
 
 type conversationView struct {
@@ -55,7 +64,7 @@ type conversationView struct {
 	At                         time.Time
 	State                      string
 	Unread                     int
-	Current                    bool
+	Current, Failed            bool
 }
 
 // Key says which conversation it is, for what the browser keeps of it.
@@ -65,15 +74,22 @@ func (c *conversationView) Key() map[string]any {
 
 func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := conversationsView{Query: clip(q.Get("q"), 200), Channel: q.Get("only"), Is: q.Get("is"), page: s.root, Outcomes: []string{
-		outcomeDelivered, outcomeRead, outcomeFailed, outcomeUnreachable, outcomeLate,
-	}}
+	v := conversationsView{
+		Query: clip(q.Get("q"), 200), Channel: q.Get("only"), Is: q.Get("is"), page: s.root,
+		reader: r.Header.Get(readerHeader), Outcomes: []string{
+			outcomeDelivered, outcomeRead, outcomeFailed, outcomeUnreachable, outcomeLate,
+		},
+	}
 	v.search = newSearch(v.Query, v.Is)
 	s.mu.Lock()
 	v.Now = s.now()
 	open := s.book.conversation(messagingtest.Channel(q.Get("channel")), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
 	if e := s.book.byID[q.Get("message")]; open == nil && e != nil { // a link to a message is enough
 		open = s.book.conversations[e.key()]
+	}
+	if v.Gone = q.Get("message") != "" && s.book.byID[q.Get("message")] == nil; !v.Gone && open == nil && len(s.book.conversations) == 1 {
+		v.Lone = true
+		open, _ = s.book.recent.Front().Value.(*conversation)
 	}
 	page, _ := strconv.Atoi(q.Get("page"))
 	s.listConversations(&v, max(1, page), open)
@@ -89,7 +105,7 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	if v.Open != nil {
 		title = v.Open.Peer
 	}
-	s.render(w, r, "conversations", title, v)
+	s.render(w, r, map[bool]int{true: http.StatusNotFound, false: http.StatusOK}[v.Gone], "conversations", title, v)
 }
 
 // url returns the URL of the list with what is open and what is looked for, and these parameters.
@@ -142,10 +158,10 @@ func (c *conversation) view(v *conversationsView, hit *entry, current bool) conv
 		last, message = hit, hit.ID
 	}
 	view := conversationView{
-		Channel: string(c.Channel), ChannelName: channelName(c.Channel), Peer: clip(c.Peer, maxName), Sender: c.Sender, ElementID: "t-" + key(string(c.Channel), c.key.peer, c.Sender),
-
-		Last: v.search.preview(last.preview), Blank: last.isBlank, FromPeer: last.Answer != nil, At: last.At, Unread: c.Unread, Current: current,
-		URL: v.url(c, "message", message),
+		Channel: string(c.Channel), ChannelName: channelName(c.Channel), Peer: clip(c.Peer, maxName), Sender: c.Sender,
+		ElementID: "t-" + key(string(c.Channel), c.key.peer, c.Sender), Last: v.search.preview(last.preview), Blank: last.isBlank, FromPeer: last.Answer != nil, At: last.At, Unread: c.Unread, Current: current,
+		Failed: last.isFailure(),
+		URL:    v.url(c, "message", message),
 	}
 	if last.Sent != nil {
 		view.State = string(last.Sent.State)
@@ -165,8 +181,12 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 	if picked != nil && s.book.conversations[picked.key()] != c {
 		picked = nil
 	}
-	v.Picked = picked != nil
-	entries := s.window(v, c, picked, q)
+	v.Picked, v.Total = picked != nil, c.sent
+	if c.Channel == messagingtest.ChannelChatApp2 {
+		left := chatWindow - s.now().Sub(c.wrote())
+		v.IsClosed, v.Window = left <= 0, short(left)
+	}
+	entries := s.shownPart(v, c, picked, q)
 	reactions := map[string][]string{}
 	day := ""
 	for _, e := range entries {
@@ -191,8 +211,9 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 	}
 }
 
-// window returns the part of a conversation to show: around a message, before or after one, or the end.
-func (s *Sandbox) window(v *conversationsView, c *conversation, picked *entry, q url.Values) []*entry {
+// shownPart returns the part of a conversation to show: from the line on that the reader has at the top, around a message, before
+// or after one, or the end.
+func (s *Sandbox) shownPart(v *conversationsView, c *conversation, picked *entry, q url.Values) []*entry {
 	all := c.Entries
 	place := func(id string) int { return slices.IndexFunc(all, func(e *entry) bool { return e.ID == id }) }
 	begin := max(0, len(all)-shownEntries)
@@ -208,6 +229,9 @@ func (s *Sandbox) window(v *conversationsView, c *conversation, picked *entry, q
 	} else if at := place(q.Get("after")); at >= 0 {
 		begin = min(at, begin)
 		v.At = all[at].ID
+	}
+	if at := place(v.reader); at >= 0 {
+		begin = at
 	}
 	end := min(len(all), begin+shownEntries)
 	if begin > 0 {

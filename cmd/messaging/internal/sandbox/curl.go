@@ -10,10 +10,6 @@ import (
 
 // curl returns a command that makes the request again, with the secrets as variables.
 func (x *Exchange) curl(base string) string {
-	target := x.URL
-	if x.Direction == "request" {
-		target = base + x.URL
-	}
 	var b strings.Builder
 	b.WriteString("curl -i")
 	if x.Method != http.MethodGet {
@@ -33,7 +29,7 @@ func (x *Exchange) curl(base string) string {
 	if x.RequestBody != "" {
 		b.WriteString(" \\\n  --data-raw " + shellQuote(x.RequestBody))
 	}
-	b.WriteString(" \\\n  " + shellQuote(target))
+	b.WriteString(" \\\n  " + shellQuote(x.target(base)))
 	return b.String()
 }
 

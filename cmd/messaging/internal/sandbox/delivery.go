@@ -5,15 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"net/http"
 	"net/http/httptrace"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -82,6 +79,7 @@ func (s *Sandbox) outcomeFor(channel messagingtest.Channel, recipient string) ou
 // setDelivery sets what becomes of messages to a recipient from now on: of SMS, of those of the chat apps, or of all if the
 // channel is empty.
 func (s *Sandbox) setDelivery(channel messagingtest.Channel, recipient string, choice outcomeChoice) error {
+	const maxOutcomes = 20_000
 	if err := choice.check(); err != nil {
 		return err
 	}
@@ -93,21 +91,11 @@ func (s *Sandbox) setDelivery(channel messagingtest.Channel, recipient string, c
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const maxOutcomes = 20_000
 	if len(s.outcomes) >= maxOutcomes {
 		return fmt.Errorf("delivery is set for %d recipients already: reset all of the sandbox", maxOutcomes)
 	}
-	s.chooseOutcome(channel, recipient, choice)
-	s.store(record{Delivery: &keptDelivery{channel, recipient, choice.Name, choice.After}})
-	s.live.notify(aboutMessages)
-	return nil
-}
-
-// chooseOutcome notes an outcome and passes it to the service. The caller holds mu.
-func (s *Sandbox) chooseOutcome(channel messagingtest.Channel, recipient string, choice outcomeChoice) {
 	const sms = messagingtest.ChannelSMS
-	for _, c := range table.Channels() {
-		of := messagingtest.Channel(c.Name)
+	for _, of := range channels() {
 		if channel == "" || (of == sms) == (channel == sms) { // the service has one outcome for all channels but SMS
 			s.outcomes[outcomeKey{of, peerKey(recipient)}] = choice
 		}
@@ -115,6 +103,9 @@ func (s *Sandbox) chooseOutcome(channel messagingtest.Channel, recipient string,
 	if channel != sms {
 		s.service.SetDelivery(recipient, choice.outcome())
 	}
+	s.note("POST deliveries", deliveryBody{Channel: channel, To: recipient, Outcome: choice.Name, After: choice.After.String()})
+	s.live.notify("")
+	return nil
 }
 
 // setOutcome sets what becomes of one message from now on.
@@ -139,27 +130,26 @@ func (s *Sandbox) advance(d time.Duration) error {
 		return errClock
 	}
 	s.advanced += d
-	s.storeState()
+	s.note("POST clock", clockBody{Advance: d.String()})
 	s.mu.Unlock()
 	s.service.Advance(d)
-	s.live.notify(aboutMessages)
+	s.live.notify("")
 	return nil
 }
 
-// advanceTo moves the clock to the end of a message's lifetime.
-func (s *Sandbox) advanceTo(id string) (time.Duration, error) {
+// lifetimeOf returns how much of a message's lifetime is left.
+func (s *Sandbox) lifetimeOf(id string) (time.Duration, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	e := s.book.byID[id]
 	if e == nil || e.Sent == nil {
-		s.mu.Unlock()
 		return 0, errNoSuchMessage
 	}
 	left := s.lifetimeLeft(e)
-	s.mu.Unlock()
 	if left <= 0 {
 		return 0, errors.New("the lifetime of the message is over")
 	}
-	return left, s.advance(left)
+	return left, nil
 }
 
 // lifetimeLeft returns how much of a message's lifetime is left on the clock. The caller holds mu.
@@ -167,42 +157,33 @@ func (s *Sandbox) lifetimeLeft(e *entry) time.Duration {
 	return cmp.Or(e.Sent.TTL, messagingtest.DefaultTTL) - (s.advanced - e.accepted)
 }
 
-// A report of delivery that is to be made.
-type report struct {
-	id    string
-	state messagingtest.DeliveryState
+// enqueue adds a report of delivery to those of a message, which are made one after the other. The caller holds mu.
+func (s *Sandbox) enqueue(e *entry, state messagingtest.DeliveryState) {
+	e.pending++
+	if e.reports = append(e.reports, state); len(e.reports) == 1 {
+		s.workers.Go(func() { s.reportAll(e) })
+	}
 }
 
-// enqueue hands a report to the worker of its message. The caller holds mu.
-func (s *Sandbox) enqueue(r report) {
-	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(r.id)) // never fails
-	queue := &s.reports[hash.Sum32()%maxWorkers]
-	if len(*queue) >= maxReports {
-		*queue = (*queue)[1:]
+// reportAll makes the reports on a message. Of all messages, some are reported on at once.
+func (s *Sandbox) reportAll(e *entry) {
+	select {
+	case s.slots <- struct{}{}:
+	case <-s.ctx.Done():
+		return
 	}
-	*queue = append(*queue, r)
-	if e := s.book.byID[r.id]; e != nil {
-		e.pending++
-	}
-	s.wake.Broadcast()
-}
-
-// reportAll makes the reports of one worker until the sandbox closes.
-func (s *Sandbox) reportAll(worker int) {
-	for {
+	defer func() { <-s.slots }()
+	for isMore := true; isMore; {
 		s.mu.Lock()
-		for len(s.reports[worker]) == 0 && s.ctx.Err() == nil {
-			s.wake.Wait()
-		}
-		if s.ctx.Err() != nil {
-			s.mu.Unlock()
-			return
-		}
-		r := s.reports[worker][0]
-		s.reports[worker] = s.reports[worker][1:]
+		state, isHere := e.reports[0], s.book.byID[e.ID] == e
 		s.mu.Unlock()
-		s.reportDelivery(s.ctx, r.id, r.state)
+		if isHere {
+			s.reportDelivery(s.ctx, e.ID, state)
+		}
+		s.mu.Lock()
+		e.reports = e.reports[1:]
+		isMore = len(e.reports) > 0
+		s.mu.Unlock()
 	}
 }
 
@@ -232,17 +213,15 @@ func (s *Sandbox) callOptions() []messagingtest.ReceiveOption {
 
 // reportDelivery calls the callback URL of a message, and returns the calls.
 func (s *Sandbox) reportDelivery(ctx context.Context, id string, state messagingtest.DeliveryState, opts ...messagingtest.ReceiveOption) []*Call {
-	began := s.clock()
 	ctx, header := traced(ctx)
-	replies := s.service.ReportDelivery(ctx, id, s.statusWord(string(state)), append(opts, s.callOptions()...)...)
-	return s.called(id, string(state), s.callbackSecrets(id), began, replies, header)
-}
-
-// clock returns the time on the clock.
-func (s *Sandbox) clock() time.Time {
+	replies := s.service.ReportDelivery(ctx, id, string(state), append(opts, s.callOptions()...)...)
+	mask := s.mask
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now()
+	if e := s.book.byID[id]; e != nil && e.Sent != nil {
+		mask = mask.with(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
+	}
+	s.mu.Unlock()
+	return s.called(id, string(state), mask, replies, header())
 }
 
 // traced returns a context in which requests leave their header, and a function that returns it. All requests of one delivery
@@ -265,40 +244,16 @@ func traced(ctx context.Context) (context.Context, func() http.Header) {
 	}
 }
 
-// callbackSecrets returns the secrets in the callback URL of a message.
-func (s *Sandbox) callbackSecrets(id string) webhookSecrets {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.book.byID[id]; e != nil && e.Sent != nil {
-		return secretsOf(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
-	}
-	return webhookSecrets{}
-}
-
-// statusWord returns the word of the contract for a state: the state itself if it is one.
-func (s *Sandbox) statusWord(state string) string {
-	words := slices.DeleteFunc(slices.Clone(s.table.WebhookDelivery.Statuses[state]), func(w string) bool {
-		return strings.HasSuffix(w, "*")
-	})
-	if len(words) == 0 || slices.Contains(words, state) {
-		return state
-	}
-	return words[0]
-}
-
 // called takes down the calls of a webhook for an entry, and returns them.
-func (s *Sandbox) called(
-	id, about string, secrets webhookSecrets, began time.Time, replies []messagingtest.Reply, header func() http.Header,
-) []*Call {
+func (s *Sandbox) called(id, about string, mask masker, replies []messagingtest.Reply, header http.Header) []*Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.book.byID[id]
 	calls := []*Call{}
 	for _, reply := range replies {
-		x := s.outgoing(reply, about, secrets, began, header())
+		x := s.outgoing(reply, about, mask, header)
 		call := &Call{
-			About: about, URL: shorten(x.URL, maxURL), Status: reply.StatusCode, Took: reply.Took, Millis: millis(reply.Took),
-			Try: reply.Attempt, Error: x.Error, At: x.At, Exchange: x.ID,
+			About: about, URL: x.URL, Status: x.Status, Millis: x.Millis, Try: x.Try, Error: x.Error, At: x.At, Exchange: x.ID,
 		}
 		calls = append(calls, call)
 		s.log.callback(call)
@@ -312,7 +267,7 @@ func (s *Sandbox) called(
 		e.pending = max(0, e.pending-1)
 		s.forget(s.book.resize(e))
 	}
-	s.live.notify(aboutMessages | aboutTraffic)
+	s.live.notify("")
 	return calls
 }
 
@@ -320,7 +275,7 @@ func millis(d time.Duration) float64 {
 	return float64(d.Round(10*time.Microsecond)) / float64(time.Millisecond)
 }
 
-var errNoWebhook = errors.New("no webhook is set for this channel: start with -webhook-CHANNEL URL, or set it on the page Connect")
+var errNoWebhook = errors.New("no webhook is set for this channel: start with --webhook-CHANNEL URL, or set it on the page Connect")
 
 // answer enters an answer and calls the webhook of its channel.
 func (s *Sandbox) answer(ctx context.Context, a Answer) (string, []*Call, error) {
@@ -329,6 +284,10 @@ func (s *Sandbox) answer(ctx context.Context, a Answer) (string, []*Call, error)
 		return "", nil, errors.New(reason)
 	}
 	s.mu.Lock()
+	if err := s.checkAnswer(&a); err != nil {
+		s.mu.Unlock()
+		return "", nil, err
+	}
 	if a.To == "" {
 		a.To = s.senderTo(a.Channel, a.From)
 	}
@@ -337,7 +296,7 @@ func (s *Sandbox) answer(ctx context.Context, a Answer) (string, []*Call, error)
 	s.store(record{Answer: &a, ID: e.ID, At: e.At})
 	s.log.answer(e)
 	s.mu.Unlock()
-	s.live.notify(aboutMessages)
+	s.live.notify("")
 	calls, err := s.deliver(ctx, e.ID)
 	return e.ID, calls, err
 }
@@ -367,15 +326,22 @@ func (s *Sandbox) deliver(ctx context.Context, id string, opts ...messagingtest.
 	target, callback := s.webhooks[e.Channel], e.Answer.callback(e.ID, e.At)
 	if target == "" {
 		s.mu.Unlock()
+		s.tell(callback)
 		return nil, errNoWebhook
 	}
 	e.pending++
-	began := s.now()
 	s.mu.Unlock()
-	s.live.notify(aboutMessages)
+	s.live.notify("")
 	ctx, header := traced(ctx)
 	replies := s.service.Receive(ctx, target, callback, append(opts, s.callOptions()...)...)
-	return s.called(id, aboutAnswer, secretsOf(target, nil), began, replies, header), nil
+	return s.called(id, aboutAnswer, s.mask.with(target, nil), replies, header()), nil
+}
+
+// tell lets the service know that a recipient has written, though there is no webhook to call.
+func (s *Sandbox) tell(callback messagingtest.Callback) {
+	ended, cancel := context.WithCancel(s.ctx)
+	cancel()
+	s.service.Receive(ended, "http://127.0.0.1", callback)
 }
 
 // aboutAnswer is what a call says that brings an answer; other calls report a state.

@@ -103,10 +103,9 @@ func (s *Sandbox) sentView(v *entryView, e *entry) {
 	} else if left := s.lifetimeLeft(e); left > 0 && !e.restored && e.Sent.State != messagingtest.StateDelivered && e.Sent.State != messagingtest.StateRead {
 		v.Left = short(left)
 	}
-	v.Raw = clip(document.Parse([]byte(s.body(e))).Indented(), maxShown)
-	if callback := e.Sent.CallbackURL; callback != "" {
+	v.Raw = clip(document.Parse(e.Sent.Body).Indented(), maxShown)
+	if v.Callback = e.callback; v.Callback != "" {
 		v.CanRepeat = e.Sent.State != ""
-		v.Callback = shorten(s.mask.url(callback, secretsOf(callback, s.table.WebhookDelivery.Placeholders).names), maxURL)
 	}
 	if f := s.book.fallbackOf(e); f != nil {
 		v.Fallback = &linkView{"Fallback SMS", pageURL(s.root, "message", f.ID)}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -37,20 +36,23 @@ type Exchange struct {
 	Error          string   `json:"error,omitempty"`
 	Try            int      `json:"try,omitempty"`
 
-	Operation string  `json:"operation,omitempty"` // the section of the contract
-	To        string  `json:"to,omitempty"`        // the recipient
-	Text      string  `json:"text,omitempty"`      // the beginning of the text
-	Matches   []Match `json:"matches"`
-	Reason    string  `json:"reason,omitempty"` // why the service refused
-	Hint      string  `json:"hint,omitempty"`   // the lines of a contract that would take the request
+	Operation string `json:"operation,omitempty"` // the section of the contract
+	To        string `json:"to,omitempty"`        // the recipient
+	Text      string `json:"text,omitempty"`      // the beginning of the text
+	Reference string `json:"reference,omitempty"` // that the client chose
+	Reason    string `json:"reason,omitempty"`    // why the service refused
 
-	Fault    string `json:"fault,omitempty"`
-	Verdict  string `json:"verdict,omitempty"` // that a correct client reaches
-	InLedger bool   `json:"inLedger"`
-	Message  string `json:"message,omitempty"` // the ID of the message that is concerned
+	Fault      string `json:"fault,omitempty"`
+	Verdict    string `json:"verdict,omitempty"`    // that a correct client reaches
+	Conclusion string `json:"conclusion,omitempty"` // what the client did after a fault, and how often the message was processed
+	InLedger   bool   `json:"inLedger"`
+	Message    string `json:"message,omitempty"` // the ID of the message that is concerned
 
 	requestIDs []string // that the service gave the request: one for each time that it processed it
 }
+
+// isSend reports whether an exchange is a request to send.
+func (x *Exchange) isSend() bool { return strings.HasSuffix(x.Operation, ".send") }
 
 // isFailure reports whether an exchange is one that somebody would look for.
 func (x *Exchange) isFailure() bool {
@@ -68,15 +70,9 @@ func (x *Exchange) requestID() string {
 // size returns about how much memory an exchange takes.
 func (x *Exchange) size() int {
 	const overhead, each = 1 << 10, 64
-	size := overhead + len(x.URL) + len(x.RequestBody) + len(x.ResponseBody) + len(x.Error) + len(x.Reason) + len(x.Hint) + len(x.To) + len(x.Text)
-	for _, h := range x.RequestHeader {
+	size := overhead + textIn(x)
+	for _, h := range slices.Concat(x.RequestHeader, x.ResponseHeader) {
 		size += each + len(h.Name) + len(h.Value)
-	}
-	for _, h := range x.ResponseHeader {
-		size += each + len(h.Name) + len(h.Value)
-	}
-	for _, m := range x.Matches {
-		size += each + len(m.Name) + len(m.Value)
 	}
 	return size
 }
@@ -95,14 +91,12 @@ func newTrafficLog(b bounds) trafficLog { return trafficLog{bounds: b, byID: map
 func (t *trafficLog) add(x *Exchange) {
 	t.all, t.byID[x.ID] = append(t.all, x), x
 	t.bytes += x.size()
-	drop := 0
-	for len(t.all)-drop > t.bounds.exchanges || t.bytes > t.bounds.traffic && len(t.all)-drop > 1 {
-		t.bytes -= t.all[drop].size()
-		delete(t.byID, t.all[drop].ID)
-		t.all[drop] = nil
-		drop++
+	for len(t.all) > t.bounds.exchanges || t.bytes > t.bounds.traffic && len(t.all) > 1 {
+		t.bytes -= t.all[0].size()
+		delete(t.byID, t.all[0].ID)
+		t.all[0] = nil
+		t.all = t.all[1:]
 	}
-	t.all = t.all[drop:]
 }
 
 // byRequest returns the exchange of a request by its ID, or nil. A message of a request that failed may come after its exchange.
@@ -115,70 +109,55 @@ func (t *trafficLog) byRequest(id string) *Exchange {
 	return nil
 }
 
-// describe fills in what an exchange with the service says: the recipient, the text, and names with their concepts.
-func (s *Sandbox) describe(x *Exchange, header http.Header, query string, request, response []byte) {
-	request, response = parsed(request), parsed(response)
-	x.To, x.Text = s.aboutRequest(x.Operation, request)
-	x.Matches = s.mask.matches(matches(s.table, x.Operation, header, query, request, response))
-}
-
-// parsed returns a body, or nothing of one that is too long to be looked at in detail.
-func parsed(body []byte) []byte {
-	if len(body) > maxParsed {
-		return nil
-	}
-	return body
-}
-
-// aboutRequest returns the recipient and the beginning of the text of a request to send.
-func (s *Sandbox) aboutRequest(operation string, body []byte) (to, text string) {
-	send := sendSection(s.table, operation)
+// describe fills in whom a request to send is for, and what it says. It returns the callback URL.
+func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
+	send := sendSection(s.table, x.Operation)
 	if send == nil || len(body) == 0 {
-		return "", ""
+		return ""
 	}
 	n := formNode(body)
-	if send.Wrap == nil {
-		return clip(valueAt(n, send.Fields["to"]), maxName), clip(valueAt(n, send.Fields["text"]), previewText)
-	}
-	m := platformMessage(n, send.Wrap)
-	b := platformBubble(messagingtest.Sent{Kind: m.At("type").Text()}, m)
-	return clip(m.At("to").Text(), maxName), clip(b.preview(m.At("type").Text()), previewText)
-}
-
-// platformMessage returns the object of the third-party platform in a body.
-func platformMessage(body document.Node, wrap *string) document.Node {
-	if wrap != nil && *wrap != "" {
-		if inner := body.At(*wrap); inner.Exists() {
-			return inner
+	of := func(concept string) string { return fieldIn(n, send, concept).Text() }
+	to, text := of("to"), of("text")
+	if send.Wrap != nil {
+		m := platformMessage(n, send.Wrap)
+		to, text = m.At("to").Text(), ""
+		if len(body) <= maxParsed {
+			text = platformBubble(messagingtest.Sent{Kind: m.At("type").Text()}, m).preview(m.At("type").Text())
 		}
 	}
-	return body
+	x.To, x.Text, x.Reference = clip(to, maxName), clip(text, previewText), clip(of("reference"), maxName)
+	return of("callback")
 }
 
 // outgoing takes down a call of a webhook. The caller holds mu.
-func (s *Sandbox) outgoing(reply messagingtest.Reply, about string, secrets webhookSecrets, began time.Time, sent http.Header) *Exchange {
+func (s *Sandbox) outgoing(reply messagingtest.Reply, about string, mask masker, sent http.Header) *Exchange {
 	s.serial++
 	x := &Exchange{
-		ID: s.serial, At: began, Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt, Status: reply.StatusCode,
-		RequestHeader: []Header{}, ResponseHeader: []Header{}, Matches: []Match{},
+		ID: s.serial, At: reply.At.Add(s.advanced), Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt,
+		Status: reply.StatusCode, RequestHeader: []Header{},
 	}
 	if reply.Err != nil {
 		x.Error = clip(strings.TrimPrefix(reply.Err.Error(), "messagingtest: "), maxLine)
 	}
 	if r := reply.Request; r != nil {
-		x.Method, x.URL = r.Method, shorten(s.mask.url(r.URL.String(), secrets.names), maxURL)
-		header := sent.Clone()
-		if header == nil { // nothing was written
-			header = r.Header.Clone()
+		x.Method, x.URL = r.Method, mask.url(r.URL.String())
+		if sent == nil { // nothing was written
+			sent = r.Header
 		}
-		x.RequestHeader = s.mask.header(header)
-		x.RequestBody = clip(s.mask.body(r.Header.Get("Content-Type"), clip(reply.RequestBody, maxRead)), maxShown)
+		x.RequestHeader = mask.header(sent)
+		x.RequestBody = mask.body(r.Header.Get("Content-Type"), clip(reply.RequestBody, maxRead))
 		x.RequestSize = len(reply.RequestBody)
-		x.Matches = s.mask.matches(s.callbackMatches(reply, secrets.names))
 	}
-	x.ResponseHeader = secrets.hideIn(s.mask.header(reply.Header))
-	x.ResponseBody = clip(secrets.hide(s.mask.body("", string(reply.Body))), maxShown)
-	x.ResponseSize = len(reply.Body)
+	x.ResponseHeader, x.ResponseBody, x.ResponseSize = mask.header(reply.Header), mask.body("", string(reply.Body)), len(reply.Body)
 	s.traffic.add(x)
 	return x
+}
+
+func headerIn(lines []Header, name string) string {
+	for _, h := range lines {
+		if strings.EqualFold(h.Name, name) {
+			return h.Value
+		}
+	}
+	return ""
 }

@@ -287,20 +287,19 @@ func (s *Sandbox) faultFor(x *Exchange, request *tail) messagingtest.Fault {
 	s.mu.Lock()
 	peeks := s.faults.byRecipient()
 	s.mu.Unlock()
-	to := ""
 	if peeks {
-		to, _ = s.aboutRequest(x.Operation, parsed(request.peek()))
+		s.describe(x, request.peek())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kind, rule, strikes := s.faults.choose(x.Operation, to, time.Now())
+	kind, rule, strikes := s.faults.choose(x.Operation, x.To, time.Now())
 	if !strikes {
 		return messagingtest.Fault{}
 	}
 	if x.Fault = kind.Name; kind.Needs != "delay" { // then it depends on the response that comes
 		x.Verdict = kind.Verdict
 	}
-	s.live.notify(aboutFaults)
+	s.live.notify("")
 	return kind.fault(rule)
 }
 
@@ -318,7 +317,7 @@ func (s *Sandbox) inject(f faultRule) error {
 	s.faults.serial++
 	f.ID = s.faults.serial
 	s.faults.rules = append(s.faults.rules, &f)
-	s.live.notify(aboutFaults)
+	s.live.notify("")
 	return nil
 }
 
@@ -328,7 +327,7 @@ func (s *Sandbox) clearFaults(id int) bool {
 	defer s.mu.Unlock()
 	before := len(s.faults.rules)
 	s.faults.rules = slices.DeleteFunc(s.faults.rules, func(r *faultRule) bool { return id == 0 || r.ID == id })
-	s.live.notify(aboutFaults)
+	s.live.notify("")
 	return id == 0 || len(s.faults.rules) < before
 }
 

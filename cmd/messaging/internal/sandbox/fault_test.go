@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/http"
+	"regexp"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func TestFaultRules(t *testing.T) {
 		return f
 	}
 	met := func(f *faultRules, at time.Time) string {
-		kind, _, _ := f.choose(sectionSMS, ana, at)
+		kind, _, _ := f.choose("sms.send", ana, at)
 		return kind.Name
 	}
 	f := rules(faultRule{Faults: []string{"slow"}, Duration: "30s"}, faultRule{Faults: []string{"not-json"}, Left: 1})
@@ -92,4 +93,39 @@ func TestFaultShowsOnTheMessage(t *testing.T) {
 	contains(t, r.page("?message="+m.ID), `<span class="mark warn">accept-then-drop</span>`)
 	contains(t, r.page("page/traffic"), "accept-then-drop")
 	assert.Equal(t, "accept-then-drop", r.exchange(1).Fault)
+}
+
+// TestConclusionAfterAFault says what the client did next, and how often the message was processed.
+func TestConclusionAfterAFault(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault string
+		next  func(r *rig)
+		want  string
+	}{
+		"nothing":    {"accept-then-drop", func(*rig) {}, `^The client has not asked again\. The message was processed once\.$`},
+		"never":      {"drop-unread", func(*rig) {}, `^The client has not asked again\. The message was never processed\.$`},
+		"twice":      {"process-twice", func(*rig) {}, `^The client has not asked again\. The message was processed twice\.$`},
+		"another":    {"accept-then-drop", func(r *rig) { r.sendSMS("ACME", ana, "other") }, `^The client has not asked again\.`},
+		"sent again": {"accept-then-drop", func(r *rig) { r.sendSMS("ACME", ana, "Hi") }, `^The client sent it again after [\d.]+m?s\. The message was processed twice\.$`},
+		"looked up": {"accept-then-drop", func(r *rig) {
+			_, err := r.client().SMS.Find(r.t.Context(), "ref-Hi")
+			require.NoError(r.t, err)
+		}, `^The client looked it up after [\d.]+m?s\. The message was processed once\.$`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, Config{})
+			r.api(http.MethodPost, "faults", `{"fault":"`+tc.fault+`","n":1}`, nil)
+			client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			_, _ = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", ReferenceID: "ref-Hi"})
+			r.exchange(1)
+			tc.next(r)
+			require.Eventually(t, func() bool {
+				return regexp.MustCompile(tc.want).MatchString(r.exchange(1).Conclusion)
+			}, 10*time.Second, 5*time.Millisecond, "%s", r.exchange(1).Conclusion)
+			contains(t, r.page("page/traffic?exchange=1"), r.exchange(1).Conclusion)
+			contains(t, r.page("page/faults"), "See what it did")
+		})
+	}
 }

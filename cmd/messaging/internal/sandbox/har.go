@@ -4,99 +4,50 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// The parts of an HTTP Archive 1.2 that the sandbox fills in. What it does not know is -1, as the format says.
-type (
-	harLog struct {
-		Version string     `json:"version"`
-		Creator harCreator `json:"creator"`
-		Entries []harEntry `json:"entries"`
-	}
-	harCreator struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-	}
-	harEntry struct {
-		StartedDateTime time.Time   `json:"startedDateTime"`
-		Time            float64     `json:"time"`
-		Request         harRequest  `json:"request"`
-		Response        harResponse `json:"response"`
-		Cache           struct{}    `json:"cache"`
-		Timings         harTimings  `json:"timings"`
-		Comment         string      `json:"comment,omitempty"`
-	}
-	harTimings struct {
-		Send    float64 `json:"send"`
-		Wait    float64 `json:"wait"`
-		Receive float64 `json:"receive"`
-	}
-	harRequest struct {
-		Method      string   `json:"method"`
-		URL         string   `json:"url"`
-		HTTPVersion string   `json:"httpVersion"`
-		Cookies     []Header `json:"cookies"`
-		Headers     []Header `json:"headers"`
-		QueryString []Header `json:"queryString"`
-		PostData    *harBody `json:"postData,omitempty"`
-		HeadersSize int      `json:"headersSize"`
-		BodySize    int      `json:"bodySize"`
-	}
-	harResponse struct {
-		Status      int      `json:"status"`
-		StatusText  string   `json:"statusText"`
-		HTTPVersion string   `json:"httpVersion"`
-		Cookies     []Header `json:"cookies"`
-		Headers     []Header `json:"headers"`
-		Content     harBody  `json:"content"`
-		RedirectURL string   `json:"redirectURL"`
-		HeadersSize int      `json:"headersSize"`
-		BodySize    int      `json:"bodySize"`
-	}
-	harBody struct {
-		Size     int    `json:"size,omitempty"`
-		MIMEType string `json:"mimeType"`
-		Text     string `json:"text"`
-	}
-)
-
-// getHAR returns all traffic as an HTTP Archive. Secrets are masked, as on the page.
-func (s *Sandbox) getHAR(w http.ResponseWriter, r *http.Request) {
-	log := harLog{Version: "1.2", Creator: harCreator{"messaging sandbox", messaging.Version}, Entries: []harEntry{}}
+// getHAR returns all traffic as an HTTP Archive 1.2. What the sandbox does not know is -1, as the format says.
+func (s *Sandbox) getHAR(r *request) (any, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	entries := []any{}
 	for _, x := range s.traffic.all {
-		log.Entries = append(log.Entries, x.har("http://"+r.Host))
+		entries = append(entries, x.har("http://"+r.Host))
 	}
-	s.mu.Unlock()
-	w.Header().Set("Content-Disposition", `attachment; filename="sandbox.har"`)
-	respond(w, http.StatusOK, map[string]any{"log": log})
+	r.w.Header().Set("Content-Disposition", `attachment; filename="sandbox.har"`)
+	return map[string]any{"log": map[string]any{
+		"version": "1.2", "creator": map[string]string{"name": "messaging sandbox", "version": messaging.Version}, "entries": entries,
+	}}, nil
 }
 
 // har returns an exchange as an entry of an archive.
-func (x *Exchange) har(base string) harEntry {
-	target := x.URL
-	if x.Direction == "request" {
-		target = base + x.URL
-	}
-	e := harEntry{
-		StartedDateTime: x.At, Time: x.Millis, Timings: harTimings{Send: 0, Wait: x.Millis, Receive: 0},
-		Comment: joinFilled(x.Direction, x.About, x.Fault, x.Reason, x.Error),
-		Request: harRequest{
-			Method: x.Method, URL: target, HTTPVersion: "HTTP/1.1", Cookies: []Header{}, Headers: x.RequestHeader,
-			QueryString: queryLines(x.URL), HeadersSize: -1, BodySize: x.RequestSize,
-		},
-		Response: harResponse{
-			Status: x.Status, StatusText: http.StatusText(x.Status), HTTPVersion: "HTTP/1.1", Cookies: []Header{}, Headers: x.ResponseHeader,
-			Content: harBody{x.ResponseSize, headerIn(x.ResponseHeader, "Content-Type"), x.ResponseBody}, HeadersSize: -1, BodySize: x.ResponseSize,
-		},
+func (x *Exchange) har(base string) map[string]any {
+	request := map[string]any{
+		"method": x.Method, "url": x.target(base), "httpVersion": "HTTP/1.1", "cookies": []any{}, "headers": x.RequestHeader,
+		"queryString": queryLines(x.URL), "headersSize": -1, "bodySize": x.RequestSize,
 	}
 	if x.RequestBody != "" {
-		e.Request.PostData = &harBody{MIMEType: headerIn(x.RequestHeader, "Content-Type"), Text: x.RequestBody}
+		request["postData"] = map[string]string{"mimeType": headerIn(x.RequestHeader, "Content-Type"), "text": x.RequestBody}
 	}
-	return e
+	return map[string]any{
+		"startedDateTime": x.At, "time": x.Millis, "timings": map[string]any{"send": 0, "wait": x.Millis, "receive": 0}, "cache": struct{}{},
+		"comment": joinFilled(x.Direction, x.About, x.Fault, x.Reason, x.Error), "request": request,
+		"response": map[string]any{
+			"status": x.Status, "statusText": http.StatusText(x.Status), "httpVersion": "HTTP/1.1", "cookies": []any{}, "headers": x.ResponseHeader,
+			"content":     map[string]any{"size": x.ResponseSize, "mimeType": headerIn(x.ResponseHeader, "Content-Type"), "text": x.ResponseBody},
+			"redirectURL": "", "headersSize": -1, "bodySize": x.ResponseSize,
+		},
+	}
+}
+
+// target returns the absolute URL of a request.
+func (x *Exchange) target(base string) string {
+	if x.Direction == "request" {
+		return base + x.URL
+	}
+	return x.URL
 }
 
 func queryLines(target string) []Header {
@@ -113,13 +64,4 @@ func queryLines(target string) []Header {
 		lines = append(lines, Header{name, value})
 	}
 	return lines
-}
-
-func headerIn(lines []Header, name string) string {
-	for _, h := range lines {
-		if strings.EqualFold(h.Name, name) {
-			return h.Value
-		}
-	}
-	return ""
 }

@@ -1,15 +1,22 @@
 package sandbox
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Root is where the page and the API are. Everything else is the service.
@@ -70,40 +77,95 @@ func secure(h http.Header) {
 
 func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// changing returns a handler that changes something: f gets the body of a request that may, and returns the response.
-func changing[T any](s *Sandbox, f func(r *http.Request, body T) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var body T
-		if !s.mayChange(r) {
-			fail(w, http.StatusForbidden, errors.New("the header Authorization with Bearer and the token of the service is missing or wrong"))
-		} else if readJSON(w, r, &body) {
-			if response, err := f(r, body); err != nil {
-				failed(w, err)
-			} else {
-				respond(w, http.StatusOK, response)
-			}
-		}
-	}
+// A request to the API. What is wrong with a parameter is its error, until it is asked for.
+type request struct {
+	*http.Request
+
+	w      http.ResponseWriter
+	values url.Values
+	known  []string
+	err    error
 }
 
-// readJSON reads the body of a request, or responds and reports false. An empty body is {}.
-func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
+// param returns a parameter of the query.
+func (r *request) param(name string) string {
+	r.known = append(r.known, name)
+	return r.values.Get(name)
+}
+
+// oneOf is like param, for one of these words.
+func oneOf[T ~string](r *request, name string, err error, words []T) T {
+	word := T(r.param(name))
+	if word != "" && !slices.Contains(words, word) {
+		r.err = cmp.Or(r.err, err)
+	}
+	return word
+}
+
+// number returns a number of the query that is not below least, or the other if there is none.
+func (r *request) number(name string, least, other int) int {
+	text := r.param(name)
+	if text == "" {
+		return other
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least {
+		r.err = cmp.Or(r.err, fmt.Errorf("%s must be a number from %d", name, least))
+	}
+	return n
+}
+
+// limit returns how much of a list is wanted.
+func (r *request) limit() int {
+	const usual, most = 100, 1000
+	n := r.number("limit", 1, usual)
+	if n > most {
+		r.err = cmp.Or(r.err, fmt.Errorf("limit must be from 1 to %d", most))
+	}
+	return n
+}
+
+// wait returns for how long a program waits.
+func (r *request) wait() time.Duration {
+	text := r.param("wait")
+	d, err := parseDuration("wait", text)
+	if err != nil || d < 0 || d > time.Minute {
+		r.err = cmp.Or(r.err, errors.New("wait must be a duration up to 1m, such as 10s"))
+	}
+	return d
+}
+
+// check returns what is wrong with the query.
+func (r *request) check() error {
+	for name := range r.values {
+		if !slices.Contains(r.known, name) {
+			return fmt.Errorf("there is no parameter %q: known are %s", clip(name, 40), strings.Join(r.known, ", "))
+		}
+	}
+	return r.err
+}
+
+// bodyOf reads the body of a request. An empty one is {}.
+func bodyOf[T any](r *request) (body T, err error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if r.ContentLength != 0 && (err != nil || kind != "application/json") {
-		fail(w, http.StatusUnsupportedMediaType, errors.New("the content type must be application/json"))
-		return false
+		return body, &refusal{http.StatusUnsupportedMediaType, "the content type must be application/json", nil}
 	}
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
+	dec := json.NewDecoder(http.MaxBytesReader(r.w, r.Body, maxRequest))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(to); err != nil && !errors.Is(err, io.EOF) {
-		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			fail(w, http.StatusRequestEntityTooLarge, tooLarge)
-			return false
-		}
-		fail(w, http.StatusBadRequest, errors.New("the body is not JSON as documented: "+strings.TrimPrefix(err.Error(), "json: ")))
-		return false
+	if err = dec.Decode(&body); err == nil || errors.Is(err, io.EOF) {
+		return body, nil
 	}
-	return true
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return body, &refusal{http.StatusRequestEntityTooLarge, tooLarge.Error(), nil}
+	}
+	return body, errors.New("the body is not JSON as documented: " + strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// newCall returns a request to the API that the sandbox makes itself.
+func newCall(body []byte) *request {
+	header := http.Header{"Content-Type": {"application/json"}}
+	return &request{Request: &http.Request{Header: header, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}}
 }
 
 // respond writes a value as JSON.
@@ -113,39 +175,41 @@ func respond(w http.ResponseWriter, status int, value any) {
 	_ = json.NewEncoder(w).Encode(value) // the client may have gone
 }
 
-// fail writes an error as JSON.
-func fail(w http.ResponseWriter, status int, err error) {
-	respond(w, status, map[string]string{"error": err.Error()})
+// A refusal is an error with a status of its own. Others have 400.
+type refusal struct {
+	status int
+	text   string
+	came   []string // in place of what a program waited for; nil if it did not wait
 }
+
+func (r *refusal) Error() string { return r.text }
 
 var (
-	errNoSuchMessage = errors.New("there is no such message; the sandbox may have dropped it")
-	errNoSuchFault   = errors.New("there is no such fault")
-	errKeep          = errors.New("the file of -keep cannot be emptied")
-	errNotReached    = errors.New("the message has not reached the state")
+	errNoSuchMessage = &refusal{http.StatusNotFound, "there is no such message; the sandbox may have dropped it", nil}
+	errNoSuchFault   = &refusal{http.StatusNotFound, "there is no such fault", nil}
+	errKeep          = &refusal{http.StatusInternalServerError, "the file of --keep cannot be emptied", nil}
+	errBusy          = &refusal{http.StatusServiceUnavailable, "too many pages are open or programs wait: come back in a second", nil}
 )
 
-// failed writes an error of the sandbox: one of the request, unless it says otherwise.
-func failed(w http.ResponseWriter, err error) {
-	status := http.StatusBadRequest
-	switch {
-	case errors.Is(err, errNoSuchMessage), errors.Is(err, errNoSuchSpace), errors.Is(err, errNoSuchFault):
-		status = http.StatusNotFound
-	case errors.Is(err, errNotReached):
-		status = http.StatusConflict
-	case errors.Is(err, errKeep):
-		status = http.StatusInternalServerError
-	case errors.Is(err, errBusy), errors.Is(err, errSpaces):
-		w.Header().Set("Retry-After", retryAfter)
-		status = http.StatusServiceUnavailable
+// tooLate returns the error of a program that waited for something, with what there is in its place.
+func tooLate(what string, wait time.Duration, label string, came []string) error {
+	text := what + " within " + wait.String()
+	if len(came) > 0 {
+		text += "; " + label + " " + strings.Join(came, ", ")
 	}
-	fail(w, status, err)
+	return &refusal{http.StatusRequestTimeout, text, append([]string{}, came...)}
 }
 
-// emptyFile empties the file of -keep; without a name it does nothing.
-func emptyFile(name string) error {
-	if name == "" {
-		return nil
+// failed writes an error.
+func failed(w http.ResponseWriter, err error) {
+	status, body := http.StatusBadRequest, map[string]any{"error": err.Error()}
+	if r, ok := errors.AsType[*refusal](err); ok {
+		if status = r.status; r.came != nil {
+			body["came"] = r.came
+		}
 	}
-	return os.Truncate(name, 0)
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
+	respond(w, status, body)
 }

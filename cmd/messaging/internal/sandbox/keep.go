@@ -11,7 +11,6 @@ import (
 	"iter"
 	"maps"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -19,6 +18,7 @@ import (
 
 // A record is a line of the file that keeps messages and settings between runs. A later record of a message replaces the one before.
 type record struct {
+	Token   string              `json:"token,omitempty"` // of the service
 	Sent    *messagingtest.Sent `json:"sent,omitempty"`
 	States  []Reached           `json:"states,omitempty"`  // of the message
 	Balance string              `json:"balance,omitempty"` // after the message
@@ -27,27 +27,9 @@ type record struct {
 	ID     string    `json:"id,omitempty"` // of the answer
 	At     time.Time `json:"at,omitzero"`
 
-	Removed  string        `json:"removed,omitempty"` // the ID of a message or an answer
-	Delivery *keptDelivery `json:"delivery,omitempty"`
-	State    *keptState    `json:"state,omitempty"`
-}
-
-// keptDelivery is what becomes of messages to a recipient.
-type keptDelivery struct {
-	Channel messagingtest.Channel `json:"channel,omitempty"`
-	To      string                `json:"to"`
-	Outcome string                `json:"outcome"`
-	After   time.Duration         `json:"after,omitempty"`
-}
-
-// keptState is what else is set.
-type keptState struct {
-	Advanced         time.Duration                    `json:"advanced"`
-	Balance          string                           `json:"balance"`
-	RefuseDuplicates bool                             `json:"refuseDuplicates"`
-	ListingLag       time.Duration                    `json:"listingLag"`
-	Webhooks         map[messagingtest.Channel]string `json:"webhooks"`
-	WebhookForm      string                           `json:"webhookForm"`
+	Removed string          `json:"removed,omitempty"` // the ID of a message or an answer
+	Do      string          `json:"do,omitempty"`      // an operation of the API
+	With    json.RawMessage `json:"with,omitempty"`    // its body
 }
 
 // maxFile is the size at which the file is written anew, with what is still there, and twice what can be read.
@@ -61,31 +43,48 @@ type journal struct {
 	err  error // the first
 }
 
-var errKept = errors.New("another sandbox keeps its messages there")
+var (
+	errKept     = errors.New("another sandbox keeps its messages there")
+	errNoRecord = errors.New("no record")
+)
+
+// keptToken returns the token of the service in the file of an earlier run, or "".
+func keptToken(name string) string {
+	file, err := os.Open(name) //nolint:gosec // the user names it
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = file.Close() }()
+	var first record
+	_ = json.NewDecoder(file).Decode(&first)
+	return first.Token
+}
 
 // restore reads the file into the ledger, the book and the settings, and keeps what comes in it. A last line that was torn is cut off; any
 // other that is wrong is an error, which names the line. A file that another sandbox keeps is refused.
 func (s *Sandbox) restore(name string) error {
-	s.keep = &journal{}
+	keep := &journal{}
 	var err error
 	// The lock has a file of its own, because compact renames another file to that name. It comes first: what is opened before
 	// may be a file that the sandbox which has the lock is about to replace.
-	s.keep.lock, err = os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the user names it
+	keep.lock, err = os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the user names it
 	if err == nil {
-		err = lock(s.keep.lock)
+		err = lock(keep.lock)
 	}
 	if err == nil {
-		s.keep.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the same
+		keep.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the same
 	}
 	if err == nil {
-		err = s.readAll(s.keep.file)
+		err = s.readAll(keep.file)
 	}
 	if err == nil {
+		maps.Copy(s.webhooks, s.config.Webhooks) // what the command line names stays
 		s.seed()
-		err = s.keep.compact(s.records())
+		s.keep = keep
+		err = keep.compact(s.records())
 	}
 	if err != nil {
-		_ = s.keep.close()
+		_ = keep.close()
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
@@ -110,70 +109,40 @@ func (s *Sandbox) readAll(file *os.File) error {
 			continue
 		}
 		var rec record
-		if json.Unmarshal(line, &rec) != nil || !rec.isValid() {
+		if json.Unmarshal(line, &rec) != nil || s.enter(rec) != nil {
 			return fmt.Errorf("line %d is not a message of a sandbox", number)
 		}
-		s.replay(rec)
 	}
 }
 
-func (r record) isValid() bool {
+// enter enters a record, or replaces the one before.
+func (s *Sandbox) enter(r record) error {
 	switch {
-	case r.State != nil:
-		return r.State.isValid()
-	case r.Delivery != nil:
-		choice := outcomeChoice{r.Delivery.Outcome, r.Delivery.After}
-		return r.Delivery.To != "" && choice.check() == nil && (r.Delivery.Channel == "" || channelName(r.Delivery.Channel) != "")
-	case r.Removed != "":
-		return true
-	case r.Answer != nil:
-		return r.Sent == nil && r.ID != "" && r.Answer.check() == ""
-	case r.Sent == nil || r.Sent.ID == "" || channelName(r.Sent.Channel) == "" || r.Balance != "" && !isBalance(r.Balance):
-		return false
-	}
-	for _, value := range r.Sent.Extra {
-		if !json.Valid(value) {
-			return false
-		}
-	}
-	return true
-}
-
-func (k *keptState) isValid() bool {
-	for channel, target := range k.Webhooks {
-		if channelName(channel) == "" || target != "" && webURL(target) == "" {
-			return false
-		}
-	}
-	isForm := slices.Contains([]string{formQuery, formForm, formJSON}, k.WebhookForm)
-	return isForm && isBalance(k.Balance) && k.Advanced >= 0 && k.Advanced <= maxAdvance && k.ListingLag >= 0 && k.ListingLag <= maxAdvance
-}
-
-// replay enters a record, or replaces the one before.
-func (s *Sandbox) replay(r record) {
-	switch {
-	case r.State != nil:
-		s.replayState(r.State)
-	case r.Delivery != nil:
-		s.chooseOutcome(r.Delivery.Channel, r.Delivery.To, outcomeChoice{r.Delivery.Outcome, r.Delivery.After})
+	case r.Token != "":
+	case r.Do == "POST deliveries" || r.Do == "POST clock" || r.Do == "PATCH settings":
+		_, err := operations()[r.Do](s, newCall(r.With))
+		return err
 	case r.Removed != "":
 		if e := s.book.byID[r.Removed]; e != nil {
 			s.book.remove(e)
 		}
-	case r.Answer != nil:
+	case r.Answer != nil && r.Sent == nil && r.ID != "" && r.Answer.check() == "":
 		if s.book.byID[r.ID] == nil {
 			s.book.add(newAnswer(r.ID, r.Answer, r.At))
 		}
+	case r.Sent != nil && r.Sent.ID != "" && channelName(r.Sent.Channel) != "" && (r.Balance == "" || isBalance(r.Balance)):
+		s.enterMessage(r)
 	default:
-		s.replayMessage(r)
+		return errNoRecord
 	}
+	return nil
 }
 
-func (s *Sandbox) replayMessage(r record) {
+func (s *Sandbox) enterMessage(r record) {
 	e := s.book.byID[r.Sent.ID]
 	switch {
 	case e == nil:
-		e = newEntry(r.Sent, s.table)
+		e = newEntry(r.Sent, s.table, s.mask)
 		e.seen, e.restored = true, true
 		s.book.add(e)
 	case e.Sent == nil:
@@ -184,23 +153,6 @@ func (s *Sandbox) replayMessage(r record) {
 	s.book.resize(e)
 	if r.Balance != "" {
 		s.service.SetBalance(r.Balance)
-	}
-}
-
-// replayState sets what was set. A webhook that the command line names stays.
-func (s *Sandbox) replayState(k *keptState) {
-	if k.Advanced > s.advanced {
-		s.service.Advance(k.Advanced - s.advanced)
-		s.advanced = k.Advanced
-	}
-	s.service.SetBalance(k.Balance)
-	s.service.RefuseDuplicates(k.RefuseDuplicates)
-	s.service.SetLag(k.ListingLag)
-	s.duplicate, s.lag, s.form = k.RefuseDuplicates, k.ListingLag, k.WebhookForm
-	for channel, target := range k.Webhooks {
-		if s.config.Webhooks[channel] == "" {
-			s.webhooks[channel] = target
-		}
 	}
 }
 
@@ -218,45 +170,47 @@ func (s *Sandbox) seed() {
 // records yields what the file has to hold. The caller holds mu.
 func (s *Sandbox) records() iter.Seq[record] {
 	return func(yield func(record) bool) {
-		if !yield(record{State: s.keptState()}) {
-			return
+		ok := yield(record{Token: s.config.Token}) && yield(command("PATCH settings", s.everySetting()))
+		if s.advanced > 0 {
+			ok = ok && yield(command("POST clock", clockBody{Advance: s.advanced.String()}))
 		}
 		for key, choice := range s.outcomes {
-			if !yield(record{Delivery: &keptDelivery{key.channel, key.peer, choice.Name, choice.After}}) {
-				return
-			}
+			body := deliveryBody{Channel: key.channel, To: key.peer, Outcome: choice.Name, After: choice.After.String()}
+			ok = ok && yield(command("POST deliveries", body))
 		}
-		for at := s.book.entries.Front(); at != nil; at = at.Next() {
+		for at := s.book.entries.Front(); at != nil && ok; at = at.Next() {
 			e, _ := at.Value.(*entry)
 			r := record{Sent: e.Sent, States: e.States}
 			if e.Answer != nil {
 				r = record{Answer: e.Answer, ID: e.ID, At: e.At}
 			}
-			if !yield(r) {
-				return
-			}
+			ok = yield(r)
 		}
 	}
 }
 
-// keptState returns what is set. The caller holds mu.
-func (s *Sandbox) keptState() *keptState {
-	return &keptState{s.advanced, s.service.Balance(), s.duplicate, s.lag, maps.Clone(s.webhooks), s.form}
+// command returns the record of an operation of the API.
+func command(operation string, body any) record {
+	with, _ := json.Marshal(body) // plain values
+	return record{Do: operation, With: with}
 }
 
-// storeState appends what is set. The caller holds mu.
-func (s *Sandbox) storeState() { s.store(record{State: s.keptState()}) }
+// note appends an operation of the API, by which the next run restores what it did. The caller holds mu.
+func (s *Sandbox) note(operation string, body any) { s.store(command(operation, body)) }
 
 // store appends a record. The caller holds mu.
 func (s *Sandbox) store(r record) {
+	if s.keep == nil {
+		return
+	}
 	s.keep.append(r)
-	if s.keep != nil && s.keep.size > maxFile {
+	if s.keep.size > maxFile {
 		s.keep.fail(s.keep.compact(s.records()))
 	}
 }
 
 func (j *journal) append(r record) {
-	if j == nil || j.err != nil {
+	if j.err != nil {
 		return
 	}
 	line, err := json.Marshal(r)

@@ -1,21 +1,12 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 	"time"
-)
-
-// aspect is what a page has to show anew.
-type aspect int
-
-const (
-	aboutMessages aspect = 1 << iota
-	aboutTraffic
-	aboutFaults
 )
 
 // audience is who waits for changes: each has a bound of its own.
@@ -34,85 +25,64 @@ const (
 	liveBeat    = 15 * time.Second       // so that a proxy does not end an idle stream
 )
 
-// hub notifies pages and waiting programs of changes. What changes while a subscriber is busy is one event.
+// hub notifies pages and waiting programs of changes. What changes while one is busy is one event.
 type hub struct {
-	mu          sync.Mutex
-	subscribers map[*subscriber]struct{}
-	count       [2]int // by audience
-	closed      bool
+	mu     sync.Mutex
+	count  [2]int // by audience
+	closed bool
+	beat
 }
 
-// A subscriber collects what it has not sent yet.
-type subscriber struct {
-	who      audience
-	wake     chan struct{} // of capacity 1
-	aspects  aspect
-	messages int
-	latest   string // what to say of the newest message
+// A beat is what a waiter has seen of the hub.
+type beat struct {
+	next     chan struct{} // closed by the next change
+	messages int           // that came, ever
+	latest   string        // what to say of the newest
 }
 
-func newHub() *hub { return &hub{subscribers: map[*subscriber]struct{}{}} }
+func newHub() *hub { return &hub{beat: beat{next: make(chan struct{})}} }
 
-var errBusy = errors.New("too many pages are open or programs wait: come back in a second")
-
-func (h *hub) subscribe(who audience) (*subscriber, error) {
+// join counts a waiter in. The caller calls leave.
+func (h *hub) join(who audience) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed || h.count[who] >= [...]int{maxPages, maxPrograms}[who] {
-		return nil, errBusy
+		return errBusy
 	}
 	h.count[who]++
-	sub := &subscriber{who: who, wake: make(chan struct{}, 1)}
-	h.subscribers[sub] = struct{}{}
-	return sub, nil
+	return nil
 }
 
-func (h *hub) leave(sub *subscriber) {
+func (h *hub) leave(who audience) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.count[sub.who]--
-	delete(h.subscribers, sub)
+	h.count[who]--
+}
+
+// now returns the latest beat, and reports false when the hub is closed.
+func (h *hub) now() (beat, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.beat, !h.closed
 }
 
 // isWatched reports whether somebody waits for changes.
 func (h *hub) isWatched() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.subscribers) > 0
+	return h.count[ofPages]+h.count[ofPrograms] > 0
 }
 
-// notify says that something changed.
-func (h *hub) notify(what aspect) { h.tell(what, "") }
-
-// announce says that a message came.
-func (h *hub) announce(text string) { h.tell(aboutMessages, text) }
-
-func (h *hub) tell(what aspect, text string) {
+// notify says that something changed, with what to say if it is a message that came.
+func (h *hub) notify(say string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for sub := range h.subscribers {
-		sub.aspects |= what
-		if text != "" {
-			sub.messages++
-			sub.latest = text
-		}
-		select {
-		case sub.wake <- struct{}{}:
-		default: // it will see this too
-		}
+	if say != "" {
+		h.messages++
+		h.latest = say
 	}
-}
-
-// take returns what a subscriber has not sent, and empties it.
-func (h *hub) take(sub *subscriber) (what aspect, say string, open bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	what, say = sub.aspects, sub.latest
-	if sub.messages > 1 {
-		say = fmt.Sprintf("%d new messages", sub.messages)
-	}
-	sub.aspects, sub.messages, sub.latest = 0, 0, ""
-	return what, say, !h.closed
+	close(h.next)
+	h.next = make(chan struct{})
 }
 
 // close ends all streams.
@@ -120,17 +90,48 @@ func (h *hub) close() {
 	h.mu.Lock()
 	h.closed = true
 	h.mu.Unlock()
-	h.tell(0, "")
+	h.notify("")
+}
+
+// until calls try, holding mu, until it reports true, whenever something has changed, for so long at most. It reports what try did.
+func (s *Sandbox) until(ctx context.Context, wait time.Duration, try func() bool) (bool, error) {
+	locked := func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return try()
+	}
+	if wait == 0 {
+		return locked(), nil
+	}
+	if err := s.live.join(ofPrograms); err != nil {
+		return false, err
+	}
+	defer s.live.leave(ofPrograms)
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		seen, open := s.live.now()
+		if locked() {
+			return true, nil
+		}
+		if !open {
+			return false, nil
+		}
+		select {
+		case <-seen.next:
+		case <-ctx.Done():
+			return false, nil
+		}
+	}
 }
 
 // stream sends events to a page until it leaves.
 func (s *Sandbox) stream(w http.ResponseWriter, r *http.Request) {
-	sub, err := s.live.subscribe(ofPages)
-	if err != nil {
+	if err := s.live.join(ofPages); err != nil {
 		failed(w, err)
 		return
 	}
-	defer s.live.leave(sub)
+	defer s.live.leave(ofPages)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	conn := http.NewResponseController(w)
@@ -139,21 +140,25 @@ func (s *Sandbox) stream(w http.ResponseWriter, r *http.Request) {
 		_, err := fmt.Fprint(w, text)
 		return err == nil && conn.Flush() == nil
 	}
-	open := send("retry: 1000\n\n")
-	for open {
+	seen, stays := s.live.now()
+	for open := send("retry: 1000\n\n") && stays; open; {
 		select {
 		case <-r.Context().Done():
 			return
 		case <-time.After(liveBeat):
 			open = send(": still here\n\n")
-		case <-sub.wake:
-			what, say, stays := s.live.take(sub)
-			if !stays {
+		case <-seen.next:
+			last := seen.messages
+			if seen, stays = s.live.now(); !stays {
 				return
 			}
-			event, _ := json.Marshal(map[string]any{ // plain values
-				"messages": what&aboutMessages != 0, "traffic": what&aboutTraffic != 0, "faults": what&aboutFaults != 0, "say": say,
-			})
+			say := ""
+			if came := seen.messages - last; came == 1 {
+				say = seen.latest
+			} else if came > 1 {
+				say = fmt.Sprintf("%d new messages", came)
+			}
+			event, _ := json.Marshal(map[string]any{"messages": seen.messages - last, "say": say}) // plain values
 			open = send("data: " + string(event) + "\n\n")
 			time.Sleep(livePause)
 		}

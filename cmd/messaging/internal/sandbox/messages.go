@@ -2,17 +2,16 @@ package sandbox
 
 import (
 	"cmp"
-	"context"
+	"container/list"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -65,71 +64,25 @@ func (s *Sandbox) message(e *entry) Message {
 	if fallback := s.book.fallbackOf(e); fallback != nil {
 		m.Fallback = fallback.ID
 	}
-	body := s.body(e)
-	if m.Body = json.RawMessage(body); body != "" && !json.Valid(m.Body) {
-		m.Body, _ = json.Marshal(body) // a string
+	if m.Body = sent.Body; len(m.Body) > 0 && !json.Valid(m.Body) {
+		m.Body, _ = json.Marshal(string(m.Body)) // a string
 	}
 	return m
 }
 
-// body returns the body of the request that brought a message, without secrets.
-func (s *Sandbox) body(e *entry) string {
-	body := string(e.Sent.Body)
-	if e.Sent.CallbackURL != "" {
-		body = s.maskCallback(body, e.Sent.CallbackURL)
+// describe says in a few words what a message or an answer is.
+func (e *entry) describe() string {
+	text := fmt.Sprintf("%s to %s: %s", channelName(e.Channel), clip(e.Peer, maxName), e.preview)
+	if e.Answer != nil {
+		text = fmt.Sprintf("an answer of %s: %s", clip(e.Peer, maxName), e.preview)
 	}
-	return body
-}
-
-// wholeText returns everything in a message or an answer that somebody reads.
-func (e *entry) wholeText() string {
-	if e.Sent == nil {
-		return e.preview
-	}
-	return cmp.Or(e.Sent.Text, e.preview)
+	return shorten(text, 2*previewText)
 }
 
 // cost returns what the service takes for the parts of a message.
 func cost(parts int) string {
 	const each = 50 // hundredths, as in package messagingtest
 	return fmt.Sprintf("%d.%02d", parts*each/100, parts*each%100)
-}
-
-const (
-	defaultLimit = 100
-	maxLimit     = 1000
-	maxWait      = time.Minute
-)
-
-// query is which messages a program asks for.
-type query struct {
-	to, from, text, reference string
-	channel                   messagingtest.Channel
-	state                     messagingtest.DeliveryState
-	after                     string
-	limit                     int
-	wait                      time.Duration
-}
-
-func parseQuery(v url.Values) (query, error) {
-	q := query{
-		to: v.Get("to"), from: v.Get("from"), text: strings.ToLower(v.Get("text")), reference: v.Get("reference"), after: v.Get("after"),
-		channel: messagingtest.Channel(v.Get("channel")), state: messagingtest.DeliveryState(v.Get("state")),
-	}
-	var err error
-	if q.limit, err = parseLimit(v.Get("limit")); err != nil {
-		return q, err
-	}
-	if q.wait, err = parseWait(v.Get("wait")); err != nil {
-		return q, err
-	}
-	switch {
-	case q.channel != "" && channelName(q.channel) == "":
-		return q, errChannel
-	case q.state != "" && !slices.Contains(states(), q.state):
-		return q, errState
-	}
-	return q, onlyKnown(v, "to", "from", "text", "reference", "state", "channel", "after", "limit", "wait")
 }
 
 // states returns the states of a message.
@@ -140,154 +93,160 @@ func states() []messagingtest.DeliveryState {
 	}
 }
 
+// channels returns the names of the channels.
+func channels() (names []messagingtest.Channel) {
+	for _, c := range table.Channels() {
+		names = append(names, messagingtest.Channel(c.Name))
+	}
+	return names
+}
+
 var (
 	errState  = errors.New("state must be queued, sent, delivered, read, failed or expired")
-	errCursor = fmt.Errorf("after: %w", errNoSuchMessage)
+	errCursor = &refusal{errNoSuchMessage.status, "after: " + errNoSuchMessage.text, nil}
 )
 
-// onlyKnown returns an error for a parameter that there is not.
-func onlyKnown(v url.Values, known ...string) error {
-	for name := range v {
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("there is no parameter %q: known are %s", clip(name, 40), strings.Join(known, ", "))
-		}
-	}
-	return nil
-}
-
-func parseLimit(text string) (int, error) {
-	if text == "" {
-		return defaultLimit, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxLimit {
-		return 0, fmt.Errorf("limit must be from 1 to %d", maxLimit)
-	}
-	return n, nil
-}
-
-func parseWait(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 || d > maxWait {
-		return 0, fmt.Errorf("wait must be a duration up to %v, such as 10s", maxWait)
-	}
-	return d, nil
+// A query is which messages a program asks for.
+type query struct {
+	to, from, text, reference string // to as peerKey returns it, text in lower case
+	channel                   messagingtest.Channel
+	state                     messagingtest.DeliveryState
+	after                     string
+	limit                     int
 }
 
 // matches reports whether a message is one that the query asks for. The caller holds mu.
 func (q query) matches(e *entry) bool {
-	return e.Sent != nil && (q.channel == "" || e.Channel == q.channel) && (q.to == "" || peerKey(e.Peer) == peerKey(q.to)) &&
+	return e.Sent != nil && (q.channel == "" || e.Channel == q.channel) && (q.to == "" || e.peer == q.to) &&
 		(q.from == "" || e.Sent.From == q.from) && (q.reference == "" || e.Sent.ReferenceID == q.reference) &&
-		(q.state == "" || e.hasReached(q.state)) && (q.text == "" || strings.Contains(strings.ToLower(e.wholeText()), q.text))
+		(q.state == "" || e.hasReached(q.state)) && (q.text == "" || strings.Contains(e.lower, q.text))
 }
 
-// find returns the messages that a program asks for, the oldest first: the next ones after the cursor, or the last ones.
-func (s *Sandbox) find(q query) ([]Message, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// find returns the messages that a program asks for, the oldest first: the next ones after the cursor, or the last ones. The caller
+// holds mu.
+func (s *Sandbox) find(q query) []Message {
 	found := []Message{}
-	if q.after == "" {
-		for at := s.book.entries.Back(); at != nil && len(found) < q.limit; at = at.Prev() {
-			if e, _ := at.Value.(*entry); q.matches(e) {
-				found = append(found, s.message(e))
-			}
-		}
-		slices.Reverse(found)
-		return found, nil
+	at, step := s.book.entries.Back(), (*list.Element).Prev
+	if cursor := s.book.byID[q.after]; cursor != nil {
+		at, step = cursor.place.Next(), (*list.Element).Next
 	}
-	cursor := s.book.byID[q.after]
-	if cursor == nil {
-		return nil, errCursor
-	}
-	for at := cursor.place.Next(); at != nil && len(found) < q.limit; at = at.Next() {
+	for ; at != nil && len(found) < q.limit; at = step(at) {
 		if e, _ := at.Value.(*entry); q.matches(e) {
 			found = append(found, s.message(e))
 		}
 	}
-	return found, nil
+	if q.after == "" {
+		slices.Reverse(found)
+	}
+	return found
 }
 
-// until calls try until it reports true or fails, whenever something has changed, for so long at most.
-func (s *Sandbox) until(ctx context.Context, wait time.Duration, try func() (bool, error)) error {
-	if done, err := try(); done || err != nil || wait == 0 {
-		return err
+func (s *Sandbox) getMessages(r *request) (any, error) {
+	q := query{
+		to: peerKey(r.param("to")), from: r.param("from"), text: strings.ToLower(r.param("text")), reference: r.param("reference"), after: r.param("after"),
+		channel: oneOf(r, "channel", errChannel, channels()), state: oneOf(r, "state", errState, states()), limit: r.limit(),
 	}
-	sub, err := s.live.subscribe(ofPrograms)
-	if err != nil {
-		return err
+	wait := r.wait()
+	if err := r.check(); err != nil {
+		return nil, err
 	}
-	defer s.live.leave(sub)
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	for {
-		if done, err := try(); done || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-s.ctx.Done():
-			return nil
-		case <-sub.wake:
-			s.live.take(sub)
-		}
-	}
-}
-
-func (s *Sandbox) getMessages(w http.ResponseWriter, r *http.Request) {
-	q, err := parseQuery(r.URL.Query())
 	var found []Message
-	if err == nil {
-		err = s.until(r.Context(), q.wait, func() (bool, error) {
-			var missing error
-			found, missing = s.find(q)
-			return len(found) > 0, missing
-		})
+	isMissing, dropped := false, 0
+	var others []string
+	_, err := s.until(r.Context(), wait, func() bool {
+		isMissing = q.after != "" && s.book.byID[q.after] == nil
+		found, dropped, others = s.find(q), s.book.dropped, s.book.newest()
+		return isMissing || len(found) > 0
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case isMissing:
+		return nil, errCursor
+	case wait > 0 && len(found) == 0:
+		return nil, tooLate("no such message came", wait, "the newest are", others)
 	}
-	if err != nil {
-		failed(w, err)
-		return
+	return map[string]any{"messages": found, "dropped": dropped}, nil
+}
+
+// newest describes the latest messages and answers, the newest first.
+func (b *book) newest() (all []string) {
+	const enough = 5
+	for at := b.entries.Back(); at != nil && len(all) < enough; at = at.Prev() {
+		e, _ := at.Value.(*entry)
+		all = append(all, e.describe())
 	}
-	s.mu.Lock()
-	dropped := s.book.dropped
-	s.mu.Unlock()
-	respond(w, http.StatusOK, map[string]any{"messages": found, "dropped": dropped})
+	return all
 }
 
 // getMessage returns one message, as soon as it is there and has reached a state.
-func (s *Sandbox) getMessage(w http.ResponseWriter, r *http.Request) {
-	v := r.URL.Query()
-	state := messagingtest.DeliveryState(v.Get("state"))
-	wait, err := parseWait(v.Get("wait"))
-	if state != "" && !slices.Contains(states(), state) {
-		err = cmp.Or(err, errState)
+func (s *Sandbox) getMessage(r *request) (any, error) {
+	state, wait := oneOf(r, "state", errState, states()), r.wait()
+	if err := r.check(); err != nil {
+		return nil, err
 	}
-	err = cmp.Or(err, onlyKnown(v, "state", "wait"))
 	var m Message
-	isThere, isReached := false, false
-	if err == nil {
-		err = s.until(r.Context(), wait, func() (bool, error) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			e := s.book.byID[r.PathValue("id")]
-			if isThere = e != nil; !isThere {
-				return false, nil
-			}
-			m, isReached = s.message(e), state == "" || e.hasReached(state)
-			return isReached, nil
-		})
-	}
+	var others []string
+	isThere := false
+	isReached, err := s.until(r.Context(), wait, func() bool {
+		e := s.book.byID[r.PathValue("id")]
+		if isThere = e != nil; !isThere {
+			others = s.book.newest()
+			return false
+		}
+		m = s.message(e)
+		return state == "" || e.hasReached(state)
+	})
+	now := cmp.Or(m.State, "accepted")
+	missing := fmt.Sprintf("the message has not reached the state %s", state)
 	switch {
 	case err != nil:
-		failed(w, err)
+		return nil, err
+	case isReached:
+		return m, nil
+	case wait > 0 && !isThere:
+		return nil, tooLate("no such message came", wait, "the newest are", others)
 	case !isThere:
-		failed(w, errNoSuchMessage)
-	case !isReached:
-		failed(w, fmt.Errorf("%w %s: it is %s", errNotReached, state, cmp.Or(m.State, "accepted")))
-	default:
-		respond(w, http.StatusOK, m)
+		return nil, errNoSuchMessage
+	case wait > 0:
+		return nil, tooLate(missing, wait, "it is", []string{now})
 	}
+	return nil, &refusal{http.StatusConflict, missing + ": it is " + now, nil}
+}
+
+// WebhookCall is a call of a webhook with the message or answer that it is about, as the API shows it.
+type WebhookCall struct {
+	Message string `json:"message"`
+	Call
+}
+
+// getCalls returns calls of webhooks, in the order in which they ended, as soon as there is one.
+func (s *Sandbox) getCalls(r *request) (any, error) {
+	message, about := r.param("message"), r.param("about")
+	status, after, limit, wait := r.number("status", 0, 0), r.number("after", 0, 0), r.limit(), r.wait()
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	var found []WebhookCall
+	var others []string
+	_, err := s.until(r.Context(), wait, func() bool {
+		found, others = []WebhookCall{}, nil
+		for at := s.book.entries.Front(); at != nil; at = at.Next() {
+			e, _ := at.Value.(*entry)
+			for _, c := range e.Calls {
+				isMeant := (message == "" || e.ID == message) && (about == "" || c.About == about) && (status == 0 || c.Status == status)
+				if isMeant && c.Exchange > after {
+					found = append(found, WebhookCall{e.ID, *c})
+				} else if c.Exchange > after {
+					others = append(others, fmt.Sprintf("%s → %s for %s", c.About, cmp.Or(c.Error, itoa(c.Status)), e.ID))
+				}
+			}
+		}
+		return len(found) > 0
+	})
+	if err == nil && wait > 0 && len(found) == 0 {
+		err = tooLate("no such call was made", wait, "others are", others[max(0, len(others)-5):])
+	}
+	slices.SortFunc(found, func(a, b WebhookCall) int { return a.Exchange - b.Exchange })
+	return map[string]any{"calls": window(found, after > 0, limit)}, err
 }

@@ -87,7 +87,11 @@ func TestMessageWaitsForAState(t *testing.T) {
 	r.api(http.MethodPost, "deliveries", `{"to":"`+ana+`","outcome":"unreachable"}`, nil)
 	id := r.sendSMS("ACME", ana, "Hi")
 	status, text := r.do(http.MethodGet, Root+"messages/"+id+"?state=delivered&wait=20ms", "")
-	assert.Equal(t, http.StatusConflict, status)
+	assert.Equal(t, http.StatusRequestTimeout, status)
+	assert.Contains(t, text, "has not reached the state delivered within 20ms; it is queued")
+	assert.Contains(t, text, `"came":["queued"]`)
+	status, text = r.do(http.MethodGet, Root+"messages/"+id+"?state=delivered", "")
+	assert.Equal(t, http.StatusConflict, status, "it does not wait")
 	assert.Contains(t, text, "has not reached the state delivered: it is queued")
 	var done sync.WaitGroup
 	done.Go(func() { r.api(http.MethodPost, "deliveries", `{"message":"`+id+`","outcome":"read"}`, nil) })
@@ -100,6 +104,8 @@ func TestMessageWaitsForAState(t *testing.T) {
 	}
 	assert.Equal(t, []string{"queued", "delivered", "read"}, states, "read implies delivered")
 	status, _ = r.do(http.MethodGet, Root+"messages/msg-99?wait=10ms", "")
+	assert.Equal(t, http.StatusRequestTimeout, status)
+	status, _ = r.do(http.MethodGet, Root+"messages/msg-99", "")
 	assert.Equal(t, http.StatusNotFound, status)
 }
 
@@ -121,7 +127,9 @@ func TestCallsWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	var got struct{ Calls []WebhookCall }
-	r.api(http.MethodGet, "calls?wait=10ms", "", &got)
+	status, _ := r.do(http.MethodGet, Root+"calls?wait=10ms", "")
+	assert.Equal(t, http.StatusRequestTimeout, status)
+	r.api(http.MethodGet, "calls", "", &got)
 	assert.Empty(t, got.Calls)
 	receipt, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", CallbackURL: r.hook.URL + "/d?key=top-secret&s=%s"})
 	require.NoError(t, err)
@@ -130,7 +138,10 @@ func TestCallsWait(t *testing.T) {
 	assert.Equal(t, receipt.ID, got.Calls[0].Message)
 	assert.NotContains(t, got.Calls[0].URL, "top-secret")
 	last := got.Calls[0].Exchange
-	r.api(http.MethodGet, fmt.Sprintf("calls?after=%d&wait=10ms", last), "", &got)
+	status, text := r.do(http.MethodGet, Root+"calls?about=failed&wait=10ms", "")
+	assert.Equal(t, http.StatusRequestTimeout, status)
+	assert.Contains(t, text, "others are delivered → 200 for "+receipt.ID)
+	r.api(http.MethodGet, fmt.Sprintf("calls?after=%d", last), "", &got)
 	assert.Empty(t, got.Calls)
 	for _, wrong := range []string{"status=ok", "after=-1", "limit=0", "wait=2h", "color=red"} {
 		status, _ := r.do(http.MethodGet, Root+"calls?"+wrong, "")
@@ -143,8 +154,7 @@ func TestManyProgramsWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for range maxPrograms {
-		_, err := r.live.subscribe(ofPrograms)
-		require.NoError(t, err)
+		require.NoError(t, r.live.join(ofPrograms))
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+Root+"messages?wait=5s", nil)
 	require.NoError(t, err)

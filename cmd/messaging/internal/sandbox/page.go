@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
-	"fmt"
 	"hash/fnv"
 	"html/template"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -51,7 +51,7 @@ func (s *Sandbox) parsePages() *template.Template {
 		},
 		"object":     func(pairs ...string) map[string]string { return pairMap(pairs) },
 		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
-		"duplicates": func(refuse bool) map[string]bool { return map[string]bool{"refuseDuplicates": refuse} },
+		"setting":    func(name string, on bool) map[string]bool { return map[string]bool{name: on} },
 		"operations": operationNames,
 		"channels":   table.Channels,
 		"key":        key,
@@ -75,15 +75,16 @@ func pairMap(pairs []string) map[string]string {
 	return m
 }
 
-// static serves the script, the stylesheet and the icon.
+// static serves the scripts, the stylesheet and the icon.
 func static(w http.ResponseWriter, r *http.Request) {
+	const script = "text/javascript; charset=utf-8"
 	types := map[string]string{
-		"script.js": "text/javascript; charset=utf-8", "style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml",
+		"script.js": script, "events.js": script, "style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml",
 	}
 	name := r.PathValue("name")
 	text, err := web.ReadFile("web/" + name)
 	if types[name] == "" || err != nil {
-		fail(w, http.StatusNotFound, fmt.Errorf("there is no file %q", clip(name, 40)))
+		failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
 		return
 	}
 	w.Header().Set("Content-Type", types[name])
@@ -95,10 +96,10 @@ type frame struct {
 	Title, Active string
 	Token         string // of the page
 	Root, Space   string
-	Version       string // what the page has: see fragments
-	Fragments     *fragments
+	Rows          *rows
 	Unread        int
 	Faults        int
+	Steps         int // of the scenario
 	Advanced      string
 	Balance       string
 	Dropped       int
@@ -110,7 +111,7 @@ type frame struct {
 }
 
 // render writes a page. The caller does not hold mu.
-func (s *Sandbox) render(w http.ResponseWriter, r *http.Request, name, title string, content any) {
+func (s *Sandbox) render(w http.ResponseWriter, r *http.Request, status int, name, title string, content any) {
 	s.mu.Lock()
 	f := frame{
 		Title: title, Active: name, Token: s.page, Root: s.root, Space: s.space, Balance: s.service.Balance(), Dropped: s.book.dropped,
@@ -120,20 +121,107 @@ func (s *Sandbox) render(w http.ResponseWriter, r *http.Request, name, title str
 		f.Unread += c.Unread
 	}
 	s.faults.expire(time.Now())
-	f.Faults = len(s.faults.rules)
+	f.Faults, f.Steps = len(s.faults.rules), len(s.scenario)
 	if s.advanced > 0 {
 		f.Advanced = short(s.advanced)
 	}
 	s.mu.Unlock()
-	f.Version, f.Fragments = s.seen.begin(r.Header.Get(versionHeader), s.pages())
+	f.Rows = &rows{s.pages(), strings.Fields(r.Header.Get(rowsHeader))}
 	var page bytes.Buffer
 	if err := s.pages().ExecuteTemplate(&page, name, f); err != nil {
-		fail(w, http.StatusInternalServerError, fmt.Errorf("the page cannot be shown: %w", err))
+		failed(w, &refusal{http.StatusInternalServerError, "the page cannot be shown: " + err.Error(), nil})
 		return
 	}
-	s.seen.end(f.Version, f.Fragments)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
 	_, _ = page.WriteTo(w)
+}
+
+// rowsHeader says which rows a page has: it gets the others whole, and of these a stand-in.
+const rowsHeader = "X-Sandbox-Rows"
+
+// rows are the parts of a page that are sent only if the browser does not have them.
+type rows struct {
+	pages *template.Template
+	known []string
+}
+
+// Row returns an element with this ID by a template, or a stand-in without content if the page has the same already.
+func (r *rows) Row(name, tag, id string, data any) (template.HTML, error) {
+	var text bytes.Buffer
+	if err := r.pages.ExecuteTemplate(&text, name, data); err != nil {
+		return "", err
+	}
+	hash := key(text.String())
+	if slices.Contains(r.known, hash) {
+		return template.HTML("<" + tag + ` id="` + template.HTMLEscapeString(id) + `" data-same></` + tag + ">"), nil //nolint:gosec // escaped
+	}
+	return template.HTML("<" + tag + ` data-row="` + hash + `"` + strings.TrimPrefix(text.String(), "<"+tag)), nil //nolint:gosec // by a template
+}
+
+// isByPerson reports whether a request is that of a browser for a page.
+func isByPerson(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// pageMissing answers for a path that there is not: with a page for a browser, and an error in JSON for a program.
+func (s *Sandbox) pageMissing(w http.ResponseWriter, r *http.Request) {
+	if !isByPerson(r) {
+		failed(w, &refusal{http.StatusNotFound, "there is no such path: " + Root + "openapi.json lists them", nil})
+		return
+	}
+	s.render(w, r, http.StatusNotFound, "missing", "Not found", clip(r.URL.Path, maxName))
+}
+
+type connectView struct {
+	Start    *startView
+	Settings Settings
+	Contract string
+	Spaces   []Space
+	Scenario []way
+}
+
+func (s *Sandbox) pageConnect(w http.ResponseWriter, r *http.Request) {
+	v := connectView{Start: s.start(r), Settings: s.readSettings(), Spaces: s.owner.list()}
+	text, _ := s.config.Contract.MarshalJSON() // it was parsed
+	v.Contract = document.Parse(text).Indented()
+	s.mu.Lock()
+	v.Scenario = s.scenarioCode()
+	s.mu.Unlock()
+	s.render(w, r, http.StatusOK, "connect", "Connect", v)
+}
+
+type faultsView struct {
+	Kinds    []faultKind
+	Rules    []ruleView
+	Settings Settings
+	Recent   []Exchange
+	Messages int
+	To       string // the recipient that the next fault is for
+}
+
+type ruleView struct {
+	ID                   int
+	Names, Amount, Scope string
+}
+
+func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
+	v := faultsView{Kinds: faultKinds(), To: clip(r.URL.Query().Get("to"), maxName)}
+	s.mu.Lock()
+	now := time.Now()
+	s.faults.expire(now)
+	for _, rule := range s.faults.rules {
+		v.Rules = append(v.Rules, ruleView{rule.ID, strings.Join(rule.Faults, " or "), rule.Amount(now), rule.Scope()})
+	}
+	v.Settings = s.settings()
+	for _, x := range slices.Backward(s.traffic.all) {
+		if x.Fault != "" && len(v.Recent) < 20 {
+			v.Recent = append(v.Recent, s.shown(x))
+		}
+	}
+	v.Messages = len(s.book.byID)
+	s.mu.Unlock()
+	s.render(w, r, http.StatusOK, "faults", "Faults", v)
 }
 
 // short writes a duration without its zero parts.

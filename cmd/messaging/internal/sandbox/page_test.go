@@ -1,10 +1,8 @@
 package sandbox
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -16,29 +14,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// fetch returns a page and how many bytes of it went over the wire, compressed.
-func (r *rig) fetch(path, version string) (page string, wire int) {
+// fetch returns a page for a browser that has rows already.
+func (r *rig) fetch(path, has string) string {
 	r.t.Helper()
-	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+Root+path, nil)
-	require.NoError(r.t, err)
-	req.Header.Set("Accept-Encoding", "gzip")
-	req.Header.Set(versionHeader, version)
-	resp, err := r.http.Do(req)
-	require.NoError(r.t, err)
-	defer resp.Body.Close()
-	require.Equal(r.t, "gzip", resp.Header.Get("Content-Encoding"))
-	compressed, err := io.ReadAll(resp.Body)
-	require.NoError(r.t, err)
-	z, err := gzip.NewReader(strings.NewReader(string(compressed)))
-	require.NoError(r.t, err)
-	text, err := io.ReadAll(z)
-	require.NoError(r.t, err)
-	return string(text), len(compressed)
+	status, page := r.do(http.MethodGet, Root+path, "", rowsHeader, has)
+	require.Equal(r.t, http.StatusOK, status)
+	return page
 }
 
 func TestEventCostsWhatChanged(t *testing.T) {
@@ -49,20 +36,20 @@ func TestEventCostsWhatChanged(t *testing.T) {
 		seeded = append(seeded, messagingtest.Sent{From: "ACME", To: fmt.Sprintf("+63917%07d", i%500), Text: fmt.Sprintf("Message %d: %x", i, i*7919*104729)})
 	}
 	r.service.Seed(seeded...)
-	r.messages(maxLimit)
 	require.Eventually(t, func() bool { return r.spaces.Messages() == len(seeded) }, 2*time.Minute, 5*time.Millisecond)
 	path := "?channel=sms&to=639170000007&from=ACME"
-	page, whole := r.fetch(path, "")
-	version := regexp.MustCompile(`sandbox-version" content="(\w+)"`).FindStringSubmatch(page)[1]
+	page := r.fetch(path, "")
+	has := ""
+	for _, row := range regexp.MustCompile(`data-row="(\w+)"`).FindAllStringSubmatch(page, -1) {
+		has += " " + row[1]
+	}
 	r.sendSMS("ACME", "+639170000007", "One more")
-	changed, wire := r.fetch(path, version)
-	t.Logf("the whole page is %d bytes on the wire, an event %d", whole, wire)
-	assert.Less(t, wire, 20<<10)
-	assert.Less(t, wire, whole)
+	changed := r.fetch(path, has)
+	t.Logf("the whole page has %d bytes, an event %d", len(page), len(changed))
+	assert.Less(t, len(changed), len(page)/3)
 	contains(t, changed, "One more")
 	assert.Greater(t, count(changed, "data-same"), 90)
-	unknown, _ := r.fetch(path, "of-another-run")
-	assert.Zero(t, count(unknown, "data-same"), "what is not known is whole")
+	assert.Zero(t, count(r.fetch(path, "of-another-run"), "data-same"), "what is not known is whole")
 	assert.Equal(t, 100, count(page, "data-thread"), "the list has pages")
 	contains(t, r.page("?page=2"), "101–200 of 500")
 }
@@ -170,30 +157,18 @@ func TestHARExport(t *testing.T) {
 	r := newRig(t, Config{})
 	r.sendSMS("ACME", ana, "Hi")
 	r.exchange(1)
-	var got struct{ Log harLog }
-	r.api(http.MethodGet, "traffic.har", "", &got)
-	assert.Equal(t, "1.2", got.Log.Version)
-	require.Len(t, got.Log.Entries, 1)
-	e := got.Log.Entries[0]
-	assert.Equal(t, r.url+"/sms/send", e.Request.URL)
-	assert.Equal(t, http.StatusOK, e.Response.Status)
-	assert.True(t, json.Valid([]byte(e.Request.PostData.Text)))
-	assert.Equal(t, "Bearer "+masked, headerIn(e.Request.Headers, "Authorization"))
-}
-
-func TestMatchesHaveValues(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, Config{})
-	status, _ := r.do(http.MethodPost, "/sms/send", `{"from":"ACME","to":"`+ana+`","text":"Hé","password":"x","dlrReport":1,"dlrCallback":"http://127.0.0.1:1/d?key=top-secret"}`)
-	require.Equal(t, http.StatusOK, status)
-	values := map[string]string{}
-	for _, m := range r.exchange(1).Matches {
-		values[m.Name] = m.Value
+	_, text := r.do(http.MethodGet, Root+"traffic.har", "")
+	log := document.Parse([]byte(text)).At("log")
+	assert.Equal(t, "1.2", log.At("version").Text())
+	require.Len(t, log.At("entries").List(), 1)
+	e := log.At("entries.0")
+	assert.Equal(t, r.url+"/sms/send", e.At("request.url").Text())
+	assert.Equal(t, "200", e.At("response.status").Text())
+	assert.True(t, json.Valid([]byte(e.At("request.postData.text").Text())))
+	assert.Contains(t, text, `{"name":"Authorization","value":"Bearer `+masked+`"}`)
+	for _, member := range []string{"startedDateTime", "time", "cache", "timings.wait", "request.queryString", "response.content.mimeType", "response.redirectURL"} {
+		assert.True(t, e.At(member).Exists(), "HTTP Archive 1.2 requires %s", member)
 	}
-	assert.Equal(t, "Hé", values["text"])
-	assert.Equal(t, masked, values["password"])
-	assert.Equal(t, masked, values["Authorization"])
-	assert.Equal(t, "http://127.0.0.1:1/d?key="+masked, values["dlrCallback"])
 }
 
 func TestKeepRestoresSettings(t *testing.T) {
@@ -204,11 +179,8 @@ func TestKeepRestoresSettings(t *testing.T) {
 	s := box.Sandbox()
 	require.NoError(t, s.advance(time.Hour))
 	require.NoError(t, s.setDelivery("", ana, outcomeChoice{Name: outcomeFailed}))
-	balance, form, on, lag := "12.50", formJSON, true, "5s"
-	_, err = s.patchSettings(nil, settingsBody{
-		Balance: &balance, WebhookForm: &form, RefuseDuplicates: &on, ListingLag: &lag,
-		Webhooks: map[string]string{"sms": "http://127.0.0.1:1/kept", "chatapp1": "http://127.0.0.1:1/kept"},
-	})
+	_, err = s.patchSettings(newCall([]byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
+		"webhooks":{"sms":"http://127.0.0.1:1/kept","chatapp1":"http://127.0.0.1:1/kept"}}`)))
 	require.NoError(t, err)
 	s.service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "gone"})
 	require.Eventually(t, func() bool { return s.remove("m-1") }, 2*time.Minute, 5*time.Millisecond)
@@ -219,6 +191,7 @@ func TestKeepRestoresSettings(t *testing.T) {
 	assert.Equal(t, "1h0m0s", now.Advanced)
 	assert.Equal(t, "12.50", now.Balance)
 	assert.True(t, now.RefuseDuplicates)
+	assert.True(t, now.RefuseClosed)
 	assert.Equal(t, "5s", now.ListingLag)
 	assert.Equal(t, formJSON, now.WebhookForm)
 	assert.Equal(t, map[string]string{"sms": "http://127.0.0.1:1/flag", "chatapp1": "http://127.0.0.1:1/kept"}, now.Webhooks, "a flag wins")
@@ -241,4 +214,137 @@ func TestKeepRestoresTheBalanceAfterAKill(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "cp", file, copied).CombinedOutput()
 	require.NoError(t, err, string(out))
 	assert.Equal(t, "1.50", newRig(t, Config{Keep: copied}).service.Balance())
+}
+
+func TestListShowsFailures(t *testing.T) {
+	t.Parallel()
+	hook := newHook(t)
+	hook.status = http.StatusInternalServerError
+	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r.api(http.MethodPost, "deliveries", `{"to":"+639180000001","outcome":"failed"}`, nil)
+	failed := r.sendSMS("ACME", "+639180000001", "fails")
+	r.settled(failed, func(m Message) bool { return m.State == "failed" })
+	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"+639180000002","text":"Yes"}`, nil)
+	for _, isRead := range []bool{false, true} {
+		if isRead {
+			r.api(http.MethodPost, "seen", `{"channel":"sms","to":"+639180000001"}`, nil)
+		}
+		page := r.page("")
+		contains(t, page, `<span class="tick bad" role="img" aria-label="failed"`, isRead)
+		contains(t, page, "webhook failed", isRead)
+	}
+}
+
+func TestLinkToAMessageThatIsGone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.sendSMS("ACME", ana, "Hi")
+	status, page := r.do(http.MethodGet, Root+"?message=msg-99", "")
+	assert.Equal(t, http.StatusNotFound, status)
+	contains(t, page, "This message is gone")
+}
+
+// TestUnknownPathIsAPage for a person, and neither it nor its favicon is traffic.
+func TestUnknownPathIsAPage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	for _, path := range []string{Root + "page/nothing", "/nothing", "/sms"} {
+		status, page := r.do(http.MethodGet, path, "", "Accept", "text/html,*/*")
+		assert.Equal(t, http.StatusNotFound, status, path)
+		contains(t, page, "There is nothing at <bdi>"+path, path)
+	}
+	status, _ := r.do(http.MethodGet, "/favicon.ico", "")
+	assert.Equal(t, http.StatusSeeOther, status)
+	_, traffic := r.do(http.MethodGet, Root+"traffic", "")
+	assert.Contains(t, traffic, `"exchanges":[]`)
+	status, text := r.do(http.MethodGet, "/nothing", "")
+	assert.Equal(t, http.StatusNotFound, status)
+	assert.NotContains(t, text, "<html", "a program gets the response of the service")
+	r.exchange(1)
+}
+
+func TestEachTryHasItsTime(t *testing.T) {
+	t.Parallel()
+	hook := newHook(t)
+	hook.status = http.StatusInternalServerError
+	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r.api(http.MethodPost, "clock", `{"advance":"24h"}`, nil)
+	var got struct{ Calls []Call }
+	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Yes"}`, &got)
+	require.Len(t, got.Calls, tries+1)
+	for i, call := range got.Calls[1:] {
+		assert.True(t, call.At.After(got.Calls[i].At), "%v, then %v", got.Calls[i].At, call.At)
+	}
+	assert.True(t, got.Calls[0].At.After(time.Now().Add(23*time.Hour)), "on the clock")
+}
+
+func TestKeepKeepsTheToken(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "kept")
+	token := ""
+	for _, config := range []Config{{Keep: file}, {Keep: file}, {Keep: file, Token: "my-token"}, {Keep: file}} {
+		box, err := New(config)
+		require.NoError(t, err)
+		now := box.Sandbox().service.Token
+		switch {
+		case config.Token != "":
+			assert.Equal(t, config.Token, now)
+		case token != "":
+			assert.Equal(t, token, now)
+		}
+		token = now
+		require.NoError(t, box.Close())
+	}
+}
+
+// TestWindow tells of a conversation to which the platform takes templates alone, and refuses others if it is asked to.
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	for _, hasWebhook := range []bool{true, false} {
+		config := Config{}
+		if hasWebhook {
+			config.Webhooks = newReceiver(t).webhooks()
+		}
+		r := newRig(t, config)
+		send := func(content string) int {
+			status, _ := r.do(http.MethodPost, "/chatapp2/send", `{"messaging_product":"whatsapp","to":"`+ana+`",`+content+`}`)
+			return status
+		}
+		const text, template = `"type":"text","text":{"body":"Hi"}`, `"type":"template","template":{"name":"order","language":{"code":"en"}}`
+		page := "?channel=chatapp2&to=639171234567"
+		assert.Equal(t, http.StatusOK, send(text), "at the start nothing is refused")
+		r.messages(1)
+		contains(t, r.page(page), "Outside the 24-hour window")
+		r.api(http.MethodPatch, "settings", `{"refuseClosed":true}`, nil)
+		assert.Equal(t, http.StatusBadRequest, send(text))
+		assert.Equal(t, http.StatusOK, send(template))
+		r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","text":"Yes"}`, nil)
+		contains(t, r.page(page), "Inside the 24-hour window for 24h")
+		assert.Equal(t, http.StatusOK, send(text))
+		r.api(http.MethodPost, "clock", `{"advance":"25h"}`, nil)
+		contains(t, r.page(page), "Outside the 24-hour window")
+		assert.Equal(t, http.StatusBadRequest, send(text))
+		contains(t, r.page("page/faults"), "refused, as by the platform")
+		r.api(http.MethodPatch, "settings", `{"refuseClosed":false}`, nil)
+		assert.Equal(t, http.StatusOK, send(text))
+	}
+}
+
+// TestReaderKeepsTheWindow: while somebody reads, newer messages do not push the lines away.
+func TestReaderKeepsTheWindow(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	var seeded []messagingtest.Sent
+	for i := range 300 {
+		seeded = append(seeded, messagingtest.Sent{ID: fmt.Sprint("m-", i), From: "ACME", To: ana, Text: fmt.Sprint("text ", i)})
+	}
+	r.service.Seed(seeded...)
+	r.messages(len(seeded))
+	_, page := r.do(http.MethodGet, Root+"?channel=sms&to=639171234567", "", readerHeader, "m-150")
+	assert.Contains(t, page, `id="m-m-150"`)
+	assert.NotContains(t, page, `id="m-m-149"`)
+	assert.Contains(t, page, `id="m-m-249"`)
+	assert.NotContains(t, page, `id="m-m-250"`)
+	assert.Contains(t, page, `data-total="300"`)
+	assert.Contains(t, page, "data-newest=")
 }

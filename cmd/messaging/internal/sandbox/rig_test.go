@@ -128,7 +128,9 @@ func (r *rig) messages(want int) []Message {
 	r.t.Helper()
 	var found []Message
 	require.Eventually(r.t, func() bool {
-		found, _ = r.find(query{limit: maxLimit}) // there is no cursor
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		found = r.find(query{limit: MaxMessages})
 		return len(found) >= want
 	}, 2*time.Minute, 5*time.Millisecond)
 	return found

@@ -61,11 +61,15 @@ func samples() []sample {
 
 type sampleBody struct {
 	Sample string `json:"sample"`
-	To     string `json:"to"` // a fictitious number by default
+	To     string `json:"to,omitempty"` // a fictitious number by default
 }
 
 // postSample sends a sample to the service, over the network, as a program does.
-func (s *Sandbox) postSample(r *http.Request, body sampleBody) (any, error) {
+func (s *Sandbox) postSample(r *request) (any, error) {
+	body, err := bodyOf[sampleBody](r)
+	if err != nil {
+		return nil, err
+	}
 	all := samples()
 	i := slices.IndexFunc(all, func(sample sample) bool { return sample.Name == body.Sample })
 	if i < 0 {
@@ -75,7 +79,7 @@ func (s *Sandbox) postSample(r *http.Request, body sampleBody) (any, error) {
 	if to == "" {
 		to = firstMessage().To
 	}
-	client, err := s.ownClient(r)
+	client, err := s.ownClient(r.Request)
 	if err != nil {
 		return nil, err
 	}

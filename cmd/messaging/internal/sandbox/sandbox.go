@@ -16,11 +16,11 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// How many calls of webhooks are made and wait.
-const (
-	maxWorkers = 8
-	maxReports = 10_000
-)
+// maxWorkers is on how many messages reports of delivery are made at once.
+const maxWorkers = 8
+
+// chatWindow is for how long after a recipient of chat app 2 wrote anything but a template can be sent to them.
+const chatWindow = 24 * time.Hour
 
 // Config is how a sandbox is set up. The zero value is the default contract without webhooks.
 type Config struct {
@@ -53,11 +53,11 @@ type Sandbox struct {
 	pages   func() *template.Template
 	mask    masker
 	log     console
-	seen    fragmentCache // what pages have
 
 	ctx     context.Context //nolint:containedctx // it lasts as long as the sandbox
 	stop    context.CancelFunc
 	workers sync.WaitGroup
+	slots   chan struct{} // of workers
 
 	resetting sync.Mutex // held while the ledger is emptied
 	follower  func()     // ends the goroutine that follows the ledger; guarded by resetting
@@ -73,10 +73,10 @@ type Sandbox struct {
 	lag       time.Duration
 	form      string // in which webhooks are called
 	duplicate bool   // whether duplicates are refused
+	closed    bool   // whether messages to closed conversations are refused
 	traffic   trafficLog
-	serial    int                  // of exchanges
-	reports   [maxWorkers][]report // by worker: those on one message stay in order
-	wake      *sync.Cond           // reports have come, or the sandbox is closing
+	serial    int    // of exchanges
+	scenario  []step // what was done on the page
 }
 
 // newSandbox starts a sandbox. The caller closes it. The error is of the file to keep messages in.
@@ -88,10 +88,9 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 		identity: who, owner: owner, service: service, table: config.Contract.Table(), config: config, live: newHub(), form: formQuery,
 		mask: newMasker(service, config.Contract.Table()), log: console{print: config.Log, space: who.space},
 		webhooks: map[messagingtest.Channel]string{}, outcomes: map[outcomeKey]outcomeChoice{}, underWay: map[string]*Exchange{},
-		book: newBook(who.bounds), traffic: newTrafficLog(who.bounds),
+		book: newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
 	}
 	s.pages = sync.OnceValue(s.parsePages)
-	s.wake = sync.NewCond(&s.mu)
 	s.routes = s.routed()
 	maps.Copy(s.webhooks, config.Webhooks)
 	if config.Keep != "" {
@@ -102,9 +101,6 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	}
 	service.Watch(s.arrived)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	for worker := range maxWorkers {
-		s.workers.Go(func() { s.reportAll(worker) })
-	}
 	s.resetting.Lock()
 	s.follow()
 	s.resetting.Unlock()
@@ -122,9 +118,6 @@ func (s *Sandbox) close() error {
 	s.follower()
 	s.resetting.Unlock()
 	s.stop()
-	s.mu.Lock()
-	s.wake.Broadcast()
-	s.mu.Unlock()
 	s.live.close()
 	s.service.Close()
 	s.workers.Wait()
@@ -157,9 +150,9 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.book.byID[m.ID]
-	before := messagingtest.DeliveryState("")
-	if isNew := e == nil; isNew {
-		e = newEntry(&m, s.table)
+	before, say := messagingtest.DeliveryState(""), ""
+	if e == nil {
+		e = newEntry(&m, s.table, s.mask)
 		e.accepted = s.advanced
 		if x := cmp.Or(s.underWay[m.RequestID], s.traffic.byRequest(m.RequestID)); x != nil && m.FallbackOf == "" {
 			e.exchange, e.fault = x.ID, x.Fault
@@ -169,29 +162,28 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 			// The service has no delivery of SMS of its own accord. Changes brings the state.
 			s.service.SetOutcome(m.ID, s.outcomeFor(m.Channel, m.To).outcome())
 		}
-		s.live.announce(fmt.Sprintf("New message to %s by %s", clip(m.To, maxName), channelName(m.Channel)))
+		say = fmt.Sprintf("New message to %s by %s", clip(m.To, maxName), channelName(m.Channel))
 		s.log.message(e)
 	} else {
 		before = e.Sent.State
 		if before == m.State {
 			return
 		}
+		m.Body = e.Sent.Body // without secrets
 		e.Sent = &m
 	}
+	reached := []messagingtest.DeliveryState{m.State}
 	if m.State == messagingtest.StateRead && before != messagingtest.StateDelivered {
-		e.reach(messagingtest.StateDelivered, cmp.Or(m.StateAt, s.now()))
+		reached = []messagingtest.DeliveryState{messagingtest.StateDelivered, m.State}
 	}
-	e.reach(m.State, cmp.Or(m.StateAt, s.now()))
+	for _, state := range reached {
+		e.reach(state, cmp.Or(m.StateAt, s.now()))
+		if state != before && state != "" && m.CallbackURL != "" {
+			s.enqueue(e, state)
+		}
+	}
 	s.store(record{Sent: e.Sent, States: e.States, Balance: s.service.Balance()})
-	if m.State != before && m.CallbackURL != "" {
-		if m.State == messagingtest.StateRead && before != messagingtest.StateDelivered {
-			s.enqueue(report{e.ID, messagingtest.StateDelivered})
-		}
-		if m.State != "" {
-			s.enqueue(report{e.ID, m.State})
-		}
-	}
-	s.live.notify(aboutMessages)
+	s.live.notify(say)
 }
 
 // add enters a message or an answer. The caller holds mu.
@@ -217,7 +209,7 @@ func (s *Sandbox) remove(id string) bool {
 	s.book.remove(e)
 	s.forget([]*entry{e})
 	s.store(record{Removed: id})
-	s.live.notify(aboutMessages)
+	s.live.notify("")
 	return true
 }
 
@@ -229,13 +221,13 @@ func (s *Sandbox) reset() error {
 	s.service.Reset()
 	s.mu.Lock()
 	s.book = newBook(s.bounds)
-	s.traffic, s.reports, s.faults = newTrafficLog(s.bounds), [maxWorkers][]report{}, faultRules{}
+	s.traffic, s.faults, s.scenario = newTrafficLog(s.bounds), faultRules{}, nil
 	var err error
 	if s.keep != nil {
 		err = s.keep.compact(s.records())
 	}
 	s.mu.Unlock()
 	s.follow()
-	s.live.notify(aboutMessages | aboutTraffic | aboutFaults)
+	s.live.notify("")
 	return err
 }

@@ -59,8 +59,9 @@ func TestMessagesWait(t *testing.T) {
 	assert.Equal(t, "4821", got.Messages[0].Code)
 
 	last := got.Messages[0].ID
-	r.api(http.MethodGet, "messages?to=+639171234567&wait=10ms&after="+last, "", &got)
-	assert.Empty(t, got.Messages, "nothing is newer")
+	status, text := r.do(http.MethodGet, Root+"messages?to=+639171234567&wait=10ms&after="+last, "")
+	assert.Equal(t, http.StatusRequestTimeout, status, "nothing is newer")
+	assert.Contains(t, text, "no such message came within 10ms; the newest are SMS to +639171234567: Code 4821, SMS to +639170000000: for somebody else")
 	send(ana, "Code 9137")
 	r.api(http.MethodGet, "messages?to=639171234567&wait=30s&after="+last, "", &got)
 	require.Len(t, got.Messages, 1)
@@ -237,9 +238,7 @@ func TestResetEmptiesEverything(t *testing.T) {
 	r.messages(1)
 	r.api(http.MethodPost, "faults", `{"fault":"slow","n":1}`, nil)
 	r.api(http.MethodPost, "reset", "", nil)
-	found, err := r.find(query{limit: 1})
-	require.NoError(t, err)
-	assert.Empty(t, found)
+	assert.Empty(t, r.messages(0))
 	assert.Empty(t, r.service.Sent())
 	contains(t, r.page(""), "No messages yet")
 	contains(t, r.page("page/traffic"), "No traffic")
@@ -264,7 +263,7 @@ func TestBookIsBounded(t *testing.T) {
 	b := newBook(defaultBounds())
 	sent := func(i int, text string) *entry {
 		m := messagingtest.Sent{ID: fmt.Sprint("msg-", i), Channel: messagingtest.ChannelSMS, To: fmt.Sprint("+63917", i%100), Text: text}
-		return newEntry(&m, contract.Default().Table())
+		return newEntry(&m, contract.Default().Table(), masker{})
 	}
 	for i := range MaxMessages + 500 {
 		b.add(sent(i, "Hi"))
@@ -337,11 +336,11 @@ func TestKeepRestoresMessagesAndAnswers(t *testing.T) {
 	r.mu.Unlock()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, 4, strings.Count(string(text), "\n"), "two messages, an answer and the settings")
+	assert.Equal(t, 5, strings.Count(string(text), "\n"), "two messages, an answer, the token and the settings")
 	r.api(http.MethodPost, "reset", "", nil)
 	text, err = os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, 1, strings.Count(string(text), "\n"), "the settings stay")
+	assert.Equal(t, 2, strings.Count(string(text), "\n"), "the token and the settings stay")
 }
 
 func TestKeepNamesTheWrongLine(t *testing.T) {
@@ -375,11 +374,14 @@ func TestSandboxSpeaksTheContract(t *testing.T) {
 	require.NoError(t, err)
 	r := newRig(t, Config{Contract: names})
 	receipt, err := r.client(messaging.WithContract(names)).SMS.Send(t.Context(), sms.Message{
-		From: "ACME", To: ana, Text: "Hi", CallbackURL: r.hook.URL + "/?s=%s",
+		From: "ACME", To: ana, Text: "Hi", CallbackURL: r.hook.URL + "/?s=%s", ReferenceID: "order-1",
 	})
 	require.NoError(t, err)
 	r.settled(receipt.ID, func(m Message) bool { return len(m.Calls) == 1 && !m.Pending })
 	assert.Equal(t, "DELIVRD", r.hook.requests()[0].URL.Query().Get("s"), "the word of the contract")
 	r.exchange(1)
-	contains(t, r.page("page/traffic?exchange=1"), "<code><bdi>body</bdi></code></td><td>text</td>")
+	assert.Equal(t, "Hi", r.exchange(1).Text, "by the name of the contract")
+	tx, err := r.client(messaging.WithContract(names)).SMS.Find(t.Context(), "order-1")
+	require.NoError(t, err)
+	assert.Equal(t, "DELIVRD", tx.DeliveryStatus, "and so in a listing")
 }

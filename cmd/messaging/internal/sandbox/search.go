@@ -13,7 +13,8 @@ import (
 type search struct {
 	number string // its digits, without what stands before them at home or abroad
 	words  []string
-	is     string // one of the filters
+	digits []string // of each word that may be a number, or ""
+	is     string   // one of the filters
 	marked *regexp.Regexp
 }
 
@@ -36,6 +37,7 @@ func newSearch(text, is string) search {
 	s.number = numberIn(text)
 	var patterns []string
 	for _, word := range s.words {
+		s.digits = append(s.digits, numberIn(word))
 		patterns = append(patterns, regexp.QuoteMeta(word))
 	}
 	if len(patterns) > 0 {
@@ -103,16 +105,13 @@ func (s search) inPeer(c *conversation) bool {
 
 // inEntry reports whether all words are in a message, its IDs, or the number that it goes to.
 func (s search) inEntry(c *conversation, e *entry) bool {
-	all := []string{clip(e.wholeText(), maxSearched), e.ID}
-	if m := e.Sent; m != nil {
-		all = append(all, m.From, m.RequestID, m.ReferenceID, m.Template)
+	for i, word := range s.words {
+		isNumber := s.digits[i] != "" && strings.Contains(c.key.peer, s.digits[i])
+		if !isNumber && !strings.Contains(e.lower, word) && !strings.Contains(e.names, word) {
+			return false
+		}
 	}
-	text := strings.ToLower(strings.Join(append(all, c.Peer), "\n"))
-	isMissing := func(word string) bool {
-		number := numberIn(word)
-		return !strings.Contains(text, word) && (number == "" || !strings.Contains(c.key.peer, number))
-	}
-	return !slices.ContainsFunc(s.words, isMissing)
+	return true
 }
 
 // preview returns the part of a text that matches, marked, or its beginning.

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"testing"
 
@@ -71,11 +73,33 @@ func TestTrafficSearch(t *testing.T) {
 	r.api(http.MethodGet, "calls?wait=30s", "", &calls)
 	r.exchange(2)
 	for query, want := range map[string]int{"0917 123": 2, "parcel": 2, receipt.ID: 2, "nothing such": 0, "delivered": 1} {
-		assert.Equal(t, want, count(r.page("page/traffic?q="+url.QueryEscape(query)), `<li id="x-`), query)
+		assert.Equal(t, want, count(r.page("page/traffic?q="+url.QueryEscape(query)), `id="x-`), query)
 	}
 	page := r.page("page/traffic")
 	contains(t, page, "+639171234567")
 	contains(t, page, "Parcel")
 	contains(t, r.page("page/traffic?exchange=1"), "/_sandbox/?message="+receipt.ID, "a link to the message")
 	contains(t, r.page("?message="+receipt.ID), "page/traffic?exchange=1", "and back")
+}
+
+// BenchmarkSearch looks through ten thousand messages, beside a plain listing of them.
+func BenchmarkSearch(b *testing.B) {
+	box, err := New(Config{})
+	require.NoError(b, err)
+	defer func() { _ = box.Close() }()
+	s := box.Sandbox()
+	for i := range MaxMessages {
+		m := messagingtest.Sent{
+			ID: fmt.Sprint("m-", i), Channel: messagingtest.ChannelSMS, From: "ACME", To: fmt.Sprintf("+63917%07d", i/2), Kind: "text",
+			Text: fmt.Sprintf("Your parcel %d arrives today between nine and eleven; reply STOP to end", i),
+		}
+		s.book.add(newEntry(&m, s.table, s.mask))
+	}
+	for name, query := range map[string]string{"plain": "", "a number": "?q=0917+000+4321", "words": "?q=parcel+missing", "every message": "?q=parcel+today"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s.routes.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, Root+query, nil))
+			}
+		})
+	}
 }

@@ -93,10 +93,10 @@ func TestChangesNeedAToken(t *testing.T) {
 	r := newRig(t, Config{})
 	changes := []string{
 		"POST replies", "POST messages/msg-1/repeat", "POST deliveries", "POST clock", "POST faults", "DELETE faults", "PATCH settings",
-		"POST seen", "POST reset", "DELETE messages/msg-1", "POST samples", "DELETE faults/1", "POST spaces", "DELETE spaces/no-such",
+		"POST seen", "POST reset", "DELETE messages/msg-1", "POST samples", "DELETE faults/1", "POST spaces", "DELETE spaces/no-such", "DELETE scenario",
 	}
 	mutating := 0
-	for operation := range operations(t) {
+	for operation := range described(t) {
 		if !strings.HasPrefix(operation, "GET ") {
 			mutating++
 		}

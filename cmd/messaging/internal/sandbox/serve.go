@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -20,8 +21,8 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	s.serial++
 	x := &Exchange{ID: s.serial, At: s.now(), Direction: "request", Method: clip(r.Method, maxName)}
 	s.mu.Unlock()
-	began := time.Now()
-	path, query, _ := strings.Cut(r.URL.RequestURI(), "?")
+	began, target := time.Now(), r.URL.RequestURI()
+	path, _, _ := strings.Cut(target, "?")
 	x.Operation = operationAt(s.table, path)
 	request := &tail{ReadCloser: r.Body}
 	header := r.Header.Clone()
@@ -32,7 +33,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(context.WithValue(messagingtest.WithFault(r.Context(), fault), exchangeKey{}, x))
 	defer func() {
 		x.Millis = millis(time.Since(began))
-		s.finish(x, query, path, header, request, response)
+		s.finish(x, target, header, request, response)
 	}()
 	s.service.ServeHTTP(response, r)
 }
@@ -51,59 +52,34 @@ func (s *Sandbox) arrived(r *http.Request, _ messagingtest.Fault, requestID stri
 
 // await waits until the sandbox has the message of a request, so that a program that has the response finds it.
 func (s *Sandbox) await(ctx context.Context, x *Exchange) {
-	const patience = time.Second
-	if !strings.HasSuffix(x.Operation, ".send") || x.requestID() == "" {
-		return
-	}
-	sub, err := s.live.subscribe(ofPrograms)
-	if err != nil {
-		return
-	}
-	defer s.live.leave(sub)
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		s.mu.Lock()
-		has := s.book.byRequest[x.requestID()] != nil
-		s.mu.Unlock()
-		if has {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.ctx.Done():
-			return
-		case <-sub.wake:
-			s.live.take(sub)
-		}
+	if x.isSend() && x.requestID() != "" {
+		_, _ = s.until(ctx, time.Second, func() bool { return s.book.byRequest[x.requestID()] != nil })
 	}
 }
 
 // finish completes an exchange with the service and enters it.
-func (s *Sandbox) finish(x *Exchange, query, path string, header http.Header, request *tail, response *recorder) {
-	contentType := header.Get("Content-Type")
-	target := path
-	if query != "" {
-		target += "?" + query
+func (s *Sandbox) finish(x *Exchange, target string, header http.Header, request *tail, response *recorder) {
+	mask := s.mask
+	if callback := s.describe(x, request.kept.Bytes()); callback != "" {
+		mask = mask.with(callback, s.table.WebhookDelivery.Placeholders)
 	}
-	x.URL = shorten(s.mask.url(target, nil), maxURL)
-	x.RequestHeader, x.ResponseHeader = s.mask.header(header), s.mask.header(response.header)
-	body := request.kept.Bytes()
-	x.RequestBody, x.RequestSize = s.requestBody(x.Operation, contentType, request), request.size
-	x.ResponseBody, x.ResponseSize = s.mask.body("", response.shown.String()), response.size
-	x.Status = response.status
-	s.describe(x, header, query, body, response.shown.Bytes())
-	if response.status >= http.StatusBadRequest {
-		x.Reason = clip(firstText(document.Parse(response.shown.Bytes()), s.table.Errors.Message), maxLine)
-		if x.Fault == "" {
-			x.Hint = clip(hint(s.table, x.Operation, x.Method, path, header, parsed(body)), maxLine)
+	x.URL, x.RequestHeader, x.ResponseHeader = mask.url(target), mask.header(header), mask.header(response.header)
+	if x.RequestSize = request.size; x.RequestSize <= maxRead { // a longer one is not read whole, nor are its secrets
+		x.RequestBody = mask.body(header.Get("Content-Type"), request.kept.String())
+	}
+	x.ResponseBody, x.ResponseSize, x.Status = mask.body("", response.shown.String()), response.size, response.status
+	if x.Status >= http.StatusBadRequest {
+		body := document.Parse(response.shown.Bytes())
+		for _, path := range s.table.Errors.Message {
+			if x.Reason = clip(body.At(path).Text(), maxLine); x.Reason != "" {
+				break
+			}
 		}
 	}
-	if !strings.HasSuffix(x.Operation, ".send") {
+	if !x.isSend() {
 		x.Verdict = ""
 	} else if x.Verdict == "" {
-		x.Verdict = verdictOf(response.status)
+		x.Verdict = verdictOf(x.Status)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,20 +93,7 @@ func (s *Sandbox) finish(x *Exchange, query, path string, header http.Header, re
 	case x.Status >= http.StatusBadRequest:
 		s.log.refused(x)
 	}
-	s.live.notify(aboutTraffic | aboutMessages)
-}
-
-// requestBody returns the beginning of what a program sent, without secrets. One that is longer than the service reads is not shown.
-func (s *Sandbox) requestBody(operation, contentType string, request *tail) string {
-	if request.size > maxRead {
-		return ""
-	}
-	const looked = 4 * maxShown // masks are short: what stands behind that does not come into view
-	body := s.mask.body(contentType, clip(request.kept.String(), looked))
-	if callback := callbackIn(s.table, operation, request.kept.Bytes()); callback != "" {
-		body = s.maskCallback(body, callback)
-	}
-	return clip(body, maxShown)
+	s.live.notify("")
 }
 
 // shown returns a copy of an exchange with what the ledger holds by now. The caller holds mu.
@@ -139,12 +102,54 @@ func (s *Sandbox) shown(x *Exchange) Exchange {
 	if e := s.book.byRequest[x.requestID()]; e != nil && len(x.requestIDs) > 0 {
 		c.Message, c.InLedger = e.ID, true
 	}
-	if c.Message != "" && c.Direction == "callback" {
-		if e := s.book.byID[c.Message]; e != nil {
-			c.To, c.Text = clip(e.Peer, maxName), clip(e.preview, previewText)
-		}
+	if e := s.book.byID[c.Message]; e != nil && c.Direction == "callback" {
+		c.To, c.Text = clip(e.Peer, maxName), clip(e.preview, previewText)
+	}
+	if c.Fault != "" && c.isSend() {
+		c.Conclusion = s.conclusion(x)
 	}
 	return c
+}
+
+// conclusion says what a client did after a fault, and what the ledger holds. The caller holds mu.
+func (s *Sandbox) conclusion(x *Exchange) string {
+	did, processed := "The client has not asked again", 0
+	ids := x.requestIDs
+	for _, later := range s.traffic.all {
+		if later.ID <= x.ID || later.Direction != "request" {
+			continue
+		}
+		isSame := x.Reference != "" && later.Reference == x.Reference || later.RequestBody == x.RequestBody && x.RequestBody != ""
+		what := ""
+		switch {
+		case later.Operation == x.Operation && isSame:
+			what, ids = "sent it again", append(ids[:len(ids):len(ids)], later.requestIDs...)
+		case later.Operation == sectionList && later.asksFor(x):
+			what = "looked it up"
+		}
+		if what != "" && did == "The client has not asked again" {
+			did = fmt.Sprintf("The client %s after %v", what, later.At.Sub(x.At).Round(10*time.Millisecond))
+		}
+	}
+	for _, id := range ids {
+		if s.book.byRequest[id] != nil {
+			processed++
+		}
+	}
+	often := map[int]string{0: "was never processed", 1: "was processed once", 2: "was processed twice"}[processed]
+	if often == "" {
+		often = "was processed " + itoa(processed) + " times"
+	}
+	return did + ". The message " + often + "."
+}
+
+// asksFor reports whether a listing is filtered by the reference of a message, or by its recipient if it has none.
+func (x *Exchange) asksFor(message *Exchange) bool {
+	want := message.Reference
+	if want == "" {
+		want = strings.TrimPrefix(message.To, "+")
+	}
+	return want != "" && strings.Contains(x.URL+x.RequestBody, want)
 }
 
 // tail reads a body and keeps what the service reads of it.
@@ -202,14 +207,4 @@ func (r *recorder) Write(p []byte) (int, error) {
 	r.size += n
 	r.shown.Write(p[:min(n, max(0, maxShown-r.shown.Len()))])
 	return n, err
-}
-
-// firstText returns the text at the first of these paths that has one.
-func firstText(n document.Node, paths []string) string {
-	for _, path := range paths {
-		if text := n.At(path).Text(); text != "" {
-			return text
-		}
-	}
-	return ""
 }

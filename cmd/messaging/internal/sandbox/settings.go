@@ -1,8 +1,8 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +17,7 @@ type Settings struct {
 	Advanced         string            `json:"advanced"`
 	Balance          string            `json:"balance"`
 	RefuseDuplicates bool              `json:"refuseDuplicates"`
+	RefuseClosed     bool              `json:"refuseClosed"` // free-form messages of chat app 2 to recipients who have not written for 24 hours
 	ListingLag       string            `json:"listingLag"`
 	Webhooks         map[string]string `json:"webhooks"` // without secrets
 	WebhookForm      string            `json:"webhookForm"`
@@ -25,13 +26,12 @@ type Settings struct {
 // settings returns what is set. The caller holds mu.
 func (s *Sandbox) settings() Settings {
 	now := Settings{
-		Clock: s.now(), Advanced: s.advanced.String(), Balance: s.service.Balance(),
-		RefuseDuplicates: s.duplicate, ListingLag: s.lag.String(), Webhooks: map[string]string{},
-		WebhookForm: s.form,
+		Clock: s.now(), Advanced: s.advanced.String(), Balance: s.service.Balance(), RefuseDuplicates: s.duplicate, RefuseClosed: s.closed,
+		ListingLag: s.lag.String(), Webhooks: map[string]string{}, WebhookForm: s.form,
 	}
 	for channel, target := range s.webhooks {
 		if target != "" {
-			now.Webhooks[string(channel)] = s.maskedWebhook(channel)
+			now.Webhooks[string(channel)] = s.mask.with(target, nil).url(target)
 		}
 	}
 	return now
@@ -47,40 +47,60 @@ func isBalance(text string) bool {
 	return regexp.MustCompile(`^\d{1,12}(\.\d{1,2})?$`).MatchString(text)
 }
 
+// settingsBody is what changes. What is nil stays.
 type settingsBody struct {
-	Balance          *string           `json:"balance"`
-	RefuseDuplicates *bool             `json:"refuseDuplicates"`
-	ListingLag       *string           `json:"listingLag"`
-	Webhooks         map[string]string `json:"webhooks"`
-	WebhookForm      *string           `json:"webhookForm"`
+	Balance          *string           `json:"balance,omitempty"`
+	RefuseDuplicates *bool             `json:"refuseDuplicates,omitempty"`
+	RefuseClosed     *bool             `json:"refuseClosed,omitempty"`
+	ListingLag       *string           `json:"listingLag,omitempty"`
+	Webhooks         map[string]string `json:"webhooks,omitempty"`
+	WebhookForm      *string           `json:"webhookForm,omitempty"`
 }
 
-func (s *Sandbox) patchSettings(_ *http.Request, body settingsBody) (any, error) {
-	var lag time.Duration
-	if body.ListingLag != nil {
-		d, err := time.ParseDuration(*body.ListingLag)
-		if err != nil || d < 0 || d > maxAdvance {
-			return nil, errors.New("listingLag must be a duration of at least zero, such as 30s")
-		}
-		lag = d
+// everySetting returns the body that sets what is set now. The caller holds mu.
+func (s *Sandbox) everySetting() settingsBody {
+	body := settingsBody{new(s.service.Balance()), &s.duplicate, &s.closed, new(s.lag.String()), map[string]string{}, &s.form}
+	for channel, target := range s.webhooks {
+		body.Webhooks[string(channel)] = target
 	}
-	if body.Balance != nil && !isBalance(*body.Balance) {
-		return nil, errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50")
-	}
-	if body.WebhookForm != nil && !slices.Contains([]string{formQuery, formForm, formJSON}, *body.WebhookForm) {
-		return nil, errors.New("webhookForm must be query, form or json")
+	return body
+}
+
+func (s *Sandbox) patchSettings(r *request) (any, error) {
+	body, err := bodyOf[settingsBody](r)
+	if err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.set(body); err != nil {
+		return nil, err
+	}
+	s.note("PATCH settings", body)
+	s.live.notify("")
+	return s.settings(), nil
+}
+
+// set changes settings, all of them or none. A webhook that is named as it is shown is taken out of the body. The caller holds mu.
+func (s *Sandbox) set(body settingsBody) error {
+	lag, err := parseDuration("listingLag", *cmp.Or(body.ListingLag, new("")))
+	switch {
+	case err != nil || lag < 0 || lag > maxAdvance:
+		return errors.New("listingLag must be a duration of at least zero, such as 30s")
+	case body.Balance != nil && !isBalance(*body.Balance):
+		return errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50")
+	case body.WebhookForm != nil && !slices.Contains([]string{formQuery, formForm, formJSON}, *body.WebhookForm):
+		return errors.New("webhookForm must be query, form or json")
+	}
 	for channel, target := range body.Webhooks {
-		c := messagingtest.Channel(channel)
+		now := s.webhooks[messagingtest.Channel(channel)]
 		switch {
-		case channelName(c) == "" || target != "" && webURL(target) == "" || len(target) > maxURL:
-			return nil, errors.New("webhooks must hold http or https URLs of up to 4 KiB for " + channelNames())
-		case strings.Contains(target, masked) && target == s.maskedWebhook(c):
+		case !slices.Contains(channels(), messagingtest.Channel(channel)) || target != "" && webURL(target) == "" || len(target) > maxURL:
+			return errors.New("webhooks must hold http or https URLs of up to 4 KiB for " + channelNames())
+		case strings.Contains(target, masked) && target == s.mask.with(now, nil).url(now):
 			delete(body.Webhooks, channel) // as it was shown, so it stays
 		case strings.Contains(target, masked):
-			return nil, errors.New("the URL of the webhook has " + masked + " in place of a secret: write the whole URL")
+			return errors.New("the URL of the webhook has " + masked + " in place of a secret: write the whole URL")
 		}
 	}
 	if body.Balance != nil {
@@ -89,6 +109,10 @@ func (s *Sandbox) patchSettings(_ *http.Request, body settingsBody) (any, error)
 	if body.RefuseDuplicates != nil {
 		s.duplicate = *body.RefuseDuplicates
 		s.service.RefuseDuplicates(s.duplicate)
+	}
+	if body.RefuseClosed != nil {
+		s.closed = *body.RefuseClosed
+		s.service.SetWindow(map[bool]time.Duration{true: chatWindow}[s.closed])
 	}
 	if body.ListingLag != nil {
 		s.lag = lag
@@ -100,13 +124,5 @@ func (s *Sandbox) patchSettings(_ *http.Request, body settingsBody) (any, error)
 	for channel, target := range body.Webhooks {
 		s.webhooks[messagingtest.Channel(channel)] = target
 	}
-	s.storeState()
-	s.live.notify(aboutFaults | aboutMessages)
-	return s.settings(), nil
-}
-
-// maskedWebhook returns the URL of a webhook as it is shown. The caller holds mu.
-func (s *Sandbox) maskedWebhook(channel messagingtest.Channel) string {
-	target := s.webhooks[channel]
-	return s.mask.url(target, secretsOf(target, nil).names)
+	return nil
 }

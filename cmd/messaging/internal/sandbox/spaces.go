@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,16 +40,16 @@ const (
 )
 
 var (
-	errNoSuchSpace = errors.New("there is no such space: a request with the token makes it, or POST spaces")
+	errNoSuchSpace = &refusal{http.StatusNotFound, "there is no such space: a request with the token makes it, or POST spaces", nil}
 	errSpaceName   = errors.New("the name of a space has 1 to 64 letters, digits, hyphens and underscores")
-	errSpaces      = fmt.Errorf("there are %d spaces in use: DELETE spaces/NAME ends one", maxSpaces)
+	errSpaces      = &refusal{http.StatusServiceUnavailable, "there are " + itoa(maxSpaces) + " spaces in use: DELETE spaces/NAME ends one", nil}
 )
 
 var spaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // New starts a sandbox. The caller closes it. The error is of the file to keep messages in.
 func New(config Config) (*Spaces, error) {
-	config.Token = cmp.Or(config.Token, rand.Text())
+	config.Token = cmp.Or(config.Token, keptToken(config.Keep), rand.Text())
 	s := &Spaces{config: config, others: map[string]*space{}}
 	var err error
 	if s.main, err = newSandbox(config, newIdentity(), s); err != nil {
@@ -161,15 +161,15 @@ func (s *Spaces) renew(old *Sandbox) error {
 		_, err := s.open(old.space, old.page)
 		return err
 	}
-	if err := old.close(); err != nil {
-		return errors.Join(errKeep, err)
+	if old.close() != nil {
+		return errKeep
 	}
-	if err := emptyFile(s.config.Keep); err != nil {
-		return errors.Join(errKeep, err)
+	if s.config.Keep != "" && os.Truncate(s.config.Keep, 0) != nil {
+		return errKeep
 	}
 	renewed, err := newSandbox(s.config, old.identity, s)
 	if err != nil {
-		return errors.Join(errKeep, err)
+		return errKeep
 	}
 	s.main = renewed
 	return nil
@@ -213,25 +213,25 @@ func (s *Spaces) list() []Space {
 // user gave it, and addr where it listens. Other hosts are refused, so that no page of another site reaches the sandbox by a
 // name of its own that leads here, and so is what a browser sends for a page of another site.
 func (s *Spaces) Handler(listen string, addr net.Addr) http.Handler {
-	return compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isPage := strings.HasPrefix(r.URL.Path, Root) || s.isHome(r)
 		if isPage {
 			secure(w.Header())
 		}
 		switch {
 		case !isHost(r.Host, listen, addr):
-			fail(w, http.StatusMisdirectedRequest, errors.New("the sandbox answers to the address that it listens on, and to no other host"))
+			failed(w, &refusal{http.StatusMisdirectedRequest, "the sandbox answers to the address that it listens on, and to no other host", nil})
 			return
 		case isForeign(r):
-			fail(w, http.StatusForbidden, errors.New("a page of another site reads and sends nothing here"))
+			failed(w, &refusal{http.StatusForbidden, "a page of another site reads and sends nothing here", nil})
 			return
 		case isPage && !s.mayEnter(r):
 			w.Header().Set("WWW-Authenticate", `Basic realm="sandbox", charset="UTF-8"`)
-			fail(w, http.StatusUnauthorized, errors.New("the password that was printed at the start is asked for"))
+			failed(w, &refusal{http.StatusUnauthorized, "the password that was printed at the start is asked for", nil})
 			return
 		}
 		s.route(w, r)
-	}))
+	})
 }
 
 // isHome reports whether a request is for the root of the address, which leads to the page unless the contract has an operation there.
@@ -243,9 +243,6 @@ func (s *Spaces) isHome(r *http.Request) bool {
 func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
 	main := s.Sandbox()
 	isPage := strings.HasPrefix(r.URL.Path, Root)
-	if isPage && s.serveSpaces(main, w, r) {
-		return
-	}
 	name, hasToken := main.spaceOf(r)
 	target, err := s.named(name, hasToken)
 	switch {
@@ -255,6 +252,11 @@ func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
 		target.routes.ServeHTTP(w, r)
 	case s.isHome(r):
 		http.Redirect(w, r, target.root, http.StatusSeeOther)
+	case r.Method == http.MethodGet && r.URL.Path == "/favicon.ico":
+		http.Redirect(w, r, Root+"static/icon.svg", http.StatusSeeOther)
+	case isByPerson(r) && operationAt(target.table, r.URL.Path) == "":
+		secure(w.Header())
+		target.pageMissing(w, r)
 	default:
 		target.serve(w, r)
 	}
@@ -263,7 +265,10 @@ func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
 // spaceOf returns the space that a request names, and whether it has the token. What named it is taken out of the request.
 func (s *Sandbox) spaceOf(r *http.Request) (name string, hasToken bool) {
 	if rest, ok := strings.CutPrefix(r.URL.EscapedPath(), Root+"spaces/"); ok {
-		name, rest, _ = strings.Cut(rest, "/")
+		var isWithin bool
+		if name, rest, isWithin = strings.Cut(rest, "/"); !isWithin { // the space itself
+			return "", false
+		}
 		r.URL.RawPath = Root + rest
 		r.URL.Path = Root + strings.TrimPrefix(r.URL.Path, Root+"spaces/"+name+"/")
 		hasToken = s.hasToken(r) || equal(r.Header.Get(tokenHeader), s.page)
@@ -280,41 +285,28 @@ func (s *Sandbox) spaceOf(r *http.Request) (name string, hasToken bool) {
 	return cmp.Or(r.Header.Get(spaceHeader), name), hasToken || equal(r.Header.Get(tokenHeader), s.page)
 }
 
-// serveSpaces serves the operations on spaces themselves, and reports whether the request is one.
-func (s *Spaces) serveSpaces(main *Sandbox, w http.ResponseWriter, r *http.Request) bool {
-	path := strings.TrimPrefix(r.URL.Path, Root)
-	if path != "spaces" && (r.Method != http.MethodDelete || !regexp.MustCompile(`^spaces/[^/]+$`).MatchString(path)) {
-		return false
+func (s *Sandbox) postSpace(r *request) (any, error) {
+	body, err := bodyOf[struct {
+		Name string `json:"name"`
+	}](r)
+	if err == nil && body.Name == "" {
+		err = errSpaceName
 	}
-	switch {
-	case path == "spaces" && r.Method == http.MethodGet:
-		respond(w, http.StatusOK, map[string]any{"spaces": s.list()})
-	case path == "spaces" && r.Method == http.MethodPost:
-		changing(main, func(_ *http.Request, body struct {
-			Name string `json:"name"`
-		},
-		) (any, error) {
-			if body.Name == "" {
-				return nil, errSpaceName
-			}
-			made, err := s.named(body.Name, true)
-			if err != nil {
-				return nil, err
-			}
-			return Space{Name: made.space, URL: made.root}, nil
-		})(w, r)
-	case r.Method == http.MethodDelete && path != "spaces":
-		changing(main, func(*http.Request, struct{}) (any, error) {
-			if !s.end(strings.TrimPrefix(path, "spaces/")) {
-				return nil, errNoSuchSpace
-			}
-			return struct{}{}, nil
-		})(w, r)
-	default:
-		w.Header().Set("Allow", "GET, POST")
-		fail(w, http.StatusMethodNotAllowed, errors.New("the methods of this path are GET, POST"))
+	if err != nil {
+		return nil, err
 	}
-	return true
+	made, err := s.owner.named(body.Name, true)
+	if err != nil {
+		return nil, err
+	}
+	return Space{Name: made.space, URL: made.root}, nil
+}
+
+func (s *Sandbox) deleteSpace(r *request) (any, error) {
+	if !s.owner.end(r.PathValue("name")) {
+		return nil, errNoSuchSpace
+	}
+	return done(nil)
 }
 
 // mayEnter reports whether a request has the password, or the service's token, or whether none is asked for.

@@ -16,13 +16,13 @@ import (
 // startView is how a program begins: with the real address and token, by the contract of the sandbox.
 type startView struct {
 	Base, Token string
-	Ways        []startWay
+	Ways        []way
 	Samples     []sampleView
 	IsPassword  bool // the token is not the only thing that is asked for
 }
 
-// A startWay is a way to send a first message.
-type startWay struct{ ID, Name, Code string }
+// A way is code in one language.
+type way struct{ ID, Name, Code string }
 
 type sampleView struct{ Name, Title string }
 
@@ -38,7 +38,7 @@ func (s *Sandbox) start(r *http.Request) *startView {
 	}
 	target := v.Base + request.URL.RequestURI()
 	header := headerOf(request)
-	v.Ways = []startWay{
+	v.Ways = []way{
 		{"curl", "curl", curlStart(request.Method, target, header, body)},
 		{"go", "Go", s.goStart(v.Base, v.Token)},
 		{"python", "Python", pythonStart(request.Method, target, header, body)},

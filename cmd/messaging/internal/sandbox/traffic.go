@@ -72,7 +72,7 @@ func (s *Sandbox) pageTraffic(w http.ResponseWriter, r *http.Request) {
 	if v.Selected != nil {
 		v.Curl = v.Selected.curl("http://" + r.Host)
 	}
-	s.render(w, r, "traffic", "Traffic", v)
+	s.render(w, r, http.StatusOK, "traffic", "Traffic", v)
 }
 
 // parsePositive returns a number of a query, or 0.

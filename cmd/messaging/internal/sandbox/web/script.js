@@ -4,7 +4,7 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const meta = (name, within = document) => $(`meta[name="sandbox-${name}"]`, within)?.content;
   const root = meta("root");
-  let token = meta("token"), version = meta("version");
+  let token = meta("token");
 
   // morph makes one element like another, and keeps what is the same: focus, scroll positions and open details stay.
   // An element that the server sent without content, because this page has it already, stays as it is.
@@ -20,12 +20,12 @@
       return;
     }
     if (from.dataset.kept !== undefined) return; // a medium that was loaded
-    if (from.id === "pill" || from.dataset.tabbed !== undefined) return; // what the user chose
-    for (const { name } of [...from.attributes]) {
-      if (!to.hasAttribute(name) && !(name === "open" && from.nodeName === "DETAILS")) from.removeAttribute(name);
-    }
-    for (const { name, value } of [...to.attributes]) {
-      if (from.getAttribute(name) !== value) from.setAttribute(name, value);
+    if (from.id === "pill") return;
+    const chosen = from.closest("[data-tabbed]") ? ["hidden", "aria-selected", "tabindex"] : from.nodeName === "DETAILS" ? ["open"] : [];
+    for (const name of new Set([...from.getAttributeNames(), ...to.getAttributeNames()])) {
+      if (chosen.includes(name)) continue; // by the user
+      if (!to.hasAttribute(name)) from.removeAttribute(name);
+      else if (from.getAttribute(name) !== to.getAttribute(name)) from.setAttribute(name, to.getAttribute(name));
     }
     if (["INPUT", "TEXTAREA", "SELECT"].includes(from.nodeName)) return; // what was typed stays
     morphChildren(from, to);
@@ -59,7 +59,7 @@
 
   // show loads a page and puts it in the place of this one.
   let loading = null, leading = false; // leading: the user goes to another page
-  async function show(url, { push = false, whole = false } = {}) {
+  async function show(url, { push = false } = {}) {
     if (leading && !push) {
       refresh(); // later: what the user asked for comes first
       return;
@@ -68,30 +68,27 @@
     const mine = (loading = new AbortController());
     leading = push;
     try {
-      await replace(url, push, whole, mine);
+      await replace(url, push, mine);
     } finally {
       if (loading === mine) leading = false;
     }
   }
 
-  async function replace(url, push, whole, mine) {
+  async function replace(url, push, mine) {
     let page;
     try {
-      const headers = { Accept: "text/html" };
-      if (!whole) headers["X-Sandbox-Version"] = version;
+      const headers = { Accept: "text/html", "X-Sandbox-Rows": all("[data-row]").map((row) => row.dataset.row).join(" ") };
+      const here = whereIs();
+      if (!push && here && !here.isAtEnd) headers["X-Sandbox-Reader"] = here.first; // the window of lines stays with the reader
       const response = await fetch(url, { signal: mine.signal, headers });
       page = new DOMParser().parseFromString(await response.text(), "text/html");
+      connection(true);
     } catch (err) {
       if (err.name !== "AbortError") connection(false);
       return;
     }
     if (mine.signal.aborted || !$("main", page)) return;
-    if (all("[data-same]", page).some((same) => !document.getElementById(same.id))) {
-      show(url, { push, whole: true }); // this page does not have what the server thinks
-      return;
-    }
     token = meta("token", page); // another, if the sandbox was started again
-    version = meta("version", page);
     saveDraft();
     const before = whereIs();
     const bar = $("header.bar"), main = $("main");
@@ -118,12 +115,11 @@
     const log = $("#log");
     if (!log) return null;
     const rest = log.scrollHeight - log.scrollTop - log.clientHeight;
-    const edge = log.getBoundingClientRect().top;
-    const read = all(".entry", log).find((entry) => entry.getBoundingClientRect().bottom > edge);
+    const edge = log.getBoundingClientRect().top, entries = all(".entry", log);
+    const read = entries.find((entry) => entry.getBoundingClientRect().bottom > edge);
     return {
-      peer: peerOf(log), at: log.dataset.at, isAtEnd: rest < 80 && !log.dataset.newest,
+      peer: peerOf(log), at: log.dataset.at, isAtEnd: rest < 80 && !log.dataset.newest, first: entries[0].id.slice(2),
       read: read?.id, top: read?.getBoundingClientRect().top,
-      ids: new Set(all(".entry", log).map((entry) => entry.id)),
     };
   }
 
@@ -142,42 +138,44 @@
     if (!isSame || (isAsked && before.at !== log.dataset.at)) {
       if (at) at.scrollIntoView({ block: new URL(location.href).searchParams.has("message") ? "center" : "nearest" });
       else log.scrollTop = log.scrollHeight;
-      pill(0);
+      if (!isSame) known = Number(log.dataset.total);
     } else if (before.isAtEnd && !log.dataset.newest) {
       log.scrollTop = log.scrollHeight;
-      pill(0);
     } else {
       const read = before.read && document.getElementById(before.read);
       if (read) log.scrollTop += read.getBoundingClientRect().top - before.top; // one above it may be gone
-      pill(waiting + all(".entry.in", log).filter((entry) => !before.ids.has(entry.id)).length);
     }
-    // Where the window of a long conversation ends before the newest message, the number of unread ones tells of new ones.
-    if (log.dataset.newest && isSame) pill(Math.max(waiting, JSON.parse(log.dataset.seen).unread));
+    pill();
+    ends.disconnect();
+    ends.observe(log);
   }
 
+  // A log that gets lower, because a notice or the keyboard takes some room, still shows its end.
+  let wasAtEnd = true;
+  const ends = new ResizeObserver(([{ target }]) => { if (wasAtEnd) target.scrollTop = target.scrollHeight; });
+
   // pill says how many messages came while somebody read further up.
-  let waiting = 0;
-  function pill(count) {
-    waiting = count;
-    const button = $("#pill");
-    if (!button) return;
-    button.hidden = !count;
-    button.textContent = count + " new";
+  let known = 0, waiting = 0; // known: how many messages there were when the end was last in view
+  function pill() {
+    const log = $("#log"), button = $("#pill");
+    wasAtEnd = whereIs().isAtEnd;
+    if (wasAtEnd) known = Number(log.dataset.total);
+    waiting = Number(log.dataset.total) - known;
+    button.hidden = waiting <= 0;
+    button.textContent = waiting + " new";
   }
 
   function toEnd() {
     const log = $("#log");
     if (log.dataset.newest) show(log.dataset.newest, { push: true });
     log.scrollTop = log.scrollHeight;
-    pill(0);
-    seen();
   }
 
   document.addEventListener("scroll", (event) => {
-    if (event.target.id === "log" && whereIs().isAtEnd && waiting) {
-      pill(0);
-      seen();
-    }
+    if (event.target.id !== "log") return;
+    const waited = waiting;
+    pill();
+    if (waited && !waiting) seen();
   }, true);
 
   // Drafts belong to their conversations, and survive a reload.
@@ -218,7 +216,7 @@
 
   function seen() {
     const log = $("#log");
-    if (!log || document.hidden || waiting || log.dataset.newest) return;
+    if (!log || document.hidden || waiting || log.dataset.newest || !log.checkVisibility()) return;
     const open = JSON.parse(log.dataset.seen);
     if (open.unread) call("POST", root + "seen", { channel: open.channel, to: open.to, from: open.from });
   }
@@ -233,7 +231,7 @@
       });
       const result = await response.json();
       if (response.status === 403 && !isAgain) { // the sandbox was started again
-        await show(location.href, { whole: true });
+        await show(location.href);
         return call(method, path, body, true);
       }
       if (!response.ok) throw new Error(result.error || response.statusText);
@@ -248,7 +246,7 @@
     const note = document.createElement("p");
     note.className = isBad ? "toast bad" : "toast";
     note.textContent = text;
-    $("#toasts").append(note);
+    $("#toasts").replaceChildren(note);
     setTimeout(() => note.remove(), isBad ? 8000 : 3500);
   }
 
@@ -287,21 +285,40 @@
     if (!document.hidden && due) refresh();
   });
 
+  // listen hears of changes. A browser opens six connections at most, so tabs share one stream, and where they cannot, hidden ones close theirs.
   function listen() {
-    const events = new EventSource(root + "events");
-    events.onopen = () => {
-      connection(true);
-      refresh(); // what happened meanwhile
+    if (window.SharedWorker) {
+      const { port } = new SharedWorker(root + "static/events.js");
+      port.onmessage = ({ data }) => heard(data);
+      addEventListener("pagehide", () => port.postMessage("gone"));
+      addEventListener("pageshow", (event) => event.persisted && location.reload());
+      return;
+    }
+    let events;
+    const open = () => {
+      if (document.hidden || events) return;
+      events = new EventSource(root + "events");
+      events.onopen = () => heard({ up: true });
+      events.onerror = () => {
+        heard({ up: false });
+        if (events?.readyState === EventSource.CLOSED) {
+          events = null;
+          setTimeout(open, 2000);
+        }
+      };
+      events.onmessage = (message) => heard(JSON.parse(message.data));
     };
-    events.onerror = () => {
-      connection(false);
-      if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
-    };
-    events.onmessage = (message) => {
-      const event = JSON.parse(message.data);
-      if (event.say) $("#say").textContent = event.say;
-      refresh();
-    };
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) events = events?.close();
+      else open();
+    });
+    open();
+  }
+
+  function heard({ up = true, say }) {
+    connection(up);
+    if (say) $("#say").textContent = say;
+    if (up) refresh();
   }
 
   // act does what a button or a form asks of the API.

@@ -1,0 +1,206 @@
+package sandbox
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// maxSteps is how many steps a scenario has. Later ones are not recorded.
+const maxSteps = 100
+
+// A step is a call of the API that repeats what was done on the page. In its texts, the name of another step's message stands between
+// NUL characters.
+type step struct {
+	method, path, body string
+	name               string // of the message or answer that it brings, if it brings one
+	id                 string // that the message has now
+}
+
+// recorded returns an operation that is a step of the scenario if it succeeds.
+func (s *Sandbox) recorded(act operation) operation {
+	return func(_ *Sandbox, r *request) (any, error) {
+		body, err := io.ReadAll(http.MaxBytesReader(r.w, r.Body, maxRequest))
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body)) // which repeats the error
+		if err != nil {
+			return act(s, r)
+		}
+		response, err := act(s, r)
+		if err == nil {
+			s.record(r, body, response)
+		}
+		return response, err
+	}
+}
+
+// record adds a step.
+func (s *Sandbox) record(r *request, body []byte, response any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := step{method: r.Method, path: strings.TrimPrefix(r.URL.Path, Root), body: string(body)}
+	about := formNode(body)
+	switch next.path {
+	case "scenario":
+		return
+	case "seen":
+		from := about.At("from").Text()
+		if c := s.book.conversation(messagingtest.Channel(about.At("channel").Text()), about.At("to").Text(), from); c != nil {
+			s.awaited(c.last())
+		}
+		return
+	}
+	for _, id := range []string{about.At("message").Text(), r.PathValue("id")} {
+		name := s.awaited(s.book.byID[id])
+		if name != "" {
+			next.body = strings.ReplaceAll(next.body, strconv.Quote(id), `"`+name+`"`)
+			next.path = strings.ReplaceAll(next.path+"/", "/"+id+"/", "/"+name+"/")
+			next.path = strings.TrimSuffix(next.path, "/")
+		}
+	}
+	if answer, ok := response.(map[string]any); ok && next.path == "replies" {
+		next.id, _ = answer["id"].(string)
+	}
+	s.addStep(next)
+}
+
+// awaited returns the name of a message, and adds a step that waits for it unless there is one. The caller holds mu.
+func (s *Sandbox) awaited(e *entry) (name string) {
+	if e == nil {
+		return ""
+	}
+	path := pageURL("messages", "channel", string(e.Channel), "to", e.peer)
+	for _, known := range s.scenario {
+		if known.id == e.ID {
+			return known.name
+		}
+		if strings.HasPrefix(known.path, path) {
+			name = "&after=" + known.name
+		}
+	}
+	if e.Answer != nil {
+		return ""
+	}
+	return s.addStep(step{method: http.MethodGet, path: path + "&wait=10s" + name, id: e.ID})
+}
+
+// addStep adds a step and returns the name of its message. The caller holds mu.
+func (s *Sandbox) addStep(next step) string {
+	if len(s.scenario) == maxSteps {
+		return ""
+	}
+	if next.id != "" {
+		next.name = "\x00m" + itoa(len(s.scenario)+1) + "\x00"
+	}
+	s.scenario = append(s.scenario, next)
+	return next.name
+}
+
+func (s *Sandbox) deleteScenario(*request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scenario = nil
+	s.live.notify("")
+	return done(nil)
+}
+
+// A dialect is how a language writes the steps of a scenario.
+type dialect struct {
+	id, name, begin string
+	quote           func(string) string
+	before, after   string // of a name within a text
+	bind, call      string // a step whose message is named later, and any other: with NAME, METHOD, PATH and BODY
+}
+
+// scenarioCode returns the scenario in each language. The caller holds mu.
+func (s *Sandbox) scenarioCode() (ways []way) {
+	goQuote := func(text string) string {
+		if strings.Contains(text, "`") {
+			return strconv.Quote(text)
+		}
+		return "`" + text + "`"
+	}
+	for _, d := range []dialect{
+		{"scenario-curl", "curl", shellBegin, shellWord, `"$`, `"`, "NAME=$(call METHOD PATH BODY | id)\n", "call METHOD PATH BODY\n"},
+		{"scenario-go", "Go", goBegin, goQuote, " + ", " + ", "NAME := call(METHOD, PATH, BODY)\n", "call(METHOD, PATH, BODY)\n"},
+		{
+			"scenario-js", "JavaScript", scriptBegin, quoted, " + ", " + ", "const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n",
+		},
+	} {
+		code := d.begin
+		for i, step := range s.scenario {
+			line := d.call
+			for _, later := range s.scenario[i+1:] {
+				if step.name != "" && strings.Contains(later.path+later.body, step.name) {
+					line = d.bind
+				}
+			}
+			name := strings.Trim(step.name, "\x00")
+			code += strings.NewReplacer(
+				"NAME", name, "METHOD", d.quote(step.method), "PATH", d.text(step.path), "BODY", d.text(step.body),
+			).Replace(line)
+		}
+		ways = append(ways, way{d.id, d.name, code})
+	}
+	return ways
+}
+
+// text writes a text of a step.
+func (d *dialect) text(text string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(text, "\x00") {
+		if i%2 == 1 {
+			b.WriteString(d.before + part + d.after)
+		} else {
+			b.WriteString(d.quote(part))
+		}
+	}
+	return b.String()
+}
+
+// What begins a scenario in each language.
+const (
+	shellBegin = `call() { curl -sf -X "$1" "$MESSAGING_BASE_URL/_sandbox/$2" -H "Authorization: Bearer $MESSAGING_TOKEN" --json "$3"; }
+id() { jq -r '.id // .messages[-1].id'; }
+
+`
+	goBegin = `// call makes a request to the sandbox and returns the ID of the message or answer in its response.
+call := func(method, path, body string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, os.Getenv("MESSAGING_BASE_URL")+"/_sandbox/"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("MESSAGING_TOKEN"))
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var got struct {
+		ID, Error string
+		Messages  []struct{ ID string }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || response.StatusCode != http.StatusOK {
+		t.Fatal(method, path, response.Status, got.Error)
+	}
+	for _, message := range got.Messages {
+		got.ID = message.ID
+	}
+	return got.ID
+}
+
+`
+	scriptBegin = "// call makes a request to the sandbox and returns the ID of the message or answer in its response.\n" +
+		"async function call(method, path, body) {\n" +
+		"  const headers = { Authorization: `Bearer ${process.env.MESSAGING_TOKEN}`, \"Content-Type\": \"application/json\" };\n" +
+		"  const response = await fetch(`${process.env.MESSAGING_BASE_URL}/_sandbox/${path}`, { method, headers, body: body || undefined });\n" +
+		"  const got = await response.json();\n" +
+		"  if (!response.ok) throw new Error(got.error);\n" +
+		"  return got.id ?? got.messages?.at(-1).id;\n" +
+		"}\n\n"
+)
