@@ -71,7 +71,7 @@ func (o *origin) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // ServeHTTP plays the service over loopback connections.
 func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	resp, err := o.RoundTrip(r)
+	resp, err := o.RoundTrip(r) //nolint:bodyclose // it is in memory
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
