@@ -81,8 +81,8 @@ type credential struct {
 	check func(places table.Auth) (setBy, reason string)
 	// tenants reports whether the credential may be that of many accounts.
 	tenants bool
-	// breakers are for what concerns the account.
-	breakers breakers
+	// rooms have the breakers for what concerns the account.
+	rooms rooms
 }
 
 func tokenCredential(token string) *credential {

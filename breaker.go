@@ -56,25 +56,10 @@ func (c *Client) Breaker(channel Channel) BreakerState {
 	return state
 }
 
-// breakers are circuit breakers by channel, for sends and for reads.
-type breakers [channelCount]struct{ send, read transport.Breaker }
-
-func (b *breakers) of(channel Channel, read bool) *transport.Breaker {
-	if read {
-		return &b[channel].read
-	}
-	return &b[channel].send
-}
-
-// places bound the requests in flight by channel, for sends and for reads.
-type places [channelCount]struct{ send, read *transport.Places }
-
-func newPlaces() *places {
-	var all places
-	for channel := range all {
-		all[channel].send, all[channel].read = transport.NewPlaces(), transport.NewPlaces()
-	}
-	return &all
+// rooms are what calls wait for, by channel, for sends and for reads.
+type rooms [channelCount][2]struct {
+	breaker transport.Breaker
+	places  transport.Places
 }
 
 // recipientOf returns who a message is for: a number or the ID of a user.
@@ -85,18 +70,21 @@ func recipientOf(call *wire.Call) string {
 // breakersOf returns the breakers of an operation: that of the service, which all clients made by With share, and that of the
 // credentials.
 func (c *core) breakersOf(channel Channel, read bool) transport.Breakers {
+	kind := 0
+	if read {
+		kind = 1
+	}
+	room := &c.rooms[channel][kind]
 	b := transport.Breakers{Channel: uint8(channel)}
 	if c.settings.ownBase() { // only its connections need them
-		if b.Places = c.places[channel].send; read {
-			b.Places = c.places[channel].read
-		}
+		b.Places = &room.places
 	}
 	if c.settings.breaker.Off {
 		return b
 	}
-	b.Service = c.breakers.of(channel, read)
+	b.Service = &room.breaker
 	if own := c.settings.credentialOf(channel); own != nil {
-		b.Account = own.breakers.of(channel, read)
+		b.Account = &own.rooms[channel][kind].breaker
 	}
 	return b
 }
@@ -147,7 +135,7 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 // ofAccounts are the statuses that say something of the account, unless a code says otherwise.
 var ofAccounts = []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden} //nolint:gochecknoglobals // never written
 
-// settled tells the breaker that a lookup found a message accepted whose send, which began at a time, had an unknown outcome.
+// settled counts a message as accepted by the service that a lookup found. Its send, which began at a time, had an unknown outcome.
 func (c *core) settled(ctx context.Context, call wire.Call, began time.Time) {
 	b := c.breakersOf(ChannelSMS, false)
 	if b.Service == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -97,6 +98,7 @@ const (
 	envToken     = "MESSAGING_TOKEN"
 	envAPIKey    = "MESSAGING_API_KEY"
 	envAPISecret = "MESSAGING_API_SECRET"
+	envVariable  = "MESSAGING_VAR_" // and the name of a variable
 )
 
 // NewClientFromEnv returns a client configured by environment variables:
@@ -105,6 +107,7 @@ const (
 //   - MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET: the credentials, unless an option sets them. The key is
 //     alone if the contract has no secret (auth.keyPair.secret)
 //   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay
+//   - MESSAGING_VAR_ACCOUNT for the variable {account} of the contract's paths, and so for others: required unless WithVariable sets it
 //
 // An empty variable counts as absent. The options are applied on top. Errors name variables and never show their values.
 func NewClientFromEnv(options ...Option) (*Client, error) {
@@ -180,15 +183,15 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	if s.problems != nil {
 		return nil, invalid("", s.problems)
 	}
-	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), breakers: new(breakers), places: newPlaces()}
+	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), rooms: new(rooms)}
 	if parent != nil {
-		c.breakers, c.places = parent.breakers, parent.places
+		c.rooms = parent.rooms
 	}
 	if c.base.wrapped == nil {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
 	}
 	if parent != nil && parent.settings.contract == s.contract && parent.settings.credentials == s.credentials &&
-		parent.settings.userAgent == s.userAgent {
+		parent.settings.userAgent == s.userAgent && maps.Equal(parent.settings.variables, s.variables) {
 		c.endpoints = parent.endpoints
 	} else {
 		c.endpoints = compile(s, baseURL)
@@ -214,6 +217,20 @@ func (s *settings) check() {
 		if setBy, reason := c.check(names.Auth); reason != "" {
 			s.reject(setBy, "%s", reason)
 		}
+	}
+	for _, name := range names.Variables() {
+		if _, ok := s.variables[name]; ok {
+			continue
+		}
+		field := envVariable + strings.ToUpper(name)
+		if value := os.Getenv(field); s.fromEnv && value != "" {
+			withVariable(name, value, field)(s)
+			continue
+		}
+		if !s.fromEnv {
+			field = "WithVariable"
+		}
+		s.reject(field, "required, but absent: paths of the contract have the variable {%s}", name)
 	}
 	if s.settle != nil && (names.SMSSend.Fields["reference"] == "" || names.SMSList.Params["reference"] == "") {
 		s.reject("WithSettle", "needs a reference ID, and the contract has none (sms.send.fields.reference, sms.list.params.reference)")
@@ -258,8 +275,7 @@ type core struct {
 	settings  settings
 	baseURL   *url.URL
 	base      *base
-	breakers  *breakers // for what concerns the service
-	places    *places
+	rooms     *rooms // of all clients made by With
 	transport *transport.Transport
 }
 

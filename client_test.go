@@ -286,6 +286,62 @@ func TestNewClientFromEnv(t *testing.T) {
 	}
 }
 
+func TestVariables(t *testing.T) {
+	names, err := contract.Parse([]byte(`{"sms.send": {"path": "/{account}/a.{zone_2}.json"}, "sms.list": {"path": "/{account}"}}`))
+	require.NoError(t, err)
+	service := messagingtest.NewServer(t, messagingtest.WithContract(names))
+	var paths []string
+	wrap := func(base http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			paths = append(paths, r.URL.EscapedPath())
+			return base.RoundTrip(r)
+		})
+	}
+	file := filepath.Join(t.TempDir(), "contract.json")
+	overlay, err := json.Marshal(names)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, overlay, 0o600))
+	t.Setenv("MESSAGING_CONTRACT", file)
+	t.Setenv("MESSAGING_BASE_URL", service.URL)
+	t.Setenv("MESSAGING_TOKEN", service.Token)
+	t.Setenv("MESSAGING_API_KEY", "")
+	t.Setenv("MESSAGING_API_SECRET", "")
+	t.Setenv("MESSAGING_VAR_ACCOUNT", "")
+	t.Setenv("MESSAGING_VAR_ZONE_2", "eu")
+	var wrong *messaging.ValidationError
+	_, err = messaging.NewClientFromEnv()
+	require.ErrorAs(t, err, &wrong)
+	assert.Equal(t, []messaging.Problem{{
+		Field: "MESSAGING_VAR_ACCOUNT", Reason: "required, but absent: paths of the contract have the variable {account}",
+	}}, wrong.Problems)
+	t.Setenv("MESSAGING_VAR_ACCOUNT", "..")
+	_, err = messaging.NewClientFromEnv()
+	require.ErrorAs(t, err, &wrong)
+	assert.Equal(t, "MESSAGING_VAR_ACCOUNT", wrong.Field)
+
+	t.Setenv("MESSAGING_VAR_ACCOUNT", "AC/1 é?")
+	client, err := messaging.NewClientFromEnv(messaging.WithTransport(wrap))
+	require.NoError(t, err)
+	other, err := client.With(messaging.WithVariable("account", "AC-2"))
+	require.NoError(t, err)
+	for _, c := range []*messaging.Client{client, other} {
+		_, err = c.SMS.Send(t.Context(), message)
+		require.NoError(t, err)
+	}
+	for _, err := range client.SMS.List(t.Context(), sms.ListOptions{}) {
+		require.NoError(t, err)
+	}
+	assert.Equal(t, []string{"/AC%2F1%20%C3%A9%3F/a.eu.json", "/AC-2/a.eu.json", "/AC%2F1%20%C3%A9%3F"}, paths)
+
+	for value, reason := range map[string]string{
+		"": "empty", ".": "dots", "..": "dots", "/x": "host", `\x`: "backslash", "a/../b": "..", "a\nb": "control",
+	} {
+		_, err = messaging.NewClient(service.URL, messaging.WithToken("t"), messaging.WithVariable("account", value))
+		require.ErrorContains(t, err, "WithVariable: the value of {account} ", "%q", value)
+		assert.ErrorContains(t, err, reason, "%q", value)
+	}
+}
+
 // A contract without a secret is for an account with one API key.
 func TestAPIKeyWithoutASecret(t *testing.T) {
 	for place, find := range map[string]func(r *http.Request, body string) string{

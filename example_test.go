@@ -160,6 +160,22 @@ func ExampleWithContract() {
 	// Output: messaging.Client(https://api.example.com) <nil>
 }
 
+func ExampleWithVariable() {
+	names, err := contract.Parse([]byte(`{"sms.send": {"path": "/accounts/{account}/messages"}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	token := messaging.WithToken("token")
+	client, err := messaging.NewClient("https://api.example.com", token, messaging.WithContract(names))
+	fmt.Println(client == nil, err)
+	client, err = messaging.NewClient("https://api.example.com", token, messaging.WithContract(names), messaging.WithVariable("account", "AC-42"))
+	fmt.Println(client, err)
+	// Output:
+	// true messaging: WithVariable: required, but absent: paths of the contract have the variable {account}
+	// messaging.Client(https://api.example.com) <nil>
+}
+
 func ExampleWithTokenSource() {
 	service := messagingtest.Start()
 	defer service.Close()

@@ -110,6 +110,7 @@ func (s *SMSService) filtered(ctx context.Context, options sms.ListOptions) iter
 		for page, err := range pages {
 			for i := range page.Transactions {
 				switch {
+				case page.Others[i]:
 				case page.contradicts(i):
 					dropped++
 				case !page.skips(i):
@@ -223,11 +224,11 @@ type listPage struct {
 	tracker  *pageTracker
 }
 
-// skips reports whether a row was on the pages before, is beyond the bounds of the listing, or contradicts its filters.
+// skips reports whether a row is not of this listing, was on the pages before, is beyond the bounds, or contradicts the filters.
 func (p *listPage) skips(row int) bool {
 	at, after, before := p.Transactions[row].CreatedAt, p.options.CreatedAfter, p.options.CreatedBefore
 	outside := !at.IsZero() && (at.Before(after) || !before.IsZero() && !at.Before(before))
-	return outside || p.repeated != nil && p.repeated[row] || p.contradicts(row)
+	return outside || p.Others[row] || p.repeated != nil && p.repeated[row] || p.contradicts(row)
 }
 
 // contradicts reports whether a row is not what was asked for. A member that the row does not have, or that cannot be compared, is no
@@ -248,7 +249,7 @@ func (p *listPage) contradicts(row int) bool {
 
 func (p *listPage) rowsOf(referenceID string) (rows []listedRow) {
 	for i := range p.Transactions {
-		if p.Transactions[i].ReferenceID != referenceID {
+		if p.Transactions[i].ReferenceID != referenceID || p.Others[i] {
 			continue
 		}
 		row := listedRow{Transaction: p.Transactions[i]}
@@ -297,7 +298,13 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 				yield(listPage{}, s.listError(fault+paging))
 				return
 			}
-			if !yield(page, nil) || page.Last {
+			if !yield(page, nil) {
+				return
+			}
+			if page.Full != "" {
+				yield(listPage{}, s.listError(page.Full))
+			}
+			if page.Last {
 				return
 			}
 		}

@@ -234,7 +234,7 @@ func TestListReportsEveryProblem(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 	byOffset := overlay(t, `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}`)
-	unpaged := overlay(t, `{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}`)
+	unpaged := overlay(t, `{"sms.list": {"paging": {"by": "none", "whole": true}, "params": {"page": "", "pageSize": ""}}}`)
 	byCursor := overlay(t, `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}`)
 	for name, tt := range map[string]struct {
 		contract messaging.Option
@@ -360,7 +360,7 @@ var pagings = map[string]string{
 	"page":   `{}`,
 	"offset": `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}`,
 	"cursor": `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}`,
-	"none":   `{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}`,
+	"none":   `{"sms.list": {"paging": {"by": "none", "whole": true}, "params": {"page": "", "pageSize": ""}}}`,
 }
 
 func TestListWalksEveryKindOfPaging(t *testing.T) {

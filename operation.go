@@ -26,7 +26,7 @@ type endpoints struct {
 }
 
 func compile(s settings, base *url.URL) *endpoints {
-	c := &compiler{s, base, s.contract.Table()}
+	c := &compiler{s, base, s.contract.Table().WithVariables(s.variables)}
 	list := &c.table.SMSList
 	e := &endpoints{smsList: compileRead(c, "sms.list", ChannelSMS, list.Method, &list.Operation, codec.CompileList)}
 	channels := table.Channels()
@@ -59,14 +59,14 @@ type endpoint struct {
 	authenticator transport.Authenticator // nil if the credentials are part of the request
 	pair          codec.KeyPair           // nil if they are not
 	tenants       bool                    // whether they may be those of many accounts
+	errors        *table.Errors           // how its responses report a failure
 	throttled     []int                   // the statuses of a service that takes no more requests now
 }
 
 type sendEndpoint struct {
 	endpoint
 
-	codec  *codec.Send
-	errors *table.Errors
+	codec *codec.Send
 }
 
 // readEndpoint is an operation that reads, with its codec.
@@ -97,7 +97,8 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 	if contentType := codec.ContentType(op.Encoding); contentType != "" {
 		e.header.Set("Content-Type", contentType)
 	}
-	e.throttled = append([]int{http.StatusTooManyRequests}, c.table.Errors.NotProcessed...)
+	e.errors = c.table.ErrorsOf(op)
+	e.throttled = append([]int{http.StatusTooManyRequests}, e.errors.NotProcessed...)
 	if own := c.settings.credentialOf(channel); own != nil {
 		e.authenticated, e.tenants = true, own.tenants
 		e.authenticator, e.pair = own.compile(c.table.Auth)
@@ -106,7 +107,7 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 }
 
 func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpoint {
-	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, &op.Operation), errors: &c.table.Errors}
+	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, &op.Operation)}
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
 	return e
 }
@@ -241,14 +242,14 @@ func (r *reading[T]) judged() *Error { return r.err }
 func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
 	var none T
 	r.value, r.failure, r.decodeErr = none, codec.Failure{}, nil
-	if isSuccess(out.StatusCode) && out.Err == nil {
+	if out.Err == nil && (isSuccess(out.StatusCode) || r.isEmpty(out.Body)) {
 		r.value, r.failure, r.decodeErr = r.decode(out.Body)
 	}
 	if r.err = r.failed(out); r.err == nil {
 		return transport.Judgement{}
 	}
 	transient := slices.Contains([]int{408, 500, 502, 503, 504}, out.StatusCode) ||
-		slices.Contains(r.core.settings.contract.Table().Errors.NotProcessed, out.StatusCode)
+		slices.Contains(r.endpoint.errors.NotProcessed, out.StatusCode)
 	j := transport.Judgement{
 		// Another attempt would bring the same page.
 		Repeatable:   transient || r.decodeErr != nil && !errors.Is(r.decodeErr, codec.ErrPage),
@@ -258,9 +259,15 @@ func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
 	return j
 }
 
+// isEmpty reports whether a response says, by a code of the contract and whatever its status, that there are no rows.
+func (r *reading[T]) isEmpty(body []byte) bool {
+	failure, err := r.decodeFailure(body)
+	return err == nil && failure.IsEmpty
+}
+
 // failed returns the error of a read, or nil if it succeeded.
 func (r *reading[T]) failed(out *transport.Outcome) *Error {
-	success := isSuccess(out.StatusCode)
+	success := isSuccess(out.StatusCode) || r.failure.IsEmpty
 	if success && out.Err == nil && r.decodeErr == nil && r.failure.Code == "" {
 		return nil
 	}

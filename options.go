@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -34,6 +36,7 @@ type settings struct {
 	settle           *SettlePolicy // nil if no option set it
 	limit            *transport.Limit
 	contract         contract.Contract
+	variables        map[string]string // of the contract's paths
 	maxResponseBytes int64
 	logger           *slog.Logger
 	userAgent        string
@@ -323,6 +326,24 @@ func (p SettlePolicy) withDefaults() SettlePolicy {
 // WithContract sets the wire names of the account; see package contract.
 func WithContract(names contract.Contract) Option {
 	return func(s *settings) { s.contract = names }
+}
+
+// WithVariable sets a variable of the contract's paths, such as account in /accounts/{account}/messages. The value is escaped, as one
+// segment or a part of it. A client needs each variable of its contract. NewClientFromEnv reads one that no option sets from the
+// environment: MESSAGING_VAR_ACCOUNT. Errors may show the path, so a value is no place for a credential.
+func WithVariable(name, value string) Option { return withVariable(name, value, "WithVariable") }
+
+func withVariable(name, value, from string) Option {
+	return func(s *settings) {
+		if reason := table.VariableFault(value); reason != "" {
+			s.reject(from, "the value of {%s} %s", name, reason)
+		}
+		s.variables = maps.Clone(s.variables)
+		if s.variables == nil {
+			s.variables = map[string]string{}
+		}
+		s.variables[name] = value
+	}
 }
 
 // WithLenientLimits skips the checks of limits that the platform behind chat app 2 documents: lengths, counts, ranges, formats

@@ -89,7 +89,7 @@ func (s *shelf) client(t *testing.T, options ...messaging.Option) *messaging.Cli
 		"cursor": `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`,
 		"link":   `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`,
 		"last":   `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}, "page": {"next": ["$last.id"]}}}`,
-		"none":   `{"sms.list": {"paging": {"by": "none"}}}`,
+		"none":   `{"sms.list": {"paging": {"by": "none", "whole": true}}}`,
 	}
 	client, err := messaging.NewClient(baseURL, append([]messaging.Option{
 		messaging.WithAPIKey("key-1", "SECRET"), messaging.WithHTTPClient(&http.Client{Transport: s}), overlay(t, names[s.paging]),

@@ -122,7 +122,7 @@ func TestProblems(t *testing.T) {
 		white     = "must not hold white space or control characters"
 		escape    = "a % in it must begin an escape such as %20"
 		kinds     = "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw"
-		whole     = "must be a whole number of seconds, got "
+		whole     = "must be a whole number of seconds, the unit of the contract, got "
 		negative  = "must not be negative, got "
 	)
 	from := func(channel string) chatapp1.Message { return chatapp1.New(channel, number).Text("SECRET") }

@@ -1,9 +1,11 @@
 package contract_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -25,11 +27,12 @@ import (
 // A construct is an account that uses one construct of the grammar, as a client and a receiver meet it.
 type construct struct {
 	overlay   string
+	text      string      // of the message; by default all of it is GSM 7
 	request   string      // what a send writes: path, query, body
 	responses [][3]string // to a send: status, body, the outcome
 	list      sms.ListOptions
-	pages     [][2]string // of the listing: the query that asks for it, the body
-	rows      []string
+	pages     [][2]string // of the listing: the query and the body that ask for it, the body of the response
+	rows      []string    // and the error, if the listing ends with one
 	callbacks [][3]string // path and query, body, the events, a line each; GET without a body
 }
 
@@ -65,7 +68,7 @@ var constructs = map[string]construct{
 	"a key without a secret": {
 		overlay: `{
 			"auth": {"keyPair": {"key": "api_key", "secret": ""}}, "sms.send": {"fields": {"callback": "", "reference": ""}},
-			"sms.list": {"params": {"id": "message_id", "page": "", "pageSize": ""}, "paging": {"by": "none"}}
+			"sms.list": {"params": {"id": "message_id", "page": "", "pageSize": ""}, "paging": {"by": "none", "whole": true}}
 		}`,
 		request:   `/sms/send {"from":"ACME","to":"+639171234567","text":"100% sure?","api_key":"k-1"}`,
 		responses: [][3]string{{"200", `{"id":"m-1"}`, "accepted m-1"}},
@@ -91,7 +94,7 @@ var constructs = map[string]construct{
 	"a response that is a list": {
 		overlay: `{
 			"sms.send": {"response": {"id": ["0.id", "0.uuid.0"], "request": ["0.batch.id"], "status": ["0.status.type"]}, "accepted": ["SENT"], "refused": ["FAILED"]},
-			"sms.list": {"items": [""], "params": {"page": "", "pageSize": "", "order": "sortOrder"}, "orders": {"descending": "DOWN"}, "paging": {"by": "none"},
+			"sms.list": {"items": [""], "params": {"page": "", "pageSize": "", "order": "sortOrder"}, "orders": {"descending": "DOWN"}, "paging": {"by": "none", "whole": true},
 				"record": {"deliveryStatus": ["status.type"]}}
 		}`,
 		request: complete,
@@ -291,6 +294,128 @@ var constructs = map[string]construct{
 	},
 }
 
+// newConstructs are those that later accounts asked for.
+var newConstructs = map[string]construct{
+	"constants by the encoding of a text in GSM 7": {
+		overlay:   `{"sms.send": {"encoding": {"gsm": {"type": "text", "flash": 0}, "unicode": {"type": "unicode"}}, "constants": {"app": 1}, "with": {"callback": {}}}}`,
+		request:   `/sms/send {"from":"ACME","to":"+639171234567","text":"100% sure?","dlrCallback":"https://example.com/dlr","referenceId":"order-17","app":1,"flash":0,"type":"text"}`,
+		responses: [][3]string{{"200", `{"id":"m-1"}`, "accepted m-1"}},
+	},
+	"constants by the encoding of a text in Unicode": {
+		overlay:   `{"sms.send": {"encoding": "form", "with": {"gsm": {"type": "text", "flash": 0}, "unicode": {"type": "unicode"}, "callback": {}}}}`,
+		text:      "Да?",
+		request:   "/sms/send from=ACME&to=%2B639171234567&text=%D0%94%D0%B0%3F&dlrCallback=https%3A%2F%2Fexample.com%2Fdlr&referenceId=order-17&type=unicode",
+		responses: [][3]string{{"200", `{"id":"m-1"}`, "accepted m-1"}},
+	},
+	"every element of a list": {
+		overlay: `{
+			"sms.send": {"response": {"id": ["messages.0.id"], "status": ["messages.*.parts.*.status"]}, "accepted": ["ok"], "refused": ["no*"]},
+			"errors": {"code": ["messages.0.code"], "classes": {"invalid": ["21"]}}
+		}`,
+		request: complete,
+		responses: [][3]string{
+			{"200", `{"messages":[{"id":"m-1","parts":[{"status":"ok"}]}]}`, "accepted m-1"},
+			{"200", `{"messages":[{"id":"m-1","parts":[{"status":"ok"},{"status":"OK"}]},{"id":"m-2","parts":[{"status":"ok"}]}]}`, "accepted m-1"},
+			{"200", `{"messages":[{"id":"m-1","parts":[{"status":"no"},{"status":"no_route"}]},{"parts":[{"status":"no"}]}]}`, "refused no"},
+			{"400", `{"messages":[{"code":21},{"code":21}]}`, "refused invalid 21"},
+			{"200", `{"messages":[{"id":"m-1","parts":[{"status":"ok"}]},{"id":"m-2","parts":[{"status":"ok"},{"status":"no"}]}]}`, "unknown"},
+			{"200", `{"messages":[{"id":"m-1","parts":[{"status":"ok"}]},{"id":"m-2","parts":[{"status":"odd"}]}]}`, "unknown"},
+			{"200", `{"messages":[{"id":"m-1","parts":[{"status":"ok"}]},{"id":"m-2"}]}`, "unknown"},
+			{"400", `{"messages":[{"code":21},{"id":"m-2","parts":[{"status":"ok"}]}]}`, "unknown invalid 21"},
+			{"200", `{"messages":[]}`, "unknown"},
+		},
+	},
+	"a position in a list of several": {
+		overlay: `{"sms.send": {"response": {"status": ["messages.0.status"]}, "accepted": ["ok"], "refused": ["no"]}}`,
+		request: complete,
+		responses: [][3]string{
+			{"200", `{"id":"m-1","messages":[{"status":"ok"}]}`, "accepted m-1"},
+			{"200", `{"id":"m-1","messages":[{"status":"no"}]}`, "refused no"},
+			{"200", `{"id":"m-1","messages":[{"status":"ok"},{"status":"ok"}]}`, "accepted m-1"},
+			{"200", `{"id":"m-1","messages":[{"status":"ok"},{"status":"no"}]}`, "unknown"},
+			{"200", `{"id":"m-1","messages":[{"status":"no"},{"status":"no"}]}`, "unknown no"},
+			{"400", `{"id":"m-1","messages":[{"status":"no"},{"status":"ok"}]}`, "unknown invalid no"},
+		},
+	},
+	"rows of other listings": {
+		overlay: `{"sms.list": {"only": {"meta.direction": ["outbound*", "mt"]}, "paging": {"by": "offset"}, "params": {"offset": "start"}, "page": {"total": ["count"]}}}`,
+		pages: [][2]string{
+			{"start=0", `{"count":5,"data":[{"id":"m-1","meta":{"direction":"Outbound-API"}},{"meta":{"direction":"inbound"}}]}`},
+			{"start=2", `{"count":5,"data":[{"id":"in-2","meta":{"direction":"inbound"}}]}`},
+			{"start=3", `{"count":5,"data":[{"id":"m-2"},{"id":"m-3","meta":{"direction":"MT"}}]}`},
+		},
+		rows: []string{"m-1", "m-2", "m-3"},
+	},
+	"codes of an operation": {
+		overlay: `{
+			"errors": {"classes": {"invalid": ["3", "21"]}},
+			"sms.send": {"errors": {"notProcessed": [503], "classes": {"insufficientBalance": ["21"], "invalid": ["3"]}}},
+			"sms.list": {"errors": {"classes": {"invalid": [], "unauthorized": ["9"]}, "empty": ["3"]}}
+		}`,
+		request: complete,
+		responses: [][3]string{
+			{"200", `{"code":21}`, "refused insufficientBalance 21"},
+			{"200", `{"code":3}`, "refused invalid 3"},
+		},
+		pages: [][2]string{{"pageNumber=1", `{"code":"3","message":"no messages","status":"error"}`}},
+	},
+	"a code of no rows behind a page": {
+		overlay: `{"errors": {"code": ["", "code"]}, "sms.list": {"errors": {"empty": ["No messages*"]}}}`,
+		pages:   [][2]string{{"pageNumber=1", `{"data":[{"id":"m-1"}]}`}, {"pageNumber=2", "No messages found"}},
+		rows:    []string{"m-1"},
+	},
+	"one page of so many rows": {
+		overlay: `{"sms.list": {"paging": {"by": "none", "most": 2}}}`,
+		pages:   [][2]string{{"", `{"data":[{"id":"m-1"},{"id":"m-2"}]}`}},
+		rows: []string{
+			"m-1", "m-2",
+			"messaging: sms.list failed: the page has as many rows as it can hold, and there is no next one to ask for (sms.list.paging)",
+		},
+	},
+	"one page that is not full": {
+		overlay: `{"sms.list": {"paging": {"by": "none", "most": 2}}}`,
+		pages:   [][2]string{{"", `{"data":[{"id":"m-1"}]}`}},
+		rows:    []string{"m-1"},
+	},
+	"one page that was asked for with a size": {
+		overlay: `{"sms.list": {"paging": {"by": "none", "whole": true}}}`,
+		list:    sms.ListOptions{PageSize: 1},
+		pages:   [][2]string{{"pageSize=1", `{"data":[{"id":"m-1"}]}`}},
+		rows: []string{
+			"m-1", "messaging: sms.list failed: the page has as many rows as it can hold, and there is no next one to ask for (sms.list.paging)",
+		},
+	},
+	"a listing by POST with its page in the query": {
+		overlay: `{
+			"auth": {"keyPair": {"in": "query", "key": "user", "secret": ""}},
+			"sms.list": {"method": "POST", "encoding": "json", "params": {"to": "filter.to", "page": "p"}, "in": {"page": "query", "pageSize": "query"}}
+		}`,
+		list: sms.ListOptions{To: "1111", PageSize: 1},
+		pages: [][2]string{
+			{`user=k-1&pageSize=1&p=1 {"filter":{"to":"1111"}}`, `{"data":[{"id":"m-1"}]}`},
+			{`user=k-1&pageSize=1&p=2 {"filter":{"to":"1111"}}`, `{"data":[{"id":"m-2"}],"hasNext":false}`},
+		},
+		rows: []string{"m-1", "m-2"},
+	},
+	"what a webhook is answered with": {
+		overlay: `{"webhook.sms": {"reply": {"type": "text/xml; charset=utf-8", "body": "<Response/>"}}, "webhook.delivery": {"reply": {"body": "OK"}}}`,
+		callbacks: [][3]string{
+			{"/sms?id=in-1&from=1111&to=2929&message=Oo", "", "in-1 1111 2929 Oo"},
+			{"/delivery?transactionId=m-1&status=1", "", "m-1 delivered"},
+		},
+	},
+	"variables in paths": {
+		overlay:   `{"sms.send": {"path": "/v1/{account}/messages.json"}, "sms.list": {"path": "/v1/{account}/{region}", "paging": {"by": "cursor"}, "params": {"cursor": "after"}}}`,
+		request:   "/v1/account%20%2F%C3%A9/messages.json " + strings.TrimPrefix(complete, "/sms/send "),
+		responses: [][3]string{{"200", `{"id":"m-1"}`, "accepted m-1"}},
+		pages: [][2]string{
+			{"", `{"data":[{"id":"m-1"}],"nextPage":"/v1/account%20%2F%C3%A9/region%20%2F%C3%A9/more?after=2"}`},
+			{"after=2", `{"data":[{"id":"m-2"}],"nextPage":null}`},
+		},
+		rows: []string{"m-1", "m-2"},
+	},
+}
+
 // complete is the request of a message in the default contract.
 const complete = `/sms/send {"from":"ACME","to":"+639171234567","text":"100% sure?","dlrCallback":"https://example.com/dlr","dlrReport":1,"referenceId":"order-17"}`
 
@@ -299,7 +424,9 @@ var noon = time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC)
 // TestConstructs lets a client and a receiver speak with an account for each construct.
 func TestConstructs(t *testing.T) {
 	t.Parallel()
-	for name, c := range constructs {
+	all := maps.Clone(constructs)
+	maps.Copy(all, newConstructs)
+	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			names, err := contract.Parse([]byte(c.overlay))
@@ -324,15 +451,21 @@ func newClient(t *testing.T, names contract.Contract, roundTrip httpmock.Respond
 		}
 		credentials = messaging.WithAPIKey("k-1", secret)
 	}
-	client, err := messaging.NewClient("https://api.example.com", credentials, messaging.WithContract(names),
-		messaging.WithHTTPClient(&http.Client{Transport: mock}), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+	options := []messaging.Option{
+		credentials, messaging.WithContract(names), messaging.WithHTTPClient(&http.Client{Transport: mock}),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
+	}
+	for _, name := range names.Table().Variables() {
+		options = append(options, messaging.WithVariable(name, name+" /é"))
+	}
+	client, err := messaging.NewClient("https://api.example.com", options...)
 	require.NoError(t, err)
 	return client
 }
 
 func (c construct) send(t *testing.T, names contract.Contract) {
 	t.Helper()
-	m := sms.Message{From: "ACME", To: "+639171234567", Text: "100% sure?", CallbackURL: "https://example.com/dlr", ReferenceID: "order-17"}
+	m := sms.Message{From: "ACME", To: "+639171234567", Text: cmp.Or(c.text, "100% sure?"), CallbackURL: "https://example.com/dlr", ReferenceID: "order-17"}
 	if names.Table().SMSSend.Fields["callback"] == "" {
 		m.CallbackURL = ""
 	}
@@ -385,14 +518,23 @@ func (c construct) read(t *testing.T, names contract.Contract) {
 	}
 	var queries, wanted, rows []string
 	client := newClient(t, names, func(r *http.Request) (*http.Response, error) {
-		queries = append(queries, r.URL.RawQuery)
+		query := r.URL.RawQuery
+		if r.Body != nil {
+			body, err := io.ReadAll(r.Body)
+			assert.NoError(t, err)
+			query = line(query, string(body))
+		}
+		queries = append(queries, query)
 		if len(queries) > len(c.pages) {
 			return nil, errors.New("a request too many")
 		}
 		return httpmock.NewStringResponse(http.StatusOK, c.pages[len(queries)-1][1]), nil
 	})
 	for tx, err := range client.SMS.List(t.Context(), c.list) {
-		require.NoError(t, err)
+		if err != nil {
+			rows = append(rows, err.Error())
+			break
+		}
 		rows = append(rows, line(tx.ID, tx.ReferenceID, tx.From, tx.To, string(tx.Status), tx.Price, tx.Currency, at(tx.CreatedAt)))
 	}
 	for _, page := range c.pages {
@@ -431,6 +573,10 @@ func (c construct) receive(t *testing.T, names contract.Contract) {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, r)
 		assert.Equal(t, http.StatusOK, w.Code)
+		reply := names.Table().Webhooks()[strings.Trim(strings.Split(target, "?")[0], "/")].Reply
+		if assert.Equal(t, reply.Body, w.Body.String()); reply.Body != "" {
+			assert.Equal(t, reply.Type, w.Header().Get("Content-Type"))
+		}
 		assert.Equal(t, callback[2], strings.Join(got, "\n"), callback[1])
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/messaging-service/messaging-go/contract"
 )
 
-var update = flag.Bool("update", false, "write docs/contract.json")
+var update = flag.Bool("update", false, "write docs/contract.json and the concepts in doc.go")
 
 func TestDefaultIsDocumented(t *testing.T) {
 	t.Parallel()
@@ -110,7 +110,10 @@ func TestParseChangesOnlyWhatTheOverlayNames(t *testing.T) {
 // visit calls f for each value of the table that is not an object with members.
 func visit(keys []string, value any, f func([]string, any)) {
 	object, ok := value.(map[string]any)
-	if !ok || len(object) == 0 {
+	if len(keys) == 2 && keys[1] == "in" {
+		return // of a listing by POST
+	}
+	if !ok || len(object) == 0 || keys != nil && keys[len(keys)-1] == "paging" { // whose members go together
 		f(keys, value)
 		return
 	}
@@ -139,8 +142,16 @@ func another(keys []string, value any) any {
 		if _, ok := value.(string); ok && len(keys) == 2 {
 			return "unix"
 		}
-	case "by":
-		return "none"
+	case "paging":
+		return map[string]any{"by": "none", "first": json.Number("0"), "most": json.Number("50"), "whole": false}
+	case "duration":
+		if len(keys) == 2 {
+			return "ms"
+		}
+	case "errors":
+		return map[string]any{"notProcessed": []any{json.Number("425")}}
+	case "only":
+		return map[string]any{"direction": []any{"outbound*"}}
 	case "zone":
 		return "Asia/Manila"
 	case "notProcessed":

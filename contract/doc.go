@@ -108,26 +108,33 @@
 //
 // # Grammar: each operation
 //
-//	path                       begins with a single /; no query, fragment, space, placeholder, . or .. segment
+//	path                       begins with a single /; no query, fragment, space, . or .. segment; {account} is a variable that the
+//	                           client gets by messaging.WithVariable, in lower-case letters, digits and _
 //	headers                    like headers above, which they replace; "" leaves a header out
-//	encoding                   json, form, query
+//	encoding                   json, form, query; for the object that sms.send may have here, see with
+//	errors                     what differs from errors above for this operation, merged over it; for sms.list also empty, codes
+//	                           of a response without rows, whatever its status
 //	constants                  by name, what goes with every request: any JSON value but null; with form and query, a string,
 //	                           number or boolean
 //	time                       how times are written: rfc3339ms, rfc3339, rfc1123, rfc2822, unix, unixms, datetime, date; in
 //	                           JSON, unix and unixms are numbers
 //	zone                       of times that name none: a name of the tz database, or "" for UTC; in the hour that a zone
 //	                           repeats in autumn, the first is meant
+//	duration                   the unit of durations, which are whole numbers: s, ms, m
 //	scale                      the power of ten, -18 to 18, by which amounts of money are multiplied: -4 reads 12345 as 1.2345
 //	negate                     true if charges are written as negative amounts
 //
 // # Grammar: sends, such as sms.send
 //
 //	fields                     by concept, a name, or "" if the service has no such field: using it is then an error
-//	with                       by concept of fields, constants that go with a request that sends the field
+//	with                       by concept of fields, constants that go with a request that sends the field; in sms.send, by gsm and
+//	                           unicode, those of a text that takes this encoding, which may also be written as an object under
+//	                           encoding
 //	wrap                       the name under which a chat-app-2 message goes, or "" for the top level, beside fields
-//	ttl                        the unit of a lifetime, which is sent as a whole number: s, ms, m
+//	ttl                        the unit of a lifetime, like duration
 //	response                   by concept, paths; no two of id, request and reference at one place, but see below; without
-//	                           a path of id the words of the status decide alone
+//	                           a path of id the words of the status decide alone; a * in those of id and status is every element
+//	                           of a list, see below
 //	accepted                   words that the status of an accepted message may be, in any case; no "*" alone
 //	refused                    words of the status that say that the message was refused, in any case; with a status in neither
 //	                           list, the outcome of a send is unknown
@@ -136,13 +143,17 @@
 //
 //	method                     GET, or POST, with which the encoding may be json or form
 //	params                     by concept, a name, or "" if the service has no such parameter: using it is then an error
+//	in                         by concept of params, query: what travels in the query of a listing by POST
 //	inclusive                  by concept, createdAfter and createdBefore, true if the service lists rows at the bound itself too;
 //	                           nothing beyond the bound is then asked for; with the time date, a bound is then a whole day
 //	sorts                      by concept, the column in the parameter sortBy, or "" if the service cannot sort by it
 //	orders                     two different values for the parameter order
 //	paging.by                  page, offset, cursor, none; see below
 //	paging.first               the number of the first page, 0 or more
+//	paging.most, paging.whole  of none, one of them: how many rows the one page can hold, or true if it holds all
 //	items                      paths of the list of rows, at least one
+//	only                       by path from a row on, words; a row that has another there is not of this listing, such as a
+//	                           received message; one without the member is
 //	page                       by concept, paths; in next, the path $last.id is the member id of the last row
 //	record                     by concept, paths from a row on
 //	layouts                    how else times are written, as in package time; a layout without an offset is in zone
@@ -156,35 +167,37 @@
 //	                           path begins with the name of a parameter that holds JSON; a * in it is each element of a list, see
 //	                           below
 //	layouts, zone              as in sms.list
+//	reply.type, reply.body     what a call is answered with when it was handled; by default nothing
 //	statuses                   by status, words and integers, as strings, in any case; none under two statuses; they also give
 //	                           the Status of a listed message
 //	placeholders               by concept, a text that the service replaces in a callback URL, or "" if it has none
 //
 // # Concepts
 //
-//	sms.send.fields            from, to, text, callback, reference
-//	chatapp1.send.fields       channel, to, ttl, text, image, video, thumbnail, duration, size, caption, url, template, params,
-//	                           language, fallbackFrom, fallbackText, callback, reference
-//	chatapp2.send.fields       ttl, fallbackFrom, fallbackText, callback, reference
-//	response                   id, request, reference, parts, unitCost, cost, currency, balance, operator, status
-//	errors.classes             unauthorized, rateLimited, insufficientBalance, duplicate, windowClosed, notFound, unavailable,
-//	                           invalid
-//	sms.list.params            createdAfter, createdBefore, id, reference, request, category, from, to, status, page, pageSize,
-//	                           offset, cursor, sortBy, order
-//	sms.list.inclusive         createdAfter, createdBefore
-//	sms.list.sorts             id, request, reference, category, from, to, parts, price, created, sent, sendStatus, deliveryStatus,
-//	                           operator, country
-//	sms.list.orders            ascending, descending
-//	sms.list.page              total, pages, number, size, hasNext, next
-//	sms.list.record            id, request, reference, category, from, to, text, parts, price, currency, created, sent, sendStatus,
-//	                           deliveryStatus, operator, country, description
-//	webhook.sms.params         id, from, to, text, time, reference, operator, keyword
-//	webhook.chatapp1.params    id, from, to, text, time, reference, name, kind, mediaURL, mediaID, mimeType, caption, fileName,
-//	                           latitude, longitude, json
-//	webhook.chatapp2.params    id, from, to, text, time, reference, name, kind, mediaURL, mediaID, mimeType, caption, fileName,
-//	                           latitude, longitude, json
-//	webhook.delivery.params    id, reference, status, time, kind, from, to; also webhook.delivery.placeholders
-//	webhook.delivery.statuses  queued, sent, delivered, read, failed, expired, rejected
+//	errors.classes                 unauthorized, rateLimited, insufficientBalance, duplicate, windowClosed, notFound, unavailable,
+//	                               invalid
+//	sms.send.fields                from, to, text, callback, reference
+//	response                       id, request, reference, parts, unitCost, cost, currency, balance, operator, status
+//	sms.list.params                createdAfter, createdBefore, id, reference, request, category, from, to, status, page, pageSize,
+//	                               offset, cursor, sortBy, order
+//	sms.list.inclusive             createdAfter, createdBefore
+//	sms.list.sorts                 id, request, reference, category, from, to, parts, price, created, sent, sendStatus,
+//	                               deliveryStatus, operator, country
+//	sms.list.orders                ascending, descending
+//	sms.list.page                  total, pages, number, size, hasNext, next
+//	sms.list.record                id, request, reference, category, from, to, text, parts, price, currency, created, sent,
+//	                               sendStatus, deliveryStatus, operator, country, description
+//	chatapp1.send.fields           channel, to, text, image, video, thumbnail, duration, size, caption, url, template, params,
+//	                               language, ttl, fallbackFrom, fallbackText, callback, reference
+//	chatapp2.send.fields           ttl, fallbackFrom, fallbackText, callback, reference
+//	webhook.sms.params             id, from, to, text, time, reference, operator, keyword
+//	webhook.chatapp1.params        id, from, to, text, time, reference, name, kind, mediaURL, mediaID, mimeType, caption, fileName,
+//	                               latitude, longitude, json
+//	webhook.chatapp2.params        id, from, to, text, time, reference, name, kind, mediaURL, mediaID, mimeType, caption, fileName,
+//	                               latitude, longitude, json
+//	webhook.delivery.params        id, reference, status, time, kind, from, to
+//	webhook.delivery.statuses      delivered, read, queued, sent, failed, expired, rejected
+//	webhook.delivery.placeholders  status, id, reference, time, kind, from, to
 //
 // # Names, paths and words
 //
@@ -199,6 +212,13 @@
 // A path is a list of members and positions with dots between them, such as messages.0.id; "" is the document itself. Of
 // several paths, or of several names of a webhook's parameter, the first that is present and holds a value counts; of errors.code,
 // the first that is none of errors.success.
+//
+// A request makes one message, so a list of several elements holds its parts. Under messages.*.status all of them have to accept it, or all
+// to refuse it; under messages.0.status all have to accept it. Anything else leaves the outcome unknown.
+//
+//	{
+//		"sms.send": {"response": {"id": ["messages.0.id"], "status": ["messages.*.status"]}}
+//	}
 //
 // A response that is not JSON is one text at the path "", which the status, the code and the message of an error may have. It is the
 // service's own if its text is a word of accepted, refused, errors.success or errors.classes, and a proxy's page otherwise. A service
@@ -244,7 +264,8 @@
 // A header has a name and a value of one line. Headers that the client writes itself, and those of credentials, are errors.
 //
 // Paging by page needs sms.list.params.page; by offset, sms.list.params.offset; by cursor, sms.list.params.cursor and
-// sms.list.page.next. The parameters offset and cursor are "" by default, so an overlay that changes the paging names them.
+// sms.list.page.next. By none there is one page: if it has as many rows as it can hold, or as were asked for, the listing ends with an
+// error, because rows may be missing. The parameters offset and cursor are "" by default, so an overlay that changes the paging names them.
 // A listing that cannot ask for its next page is an error when it begins. A cursor from the last row ends the listing when a page
 // has no rows or says that it is the last; a last row without it is an error.
 //

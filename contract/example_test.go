@@ -52,5 +52,5 @@ func ExampleContract_MarshalJSON() {
 	fmt.Printf("%s\n%s\n", table["sms.list"].Orders, table["sms.list"].Paging)
 	// Output:
 	// {"ascending":"asc","descending":"down"}
-	// {"by":"offset","first":1}
+	// {"by":"offset","first":1,"most":0,"whole":false}
 }

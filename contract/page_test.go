@@ -1,8 +1,7 @@
 package contract_test
 
 import (
-	"encoding/json"
-	"maps"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
 // Each overlay of docs/contract.md can be used by itself, but for a cursor, which needs its paging.
@@ -40,37 +40,48 @@ func TestPackageComment(t *testing.T) {
 	overlay := regexp.MustCompile(`(?ms)^\t\{$.*?^\t\}$`).Find(comment)
 	assert.Equal(t, decode(t, []byte(heron)), decode(t, overlay))
 
-	text, err := json.Marshal(contract.Default())
+	defaults, err := os.ReadFile("default.json")
 	require.NoError(t, err)
-	_, concepts, found := strings.Cut(string(comment), "# Concepts\n")
-	require.True(t, found)
-	concepts, _, _ = strings.Cut(concepts, "\n# ")
-	lists := map[string][]string{}
-	place := ""
-	for line := range strings.Lines(concepts) {
-		first, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if strings.HasPrefix(line, "\t ") {
-			first, rest = place, line
-		}
-		place = first
-		words, _, _ := strings.Cut(rest, ";")
-		lists[place] = append(lists[place], regexp.MustCompile(`\w+`).FindAllString(words, -1)...)
+	const heading, next = "// # Concepts\n//\n", "//\n// # "
+	before, rest, hasList := strings.Cut(string(file), heading)
+	_, after, isFollowed := strings.Cut(rest, next)
+	require.True(t, hasList && isFollowed)
+	want := before + heading + concepts(defaults) + next + after
+	if *update {
+		require.NoError(t, os.WriteFile("doc.go", []byte(want), 0o644)) //nolint:gosec // a file of the repository
+	} else {
+		assert.Equal(t, want, string(file), "run the test with -update")
 	}
-	for name, section := range decode(t, text).(map[string]any) {
-		for key, value := range section.(map[string]any) {
-			place := name + "." + key
-			switch key {
-			case "response":
-				place = key
-			case "placeholders":
-				place = name + ".params"
-			case "fields", "params", "orders", "page", "record", "statuses", "classes":
-			default:
+}
+
+// concepts returns the list of the package comment: the objects of the default table whose keys are concepts, and those in their order.
+func concepts(defaults []byte) (lines string) {
+	const width = 130
+	kinds := strings.Fields("classes fields inclusive orders page params placeholders record response sorts statuses")
+	for _, section := range jsonscan.Members(defaults) {
+		for _, object := range jsonscan.Members(section.Value) {
+			place := section.Name + "." + object.Name
+			switch {
+			case !slices.Contains(kinds, object.Name):
 				continue
+			case object.Name == "response" && section.Name != "sms.send":
+				continue // it is the same
+			case object.Name == "response":
+				place = object.Name
 			}
-			assert.ElementsMatch(t, slices.Collect(maps.Keys(value.(map[string]any))), lists[place], place)
+			line, separator := fmt.Sprintf("//\t%-30s", place), " "
+			for _, concept := range jsonscan.Members(object.Value) {
+				if len(line)+len(concept.Name) > width {
+					lines += line + ",\n"
+					line, separator = fmt.Sprintf("//\t%-30s", ""), " "
+				}
+				line += separator + concept.Name
+				separator = ", "
+			}
+			lines += line + "\n"
 		}
 	}
+	return lines
 }
 
 func mergeInto(whole, part map[string]any) {

@@ -189,7 +189,26 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"events twice":                   {`{"webhook.chatapp1":{"events":["results","results"]}}`, "webhook.chatapp1.events[1]", eventsReason},
 		"events in brackets":             {`{"webhook.chatapp2":{"events":["results[]"]}}`, "webhook.chatapp2.events[0]", "holds a position in brackets; write it between dots, such as messages.0.id"},
 		"events that end in a *":         {`{"webhook.sms":{"events":["data.*"]}}`, "webhook.sms.events[0]", "ends in a *; the elements of a list are events by themselves: write the list alone, such as data"},
-		"a * in a response":              {`{"sms.send":{"response":{"id":["messages.*.id"]}}}`, "sms.send.response.id[0]", everyReason},
+		"a * in a response":              {`{"sms.send":{"response":{"parts":["messages.*.parts"]}}}`, "sms.send.response.parts[0]", "holds a *; only id and status can: every element counts. Write a position, such as messages.0.parts"},
+		"one page of any size":           {`{"sms.list":{"paging":{"by":"none"}}}`, "sms.list.paging.by", "is none, so that there is one page; write how many rows it can hold, such as \"most\": 50, or \"whole\": true if it holds all"},
+		"one page that is two":           {`{"sms.list":{"paging":{"by":"none","most":50,"whole":true}}}`, "sms.list.paging.whole", "says that one page holds all rows, and sms.list.paging.most that it cannot"},
+		"pages that are one":             {`{"sms.list":{"paging":{"most":50}}}`, "sms.list.paging.by", "is page; most and whole are for none, where there is one page"},
+		"rows of no word":                {`{"sms.list":{"only":{"direction":[]}}}`, "sms.list.only.direction", "has no words, so no row could be of this listing"},
+		"rows of every word":             {`{"sms.list":{"only":{"direction":["*"]}}}`, "sms.list.only.direction[0]", "stands for every word; write the words of the rows of this listing"},
+		"rows of no place":               {`{"sms.list":{"only":{"$.direction":["mt"]}}}`, "sms.list.only.$.direction", "begins with $; write the members alone, with dots between them, such as data.id"},
+		"an unknown place of a page":     {`{"sms.list":{"method":"POST","encoding":"json","in":{"page":"header"}}}`, "sms.list.in.page", "unknown value; known: query"},
+		"a place of an unknown concept":  {`{"sms.list":{"method":"POST","encoding":"json","in":{"text":"query"}}}`, "sms.list.in.text", "unknown key; known here: category, createdAfter, createdBefore, cursor, from, id, offset, order, page, pageSize, reference, request, sortBy, status, to"},
+		"a place where all stands":       {`{"sms.list":{"in":{"page":"query"}}}`, "sms.list.in.page", "says what sms.list.encoding does: everything travels in the query"},
+		"two names in a query":           {`{"sms.list":{"method":"POST","encoding":"json","in":{"page":"query","pageSize":"query"},"params":{"page":"n","pageSize":"n"}}}`, "sms.list.params.pageSize", "has the same name as sms.list.params.page"},
+		"an error of no operation":       {`{"sms.send":{"errors":{"empty":["3"]}}}`, "sms.send.errors.empty", "unknown key; known here: classes, code, gateway, message, notProcessed, request, signs, success"},
+		"a code twice in an operation":   {`{"sms.list":{"errors":{"classes":{"invalid":["40005"]}}}}`, "sms.list.errors.classes.invalid[0]", "holds \"40005\" like the default sms.list.errors.classes.notFound[0]; it has one meaning; leave it where it is right, and write the other list without it"},
+		"a gateway of an operation":      {`{"sms.send":{"errors":{"gateway":[503]}}}`, "sms.send.errors.gateway[0]", "proves nothing alone: only 400 to 499, without 408, refuse; write it under sms.send.errors.notProcessed too"},
+		"every code is no row":           {`{"sms.list":{"errors":{"empty":["*"]}}}`, "sms.list.errors.empty[0]", "stands for every word; write the codes of a listing without rows"},
+		"a reply of no type":             {`{"webhook.sms":{"reply":{"type":"text"}}}`, "webhook.sms.reply.type", "is no media type, such as text/plain"},
+		"constants of another encoding":  {`{"sms.send":{"with":{"latin1":{"dcs":3}}}}`, "sms.send.with.latin1", "unknown key; known here: callback, from, gsm, reference, text, to, unicode"},
+		"constants of an encoding twice": {`{"sms.send":{"with":{"gsm":{"to":1}}}}`, "sms.send.with.gsm.to", "has the same name as sms.send.fields.to"},
+		"encodings of a chat app":        {`{"chatapp1.send":{"encoding":{"gsm":{}}}}`, "chatapp1.send.encoding", "is an object, want a string"},
+		"a unit of no duration":          {`{"chatapp1.send":{"duration":"h"}}`, "chatapp1.send.duration", "unknown value; known: m, ms, s"},
 		"a * in a request":               {`{"sms.send":{"fields":{"to":"messages.*.to"}}}`, "sms.send.fields.to", everyReason},
 		"a * in a row":                   {`{"sms.list":{"record":{"id":["*"]}}}`, "sms.list.record.id[0]", everyReason},
 		"parameter around no events":     {`{"webhook.sms":{"events":["data.*.items"],"params":{"from":["from","items.*.from"]}}}`, "webhook.sms.params.from[1]", aroundReason},
@@ -238,10 +257,13 @@ func TestParseRefusesNameBesideAList(t *testing.T) {
 const (
 	positionReason = "leads into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
 	gapReason      = "stands in a list at a position with none before it; positions begin at 0, without a gap"
-	everyReason    = "holds a *, which only the events of a webhook have; write a position, such as messages.0.id"
-	aroundReason   = "holds a *; only a name that begins as a path of webhook.sms.events does, up to its *, can, such as data.*.id"
-	eventsReason   = "is never looked for: a path before it is present wherever this one is"
-	layoutReason   = "is no layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
+	everyReason    = "holds a *, which only events of a webhook and id and status of a response have; write a position, such as messages.0.id"
+
+	placeholderReason = "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages, or a variable, such as " +
+		"{account}: lower-case letters, digits and _ in braces"
+	aroundReason = "holds a *; only a name that begins as a path of webhook.sms.events does, up to its *, can, such as data.*.id"
+	eventsReason = "is never looked for: a path before it is present wherever this one is"
+	layoutReason = "is no layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
 )
 
 const formReason = "is neither a string nor a number nor a boolean, and only a JSON body can hold it"
@@ -311,8 +333,10 @@ func TestParseAcceptsEveryDocumentedChoice(t *testing.T) {
 	for format, values := range map[string]string{
 		`{"sms.send":{"encoding":%q}}`:                 "json form query",
 		`{"chatapp1.send":{"ttl":%q}}`:                 "s ms m",
+		`{"chatapp1.send":{"duration":%q}}`:            "s ms m",
+		`{"sms.list":{"paging":{"by":%q,"most":50}}}`:  "none",
 		`{"auth":{"keyPair":{"in":%q}}}`:               "body query header basic",
-		`{"sms.list":{"paging":{"by":%q}}}`:            "page offset cursor none",
+		`{"sms.list":{"paging":{"by":%q}}}`:            "page offset cursor",
 		`{"sms.list":{"method":%q}}`:                   "GET POST",
 		`{"sms.list":{"method":"POST","encoding":%q}}`: "query json form",
 		`{"sms.send":{"time":%q}}`:                     "rfc3339ms rfc3339 unix unixms datetime date rfc1123 rfc2822",
@@ -354,9 +378,12 @@ func TestParseKeepsPathsOnTheHost(t *testing.T) {
 		"/a/%2E%2e/b":           "holds a . or .. segment",
 		"/a%2f..%2fb":           "holds a . or .. segment",
 		"/a/./b":                "holds a . or .. segment",
-		"/accounts/{account}/m": "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages",
-		"/accounts/:account/m":  "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages",
-		"/accounts/<account>":   "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages",
+		"/accounts/{Account}/m": placeholderReason,
+		"/accounts/{}/m":        placeholderReason,
+		"/accounts/{{a}}/m":     placeholderReason,
+		"/accounts/:account/m":  placeholderReason,
+		"/accounts/<account>":   placeholderReason,
+		"/../{account}":         "holds a . or .. segment",
 	} {
 		assert.Equal(t, []contract.Error{{Path: "sms.send.path", Reason: reason}}, listed(t, parse(path)), "%q", path)
 	}

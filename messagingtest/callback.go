@@ -143,8 +143,7 @@ func (how receiving) calls(target string, events []event) []call {
 		default:
 			c.method, c.url = http.MethodGet, withQuery(target, query)
 		}
-		if how.together {
-			var all Callbacks
+		if all := (Callbacks{}); how.together {
 			for _, e := range group {
 				all = append(all, e.callback)
 			}

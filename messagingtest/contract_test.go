@@ -99,7 +99,7 @@ func TestCodeUnderContract(t *testing.T) {
 	} {
 		names, err := contract.Parse([]byte(tt.overlay))
 		require.NoError(t, err)
-		assert.Equal(t, tt.want, newServer(WithContract(names)).codeOf(tt.problem), "%s %s", tt.overlay, tt.problem)
+		assert.Equal(t, tt.want, newServer(WithContract(names)).codeOf(&names.Table().Errors, tt.problem), "%s %s", tt.overlay, tt.problem)
 	}
 }
 

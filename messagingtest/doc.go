@@ -30,8 +30,7 @@
 // needs to be: it refuses null, a key that comes twice, a number for a string, and unknown or empty parameters of a list request.
 //
 // With a contract that reads a text (at the path ""), it responds with one. Callbacks carry numbers as they are given, such as
-// tel:+639171234567. Amounts are plain numbers beside their currency. If the contract has no
-// place for the currency, they are "XTS 0.50".
+// tel:+639171234567. An amount is a number beside its currency or, if the contract has no place for that, "XTS 0.50".
 //
 // [Replay] serves recorded responses, such as those of a real account, in place of a ledger.
 //

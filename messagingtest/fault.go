@@ -90,20 +90,11 @@ func ProcessTwice() Fault { return Fault{name: "ProcessTwice"} }
 
 // String returns the name of the fault with its arguments, such as "DropUnread" or "Status(429, 2s)".
 func (f Fault) String() string {
-	switch f.name {
-	case "":
-		return "None"
-	case "Slow":
-		return fmt.Sprintf("Slow(%v)", f.delay)
-	case "Status":
-		return fmt.Sprintf("Status(%d, %v)", f.status, f.retryAfter)
-	case "StatusAfter":
-		return fmt.Sprintf("StatusAfter(%d, %q)", f.status, f.body)
-	case "Page":
-		return fmt.Sprintf("Page(%d)", f.status)
-	default:
-		return f.name
+	arguments := map[string]string{
+		"Slow": fmt.Sprintf("(%v)", f.delay), "Status": fmt.Sprintf("(%d, %v)", f.status, f.retryAfter),
+		"StatusAfter": fmt.Sprintf("(%d, %q)", f.status, f.body), "Page": fmt.Sprintf("(%d)", f.status),
 	}
+	return cmp.Or(f.name, "None") + arguments[f.name]
 }
 
 // Inject applies the fault to each of the next n requests, to any path. Faults wait in the order in which they were injected,
@@ -247,10 +238,12 @@ func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, re
 	default:
 		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
 		name := cmp.Or(s.rules.Statuses[strconv.Itoa(f.status)], s.rules.Statuses[strconv.Itoa(f.status/100)+"xx"])
-		paths, code := s.names.Errors.Code, any(s.codeOf(name))
-		if _, operations := s.operationsFor(r); f.status < 300 && len(operations) > 0 && len(operations[0].Refused) > 0 {
+		_, operations := s.operationsFor(r)
+		errs := s.errorsOf(operations)
+		paths, code := errs.Code, any(s.codeOf(errs, name))
+		if f.status < 300 && len(operations) > 0 && len(operations[0].Refused) > 0 {
 			paths, code = operations[0].Response["status"], numberOrText(firstWord(operations[0].Refused))
 		}
-		response{status: f.status, body: s.failure(requestID, message, paths, code)}.write(w)
+		response{status: f.status, body: failure(errs, requestID, message, paths, code)}.write(w)
 	}
 }

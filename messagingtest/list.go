@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,8 @@ const (
 	defaultPageSize = 100
 	maxPageSize     = 1000
 )
+
+var positions = []string{"page", "offset", "cursor"} //nolint:gochecknoglobals // never written
 
 // listing is a request for one page: which rows are listed, in which order, and where the page is.
 type listing struct {
@@ -37,10 +40,11 @@ type listing struct {
 func (s *Server) lists(t table.List) operation {
 	params := maps.Clone(t.Params)
 	maps.DeleteFunc(params, func(concept, _ string) bool { // what is for other kinds of paging
-		return isPosition(concept) && concept != t.Paging.By || concept == "pageSize" && t.Paging.By == "none"
+		return slices.Contains(positions, concept) && concept != t.Paging.By || concept == "pageSize" && t.Paging.By == "none"
 	})
 	op := s.newOperation(t.Method, table.Send{Operation: t.Operation, Fields: params})
-	op.handle = func(_ string, f fields) (any, *problem) {
+	op.apart = slices.DeleteFunc(slices.Collect(maps.Keys(t.In)), func(concept string) bool { return params[concept] == "" })
+	op.handle = func(requestID string, f fields) (any, *problem) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		q, p := readListing(t, f)
@@ -48,13 +52,12 @@ func (s *Server) lists(t table.List) operation {
 			return nil, p
 		}
 		page, ok := s.page(q)
+		if empty := s.names.ErrorsOf(&t.Operation); len(empty.Empty) > 0 && len(s.ledger.list(q)) == 0 {
+			page = plainText(failure(empty, requestID, "no rows", empty.Code, numberOrText(firstWord(empty.Empty))))
+		}
 		return page, refuseIf(!ok, "cursor", "the cursor does not belong to these filters and this order")
 	}
 	return op
-}
-
-func isPosition(concept string) bool {
-	return slices.Contains([]string{"page", "offset", "cursor"}, concept)
 }
 
 // readListing returns the listing that a request asks for, or the first problem of its parameters.
@@ -72,7 +75,7 @@ func readListing(t table.List, f fields) (listing, *problem) {
 		if p := cmp.Or(refuseIf(value == "", "query", name+" is empty"), q.set(t, f, concept, value)); p != nil {
 			return q, p
 		}
-		if !isPosition(concept) && concept != "pageSize" {
+		if !slices.Contains(positions, concept) && concept != "pageSize" {
 			key.Set(concept, value)
 		}
 	}
@@ -148,7 +151,8 @@ func (l *ledger) shown(value any, t table.List) any {
 	case amount:
 		return v.beside(t.Record["currency"], t.Money)
 	case time.Duration:
-		return int64(v / time.Second)
+		unit, _ := table.UnitOf(t.Duration)
+		return int64(v / unit)
 	case time.Time:
 		text := l.times.text(v)
 		if strings.HasPrefix(l.times.form, "unix") {
@@ -170,6 +174,9 @@ func (l *ledger) show(r *row, t table.List, all map[string]func(*row) any) any {
 		if _, taken := row[name]; !taken {
 			row[name] = value
 		}
+	}
+	for path, words := range t.Only {
+		placeFirst(row, []string{path}, firstWord(words))
 	}
 	return row
 }
@@ -193,20 +200,13 @@ func (q listing) compare() func(a, b *row) int {
 // compareValues compares two values of a column. Nil is less than any text.
 func compareValues(a, b any) int {
 	switch a := a.(type) {
-	case int:
-		return cmp.Compare(a, b.(int))
-	case amount:
-		return cmp.Compare(a, b.(amount))
-	case time.Duration:
-		return cmp.Compare(a, b.(time.Duration))
-	case bool:
-		return cmp.Compare(strconv.FormatBool(a), strconv.FormatBool(b.(bool))) // "false" is before "true"
+	case int, amount, time.Duration:
+		return cmp.Compare(reflect.ValueOf(a).Int(), reflect.ValueOf(b).Int())
 	case time.Time:
 		return a.Compare(b.(time.Time))
 	}
-	first, _ := a.(string)
-	second, _ := b.(string)
-	return cmp.Compare(first, second)
+	text := func(v any) string { return strings.TrimPrefix(fmt.Sprint(v), "<nil>") } // false is before true
+	return cmp.Compare(text(a), text(b))
 }
 
 func (l *ledger) list(q listing) []*row {
@@ -263,7 +263,7 @@ func (q listing) start(l *ledger, t table.List, rows []*row) (int, bool) {
 // have is left out: a client could take a null for the end.
 func (q listing) cut(l *ledger, t table.List, rows []*row, start int) (page any, hasNext bool) {
 	if t.Paging.By == "none" {
-		q.size = len(rows)
+		q.size = cmp.Or(t.Paging.Most, len(rows))
 	}
 	end := min(start+q.size, len(rows))
 	hasNext = end < len(rows)

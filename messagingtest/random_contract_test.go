@@ -107,7 +107,7 @@ func newTalk(t *testing.T, overlay []byte, seed uint64, hooks *hookSwitch) *talk
 		}
 		credentials = messaging.WithAPIKey(k.srv.APIKey, secret)
 	}
-	k.client, err = messaging.NewClient(k.srv.URL, credentials, messaging.WithContract(names),
+	k.client, err = messaging.NewClient(k.srv.URL, credentials, messaging.WithContract(names), messaging.WithVariable("account", "AC 1"),
 		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
 		messaging.WithSettle(messaging.SettlePolicy{Window: 10 * time.Second, Interval: time.Millisecond}))
 	require.NoError(t, err)

@@ -21,8 +21,9 @@ import (
 type operation struct {
 	table.Send // of an operation that lists: what both kinds have
 
-	channel    Channel // empty: it lists
-	isPlatform bool    // whether its messages are the third-party platform's
+	channel    Channel  // empty: it lists
+	apart      []string // concepts of what travels in the query, whatever the encoding
+	isPlatform bool     // whether its messages are the third-party platform's
 	method     string
 	times      timeFormat // of fields that are times
 	rules      rules
@@ -70,6 +71,13 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 	}
 	if f.isForm() {
 		wrong = cmp.Or(f.readForm(params, names), wrong)
+	}
+	for _, concept := range f.apart {
+		name := f.name(concept)
+		wrong = cmp.Or(wrong, refuseIf(f.values[name] != nil, "query", name+" is in the body, and not in the query"))
+		if query := r.URL.Query(); query.Has(name) {
+			f.values[name] = query.Get(name)
+		}
 	}
 	var keys, secrets []string
 	if hasPair {
@@ -244,13 +252,20 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 			return &problem{"constant", name + " is absent, or not that of the contract"}
 		}
 	}
+	ofText, other := table.GSM, table.Unicode
+	if !isGSM(f.text("text")) {
+		ofText, other = other, ofText
+	}
 	for _, concept := range slices.Sorted(maps.Keys(f.FieldConstants)) {
 		for name, want := range f.FieldConstants[concept] {
+			if _, isBoth := f.FieldConstants[ofText][name]; isBoth && concept == other {
+				continue // the other encoding has it too
+			}
 			switch _, isPresent := f.values[name]; {
 			case isPresent && !f.isConstant(name, want):
 				return &problem{"kind", name + " is not " + string(encode(want))}
-			case isPresent != f.has(concept):
-				return &problem{"callback", f.name(concept) + " and " + name + " go together"}
+			case isPresent != (f.has(concept) || concept == ofText):
+				return &problem{"callback", cmp.Or(f.name(concept), "a text in "+concept) + " and " + name + " go together"}
 			}
 		}
 	}

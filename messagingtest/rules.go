@@ -175,8 +175,7 @@ func checkText(field string, value any, kind string) *problem {
 
 // lifetimeOf returns zero for what is not a whole number of a unit of the contract.
 func lifetimeOf(value any, unit string) time.Duration {
-	units := map[string]time.Duration{"ms": time.Millisecond, "m": time.Minute}
-	of := cmp.Or(units[unit], time.Second)
+	of, _ := table.UnitOf(unit)
 	number, _ := value.(json.Number)
 	n, err := strconv.ParseUint(number.String(), 10, 63)
 	if err != nil || time.Duration(n) > math.MaxInt64/of {
@@ -216,9 +215,8 @@ func refuseIf(isProblem bool, name, text string) *problem {
 
 // codeOf returns the code of a problem, if the contract has it in the class of the problem, else another code of the class: one
 // that is listed, or that a prefix makes of it. It returns "" if the contract has none.
-func (s *Server) codeOf(name string) string {
-	errs, own := s.names.Errors, s.rules.Problems[name].Code
-	class := "invalid"
+func (s *Server) codeOf(errs *table.Errors, name string) string {
+	own, class := s.rules.Problems[name].Code, "invalid"
 	if _, ok := errs.Classes[name]; ok {
 		class = name
 	}
@@ -235,14 +233,19 @@ func (s *Server) codeOf(name string) string {
 	return ""
 }
 
+// errorsOf returns how responses of the first of some operations report a failure.
+func (s *Server) errorsOf(operations []operation) *table.Errors {
+	return s.names.ErrorsOf(&slices.Concat(operations, []operation{{}})[0].Operation)
+}
+
 // failure returns the body of an error response, with a word or a code at the first of the paths that is free. If that is the body
 // itself, the code is all of it.
-func (s *Server) failure(requestID, text string, paths []string, code any) []byte {
+func failure(errs *table.Errors, requestID, text string, paths []string, code any) []byte {
 	if len(paths) > 0 && paths[0] == "" && code != "" {
 		return encode(plainText(fmt.Sprint(code)))
 	}
-	body := placeFirst(document{}, s.names.Errors.Message, text)
-	body = placeFirst(body, s.names.Errors.Request, requestID)
+	body := placeFirst(document{}, errs.Message, text)
+	body = placeFirst(body, errs.Request, requestID)
 	return encode(placeFirst(body, paths, code))
 }
 

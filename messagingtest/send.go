@@ -37,6 +37,7 @@ type submission struct {
 func (s *Server) sends(c table.Channel) operation {
 	channel, t := Channel(c.Name), *c.Send(s.names)
 	must(s.rules.Channels[channel] != nil, "rules.json: no rules for the channel %q", channel)
+	t.Response = t.Paths()
 	op := s.newOperation(http.MethodPost, t)
 	op.channel, op.isPlatform = channel, c.IsPlatform(s.names)
 	op.handle = func(requestID string, f fields) (any, *problem) {

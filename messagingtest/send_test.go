@@ -267,7 +267,7 @@ func FuzzSend(f *testing.F) {
 		_ = json.Unmarshal([]byte(body), &members)
 		if wrong != nil {
 			assert.NotEmpty(t, wrong.text)
-			assert.Regexp(t, "^(2002|40003)", server.codeOf(wrong.name))
+			assert.Regexp(t, "^(2002|40003)", server.codeOf(&server.names.Errors, wrong.name))
 			return
 		}
 		assert.NotEmpty(t, m.To)

@@ -96,7 +96,7 @@ func (f fields) message(extra document) Sent {
 		case *bool:
 			*to, _ = sent.(bool)
 		case *time.Duration:
-			*to = lifetimeOf(sent, "s")
+			*to = lifetimeOf(sent, f.Duration)
 		case *time.Time:
 			*to, _ = f.times.parse(fmt.Sprint(sent))
 		}

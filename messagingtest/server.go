@@ -271,7 +271,8 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 	}
 	kind, known := s.rules.Problems[p.name]
 	must(known, "no problem of rules.json: %q", p.name)
-	failure := s.failure(requestID, p.text, s.names.Errors.Code, s.codeOf(p.name))
+	errs := s.errorsOf(operations)
+	failure := failure(errs, requestID, p.text, errs.Code, s.codeOf(errs, p.name))
 	return response{status: cmp.Or(kind.Status, http.StatusBadRequest), methods: methods, body: failure}
 }
 
@@ -279,7 +280,7 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 func (s *Server) operationsFor(r *http.Request) (methods string, operations []operation) {
 	all := map[string][]operation{}
 	for _, op := range s.operations {
-		if op.Path == r.URL.EscapedPath() {
+		if op.Matches(r.URL.EscapedPath()) {
 			all[op.method] = append(all[op.method], op)
 		}
 	}

@@ -40,7 +40,7 @@ func speaking(overlay string) Option {
 const (
 	overlayByOffset = `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "offset"}}}`
 	overlayByCursor = `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}`
-	overlayUnpaged  = `{"sms.list": {"paging": {"by": "none"}, "params": {"page": "", "pageSize": ""}}}`
+	overlayUnpaged  = `{"sms.list": {"paging": {"by": "none", "whole": true}, "params": {"page": "", "pageSize": ""}}}`
 )
 
 // pageBy makes a server that nobody uses at the moment page in another way.

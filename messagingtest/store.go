@@ -44,7 +44,7 @@ var (
 func TestStore(t *testing.T, newStore func() webhook.Store) {
 	t.Helper()
 	for _, c := range storeChecks() {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.rule, func(t *testing.T) {
 			t.Helper() // a failure is reported where TestStore is called
 			switch err := c.run(t.Context(), newStore); {
 			case errors.Is(err, errNoLease):
@@ -57,7 +57,6 @@ func TestStore(t *testing.T, newStore func() webhook.Store) {
 }
 
 type storeCheck struct {
-	name  string
 	rule  string // as the documentation of webhook.Store has it
 	check func(context.Context, *storeTest) error
 }
@@ -77,14 +76,12 @@ func (c storeCheck) run(ctx context.Context, newStore func() webhook.Store) erro
 func storeChecks() []storeCheck {
 	return []storeCheck{
 		{
-			"handles once",
 			"Once calls handle once for a key, and returns nil when it is called again",
 			func(ctx context.Context, s *storeTest) error {
 				return s.want(1, errors.Join(s.once(ctx, nil), s.once(ctx, nil), s.once(ctx, nil)))
 			},
 		},
 		{
-			"forgets a failure",
 			"Once returns the error of handle, and forgets the key",
 			func(ctx context.Context, s *storeTest) error {
 				for range 2 {
@@ -96,7 +93,6 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"forgets a panic",
 			"Once forgets the key if handle panics",
 			func(ctx context.Context, s *storeTest) error {
 				func() {
@@ -107,7 +103,6 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"returns an error if it forgets",
 			"Once returns an error if it cannot record that the event was handled, as when its context ends meanwhile",
 			func(ctx context.Context, s *storeTest) error {
 				ended, cancel := context.WithCancel(ctx)
@@ -122,21 +117,18 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"handles one at a time",
 			"while a call handles a key, others wait or return ErrInProgress, and never call handle",
 			func(ctx context.Context, s *storeTest) error {
 				return s.want(1, s.race(ctx, nil))
 			},
 		},
 		{
-			"handles one at a time after a failure",
 			"after a failure one call handles the key, and no two at a time",
 			func(ctx context.Context, s *storeTest) error {
 				return s.want(2, errors.Join(s.race(ctx, errHandle), s.once(ctx, nil)))
 			},
 		},
 		{
-			"waits no longer than its context",
 			"Once waits no longer than its context lasts",
 			func(ctx context.Context, s *storeTest) error {
 				finish := s.hold(ctx)
@@ -149,7 +141,6 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"handles different keys at a time",
 			"a call does not wait for one that handles another key",
 			func(ctx context.Context, s *storeTest) error {
 				finish := s.hold(ctx)
@@ -158,7 +149,6 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"distinguishes keys",
 			"keys that differ in one character are two, up to 100 characters",
 			func(ctx context.Context, s *storeTest) error {
 				long := strings.Repeat("x", 50) // keys have up to 100 characters
@@ -172,7 +162,6 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"remembers ten thousand keys",
 			"Once remembers ten thousand keys",
 			func(ctx context.Context, s *storeTest) error {
 				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keysTimeout)
@@ -181,7 +170,6 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"takes over when a lease is over",
 			"when the lease of a call is over, another may take over, and the first one then changes nothing",
 			func(ctx context.Context, s *storeTest) error {
 				finish := s.hold(ctx)
@@ -199,7 +187,6 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"passes the values of its context to handle",
 			"the context of handle has the values of that of Once",
 			func(ctx context.Context, s *storeTest) error {
 				type contextKey struct{}

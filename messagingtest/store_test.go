@@ -136,7 +136,7 @@ func TestTestStorePassesStoresWithoutLease(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				for _, c := range storeChecks() {
 					if err := c.run(t.Context(), same(&memoryStore{waits: waits})); !errors.Is(err, errNoLease) {
-						assert.NoError(t, err, c.name)
+						assert.NoError(t, err, c.rule)
 					}
 				}
 			})
@@ -152,10 +152,10 @@ func TestTestStoreSkipsTheEndOfALongLease(t *testing.T) {
 				store := webhook.NewMemoryStore(20_000, time.Hour)
 				store.Lease = lease
 				err := c.run(t.Context(), same(store))
-				if c.name != "takes over when a lease is over" {
+				if c.rule != "when the lease of a call is over, another may take over, and the first one then changes nothing" {
 					want = nil
 				}
-				assert.ErrorIs(t, err, want, c.name)
+				assert.ErrorIs(t, err, want, c.rule)
 			}
 		}
 	})
@@ -197,10 +197,10 @@ func TestTestStoreFindsLateFailure(t *testing.T) {
 		for _, c := range storeChecks() {
 			err := c.run(t.Context(), same(store))
 			if err != nil {
-				failed = append(failed, c.name)
+				failed = append(failed, c.rule)
 			}
 		}
-		assert.Equal(t, []string{"forgets a panic", "takes over when a lease is over"}, failed)
+		assert.Equal(t, []string{"Once forgets the key if handle panics", "when the lease of a call is over, another may take over, and the first one then changes nothing"}, failed)
 	})
 }
 
@@ -211,30 +211,30 @@ func TestTestStoreFindsFault(t *testing.T) {
 		want  []string // the checks that fail
 	}{
 		"forgets": {&memoryStore{forgets: true}, []string{
-			"handles once", "returns an error if it forgets",
+			"Once calls handle once for a key, and returns nil when it is called again", "Once returns an error if it cannot record that the event was handled, as when its context ends meanwhile",
 		}},
 		"keeps failures": {&memoryStore{keepsFailures: true}, []string{
-			"forgets a failure", "handles one at a time after a failure",
+			"Once returns the error of handle, and forgets the key", "after a failure one call handles the key, and no two at a time",
 		}},
-		"keeps panics": {&memoryStore{keepsPanics: true}, []string{"forgets a panic"}},
+		"keeps panics": {&memoryStore{keepsPanics: true}, []string{"Once forgets the key if handle panics"}},
 		"hides errors": {&memoryStore{hidesErrors: true}, []string{
-			"forgets a failure", "handles one at a time after a failure",
+			"Once returns the error of handle, and forgets the key", "after a failure one call handles the key, and no two at a time",
 		}},
 		"handles twice at a time": {&memoryStore{ignoresOthers: true}, []string{
-			"handles one at a time", "handles one at a time after a failure", "waits no longer than its context",
+			"while a call handles a key, others wait or return ErrInProgress, and never call handle", "after a failure one call handles the key, and no two at a time", "Once waits no longer than its context lasts",
 		}},
 		"another error": {&memoryStore{otherError: true}, []string{
-			"handles one at a time", "handles one at a time after a failure",
+			"while a call handles a key, others wait or return ErrInProgress, and never call handle", "after a failure one call handles the key, and no two at a time",
 		}},
 		"one lock": {&memoryStore{locksAll: true}, []string{
-			"waits no longer than its context", "handles different keys at a time",
+			"Once waits no longer than its context lasts", "a call does not wait for one that handles another key",
 		}},
-		"waits for ever":     {&memoryStore{waitsForEver: true}, []string{"waits no longer than its context"}},
-		"folds case":         {&memoryStore{foldsCase: true}, []string{"distinguishes keys"}},
-		"cuts keys":          {&memoryStore{cutsKeys: true}, []string{"distinguishes keys"}},
-		"drops context":      {&memoryStore{dropsContext: true}, []string{"passes the values of its context to handle"}},
-		"few keys":           {webhook.NewMemoryStore(100, time.Hour), []string{"remembers ten thousand keys"}},
-		"fails after handle": {&memoryStore{failsAfterHandle: true}, []string{"returns an error if it forgets"}},
+		"waits for ever":     {&memoryStore{waitsForEver: true}, []string{"Once waits no longer than its context lasts"}},
+		"folds case":         {&memoryStore{foldsCase: true}, []string{"keys that differ in one character are two, up to 100 characters"}},
+		"cuts keys":          {&memoryStore{cutsKeys: true}, []string{"keys that differ in one character are two, up to 100 characters"}},
+		"drops context":      {&memoryStore{dropsContext: true}, []string{"the context of handle has the values of that of Once"}},
+		"few keys":           {webhook.NewMemoryStore(100, time.Hour), []string{"Once remembers ten thousand keys"}},
+		"fails after handle": {&memoryStore{failsAfterHandle: true}, []string{"Once returns an error if it cannot record that the event was handled, as when its context ends meanwhile"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -242,7 +242,7 @@ func TestTestStoreFindsFault(t *testing.T) {
 				var failed []string
 				for _, c := range storeChecks() {
 					if c.run(t.Context(), same(tt.store)) != nil {
-						failed = append(failed, c.name)
+						failed = append(failed, c.rule)
 					}
 				}
 				assert.Subset(t, failed, tt.want)

@@ -141,7 +141,7 @@ const (
 // countParts returns the number of parts in which a text travels. A character is not divided between parts.
 func countParts(text string) int {
 	single, several, width := 160, 153, gsmWidth
-	if strings.ContainsFunc(text, func(r rune) bool { return gsmWidth(r) == 0 }) {
+	if !isGSM(text) {
 		single, several, width = 70, 67, utf16.RuneLen
 	}
 	total, used, parts := 0, 0, 1
@@ -156,6 +156,10 @@ func countParts(text string) int {
 		return 1
 	}
 	return parts
+}
+
+func isGSM(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return gsmWidth(r) == 0 })
 }
 
 // gsmWidth returns 0 for a character that is not in the alphabet.

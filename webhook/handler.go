@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -26,12 +27,17 @@ type event interface {
 	about() (kind Callback, id string)
 }
 
-// ServeHTTP answers a request. The body is always empty, because some gateways send it back to the sender as a message.
+// ServeHTTP answers a request. The body is empty unless the contract has a reply: some gateways send it back to the sender as a message.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, retryAfter := h.serve(r) //nolint:contextcheck // a call has the values of the request's context, and ends otherwise
 	header := w.Header()
 	header["Cache-Control"] = h.noStore
+	body := ""
 	switch status {
+	case http.StatusOK:
+		if body = h.reply.Body; body != "" {
+			header.Set("Content-Type", h.reply.Type)
+		}
 	case http.StatusMethodNotAllowed:
 		allow := "GET, HEAD"
 		if h.post {
@@ -45,6 +51,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Retry-After", strconv.FormatInt(seconds, 10))
 	}
 	w.WriteHeader(status) // also for 200: some routers record it
+	if body != "" {
+		_, _ = io.WriteString(w, body)
+	}
 }
 
 // serve handles the events of a request. The status of the response is the highest of all, so that the service calls again if

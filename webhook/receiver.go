@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // A Receiver makes handlers for the callbacks of the service, and parses them. Get one from [NewReceiver]. It never changes,
@@ -50,7 +51,8 @@ type callback struct {
 	outer        map[string]*paths    // of parameters beside a list of events, by the path of the list up to a *
 	events       []eventsPath         // where a JSON body may hold several events
 	zone         *time.Location
-	layouts      []string // further forms of times
+	layouts      []string    // further forms of times
+	reply        table.Reply // to a call that was handled
 }
 
 func (c *callback) isChat() bool { return c.name != CallbackSMS && c.name != CallbackDelivery }
@@ -111,7 +113,7 @@ func (rcv *Receiver) compile() {
 		zone, _ := time.LoadLocation(section.Zone) // no contract has an unknown one
 		c := &callback{
 			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, outer: map[string]*paths{},
-			zone: zone, layouts: section.Layouts,
+			zone: zone, layouts: section.Layouts, reply: section.Reply,
 		}
 		for _, text := range section.Events {
 			c.events = append(c.events, newEventsPath(text))

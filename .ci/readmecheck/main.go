@@ -346,7 +346,7 @@ var (
 // messagingriver.
 func running(file string, b block) string {
 	sends, handlers := sending.MatchString(b.text), handling.FindAllStringSubmatch(b.text, -1)
-	if !sends && handlers == nil || strings.Contains(b.text, "sqlstore.") {
+	if !sends && handlers == nil || strings.Contains(b.text, "sqlstore.") || strings.Contains(b.text, "conversations.") {
 		return ""
 	}
 	byPath := map[string]string{}

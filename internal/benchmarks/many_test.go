@@ -24,8 +24,8 @@ const (
 	senders = 64
 )
 
-// pool sends with workers that take messages from a channel, and takes from another what became of each: its place, the
-// message and its receipt, as SendAll yields them.
+// pool sends with workers. Like SendAll, the caller's goroutine takes each message and the receipt of each, and never more messages than
+// workers before the receipt of one.
 func (c call) pool(workers int, id string) operation {
 	return func(ctx context.Context, n int) error {
 		type job struct {
@@ -43,18 +43,18 @@ func (c call) pool(workers int, id string) operation {
 				}
 			})
 		}
-		go func() {
+		return check(func(yield func(messaging.Outcome[sms.Message]) bool) {
 			for i := range n {
+				if i >= workers {
+					yield(<-outcomes)
+				}
 				jobs <- job{i, orderMessage()}
 			}
 			close(jobs)
-			running.Wait()
-			close(outcomes)
-		}()
-		return check(func(yield func(messaging.Outcome[sms.Message]) bool) {
-			for out := range outcomes {
-				yield(out)
+			for range min(n, workers) {
+				yield(<-outcomes)
 			}
+			running.Wait()
 		}, n, id)
 	}
 }

@@ -294,8 +294,15 @@ func sendInMemory() work {
 	return w
 }
 
-// pooled returns an http.Client over a transport that keeps many idle connections to a host, where net/http's default keeps two.
-func pooled() *http.Client { return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}} }
+// pooled returns an http.Client over a transport like net/http's default, which keeps many idle connections to a host instead of two. It
+// speaks HTTP/1.1.
+func pooled() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck,forcetypeassert // it is one
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 256, 256
+	transport.Protocols = new(http.Protocols)
+	transport.Protocols.SetHTTP1(true)
+	return &http.Client{Transport: transport}
+}
 
 func sendOverLoopback() work {
 	floor := func(testing.TB) operation {

@@ -27,6 +27,7 @@ type Failure struct {
 	Code, Message string
 	RequestID     string // of errors.request
 	Class         string // of Code, a key of errors.classes, or ""
+	IsEmpty       bool   // the code says that there are no rows (errors.empty); it has then no other meaning
 	// Own reports whether the response is the service's own, and not a proxy's: it holds a request ID, or an error code that is
 	// no HTTP status.
 	Own bool
@@ -96,17 +97,21 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 			doubt = cmp.Or(doubt, noCode)
 		default:
 			class, isSuccess := r.meaning(code)
+			isEmpty := table.Match(r.errs.Empty, code, false) >= 0
 			switch {
-			case slot == document && class == "" && !isSuccess:
+			case slot == document && class == "" && !isSuccess && !isEmpty:
 				// a text that may be the word of a status
-			case isSuccess:
+			case isSuccess && !isEmpty:
 				f.Code = cmp.Or(f.Code, code)
 			case doubt != UnknownCode: // it is the first
-				f.Code, f.Class, doubt = code, class, UnknownCode
+				f.Code, f.Class, f.IsEmpty, doubt = code, class, isEmpty, UnknownCode
 			}
 		}
 	}
-	if f.Class != "" {
+	if f.IsEmpty {
+		f.Code, f.Class = "", ""
+	}
+	if f.IsEmpty || f.Class != "" {
 		doubt = ""
 	}
 	f.Message, f.RequestID = first(text, found, r.message), first(text, found, r.request)
@@ -182,15 +187,15 @@ func newReader(
 	lists map[string][]string, places []string, hasRows bool,
 ) reader {
 	lists = maps.Clone(lists)
-	lists["status"] = t.SMSSend.Response["status"]
+	lists["status"] = t.SMSSend.Paths()["status"]
 	var rows []string
 	if hasRows {
 		rows = places
 	}
 	r := reader{
 		encoding:  newEncoding(t, op, false, method, target, pair),
-		responses: compileResponses(lists, rows, places, compileWords(t, t.SMSSend.Accepted, t.SMSSend.Refused), &t.Errors),
-		failures:  compileResponses(nil, nil, nil, words{}, &t.Errors),
+		responses: compileResponses(lists, rows, places, compileWords(t, t.SMSSend.Accepted, t.SMSSend.Refused), t.ErrorsOf(op)),
+		failures:  compileResponses(nil, nil, nil, words{}, t.ErrorsOf(op)),
 	}
 	if !hasRows {
 		r.wanted = r.responses.Add(places...)
@@ -202,7 +207,13 @@ func newReader(
 // write returns the request for members, to which it adds the credentials. Those of a query stand in the order of their names.
 func (r *reader) write(target *url.URL, members, inQuery []member) Request {
 	beside, apart := r.credentials()
-	members, inQuery = append(members, beside...), append(apart, inQuery...)
+	members = append(members, beside...)
+	for _, m := range members {
+		if m.apart {
+			apart = append(apart, m)
+		}
+	}
+	members, inQuery = slices.DeleteFunc(members, func(m member) bool { return m.apart }), append(apart, inQuery...)
 	if r.kind == "query" {
 		members, inQuery = append(members, inQuery...), nil
 		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
@@ -217,7 +228,7 @@ func (r *reader) DecodeFailure(body []byte) (Failure, error) {
 		return Failure{}, err
 	}
 	failure, _ := r.failures.failure(text, found)
-	if _, isSuccess := r.failures.meaning(failure.Code); notJSON != nil && failure.Class == "" && !isSuccess {
+	if _, isSuccess := r.failures.meaning(failure.Code); notJSON != nil && failure.Class == "" && !isSuccess && !failure.IsEmpty {
 		return Failure{}, notJSON
 	}
 	return failure, nil
@@ -250,13 +261,13 @@ func (r *reader) decode(body []byte, rows *rowReader, missing error) (parsed, Fa
 		err = rows.err
 	}
 	if err != nil {
-		if failure, noText := r.DecodeFailure(body); noText == nil && failure.Class != "" {
+		if failure, noText := r.DecodeFailure(body); noText == nil && (failure.Class != "" || failure.IsEmpty) {
 			return p, failure, nil // a text that says why
 		}
 		return p, Failure{}, err
 	}
 	failure, doubt := r.responses.failure(p.text, p.found)
-	if failure.Class != "" || doubt == UnknownCode {
+	if failure.IsEmpty || failure.Class != "" || doubt == UnknownCode {
 		return p, failure, nil
 	}
 	failure.Code = "" // it is one of success, and the message may still say what is wrong

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -23,9 +24,9 @@ type Request struct {
 type encoding struct {
 	method string
 	url    *url.URL
-	kind   string // "json", "form" or "query"
-	isList bool   // of JSON: the names begin with positions, and what has none stands in the first element
-	ttl    string
+	kind   string            // "json", "form" or "query"
+	isList bool              // of JSON: the names begin with positions, and what has none stands in the first element
+	units  map[string]string // of durations by concept; "" is that of all others
 	time   string
 	zone   *time.Location
 	places table.KeyPair
@@ -39,8 +40,8 @@ func newEncoding(t *table.Table, op *table.Operation, isList bool, method string
 		zone = time.UTC // never, because the table is valid
 	}
 	e := encoding{
-		method: method, url: target, kind: op.Encoding, isList: isList, time: op.Time, zone: zone, places: t.Auth.KeyPair, pair: pair,
-		taken: map[string]bool{},
+		method: method, url: target, kind: op.Encoding, isList: isList, units: map[string]string{"": op.Duration},
+		time: op.Time, zone: zone, places: t.Auth.KeyPair, pair: pair, taken: map[string]bool{},
 	}
 	beside, _ := e.credentials()
 	for _, m := range beside {
@@ -109,7 +110,7 @@ func (e *encoding) value(f *wire.Field) (m member, present bool, reason string) 
 	case int64:
 		return member{raw: strconv.AppendInt(nil, v, 10)}, v != 0, ""
 	case time.Duration:
-		m, reason = e.duration(v, f.Concept == "ttl")
+		m, reason = e.duration(v, cmp.Or(e.units[f.Concept], e.units[""]))
 		return m, v != 0, reason
 	case time.Time:
 		text := table.FormatTime(v, e.time, e.zone)
@@ -125,30 +126,15 @@ func (e *encoding) value(f *wire.Field) (m member, present bool, reason string) 
 	}
 }
 
-// duration returns a duration in whole seconds, or a lifetime in the unit of the contract.
-func (e *encoding) duration(d time.Duration, isLifetime bool) (m member, reason string) {
-	unit, name := time.Second, "seconds"
-	if isLifetime {
-		unit, name = unitOf(e.ttl)
-	}
+func (e *encoding) duration(d time.Duration, word string) (m member, reason string) {
+	unit, name := table.UnitOf(word)
 	switch {
 	case d < 0:
 		reason = "must not be negative, got " + d.String()
 	case d%unit != 0:
-		reason = "must be a whole number of " + name + ", got " + d.String()
+		reason = "must be a whole number of " + name + ", the unit of the contract, got " + d.String()
 	}
 	return member{raw: strconv.AppendInt(nil, int64(d/unit), 10)}, reason
-}
-
-func unitOf(ttl string) (time.Duration, string) {
-	switch ttl {
-	case "ms":
-		return time.Millisecond, "milliseconds, the unit of the contract"
-	case "m":
-		return time.Minute, "minutes, the unit of the contract"
-	default:
-		return time.Second, "seconds, the unit of the contract"
-	}
 }
 
 // ContentType returns the content type of requests in an encoding, or "" if they have no body.

@@ -72,9 +72,8 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 		}
 		target.Path, target.RawPath = link.Path, link.RawPath
 		inLink = parameters(link.Query())
-		if l.kind == "query" {
-			members = nil // the link says all
-		}
+		// The link says all that stands in the query.
+		members = slices.DeleteFunc(members, func(m member) bool { return m.apart || l.kind == "query" })
 	}
 	return l.write(&target, members, inLink), nil
 }
@@ -84,7 +83,7 @@ func (l *List) options(q *wire.Query) (members []member, problems wire.Checks) {
 	members = make([]member, 0, len(options)+len(l.always)+len(q.Extra)+3)
 	for _, o := range options {
 		m, present, reason := l.option(q, o.concept, o.format)
-		m.name, m.dotted = l.op.Params[o.concept], true
+		m.name, m.dotted, m.apart = l.op.Params[o.concept], true, l.op.In[o.concept] != ""
 		switch {
 		case !present:
 		case m.name != "":
@@ -168,8 +167,9 @@ func parameters(query url.Values) (members []member) {
 
 // position returns what says where the page begins, if anything does, or why the contract cannot say so.
 func (l *List) position(at wire.Position) (members []member, reason string) {
-	m := member{name: l.op.Params[l.op.Paging.By], dotted: true}
-	switch l.op.Paging.By {
+	by := l.op.Paging.By
+	m := member{name: l.op.Params[by], dotted: true, apart: l.op.In[by] != ""}
+	switch by {
 	case "page":
 		m.raw = strconv.AppendInt(nil, int64(l.number(at)), 10)
 	case "offset":
@@ -181,7 +181,7 @@ func (l *List) position(at wire.Position) (members []member, reason string) {
 	case m.raw == nil && m.text == "":
 		return nil, ""
 	case m.name == "":
-		return nil, "pages by " + l.op.Paging.By + ", but names no parameter for it (sms.list.params." + l.op.Paging.By + ")"
+		return nil, "pages by " + by + ", but names no parameter for it (sms.list.params." + by + ")"
 	default:
 		return []member{m}, ""
 	}
@@ -205,8 +205,10 @@ const (
 	errOtherPath = pageError("the response links to a next page at another path, where a POST could do more than list")
 	errQuery     = pageError("the response links to a next page with a query that cannot be parsed")
 	errOtherPage = pageError("the response is a later page than the first, which was requested (sms.list.paging, sms.list.page.number)")
+	errNotEmpty  = pageError("the response has a code that says that there are no rows, and claims some (sms.list.errors.empty)")
 	errNone      = pageError("the response says that there are rows, and lists none")
 	errNoNext    = pageError("the response says that another page follows, and has no cursor (sms.list.page.next)")
+	errFull      = pageError("the page has as many rows as it can hold, and there is no next one to ask for (sms.list.paging)")
 	errNoCursor  = pageError("the last row of the page has no cursor where the contract's paging looks for it (sms.list.page.next)")
 )
 
@@ -215,10 +217,12 @@ type Page struct {
 	Transactions []sms.Transaction
 	// Unreadable lists the rows that could not be read in full. They are in Transactions too, as far as they could be read.
 	Unreadable                      []Unreadable
+	Others                          map[int]bool // the rows that are not of this listing (sms.list.only), by their index
 	Number, Size, Total, TotalPages int
 	Last                            bool          // no page follows, as far as the response says
 	Missing                         string        // why a page without rows does not prove that there are none, or ""
 	Next                            wire.Position // of the next page
+	Full                            string        // why rows may follow that cannot be asked for, or ""
 }
 
 // Unreadable is a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
@@ -243,8 +247,13 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	page := Page{Transactions: reuse[:0]}
 	reader := newRowReader(l.rows, &page, rows)
 	p, failure, err := l.decode(body, reader, errNoRows)
-	if err != nil || failure.Code != "" {
+	switch {
+	case err != nil || failure.Code != "":
 		return Page{}, failure, err
+	case failure.IsEmpty && (len(page.Transactions) > 0 || p.text != "" && p.number("total") > 0):
+		return Page{}, failure, errNotEmpty
+	case failure.IsEmpty:
+		return Page{Last: true}, failure, nil
 	}
 	page.Number, page.Size, page.Total, page.TotalPages = p.number("number"), p.number("size"), p.number("total"), p.number("pages")
 	next, more := l.next(&p, &page)
@@ -259,7 +268,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	if l.isFirst(at) && l.op.Paging.By == "page" && page.Number > l.number(at) {
 		return Page{}, Failure{}, errOtherPage
 	}
-	err = l.setNext(&p, &page, at, next, reader.lastCursor)
+	err = l.setNext(&p, &page, at, rows, next, reader.lastCursor)
 	return page, Failure{}, err
 }
 
@@ -310,7 +319,7 @@ func (l *List) missing(p *parsed, page *Page, at wire.Position, more bool) strin
 
 // setNext sets where the page after a page begins, and whether there is one. A short page alone says nothing, and neither does
 // a number that cannot be read, or a number of no pages beside rows.
-func (l *List) setNext(p *parsed, page *Page, at wire.Position, next, lastCursor string) (err error) {
+func (l *List) setNext(p *parsed, page *Page, at wire.Position, rows int, next, lastCursor string) (err error) {
 	switch l.op.Paging.By {
 	case "page":
 		requested := l.number(at)
@@ -338,6 +347,9 @@ func (l *List) setNext(p *parsed, page *Page, at wire.Position, next, lastCursor
 		}
 	default:
 		page.Last = true
+		if most := cmp.Or(min(l.op.Paging.Most, rows), rows, l.op.Paging.Most); most > 0 && len(page.Transactions) >= most {
+			page.Full = string(errFull)
+		}
 	}
 	return err
 }
@@ -368,7 +380,8 @@ func (l *List) followLink(text string) (wire.Position, error) {
 
 // isBelowBase reports whether a link stays below the path of the base URL, at which another service may be.
 func (l *List) isBelowBase(link *url.URL) bool {
-	base := strings.TrimSuffix(l.url.Path, l.op.Path) + "/"
+	path, _ := url.PathUnescape(l.op.Path)
+	base := strings.TrimSuffix(l.url.Path, path) + "/"
 	return strings.HasPrefix(link.Path, base) && !slices.Contains(strings.Split(link.Path, "/"), "..")
 }
 

@@ -192,8 +192,8 @@ var queries = map[string]struct {
 	"cursor-link-pair":    {overlay: byCursor, pair: true, at: wire.Position{Set: true, Link: "/api/sms?after=x&apiKey=old&apiSecret=old&apiSecret=older"}},
 	"cursor-link-alone":   {overlay: `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "after"}, "constants": {"app": "x"}}}`, filter: allFilters(), extra: url.Values{"expand": {"x"}}, at: wire.Position{Set: true, Link: "/api/sms?p=2"}},
 	"cursor-unnamed":      {overlay: `{"sms.list": {"paging": {"by": "cursor"}}}`, at: wire.Position{Set: true, Cursor: "x"}, problems: []string{"contract"}},
-	"none":                {overlay: `{"sms.list": {"paging": {"by": "none"}}}`, filter: filter{ID: "t-1"}},
-	"none-without-a-name": {overlay: `{"sms.list": {"paging": {"by": "none"}, "params": {"page": ""}}}`, filter: filter{ID: "t-1"}},
+	"none":                {overlay: `{"sms.list": {"paging": {"by": "none", "whole": true}}}`, filter: filter{ID: "t-1"}},
+	"none-without-a-name": {overlay: `{"sms.list": {"paging": {"by": "none", "whole": true}, "params": {"page": ""}}}`, filter: filter{ID: "t-1"}},
 
 	"every-problem": {
 		overlay: `{"sms.list": {"params": {"createdAfter": "", "createdBefore": "", "id": "", "reference": "", "request": "", "category": "", "from": "", "to": "", "pageSize": "", "sortBy": "", "order": "", "page": ""}}}`,
@@ -526,7 +526,7 @@ func TestListAfter(t *testing.T) {
 		{`{"sms.list": {"paging": {"first": 0}}}`, wire.Position{Set: true, Number: 0}, 1, true},
 		{byOffset, wire.Position{}, 0, false},
 		{byCursor, wire.Position{Set: true, Cursor: "x"}, 0, false},
-		{`{"sms.list": {"paging": {"by": "none"}}}`, wire.Position{}, 0, false},
+		{`{"sms.list": {"paging": {"by": "none", "whole": true}}}`, wire.Position{}, 0, false},
 	} {
 		next, ok := compileList(t, tt.overlay, false).After(tt.at)
 		assert.Equal(t, tt.ok, ok, tt.overlay)
@@ -678,7 +678,7 @@ var pages = map[string]pageCase{
 	"offset-unread-count":       {overlay: byOffset, body: `{"data":[` + oneRow + `,7]}`, ids: []string{"a", ""}, unread: []int{1}, next: wire.Position{Rows: 2}},
 	"offset-has-next":           {overlay: byOffset, body: `{"hasNext":false,"totalRows":100,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{2: 100}, last: true, next: wire.Position{Rows: 1}},
 	"offset-empty":              {overlay: byOffset, body: `{"totalRows":100,"data":[]}`, at: wire.Position{Rows: 10}, ids: []string{}, facts: [4]int{2: 100}, last: true, next: wire.Position{Rows: 10}},
-	"none":                      {overlay: `{"sms.list": {"paging": {"by": "none"}}}`, body: `{"hasNext":true,"totalPages":9,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{3: 9}, last: true},
+	"none":                      {overlay: `{"sms.list": {"paging": {"by": "none", "whole": true}}}`, body: `{"hasNext":true,"totalPages":9,"data":[` + oneRow + `]}`, ids: []string{"a"}, facts: [4]int{3: 9}, last: true},
 	"cursor-mark":               {overlay: byCursor, body: `{"nextPage":"a+b=\u0026c","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "a+b=&c"}},
 	"cursor-number":             {overlay: byCursor, body: `{"nextPage":12345678901234567890,"data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "12345678901234567890"}},
 	"cursor-mark-with-slash":    {overlay: byCursor, body: `{"nextPage":"/9j/4AAQSkZJRg==","data":[` + oneRow + `]}`, ids: []string{"a"}, next: wire.Position{Set: true, Cursor: "/9j/4AAQSkZJRg=="}},

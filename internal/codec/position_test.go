@@ -40,7 +40,7 @@ func TestPositionHoldsNoCredentials(t *testing.T) {
 func FuzzParsePosition(f *testing.F) {
 	lists := map[string]*codec.List{}
 	for by, overlay := range map[string]string{
-		"page": `{}`, "offset": byOffset, "cursor": byCursor, "none": `{"sms.list": {"paging": {"by": "none"}}}`,
+		"page": `{}`, "offset": byOffset, "cursor": byCursor, "none": `{"sms.list": {"paging": {"by": "none", "whole": true}}}`,
 	} {
 		lists[by] = compileList(f, overlay, true)
 	}

@@ -32,6 +32,7 @@ type Response struct {
 	IsText bool
 
 	isAccepted bool // the contract has no IDs, and a status accepts the message
+	hasStatus  bool
 }
 
 // NamesMessage reports whether the response names a message, or says by a word that it was accepted if the contract has no IDs. To send
@@ -40,33 +41,46 @@ func (r *Response) NamesMessage() bool { return r.ID != "" || r.isAccepted }
 
 const (
 	repeated  = "the response has a member of the contract twice"
-	several   = "the response lists several messages of which one failed or has no ID, where one was sent (response.id)"
+	several   = "the response lists several messages of which one failed or has no ID, where one was sent (response.id, response.status)"
 	invalidID = "the response has an ID of more than 256 characters, or with control characters or invalid UTF-8 (response.id)"
 )
 
 // Decode reads a response. The error says why it is not in the form of the contract, and repeats nothing of it.
 func (s *Send) Decode(body []byte) (Response, error) {
-	r, isList, err := s.decode(body)
-	if err != nil || !isList {
-		return r, err
+	left := 16<<20 + len(body)
+	r, _, err := s.decodeAll(body, nil, &left)
+	return r, err
+}
+
+// decodeAll reads a response, and each element of a list by itself: elements that agree are the parts of a long text. left is how many
+// bytes may be read. It reports whether an element of a list has anything that the contract reads.
+func (s *Send) decodeAll(body []byte, of *list, left *int) (r Response, says bool, err error) {
+	const mostParts = 255
+	if *left -= len(body); *left < 0 {
+		return Response{Contradiction: several, Doubt: several}, true, nil
 	}
-	// Several elements that agree are the parts of a long text.
-	for _, list := range s.lists {
-		const mostParts = 255
-		elements := splitList(withoutMark(body), list)
-		all := make([]Response, min(len(elements), mostParts))
+	r, lists, says, err := s.decode(body, of)
+	for _, l := range lists {
+		most := min(mostParts, *left/len(body))
+		elements, isAny := splitList(withoutMark(body), l.path, most+1), false
+		all := make([]Response, len(elements))
 		for i := range all {
-			if all[i], _, err = s.decode(elements[i]); err != nil {
-				return r, err
+			var inThis bool
+			if all[i], inThis, err = s.decodeAll(elements[i], &l, left); err != nil {
+				return r, says, err
 			}
+			isAny = isAny || inThis
 		}
-		if !slices.ContainsFunc(all, func(one Response) bool { return one.NamesMessage() }) {
+		isAccepted := func(one Response) bool {
+			return one.NamesMessage() && !one.Refused && one.Doubt == "" && one.hasStatus == r.hasStatus
+		}
+		isRefused := func(one Response) bool { return one.Refused && one.Contradiction == "" }
+		switch {
+		case !isAny:
 			continue // it lists something else
-		}
-		isWrong := func(one Response) bool {
-			return !one.NamesMessage() || one.Refused || cmp.Or(one.Doubt, one.Contradiction) != ""
-		}
-		if len(elements) > mostParts || slices.ContainsFunc(all, isWrong) {
+		case len(elements) <= most && isAll(all, isAccepted):
+		case len(elements) <= most && l.isEvery && isAll(all, isRefused):
+		default:
 			r.Contradiction, r.Doubt, r.Refused = several, several, false
 		}
 		for _, one := range all {
@@ -74,13 +88,25 @@ func (s *Send) Decode(body []byte) (Response, error) {
 			r.Recipients = append(r.Recipients, one.Recipients...)
 		}
 	}
-	return r, nil
+	return r, says, err
 }
 
-// splitList returns a document once for each element of the list at a path, with that element alone in the list.
-func splitList(doc []byte, path []string) (docs [][]byte) {
-	if len(path) == 0 {
-		for element := range jsonscan.Elements(doc) {
+func isAll(all []Response, is func(Response) bool) bool {
+	return !slices.ContainsFunc(all, func(one Response) bool { return !is(one) })
+}
+
+// splitList returns a document once for each of the first elements of the list at a path, with that element alone in the list. In a list
+// on the way it goes into the first element.
+func splitList(doc []byte, path []string, most int) (docs [][]byte) {
+	elements := slices.Collect(jsonscan.Elements(doc))
+	switch {
+	case len(path) == 0:
+		for _, element := range elements[:min(len(elements), most)] {
+			docs = append(docs, slices.Concat([]byte("["), element, []byte("]")))
+		}
+		return docs
+	case len(elements) > 0 && table.IsPosition(path[0]):
+		for _, element := range splitList(elements[0], path[1:], most) {
 			docs = append(docs, slices.Concat([]byte("["), element, []byte("]")))
 		}
 		return docs
@@ -91,7 +117,7 @@ func splitList(doc []byte, path []string) (docs [][]byte) {
 		return nil
 	}
 	all := make([]member, len(members))
-	for _, value := range splitList(members[at].Value, path[1:]) {
+	for _, value := range splitList(members[at].Value, path[1:], most) {
 		for i, m := range members {
 			all[i] = member{name: m.Name, raw: m.Value}
 		}
@@ -101,12 +127,13 @@ func splitList(doc []byte, path []string) (docs [][]byte) {
 	return docs
 }
 
-// decode is Decode for a response with one message. It reports whether one of the lists in which an ID stands has several elements.
-func (s *Send) decode(body []byte) (r Response, isList bool, err error) {
+// decode is Decode for a response with one message. It returns the lists that have several elements, and reports whether an element of a
+// list has anything that the contract reads.
+func (s *Send) decode(body []byte, of *list) (r Response, lists []list, says bool, err error) {
 	var few [88]value
 	text, found, repeats, notJSON, err := s.responses.read(body, few[:0])
 	if err != nil {
-		return Response{}, false, err
+		return Response{}, nil, false, err
 	}
 	failure, doubt := s.responses.failure(text, found)
 	r = Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt, IsText: notJSON != nil}
@@ -123,11 +150,16 @@ func (s *Send) decode(body []byte) (r Response, isList bool, err error) {
 	if notJSON != nil {
 		_, isSuccess := s.responses.meaning(r.Code)
 		if r.Own = isKnown || isSuccess || r.Class != ""; !r.Own {
-			return Response{}, false, notJSON
+			return Response{}, nil, false, notJSON
 		}
 	}
-	isList = slices.ContainsFunc(s.seconds, func(slot int) bool { return found[slot].Kind != jsonscan.Absent })
-	return r, isList, nil
+	for _, l := range s.lists {
+		if found[l.second].Kind != jsonscan.Absent {
+			lists = append(lists, l)
+		}
+	}
+	isThere := func(slot int) bool { return found[slot].Kind > jsonscan.Null }
+	return r, lists, of != nil && slices.ContainsFunc(of.within, isThere), nil
 }
 
 // place returns which of the places that name a message does or, if the contract has no IDs, which has a status. It is -1 if none does.
@@ -223,6 +255,7 @@ func (s *Send) judge(r *Response, text string, found []value, place int) (isKnow
 		return found[slot].IsScalar() && table.Match(s.op.Accepted, said, true) > table.Match(s.op.Refused, said, true)
 	}
 	hasNoIDs := len(s.at.id) == 0
+	r.hasStatus = status.Kind != jsonscan.Absent
 	r.isAccepted = hasNoIDs && slices.ContainsFunc(s.at.status, accepts)
 	switch {
 	case r.Contradiction != "":
@@ -238,7 +271,7 @@ func (s *Send) judge(r *Response, text string, found []value, place int) (isKnow
 	case r.Doubt != "":
 	case accepted >= 0 && slices.ContainsFunc(s.at.status, refuses):
 		r.Doubt = "the response has two statuses, of which one refuses the message (accepted, refused)"
-	case status.Kind != jsonscan.Absent && accepted < 0:
+	case r.hasStatus && accepted < 0:
 		r.Doubt = "the response has a status that is no word of the contract (accepted, refused)"
 	case hasNoIDs && accepted < 0:
 		r.Doubt = "the response has no status that accepts the message, and the contract says that it has no ID (accepted, response.id)"

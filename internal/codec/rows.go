@@ -31,7 +31,8 @@ type column struct {
 type rows struct {
 	paths    paths
 	columns  []column
-	cursor   []int // slots of the cursor that stands in the last row
+	cursor   []int            // slots of the cursor that stands in the last row
+	only     map[int][]string // by slot, the words of the rows of this listing
 	op       *table.List
 	zone     *time.Location
 	statuses map[string][]string
@@ -44,6 +45,10 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	r := &rows{paths: compilePaths(lists), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
 	r.words = compileWords(t, t.SMSSend.Accepted, t.SMSSend.Refused)
 	r.cursor = r.paths.slots[table.LastRow]
+	r.only = map[int][]string{}
+	for path, words := range op.Only {
+		r.only[r.paths.Add(path)[0]] = words
+	}
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
 		if concept := field.Tag.Get("concept"); concept != "" {
 			c := column{concept, field.Name, field.Index[0], r.paths.slots[concept], field.Type.Kind() == reflect.Bool}
@@ -66,10 +71,11 @@ type rowReader struct {
 	meanings   map[string]sms.Status
 
 	// Of the row that is being read:
-	row   *sms.Transaction
-	found []value
-	used  []bool      // by slot, whether the value fills a field, or is null
-	extra []rowMember // members of which nothing is known, or only a part
+	row     *sms.Transaction
+	isOther bool // it is not of this listing
+	found   []value
+	used    []bool      // by slot, whether the value fills a field, or is null
+	extra   []rowMember // members of which nothing is known, or only a part
 
 	// Rows are alike, so the members of one are tried first in the next.
 	known [64]*rowName
@@ -108,7 +114,7 @@ func (r *rowReader) read(s *jsonscan.Walker, list int) {
 		return
 	}
 	r.list, r.began, r.err = list, s.Pos+1, nil
-	r.page.Transactions, r.page.Unreadable = r.page.Transactions[:0], nil
+	r.page.Transactions, r.page.Unreadable, r.page.Others = r.page.Transactions[:0], nil, map[int]bool{}
 	outside := s.Repeats
 	for more := s.Open(']'); more; more = s.Next(']') {
 		r.readRow(s)
@@ -171,8 +177,13 @@ func (r *rowReader) readMembers(s *jsonscan.Walker) {
 		return
 	}
 	r.fill(s.Doc)
-	if s.Repeats {
+	index := len(r.page.Transactions) - 1
+	switch {
+	case s.Repeats:
 		r.unreadable("", "has a member of the contract twice")
+	case r.isOther:
+		r.page.Others[index] = true
+		r.page.Unreadable = slices.DeleteFunc(r.page.Unreadable, func(row Unreadable) bool { return row.Index == index })
 	}
 }
 
@@ -202,7 +213,12 @@ func (r *rowReader) fill(doc []byte) {
 			r.lastCursor = v.Word(all)
 		}
 	}
-	left := len(r.cursor) > 0 // whether anything of what was found may be left
+	left := len(r.cursor)+len(r.only) > 0 // whether anything of what was found may be left
+	r.isOther = false
+	for slot, words := range r.only {
+		v := r.found[slot]
+		r.isOther = r.isOther || v.IsScalar() && table.Match(words, v.Word(all), true) < 0
+	}
 	for i := range r.columns {
 		c := &r.columns[i]
 		reason, isLeft := r.fillColumn(c, row, all)
@@ -320,12 +336,13 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 			return unknown
 		}
 		*field = n
-	case *time.Duration: // in seconds
+	case *time.Duration:
 		n, ok := wholeNumber(word)
-		if !ok || n < 0 || n > math.MaxInt64/int64(time.Second) {
+		unit, _ := table.UnitOf(r.op.Duration)
+		if !ok || n < 0 || n > math.MaxInt64/int64(unit) {
 			return unknown
 		}
-		*field = time.Duration(n) * time.Second
+		*field = time.Duration(n) * unit
 	case *bool:
 		yes, err := strconv.ParseBool(strings.ToLower(word))
 		if err != nil {

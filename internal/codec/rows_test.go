@@ -846,7 +846,7 @@ var shapes = []string{
 	`{"sms.list": {"items": ["result.rows", "rows.0", "data", ""], "zone": "Asia/Manila", "record": {"id": ["ids.main", "id"], "operator": ["op", "op.name"], "text": ["text", "body.0.text"], "created": ["t"], "sent": ["t2", "body.1"]}}}`,
 	byOffset,
 	byCursor,
-	`{"sms.list": {"paging": {"by": "none"}, "items": [""]}}`,
+	`{"sms.list": {"paging": {"by": "none", "whole": true}, "items": [""]}}`,
 	byLastRow,
 }
 

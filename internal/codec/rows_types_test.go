@@ -15,6 +15,10 @@ import (
 func TestRowFieldTypes(t *testing.T) {
 	t.Parallel()
 	r := &rowReader{rows: &rows{op: &table.List{}, zone: time.UTC}}
+	minutes := &rowReader{rows: &rows{op: &table.List{Operation: table.Operation{Duration: "m"}}, zone: time.UTC}}
+	var got time.Duration
+	assert.Empty(t, minutes.set(&column{}, &got, "90"))
+	assert.Equal(t, 90*time.Minute, got)
 	const unknown = "is in no known form"
 	tooLong := strconv.FormatInt(math.MaxInt64/int64(time.Second)+1, 10)
 	for word, want := range map[string]time.Duration{"90": 90 * time.Second, "9e1": 90 * time.Second, "": 0} {
@@ -42,7 +46,7 @@ func TestRowFieldTypes(t *testing.T) {
 		assert.Empty(t, r.set(&column{isFlag: true}, &got, word), word)
 		assert.Equal(t, want, got, word)
 	}
-	got := true
-	assert.Equal(t, unknown, r.set(&column{isFlag: true}, &got, "maybe"))
-	assert.True(t, got, "not touched")
+	flag := true
+	assert.Equal(t, unknown, r.set(&column{isFlag: true}, &flag, "maybe"))
+	assert.True(t, flag, "not touched")
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // Send is one operation that sends a message. It never changes once it is compiled and is safe for concurrent use.
@@ -22,14 +23,14 @@ type Send struct {
 	encoding
 
 	op        *table.Send
-	fields    map[string]field // by concept, those that the service has
-	always    []member         // constants
-	wrap      string           // of a message in the shape of another platform; "" at the top level
+	fields    map[string]field    // by concept, those that the service has
+	always    []member            // constants
+	ofText    map[string][]member // those of the encodings of a text
+	wrap      string              // of a message in the shape of another platform; "" at the top level
 	responses responses
-	section   string     // of the contract
-	lists     [][]string // the ways to lists in which an ID stands
-	seconds   []int      // slots of the second element of each
-	at        struct {   // the slots of a response
+	section   string   // of the contract
+	lists     []list   // in which an ID or a status stands
+	at        struct { // the slots of a response
 		id, request, reference, recipient, parts, unitCost, cost, balance, currency, operator, status []int
 	}
 }
@@ -46,26 +47,19 @@ type field struct {
 
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
-	response := maps.Clone(op.Response)
+	response := op.Paths()
 	response["to"] = recipientNames(op.Fields["to"], t.SMSList.Record["to"])
 	s := &Send{
 		encoding: newEncoding(t, &op.Operation, op.IsList(op.Fields), "POST", target, pair),
 		op:       op, fields: make(map[string]field, len(op.Fields)),
-		responses: compileResponses(response, nil, identifying(op), compileWords(t, op.Accepted, op.Refused), &t.Errors),
+		responses: compileResponses(response, nil, identifying(op), compileWords(t, op.Accepted, op.Refused), t.ErrorsOf(&op.Operation)),
 	}
 	for _, channel := range table.Channels() {
 		if channel.Send(t) == op {
 			s.section = channel.SendSection()
 		}
 	}
-	for _, path := range op.Response["id"] {
-		names := strings.Split(path, ".")
-		if i := slices.IndexFunc(names, table.IsPosition); i >= 0 {
-			s.lists = append(s.lists, names[:i])
-			s.seconds = append(s.seconds, s.responses.Add(strings.Join(append(slices.Clone(names[:i]), "1"), "."))...)
-		}
-	}
-	s.ttl = op.TTL
+	s.units["ttl"] = op.TTL
 	for concept, name := range op.Fields {
 		if name != "" {
 			s.fields[concept] = field{
@@ -75,6 +69,10 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 		}
 	}
 	s.always = s.constants(op.Constants)
+	s.ofText = map[string][]member{}
+	for _, encoding := range []string{table.GSM, table.Unicode} {
+		s.ofText[encoding] = s.constants(op.FieldConstants[encoding])
+	}
 	if op.Wrap != nil {
 		s.wrap = *op.Wrap
 	}
@@ -82,7 +80,47 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	at.id, at.request, at.reference, at.parts = slots["id"], slots["request"], slots["reference"], slots["parts"]
 	at.unitCost, at.cost, at.balance, at.currency = slots["unitCost"], slots["cost"], slots["balance"], slots["currency"]
 	at.operator, at.status, at.recipient = slots["operator"], slots["status"], slots["to"]
+	s.compileLists()
 	return s
+}
+
+// list is a list in a response. If it has several elements, each is judged by itself.
+type list struct {
+	path    []string
+	isEvery bool  // the contract has a * for its elements, so that all of them may refuse
+	second  int   // the slot of its second element
+	within  []int // those of what the contract reads in an element: an ID, a status, a code
+}
+
+func (s *Send) compileLists() {
+	for _, path := range slices.Concat(s.op.Response["id"], s.op.Response["status"]) {
+		names := strings.Split(path, ".")
+		for i, name := range names {
+			isEvery, before := name != table.WithoutEvery(name), strings.Split(table.WithoutEvery(path), ".")[:i]
+			if !isEvery && !table.IsPosition(name) {
+				continue
+			}
+			isIt := func(l list) bool { return slices.Equal(l.path, before) }
+			at := slices.IndexFunc(s.lists, isIt)
+			if at < 0 {
+				at = len(s.lists)
+				s.lists = append(s.lists, s.newList(before))
+			}
+			s.lists[at].isEvery = s.lists[at].isEvery || isEvery
+		}
+	}
+}
+
+func (s *Send) newList(path []string) list {
+	l, element := list{path: path}, strings.Join(append(slices.Clone(path), ""), ".")
+	l.second = s.responses.Add(element + "1")[0]
+	paths := s.op.Paths()
+	for _, within := range slices.Concat(paths["id"], paths["status"], s.responses.errs.Code) {
+		if strings.HasPrefix(within+".", element+"0.") {
+			l.within = append(l.within, s.responses.Add(within)...)
+		}
+	}
+	return l
 }
 
 // recipientNames returns the names under which a response may repeat the recipient: those of the request and of a listed row.
@@ -98,10 +136,11 @@ func recipientNames(field string, listed []string) (names []string) {
 
 // identifying returns where a response names the message or, if the contract says that it names none, where it accepts it.
 func identifying(op *table.Send) []string {
-	if ids := op.Response["id"]; len(ids) > 0 {
+	paths := op.Paths()
+	if ids := paths["id"]; len(ids) > 0 {
 		return ids
 	}
-	return op.Response["status"]
+	return paths["status"]
 }
 
 // Encode writes a message as a request, or returns everything that is wrong with it: its own problems, except for those of
@@ -126,9 +165,21 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 		return Request{}, all
 	}
 	members = append(members, s.always...)
+	if len(s.op.FieldConstants[table.GSM])+len(s.op.FieldConstants[table.Unicode]) > 0 {
+		members = append(members, s.ofText[encodingOf(&call)]...)
+	}
 	beside, inQuery := s.credentials()
 	members = append(append(members, beside...), extra...)
 	return s.request(s.url, members, inQuery), nil
+}
+
+// encodingOf returns which encoding the text of an SMS takes.
+func encodingOf(call *wire.Call) string {
+	isText := func(f wire.Field) bool { return f.Concept == "text" }
+	if i := slices.IndexFunc(call.Fields, isText); i >= 0 && sms.Count(call.Fields[i].Text).Encoding == sms.UCS2 {
+		return table.Unicode
+	}
+	return table.GSM
 }
 
 // inOrder returns all problems in the order in which a user reads the message: a message of another platform comes before the

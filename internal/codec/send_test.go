@@ -270,7 +270,7 @@ func TestEncodeTTL(t *testing.T) {
 	_, problems := encode(t, `{}`, text1("x").with(delivery{ttl: -time.Second}))
 	assert.Equal(t, []wire.Problem{{Field: "TTL", Reason: "must not be negative, got -1s"}}, problems)
 	_, problems = encode(t, overlay1(`"ttl": "ms"`), video1("v", "", 1500*time.Millisecond, 0))
-	assert.Equal(t, []wire.Problem{{Field: "Payload.Duration", Reason: "must be a whole number of seconds, got 1.5s"}}, problems)
+	assert.Equal(t, []wire.Problem{{Field: "Payload.Duration", Reason: "must be a whole number of seconds, the unit of the contract, got 1.5s"}}, problems)
 }
 
 func TestEncodeSendsWithOnlyBesideItsField(t *testing.T) {

@@ -17,6 +17,7 @@ type member struct {
 	name   string
 	dotted bool   // the name is of the contract and holds a dot, which nests in JSON
 	last   bool   // only the first dot of the name nests
+	apart  bool   // it stands in the query, whatever the encoding
 	text   string // the value, if it is a text
 	raw    []byte // the value as JSON, if it is not
 	done   bool   // it was written

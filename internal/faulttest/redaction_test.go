@@ -177,6 +177,7 @@ func clientOptions(t *testing.T) map[string][]messaging.Option {
 		"WithRateLimit":        {messaging.WithRateLimit(1e6, 1000)},
 		"WithSettle":           {messaging.WithSettle(messaging.SettlePolicy{Window: time.Millisecond, Interval: time.Millisecond})},
 		"WithContract":         {messaging.WithContract(contract.Default())}, // holds no secret, as its documentation says
+		"WithVariable":         {messaging.WithVariable("account", "AC-42")}, // no secret, as its documentation says
 		"WithLenientLimits":    {messaging.WithLenientLimits()},
 		"WithMaxResponseBytes": {messaging.WithMaxResponseBytes(1 << 10)},
 		"WithLogger":           {messaging.WithLogger(logger)},

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
@@ -67,6 +69,17 @@ func (o *origin) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// ServeHTTP plays the service over loopback connections.
+func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	resp, err := o.RoundTrip(r)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	maps.Copy(w.Header(), resp.Header)
+	w.WriteHeader(resp.StatusCode)
+	_, _ = io.Copy(w, resp.Body)
+}
+
 // client returns one that uses the origin in place of the library's own transport, so that what bounds that bounds it, too.
 func (o *origin) client(t *testing.T, options ...messaging.Option) *messaging.Client {
 	t.Helper()
@@ -75,6 +88,12 @@ func (o *origin) client(t *testing.T, options ...messaging.Option) *messaging.Cl
 	}, options...)...)
 	require.NoError(t, err)
 	return client
+}
+
+func (o *origin) count() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.requests)
 }
 
 // most returns the most requests that came within a span of time.
@@ -265,35 +284,50 @@ func TestThrottledRecipientHoldsNobodyBack(t *testing.T) {
 	assert.GreaterOrEqual(t, float64(with), 0.85*float64(without))
 }
 
+// With -storm it runs over loopback connections.
 func TestHangingChannelCostsTheOthersNothing(t *testing.T) {
-	rate := func(hang bool) (n int64) {
-		synctest.Test(t, func(t *testing.T) {
-			o := newOrigin(func(_ time.Duration, m sms.Message) reply {
-				if m.ReferenceID == "hangs" {
-					return reply{latency: time.Hour}
-				}
-				return good()
+	measure := func(t *testing.T, o *origin, client *messaging.Client, hanging int) int64 {
+		t.Helper()
+		var calls sync.WaitGroup
+		defer calls.Wait()
+		for range hanging {
+			calls.Go(func() {
+				m := chatapp1.New("channel-1", "+639170000001").Text("x")
+				m.ReferenceID = "hangs"
+				_, err := client.ChatApp1.Send(t.Context(), m)
+				assert.Error(t, err)
 			})
-			client := o.client(t, messaging.WithTimeout(4*time.Second))
-			var calls sync.WaitGroup
-			for range 256 {
-				if !hang {
-					break
-				}
-				calls.Go(func() {
-					m := chatapp1.New("channel-1", "+639170000001").Text("x")
-					m.ReferenceID = "hangs"
-					_, err := client.ChatApp1.Send(t.Context(), m)
-					require.Error(t, err)
-				})
+		}
+		for o.count() < hanging {
+			time.Sleep(time.Millisecond)
+		}
+		o.began = time.Now()
+		return o.campaign(t, client, senders, manyMore, 3*time.Second).accepted.Load()
+	}
+	rate := func(hanging int) (n int64) {
+		react := func(_ time.Duration, m sms.Message) reply {
+			if m.ReferenceID == "hangs" {
+				return reply{latency: time.Hour}
 			}
-			synctest.Wait()
-			n = o.campaign(t, client, senders, manyMore, 3*time.Second).accepted.Load()
-			calls.Wait()
+			return good()
+		}
+		timeout := messaging.WithTimeout(4 * time.Second)
+		if *stormReal {
+			o := newOrigin(react)
+			server := httptest.NewServer(o)
+			defer server.Close()
+			client, err := messaging.NewClient(server.URL, messaging.WithToken(testToken), timeout)
+			require.NoError(t, err)
+			return measure(t, o, client, hanging)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			o := newOrigin(react)
+			n = measure(t, o, o.client(t, timeout), hanging)
 		})
 		return n
 	}
-	without, with := rate(false), rate(true)
+	without, with := rate(0), rate(256)
+	t.Logf("%.2f of the rate, %d of %d", float64(with)/float64(without), with, without)
 	assert.GreaterOrEqual(t, float64(with), 0.9*float64(without))
 }
 

@@ -169,6 +169,10 @@ func (d drawer) send(name string, op table.Send) object {
 	} else {
 		with["callback"] = object{}
 	}
+	if name == "sms" && d.chance(3) {
+		with["gsm"] = object{in("withEncoding"): 0, in("withBits"): 7}
+		with["unicode"] = object{in("withEncoding"): pick[any](d, 8, "unicode")}
+	}
 	accepted, refused := []string{"ok", "queued"}, []string{}
 	switch d.IntN(4) {
 	case 0:
@@ -194,13 +198,21 @@ func (d drawer) send(name string, op table.Send) object {
 		}
 	case 4:
 		response["currency"] = []string{} // it stands beside the amounts
+	case 5:
+		response["status"] = []string{"parts.*.status"}
 	}
 	drawn := object{
 		"path": "/" + pick(d, "v1/", "api/2/", "") + name + pick(d, "/send", "/messages.json", ""), "encoding": encoding,
 		"headers": pick(d, object{}, object{"X-Operation": name}, object{"X-Common": "other", "X-Drop": ""}),
 		"fields":  names, "constants": constants, "with": with, "response": response,
 		"accepted": accepted, "refused": refused, "scale": pick(d, 0, 0, -2, -4, -6, 1), "negate": d.chance(4),
-		"time": d.timeForm(), "zone": d.zone(),
+		"time": d.timeForm(), "zone": d.zone(), "duration": pick(d, "s", "ms"),
+	}
+	if d.chance(4) {
+		drawn["errors"] = object{"notProcessed": []int{429, 503}}
+	}
+	if d.chance(4) {
+		drawn["path"] = fmt.Sprint("/{account}/", drawn["path"].(string)[1:])
 	}
 	if op.TTL != "" {
 		drawn["ttl"] = pick(d, "s", "ms", "m")
@@ -244,9 +256,17 @@ func (d drawer) list(op table.List) object {
 	for _, concept := range []string{"page", "pageSize", "offset", "cursor"} {
 		params[concept] = ""
 	}
-	by := pick(d, "page", "offset", "cursor", "none")
+	by, apart := pick(d, "page", "offset", "cursor", "none"), object{}
 	if by != "none" {
 		params[by], params["pageSize"] = in(rename(by)), in(rename("pageSize"))
+	}
+	paging := object{"by": by, "first": pick(d, 0, 1, 1, 7)}
+	switch {
+	case by == "none":
+		paging["whole"] = true
+	case encoding != "query" && d.chance(2):
+		apart[by], apart["pageSize"] = "query", "query"
+		params[by], params["pageSize"] = rename(by), rename("pageSize")
 	}
 	answer, at := d.style(), d.within("meta", "page.facts", "links.0")
 	page := object{}
@@ -282,7 +302,8 @@ func (d drawer) list(op table.List) object {
 		"headers": d.headers("X-List"),
 		"orders":  pick(d, object{"ascending": "up", "descending": "down"}, object{"ascending": "1", "descending": "-1"}),
 		"time":    pick(d, d.timeForm(), d.timeForm(), d.timeForm(), "date"),
-		"paging":  object{"by": by, "first": pick(d, 0, 1, 1, 7)}, "items": items, "page": page, "record": record,
+		"paging":  paging, "in": apart,
+		"only": pick(d, object{}, object{"meta.direction": []string{"outbound*", "mt"}}), "items": items, "page": page, "record": record,
 		"zone": d.zone(), "layouts": d.layouts(), "scale": pick(d, 0, -2, -5), "negate": d.chance(4),
 	}
 }
@@ -305,7 +326,10 @@ func (d drawer) webhook(section table.Webhook) object {
 			params[concept] = []string{list + "." + in(rename(concept)), "other." + concept}
 		}
 	}
-	return object{"params": params, "zone": d.zone(), "layouts": d.layouts(), "events": events}
+	return object{
+		"params": params, "zone": d.zone(), "layouts": d.layouts(), "events": events,
+		"reply": pick(d, object{}, object{}, object{"type": "text/xml", "body": "<ok/>"}),
+	}
 }
 
 func (d drawer) delivery(section table.Delivery) object {

@@ -109,7 +109,7 @@ func foreignFault(path string) string {
 	case bracketed.MatchString(path):
 		return "holds a position in brackets; write it between dots, such as messages.0.id"
 	case slices.Contains(strings.Split(path, "."), every):
-		return "holds a *, which only the events of a webhook have; write a position, such as messages.0.id"
+		return "holds a *, which only events of a webhook and id and status of a response have; write a position, such as messages.0.id"
 	}
 	return ""
 }
@@ -117,8 +117,8 @@ func foreignFault(path string) string {
 // every is the part of a path of events that stands for each element of a list.
 const every = "*"
 
-// withoutEvery returns a path of events with a position for each *.
-func withoutEvery(path string) string {
+// WithoutEvery returns a path with the first position in place of each *.
+func WithoutEvery(path string) string {
 	names := strings.Split(path, ".")
 	for i, name := range names {
 		if name == every {
@@ -151,13 +151,15 @@ func nameFault(name string, dotted bool) string {
 // pathFault returns what is wrong with the path of an operation, or "". Credentials go where it leads, so it must stay on the
 // host.
 func pathFault(path string) string {
+	path = variable.ReplaceAllString(path, "x")
 	switch {
 	case !strings.HasPrefix(path, "/"):
 		return "must begin with a single /, without scheme and host"
 	case !utf8.ValidString(path):
 		return "is not valid UTF-8"
 	case strings.ContainsAny(path, "{}<>") || strings.Contains(path, "/:"):
-		return "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages"
+		return "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages, or a variable, such as " +
+			"{account}: lower-case letters, digits and _ in braces"
 	case strings.ContainsAny(path, "?#"):
 		return "must have no query and no fragment; constants hold what goes with every request"
 	case strings.ContainsFunc(path, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }):

@@ -42,6 +42,7 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 	text, _ := json.Marshal(merge(&found, "", base, changes))
 	t, _ := Decode(string(text)) // merge keeps the kind of each value
 	whole, _ := Decode(defaults)
+	t.mergeErrors(&found)
 	for _, channel := range Channels() {
 		channel.Send(t).claim(channel.Send(whole))
 	}
@@ -77,8 +78,9 @@ func merge(found *Problems, path string, base, value any) any {
 }
 
 func mergeObject(found *Problems, path string, base, object map[string]any) {
-	isConstants := strings.HasSuffix(path, ".constants") || strings.Contains(path, ".with.")
-	isHeaders := path == "headers" || strings.HasSuffix(path, ".headers")
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	isConstants := last == "constants" || strings.Contains(path, ".with.")
+	isOwnErrors := strings.HasSuffix(path, ".errors") && len(base) == 0 // mergeErrors looks at them
 	for key, value := range sorted(object) {
 		place := join(path, key)
 		known, ok := base[key]
@@ -86,17 +88,38 @@ func mergeObject(found *Problems, path string, base, object map[string]any) {
 		case strings.HasSuffix(key, "//"): // a comment
 		case isConstants && value == nil:
 			found.addKind(place, value, "any other value")
-		case isConstants:
+		case isConstants, isOwnErrors:
 			base[key] = value
-		case isHeaders:
+		case last == "headers", last == "in":
 			base[key] = merge(found, place, "", value)
-		case strings.HasSuffix(path, ".with"):
+		case last == "only":
+			base[key] = merge(found, place, []any{}, value)
+		case last == "with":
 			base[key] = merge(found, place, map[string]any{}, value)
+		case place == "sms.send.encoding" && kindOf(value) == "an object": // that of the text
+			base["with"] = merge(found, path+".with", base["with"], value)
 		case ok:
 			base[key] = merge(found, place, known, value)
 		default:
 			found.add(place, unknownKey(base))
 		}
+	}
+}
+
+// mergeErrors sets the errors of operations that have some of their own: the common ones, changed by those.
+func (t *Table) mergeErrors(found *Problems) {
+	for name, op := range t.operations() {
+		if len(op.OwnErrors) == 0 {
+			continue
+		}
+		var base map[string]any
+		text, _ := json.Marshal(t.Errors)
+		_ = decode(string(text), &base)
+		if name == "sms.list" {
+			base["empty"] = []any{}
+		}
+		text, _ = json.Marshal(merge(found, name+".errors", base, op.OwnErrors))
+		_ = decode(string(text), &op.errors)
 	}
 }
 
@@ -111,7 +134,7 @@ func mergeList(found *Problems, path string, base, list []any) any {
 	switch {
 	case len(base) > 0:
 		kind = base[0]
-	case path == "errors.gateway":
+	case strings.HasSuffix(path, "errors.gateway"):
 		kind = json.Number("")
 	}
 	before := found.count()

@@ -6,12 +6,14 @@
 package table
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Table is a whole contract. It is shared between clients and receivers and never changes once it was parsed: treat it as
@@ -41,6 +43,27 @@ func (t *Table) Sections() iter.Seq2[string, any] {
 		}
 	}
 }
+
+// operations yields the operations by the names of their sections.
+func (t *Table) operations() iter.Seq2[string, *Operation] {
+	return func(yield func(string, *Operation) bool) {
+		for field, value := range reflect.ValueOf(t).Elem().Fields() {
+			switch section := value.Addr().Interface().(type) {
+			case *Send:
+				if !yield(field.Tag.Get("json"), &section.Operation) {
+					return
+				}
+			case *List:
+				if !yield(field.Tag.Get("json"), &section.Operation) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ErrorsOf returns how responses of an operation report a failure.
+func (t *Table) ErrorsOf(op *Operation) *Errors { return cmp.Or(op.errors, &t.Errors) }
 
 // Webhooks returns the callbacks by their names, which are those of the sections without "webhook.".
 func (t *Table) Webhooks() map[string]Webhook {
@@ -127,6 +150,8 @@ type Errors struct {
 	Success []string `json:"success" check:"word"`
 	// Classes lists, by class, codes, or prefixes of codes that end in "*".
 	Classes map[string][]string `json:"classes" check:"word"`
+	// Empty lists codes by which a listing says that it has no rows. Only a listing's own errors have it.
+	Empty []string `json:"empty,omitempty" check:"word"`
 	// Signs lists names of members that say, wherever an ID or rows stand, that something failed or is incomplete: under "present"
 	// if they hold anything, under "false" and "true" if they hold that.
 	Signs map[string][]string `json:"signs" check:"member"`
@@ -137,25 +162,26 @@ type Errors struct {
 	Gateway []int `json:"gateway" check:"status"`
 }
 
-func (e Errors) validate(found *Problems, _ string, _ *Table) {
-	checkApart(found, places("errors.classes", e.Classes), false, oneMeaning)
+func (e Errors) validate(found *Problems, section string, _ *Table) {
+	checkApart(found, places(section+".classes", e.Classes), false, oneMeaning)
 	for class, codes := range sorted(e.Classes) {
-		place := join("errors.classes", class)
+		place := join(section+".classes", class)
 		checkNotAll(found, place, codes, "write the codes of the class, or prefixes of them such as 40*")
 		for i, code := range codes {
 			isIt := func(success string) bool { return strings.EqualFold(success, code) }
 			if j := slices.IndexFunc(e.Success, isIt); j >= 0 {
-				found.clash(entry{place, i, code}, entry{"errors.success", j, e.Success[j]}, oneMeaning)
+				found.clash(entry{place, i, code}, entry{section + ".success", j, e.Success[j]}, oneMeaning)
 			}
 		}
 	}
-	checkNotAll(found, "errors.success", e.Success, "write the codes that a response may hold although the message was accepted")
-	checkApart(found, places("errors.signs", e.Signs), false, "a member says so by one value")
+	checkNotAll(found, section+".success", e.Success, "write the codes that a response may hold although the message was accepted")
+	checkNotAll(found, section+".empty", e.Empty, "write the codes of a listing without rows")
+	checkApart(found, places(section+".signs", e.Signs), false, "a member says so by one value")
 	for i, status := range e.Gateway {
 		isRefusal := status >= 400 && status < 500 && status != 408
 		if !isRefusal && !slices.Contains(e.NotProcessed, status) {
-			found.add(elementPath("errors.gateway", i), "proves nothing alone: only 400 to 499, without 408, refuse; "+
-				"write it under errors.notProcessed too")
+			found.add(elementPath(section+".gateway", i), "proves nothing alone: only 400 to 499, without 408, refuse; "+
+				"write it under "+section+".notProcessed too")
 		}
 	}
 }
@@ -165,12 +191,18 @@ type Operation struct {
 	Path     string  `json:"path" check:"path"`
 	Headers  Headers `json:"headers"`
 	Encoding string  `json:"encoding" check:"form json query"`
+	// OwnErrors is what differs from Table.Errors. See Table.ErrorsOf.
+	OwnErrors map[string]any `json:"errors"`
 	// Constants go with every request.
 	Constants map[string]any `json:"constants"`
 	// Time is the form of times, and Zone is where a form without an offset is; "" is UTC.
 	Time string `json:"time" check:"date datetime rfc1123 rfc2822 rfc3339 rfc3339ms unix unixms"`
 	Zone string `json:"zone" check:"zone"`
+	// Duration is the unit of durations, which are whole numbers of it.
+	Duration string `json:"duration" check:"m ms s"`
 	Money
+
+	errors *Errors // nil if it has none of its own
 }
 
 // IsList reports whether a request with such names by concept is itself a list.
@@ -186,6 +218,10 @@ func (o *Operation) IsList(names map[string]string) bool {
 // claimNames checks the headers, and the names of the parameters, of which an empty one is absent. It returns the names that are taken.
 func (o *Operation) claimNames(found *Problems, operation, section string, params map[string]string, t *Table) *names {
 	o.Headers.validate(found, operation+".headers", t)
+	if o.errors != nil {
+		check(found, operation+".errors", reflect.ValueOf(*o.errors), "")
+		o.errors.validate(found, operation+".errors", t)
+	}
 	taken := newNames(o.Encoding == "json")
 	taken.canBeList = section == "fields"
 	t.Auth.KeyPair.claimNames(taken, o.Encoding == "query", taken.canBeList && o.IsList(params))
@@ -202,14 +238,16 @@ type Send struct {
 	Operation
 	// Wrap is the name under which a message in a platform's shape goes; "" is the top level. It is nil for the other channels.
 	Wrap *string `json:"wrap,omitempty"`
-	// TTL is the unit of a lifetime: "s", "ms" or "m". It is empty for a channel without one.
+	// TTL is the unit of a lifetime, like Duration. It is empty for a channel without one.
 	TTL string `json:"ttl,omitempty"`
 	// Fields names the fields of the request by concept; "" means that the service has no such field.
 	Fields map[string]string `json:"fields"`
-	// FieldConstants holds, by concept, the constants of a request that sends the field of that concept.
+	// FieldConstants holds, by concept, the constants of a request that sends the field of that concept and, for SMS, by GSM and Unicode
+	// those of a request whose text takes that encoding.
 	FieldConstants map[string]map[string]any `json:"with"`
-	// Response lists, by concept, the paths at which a response may hold it, in order of preference.
-	Response map[string][]string `json:"response" check:"place"`
+	// Response lists, by concept, the paths at which a response may hold it, in order of preference. In those of the ID and the status,
+	// a * is every element of a list.
+	Response map[string][]string `json:"response" check:"answer"`
 	// Accepted lists the words of the concept "status" that a success may hold, and Refused those which say that the message
 	// was refused. Either may hold prefixes.
 	Accepted []string `json:"accepted" check:"word"`
@@ -217,6 +255,35 @@ type Send struct {
 
 	// claimed has the concepts of the fields whose names are not the default's.
 	claimed []string
+}
+
+// The encodings of the text of an SMS, by which it may have constants in Send.FieldConstants.
+const (
+	GSM     = "gsm"
+	Unicode = "unicode"
+)
+
+// UnitOf returns the unit of a duration, "ms", "s" or "m", and its name.
+func UnitOf(word string) (unit time.Duration, name string) {
+	switch word {
+	case "ms":
+		return time.Millisecond, "milliseconds"
+	case "m":
+		return time.Minute, "minutes"
+	default:
+		return time.Second, "seconds"
+	}
+}
+
+// Paths returns Response with the first position in place of each *.
+func (s *Send) Paths() map[string][]string {
+	paths := make(map[string][]string, len(s.Response))
+	for concept, list := range s.Response {
+		for _, path := range list {
+			paths[concept] = append(paths[concept], WithoutEvery(path))
+		}
+	}
+	return paths
 }
 
 func (s *Send) claim(defaults *Send) {
@@ -253,14 +320,20 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 	if s.Wrap != nil && *s.Wrap != "" {
 		found.add(operation+".wrap", taken.claim(operation+".wrap", *s.Wrap))
 	}
-	claimConstants(found, operation+".constants", s.Constants, taken)
-	constants := len(s.Constants)
+	claimConstants(found, operation+".constants", s.Constants, nil, taken)
+	constants, known := len(s.Constants), maps.Clone(s.Fields)
+	if operation == "sms.send" {
+		known[GSM], known[Unicode] = "", ""
+	}
 	for concept, beside := range sorted(s.FieldConstants) {
-		path := join(operation+".with", concept)
-		if _, ok := s.Fields[concept]; !ok {
-			found.add(path, unknownKey(s.Fields))
+		path, claimed := join(operation+".with", concept), map[string]any(nil)
+		if _, ok := known[concept]; !ok {
+			found.add(path, unknownKey(known))
 		}
-		claimConstants(found, path, beside, taken)
+		if concept == Unicode {
+			claimed = s.FieldConstants[GSM] // a text has one of the two encodings
+		}
+		claimConstants(found, path, beside, claimed, taken)
 		constants += len(beside)
 	}
 	taken.checkPositions(found)
@@ -283,7 +356,14 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 		found.add(operation+".response.id", "names no place, so the status has to accept a message; write where it stands in "+
 			operation+".response.status, and its words in "+operation+".accepted")
 	}
-	checkIdentity(found, operation+".response", s.Response, s.Fields["reference"] != "")
+	for concept, paths := range sorted(s.Response) {
+		isStarred := func(path string) bool { return WithoutEvery(path) != path }
+		if i := slices.IndexFunc(paths, isStarred); i >= 0 && concept != "id" && concept != "status" {
+			found.add(elementPath(join(operation+".response", concept), i), "holds a *; only id and status can: every element counts. "+
+				"Write a position, such as messages.0.parts")
+		}
+	}
+	checkIdentity(found, operation+".response", s.Paths(), s.Fields["reference"] != "")
 }
 
 // List is an operation that lists transactions.
@@ -291,13 +371,17 @@ type List struct {
 	Method string `json:"method" check:"GET POST"`
 	Operation
 	Params map[string]string `json:"params"` // by concept; "" means that the service has no such parameter
+	// In has the concepts of parameters that travel in the query of a POST. Its values are "query".
+	In map[string]string `json:"in" check:"query"`
 	// Inclusive says, by concept, of which of the two bounds the service includes rows at the bound itself.
 	Inclusive map[string]bool   `json:"inclusive"`
 	Sorts     map[string]string `json:"sorts" check:"column"` // the columns that rows can be sorted by, by concept; "" if they cannot
 	Orders    map[string]string `json:"orders"`               // "ascending" and "descending"
 	Paging    Paging            `json:"paging"`
 	// Items lists the paths of the rows; "" is the response itself.
-	Items   []string            `json:"items" check:"place"`
+	Items []string `json:"items" check:"place"`
+	// Only lists, by paths from a row on, words or prefixes. A row that has another there is not of this listing.
+	Only    map[string][]string `json:"only" check:"word"`
 	Page    map[string][]string `json:"page"`                 // paths by concept; "next" may hold a path in the last row, behind LastRow
 	Record  map[string][]string `json:"record" check:"place"` // paths by concept, from a row on
 	Layouts []string            `json:"layouts" check:"layout"`
@@ -307,8 +391,24 @@ func (l List) validate(found *Problems, operation string, t *Table) {
 	if l.Method == "GET" && l.Encoding != "query" { //nolint:usestdlibvars // a contract knows no net/http
 		found.add(operation+".encoding", "needs a body, which a GET has not; write query, or set "+operation+".method to POST")
 	}
-	taken := l.claimNames(found, operation, "params", l.Params, t)
-	claimConstants(found, operation+".constants", l.Constants, taken)
+	beside, apart := maps.Clone(l.Params), newNames(false)
+	if t.Auth.KeyPair.In == "query" {
+		t.Auth.KeyPair.claimNames(apart, true, false)
+	}
+	for concept := range sorted(l.In) {
+		name, ok := l.Params[concept]
+		switch delete(beside, concept); {
+		case !ok:
+			found.add(join(operation+".in", concept), unknownKey(l.Params))
+		case l.Encoding == "query":
+			found.add(join(operation+".in", concept), "says what "+operation+".encoding does: everything travels in the query")
+		case name != "":
+			place := join(operation+".params", concept)
+			found.add(place, apart.claim(place, name))
+		}
+	}
+	taken := l.claimNames(found, operation, "params", beside, t)
+	claimConstants(found, operation+".constants", l.Constants, nil, taken)
 	taken.checkPositions(found)
 	if len(l.Constants) > maxEntries {
 		found.add(operation+".constants", "has more than "+strconv.Itoa(maxEntries)+" entries")
@@ -319,6 +419,15 @@ func (l List) validate(found *Problems, operation string, t *Table) {
 	if len(l.Items) == 0 {
 		found.add(operation+".items", "names no path; the response itself is an empty path")
 	}
+	for path, words := range sorted(l.Only) {
+		place := join(operation+".only", path)
+		found.add(place, fault("member", path))
+		if len(words) == 0 {
+			found.add(place, "has no words, so no row could be of this listing")
+		}
+		checkNotAll(found, place, words, "write the words of the rows of this listing")
+	}
+	l.Paging.validate(found, operation+".paging")
 	page, _ := l.CursorInLastRow()
 	check(found, operation+".page", reflect.ValueOf(page), "place")
 	l.validateCursor(found, operation)
@@ -370,6 +479,22 @@ type Money struct {
 type Paging struct {
 	By    string `json:"by" check:"cursor none offset page"`
 	First int    `json:"first" check:"number"`
+	// Of By "none": how many rows the one page can hold, or that it holds all.
+	Most  int  `json:"most" check:"number"`
+	Whole bool `json:"whole"`
+}
+
+func (p Paging) validate(found *Problems, path string) {
+	isNone, says := p.By == "none", p.Most > 0 || p.Whole
+	switch {
+	case isNone && !says:
+		found.add(path+".by", "is none, so that there is one page; write how many rows it can hold, such as \"most\": 50, or "+
+			"\"whole\": true if it holds all")
+	case isNone && p.Most > 0 && p.Whole:
+		found.add(path+".whole", "says that one page holds all rows, and "+path+".most that it cannot")
+	case !isNone && says:
+		found.add(path+".by", "is "+p.By+"; most and whole are for none, where there is one page")
+	}
 }
 
 // Webhook is a callback.
@@ -384,6 +509,14 @@ type Webhook struct {
 	// Layouts lists further layouts of times, as in package time.
 	Layouts []string `json:"layouts" check:"layout"`
 	Zone    string   `json:"zone" check:"zone"`
+	// Reply is the response to a call that was handled.
+	Reply Reply `json:"reply"`
+}
+
+// Reply is a response to a callback, which is empty by default.
+type Reply struct {
+	Type string `json:"type" check:"media"` // of Body
+	Body string `json:"body"`
 }
 
 func (w Webhook) validate(found *Problems, section string, t *Table) {

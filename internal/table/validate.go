@@ -62,13 +62,17 @@ func fault(rule string, value any) string {
 		if text != "" {
 			return cmp.Or(nameFault(text, true), foreignFault(text))
 		}
+	case "answer": // to a send, in which a * stands for every element of a list
+		if text != "" {
+			return cmp.Or(nameFault(text, true), foreignFault(WithoutEvery(text)))
+		}
 	case "events": // or the way to them, in which a * stands for each element of a list
 		if text != "" {
 			names := strings.Split(text, ".")
 			if names[len(names)-1] == every {
 				return "ends in a *; the elements of a list are events by themselves: write the list alone, such as data"
 			}
-			return cmp.Or(nameFault(text, true), foreignFault(withoutEvery(text)))
+			return cmp.Or(nameFault(text, true), foreignFault(WithoutEvery(text)))
 		}
 	case "member": // or the way to one
 		return cmp.Or(nameFault(text, true), foreignFault(text))
@@ -82,6 +86,11 @@ func fault(rule string, value any) string {
 		return wordFault(text)
 	case "header":
 		return headerFault(text)
+	case "media":
+		kind, subtype, _ := strings.Cut(strings.Split(text, ";")[0], "/")
+		if !IsToken(kind) || !IsToken(subtype) || headerValueFault(text) != "" {
+			return "is no media type, such as text/plain"
+		}
 	case "scheme":
 		if text != "" && !IsToken(text) {
 			return "is not a single word"
@@ -112,10 +121,13 @@ func fault(rule string, value any) string {
 	return ""
 }
 
-// claimConstants checks what a request holds beside its fields, and takes the names. Where dots do not nest, it is a form.
-func claimConstants(found *Problems, path string, constants map[string]any, taken *names) {
+// claimConstants checks what a request holds beside its fields, and takes the names, but for those that are claimed. Where dots do not
+// nest, it is a form.
+func claimConstants(found *Problems, path string, constants, claimed map[string]any, taken *names) {
 	for name, value := range sorted(constants) {
-		found.add(join(path, name), taken.claim(join(path, name), name))
+		if _, ok := claimed[name]; !ok {
+			found.add(join(path, name), taken.claim(join(path, name), name))
+		}
 		switch value.(type) {
 		case string, json.Number, bool:
 		default:

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"context"
 	"hash/maphash"
 	"math"
 	"math/rand/v2"
@@ -72,7 +71,7 @@ type Breaker struct {
 	usual atomic.Int64
 
 	mu       sync.Mutex
-	state    state
+	isOpen   bool // while a call is passing it is half-open
 	seed     maphash.Seed
 	last     []heard             // up to 40 outcomes, the latest last
 	healthy  int                 // successes since any other outcome
@@ -82,17 +81,9 @@ type Breaker struct {
 	limit    int                 // of calls at once after closing; 0 is none
 	passing  int                 // calls that passed in this generation, while the breaker bounds them
 	queue    []*waiter           // calls that wait. The first looks after the others
-	coming   int                 // calls that were told to ask, and did not yet
+	coming   int                 // calls that were called and did not come yet
 	told     time.Time           // when the last was
 }
-
-type state uint8
-
-const (
-	closed state = iota
-	open
-	halfOpen
-)
 
 type heard struct {
 	health     Health
@@ -104,12 +95,14 @@ type heard struct {
 
 // waiter is a call that may have to wait for a breaker.
 type waiter struct {
+	sleeper
+
 	recipient string
-	who       uint64        // its hash, for the breaker that it waits for
-	until     time.Time     // the end of its patience; zero is none
-	nudge     chan struct{} // has room for one: attend to the breaker
-	caller    *Breaker      // which told it to ask, or nil
-	early     bool          // it comes before new calls: it had its turn, or made an attempt
+	who       uint64    // its hash, for the breaker that it waits for
+	until     time.Time // the end of its patience; zero is none
+	of        *Breaker  // where it waits, or was called
+	called    bool      // it is its turn to ask
+	early     bool      // it comes before new calls: it had its turn, or made an attempt
 }
 
 // Trouble is why a breaker is open.
@@ -136,7 +129,7 @@ func (b *Breaker) Trouble() (Trouble, bool) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.trouble, b.state != closed
+	return b.trouble, b.isOpen
 }
 
 // blocked is what a call waits for that may not pass.
@@ -144,51 +137,35 @@ type blocked struct {
 	Trouble
 
 	breaker *Breaker
-	open    bool // and not only bounded after closing
-	pausing bool // a call can pass when the pause ends
-	lone    bool // all failures are of one recipient, and the call is for another
+	givesUp bool // the call gives up after a time: the breaker is open, and not because of one recipient, who is another
 }
 
 // enter lets a call pass and returns the generation for leave, or what the call has to wait for. With look it only looks.
-func (b *Breaker) enter(ctx context.Context, w *waiter, look bool) (generation uint64, wait *blocked) {
+func (b *Breaker) enter(w *waiter, look bool) (generation uint64, wait *blocked) {
 	if generation = b.generation.Load(); !b.bounds.Load() {
 		return generation, nil
 	}
-	return b.ask(ctx, w, look)
-}
-
-// ask is enter while the breaker bounds calls.
-func (b *Breaker) ask(ctx context.Context, w *waiter, look bool) (generation uint64, wait *blocked) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	w.who = b.hash(w.recipient)
-	if deadline, ok := ctx.Deadline(); ok && w.until.IsZero() {
-		w.until = deadline
-	}
-	switch now := time.Now(); {
-	case !b.admits(w, now):
+	if !b.admits(w, time.Now()) {
 		return 0, b.block(w)
-	case look:
-		return 0, nil
-	case b.state == open:
-		b.state = halfOpen
 	}
-	b.came(w)
-	b.passing++
+	if !look {
+		b.came(w)
+		b.passing++
+	}
 	return b.generation.Load(), nil
 }
 
 // admits reports whether a call may pass now. When a pause has ended, one that was called is the probe, or the next to come if none
 // waits or it is as fit as those that do.
 func (b *Breaker) admits(w *waiter, now time.Time) bool {
-	switch b.state {
-	case closed:
-		return b.limit == 0 || b.passing < b.limit && (w.caller == b || len(b.queue) == 0)
-	case open:
-		return !now.Before(b.trouble.Until) && (w.caller == b || len(b.queue) == 0 || b.isFit(w, now))
-	default:
-		return false
+	isNext := w.called && w.of == b || len(b.queue) == 0
+	if b.isOpen {
+		return b.passing == 0 && !now.Before(b.trouble.Until) && (isNext || b.isFit(w, now))
 	}
+	return b.limit == 0 || b.passing < b.limit && isNext
 }
 
 // isFit reports whether a call makes a good probe: it differs from what failed, and has the time.
@@ -199,10 +176,7 @@ func (b *Breaker) isFit(w *waiter, now time.Time) bool {
 
 func (b *Breaker) block(w *waiter) *blocked {
 	_, failed := b.suspects[w.who]
-	return &blocked{
-		Trouble: b.trouble, breaker: b, open: b.state != closed,
-		pausing: b.state == open && time.Now().Before(b.trouble.Until), lone: !failed && len(b.suspects) == 1,
-	}
+	return &blocked{b.trouble, b, b.isOpen && (failed || len(b.suspects) != 1)}
 }
 
 // hash returns a hash of a recipient. Each call without one counts as another.
@@ -216,73 +190,78 @@ func (b *Breaker) hash(recipient string) uint64 {
 	return maphash.String(b.seed, recipient)
 }
 
-// join has a call wait until attend tells it to ask.
+// join has a call wait until it is called, in front of calls that never were.
 func (b *Breaker) join(w *waiter) {
+	w.part()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if w.nudge == nil {
-		w.nudge = make(chan struct{}, 1)
-	}
-	b.came(w)
 	at := len(b.queue)
-	if w.early {
-		if at = slices.IndexFunc(b.queue, func(other *waiter) bool { return !other.early }); at < 0 {
-			at = len(b.queue)
-		}
+	if isNew := slices.IndexFunc(b.queue, func(other *waiter) bool { return !other.early }); w.early && isNew >= 0 {
+		at = isNew
 	}
+	w.of, w.sleeper = b, newSleeper()
 	b.queue = slices.Insert(b.queue, at, w)
-	b.queue[0].alert()
+	b.queue[0].wake()
 }
 
-// attend returns what a call that joined has to wait for, and when to attend again unless it is nudged before; or nil if the call
-// should ask now.
+// attend returns nil if a call that joined is called, and otherwise what it waits for, and when to attend again unless it is woken before.
 func (b *Breaker) attend(w *waiter) (wait *blocked, again time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	again = forever
-	if now := time.Now(); w.caller != b && b.queue[0] == w && b.state != halfOpen {
-		if again = b.trouble.Until.Sub(now); b.state == closed || again <= 0 {
+	if now := time.Now(); !w.called && b.queue[0] == w && (!b.isOpen || b.passing == 0) {
+		if again = b.trouble.Until.Sub(now); !b.isOpen || again <= 0 {
 			if again = recall; now.Sub(b.told) >= recall {
 				b.coming = 0 // they may be held up
 			}
 			b.invite(now)
 		}
 	}
-	if w.caller == b {
+	if w.called {
 		return nil, 0
 	}
 	return b.block(w), again
 }
 
-// part ends the wait of a call that does not ask.
-func (b *Breaker) part(w *waiter) {
+// part ends the wait of a call. If it was called and does not come, the next takes its turn.
+func (w *waiter) part() {
+	b := w.of
+	if b == nil {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if w.caller == b {
+	if w.called {
 		b.came(w)
-		b.invite(time.Now()) // the next takes its turn
+		b.invite(time.Now())
 	} else {
 		b.remove(slices.Index(b.queue, w))
 	}
+	w.of = nil
 }
 
-// invite tells as many calls to ask as may pass: the probe, drawn at random from those that are fit, or the first after closing.
+// invite calls those of the queue that may pass: the probe, or the first after closing.
 func (b *Breaker) invite(now time.Time) {
-	switch n := len(b.queue); {
-	case n == 0, b.state == halfOpen, b.state == open && (now.Before(b.trouble.Until) || b.coming > 0):
-	case b.state == open:
-		b.tell(b.probe(now), now)
-	default:
-		if b.limit > 0 {
-			n = min(n, b.limit-b.passing-b.coming)
-		}
-		for range n {
-			b.tell(0, now)
-		}
+	n, next := len(b.queue), 0
+	switch {
+	case n == 0:
+	case b.isOpen && (b.passing > 0 || b.coming > 0 || now.Before(b.trouble.Until)):
+		return
+	case b.isOpen:
+		n, next = 1, b.probe(now)
+	case b.limit > 0:
+		n = min(n, b.limit-b.passing-b.coming)
+	}
+	for range n {
+		w := b.queue[next]
+		b.remove(next)
+		w.called, w.early, b.told = true, true, now
+		b.coming++
+		w.wake()
 	}
 }
 
-// probe returns the place of a call in the queue.
+// probe returns the place of a call in the queue, drawn at random from those that are fit, if any is.
 func (b *Breaker) probe(now time.Time) int {
 	chosen, fit := rand.N(len(b.queue)), 0 //nolint:gosec // no secret depends on it
 	for i, w := range b.queue {
@@ -295,18 +274,10 @@ func (b *Breaker) probe(now time.Time) int {
 	return chosen
 }
 
-func (b *Breaker) tell(i int, now time.Time) {
-	w := b.queue[i]
-	b.remove(i)
-	w.caller, w.early, b.told = b, true, now
-	b.coming++
-	w.alert()
-}
-
-// came says that a call which was told has asked, or does not.
+// came says that a call has asked, or will not, if this breaker called it.
 func (b *Breaker) came(w *waiter) {
-	if w.caller == b {
-		w.caller = nil
+	if w.called && w.of == b {
+		w.called, w.of = false, nil
 		b.coming = max(0, b.coming-1)
 	}
 }
@@ -314,14 +285,7 @@ func (b *Breaker) came(w *waiter) {
 func (b *Breaker) remove(i int) {
 	b.queue = slices.Delete(b.queue, i, i+1)
 	if i == 0 && len(b.queue) > 0 {
-		b.queue[0].alert()
-	}
-}
-
-func (w *waiter) alert() {
-	select {
-	case w.nudge <- struct{}{}:
-	default:
+		b.queue[0].wake()
 	}
 }
 
@@ -339,7 +303,7 @@ func (b *Breaker) leave(generation uint64, o *heard, recipient string, again boo
 		b.took(now.Sub(o.at))
 	}
 	if generation != b.generation.Load() {
-		if b.state != closed {
+		if b.isOpen {
 			b.suspect(o)
 		}
 		return nil
@@ -353,12 +317,11 @@ func (b *Breaker) leave(generation uint64, o *heard, recipient string, again boo
 // hear takes an outcome into account.
 func (b *Breaker) hear(o *heard, again bool, now time.Time) *Change {
 	switch {
-	case b.state == halfOpen && o.health == unwritten:
-		b.state = open // the next call probes, at once
-	case b.state == halfOpen && o.health == Healthy:
+	case b.isOpen && o.health == unwritten: // the next call probes, at once
+	case b.isOpen && o.health == Healthy:
 		b.close()
 		return &Change{b.trouble, false}
-	case b.state == halfOpen:
+	case b.isOpen:
 		b.open(o, now, o.retryAfter)
 	case !o.health.known():
 	case o.health == Healthy:
@@ -381,14 +344,14 @@ func (b *Breaker) hear(o *heard, again bool, now time.Time) *Change {
 	return nil
 }
 
-// Settled tells the breaker that the service lists the message of a call that began at a time, and of which nothing good was heard. It
-// closes the breaker if the message went out while that was open.
+// Settled records that the service lists a message whose send, which began at a time, had an unknown outcome. It closes the breaker if the
+// message went out while that was open.
 func (b *Breaker) Settled(recipient string, began time.Time) *Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
 	switch o := (&heard{at: now, who: b.hash(recipient)}); {
-	case b.state == closed:
+	case !b.isOpen:
 		b.remember(o)
 	case began.After(b.trouble.Since):
 		b.close()
@@ -405,19 +368,17 @@ func (b *Breaker) remember(o *heard) {
 	} else if b.healthy++; b.healthy >= remembered && b.limit == 0 {
 		b.calm.Store(o.at.UnixNano())
 	}
-	if b.last == nil {
-		b.last = make([]heard, 0, remembered)
-	}
-	forget, same := -1, 0
-	if len(b.last) == remembered {
-		forget = 0
-	}
-	for i := len(b.last) - 1; i >= 0 && o.health != Healthy && same < mostOfOne; i-- {
-		if b.last[i].who == o.who && b.last[i].health != Healthy {
-			if same++; same == mostOfOne {
-				forget = i
-			}
+	isSame := func(other heard) bool { return other.who == o.who && other.health != Healthy }
+	same, forget := 0, -1
+	for _, other := range b.last {
+		if isSame(other) {
+			same++
 		}
+	}
+	if o.health != Healthy && same == mostOfOne {
+		forget = slices.IndexFunc(b.last, isSame)
+	} else if len(b.last) == remembered {
+		forget = 0
 	}
 	if forget >= 0 {
 		b.last = slices.Delete(b.last, forget, forget+1)
@@ -448,65 +409,47 @@ func (b *Breaker) took(d time.Duration) {
 	}
 }
 
+// recent returns the outcomes that count, the latest first.
 func (b *Breaker) recent(now time.Time) []heard {
-	return slices.DeleteFunc(slices.Clone(b.last), func(o heard) bool { return now.Sub(o.at) > relevance })
+	recent := slices.DeleteFunc(slices.Clone(b.last), func(o heard) bool { return now.Sub(o.at) > relevance })
+	slices.Reverse(recent)
+	return recent
 }
 
-// tally counts outcomes.
-type tally struct{ all, failed, throttled int }
+// twoOfEach returns the two latest outcomes of each recipient.
+func twoOfEach(outcomes []heard) []heard {
+	seen := map[uint64]int{}
+	return slices.DeleteFunc(slices.Clone(outcomes), func(o heard) bool {
+		seen[o.who]++
+		return seen[o.who] > 2
+	})
+}
 
-func (t *tally) add(h Health) {
-	t.all++
-	switch h {
-	case Failing, Refusing:
-		t.failed++
-	case Throttling:
-		t.throttled++
-	default:
+func count(outcomes []heard, of ...Health) (n int) {
+	for _, o := range outcomes {
+		if slices.Contains(of, o.health) {
+			n++
+		}
 	}
+	return n
 }
-
-func (t *tally) mostFailed() bool { return 5*t.failed >= 4*t.all }
 
 // trips reports whether the outcomes open the breaker: four in five failed, or ten in a row, or half of them were throttled. All of
 // that has to hold for more than one recipient, unless there is only one.
 func (b *Breaker) trips(now time.Time) bool {
 	recent := b.recent(now)
-	slices.Reverse(recent)                                // the latest first
-	var calls, recipients, latest, latestRecipients tally // two outcomes of each recipient count
-	row, ofRow, others := 0, 0, 0
-	for i, o := range recent {
-		same := 0
-		for _, later := range recent[:i] {
-			if later.who == o.who {
-				same++
-			}
-		}
-		counts := same < 2
-		calls.add(o.health)
-		if counts {
-			recipients.add(o.health)
-		}
-		if i < throttleOf {
-			latest.add(o.health)
-			if counts {
-				latestRecipients.add(o.health)
-			}
-		}
-		if o.who != recent[0].who {
-			others++
-		}
-		if calls.failed == i+1 {
-			row, ofRow = calls.failed, others
-		}
-	}
+	mostFailed := func(of []heard) bool { return 5*count(of, Failing, Refusing) >= 4*len(of) }
+	isOther := func(o heard) bool { return o.who != recent[0].who }
+	row := slices.IndexFunc(append(recent, heard{}), func(o heard) bool { return o.health != Failing && o.health != Refusing })
+	latest := recent[:min(len(recent), throttleOf)]
+	recipients := twoOfEach(latest)
 	least := fewest
 	if b.weak > 0 {
 		least = fewestAgain
 	}
-	return calls.all >= least && calls.mostFailed() && recipients.mostFailed() ||
-		row >= inARow && (ofRow > 0 || others == 0) ||
-		2*latest.throttled >= throttleOf && 2*latestRecipients.throttled >= latestRecipients.all
+	return len(recent) >= least && mostFailed(recent) && mostFailed(twoOfEach(recent)) ||
+		row >= inARow && (slices.ContainsFunc(recent[:row], isOther) || !slices.ContainsFunc(recent, isOther)) ||
+		2*count(latest, Throttling) >= throttleOf && 2*count(recipients, Throttling) >= len(recipients)
 }
 
 func (b *Breaker) shortestWait(now time.Time) (shortest time.Duration) {
@@ -520,25 +463,25 @@ func (b *Breaker) shortestWait(now time.Time) (shortest time.Duration) {
 
 // open begins a pause. A probe of which nothing was heard costs one, too.
 func (b *Breaker) open(o *heard, now time.Time, dictated time.Duration) {
-	b.begin(open)
+	b.begin(true)
 	b.suspect(o)
 	if o.health.known() {
 		b.trouble.Cause, b.trouble.Account = o.cause, o.health == Refusing
 	}
 	b.trouble.Until = now.Add(pause(now.Sub(b.trouble.Since), dictated))
 	for _, w := range b.queue {
-		w.alert() // some cannot wait so long
+		w.wake() // some cannot wait so long
 	}
 }
 
 func (b *Breaker) close() {
-	b.begin(closed)
+	b.begin(false)
 	b.last, b.weak, b.limit = b.last[:0], convalescent, 2 // the probe succeeded
 	clear(b.suspects)
 }
 
-func (b *Breaker) begin(s state) {
-	b.state, b.limit, b.passing, b.healthy, b.coming = s, 0, 0, 0, 0
+func (b *Breaker) begin(isOpen bool) {
+	b.isOpen, b.limit, b.passing, b.healthy, b.coming = isOpen, 0, 0, 0, 0
 	b.calm.Store(0)
 	b.bounds.Store(true)
 	b.generation.Add(1)

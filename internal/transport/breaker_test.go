@@ -32,7 +32,7 @@ func someone() *waiter { return new(waiter) }
 func hear(t *testing.T, b *Breaker, outcomes ...Health) {
 	t.Helper()
 	for _, health := range outcomes {
-		generation, wait := b.enter(t.Context(), someone(), false)
+		generation, wait := b.enter(someone(), false)
 		require.Nil(t, wait)
 		b.leave(generation, outcomeOf(health), "", false)
 	}
@@ -137,28 +137,28 @@ func TestBreakerProbes(t *testing.T) {
 		for range 3 {
 			trouble, open := b.Trouble()
 			require.True(t, open)
-			_, wait := b.enter(t.Context(), someone(), false)
+			_, wait := b.enter(someone(), false)
 			require.NotNil(t, wait)
-			assert.True(t, wait.pausing)
+			assert.Positive(t, time.Until(wait.Until))
 			time.Sleep(time.Until(trouble.Until))
 
-			probe, wait := b.enter(t.Context(), someone(), false)
+			probe, wait := b.enter(someone(), false)
 			require.Nil(t, wait)
 			second := someone()
-			_, wait = b.enter(t.Context(), second, false)
+			_, wait = b.enter(second, false)
 			require.NotNil(t, wait, "there is one probe")
-			assert.False(t, wait.pausing)
+			assert.LessOrEqual(t, time.Until(wait.Until), time.Duration(0))
 			b.join(second)
 			b.leave(probe, outcomeOf(Failing), "", true)
 			select {
-			case <-second.nudge:
+			case <-second.sleeper:
 			default:
 				t.Error("nobody woke the call that waits")
 			}
-			b.part(second)
+			second.part()
 		}
 		time.Sleep(time.Minute)
-		probe, wait := b.enter(t.Context(), someone(), false)
+		probe, wait := b.enter(someone(), false)
 		require.Nil(t, wait)
 		changed := b.leave(probe, outcomeOf(Healthy), "", false)
 		require.NotNil(t, changed)
@@ -171,15 +171,15 @@ func TestBreakerPassesACancelledProbeOn(t *testing.T) {
 		var b Breaker
 		hear(t, &b, times(5, Failing)...)
 		time.Sleep(time.Second)
-		probe, wait := b.enter(t.Context(), someone(), false)
+		probe, wait := b.enter(someone(), false)
 		require.Nil(t, wait)
 		second := someone()
-		_, wait = b.enter(t.Context(), second, false)
+		_, wait = b.enter(second, false)
 		require.NotNil(t, wait)
 		b.join(second)
 		assert.Nil(t, b.leave(probe, outcomeOf(unwritten), "", false))
-		<-second.nudge
-		next, wait := b.enter(t.Context(), second, false)
+		<-second.sleeper
+		next, wait := b.enter(second, false)
 		require.Nil(t, wait, "the next call is the probe, at once")
 		b.leave(next, outcomeOf(Healthy), "", false)
 		assert.False(t, isOpen(&b))
@@ -216,7 +216,7 @@ func hearOf(t *testing.T, b *Breaker, recipients string) {
 		if recipient != string(r) {
 			outcome = outcomeOf(Failing)
 		}
-		generation, wait := b.enter(t.Context(), &waiter{recipient: recipient}, false)
+		generation, wait := b.enter(&waiter{recipient: recipient}, false)
 		require.Nil(t, wait, "after %d of %s", i, recipients)
 		b.leave(generation, outcome, recipient, false)
 	}
@@ -398,7 +398,7 @@ func TestProbeThatDoesNotComeIsReplaced(t *testing.T) {
 func TestBreakerIgnoresWhatBeganBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b Breaker
-		early, _ := b.enter(t.Context(), someone(), false)
+		early, _ := b.enter(someone(), false)
 		hear(t, &b, times(5, Failing)...)
 		before, _ := b.Trouble()
 		b.leave(early, outcomeOf(Healthy), "", false)
@@ -407,7 +407,7 @@ func TestBreakerIgnoresWhatBeganBefore(t *testing.T) {
 		assert.True(t, open)
 		assert.Equal(t, before, after)
 		time.Sleep(time.Second)
-		probe, _ := b.enter(t.Context(), someone(), false)
+		probe, _ := b.enter(someone(), false)
 		b.leave(early, outcomeOf(Healthy), "", false)
 		assert.True(t, isOpen(&b), "only the probe closes it")
 		b.leave(probe, outcomeOf(Healthy), "", false)
@@ -426,7 +426,7 @@ func TestBreakerRampsUp(t *testing.T) {
 		hear(t, &b, Healthy)
 		passes := func() (all []uint64) {
 			for {
-				generation, wait := b.enter(t.Context(), someone(), false)
+				generation, wait := b.enter(someone(), false)
 				if wait != nil || len(all) == 1000 {
 					return all
 				}
@@ -451,10 +451,10 @@ func TestBreakerRampsUpWithSuccessesOnly(t *testing.T) {
 		time.Sleep(time.Second)
 		hear(t, &b, Healthy, Failing, Unheard, Throttling, Failing)
 		for range 2 {
-			_, wait := b.enter(t.Context(), someone(), false)
+			_, wait := b.enter(someone(), false)
 			require.Nil(t, wait)
 		}
-		_, wait := b.enter(t.Context(), someone(), false)
+		_, wait := b.enter(someone(), false)
 		assert.NotNil(t, wait)
 	})
 }
@@ -462,7 +462,7 @@ func TestBreakerRampsUpWithSuccessesOnly(t *testing.T) {
 func TestBreakerCountsACallOnce(t *testing.T) {
 	var b Breaker
 	for range 100 {
-		generation, _ := b.enter(t.Context(), someone(), false)
+		generation, _ := b.enter(someone(), false)
 		b.leave(generation, outcomeOf(Failing), "", true)
 	}
 	assert.False(t, isOpen(&b))
@@ -494,13 +494,13 @@ func TestBreakerPausesAsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b Breaker
 		for _, wait := range []time.Duration{0, 9 * time.Second, 3 * time.Second, 7 * time.Second, 0} {
-			generation, _ := b.enter(t.Context(), someone(), false)
+			generation, _ := b.enter(someone(), false)
 			b.leave(generation, outcomeAsking(Failing, wait), "", false)
 		}
 		trouble, _ := b.Trouble()
 		assert.InDelta(t, 3.15, time.Until(trouble.Until).Seconds(), 0.15)
 		time.Sleep(4 * time.Second)
-		probe, _ := b.enter(t.Context(), someone(), false)
+		probe, _ := b.enter(someone(), false)
 		b.leave(probe, outcomeAsking(Failing, 20*time.Second), "", false)
 		trouble, _ = b.Trouble()
 		assert.InDelta(t, 21, time.Until(trouble.Until).Seconds(), 1)
@@ -514,14 +514,14 @@ func TestBreakerUnderManyCalls(t *testing.T) {
 		calls.Go(func() {
 			for range 2000 {
 				w := someone()
-				generation, wait := b.enter(t.Context(), w, false)
+				generation, wait := b.enter(w, false)
 				if wait != nil {
 					b.join(w)
 					select {
-					case <-w.nudge:
+					case <-w.sleeper:
 					case <-time.After(time.Millisecond):
 					}
-					b.part(w)
+					w.part()
 					continue
 				}
 				b.leave(generation, outcomeAsking(Health(rand.N(6)), time.Microsecond), "", rand.N(2) == 0)
@@ -916,14 +916,14 @@ func mixedReactions(n int, first, then reaction) (all []reaction) {
 func healthyCall() *call {
 	two := newBreakers()
 	c := &call{transport: &Transport{}, passed: [2]passed{{breaker: two.Service}, {breaker: two.Account}}}
-	c.request.Breakers.Places = NewPlaces()
+	c.request.Breakers.Places = new(Places)
 	c.outcome.Began = time.Now()
 	return c
 }
 
 // passThrough is what a call without trouble does in the waiting room.
 func (c *call) passThrough(ctx context.Context) bool {
-	ok := c.enterBreakers(ctx, true) == nil && c.takePlace() && c.enterBreakers(ctx, false) == nil && c.transport.Limit.take(ctx, nil)
+	ok := c.enterBreakers(true) == nil && c.takePlace() && c.enterBreakers(false) == nil && c.transport.Limit.take(ctx, nil)
 	c.leaveBreakers(Healthy)
 	c.leavePlace()
 	c.passed[0].counted, c.passed[1].counted = false, false

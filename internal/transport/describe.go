@@ -69,30 +69,19 @@ func describeOp(op *net.OpError) string {
 }
 
 func describeStandard(err error) string {
-	var (
-		dns       *net.DNSError
-		errno     syscall.Errno
-		header    tls.RecordHeaderError
-		authority x509.UnknownAuthorityError
-		host      x509.HostnameError
-		invalid   x509.CertificateInvalidError
-		timeout   interface{ Timeout() bool }
-	)
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case errors.As(err, &dns):
-		return dns.Error()
-	case errors.As(err, &header):
-		return header.Error()
-	case errors.As(err, &authority):
-		return "certificate refused: " + quote(authority.Error())
-	case errors.As(err, &host):
-		return "certificate refused: " + quote(host.Error())
-	case errors.As(err, &invalid):
-		return "certificate refused: " + quote(invalid.Error())
-	case errors.As(err, &errno):
-		return errno.Error()
+	}
+	if text := cmp.Or(textOf[*net.DNSError](err), textOf[tls.RecordHeaderError](err)); text != "" {
+		return text
+	}
+	refused := cmp.Or(textOf[x509.UnknownAuthorityError](err), textOf[x509.HostnameError](err), textOf[x509.CertificateInvalidError](err))
+	var timeout interface{ Timeout() bool }
+	switch errno := textOf[syscall.Errno](err); {
+	case refused != "":
+		return "certificate refused: " + quote(refused)
+	case errno != "":
+		return errno
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "the response was cut short"
 	case errors.Is(err, io.EOF):
@@ -114,6 +103,14 @@ func describeStandard(err error) string {
 	default:
 		return ""
 	}
+}
+
+// textOf returns the text of the error of a type that is in the chain of err, or "".
+func textOf[E error](err error) string {
+	if e, ok := errors.AsType[E](err); ok {
+		return e.Error()
+	}
+	return ""
 }
 
 // quote quotes the beginning of a text that is a peer's.

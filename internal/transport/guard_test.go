@@ -58,9 +58,9 @@ func TestGuardIsAskedHoldingNothing(t *testing.T) {
 					time.Sleep(time.Second)
 					return responds(200, "{}")(r)
 				}), func(tr *Transport) { tr.Limit = tc.limit })
-				all := NewPlaces()
+				all := new(Places)
 				for range places - tc.places {
-					require.True(t, all.take())
+					require.True(t, all.take(false))
 				}
 				var calls sync.WaitGroup
 				call := func(name string, guard Guard) {

@@ -30,9 +30,35 @@ func NewLimit(perSecond float64, burst int) *Limit {
 
 // turn is what a call has of a Limit.
 type turn struct {
-	repeat bool          // it is for another attempt
-	nudge  chan struct{} // has room for one: look whether it is the first; nil before the first wait
-	called bool
+	sleeper // nil before the first wait
+
+	repeat bool // it is for another attempt
+	called bool // a turn is due, and kept for it
+}
+
+// sleeper wakes a call that waits. It has room for one.
+type sleeper chan struct{}
+
+func newSleeper() sleeper { return make(sleeper, 1) }
+
+func (s sleeper) wake() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
+// sleep returns when it is woken or the time is over, or the error of the context if that ends before.
+func (s sleeper) sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s:
+	case <-timer.C:
+	}
+	return nil
 }
 
 // take takes a turn if one is due, and no other call is to have it.
@@ -42,7 +68,7 @@ func (l *Limit) take(ctx context.Context, t *turn) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t.nudge == nil && len(l.line)+l.called > 0 || !l.rate.Allow() {
+	if t.sleeper == nil && len(l.line)+l.called > 0 || !l.rate.Allow() {
 		return false
 	}
 	l.repeated = t.repeat
@@ -61,67 +87,41 @@ func (l *Limit) leave(t *turn) {
 	}
 }
 
-// wait waits until a turn is due. It fails if the context ends, or will have ended by then.
+// wait waits in the line until a turn is due: at its end, or at the front if the call was called before. It fails if the context ends,
+// or will have ended by then.
 func (l *Limit) wait(ctx context.Context, t *turn) error {
 	l.leave(t)
-	if !l.join(ctx, t) {
-		return context.DeadlineExceeded
-	}
-	for {
-		delay := l.attend(t)
-		if t.called {
-			return nil
-		}
-		timer := time.NewTimer(delay)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.line = slices.DeleteFunc(l.line, func(other *turn) bool { return other == t })
-			l.next()
-			return ctx.Err()
-		case <-t.nudge:
-			timer.Stop()
-		case <-timer.C:
-		}
-	}
-}
-
-// join puts a call into the line: at its end, or at the front if it was called before. It reports whether its turn can come in time.
-func (l *Limit) join(ctx context.Context, t *turn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	place := len(l.line)
-	if t.nudge != nil {
+	if t.sleeper != nil {
 		place = 0
 	}
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < l.until(place+l.called+1) {
-		return false
+		return context.DeadlineExceeded
 	}
-	if t.nudge == nil {
-		t.nudge = make(chan struct{}, 1)
-	}
+	t.sleeper = newSleeper()
 	l.line = slices.Insert(l.line, place, t)
-	return true
-}
-
-// attend returns how long a call sleeps, or calls it.
-func (l *Limit) attend(t *turn) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := l.first()
-	if l.line[i] != t {
-		return forever
+	for {
+		delay := forever
+		if i := l.first(); l.line[i] == t {
+			if delay = l.until(l.called + 1); delay <= 0 {
+				l.line = slices.Delete(l.line, i, i+1)
+				t.called = true
+				l.called++
+				l.next()
+				return nil
+			}
+		}
+		l.mu.Unlock()
+		err := t.sleep(ctx, delay)
+		l.mu.Lock()
+		if err != nil {
+			l.line = slices.DeleteFunc(l.line, func(other *turn) bool { return other == t })
+			l.next()
+			return err
+		}
 	}
-	delay := l.until(l.called + 1)
-	if delay <= 0 {
-		l.line = slices.Delete(l.line, i, i+1)
-		t.called = true
-		l.called++
-		l.next()
-	}
-	return delay
 }
 
 // first returns the place in the line of the call whose turn is next. While new calls wait, at most every second turn is for a repeat.
@@ -135,10 +135,7 @@ func (l *Limit) first() int {
 // next has the first in line look again.
 func (l *Limit) next() {
 	if len(l.line) > 0 {
-		select {
-		case l.line[l.first()].nudge <- struct{}{}:
-		default:
-		}
+		l.line[l.first()].wake()
 	}
 }
 

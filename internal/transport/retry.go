@@ -84,12 +84,12 @@ func (c *call) shouldRetry(ctx context.Context) bool {
 
 // refreshes reports whether another attempt follows with a fresh token.
 func (c *call) refreshes() bool {
-	if !c.canRefresh() {
-		return false
+	can := c.canRefresh()
+	if can {
+		c.forgetToken()
+		c.refreshed = true
 	}
-	c.forgetToken()
-	c.refreshed = true
-	return true
+	return can
 }
 
 func (c *call) canRefresh() bool {
@@ -124,14 +124,8 @@ func (c *call) worthRetrying(ctx context.Context) bool {
 // IsPermanent reports whether another attempt would meet the same error: a certificate that was refused, no TLS at the other end, or
 // a proxy that wants credentials.
 func IsPermanent(err error) bool {
-	var (
-		verification *tls.CertificateVerificationError
-		authority    x509.UnknownAuthorityError
-		host         x509.HostnameError
-		header       tls.RecordHeaderError
-	)
-	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) ||
-		errors.As(err, &header) || errors.Is(err, errProxyAuth)
+	return textOf[*tls.CertificateVerificationError](err) != "" || textOf[x509.UnknownAuthorityError](err) != "" ||
+		textOf[x509.HostnameError](err) != "" || textOf[tls.RecordHeaderError](err) != "" || errors.Is(err, errProxyAuth)
 }
 
 // canWait reports whether the configuration and the deadline allow the wait that the response asked for. If they do

@@ -1,12 +1,10 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -48,75 +46,6 @@ func (e *OpenError) Error() string { return "the circuit breaker is open: " + De
 // Unwrap returns the cause.
 func (e *OpenError) Unwrap() error { return e.Cause }
 
-// places is how many attempts of one channel and kind are in flight at once.
-const places = 256
-
-// Places bound the attempts in flight of one channel and kind.
-type Places struct {
-	taken, waiting atomic.Int64
-
-	mu   sync.Mutex
-	line []chan struct{} // of the calls that wait, as many as waiting says. Each is closed when a place is its own
-}
-
-// NewPlaces returns 256 places.
-func NewPlaces() *Places { return new(Places) }
-
-// take takes a place if there is one.
-func (p *Places) take() bool {
-	for n := p.taken.Load(); n < places; n = p.taken.Load() {
-		if p.taken.CompareAndSwap(n, n+1) {
-			return true
-		}
-	}
-	return false
-}
-
-// wait waits for a place, behind the others or, if the call had its turn before, in front of them.
-func (p *Places) wait(ctx context.Context, first bool) error {
-	mine := make(chan struct{})
-	p.mu.Lock()
-	at := len(p.line)
-	if first {
-		at = 0
-	}
-	p.line = slices.Insert(p.line, at, mine)
-	p.serve()
-	p.mu.Unlock()
-	select {
-	case <-mine:
-		return nil
-	case <-ctx.Done():
-	}
-	p.mu.Lock()
-	if i := slices.Index(p.line, mine); i >= 0 {
-		p.line = slices.Delete(p.line, i, i+1)
-	} else {
-		p.taken.Add(-1)
-	}
-	p.serve()
-	p.mu.Unlock()
-	return ctx.Err()
-}
-
-// serve gives places to those who wait.
-func (p *Places) serve() {
-	p.waiting.Store(int64(len(p.line)))
-	for len(p.line) > 0 && p.take() {
-		close(p.line[0])
-		p.line = p.line[1:]
-		p.waiting.Add(-1)
-	}
-}
-
-func (p *Places) leave() {
-	if p.taken.Add(-1); p.waiting.Load() > 0 {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.serve()
-	}
-}
-
 // errNoPlace is why a call waits for a place.
 var errNoPlace = &namedError{text: "256 requests of the channel are in flight"}
 
@@ -134,11 +63,8 @@ func (c *call) admit(carrier *http.Request) (err error) {
 	ctx, began, in := carrier.Context(), time.Now(), false
 	c.own, c.turn, c.waited = nil, turn{repeat: c.outcome.Attempts > 0}, false
 	defer c.transport.Limit.leave(&c.turn)
-	defer func() {
-		if !in && c.caller != nil {
-			c.caller.part(&c.waiter)
-		}
-	}()
+	defer c.waiter.part()
+	c.until, _ = ctx.Deadline()
 	for !in && err == nil {
 		if err = ctx.Err(); err == nil { // net/http might write before it looks
 			in, err = c.enter(ctx, carrier, began)
@@ -155,7 +81,7 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 	if c.yes.asked == 0 && c.isUnguarded() { // before any wait
 		return false, c.askGuard(ctx)
 	}
-	if b := c.enterBreakers(ctx, true); b != nil {
+	if b := c.enterBreakers(true); b != nil {
 		limit.leave(&c.turn)
 		c.request.Slot.park()
 		await := func(context.Context) error { return c.await(ctx, b, began) }
@@ -179,7 +105,7 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 			return false, err
 		}
 	}
-	if c.own.isStale() || c.isUnguarded() || c.enterBreakers(ctx, false) != nil {
+	if c.own.isStale() || c.isUnguarded() || c.enterBreakers(false) != nil {
 		c.leavePlace()
 		return false, nil
 	}
@@ -195,7 +121,7 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 // takePlace takes a place, but not before calls that wait, unless it has waited, too.
 func (c *call) takePlace() bool {
 	p := c.request.Breakers.Places
-	c.placed = p != nil && (c.waited || p.waiting.Load() == 0) && p.take()
+	c.placed = p != nil && p.take(c.waited)
 	return c.placed || p == nil
 }
 
@@ -228,54 +154,43 @@ func (c *call) await(ctx context.Context, b *blocked, began time.Time) (err erro
 	if c.transport.NoWait {
 		return b.err(nil)
 	}
-	if c.request.Patience == Brief && c.until.IsZero() {
-		c.until = began.Add(c.transport.MaxWait)
+	breaker, patience := b.breaker, c.request.Patience
+	deadline, _ := ctx.Deadline()
+	if patience == Brief && (deadline.IsZero() || began.Add(c.transport.MaxWait).Before(deadline)) {
+		deadline = began.Add(c.transport.MaxWait)
 	}
-	var again time.Duration
-	breaker := b.breaker
-	c.early = c.early || c.outcome.Attempts > 0
+	c.until, c.early = deadline, c.early || c.outcome.Attempts > 0
 	breaker.join(&c.waiter)
 	defer func() {
 		if err != nil {
-			breaker.part(&c.waiter)
+			c.waiter.part()
 		}
 	}()
 	for {
+		var again time.Duration
 		if b, again = breaker.attend(&c.waiter); b == nil {
 			return nil
 		}
-		now := time.Now()
-		bound, tooLong := c.bound(ctx, b, began)
-		if tooLong || !bound.IsZero() && !now.Before(bound) {
+		if patience != Bulk && !deadline.IsZero() && b.Until.After(deadline) { // the pause is too long
 			return b.err(nil)
 		}
-		if !bound.IsZero() {
-			again = min(again, bound.Sub(now))
+		if patience == Brief || b.givesUp {
+			bound := began.Add(c.transport.MaxWait)
+			switch {
+			case patience == Brief:
+			case b.Account:
+				bound = b.Since.Add(cmp.Or(c.transport.GiveUp, time.Minute))
+			default:
+				bound = b.Since.Add(cmp.Or(c.transport.GiveUp, 10*time.Minute))
+			}
+			if again = min(again, time.Until(bound)); again <= 0 {
+				return b.err(nil)
+			}
 		}
-		timer := time.NewTimer(again)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return b.err(ctx.Err())
-		case <-c.nudge:
-			timer.Stop()
-		case <-timer.C:
+		if err = c.sleep(ctx, again); err != nil {
+			return b.err(err)
 		}
 	}
-}
-
-// bound returns until when the call waits, or the zero time if that is for its context only, and whether the pause is too long for it.
-func (c *call) bound(ctx context.Context, b *blocked, began time.Time) (bound time.Time, tooLong bool) {
-	deadline, ok := ctx.Deadline()
-	tooLong = c.request.Patience != Bulk && b.pausing && ok && b.Until.After(deadline)
-	switch {
-	case c.request.Patience == Brief:
-		bound = began.Add(c.transport.MaxWait)
-		tooLong = tooLong || b.pausing && b.Until.After(bound)
-	case b.open && !b.lone:
-		bound = b.Since.Add(c.transport.giveUp(b.Account))
-	}
-	return bound, tooLong
 }
 
 // err returns the error of a call that does not wait any longer, because its context ended unless ended is nil.
@@ -288,13 +203,13 @@ func (b *blocked) err(ended error) error {
 }
 
 // enterBreakers enters both breakers, or looks whether it could, and returns what the call has to wait for otherwise.
-func (c *call) enterBreakers(ctx context.Context, look bool) (wait *blocked) {
+func (c *call) enterBreakers(look bool) (wait *blocked) {
 	for i := range c.passed {
 		p := &c.passed[i]
-		if p.breaker == nil || look && !p.breaker.bounds.Load() {
+		if p.breaker == nil {
 			continue
 		}
-		if p.generation, wait = p.breaker.enter(ctx, &c.waiter, look); wait != nil {
+		if p.generation, wait = p.breaker.enter(&c.waiter, look); wait != nil {
 			c.leaveBreakers(unwritten)
 			return wait
 		}

@@ -1,37 +1,100 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
+
+// places is how many attempts of one channel and kind are in flight at once.
+const places = 256
+
+// Places let a number of calls through at once. Those that wait are let through in order. The zero Places are for one channel and kind.
+type Places struct {
+	size           int64 // 0 is 256
+	taken, waiting atomic.Int64
+
+	mu   sync.Mutex
+	line []chan struct{} // as many as waiting says. Each is closed when a place is its own
+}
+
+// take takes a place if there is one and no call waits, or the caller comes first.
+func (p *Places) take(first bool) bool {
+	for n := p.taken.Load(); n < cmp.Or(p.size, places) && (first || p.waiting.Load() == 0); n = p.taken.Load() {
+		if p.taken.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// wait waits for a place, behind or in front of the calls that wait.
+func (p *Places) wait(ctx context.Context, first bool) error {
+	mine := make(chan struct{})
+	p.change(func() {
+		at := len(p.line)
+		if first {
+			at = 0
+		}
+		p.line = slices.Insert(p.line, at, mine)
+	})
+	select {
+	case <-mine:
+		return nil
+	case <-ctx.Done():
+	}
+	p.change(func() {
+		if i := slices.Index(p.line, mine); i >= 0 {
+			p.line = slices.Delete(p.line, i, i+1)
+		} else {
+			p.taken.Add(-1)
+		}
+	})
+	return ctx.Err()
+}
+
+// change changes the line, and gives places to the first of it.
+func (p *Places) change(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+	p.waiting.Store(int64(len(p.line)))
+	for len(p.line) > 0 && p.take(true) {
+		close(p.line[0])
+		p.line = p.line[1:]
+		p.waiting.Add(-1)
+	}
+}
+
+func (p *Places) leave() {
+	if p.taken.Add(-1); p.waiting.Load() > 0 {
+		p.change(func() {})
+	}
+}
 
 // MaxWaiting is how many messages of one SendAll wait without a slot.
 const MaxWaiting = 4096
 
-// Slots are how many messages of one SendAll may be in flight at once. A message that waits gives its slot back as long as fewer than
-// MaxWaiting wait so. When its wait is over it gets a slot before any new message, if need be that of one that waits.
+// Slots are how many messages of one SendAll may be in flight at once. A message that waits gives its slot back. When its wait is over it
+// gets one before any new message. No more than MaxWaiting messages are taken beyond the slots.
 type Slots struct {
-	waits context.Context //nolint:containedctx // of all waits of the SendAll
-	freed chan struct{}   // has room for one: a slot is free
-
-	mu      sync.Mutex
-	free    int
-	waiting int     // messages without a slot
-	idle    []*Slot // of messages that wait and have one
-	back    []*Slot // of messages that wait for one, which do no longer wait for anything else
+	waits   context.Context //nolint:containedctx // of all waits of the SendAll
+	freed   sleeper
+	places  Places
+	pending atomic.Int64 // messages whose outcomes were not received
 }
 
-// Slot is what a message has of Slots. Its zero value and nil have none, and need none.
+// Slot is what a message has of Slots. Nil needs none.
 type Slot struct {
-	of    *Slots
-	held  bool
-	ready chan struct{} // closed when it gets one again
+	of   *Slots
+	held bool
 }
 
 // NewSlots returns n slots for messages whose waits end with a context.
 func NewSlots(waits context.Context, n int) *Slots {
-	return &Slots{waits: waits, freed: make(chan struct{}, 1), free: n}
+	return &Slots{waits: waits, freed: newSleeper(), places: Places{size: int64(n)}}
 }
 
 // Freed receives a value when Take may succeed again.
@@ -39,96 +102,39 @@ func (s *Slots) Freed() <-chan struct{} { return s.freed }
 
 // Take returns a slot for a new message, or nil if there is none.
 func (s *Slots) Take() *Slot {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.free == 0 {
+	if s.pending.Load()-MaxWaiting >= s.places.size || !s.places.take(false) {
 		return nil
 	}
-	s.free--
-	return &Slot{of: s, held: true}
-}
-
-// pass gives a slot to the next that needs one.
-func (s *Slots) pass() {
-	if len(s.back) > 0 {
-		next := s.back[0]
-		s.back = s.back[1:]
-		s.waiting--
-		next.held = true
-		close(next.ready)
-		return
-	}
-	s.free++
-	select {
-	case s.freed <- struct{}{}:
-	default:
-	}
+	s.pending.Add(1)
+	return &Slot{s, true}
 }
 
 // Done says that the message is out of the way: its outcome was received.
 func (s *Slot) Done() {
-	s.of.mu.Lock()
-	defer s.of.mu.Unlock()
-	if s.held {
-		s.of.pass()
-	} else {
-		s.of.waiting--
-	}
+	s.of.pending.Add(-1)
+	s.park()
+	s.of.freed.wake()
 }
 
 // park begins a wait.
 func (s *Slot) park() {
-	if s == nil {
-		return
-	}
-	s.of.mu.Lock()
-	defer s.of.mu.Unlock()
-	switch {
-	case !s.held:
-	case s.of.waiting < MaxWaiting || len(s.of.back) > 0:
+	if s != nil && s.held {
 		s.held = false
-		s.of.waiting++
-		s.of.pass()
-	case !slices.Contains(s.of.idle, s):
-		s.of.idle = append(s.of.idle, s)
+		s.of.places.leave()
+		s.of.freed.wake()
 	}
 }
 
 // resume ends a wait: the message has a slot again, unless the context ends before.
 func (s *Slot) resume(ctx context.Context) error {
-	if s == nil || !s.lacks() {
+	if s == nil || s.held {
 		return nil
 	}
-	select {
-	case <-s.ready:
-		return nil
-	case <-ctx.Done():
-		s.of.mu.Lock()
-		defer s.of.mu.Unlock()
-		s.of.back = slices.DeleteFunc(s.of.back, func(other *Slot) bool { return other == s })
-		return ctx.Err()
+	if !s.of.places.take(false) {
+		if err := s.of.places.wait(ctx, false); err != nil {
+			return err
+		}
 	}
-}
-
-// lacks takes a slot if there is one, and otherwise queues for one.
-func (s *Slot) lacks() bool {
-	all := s.of
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	switch {
-	case s.held:
-		all.idle = slices.DeleteFunc(all.idle, func(other *Slot) bool { return other == s })
-	case all.free > 0:
-		all.free--
-		all.waiting--
-		s.held = true
-	case len(all.idle) > 0: // one that waits changes places with it
-		all.idle[0].held, s.held = false, true
-		all.idle = all.idle[1:]
-	default:
-		s.ready = make(chan struct{})
-		all.back = append(all.back, s)
-		return true
-	}
-	return false
+	s.held = true
+	return nil
 }

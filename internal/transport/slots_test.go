@@ -26,7 +26,7 @@ func TestSlotIsGivenBackWhileAMessageWaits(t *testing.T) {
 	assert.Nil(t, slots.Take())
 	first.Done()
 	assert.NotNil(t, slots.Take())
-	assert.Zero(t, slots.waiting)
+	assert.EqualValues(t, 1, slots.pending.Load())
 }
 
 func TestMessageWhoseWaitIsOverComesBeforeNewOnes(t *testing.T) {
@@ -46,8 +46,8 @@ func TestMessageWhoseWaitIsOverComesBeforeNewOnes(t *testing.T) {
 	})
 }
 
-// Beyond 4,096 messages that wait, those that wait count. One of them gives its slot to a message whose wait is over.
-func TestSlotOfAMessageThatWaitsIsHandedOver(t *testing.T) {
+// No more than 4,096 messages are taken beyond the slots. None of those that wait keeps a slot from one whose wait is over.
+func TestMessagesThatWaitHoldNoSlots(t *testing.T) {
 	slots := NewSlots(t.Context(), 2)
 	var all []*Slot
 	for slot := slots.Take(); slot != nil; slot = slots.Take() {
@@ -60,12 +60,12 @@ func TestSlotOfAMessageThatWaitsIsHandedOver(t *testing.T) {
 		assert.Nil(t, slots.Take())
 		slot.park()
 	}
-	assert.Equal(t, MaxWaiting, slots.waiting)
+	assert.Zero(t, slots.places.taken.Load())
 	for _, slot := range all {
 		slot.Done()
 	}
-	assert.Zero(t, slots.waiting)
-	assert.Equal(t, 2, slots.free)
+	assert.Zero(t, slots.pending.Load())
+	assert.NotNil(t, slots.Take())
 }
 
 func TestMessageStopsWaitingForASlotWithItsContext(t *testing.T) {
@@ -78,7 +78,7 @@ func TestMessageStopsWaitingForASlotWithItsContext(t *testing.T) {
 	require.ErrorIs(t, first.resume(ctx), context.Canceled)
 	first.Done()
 	second.Done()
-	assert.Equal(t, 1, slots.free)
-	assert.Zero(t, slots.waiting)
-	assert.Empty(t, slots.back)
+	assert.Zero(t, slots.pending.Load())
+	assert.Zero(t, slots.places.taken.Load())
+	assert.Empty(t, slots.places.line)
 }

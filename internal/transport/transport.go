@@ -9,7 +9,6 @@
 package transport
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -119,12 +118,4 @@ type Outcome struct {
 	Attempts int
 	// RetryAfter is how long the response asked to wait, or 0.
 	RetryAfter time.Duration
-}
-
-func (t *Transport) giveUp(account bool) time.Duration {
-	const service, refused = 10 * time.Minute, time.Minute
-	if account {
-		return cmp.Or(t.GiveUp, refused)
-	}
-	return cmp.Or(t.GiveUp, service)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
+	"github.com/messaging-service/messaging-go/webhook/conversations"
 )
 
 // handlers are the values of the fragments that serve HTTP, the latest last.
@@ -49,6 +50,7 @@ var (
 	m          webhook.SMSMessage
 	mux        *http.ServeMux
 	db         *sql.DB
+	book       *conversations.Book
 	service    *messagingtest.Server
 	orders     interface {
 		SetStatus(ctx context.Context, referenceID, status string) error

@@ -123,7 +123,7 @@ func (op *operator) work() *cobra.Command {
 	flags.DurationVar(&op.options.KeepRefused, "keep-refused", 0, "how long a refused message can be resent (default 168h)")
 	flags.DurationVar(&op.options.Keep, "keep", 0, "how long a final message is remembered (default 720h)")
 	flags.BoolVar(&op.options.InOrder, "in-order", false, "send the messages to one recipient one after another")
-	flags.Float64Var(&op.options.Rate, "rate", 0, "messages a second of all workers together, 0 for no limit; `outbox rate` overrides it")
+	flags.Float64Var(&op.options.Rate, "rate", 0, "messages a second of all workers together, 0 for no limit; the command rate overrides it")
 	flags.IntVar(&op.options.Burst, "burst", 0, "messages beyond the rate in one second (default a tenth of the rate)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return op.on(cmd.Context(), true, func(_ *messaging.Client, db database) error {

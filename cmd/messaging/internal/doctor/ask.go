@@ -125,7 +125,7 @@ func (d *doctor) fetch(ctx context.Context, options sms.ListOptions) answer {
 
 // ask asks for one page with no parameter of the contract, only with those that are given.
 func (d *doctor) ask(ctx context.Context, params url.Values) answer {
-	lines := []line{{partList + " paging by", "none"}, {partPage + " next", []string{}}}
+	lines := []line{{partList + " paging", map[string]any{"by": "none", "whole": true}}, {partPage + " next", []string{}}}
 	for concept := range d.table.SMSList.Params {
 		lines = append(lines, line{partParams + " " + concept, ""})
 	}

@@ -127,7 +127,7 @@ func columnsOf(docs []document.Node, skip string) (found []column) {
 func find(docs []document.Node, paths []string) (path string, values []document.Node) {
 	for _, doc := range docs {
 		for _, p := range paths {
-			if n := doc.At(p); says(n) {
+			if n := doc.At(table.WithoutEvery(p)); says(n) {
 				path, values = cmp.Or(path, p), append(values, n)
 				break
 			}

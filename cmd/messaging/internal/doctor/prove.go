@@ -111,14 +111,14 @@ func (d *doctor) proveIDs(own []*message) {
 // examineSends says what came back of what was sent.
 func (d *doctor) examineSends() {
 	before := d.client.Contract().Table().SMSSend
-	for _, concept := range slices.Sorted(maps.Keys(before.Fields)) {
+	for _, concept := range slices.Sorted(maps.Keys(d.table.SMSSend.Fields)) {
 		name, path := d.table.SMSSend.Fields[concept], partFields+" "+concept
 		f, isOwn := finding{concept, name, "", absent, "was not sent"}, name != before.Fields[concept]
 		if at := d.proofs[partRecord][concept]; at != "" && f.reads != "" {
 			if f.word, f.why = proven, "came back at "+at; isOwn {
 				d.prove(name, path)
 			}
-		} else if f.reads != "" && concept != "callback" && len(d.sent) > 0 {
+		} else if f.reads != "" && len(d.sent) > 0 && d.sent[0].values[concept] != "" {
 			if f.word, f.why = plausible, "was taken; nothing shows that it counts"; isOwn {
 				d.suggest([]string{name}, path)
 			}

@@ -27,6 +27,7 @@ func newRig(t *testing.T, baseURL, token string) *rig {
 	t.Helper()
 	t.Setenv("MESSAGING_BASE_URL", baseURL)
 	t.Setenv("MESSAGING_TOKEN", token)
+	t.Setenv("MESSAGING_VAR_ACCOUNT", "AC1") // of contracts with a variable
 	for _, name := range []string{"MESSAGING_API_KEY", "MESSAGING_API_SECRET", contract.EnvFile} {
 		t.Setenv(name, "")
 	}

@@ -22,11 +22,11 @@ func operationNames() []string {
 // operationAt returns the section of the contract that a path belongs to, or "".
 func operationAt(t *table.Table, path string) string {
 	for _, c := range table.Channels() {
-		if path == c.Send(t).Path {
+		if c.Send(t).Matches(path) {
 			return c.SendSection()
 		}
 	}
-	if path == t.SMSList.Path {
+	if t.SMSList.Matches(path) {
 		return sectionList
 	}
 	return ""
