@@ -339,7 +339,7 @@ func (s *Sandbox) deliver(ctx context.Context, id string, opts ...messagingtest.
 
 // tell lets the service know that a recipient has written, though there is no webhook to call.
 func (s *Sandbox) tell(callback messagingtest.Callback) {
-	ended, cancel := context.WithCancel(s.ctx)
+	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	s.service.Receive(ended, "http://127.0.0.1", callback)
 }

@@ -13,15 +13,17 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// A faultKind is a way in which a request can go wrong, with what a correct client concludes. Its name is the same on the page, in
+// A FaultKind is a way in which a request can go wrong, with what a correct client concludes. Its name is the same on the page, in
 // the API, in traffic and on the terminal.
-type faultKind struct {
-	Name, What string
-	Go         string // the function of package messagingtest
-	InLedger   bool
-	Verdict    string // of a correct client
-	Needs      string // what it takes: "delay" or "retryAfter", a duration, or "status"
-	fault      func(*faultRule) messagingtest.Fault
+type FaultKind struct {
+	Name     string `json:"name"`
+	What     string `json:"what"`
+	Go       string `json:"go"` // the function of package messagingtest
+	InLedger bool   `json:"inLedger"`
+	Verdict  string `json:"verdict"` // of a correct client
+	Needs    string `json:"-"`       // what it takes: "delay" or "retryAfter", a duration, or "status"
+
+	fault func(*faultRule) messagingtest.Fault
 }
 
 // The verdicts, in the words of the client.
@@ -35,14 +37,14 @@ const (
 const faultOverload = "status-429"
 
 // faultKinds returns all faults, in the order of the page.
-func faultKinds() []faultKind {
+func faultKinds() []FaultKind {
 	none := func(f func() messagingtest.Fault) func(*faultRule) messagingtest.Fault {
 		return func(*faultRule) messagingtest.Fault { return f() }
 	}
 	status := func(code int) func(*faultRule) messagingtest.Fault {
 		return func(r *faultRule) messagingtest.Fault { return messagingtest.Status(code, r.delay) }
 	}
-	return []faultKind{
+	return []FaultKind{
 		{
 			"accept-then-drop", "Processes the message, then resets the connection without a response.", "AcceptThenDrop",
 			true, verdictUnknown, "", none(messagingtest.AcceptThenDrop),
@@ -108,11 +110,11 @@ func faultKinds() []faultKind {
 	}
 }
 
-func faultNamed(name string) (faultKind, bool) {
+func faultNamed(name string) (FaultKind, bool) {
 	kinds := faultKinds()
-	i := slices.IndexFunc(kinds, func(k faultKind) bool { return k.Name == name })
+	i := slices.IndexFunc(kinds, func(k FaultKind) bool { return k.Name == name })
 	if i < 0 {
-		return faultKind{}, false
+		return FaultKind{}, false
 	}
 	return kinds[i], true
 }
@@ -263,7 +265,7 @@ func (f *faultRules) expire(now time.Time) {
 }
 
 // choose returns the fault of a request. Rules for the next requests come before the others.
-func (f *faultRules) choose(operation, to string, now time.Time) (faultKind, *faultRule, bool) {
+func (f *faultRules) choose(operation, to string, now time.Time) (FaultKind, *faultRule, bool) {
 	f.expire(now)
 	for _, isNext := range []bool{true, false} {
 		for _, r := range f.rules {
@@ -274,7 +276,7 @@ func (f *faultRules) choose(operation, to string, now time.Time) (faultKind, *fa
 			}
 		}
 	}
-	return faultKind{}, nil, false
+	return FaultKind{}, nil, false
 }
 
 // byRecipient reports whether a rule is about one recipient: then the body of a request is read first.

@@ -192,7 +192,7 @@ func (s *Sandbox) pageConnect(w http.ResponseWriter, r *http.Request) {
 }
 
 type faultsView struct {
-	Kinds    []faultKind
+	Kinds    []FaultKind
 	Rules    []ruleView
 	Settings Settings
 	Recent   []Exchange

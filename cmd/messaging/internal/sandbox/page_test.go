@@ -330,6 +330,23 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// TestWindowAfterARestart: what the page says and what the service does agree.
+func TestWindowAfterARestart(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "kept")
+	box, err := New(Config{Keep: file})
+	require.NoError(t, err)
+	_, _, err = box.Sandbox().answer(t.Context(), Answer{Channel: messagingtest.ChannelChatApp2, From: ana, Text: "Hi"})
+	require.ErrorIs(t, err, errNoWebhook)
+	_, err = box.Sandbox().patchSettings(newCall([]byte(`{"refuseClosed":true}`)))
+	require.NoError(t, err)
+	require.NoError(t, box.Close())
+	r := newRig(t, Config{Keep: file})
+	contains(t, r.page("?channel=chatapp2&to=639171234567"), "Inside the 24-hour window")
+	status, text := r.do(http.MethodPost, "/chatapp2/send", `{"messaging_product":"whatsapp","to":"`+ana+`","type":"text","text":{"body":"Hi"}}`)
+	assert.Equal(t, http.StatusOK, status, text)
+}
+
 // TestReaderKeepsTheWindow: while somebody reads, newer messages do not push the lines away.
 func TestReaderKeepsTheWindow(t *testing.T) {
 	t.Parallel()

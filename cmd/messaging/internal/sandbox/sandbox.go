@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"html/template"
 	"maps"
@@ -105,11 +104,6 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	s.follow()
 	s.resetting.Unlock()
 	return s, nil
-}
-
-// newIdentity returns the identity of a sandbox with fresh credentials.
-func newIdentity() identity {
-	return identity{root: Root, key: rand.Text(), secret: rand.Text(), page: rand.Text(), bounds: defaultBounds()}
 }
 
 // close ends calls of webhooks, and closes the service and the file.
