@@ -76,9 +76,7 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := conversationsView{
 		Query: clip(q.Get("q"), 200), Channel: q.Get("only"), Is: q.Get("is"), page: s.root,
-		reader: r.Header.Get(readerHeader), Outcomes: []string{
-			outcomeDelivered, outcomeRead, outcomeFailed, outcomeUnreachable, outcomeLate,
-		},
+		reader: r.Header.Get(readerHeader), Outcomes: []string{"delivered", "read", "failed", "unreachable", "late"},
 	}
 	v.search = newSearch(v.Query, v.Is)
 	s.mu.Lock()

@@ -178,7 +178,7 @@ func TestKeepRestoresSettings(t *testing.T) {
 	require.NoError(t, err)
 	s := box.Sandbox()
 	require.NoError(t, s.advance(time.Hour))
-	require.NoError(t, s.setDelivery("", ana, outcomeChoice{Name: outcomeFailed}))
+	require.NoError(t, s.setDelivery("", ana, outcomeChoice{Name: "failed"}))
 	_, err = s.patchSettings(newCall([]byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
 		"webhooks":{"sms":"http://127.0.0.1:1/kept","chatapp1":"http://127.0.0.1:1/kept"}}`)))
 	require.NoError(t, err)

@@ -154,7 +154,8 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 		s.add(e)
 		if m.Channel == messagingtest.ChannelSMS && m.State == "" {
 			// The service has no delivery of SMS of its own accord. Changes brings the state.
-			s.service.SetOutcome(m.ID, s.outcomeFor(m.Channel, m.To).outcome())
+			outcome, _ := s.outcomeFor(m.Channel, m.To).outcome() // it was checked
+			s.service.SetOutcome(m.ID, outcome)
 		}
 		say = fmt.Sprintf("New message to %s by %s", clip(m.To, maxName), channelName(m.Channel))
 		s.log.message(e)
