@@ -130,7 +130,8 @@ func (s *Sandbox) scenarioCode() (ways []way) {
 			"scenario-js", "JavaScript", scriptBegin, quoted, " + ", " + ", "const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n",
 		},
 	} {
-		code := d.begin
+		var code strings.Builder
+		code.WriteString(d.begin)
 		for i, step := range s.scenario {
 			line := d.call
 			for _, later := range s.scenario[i+1:] {
@@ -139,11 +140,10 @@ func (s *Sandbox) scenarioCode() (ways []way) {
 				}
 			}
 			name := strings.Trim(step.name, "\x00")
-			code += strings.NewReplacer(
-				"NAME", name, "METHOD", d.quote(step.method), "PATH", d.text(step.path), "BODY", d.text(step.body),
-			).Replace(line)
+			written := strings.NewReplacer("NAME", name, "METHOD", d.quote(step.method), "PATH", d.text(step.path), "BODY", d.text(step.body))
+			code.WriteString(written.Replace(line))
 		}
-		ways = append(ways, way{d.id, d.name, code})
+		ways = append(ways, way{d.id, d.name, code.String()})
 	}
 	return ways
 }

@@ -31,7 +31,7 @@ func TestTrafficShowsCurl(t *testing.T) {
 	curl := x.curl("http://127.0.0.1:8026")
 	assert.Contains(t, curl, `-H "Authorization: Bearer $MESSAGING_TOKEN"`)
 	assert.Contains(t, curl, `It'\''s 5 o'\''clock`)
-	assert.Contains(t, curl, "'http://127.0.0.1:8026/sms/send'")
+	assert.Contains(t, curl, "curl http://127.0.0.1:8026/sms/send ")
 }
 
 func TestStreamTellsOfChanges(t *testing.T) {
