@@ -61,23 +61,15 @@
 //	a failure beside the message ID, a member that comes
 //	twice, or the reference ID of another message            unknown
 //
-// Retries end with MaxAttempts and with the context's deadline. Waits grow exponentially with full jitter and respect Retry-After
-// ([RetryPolicy]). Redirects are never followed. Reads are retried after any failure that may be temporary.
-//
-// While the service or the account is in trouble, a circuit breaker holds back what is sent ([WithBreaker]): a service that is down for
-// a minute costs a few messages, and the others wait.
+// Retries end with MaxAttempts and with the context's deadline ([RetryPolicy]). Redirects are never followed. Reads are retried after any
+// failure that may be temporary. While the service or the account is in trouble, a circuit breaker holds back what is sent ([WithBreaker]).
 //
 // # Errors
 //
 // A [*ValidationError] lists everything wrong with a message or an option; nothing was sent. Any other failure is an [*Error] with
 // the verdict, the HTTP status, the service's code and message, the request ID and the attempts. Both match sentinels with
 // errors.Is: [ErrOutcomeUnknown] and [ErrNotSent] for the verdict, and one for the class of the failure, such as
-// [ErrInsufficientBalance]. The class comes from the service's error code, or from the HTTP status if the code has none. If the
-// context's error is the cause, it matches too.
-//
-// A failed read has no verdict: it matches neither ErrOutcomeUnknown nor ErrNotSent, and VerdictOf returns Unknown for it, as
-// for any error that is not from a send. A row of a listing that cannot be read is a [*RowError], which does not end the
-// listing.
+// [ErrInsufficientBalance]. If the context's error is the cause, it matches too. A failed read has no verdict.
 //
 // # Wire names
 //
@@ -88,13 +80,8 @@
 // # Secrets and personal data
 //
 // Tokens, keys, numbers, texts and query strings do not appear in errors and logs, nor in what package fmt prints of a client, an
-// option, a token or an error. The service's own words are in Error.Message and Error.Body, which may repeat a number or a text.
-// Messages, receipts and transactions are plain data: package fmt prints them whole, and log/slog leaves personal data out.
-//
-// # Watching
-//
-// [WithLogger] logs each attempt and each unknown outcome. [WithObserver] reports to an [Observer] each call, attempt, wait, lookup and
-// token refresh, for traces and metrics. [WithTransport] wraps the library's own transport, to add headers to requests.
+// option, a token or an error. Messages, receipts and transactions are plain data: package fmt prints them whole, and log/slog leaves
+// personal data out.
 //
 // # Not for users
 //
@@ -103,6 +90,5 @@
 //
 // # Receiving and testing
 //
-// Package webhook has handlers for inbound messages and delivery reports. It does not import this package, so a server that only
-// receives does not link the sender. Package messagingtest is a test server for the service, like net/http/httptest.
+// Package webhook has handlers for inbound messages and delivery reports. Package messagingtest is a test server for the service.
 package messaging

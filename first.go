@@ -16,13 +16,14 @@ import (
 //   - after a refusal, unless the response names a message (Error.NamesMessage)
 //
 // It stops at an unknown outcome, which any error that is not from a send counts as, at ErrDuplicate, at a *ValidationError, and when ctx
-// has ended.
+// has ended. It also stops at ErrGuarded, since who opted out is not to be reached another way, unless the guard's error matches
+// ErrWindowClosed.
 //
 // The error is that of the last function that was called, and its text shows the others too. For errors.Is, VerdictOf and Retryable it is
 // the last error alone. No functions, or a nil one, is a *ValidationError.
 //
-// A circuit breaker that is open holds the first function back as long as its client waits. Clients derived by With share the breakers
-// of the service: make the client of a second service by NewClient.
+// A circuit breaker that is open holds a function back as long as its client waits: with BreakerPolicy.NoWait it ends at once. Clients
+// derived by With share the breakers of the service, so make that of a second account by NewClient.
 func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt, error)) (Receipt, error) {
 	problems := wire.Checks(checkContext(ctx))
 	if len(sends) == 0 {
@@ -56,7 +57,8 @@ func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt,
 func allowsAnotherWay(err error) bool {
 	e, isError := errors.AsType[*Error](err)
 	_, isInvalid := errors.AsType[*ValidationError](err)
-	if !isError || isInvalid || errors.Is(err, ErrDuplicate) || errors.Is(err, ErrOutcomeUnknown) { // it may join several
+	isStopped := errors.Is(err, ErrGuarded) && !errors.Is(err, ErrWindowClosed)
+	if !isError || isInvalid || isStopped || errors.Is(err, ErrDuplicate) || errors.Is(err, ErrOutcomeUnknown) { // it may join several
 		return false
 	}
 	return e.Verdict == NotSent || e.Verdict == Refused && !e.NamesMessage()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -36,6 +37,8 @@ func TestFirstAcceptedGoesOnOnlyIfTheMessageDidNotGoOut(t *testing.T) {
 		"not sent, wrapped":               {fmt.Errorf("first: %w", notSent), true},
 		"refused":                         {refused, true},
 		"refused, a window that closed":   {errors.Join(refused, messaging.ErrWindowClosed), true},
+		"stopped by a guard":              {errors.Join(notSent, messaging.ErrGuarded), false},
+		"a guard, a window that closed":   {errors.Join(notSent, messaging.ErrGuarded, messaging.ErrWindowClosed), true},
 		"refused, and names a message":    {&messaging.Error{Verdict: messaging.Refused, MessageID: "m-1"}, false},
 		"refused as a duplicate":          {errors.Join(refused, messaging.ErrDuplicate), false},
 		"unknown":                         {unknown, false},
@@ -135,6 +138,22 @@ func TestFirstAcceptedReadsWhatTheServiceSaid(t *testing.T) {
 		require.True(t, ok)
 		assert.Equal(t, goesOn, last.Operation == "second", body)
 	}
+}
+
+func TestFirstAcceptedIsNotHeldUpByAnOpenBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down, up := &troubled{status: 503, body: `{}`}, accepting()
+		first, second := down.client(t, messaging.WithBreaker(messaging.BreakerPolicy{NoWait: true})), up.client(t)
+		sendFive(t, first)
+		began, before := time.Now(), down.requests
+		receipt, err := messaging.FirstAccepted(t.Context(), func(ctx context.Context) (messaging.Receipt, error) {
+			return first.SMS.Send(ctx, hello)
+		}, func(ctx context.Context) (messaging.Receipt, error) { return second.SMS.Send(ctx, hello) })
+		require.NoError(t, err)
+		assert.Equal(t, "m1", receipt.ID)
+		assert.Equal(t, before, down.requests)
+		assert.Zero(t, time.Since(began))
+	})
 }
 
 func ExampleFirstAccepted() {

@@ -31,19 +31,17 @@ import (
 //		fmt.Println(tx.ID, tx.DeliveryStatus)
 //	}
 //
-// Nothing is requested before the loop begins, no page before its rows are needed (see PagesAhead), and nothing runs after it.
-// Ranging again lists again. A failed page is retried within the client's RetryPolicy.
+// Nothing is requested before its rows are needed (see PagesAhead), and nothing runs after the loop. Ranging again lists again. A failed
+// page is retried within the client's RetryPolicy.
 //
 // If a row cannot be read in full, the error is a *RowError, the Transaction has what could be read, and the loop may go on. Any
-// other error ends the listing. A listing is complete or ends with an error, such as when the service says that it failed, begins with a
-// later page, claims rows and lists none, or repeats itself.
+// other error ends the listing, which is complete or ends with an error.
 //
 // A service may ignore a filter, so rows that contradict To, From, ID, ReferenceID, RequestID or Status are not yielded. If no row is left,
 // the listing ends with an error that matches ErrFilterIgnored.
 //
-// While messages are being sent, rows move between pages. A row that moves to the next page is yielded once. A row that moves to a
-// page that was read already is missed: sort by a column that does not change, ascending, or set CreatedBefore. So a total that
-// differs from the number of rows is no error; Pages has both.
+// While messages are being sent, rows move between pages. One that moves to the next page is yielded once. One that moves to a page that
+// was read already is missed: sort by a column that does not change, ascending, or set CreatedBefore.
 func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Transaction, error] {
 	pages := s.filtered(ctx, options)
 	return func(yield func(sms.Transaction, error) bool) {
@@ -133,9 +131,8 @@ func (s *SMSService) filtered(ctx context.Context, options sms.ListOptions) iter
 // has several, the message was sent more than once or the reference ID was used before: a warning is logged, and StepResult.Rows is
 // their number.
 //
-// Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages,
-// the service ignored the filter, and the error matches ErrFilterIgnored. If the service claims rows and lists none, or its total or its
-// status cannot be understood, it matches neither. Nothing is known then.
+// Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages, it matches
+// ErrFilterIgnored. If the service claims rows and lists none, or cannot be understood, it matches neither, and nothing is known.
 func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
 	found, err := s.find(ctx, referenceID)
 	if err != nil {

@@ -205,12 +205,8 @@ func WithHTTPClient(client *http.Client) Option {
 }
 
 // WithTransport wraps the transport of the client, to count or sign requests: the library's own, which keeps its properties, or that
-// of WithHTTPClient. Given more than once, each wraps what the one before it returned.
-//
-//	messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper { return signer{base} })
-//
-// To trace, use WithObserver. A wrapper sees whole requests: that of otelhttp exports each URL with its query, which can hold
-// credentials, numbers and texts.
+// of WithHTTPClient. Given more than once, each wraps what the one before it returned. To trace, use WithObserver: a wrapper sees whole
+// requests, whose queries can hold credentials, numbers and texts.
 //
 // The function is called when a client is made, and must not return nil. What it returns is called once for each attempt, from many
 // goroutines at once. It must pass the request on at most once, with its context: one that retries can send twice. If it fails a

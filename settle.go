@@ -25,11 +25,9 @@ import (
 //   - The message is listed: the Receipt comes from its row. StatusCode is 0 and Raw is nil, because the response was lost.
 //   - It is listed as refused: its SendStatus is a word, and not a number, of sms.send.refused or for failed or rejected, and no
 //     delivery status says more. The verdict is Refused, and Error.Code is that word. A message whose delivery failed was accepted.
-//   - Otherwise the outcome stays unknown, with the error of the send. It also matches ErrNotListed if the last lookup, after the
-//     window, got a whole response of the service without the message. The message may still be listed later.
+//   - Otherwise the outcome stays unknown, with the error of the send, which also matches ErrNotListed as that of Settle does.
 //
-// Give the context more time than the attempts and the window take together: nothing is looked up once it has ended. A lookup that
-// began within the window may take five seconds longer.
+// Give the context more time than the attempts and the window take together. The last lookup may take five seconds longer.
 func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, error) {
 	policy := cmp.Or(s.core.settings.settle, new(SettlePolicy))
 	return s.sendOnce(ctx, withReference(m), policy.withDefaults(), sendMode{patience: transport.Patient})
@@ -73,12 +71,12 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 	}
 }
 
-// Settle looks up what became of a message that may have been sent, for a program that finds it in its own store after a crash. The
-// message needs its reference ID and its number; only these are used.
+// Settle looks up what became of a message that may have been sent, for a program that finds it in its own store after a crash. It sends
+// nothing. The message needs its reference ID and its number; only these are used.
 //
-// since is the latest time at which the message may have been sent: when the process that was sending it is known to have ended, or
-// when the context of its send did. The Window of the client's SettlePolicy is counted from it. Settle looks the message up every
-// Interval until the window has ended, and at least once; after the window one lookup decides. A time in the future counts as now.
+// since is the latest time at which the message may have been sent, such as when the process that was sending it ended. The Window of the
+// client's SettlePolicy is counted from it. Settle looks the message up every Interval until the window has ended, and at least once. A
+// time in the future counts as now.
 //
 // The Receipt is that of a row with the message's reference ID and number, with or without country code. A message that is listed as
 // refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:
@@ -89,7 +87,7 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 //   - Otherwise the context ended, the last lookup failed, or it found a row without an ID or of another number. The error matches
 //     the class of a failed lookup, such as ErrUnauthorized.
 //
-// A message without a reference ID or number, or a contract without a reference ID, is a *ValidationError. Settle sends nothing.
+// A message without a reference ID or number, or a contract without a reference ID, is a *ValidationError.
 func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time) (Receipt, error) {
 	var c wire.Checks
 	if m.ReferenceID == "" {
@@ -222,9 +220,8 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 // subscriber is how many digits a number has at least, behind the prefixes of a country and of an area.
 const subscriber = 7
 
-// SameNumber reports whether two phone numbers may be one, by the rule by which SendOnce and Settle compare recipients: they may be
-// written with or without a country or a trunk prefix, as tel URLs, and with characters between the digits. A text without a digit is
-// no number.
+// SameNumber reports whether two phone numbers may be one, as SendOnce and Settle compare recipients: with or without a country or a trunk
+// prefix, as tel URLs, with characters between the digits. A text without a digit is no number.
 func SameNumber(a, b string) bool {
 	a, b = table.Number(a), table.Number(b)
 	return redact.Digits(a) != "" && redact.Digits(b) != "" && sameNumber(a, b) && sameNumber(b, a)

@@ -44,14 +44,12 @@ func (s *SMSService) Validate(m sms.Message) error {
 //	}
 //
 // The messages are ranged in the caller's goroutine. Those that wait, for another attempt or for the circuit breaker, are not in flight and
-// let others go on: up to 4,096 of them, about 20 KB each, beside concurrency. Further ahead of the outcomes nothing is taken, so a million
-// messages take no more memory. While the sequence blocks, no outcome is yielded and a cancelled context goes unnoticed. The client's rate
-// limit holds for all messages together. With WithSettle each unknown outcome is settled as by SendOnce, which occupies one of the
-// concurrent places. While the circuit breaker is open the messages wait; see WithBreaker.
+// let others go on: up to 4,096 of them, about 20 KB each, beside concurrency. Nothing is taken further ahead. While the sequence blocks,
+// no outcome is yielded and a cancelled context goes unnoticed. With WithSettle each unknown outcome is settled as by SendOnce, which
+// occupies one of the concurrent places.
 //
-// To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and every message
-// that was taken has its outcome. A message already taken but not begun is NotSent. After a break nothing more begins, and the loop
-// ends when the sends under way have ended, whose outcomes are lost. No goroutine is left either way.
+// To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and each that was taken
+// has its outcome. After a break the loop ends when the sends under way have ended, whose outcomes are lost. No goroutine is left.
 //
 // A panic of a function of yours, such as an Auth, is the Outcome of its message: a *PanicError, with the verdict Unknown if something
 // was written.

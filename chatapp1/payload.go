@@ -42,7 +42,7 @@ type Video struct {
 	URL string `json:"url"`
 	// ThumbnailURL is where it fetches the picture shown until the video plays: absolute, http or https.
 	ThumbnailURL string `json:"thumbnailURL"`
-	// Duration is the length of the video, a whole number of seconds.
+	// Duration is the length of the video: a whole number of the unit of the contract, by default of seconds.
 	Duration time.Duration `json:"duration"`
 	// Size is the size of the file in bytes.
 	Size int64 `json:"size"`

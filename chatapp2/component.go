@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -187,4 +188,151 @@ func (s TemplateOrderStatus) check(c *checks) { c.Field("Status", string(s.Statu
 
 func (r RawComponent) check(c *checks) {
 	shape.CheckRawObject[Component](c, r.JSON)
+}
+
+// QuickReplyButton is a button of a template that sends a reply. In all buttons, Index is the place in the template, 0 to 9.
+type QuickReplyButton struct {
+	Index int `at:"index!,index"`
+	// Payload comes back in the reply. Empty is the label.
+	Payload string `at:"parameters[type=payload].payload"`
+	// Text replaces Payload in older examples of the platform. At most one of them is set.
+	Text string `at:"parameters[type=text].text"`
+}
+
+// URLButton is a button of a template that opens a web page. In an authentication template it is the button that copies or
+// fills in the code, which is also in the body.
+type URLButton struct {
+	Index int `at:"index!,index"`
+	// Suffix completes the URL. In an authentication template it is the code.
+	Suffix string `at:"parameters[type=text].text,required,max=2000"`
+	// OneTimeCode says that Suffix is a one-time code, which has at most 15 characters. It is neither sent nor stored.
+	OneTimeCode bool `at:"-"`
+	// PaymentLinkPreview shows a preview of a payment link, in India.
+	PaymentLinkPreview bool `at:"parameters[type=text].payment_link_preview"`
+}
+
+// CopyCodeButton is a button of a template that copies a coupon code. A template has at most one. The code is at most 20 characters, or
+// 15 beside a LimitedTimeOffer.
+type CopyCodeButton struct {
+	Index int    `at:"index!,index"`
+	Code  string `at:"parameters[type=coupon_code].coupon_code,required,alnum"`
+}
+
+// CatalogButton is a button of a template that opens the catalog. Without a thumbnail, the first product of the catalog is shown.
+type CatalogButton struct {
+	Index                      int    `at:"index!,index"`
+	ThumbnailProductRetailerID string `at:"parameters[type=action].action.thumbnail_product_retailer_id"`
+}
+
+// ProductsButton is a button of a template that shows products, in 1 to 10 sections with at most 30 in total.
+type ProductsButton struct {
+	Index                      int              `at:"index!,index"`
+	ThumbnailProductRetailerID string           `at:"parameters[type=action].action.thumbnail_product_retailer_id,required"`
+	Sections                   []ProductSection `at:"parameters[type=action].action.sections"`
+}
+
+// FlowButton is a button of a template that opens a form. Token and Data are as in a Flow.
+type FlowButton struct {
+	Index int    `at:"index!,index"`
+	Token string `at:"parameters[type=action].action.flow_token"`
+	Data  any    `at:"parameters[type=action].action.flow_action_data,object"`
+}
+
+// VoiceCallButton is a button of a template with which the recipient calls the sender.
+type VoiceCallButton struct {
+	Index int `at:"index!,optional,index"`
+	// TTL is how long the button works: whole minutes, at most 30 days. 0 is the template's own.
+	TTL time.Duration `at:"parameters[type=ttl_minutes].ttl_minutes,minutes"`
+	// Payload comes back with the call.
+	Payload string `at:"parameters[type=payload].payload,max=512"`
+}
+
+// OrderDetailsButton is a button of a template with which the recipient reviews and pays an order.
+type OrderDetailsButton struct {
+	Index   int          `at:"index!,index"`
+	Details OrderDetails `at:"parameters[type=action].action.order_details"`
+}
+
+func (b QuickReplyButton) check(c *checks) {
+	if b.Payload != "" && b.Text != "" {
+		c.Found("Text", "must be empty if Payload is set")
+	}
+}
+
+func (b URLButton) check(c *checks) {
+	if b.OneTimeCode {
+		c.Length("Suffix", b.Suffix, 15)
+	}
+}
+
+func (b ProductsButton) check(c *checks) {
+	checkProductSections(c, "Sections", b.Sections)
+}
+
+// TemplateCards holds the values for the cards of a template's carousel, one for each approved card, at most 10, in the order
+// of the template. All have the same kind of header. A body or a button without parameters is left out, so that cards may differ in these.
+type TemplateCards []TemplateCard
+
+// TemplateCard holds the values for a card: its header, body and buttons.
+type TemplateCard []Component
+
+func (k TemplateCards) check(c *checks) {
+	least := 2
+	if len(k) > 0 && k[0].mayBeProduct() {
+		least = 1
+	}
+	c.Count("", "cards", len(k), least, 10)
+	for i, card := range k {
+		if raw := slices.ContainsFunc(k[0], isRaw) || slices.ContainsFunc(card, isRaw); !raw && k[0].header() != card.header() {
+			c.Found(fmt.Sprintf("[%d]", i), "must have the same kind of header as the first card")
+		}
+	}
+}
+
+func (k TemplateCard) check(c *checks) {
+	if len(k) == 0 {
+		c.Found("", "want at least one component, got none")
+	}
+	checkComponents(c, "", k, componentLimits{body: 160, code: 20})
+	for i, component := range k {
+		if !shape.IsValue(component) {
+			continue
+		}
+		switch partOf(component) {
+		case "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
+			c.Found(fmt.Sprintf("[%d]", i), "must not be on a card")
+		}
+		if header, ok := component.(TemplateHeader); ok {
+			switch header.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
+			case TextParam, Document, GIF, Location:
+				c.Found(fmt.Sprintf("[%d].Parameter", i), "want an Image, a Video or a Product in the header of a card")
+			}
+		}
+	}
+}
+
+// mayBeProduct reports whether the card shows a product, or something unknown.
+func (k TemplateCard) mayBeProduct() bool {
+	return slices.ContainsFunc(k, func(component Component) bool {
+		header, _ := component.(TemplateHeader)
+		_, product := header.Parameter.(Product)
+		return product || isRaw(component)
+	})
+}
+
+func (k TemplateCard) header() string {
+	for _, component := range k {
+		if header, ok := component.(TemplateHeader); ok {
+			return fmt.Sprintf("%T", header.Parameter)
+		}
+	}
+	return ""
+}
+
+// isRaw reports whether it is unknown what a component is.
+func isRaw(component Component) bool {
+	header, _ := component.(TemplateHeader)
+	_, isRawComponent := component.(RawComponent)
+	_, isRawParameter := header.Parameter.(RawParameter)
+	return isRawComponent || isRawParameter || !shape.IsValue(component)
 }

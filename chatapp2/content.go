@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/messaging-service/messaging-go/internal/shape"
 )
@@ -80,4 +81,114 @@ type Location struct {
 	// Name and Address are shown below the map. Optional.
 	Name    string `at:"name"`
 	Address string `at:"address"`
+}
+
+// Contacts shows 1 to 257 contacts, which the recipient can save.
+type Contacts []Contact
+
+// Contact is a person or a company. Only Name is required. Birthday is a date such as "2012-08-18". The Type of an address and the like is
+// any label, such as "HOME" or "WORK".
+type Contact struct {
+	Name      ContactName      `at:"name"`
+	Addresses []ContactAddress `at:"addresses"`
+	Birthday  string           `at:"birthday,date"`
+	Emails    []ContactEmail   `at:"emails"`
+	Org       ContactOrg       `at:"org"`
+	Phones    []ContactPhone   `at:"phones"`
+	URLs      []ContactURL     `at:"urls"`
+}
+
+// ContactName is the name of a contact: FormattedName, which is shown, and at least one other field.
+type ContactName struct {
+	FormattedName string `at:"formatted_name,required"`
+	FirstName     string `at:"first_name"`
+	LastName      string `at:"last_name"`
+	MiddleName    string `at:"middle_name"`
+	Suffix        string `at:"suffix"`
+	Prefix        string `at:"prefix"`
+}
+
+// ContactAddress is a postal address. CountryCode has two letters, such as "us".
+type ContactAddress struct {
+	Street      string `at:"street"`
+	City        string `at:"city"`
+	State       string `at:"state"`
+	Zip         string `at:"zip"`
+	Country     string `at:"country"`
+	CountryCode string `at:"country_code"`
+	Type        string `at:"type"`
+}
+
+// ContactEmail is an e-mail address.
+type ContactEmail struct {
+	Email string `at:"email"`
+	Type  string `at:"type"`
+}
+
+// ContactOrg is the place where a contact works.
+type ContactOrg struct {
+	Company    string `at:"company"`
+	Department string `at:"department"`
+	Title      string `at:"title"`
+}
+
+// ContactPhone is a phone number, in any form.
+type ContactPhone struct {
+	Phone string `at:"phone"`
+	Type  string `at:"type"`
+	// ID is the platform's ID of the contact. With it, the recipient can message the contact, and otherwise invite them.
+	ID string `at:"wa_id"`
+}
+
+// ContactURL is a web address.
+type ContactURL struct {
+	URL  string `at:"url"`
+	Type string `at:"type"`
+}
+
+func (k Contacts) check(c *checks) {
+	c.Count("", "contacts", len(k), 1, 257)
+}
+
+func (k ContactName) check(c *checks) {
+	if (k == ContactName{FormattedName: k.FormattedName}) {
+		c.Limit("", "want at least one field besides FormattedName")
+	}
+}
+
+// Reaction puts an emoji on a message of the recipient, or removes it.
+type Reaction struct {
+	// MessageID is the platform's ID of that message, such as "wamid.HBg...". Required.
+	MessageID string `at:"message_id,required"`
+	// Emoji is one emoji. Empty removes the reaction.
+	Emoji string `at:"emoji!"`
+}
+
+func (r Reaction) check(c *checks) {
+	if r.Emoji != "" && !isEmoji(r.Emoji) {
+		c.Limit("Emoji", "want one emoji, or none to remove the reaction")
+	}
+}
+
+// isEmoji reports whether s is one emoji: a pictograph with its modifiers, a flag, a keycap, or several joined ones.
+func isEmoji(s string) bool {
+	const joiner, keycap = "\u200d", "\u20e3"
+	isRegional := func(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff } // half a flag
+	isModifier := func(r rune) bool {
+		return r == 0xfe0f || r == 0x20e3 || r >= 0xe0020 && r <= 0xe007f || r >= 0x1f3fb && r <= 0x1f3ff
+	}
+	for part := range strings.SplitSeq(s, joiner) {
+		base := []rune(strings.TrimRightFunc(part, isModifier))
+		switch {
+		case len(base) == 2 && isRegional(base[0]) && isRegional(base[1]):
+		case len(base) != 1 || isRegional(base[0]) || !isPictograph(base[0]) && !strings.HasSuffix(s, keycap):
+			return false
+		}
+	}
+	return true
+}
+
+func isPictograph(r rune) bool {
+	return unicode.Is(unicode.So, r) || r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x21ff || r >= 0x25a0 && r <= 0x2bff ||
+		r == 0x203c || r == 0x2049 || r == 0x2122 || r == 0x2139 || r == 0x3030 || r == 0x303d
 }

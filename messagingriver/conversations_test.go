@@ -13,6 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook/conversations"
 )
 
@@ -249,4 +253,45 @@ func TestConversationsSayWhatTheyNeed(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, book.Allow(ended, smsTo("1")), context.Canceled)
+}
+
+func TestConversationsGuard(t *testing.T) {
+	onEachPool(t, func(t pool) {
+		book := newBook(t, t.db, conversations.Options{})
+		service := messagingtest.NewServer(t)
+		client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithGuard(guardOf(book)))
+		require.NoError(t, err)
+		remind := func() error {
+			_, err := messaging.FirstAccepted(t.Context(), func(ctx context.Context) (messaging.Receipt, error) {
+				return client.ChatApp2.Send(ctx, chatapp2.Message{To: "639171234567", Content: chatapp2.Text{Body: "Hi"}})
+			}, func(ctx context.Context) (messaging.Receipt, error) {
+				return client.SMS.Send(ctx, sms.Message{From: "ACME", To: "639171234567", Text: "Hi"})
+			})
+			return err
+		}
+		note := func(text string) {
+			require.NoError(t, book.Note(t.Context(), nil, conversations.Inbound{Channel: "chatapp2", From: "639171234567", Text: text}))
+		}
+
+		require.NoError(t, remind(), "the window is closed, so it goes as an SMS")
+		assert.Equal(t, messagingtest.ChannelSMS, service.Sent()[0].Channel)
+		note("Hi")
+		require.NoError(t, remind(), "the window is open")
+		assert.Equal(t, messagingtest.ChannelChatApp2, service.Sent()[1].Channel)
+		note("STOP")
+		err = remind()
+		require.ErrorIs(t, err, conversations.ErrOptedOut)
+		require.ErrorIs(t, err, messaging.ErrGuarded)
+		_, retryable := messaging.Retryable(err)
+		assert.False(t, retryable)
+		assert.Len(t, service.Sent(), 2, "who opted out is not reached another way")
+
+		require.NoError(t, t.db.Close())
+		err = remind()
+		wait, retryable := messaging.Retryable(err)
+		assert.True(t, retryable, "a database that fails puts the message off: %v", err)
+		assert.Equal(t, time.Minute, wait)
+		assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
+		assert.Len(t, service.Sent(), 2)
+	})
 }

@@ -5,7 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook/conversations"
 )
 
@@ -39,4 +44,57 @@ func Example_conversations() {
 	// <nil> true
 	// true
 	// <nil>
+}
+
+// guardOf returns a guard that asks a book. A window that is closed lets [messaging.FirstAccepted] go on to another channel. Who opted
+// out gets nothing, and a database that fails puts the message off.
+func guardOf(book *conversations.Book) func(context.Context, messaging.Outgoing) error {
+	return func(ctx context.Context, m messaging.Outgoing) error {
+		out := conversations.Outbound{Channel: m.Channel.String(), From: m.From, To: m.To, Template: m.Kind == "template"}
+		switch err := book.Allow(ctx, out); {
+		case err == nil, errors.Is(err, conversations.ErrOptedOut):
+			return err
+		case errors.Is(err, conversations.ErrWindowClosed):
+			return errors.Join(err, messaging.ErrWindowClosed)
+		default:
+			return errors.Join(err, messaging.RetryLater(time.Minute))
+		}
+	}
+}
+
+// Each message is asked about before it goes: a bot replies over chat app 2 while its window is open, and otherwise as an SMS.
+func Example_conversationsGuard() {
+	ctx := context.Background()
+	db, err := sql.Open("sqlite", "file:guard?mode=memory")
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	book, err := conversations.New(ctx, db, conversations.Options{})
+	if err != nil {
+		panic(err)
+	}
+	service := messagingtest.Start()
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithGuard(guardOf(book)))
+	if err != nil {
+		panic(err)
+	}
+	remind := func() error {
+		_, err := messaging.FirstAccepted(ctx, func(ctx context.Context) (messaging.Receipt, error) {
+			return client.ChatApp2.Send(ctx, chatapp2.Message{To: "639171234567", Content: chatapp2.Text{Body: "Tomorrow at nine"}})
+		}, func(ctx context.Context) (messaging.Receipt, error) {
+			return client.SMS.Send(ctx, sms.Message{From: "ACME", To: "639171234567", Text: "Tomorrow at nine"})
+		})
+		return err
+	}
+	fmt.Println(remind(), service.Sent()[0].Channel)
+
+	// They write STOP on chat app 2: nothing goes there, nor another way.
+	err = book.Note(ctx, nil, conversations.Inbound{Channel: "chatapp2", From: "639171234567", Text: "STOP"})
+	fmt.Println(err, errors.Is(remind(), conversations.ErrOptedOut), len(service.Sent()))
+	// Output:
+	// <nil> sms
+	// <nil> true 1
 }

@@ -19,8 +19,7 @@ type Segmentation struct {
 	// Segments is the number of SMS: 0 for the empty text. A text of more than 255 segments cannot be sent as one message.
 	Segments int
 	// Units is the length of the text: septets for GSM7 (two for a character of the extension table), UTF-16 code units for
-	// UCS2 (two for a character above U+FFFF, such as most emoji). Units left free at the end of a segment, because a
-	// character of two units did not fit, do not count.
+	// UCS2 (two for a character above U+FFFF, such as most emoji).
 	Units int
 	// Remaining is the number of units free in the last segment: how many characters of one unit can be appended at no further
 	// cost. It is at most 159 for GSM7 and 69 for UCS2, and 152 and 66 after the first segment. The empty text has 160.
@@ -62,17 +61,14 @@ func (e Encoding) String() string {
 	}
 }
 
-// Count returns how many SMS a text takes, in which encoding, and which characters rule out the cheaper encoding. It is a pure
-// function, linear in the length of the text, and does not allocate for GSM7.
+// Count returns how many SMS a text takes, in which encoding, and which characters rule out the cheaper encoding. It does not allocate for
+// GSM7.
 //
-// The result is an estimate. Count follows 3GPP TS 23.038 and TS 23.040: the default alphabet and its extension table
-// (€ [ ] { } ~ ^ | \ and form feed), no national language shift tables, an 8-bit concatenation reference, and no character
-// split between segments. The service may know shift tables, replace characters by similar ones, or use a longer reference.
-// Receipt.Parts is what it charged.
+// The result is an estimate. Count follows 3GPP TS 23.038 and TS 23.040, without national language shift tables, with an 8-bit
+// concatenation reference, and with no character split between segments. The service may do otherwise: Receipt.Parts is what it charged.
 //
-// A character is a code point; nothing is normalized. So é is GSM-7, and e followed by a combining accent is not; a line break
-// as \r\n is two characters, as \n one. A byte that is not UTF-8 counts as U+FFFD, which makes the text UCS-2. Send rejects
-// such a text.
+// A character is a code point; nothing is normalized. So é is GSM-7, and e followed by a combining accent is not. A byte that is not UTF-8
+// counts as U+FFFD, which makes the text UCS-2.
 func Count(text string) Segmentation {
 	fill := filling{alone: gsm7Alone, part: gsm7Part}
 	for _, r := range text {

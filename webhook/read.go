@@ -10,7 +10,7 @@ import (
 // read appends the events of a request. What could be read is returned beside an error for the rest.
 //
 // A request is read in stages, which CONTRIBUTING.md lists. Each makes a value, which the next one takes, and none changes an earlier
-// one. The order of the checks is promised in docs/webhooks.md.
+// one.
 func (c *callback) read(r *http.Request, events []event) (all []event, problem error) {
 	if err := c.checkPath(r); err != nil {
 		return nil, err
