@@ -76,9 +76,7 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := conversationsView{
 		Query: clip(q.Get("q"), 200), Channel: q.Get("only"), Is: q.Get("is"), page: s.root,
-		reader: r.Header.Get(readerHeader), Outcomes: []string{
-			outcomeDelivered, outcomeRead, outcomeFailed, outcomeUnreachable, outcomeLate,
-		},
+		reader: r.Header.Get(readerHeader), Outcomes: []string{"delivered", "read", "failed", "unreachable", "late"},
 	}
 	v.search = newSearch(v.Query, v.Is)
 	s.mu.Lock()
@@ -87,8 +85,8 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	if e := s.book.byID[q.Get("message")]; open == nil && e != nil { // a link to a message is enough
 		open = s.book.conversations[e.key()]
 	}
-	if v.Gone = q.Get("message") != "" && s.book.byID[q.Get("message")] == nil; !v.Gone && open == nil && len(s.book.conversations) == 1 {
-		v.Lone = true
+	v.Gone = q.Get("message") != "" && s.book.byID[q.Get("message")] == nil
+	if v.Lone = len(q) == 0 && len(s.book.conversations) == 1; v.Lone {
 		open, _ = s.book.recent.Front().Value.(*conversation)
 	}
 	page, _ := strconv.Atoi(q.Get("page"))
