@@ -35,7 +35,7 @@ func main() {
 }
 
 func run(ctx context.Context, folder string, options messagingriver.Options) error {
-	db, err := sql.Open("sqlite", filepath.Join(folder, "campaign.db")+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	db, err := sql.Open("sqlite", folder+"/campaign.db?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		return err
 	}
