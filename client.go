@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -326,11 +325,4 @@ func (c *core) setTransport() {
 		Limit: s.limit, MaxResponseBytes: s.maxResponseBytes,
 		GiveUp: s.breaker.GiveUp, NoWait: s.breaker.NoWait, Changed: c.breakerChanged,
 	}
-}
-
-// Reserve waits for the rate limit before messages are sent, for a queue that claims no more messages than the client can send now:
-// up to n of them, those of a quarter of a second. It returns how many, and the context to send them under; their turns hold for five
-// seconds. Without WithRateLimit it returns n at once. It fails if ctx ends, or would end before the turns come.
-func (c *Client) Reserve(ctx context.Context, n int) (sending context.Context, turns int, err error) {
-	return c.core.settings.limit.Reserve(ctx, n)
 }

@@ -489,7 +489,7 @@ func TestLogOfAnAttemptSaysWhy(t *testing.T) {
 		reason string // or "" if the attempt has none
 	}{
 		{http.StatusTooManyRequests, `{"code":"40002","message":"slow down"}`, `messaging: sms.send refused: HTTP 429, code 40002, rate limited, "slow down"`},
-		{http.StatusBadRequest, `{"code":"200202","message":"+639171234567: Tom & Jerry"}`, "messaging: sms.send refused: HTTP 400, code 200202, invalid"},
+		{http.StatusBadRequest, `{"code":"200202","message":"+639171234567: Tom & Jerry"}`, `messaging: sms.send refused: HTTP 400, code 200202, invalid, "+***: Tom & ***"`},
 		{http.StatusOK, `{"code":"200101","data":{"id":"m"}}`, "messaging: sms.send refused: HTTP 200, code 200101, insufficient balance"},
 		{http.StatusNotFound, `<html>`, "messaging: sms.send has an unknown outcome: HTTP 404, a proxy may have responded to POST /sms/send with a page (errors.gateway), not found"},
 		{http.StatusOK, accepted, ""},
@@ -518,46 +518,4 @@ func assertSilent(t *testing.T, shown string) {
 			}
 		}
 	}
-}
-
-func TestReserve(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		client, mock := mocked(t, messaging.WithRateLimit(8, 4))
-		responding(mock, http.StatusOK, `{"id":"m"}`)
-		send := func(ctx context.Context) {
-			_, err := client.SMS.Send(ctx, message)
-			require.NoError(t, err)
-		}
-		began := time.Now()
-		sending, turns, err := client.Reserve(t.Context(), 100)
-		require.NoError(t, err)
-		assert.Equal(t, 2, turns, "those of a quarter of a second")
-		_, turns, err = client.Reserve(t.Context(), 1)
-		require.NoError(t, err)
-		assert.Equal(t, 1, turns)
-		_, _, err = client.Reserve(t.Context(), 1)
-		require.NoError(t, err)
-		assert.Zero(t, time.Since(began), "the burst")
-		send(sending)
-		send(sending)
-		assert.Zero(t, time.Since(began), "their turns were taken")
-		send(sending)
-		assert.Equal(t, time.Second/8, time.Since(began), "no turn was left")
-		sending, _, err = client.Reserve(t.Context(), 1)
-		require.NoError(t, err)
-		time.Sleep(5 * time.Second)
-		_, _, err = client.Reserve(t.Context(), 2)
-		require.NoError(t, err)
-		_, _, err = client.Reserve(t.Context(), 2)
-		require.NoError(t, err)
-		late := time.Now()
-		send(sending)
-		assert.Equal(t, time.Second/8, time.Since(late), "it was held for five seconds")
-		ended, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		_, turns, err = client.Reserve(ended, 1)
-		require.Error(t, err)
-		assert.Zero(t, turns)
-	})
 }

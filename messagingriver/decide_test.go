@@ -34,7 +34,7 @@ func TestForbiddenMessageCanBeResent(t *testing.T) {
 		defer r.start(t)()
 		becomes(t, r, smsKey("resent"), messagingriver.Refused)
 		becomes(t, r, smsKey("dropped"), messagingriver.Refused)
-		paused, err := r.paused(t.Context())
+		paused, err := r.broken(t.Context())
 		require.NoError(t, err)
 		assert.False(t, paused)
 		refused, err := r.Refused(t.Context(), messagingriver.Key{})
@@ -98,69 +98,6 @@ func TestWaitingMessageIsCancelled(t *testing.T) {
 	})
 }
 
-func TestJobCancelledInRiverCancelsItsMessages(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t test) {
-		service, client := connected(t)
-		r := t.newRig(t, client, quick())
-		insert(t, r, smsMessage("a"), smsMessage("b"))
-		require.NoError(t, r.cancelJobs(t.Context()))
-		insert(t, r, smsMessage("c"))
-		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET due_at = 1 WHERE reference <> 'c'"), "a round would wake them")
-		defer r.start(t)()
-		becomes(t, r, smsKey("a"), messagingriver.Dropped)
-		becomes(t, r, smsKey("b"), messagingriver.Dropped)
-		becomes(t, r, smsKey("c"), messagingriver.Accepted)
-		assert.Equal(t, map[string]int{"c": 1}, references(service))
-	})
-}
-
-// TestCancelledJobIsAboutItsOwnMessage: River keeps it longer than the outbox keeps the row, and then the reference ID is new.
-func TestCancelledJobIsAboutItsOwnMessage(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t test) {
-		service, client := connected(t)
-		options := quick()
-		options.Keep = time.Second
-		r := t.newRig(t, client, options)
-		insert(t, r, smsMessage("a"))
-		require.NoError(t, r.cancelJobs(t.Context()))
-		defer r.start(t)()
-		require.Eventually(t, func() bool {
-			_, err := r.row(t.Context(), smsKey("a"))
-			return err != nil
-		}, time.Minute, 20*time.Millisecond, "it is dropped and forgotten")
-		require.NoError(t, r.Pause(t.Context()))
-		insert(t, r, smsMessage("a"))
-		time.Sleep(2500 * time.Millisecond) // rounds
-		record, err := r.row(t.Context(), smsKey("a"))
-		require.NoError(t, err)
-		assert.Equal(t, messagingriver.Waiting, record.State)
-		require.NoError(t, r.Resume(t.Context()))
-		require.Eventually(t, func() bool { return references(service)["a"] == 1 }, time.Minute, 20*time.Millisecond)
-	})
-}
-
-// TestJobCancelledWhileItRuns: the messages that were not begun are dropped, and the others keep their outcome.
-func TestJobCancelledWhileItRuns(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t test) {
-		service, client := connected(t)
-		options := quick()
-		options.Workers = 1
-		r := t.newRig(t, client, options)
-		service.Inject(messagingtest.Slow(2*time.Second), 1)
-		insert(t, r, smsMessage("a"), smsMessage("b"), smsMessage("c"))
-		defer r.start(t)()
-		becomes(t, r, smsKey("a"), messagingriver.Sending)
-		require.NoError(t, r.cancelJobs(t.Context()))
-		becomes(t, r, smsKey("a"), messagingriver.Accepted)
-		becomes(t, r, smsKey("b"), messagingriver.Dropped)
-		becomes(t, r, smsKey("c"), messagingriver.Dropped)
-		assert.Equal(t, map[string]int{"a": 1}, references(service))
-	})
-}
-
 // TestRowThatCannotBeReadStandsAlone: it is parked with its reason, or left to a version that knows its channel, and its
 // neighbours in the same job are sent.
 func TestRowThatCannotBeReadStandsAlone(t *testing.T) {
@@ -179,18 +116,22 @@ func TestRowThatCannotBeReadStandsAlone(t *testing.T) {
 		for _, reference := range []string{"a", "b", "c"} {
 			becomes(t, r, smsKey(reference), messagingriver.Accepted)
 		}
-		for _, reference := range []string{"nothing", "text", "json"} {
+		for _, reference := range []string{"nothing", "text"} {
 			record := becomes(t, r, smsKey(reference), messagingriver.Parked)
 			assert.Equal(t, "the row holds no message that this version can read", record.Problem)
 		}
 		parked, err := r.Parked(t.Context(), messagingriver.Key{})
 		require.NoError(t, err)
-		require.Len(t, parked, 3)
+		require.Len(t, parked, 2)
 		assert.Nil(t, parked[0].Message)
 		time.Sleep(1500 * time.Millisecond) // a round
 		record, err := r.row(t.Context(), messagingriver.Key{Channel: "pigeon", Reference: "other"})
 		require.NoError(t, err)
 		assert.Equal(t, messagingriver.Waiting, record.State)
+		record, err = r.row(t.Context(), smsKey("json"))
+		require.NoError(t, err)
+		assert.Equal(t, messagingriver.Waiting, record.State, "for a newer version")
+		assert.Contains(t, record.Problem, `unknown key "surprise"`)
 		assert.Equal(t, map[string]int{"a": 1, "b": 1, "c": 1}, references(service))
 	})
 }
@@ -316,9 +257,9 @@ func TestRoundEndsWhenNothingIsLeft(t *testing.T) {
 		options.SendTimeout = 20 * time.Minute // one round in this test
 		r := t.newRig(t, client, options)
 		require.NoError(t, r.exec(t.Context(), `
-			INSERT INTO messaging_outbox (channel, reference, state, attempt, problem, created_at, due_at, not_before, priority, max_attempts)
+			INSERT INTO messaging_outbox (channel, reference, state, attempt, problem, history, created_at, due_at, not_before, priority, max_attempts)
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-			SELECT 'sms', 'order-' || i, CASE WHEN i % 2 = 0 THEN 'accepted' ELSE 'refused' END, 1, '', 1, 1, 0, 1, 1 FROM n`))
+			SELECT 'sms', 'order-' || i, CASE WHEN i % 2 = 0 THEN 'accepted' ELSE 'refused' END, 1, '', '', 1, 1, 0, 1, 1 FROM n`))
 		defer r.start(t)()
 		require.Eventually(t, func() bool {
 			var n int
@@ -384,39 +325,6 @@ func TestRateIsOfAllProcesses(t *testing.T) {
 	})
 }
 
-// TestJobThatEndedWithItsProcessHoldsNoMessageBack: one that was killed after River had given it jobs, and before their first statement. A
-// round had put the messages off, because their jobs queued for long.
-func TestJobThatEndedWithItsProcessHoldsNoMessageBack(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t test) {
-		_, client := connected(t)
-		options := quick()
-		options.SendTimeout = 20 * time.Second // what queues for 100 s is put off by 20 minutes
-		r := t.newRig(t, client, options)
-		insert(t, r, smsMessage("its job ended"), smsMessage("has a newer job"))
-		require.NoError(t, r.insertWith(t.Context(), smsMessage("scheduled"), river.InsertOpts{ScheduledAt: time.Now().Add(3 * time.Minute)}))
-		ended := time.Now().Add(-5 * time.Minute)
-		require.NoError(t, r.exec(t.Context(), "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = '"+
-			ended.UTC().Format("2006-01-02 15:04:05.000Z")+"'"))
-		for reference, due := range map[string]time.Time{
-			"its job ended": ended.Add(19 * time.Minute), "has a newer job": ended.Add(21 * time.Minute),
-		} {
-			require.NoError(t, r.exec(t.Context(),
-				fmt.Sprintf("UPDATE messaging_outbox SET due_at = %d WHERE reference = '%s'", due.UnixMilli(), reference)))
-		}
-		defer r.start(t)()
-		require.Eventually(t, func() bool {
-			row, err := r.row(t.Context(), smsKey("its job ended"))
-			return err == nil && row.State == messagingriver.Accepted
-		}, time.Minute, 20*time.Millisecond)
-		for _, reference := range []string{"has a newer job", "scheduled"} {
-			row, err := r.row(t.Context(), smsKey(reference))
-			require.NoError(t, err)
-			assert.Equal(t, messagingriver.Waiting, row.State, reference)
-		}
-	})
-}
-
 // TestMessageThatWaitsForTheAccountKeepsItsPlace: in the order of a recipient. A message that was scheduled for later holds none back.
 func TestMessageThatWaitsForTheAccountKeepsItsPlace(t *testing.T) {
 	t.Parallel()
@@ -425,12 +333,12 @@ func TestMessageThatWaitsForTheAccountKeepsItsPlace(t *testing.T) {
 		options := quick()
 		options.InOrder = true
 		r := t.newRig(t, client, options)
-		require.NoError(t, r.insertWith(t.Context(), smsMessage("later"), river.InsertOpts{ScheduledAt: time.Now().Add(time.Hour)}))
+		require.NoError(t, r.insertWith(t.Context(), smsMessage("later"), messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}))
 		insert(t, r, smsMessage("0"), smsMessage("1"), smsMessage("2"))
 		service.Inject(messagingtest.Status(402, 8*time.Second), 1)
 		defer r.start(t)()
 		require.Eventually(t, func() bool {
-			paused, err := r.paused(t.Context())
+			paused, err := r.broken(t.Context())
 			return err == nil && paused
 		}, time.Minute, 10*time.Millisecond)
 		require.NoError(t, r.Resume(t.Context()))
@@ -604,46 +512,6 @@ func TestChannelsAreApart(t *testing.T) {
 	})
 }
 
-// TestPauseHoldsWithoutANotification: River may lose the notification of a pause. The row counts.
-func TestPauseHoldsWithoutANotification(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t test) {
-		service, client := connected(t)
-		r := t.newRig(t, client, quick())
-		defer r.start(t)()
-		insert(t, r, smsMessage("a"))
-		becomes(t, r, smsKey("a"), messagingriver.Accepted)
-		require.NoError(t, r.exec(t.Context(), "UPDATE river_queue SET paused_at = updated_at WHERE name = 'messaging_sms'"))
-		insert(t, r, smsMessage("b"))
-		time.Sleep(2500 * time.Millisecond)
-		assert.Len(t, service.Sent(), 1)
-		require.NoError(t, r.exec(t.Context(), "UPDATE river_queue SET paused_at = NULL WHERE name = 'messaging_sms'"))
-		becomes(t, r, smsKey("b"), messagingriver.Accepted)
-	})
-}
-
-// TestLostResume: workers that did not hear that their queue was resumed hear it in the next round.
-func TestLostResume(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t test) {
-		_, client := connected(t)
-		r := t.newRig(t, client, quick())
-		defer r.start(t)()
-		insert(t, r, smsMessage("a"))
-		becomes(t, r, smsKey("a"), messagingriver.Accepted)
-		require.NoError(t, r.Pause(t.Context()))
-		insert(t, r, smsMessage("b"))
-		time.Sleep(2500 * time.Millisecond) // also SQLite's workers have seen the pause, and no round ends it
-		paused, err := r.paused(t.Context())
-		require.NoError(t, err)
-		require.True(t, paused)
-		require.NoError(t, r.exec(t.Context(), "UPDATE river_queue SET paused_at = NULL"))
-		began := time.Now()
-		becomes(t, r, smsKey("b"), messagingriver.Accepted)
-		assert.Less(t, time.Since(began), 15*time.Second, "River looks after a minute")
-	})
-}
-
 // TestStormCostsFewMessages: a service that fails for ten seconds costs those that were under way and the probes. The others wait.
 func TestStormCostsFewMessages(t *testing.T) {
 	t.Parallel()
@@ -690,7 +558,7 @@ func TestLateJobsTakeNoTurns(t *testing.T) {
 		defer r.start(t)()
 		becomes(t, r, smsKey("a"), messagingriver.Accepted)
 		for range 40 { // 20 seconds of the rate
-			require.NoError(t, r.wake(t.Context(), smsKey("a")))
+			require.NoError(t, r.wake(t.Context()))
 		}
 		insert(t, r, smsMessage("b"))
 		began := time.Now()

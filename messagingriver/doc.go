@@ -7,9 +7,10 @@
 //
 // A process that sends calls AddTo for the configuration of its River client, and starts that client.
 //
-// A message is unique by its channel and reference ID. Each attempt is recorded before it begins. Another one begins only if the
-// outcome proves that nothing was sent, or if a person says so. So no message is sent twice if a process is killed, if River runs a
-// job twice, or if the database is away when the outcome is known. A message can be sent twice in these cases:
+// A message is unique by its channel and reference ID. A worker claims no more messages than can begin soon, urgent ones first. Each
+// attempt is recorded before it begins. Another one begins only if the outcome proves that nothing was sent, or if a person says so.
+// So no message is sent twice if a process is killed, if River runs a job twice, or if the database is away when the outcome is
+// known. A message can be sent twice in these cases:
 //
 //   - A person resolves a message as Resend that did go out.
 //
@@ -22,8 +23,8 @@
 //
 // What becomes of a message depends on its outcome:
 //
-//   - Accepted, refused and dropped messages are final. The table messaging_outbox keeps verdict and receipt, and the content of
-//     refused ones for Options.KeepRefused.
+//   - Accepted, refused, expired and dropped messages are final. The table messaging_outbox keeps verdict and receipt, and the
+//     content of refused and expired ones for Options.KeepRefused. A message that a guard of the client stops for good is refused.
 //
 //   - A message that was not sent waits for its next attempt. After the last one it is parked.
 //
@@ -31,13 +32,14 @@
 //     not listed within Options.SettleFor. A chat-app message is parked at once: nothing lists those. A person decides about
 //     parked messages, with Resolve.
 //
-//   - HTTP 401 and 402, and codes of their classes, are about the account. They pause the queue of the channel, and the messages
-//     wait on. One message probes now and then whether the queue can be resumed.
+//   - While the circuit breaker of a channel is open, in any process, its messages wait before they are claimed, and one of the
+//     whole outbox probes after each pause. HTTP 401 and 402, and codes of their classes, open it at once. Channels are apart, so
+//     that one in trouble holds back no other.
 //
-//   - While the circuit breaker of a channel is open, its messages wait before they are claimed. Each channel has a queue of its
-//     own, so that one in trouble holds back no other.
+// Workers show every few seconds that they live. Messages that one had begun when it died are unknown 20 seconds later; other
+// workers send all else meanwhile. All times are those of the database's clock.
 //
-// River's jobs hold channels and reference IDs, no numbers and no texts. Options.Rate limits the rate of all processes together.
+// River's jobs only wake workers, and hold no numbers and no texts. Options.Rate limits the rate of all processes together.
 // docs/outbox.md in the repository is about operation, docs/scale.md about failover and backups, and examples/shop is a whole program.
 //
 // # Stopping

@@ -34,7 +34,8 @@ func claimed(t *testing.T) (*Outbox[*sql.Tx], *attempt) {
 	require.NoError(t, err)
 	require.True(t, fresh)
 	require.NoError(t, tx.Commit())
-	claimed, err := o.claim(t.Context(), "sms", []Key{{"sms", "a"}}, false)
+	require.NoError(t, o.beat(t.Context()))
+	claimed, err := o.claim(t.Context(), "sms", 10, false)
 	require.NoError(t, err)
 	require.Len(t, claimed, 1)
 	return o, &claimed[0]
@@ -47,14 +48,14 @@ func TestAttemptBeginsOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			again, err := o.claim(t.Context(), "sms", []Key{a.Key}, false)
+			again, err := o.claim(t.Context(), "sms", 10, false)
 			assert.NoError(t, err)
 			assert.Empty(t, again)
 		})
 	}
 	all.Wait()
-	require.NoError(t, o.recordUntil(t.Context(), time.Now(), []result{{Key: a.Key, Attempt: 1, State: Waiting}}))
-	twice, err := o.claim(t.Context(), "sms", []Key{a.Key, a.Key}, false)
+	require.NoError(t, o.recordUntil(t.Context(), time.Now(), result{Key: a.Key, Attempt: 1, State: Waiting}))
+	twice, err := o.claim(t.Context(), "sms", 10, false)
 	require.NoError(t, err)
 	require.Len(t, twice, 1)
 	assert.Equal(t, 2, twice[0].number)
@@ -87,7 +88,7 @@ func TestLateOutcomeCountsUnlessSomebodyKnowsBetter(t *testing.T) {
 			t.Parallel()
 			o, a := claimed(t)
 			require.NoError(t, o.database.exec(t.Context(), "UPDATE messaging_outbox SET state = $1, attempt = $2", string(tt.meanwhile), tt.attempt))
-			require.NoError(t, o.recordUntil(t.Context(), time.Now(), []result{{Key: a.Key, Attempt: a.number, State: tt.late}}))
+			require.NoError(t, o.recordUntil(t.Context(), time.Now(), result{Key: a.Key, Attempt: a.number, State: tt.late}))
 			states, err := o.database.keys(t.Context(), "SELECT state, reference FROM messaging_outbox")
 			require.NoError(t, err)
 			assert.Equal(t, []Key{{string(tt.want), "a"}}, states)
@@ -95,11 +96,34 @@ func TestLateOutcomeCountsUnlessSomebodyKnowsBetter(t *testing.T) {
 	}
 }
 
-func TestAttemptIsNotMadeAfterItsDeadline(t *testing.T) {
+// TestAttemptIsNotMadeByAWorkerThatWasHeldUp: as after a freeze, or while its database is away.
+func TestAttemptIsNotMadeByAWorkerThatWasHeldUp(t *testing.T) {
+	t.Parallel()
+	for name, hold := range map[string]func(o *Outbox[*sql.Tx], a *attempt){
+		"the claim is old":         func(_ *Outbox[*sql.Tx], a *attempt) { a.claimed -= claimAge },
+		"the proof of life is old": func(o *Outbox[*sql.Tx], _ *attempt) { o.live.at.Add(-int64(claimAge)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, a := claimed(t)
+			hold(o, a)
+			r := o.send(t.Context(), o.channels["sms"], a, time.Time{})
+			assert.Contains(t, r.Problem, "was held up", "nothing is requested")
+			assert.Equal(t, Waiting, r.State)
+			assert.Zero(t, r.Failed)
+		})
+	}
+}
+
+func TestMessageThatExpiresBetweenClaimAndRequest(t *testing.T) {
 	t.Parallel()
 	o, a := claimed(t)
-	a.started = a.started.Add(-o.options.SendTimeout)
-	r := o.send(t.Context(), a, time.Time{}, 25)
-	assert.Contains(t, r.Problem, "was over before it began", "nothing is requested")
-	assert.Equal(t, Waiting, r.State)
+	a.expires = sql.NullInt64{Int64: 1, Valid: true}
+	time.Sleep(2 * time.Millisecond)
+	r := o.send(t.Context(), o.channels["sms"], a, time.Time{})
+	assert.Equal(t, Expired, r.State)
+}
+
+func TestClaimEndsInTime(t *testing.T) {
+	assert.Less(t, claimAge+5*time.Second, lifetime, "what a worker claimed begins before others take it for dead")
 }

@@ -3,13 +3,15 @@ package messagingriver
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Observe registers gauges of the outbox with a meter. They are read from the database when they are exported, so one process of
-// those that share it is enough. Final messages are not among them: package messagingotel counts what is sent.
+// Observe registers gauges of the outbox with a meter. They are of the whole outbox, whichever process exports them: take their
+// maximum. They are read from the database when they are exported, at most every ten seconds. Final messages are not among them: package messagingotel counts what is sent.
 //
 //	messaging.outbox.messages        {message}  open messages                             messaging.destination.name, messaging.outbox.state
 //	messaging.outbox.oldest.age      s          age of the oldest that could be sent      messaging.destination.name, messaging.outbox.state
@@ -35,11 +37,19 @@ func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
+	var mu sync.Mutex
+	var status Status
+	var read time.Time
 	open := []State{Waiting, Sending, Unknown, Parked}
 	return meter.RegisterCallback(func(ctx context.Context, observer metric.Observer) error {
-		status, err := o.status(ctx, "WHERE state IN ('waiting', 'sending', 'unknown', 'parked')")
-		if err != nil {
-			return err
+		mu.Lock()
+		defer mu.Unlock()
+		if read.IsZero() || time.Since(read) > 10*time.Second {
+			now, err := o.status(ctx, openStates, nil, nil)
+			if err != nil {
+				return err
+			}
+			status, read = now, time.Now()
 		}
 		observer.ObserveFloat64(rate, status.Rate)
 		for _, channel := range status.Channels {

@@ -26,7 +26,7 @@ func TestObserveMeasuresTheOutbox(t *testing.T) {
 		insert(t, r, smsMessage("a"), smsMessage("b"), chatMessage("c"))
 		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET state = 'parked', created_at = created_at - 60000 WHERE reference = 'b'"))
 		require.NoError(t, r.Pause(t.Context(), "chatapp1"))
-		require.NoError(t, r.exec(t.Context(), "INSERT INTO messaging_breaker (channel, cause, seen_at) VALUES ('sms', 'HTTP 503', 9000000000000)"))
+		require.NoError(t, r.exec(t.Context(), "INSERT INTO messaging_breaker (channel, cause, account, pause, probe_at) VALUES ('sms', 'HTTP 503', 0, 1, 9000000000000)"))
 
 		var all metricdata.ResourceMetrics
 		require.NoError(t, reader.Collect(t.Context(), &all))

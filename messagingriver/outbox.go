@@ -3,16 +3,19 @@ package messagingriver
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -31,7 +34,11 @@ type Outbox[TTx any] struct {
 	client   *messaging.Client
 	channels map[string]channel
 	database database[TTx]
-	river    *river.Client[TTx] // inserts jobs and pauses queues; the caller's own client works
+	river    *river.Client[TTx] // inserts jobs; the caller's own client works
+	worker   string             // this outbox in the tables
+	live     liveness
+	tending  sync.Mutex // held while a round settles
+	cleaning sync.Mutex // held while a round deletes
 	rate     pace
 	recorder recorder
 }
@@ -40,19 +47,17 @@ type Outbox[TTx any] struct {
 type Options struct {
 	// Workers is how many messages of each channel a process sends at once: 1 to 10,000, by default 100.
 	Workers int
-	// SendTimeout bounds an attempt, retries of the client included; one minute by default. Other times follow from it: an
-	// attempt that recorded no outcome within twice SendTimeout has an unknown one, the outbox looks after such messages every
-	// quarter (a round), a paused queue is probed every SendTimeout, and a message without a job gets one after five times
-	// SendTimeout.
+	// SendTimeout bounds an attempt, retries of the client included; one minute by default. An attempt that recorded no outcome
+	// within twice SendTimeout has an unknown one. It is the worker's alone: what a program enqueues does not depend on it.
 	SendTimeout time.Duration
 	// SettleFor is how long an SMS with an unknown outcome is looked up before it is parked, 15 minutes by default. It should
 	// be longer than the service takes to list a message that it accepted.
 	SettleFor time.Duration
-	// KeepRefused is how long the content of a refused message is kept, so that it can be sent again with Resolve; 7 days by
+	// KeepRefused is how long the content of a refused or expired message is kept, so that it can be sent again; 7 days by
 	// default.
 	KeepRefused time.Duration
-	// Keep is how long the row of an accepted, refused or dropped message keeps its reference ID from being used again; 30 days
-	// by default.
+	// Keep is how long the row of a final message keeps its reference ID from being used again; 30 days by default. A shorter
+	// one also holds for rows that are final already.
 	Keep time.Duration
 	// Rate is how many messages a second all processes on the database send together. The database divides it among those
 	// that have messages to send. 0 is no limit. SetRate overrides it while processes run.
@@ -65,11 +70,8 @@ type Options struct {
 	InOrder bool
 }
 
-// tendQueue is the queue for the outbox's own work.
-const tendQueue = "messaging_tend"
-
-// queueOf returns the queue for the messages of a channel.
-func queueOf(channel string) string { return "messaging_" + channel }
+// queue is the River queue for all jobs of the outbox.
+const queue = "messaging"
 
 // knownChannels returns the list of channels as SQL.
 func knownChannels() string {
@@ -98,21 +100,25 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 	if err := options.complete(); err != nil {
 		return nil, err
 	}
-	inserter, err := river.NewClient(database.driver, &river.Config{})
+	inserter, err := river.NewClient(database.driver, &river.Config{Logger: slog.New(slog.DiscardHandler)}) // what it logs, the next tick mends
 	if err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)
 	}
-	channels := map[string]channel{}
+	o := &Outbox[TTx]{
+		options: options, channels: map[string]channel{}, database: database, river: inserter, worker: rand.Text(),
+		rate: pace{waiting: semaphore.NewWeighted(1)},
+	}
+	if o.client, err = client.With(messaging.WithGuard(o.guard)); err != nil {
+		return nil, err
+	}
 	for _, c := range []channel{
-		channelOf(messaging.ChannelSMS, client.SMS, func(m sms.Message) (_, _ string) { return m.ReferenceID, m.To }),
-		channelOf(messaging.ChannelChatApp1, client.ChatApp1, func(m chatapp1.Message) (_, _ string) { return m.ReferenceID, m.To }),
-		channelOf(messaging.ChannelChatApp2, client.ChatApp2, func(m chatapp2.Message) (_, _ string) { return m.ReferenceID, m.To }),
+		channelOf(messaging.ChannelSMS, o.client.SMS, func(m sms.Message) (_, _ string) { return m.ReferenceID, m.To }),
+		channelOf(messaging.ChannelChatApp1, o.client.ChatApp1, func(m chatapp1.Message) (_, _ string) { return m.ReferenceID, m.To }),
+		channelOf(messaging.ChannelChatApp2, o.client.ChatApp2, func(m chatapp2.Message) (_, _ string) { return m.ReferenceID, m.To }),
 	} {
 		c.places = semaphore.NewWeighted(int64(options.Workers))
-		channels[c.channel.String()] = c
+		o.channels[c.channel.String()] = c
 	}
-	o := &Outbox[TTx]{options: options, client: client, channels: channels, database: database, river: inserter}
-	o.rate.own, o.rate.reserve, o.rate.waiting = client.Reserve, o.reserve, semaphore.NewWeighted(1)
 	return o, nil
 }
 
@@ -136,7 +142,7 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// AddTo adds the outbox's queues, workers and periodic work to the configuration of a River client over the same database. A
+// AddTo adds the outbox's queue, workers and periodic work to the configuration of a River client over the same database. A
 // process that only enqueues messages does not need it.
 //
 // If config.SoftStopTimeout is zero, AddTo sets it to SendTimeout and five seconds, so that the attempts under way end by
@@ -147,15 +153,14 @@ func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 	if config.Queues == nil {
 		config.Queues = map[string]river.QueueConfig{}
 	}
-	for name := range o.channels {
-		// With River's own cooldown of 100 ms, 100 workers would send at most 1,000 messages a second.
-		config.Queues[queueOf(name)] = river.QueueConfig{MaxWorkers: o.options.Workers, FetchCooldown: 10 * time.Millisecond}
-	}
-	config.Queues[tendQueue] = river.QueueConfig{MaxWorkers: 1}
+	// Each job under way holds the place of at least one message, apart from those that have just begun.
+	slots := min(len(o.channels)*o.options.Workers+10, river.QueueNumWorkersMax)
+	config.Queues[queue] = river.QueueConfig{MaxWorkers: slots, FetchCooldown: 10 * time.Millisecond}
+	config.Plugins = append(config.Plugins, river.HookMetricEmitFunc(o.tick))
 	config.PeriodicJobs = append(config.PeriodicJobs, river.NewPeriodicJob(
 		river.PeriodicInterval(o.round()),
 		func() (river.JobArgs, *river.InsertOpts) {
-			return round{}, &river.InsertOpts{Queue: tendQueue, MaxAttempts: 1}
+			return round{}, &river.InsertOpts{Queue: queue, MaxAttempts: 1}
 		},
 		&river.PeriodicJobOpts{RunOnStart: true},
 	))
@@ -166,7 +171,7 @@ func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 }
 
 // round is the time between two rounds of the outbox's own work.
-func (o *Outbox[TTx]) round() time.Duration { return o.options.SendTimeout / 4 }
+func (o *Outbox[TTx]) round() time.Duration { return min(o.options.SendTimeout/4, 5*time.Second) }
 
 // Key names a message.
 type Key struct {
@@ -183,7 +188,7 @@ type Key struct {
 // A message that the client would reject is an error that matches messaging.ErrInvalid, and so is one without a reference ID, by
 // which the outbox recognizes a message that is enqueued again, and settles an unknown outcome.
 func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Message) (bool, error) {
-	added, err := o.InsertMany(ctx, tx, []messaging.Message{message}, river.InsertOpts{})
+	added, err := o.InsertMany(ctx, tx, []messaging.Message{message}, InsertOptions{})
 	return added == 1, err
 }
 
@@ -200,15 +205,58 @@ func (o *Outbox[TTx]) Decode(channel string, message []byte) (messaging.Message,
 	return known.decode(message)
 }
 
+// Priority says which messages go first.
+type Priority int
+
+// The priorities. A message goes before every message of a lower priority that has not begun.
+const (
+	Urgent Priority = 1 + iota // such as one-time codes
+	High
+	Normal
+	Bulk // such as campaigns
+)
+
+// InsertOptions are properties of messages that are enqueued together. A zero field has its default.
+type InsertOptions struct {
+	// Priority is Normal by default.
+	Priority Priority
+	// At is when the messages are to be sent, by the database's clock; by default, and if it is past, at once.
+	At time.Time
+	// Expire is how long after At, or after they were enqueued, the messages may still be sent. Later they become Expired. By
+	// default they never do.
+	Expire time.Duration
+	// Campaign is a name by which messages are counted, paused and cancelled, up to 255 bytes; by default none.
+	Campaign string
+	// MaxAttempts is how many attempts may fail before a message is parked, by default 25. Attempts that tried nothing do not
+	// count, and neither do those that failed because the service or the account was in trouble.
+	MaxAttempts int
+}
+
+func (i *InsertOptions) complete() error {
+	switch {
+	case i.Priority < 0 || i.Priority > Bulk:
+		return fmt.Errorf("messagingriver: InsertOptions.Priority must be %d to %d, got %d", Urgent, Bulk, i.Priority)
+	case i.Expire < 0 || i.MaxAttempts < 0:
+		return fmt.Errorf("messagingriver: InsertOptions.Expire and MaxAttempts must not be negative, got %v and %d", i.Expire, i.MaxAttempts)
+	case len(i.Campaign) > 255 || strings.ContainsRune(i.Campaign, 0) || !utf8.ValidString(i.Campaign):
+		return errors.New("messagingriver: InsertOptions.Campaign must be at most 255 bytes of UTF-8 without a zero byte")
+	}
+	i.Priority = cmp.Or(i.Priority, Normal)
+	i.MaxAttempts = cmp.Or(i.MaxAttempts, 25)
+	return nil
+}
+
 // InsertMany is like Insert, for many messages of any channels, and returns how many of them are new. About a thousand at once
-// are quickest. Priority, schedule, tags and attempts are those in options, of which Queue and UniqueOpts are not used. After an
-// error the transaction must be rolled back.
-func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messaging.Message, options river.InsertOpts) (int, error) {
+// are quickest. After an error the transaction must be rolled back.
+func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) (int, error) {
 	type row struct {
 		Key
 
 		Message   messaging.Message `json:"message"`
 		Recipient string            `json:"recipient,omitempty"`
+	}
+	if err := options.complete(); err != nil {
+		return 0, err
 	}
 	rows := make(list[row], len(messages))
 	for i, message := range messages {
@@ -225,25 +273,31 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 	if o.options.InOrder {
 		seq = "NEXT"
 	}
-	options.Priority = cmp.Or(options.Priority, river.PriorityDefault)
-	options.MaxAttempts = cmp.Or(options.MaxAttempts, river.MaxAttemptsDefault)
-	later, wake := time.Duration(0), o.overdue()
-	if time.Until(options.ScheduledAt) > 0 {
-		later = time.Until(options.ScheduledAt)
-		wake = later + o.round() // River takes the clocks of processes for this, and they may be wrong
+	at := int64(0)
+	if !options.At.IsZero() {
+		at = max(0, options.At.UnixMilli())
 	}
 	found, err := o.database.queryIn(ctx, tx, o.database.spell.Replace(`
-		INSERT INTO messaging_outbox (channel, reference, state, attempt, message, problem, created_at, due_at, not_before,
-			priority, max_attempts, recipient, seq)
-		SELECT value->>'channel', value->>'reference', 'waiting', 0, value->>'message', '', CLOCK, CLOCK + CAST($2 AS BIGINT),
-			CASE WHEN CAST($3 AS BIGINT) > 0 THEN CLOCK + CAST($3 AS BIGINT) ELSE 0 END, CAST($4 AS BIGINT), CAST($5 AS BIGINT), value->>'recipient', `+seq+`
+		INSERT INTO messaging_outbox (channel, reference, state, attempt, message, problem, history, created_at, due_at, not_before,
+			expires_at, priority, max_attempts, campaign, recipient, seq)
+		SELECT value->>'channel', value->>'reference', 'waiting', 0, value->>'message', '', '', CLOCK,
+			CASE WHEN NOT EXISTS (SELECT 1 FROM messaging_pause WHERE kind = 'campaign' AND name = CAST($6 AS TEXT))
+				THEN LATER(CAST($2 AS BIGINT), CLOCK) END,
+			CAST($2 AS BIGINT), CASE WHEN CAST($3 AS BIGINT) > 0 THEN LATER(CAST($2 AS BIGINT), CLOCK) + CAST($3 AS BIGINT) END,
+			CAST($4 AS BIGINT), CAST($5 AS BIGINT), NULLIF(CAST($6 AS TEXT), ''), value->>'recipient', `+seq+`
 		FROM ROWS WHERE true
 		ON CONFLICT DO NOTHING
 		RETURNING channel, reference`),
-		rows, wake.Milliseconds(), later.Milliseconds(), options.Priority, options.MaxAttempts)
+		rows, at, options.Expire.Milliseconds(), options.Priority, options.MaxAttempts, options.Campaign)
 	added, err := collect(found, err, keyColumns)
 	if err == nil && len(added) > 0 {
-		_, err = o.river.InsertManyFastTx(ctx, tx, jobsOf(added, options))
+		var jobs []river.InsertManyParams
+		for _, name := range o.names() {
+			if slices.ContainsFunc(added, func(key Key) bool { return key.Channel == name }) {
+				jobs = append(jobs, jobFor(name))
+			}
+		}
+		_, err = o.river.InsertManyFastTx(ctx, tx, jobs)
 	}
 	return len(added), err
 }
@@ -275,10 +329,9 @@ type channel struct {
 	// places bounds how many messages a process sends at once. Each channel has its own, so that one in trouble holds none of
 	// another.
 	places *semaphore.Weighted
-	// probing has one place, of the message that is sent while the circuit breaker is open; noted is when that was last noted,
-	// in nanoseconds since 1970.
-	probing *semaphore.Weighted
-	noted   *atomic.Int64
+	// claiming is held by the job that claims messages.
+	claiming *sync.Mutex
+	flow     *flow
 	// validate also reports whether the message is one of the channel.
 	validate func(messaging.Message) (bool, error)
 	decode   func(data []byte) (messaging.Message, error)
@@ -297,9 +350,9 @@ type service[M messaging.Message] interface {
 
 func channelOf[M messaging.Message](of messaging.Channel, service service[M], envelope func(M) (reference, recipient string)) channel {
 	return channel{
-		channel: of,
-		probing: semaphore.NewWeighted(1),
-		noted:   new(atomic.Int64),
+		channel:  of,
+		claiming: new(sync.Mutex),
+		flow:     new(flow),
 		validate: func(message messaging.Message) (bool, error) {
 			m, is := message.(M)
 			if !is {

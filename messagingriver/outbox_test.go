@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -60,15 +59,15 @@ func insert(t testing.TB, r rig, messages ...messaging.Message) {
 	require.Len(t, messages, added)
 }
 
-// becomes waits until a message is in a state.
-func becomes(t testing.TB, r rig, key messagingriver.Key, state messagingriver.State) row {
+// becomes waits until a message is in one of some states.
+func becomes(t testing.TB, r rig, key messagingriver.Key, states ...messagingriver.State) row {
 	t.Helper()
 	var record row
 	require.Eventually(t, func() bool {
 		var err error
 		record, err = r.row(t.Context(), key)
-		return err == nil && record.State == state
-	}, 2*time.Minute, 20*time.Millisecond, "%v should become %s", key, state)
+		return err == nil && slices.Contains(states, record.State)
+	}, 2*time.Minute, 20*time.Millisecond, "%v should become %v", key, states)
 	return record
 }
 
@@ -229,11 +228,8 @@ func TestScheduledMessageWaits(t *testing.T) {
 	onBoth(t, func(t test) {
 		service, client := connected(t)
 		r := t.newRig(t, client, quick())
-		require.NoError(t, r.insertWith(t.Context(), smsMessage("later"), river.InsertOpts{ScheduledAt: time.Now().Add(time.Hour)}))
-		// What is the outbox's own, options do not change.
-		require.NoError(t, r.insertWith(t.Context(), smsMessage("now"), river.InsertOpts{
-			Priority: 1, ScheduledAt: time.Now().Add(-time.Hour), Queue: "other", Pending: true, UniqueOpts: river.UniqueOpts{ByQueue: true},
-		}))
+		require.NoError(t, r.insertWith(t.Context(), smsMessage("later"), messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}))
+		require.NoError(t, r.insertWith(t.Context(), smsMessage("now"), messagingriver.InsertOptions{At: time.Now().Add(-time.Hour)}))
 		defer r.start(t)()
 		becomes(t, r, smsKey("now"), messagingriver.Accepted)
 		assert.Equal(t, map[string]int{"now": 1}, references(service))
@@ -246,8 +242,8 @@ func TestProbeSendsNoScheduledMessage(t *testing.T) {
 	onBoth(t, func(t test) {
 		service, client := connected(t)
 		r := t.newRig(t, client, quick())
-		require.NoError(t, r.insertWith(t.Context(), smsMessage("later"), river.InsertOpts{ScheduledAt: time.Now().Add(time.Hour)}))
-		require.NoError(t, r.exec(t.Context(), "INSERT INTO messaging_pause (queue, problem, probe_at) VALUES ('messaging_sms', 'no credit', 0)"))
+		require.NoError(t, r.insertWith(t.Context(), smsMessage("later"), messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}))
+		require.NoError(t, r.exec(t.Context(), "INSERT INTO messaging_breaker (channel, cause, account, pause, probe_at) VALUES ('sms', 'no credit', 1, 1, 0)"))
 		defer r.start(t)()
 		insert(t, r, smsMessage("now"))
 		becomes(t, r, smsKey("now"), messagingriver.Accepted)
@@ -270,7 +266,7 @@ func TestProbeDoesNotWaitForYears(t *testing.T) {
 		defer r.start(t)()
 		var probeAt int64
 		require.Eventually(t, func() bool {
-			return r.pool().QueryRowContext(t.Context(), "SELECT probe_at FROM messaging_pause").Scan(&probeAt) == nil
+			return r.pool().QueryRowContext(t.Context(), "SELECT probe_at FROM messaging_breaker").Scan(&probeAt) == nil
 		}, time.Minute, 20*time.Millisecond)
 		assert.WithinDuration(t, time.Now().Add(time.Hour), time.UnixMilli(probeAt), 5*time.Minute)
 	})
@@ -319,7 +315,7 @@ func TestMessageThatCannotBeSentIsParked(t *testing.T) {
 		require.NoError(t, err)
 		r := t.newRig(t, client, quick())
 		insert(t, r, smsMessage("a"))
-		require.NoError(t, r.exec(t.Context(), "UPDATE river_job SET max_attempts = 1"))
+		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_outbox SET max_attempts = 1"))
 		defer r.start(t)()
 		record := becomes(t, r, smsKey("a"), messagingriver.Parked)
 		assert.Contains(t, record.Problem, "not sent")
@@ -403,7 +399,7 @@ func TestLostAttemptIsSettledAndNeverRepeated(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, r.exec(t.Context(), fmt.Sprintf(
 			"UPDATE messaging_outbox SET state = 'sending', attempt = 1, began_at = %d, due_at = %d",
-			time.Now().Add(-time.Minute).UnixMilli(), time.Now().Add(-time.Second).UnixMilli())))
+			time.Now().Add(-time.Minute).UnixMilli(), time.Now().Add(time.Hour).UnixMilli())))
 		defer r.start(t)()
 		becomes(t, r, smsKey("after the request"), messagingriver.Accepted)
 		becomes(t, r, smsKey("before the request"), messagingriver.Parked)
@@ -434,11 +430,11 @@ func TestTwoJobsOfOneMessageSendItOnce(t *testing.T) {
 		service.Inject(messagingtest.Slow(300*time.Millisecond), 1)
 		insert(t, r, smsMessage("a"))
 		for range 5 {
-			require.NoError(t, r.wake(t.Context(), smsKey("a")))
+			require.NoError(t, r.wake(t.Context()))
 		}
 		defer r.start(t)()
 		becomes(t, r, smsKey("a"), messagingriver.Accepted)
-		require.NoError(t, r.wake(t.Context(), smsKey("a")))
+		require.NoError(t, r.wake(t.Context()))
 		insert(t, r, smsMessage("b"))
 		becomes(t, r, smsKey("b"), messagingriver.Accepted)
 		assert.Equal(t, map[string]int{"a": 1, "b": 1}, references(service))
@@ -461,7 +457,7 @@ func TestAccountRefusalPausesTheQueue(t *testing.T) {
 		insert(t, r, messages...)
 		defer r.start(t)()
 		require.Eventually(t, func() bool {
-			paused, err := r.paused(t.Context())
+			paused, err := r.broken(t.Context())
 			return err == nil && paused
 		}, 2*time.Minute, 10*time.Millisecond)
 		time.Sleep(4 * time.Second) // a probe
@@ -498,7 +494,7 @@ func TestRefusalThatNamesAMessageIsFinal(t *testing.T) {
 		require.Equal(t, messagingriver.Refused, record.State)
 		assert.Contains(t, record.Problem, "insufficient balance")
 		require.Eventually(t, func() bool {
-			paused, err := r.paused(t.Context())
+			paused, err := r.broken(t.Context())
 			return err == nil && paused
 		}, time.Minute, 10*time.Millisecond, "the account is in trouble all the same")
 		insert(t, r, smsMessage("next"))
@@ -508,21 +504,21 @@ func TestRefusalThatNamesAMessageIsFinal(t *testing.T) {
 	})
 }
 
-func TestPersonsPauseIsKept(t *testing.T) {
+func TestPauseHoldsUntilResume(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
 		service, client := connected(t)
 		r := t.newRig(t, client, quick())
-		stop := r.start(t)
+		defer r.start(t)()
 		insert(t, r, smsMessage("a"))
 		becomes(t, r, smsKey("a"), messagingriver.Accepted)
-		stop()
-		require.NoError(t, r.exec(t.Context(), "UPDATE river_queue SET paused_at = updated_at WHERE name = 'messaging_sms'"))
-		insert(t, r, smsMessage("b"))
-		stop = r.start(t)
-		defer stop()
+		require.NoError(t, r.Pause(t.Context(), "sms"))
+		insert(t, r, smsMessage("b"), chatMessage("c"))
+		becomes(t, r, chatKey("c"), messagingriver.Accepted)
 		time.Sleep(2 * time.Second)
-		assert.Equal(t, map[string]int{"a": 1}, references(service))
+		assert.Equal(t, map[string]int{"a": 1, "c": 1}, references(service))
+		require.NoError(t, r.Resume(t.Context()))
+		becomes(t, r, smsKey("b"), messagingriver.Accepted)
 	})
 }
 

@@ -3,7 +3,9 @@ package messagingriver
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -12,25 +14,29 @@ import (
 // State is what is known of a message in the outbox, in the column state of the table messaging_outbox.
 type State string
 
-// The states of a message. The last three are final.
+// The states of a message. The last four are final.
 const (
-	Waiting  State = "waiting"  // for its time, its job or its next attempt; nothing was sent
+	Waiting  State = "waiting"  // for its time, its turn or its next attempt; nothing was sent
 	Sending  State = "sending"  // an attempt has begun, and its outcome is not recorded yet
 	Unknown  State = "unknown"  // it may have been sent, and is looked up until Options.SettleFor is over
 	Parked   State = "parked"   // nobody can know if it was sent, or its attempts are used up: a person decides
 	Accepted State = "accepted" // the service took it
 	Refused  State = "refused"  // the service refused it, or it was invalid and not sent: a person can have it sent again
+	Expired  State = "expired"  // its time was over before it could be sent: a person can have it sent with a new expiry
 	Dropped  State = "dropped"  // a person decided not to send it
 )
 
 // States returns the states, in the order in which a message goes through them.
-func States() []State { return []State{Waiting, Sending, Unknown, Parked, Accepted, Refused, Dropped} }
+func States() []State {
+	return []State{Waiting, Sending, Unknown, Parked, Accepted, Refused, Expired, Dropped}
+}
 
-// Record is what is known of a parked or refused message.
+// Record is what is known of a message.
 type Record struct {
 	Key
 
-	// Message is nil if it cannot be read, or was deleted after Options.KeepRefused.
+	State State `json:"state"`
+	// Message is nil if it cannot be read, or was deleted because it is final.
 	Message messaging.Message `json:"-"`
 	// Problem says what went wrong. It holds no number, text or secret.
 	Problem string `json:"problem"`
@@ -39,37 +45,80 @@ type Record struct {
 	// Created is when the message was enqueued, and Began when its last attempt began, or the zero time.
 	Created time.Time `json:"created"`
 	Began   time.Time `json:"began,omitzero"`
+	// Due is when a message that waits is sent, and when a final one became final. It is the zero time while a campaign is paused.
+	Due      time.Time `json:"due,omitzero"`
+	Expires  time.Time `json:"expires,omitzero"`
+	Priority Priority  `json:"priority"`
+	Campaign string    `json:"campaign,omitempty"`
+	// History has the attempts that ended, the oldest first; nil if none did. An attempt that was stopped before it tried anything
+	// is not among them.
+	History []Attempt `json:"history"`
+}
+
+// Attempt is an attempt that ended, or the lookup that settled it.
+type Attempt struct {
+	Began time.Time `json:"began"`
+	Ended time.Time `json:"ended"`
+	// Verdict is "accepted", "refused", "not sent" or "unknown", and Problem what went wrong.
+	Verdict string `json:"verdict"`
+	Problem string `json:"problem,omitempty"`
 }
 
 // Parked returns messages that wait for a person's decision: the first 500 after a key, by channel and reference ID. The zero Key
 // is before all.
 func (o *Outbox[TTx]) Parked(ctx context.Context, after Key) ([]Record, error) {
-	return o.records(ctx, Parked, after)
+	return o.page(ctx, Parked, after)
 }
 
 // Refused returns messages that were refused, like Parked.
 func (o *Outbox[TTx]) Refused(ctx context.Context, after Key) ([]Record, error) {
-	return o.records(ctx, Refused, after)
+	return o.page(ctx, Refused, after)
 }
 
-func (o *Outbox[TTx]) records(ctx context.Context, state State, after Key) ([]Record, error) {
+func (o *Outbox[TTx]) page(ctx context.Context, state State, after Key) ([]Record, error) {
+	return o.records(ctx, "state = $1 AND (channel, reference) > ($2, $3) ORDER BY channel, reference LIMIT 500",
+		string(state), after.Channel, after.Reference)
+}
+
+// Show returns what is known of the messages with a reference ID: one for each channel that has it.
+func (o *Outbox[TTx]) Show(ctx context.Context, reference string) ([]Record, error) {
+	return o.records(ctx, "channel IN (SELECT value->>'channel' FROM ROWS) AND reference = $2", o.channelKeys(), reference)
+}
+
+func (o *Outbox[TTx]) channelKeys() (keys list[Key]) {
+	for _, name := range o.names() {
+		keys = append(keys, Key{Channel: name})
+	}
+	return keys
+}
+
+func (o *Outbox[TTx]) records(ctx context.Context, which string, args ...any) ([]Record, error) {
 	type row struct {
 		Record
 
-		message        sql.NullString
-		created, began int64
+		message                      sql.NullString
+		history                      string
+		created, began, due, expires int64
 	}
 	rows, err := fetch(ctx, o.database, func(r *row) []any {
-		return []any{&r.Channel, &r.Reference, &r.Attempts, &r.Problem, &r.message, &r.created, &r.began}
+		return []any{
+			&r.Channel, &r.Reference, &r.State, &r.Attempts, &r.Problem, &r.message, &r.created, &r.began, &r.due, &r.expires, &r.Priority,
+			&r.Campaign, &r.history,
+		}
 	}, `
-		SELECT channel, reference, attempt, problem, message, created_at, COALESCE(began_at, 0) FROM messaging_outbox
-		WHERE state = $1 AND (channel, reference) > ($2, $3) ORDER BY channel, reference LIMIT 500`,
-		string(state), after.Channel, after.Reference)
+		SELECT channel, reference, state, attempt, problem, message, created_at, COALESCE(began_at, 0), COALESCE(due_at, 0),
+			COALESCE(expires_at, 0), priority, COALESCE(campaign, ''), history FROM messaging_outbox WHERE `+which, args...)
 	records := make([]Record, len(rows))
 	for i, r := range rows {
-		r.Created = time.UnixMilli(r.created)
-		if r.began > 0 {
-			r.Began = time.UnixMilli(r.began)
+		r.Created, r.Began, r.Due, r.Expires = timeOf(r.created), timeOf(r.began), timeOf(r.due), timeOf(r.expires)
+		var history []struct {
+			Began, Ended     int64
+			Verdict, Problem string
+		}
+		if json.Unmarshal([]byte("["+strings.TrimPrefix(r.history, ",")+"]"), &history) == nil {
+			for _, a := range history {
+				r.History = append(r.History, Attempt{timeOf(a.Began), timeOf(a.Ended), a.Verdict, a.Problem})
+			}
 		}
 		if known, ok := o.channels[r.Channel]; ok && r.message.Valid {
 			if message, problem := known.decode([]byte(r.message.String)); problem == nil {
@@ -81,6 +130,14 @@ func (o *Outbox[TTx]) records(ctx context.Context, state State, after Key) ([]Re
 	return records, err
 }
 
+// timeOf returns a time of the table, where 0 is none.
+func timeOf(milliseconds int64) time.Time {
+	if milliseconds == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(milliseconds)
+}
+
 // Decision is what a person decides about a message.
 type Decision string
 
@@ -90,11 +147,10 @@ const (
 	// that waits can have gone out if the database was restored from a backup, or if it was to be sent again.
 	Sent Decision = "sent"
 	// Resend: it did not go out, or was refused for a reason that is gone. A parked, unknown or refused message becomes
-	// Waiting, and is sent after the next round. If it did go out, the recipient gets it twice. A refused message is resent
+	// Waiting, and is sent within seconds. If it did go out, the recipient gets it twice. A refused message is resent
 	// until Options.KeepRefused is over.
 	Resend Decision = "resend"
-	// Drop: it is not to be sent. A parked, unknown, refused or waiting message becomes Dropped. This cancels a message:
-	// a job that runs later sends nothing.
+	// Drop: it is not to be sent. A parked, unknown, refused, expired or waiting message becomes Dropped. This cancels a message.
 	Drop Decision = "drop"
 )
 
@@ -108,21 +164,30 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 	case Resend:
 		return o.resolve(ctx, Waiting, problem, "'parked', 'unknown', 'refused'", keys)
 	case Drop:
-		return o.resolve(ctx, Dropped, problem, "'parked', 'unknown', 'refused', 'waiting'", keys)
+		return o.resolve(ctx, Dropped, problem, "'parked', 'unknown', 'refused', 'expired', 'waiting'", keys)
 	default:
 		return 0, fmt.Errorf("messagingriver: Resolve got the decision %q; want Sent, Resend or Drop", decision)
 	}
 }
 
-// resolve moves messages in some states to another one. A message that waits gets a job in the next round.
-func (o *Outbox[TTx]) resolve(ctx context.Context, to State, problem, from string, keys []Key) (int, error) {
-	due := o.options.Keep
-	if to == Waiting {
-		due = 0
+// Renew has expired messages sent again, if that is possible within a time from now. It returns how many.
+func (o *Outbox[TTx]) Renew(ctx context.Context, expire time.Duration, keys ...Key) (int, error) {
+	if expire <= 0 {
+		return 0, fmt.Errorf("messagingriver: Renew got an expiry of %v; want a positive one", expire)
 	}
+	renewed, err := o.database.keys(ctx, `
+		UPDATE messaging_outbox SET state = 'waiting', problem = 'renewed', due_at = CLOCK, expires_at = CLOCK + CAST($2 AS BIGINT), failures = 0
+		FROM ROWS
+		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'expired' AND message IS NOT NULL
+		RETURNING channel, reference`, list[Key](keys), expire.Milliseconds())
+	return len(renewed), err
+}
+
+// resolve moves messages in some states to another one.
+func (o *Outbox[TTx]) resolve(ctx context.Context, to State, problem, from string, keys []Key) (int, error) {
 	resolved, err := o.database.keys(ctx, `
 		UPDATE messaging_outbox
-		SET state = $2, problem = $3, decided_at = CLOCK, due_at = CLOCK + CAST($4 AS BIGINT), failures = 0,
+		SET state = $2, problem = $3, due_at = CLOCK, failures = 0,
 			not_before = CASE WHEN $2 = 'waiting' THEN 0 ELSE not_before END,
 			message = CASE WHEN $2 = 'waiting' THEN message ELSE NULL END,
 			recipient = CASE WHEN $2 = 'waiting' THEN recipient ELSE NULL END
@@ -130,6 +195,6 @@ func (o *Outbox[TTx]) resolve(ctx context.Context, to State, problem, from strin
 		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' IN (`+from+`)
 			AND ($2 <> 'waiting' OR message IS NOT NULL)
 		RETURNING channel, reference`,
-		list[Key](keys), string(to), problem, due.Milliseconds())
+		list[Key](keys), string(to), problem)
 	return len(resolved), err
 }

@@ -79,6 +79,12 @@ type outbox interface {
 	Parked(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Refused(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
+	Show(ctx context.Context, reference string) ([]messagingriver.Record, error)
+	PauseCampaign(ctx context.Context, name string) error
+	ResumeCampaign(ctx context.Context, name string) error
+	CancelCampaign(ctx context.Context, name string) (int, error)
+	CampaignStatus(ctx context.Context, name string) (messagingriver.Status, error)
+	Renew(ctx context.Context, expire time.Duration, keys ...messagingriver.Key) (int, error)
 	SetRate(ctx context.Context, perSecond float64) error
 	Status(ctx context.Context) (messagingriver.Status, error)
 	Pause(ctx context.Context, channels ...string) error
@@ -91,8 +97,8 @@ type rig interface {
 	outbox
 	// insert enqueues messages in one transaction, which it commits unless it is told to roll back.
 	insert(ctx context.Context, rollBack bool, messages ...messaging.Message) (int, error)
-	// insertWith is like insert, for one message with options of River's.
-	insertWith(ctx context.Context, message messaging.Message, options river.InsertOpts) error
+	// insertWith is like insert, for one message with options.
+	insertWith(ctx context.Context, message messaging.Message, options messagingriver.InsertOptions) error
 	// row returns the row of a message, as the table's documentation has it.
 	row(ctx context.Context, key messagingriver.Key) (row, error)
 	// start works the queue until stop is called.
@@ -101,14 +107,13 @@ type rig interface {
 	startWith(t testing.TB, config *river.Config) (stop func())
 	// runUntil works the queue under a context that ends when something is so, and returns when the client has stopped.
 	runUntil(t testing.TB, config river.Config, is func() bool)
-	// cancelJobs cancels every job for messages, as River's page does.
-	cancelJobs(ctx context.Context) error
 	counts(ctx context.Context) map[messagingriver.State]int
 	// bare has a bare River worker send n messages to a service.
 	bare(b *testing.B, n int, service *messagingtest.Server, run func(start, stop func()))
-	// wake inserts another job for a message, as River's rescuer does for one that it takes for stuck.
-	wake(ctx context.Context, key messagingriver.Key) error
-	paused(ctx context.Context) (bool, error)
+	// wake inserts another job for SMS, as River's rescuer does for one that it takes for stuck.
+	wake(ctx context.Context) error
+	// broken reports whether the shared breaker for SMS is open.
+	broken(ctx context.Context) (bool, error)
 	exec(ctx context.Context, statement string) error
 	// kill stops workers, and leaves messages and jobs as they were before that: as a kill does.
 	kill(t testing.TB, stop func())
@@ -168,14 +173,14 @@ func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, messages ...messa
 	if err != nil {
 		return 0, err
 	}
-	added, err := r.InsertMany(ctx, tx, messages, river.InsertOpts{})
+	added, err := r.InsertMany(ctx, tx, messages, messagingriver.InsertOptions{})
 	if rollBack || err != nil {
 		return added, errors.Join(err, undo())
 	}
 	return added, commit()
 }
 
-func (r rigOf[TTx]) insertWith(ctx context.Context, message messaging.Message, options river.InsertOpts) error {
+func (r rigOf[TTx]) insertWith(ctx context.Context, message messaging.Message, options messagingriver.InsertOptions) error {
 	tx, commit, undo, err := r.begin(ctx)
 	if err != nil {
 		return err
@@ -252,23 +257,6 @@ func (r rigOf[TTx]) runUntil(t testing.TB, config river.Config, is func() bool) 
 	}
 }
 
-func (r rigOf[TTx]) cancelJobs(ctx context.Context) error {
-	client, err := r.client(&river.Config{})
-	if err != nil {
-		return err
-	}
-	jobs, err := client.JobList(ctx, river.NewJobListParams().Kinds(sendArgs{}.Kind()).First(1000))
-	if err != nil {
-		return err
-	}
-	for _, job := range jobs.Jobs {
-		if _, err := client.JobCancel(ctx, job.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (r rigOf[TTx]) counts(ctx context.Context) map[messagingriver.State]int {
 	counts := map[messagingriver.State]int{}
 	status, err := r.Status(ctx)
@@ -283,29 +271,24 @@ func (r rigOf[TTx]) counts(ctx context.Context) map[messagingriver.State]int {
 	return counts
 }
 
-func (r rigOf[TTx]) wake(ctx context.Context, key messagingriver.Key) error {
+func (r rigOf[TTx]) wake(ctx context.Context) error {
 	client, err := r.client(&river.Config{})
 	if err != nil {
 		return err
 	}
-	_, err = client.Insert(ctx, sendArgs{[]messagingriver.Key{key}}, &river.InsertOpts{Queue: "messaging_sms"})
+	_, err = client.Insert(ctx, sendArgs{"sms"}, &river.InsertOpts{Queue: "messaging"})
 	return err
 }
 
 // sendArgs are the arguments of the outbox's jobs.
 type sendArgs struct {
-	Messages []messagingriver.Key `json:"messages"`
+	Channel string `json:"channel"`
 }
 
 func (sendArgs) Kind() string { return "messaging_send" }
 
-func (r rigOf[TTx]) paused(ctx context.Context) (bool, error) {
-	client, err := r.client(&river.Config{})
-	if err != nil {
-		return false, err
-	}
-	queue, err := client.QueueGet(ctx, "messaging_sms")
-	return err == nil && queue.PausedAt != nil, err
+func (r rigOf[TTx]) broken(ctx context.Context) (open bool, err error) {
+	return open, r.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM messaging_breaker WHERE channel = 'sms')").Scan(&open)
 }
 
 func (r rigOf[TTx]) exec(ctx context.Context, statement string) error {
@@ -336,7 +319,7 @@ func (r rigOf[TTx]) kill(t testing.TB, stop func()) {
 
 func (r rigOf[TTx]) dump(ctx context.Context) (string, error) {
 	var all strings.Builder
-	for _, table := range []string{"river_job", "messaging_outbox", "messaging_pause"} {
+	for _, table := range []string{"river_job", "messaging_outbox", "messaging_breaker"} {
 		rows, err := r.db.QueryContext(ctx, "SELECT * FROM "+table)
 		if err != nil {
 			return "", err

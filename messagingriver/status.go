@@ -8,18 +8,18 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver"
 )
 
 // Status is the state of an outbox at a time.
 type Status struct {
 	// Channels has every channel, and others of which there are messages, sorted by name.
 	Channels []ChannelStatus `json:"channels"`
-	// Rate is the rate of all processes in messages a second, as SetRate has it, or Options.Rate of the worker that did the last
-	// round; 0 is no limit.
+	// Rate is the rate of all processes in messages a second, as SetRate has it, or the highest Options.Rate of the workers; 0 is
+	// no limit.
 	Rate float64 `json:"rate"`
+	// Workers is how many workers live, and LastMinute how many messages were accepted in the last minute.
+	Workers    int `json:"workers"`
+	LastMinute int `json:"lastMinute"`
 }
 
 // ChannelStatus is the state of a channel.
@@ -27,41 +27,69 @@ type ChannelStatus struct {
 	Channel string `json:"channel"`
 	// States has the states of which there are messages.
 	States []StateCount `json:"states"`
-	// Paused reports whether the channel's queue is paused. Problem is why the outbox paused it, and ProbeAt when it tries again.
-	// If a person paused it, both are zero.
-	Paused  bool      `json:"paused"`
-	Problem string    `json:"problem,omitempty"`
-	ProbeAt time.Time `json:"probeAt,omitzero"`
-	// Breaker is why the circuit breaker of some process was open within the last ten seconds, or "".
+	// Paused reports whether nothing is sent, because of a person or the account. Problem is what the service says of the account,
+	// or "".
+	Paused  bool   `json:"paused"`
+	Problem string `json:"problem,omitempty"`
+	// Breaker is why the shared circuit breaker is open, or "".
 	Breaker string `json:"breaker,omitempty"`
+	// ProbeAt is when the next message probes, if there is a Problem or a Breaker.
+	ProbeAt time.Time `json:"probeAt,omitzero"`
 }
 
 // StateCount is the number of messages in a state.
 type StateCount struct {
 	State    State `json:"state"`
 	Messages int   `json:"messages"`
+	// Due is how many of those that wait could be sent now: no worker holds them.
+	Due int `json:"due,omitempty"`
 	// Oldest is for how long the oldest of them has been in the outbox, or could have been sent if it was scheduled. A message
 	// that is scheduled for later has no age.
 	Oldest time.Duration `json:"oldest"`
 }
 
-// Status returns the state of the outbox. It counts all messages, which takes a while if there are millions.
-func (o *Outbox[TTx]) Status(ctx context.Context) (Status, error) { return o.status(ctx, "") }
-
-// status is Status for the rows that meet a condition.
-func (o *Outbox[TTx]) status(ctx context.Context, where string) (Status, error) {
-	type row struct {
-		channel string
-		state   State
-		n       int
-		oldest  sql.NullInt64
+// Status returns the state of the outbox. Beyond a million rows, PostgreSQL estimates how many of them are final, by the statistics
+// of its last ANALYZE.
+func (o *Outbox[TTx]) Status(ctx context.Context) (Status, error) {
+	if o.database.estimate != "" {
+		final, err := fetch(ctx, o.database, countColumns, o.database.estimate)
+		if err != nil || len(final) > 0 {
+			return o.status(ctx, openStates, err, final)
+		}
 	}
-	counts, err := fetch(ctx, o.database, func(r *row) []any { return []any{&r.channel, &r.state, &r.n, &r.oldest} }, `
-		SELECT channel, state, COUNT(*), CLOCK - MIN(CASE WHEN not_before <= CLOCK THEN LATER(created_at, not_before) END)
-		FROM messaging_outbox `+where+` GROUP BY channel, state`)
+	return o.status(ctx, "$1 = ''", nil, nil, "")
+}
+
+// CampaignStatus is Status for the messages of a campaign. One without messages is an error.
+func (o *Outbox[TTx]) CampaignStatus(ctx context.Context, name string) (Status, error) {
+	return o.status(ctx, "campaign = $1", o.knowsCampaign(ctx, name), nil, name)
+}
+
+const openStates = "state IN ('waiting', 'sending', 'unknown', 'parked')"
+
+// count is how many messages of a channel are in a state.
+type count struct {
+	channel string
+	state   State
+	n, due  int
+	oldest  sql.NullInt64
+}
+
+func countColumns(c *count) []any { return []any{&c.channel, &c.state, &c.n, &c.due, &c.oldest} }
+
+// status is Status for the rows that meet a condition, and others that were counted before.
+func (o *Outbox[TTx]) status(ctx context.Context, where string, err error, counts []count, args ...any) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
+	open, err := fetch(ctx, o.database, countColumns, `
+		SELECT channel, state, COUNT(*), SUM(CASE WHEN state = 'waiting' AND due_at <= CLOCK THEN 1 ELSE 0 END),
+			CLOCK - MIN(CASE WHEN not_before <= CLOCK THEN LATER(created_at, not_before) END)
+		FROM messaging_outbox WHERE `+where+" GROUP BY channel, state", args...)
+	if err != nil {
+		return Status{}, err
+	}
+	counts = append(counts, open...)
 	byName := map[string]*ChannelStatus{}
 	for _, name := range o.names() {
 		byName[name] = &ChannelStatus{Channel: name}
@@ -71,37 +99,30 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string) (Status, error) 
 			byName[r.channel] = &ChannelStatus{Channel: r.channel}
 		}
 		oldest := time.Duration(max(0, r.oldest.Int64)) * time.Millisecond
-		byName[r.channel].States = append(byName[r.channel].States, StateCount{r.state, r.n, oldest})
+		byName[r.channel].States = append(byName[r.channel].States, StateCount{r.state, r.n, r.due, oldest})
 	}
-	type pause struct {
-		queue, problem string
+	type trouble struct {
+		channel, cause string
+		account        bool
 		probeAt        int64
 	}
-	pauses, err := fetch(ctx, o.database, func(p *pause) []any { return []any{&p.queue, &p.problem, &p.probeAt} }, `
-		SELECT queue, problem, probe_at FROM messaging_pause
-		UNION ALL SELECT name, '', 0 FROM river_queue WHERE paused_at IS NOT NULL AND name NOT IN (SELECT queue FROM messaging_pause)`)
-	if err != nil {
-		return Status{}, err
-	}
-	type open struct{ channel, cause string }
-	breakers, err := fetch(ctx, o.database, func(b *open) []any { return []any{&b.channel, &b.cause} },
-		"SELECT channel, cause FROM messaging_breaker WHERE seen_at > CLOCK - CAST($1 AS BIGINT)", (2 * holdUp).Milliseconds())
+	troubles, err := fetch(ctx, o.database, func(t *trouble) []any { return []any{&t.channel, &t.cause, &t.account, &t.probeAt} }, `
+		SELECT channel, cause, account = 1, probe_at FROM messaging_breaker
+		UNION ALL SELECT name, '', false, 0 FROM messaging_pause WHERE kind = 'channel'`)
 	if err != nil {
 		return Status{}, err
 	}
 	var status Status
 	for name, channel := range byName {
-		for _, p := range pauses {
-			if p.queue == queueOf(name) {
-				channel.Paused, channel.Problem = true, p.problem
-				if p.probeAt > 0 {
-					channel.ProbeAt = time.UnixMilli(p.probeAt)
-				}
-			}
-		}
-		for _, b := range breakers {
-			if b.channel == name {
-				channel.Breaker = b.cause
+		for _, t := range troubles {
+			switch {
+			case t.channel != name:
+			case t.probeAt == 0:
+				channel.Paused = true
+			case t.account:
+				channel.Paused, channel.Problem, channel.ProbeAt = true, t.cause, time.UnixMilli(t.probeAt)
+			default:
+				channel.Breaker, channel.ProbeAt = t.cause, time.UnixMilli(t.probeAt)
 			}
 		}
 		slices.SortFunc(channel.States, func(a, b StateCount) int {
@@ -110,29 +131,26 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string) (Status, error) 
 		status.Channels = append(status.Channels, *channel)
 	}
 	slices.SortFunc(status.Channels, func(a, b ChannelStatus) int { return strings.Compare(a.Channel, b.Channel) })
-	rate, err := fetch(ctx, o.database, func(f *float64) []any { return []any{f} },
-		`SELECT COALESCE(rate, (SELECT rate FROM messaging_rate WHERE name = 'workers'), CAST($1 AS DOUBLE PRECISION))
-		FROM messaging_rate WHERE name = 'account'`, o.options.Rate)
-	if len(rate) > 0 {
-		status.Rate = rate[0]
-	}
+	_, err = fetch(ctx, o.database, func(*struct{}) []any { return []any{&status.Rate, &status.Workers, &status.LastMinute} }, `
+		SELECT COALESCE(rate, (SELECT MAX(rate) FROM messaging_live WHERE seen_at > CLOCK - CAST($2 AS BIGINT)), CAST($1 AS DOUBLE PRECISION)),
+			(SELECT COUNT(*) FROM messaging_live WHERE seen_at > CLOCK - CAST($2 AS BIGINT)),
+			(SELECT COUNT(*) FROM messaging_outbox WHERE state = 'accepted' AND due_at > CLOCK - 60000)
+		FROM messaging_rate WHERE name = 'account'`, o.options.Rate, lifetime.Milliseconds())
 	return status, err
 }
 
-// Pause pauses the queues of some channels, or of all if none is given, until Resume. Messages under way end. It is River's
-// pause, so River's page shows it, too. The outbox itself never resumes a queue that a person paused.
+// Pause stops the messages of some channels, or of all if none is given, until Resume. Messages under way end.
 func (o *Outbox[TTx]) Pause(ctx context.Context, channels ...string) error {
-	return o.eachQueue(ctx, channels, o.river.QueuePause)
+	return o.eachChannel(ctx, channels, "INSERT INTO messaging_pause (kind, name) VALUES ('channel', $1) ON CONFLICT DO NOTHING")
 }
 
-// Resume resumes the queues of some channels, or of all if none is given, whoever paused them.
+// Resume ends what Pause began, and has channels that the outbox itself paused be tried at once.
 func (o *Outbox[TTx]) Resume(ctx context.Context, channels ...string) error {
-	return o.eachQueue(ctx, channels, o.river.QueueResume)
+	return errors.Join(o.eachChannel(ctx, channels, "DELETE FROM messaging_pause WHERE kind = 'channel' AND name = $1"),
+		o.eachChannel(ctx, channels, "UPDATE messaging_breaker SET probe_at = 0 WHERE channel = $1"))
 }
 
-func (o *Outbox[TTx]) eachQueue(
-	ctx context.Context, channels []string, do func(context.Context, string, *river.QueuePauseOpts) error,
-) error {
+func (o *Outbox[TTx]) eachChannel(ctx context.Context, channels []string, statement string) error {
 	for _, name := range channels {
 		if _, ok := o.channels[name]; !ok {
 			return fmt.Errorf("messagingriver: there is no channel %q; want one of %v", name, o.names())
@@ -143,19 +161,7 @@ func (o *Outbox[TTx]) eachQueue(
 	}
 	var err error
 	for _, name := range channels {
-		err = errors.Join(err, o.changeQueue(ctx, queueOf(name), do))
+		err = errors.Join(err, o.database.exec(ctx, statement, name))
 	}
 	return err
-}
-
-func (o *Outbox[TTx]) changeQueue(ctx context.Context, queue string, do func(context.Context, string, *river.QueuePauseOpts) error) error {
-	// River knows a queue when a process has worked it. One that was never worked can be paused, too.
-	if _, err := o.database.driver.GetExecutor().QueueCreateOrSetUpdatedAt(ctx,
-		&riverdriver.QueueCreateOrSetUpdatedAtParams{Metadata: []byte("{}"), Name: queue}); err != nil {
-		return err
-	}
-	if err := o.database.exec(ctx, "DELETE FROM messaging_pause WHERE queue = $1", queue); err != nil {
-		return err
-	}
-	return do(ctx, queue, nil)
 }

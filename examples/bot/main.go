@@ -1,4 +1,4 @@
-// Command bot answers messages of chat app 2. The event and the answer are one transaction in SQLite, so a person gets one answer to each
+// Command bot replies to messages of chat app 2. The event and the reply are one transaction in SQLite, so a person gets one reply to each
 // message, even if the service calls again or the process is killed. It runs on a test server, which calls it twice for each message.
 package main
 
@@ -82,7 +82,7 @@ func open(ctx context.Context, path, service, token string) (*bot, error) {
 	return b, err
 }
 
-// receive enqueues the answer, in the transaction that notes the message as handled. The ID of a tapped button is like a text.
+// receive enqueues the reply, in the transaction that notes the message as handled. The ID of a tapped button is like a text.
 func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
@@ -90,11 +90,11 @@ func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 	}
 	text, _ := m.Content.(webhook.Text)
 	tapped, _ := m.Content.(webhook.Reply)
-	answer := chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: "answer-" + m.ID}
-	answer.Content = chatapp2.Interactive{Body: "Hi", Action: chatapp2.ReplyButtons{{ID: "order", Title: "Order"}}}
+	reply := chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: "reply-" + m.ID}
+	reply.Content = chatapp2.Interactive{Body: "Hi", Action: chatapp2.ReplyButtons{{ID: "order", Title: "Order"}}}
 	if strings.EqualFold(cmp.Or(tapped.ID, text.Body), "order") {
-		answer.Content = chatapp2.Text{Body: "Your order is on its way."}
+		reply.Content = chatapp2.Text{Body: "Your order is on its way."}
 	}
-	_, err = b.outbox.Insert(ctx, tx, answer)
+	_, err = b.outbox.Insert(ctx, tx, reply)
 	return err
 }

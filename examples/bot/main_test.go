@@ -45,13 +45,13 @@ func TestRun(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	require.NoError(t, run(t.Context(), service))
 	sent := service.Sent()
-	require.Len(t, sent, 2, "one answer to each message, which came twice")
+	require.Len(t, sent, 2, "one reply to each message, which came twice")
 	assert.Equal(t, "interactive", sent[0].Kind)
 	assert.Equal(t, "Your order is on its way.", sent[1].Text)
 }
 
-// However often the process is killed, each message has one answer, since the service calls again.
-func TestOneAnswerAlthoughTheProcessIsKilled(t *testing.T) {
+// However often the process is killed, each message has one reply, since the service calls again.
+func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 	t.Parallel()
 	const messages = 30
 	service := messagingtest.NewServer(t)
@@ -91,12 +91,12 @@ func TestOneAnswerAlthoughTheProcessIsKilled(t *testing.T) {
 	<-killed
 	_ = process.Process.Kill()
 	_ = process.Wait()
-	answered := map[string]int{}
+	replied := map[string]int{}
 	for _, sent := range service.Sent() {
-		answered[sent.ReferenceID]++
+		replied[sent.ReferenceID]++
 	}
-	assert.NotEmpty(t, answered)
-	for reference, n := range answered {
+	assert.NotEmpty(t, replied)
+	for reference, n := range replied {
 		assert.Equal(t, 1, n, reference)
 	}
 	b, err := open(t.Context(), path, service.URL, service.Token)

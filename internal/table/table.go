@@ -48,15 +48,12 @@ func (t *Table) Sections() iter.Seq2[string, any] {
 func (t *Table) operations() iter.Seq2[string, *Operation] {
 	return func(yield func(string, *Operation) bool) {
 		for field, value := range reflect.ValueOf(t).Elem().Fields() {
-			switch section := value.Addr().Interface().(type) {
-			case *Send:
-				if !yield(field.Tag.Get("json"), &section.Operation) {
-					return
-				}
-			case *List:
-				if !yield(field.Tag.Get("json"), &section.Operation) {
-					return
-				}
+			if value.Kind() != reflect.Struct {
+				continue
+			}
+			op := value.FieldByName("Operation")
+			if op.IsValid() && !yield(field.Tag.Get("json"), op.Addr().Interface().(*Operation)) {
+				return
 			}
 		}
 	}

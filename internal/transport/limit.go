@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -62,8 +61,8 @@ func (s sleeper) sleep(ctx context.Context, d time.Duration) error {
 }
 
 // take takes a turn if one is due, and no other call is to have it.
-func (l *Limit) take(ctx context.Context, t *turn) bool {
-	if l == nil || takeReserved(ctx) {
+func (l *Limit) take(t *turn) bool {
+	if l == nil {
 		return true
 	}
 	l.mu.Lock()
@@ -143,36 +142,4 @@ func (l *Limit) next() {
 func (l *Limit) until(turns int) time.Duration {
 	missing := float64(turns) - l.rate.Tokens()
 	return time.Duration(min(math.Ceil(missing/float64(l.rate.Limit())*float64(time.Second)), math.MaxInt64/2))
-}
-
-// reserved are turns that were taken before the calls that use them. They are in their context.
-type reserved struct {
-	left atomic.Int64
-	end  time.Time
-}
-
-type reservedKey struct{}
-
-// reservedFor is for how long turns that were taken can be used. Later calls wait for others, so that a process that was held up
-// does not send more at once than the limit allows.
-const reservedFor = 5 * time.Second
-
-// Reserve waits for up to n turns under the rate limit, for those of a quarter of a second at most and no more than the burst.
-// The next calls under the context that it returns take them. A nil Limit has turns without end.
-func (l *Limit) Reserve(ctx context.Context, n int) (context.Context, int, error) {
-	if l == nil || n < 1 {
-		return ctx, n, ctx.Err()
-	}
-	n = min(n, l.rate.Burst(), int(math.Ceil(float64(min(l.rate.Limit()/4, math.MaxInt32)))))
-	if err := l.rate.WaitN(ctx, n); err != nil {
-		return ctx, 0, err
-	}
-	taken := &reserved{end: time.Now().Add(reservedFor)}
-	taken.left.Store(int64(n))
-	return context.WithValue(ctx, reservedKey{}, taken), n, nil
-}
-
-func takeReserved(ctx context.Context) bool {
-	taken, ok := ctx.Value(reservedKey{}).(*reserved)
-	return ok && time.Now().Before(taken.end) && taken.left.Add(-1) >= 0
 }

@@ -24,7 +24,7 @@ func (l *lined) call(t *testing.T, calls *sync.WaitGroup, limit *Limit, name str
 	calls.Go(func() {
 		mine := turn{repeat: repeat}
 		defer limit.leave(&mine)
-		for !limit.take(t.Context(), &mine) {
+		for !limit.take(&mine) {
 			assert.NoError(t, limit.wait(t.Context(), &mine))
 		}
 		l.mu.Lock()
@@ -67,17 +67,17 @@ func TestLimitGoesOnWithoutACallThatWaitsElsewhere(t *testing.T) {
 		limit, calls, l := NewLimit(1, 1), sync.WaitGroup{}, lined{}
 		l.call(t, &calls, limit, "first", false)
 		var slow turn
-		require.False(t, limit.take(t.Context(), &slow))
+		require.False(t, limit.take(&slow))
 		require.NoError(t, limit.wait(t.Context(), &slow))
 		l.call(t, &calls, limit, "second", false)
 		limit.leave(&slow) // it waits for a breaker
 		l.call(t, &calls, limit, "third", false)
 		l.call(t, &calls, limit, "fourth", false)
 		assert.Equal(t, []string{"first", "second"}, l.order)
-		require.False(t, limit.take(t.Context(), &slow))
+		require.False(t, limit.take(&slow))
 		require.NoError(t, limit.wait(t.Context(), &slow))
 		assert.Equal(t, []string{"first", "second"}, l.order, "it is at the front")
-		assert.True(t, limit.take(t.Context(), &slow))
+		assert.True(t, limit.take(&slow))
 		limit.leave(&slow)
 		calls.Wait()
 		assert.Equal(t, []string{"first", "second", "third", "fourth"}, l.order)

@@ -109,7 +109,7 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 		c.leavePlace()
 		return false, nil
 	}
-	if limit.take(ctx, &c.turn) {
+	if limit.take(&c.turn) {
 		return true, nil
 	}
 	c.leaveBreakers(unwritten)

@@ -14,7 +14,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
 
 	"github.com/riverqueue/river"
 	"github.com/spf13/cobra"
@@ -41,12 +43,12 @@ func command(getenv func(string) string) *cobra.Command {
 	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "write JSON")
 	root.AddCommand(
 		op.simple("migrate", "Create or update the tables", func(ctx context.Context, db database) error { return db.Migrate(ctx) }),
-		op.load(), op.work(), op.status(),
+		op.load(), op.work(), op.status(), op.show(),
 		op.records("parked", "List messages whose outcome nobody can know, or whose attempts are used up", database.Parked),
 		op.records("refused", "List messages that were refused", database.Refused),
 		op.resolve(), op.cancel(),
-		op.queues("pause", "Pause the queues of some channels, or of all", database.Pause),
-		op.queues("resume", "Resume the queues of some channels, or of all", database.Resume),
+		op.queues("pause", "Stop the messages of a campaign, of some channels, or all", database.Pause, database.PauseCampaign),
+		op.queues("resume", "End a pause of a campaign, of some channels, or of all", database.Resume, database.ResumeCampaign),
 		op.rate(), op.audit(),
 	)
 	return root
@@ -125,12 +127,21 @@ func (op *operator) work() *cobra.Command {
 	flags.BoolVar(&op.options.InOrder, "in-order", false, "send the messages to one recipient one after another")
 	flags.Float64Var(&op.options.Rate, "rate", 0, "messages a second of all workers together, 0 for no limit; the command rate overrides it")
 	flags.IntVar(&op.options.Burst, "burst", 0, "messages beyond the rate in one second (default a tenth of the rate)")
+	address := flags.String("metrics", "", "HOST:PORT that serves /metrics and /healthz (default none)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return op.on(cmd.Context(), true, func(_ *messaging.Client, db database) error {
+			stop, err := serve(cmd.Context(), *address, db)
+			if err != nil {
+				return err
+			}
+			defer stop()
 			if err := op.print(cmd.OutOrStdout(), done{Done: "started"}, "working; interrupt to stop\n"); err != nil {
 				return err
 			}
 			handler := slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})
+			var reporting sync.WaitGroup
+			reporting.Go(func() { report(cmd.Context(), cmd.ErrOrStderr(), db) })
+			defer reporting.Wait()
 			return db.work(cmd.Context(), &river.Config{Logger: slog.New(handler)})
 		})
 	}
@@ -139,12 +150,14 @@ func (op *operator) work() *cobra.Command {
 
 func (op *operator) status() *cobra.Command {
 	var watch bool
-	cmd := &cobra.Command{Use: "status", Short: "Show counts, rate, breakers and pauses", Args: cobra.NoArgs}
+	var campaign string
+	cmd := &cobra.Command{Use: "status", Short: "Show counts, rate, workers, breakers and pauses", Args: cobra.NoArgs}
+	cmd.Flags().StringVar(&campaign, "campaign", "", "count the messages of this campaign only")
 	cmd.Flags().BoolVar(&watch, "watch", false, "show it every second")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
 			for {
-				status, err := db.Status(cmd.Context())
+				status, err := statusOf(cmd.Context(), db, campaign)
 				if err == nil {
 					err = op.print(cmd.OutOrStdout(), status, textOf(status))
 				}
@@ -162,16 +175,32 @@ func (op *operator) status() *cobra.Command {
 	return cmd
 }
 
+func statusOf(ctx context.Context, db database, campaign string) (messagingriver.Status, error) {
+	if campaign != "" {
+		return db.CampaignStatus(ctx, campaign)
+	}
+	return db.Status(ctx)
+}
+
+// safe returns text from outside for a terminal: quoted if it has characters that do not print.
+func safe(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
 func textOf(status messagingriver.Status) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%-10s", "")
 	for _, state := range messagingriver.States() {
 		fmt.Fprintf(&text, "%10s", state)
 	}
-	text.WriteString("    oldest open\n")
+	text.WriteString("       due    oldest open\n")
 	for _, channel := range status.Channels {
-		fmt.Fprintf(&text, "%-10s", channel.Channel)
+		fmt.Fprintf(&text, "%-10s", safe(channel.Channel))
 		var oldest time.Duration
+		due := 0
 		for _, state := range messagingriver.States() {
 			i := slices.IndexFunc(channel.States, func(c messagingriver.StateCount) bool { return c.State == state })
 			if i < 0 {
@@ -179,24 +208,84 @@ func textOf(status messagingriver.Status) string {
 				continue
 			}
 			fmt.Fprintf(&text, "%10d", channel.States[i].Messages)
+			due += channel.States[i].Due
 			if state == messagingriver.Waiting || state == messagingriver.Sending || state == messagingriver.Unknown {
 				oldest = max(oldest, channel.States[i].Oldest)
 			}
 		}
-		fmt.Fprintf(&text, "    %v\n", oldest.Round(time.Second))
+		fmt.Fprintf(&text, "%10d    %v\n", due, oldest.Round(time.Second))
 	}
 	rate := "no limit"
 	if status.Rate > 0 {
 		rate = strconv.FormatFloat(status.Rate, 'f', -1, 64) + " a second"
 	}
-	fmt.Fprintf(&text, "rate: %s\n", rate)
+	fmt.Fprintf(&text, "rate: %s; %d accepted in the last minute; %d workers\n", rate, status.LastMinute, status.Workers)
 	for _, channel := range status.Channels {
 		if channel.Breaker != "" {
-			fmt.Fprintf(&text, "%s: the circuit breaker is open: %s\n", channel.Channel, channel.Breaker)
+			fmt.Fprintf(&text, "%s: the circuit breaker is open: %s\n", safe(channel.Channel), safe(channel.Breaker))
 		}
 		if channel.Paused {
-			fmt.Fprintf(&text, "%s: paused: %s\n", channel.Channel, cmp.Or(channel.Problem, "by a person"))
+			fmt.Fprintf(&text, "%s: paused: %s\n", safe(channel.Channel), safe(cmp.Or(channel.Problem, "by a person")))
 		}
+	}
+	return text.String()
+}
+
+// show shows what is known of a message.
+func (op *operator) show() *cobra.Command {
+	var channel string
+	cmd := &cobra.Command{Use: "show REFERENCE", Short: "Show the state and the attempts of a message", Args: cobra.ExactArgs(1)}
+	cmd.Flags().StringVar(&channel, "channel", "", "channel of the message, if several have it")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
+			found, err := db.Show(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			var channels []string
+			found = slices.DeleteFunc(found, func(r messagingriver.Record) bool {
+				channels = append(channels, r.Channel)
+				return channel != "" && r.Channel != channel
+			})
+			switch len(found) {
+			case 0:
+				return fmt.Errorf("there is no message %q", args[0])
+			case 1:
+				return op.print(cmd.OutOrStdout(), found[0], detail(found[0]))
+			default:
+				return fmt.Errorf("several channels have %q; want --channel, one of %s", args[0], strings.Join(channels, ", "))
+			}
+		})
+	}
+	return cmd
+}
+
+func detail(r messagingriver.Record) string {
+	var text strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&text, "%-10s%s\n", name, safe(value))
+		}
+	}
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.Format(time.RFC3339)
+	}
+	line("message", r.Channel+" "+r.Reference)
+	line("state", string(r.State))
+	line("problem", r.Problem)
+	line("campaign", r.Campaign)
+	line("priority", strconv.Itoa(int(r.Priority)))
+	line("enqueued", at(r.Created))
+	line("due", at(r.Due))
+	line("expires", at(r.Expires))
+	for _, a := range r.History {
+		line("attempt", fmt.Sprintf("%s to %s: %s %s", at(a.Began), at(a.Ended), a.Verdict, a.Problem))
+	}
+	if r.History == nil {
+		line("attempt", "none ended")
 	}
 	return text.String()
 }
@@ -230,7 +319,8 @@ func (op *operator) records(use, short string, list lister) *cobra.Command {
 				if !strings.Contains(r.Problem, reason) {
 					return nil
 				}
-				return op.print(cmd.OutOrStdout(), r, fmt.Sprintf("%s\t%s\t%s\t%s\n", r.Channel, r.Reference, r.Created.Format(time.RFC3339), r.Problem))
+				return op.print(cmd.OutOrStdout(), r, fmt.Sprintf("%s\t%s\t%s\t%s\n",
+					safe(r.Channel), safe(r.Reference), r.Created.Format(time.RFC3339), safe(r.Problem)))
 			})
 		})
 	}
@@ -289,6 +379,7 @@ func (c chosen) keys(ctx context.Context, db database, references []string) ([]m
 
 func (op *operator) resolve() *cobra.Command {
 	var c chosen
+	var expire time.Duration
 	cmd := &cobra.Command{
 		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about parked and refused messages",
 		Long: "Decide about messages.\n\n  sent    it went out\n  resend  it did not go out, and is sent again\n  drop    it is not to be sent",
@@ -298,22 +389,36 @@ func (op *operator) resolve() *cobra.Command {
 	cmd.Flags().StringVar(&c.reason, "reason", "", "all messages whose problem contains this")
 	cmd.Flags().StringVar(&c.state, "state", "parked", "with --reason: parked or refused")
 	cmd.Flags().StringVar(&c.file, "file", "", "file with a reference ID on each line")
+	cmd.Flags().DurationVar(&expire, "expire", 0, "with resend: for expired messages, how long from now they may be sent")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return op.decide(cmd, messagingriver.Decision(args[0]), c, args[1:])
+		return op.decide(cmd, messagingriver.Decision(args[0]), expire, c, args[1:])
 	}
 	return cmd
 }
 
 func (op *operator) cancel() *cobra.Command {
 	var c chosen
+	var campaign string
 	cmd := &cobra.Command{Use: "cancel [REFERENCE...]", Short: "Drop messages that wait"}
+	cmd.Flags().StringVar(&campaign, "campaign", "", "all messages of this campaign")
 	cmd.Flags().StringVar(&c.channel, "channel", "sms", "channel of the messages")
 	cmd.Flags().StringVar(&c.file, "file", "", "file with a reference ID on each line")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return op.decide(cmd, messagingriver.Drop, c, args) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if campaign == "" {
+			return op.decide(cmd, messagingriver.Drop, 0, c, args)
+		}
+		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
+			n, err := db.CancelCampaign(cmd.Context(), campaign)
+			if err != nil {
+				return err
+			}
+			return op.print(cmd.OutOrStdout(), done{Done: "drop", Messages: &n}, fmt.Sprintf("drop: %d messages\n", n))
+		})
+	}
 	return cmd
 }
 
-func (op *operator) decide(cmd *cobra.Command, decision messagingriver.Decision, c chosen, references []string) error {
+func (op *operator) decide(cmd *cobra.Command, decision messagingriver.Decision, expire time.Duration, c chosen, references []string) error {
 	return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
 		keys, err := c.keys(cmd.Context(), db, references)
 		if err != nil {
@@ -322,6 +427,11 @@ func (op *operator) decide(cmd *cobra.Command, decision messagingriver.Decision,
 		n := 0
 		for some := range slices.Chunk(keys, 1000) {
 			resolved, err := db.Resolve(cmd.Context(), decision, some...)
+			if err == nil && decision == messagingriver.Resend && expire > 0 {
+				var renewed int
+				renewed, err = db.Renew(cmd.Context(), expire, some...)
+				resolved += renewed
+			}
 			if err != nil {
 				return err
 			}
@@ -331,12 +441,25 @@ func (op *operator) decide(cmd *cobra.Command, decision messagingriver.Decision,
 	})
 }
 
-func (op *operator) queues(use, short string, do func(database, context.Context, ...string) error) *cobra.Command {
+func (op *operator) queues(
+	use, short string, do func(database, context.Context, ...string) error, of func(database, context.Context, string) error,
+) *cobra.Command {
 	cmd := op.simple(use, short, nil)
+	var campaign string
+	cmd.Flags().StringVar(&campaign, "campaign", "", "a campaign, in place of channels")
 	cmd.Use, cmd.Args = use+" [CHANNEL...]", nil
 	cmd.RunE = func(cmd *cobra.Command, channels []string) error {
 		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
-			if err := do(db, cmd.Context(), channels...); err != nil {
+			var err error
+			switch {
+			case campaign != "" && len(channels) > 0:
+				err = errors.New("--campaign is for all channels; want no channel beside it")
+			case campaign != "":
+				err = of(db, cmd.Context(), campaign)
+			default:
+				err = do(db, cmd.Context(), channels...)
+			}
+			if err != nil {
 				return err
 			}
 			return op.print(cmd.OutOrStdout(), done{Done: use}, "done\n")
@@ -416,7 +539,7 @@ programs: those without a reference ID, or without the prefix of --prefix, are c
 					return nil
 				}
 				found.Differences++
-				return op.print(cmd.OutOrStdout(), d, fmt.Sprintf("%s\tis %s, and listed %d times\n", d.Reference, d.State, d.Listed))
+				return op.print(cmd.OutOrStdout(), d, fmt.Sprintf("%s\tis %s, and listed %d times\n", safe(d.Reference), d.State, d.Listed))
 			}); err != nil {
 				return err
 			}

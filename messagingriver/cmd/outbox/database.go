@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -16,6 +17,7 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"go.opentelemetry.io/otel/metric"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -26,6 +28,14 @@ import (
 type database interface {
 	Migrate(ctx context.Context) error
 	Status(ctx context.Context) (messagingriver.Status, error)
+	CampaignStatus(ctx context.Context, name string) (messagingriver.Status, error)
+	PauseCampaign(ctx context.Context, name string) error
+	ResumeCampaign(ctx context.Context, name string) error
+	CancelCampaign(ctx context.Context, name string) (int, error)
+	Show(ctx context.Context, reference string) ([]messagingriver.Record, error)
+	Renew(ctx context.Context, expire time.Duration, keys ...messagingriver.Key) (int, error)
+	Alive() bool
+	Observe(meter metric.Meter) (metric.Registration, error)
 	Parked(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Refused(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
@@ -35,7 +45,7 @@ type database interface {
 	Decode(channel string, message []byte) (messaging.Message, error)
 
 	// insert enqueues messages in a transaction of their own.
-	insert(ctx context.Context, messages []messaging.Message) (added int, err error)
+	insert(ctx context.Context, entries []entry) (added int, err error)
 	// work sends messages until ctx ends, and returns when all is recorded.
 	work(ctx context.Context, config *river.Config) error
 	pool() *sql.DB
@@ -111,7 +121,7 @@ func openSQLite(path string, create bool, client *messaging.Client, options mess
 
 // hasTables returns an error that says what to do if a database has no tables of this version.
 func hasTables(ctx context.Context, db database) error {
-	_, err := db.pool().ExecContext(ctx, "SELECT decided_at FROM messaging_outbox LIMIT 0")
+	_, err := db.pool().ExecContext(ctx, "SELECT expires_at FROM messaging_outbox LIMIT 0")
 	postgres, ok := errors.AsType[*pgconn.PgError](err)
 	isMissing := ok && (postgres.Code == "42P01" || postgres.Code == "42703") // undefined table, undefined column
 	if isMissing || err != nil && (strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "no such column")) {
@@ -120,14 +130,21 @@ func hasTables(ctx context.Context, db database) error {
 	return err
 }
 
-func (o outbox[TTx]) insert(ctx context.Context, messages []messaging.Message) (int, error) {
+func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (added int, err error) {
 	tx, commit, rollBack, err := o.begin(ctx)
 	if err != nil {
 		return 0, err
 	}
-	added, err := o.InsertMany(ctx, tx, messages, river.InsertOpts{})
-	if err != nil {
-		return 0, errors.Join(err, rollBack())
+	alike := map[messagingriver.InsertOptions][]messaging.Message{}
+	for _, e := range entries {
+		alike[e.options] = append(alike[e.options], e.message)
+	}
+	for options, messages := range alike {
+		n, err := o.InsertMany(ctx, tx, messages, options)
+		if err != nil {
+			return 0, errors.Join(err, rollBack())
+		}
+		added += n
 	}
 	return added, commit()
 }

@@ -1,0 +1,67 @@
+package messagingriver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+)
+
+// Workers share their circuit breakers by the table messaging_breaker. While a channel has a row there, nobody claims its
+// messages, but for one of the whole outbox that probes after each pause.
+
+// inTrouble reports whether the service is in trouble with a channel, so that a message that was not sent is not to blame.
+func (o *Outbox[TTx]) inTrouble(channel messaging.Channel) bool {
+	return o.client.Breaker(channel).Open
+}
+
+// heed opens or closes the shared breaker after an attempt. Only an accepted probe closes it.
+func (o *Outbox[TTx]) heed(ctx context.Context, c channel, r result, probe bool) error {
+	state := o.client.Breaker(c.channel)
+	name, cause, pause := c.channel.String(), r.account, time.Until(state.Until)
+	switch {
+	case probe && r.State == Accepted:
+		return o.database.exec(context.WithoutCancel(ctx), "DELETE FROM messaging_breaker WHERE channel = $1", name)
+	case r.account != nil:
+		pause = max(o.options.SendTimeout, min(retryAfter(r.account), time.Hour)) // a service may ask for years
+	case state.Open:
+		cause = state.Cause
+	case !probe:
+		return nil
+	}
+	problem := "the service is in trouble"
+	if cause != nil {
+		problem = problemOf(cause)
+	}
+	return o.database.exec(context.WithoutCancel(ctx), `
+		INSERT INTO messaging_breaker (channel, cause, account, pause, probe_at)
+		VALUES ($1, $2, CAST($3 AS BIGINT), CAST($4 AS BIGINT), CLOCK + CAST($4 AS BIGINT))
+		ON CONFLICT (channel) DO UPDATE SET cause = excluded.cause, account = excluded.account,
+			pause = LATER(excluded.pause, EARLIER(60000, 2 * messaging_breaker.pause)),
+			probe_at = CLOCK + LATER(excluded.pause, EARLIER(60000, 2 * messaging_breaker.pause))
+		WHERE CAST($5 AS BIGINT) = 1 OR messaging_breaker.probe_at <= CLOCK`,
+		name, problem, oneIf(r.account != nil || state.Account), max(pause, time.Second).Milliseconds(), oneIf(probe))
+}
+
+// takeProbe reports whether this worker may claim one message as a probe. If the worker dies, another one may.
+func (o *Outbox[TTx]) takeProbe(ctx context.Context, c channel) (bool, error) {
+	if state := o.client.Breaker(c.channel); state.Open && time.Now().Before(state.Until) {
+		return false, nil // it would wait in this process
+	}
+	taken, err := o.database.keys(ctx, `UPDATE messaging_breaker SET probe_at = CLOCK + CAST($3 AS BIGINT)
+		WHERE channel = $2 AND probe_at <= CLOCK AND EXISTS (`+o.next("", true)+") RETURNING channel, ''",
+		1, c.channel.String(), lifetime.Milliseconds())
+	return len(taken) > 0, err
+}
+
+// retryAfter returns how long the service asked to wait.
+func retryAfter(err error) time.Duration {
+	if after, ok := messaging.Retryable(err); ok {
+		return after
+	}
+	if e, ok := errors.AsType[*messaging.Error](err); ok {
+		return e.RetryAfter
+	}
+	return 0
+}

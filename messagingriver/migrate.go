@@ -1,0 +1,150 @@
+package messagingriver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+// part is a table, a sequence or an index.
+type part struct {
+	Name string `json:"name"`
+
+	create string
+}
+
+const indexes = `
+	messaging_outbox_next (channel, priority, due_at) WHERE state = 'waiting';
+	messaging_outbox_due (state, due_at) WHERE state <> 'waiting';
+	messaging_outbox_content (due_at) WHERE message IS NOT NULL AND state IN ('refused', 'expired');
+	messaging_outbox_expires (expires_at) WHERE state = 'waiting' AND expires_at IS NOT NULL;
+	messaging_outbox_campaign (campaign, state, due_at) WHERE campaign IS NOT NULL;
+	messaging_outbox_order (channel, recipient, seq) WHERE recipient IS NOT NULL`
+
+var tables = []string{ // each begins with its name
+	`messaging_outbox (
+		channel TEXT NOT NULL,
+		reference TEXT NOT NULL,
+		state TEXT NOT NULL,
+		attempt BIGINT NOT NULL,
+		message TEXT,
+		receipt TEXT,
+		problem TEXT NOT NULL,
+		history TEXT NOT NULL, -- attempts that ended, as JSON objects separated by commas
+		created_at BIGINT NOT NULL,
+		began_at BIGINT,
+		due_at BIGINT, -- when it is sent or looked up next, or when it became final; NULL while its campaign is paused
+		not_before BIGINT NOT NULL, -- nothing is sent earlier
+		expires_at BIGINT, -- nothing is sent later
+		failures BIGINT NOT NULL DEFAULT 0, -- attempts that count toward max_attempts
+		priority BIGINT NOT NULL,
+		max_attempts BIGINT NOT NULL,
+		campaign TEXT,
+		worker TEXT, -- that made the last attempt
+		recipient TEXT, -- if Options.InOrder
+		seq BIGINT,
+		PRIMARY KEY (channel, reference)
+	) WITHOUT ROWID`,
+	`messaging_live (worker TEXT PRIMARY KEY, seen_at BIGINT NOT NULL, rate DOUBLE PRECISION NOT NULL)`,
+	`messaging_pause (kind TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (kind, name))`, // by a person
+	`messaging_breaker (channel TEXT PRIMARY KEY, cause TEXT NOT NULL, account BIGINT NOT NULL, pause BIGINT NOT NULL, probe_at BIGINT NOT NULL)`,
+	`messaging_rate (name TEXT PRIMARY KEY, rate DOUBLE PRECISION, next_at DOUBLE PRECISION NOT NULL);
+	INSERT INTO messaging_rate (name, rate, next_at) VALUES ('account', NULL, 0) ON CONFLICT DO NOTHING`,
+}
+
+// schema returns the parts of the schema, in the order in which they are created.
+func schema(postgres bool) (parts []part) {
+	for _, table := range tables {
+		name, _, _ := strings.Cut(table, " ")
+		parts = append(parts, part{name, "CREATE TABLE IF NOT EXISTS " + table})
+	}
+	if postgres {
+		parts = append(parts, part{"messaging_outbox_seq", "CREATE SEQUENCE IF NOT EXISTS messaging_outbox_seq"})
+	}
+	for index := range strings.SplitSeq(indexes, ";") {
+		name, on, _ := strings.Cut(strings.TrimSpace(index), " ")
+		parts = append(parts, part{name, "CREATE INDEX CONCURRENTLY " + name + " ON messaging_outbox " + on})
+	}
+	return parts
+}
+
+// Migrate creates or updates River's tables and the outbox's. Call it in one process at a time, before processes of the new
+// version start. Those of the version before can go on working meanwhile.
+//
+// If there is nothing to do, Migrate takes no lock. On PostgreSQL it creates indexes concurrently. It waits two seconds at a time
+// for a lock, so that it holds up nobody for longer, tries again for half a minute, and then returns an error.
+func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
+	migrator, err := rivermigrate.New(o.database.driver, nil)
+	if err != nil {
+		return err
+	}
+	for began := time.Now(); ; {
+		done, err := o.migrateOnce(ctx, migrator)
+		locked, ok := errors.AsType[*pgconn.PgError](err)
+		switch {
+		case err == nil && done:
+			return nil
+		case err == nil:
+			continue
+		case !ok || locked.Code != "55P03": // lock_not_available
+			return fmt.Errorf("messagingriver: %w", err)
+		case time.Since(began) > 30*time.Second:
+			return fmt.Errorf("messagingriver: Migrate got no lock on the tables in 30s, and changed nothing since; "+
+				"end the transactions that are open for long, and call it again: %w", err)
+		}
+	}
+}
+
+// migrateOnce makes one change, and reports whether none is left.
+func (o *Outbox[TTx]) migrateOnce(ctx context.Context, migrator *rivermigrate.Migrator[TTx]) (bool, error) {
+	existing, err := migrator.ExistingVersions(ctx)
+	if err != nil {
+		return false, err
+	}
+	if len(existing) < len(migrator.AllVersions()) {
+		return false, o.inTx(ctx, func(tx riverdriver.ExecutorTx) error {
+			_, err := migrator.MigrateTx(ctx, o.database.driver.UnwrapTx(tx), rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{MaxSteps: 1})
+			return err
+		})
+	}
+	parts := schema(o.database.patience != "")
+	missing, err := fetch(ctx, o.database, func(name *string) []any { return []any{name} }, o.database.missing, list[part](parts))
+	if err != nil || len(missing) == 0 {
+		return err == nil, err
+	}
+	next := parts[slices.IndexFunc(parts, func(p part) bool { return slices.Contains(missing, p.Name) })]
+	statement := o.database.spell.Replace(next.create)
+	if strings.Contains(statement, "CONCURRENTLY") { // which no transaction can do
+		executor := o.database.driver.GetExecutor()
+		if err = executor.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+next.Name); err == nil {
+			err = executor.Exec(ctx, statement)
+		}
+		return false, err
+	}
+	return false, o.inTx(ctx, func(tx riverdriver.ExecutorTx) error { return tx.Exec(ctx, statement) })
+}
+
+// inTx runs a function in a transaction that waits for no lock for long, and commits it unless the function fails.
+func (o *Outbox[TTx]) inTx(ctx context.Context, run func(tx riverdriver.ExecutorTx) error) error {
+	tx, err := o.database.driver.GetExecutor().Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing after the commit
+	if o.database.patience != "" {
+		if err = tx.Exec(ctx, o.database.patience); err != nil {
+			return err
+		}
+	}
+	if err = run(tx); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
