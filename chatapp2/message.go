@@ -82,15 +82,12 @@ func (m Message) recipient() (to, user string) {
 func isUserID(id string) bool {
 	const upper, digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
 	country, rest, _ := strings.Cut(id, ".")
-	number, isParent := strings.CutPrefix(rest, "ENT.")
-	switch {
-	case len(country) != 2 || strings.Trim(country, upper) != "":
-		return false
-	case isParent:
-		return number != "" && strings.Trim(number, digits) == ""
-	default:
-		return rest != "" && len(rest) <= 128 && strings.Trim(rest, upper+strings.ToLower(upper)+digits) == ""
+	allowed := upper + strings.ToLower(upper) + digits
+	if number, isParent := strings.CutPrefix(rest, "ENT."); isParent {
+		rest, allowed = number, digits
 	}
+	isCountry := len(country) == 2 && strings.Trim(country, upper) == ""
+	return isCountry && rest != "" && len(rest) <= 128 && strings.Trim(rest, allowed) == ""
 }
 
 // LogValue logs the reference ID, the type of the content and the TTL. It leaves out recipient and content.
