@@ -200,6 +200,17 @@ func (p *listPage) skips(row int) bool {
 	return outside || p.Others[row] || p.repeated != nil && p.repeated[row] || p.contradicts(row)
 }
 
+// tally counts the rows that are yielded, and those that contradict the filters.
+func (p *listPage) tally(kept, dropped *int) {
+	for i := range p.Transactions {
+		if p.contradicts(i) {
+			*dropped++
+		} else if !p.skips(i) {
+			*kept++
+		}
+	}
+}
+
 // contradicts reports whether a row is not what was asked for. A member that the row does not have, or that cannot be compared, is no
 // contradiction.
 func (p *listPage) contradicts(row int) bool {
@@ -250,9 +261,8 @@ func (p listPage) rowErrors() error {
 	return errors.Join(all...)
 }
 
-// pages walks over the pages of a listing and sees to it that the walk ends. A filter is the service's word: with isList, a listing of which
-// all rows contradict it ends with an error, so that nobody takes it for an empty one. One that continues another may have had its rows
-// there.
+// pages walks over the pages of a listing and sees to it that the walk ends. A filter is the service's word: with isList, a listing whose
+// rows all contradict it ends with an error, so that nobody takes it for an empty one. One that continues another may have had rows there.
 func (s *SMSService) pages(ctx context.Context, options sms.ListOptions, isList bool) iter.Seq2[listPage, error] {
 	query, seen := s.firstPage(options)
 	meaning := s.core.smsList().codec.Status(options.Status)
@@ -270,14 +280,7 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions, isList 
 				yield(listPage{}, s.listError(fault+paging))
 				return
 			}
-			for i := range page.Transactions {
-				switch {
-				case page.contradicts(i):
-					dropped++
-				case !page.skips(i):
-					kept++
-				}
-			}
+			page.tally(&kept, &dropped)
 			if !yield(page, nil) {
 				return
 			}
