@@ -319,7 +319,7 @@ func TestWindow(t *testing.T) {
 		assert.Equal(t, http.StatusBadRequest, send(text))
 		assert.Equal(t, http.StatusOK, send(template))
 		r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","text":"Yes"}`, nil)
-		contains(t, r.page(page), "Inside the 24-hour window for 24h")
+		contains(t, r.page(page), "Inside the 24-hour window until "+time.Now().Add(24*time.Hour).Format("Monday, "))
 		assert.Equal(t, http.StatusOK, send(text))
 		r.api(http.MethodPost, "clock", `{"advance":"25h"}`, nil)
 		contains(t, r.page(page), "Outside the 24-hour window")
