@@ -185,8 +185,9 @@ func panicked(e *sendEndpoint, value any, inDoubt bool, referenceID string) *Err
 // Error is a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the
 // context's error, if there is one besides the response.
 //
-// Its text, and what package fmt, encoding/json and log/slog print of it, leave out Body, and show Message only if it is short
-// and holds no credential, no digits that could be a phone number, and nothing from the message. An Error belongs to the
+// Its text, and what package fmt, encoding/json and log/slog print of it, leave out Body, and show the beginning of Message with *** in
+// place of credentials, addresses, digits that could be a phone number, and words and digits of the message. Words such as invalid,
+// number and template stay, which every diagnosis has. An Error belongs to the
 // caller.
 type Error struct {
 	// Operation is the contract's name of the operation, such as "sms.send".
@@ -263,8 +264,8 @@ func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outc
 		e.classes = []error{class}
 	}
 	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
-	if notJSON == nil && !secrets.InSentence(e.Message) {
-		e.shown = strings.TrimSpace(e.Message)
+	if notJSON == nil {
+		e.shown = secrets.Mask(e.Message)
 	}
 }
 

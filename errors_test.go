@@ -196,27 +196,29 @@ func TestErrorTextLeavesOutSecretsOfTheService(t *testing.T) {
 		"the token as request":      {`{"requestId":"tok-SECRET-17af"}`, "invalid"},
 		"half of the token":         {`{"code":"tok-SECRET"}`, "invalid"},
 		"a word of the text":        {`{"code":"E-HUSH","requestId":"q-1"}`, "invalid"},
-		"the token in capitals":     {`{"code":"TOK-SECRET-17AF","message":"no TOKSECRET"}`, "invalid"},
-		"the token in pieces":       {`{"code":"tok:SECRET","message":"bad token tok,SECRET,17af"}`, "invalid"},
-		"the start of the token":    {`{"message":"token:tok-SEC..."}`, "invalid"},
+		"the token in capitals":     {`{"code":"TOK-SECRET-17AF","message":"no TOKSECRET"}`, `invalid, "no ***"`},
+		"the token in pieces":       {`{"code":"tok:SECRET","message":"bad token tok,SECRET,17af"}`, `invalid, "bad token ***"`},
+		"the start of the token":    {`{"message":"token:tok-SEC..."}`, `invalid, "token:***..."`},
 		"a sentence":                {`{"code":"no such number"}`, "invalid"},
 		"a reason":                  {`{"message":"Sender ID is not registered"}`, `invalid, "Sender ID is not registered"`},
 		"a reason with a code":      {`{"code":"E-17","message":"Sender ID is not registered"}`, `code E-17, invalid, "Sender ID is not registered"`},
 		"a reason with quotes":      {`{"message":"say \"please\""}`, `invalid, "say \"please\""`},
 		"a reason with the sender":  {`{"message":"ACME is not registered"}`, `invalid, "ACME is not registered"`},
-		"a reason with a number":    {`{"message":"the recipient 639171234567 is invalid"}`, "invalid"},
-		"a number with spaces":      {`{"message":"the recipient 63 917 123 4567 is invalid"}`, "invalid"},
-		"a number of another":       {`{"message":"the recipient 12345 is invalid"}`, "invalid"},
-		"digits of another script":  {`{"message":"the recipient ٦٣٩١٧ is invalid"}`, "invalid"},
-		"a reason with the text":    {`{"message":"rejected: hush hush"}`, "invalid"},
-		"a part of the text":        {`{"message":"rejected: Hush..."}`, "invalid"},
-		"a reason with the token":   {`{"message":"bad token tok-SECRET-17af"}`, "invalid"},
-		"a cut token":               {`{"message":"bad token tok-SECRET..."}`, "invalid"},
-		"a reason with a URL":       {`{"message":"cannot call https://shop.example.com/"}`, "invalid"},
-		"a reason with a parameter": {`{"message":"cannot call ?pin=4711"}`, "invalid"},
-		"a reason with an address":  {`{"message":"ask ana@example.com"}`, "invalid"},
-		"a reason of two lines":     {`{"message":"one\ntwo"}`, "invalid"},
-		"a long reason":             {`{"message":"` + strings.Repeat("very ", 100) + `"}`, "invalid"},
+		"a reason with a number":    {`{"message":"the recipient 639171234567 is invalid"}`, `invalid, "the recipient *** is invalid"`},
+		"a number with spaces":      {`{"message":"the recipient 63 917 123 4567 is invalid"}`, `invalid, "the recipient *** *** *** *** is invalid"`},
+		"a part of the number":      {`{"message":"the recipient 12345 is invalid"}`, `invalid, "the recipient *** is invalid"`},
+		"digits of another":         {`{"message":"the recipient 98765 is invalid"}`, `invalid, "the recipient 98765 is invalid"`},
+		"a diagnosis":               {`{"message":"invalid number 917-123, at most 1600 characters"}`, `invalid, "invalid number ***, at most 1600 characters"`},
+		"digits of another script":  {`{"message":"the recipient ٦٣٩١٧ is invalid"}`, `invalid, "the recipient *** is invalid"`},
+		"a reason with the text":    {`{"message":"rejected: hush hush"}`, `invalid, "rejected: *** ***"`},
+		"a part of the text":        {`{"message":"rejected: Hush..."}`, `invalid, "rejected: ***..."`},
+		"a reason with the token":   {`{"message":"bad token tok-SECRET-17af"}`, `invalid, "bad token ***"`},
+		"a cut token":               {`{"message":"bad token tok-SECRET..."}`, `invalid, "bad token ***..."`},
+		"a reason with a URL":       {`{"message":"cannot call https://shop.example.com/"}`, `invalid, "cannot call ***"`},
+		"a reason with a parameter": {`{"message":"cannot call ?pin=4711"}`, `invalid, "cannot call ***"`},
+		"a reason with an address":  {`{"message":"ask ana@example.com"}`, `invalid, "ask ***"`},
+		"a reason of two lines":     {`{"message":"one\ntwo"}`, `invalid, "one\ntwo"`},
+		"a long reason":             {`{"message":"` + strings.Repeat("very ", 100) + `"}`, `invalid, "` + strings.Repeat("very ", 40) + `..."`},
 		"a page":                    {`<html>Sender ID is not registered`, "a proxy may have responded to POST /sms/send with a page (errors.gateway), invalid"},
 		"an empty object":           {`{}`, "invalid"},
 	} {
@@ -263,9 +265,9 @@ func TestErrorTextLeavesOutEveryKindOfCredential(t *testing.T) {
 			responding(mock, http.StatusBadRequest, body)
 			respondingLists(mock, always(http.StatusBadRequest, body))
 			_, err := client.SMS.Send(t.Context(), one)
-			require.EqualError(t, err, "messaging: sms.send refused: HTTP 400, invalid", name)
+			require.EqualError(t, err, `messaging: sms.send refused: HTTP 400, invalid, "what is ***"`, name)
 			_, err = client.SMS.Find(t.Context(), "r-1")
-			require.EqualError(t, err, "messaging: sms.list failed: HTTP 400, invalid", name)
+			require.EqualError(t, err, `messaging: sms.list failed: HTTP 400, invalid, "what is ***"`, name)
 		}
 	}
 }
@@ -276,13 +278,13 @@ func TestErrorTextLeavesOutTheContentOfAChatAppMessage(t *testing.T) {
 	responding(mock, http.StatusBadRequest, `{"code":"surprise","message":"no surprise for you"}`)
 	m := chatapp2.Message{To: chatNumber, Content: chatapp2.Text{Body: "surprise"}}
 	_, err := client.ChatApp2.Send(t.Context(), m)
-	require.EqualError(t, err, "messaging: chatapp2.send refused: HTTP 400, invalid")
+	require.EqualError(t, err, `messaging: chatapp2.send refused: HTTP 400, invalid, "no *** for you"`)
 	m.Content = chatapp2.Text{Body: "other"}
 	_, err = client.ChatApp2.Send(t.Context(), m)
 	require.EqualError(t, err, `messaging: chatapp2.send refused: HTTP 400, code surprise, invalid, "no surprise for you"`)
 	m.Extra = map[string]any{"category": []string{"surprise"}}
 	_, err = client.ChatApp2.Send(t.Context(), m)
-	require.EqualError(t, err, "messaging: chatapp2.send refused: HTTP 400, invalid")
+	require.EqualError(t, err, `messaging: chatapp2.send refused: HTTP 400, invalid, "no *** for you"`)
 }
 
 func TestErrorOfAReadLeavesOutItsFilters(t *testing.T) {
@@ -291,7 +293,7 @@ func TestErrorOfAReadLeavesOutItsFilters(t *testing.T) {
 	respondingLists(mock, always(http.StatusBadRequest, `{"code":"to:12345678","message":"no rows for 1234"}`))
 	_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{To: "+6312345678"}))
 	require.Len(t, errs, 1)
-	require.EqualError(t, errs[0], `messaging: sms.list failed: HTTP 400, invalid, "no rows for 1234"`)
+	require.EqualError(t, errs[0], `messaging: sms.list failed: HTTP 400, invalid, "no rows for ***"`)
 }
 
 func TestPlainDataPrintsWholeAndLogsNothingPersonal(t *testing.T) {

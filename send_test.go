@@ -101,7 +101,7 @@ func TestErrorKeepsTheResponse(t *testing.T) {
 	assert.Equal(t, "order-17", e.ReferenceID)
 	assert.Equal(t, 1, e.Attempts)
 	assert.Equal(t, page, string(e.Body))
-	assert.Equal(t, "messaging: sms.send refused: HTTP 400, code 200202, invalid, request q-1", e.Error())
+	assert.Equal(t, `messaging: sms.send refused: HTTP 400, code 200202, invalid, "+*** is not a number", request q-1`, e.Error())
 }
 
 func TestErrorKeeps64KiBOfAPage(t *testing.T) {

@@ -71,7 +71,7 @@ func (o *origin) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // ServeHTTP plays the service over loopback connections.
 func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	resp, err := o.RoundTrip(r)
+	resp, err := o.RoundTrip(r) //nolint:bodyclose // it is in memory
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -559,6 +559,13 @@ func TestWaitingRoomUnderEverything(t *testing.T) {
 	clients := []*messaging.Client{
 		client, derive(messaging.WithTimeout(100 * time.Millisecond)), derive(messaging.WithToken("another")),
 		derive(messaging.WithHTTPClient(&http.Client{Transport: o})), derive(messaging.WithBreaker(messaging.BreakerPolicy{Off: true})),
+		derive(messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+			time.Sleep(rand.N(5 * time.Millisecond))
+			if rand.IntN(20) == 0 {
+				return messaging.RetryLater(time.Second)
+			}
+			return nil
+		})),
 		derive(messaging.WithAuth(messaging.AuthFunc(func(*http.Request) error {
 			time.Sleep(rand.N(5 * time.Millisecond))
 			return nil
@@ -568,7 +575,7 @@ func TestWaitingRoomUnderEverything(t *testing.T) {
 	defer cancel()
 	goesOn := func() bool { return time.Since(o.began) < length }
 	var callers sync.WaitGroup
-	for i := range 12 {
+	for i := range 2 * len(clients) {
 		client := clients[i%len(clients)]
 		callers.Go(func() {
 			for goesOn() {
