@@ -1,13 +1,21 @@
 package messagingriver_test
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -124,5 +132,144 @@ func TestShow(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 1, status.Workers)
 		assert.Positive(t, status.LastMinute)
+	})
+}
+
+// TestRefusalsCostFewWhateverTheNumberOfWorkers: six workers, each with a client of its own, share one breaker. After it is mended, all
+// others are accepted.
+func TestRefusalsCostFewWhateverTheNumberOfWorkers(t *testing.T) {
+	t.Parallel()
+	for name, respond := range map[string]func() (int, string){
+		"forbidden by nobody knows whom": func() (int, string) { return http.StatusForbidden, `{"error":"forbidden"}` },
+		"forbidden by a page":            func() (int, string) { return http.StatusForbidden, "<html>no</html>" },
+		"credentials":                    func() (int, string) { return http.StatusUnauthorized, "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onBoth(t, func(t test) {
+				const messages, workers = 1500, 6
+				service := messagingtest.NewServer(t)
+				var trouble atomic.Bool
+				trouble.Store(true)
+				connect := func() *messaging.Client {
+					transport := http.DefaultTransport.(*http.Transport).Clone()
+					t.Cleanup(transport.CloseIdleConnections)
+					client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token),
+						messaging.WithHTTPClient(&http.Client{Transport: roundTripper(func(request *http.Request) (*http.Response, error) {
+							if !trouble.Load() {
+								return transport.RoundTrip(request)
+							}
+							_, _ = io.Copy(io.Discard, request.Body)
+							status, body := respond()
+							return &http.Response{
+								StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: request,
+							}, nil
+						})}))
+					require.NoError(t, err)
+					return client
+				}
+				options := messagingriver.Options{SendTimeout: 2 * time.Second, SettleFor: 2 * time.Second, Workers: 20, Rate: 300}
+				first := t.newRig(t, connect(), options)
+				insert(t, first, bulk(messages)...)
+				for range workers {
+					defer first.another(t, connect(), options).start(t)()
+				}
+				time.Sleep(8 * time.Second)
+				spent := messages - first.counts(t.Context())[messagingriver.Waiting]
+				assert.LessOrEqual(t, spent, 30+workers*options.Workers/2, "%v", first.counts(t.Context()))
+				trouble.Store(false)
+				require.Eventually(t, func() bool {
+					counts := first.counts(t.Context())
+					return counts[messagingriver.Waiting]+counts[messagingriver.Sending] == 0
+				}, 2*time.Minute, 50*time.Millisecond)
+				counts := first.counts(t.Context())
+				t.Log(name, counts)
+				assert.GreaterOrEqual(t, counts[messagingriver.Accepted], messages-30-workers*options.Workers/2, "%v", counts)
+				assert.Len(t, service.Sent(), counts[messagingriver.Accepted])
+			})
+		})
+	}
+}
+
+// TestMigrateHarmsNobody: beside a transaction that has written, with nothing to do and with an index to make.
+func TestMigrateHarmsNobody(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("OUTBOX_POSTGRES") == "" {
+		return // SQLite has one writer
+	}
+	_, client := connected(t)
+	r := postgresRig(t, client, quick())
+	defer r.start(t)()
+	tx, err := r.pool().BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = tx.ExecContext(t.Context(), "UPDATE messaging_outbox SET problem = ''")
+	require.NoError(t, err)
+	began := time.Now()
+	require.NoError(t, r.Migrate(t.Context()))
+	assert.Less(t, time.Since(began), 2*time.Second)
+
+	require.NoError(t, tx.Rollback())
+	require.NoError(t, r.exec(t.Context(), "ALTER TABLE messaging_live RENAME TO messaging_before"))
+	blocked, err := r.pool().BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = blocked.ExecContext(t.Context(), "CREATE TABLE messaging_live (worker TEXT)")
+	require.NoError(t, err)
+	done := make(chan error)
+	go func() { done <- r.Migrate(t.Context()) }() // waits for the name
+	time.Sleep(3 * time.Second)
+	require.NoError(t, blocked.Rollback())
+	require.NoError(t, <-done, "it tries again")
+
+	require.NoError(t, r.exec(t.Context(), "DROP INDEX messaging_outbox_due"))
+	tx, err = r.pool().BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = tx.ExecContext(t.Context(), "UPDATE messaging_outbox SET problem = ''")
+	require.NoError(t, err)
+	go func() { done <- r.Migrate(t.Context()) }()
+	time.Sleep(time.Second)
+	insert(t, r, smsMessage("a"))
+	becomes(t, r, smsKey("a"), messagingriver.Accepted)
+	require.NoError(t, tx.Rollback())
+	require.NoError(t, <-done)
+}
+
+// TestMaintenanceHoldsUpNoLookup: beside 200,000 rows whose time is over, an SMS that is listed is settled within seconds.
+func TestMaintenanceHoldsUpNoLookup(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		options := quick()
+		options.SettleFor = time.Minute
+		r := t.newRig(t, client, options)
+		require.NoError(t, r.exec(t.Context(), `
+			INSERT INTO messaging_outbox (channel, reference, state, attempt, problem, history, created_at, due_at, not_before, priority, max_attempts)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
+			SELECT 'sms', 'order-' || i, CASE WHEN i % 2 = 0 THEN 'accepted' ELSE 'refused' END, 1, '', '', 1, 1, 0, 1, 1 FROM n`))
+		service.Inject(messagingtest.AcceptThenDrop(), 1)
+		insert(t, r, smsMessage("a"))
+		defer r.start(t)()
+		began := time.Now()
+		becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		assert.Less(t, time.Since(began), 10*time.Second)
+	})
+}
+
+// TestShorterKeepHoldsForFinalRows: a row that became final under a longer one.
+func TestShorterKeepHoldsForFinalRows(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t)
+		r := t.newRig(t, client, quick())
+		insert(t, r, smsMessage("a"))
+		stop := r.start(t)
+		becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		stop()
+		options := quick()
+		options.Keep = time.Second
+		defer r.another(t, client, options).start(t)()
+		require.Eventually(t, func() bool {
+			_, err := r.row(t.Context(), smsKey("a"))
+			return errors.Is(err, sql.ErrNoRows)
+		}, 30*time.Second, 50*time.Millisecond)
 	})
 }

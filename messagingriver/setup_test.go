@@ -118,6 +118,9 @@ type rig interface {
 	// kill stops workers, and leaves messages and jobs as they were before that: as a kill does.
 	kill(t testing.TB, stop func())
 	pool() *sql.DB
+	// another returns another outbox in the same database.
+	another(t testing.TB, client *messaging.Client, options messagingriver.Options) rig
+	Migrate(ctx context.Context) error
 	// dump returns everything that the tables hold, as text.
 	dump(ctx context.Context) (string, error)
 }
@@ -128,6 +131,7 @@ type rigOf[TTx any] struct {
 	begin  func(ctx context.Context) (tx TTx, commit, rollBack func() error, err error)
 	driver riverdriver.Driver[TTx]
 	db     *sql.DB
+	open   func(client *messaging.Client, options messagingriver.Options) (*messagingriver.Outbox[TTx], error)
 }
 
 func newRig[TTx any](t testing.TB, r rigOf[TTx]) rig {
@@ -157,7 +161,9 @@ func rigOnSQLite(db *sql.DB, client *messaging.Client, options messagingriver.Op
 	return rigOf[*sql.Tx]{of, func(ctx context.Context) (*sql.Tx, func() error, func() error, error) {
 		tx, err := db.BeginTx(ctx, nil)
 		return tx, tx.Commit, tx.Rollback, err
-	}, riversqlite.New(db), db}, err
+	}, riversqlite.New(db), db, func(client *messaging.Client, options messagingriver.Options) (*messagingriver.Outbox[*sql.Tx], error) {
+		return messagingriver.NewSQLite(db, client, options)
+	}}, err
 }
 
 func rigOnPostgres(pool *pgxpool.Pool, client *messaging.Client, options messagingriver.Options) (rigOf[pgx.Tx], error) {
@@ -165,7 +171,9 @@ func rigOnPostgres(pool *pgxpool.Pool, client *messaging.Client, options messagi
 	return rigOf[pgx.Tx]{of, func(ctx context.Context) (pgx.Tx, func() error, func() error, error) {
 		tx, err := pool.Begin(ctx)
 		return tx, func() error { return tx.Commit(ctx) }, func() error { return tx.Rollback(ctx) }, err
-	}, riverpgxv5.New(pool), stdlib.OpenDBFromPool(pool)}, err
+	}, riverpgxv5.New(pool), stdlib.OpenDBFromPool(pool), func(client *messaging.Client, options messagingriver.Options) (*messagingriver.Outbox[pgx.Tx], error) {
+		return messagingriver.NewPostgres(pool, client, options)
+	}}, err
 }
 
 func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, messages ...messaging.Message) (int, error) {
@@ -351,6 +359,14 @@ func (r rigOf[TTx]) dump(ctx context.Context) (string, error) {
 		}
 	}
 	return all.String(), nil
+}
+
+func (r rigOf[TTx]) another(t testing.TB, client *messaging.Client, options messagingriver.Options) rig {
+	t.Helper()
+	var err error
+	r.Outbox, err = r.open(client, options)
+	require.NoError(t, err)
+	return r
 }
 
 func (r rigOf[TTx]) pool() *sql.DB { return r.db }

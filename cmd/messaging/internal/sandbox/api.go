@@ -99,7 +99,7 @@ func (s *Sandbox) perform(w http.ResponseWriter, r *http.Request, act operation)
 		return
 	}
 	call := &request{Request: r, w: w, values: r.URL.Query()}
-	if equal(r.Header.Get(tokenHeader), s.page) && r.Header.Get("Authorization") == "" {
+	if equal(r.Header.Get(tokenHeader), s.page) {
 		act = s.recorded(act)
 	}
 	response, err := act(s, call)
@@ -239,41 +239,20 @@ func (s *Sandbox) postClock(r *request) (any, error) {
 	return s.readSettings(), err
 }
 
-// FaultKind is a fault as the API lists it.
-type FaultKind struct {
-	Name     string `json:"name"`
-	What     string `json:"what"`
-	Go       string `json:"go"` // the function of package messagingtest
-	Verdict  string `json:"verdict"`
-	InLedger bool   `json:"inLedger"`
-}
-
 func (s *Sandbox) listFaults() any {
-	kinds, rules := []FaultKind{}, []faultRule{}
-	for _, k := range faultKinds() {
-		kinds = append(kinds, FaultKind{k.Name, k.What, k.Go, k.Verdict, k.InLedger})
-	}
+	rules := []faultRule{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.expire(time.Now())
 	for _, rule := range s.faults.rules {
 		rules = append(rules, *rule)
 	}
-	return map[string]any{"faults": kinds, "rules": rules}
+	return map[string]any{"faults": faultKinds(), "rules": rules}
 }
 
 type faultsBody struct {
-	Fault     string                `json:"fault,omitempty"`
-	Faults    []string              `json:"faults,omitempty"`
-	N         int                   `json:"n,omitempty"`
-	Share     float64               `json:"share,omitempty"`
-	Duration  string                `json:"duration,omitempty"`
-	Capacity  int                   `json:"capacity,omitempty"`
-	Delay     string                `json:"delay,omitempty"`  // of slow, or Retry-After of a status
-	Status    int                   `json:"status,omitempty"` // of status-after and page
-	To        string                `json:"to,omitempty"`
-	Channel   messagingtest.Channel `json:"channel,omitempty"`
-	Operation string                `json:"operation,omitempty"`
+	Fault string `json:"fault"` // or several, of the rule
+	faultRule
 }
 
 func (s *Sandbox) postFaults(r *request) (any, error) {
@@ -284,10 +263,7 @@ func (s *Sandbox) postFaults(r *request) (any, error) {
 	if body.Fault != "" {
 		body.Faults = append(body.Faults, body.Fault)
 	}
-	err = s.inject(faultRule{
-		Faults: body.Faults, Left: body.N, Share: body.Share, Duration: body.Duration, Capacity: body.Capacity, Delay: body.Delay, Status: body.Status,
-		To: body.To, Channel: body.Channel, Operation: body.Operation,
-	})
+	err = s.inject(body.faultRule)
 	return s.listFaults(), err
 }
 

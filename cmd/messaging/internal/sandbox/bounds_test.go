@@ -187,16 +187,19 @@ func TestMemoryIsBoundedInBytes(t *testing.T) { //nolint:paralleltest // it meas
 		request := &http.Request{Method: method, URL: u, RequestURI: target, Host: "127.0.0.1", Header: http.Header{"Accept": {line[:3]}}, Body: http.NoBody}
 		r.serve(w, request.WithContext(t.Context()))
 	}
+	held := func() uint64 {
+		var now runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&now)
+		return now.HeapAlloc
+	}
 	for i := range 1200 {
 		get(fmt.Sprintf("/%d/%s?text=%s", i, long[:450_000], long[450_000:]))
 	}
+	assert.Less(t, held(), uint64(200<<20), "what is kept of them")
 	for i := range 1100 {
 		get(fmt.Sprintf("/short/%d", i))
 	}
-	var after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	t.Logf("%d MiB", after.HeapAlloc>>20)
-	assert.Less(t, after.HeapAlloc, uint64(200<<20))
+	assert.Less(t, held(), uint64(200<<20), "and when others have come")
 	r.exchange(2300)
 }

@@ -38,7 +38,7 @@ type conversationsView struct {
 	Earlier, Later string
 	Newest         string     // the URL of the end, if it is not here
 	Total          int        // messages of the program, ever
-	Window         string     // how long anything but a template can be sent, by chat app 2
+	Window         string     // until when anything but a template can be sent, by chat app 2
 	IsClosed       bool       // it is over
 	At             string     // the ID of the entry to show
 	Selected       *entryView // by default the last
@@ -76,9 +76,7 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := conversationsView{
 		Query: clip(q.Get("q"), 200), Channel: q.Get("only"), Is: q.Get("is"), page: s.root,
-		reader: r.Header.Get(readerHeader), Outcomes: []string{
-			outcomeDelivered, outcomeRead, outcomeFailed, outcomeUnreachable, outcomeLate,
-		},
+		reader: r.Header.Get(readerHeader), Outcomes: []string{"delivered", "read", "failed", "unreachable", "late"},
 	}
 	v.search = newSearch(v.Query, v.Is)
 	s.mu.Lock()
@@ -87,8 +85,8 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	if e := s.book.byID[q.Get("message")]; open == nil && e != nil { // a link to a message is enough
 		open = s.book.conversations[e.key()]
 	}
-	if v.Gone = q.Get("message") != "" && s.book.byID[q.Get("message")] == nil; !v.Gone && open == nil && len(s.book.conversations) == 1 {
-		v.Lone = true
+	v.Gone = q.Get("message") != "" && s.book.byID[q.Get("message")] == nil
+	if v.Lone = len(q) == 0 && len(s.book.conversations) == 1; v.Lone {
 		open, _ = s.book.recent.Front().Value.(*conversation)
 	}
 	page, _ := strconv.Atoi(q.Get("page"))
@@ -183,8 +181,8 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 	}
 	v.Picked, v.Total = picked != nil, c.sent
 	if c.Channel == messagingtest.ChannelChatApp2 {
-		left := chatWindow - s.now().Sub(c.wrote())
-		v.IsClosed, v.Window = left <= 0, short(left)
+		end := c.wrote().Add(chatWindow)
+		v.IsClosed, v.Window = !s.now().Before(end), end.Format("Monday, 15:04")
 	}
 	entries := s.shownPart(v, c, picked, q)
 	reactions := map[string][]string{}

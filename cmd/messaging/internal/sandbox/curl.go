@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,26 +11,29 @@ import (
 
 // curl returns a command that makes the request again, with the secrets as variables.
 func (x *Exchange) curl(base string) string {
+	skipped := []string{"host", "content-length", "accept-encoding", "user-agent", "connection"}
+	header := slices.DeleteFunc(slices.Clone(x.RequestHeader), func(h Header) bool { return slices.Contains(skipped, strings.ToLower(h.Name)) })
+	return curlCommand(x.Method, x.target(base), header, x.RequestBody)
+}
+
+// curlCommand returns a command that makes a request.
+func curlCommand(method, target string, header []Header, body string) string {
 	var b strings.Builder
-	b.WriteString("curl -i")
-	if x.Method != http.MethodGet {
-		b.WriteString(" -X " + shellQuote(x.Method))
+	b.WriteString("curl ")
+	if isPost := method == http.MethodPost && body != ""; !isPost && method != http.MethodGet {
+		b.WriteString("-X " + shellQuote(method) + " ")
 	}
-	for _, h := range x.RequestHeader {
-		switch strings.ToLower(h.Name) {
-		case "host", "content-length", "accept-encoding", "user-agent", "connection":
-			continue
-		}
+	b.WriteString(shellWord(target))
+	for _, h := range header {
+		line := shellQuote(h.Name + ": " + h.Value)
 		if strings.Contains(h.Value, masked) {
-			b.WriteString(` \` + "\n  -H \"" + doubleQuoted(h.Name+": "+strings.ReplaceAll(h.Value, masked, "\x00")) + `"`)
-			continue
+			line = `"` + doubleQuoted(h.Name+": "+strings.ReplaceAll(h.Value, masked, "\x00")) + `"`
 		}
-		b.WriteString(" \\\n  -H " + shellQuote(h.Name+": "+h.Value))
+		b.WriteString(" \\\n  -H " + line)
 	}
-	if x.RequestBody != "" {
-		b.WriteString(" \\\n  --data-raw " + shellQuote(x.RequestBody))
+	if body != "" {
+		b.WriteString(" \\\n  --data-raw " + shellQuote(body))
 	}
-	b.WriteString(" \\\n  " + shellQuote(x.target(base)))
 	return b.String()
 }
 

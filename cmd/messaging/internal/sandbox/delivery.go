@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptrace"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -20,14 +17,17 @@ type outcomeChoice struct {
 	After time.Duration
 }
 
-// The outcomes, by the names of the page and the API.
-const (
-	outcomeDelivered   = "delivered"
-	outcomeRead        = "read"
-	outcomeFailed      = "failed"
-	outcomeUnreachable = "unreachable"
-	outcomeLate        = "late" // delivered after its lifetime
-)
+// outcomes returns what may become of a message, by the names of the page and the API.
+func outcomes() map[string]func(after time.Duration) messagingtest.Outcome {
+	always := func(o messagingtest.Outcome) func(time.Duration) messagingtest.Outcome {
+		return func(time.Duration) messagingtest.Outcome { return o }
+	}
+	return map[string]func(time.Duration) messagingtest.Outcome{
+		"delivered": messagingtest.DeliverAfter, "read": always(messagingtest.Read()), "failed": always(messagingtest.FailDelivery()),
+		"unreachable": always(messagingtest.Unreachable()),
+		"late":        func(d time.Duration) messagingtest.Outcome { return messagingtest.DeliverLate(cmp.Or(d, time.Minute)) },
+	}
+}
 
 // maxAdvance keeps the clock within dates that every program can read.
 const maxAdvance = 10 * 365 * 24 * time.Hour
@@ -39,30 +39,16 @@ var (
 	errClock   = errors.New("the clock is ten years ahead: a reset of all turns it back")
 )
 
-func (c outcomeChoice) check() error {
-	known := []string{outcomeDelivered, outcomeRead, outcomeFailed, outcomeUnreachable, outcomeLate}
-	if !slices.Contains(known, c.Name) {
-		return errOutcome
+// outcome returns what the service does.
+func (c outcomeChoice) outcome() (o messagingtest.Outcome, err error) {
+	of := outcomes()[c.Name]
+	switch {
+	case of == nil:
+		return o, errOutcome
+	case c.After < 0 || c.After > maxAdvance:
+		return o, errAdvance
 	}
-	if c.After < 0 || c.After > maxAdvance {
-		return errAdvance
-	}
-	return nil
-}
-
-func (c outcomeChoice) outcome() messagingtest.Outcome {
-	switch c.Name {
-	case outcomeRead:
-		return messagingtest.Read()
-	case outcomeFailed:
-		return messagingtest.FailDelivery()
-	case outcomeUnreachable:
-		return messagingtest.Unreachable()
-	case outcomeLate:
-		return messagingtest.DeliverLate(cmp.Or(c.After, time.Minute))
-	default:
-		return messagingtest.DeliverAfter(c.After)
-	}
+	return of(c.After), nil
 }
 
 // outcomeKey is for whom an outcome was chosen.
@@ -73,14 +59,15 @@ type outcomeKey struct {
 
 // outcomeFor returns what was chosen for a recipient on a channel. The caller holds mu.
 func (s *Sandbox) outcomeFor(channel messagingtest.Channel, recipient string) outcomeChoice {
-	return cmp.Or(s.outcomes[outcomeKey{channel, peerKey(recipient)}], outcomeChoice{Name: outcomeDelivered})
+	return cmp.Or(s.outcomes[outcomeKey{channel, peerKey(recipient)}], outcomeChoice{Name: "delivered"})
 }
 
 // setDelivery sets what becomes of messages to a recipient from now on: of SMS, of those of the chat apps, or of all if the
 // channel is empty.
 func (s *Sandbox) setDelivery(channel messagingtest.Channel, recipient string, choice outcomeChoice) error {
 	const maxOutcomes = 20_000
-	if err := choice.check(); err != nil {
+	outcome, err := choice.outcome()
+	if err != nil {
 		return err
 	}
 	if channel != "" && channelName(channel) == "" {
@@ -101,7 +88,7 @@ func (s *Sandbox) setDelivery(channel messagingtest.Channel, recipient string, c
 		}
 	}
 	if channel != sms {
-		s.service.SetDelivery(recipient, choice.outcome())
+		s.service.SetDelivery(recipient, outcome)
 	}
 	s.note("POST deliveries", deliveryBody{Channel: channel, To: recipient, Outcome: choice.Name, After: choice.After.String()})
 	s.live.notify("")
@@ -110,13 +97,11 @@ func (s *Sandbox) setDelivery(channel messagingtest.Channel, recipient string, c
 
 // setOutcome sets what becomes of one message from now on.
 func (s *Sandbox) setOutcome(id string, choice outcomeChoice) error {
-	if err := choice.check(); err != nil {
-		return err
-	}
-	if !s.service.SetOutcome(id, choice.outcome()) {
+	outcome, err := choice.outcome()
+	if err == nil && !s.service.SetOutcome(id, outcome) {
 		return errNoSuchMessage
 	}
-	return nil
+	return err
 }
 
 // advance moves the clock.
@@ -213,45 +198,24 @@ func (s *Sandbox) callOptions() []messagingtest.ReceiveOption {
 
 // reportDelivery calls the callback URL of a message, and returns the calls.
 func (s *Sandbox) reportDelivery(ctx context.Context, id string, state messagingtest.DeliveryState, opts ...messagingtest.ReceiveOption) []*Call {
-	ctx, header := traced(ctx)
-	replies := s.service.ReportDelivery(ctx, id, string(state), append(opts, s.callOptions()...)...)
 	mask := s.mask
 	s.mu.Lock()
 	if e := s.book.byID[id]; e != nil && e.Sent != nil {
 		mask = mask.with(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
 	}
 	s.mu.Unlock()
-	return s.called(id, string(state), mask, replies, header())
-}
-
-// traced returns a context in which requests leave their header, and a function that returns it. All requests of one delivery
-// have the same.
-func traced(ctx context.Context) (context.Context, func() http.Header) {
-	var mu sync.Mutex
-	var header http.Header
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaderField: func(name string, values []string) {
-		mu.Lock()
-		defer mu.Unlock()
-		if header == nil {
-			header = http.Header{}
-		}
-		header[name] = slices.Clone(values)
-	}})
-	return ctx, func() http.Header {
-		mu.Lock()
-		defer mu.Unlock()
-		return header.Clone()
-	}
+	replies := s.service.ReportDelivery(ctx, id, string(state), append(opts, s.callOptions()...)...)
+	return s.called(id, string(state), mask, replies)
 }
 
 // called takes down the calls of a webhook for an entry, and returns them.
-func (s *Sandbox) called(id, about string, mask masker, replies []messagingtest.Reply, header http.Header) []*Call {
+func (s *Sandbox) called(id, about string, mask masker, replies []messagingtest.Reply) []*Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.book.byID[id]
 	calls := []*Call{}
 	for _, reply := range replies {
-		x := s.outgoing(reply, about, mask, header)
+		x := s.outgoing(reply, about, mask)
 		call := &Call{
 			About: about, URL: x.URL, Status: x.Status, Millis: x.Millis, Try: x.Try, Error: x.Error, At: x.At, Exchange: x.ID,
 		}
@@ -332,14 +296,13 @@ func (s *Sandbox) deliver(ctx context.Context, id string, opts ...messagingtest.
 	e.pending++
 	s.mu.Unlock()
 	s.live.notify("")
-	ctx, header := traced(ctx)
 	replies := s.service.Receive(ctx, target, callback, append(opts, s.callOptions()...)...)
-	return s.called(id, aboutAnswer, s.mask.with(target, nil), replies, header()), nil
+	return s.called(id, aboutAnswer, s.mask.with(target, nil), replies), nil
 }
 
 // tell lets the service know that a recipient has written, though there is no webhook to call.
 func (s *Sandbox) tell(callback messagingtest.Callback) {
-	ended, cancel := context.WithCancel(s.ctx)
+	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	s.service.Receive(ended, "http://127.0.0.1", callback)
 }

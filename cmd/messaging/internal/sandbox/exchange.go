@@ -130,7 +130,7 @@ func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
 }
 
 // outgoing takes down a call of a webhook. The caller holds mu.
-func (s *Sandbox) outgoing(reply messagingtest.Reply, about string, mask masker, sent http.Header) *Exchange {
+func (s *Sandbox) outgoing(reply messagingtest.Reply, about string, mask masker) *Exchange {
 	s.serial++
 	x := &Exchange{
 		ID: s.serial, At: reply.At.Add(s.advanced), Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt,
@@ -141,10 +141,9 @@ func (s *Sandbox) outgoing(reply messagingtest.Reply, about string, mask masker,
 	}
 	if r := reply.Request; r != nil {
 		x.Method, x.URL = r.Method, mask.url(r.URL.String())
-		if sent == nil { // nothing was written
-			sent = r.Header
-		}
-		x.RequestHeader = mask.header(sent)
+		header := r.Header.Clone()
+		header.Set("Host", r.URL.Host)
+		x.RequestHeader = mask.header(header)
 		x.RequestBody = mask.body(r.Header.Get("Content-Type"), clip(reply.RequestBody, maxRead))
 		x.RequestSize = len(reply.RequestBody)
 	}

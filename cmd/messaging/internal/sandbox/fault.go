@@ -13,15 +13,17 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// A faultKind is a way in which a request can go wrong, with what a correct client concludes. Its name is the same on the page, in
+// A FaultKind is a way in which a request can go wrong, with what a correct client concludes. Its name is the same on the page, in
 // the API, in traffic and on the terminal.
-type faultKind struct {
-	Name, What string
-	Go         string // the function of package messagingtest
-	InLedger   bool
-	Verdict    string // of a correct client
-	Needs      string // what it takes: "delay" or "retryAfter", a duration, or "status"
-	fault      func(*faultRule) messagingtest.Fault
+type FaultKind struct {
+	Name     string `json:"name"`
+	What     string `json:"what"`
+	Go       string `json:"go"` // the function of package messagingtest
+	InLedger bool   `json:"inLedger"`
+	Verdict  string `json:"verdict"` // of a correct client
+	Needs    string `json:"-"`       // what it takes: "delay" or "retryAfter", a duration, or "status"
+
+	fault func(*faultRule) messagingtest.Fault
 }
 
 // The verdicts, in the words of the client.
@@ -35,14 +37,14 @@ const (
 const faultOverload = "status-429"
 
 // faultKinds returns all faults, in the order of the page.
-func faultKinds() []faultKind {
+func faultKinds() []FaultKind {
 	none := func(f func() messagingtest.Fault) func(*faultRule) messagingtest.Fault {
 		return func(*faultRule) messagingtest.Fault { return f() }
 	}
 	status := func(code int) func(*faultRule) messagingtest.Fault {
 		return func(r *faultRule) messagingtest.Fault { return messagingtest.Status(code, r.delay) }
 	}
-	return []faultKind{
+	return []FaultKind{
 		{
 			"accept-then-drop", "Processes the message, then resets the connection without a response.", "AcceptThenDrop",
 			true, verdictUnknown, "", none(messagingtest.AcceptThenDrop),
@@ -108,11 +110,11 @@ func faultKinds() []faultKind {
 	}
 }
 
-func faultNamed(name string) (faultKind, bool) {
+func faultNamed(name string) (FaultKind, bool) {
 	kinds := faultKinds()
-	i := slices.IndexFunc(kinds, func(k faultKind) bool { return k.Name == name })
+	i := slices.IndexFunc(kinds, func(k FaultKind) bool { return k.Name == name })
 	if i < 0 {
-		return faultKind{}, false
+		return FaultKind{}, false
 	}
 	return kinds[i], true
 }
@@ -148,6 +150,7 @@ type faultRules struct {
 const (
 	maxFaultRequests = 100_000
 	maxFaultRules    = 100
+	maxFaults        = 20 // of one rule
 	maxFaultDelay    = time.Hour
 	maxFaultDuration = 24 * time.Hour
 	maxCapacity      = 100_000
@@ -159,52 +162,48 @@ func (f *faultRule) check(now time.Time) error {
 	if len(f.Faults) == 0 && f.Capacity > 0 {
 		f.Faults = []string{faultOverload}
 	}
-	if len(f.Faults) == 0 {
-		return errors.New("fault is missing: name one, such as accept-then-drop")
-	}
+	takesStatus := false
 	for _, name := range f.Faults {
-		if _, ok := faultNamed(name); !ok {
+		kind, ok := faultNamed(name)
+		if !ok {
 			return fmt.Errorf("there is no fault %q: GET faults lists them", clip(name, 40))
 		}
+		takesStatus = takesStatus || kind.Needs == "status"
 	}
-	var err error
-	if f.delay, err = parseDuration("delay", f.Delay); err != nil {
+	var err, wrong error
+	f.delay, err = parseDuration("delay", f.Delay)
+	lasts, lastsErr := parseDuration("duration", f.Duration)
+	if err = cmp.Or(err, lastsErr); err != nil {
 		return err
 	}
-	if f.delay < 0 || f.delay > maxFaultDelay {
-		return fmt.Errorf("delay must be from 0 to %v", maxFaultDelay)
-	}
-	lasts, err := parseDuration("duration", f.Duration)
-	switch {
-	case err != nil:
-		return err
-	case lasts < 0 || lasts > maxFaultDuration:
-		return fmt.Errorf("duration must be up to %v, such as 30s", maxFaultDuration)
-	case f.Left < 0 || f.Left > maxFaultRequests:
-		return fmt.Errorf("n must be from 1 to %d", maxFaultRequests)
-	case f.Share < 0 || f.Share > 1:
-		return errors.New("share must be above 0 and up to 1")
-	case f.Capacity < 0 || f.Capacity > maxCapacity:
-		return fmt.Errorf("capacity must be from 1 to %d requests in a second", maxCapacity)
-	case f.Left == 0 && f.Share == 0 && f.Capacity == 0 && lasts == 0:
-		return errors.New("n, share, duration or capacity is missing: how many requests meet the fault")
-	case f.Left > 0 && (f.Share > 0 || f.Capacity > 0 || lasts > 0), f.Share > 0 && f.Capacity > 0:
-		return errors.New("n stands alone; share and capacity exclude each other")
-	case f.Status != 0 && (f.Status < http.StatusInternalServerError || f.Status > maxStatus):
-		return fmt.Errorf("status must be from 500 to %d", maxStatus)
-	case f.Status != 0 && !slices.ContainsFunc(f.Faults, func(name string) bool { k, _ := faultNamed(name); return k.Needs == "status" }):
-		return errors.New("status is for status-after and page")
-	case f.Channel != "" && channelName(f.Channel) == "":
-		return errChannel
-	case f.Operation != "" && !slices.Contains(operationNames(), f.Operation):
-		return errors.New("operation must be one of " + strings.Join(operationNames(), ", "))
-	case len(f.To) > maxName:
-		return errors.New("to is too long for a recipient")
+	for _, rule := range []struct {
+		isBroken bool
+		says     string
+	}{
+		{len(f.Faults) == 0, "fault is missing: name one, such as accept-then-drop"},
+		{len(f.Faults) > maxFaults, "faults must be at most " + itoa(maxFaults)},
+		{f.delay < 0 || f.delay > maxFaultDelay, "delay must be from 0 to " + maxFaultDelay.String()},
+		{lasts < 0 || lasts > maxFaultDuration, "duration must be up to " + maxFaultDuration.String() + ", such as 30s"},
+		{f.Left < 0 || f.Left > maxFaultRequests, "n must be from 1 to " + itoa(maxFaultRequests)},
+		{f.Share < 0 || f.Share > 1, "share must be above 0 and up to 1"},
+		{f.Capacity < 0 || f.Capacity > maxCapacity, "capacity must be from 1 to " + itoa(maxCapacity) + " requests in a second"},
+		{f.Left == 0 && f.Share == 0 && f.Capacity == 0 && lasts == 0, "n, share, duration or capacity is missing: how many requests meet the fault"},
+		{f.Left > 0 && (f.Share > 0 || f.Capacity > 0 || lasts > 0), "n stands alone"},
+		{f.Share > 0 && f.Capacity > 0, "share and capacity exclude each other"},
+		{f.Status != 0 && (f.Status < http.StatusInternalServerError || f.Status > maxStatus), "status must be from 500 to " + itoa(maxStatus)},
+		{f.Status != 0 && !takesStatus, "status is for status-after and page"},
+		{f.Channel != "" && channelName(f.Channel) == "", errChannel.Error()},
+		{f.Operation != "" && !slices.Contains(operationNames(), f.Operation), "operation must be one of " + strings.Join(operationNames(), ", ")},
+		{len(f.To) > maxName, "to is too long for a recipient"},
+	} {
+		if rule.isBroken && wrong == nil {
+			wrong = errors.New(rule.says)
+		}
 	}
 	if lasts > 0 {
 		f.until = now.Add(lasts)
 	}
-	return nil
+	return wrong
 }
 
 // Scope says in words which requests a rule is about, or "".
@@ -263,7 +262,7 @@ func (f *faultRules) expire(now time.Time) {
 }
 
 // choose returns the fault of a request. Rules for the next requests come before the others.
-func (f *faultRules) choose(operation, to string, now time.Time) (faultKind, *faultRule, bool) {
+func (f *faultRules) choose(operation, to string, now time.Time) (FaultKind, *faultRule, bool) {
 	f.expire(now)
 	for _, isNext := range []bool{true, false} {
 		for _, r := range f.rules {
@@ -274,7 +273,7 @@ func (f *faultRules) choose(operation, to string, now time.Time) (faultKind, *fa
 			}
 		}
 	}
-	return faultKind{}, nil, false
+	return FaultKind{}, nil, false
 }
 
 // byRecipient reports whether a rule is about one recipient: then the body of a request is read first.

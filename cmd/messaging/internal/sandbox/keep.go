@@ -160,8 +160,11 @@ func (s *Sandbox) enterMessage(r record) {
 func (s *Sandbox) seed() {
 	var sent []messagingtest.Sent
 	for e := s.book.entries.Front(); e != nil; e = e.Next() {
-		if entry, _ := e.Value.(*entry); entry.Sent != nil {
+		switch entry, _ := e.Value.(*entry); {
+		case entry.Sent != nil:
 			sent = append(sent, *entry.Sent)
+		case s.now().Sub(entry.At) < chatWindow:
+			s.tell(entry.Answer.callback(entry.ID, entry.At))
 		}
 	}
 	s.service.Seed(sent...)

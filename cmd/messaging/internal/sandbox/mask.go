@@ -28,16 +28,17 @@ type masker struct {
 }
 
 func newMasker(service *messagingtest.Server, t *table.Table) masker {
-	names := `api[_-]?key|api[_-]?secret|(?:access|auth)[_-]?token|token|key|(?:client[_-]?)?secret|passw(?:or)?d|signature|sig`
-	headers := `key|secret|token|auth|password|cookie|signature`
+	known := []string{`api[_-]?key|api[_-]?secret|(?:access|auth)[_-]?token|token|key|(?:client[_-]?)?secret|passw(?:or)?d|signature|sig`}
+	headers := []string{`key|secret|token|auth|password|cookie|signature`}
 	for _, name := range []string{t.Auth.Token.Header, t.Auth.KeyPair.Key, t.Auth.KeyPair.Secret} {
 		if name != "" {
-			names += "|" + regexp.QuoteMeta(name) + "|" + regexp.QuoteMeta(name[strings.LastIndexByte(name, '.')+1:])
-			headers += "|^" + regexp.QuoteMeta(name) + "$"
+			known = append(known, regexp.QuoteMeta(name), regexp.QuoteMeta(name[strings.LastIndexByte(name, '.')+1:]))
+			headers = append(headers, "^"+regexp.QuoteMeta(name)+"$")
 		}
 	}
+	names := strings.Join(known, "|")
 	m := masker{
-		headers: regexp.MustCompile(`(?i)` + headers), params: regexp.MustCompile(`(?i)^(?:` + names + `)$`),
+		headers: regexp.MustCompile(`(?i)` + strings.Join(headers, "|")), params: regexp.MustCompile(`(?i)^(?:` + names + `)$`),
 		members: regexp.MustCompile(`(?i)("(?:` + names + `)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)`),
 	}
 	for _, secret := range []string{service.Token, service.APIKey, service.APISecret} {

@@ -152,10 +152,9 @@ func (s *Sandbox) getMessages(r *request) (any, error) {
 	}
 	var found []Message
 	isMissing, dropped := false, 0
-	var others []string
 	_, err := s.until(r.Context(), wait, func() bool {
 		isMissing = q.after != "" && s.book.byID[q.after] == nil
-		found, dropped, others = s.find(q), s.book.dropped, s.book.newest()
+		found, dropped = s.find(q), s.book.dropped
 		return isMissing || len(found) > 0
 	})
 	switch {
@@ -164,15 +163,17 @@ func (s *Sandbox) getMessages(r *request) (any, error) {
 	case isMissing:
 		return nil, errCursor
 	case wait > 0 && len(found) == 0:
-		return nil, tooLate("no such message came", wait, "the newest are", others)
+		return nil, tooLate("no such message came", wait, "the newest are", s.newest())
 	}
 	return map[string]any{"messages": found, "dropped": dropped}, nil
 }
 
 // newest describes the latest messages and answers, the newest first.
-func (b *book) newest() (all []string) {
+func (s *Sandbox) newest() (all []string) {
 	const enough = 5
-	for at := b.entries.Back(); at != nil && len(all) < enough; at = at.Prev() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at := s.book.entries.Back(); at != nil && len(all) < enough; at = at.Prev() {
 		e, _ := at.Value.(*entry)
 		all = append(all, e.describe())
 	}
@@ -186,12 +187,10 @@ func (s *Sandbox) getMessage(r *request) (any, error) {
 		return nil, err
 	}
 	var m Message
-	var others []string
 	isThere := false
 	isReached, err := s.until(r.Context(), wait, func() bool {
 		e := s.book.byID[r.PathValue("id")]
 		if isThere = e != nil; !isThere {
-			others = s.book.newest()
 			return false
 		}
 		m = s.message(e)
@@ -205,7 +204,7 @@ func (s *Sandbox) getMessage(r *request) (any, error) {
 	case isReached:
 		return m, nil
 	case wait > 0 && !isThere:
-		return nil, tooLate("no such message came", wait, "the newest are", others)
+		return nil, tooLate("no such message came", wait, "the newest are", s.newest())
 	case !isThere:
 		return nil, errNoSuchMessage
 	case wait > 0:
@@ -227,26 +226,42 @@ func (s *Sandbox) getCalls(r *request) (any, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	isMeant := func(e *entry, c *Call) bool {
+		return (message == "" || e.ID == message) && (about == "" || c.About == about) && (status == 0 || c.Status == status)
+	}
 	var found []WebhookCall
-	var others []string
 	_, err := s.until(r.Context(), wait, func() bool {
-		found, others = []WebhookCall{}, nil
-		for at := s.book.entries.Front(); at != nil; at = at.Next() {
-			e, _ := at.Value.(*entry)
-			for _, c := range e.Calls {
-				isMeant := (message == "" || e.ID == message) && (about == "" || c.About == about) && (status == 0 || c.Status == status)
-				if isMeant && c.Exchange > after {
-					found = append(found, WebhookCall{e.ID, *c})
-				} else if c.Exchange > after {
-					others = append(others, fmt.Sprintf("%s → %s for %s", c.About, cmp.Or(c.Error, itoa(c.Status)), e.ID))
-				}
-			}
-		}
+		found = s.book.calls(after, isMeant)
 		return len(found) > 0
 	})
 	if err == nil && wait > 0 && len(found) == 0 {
-		err = tooLate("no such call was made", wait, "others are", others[max(0, len(others)-5):])
+		err = tooLate("no such call was made", wait, "others are", s.otherCalls(after))
 	}
 	slices.SortFunc(found, func(a, b WebhookCall) int { return a.Exchange - b.Exchange })
 	return map[string]any{"calls": window(found, after > 0, limit)}, err
+}
+
+// calls returns the calls after one that are meant.
+func (b *book) calls(after int, isMeant func(*entry, *Call) bool) []WebhookCall {
+	found := []WebhookCall{}
+	for at := b.entries.Front(); at != nil; at = at.Next() {
+		e, _ := at.Value.(*entry)
+		for _, c := range e.Calls {
+			if c.Exchange > after && isMeant(e, c) {
+				found = append(found, WebhookCall{e.ID, *c})
+			}
+		}
+	}
+	return found
+}
+
+// otherCalls describes the calls after one.
+func (s *Sandbox) otherCalls(after int) (all []string) {
+	const enough = 5
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.book.calls(after, func(*entry, *Call) bool { return true }) {
+		all = append(all, fmt.Sprintf("%s → %s for %s", c.About, cmp.Or(c.Error, itoa(c.Status)), c.Message))
+	}
+	return all[max(0, len(all)-enough):]
 }

@@ -46,10 +46,7 @@ func (s *Sandbox) parsePages() *template.Template {
 		"reply":      func(c *conversationView, kind AnswerKind) Answer { return c.reply(kind) },
 		"tap":        tap,
 		"title":      title,
-		"deliveryTo": func(c *conversationView, outcome string) map[string]string {
-			return map[string]string{"channel": c.Channel, "to": c.Peer, "outcome": outcome}
-		},
-		"object":     func(pairs ...string) map[string]string { return pairMap(pairs) },
+		"object":     object,
 		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
 		"setting":    func(name string, on bool) map[string]bool { return map[string]bool{name: on} },
 		"operations": operationNames,
@@ -67,7 +64,8 @@ func key(parts ...string) string {
 	return strconv.FormatUint(hash.Sum64(), 36)
 }
 
-func pairMap(pairs []string) map[string]string {
+// object returns the members of a JSON object, given as names and values.
+func object(pairs ...string) map[string]string {
 	m := map[string]string{}
 	for pair := range slices.Chunk(pairs, 2) {
 		m[pair[0]] = pair[1]
@@ -82,13 +80,12 @@ func static(w http.ResponseWriter, r *http.Request) {
 		"script.js": script, "events.js": script, "style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml",
 	}
 	name := r.PathValue("name")
-	text, err := web.ReadFile("web/" + name)
-	if types[name] == "" || err != nil {
+	if types[name] == "" {
 		failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
 		return
 	}
 	w.Header().Set("Content-Type", types[name])
-	_, _ = w.Write(text)
+	http.ServeFileFS(w, r, web, "web/"+name)
 }
 
 // A frame is what every page has.
@@ -192,7 +189,7 @@ func (s *Sandbox) pageConnect(w http.ResponseWriter, r *http.Request) {
 }
 
 type faultsView struct {
-	Kinds    []faultKind
+	Kinds    []FaultKind
 	Rules    []ruleView
 	Settings Settings
 	Recent   []Exchange

@@ -178,7 +178,7 @@ func TestKeepRestoresSettings(t *testing.T) {
 	require.NoError(t, err)
 	s := box.Sandbox()
 	require.NoError(t, s.advance(time.Hour))
-	require.NoError(t, s.setDelivery("", ana, outcomeChoice{Name: outcomeFailed}))
+	require.NoError(t, s.setDelivery("", ana, outcomeChoice{Name: "failed"}))
 	_, err = s.patchSettings(newCall([]byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
 		"webhooks":{"sms":"http://127.0.0.1:1/kept","chatapp1":"http://127.0.0.1:1/kept"}}`)))
 	require.NoError(t, err)
@@ -319,7 +319,7 @@ func TestWindow(t *testing.T) {
 		assert.Equal(t, http.StatusBadRequest, send(text))
 		assert.Equal(t, http.StatusOK, send(template))
 		r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","text":"Yes"}`, nil)
-		contains(t, r.page(page), "Inside the 24-hour window for 24h")
+		contains(t, r.page(page), "Inside the 24-hour window until "+time.Now().Add(24*time.Hour).Format("Monday, "))
 		assert.Equal(t, http.StatusOK, send(text))
 		r.api(http.MethodPost, "clock", `{"advance":"25h"}`, nil)
 		contains(t, r.page(page), "Outside the 24-hour window")
@@ -328,6 +328,23 @@ func TestWindow(t *testing.T) {
 		r.api(http.MethodPatch, "settings", `{"refuseClosed":false}`, nil)
 		assert.Equal(t, http.StatusOK, send(text))
 	}
+}
+
+// TestWindowAfterARestart: what the page says and what the service does agree.
+func TestWindowAfterARestart(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "kept")
+	box, err := New(Config{Keep: file})
+	require.NoError(t, err)
+	_, _, err = box.Sandbox().answer(t.Context(), Answer{Channel: messagingtest.ChannelChatApp2, From: ana, Text: "Hi"})
+	require.ErrorIs(t, err, errNoWebhook)
+	_, err = box.Sandbox().patchSettings(newCall([]byte(`{"refuseClosed":true}`)))
+	require.NoError(t, err)
+	require.NoError(t, box.Close())
+	r := newRig(t, Config{Keep: file})
+	contains(t, r.page("?channel=chatapp2&to=639171234567"), "Inside the 24-hour window")
+	status, text := r.do(http.MethodPost, "/chatapp2/send", `{"messaging_product":"whatsapp","to":"`+ana+`","type":"text","text":{"body":"Hi"}}`)
+	assert.Equal(t, http.StatusOK, status, text)
 }
 
 // TestReaderKeepsTheWindow: while somebody reads, newer messages do not push the lines away.

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"html/template"
 	"maps"
@@ -107,11 +106,6 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	return s, nil
 }
 
-// newIdentity returns the identity of a sandbox with fresh credentials.
-func newIdentity() identity {
-	return identity{root: Root, key: rand.Text(), secret: rand.Text(), page: rand.Text(), bounds: defaultBounds()}
-}
-
 // close ends calls of webhooks, and closes the service and the file.
 func (s *Sandbox) close() error {
 	s.resetting.Lock()
@@ -160,7 +154,8 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 		s.add(e)
 		if m.Channel == messagingtest.ChannelSMS && m.State == "" {
 			// The service has no delivery of SMS of its own accord. Changes brings the state.
-			s.service.SetOutcome(m.ID, s.outcomeFor(m.Channel, m.To).outcome())
+			outcome, _ := s.outcomeFor(m.Channel, m.To).outcome() // it was checked
+			s.service.SetOutcome(m.ID, outcome)
 		}
 		say = fmt.Sprintf("New message to %s by %s", clip(m.To, maxName), channelName(m.Channel))
 		s.log.message(e)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -26,52 +27,51 @@ func (s *Sandbox) recorded(act operation) operation {
 	return func(_ *Sandbox, r *request) (any, error) {
 		body, err := io.ReadAll(http.MaxBytesReader(r.w, r.Body, maxRequest))
 		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body)) // which repeats the error
-		if err != nil {
-			return act(s, r)
+		about := document.Parse(body)
+		s.mu.Lock()
+		var concerns []*entry
+		for _, id := range []string{about.At("message").Text(), r.PathValue("id")} {
+			if e := s.book.byID[id]; e != nil {
+				concerns = append(concerns, e)
+			}
 		}
-		response, err := act(s, r)
-		if err == nil {
-			s.record(r, body, response)
+		s.mu.Unlock()
+		response, actErr := act(s, r)
+		if err == nil && actErr == nil {
+			s.record(step{method: r.Method, path: strings.TrimPrefix(r.URL.Path, Root), body: string(body)}, about, concerns, response)
 		}
-		return response, err
+		return response, actErr
 	}
 }
 
-// record adds a step.
-func (s *Sandbox) record(r *request, body []byte, response any) {
+// record adds a step that concerns these messages.
+func (s *Sandbox) record(next step, about document.Node, concerns []*entry, response any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := step{method: r.Method, path: strings.TrimPrefix(r.URL.Path, Root), body: string(body)}
-	about := formNode(body)
 	switch next.path {
 	case "scenario":
 		return
 	case "seen":
-		from := about.At("from").Text()
-		if c := s.book.conversation(messagingtest.Channel(about.At("channel").Text()), about.At("to").Text(), from); c != nil {
+		channel := messagingtest.Channel(about.At("channel").Text())
+		if c := s.book.conversation(channel, about.At("to").Text(), about.At("from").Text()); c != nil {
 			s.awaited(c.last())
 		}
 		return
-	}
-	for _, id := range []string{about.At("message").Text(), r.PathValue("id")} {
-		name := s.awaited(s.book.byID[id])
-		if name != "" {
-			next.body = strings.ReplaceAll(next.body, strconv.Quote(id), `"`+name+`"`)
-			next.path = strings.ReplaceAll(next.path+"/", "/"+id+"/", "/"+name+"/")
-			next.path = strings.TrimSuffix(next.path, "/")
-		}
-	}
-	if answer, ok := response.(map[string]any); ok && next.path == "replies" {
+	case "replies":
+		answer, _ := response.(map[string]any)
 		next.id, _ = answer["id"].(string)
+	}
+	for _, e := range concerns {
+		if name := s.awaited(e); name != "" {
+			next.body = strings.ReplaceAll(next.body, strconv.Quote(e.ID), `"`+name+`"`)
+			next.path = strings.TrimSuffix(strings.ReplaceAll(next.path+"/", "/"+e.ID+"/", "/"+name+"/"), "/")
+		}
 	}
 	s.addStep(next)
 }
 
 // awaited returns the name of a message, and adds a step that waits for it unless there is one. The caller holds mu.
 func (s *Sandbox) awaited(e *entry) (name string) {
-	if e == nil {
-		return ""
-	}
 	path := pageURL("messages", "channel", string(e.Channel), "to", e.peer)
 	for _, known := range s.scenario {
 		if known.id == e.ID {
@@ -130,7 +130,8 @@ func (s *Sandbox) scenarioCode() (ways []way) {
 			"scenario-js", "JavaScript", scriptBegin, quoted, " + ", " + ", "const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n",
 		},
 	} {
-		code := d.begin
+		var code strings.Builder
+		code.WriteString(d.begin)
 		for i, step := range s.scenario {
 			line := d.call
 			for _, later := range s.scenario[i+1:] {
@@ -139,11 +140,10 @@ func (s *Sandbox) scenarioCode() (ways []way) {
 				}
 			}
 			name := strings.Trim(step.name, "\x00")
-			code += strings.NewReplacer(
-				"NAME", name, "METHOD", d.quote(step.method), "PATH", d.text(step.path), "BODY", d.text(step.body),
-			).Replace(line)
+			written := strings.NewReplacer("NAME", name, "METHOD", d.quote(step.method), "PATH", d.text(step.path), "BODY", d.text(step.body))
+			code.WriteString(written.Replace(line))
 		}
-		ways = append(ways, way{d.id, d.name, code})
+		ways = append(ways, way{d.id, d.name, code.String()})
 	}
 	return ways
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,7 +124,7 @@ func (s *Sandbox) conclusion(x *Exchange) string {
 		what := ""
 		switch {
 		case later.Operation == x.Operation && isSame:
-			what, ids = "sent it again", append(ids[:len(ids):len(ids)], later.requestIDs...)
+			what, ids = "sent it again", append(slices.Clip(ids), later.requestIDs...)
 		case later.Operation == sectionList && later.asksFor(x):
 			what = "looked it up"
 		}

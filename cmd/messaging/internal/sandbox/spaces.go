@@ -20,8 +20,7 @@ type Spaces struct {
 	config Config
 
 	mu     sync.Mutex
-	main   *Sandbox
-	others map[string]*space
+	spaces map[string]*space // by name; the sandbox that is always there has none
 	closed bool
 }
 
@@ -50,128 +49,111 @@ var spaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // New starts a sandbox. The caller closes it. The error is of the file to keep messages in.
 func New(config Config) (*Spaces, error) {
 	config.Token = cmp.Or(config.Token, keptToken(config.Keep), rand.Text())
-	s := &Spaces{config: config, others: map[string]*space{}}
-	var err error
-	if s.main, err = newSandbox(config, newIdentity(), s); err != nil {
+	s := &Spaces{config: config, spaces: map[string]*space{}}
+	_, err := s.start(identity{root: Root, key: rand.Text(), secret: rand.Text(), page: rand.Text(), bounds: defaultBounds()})
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
+// start starts a sandbox. The caller holds mu, if somebody else can.
+func (s *Spaces) start(who identity) (*Sandbox, error) {
+	config := s.config
+	if who.space != "" {
+		config.Keep = ""
+	}
+	opened, err := newSandbox(config, who, s)
+	if err != nil {
+		return nil, err
+	}
+	s.spaces[who.space] = &space{Sandbox: opened, used: time.Now()}
+	return opened, nil
+}
+
 // Close ends calls of webhooks, and closes all services and the file.
-func (s *Spaces) Close() error {
+func (s *Spaces) Close() (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	for _, other := range s.others {
-		_ = other.close() // it has no file
+	for _, each := range s.spaces {
+		err = errors.Join(err, each.close())
 	}
-	return s.main.close()
+	return err
 }
 
 // Messages returns how many messages programs have sent, in the sandbox and in the spaces that there are.
-func (s *Spaces) Messages() int {
+func (s *Spaces) Messages() (sent int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sent := s.main.sent()
-	for _, other := range s.others {
-		sent += other.sent()
+	for _, each := range s.spaces {
+		each.mu.Lock()
+		sent += each.book.sent
+		each.mu.Unlock()
 	}
 	return sent
-}
-
-func (s *Sandbox) sent() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.book.sent
 }
 
 // Sandbox returns the one that is always there.
 func (s *Spaces) Sandbox() *Sandbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.main
+	return s.spaces[""].Sandbox
 }
 
 // named returns a space, and makes it if mayMake. The empty name is the sandbox that is always there.
 func (s *Spaces) named(name string, mayMake bool) (*Sandbox, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if name == "" {
-		return s.main, nil
-	}
-	if !spaceName.MatchString(name) {
+	if name != "" && !spaceName.MatchString(name) {
 		return nil, errSpaceName
 	}
-	if other := s.others[name]; other != nil {
-		other.used = time.Now()
-		return other.Sandbox, nil
+	if known := s.spaces[name]; known != nil {
+		known.used = time.Now()
+		return known.Sandbox, nil
 	}
 	if !mayMake || s.closed {
 		return nil, errNoSuchSpace
 	}
-	if len(s.others) >= maxSpaces && !s.makeRoom() {
+	if len(s.spaces) > maxSpaces && !s.makeRoom() {
 		return nil, errSpaces
 	}
-	return s.open(name, rand.Text())
+	main := s.spaces[""]
+	return s.start(identity{
+		space: name, root: Root + "spaces/" + name + "/", key: main.key, secret: main.secret, page: rand.Text(), bounds: spaceBounds(),
+	})
 }
 
 // makeRoom ends the space that was not used for the longest time, and reports false if all are in use. The caller holds mu.
 func (s *Spaces) makeRoom() bool {
 	oldest := ""
-	for name, other := range s.others {
-		if time.Since(other.used) > spaceQuiet && !other.live.isWatched() && (oldest == "" || other.used.Before(s.others[oldest].used)) {
+	for name, each := range s.spaces {
+		isIdle := name != "" && time.Since(each.used) > spaceQuiet && !each.live.isWatched()
+		if isIdle && (oldest == "" || each.used.Before(s.spaces[oldest].used)) {
 			oldest = name
 		}
 	}
 	if oldest == "" {
 		return false
 	}
-	_ = s.others[oldest].close() // it has no file
-	delete(s.others, oldest)
+	_ = s.spaces[oldest].close() // it has no file
+	delete(s.spaces, oldest)
 	return true
-}
-
-// open starts a space. The caller holds mu.
-func (s *Spaces) open(name, page string) (*Sandbox, error) {
-	config := s.config
-	config.Keep = ""
-	opened, err := newSandbox(config, identity{
-		space: name, root: Root + "spaces/" + name + "/", key: s.main.key, secret: s.main.secret, page: page, bounds: spaceBounds(),
-	}, s)
-	if err != nil {
-		return nil, err
-	}
-	s.others[name] = &space{Sandbox: opened, used: time.Now()}
-	return opened, nil
 }
 
 // renew starts a sandbox anew, as it was when it started, with the same credentials.
 func (s *Spaces) renew(old *Sandbox) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return errNoSuchSpace
+	if now := s.spaces[old.space]; s.closed || now == nil || now.Sandbox != old {
+		return errNoSuchSpace // it has ended, or somebody else renewed it
 	}
-	if old != s.main {
-		if other := s.others[old.space]; other == nil || other.Sandbox != old {
-			return nil // somebody else did
-		}
-		_ = old.close() // it has no file
-		_, err := s.open(old.space, old.page)
-		return err
-	}
-	if old.close() != nil {
+	if old.close() != nil || old.config.Keep != "" && os.Truncate(old.config.Keep, 0) != nil {
 		return errKeep
 	}
-	if s.config.Keep != "" && os.Truncate(s.config.Keep, 0) != nil {
+	if _, err := s.start(old.identity); err != nil {
 		return errKeep
 	}
-	renewed, err := newSandbox(s.config, old.identity, s)
-	if err != nil {
-		return errKeep
-	}
-	s.main = renewed
 	return nil
 }
 
@@ -179,12 +161,12 @@ func (s *Spaces) renew(old *Sandbox) error {
 func (s *Spaces) end(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	other := s.others[name]
-	if other == nil {
+	each := s.spaces[name]
+	if each == nil || name == "" {
 		return false
 	}
-	_ = other.close() // it has no file
-	delete(s.others, name)
+	_ = each.close() // it has no file
+	delete(s.spaces, name)
 	return true
 }
 
@@ -200,10 +182,12 @@ func (s *Spaces) list() []Space {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := []Space{}
-	for name, other := range s.others {
-		other.mu.Lock()
-		all = append(all, Space{name, other.root, other.book.entries.Len()})
-		other.mu.Unlock()
+	for name, each := range s.spaces {
+		if name != "" {
+			each.mu.Lock()
+			all = append(all, Space{name, each.root, each.book.entries.Len()})
+			each.mu.Unlock()
+		}
 	}
 	slices.SortFunc(all, func(a, b Space) int { return strings.Compare(a.Name, b.Name) })
 	return all

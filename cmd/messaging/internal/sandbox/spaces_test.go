@@ -94,7 +94,7 @@ func TestSpacesAreBounded(t *testing.T) {
 	status, _ := r.do(http.MethodGet, Root+"messages", "", spaceHeader, "one-more")
 	assert.Equal(t, http.StatusServiceUnavailable, status)
 	r.spaces.mu.Lock()
-	r.spaces.others["space-7"].used = time.Now().Add(-2 * spaceQuiet)
+	r.spaces.spaces["space-7"].used = time.Now().Add(-2 * spaceQuiet)
 	r.spaces.mu.Unlock()
 	_, err = r.spaces.named("one-more", true)
 	require.NoError(t, err, "one that nobody uses gives way")

@@ -39,7 +39,7 @@ func (s *Sandbox) start(r *http.Request) *startView {
 	target := v.Base + request.URL.RequestURI()
 	header := headerOf(request)
 	v.Ways = []way{
-		{"curl", "curl", curlStart(request.Method, target, header, body)},
+		{"curl", "curl", curlCommand(request.Method, target, header, body)},
 		{"go", "Go", s.goStart(v.Base, v.Token)},
 		{"python", "Python", pythonStart(request.Method, target, header, body)},
 		{"node", "Node", nodeStart(request.Method, target, header, body)},
@@ -103,20 +103,6 @@ func headerOf(r *http.Request) []Header {
 	}
 	slices.SortFunc(lines, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
 	return lines
-}
-
-func curlStart(method, target string, header []Header, body string) string {
-	var b strings.Builder
-	b.WriteString("curl ")
-	if method != http.MethodPost {
-		b.WriteString("-X " + method + " ")
-	}
-	b.WriteString(shellWord(target))
-	for _, h := range header {
-		b.WriteString(" \\\n  -H " + shellQuote(h.Name+": "+h.Value))
-	}
-	b.WriteString(" \\\n  --data-raw " + shellQuote(body))
-	return b.String()
 }
 
 func (s *Sandbox) goStart(base, token string) string {

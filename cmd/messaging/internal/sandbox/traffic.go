@@ -41,13 +41,10 @@ func (s *Sandbox) pageTraffic(w http.ResponseWriter, r *http.Request) {
 		v.Filters = append(v.Filters, filterView{name, pageURL(v.Page, "only", only, "q", v.Query), v.Only == only})
 	}
 	wanted := newSearch(v.Query, "")
-	before := parsePositive(q.Get("before"))
+	before, _ := strconv.Atoi(q.Get("before"))
+	chosen, _ := strconv.Atoi(q.Get("exchange"))
 	s.mu.Lock()
 	for _, x := range slices.Backward(s.traffic.all) {
-		if itoa(x.ID) == q.Get("exchange") {
-			shown := s.shown(x)
-			v.Selected = &shown
-		}
 		if before > 0 && x.ID >= before || v.Only != "" && x.Direction != v.Only && (v.Only != "failed" || !x.isFailure()) {
 			continue
 		}
@@ -59,7 +56,7 @@ func (s *Sandbox) pageTraffic(w http.ResponseWriter, r *http.Request) {
 			v.Exchanges = append(v.Exchanges, shown)
 		}
 	}
-	if x := s.traffic.byID[parsePositive(q.Get("exchange"))]; v.Selected == nil && x != nil {
+	if x := s.traffic.byID[chosen]; x != nil {
 		shown := s.shown(x)
 		v.Selected = &shown
 	}
@@ -73,13 +70,4 @@ func (s *Sandbox) pageTraffic(w http.ResponseWriter, r *http.Request) {
 		v.Curl = v.Selected.curl("http://" + r.Host)
 	}
 	s.render(w, r, http.StatusOK, "traffic", "Traffic", v)
-}
-
-// parsePositive returns a number of a query, or 0.
-func parsePositive(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
 }

@@ -179,14 +179,17 @@
   }, true);
 
   // Drafts belong to their conversations, and survive a reload.
-  function draftOf(form) { return "sandbox-draft:" + root + form.dataset.draft; }
+  function draft(form, text) {
+    const key = "sandbox-draft:" + root + form.dataset.draft;
+    try {
+      if (text) sessionStorage.setItem(key, text);
+      else if (text === "") sessionStorage.removeItem(key);
+      return sessionStorage.getItem(key) ?? "";
+    } catch { return ""; } // private mode
+  }
   function saveDraft() {
     const form = $("form[data-draft]");
-    if (!form) return;
-    try {
-      if ($("textarea", form).value) sessionStorage.setItem(draftOf(form), $("textarea", form).value);
-      else sessionStorage.removeItem(draftOf(form));
-    } catch { /* private mode */ }
+    if (form) draft(form, $("textarea", form).value);
   }
   function restoreDraft() {
     const form = $("form[data-draft]");
@@ -194,7 +197,7 @@
     const field = $("textarea", form);
     if (form.dataset.draft !== field.draftOf) {
       field.draftOf = form.dataset.draft;
-      try { field.value = sessionStorage.getItem(draftOf(form)) ?? ""; } catch { field.value = ""; }
+      field.value = draft(form);
       grow(field);
     }
     enable();
@@ -358,7 +361,7 @@
       field.value = text;
       grow(field);
     }
-    try { sessionStorage.setItem(draftOf(form), text); } catch { /* private mode */ }
+    draft(form, text);
   }
 
   function fields(form) {

@@ -1,0 +1,120 @@
+// Command campaign sends an SMS to each recipient of a CSV file, once, however often it is killed and started again. Who writes STOP
+// gets none. It ends when all are sent, and writes what became of them to results.csv. The folder of its argument has recipients.csv,
+// with the columns number and text.
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
+	"github.com/messaging-service/messaging-go/webhook/conversations"
+)
+
+const name = "spring"
+
+func main() {
+	if err := run(context.Background(), os.Args[len(os.Args)-1], messagingriver.Options{}); err != nil {
+		log.Fatalln("campaign:", err)
+	}
+}
+
+func run(ctx context.Context, folder string, options messagingriver.Options) error {
+	db, err := sql.Open("sqlite", folder+"/campaign.db?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	book, bookErr := conversations.New(ctx, db, conversations.Options{})
+	client, clientErr := messaging.NewClientFromEnv(messaging.WithGuard(func(ctx context.Context, m messaging.Outgoing) error {
+		err := book.Allow(ctx, conversations.Outbound{Channel: m.Channel.String(), From: m.From, To: m.To})
+		if err != nil && !errors.Is(err, conversations.ErrOptedOut) {
+			err = errors.Join(err, messaging.RetryLater(time.Second)) // the database was away
+		}
+		return err
+	}))
+	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", os.Getenv("CAMPAIGN_SECRET")))
+	outbox, outboxErr := messagingriver.NewSQLite(db, client, options)
+	if err = errors.Join(bookErr, clientErr, hooksErr, outboxErr); err != nil {
+		return err
+	}
+	server := &http.Server{Addr: os.Getenv("CAMPAIGN_ADDRESS"), ReadHeaderTimeout: time.Second, Handler: hooks.SMS(
+		func(ctx context.Context, m webhook.SMSMessage) error {
+			return book.Note(ctx, nil, conversations.Inbound{Channel: "sms", From: m.From, To: m.To, Text: m.Text, At: m.ReceivedAt})
+		})}
+	go func() { log.Println(server.ListenAndServe()) }()
+	defer server.Close()
+	config := &river.Config{}
+	err = errors.Join(outbox.Migrate(ctx), outbox.AddTo(config), load(ctx, filepath.Join(folder, "recipients.csv"), db, outbox))
+	worker, workerErr := river.NewClient(riversqlite.New(db), config)
+	if err = errors.Join(err, workerErr); err != nil {
+		return err
+	}
+	err = worker.Start(ctx)
+	for open := -1; open != 0 && err == nil; time.Sleep(time.Second) {
+		err = db.QueryRowContext(ctx, "SELECT COUNT(*) FROM messaging_outbox WHERE state IN ('waiting', 'sending', 'unknown')").Scan(&open)
+		fmt.Println(open, "left")
+	}
+	return errors.Join(err, worker.Stop(ctx), results(ctx, filepath.Join(folder, "results.csv"), db))
+}
+
+// load enqueues the messages of a file that are not known yet: the reference ID tells.
+func load(ctx context.Context, path string, db *sql.DB, outbox *messagingriver.Outbox[*sql.Tx]) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	var messages []messaging.Message
+	for _, row := range rows[1:] {
+		messages = append(messages, sms.Message{From: "ACME", To: row[0], Text: row[1], ReferenceID: name + "-" + row[0]})
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	options := messagingriver.InsertOptions{Campaign: name, Priority: messagingriver.Bulk, Expire: 24 * time.Hour}
+	if _, err = outbox.InsertMany(ctx, tx, messages, options); err == nil {
+		err = tx.Commit()
+	}
+	return err
+}
+
+// results writes what became of each message.
+func results(ctx context.Context, path string, db *sql.DB) error {
+	rows, err := db.QueryContext(ctx, "SELECT reference, state, problem FROM messaging_outbox WHERE campaign = $1 ORDER BY reference", name)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for reference, state, problem := "", "", ""; err == nil && rows.Next(); {
+		err = errors.Join(rows.Scan(&reference, &state, &problem), csv.NewWriter(file).WriteAll([][]string{{reference, state, problem}}))
+	}
+	return errors.Join(err, rows.Err())
+}
