@@ -39,8 +39,7 @@ var (
 	// ErrNotFound: HTTP 404 or 410, a code of that class, or SMS.Find found no row.
 	ErrNotFound = errors.New("messaging: not found")
 	// ErrNotListed: SMS.Find got a whole response of the service, and no row was in it; its error matches ErrNotFound too. Errors of
-	// SMS.SendOnce, SMS.Settle and SMS.SendAll match it if that was so after the window of the SettlePolicy. It does not prove that the
-	// service has no such message. An HTTP 404, which may mean a wrong base URL, does not match it.
+	// SMS.SendOnce, SMS.Settle and SMS.SendAll match it if that was so after the window of the SettlePolicy. It proves nothing.
 	ErrNotListed = errors.New("messaging: not listed")
 	// ErrFilterIgnored: SMS.Find got only rows of other messages, so nothing is known of the one it looked for; or all rows of a listing
 	// contradict its options.

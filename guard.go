@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,11 +73,8 @@ func (c *core) guard(channel Channel, call *wire.Call) transport.Guard {
 		return nil
 	}
 	m := Outgoing{
-		Channel: channel, From: textOf(call, "from"), To: recipientOf(call), ReferenceID: call.ReferenceID, Kind: kindOf(call),
-		Template: templateOf(call),
-	}
-	if channel == ChannelChatApp1 {
-		m.From = textOf(call, "channel")
+		Channel: channel, From: cmp.Or(textOf(call, "from"), textOf(call, "channel")), To: recipientOf(call),
+		ReferenceID: call.ReferenceID, Kind: kindOf(call), Template: templateOf(call),
 	}
 	return func(ctx context.Context, asked int) error {
 		m.Asked = asked

@@ -20,6 +20,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/internal/channeltest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -37,6 +38,17 @@ func (g *asked) guard(_ context.Context, m messaging.Outgoing) error {
 }
 
 func accepting() *troubled { return &troubled{status: 200, body: `{"id":"m1"}`} }
+
+func TestGuardSeesMessagesOfEveryChannel(t *testing.T) {
+	for i, channel := range channeltest.Channels() {
+		var g asked
+		_, err := channel.Send(t.Context(), accepting().client(t, messaging.WithGuard(g.guard)), chatNumber, "Hi", "order-17")
+		require.NoError(t, err)
+		g.all[0].From = ""
+		want := messaging.Outgoing{Channel: messaging.Channels()[i], To: chatNumber, ReferenceID: "order-17", Kind: "text", Asked: 1}
+		assert.Equal(t, []messaging.Outgoing{want}, g.all)
+	}
+}
 
 func TestGuardSeesTheMessage(t *testing.T) {
 	var g asked

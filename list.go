@@ -43,7 +43,7 @@ import (
 // While messages are being sent, rows move between pages. One that moves to the next page is yielded once. One that moves to a page that
 // was read already is missed: sort by a column that does not change, ascending, or set CreatedBefore.
 func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Transaction, error] {
-	pages := s.filtered(ctx, options)
+	pages := s.pages(ctx, options, true)
 	return func(yield func(sms.Transaction, error) bool) {
 		for page, err := range pages {
 			if err != nil {
@@ -73,7 +73,7 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 // If rows cannot be read in full, Pages yields the page, with what could be read of them, and a joined error of *RowErrors: the
 // first 20, and how many more there are.
 func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Page, error] {
-	pages := s.filtered(ctx, options)
+	pages := s.pages(ctx, options, true)
 	return func(yield func(sms.Page, error) bool) {
 		for page, err := range pages {
 			if err != nil {
@@ -95,34 +95,6 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 			if !yield(p, page.rowErrors()) {
 				return
 			}
-		}
-	}
-}
-
-// filtered yields pages. A filter is the service's word: a listing of which it dropped rows, and left none, ends with an error, so that
-// nobody takes it for an empty one. One that continues another may have had its rows there.
-func (s *SMSService) filtered(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
-	pages := s.pages(ctx, options)
-	return func(yield func(listPage, error) bool) {
-		kept, dropped := 0, 0
-		for page, err := range pages {
-			for i := range page.Transactions {
-				switch {
-				case page.Others[i]:
-				case page.contradicts(i):
-					dropped++
-				case !page.skips(i):
-					kept++
-				}
-			}
-			if !yield(page, err) {
-				return
-			}
-		}
-		if dropped > 0 && kept == 0 && options.After == "" {
-			const reason = "the service listed only rows that contradict the options: it does not filter as the contract says " +
-				"(sms.list.params)"
-			yield(listPage{}, s.listError(reason, ErrFilterIgnored))
 		}
 	}
 }
@@ -174,7 +146,7 @@ func (s *SMSService) search(ctx context.Context, referenceID string) (found look
 	var rowError error
 	const most = 100 // pages; a filter leaves one
 	pages := 0
-	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}) {
+	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}, false) {
 		if err != nil {
 			return lookup{}, err
 		}
@@ -228,6 +200,17 @@ func (p *listPage) skips(row int) bool {
 	return outside || p.Others[row] || p.repeated != nil && p.repeated[row] || p.contradicts(row)
 }
 
+// tally counts the rows that are yielded, and those that contradict the filters.
+func (p *listPage) tally(kept, dropped *int) {
+	for i := range p.Transactions {
+		if p.contradicts(i) {
+			*dropped++
+		} else if !p.skips(i) {
+			*kept++
+		}
+	}
+}
+
 // contradicts reports whether a row is not what was asked for. A member that the row does not have, or that cannot be compared, is no
 // contradiction.
 func (p *listPage) contradicts(row int) bool {
@@ -278,12 +261,14 @@ func (p listPage) rowErrors() error {
 	return errors.Join(all...)
 }
 
-// pages walks over the pages of a listing and sees to it that the walk ends.
-func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Seq2[listPage, error] {
+// pages walks over the pages of a listing and sees to it that the walk ends. A filter is the service's word: with isList, a listing whose
+// rows all contradict it ends with an error, so that nobody takes it for an empty one. One that continues another may have had rows there.
+func (s *SMSService) pages(ctx context.Context, options sms.ListOptions, isList bool) iter.Seq2[listPage, error] {
 	query, seen := s.firstPage(options)
 	meaning := s.core.smsList().codec.Status(options.Status)
 	return func(yield func(listPage, error) bool) {
 		tracker := newPageTracker(seen)
+		kept, dropped := 0, 0
 		for page, err := range s.fetch(ctx, query, options.PageSize, options.PagesAhead) {
 			if err != nil {
 				yield(listPage{}, err)
@@ -295,15 +280,22 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions) iter.Se
 				yield(listPage{}, s.listError(fault+paging))
 				return
 			}
+			page.tally(&kept, &dropped)
 			if !yield(page, nil) {
 				return
 			}
 			if page.Full != "" {
 				yield(listPage{}, s.listError(page.Full))
-			}
-			if page.Last {
 				return
 			}
+			if page.Last {
+				break
+			}
+		}
+		if isList && dropped > 0 && kept == 0 && options.After == "" {
+			const reason = "the service listed only rows that contradict the options: it does not filter as the contract says " +
+				"(sms.list.params)"
+			yield(listPage{}, s.listError(reason, ErrFilterIgnored))
 		}
 	}
 }

@@ -177,7 +177,7 @@ func WithAuth(auth Auth, channels ...Channel) Option {
 // for each attempt unless WithTimeout is given. The client is copied, never changed, and its idle connections are never
 // closed. Redirects are not followed, regardless of CheckRedirect.
 //
-// To add something to requests, use WithTransport. A Transport given here takes the place of the library's own, and with it of this:
+// To add something to requests, use WithTransport. A Transport given here replaces the library's own, and with it this:
 //
 //	                            the library's own transport         a Transport of yours
 //	HTTP version                HTTP/1.1                            its own. Over HTTP/2 a server that restarts leaves

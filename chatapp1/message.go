@@ -52,14 +52,13 @@ type Message struct {
 	// number of the contract's unit, by default seconds. 0 leaves it to the service. The specification states no bounds;
 	// services of this kind commonly accept from 15 or 30 seconds up to 24 hours or 14 days.
 	TTL time.Duration `json:"ttl"`
-	// Fallback is the SMS that the service sends if it cannot reach the recipient within the TTL; nil is none. The
-	// specification does not say that the message is then withdrawn: the recipient may get both, and both may be charged.
+	// Fallback is the SMS that the service sends if it cannot reach the recipient within the TTL; nil is none. The recipient may get
+	// both, and both may be charged: the specification does not say.
 	Fallback *sms.Fallback `json:"fallback"`
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
 	// anywhere after the host, and is passed on byte for byte.
 	CallbackURL string `json:"callbackURL"`
-	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt, on errors
-	// and in delivery reports, which are the only way to settle an unknown outcome.
+	// ReferenceID is the caller's own name for the message. It comes back in the Receipt, on errors and in delivery reports.
 	ReferenceID string `json:"referenceID"`
 }
 

@@ -77,12 +77,8 @@
 // Sending checks a message before anything leaves, and names each problem by its path, such as
 // Content.Action.Sections[1].Rows[3].Title. The tag "at" of a field says where its value stands in the platform's JSON, and after a
 // comma what holds for it, such as required (a field without it is optional, unless its documentation says otherwise), max=20 (at
-// most 20 characters, or the number 20) or oneof=a|b. Package internal/shape lists all rules.
-//
-// Exceeding a limit that the platform documents (a length, a count, a range, a set of words) is a problem too, unless the client
-// has messaging.WithLenientLimits. The limits are the ones documented in 2026.
-//
-// A raw part is sent as it is: it must be JSON, and not contradict what is known of its type.
+// most 20 characters, or the number 20) or oneof=a|b. Limits are those documented in 2026; messaging.WithLenientLimits skips them. A raw
+// part must be JSON, and not contradict what is known of its type.
 //
 // # JSON
 //

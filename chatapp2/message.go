@@ -35,9 +35,8 @@ type Message struct {
 	CallbackData string
 	// Marketing says how a marketing template is treated. The zero value leaves it to the platform.
 	Marketing Marketing
-	// Fallback is the SMS that the service sends if delivery over chat app 2 fails or the TTL passes; nil is none. The
-	// specification does not say in which cases it applies, nor that the message is then withdrawn: the recipient may get both,
-	// and both may be charged.
+	// Fallback is the SMS that the service sends if delivery over chat app 2 fails or the TTL passes; nil is none. The recipient may get
+	// both, and both may be charged: the specification does not say.
 	Fallback *sms.Fallback
 	// TTL is how long the service tries before the Fallback applies: a whole number of the contract's unit, by default seconds. 0 leaves
 	// it to the service. The platform has lifetimes from 30 seconds to 30 days, by the category of a template.
@@ -45,8 +44,7 @@ type Message struct {
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
 	// anywhere after the host, and is passed on byte for byte.
 	CallbackURL string
-	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt, on errors
-	// and in delivery reports, which are the only way to settle an unknown outcome.
+	// ReferenceID is the caller's own name for the message. It comes back in the Receipt, on errors and in delivery reports.
 	ReferenceID string
 	// Extra holds further members of the message by name, such as bid_spec, category or recipient_identity_key_hash. A value is
 	// anything that encoding/json encodes. A name that the message or the contract uses is rejected.
@@ -82,15 +80,12 @@ func (m Message) recipient() (to, user string) {
 func isUserID(id string) bool {
 	const upper, digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
 	country, rest, _ := strings.Cut(id, ".")
-	number, isParent := strings.CutPrefix(rest, "ENT.")
-	switch {
-	case len(country) != 2 || strings.Trim(country, upper) != "":
-		return false
-	case isParent:
-		return number != "" && strings.Trim(number, digits) == ""
-	default:
-		return rest != "" && len(rest) <= 128 && strings.Trim(rest, upper+strings.ToLower(upper)+digits) == ""
+	allowed := upper + strings.ToLower(upper) + digits
+	if number, isParent := strings.CutPrefix(rest, "ENT."); isParent {
+		rest, allowed = number, digits
 	}
+	isCountry := len(country) == 2 && strings.Trim(country, upper) == ""
+	return isCountry && rest != "" && len(rest) <= 128 && strings.Trim(rest, allowed) == ""
 }
 
 // LogValue logs the reference ID, the type of the content and the TTL. It leaves out recipient and content.

@@ -15,7 +15,7 @@ import (
 // callback does not carry it.
 //
 // A message arrives in parameters, or as JSON in the shape of the platform: in a parameter or as the body, alone or in an
-// envelope. Parameters win over JSON, field by field. JSON that a person may have typed is a text: docs/webhooks.md has the rule.
+// envelope. Parameters win over JSON, field by field. JSON that a person may have typed is a text.
 type ChatMessage struct {
 	// Callback is the callback that brought the message, such as CallbackChatApp1.
 	Callback Callback `json:"callback,omitzero"`

@@ -13,14 +13,6 @@ import (
 // Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Product, Order, System,
 // Edit, Revoke, RequestWelcome or Unknown. In a message of this package it is never nil and never a pointer.
 //
-//	switch c := m.Content.(type) {
-//	case webhook.Text:
-//		fmt.Println(c.Body)
-//	case webhook.Media:
-//		fmt.Println(c.Kind, c.URL)
-//	default: // nothing is lost: see m.Params and m.JSON
-//	}
-//
 // Text, Media and Location are read from parameters or from JSON in the shape of the platform, the others from JSON alone. The tags
 // "platform" name the members of that JSON, the tags "json" those of storage.
 //

@@ -173,12 +173,9 @@ func foldStatus(raw string) string { return strings.ToLower(strings.TrimSpace(ra
 //
 //	callback, err := hooks.DeliveryURL("https://shop.example.com/hooks/dlr")
 //
-// The URL holds placeholders of the contract, such as %s, which the service replaces. They are raw text that package net/url
-// cannot parse: pass the URL on byte for byte, as sms.Message.CallbackURL does. Under a contract without placeholders, whose service adds
-// parameters by itself, it holds none.
-//
-// The first secret of WithSecret is added in front, and the one of WithPathSecret takes the place of {name} in the path. The rest
-// of base stays as it is, and a parameter that base has already is not added again.
+// The URL holds placeholders of the contract, such as %s, which the service replaces and package net/url cannot parse: pass it on byte for
+// byte. The first secret of WithSecret is added in front, and the one of WithPathSecret takes the place of {name} in the path. A parameter
+// that base has already is not added again.
 //
 // It returns an error, without the URL, if base is not an absolute http or https URL or has a fragment, white space or a parameter
 // of WithSecret, or if the contract has placeholders, but for neither message ID nor reference ID.

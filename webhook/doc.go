@@ -12,13 +12,10 @@
 // A [Receiver] has two methods for each callback. One returns an http.Handler, for http.ServeMux or any other router; the other only
 // parses a request. [Callback] lists the callbacks.
 //
-// A first program needs this page, the Receiver, and the events that it handles. [Content] and the types of chat messages, storage,
-// [Observer] and the errors are for reference. The guide, docs/webhooks.md, covers every response and its status, what counts as a
-// duplicate, careless senders, JSON bodies, lists of events, stores of your own and other routers.
+// A first program needs this page, the Receiver, and the events that it handles. The guide is docs/webhooks.md.
 //
 // The names of parameters, the words of statuses and the placeholders are defaults of package contract, which WithContract changes.
-// Every event also has all of its parameters, under any name, and its raw query. The package imports only the standard library and
-// package contract, so a server that only receives does not link the client.
+// Every event also has all of its parameters, under any name. A server that only receives does not link the client.
 //
 // # What to return
 //

@@ -31,9 +31,9 @@ var (
 	ErrNoMessage error = &reason{http.StatusBadRequest, "neither message ID nor reference ID"}
 	// ErrSeveral: ParseSMS was called for a request that holds several messages. 500, so that the service calls again.
 	ErrSeveral error = &reason{http.StatusInternalServerError, "several events"}
-	// ErrMisdirected: an envelope of the platform holds events of another kind. Messages at a Delivery handler get a 400
-	// response, so that they are not lost. Statuses at a chat-app handler without WithStatuses get a 200 response, and so does an
-	// envelope with neither: the platform would call with it for 36 hours. The function of WithOnReject can read the body of the request.
+	// ErrMisdirected: an envelope of the platform holds events of another kind. 400 for messages at a Delivery handler, so that they are
+	// not lost; 200 for statuses at a chat-app handler without WithStatuses, and for an envelope with neither, with which the platform
+	// would call for 36 hours.
 	ErrMisdirected error = &reason{http.StatusBadRequest, "events of another kind"}
 	// ErrOtherField: an envelope of the platform holds messages in a field other than messages, such as standby, where another app
 	// answers, or history. 200. An answer to such a message could take over a conversation. [WithFields] reads them.

@@ -8,10 +8,9 @@ import (
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
-// A JSON body, or a parameter of a query or form that holds JSON, can hold several events, in a list at one of the paths that the contract
-// names. Each is then read like a body of its own: names and paths of parameters begin at the event, and what stands around the list
-// says nothing about it. A * in the path stands for each element of a list. What stands in such an element, beside the events in it, is a
-// parameter of each of them, whose name begins with the path up to the *.
+// A JSON body, or a parameter that holds JSON, can hold several events, in a list at one of the paths that the contract names. Each is then
+// read like a body of its own, and what stands around the list says nothing about it. A * in the path stands for each element of a list.
+// What stands in such an element, beside the events in it, is a parameter of each of them, whose name begins with the path up to the *.
 
 // eventsPath is a path of events, cut at each *.
 type eventsPath []*paths

@@ -11,9 +11,7 @@ import (
 )
 
 // Observer watches what a Receiver does, for traces and metrics; see [WithObserver]. It is used from many goroutines at once, and
-// before the response, so its methods should return at once. A panic in one of them is ignored.
-//
-// Nothing that it is told holds a number, a text, an ID or a secret.
+// before the response, so its methods should return at once. A panic in one of them is ignored. It is told no number, text, ID or secret.
 type Observer interface {
 	// StartEvent is called before a request is read, and again for each further event that it holds. The context that it returns
 	// is passed to EndEvent, and its values to the handle function. It must derive from ctx.

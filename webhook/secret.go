@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,7 +106,21 @@ func (c *callback) checkOrigin(r *http.Request, claimed *arrival) (arrival, erro
 		return arrival{}, err
 	}
 	claimed.shown = c.shown(r, claimed.proofs)
-	return c.withoutCopies(claimed), nil
+	clean := c.withoutCopies(claimed)
+	if !slices.Equal(clean.params, claimed.params) { // so the query is written again
+		query := make([]string, clean.inQuery)
+		for i, param := range clean.params[:clean.inQuery] {
+			query[i] = url.QueryEscape(param.Name) + "=" + url.QueryEscape(param.Value)
+		}
+		clean.query = strings.Join(query, "&")
+	}
+	isSplit := func(secret string) bool { // between parameters, or a name and its value
+		return isLong(secret) && strings.ContainsAny(secret, "&=") && clean.shown.cut(clean.query) != clean.query
+	}
+	if slices.ContainsFunc(clean.shown, isSplit) {
+		clean.query = ""
+	}
+	return clean, nil
 }
 
 func (c *callback) proofError(right bool, cause error) error {
@@ -139,7 +154,7 @@ func (c *callback) shown(r *http.Request, proofs []proof) (s shown) {
 // isLong reports whether a secret is so long that it is no part of another word by chance.
 func isLong(secret string) bool { return utf8.RuneCountInString(secret) >= 16 }
 
-// withoutCopies removes copies of secrets from parameters and from JSON.
+// withoutCopies removes copies of secrets from parameters and from JSON, not from the query, which checkOrigin has cleaned.
 func (c *callback) withoutCopies(a *arrival) arrival {
 	without := *a
 	isCopied := false
@@ -154,36 +169,7 @@ func (c *callback) withoutCopies(a *arrival) arrival {
 		without.params[i] = clean
 	}
 	without.object = a.shown.remove(without.object)
-	if isCopied {
-		without.query = c.cleanQuery(without.query, a.shown)
-	}
-	isSplit := func(secret string) bool { // between parameters, or a name and its value
-		return isLong(secret) && strings.ContainsAny(secret, "&=") && a.shown.cut(without.query) != without.query
-	}
-	if slices.ContainsFunc(a.shown, isSplit) {
-		without.query = ""
-	}
 	return without
-}
-
-// cleanQuery returns a query without the values of parameters that hold a copy of a secret, and without the names that do.
-func (c *callback) cleanQuery(query string, s shown) string {
-	var kept []string
-	isClosed := true
-	for at := 0; at < len(query); {
-		p := c.parameter(query[at:], isClosed)
-		isClosed = isClosed && !p.isOpen
-		whole := query[at : at+p.size]
-		if s.remove(p.value) != p.value {
-			name, _, _ := strings.Cut(whole, "=")
-			whole = name + "="
-		}
-		if s.cut(p.name) == p.name {
-			kept = append(kept, whole)
-		}
-		at += p.size + 1
-	}
-	return strings.Join(kept, "&")
 }
 
 // remove returns a value without copies of secrets. In JSON it removes them from strings, however they are escaped, and leaves valid JSON.

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// A Store remembers which events were handled (see [WithStore]). A [MemoryStore] serves one process. For several, package
-// webhook/sqlstore is a Store in PostgreSQL or SQLite. For another database, implement Store: docs/webhooks.md describes two designs,
-// and messagingtest.TestStore checks any store. A Store is called from many goroutines at once.
+// A Store remembers which events were handled (see [WithStore]). A [MemoryStore] serves one process, package webhook/sqlstore several.
+// messagingtest.TestStore checks a store of your own. A Store is called from many goroutines at once.
 //
 // A key has up to 100 characters: letters, digits, and dots within. It holds no secret, number or text.
 type Store interface {

@@ -102,6 +102,7 @@ func TestPage(t *testing.T) {
 	t.Run("touch, zoom and paper", func(t *testing.T) { testTouch(t, tab, command) })
 	t.Run("traffic and faults", func(t *testing.T) { testTrafficPage(t, tab, command) })
 	t.Run("twelve tabs", func(t *testing.T) { testTwelveTabs(t, tab, command) })
+	t.Run("no shared workers", func(t *testing.T) { testNoSharedWorkers(t, tab, command) })
 	t.Run("a reader of old lines", func(t *testing.T) { testReader(t, tab, command) })
 	t.Run("a tap", func(t *testing.T) { testTap(t, tab, command) })
 	t.Run("the only conversation", func(t *testing.T) { testOnlyConversation(t, tab, command) })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -51,6 +52,39 @@ func testTwelveTabs(t *testing.T, tab browser, command string) {
 	}
 	t.Logf("12 tabs load in %v, respond to 12 clicks in %v, and all show a message after %v",
 		loaded.Sub(began).Round(time.Millisecond), clicked.Sub(loaded).Round(time.Millisecond), time.Since(clicked).Round(time.Millisecond))
+}
+
+// testNoSharedWorkers has a browser in which tabs cannot share a stream of events: a tab that is hidden closes its own.
+func testNoSharedWorkers(t *testing.T, tab browser, command string) {
+	t.Helper()
+	b := startSandbox(t, command)
+	b.text(t, ana, "first")
+	next, cancel := chromedp.NewContext(tab)
+	defer cancel()
+	require.NoError(t, chromedp.Do(next))
+	_, err := chromedp.Call(next, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+		delete window.SharedWorker;
+		window.streams = 0;
+		const Stream = window.EventSource;
+		window.EventSource = class extends Stream {
+			constructor(url) { super(url); window.streams++; }
+			close() { super.close(); window.streams--; }
+		};`})
+	require.NoError(t, err)
+	view(t, next, 1440, 900, "light")
+	b.open(t, next, "/_sandbox/")
+	eventually(t, next, `window.streams === 1 && document.querySelector("#live").title === "Live"`)
+	hide := func(on bool) {
+		do(t, next, fmt.Sprintf(`Object.defineProperty(document, "hidden", { value: %t, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`, on))
+	}
+	hide(true)
+	eventually(t, next, `window.streams === 0`)
+	b.text(t, ana, "while hidden")
+	hide(false)
+	eventually(t, next, `window.streams === 1`)
+	eventually(t, next, `document.querySelector("#log").innerText.includes("while hidden")`)
+	b.text(t, ana, "in view")
+	eventually(t, next, `document.querySelector("#log").innerText.includes("in view")`)
 }
 
 // testReader reads an old line while 500 messages come.

@@ -38,20 +38,16 @@ func (s *Shapes) NewChecker(check func(*Checker, reflect.Value)) *Checker {
 
 // Value checks a value that stands in a field of this name, and all that is in it.
 func (c *Checker) Value(name string, v reflect.Value, rules string) {
-	from := len(c.Checks)
-	c.value(v, rules)
-	c.inside(name, from)
+	c.inside(name, func() { c.value(v, rules) })
 }
 
 // Field checks a text that stands in a field of this name.
-func (c *Checker) Field(name, text, rules string) {
-	from := len(c.Checks)
-	c.text(text, rules)
-	c.inside(name, from)
-}
+func (c *Checker) Field(name, text, rules string) { c.inside(name, func() { c.text(text, rules) }) }
 
-// inside puts the name of a value before the fields of its problems, which are those from a number on.
-func (c *Checker) inside(name string, from int) {
+// inside puts the name of a value before the fields of the problems that are found in it.
+func (c *Checker) inside(name string, find func()) {
+	from := len(c.Checks)
+	find()
 	for i := range c.Checks[from:] {
 		problem := &c.Checks[from+i]
 		if problem.Field != "" && problem.Field[0] != '[' {
@@ -81,10 +77,8 @@ func (c *Checker) value(v reflect.Value, rule string) {
 	case reflect.Map:
 		texts, _ := reflect.TypeAssert[map[string]string](v)
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
-			from := len(c.Checks)
-			c.text(key, "")
-			c.text(texts[key], "")
-			c.inside("["+strconv.Quote(key)+"]", from)
+			c.Field("["+strconv.Quote(key)+"]", key, "")
+			c.Field("["+strconv.Quote(key)+"]", texts[key], "")
 		}
 	case reflect.Struct:
 		if rule == "present" && v.IsZero() {
@@ -99,10 +93,8 @@ func (c *Checker) value(v reflect.Value, rule string) {
 
 func (c *Checker) fields(v reflect.Value) {
 	for _, f := range c.shapes.fields[v.Type()] {
-		from := len(c.Checks)
 		c.name = f.name
-		c.value(v.FieldByIndex(f.index), f.rules)
-		c.inside(f.name, from)
+		c.Value(f.name, v.FieldByIndex(f.index), f.rules)
 	}
 }
 
@@ -110,12 +102,8 @@ func (c *Checker) elements(v reflect.Value) {
 	outer := c.siblings
 	c.siblings = siblings{}
 	for i := range v.Len() {
-		from := len(c.Checks)
 		c.index = i
-		c.value(v.Index(i), "required")
-		if len(c.Checks) > from {
-			c.inside("["+strconv.Itoa(i)+"]", from)
-		}
+		c.Value("["+strconv.Itoa(i)+"]", v.Index(i), "required")
 	}
 	c.siblings = outer
 }

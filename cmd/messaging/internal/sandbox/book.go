@@ -53,15 +53,14 @@ type Reached struct {
 
 // A Call is one request to a webhook.
 type Call struct {
-	About    string        `json:"about"` // the state that it reports, or "answer"
-	URL      string        `json:"url"`   // without secrets
-	Status   int           `json:"status"`
-	Took     time.Duration `json:"-"`
-	Millis   float64       `json:"milliseconds"`
-	Try      int           `json:"try"`
-	Error    string        `json:"error,omitempty"`
-	At       time.Time     `json:"at"`
-	Exchange int           `json:"exchange,omitempty"`
+	About    string    `json:"about"` // the state that it reports, or "answer"
+	URL      string    `json:"url"`   // without secrets
+	Status   int       `json:"status"`
+	Millis   float64   `json:"milliseconds"`
+	Try      int       `json:"try"`
+	Error    string    `json:"error,omitempty"`
+	At       time.Time `json:"at"`
+	Exchange int       `json:"exchange,omitempty"`
 }
 
 // isFailure reports whether a message was not delivered, or the webhook did not take an answer.

@@ -38,7 +38,7 @@ type conversationsView struct {
 	Earlier, Later string
 	Newest         string     // the URL of the end, if it is not here
 	Total          int        // messages of the program, ever
-	Window         string     // how long anything but a template can be sent, by chat app 2
+	Window         string     // until when anything but a template can be sent, by chat app 2
 	IsClosed       bool       // it is over
 	At             string     // the ID of the entry to show
 	Selected       *entryView // by default the last
@@ -181,8 +181,8 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 	}
 	v.Picked, v.Total = picked != nil, c.sent
 	if c.Channel == messagingtest.ChannelChatApp2 {
-		left := chatWindow - s.now().Sub(c.wrote())
-		v.IsClosed, v.Window = left <= 0, short(left)
+		end := c.wrote().Add(chatWindow)
+		v.IsClosed, v.Window = !s.now().Before(end), end.Format("Monday, 15:04")
 	}
 	entries := s.shownPart(v, c, picked, q)
 	reactions := map[string][]string{}

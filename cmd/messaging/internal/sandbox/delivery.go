@@ -198,13 +198,13 @@ func (s *Sandbox) callOptions() []messagingtest.ReceiveOption {
 
 // reportDelivery calls the callback URL of a message, and returns the calls.
 func (s *Sandbox) reportDelivery(ctx context.Context, id string, state messagingtest.DeliveryState, opts ...messagingtest.ReceiveOption) []*Call {
-	replies := s.service.ReportDelivery(ctx, id, string(state), append(opts, s.callOptions()...)...)
 	mask := s.mask
 	s.mu.Lock()
 	if e := s.book.byID[id]; e != nil && e.Sent != nil {
 		mask = mask.with(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
 	}
 	s.mu.Unlock()
+	replies := s.service.ReportDelivery(ctx, id, string(state), append(opts, s.callOptions()...)...)
 	return s.called(id, string(state), mask, replies)
 }
 

@@ -179,7 +179,7 @@ func TestKeepRestoresSettings(t *testing.T) {
 	s := box.Sandbox()
 	require.NoError(t, s.advance(time.Hour))
 	require.NoError(t, s.setDelivery("", ana, outcomeChoice{Name: "failed"}))
-	_, err = s.patchSettings(newCall([]byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
+	_, err = operations()["PATCH settings"](s, newCall([]byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
 		"webhooks":{"sms":"http://127.0.0.1:1/kept","chatapp1":"http://127.0.0.1:1/kept"}}`)))
 	require.NoError(t, err)
 	s.service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "gone"})
@@ -319,7 +319,7 @@ func TestWindow(t *testing.T) {
 		assert.Equal(t, http.StatusBadRequest, send(text))
 		assert.Equal(t, http.StatusOK, send(template))
 		r.api(http.MethodPost, "replies", `{"channel":"chatapp2","from":"`+ana+`","text":"Yes"}`, nil)
-		contains(t, r.page(page), "Inside the 24-hour window for 24h")
+		contains(t, r.page(page), "Inside the 24-hour window until "+time.Now().Add(24*time.Hour).Format("Monday, "))
 		assert.Equal(t, http.StatusOK, send(text))
 		r.api(http.MethodPost, "clock", `{"advance":"25h"}`, nil)
 		contains(t, r.page(page), "Outside the 24-hour window")
@@ -338,7 +338,7 @@ func TestWindowAfterARestart(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = box.Sandbox().answer(t.Context(), Answer{Channel: messagingtest.ChannelChatApp2, From: ana, Text: "Hi"})
 	require.ErrorIs(t, err, errNoWebhook)
-	_, err = box.Sandbox().patchSettings(newCall([]byte(`{"refuseClosed":true}`)))
+	_, err = operations()["PATCH settings"](box.Sandbox(), newCall([]byte(`{"refuseClosed":true}`)))
 	require.NoError(t, err)
 	require.NoError(t, box.Close())
 	r := newRig(t, Config{Keep: file})
