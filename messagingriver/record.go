@@ -160,11 +160,11 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 	problem := "resolved: " + string(decision)
 	switch decision {
 	case Sent:
-		return o.resolve(ctx, Accepted, problem, "'parked', 'unknown', 'waiting'", keys)
+		return o.resolve(ctx, Accepted, problem, "'parked', 'unknown', 'waiting'", 0, keys)
 	case Resend:
-		return o.resolve(ctx, Waiting, problem, "'parked', 'unknown', 'refused'", keys)
+		return o.resolve(ctx, Waiting, problem, "'parked', 'unknown', 'refused'", 0, keys)
 	case Drop:
-		return o.resolve(ctx, Dropped, problem, "'parked', 'unknown', 'refused', 'expired', 'waiting'", keys)
+		return o.resolve(ctx, Dropped, problem, "'parked', 'unknown', 'refused', 'expired', 'waiting'", 0, keys)
 	default:
 		return 0, fmt.Errorf("messagingriver: Resolve got the decision %q; want Sent, Resend or Drop", decision)
 	}
@@ -175,19 +175,15 @@ func (o *Outbox[TTx]) Renew(ctx context.Context, expire time.Duration, keys ...K
 	if expire <= 0 {
 		return 0, fmt.Errorf("messagingriver: Renew got an expiry of %v; want a positive one", expire)
 	}
-	renewed, err := o.database.keys(ctx, `
-		UPDATE messaging_outbox SET state = 'waiting', problem = 'renewed', due_at = CLOCK, expires_at = CLOCK + CAST($2 AS BIGINT), failures = 0
-		FROM ROWS
-		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' = 'expired' AND message IS NOT NULL
-		RETURNING channel, reference`, list[Key](keys), expire.Milliseconds())
-	return len(renewed), err
+	return o.resolve(ctx, Waiting, "renewed", "'expired'", expire, keys)
 }
 
-// resolve moves messages in some states to another one.
-func (o *Outbox[TTx]) resolve(ctx context.Context, to State, problem, from string, keys []Key) (int, error) {
+// resolve moves messages in some states to another one, with a new expiry unless that is 0.
+func (o *Outbox[TTx]) resolve(ctx context.Context, to State, problem, from string, expire time.Duration, keys []Key) (int, error) {
 	resolved, err := o.database.keys(ctx, `
 		UPDATE messaging_outbox
 		SET state = $2, problem = $3, due_at = CLOCK, failures = 0,
+			expires_at = CASE WHEN CAST($4 AS BIGINT) > 0 THEN CLOCK + CAST($4 AS BIGINT) ELSE expires_at END,
 			not_before = CASE WHEN $2 = 'waiting' THEN 0 ELSE not_before END,
 			message = CASE WHEN $2 = 'waiting' THEN message ELSE NULL END,
 			recipient = CASE WHEN $2 = 'waiting' THEN recipient ELSE NULL END
@@ -195,6 +191,6 @@ func (o *Outbox[TTx]) resolve(ctx context.Context, to State, problem, from strin
 		WHERE channel = value->>'channel' AND reference = value->>'reference' AND state || '' IN (`+from+`)
 			AND ($2 <> 'waiting' OR message IS NOT NULL)
 		RETURNING channel, reference`,
-		list[Key](keys), string(to), problem)
+		list[Key](keys), string(to), problem, expire.Milliseconds())
 	return len(resolved), err
 }

@@ -41,7 +41,9 @@ func (t *tender[TTx]) Work(ctx context.Context, _ *river.Job[round]) error {
 	if o.tending.TryLock() {
 		both.Go(func() error {
 			defer o.tending.Unlock()
-			return errors.Join(o.expire(ctx), o.takeOver(ctx), o.settleDue(ctx))
+			_, err := o.sweep(ctx, "state = 'waiting' AND expires_at <= CLOCK",
+				"state = 'expired', problem = $2, due_at = CLOCK, recipient = NULL", errExpired.Error())
+			return errors.Join(err, o.takeOver(ctx), o.settleDue(ctx))
 		})
 	}
 	if o.cleaning.TryLock() {
@@ -55,13 +57,6 @@ func (t *tender[TTx]) Work(ctx context.Context, _ *river.Job[round]) error {
 
 // batch is how many rows a statement of a round takes.
 const batch = 1000
-
-// expire gives up messages that wait beyond their time.
-func (o *Outbox[TTx]) expire(ctx context.Context) error {
-	_, err := o.sweep(ctx, "state = 'waiting' AND expires_at <= CLOCK", `UPDATE messaging_outbox
-		SET state = 'expired', problem = $2, due_at = CLOCK, recipient = NULL WHERE state = 'waiting' AND `, errExpired.Error())
-	return err
-}
 
 // takeOver has the messages looked up that a dead worker had begun.
 func (o *Outbox[TTx]) takeOver(ctx context.Context) error {
