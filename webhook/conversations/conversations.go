@@ -87,11 +87,7 @@ func New(ctx context.Context, db *sql.DB, options Options) (*Book, error) {
 			return nil, errors.New("conversations: a word of Options is empty")
 		}
 	}
-	clock, err := sqlclock.Of(ctx, db)
-	if err != nil {
-		return nil, fmt.Errorf("conversations: %w", err)
-	}
-	err = sqlclock.Create(ctx, db,
+	clock, err := sqlclock.Create(ctx, db,
 		`CREATE TABLE IF NOT EXISTS conversation (
 			channel TEXT NOT NULL, peer TEXT NOT NULL, sender TEXT NOT NULL, last_at BIGINT NOT NULL, PRIMARY KEY (channel, peer, sender)
 		)`,
@@ -102,9 +98,9 @@ func New(ctx context.Context, db *sql.DB, options Options) (*Book, error) {
 		`CREATE INDEX IF NOT EXISTS conversation_last ON conversation (last_at)`,
 		`CREATE INDEX IF NOT EXISTS conversation_opt_out_decided ON conversation_opt_out (is_out, decided_at)`)
 	if err != nil {
-		return nil, fmt.Errorf("conversations: the tables cannot be created: %w", err)
+		return nil, fmt.Errorf("conversations: %w", err)
 	}
-	return &Book{db, options, strings.NewReplacer("CLOCK", clock)}, nil
+	return &Book{db, options, clock}, nil
 }
 
 // Inbound is a message that came in.
