@@ -204,10 +204,8 @@ func (how receiving) call(ctx context.Context, what call, attempt int) Reply {
 
 // sleep waits for d, and reports false if the context ended meanwhile.
 func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false

@@ -43,7 +43,7 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	lists := maps.Clone(op.Record)
 	lists[table.LastRow] = cursor
 	r := &rows{paths: compilePaths(lists), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
-	r.words = compileWords(t, t.SMSSend.Accepted, t.SMSSend.Refused)
+	r.words = compileWords(t, t.ErrorsOf(&op.Operation), t.SMSSend.Accepted, t.SMSSend.Refused)
 	r.cursor = r.paths.slots[table.LastRow]
 	r.only = map[int][]string{}
 	for path, words := range op.Only {

@@ -32,6 +32,17 @@ func openAPI() []byte {
 // An operation of the API reads its request, acts, and returns the response.
 type operation func(s *Sandbox, r *request) (any, error)
 
+// with returns an operation that takes a body.
+func with[T any](act func(s *Sandbox, r *request, body T) (any, error)) operation {
+	return func(s *Sandbox, r *request) (any, error) {
+		body, err := bodyOf[T](r)
+		if err != nil {
+			return nil, err
+		}
+		return act(s, r, body)
+	}
+}
+
 // operations returns the API, by method and path below Root.
 func operations() map[string]operation {
 	return map[string]operation{
@@ -39,25 +50,25 @@ func operations() map[string]operation {
 		"GET messages":              (*Sandbox).getMessages,
 		"GET messages/{id}":         (*Sandbox).getMessage,
 		"DELETE messages/{id}":      (*Sandbox).deleteMessage,
-		"POST messages/{id}/repeat": (*Sandbox).postRepeat,
+		"POST messages/{id}/repeat": with((*Sandbox).postRepeat),
 		"GET calls":                 (*Sandbox).getCalls,
 		"GET traffic":               (*Sandbox).getTraffic,
 		"GET traffic.har":           (*Sandbox).getHAR,
-		"POST replies":              (*Sandbox).postReply,
-		"POST samples":              (*Sandbox).postSample,
-		"POST deliveries":           (*Sandbox).postDelivery,
-		"POST clock":                (*Sandbox).postClock,
+		"POST replies":              with((*Sandbox).postReply),
+		"POST samples":              with((*Sandbox).postSample),
+		"POST deliveries":           with((*Sandbox).postDelivery),
+		"POST clock":                with((*Sandbox).postClock),
 		"GET faults":                func(s *Sandbox, _ *request) (any, error) { return s.listFaults(), nil },
-		"POST faults":               (*Sandbox).postFaults,
+		"POST faults":               with((*Sandbox).postFaults),
 		"DELETE faults":             (*Sandbox).deleteFaults,
 		"DELETE faults/{id}":        (*Sandbox).deleteFaults,
 		"GET settings":              func(s *Sandbox, _ *request) (any, error) { return s.readSettings(), nil },
-		"PATCH settings":            (*Sandbox).patchSettings,
-		"POST seen":                 (*Sandbox).postSeen,
-		"POST reset":                (*Sandbox).postReset,
+		"PATCH settings":            with((*Sandbox).patchSettings),
+		"POST seen":                 with((*Sandbox).postSeen),
+		"POST reset":                with((*Sandbox).postReset),
 		"DELETE scenario":           (*Sandbox).deleteScenario,
 		"GET spaces":                func(s *Sandbox, _ *request) (any, error) { return map[string]any{"spaces": s.owner.list()}, nil },
-		"POST spaces":               (*Sandbox).postSpace,
+		"POST spaces":               with((*Sandbox).postSpace),
 		"DELETE spaces/{name}":      (*Sandbox).deleteSpace,
 	}
 }
@@ -144,11 +155,7 @@ func window[T any](list []T, follows bool, limit int) []T {
 	return list[:min(len(list), limit)]
 }
 
-func (s *Sandbox) postReply(r *request) (any, error) {
-	a, err := bodyOf[Answer](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Sandbox) postReply(r *request, a Answer) (any, error) {
 	id, calls, err := s.answer(r.Context(), a)
 	if err != nil && !errors.Is(err, errNoWebhook) {
 		return nil, err
@@ -170,11 +177,7 @@ type repeatBody struct {
 	About messagingtest.DeliveryState `json:"about,omitempty"`
 }
 
-func (s *Sandbox) postRepeat(r *request) (any, error) {
-	body, err := bodyOf[repeatBody](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
 	calls, err := s.repeat(r.Context(), r.PathValue("id"), body.About, body.Twice)
 	return result(r.PathValue("id"), calls, nil), err
 }
@@ -187,11 +190,7 @@ type deliveryBody struct {
 	After   string                `json:"after,omitempty"`
 }
 
-func (s *Sandbox) postDelivery(r *request) (any, error) {
-	body, err := bodyOf[deliveryBody](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Sandbox) postDelivery(_ *request, body deliveryBody) (any, error) {
 	after, err := parseDuration("after", body.After)
 	choice := outcomeChoice{body.Outcome, after}
 	switch {
@@ -222,11 +221,7 @@ type clockBody struct {
 	Message string `json:"message,omitempty"` // to the end of its lifetime
 }
 
-func (s *Sandbox) postClock(r *request) (any, error) {
-	body, err := bodyOf[clockBody](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Sandbox) postClock(_ *request, body clockBody) (any, error) {
 	d, err := time.ParseDuration(body.Advance)
 	if body.Message != "" && body.Advance == "" {
 		d, err = s.lifetimeOf(body.Message)
@@ -255,15 +250,11 @@ type faultsBody struct {
 	faultRule
 }
 
-func (s *Sandbox) postFaults(r *request) (any, error) {
-	body, err := bodyOf[faultsBody](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Sandbox) postFaults(_ *request, body faultsBody) (any, error) {
 	if body.Fault != "" {
 		body.Faults = append(body.Faults, body.Fault)
 	}
-	err = s.inject(body.faultRule)
+	err := s.inject(body.faultRule)
 	return s.listFaults(), err
 }
 
@@ -282,11 +273,7 @@ type seenBody struct {
 }
 
 // postSeen marks the messages of a conversation as read by the person at the page.
-func (s *Sandbox) postSeen(r *request) (any, error) {
-	body, err := bodyOf[seenBody](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Sandbox) postSeen(_ *request, body seenBody) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.book.conversation(body.Channel, body.To, body.From); c != nil && c.Unread > 0 {
@@ -303,11 +290,8 @@ type resetBody struct {
 	All bool `json:"all,omitempty"` // the clock, the balance, deliveries and settings, too
 }
 
-func (s *Sandbox) postReset(r *request) (any, error) {
-	body, err := bodyOf[resetBody](r)
+func (s *Sandbox) postReset(_ *request, body resetBody) (any, error) {
 	switch {
-	case err != nil:
-		return nil, err
 	case body.All:
 		return done(s.owner.renew(s))
 	case s.reset() != nil:

@@ -179,7 +179,7 @@ func TestKeepRestoresSettings(t *testing.T) {
 	s := box.Sandbox()
 	require.NoError(t, s.advance(time.Hour))
 	require.NoError(t, s.setDelivery("", ana, outcomeChoice{Name: "failed"}))
-	_, err = s.patchSettings(newCall([]byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
+	_, err = operations()["PATCH settings"](s, newCall([]byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
 		"webhooks":{"sms":"http://127.0.0.1:1/kept","chatapp1":"http://127.0.0.1:1/kept"}}`)))
 	require.NoError(t, err)
 	s.service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "gone"})
@@ -338,7 +338,7 @@ func TestWindowAfterARestart(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = box.Sandbox().answer(t.Context(), Answer{Channel: messagingtest.ChannelChatApp2, From: ana, Text: "Hi"})
 	require.ErrorIs(t, err, errNoWebhook)
-	_, err = box.Sandbox().patchSettings(newCall([]byte(`{"refuseClosed":true}`)))
+	_, err = operations()["PATCH settings"](box.Sandbox(), newCall([]byte(`{"refuseClosed":true}`)))
 	require.NoError(t, err)
 	require.NoError(t, box.Close())
 	r := newRig(t, Config{Keep: file})

@@ -65,11 +65,7 @@ type sampleBody struct {
 }
 
 // postSample sends a sample to the service, over the network, as a program does.
-func (s *Sandbox) postSample(r *request) (any, error) {
-	body, err := bodyOf[sampleBody](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Sandbox) postSample(r *request, body sampleBody) (any, error) {
 	all := samples()
 	i := slices.IndexFunc(all, func(sample sample) bool { return sample.Name == body.Sample })
 	if i < 0 {

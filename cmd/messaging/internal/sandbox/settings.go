@@ -66,11 +66,7 @@ func (s *Sandbox) everySetting() settingsBody {
 	return body
 }
 
-func (s *Sandbox) patchSettings(r *request) (any, error) {
-	body, err := bodyOf[settingsBody](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Sandbox) patchSettings(_ *request, body settingsBody) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.set(body); err != nil {

@@ -269,15 +269,13 @@ func (s *Sandbox) spaceOf(r *http.Request) (name string, hasToken bool) {
 	return cmp.Or(r.Header.Get(spaceHeader), name), hasToken || equal(r.Header.Get(tokenHeader), s.page)
 }
 
-func (s *Sandbox) postSpace(r *request) (any, error) {
-	body, err := bodyOf[struct {
-		Name string `json:"name"`
-	}](r)
-	if err == nil && body.Name == "" {
-		err = errSpaceName
-	}
-	if err != nil {
-		return nil, err
+type spaceBody struct {
+	Name string `json:"name"`
+}
+
+func (s *Sandbox) postSpace(_ *request, body spaceBody) (any, error) {
+	if body.Name == "" {
+		return nil, errSpaceName
 	}
 	made, err := s.owner.named(body.Name, true)
 	if err != nil {

@@ -41,8 +41,8 @@ func (s *Sandbox) start(r *http.Request) *startView {
 	v.Ways = []way{
 		{"curl", "curl", curlCommand(request.Method, target, header, body)},
 		{"go", "Go", s.goStart(v.Base, v.Token)},
-		{"python", "Python", pythonStart(request.Method, target, header, body)},
-		{"node", "Node", nodeStart(request.Method, target, header, body)},
+		{"python", "Python", filledIn(pythonCode, "        ", request.Method, target, header, body)},
+		{"node", "Node", filledIn(nodeCode, "    ", request.Method, target, header, body)},
 		{"env", ".env", "MESSAGING_BASE_URL=" + v.Base + "\nMESSAGING_TOKEN=" + v.Token},
 	}
 	return v
@@ -117,35 +117,35 @@ receipt, err := client.SMS.Send(ctx, sms.Message{
 })`, base, token, m.From, m.To, m.Text)
 }
 
-func pythonStart(method, target string, header []Header, body string) string {
-	var lines strings.Builder
-	for _, h := range header {
-		fmt.Fprintf(&lines, "        %s: %s,\n", quoted(h.Name), quoted(h.Value))
-	}
-	return fmt.Sprintf(`import urllib.request
+// The code that sends a first message, with what stands for the parts of the request.
+const (
+	pythonCode = `import urllib.request
 
 request = urllib.request.Request(
-    %s,
-    method=%s,
+    TARGET,
+    method=METHOD,
     headers={
-%s    },
-    data=%s.encode(),
+HEADERS    },
+    data=BODY.encode(),
 )
-print(urllib.request.urlopen(request).read().decode())`, quoted(target), quoted(method), lines.String(), quoted(body))
-}
+print(urllib.request.urlopen(request).read().decode())`
 
-func nodeStart(method, target string, header []Header, body string) string {
+	nodeCode = `const response = await fetch(TARGET, {
+  method: METHOD,
+  headers: {
+HEADERS  },
+  body: BODY,
+});
+console.log(await response.text());`
+)
+
+// filledIn returns code with the parts of a request, and its header indented.
+func filledIn(code, indent, method, target string, header []Header, body string) string {
 	var lines strings.Builder
 	for _, h := range header {
-		fmt.Fprintf(&lines, "    %s: %s,\n", quoted(h.Name), quoted(h.Value))
+		fmt.Fprintf(&lines, "%s%s: %s,\n", indent, quoted(h.Name), quoted(h.Value))
 	}
-	return fmt.Sprintf(`const response = await fetch(%s, {
-  method: %s,
-  headers: {
-%s  },
-  body: %s,
-});
-console.log(await response.text());`, quoted(target), quoted(method), lines.String(), quoted(body))
+	return strings.NewReplacer("TARGET", quoted(target), "METHOD", quoted(method), "HEADERS", lines.String(), "BODY", quoted(body)).Replace(code)
 }
 
 // quoted returns a text as Python and JavaScript write it.
