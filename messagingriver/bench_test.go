@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"syscall"
 	"testing"
@@ -126,6 +127,43 @@ func BenchmarkSize(b *testing.B) {
 				b.ReportMetric(size(), "B-packed")
 			}
 		})
+	}
+}
+
+// BenchmarkStatements measures how many transactions of PostgreSQL a message takes, each of which is a statement but for those of
+// enqueuing, and how many bytes of its log:
+//
+//	.ci/with-postgres go -C messagingriver test -run '^$' -bench Statements -benchtime 1x
+func BenchmarkStatements(b *testing.B) {
+	if os.Getenv("OUTBOX_POSTGRES") == "" {
+		return
+	}
+	const messages = 10_000
+	service, client := connected(b)
+	r := postgresRig(b, client, messagingriver.Options{Workers: atOnce})
+	used := func() (transactions, bytes float64) {
+		time.Sleep(1500 * time.Millisecond) // PostgreSQL counts once a second
+		require.NoError(b, r.pool().QueryRowContext(b.Context(), `SELECT xact_commit + xact_rollback, pg_current_wal_lsn() - '0/0'::pg_lsn
+			FROM pg_stat_database WHERE datname = current_database()`).Scan(&transactions, &bytes))
+		return transactions, bytes
+	}
+	for b.Loop() {
+		before, logBefore := used()
+		for batch := range slices.Chunk(samples("statements", messages), 1000) {
+			some := make([]messaging.Message, len(batch))
+			for i, m := range batch {
+				some[i] = m
+			}
+			insert(b, r, some...)
+		}
+		stop := r.start(b)
+		for service.Requests() < messages {
+			time.Sleep(5 * time.Millisecond)
+		}
+		stop()
+		after, logAfter := used()
+		b.ReportMetric((after-before)/messages, "statements/message")
+		b.ReportMetric((logAfter-logBefore)/messages, "B-WAL/message")
 	}
 }
 

@@ -27,7 +27,9 @@ func (o *Outbox[TTx]) heed(ctx context.Context, c channel, r result, probe bool)
 		pause = max(o.options.SendTimeout, min(retryAfter(r.account), time.Hour)) // a service may ask for years
 	case state.Open:
 		cause = state.Cause
-	case !probe:
+	case probe: // it proves neither: another one does
+		return o.database.exec(context.WithoutCancel(ctx), "UPDATE messaging_breaker SET probe_at = CLOCK + pause WHERE channel = $1", name)
+	default:
 		return nil
 	}
 	problem := "the service is in trouble"

@@ -131,6 +131,9 @@ func TestCampaign(t *testing.T) {
 
 	wrong := worker
 	wrong.Clock = time.Hour
+	if *whole {
+		wrong.Clock, wrong.binary = 0, hourFast(t)
+	}
 	processes := []*process{worker.begin(t), worker.begin(t), wrong.begin(t)}
 	tormented, done := context.WithTimeout(ctx, torment)
 	defer done()

@@ -26,12 +26,14 @@ type wake struct {
 func (wake) Kind() string { return "messaging_send" }
 
 // Hooks has jobs begin at once, whatever the clock of the process that inserts them says. River's driver asks it otherwise.
-func (wake) Hooks() []rivertype.Hook { return atOnce }
+func (wake) Hooks() []rivertype.Hook { return atOnce() }
 
-var atOnce = []rivertype.Hook{river.HookInsertBeginFunc(func(_ context.Context, job *rivertype.JobInsertParams) error {
-	job.ScheduledAt = new(time.Unix(0, 0))
-	return nil
-})}
+func atOnce() []rivertype.Hook {
+	return []rivertype.Hook{river.HookInsertBeginFunc(func(_ context.Context, job *rivertype.JobInsertParams) error {
+		job.ScheduledAt = new(time.Unix(0, 0))
+		return nil
+	})}
+}
 
 func jobFor(channel string) river.InsertManyParams {
 	return river.InsertManyParams{Args: wake{channel}, InsertOpts: &river.InsertOpts{Queue: queue, MaxAttempts: 1}}

@@ -1,8 +1,14 @@
 package messagingriver_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -116,6 +122,7 @@ func TestEnqueuerKnowsNoTimesOfWorkers(t *testing.T) {
 
 // TestKillDelaysNothing: what a worker had begun when it was killed is unknown, and the other worker sends all else.
 func TestKillDelaysNothing(t *testing.T) {
+	t.Parallel()
 	for name, database := range sharedDatabases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,6 +152,60 @@ func TestKillDelaysNothing(t *testing.T) {
 			assert.Equal(t, messages, states[messagingriver.Unknown]+states[messagingriver.Parked]+states[messagingriver.Accepted])
 			assert.Zero(t, twice(processed(service)), "sent twice")
 			victim.start(t)
+		})
+	}
+}
+
+// hourFast builds this test with a package time whose wall clock is an hour fast, and returns the file.
+func hourFast(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	original := filepath.Join(strings.TrimSpace(string(root)), "src", "time", "time.go")
+	source, err := os.ReadFile(original)
+	require.NoError(t, err)
+	const now = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
+	require.True(t, bytes.Contains(source, []byte(now)), "package time is another one")
+	changed := filepath.Join(folder, "time.go")
+	require.NoError(t, os.WriteFile(changed, bytes.ReplaceAll(source, []byte(now), []byte(now+"\tsec += 3600\n")), 0o600))
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{original: changed}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600))
+	binary := filepath.Join(folder, "fast")
+	said, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", filepath.Join(folder, "overlay.json"), "-o", binary, ".").CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	return binary
+}
+
+// TestClockOfAProcessDecidesNothing: the first worker, River's leader, is an hour fast, and so is what it enqueues. It runs with -whole,
+// because it builds the standard library.
+func TestClockOfAProcessDecidesNothing(t *testing.T) {
+	if !*whole {
+		return
+	}
+	binary := hourFast(t)
+	for name, database := range sharedDatabases() {
+		t.Run(name, func(t *testing.T) {
+			service := messagingtest.NewServer(t)
+			service.Inject(messagingtest.AcceptThenDrop(), 3)
+			fast := program{Database: database(t), Service: service.URL, Token: service.Token, PerSecond: 500, Enqueue: 100, binary: binary}
+			slow := fast
+			slow.binary, slow.Enqueue = "", 0
+			outbox, err := slow.open(t.Context())
+			require.NoError(t, err)
+			t.Cleanup(outbox.close)
+			require.NoError(t, outbox.migrate(t.Context()))
+			began := time.Now()
+			fast.begin(t)
+			require.Eventually(t, func() bool { return service.Requests() >= 100 }, 30*time.Second, 10*time.Millisecond)
+			slow.begin(t)
+			outbox.enqueue(t.Context(), t, 0, 100)
+			require.Eventually(t, func() bool {
+				return outbox.states(t.Context(), t)[messagingriver.Accepted] == 200
+			}, time.Minute, 50*time.Millisecond, "also those that are looked up, by the rounds of the leader")
+			assert.Less(t, time.Since(began), 30*time.Second)
+			assert.Zero(t, twice(processed(service)))
 		})
 	}
 }

@@ -2,6 +2,7 @@ package messagingriver_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -45,6 +46,9 @@ type program struct {
 	PerSecond      float64       // the rate limit of a worker
 	Rate           float64       // of all workers, or 0
 	Clock          time.Duration // by how much the clock of a worker is wrong
+	Enqueue        int           // how many messages a worker enqueues first
+
+	binary string // the program's file; by default that of this test
 }
 
 // runProgram runs until it is told to end, killed or frozen.
@@ -63,6 +67,11 @@ func runProgram(text string) error {
 		return err
 	}
 	defer outbox.close()
+	for i := range p.Enqueue {
+		if _, err = outbox.insert(ctx, false, smsMessage(fmt.Sprint("early-", i))); err != nil {
+			return err
+		}
+	}
 	stopWork, err := outbox.work(ctx, wrongClock(p.Clock))
 	if err != nil {
 		return err
@@ -179,7 +188,7 @@ func (p *process) start(t *testing.T) {
 	require.NoError(t, err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.command = exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
+	p.command = exec.CommandContext(context.WithoutCancel(t.Context()), cmp.Or(p.program.binary, os.Args[0]))
 	p.command.Env = append(os.Environ(), programEnv+"="+string(text))
 	p.command.Stdout, p.command.Stderr = &p.output, &p.output
 	require.NoError(t, p.command.Start())

@@ -11,31 +11,35 @@ import (
 )
 
 // Observe registers gauges of the outbox with a meter. They are of the whole outbox, whichever process exports them: take their
-// maximum. They are read from the database when they are exported, at most every ten seconds. Final messages are not among them: package messagingotel counts what is sent.
+// maximum. They are read from the database when they are exported, at most every ten seconds. Final messages are not among them:
+// package messagingotel counts what is sent.
 //
 //	messaging.outbox.messages        {message}  open messages                             messaging.destination.name, messaging.outbox.state
 //	messaging.outbox.oldest.age      s          age of the oldest that could be sent      messaging.destination.name, messaging.outbox.state
-//	messaging.outbox.paused          {queue}    1 while a queue is paused                 messaging.destination.name
-//	messaging.outbox.breaker.open    {breaker}  1 while a breaker of a process is open    messaging.destination.name
+//	messaging.outbox.paused          {channel}  1 while a channel is paused               messaging.destination.name
+//	messaging.outbox.breaker.open    {breaker}  1 while the shared breaker is open        messaging.destination.name
 //	messaging.outbox.rate            {message}  messages a second; 0 is no limit
 //
 // The states are waiting, sending, unknown and parked. Unregister the registration before the database is closed.
 func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {
-	var errs [5]error
-	var messages, paused, breaker metric.Int64ObservableGauge
-	var age, rate metric.Float64ObservableGauge
-	messages, errs[0] = meter.Int64ObservableGauge("messaging.outbox.messages", metric.WithUnit("{message}"),
-		metric.WithDescription("Number of messages in the outbox that are not final."))
-	age, errs[1] = meter.Float64ObservableGauge("messaging.outbox.oldest.age", metric.WithUnit("s"),
-		metric.WithDescription("Age of the oldest message in a state, since it could have been sent."))
-	paused, errs[2] = meter.Int64ObservableGauge("messaging.outbox.paused", metric.WithUnit("{queue}"),
-		metric.WithDescription("1 while the queue of a channel is paused, otherwise 0."))
-	breaker, errs[3] = meter.Int64ObservableGauge("messaging.outbox.breaker.open", metric.WithUnit("{breaker}"),
-		metric.WithDescription("1 while the circuit breaker of some process is open, otherwise 0."))
-	rate, errs[4] = meter.Float64ObservableGauge("messaging.outbox.rate", metric.WithUnit("{message}"),
-		metric.WithDescription("Messages a second of all processes together; 0 is no limit."))
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, err
+	var errs error
+	number := func(name, unit, description string) metric.Int64ObservableGauge {
+		gauge, err := meter.Int64ObservableGauge("messaging.outbox."+name, metric.WithUnit(unit), metric.WithDescription(description))
+		errs = errors.Join(errs, err)
+		return gauge
+	}
+	fraction := func(name, unit, description string) metric.Float64ObservableGauge {
+		gauge, err := meter.Float64ObservableGauge("messaging.outbox."+name, metric.WithUnit(unit), metric.WithDescription(description))
+		errs = errors.Join(errs, err)
+		return gauge
+	}
+	messages := number("messages", "{message}", "Number of messages in the outbox that are not final.")
+	age := fraction("oldest.age", "s", "Age of the oldest message in a state, since it could have been sent.")
+	paused := number("paused", "{channel}", "1 while a channel is paused, otherwise 0.")
+	breaker := number("breaker.open", "{breaker}", "1 while the shared circuit breaker is open, otherwise 0.")
+	rate := fraction("rate", "{message}", "Messages a second of all processes together; 0 is no limit.")
+	if errs != nil {
+		return nil, errs
 	}
 	var mu sync.Mutex
 	var status Status

@@ -28,8 +28,10 @@ const indexes = `
 	messaging_outbox_campaign (campaign, state, due_at) WHERE campaign IS NOT NULL;
 	messaging_outbox_order (channel, recipient, seq) WHERE recipient IS NOT NULL`
 
-var tables = []string{ // each begins with its name
-	`messaging_outbox (
+// tables are definitions that begin with a name each.
+func tables() []string {
+	return []string{
+		`messaging_outbox (
 		channel TEXT NOT NULL,
 		reference TEXT NOT NULL,
 		state TEXT NOT NULL,
@@ -52,16 +54,17 @@ var tables = []string{ // each begins with its name
 		seq BIGINT,
 		PRIMARY KEY (channel, reference)
 	) WITHOUT ROWID`,
-	`messaging_live (worker TEXT PRIMARY KEY, seen_at BIGINT NOT NULL, rate DOUBLE PRECISION NOT NULL)`,
-	`messaging_pause (kind TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (kind, name))`, // by a person
-	`messaging_breaker (channel TEXT PRIMARY KEY, cause TEXT NOT NULL, account BIGINT NOT NULL, pause BIGINT NOT NULL, probe_at BIGINT NOT NULL)`,
-	`messaging_rate (name TEXT PRIMARY KEY, rate DOUBLE PRECISION, next_at DOUBLE PRECISION NOT NULL);
+		`messaging_live (worker TEXT PRIMARY KEY, seen_at BIGINT NOT NULL, rate DOUBLE PRECISION NOT NULL)`,
+		`messaging_pause (kind TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (kind, name))`, // by a person
+		`messaging_breaker (channel TEXT PRIMARY KEY, cause TEXT NOT NULL, account BIGINT NOT NULL, pause BIGINT NOT NULL, probe_at BIGINT NOT NULL)`,
+		`messaging_rate (name TEXT PRIMARY KEY, rate DOUBLE PRECISION, next_at DOUBLE PRECISION NOT NULL);
 	INSERT INTO messaging_rate (name, rate, next_at) VALUES ('account', NULL, 0) ON CONFLICT DO NOTHING`,
+	}
 }
 
 // schema returns the parts of the schema, in the order in which they are created.
 func schema(postgres bool) (parts []part) {
-	for _, table := range tables {
+	for _, table := range tables() {
 		name, _, _ := strings.Cut(table, " ")
 		parts = append(parts, part{name, "CREATE TABLE IF NOT EXISTS " + table})
 	}
@@ -110,7 +113,8 @@ func (o *Outbox[TTx]) migrateOnce(ctx context.Context, migrator *rivermigrate.Mi
 	}
 	if len(existing) < len(migrator.AllVersions()) {
 		return false, o.inTx(ctx, func(tx riverdriver.ExecutorTx) error {
-			_, err := migrator.MigrateTx(ctx, o.database.driver.UnwrapTx(tx), rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{MaxSteps: 1})
+			one := &rivermigrate.MigrateOpts{MaxSteps: 1}
+			_, err = migrator.MigrateTx(ctx, o.database.driver.UnwrapTx(tx), rivermigrate.DirectionUp, one) //nolint:staticcheck // one in each
 			return err
 		})
 	}

@@ -41,7 +41,7 @@ func (t turns) of(i int) time.Time {
 // turns takes the next turns, for up to n of those messages that wait, and returns shortly before the first.
 func (o *Outbox[TTx]) turns(ctx context.Context, n int, waiting func() (int, error)) (turns, error) {
 	if err := o.rate.waiting.Acquire(ctx, 1); err != nil {
-		return turns{}, nil //nolint:nilerr // the worker stops
+		return turns{}, nil // the worker stops
 	}
 	defer o.rate.waiting.Release(1)
 	if int64(uptime()) < o.rate.unlimited.Load() {

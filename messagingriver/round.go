@@ -21,7 +21,7 @@ type round struct{}
 func (round) Kind() string { return "messaging_tend" }
 
 // Hooks has rounds begin at once, whatever the clock of River's leader says.
-func (round) Hooks() []rivertype.Hook { return atOnce }
+func (round) Hooks() []rivertype.Hook { return atOnce() }
 
 type tender[TTx any] struct {
 	river.WorkerDefaults[round]

@@ -138,10 +138,6 @@ func (l *ledger) enter(r *row) {
 	l.touch(r)
 }
 
-func (l *ledger) isDuplicate(m Sent) bool {
-	return l.refuseDuplicates && len(l.byReference[m.ReferenceID]) > 0
-}
-
 // RefuseDuplicates sets whether the server refuses a message whose reference ID a message in the ledger has, on any channel,
 // with the HTTP status 409 and the code 200206. At the start it accepts them.
 func (s *Server) RefuseDuplicates(on bool) { s.set(func() { s.ledger.refuseDuplicates = on }) }

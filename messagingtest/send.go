@@ -80,7 +80,7 @@ func (s *Server) submit(m *submission) *problem {
 		m.ID, isTaken = m.ReferenceID, s.ledger.byID[m.ReferenceID] != nil
 	}
 	switch {
-	case isTaken, s.ledger.isDuplicate(m.Sent):
+	case isTaken, s.ledger.refuseDuplicates && len(s.ledger.byReference[m.ReferenceID]) > 0:
 		return &problem{"duplicate", "a message with this reference was accepted before"}
 	case m.Channel == ChannelChatApp2 && !s.route(m):
 		return &problem{"route", "the marketing-messages route is not available, and product_policy is STRICT"}

@@ -1,6 +1,6 @@
 // Command campaign sends an SMS to each recipient of a CSV file, once, however often it is killed and started again. Who writes STOP
 // gets none. It ends when all are sent, and writes what became of them to results.csv. The folder of its argument has recipients.csv,
-// with the columns number and text.
+// with the columns number and text. Without an argument it sends one SMS to a test server.
 package main
 
 import (
@@ -21,6 +21,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
 	"github.com/messaging-service/messaging-go/webhook/conversations"
@@ -29,7 +30,16 @@ import (
 const name = "spring"
 
 func main() {
-	if err := run(context.Background(), os.Args[len(os.Args)-1], messagingriver.Options{}); err != nil {
+	folder := os.Args[len(os.Args)-1]
+	if len(os.Args) == 1 { // show it on a test server
+		service := messagingtest.Start()
+		folder, _ = os.MkdirTemp("", "campaign")
+		_ = os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte("number,text\n+639171234567,Spring sale\n"), 0o600)
+		_ = os.Setenv("MESSAGING_BASE_URL", service.URL)
+		_ = os.Setenv("MESSAGING_TOKEN", service.Token)
+		_ = os.Setenv("CAMPAIGN_SECRET", "secret")
+	}
+	if err := run(context.Background(), folder, messagingriver.Options{}); err != nil {
 		log.Fatalln("campaign:", err)
 	}
 }
@@ -39,15 +49,15 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer db.Close() //nolint:errcheck // everything is committed
 	db.SetMaxOpenConns(1)
 	book, bookErr := conversations.New(ctx, db, conversations.Options{})
 	client, clientErr := messaging.NewClientFromEnv(messaging.WithGuard(func(ctx context.Context, m messaging.Outgoing) error {
-		err := book.Allow(ctx, conversations.Outbound{Channel: m.Channel.String(), From: m.From, To: m.To})
-		if err != nil && !errors.Is(err, conversations.ErrOptedOut) {
-			err = errors.Join(err, messaging.RetryLater(time.Second)) // the database was away
+		reason := book.Allow(ctx, conversations.Outbound{Channel: m.Channel.String(), From: m.From, To: m.To})
+		if reason != nil && !errors.Is(reason, conversations.ErrOptedOut) {
+			reason = errors.Join(reason, messaging.RetryLater(time.Second)) // the database was away
 		}
-		return err
+		return reason
 	}))
 	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", os.Getenv("CAMPAIGN_SECRET")))
 	outbox, outboxErr := messagingriver.NewSQLite(db, client, options)
@@ -59,7 +69,7 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 			return book.Note(ctx, nil, conversations.Inbound{Channel: "sms", From: m.From, To: m.To, Text: m.Text, At: m.ReceivedAt})
 		})}
 	go func() { log.Println(server.ListenAndServe()) }()
-	defer server.Close()
+	defer server.Close() //nolint:errcheck // the program ends
 	config := &river.Config{}
 	err = errors.Join(outbox.Migrate(ctx), outbox.AddTo(config), load(ctx, filepath.Join(folder, "recipients.csv"), db, outbox))
 	worker, workerErr := river.NewClient(riversqlite.New(db), config)
@@ -76,11 +86,11 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 
 // load enqueues the messages of a file that are not known yet: the reference ID tells.
 func load(ctx context.Context, path string, db *sql.DB, outbox *messagingriver.Outbox[*sql.Tx]) error {
-	file, err := os.Open(path)
+	file, err := os.Open(path) //nolint:gosec // the user names it
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // read, or written as a whole before
 	rows, err := csv.NewReader(file).ReadAll()
 	if err != nil || len(rows) == 0 {
 		return err
@@ -107,12 +117,12 @@ func results(ctx context.Context, path string, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	file, err := os.Create(path)
+	defer rows.Close()           //nolint:errcheck // rows.Err says it
+	file, err := os.Create(path) //nolint:gosec // the user names it
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // read, or written as a whole before
 	for reference, state, problem := "", "", ""; err == nil && rows.Next(); {
 		err = errors.Join(rows.Scan(&reference, &state, &problem), csv.NewWriter(file).WriteAll([][]string{{reference, state, problem}}))
 	}

@@ -186,7 +186,7 @@ func newReader(
 	t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair,
 	lists map[string][]string, places []string, hasRows bool,
 ) reader {
-	lists = maps.Clone(lists)
+	lists, errs := maps.Clone(lists), t.ErrorsOf(op)
 	lists["status"] = t.SMSSend.Paths()["status"]
 	var rows []string
 	if hasRows {
@@ -194,8 +194,8 @@ func newReader(
 	}
 	r := reader{
 		encoding:  newEncoding(t, op, false, method, target, pair),
-		responses: compileResponses(lists, rows, places, compileWords(t, t.SMSSend.Accepted, t.SMSSend.Refused), t.ErrorsOf(op)),
-		failures:  compileResponses(nil, nil, nil, words{}, t.ErrorsOf(op)),
+		responses: compileResponses(lists, rows, places, compileWords(t, errs, t.SMSSend.Accepted, t.SMSSend.Refused), errs),
+		failures:  compileResponses(nil, nil, nil, words{}, errs),
 	}
 	if !hasRows {
 		r.wanted = r.responses.Add(places...)

@@ -197,7 +197,7 @@ type words struct {
 	noIDPrefixes      []string
 }
 
-func compileWords(t *table.Table, accepted, refused []string) words {
+func compileWords(t *table.Table, errs *table.Errors, accepted, refused []string) words {
 	w := words{accepted: accepted, refused: refused, noIDs: map[string]bool{}}
 	hasLetter := func(word string) bool { return strings.ContainsFunc(word, unicode.IsLetter) }
 	add := func(word string) {
@@ -223,7 +223,7 @@ func compileWords(t *table.Table, accepted, refused []string) words {
 	for _, word := range accepted {
 		w.noIDs[strings.ToLower(word)] = true
 	}
-	for _, codes := range t.Errors.Classes {
+	for _, codes := range errs.Classes {
 		for _, code := range codes {
 			if hasLetter(code) {
 				add(code)

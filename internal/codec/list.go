@@ -275,7 +275,8 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 // next returns the cursor of the page after a page, or "", and whether the response says that more rows follow. It marks a page that
 // says that none does as the last.
 func (l *List) next(p *parsed, page *Page) (next string, more bool) {
-	_, next = pick(p.text, p.found, p.slots["next"], func(v value, word string) bool { return v.Kind != jsonscan.Boolean && word != "" })
+	isFlag := func(slot int) bool { return p.found[slot].Kind == jsonscan.Boolean }
+	next = first(p.text, p.found, slices.DeleteFunc(slices.Clone(p.slots["next"]), isFlag))
 	switch hasNext := p.word("hasNext"); {
 	case isTrue(hasNext):
 		return next, true
@@ -304,9 +305,8 @@ func (l *List) missing(p *parsed, page *Page, at wire.Position, more bool) strin
 		_, isSuccess := p.meaning(word)
 		return slot != document && v.Kind > jsonscan.Null && !isSuccess && table.Match(p.words.accepted, word, true) < 0
 	}
-	isOther := l.op.Paging.By == "page" && page.Number > 0 && page.Number != l.number(at) && page.Number != l.number(at)-1
 	switch {
-	case more && page.Last, page.Total > 0, page.TotalPages > 1, isOther:
+	case more && page.Last, page.Total > 0, page.TotalPages > 1:
 		return string(errNone)
 	case slices.ContainsFunc(p.slots["total"], isUnclear), slices.ContainsFunc(p.slots["pages"], isUnclear):
 		return "the response lists no rows, and its total is no number (sms.list.page)"

@@ -93,16 +93,7 @@ func scaled(amount string, money table.Money) (string, bool) {
 
 // isUnsigned reports whether a text is a decimal number without a sign and an exponent.
 func isUnsigned(text string) bool {
+	const digits = "0123456789"
 	whole, fraction, _ := strings.Cut(text, ".")
-	return (whole != "" || fraction != "") && isDigits(whole) && isDigits(fraction) && len(text) <= longestNumber
-}
-
-// isDigits reports whether a text has nothing but digits.
-func isDigits(text string) bool {
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return false
-		}
-	}
-	return true
+	return strings.Trim(whole, digits)+strings.Trim(fraction, digits) == "" && len(text) <= longestNumber && len(whole)+len(fraction) > 0
 }

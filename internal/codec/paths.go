@@ -60,17 +60,6 @@ func (p *paths) walk(w *jsonscan.Walker, found []value) (text string, values []v
 // withoutMark returns a document without the byte order mark that it may begin with.
 func withoutMark(doc []byte) []byte { return bytes.TrimPrefix(doc, []byte("\ufeff")) }
 
-// pick returns the first value at the slots that is wanted, and what it says in the text that the values are in.
-func pick(text string, found []value, slots []int, isWanted func(v value, word string) bool) (value, string) {
-	for _, slot := range slots {
-		v := found[slot]
-		if word := v.Word(text); isWanted(v, word) {
-			return v, word
-		}
-	}
-	return value{}, ""
-}
-
 // first returns the first word at the slots that is not empty, or "".
 func first(text string, found []value, slots []int) string {
 	for _, slot := range slots {

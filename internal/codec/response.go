@@ -188,19 +188,18 @@ func (s *Send) read(r *Response, text string, found []value, place int) {
 	r.UnitCost, r.Cost, r.Currency = unitCost, cost, cmp.Or(said(at.currency), currency, unitCurrency)
 	r.Balance, _ = amount(at.balance, table.Money{Scale: s.op.Scale}) // what is left is no charge, so its sign is its own
 	r.Operator = said(at.operator)
-	s.addReferences(r, text, found, at.reference)
-	s.addRecipients(r, text, found, at.recipient)
-	if place >= 0 {
-		s.addReferences(r, text, found, s.responses.enclosing[place].references)
-		s.addRecipients(r, text, found, s.responses.enclosing[place].recipients)
-	}
-}
-
-func (s *Send) addRecipients(r *Response, text string, found []value, slots []int) {
-	for _, slot := range slots {
-		if word := found[slot].Word(text); word != "" {
-			r.Recipients = append(r.Recipients, word)
+	add := func(to *[]string, slots []int, known string) {
+		for _, slot := range slots {
+			if word := found[slot].Word(text); word != "" && word != known {
+				*to = append(*to, word)
+			}
 		}
+	}
+	add(&r.OtherReferences, at.reference, r.ReferenceID)
+	add(&r.Recipients, at.recipient, "")
+	if place >= 0 {
+		add(&r.OtherReferences, s.responses.enclosing[place].references, r.ReferenceID)
+		add(&r.Recipients, s.responses.enclosing[place].recipients, "")
 	}
 }
 
@@ -222,15 +221,6 @@ func (s *Send) contradiction(text string, found []value) string {
 		}
 	}
 	return ""
-}
-
-// addReferences adds the references at the slots that differ from the one of the response.
-func (s *Send) addReferences(r *Response, text string, found []value, slots []int) {
-	for _, slot := range slots {
-		if word := found[slot].Word(text); word != "" && word != r.ReferenceID {
-			r.OtherReferences = append(r.OtherReferences, word)
-		}
-	}
 }
 
 // judge adds what the status says, and what is in doubt: a message without an ID, and one beside whose ID something says that it

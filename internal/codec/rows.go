@@ -43,7 +43,7 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	lists := maps.Clone(op.Record)
 	lists[table.LastRow] = cursor
 	r := &rows{paths: compilePaths(lists), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
-	r.words = compileWords(t, t.SMSSend.Accepted, t.SMSSend.Refused)
+	r.words = compileWords(t, t.ErrorsOf(&op.Operation), t.SMSSend.Accepted, t.SMSSend.Refused)
 	r.cursor = r.paths.slots[table.LastRow]
 	r.only = map[int][]string{}
 	for path, words := range op.Only {
@@ -216,8 +216,8 @@ func (r *rowReader) fill(doc []byte) {
 	left := len(r.cursor)+len(r.only) > 0 // whether anything of what was found may be left
 	r.isOther = false
 	for slot, words := range r.only {
-		v := r.found[slot]
-		r.isOther = r.isOther || v.IsScalar() && table.Match(words, v.Word(all), true) < 0
+		word := r.found[slot].Word(all)
+		r.isOther = r.isOther || word != "" && table.Match(words, word, true) < 0
 	}
 	for i := range r.columns {
 		c := &r.columns[i]

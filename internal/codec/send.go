@@ -49,10 +49,11 @@ type field struct {
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	response := op.Paths()
 	response["to"] = recipientNames(op.Fields["to"], t.SMSList.Record["to"])
+	errs := t.ErrorsOf(&op.Operation)
 	s := &Send{
 		encoding: newEncoding(t, &op.Operation, op.IsList(op.Fields), "POST", target, pair),
 		op:       op, fields: make(map[string]field, len(op.Fields)),
-		responses: compileResponses(response, nil, identifying(op), compileWords(t, op.Accepted, op.Refused), t.ErrorsOf(&op.Operation)),
+		responses: compileResponses(response, nil, identifying(op), compileWords(t, errs, op.Accepted, op.Refused), errs),
 	}
 	for _, channel := range table.Channels() {
 		if channel.Send(t) == op {

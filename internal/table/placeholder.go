@@ -102,11 +102,4 @@ func isDigits(text string) bool {
 	return text != ""
 }
 
-func consistsOf(text, set string) bool {
-	for i := range len(text) {
-		if strings.IndexByte(set, text[i]) < 0 {
-			return false
-		}
-	}
-	return true
-}
+func consistsOf(text, set string) bool { return strings.Trim(text, set) == "" }

@@ -136,8 +136,6 @@ func (d *doctor) ask(ctx context.Context, params url.Values) answer {
 	return d.page(ctx, client, sms.ListOptions{Extra: params})
 }
 
-const sweepSize = 50 // rows of a page
-
 // sweep returns the rows of the listing, as far as ten pages go: those that the contract asks for, or else the first page. For a message
 // that is not among them it tries the contract's filter by reference.
 func (d *doctor) sweep(ctx context.Context) (rows []document.Node) {

@@ -131,8 +131,8 @@ func (d *doctor) examineItems() {
 	if d.hasItems {
 		found = []string{d.items}
 	}
-	f := finding{"items", fmt.Sprintf("%q", reads), fmt.Sprintf("%d rows", len(d.rows)), absent, strings.Join(found, ", ")}
-	f.why = cmp.Or(f.why, "there is no list of objects")
+	why := cmp.Or(strings.Join(found, ", "), "there is no list of objects")
+	f := finding{"items", fmt.Sprintf("%q", reads), fmt.Sprintf("%d rows", len(d.rows)), absent, why}
 	isRead := d.hasItems && slices.Contains(reads, d.items)
 	if len(d.own()) > 0 {
 		if f.word = proven; !isRead {

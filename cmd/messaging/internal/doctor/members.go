@@ -21,6 +21,7 @@ const (
 	maxMembers = 10_000 // of a document
 	maxColumns = 400    // of a page
 	maxRows    = 500    // that are compared
+	sweepSize  = 50     // rows of a page
 )
 
 // unnamed stands in a path for a name that is not shown: a name may be a number or a text.
