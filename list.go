@@ -203,9 +203,11 @@ func (p *listPage) skips(row int) bool {
 // tally counts the rows that are yielded, and those that contradict the filters.
 func (p *listPage) tally(kept, dropped *int) {
 	for i := range p.Transactions {
-		if p.contradicts(i) {
+		switch {
+		case p.Others[i]:
+		case p.contradicts(i):
 			*dropped++
-		} else if !p.skips(i) {
+		case !p.skips(i):
 			*kept++
 		}
 	}

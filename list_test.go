@@ -841,3 +841,27 @@ func TestListBoundsTheRowsOfPagesAhead(t *testing.T) {
 		assert.Equal(t, tt.failed, len(errs) > 0, "%+v: %v", tt, errs)
 	}
 }
+
+// A row that is not of the listing is not yielded, settles nothing, and is no failure of a filter.
+func TestListOnly(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t, overlay(t, `{"sms.list": {"only": {"direction": ["outbound*"]}}}`))
+	respondingLists(mock, always(http.StatusOK, `{"data":[{"direction":"inbound","referenceId":"r-1","to":"1111111","dateCreated":"never"}],"hasNext":false}`))
+	for _, options := range []sms.ListOptions{{}, {To: "2222222"}} {
+		rows, errs := list(client.SMS.List(t.Context(), options))
+		assert.Empty(t, rows)
+		assert.Empty(t, errs)
+		for page, err := range client.SMS.Pages(t.Context(), options) {
+			require.NoError(t, err)
+			assert.Empty(t, page.Transactions)
+		}
+	}
+	_, err := client.SMS.Find(t.Context(), "r-1")
+	require.ErrorIs(t, err, messaging.ErrFilterIgnored)
+	require.NotErrorIs(t, err, messaging.ErrNotListed)
+
+	respondingLists(mock, always(http.StatusOK, `{"data":[{"direction":"inbound","direction":"outbound","id":"m-1"},{"direction":["inbound"],"id":"m-2"},{"direction":"","id":"m-3"}],"hasNext":false}`))
+	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+	assert.Len(t, errs, 1, "a row that says both")
+	assert.Len(t, rows, 2, "an empty word and a list are none")
+}

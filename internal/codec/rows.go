@@ -216,8 +216,8 @@ func (r *rowReader) fill(doc []byte) {
 	left := len(r.cursor)+len(r.only) > 0 // whether anything of what was found may be left
 	r.isOther = false
 	for slot, words := range r.only {
-		v := r.found[slot]
-		r.isOther = r.isOther || v.IsScalar() && table.Match(words, v.Word(all), true) < 0
+		word := r.found[slot].Word(all)
+		r.isOther = r.isOther || word != "" && table.Match(words, word, true) < 0
 	}
 	for i := range r.columns {
 		c := &r.columns[i]

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Of returns the expression of a database for its clock, in milliseconds since 1970, and checks the pool of SQLite.
-func Of(ctx context.Context, db *sql.DB) (string, error) {
+// of returns the expression of a database for its clock, in milliseconds since 1970, and checks the pool of SQLite.
+func of(ctx context.Context, db *sql.DB) (string, error) {
 	var word string
 	postgresErr := db.QueryRowContext(ctx, "SELECT version()").Scan(&word)
 	if postgresErr == nil && strings.HasPrefix(word, "PostgreSQL") {
@@ -40,16 +40,21 @@ func Of(ctx context.Context, db *sql.DB) (string, error) {
 	}
 }
 
-// Create creates tables unless they exist. Another process may create them in the same moment.
-func Create(ctx context.Context, db *sql.DB, tables ...string) error {
+// Create creates tables unless they exist, and returns what replaces CLOCK in a statement by the clock of the database. Another process may
+// create them in the same moment.
+func Create(ctx context.Context, db *sql.DB, tables ...string) (*strings.Replacer, error) {
+	clock, err := of(ctx, db)
+	if err != nil {
+		return nil, err
+	}
 	for _, table := range tables {
 		_, err := db.ExecContext(ctx, table)
 		if err != nil {
 			_, err = db.ExecContext(ctx, table)
 		}
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("a table cannot be created: %w", err)
 		}
 	}
-	return nil
+	return strings.NewReplacer("CLOCK", clock), nil
 }

@@ -87,11 +87,7 @@ func New(ctx context.Context, db *sql.DB, options Options) (*Book, error) {
 			return nil, errors.New("conversations: a word of Options is empty")
 		}
 	}
-	clock, err := sqlclock.Of(ctx, db)
-	if err != nil {
-		return nil, fmt.Errorf("conversations: %w", err)
-	}
-	err = sqlclock.Create(ctx, db,
+	clock, err := sqlclock.Create(ctx, db,
 		`CREATE TABLE IF NOT EXISTS conversation (
 			channel TEXT NOT NULL, peer TEXT NOT NULL, sender TEXT NOT NULL, last_at BIGINT NOT NULL, PRIMARY KEY (channel, peer, sender)
 		)`,
@@ -102,9 +98,9 @@ func New(ctx context.Context, db *sql.DB, options Options) (*Book, error) {
 		`CREATE INDEX IF NOT EXISTS conversation_last ON conversation (last_at)`,
 		`CREATE INDEX IF NOT EXISTS conversation_opt_out_decided ON conversation_opt_out (is_out, decided_at)`)
 	if err != nil {
-		return nil, fmt.Errorf("conversations: the tables cannot be created: %w", err)
+		return nil, fmt.Errorf("conversations: %w", err)
 	}
-	return &Book{db, options, strings.NewReplacer("CLOCK", clock)}, nil
+	return &Book{db, options, clock}, nil
 }
 
 // Inbound is a message that came in.
@@ -183,7 +179,7 @@ func (b *Book) OptOuts(ctx context.Context) iter.Seq2[OptOut, error] {
 				last = one
 			}
 			if err != nil {
-				yield(OptOut{}, err)
+				yield(OptOut{}, fmt.Errorf("conversations: %w", err))
 			}
 			if err != nil || len(page) < some {
 				return
@@ -198,22 +194,19 @@ func (b *Book) optOuts(ctx context.Context, last OptOut, some int) (page []OptOu
 		WHERE is_out = 1 AND (channel, peer, sender) > ($1, $2, $3) ORDER BY channel, peer, sender LIMIT $4`,
 		last.Channel, last.From, last.Sender, some)
 	if err != nil {
-		return nil, fmt.Errorf("conversations: %w", err)
+		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var one OptOut
 		var at int64
 		if err = rows.Scan(&one.Channel, &one.From, &one.Sender, &at); err != nil {
-			return page, fmt.Errorf("conversations: %w", err)
+			return page, err
 		}
 		one.At = time.UnixMilli(at)
 		page = append(page, one)
 	}
-	if err = rows.Err(); err != nil {
-		err = fmt.Errorf("conversations: %w", err)
-	}
-	return page, err
+	return page, rows.Err()
 }
 
 // Outbound is a message that is to be sent.
@@ -229,8 +222,8 @@ type Outbound struct {
 func (b *Book) Allow(ctx context.Context, m Outbound) error {
 	var out int
 	err := b.db.QueryRowContext(ctx, `SELECT COUNT(*) FROM conversation_opt_out
-		WHERE channel = $1 AND peer = $2 AND is_out = 1 AND (sender = '' OR sender = $3 OR $4 = 1)`,
-		m.Channel, b.nameOf(m.To), b.nameOf(m.From), anyIf(m.From == "")).Scan(&out)
+		WHERE channel = $1 AND peer = $2 AND is_out = 1 AND (sender = '' OR sender = $3 OR $3 = '')`,
+		m.Channel, b.nameOf(m.To), b.nameOf(m.From)).Scan(&out)
 	switch {
 	case err != nil:
 		return fmt.Errorf("conversations: %w", err)
@@ -256,8 +249,8 @@ func (b *Book) WindowEnd(ctx context.Context, m Outbound) (time.Time, error) {
 func (b *Book) window(ctx context.Context, m Outbound) (end time.Time, left time.Duration, err error) {
 	var last, now int64
 	if err = b.db.QueryRowContext(ctx, b.spell.Replace(`SELECT COALESCE(MAX(last_at), 0), CLOCK FROM conversation
-		WHERE channel = $1 AND peer = $2 AND (sender = $3 OR $4 = 1)`),
-		m.Channel, b.nameOf(m.To), b.nameOf(m.From), anyIf(m.From == "")).Scan(&last, &now); err != nil {
+		WHERE channel = $1 AND peer = $2 AND (sender = $3 OR $3 = '')`),
+		m.Channel, b.nameOf(m.To), b.nameOf(m.From)).Scan(&last, &now); err != nil {
 		return time.Time{}, 0, fmt.Errorf("conversations: %w", err)
 	}
 	if last == 0 {
@@ -308,13 +301,6 @@ func atOf(at time.Time) string {
 		return "CLOCK"
 	}
 	return fmt.Sprintf("CASE WHEN %[1]d < CLOCK THEN %[1]d ELSE CLOCK END", at.UnixMilli())
-}
-
-func anyIf(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // nameOf returns a number or another name in the form in which it is compared. A name that no database can hold is cut, so that the

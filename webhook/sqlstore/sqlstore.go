@@ -65,17 +65,13 @@ func New(ctx context.Context, db *sql.DB, lease time.Duration) (*Store, error) {
 	case lease == 0:
 		lease = DefaultLease
 	}
-	clock, err := sqlclock.Of(ctx, db)
-	if err != nil {
-		return nil, fmt.Errorf("sqlstore: %w", err)
-	}
-	err = sqlclock.Create(ctx, db, `CREATE TABLE IF NOT EXISTS webhook_event (
+	clock, err := sqlclock.Create(ctx, db, `CREATE TABLE IF NOT EXISTS webhook_event (
 		id TEXT PRIMARY KEY, holder TEXT NOT NULL, until BIGINT NOT NULL, handled_at BIGINT
 	)`)
 	if err != nil {
-		return nil, fmt.Errorf("sqlstore: the table webhook_event cannot be created: %w", err)
+		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	return &Store{db: db, lease: lease, clock: strings.NewReplacer("CLOCK", clock)}, nil
+	return &Store{db: db, lease: lease, clock: clock}, nil
 }
 
 // claim is the right of one call to handle an event, with the transaction of its handler.

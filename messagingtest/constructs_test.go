@@ -1,0 +1,60 @@
+package messagingtest
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A client that does not follow a construct of the contract is refused, and one that does gets a response in its form.
+func TestServerSpeaksEachConstruct(t *testing.T) {
+	t.Parallel()
+	const (
+		encodings = `{"sms.send": {"encoding": {"gsm": {"type": "text", "flash": 0}, "unicode": {"type": "unicode"}}}}`
+		posted    = `{"sms.list": {"method": "POST", "encoding": "json", "in": {"page": "query", "pageSize": "query"}}}`
+		rows      = `{"sms.list": {"only": {"meta.direction": ["outbound*"]}, "errors": {"empty": ["3"]}, "paging": {"by": "none", "most": 1}, "params": {"page": ""}}}`
+		ownCodes  = `{"sms.send": {"errors": {"code": ["fault"], "classes": {"invalid": ["E1*"]}}}, "sms.list": {"path": "/{account}/list"}}`
+		everyOne  = `{"sms.send": {"response": {"id": ["messages.0.id"], "status": ["messages.*.status"]}}}`
+	)
+	seeded := []Sent{{ID: "m-1", To: "1111"}, {ID: "m-2", To: "2222"}}
+	for _, tt := range []struct{ overlay, method, path, body, want string }{
+		{encodings, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi","type":"text","flash":0}`, `"status":"ok"`},
+		{encodings, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Да","type":"unicode"}`, `"status":"ok"`},
+		{encodings, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Да","type":"text"}`, "type is not"},
+		{encodings, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Да","type":"unicode","flash":0}`, "flash go together"},
+		{encodings, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi","type":"text"}`, "flash go together"},
+		{posted, "POST", "/api/sms?pageNumber=2&pageSize=1", `{"filter[to]":"1111"}`, `"totalPages":1`},
+		{posted, "POST", "/api/sms?pageNumber=1", `{"pageSize":1}`, "is in the body, and not in the query"},
+		{rows, "GET", "/api/sms?filter[to]=1111", "", `"meta":{"direction":"outbound"}`},
+		{rows, "GET", "/api/sms", "", `"totalRows":2`},
+		{rows, "GET", "/api/sms?filter[to]=9", "", `"code":3`},
+		{ownCodes, "POST", "/sms/send", `{}`, `"fault":"E1200204"`},
+		{ownCodes, "GET", "/AC%2F1/list?pageNumber=0", "", `"code":"200210"`},
+		{ownCodes, "GET", "/AC/1/list", "", `"code":"40005"`},
+		{everyOne, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi"}`, `"messages":[{"id":"msg-1","status":"ok"}]`},
+	} {
+		s := NewServer(t, speaking(tt.overlay))
+		if strings.Contains(tt.overlay, "sms.list") {
+			s.Seed(seeded...)
+		}
+		r, err := http.NewRequestWithContext(t.Context(), tt.method, s.URL+tt.path, strings.NewReader(tt.body))
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer "+s.Token)
+		if tt.body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		response, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Contains(t, string(body), tt.want, "%s %s %s", tt.overlay, tt.path, tt.body)
+		if tt.path == "/api/sms" && tt.overlay == rows {
+			assert.Equal(t, 1, strings.Count(string(body), "outbound"), "a page has at most one row")
+		}
+	}
+}
