@@ -365,10 +365,10 @@ func TestLimitedWorkerClaimsWhatItSends(t *testing.T) {
 				r := t.newRig(inner, client, options)
 				defer r.start(inner)()
 				if begin == 0 {
-					insert(inner, r, smsMessage("first"))
-					becomes(inner, r, smsKey("first"), messagingriver.Accepted)
+					insert(inner, r, bulk(10_000)...)
+					require.Eventually(inner, func() bool { return r.counts(inner.Context())[messagingriver.Accepted] > 300 }, time.Minute, 5*time.Millisecond)
 					require.NoError(inner, r.SetRate(inner.Context(), 2))
-					time.Sleep(1100 * time.Millisecond) // a rate holds within a second
+					time.Sleep(1300 * time.Millisecond) // a rate holds within a second
 				}
 				var messages []messaging.Message
 				for i := range 100 {

@@ -191,6 +191,28 @@ func TestRefusalsCostFewWhateverTheNumberOfWorkers(t *testing.T) {
 	}
 }
 
+// TestSharedBreakerHoldsMessages: whichever process opened it, and until a probe is accepted.
+func TestSharedBreakerHoldsMessages(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, client := connected(t)
+		r := t.newRig(t, client, quick())
+		require.NoError(t, r.exec(t.Context(), `INSERT INTO messaging_breaker (channel, cause, account, pause, probe_at)
+			VALUES ('sms', 'HTTP 503', 0, 1000, 9000000000000)`))
+		insert(t, r, smsMessage("a"), smsMessage("b"), chatMessage("c"))
+		defer r.start(t)()
+		becomes(t, r, chatKey("c"), messagingriver.Accepted)
+		time.Sleep(2 * time.Second)
+		assert.Len(t, service.Sent(), 1)
+		require.NoError(t, r.exec(t.Context(), "UPDATE messaging_breaker SET probe_at = 0"))
+		becomes(t, r, smsKey("a"), messagingriver.Accepted)
+		becomes(t, r, smsKey("b"), messagingriver.Accepted)
+		open, err := r.broken(t.Context())
+		require.NoError(t, err)
+		assert.False(t, open)
+	})
+}
+
 // TestMigrateHarmsNobody: beside a transaction that has written, with nothing to do and with an index to make.
 func TestMigrateHarmsNobody(t *testing.T) {
 	t.Parallel()
