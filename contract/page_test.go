@@ -48,7 +48,7 @@ func TestPackageComment(t *testing.T) {
 	require.True(t, hasList && isFollowed)
 	want := before + heading + concepts(defaults) + next + after
 	if *update {
-		require.NoError(t, os.WriteFile("doc.go", []byte(want), 0o644)) //nolint:gosec // a file of the repository
+		require.NoError(t, os.WriteFile("doc.go", []byte(want), 0o644))
 	} else {
 		assert.Equal(t, want, string(file), "run the test with -update")
 	}

@@ -139,14 +139,7 @@ func (e *encoding) duration(d time.Duration, word string) (m member, reason stri
 
 // ContentType returns the content type of requests in an encoding, or "" if they have no body.
 func ContentType(encoding string) string {
-	switch encoding {
-	case "query":
-		return ""
-	case "form":
-		return "application/x-www-form-urlencoded"
-	default:
-		return "application/json"
-	}
+	return map[string]string{"json": "application/json", "form": "application/x-www-form-urlencoded"}[encoding]
 }
 
 func (e *encoding) request(target *url.URL, members, inQuery []member) Request {

@@ -259,7 +259,7 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	next, more := l.next(&p, &page)
 	if len(page.Transactions) == 0 {
 		page.Last = page.Last || !more || next == "" || l.op.Paging.By != "cursor" // otherwise a cursor follows
-		page.Missing = l.missing(&p, &page, at, more)
+		page.Missing = l.missing(&p, &page, more)
 		claimsPages := p.word("total") == "" && (more || page.TotalPages > 1)
 		if l.isFirst(at) && page.Last && (page.Total > 0 || claimsPages) {
 			return Page{}, Failure{}, errNone
@@ -294,7 +294,7 @@ func (l *List) isFirst(at wire.Position) bool {
 }
 
 // missing returns why a page without rows does not prove that there are none, or "".
-func (l *List) missing(p *parsed, page *Page, at wire.Position, more bool) string {
+func (l *List) missing(p *parsed, page *Page, more bool) string {
 	isUnclear := func(slot int) bool {
 		v := p.found[slot]
 		n, ok := wholeNumber(v.Word(p.text))

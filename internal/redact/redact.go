@@ -89,10 +89,12 @@ func (s *Secrets) InWord(code string) bool {
 
 // diagnoses are what services say of a message that they did not take. Such a word is shown although the message has it too, and so is its
 // plural.
-var diagnoses = strings.Fields(`account address allowed approved balance blocked callback character code content country credit currency
+var diagnoses = strings.Fields( //nolint:gochecknoglobals // never written
+	`account address allowed approved balance blocked callback character code content country credit currency
 	denied duplicate empty encoding error exceeded expired failed field format found funds insufficient invalid language length limit
 	maximum message minimum missing mobile network number operator parameter password permission phone recipient registered rejected
-	request required sender service supported template text token type unauthorized unavailable unknown value wrong`)
+	request required sender service supported template text token type unauthorized unavailable unknown value wrong`,
+)
 
 var (
 	// addresses are URLs, those of mailboxes, and lists of parameters.

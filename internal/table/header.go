@@ -75,6 +75,14 @@ func headerFault(name string) string {
 	return ""
 }
 
+func mediaFault(text string) string {
+	kind, subtype, _ := strings.Cut(strings.Split(text, ";")[0], "/")
+	if !IsToken(kind) || !IsToken(subtype) || headerValueFault(text) != "" {
+		return "is no media type, such as text/plain"
+	}
+	return ""
+}
+
 // IsToken reports whether text is a token of RFC 9110, section 5.6.2.
 func IsToken(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {

@@ -35,9 +35,8 @@ type Table struct {
 // Sections yields the sections by their names, in the order of the fields.
 func (t *Table) Sections() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
-		v := reflect.ValueOf(t).Elem()
-		for i := range v.NumField() {
-			if !yield(v.Type().Field(i).Tag.Get("json"), v.Field(i).Interface()) {
+		for field, section := range reflect.ValueOf(t).Elem().Fields() {
+			if !yield(field.Tag.Get("json"), section.Interface()) {
 				return
 			}
 		}

@@ -63,17 +63,12 @@ func fault(rule string, value any) string {
 			return cmp.Or(nameFault(text, true), foreignFault(text))
 		}
 	case "answer": // to a send, in which a * stands for every element of a list
-		if text != "" {
-			return cmp.Or(nameFault(text, true), foreignFault(WithoutEvery(text)))
-		}
+		return fault("place", WithoutEvery(text))
 	case "events": // or the way to them, in which a * stands for each element of a list
-		if text != "" {
-			names := strings.Split(text, ".")
-			if names[len(names)-1] == every {
-				return "ends in a *; the elements of a list are events by themselves: write the list alone, such as data"
-			}
-			return cmp.Or(nameFault(text, true), foreignFault(WithoutEvery(text)))
+		if text == every || strings.HasSuffix(text, "."+every) {
+			return "ends in a *; the elements of a list are events by themselves: write the list alone, such as data"
 		}
+		return fault("place", WithoutEvery(text))
 	case "member": // or the way to one
 		return cmp.Or(nameFault(text, true), foreignFault(text))
 	case "name":
@@ -87,10 +82,7 @@ func fault(rule string, value any) string {
 	case "header":
 		return headerFault(text)
 	case "media":
-		kind, subtype, _ := strings.Cut(strings.Split(text, ";")[0], "/")
-		if !IsToken(kind) || !IsToken(subtype) || headerValueFault(text) != "" {
-			return "is no media type, such as text/plain"
-		}
+		return mediaFault(text)
 	case "scheme":
 		if text != "" && !IsToken(text) {
 			return "is not a single word"
