@@ -238,7 +238,7 @@ func TestUnlistedMessageIsParked(t *testing.T) {
 		assert.Contains(t, record.Problem, "is listed")
 		n, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("lost"))
 		require.NoError(t, err)
-		assert.EqualValues(t, 1, n)
+		assert.Equal(t, 1, n)
 		becomes(t, r, smsKey("lost"), messagingriver.Accepted)
 		service.Inject(messagingtest.AcceptThenDrop(), 1)
 		insert(t, r, smsMessage("taken"))
