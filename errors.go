@@ -224,7 +224,7 @@ type Error struct {
 	unprocessed    bool    // the status proves that nothing was processed
 	unlisted       bool    // the channel has no listing that could settle an unknown outcome
 	reason         string  // what this library found, where status and cause do not say it
-	shown          string  // Message, if it may be shown
+	shown          string  // what may be shown of Message
 	hidden         bool    // whether Code and RequestID must not be shown
 	classes        []error // the sentinels it matches, besides those of the verdict
 	cause          error
@@ -265,6 +265,9 @@ func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outc
 	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
 	if notJSON == nil {
 		e.shown = secrets.Mask(e.Message)
+	}
+	if e.read && e.shown != strings.TrimSpace(e.Message) {
+		e.shown = "" // a listing may be about any message, whose other words nobody knows here
 	}
 }
 
