@@ -78,9 +78,9 @@ func (m Message) recipient() (to, user string) {
 
 // isUserID reports whether id is a business-scoped user ID, such as "US.1349", or one of a parent business: "US.ENT.1349".
 func isUserID(id string) bool {
-	const upper, digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
+	const upper, lower, digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", "0123456789"
 	country, rest, _ := strings.Cut(id, ".")
-	allowed := upper + strings.ToLower(upper) + digits
+	allowed := upper + lower + digits
 	if number, isParent := strings.CutPrefix(rest, "ENT."); isParent {
 		rest, allowed = number, digits
 	}
