@@ -68,7 +68,6 @@ func TestEachRecipientOnce(t *testing.T) {
 		process = begin()
 	}
 	require.NoError(t, process.Wait())
-
 	times := map[string]int{}
 	for _, m := range service.Sent() {
 		times[m.To]++

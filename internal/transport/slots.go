@@ -55,7 +55,7 @@ func (p *Places) wait(ctx context.Context, first bool) error {
 	return ctx.Err()
 }
 
-// change changes the line, and gives places to the first of it.
+// change changes the line, and lets the first of it in.
 func (p *Places) change(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +77,7 @@ func (p *Places) leave() {
 // MaxWaiting is how many messages of one SendAll wait without a slot.
 const MaxWaiting = 4096
 
-// Slots are how many messages of one SendAll may be in flight at once. A message that waits gives its slot back. When its wait is over it
+// Slots are how many messages of one SendAll may be in flight at once. A message that waits returns its slot. When its wait is over it
 // gets one before any new message. No more than MaxWaiting messages are taken beyond the slots.
 type Slots struct {
 	waits   context.Context //nolint:containedctx // of all waits of the SendAll
