@@ -137,7 +137,7 @@ type blocked struct {
 	Trouble
 
 	breaker *Breaker
-	givesUp bool // the call gives up after a time: the breaker is open, and not because of one recipient, who is another
+	givesUp bool // the call ends after a time: the breaker is open, and not because of one recipient, who is another
 }
 
 // enter lets a call pass and returns the generation for leave, or what the call has to wait for. With look it only looks.

@@ -73,7 +73,7 @@ func (c *call) admit(carrier *http.Request) (err error) {
 	return err
 }
 
-// enter gets one after the other what an attempt needs, and reports whether it has all. If one of them says wait, it gives back what it
+// enter gets one after the other what an attempt needs, and reports whether it has all. If one of them says wait, it returns what it
 // holds, waits, and reports false: what was allowed before the wait is asked again. What it holds is given back by attempt, also if a
 // function of the user panics.
 func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time) (in bool, _ error) {
