@@ -35,8 +35,8 @@ type operation func(s *Sandbox, r *request) (any, error)
 // with returns an operation that takes a body.
 func with[T any](act func(s *Sandbox, r *request, body T) (any, error)) operation {
 	return func(s *Sandbox, r *request) (any, error) {
-		body, err := bodyOf[T](r)
-		if err != nil {
+		var body T
+		if err := r.decode(&body); err != nil {
 			return nil, err
 		}
 		return act(s, r, body)
@@ -63,7 +63,7 @@ func operations() map[string]operation {
 		"DELETE faults":             (*Sandbox).deleteFaults,
 		"DELETE faults/{id}":        (*Sandbox).deleteFaults,
 		"GET settings":              func(s *Sandbox, _ *request) (any, error) { return s.readSettings(), nil },
-		"PATCH settings":            with((*Sandbox).patchSettings),
+		"PATCH settings":            (*Sandbox).patchSettings,
 		"POST seen":                 with((*Sandbox).postSeen),
 		"POST reset":                with((*Sandbox).postReset),
 		"DELETE scenario":           (*Sandbox).deleteScenario,
@@ -110,6 +110,12 @@ func (s *Sandbox) perform(w http.ResponseWriter, r *http.Request, act operation)
 		return
 	}
 	call := &request{Request: r, w: w, values: r.URL.Query()}
+	if r.Method != http.MethodGet {
+		if err := call.readBody(); err != nil {
+			failed(w, err)
+			return
+		}
+	}
 	if equal(r.Header.Get(tokenHeader), s.page) {
 		act = s.recorded(act)
 	}

@@ -174,7 +174,7 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 	v.Open = &view
 	v.Outcome = s.outcomeFor(c.Channel, c.Peer).Name
 	v.Sender = cmp.Or(c.Sender, s.senderTo(c.Channel, c.Peer), "Your program")
-	v.Webhook = s.webhooks[c.Channel] != ""
+	v.Webhook = s.set.Webhooks[c.Channel] != ""
 	picked := s.book.byID[q.Get("message")]
 	if picked != nil && s.book.conversations[picked.key()] != c {
 		picked = nil

@@ -142,34 +142,25 @@ func (s *Sandbox) lifetimeLeft(e *entry) time.Duration {
 	return cmp.Or(e.Sent.TTL, messagingtest.DefaultTTL) - (s.advanced - e.accepted)
 }
 
-// enqueue adds a report of delivery to those of a message, which are made one after the other. The caller holds mu.
+// enqueue reports a state of a message when the state before has been reported, and on some messages at once. The caller holds mu.
 func (s *Sandbox) enqueue(e *entry, state messagingtest.DeliveryState) {
 	e.pending++
-	if e.reports = append(e.reports, state); len(e.reports) == 1 {
-		s.workers.Go(func() { s.reportAll(e) })
-	}
-}
-
-// reportAll makes the reports on a message. Of all messages, some are reported on at once.
-func (s *Sandbox) reportAll(e *entry) {
-	select {
-	case s.slots <- struct{}{}:
-	case <-s.ctx.Done():
-		return
-	}
-	defer func() { <-s.slots }()
-	for isMore := true; isMore; {
+	before, done := e.reported, make(chan struct{})
+	e.reported = done
+	s.workers.Go(func() {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		s.slots <- struct{}{}
+		defer func() { <-s.slots }()
 		s.mu.Lock()
-		state, isHere := e.reports[0], s.book.byID[e.ID] == e
+		isHere := s.book.byID[e.ID] == e
 		s.mu.Unlock()
 		if isHere {
 			s.reportDelivery(s.ctx, e.ID, state)
 		}
-		s.mu.Lock()
-		e.reports = e.reports[1:]
-		isMore = len(e.reports) > 0
-		s.mu.Unlock()
-	}
+	})
 }
 
 // tries is how often the service calls a webhook again that failed.
@@ -187,7 +178,7 @@ func (s *Sandbox) callOptions() []messagingtest.ReceiveOption {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	opts := []messagingtest.ReceiveOption{messagingtest.RetryFailures(tries)}
-	switch s.form {
+	switch s.set.WebhookForm {
 	case formForm:
 		opts = append(opts, messagingtest.AsForm())
 	case formJSON:
@@ -287,7 +278,7 @@ func (s *Sandbox) deliver(ctx context.Context, id string, opts ...messagingtest.
 		s.mu.Unlock()
 		return nil, errNoSuchMessage
 	}
-	target, callback := s.webhooks[e.Channel], e.Answer.callback(e.ID, e.At)
+	target, callback := s.set.Webhooks[e.Channel], e.Answer.callback(e.ID, e.At)
 	if target == "" {
 		s.mu.Unlock()
 		s.tell(callback)

@@ -78,7 +78,7 @@ func (s *Sandbox) restore(name string) error {
 		err = s.readAll(keep.file)
 	}
 	if err == nil {
-		maps.Copy(s.webhooks, s.config.Webhooks) // what the command line names stays
+		maps.Copy(s.set.Webhooks, s.config.Webhooks) // what the command line names stays
 		s.seed()
 		s.keep = keep
 		err = keep.compact(s.records())
@@ -120,7 +120,7 @@ func (s *Sandbox) enter(r record) error {
 	switch {
 	case r.Token != "":
 	case r.Do == "POST deliveries" || r.Do == "POST clock" || r.Do == "PATCH settings":
-		_, err := operations()[r.Do](s, newCall(r.With))
+		_, err := operations()[r.Do](s, &request{body: r.With})
 		return err
 	case r.Removed != "":
 		if e := s.book.byID[r.Removed]; e != nil {
@@ -173,7 +173,7 @@ func (s *Sandbox) seed() {
 // records yields what the file has to hold. The caller holds mu.
 func (s *Sandbox) records() iter.Seq[record] {
 	return func(yield func(record) bool) {
-		ok := yield(record{Token: s.config.Token}) && yield(command("PATCH settings", s.everySetting()))
+		ok := yield(record{Token: s.config.Token}) && yield(command("PATCH settings", s.current()))
 		if s.advanced > 0 {
 			ok = ok && yield(command("POST clock", clockBody{Advance: s.advanced.String()}))
 		}

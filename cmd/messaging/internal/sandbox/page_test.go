@@ -179,8 +179,8 @@ func TestKeepRestoresSettings(t *testing.T) {
 	s := box.Sandbox()
 	require.NoError(t, s.advance(time.Hour))
 	require.NoError(t, s.setDelivery("", ana, outcomeChoice{Name: "failed"}))
-	_, err = operations()["PATCH settings"](s, newCall([]byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
-		"webhooks":{"sms":"http://127.0.0.1:1/kept","chatapp1":"http://127.0.0.1:1/kept"}}`)))
+	_, err = operations()["PATCH settings"](s, &request{body: []byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
+		"webhooks":{"sms":"http://127.0.0.1:1/kept","chatapp1":"http://127.0.0.1:1/kept"}}`)})
 	require.NoError(t, err)
 	s.service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "gone"})
 	require.Eventually(t, func() bool { return s.remove("m-1") }, 2*time.Minute, 5*time.Millisecond)
@@ -194,7 +194,7 @@ func TestKeepRestoresSettings(t *testing.T) {
 	assert.True(t, now.RefuseClosed)
 	assert.Equal(t, "5s", now.ListingLag)
 	assert.Equal(t, formJSON, now.WebhookForm)
-	assert.Equal(t, map[string]string{"sms": "http://127.0.0.1:1/flag", "chatapp1": "http://127.0.0.1:1/kept"}, now.Webhooks, "a flag wins")
+	assert.Equal(t, map[messagingtest.Channel]string{"sms": "http://127.0.0.1:1/flag", "chatapp1": "http://127.0.0.1:1/kept"}, now.Webhooks, "a flag wins")
 	assert.Empty(t, r.service.Sent(), "what was removed stays away")
 	id := r.sendSMS("ACME", ana, "Hi")
 	r.settled(id, func(m Message) bool { return m.State == "failed" })
@@ -338,7 +338,7 @@ func TestWindowAfterARestart(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = box.Sandbox().answer(t.Context(), Answer{Channel: messagingtest.ChannelChatApp2, From: ana, Text: "Hi"})
 	require.ErrorIs(t, err, errNoWebhook)
-	_, err = operations()["PATCH settings"](box.Sandbox(), newCall([]byte(`{"refuseClosed":true}`)))
+	_, err = operations()["PATCH settings"](box.Sandbox(), &request{body: []byte(`{"refuseClosed":true}`)})
 	require.NoError(t, err)
 	require.NoError(t, box.Close())
 	r := newRig(t, Config{Keep: file})
