@@ -44,6 +44,7 @@ type identity struct {
 type Sandbox struct {
 	identity
 	owner   *Spaces
+	used    time.Time    // the owner's mutex guards it
 	routes  http.Handler // of the page and the API
 	service *messagingtest.Server
 	table   *table.Table
@@ -80,7 +81,7 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 		messagingtest.WithContract(config.Contract), messagingtest.WithToken(config.Token), messagingtest.WithAPIKey(who.key, who.secret),
 	)
 	s := &Sandbox{
-		identity: who, owner: owner, service: service, table: config.Contract.Table(), config: config, live: newHub(),
+		identity: who, owner: owner, used: time.Now(), service: service, table: config.Contract.Table(), config: config, live: newHub(),
 		mask: newMasker(service, config.Contract.Table()), log: console{print: config.Log, space: who.space},
 		set: Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery}, outcomes: map[outcomeKey]outcomeChoice{}, underWay: map[string]*Exchange{},
 		book: newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"text/template"
 
@@ -18,26 +17,21 @@ import (
 type startView struct {
 	Base, Token string
 	Ways        []way
-	Samples     []sampleView
+	Samples     []sample
 	IsPassword  bool // the token is not the only thing that is asked for
 }
 
 // A way is code in one language.
 type way struct{ ID, Name, Code string }
 
-type sampleView struct{ Name, Title string }
-
 // start returns how a program begins, at the address that a request was made to.
 func (s *Sandbox) start(r *http.Request) *startView {
-	v := &startView{Base: "http://" + r.Host, Token: s.programToken()}
-	for _, sample := range samples() {
-		v.Samples = append(v.Samples, sampleView{sample.Name, sample.Title})
-	}
+	v := &startView{Base: "http://" + r.Host, Token: s.programToken(), Samples: samples()}
 	request, body, err := s.firstRequest(v.Token)
 	if err != nil {
 		return v // a contract by which no SMS can be sent
 	}
-	first := firstCode{startView: v, Request: request, Target: v.Base + request.URL.RequestURI(), Set: headerOf(request), Body: body, Message: firstMessage()}
+	first := firstCode{startView: v, Request: request, Target: v.Base + request.URL.RequestURI(), Set: settable(linesOf(request.Header)), Body: body, Message: firstMessage()}
 	v.Ways = []way{
 		{"curl", "curl", curlCommand(request.Method, first.Target, first.Set, body)},
 		{"go", "Go", codeBy("go", first)},
@@ -115,18 +109,6 @@ func (s *Sandbox) firstRequest(token string) (*http.Request, string, error) {
 
 func firstMessage() sms.Message {
 	return sms.Message{From: "ACME", To: "+639171234567", Text: "Your code is 482913"}
-}
-
-// headerOf returns the lines of a header that a program has to set, in order.
-func headerOf(r *http.Request) []Header {
-	var lines []Header
-	for name, values := range r.Header {
-		if !slices.Contains([]string{"User-Agent", "Content-Length", "Accept", "Accept-Encoding"}, name) {
-			lines = append(lines, Header{name, values[0]})
-		}
-	}
-	slices.SortFunc(lines, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
-	return lines
 }
 
 // quoted returns a text as Python and JavaScript write it.
