@@ -125,34 +125,28 @@ func (s *Sandbox) shown(x *Exchange) Exchange {
 
 // conclusion says what a client did after a fault, and what the ledger holds. The caller holds mu.
 func (s *Sandbox) conclusion(x *Exchange) string {
-	did, processed := "The client has not asked again", 0
-	ids := x.requestIDs
-	for _, later := range s.traffic.all {
-		if later.ID <= x.ID || later.Direction != "request" {
-			continue
-		}
+	did, ids := "has not asked again", x.requestIDs
+	for _, later := range slices.Backward(s.traffic.all) { // the first that it did comes last
 		isSame := x.Reference != "" && later.Reference == x.Reference || later.RequestBody == x.RequestBody && x.RequestBody != ""
 		what := ""
 		switch {
+		case later.ID <= x.ID:
+			continue
 		case later.Operation == x.Operation && isSame:
 			what, ids = "sent it again", append(slices.Clip(ids), later.requestIDs...)
 		case later.Operation == sectionList && later.asksFor(x):
 			what = "looked it up"
+		default:
+			continue
 		}
-		if what != "" && did == "The client has not asked again" {
-			did = fmt.Sprintf("The client %s after %v", what, later.At.Sub(x.At).Round(10*time.Millisecond))
-		}
+		did = fmt.Sprintf("%s after %v", what, later.At.Sub(x.At).Round(10*time.Millisecond))
 	}
-	for _, id := range ids {
-		if s.book.byRequest[id] != nil {
-			processed++
-		}
+	held := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return s.book.byRequest[id] == nil })
+	often := "was processed " + itoa(len(held)) + " times"
+	if len(held) < 3 {
+		often = [...]string{"was never processed", "was processed once", "was processed twice"}[len(held)]
 	}
-	often := map[int]string{0: "was never processed", 1: "was processed once", 2: "was processed twice"}[processed]
-	if often == "" {
-		often = "was processed " + itoa(processed) + " times"
-	}
-	return did + ". The message " + often + "."
+	return "The client " + did + ". The message " + often + "."
 }
 
 // asksFor reports whether a listing is filtered by the reference of a message, or by its recipient if it has none.
