@@ -69,7 +69,6 @@ type Sandbox struct {
 	outcomes map[outcomeKey]outcomeChoice
 	advanced time.Duration
 	faults   faultRules
-	underWay map[string]*Exchange // by the ID of a request that is not finished
 	traffic  trafficLog
 	serial   int    // of exchanges
 	scenario []step // what was done on the page
@@ -83,7 +82,7 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	s := &Sandbox{
 		identity: who, owner: owner, used: time.Now(), service: service, table: config.Contract.Table(), config: config, live: newHub(),
 		mask: newMasker(service, config.Contract.Table()), log: console{print: config.Log, space: who.space},
-		set: Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery}, outcomes: map[outcomeKey]outcomeChoice{}, underWay: map[string]*Exchange{},
+		set: Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery}, outcomes: map[outcomeKey]outcomeChoice{},
 		book: newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
 	}
 	s.pages = sync.OnceValue(s.parsePages)
@@ -145,7 +144,7 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 	if e == nil {
 		e = newEntry(&m, s.table, s.mask)
 		e.accepted = s.advanced
-		if x := cmp.Or(s.underWay[m.RequestID], s.traffic.byRequest(m.RequestID)); x != nil && m.FallbackOf == "" {
+		if x := s.traffic.byRequest[m.RequestID]; x != nil && m.FallbackOf == "" {
 			e.exchange, e.fault = x.ID, x.Fault
 		}
 		s.add(e)

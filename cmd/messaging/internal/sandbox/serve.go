@@ -66,7 +66,7 @@ func (s *Sandbox) arrived(r *http.Request, _ messagingtest.Fault, requestID stri
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x.requestIDs = append(x.requestIDs, requestID)
-	s.underWay[requestID] = x
+	s.traffic.byRequest[requestID] = x
 }
 
 // await waits until the sandbox has the message of a request, so that a program that has the response finds it.
@@ -96,9 +96,6 @@ func (s *Sandbox) finish(x *Exchange, mask masker, response *recorder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.traffic.add(x)
-	for _, id := range x.requestIDs {
-		delete(s.underWay, id)
-	}
 	switch {
 	case x.Fault != "":
 		s.log.fault(x)
