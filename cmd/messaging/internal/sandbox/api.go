@@ -3,7 +3,6 @@ package sandbox
 import (
 	_ "embed" // for the description of the API
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -148,85 +147,6 @@ func window[T any](list []T, follows bool, limit int) []T {
 		list = list[max(0, len(list)-limit):]
 	}
 	return list[:min(len(list), limit)]
-}
-
-func (s *Sandbox) postReply(r *request, a Answer) (any, error) {
-	id, calls, err := s.answer(r.Context(), a)
-	if err != nil && !errors.Is(err, errNoWebhook) {
-		return nil, err
-	}
-	return result(id, calls, err), nil
-}
-
-// result says what a webhook responded, or why it was not called.
-func result(id string, calls []*Call, err error) map[string]any {
-	body := map[string]any{"id": id, "calls": append([]*Call{}, calls...)}
-	if err != nil {
-		body["note"] = err.Error()
-	}
-	return body
-}
-
-type repeatBody struct {
-	Twice bool                        `json:"twice,omitempty"`
-	About messagingtest.DeliveryState `json:"about,omitempty"`
-}
-
-func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
-	calls, err := s.repeat(r.Context(), r.PathValue("id"), body.About, body.Twice)
-	return result(r.PathValue("id"), calls, nil), err
-}
-
-type deliveryBody struct {
-	Channel messagingtest.Channel `json:"channel,omitempty"`
-	To      string                `json:"to,omitempty"`
-	Message string                `json:"message,omitempty"`
-	Outcome string                `json:"outcome"`
-	After   string                `json:"after,omitempty"`
-}
-
-func (s *Sandbox) postDelivery(_ *request, body deliveryBody) (any, error) {
-	after, err := parseDuration("after", body.After)
-	choice := outcomeChoice{body.Outcome, after}
-	switch {
-	case err != nil:
-		return nil, err
-	case (body.To == "") == (body.Message == ""):
-		return nil, errors.New("either to or message must be set: a recipient, or the ID of a message")
-	case body.To != "":
-		return done(s.setDelivery(body.Channel, body.To, choice))
-	}
-	return done(s.setOutcome(body.Message, choice))
-}
-
-// parseDuration parses a duration of a request; an absent one is zero.
-func parseDuration(name, text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, errors.New(name + " must be a duration, such as 10m")
-	}
-	return d, nil
-}
-
-type clockBody struct {
-	Advance string `json:"advance,omitempty"`
-	Message string `json:"message,omitempty"` // to the end of its lifetime
-}
-
-func (s *Sandbox) postClock(_ *request, body clockBody) (any, error) {
-	d, err := time.ParseDuration(body.Advance)
-	if body.Message != "" && body.Advance == "" {
-		d, err = s.lifetimeOf(body.Message)
-	} else if err != nil || body.Message != "" {
-		err = errAdvance
-	}
-	if err == nil {
-		err = s.advance(d)
-	}
-	return s.readSettings(), err
 }
 
 func (s *Sandbox) listFaults() any {

@@ -166,9 +166,9 @@ func (s *Sandbox) records() iter.Seq[record] {
 		if s.advanced > 0 {
 			ok = ok && yield(command("POST clock", clockBody{Advance: s.advanced.String()}))
 		}
-		for key, choice := range s.outcomes {
-			body := deliveryBody{Channel: key.channel, To: key.peer, Outcome: choice.Name, After: choice.After.String()}
-			ok = ok && yield(command("POST deliveries", body))
+		for key, delivery := range s.outcomes {
+			delivery.Channel = key.channel
+			ok = ok && yield(command("POST deliveries", delivery))
 		}
 		for at := s.book.entries.Front(); at != nil && ok; at = at.Next() {
 			e, _ := at.Value.(*entry)

@@ -66,7 +66,7 @@ type Sandbox struct {
 	book     book
 	keep     *journal
 	set      Settings
-	outcomes map[outcomeKey]outcomeChoice
+	outcomes map[outcomeKey]deliveryBody
 	advanced time.Duration
 	faults   faultRules
 	traffic  trafficLog
@@ -82,7 +82,7 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	s := &Sandbox{
 		identity: who, owner: owner, used: time.Now(), service: service, table: config.Contract.Table(), config: config, live: newHub(),
 		mask: newMasker(service, config.Contract.Table()), log: console{print: config.Log, space: who.space},
-		set: Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery}, outcomes: map[outcomeKey]outcomeChoice{},
+		set: Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery}, outcomes: map[outcomeKey]deliveryBody{},
 		book: newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
 	}
 	s.pages = sync.OnceValue(s.parsePages)
