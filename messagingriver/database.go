@@ -150,7 +150,9 @@ func fetch[T, TTx any](ctx context.Context, d database[TTx], columns func(*T) []
 }
 
 // fetchMany is fetch for a statement that reads many rows. PostgreSQL would compile it, which takes longer than to run it.
-func fetchMany[T, TTx any](ctx context.Context, o *Outbox[TTx], columns func(*T) []any, statement string, args ...any) (all []T, err error) {
+func fetchMany[T, TTx any](
+	ctx context.Context, o *Outbox[TTx], columns func(*T) []any, statement string, args ...any,
+) (all []T, err error) {
 	if o.database.patience == "" {
 		return fetch(ctx, o.database, columns, statement, args...)
 	}
