@@ -28,13 +28,13 @@ const atOnce = 100
 
 // BenchmarkOutbox measures how many messages a second the outbox takes in and sends, beside a bare River worker that makes the same
 // request by hand, with a job for each message, and beside SendAll without any database. Each sends a hundred at a time. One operation
-// is 10,000 messages through all three. The figures are medians of the operations, and a ratio is of two times of one operation:
+// is 20,000 messages through all three. The figures are medians of the operations, and a ratio is of two times of one operation:
 //
 //	.ci/with-postgres go -C messagingriver test -run '^$' -bench Outbox -benchtime 5x
 func BenchmarkOutbox(b *testing.B) {
 	for _, bb := range databases() {
 		b.Run(bb.name, func(b *testing.B) {
-			const messages, each = 10_000, 1_000
+			const messages, each = 20_000, 1_000
 			took, cpu := map[string][]float64{}, map[string][]float64{}
 			measure := func(what string, f func()) {
 				began, used := time.Now(), userCPU(b)
