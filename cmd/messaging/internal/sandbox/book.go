@@ -35,11 +35,11 @@ type entry struct {
 	fault    string        // that its request met
 	callback string        // the URL for reports, without secrets
 	preview  string
-	lower    string                        // the whole text in lower case, for searches
-	names    string                        // the same of IDs, numbers and the sender
-	isBlank  bool                          // a text that shows nothing
-	code     func() string                 // returns the one-time code that it seems to hold
-	reports  []messagingtest.DeliveryState // that are to be made
+	lower    string        // the whole text in lower case, for searches
+	names    string        // the same of IDs, numbers and the sender
+	isBlank  bool          // a text that shows nothing
+	code     func() string // returns the one-time code that it seems to hold
+	reported chan struct{} // closed when the last state has been reported
 	seen     bool
 	size     int
 	place    *list.Element

@@ -172,9 +172,9 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 	view := c.view(v, nil, true)
 	view.Peer = c.Peer
 	v.Open = &view
-	v.Outcome = s.outcomeFor(c.Channel, c.Peer).Name
+	v.Outcome = s.outcomeFor(c.Channel, c.Peer).Outcome
 	v.Sender = cmp.Or(c.Sender, s.senderTo(c.Channel, c.Peer), "Your program")
-	v.Webhook = s.webhooks[c.Channel] != ""
+	v.Webhook = s.set.Webhooks[c.Channel] != ""
 	picked := s.book.byID[q.Get("message")]
 	if picked != nil && s.book.conversations[picked.key()] != c {
 		picked = nil

@@ -79,7 +79,7 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 	v := &entryView{Message: s.message(e), Out: e.Sent != nil, URL: message + "#details", ReplyTo: e.Channel, root: s.root}
 	if a := e.Answer; a != nil {
 		v.Bubble = a.bubble()
-		v.CanRepeat = s.webhooks[e.Channel] != ""
+		v.CanRepeat = s.set.Webhooks[e.Channel] != ""
 		text, _ := json.Marshal(a) // plain values
 		v.Raw = document.Parse(text).Indented()
 	} else {

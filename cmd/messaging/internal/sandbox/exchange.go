@@ -79,13 +79,16 @@ func (x *Exchange) size() int {
 
 // trafficLog holds the latest exchanges. The sandbox's mutex guards it.
 type trafficLog struct {
-	bounds bounds
-	all    []*Exchange // in the order in which they ended
-	byID   map[int]*Exchange
-	bytes  int
+	bounds    bounds
+	all       []*Exchange // in the order in which they ended
+	byID      map[int]*Exchange
+	byRequest map[string]*Exchange // by the IDs of their requests, also those that have not ended
+	bytes     int
 }
 
-func newTrafficLog(b bounds) trafficLog { return trafficLog{bounds: b, byID: map[int]*Exchange{}} }
+func newTrafficLog(b bounds) trafficLog {
+	return trafficLog{bounds: b, byID: map[int]*Exchange{}, byRequest: map[string]*Exchange{}}
+}
 
 // add enters an exchange and drops the oldest beyond the bounds.
 func (t *trafficLog) add(x *Exchange) {
@@ -94,19 +97,12 @@ func (t *trafficLog) add(x *Exchange) {
 	for len(t.all) > t.bounds.exchanges || t.bytes > t.bounds.traffic && len(t.all) > 1 {
 		t.bytes -= t.all[0].size()
 		delete(t.byID, t.all[0].ID)
+		for _, id := range t.all[0].requestIDs {
+			delete(t.byRequest, id)
+		}
 		t.all[0] = nil
 		t.all = t.all[1:]
 	}
-}
-
-// byRequest returns the exchange of a request by its ID, or nil. A message of a request that failed may come after its exchange.
-func (t *trafficLog) byRequest(id string) *Exchange {
-	for _, x := range slices.Backward(t.all) {
-		if slices.Contains(x.requestIDs, id) {
-			return x
-		}
-	}
-	return nil
 }
 
 // describe fills in whom a request to send is for, and what it says. It returns the callback URL.

@@ -276,19 +276,8 @@ func (f *faultRules) choose(operation, to string, now time.Time) (FaultKind, *fa
 	return FaultKind{}, nil, false
 }
 
-// byRecipient reports whether a rule is about one recipient: then the body of a request is read first.
-func (f *faultRules) byRecipient() bool {
-	return slices.ContainsFunc(f.rules, func(r *faultRule) bool { return r.To != "" })
-}
-
 // faultFor returns the fault that a request meets, and notes it.
-func (s *Sandbox) faultFor(x *Exchange, request *tail) messagingtest.Fault {
-	s.mu.Lock()
-	peeks := s.faults.byRecipient()
-	s.mu.Unlock()
-	if peeks {
-		s.describe(x, request.peek())
-	}
+func (s *Sandbox) faultFor(x *Exchange) messagingtest.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kind, rule, strikes := s.faults.choose(x.Operation, x.To, time.Now())

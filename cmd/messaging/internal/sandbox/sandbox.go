@@ -44,6 +44,7 @@ type identity struct {
 type Sandbox struct {
 	identity
 	owner   *Spaces
+	used    time.Time    // the owner's mutex guards it
 	routes  http.Handler // of the page and the API
 	service *messagingtest.Server
 	table   *table.Table
@@ -61,21 +62,16 @@ type Sandbox struct {
 	resetting sync.Mutex // held while the ledger is emptied
 	follower  func()     // ends the goroutine that follows the ledger; guarded by resetting
 
-	mu        sync.Mutex
-	book      book
-	keep      *journal
-	webhooks  map[messagingtest.Channel]string
-	outcomes  map[outcomeKey]outcomeChoice
-	advanced  time.Duration
-	faults    faultRules
-	underWay  map[string]*Exchange // by the ID of a request that is not finished
-	lag       time.Duration
-	form      string // in which webhooks are called
-	duplicate bool   // whether duplicates are refused
-	closed    bool   // whether messages to closed conversations are refused
-	traffic   trafficLog
-	serial    int    // of exchanges
-	scenario  []step // what was done on the page
+	mu       sync.Mutex
+	book     book
+	keep     *journal
+	set      Settings
+	outcomes map[outcomeKey]deliveryBody
+	advanced time.Duration
+	faults   faultRules
+	traffic  trafficLog
+	serial   int    // of exchanges
+	scenario []step // what was done on the page
 }
 
 // newSandbox starts a sandbox. The caller closes it. The error is of the file to keep messages in.
@@ -84,14 +80,14 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 		messagingtest.WithContract(config.Contract), messagingtest.WithToken(config.Token), messagingtest.WithAPIKey(who.key, who.secret),
 	)
 	s := &Sandbox{
-		identity: who, owner: owner, service: service, table: config.Contract.Table(), config: config, live: newHub(), form: formQuery,
+		identity: who, owner: owner, used: time.Now(), service: service, table: config.Contract.Table(), config: config, live: newHub(),
 		mask: newMasker(service, config.Contract.Table()), log: console{print: config.Log, space: who.space},
-		webhooks: map[messagingtest.Channel]string{}, outcomes: map[outcomeKey]outcomeChoice{}, underWay: map[string]*Exchange{},
+		set: Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery}, outcomes: map[outcomeKey]deliveryBody{},
 		book: newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
 	}
 	s.pages = sync.OnceValue(s.parsePages)
 	s.routes = s.routed()
-	maps.Copy(s.webhooks, config.Webhooks)
+	maps.Copy(s.set.Webhooks, config.Webhooks)
 	if config.Keep != "" {
 		if err := s.restore(config.Keep); err != nil {
 			service.Close()
@@ -148,7 +144,7 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 	if e == nil {
 		e = newEntry(&m, s.table, s.mask)
 		e.accepted = s.advanced
-		if x := cmp.Or(s.underWay[m.RequestID], s.traffic.byRequest(m.RequestID)); x != nil && m.FallbackOf == "" {
+		if x := s.traffic.byRequest[m.RequestID]; x != nil && m.FallbackOf == "" {
 			e.exchange, e.fault = x.ID, x.Fault
 		}
 		s.add(e)
