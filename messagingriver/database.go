@@ -150,13 +150,12 @@ func fetch[T, TTx any](ctx context.Context, d database[TTx], columns func(*T) []
 }
 
 // fetchMany is fetch for a statement that reads many rows. PostgreSQL would compile it, which takes longer than to run it.
-func fetchMany[T, TTx any](
-	ctx context.Context, o *Outbox[TTx], columns func(*T) []any, statement string, args ...any,
-) (all []T, err error) {
+func fetchMany[T, TTx any](ctx context.Context, o *Outbox[TTx], columns func(*T) []any, statement string, args ...any) ([]T, error) {
 	if o.database.patience == "" {
 		return fetch(ctx, o.database, columns, statement, args...)
 	}
-	err = o.inTx(ctx, func(tx riverdriver.ExecutorTx) error {
+	var all []T
+	err := o.inTx(ctx, func(tx riverdriver.ExecutorTx) error {
 		found, err := o.database.queryIn(ctx, o.database.driver.UnwrapTx(tx), o.database.spell.Replace(statement), args...)
 		all, err = collect(found, err, columns)
 		return err
