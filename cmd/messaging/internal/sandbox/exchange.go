@@ -122,7 +122,7 @@ func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
 		m := platformMessage(n, send.Wrap)
 		to, text = m.At("to").Text(), ""
 		if len(body) <= maxParsed {
-			text = platformBubble(messagingtest.Sent{Kind: m.At("type").Text()}, m).preview(m.At("type").Text())
+			text = platformBubble(m.At("type").Text(), m).preview(m.At("type").Text())
 		}
 	}
 	x.To, x.Text, x.Reference = clip(to, maxName), clip(text, previewText), clip(of("reference"), maxName)

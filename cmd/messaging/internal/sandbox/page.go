@@ -33,25 +33,25 @@ func (s *Sandbox) parsePages() *template.Template {
 			text, err := json.Marshal(v)
 			return string(text), err
 		},
-		"pieces":     pieces,
-		"chatPieces": chatPieces,
-		"clock":      func(t time.Time) string { return t.Format("15:04") },
-		"second":     func(t time.Time) string { return t.Format("15:04:05.000") },
-		"precise":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05.000") },
-		"rfc":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"host":       hostOf,
-		"initial":    initial,
-		"hue":        hue,
-		"inner":      func(b bubble, e *entryView) bubbleView { return bubbleView{b, e} },
-		"reply":      func(c *conversationView, kind AnswerKind) Answer { return c.reply(kind) },
-		"tap":        tap,
-		"title":      title,
-		"object":     object,
-		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
-		"setting":    func(name string, on bool) map[string]bool { return map[string]bool{name: on} },
-		"operations": operationNames,
-		"channels":   table.Channels,
-		"key":        key,
+		"pieces":      pieces,
+		"chatPieces":  chatPieces,
+		"clock":       func(t time.Time) string { return t.Format("15:04") },
+		"second":      func(t time.Time) string { return t.Format("15:04:05.000") },
+		"precise":     func(t time.Time) string { return t.Format("2006-01-02 15:04:05.000") },
+		"rfc":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"host":        hostOf,
+		"initial":     initial,
+		"hue":         hue,
+		"inner":       func(b bubble, e *entryView) bubbleView { return bubbleView{b, e} },
+		"reply":       func(c *conversationView, kind AnswerKind) Answer { return c.reply(kind) },
+		"tap":         tap,
+		"title":       title,
+		"contactName": contactName,
+		"object":      object,
+		"forms":       func() []string { return []string{formQuery, formForm, formJSON} },
+		"operations":  operationNames,
+		"channels":    table.Channels,
+		"key":         key,
 	}).ParseFS(web, "web/*.html"))
 }
 
@@ -64,11 +64,13 @@ func key(parts ...string) string {
 	return strconv.FormatUint(hash.Sum64(), 36)
 }
 
-// object returns the members of a JSON object, given as names and values.
-func object(pairs ...string) map[string]string {
-	m := map[string]string{}
+// object returns the members of a JSON object, given as names and values; empty texts are left out.
+func object(pairs ...any) map[string]any {
+	m := map[string]any{}
 	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0]] = pair[1]
+		if name, _ := pair[0].(string); pair[1] != "" {
+			m[name] = pair[1]
+		}
 	}
 	return m
 }
@@ -257,7 +259,7 @@ type filterView struct {
 // tap completes the answer of a button: it comes from the recipient of the message that has the button.
 func tap(a *Answer, e *entryView) Answer {
 	full := *a
-	full.Channel, full.From = e.ReplyTo, e.To
+	full.Channel, full.From, full.Message = e.ReplyTo, e.To, e.ID
 	return full
 }
 
