@@ -87,14 +87,14 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	}
 	v.Gone = q.Get("message") != "" && s.book.byID[q.Get("message")] == nil
 	if v.Lone = len(q) == 0 && len(s.book.conversations) == 1; v.Lone {
-		open, _ = s.book.recent.Front().Value.(*conversation)
+		open = s.book.recent[0]
 	}
 	page, _ := strconv.Atoi(q.Get("page"))
 	s.listConversations(&v, max(1, page), open)
 	if open != nil {
 		s.openConversation(&v, open, q)
 	}
-	v.IsEmpty = s.book.entries.Len() == 0
+	v.IsEmpty = len(s.book.entries) == 0
 	s.mu.Unlock()
 	if v.IsEmpty {
 		v.Start = s.start(r)
@@ -128,8 +128,7 @@ func (s *Sandbox) listConversations(v *conversationsView, page int, open *conver
 		v.Filters = append(v.Filters, filterView{is.name, v.url(open, "is", next), v.Is == is.is})
 	}
 	skip, found := (page-1)*shownConversations, 0
-	for at := s.book.recent.Front(); at != nil; at = at.Next() {
-		c, _ := at.Value.(*conversation)
+	for _, c := range slices.Backward(s.book.recent) {
 		hit, isFound := v.search.in(c)
 		if !isFound || v.Channel != "" && string(c.Channel) != v.Channel {
 			continue
@@ -181,7 +180,7 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 	}
 	v.Picked, v.Total = picked != nil, c.sent
 	if c.Channel == messagingtest.ChannelChatApp2 {
-		end := c.wrote().Add(chatWindow)
+		end := c.wrote.Add(chatWindow)
 		v.IsClosed, v.Window = !s.now().Before(end), end.Format("Monday, 15:04")
 	}
 	entries := s.shownPart(v, c, picked, q)

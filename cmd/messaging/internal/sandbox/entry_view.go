@@ -24,8 +24,7 @@ type entryView struct {
 	Left      string // of the lifetime
 	CanRepeat bool
 	Callback  string
-	Fallback  *linkView // the SMS that replaced the message
-	Replaces  *linkView // the message that the SMS replaced
+	Replaces  string    // the channel of the message that this SMS replaced
 	Quote     string    // the text of the message that this one is about
 	Raw       string
 	Reactions []string
@@ -107,11 +106,8 @@ func (s *Sandbox) sentView(v *entryView, e *entry) {
 	if v.Callback = e.callback; v.Callback != "" {
 		v.CanRepeat = e.Sent.State != ""
 	}
-	if f := s.book.fallbackOf(e); f != nil {
-		v.Fallback = &linkView{"Fallback SMS", pageURL(s.root, "message", f.ID)}
-	}
 	if o := s.book.byID[e.Sent.FallbackOf]; o != nil {
-		v.Replaces = &linkView{"Replaces a message of " + channelName(o.Channel), pageURL(s.root, "message", o.ID)}
+		v.Replaces = channelName(o.Channel)
 	}
 }
 

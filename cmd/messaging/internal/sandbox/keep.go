@@ -159,8 +159,8 @@ func (s *Sandbox) enterMessage(r record) {
 // seed enters what was restored into the ledger.
 func (s *Sandbox) seed() {
 	var sent []messagingtest.Sent
-	for e := s.book.entries.Front(); e != nil; e = e.Next() {
-		switch entry, _ := e.Value.(*entry); {
+	for _, entry := range s.book.entries {
+		switch {
 		case entry.Sent != nil:
 			sent = append(sent, *entry.Sent)
 		case s.now().Sub(entry.At) < chatWindow:
@@ -181,13 +181,12 @@ func (s *Sandbox) records() iter.Seq[record] {
 			body := deliveryBody{Channel: key.channel, To: key.peer, Outcome: choice.Name, After: choice.After.String()}
 			ok = ok && yield(command("POST deliveries", body))
 		}
-		for at := s.book.entries.Front(); at != nil && ok; at = at.Next() {
-			e, _ := at.Value.(*entry)
+		for _, e := range s.book.entries {
 			r := record{Sent: e.Sent, States: e.States}
 			if e.Answer != nil {
 				r = record{Answer: e.Answer, ID: e.ID, At: e.At}
 			}
-			ok = yield(r)
+			ok = ok && yield(r)
 		}
 	}
 }

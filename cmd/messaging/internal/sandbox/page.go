@@ -249,8 +249,6 @@ func pageURL(page string, values ...string) string {
 	return page + "?" + q.Encode()
 }
 
-type linkView struct{ Label, URL string }
-
 type filterView struct {
 	Name, URL string
 	Current   bool
