@@ -24,8 +24,8 @@ type entryView struct {
 	Left      string // of the lifetime
 	CanRepeat bool
 	Callback  string
-	Replaces  string    // the channel of the message that this SMS replaced
-	Quote     string    // the text of the message that this one is about
+	Replaces  string // the channel of the message that this SMS replaced
+	Quote     string // the text of the message that this one is about
 	Raw       string
 	Reactions []string
 	Outcomes  []string
