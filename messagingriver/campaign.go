@@ -6,6 +6,53 @@ import (
 	"fmt"
 )
 
+// Campaign is how many messages of a campaign are in each state.
+type Campaign struct {
+	Name   string        `json:"name"`
+	Paused bool          `json:"paused"`
+	States map[State]int `json:"states"`
+	// AtLeast reports whether there may be more messages than were counted.
+	AtLeast bool `json:"atLeast,omitempty"`
+}
+
+// Campaigns returns the campaigns of which there are messages, the first thousand by name. Each has an equal share of a million messages
+// that are counted in each state, so that the outbox may be of any size.
+func (o *Outbox[TTx]) Campaigns(ctx context.Context) ([]Campaign, error) {
+	var states list[StateCount]
+	for _, state := range States() {
+		states = append(states, StateCount{State: state})
+	}
+	type row struct {
+		Campaign
+
+		state   State
+		n, most int
+	}
+	rows, err := fetch(ctx, o.database, func(r *row) []any { return []any{&r.Name, &r.Paused, &r.state, &r.n, &r.most} }, `
+		WITH RECURSIVE names(name) AS ( -- one after another by the index, which has each campaign many times
+				SELECT MIN(campaign) FROM messaging_outbox WHERE campaign IS NOT NULL
+				UNION ALL SELECT (SELECT MIN(campaign) FROM messaging_outbox WHERE campaign > name) FROM names WHERE name IS NOT NULL),
+			listed AS MATERIALIZED (SELECT name FROM names WHERE name IS NOT NULL LIMIT 1000),
+			bound AS MATERIALIZED (SELECT 1000000 / COUNT(*) AS most FROM listed)
+		SELECT name, EXISTS (SELECT 1 FROM messaging_pause p WHERE p.kind = 'campaign' AND p.name = listed.name), value->>'state',
+			(SELECT COUNT(*) FROM (SELECT 1 FROM messaging_outbox WHERE campaign = listed.name AND state = value->>'state'
+				LIMIT (SELECT most FROM bound)) AS counted), (SELECT most FROM bound)
+		FROM listed CROSS JOIN ROWS ORDER BY name`, states)
+	var all []Campaign
+	for _, r := range rows {
+		if len(all) == 0 || all[len(all)-1].Name != r.Name {
+			r.States = map[State]int{}
+			all = append(all, r.Campaign)
+		}
+		last := &all[len(all)-1]
+		if r.n > 0 {
+			last.States[r.state] = r.n
+		}
+		last.AtLeast = last.AtLeast || r.n == r.most
+	}
+	return all, err
+}
+
 // PauseCampaign stops the messages of a campaign at once, until ResumeCampaign. What is enqueued for it meanwhile waits, too.
 // Messages under way end. A campaign without messages is an error.
 func (o *Outbox[TTx]) PauseCampaign(ctx context.Context, name string) error {

@@ -94,6 +94,36 @@ func TestNamedCampaign(t *testing.T) {
 	})
 }
 
+// TestCampaigns: of a thousand campaigns, and one beyond; each has a thousandth of what is counted.
+func TestCampaigns(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t)
+		r := t.newRig(t, client, quick())
+		none, err := r.Campaigns(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, none)
+		require.NoError(t, r.exec(t.Context(), `
+			WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
+			INSERT INTO messaging_outbox (channel, reference, state, attempt, problem, history, created_at, due_at, not_before, priority,
+				max_attempts, campaign)
+			SELECT 'sms', 'r-' || i, CASE WHEN i % 2 = 0 THEN 'accepted' ELSE 'waiting' END, 0, '', '', 0, 9000000000000, 0, 3, 25,
+				CASE WHEN i < 1000 THEN 'c-' || (10000 + i) WHEN i < 4998 THEN 'big' END
+			FROM n`))
+		require.NoError(t, r.PauseCampaign(t.Context(), "c-10001"))
+		began := time.Now()
+		all, err := r.Campaigns(t.Context())
+		require.NoError(t, err)
+		assert.Less(t, time.Since(began), time.Second)
+		require.Len(t, all, 1000)
+		both := map[messagingriver.State]int{messagingriver.Accepted: 1000, messagingriver.Waiting: 1000}
+		one := map[messagingriver.State]int{messagingriver.Waiting: 1}
+		assert.Equal(t, messagingriver.Campaign{Name: "big", States: both, AtLeast: true}, all[0])
+		assert.Equal(t, messagingriver.Campaign{Name: "c-10001", Paused: true, States: one}, all[2])
+		assert.Equal(t, "c-10998", all[999].Name)
+	})
+}
+
 func TestShow(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -112,6 +142,8 @@ func TestShow(t *testing.T) {
 		assert.Equal(t, messagingriver.Waiting, shown[0].State)
 		assert.Equal(t, messagingriver.High, shown[0].Priority)
 		assert.Equal(t, "spring", shown[0].Campaign)
+		assert.Empty(t, shown[0].Worker)
+		assert.Positive(t, shown[0].Job, "which wakes a worker")
 		assert.WithinDuration(t, time.Now().Add(time.Hour), shown[0].Expires, time.Minute)
 
 		service.Inject(messagingtest.AcceptThenDrop(), 1)
@@ -125,6 +157,9 @@ func TestShow(t *testing.T) {
 		for _, one := range shown {
 			require.NotEmpty(t, one.History, one.Channel)
 			assert.Contains(t, []string{"accepted", "unknown"}, one.History[0].Verdict)
+			host, _ := os.Hostname()
+			assert.True(t, strings.HasPrefix(one.Worker, host+"/"), one.Worker)
+			assert.Zero(t, one.Job, "it is final")
 			assert.WithinDuration(t, record.Began, one.History[0].Began, time.Minute)
 			assert.False(t, one.History[0].Ended.Before(one.History[0].Began))
 		}

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -104,8 +105,9 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 	if err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)
 	}
+	host, _ := os.Hostname() // for people who look; the text makes it unique
 	o := &Outbox[TTx]{
-		options: options, channels: map[string]channel{}, database: database, river: inserter, worker: rand.Text(),
+		options: options, channels: map[string]channel{}, database: database, river: inserter, worker: host + "/" + rand.Text(),
 		rate: pace{waiting: semaphore.NewWeighted(1)},
 	}
 	if o.client, err = client.With(messaging.WithGuard(o.guard)); err != nil {

@@ -3,7 +3,7 @@
 //	outbox migrate                    creates or updates the tables
 //	outbox load FILE                  enqueues the messages of a file, each once: run it again to resume
 //	outbox work                       sends messages until it is stopped; start as many as you like
-//	outbox status [--watch]           counts by channel and state, the oldest, rate, breakers and pauses
+//	outbox status [--watch]           counts by channel and state, the oldest, rate, breakers, pauses and campaigns
 //	outbox parked, outbox refused     lists messages that wait for a decision
 //	outbox resolve sent|resend|drop   by reference IDs, --reason or --file
 //	outbox cancel REFERENCE...        drops messages that wait
