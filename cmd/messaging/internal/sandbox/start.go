@@ -17,21 +17,15 @@ import (
 type startView struct {
 	Base, Token string
 	Ways        []way
-	Samples     []sampleView
-	IsPassword  bool // the token is not the only thing that is asked for
+	Samples     []sample
 }
 
 // A way is code in one language.
 type way struct{ ID, Name, Code string }
 
-type sampleView struct{ Name, Title string }
-
 // start returns how a program begins, at the address that a request was made to.
 func (s *Sandbox) start(r *http.Request) *startView {
-	v := &startView{Base: "http://" + r.Host, Token: s.programToken()}
-	for _, sample := range samples() {
-		v.Samples = append(v.Samples, sampleView{sample.Name, sample.Title})
-	}
+	v := &startView{Base: "http://" + r.Host, Token: s.programToken(), Samples: samples()}
 	request, body, err := s.firstRequest(v.Token)
 	if err != nil {
 		return v // a contract by which no SMS can be sent
