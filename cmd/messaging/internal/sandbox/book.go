@@ -24,6 +24,7 @@ type entry struct {
 
 	Sent    *messagingtest.Sent // a message of the program
 	Answer  *Answer             // or an answer of the recipient
+	IsBlank bool                // a text that shows nothing
 	States  []Reached           // of a message, in order
 	Calls   []*Call             // of the webhook
 	pending int                 // deliveries of the webhook under way
@@ -36,7 +37,6 @@ type entry struct {
 	preview  string
 	lower    string                        // the whole text in lower case, for searches
 	names    string                        // the same of IDs, numbers and the sender
-	isBlank  bool                          // a text that shows nothing
 	code     func() string                 // returns the one-time code that it seems to hold
 	reports  []messagingtest.DeliveryState // that are to be made
 	replacer string                        // the ID of the SMS that replaced the message
@@ -62,8 +62,8 @@ type Call struct {
 	Exchange int       `json:"exchange,omitempty"`
 }
 
-// isFailure reports whether a message was not delivered, or the webhook did not take an answer.
-func (e *entry) isFailure() bool {
+// IsFailure reports whether a message was not delivered, or the webhook did not take an answer.
+func (e entry) IsFailure() bool {
 	if e.Sent != nil {
 		return e.Sent.State == messagingtest.StateFailed || e.Sent.State == messagingtest.StateExpired
 	}
@@ -86,7 +86,7 @@ func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
 		e.callback, m.Body = mask.url(m.CallbackURL), []byte(mask.text(mask.unescaped(string(m.Body))))
 	}
 	b := bubbleOf(*m, t)
-	e.preview, e.isBlank = b.preview(m.Kind), m.Kind == "text" && isBlank(m.Text) && isBlank(b.Body)
+	e.preview, e.IsBlank = b.preview(m.Kind), m.Kind == "text" && isBlank(m.Text) && isBlank(b.Body)
 	e.index(m.Text, m.From, m.ID, m.From, m.RequestID, m.ReferenceID, m.Template, m.To)
 	return e
 }
@@ -94,7 +94,7 @@ func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
 // newAnswer returns the entry of an answer.
 func newAnswer(id string, a *Answer, at time.Time) *entry {
 	e := &entry{ID: id, Channel: a.Channel, Peer: a.From, At: at, Answer: a, seen: true}
-	e.preview, e.isBlank = cmp.Or(a.Text, string(a.Kind)), a.Kind == AnswerText && isBlank(a.Text)
+	e.preview, e.IsBlank = cmp.Or(a.Text, string(a.Kind)), a.Kind == AnswerText && isBlank(a.Text)
 	e.index(a.Text, a.To, id, a.From)
 	return e
 }
@@ -102,7 +102,7 @@ func newAnswer(id string, a *Answer, at time.Time) *entry {
 // index fills in by what an entry is found.
 func (e *entry) index(text, sender string, names ...string) {
 	e.peer = peerKey(e.Peer)
-	if e.isBlank {
+	if e.IsBlank {
 		e.preview = blank
 	}
 	if e.Channel == messagingtest.ChannelSMS {
@@ -160,7 +160,7 @@ type conversation struct {
 	Sender  string // by SMS
 	Entries []*entry
 	Unread  int
-	sent    int // messages, ever
+	Total   int // messages, ever
 	key     conversationKey
 	wrote   time.Time // when the recipient last wrote
 }
@@ -218,7 +218,7 @@ func (b *book) add(e *entry) []*entry {
 		return b.resize(e)
 	}
 	b.sent++
-	c.sent++
+	c.Total++
 	if !e.seen {
 		c.Unread++
 	}

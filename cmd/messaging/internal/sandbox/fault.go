@@ -161,15 +161,18 @@ func (f *faultRule) check(now time.Time) error {
 }
 
 // Scope says in words which requests a rule is about, or "".
-func (f *faultRule) Scope() string {
+func (f faultRule) Scope() string {
 	return joinFilled(f.To, channelName(f.Channel), f.Operation)
 }
 
+// Names returns the faults in words.
+func (f faultRule) Names() string { return strings.Join(f.Faults, " or ") }
+
 // Amount says in words how many requests meet the fault.
-func (f *faultRule) Amount(now time.Time) string {
+func (f faultRule) Amount() string {
 	left := ""
 	if !f.until.IsZero() {
-		left = "for " + short(max(time.Second, f.until.Sub(now)))
+		left = "for " + short(max(time.Second, time.Until(f.until)))
 	}
 	switch {
 	case f.Left > 0:

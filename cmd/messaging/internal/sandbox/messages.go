@@ -42,6 +42,9 @@ type Message struct {
 	Pending     bool            `json:"pending"` // a webhook is being called
 }
 
+// Out reports whether a program sent it.
+func (m Message) Out() bool { return m.Direction == "sent" }
+
 // message returns how the API shows an entry. The caller holds mu.
 func (s *Sandbox) message(e *entry) Message {
 	m := Message{

@@ -16,6 +16,7 @@ import (
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 //go:embed web
@@ -33,19 +34,26 @@ func (s *Sandbox) parsePages() *template.Template {
 			text, err := json.Marshal(v)
 			return string(text), err
 		},
-		"pieces":      pieces,
-		"chatPieces":  chatPieces,
-		"clock":       func(t time.Time) string { return t.Format("15:04") },
-		"second":      func(t time.Time) string { return t.Format("15:04:05.000") },
-		"precise":     func(t time.Time) string { return t.Format("2006-01-02 15:04:05.000") },
-		"rfc":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"host":        hostOf,
-		"initial":     initial,
-		"hue":         hue,
-		"inner":       func(b bubble, e *entryView) bubbleView { return bubbleView{b, e} },
-		"reply":       func(c *conversationView, kind AnswerKind) Answer { return c.reply(kind) },
-		"tap":         tap,
-		"title":       title,
+		"pieces":     pieces,
+		"chatPieces": chatPieces,
+		"clock":      func(t time.Time) string { return t.Format("15:04") },
+		"second":     func(t time.Time) string { return t.Format("15:04:05.000") },
+		"precise":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05.000") },
+		"rfc":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"host":       hostOf,
+		"initial":    initial,
+		"hue":        hue,
+		"inner":      func(b bubble, e *entryView) bubbleView { return bubbleView{b, e} },
+		"reply":      func(c *conversationView, kind AnswerKind) Answer { return c.reply(kind) },
+		"tap":        tap,
+		"title":      title,
+		"path":       url.PathEscape,
+		"channel":    channelName,
+		"encoding":   func(text string) string { return sms.Count(clip(text, shownText)).Encoding.String() },
+		"outcomes":   func() []string { return []string{"delivered", "read", "failed", "unreachable", "late"} },
+		"filters": func() [][2]string {
+			return [][2]string{{isUnread, "Unread"}, {isFailed, "Failed"}, {isExpired, "Expired"}, {isHooked, "Webhook failed"}}
+		},
 		"contactName": contactName,
 		"object":      object,
 		"forms":       func() []string { return []string{formQuery, formForm, formJSON} },
@@ -81,13 +89,14 @@ func static(w http.ResponseWriter, r *http.Request) {
 	types := map[string]string{
 		"script.js": script, "events.js": script, "style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml",
 	}
-	name := r.PathValue("name")
-	if types[name] == "" {
-		failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
-		return
+	for name, kind := range types {
+		if name == r.PathValue("name") {
+			w.Header().Set("Content-Type", kind)
+			http.ServeFileFS(w, r, web, "web/"+name)
+			return
+		}
 	}
-	w.Header().Set("Content-Type", types[name])
-	http.ServeFileFS(w, r, web, "web/"+name)
+	failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
 }
 
 // A frame is what every page has.
@@ -192,25 +201,19 @@ func (s *Sandbox) pageConnect(w http.ResponseWriter, r *http.Request) {
 
 type faultsView struct {
 	Kinds    []FaultKind
-	Rules    []ruleView
+	Rules    []faultRule
 	Settings Settings
 	Recent   []Exchange
 	Messages int
 	To       string // the recipient that the next fault is for
 }
 
-type ruleView struct {
-	ID                   int
-	Names, Amount, Scope string
-}
-
 func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
 	v := faultsView{Kinds: faultKinds(), To: clip(r.URL.Query().Get("to"), maxName)}
 	s.mu.Lock()
-	now := time.Now()
-	s.faults.expire(now)
+	s.faults.expire(time.Now())
 	for _, rule := range s.faults.rules {
-		v.Rules = append(v.Rules, ruleView{rule.ID, strings.Join(rule.Faults, " or "), rule.Amount(now), rule.Scope()})
+		v.Rules = append(v.Rules, *rule)
 	}
 	v.Settings = s.settings()
 	for _, x := range slices.Backward(s.traffic.all) {
@@ -257,10 +260,10 @@ type filterView struct {
 // tap completes the answer of a button: it comes from the recipient of the message that has the button.
 func tap(a *Answer, e *entryView) Answer {
 	full := *a
-	full.Channel, full.From, full.Message = e.ReplyTo, e.To, e.ID
+	full.Channel, full.From, full.Message = messagingtest.Channel(e.Channel), e.To, e.ID
 	return full
 }
 
 func (c *conversationView) reply(kind AnswerKind) Answer {
-	return Answer{Channel: messagingtest.Channel(c.Channel), From: c.Peer, To: c.Sender, Kind: kind}
+	return Answer{Channel: c.Channel, From: c.Peer, To: c.Sender, Kind: kind}
 }

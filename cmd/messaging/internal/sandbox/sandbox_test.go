@@ -268,11 +268,11 @@ func TestBookIsBounded(t *testing.T) {
 	for i := range MaxMessages + 500 {
 		b.add(sent(i, "Hi"))
 	}
-	assert.Equal(t, MaxMessages, len(b.entries))
+	assert.Len(t, b.entries, MaxMessages)
 	assert.Len(t, b.byID, MaxMessages)
 	assert.Equal(t, 500, b.dropped)
 	assert.Len(t, b.conversations, 100)
-	assert.Equal(t, 100, len(b.recent))
+	assert.Len(t, b.recent, 100)
 	unread := 0
 	for _, c := range b.conversations {
 		unread += c.Unread
