@@ -60,7 +60,7 @@ func (s *Sandbox) parsePages() *template.Template {
 		"operations":  operationNames,
 		"channels":    table.Channels,
 		"key":         key,
-	}).ParseFS(web, "web/*.html"))
+	}).ParseFS(web, "web/*.html", "web/icons.svg"))
 }
 
 // key returns a short text that differs where a text does, for the ID of an element.

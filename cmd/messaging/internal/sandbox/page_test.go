@@ -230,7 +230,7 @@ func TestListShowsFailures(t *testing.T) {
 			r.api(http.MethodPost, "seen", `{"channel":"sms","to":"+639180000001"}`, nil)
 		}
 		page := r.page("")
-		contains(t, page, `<span class="tick bad" role="img" aria-label="failed"`, isRead)
+		contains(t, page, `<span class="tick failed" role="img" aria-label="failed"`, isRead)
 		contains(t, page, "webhook failed", isRead)
 	}
 }
