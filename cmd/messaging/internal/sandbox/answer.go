@@ -47,40 +47,32 @@ type Answer struct {
 	Longitude   string `json:"longitude,omitempty"`
 }
 
+// isTap reports whether an answer is of what a message offers.
+func (a Answer) isTap() bool {
+	return slices.Contains([]AnswerKind{AnswerButton, AnswerListRow, AnswerQuickReply, AnswerForm}, a.Kind)
+}
+
 // check returns what is wrong with an answer, or "".
 func (a Answer) check() string {
-	chat2 := a.Channel == messagingtest.ChannelChatApp2
+	isOfPlatform := a.isTap() || a.Kind == AnswerReaction
 	switch {
 	case channelName(a.Channel) == "":
 		return errChannel.Error()
 	case strings.TrimSpace(a.From) == "":
 		return "from is missing: the number that answers"
-	}
-	switch a.Kind {
-	case AnswerText:
-		if a.Text == "" {
-			return "text is missing"
-		}
-		return ""
-	case AnswerLocation:
-		if !isDegrees(a.Latitude, 90) || !isDegrees(a.Longitude, 180) {
-			return "latitude and longitude must be decimal degrees, such as 14.5995 and 120.9842"
-		}
-	case AnswerImage:
-		if webURL(a.URL) == "" {
-			return "url must be an absolute http or https URL of an image"
-		}
-	case AnswerReaction, AnswerButton, AnswerListRow, AnswerQuickReply, AnswerForm:
-		if a.Message == "" {
-			return "message is missing: the ID of the message that the " + string(a.Kind) + " is of"
-		}
-		if a.Text == "" && a.Payload == "" && a.Kind != AnswerForm && a.Kind != AnswerReaction {
-			return "payload is missing: the ID of what was tapped"
-		}
-	default:
+	case a.Kind == AnswerText && a.Text == "":
+		return "text is missing"
+	case a.Kind == AnswerLocation && (!isDegrees(a.Latitude, 90) || !isDegrees(a.Longitude, 180)):
+		return "latitude and longitude must be decimal degrees, such as 14.5995 and 120.9842"
+	case a.Kind == AnswerImage && webURL(a.URL) == "":
+		return "url must be an absolute http or https URL of an image"
+	case !isOfPlatform && !slices.Contains([]AnswerKind{AnswerText, AnswerLocation, AnswerImage}, a.Kind):
 		return "kind must be text, button, list, quick_reply, form, location, image or reaction"
-	}
-	if a.Channel == messagingtest.ChannelSMS || !chat2 && a.Kind != AnswerLocation && a.Kind != AnswerImage {
+	case isOfPlatform && a.Message == "":
+		return "message is missing: the ID of the message that the " + string(a.Kind) + " is of"
+	case a.isTap() && a.Text == "" && a.Payload == "" && a.Kind != AnswerForm:
+		return "payload is missing: the ID of what was tapped"
+	case a.Channel == messagingtest.ChannelSMS && a.Kind != AnswerText, a.Channel != messagingtest.ChannelChatApp2 && isOfPlatform:
 		return "kind " + string(a.Kind) + " does not exist on this channel"
 	}
 	return ""
@@ -100,7 +92,7 @@ func (s *Sandbox) checkAnswer(a *Answer) error {
 		return errors.New("message: it was sent by " + string(e.Channel))
 	case e.peer != peerKey(a.From):
 		return errors.New("from: the message was sent to " + clip(e.Peer, maxName))
-	case !slices.Contains([]AnswerKind{AnswerButton, AnswerListRow, AnswerQuickReply, AnswerForm}, a.Kind):
+	case !a.isTap():
 		return nil
 	case e.Sent == nil:
 		return errors.New("message: it is an answer, and offers nothing to tap")

@@ -24,7 +24,7 @@ type bubble struct {
 	Menu     string // the button that opens the sections
 	Sections []section
 	Cards    []bubble
-	Place    *place
+	Place    document.Node
 	Contacts []document.Node
 	JSON     string
 	IsBlank  bool // a text that shows nothing
@@ -38,8 +38,8 @@ func (b bubble) preview(kind string) string {
 	switch {
 	case b.Body != "" || b.Header != "":
 		return cmp.Or(b.Body, b.Header)
-	case b.Place != nil:
-		return joinFilled("Location", b.Place.Name)
+	case b.Place.Exists():
+		return joinFilled("Location", b.Place.At("name").Text())
 	case len(b.Contacts) > 0:
 		return joinFilled("Contact", contactName(b.Contacts[0]))
 	case b.Media != nil && b.Label == "":
@@ -51,9 +51,6 @@ func (b bubble) preview(kind string) string {
 type media struct{ Kind, URL, ID, Caption, Name string }
 
 type fact struct{ Name, Value string }
-
-// A place is where a location is; latitude and longitude are decimal degrees.
-type place struct{ Name, Address, Latitude, Longitude string }
 
 // A button of a message, or a row of its list. One with an Answer can be tapped, and the answer goes to the webhook; one with a URL
 // opens it.
@@ -132,7 +129,7 @@ func platformBubble(kind string, body document.Node) bubble {
 		b.Media = mediaOf(kind, content)
 		b.Body = b.Media.Caption
 	case "location":
-		b.Place = placeIn(content)
+		b.Place = content
 	case "contacts":
 		b.Label, b.Contacts = "Contacts", append(b.Contacts, content.List()...)
 	case "reaction":
@@ -153,10 +150,6 @@ func mediaOf(kind string, n document.Node) *media {
 	return &media{
 		Kind: kind, URL: webURL(n.At("link").Text()), ID: n.At("id").Text(), Caption: n.At("caption").Text(), Name: n.At("filename").Text(),
 	}
-}
-
-func placeIn(n document.Node) *place {
-	return &place{n.At("name").Text(), n.At("address").Text(), n.At("latitude").Text(), n.At("longitude").Text()}
 }
 
 func contactName(n document.Node) string {
@@ -194,7 +187,7 @@ func (b *bubble) parameter(place string, index int, p document.Node) {
 	case "image", "video", "document", "gif":
 		b.Media = mediaOf(kind, value)
 	case "location":
-		b.Place = placeIn(value)
+		b.Place = value
 	default:
 		text := cmp.Or(value.Text(), value.At("fallback_value").Text(), value.At("product_retailer_id").Text(), p.Indented())
 		b.Facts = append(b.Facts, fact{name, text})

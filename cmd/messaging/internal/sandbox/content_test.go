@@ -45,7 +45,7 @@ func TestPageShowsEveryContent(t *testing.T) {
 		r.mu.Lock()
 		b := bubbleOf(*r.book.byID[id].Sent, r.table)
 		r.mu.Unlock()
-		isEmpty := b.Body == "" && b.Label == "" && b.Media == nil && b.Header == "" && b.JSON == "" && b.Facts == nil && b.Place == nil
+		isEmpty := b.Body == "" && b.Label == "" && b.Media == nil && b.Header == "" && b.JSON == "" && b.Facts == nil && !b.Place.Exists()
 		assert.False(t, isEmpty, path)
 		return nil
 	}))

@@ -110,7 +110,7 @@ func (a *Answer) bubble() bubble {
 	case AnswerForm:
 		b.Label, b.Body = "Form", "Sent"
 	case AnswerLocation:
-		b.Place = &place{a.Text, "", a.Latitude, a.Longitude}
+		b.Place.Value = object("name", a.Text, "latitude", a.Latitude, "longitude", a.Longitude)
 	case AnswerImage:
 		b.Media, b.Body = &media{Kind: "image", URL: a.URL}, a.Text
 	case AnswerReaction:

@@ -233,17 +233,12 @@ func (f *faultRules) choose(operation, to string, now time.Time) (FaultKind, *fa
 	return FaultKind{}, nil, false
 }
 
-// byRecipient reports whether a rule is about one recipient: then the body of a request is read first.
-func (f *faultRules) byRecipient() bool {
-	return slices.ContainsFunc(f.rules, func(r *faultRule) bool { return r.To != "" })
-}
-
 // faultFor returns the fault that a request meets, and notes it.
 func (s *Sandbox) faultFor(x *Exchange, request *tail) messagingtest.Fault {
 	s.mu.Lock()
-	peeks := s.faults.byRecipient()
+	isForOne := slices.ContainsFunc(s.faults.rules, func(r *faultRule) bool { return r.To != "" })
 	s.mu.Unlock()
-	if peeks {
+	if isForOne {
 		s.describe(x, request.peek())
 	}
 	s.mu.Lock()

@@ -36,15 +36,10 @@ func (s *Sandbox) parsePages() *template.Template {
 		},
 		"pieces":     pieces,
 		"chatPieces": chatPieces,
-		"clock":      func(t time.Time) string { return t.Format("15:04") },
-		"second":     func(t time.Time) string { return t.Format("15:04:05.000") },
-		"precise":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05.000") },
-		"rfc":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"host":       hostOf,
 		"initial":    initial,
 		"hue":        hue,
 		"inner":      func(b bubble, e *entryView) bubbleView { return bubbleView{b, e} },
-		"reply":      func(c *conversationView, kind AnswerKind) Answer { return c.reply(kind) },
 		"tap":        tap,
 		"title":      title,
 		"path":       url.PathEscape,
@@ -103,7 +98,7 @@ func static(w http.ResponseWriter, r *http.Request) {
 type frame struct {
 	Title, Active string
 	Token         string // of the page
-	Root, Space   string
+	Space         string
 	Rows          *rows
 	Unread        int
 	Faults        int
@@ -113,7 +108,6 @@ type frame struct {
 	Dropped       int
 	Bound         int
 	Bytes         int
-	Keep          bool
 	KeepFailed    bool
 	Content       any
 }
@@ -122,8 +116,8 @@ type frame struct {
 func (s *Sandbox) render(w http.ResponseWriter, r *http.Request, status int, name, title string, content any) {
 	s.mu.Lock()
 	f := frame{
-		Title: title, Active: name, Token: s.page, Root: s.root, Space: s.space, Balance: s.service.Balance(), Dropped: s.book.dropped,
-		Bound: s.bounds.messages, Bytes: s.bounds.bytes >> 20, Keep: s.keep != nil, KeepFailed: s.keep != nil && s.keep.err != nil, Content: content,
+		Title: title, Active: name, Token: s.page, Space: s.space, Balance: s.service.Balance(), Dropped: s.book.dropped,
+		Bound: s.bounds.messages, Bytes: s.bounds.bytes >> 20, KeepFailed: s.keep != nil && s.keep.err != nil, Content: content,
 	}
 	for _, c := range s.book.conversations {
 		f.Unread += c.Unread
@@ -264,6 +258,7 @@ func tap(a *Answer, e *entryView) Answer {
 	return full
 }
 
-func (c *conversationView) reply(kind AnswerKind) Answer {
+// Reply returns an answer from the recipient of a conversation.
+func (c *conversationView) Reply(kind AnswerKind) Answer {
 	return Answer{Channel: c.Channel, From: c.Peer, To: c.Sender, Kind: kind}
 }

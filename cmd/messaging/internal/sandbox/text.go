@@ -143,11 +143,9 @@ func title(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
+// hostOf returns the host of a web URL.
 func hostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return clip(raw, 60)
-	}
+	u, _ := url.Parse(raw)
 	return clip(u.Host, 60)
 }
 
