@@ -204,11 +204,5 @@ type resetBody struct {
 }
 
 func (s *Sandbox) postReset(_ *request, body resetBody) (any, error) {
-	switch {
-	case body.All:
-		return done(s.owner.renew(s))
-	case s.reset() != nil:
-		return nil, errKeep
-	}
-	return done(nil)
+	return done(s.owner.renew(s, body.All))
 }
