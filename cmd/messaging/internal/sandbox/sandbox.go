@@ -81,8 +81,9 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	s := &Sandbox{
 		identity: who, owner: owner, used: time.Now(), service: service, table: config.Contract.Table(), config: config, live: newHub(),
 		mask: newMasker(service, config.Contract.Table()), log: console{print: config.Log, space: who.space},
-		set: Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery}, outcomes: map[outcomeKey]deliveryBody{},
-		book: newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
+		set:      Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery},
+		outcomes: map[outcomeKey]deliveryBody{},
+		book:     newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
 	}
 	s.pages = sync.OnceValue(s.parsePages)
 	s.routes = s.routed()

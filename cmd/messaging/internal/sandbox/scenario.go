@@ -123,7 +123,10 @@ func (s *Sandbox) scenarioCode() (ways []way) {
 	for _, d := range []dialect{
 		{"scenario-curl", "curl", shellWord, `"$`, `"`, "NAME=$(call METHOD PATH BODY | id)\n", "call METHOD PATH BODY\n"},
 		{"scenario-go", "Go", goQuote, " + ", " + ", "NAME := call(METHOD, PATH, BODY)\n", "call(METHOD, PATH, BODY)\n"},
-		{"scenario-js", "JavaScript", jsQuote, " + ", " + ", "const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n"},
+		{
+			"scenario-js", "JavaScript", jsQuote, " + ", " + ",
+			"const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n",
+		},
 	} {
 		var code strings.Builder
 		code.WriteString(codeBy(d.id, nil))

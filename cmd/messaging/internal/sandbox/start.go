@@ -31,7 +31,10 @@ func (s *Sandbox) start(r *http.Request) *startView {
 	if err != nil {
 		return v // a contract by which no SMS can be sent
 	}
-	first := firstCode{startView: v, Request: request, Target: v.Base + request.URL.RequestURI(), Set: settable(linesOf(request.Header)), Body: body, Message: firstMessage()}
+	first := firstCode{
+		startView: v, Request: request, Target: v.Base + request.URL.RequestURI(), Set: settable(linesOf(request.Header)), Body: body,
+		Message: firstMessage(),
+	}
 	v.Ways = []way{
 		{"curl", "curl", curlCommand(request.Method, first.Target, first.Set, body)},
 		{"go", "Go", codeBy("go", first)},
