@@ -35,11 +35,11 @@ type entry struct {
 	fault    string        // that its request met
 	callback string        // the URL for reports, without secrets
 	preview  string
-	lower    string                        // the whole text in lower case, for searches
-	names    string                        // the same of IDs, numbers and the sender
-	code     func() string                 // returns the one-time code that it seems to hold
-	reports  []messagingtest.DeliveryState // that are to be made
-	replacer string                        // the ID of the SMS that replaced the message
+	lower    string        // the whole text in lower case, for searches
+	names    string        // the same of IDs, numbers and the sender
+	code     func() string // returns the one-time code that it seems to hold
+	reported chan struct{} // closed when the last state has been reported
+	replacer string        // the ID of the SMS that replaced the message
 	seen     bool
 	size     int
 }

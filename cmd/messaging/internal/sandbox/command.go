@@ -128,7 +128,7 @@ func (s *settings) greet(out io.Writer, base string, main *Sandbox) {
 		_, _ = fmt.Fprintf(out, "It asks for this password, which is not shown again: %s\n", s.config.Password)
 	}
 	if request, body, err := main.firstRequest(token); err == nil {
-		command := curlCommand(request.Method, base+request.URL.RequestURI(), headerOf(request), body)
+		command := curlCommand(request.Method, base+request.URL.RequestURI(), linesOf(request.Header), body)
 		_, _ = fmt.Fprintf(out, "\nSend a first message:\n\n%s\n\n", command)
 	}
 }

@@ -156,9 +156,9 @@ func (c *conversation) view(v *conversationsView, hit *entry, current bool) *con
 // openConversation fills in a conversation. The caller holds mu.
 func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.Values) {
 	v.Open = c.view(v, nil, true)
-	v.Outcome = s.outcomeFor(c.Channel, c.Peer).Name
+	v.Outcome = s.outcomeFor(c.Channel, c.Peer).Outcome
 	v.Sender = cmp.Or(c.Sender, s.senderTo(c.Channel, c.Peer), "Your program")
-	v.Webhook = s.webhooks[c.Channel] != ""
+	v.Webhook = s.set.Webhooks[c.Channel] != ""
 	picked := s.book.byID[q.Get("message")]
 	if picked != nil && s.book.conversations[picked.key()] != c {
 		picked = nil

@@ -58,7 +58,7 @@ func (e *entryView) LastCall() *Call {
 func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 	v := &entryView{Message: s.message(e), Conversation: conversation, Callback: e.callback, Timeline: timelineOf(e)}
 	if e.Answer != nil {
-		v.Bubble, v.CanRepeat = e.Answer.bubble(), s.webhooks[e.Channel] != ""
+		v.Bubble, v.CanRepeat = e.Answer.bubble(), s.set.Webhooks[e.Channel] != ""
 		text, _ := json.Marshal(e.Answer) // plain values
 		v.Raw = document.Parse(text).Indented()
 	} else {

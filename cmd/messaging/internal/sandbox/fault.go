@@ -234,13 +234,7 @@ func (f *faultRules) choose(operation, to string, now time.Time) (FaultKind, *fa
 }
 
 // faultFor returns the fault that a request meets, and notes it.
-func (s *Sandbox) faultFor(x *Exchange, request *tail) messagingtest.Fault {
-	s.mu.Lock()
-	isForOne := slices.ContainsFunc(s.faults.rules, func(r *faultRule) bool { return r.To != "" })
-	s.mu.Unlock()
-	if isForOne {
-		s.describe(x, request.peek())
-	}
+func (s *Sandbox) faultFor(x *Exchange) messagingtest.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kind, rule, strikes := s.faults.choose(x.Operation, x.To, time.Now())
