@@ -54,8 +54,8 @@ func (s *Sandbox) record(next step, about document.Node, concerns []*entry, resp
 		}
 		return
 	case "replies":
-		answer, _ := response.(map[string]any)
-		next.id, _ = answer["id"].(string)
+		answer, _ := response.(callsBody)
+		next.id = answer.ID
 	}
 	for _, e := range concerns {
 		if name := s.awaited(e); name != "" {
@@ -119,10 +119,14 @@ func (s *Sandbox) scenarioCode() (ways []way) {
 		}
 		return "`" + text + "`"
 	}
+	jsQuote := func(text string) string { return document.Encode(text) }
 	for _, d := range []dialect{
 		{"scenario-curl", "curl", shellWord, `"$`, `"`, "NAME=$(call METHOD PATH BODY | id)\n", "call METHOD PATH BODY\n"},
 		{"scenario-go", "Go", goQuote, " + ", " + ", "NAME := call(METHOD, PATH, BODY)\n", "call(METHOD, PATH, BODY)\n"},
-		{"scenario-js", "JavaScript", quoted, " + ", " + ", "const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n"},
+		{
+			"scenario-js", "JavaScript", jsQuote, " + ", " + ",
+			"const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n",
+		},
 	} {
 		var code strings.Builder
 		code.WriteString(codeBy(d.id, nil))
