@@ -85,7 +85,7 @@ func static(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", types[name])
-	http.ServeFileFS(w, r, web, "web/"+name)
+	http.ServeFileFS(w, r, web, "web/"+name) //nolint:gosec // it is one of the names above
 }
 
 // A frame is what every page has.
