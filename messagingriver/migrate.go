@@ -82,7 +82,8 @@ func schema(postgres bool) (parts []part) {
 // version start. Those of the version before can go on working meanwhile.
 //
 // If there is nothing to do, Migrate takes no lock. On PostgreSQL it creates indexes concurrently. It waits two seconds at a time
-// for a lock, so that it holds up nobody for longer, tries again for half a minute, and then returns an error.
+// for a lock, so that it holds up nobody for longer, and half a minute in all. As long it waits for older transactions before it
+// builds an index. Then it returns an error, and can be called again.
 func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	migrator, err := rivermigrate.New(o.database.driver, nil)
 	if err != nil {
@@ -90,20 +91,24 @@ func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	}
 	for began := time.Now(); ; {
 		done, err := o.migrateOnce(ctx, migrator)
-		locked, ok := errors.AsType[*pgconn.PgError](err)
+		refusal, ok := errors.AsType[*pgconn.PgError](err)
+		isLocked := ok && refusal.Code == "55P03" // lock_not_available
 		switch {
 		case err == nil && done:
 			return nil
-		case err == nil:
+		case err == nil, isLocked && time.Since(began) < patience:
 			continue
-		case !ok || locked.Code != "55P03": // lock_not_available
-			return fmt.Errorf("messagingriver: %w", err)
-		case time.Since(began) > 30*time.Second:
-			return fmt.Errorf("messagingriver: Migrate got no lock on the tables in 30s, and changed nothing since; "+
-				"end the transactions that are open for long, and call it again: %w", err)
+		case isLocked, errors.Is(err, errHeld):
+			err = fmt.Errorf("Migrate waited %v, and gave up; end the transactions that are open for long, and call it again: %w", patience, err)
 		}
+		return fmt.Errorf("messagingriver: %w", err)
 	}
 }
+
+// patience is for how long Migrate waits for others.
+const patience = 30 * time.Second
+
+var errHeld = errors.New("older transactions hold the tables")
 
 // migrateOnce makes one change, and reports whether none is left.
 func (o *Outbox[TTx]) migrateOnce(ctx context.Context, migrator *rivermigrate.Migrator[TTx]) (bool, error) {
@@ -126,13 +131,41 @@ func (o *Outbox[TTx]) migrateOnce(ctx context.Context, migrator *rivermigrate.Mi
 	next := parts[slices.IndexFunc(parts, func(p part) bool { return slices.Contains(missing, p.Name) })]
 	statement := o.database.spell.Replace(next.create)
 	if strings.Contains(statement, "CONCURRENTLY") { // which no transaction can do
-		executor := o.database.driver.GetExecutor()
-		if err = executor.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+next.Name); err == nil {
-			err = executor.Exec(ctx, statement)
-		}
-		return false, err
+		return false, o.concurrently(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+next.Name, statement)
 	}
 	return false, o.inTx(ctx, func(tx riverdriver.ExecutorTx) error { return tx.Exec(ctx, statement) })
+}
+
+// concurrently runs statements that wait for older transactions, which no lock_timeout of a transaction can bound. To build may take
+// its time. What is cut off leaves an index that is invalid, and missing to the next call.
+func (o *Outbox[TTx]) concurrently(ctx context.Context, statements ...string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan error)
+	go func() {
+		var err error
+		for _, statement := range statements {
+			if err == nil {
+				err = o.database.driver.GetExecutor().Exec(ctx, statement)
+			}
+		}
+		done <- err
+	}()
+	for waits := time.Now(); ; {
+		select {
+		case err := <-done:
+			return errors.Join(context.Cause(ctx), err)
+		case <-time.After(time.Second):
+		}
+		building, err := o.database.keys(ctx, `SELECT phase, '' FROM pg_stat_progress_create_index
+			WHERE relid = to_regclass('messaging_outbox') AND phase NOT LIKE 'waiting%'`)
+		if err != nil || len(building) > 0 {
+			waits = time.Now()
+		}
+		if time.Since(waits) > patience {
+			cancel(errHeld)
+		}
+	}
 }
 
 // inTx runs a function in a transaction that waits for no lock for long, and commits it unless the function fails.

@@ -83,7 +83,7 @@ func knownChannels() string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// NewPostgres returns an outbox in a PostgreSQL database.
+// NewPostgres returns an outbox in a PostgreSQL database. Behind pgbouncer in transaction mode the pool needs pgx.QueryExecModeExec.
 func NewPostgres(pool *pgxpool.Pool, client *messaging.Client, options Options) (*Outbox[pgx.Tx], error) {
 	return newOutbox(postgres(pool), pool == nil, client, options)
 }

@@ -54,8 +54,8 @@ func (s *Sandbox) record(next step, about document.Node, concerns []*entry, resp
 		}
 		return
 	case "replies":
-		answer, _ := response.(map[string]any)
-		next.id, _ = answer["id"].(string)
+		answer, _ := response.(callsBody)
+		next.id = answer.ID
 	}
 	for _, e := range concerns {
 		if name := s.awaited(e); name != "" {

@@ -125,7 +125,7 @@ func (s *Sandbox) conclusion(x *Exchange) string {
 	did, ids := "has not asked again", x.requestIDs
 	for _, later := range slices.Backward(s.traffic.all) { // the first that it did comes last
 		isSame := x.Reference != "" && later.Reference == x.Reference || later.RequestBody == x.RequestBody && x.RequestBody != ""
-		what := ""
+		var what string
 		switch {
 		case later.ID <= x.ID:
 			continue
