@@ -92,14 +92,13 @@ func (s *settings) run(ctx context.Context, console cli.Console) error {
 	if bound, ok := listener.Addr().(*net.TCPAddr); !ok || !bound.IP.IsLoopback() {
 		s.config.Password = rand.Text()
 	}
-	var printing *printer
+	printing := newPrinter(console.Out)
+	defer printing.close()
 	if !s.quiet {
-		printing = newPrinter(console.Out)
 		s.config.Log = printing.print
 	}
 	box, err := New(s.config)
 	if err != nil {
-		printing.close()
 		return fmt.Errorf("--keep: %w", err)
 	}
 	base := baseURL(s.listen, listener.Addr())
@@ -117,12 +116,7 @@ func (s *settings) run(ctx context.Context, console cli.Console) error {
 	if n := box.Messages(); n != 1 {
 		messages = itoa(n) + " messages"
 	}
-	if s.quiet {
-		_, _ = fmt.Fprintln(console.Out, "stopped, "+messages)
-	} else {
-		printing.print("stopped, " + messages)
-		printing.close()
-	}
+	printing.print("stopped, " + messages)
 	return err
 }
 

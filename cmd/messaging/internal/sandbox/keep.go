@@ -148,8 +148,8 @@ func (s *Sandbox) enterMessage(r record) {
 // seed enters what was restored into the ledger.
 func (s *Sandbox) seed() {
 	var sent []messagingtest.Sent
-	for e := s.book.entries.Front(); e != nil; e = e.Next() {
-		switch entry, _ := e.Value.(*entry); {
+	for _, entry := range s.book.entries {
+		switch {
 		case entry.Sent != nil:
 			sent = append(sent, *entry.Sent)
 		case s.now().Sub(entry.At) < chatWindow:
@@ -170,13 +170,12 @@ func (s *Sandbox) records() iter.Seq[record] {
 			delivery.Channel = key.channel
 			ok = ok && yield(command("POST deliveries", delivery))
 		}
-		for at := s.book.entries.Front(); at != nil && ok; at = at.Next() {
-			e, _ := at.Value.(*entry)
+		for _, e := range s.book.entries {
 			r := record{Sent: e.Sent, States: e.States}
 			if e.Answer != nil {
 				r = record{Answer: e.Answer, ID: e.ID, At: e.At}
 			}
-			ok = yield(r)
+			ok = ok && yield(r)
 		}
 	}
 }

@@ -175,7 +175,7 @@ func (s *Spaces) list() []Space {
 	for name, each := range s.spaces {
 		if name != "" {
 			each.mu.Lock()
-			all = append(all, Space{name, each.root, each.book.entries.Len()})
+			all = append(all, Space{name, each.root, len(each.book.entries)})
 			each.mu.Unlock()
 		}
 	}

@@ -18,7 +18,6 @@ type startView struct {
 	Base, Token string
 	Ways        []way
 	Samples     []sample
-	IsPassword  bool // the token is not the only thing that is asked for
 }
 
 // A way is code in one language.
