@@ -64,20 +64,18 @@ func operations() map[string]operation {
 // routed returns the page and the API. What they do not know is a page for a browser, and an error in JSON for a program.
 func (s *Sandbox) routed() http.Handler {
 	mux := http.NewServeMux()
+	routes := map[string]http.HandlerFunc{
+		"GET {$}": s.pageConversations, "GET page/faults": s.pageFaults, "GET page/traffic": s.pageTraffic, "GET page/connect": s.pageConnect,
+		"GET static/{name}": static, "GET events": s.stream,
+	}
+	for pattern, act := range operations() {
+		routes[pattern] = func(w http.ResponseWriter, r *http.Request) { s.perform(w, r, act) }
+	}
 	methods := map[string][]string{}
-	handle := func(pattern string, f http.HandlerFunc) {
+	for pattern, f := range routes {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+Root+path, f)
 		methods[path] = append(methods[path], method)
-	}
-	for pattern, f := range map[string]http.HandlerFunc{
-		"GET {$}": s.pageConversations, "GET page/faults": s.pageFaults, "GET page/traffic": s.pageTraffic, "GET page/connect": s.pageConnect,
-		"GET static/{name}": static, "GET events": s.stream,
-	} {
-		handle(pattern, f)
-	}
-	for pattern, act := range operations() {
-		handle(pattern, func(w http.ResponseWriter, r *http.Request) { s.perform(w, r, act) })
 	}
 	for path, known := range methods {
 		slices.Sort(known)
@@ -206,11 +204,5 @@ type resetBody struct {
 }
 
 func (s *Sandbox) postReset(_ *request, body resetBody) (any, error) {
-	switch {
-	case body.All:
-		return done(s.owner.renew(s))
-	case s.reset() != nil:
-		return nil, errKeep
-	}
-	return done(nil)
+	return done(s.owner.renew(s, body.All))
 }

@@ -38,7 +38,7 @@ type Exchange struct {
 
 	Operation string `json:"operation,omitempty"` // the section of the contract
 	To        string `json:"to,omitempty"`        // the recipient
-	Text      string `json:"text,omitempty"`      // the beginning of the text
+	Text      string `json:"text,omitempty"`      // the beginning of the text, of a message in the ledger
 	Reference string `json:"reference,omitempty"` // that the client chose
 	Reason    string `json:"reason,omitempty"`    // why the service refused
 
@@ -105,7 +105,7 @@ func (t *trafficLog) add(x *Exchange) {
 	}
 }
 
-// describe fills in whom a request to send is for, and what it says. It returns the callback URL.
+// describe fills in whom a request to send is for, and its reference. It returns the callback URL.
 func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
 	send := sendSection(s.table, x.Operation)
 	if send == nil || len(body) == 0 {
@@ -113,15 +113,11 @@ func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
 	}
 	n := formNode(body)
 	of := func(concept string) string { return fieldIn(n, send, concept).Text() }
-	to, text := of("to"), of("text")
+	to := of("to")
 	if send.Wrap != nil {
-		m := platformMessage(n, send.Wrap)
-		to, text = m.At("to").Text(), ""
-		if len(body) <= maxParsed {
-			text = platformBubble(messagingtest.Sent{Kind: m.At("type").Text()}, m).preview(m.At("type").Text())
-		}
+		to = platformMessage(n, send.Wrap).At("to").Text()
 	}
-	x.To, x.Text, x.Reference = clip(to, maxName), clip(text, previewText), clip(of("reference"), maxName)
+	x.To, x.Reference = clip(to, maxName), clip(of("reference"), maxName)
 	return of("callback")
 }
 

@@ -124,32 +124,28 @@ func (s *Sandbox) enter(r record) error {
 			s.book.add(newAnswer(r.ID, r.Answer, r.At))
 		}
 	case r.Sent != nil && r.Sent.ID != "" && channelName(r.Sent.Channel) != "" && (r.Balance == "" || isBalance(r.Balance)):
-		s.enterMessage(r)
+		e := s.book.byID[r.Sent.ID]
+		if e == nil {
+			e = newEntry(r.Sent, s.table, s.mask)
+			e.seen, e.restored = true, true
+			s.book.add(e)
+		}
+		e.Sent, e.States = r.Sent, r.States
+		s.book.resize(e)
+		if r.Balance != "" {
+			s.service.SetBalance(r.Balance)
+		}
 	default:
 		return errNoRecord
 	}
 	return nil
 }
 
-func (s *Sandbox) enterMessage(r record) {
-	e := s.book.byID[r.Sent.ID]
-	if e == nil {
-		e = newEntry(r.Sent, s.table, s.mask)
-		e.seen, e.restored = true, true
-		s.book.add(e)
-	}
-	e.Sent, e.States = r.Sent, r.States
-	s.book.resize(e)
-	if r.Balance != "" {
-		s.service.SetBalance(r.Balance)
-	}
-}
-
 // seed enters what was restored into the ledger.
 func (s *Sandbox) seed() {
 	var sent []messagingtest.Sent
-	for e := s.book.entries.Front(); e != nil; e = e.Next() {
-		switch entry, _ := e.Value.(*entry); {
+	for _, entry := range s.book.entries {
+		switch {
 		case entry.Sent != nil:
 			sent = append(sent, *entry.Sent)
 		case s.now().Sub(entry.At) < chatWindow:
@@ -170,13 +166,12 @@ func (s *Sandbox) records() iter.Seq[record] {
 			delivery.Channel = key.channel
 			ok = ok && yield(command("POST deliveries", delivery))
 		}
-		for at := s.book.entries.Front(); at != nil && ok; at = at.Next() {
-			e, _ := at.Value.(*entry)
+		for _, e := range s.book.entries {
 			r := record{Sent: e.Sent, States: e.States}
 			if e.Answer != nil {
 				r = record{Answer: e.Answer, ID: e.ID, At: e.At}
 			}
-			ok = yield(r)
+			ok = ok && yield(r)
 		}
 	}
 }

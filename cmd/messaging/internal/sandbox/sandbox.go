@@ -59,8 +59,7 @@ type Sandbox struct {
 	workers sync.WaitGroup
 	slots   chan struct{} // of workers
 
-	resetting sync.Mutex // held while the ledger is emptied
-	follower  func()     // ends the goroutine that follows the ledger; guarded by resetting
+	follower func() // ends the goroutine that follows the ledger; the owner's mutex guards it
 
 	mu       sync.Mutex
 	book     book
@@ -82,8 +81,9 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	s := &Sandbox{
 		identity: who, owner: owner, used: time.Now(), service: service, table: config.Contract.Table(), config: config, live: newHub(),
 		mask: newMasker(service, config.Contract.Table()), log: console{print: config.Log, space: who.space},
-		set: Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery}, outcomes: map[outcomeKey]deliveryBody{},
-		book: newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
+		set:      Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery},
+		outcomes: map[outcomeKey]deliveryBody{},
+		book:     newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
 	}
 	s.pages = sync.OnceValue(s.parsePages)
 	s.routes = s.routed()
@@ -96,17 +96,13 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	}
 	service.Watch(s.arrived)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.resetting.Lock()
 	s.follow()
-	s.resetting.Unlock()
 	return s, nil
 }
 
-// close ends calls of webhooks, and closes the service and the file.
+// close ends calls of webhooks, and closes the service and the file. The caller holds the owner's mutex.
 func (s *Sandbox) close() error {
-	s.resetting.Lock()
 	s.follower()
-	s.resetting.Unlock()
 	s.stop()
 	s.live.close()
 	s.service.Close()
@@ -119,7 +115,7 @@ func (s *Sandbox) close() error {
 // now returns the time on the clock of the sandbox, which messages, answers, calls and exchanges follow. The caller holds mu.
 func (s *Sandbox) now() time.Time { return time.Now().Add(s.advanced) }
 
-// follow starts the goroutine that follows the ledger. The caller holds resetting.
+// follow starts the goroutine that follows the ledger. The caller holds the owner's mutex, if somebody else can.
 func (s *Sandbox) follow() {
 	ctx, cancel := context.WithCancel(s.ctx)
 	done := make(chan struct{})
@@ -204,21 +200,19 @@ func (s *Sandbox) remove(id string) bool {
 	return true
 }
 
-// reset empties the ledger, conversations, traffic and faults. Delivery settings, webhooks, the clock and the balance stay.
+// reset empties the ledger, conversations, traffic and faults. Delivery settings, webhooks, the clock and the balance stay. The caller
+// holds the owner's mutex.
 func (s *Sandbox) reset() error {
-	s.resetting.Lock()
-	defer s.resetting.Unlock()
 	s.follower()
+	defer s.follow()
 	s.service.Reset()
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.book = newBook(s.bounds)
 	s.traffic, s.faults, s.scenario = newTrafficLog(s.bounds), faultRules{}, nil
-	var err error
-	if s.keep != nil {
-		err = s.keep.compact(s.records())
-	}
-	s.mu.Unlock()
-	s.follow()
 	s.live.notify("")
-	return err
+	if s.keep != nil && s.keep.compact(s.records()) != nil {
+		return errKeep
+	}
+	return nil
 }

@@ -119,10 +119,14 @@ func (s *Sandbox) scenarioCode() (ways []way) {
 		}
 		return "`" + text + "`"
 	}
+	jsQuote := func(text string) string { return document.Encode(text) }
 	for _, d := range []dialect{
 		{"scenario-curl", "curl", shellWord, `"$`, `"`, "NAME=$(call METHOD PATH BODY | id)\n", "call METHOD PATH BODY\n"},
 		{"scenario-go", "Go", goQuote, " + ", " + ", "NAME := call(METHOD, PATH, BODY)\n", "call(METHOD, PATH, BODY)\n"},
-		{"scenario-js", "JavaScript", quoted, " + ", " + ", "const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n"},
+		{
+			"scenario-js", "JavaScript", jsQuote, " + ", " + ",
+			"const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n",
+		},
 	} {
 		var code strings.Builder
 		code.WriteString(codeBy(d.id, nil))

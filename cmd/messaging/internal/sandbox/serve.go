@@ -111,7 +111,7 @@ func (s *Sandbox) shown(x *Exchange) Exchange {
 	if e := s.book.byRequest[x.requestID()]; e != nil && len(x.requestIDs) > 0 {
 		c.Message, c.InLedger = e.ID, true
 	}
-	if e := s.book.byID[c.Message]; e != nil && c.Direction == "callback" {
+	if e := s.book.byID[c.Message]; e != nil {
 		c.To, c.Text = clip(e.Peer, maxName), clip(e.preview, previewText)
 	}
 	if c.Fault != "" && c.isSend() {

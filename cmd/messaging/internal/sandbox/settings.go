@@ -13,14 +13,15 @@ import (
 
 // Settings are what can be set while the sandbox runs, and the clock.
 type Settings struct {
-	Clock            time.Time                        `json:"clock,omitzero"`
-	Advanced         string                           `json:"advanced,omitempty"`
-	Balance          string                           `json:"balance"`
-	RefuseDuplicates bool                             `json:"refuseDuplicates"`
-	RefuseClosed     bool                             `json:"refuseClosed"` // free-form messages of chat app 2 to recipients who have not written for 24 hours
-	ListingLag       string                           `json:"listingLag"`
-	Webhooks         map[messagingtest.Channel]string `json:"webhooks"`
-	WebhookForm      string                           `json:"webhookForm"`
+	Clock            time.Time `json:"clock,omitzero"`
+	Advanced         string    `json:"advanced,omitempty"`
+	Balance          string    `json:"balance"`
+	RefuseDuplicates bool      `json:"refuseDuplicates"`
+	// RefuseClosed refuses free-form messages of chat app 2 to recipients who have not written for 24 hours.
+	RefuseClosed bool                             `json:"refuseClosed"`
+	ListingLag   string                           `json:"listingLag"`
+	Webhooks     map[messagingtest.Channel]string `json:"webhooks"`
+	WebhookForm  string                           `json:"webhookForm"`
 }
 
 // Webhook returns the URL that answers by a channel go to.

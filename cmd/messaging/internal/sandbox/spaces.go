@@ -127,20 +127,18 @@ func (s *Spaces) makeRoom() bool {
 			oldest = name
 		}
 	}
-	if oldest == "" {
-		return false
-	}
-	_ = s.spaces[oldest].close() // it has no file
-	delete(s.spaces, oldest)
-	return true
+	return s.end(oldest)
 }
 
-// renew starts a sandbox anew, as it was when it started, with the same credentials.
-func (s *Spaces) renew(old *Sandbox) error {
+// renew empties a sandbox, or starts one anew with the same credentials, as it was when it started.
+func (s *Spaces) renew(old *Sandbox, all bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.spaces[old.space] != old {
 		return errNoSuchSpace // it has ended, or somebody else renewed it
+	}
+	if !all {
+		return old.reset()
 	}
 	if old.close() != nil || old.config.Keep != "" && os.Truncate(old.config.Keep, 0) != nil {
 		return errKeep
@@ -151,10 +149,8 @@ func (s *Spaces) renew(old *Sandbox) error {
 	return nil
 }
 
-// end ends a space and reports whether there was one.
+// end ends a space and reports whether there was one. The caller holds mu.
 func (s *Spaces) end(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	each := s.spaces[name]
 	if each == nil || name == "" {
 		return false
@@ -179,7 +175,7 @@ func (s *Spaces) list() []Space {
 	for name, each := range s.spaces {
 		if name != "" {
 			each.mu.Lock()
-			all = append(all, Space{name, each.root, each.book.entries.Len()})
+			all = append(all, Space{name, each.root, len(each.book.entries)})
 			each.mu.Unlock()
 		}
 	}
@@ -279,6 +275,8 @@ func (s *Sandbox) postSpace(_ *request, body spaceBody) (any, error) {
 }
 
 func (s *Sandbox) deleteSpace(r *request) (any, error) {
+	s.owner.mu.Lock()
+	defer s.owner.mu.Unlock()
 	if !s.owner.end(r.PathValue("name")) {
 		return nil, errNoSuchSpace
 	}

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	_ "embed" // for code in other languages
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -10,6 +9,7 @@ import (
 	"text/template"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -18,7 +18,6 @@ type startView struct {
 	Base, Token string
 	Ways        []way
 	Samples     []sample
-	IsPassword  bool // the token is not the only thing that is asked for
 }
 
 // A way is code in one language.
@@ -31,7 +30,10 @@ func (s *Sandbox) start(r *http.Request) *startView {
 	if err != nil {
 		return v // a contract by which no SMS can be sent
 	}
-	first := firstCode{startView: v, Request: request, Target: v.Base + request.URL.RequestURI(), Set: settable(linesOf(request.Header)), Body: body, Message: firstMessage()}
+	first := firstCode{
+		startView: v, Request: request, Target: v.Base + request.URL.RequestURI(), Set: settable(linesOf(request.Header)), Body: body,
+		Message: firstMessage(),
+	}
 	v.Ways = []way{
 		{"curl", "curl", curlCommand(request.Method, first.Target, first.Set, body)},
 		{"go", "Go", codeBy("go", first)},
@@ -61,7 +63,7 @@ var codeTemplates string
 // codeBy returns code by one of the templates.
 func codeBy(name string, data any) string {
 	var code strings.Builder
-	all := template.Must(template.New("").Funcs(template.FuncMap{"quoted": quoted}).Parse(codeTemplates))
+	all := template.Must(template.New("").Funcs(template.FuncMap{"quoted": document.Encode}).Parse(codeTemplates))
 	_ = all.ExecuteTemplate(&code, name, data) // they are tested
 	return code.String()
 }
@@ -109,10 +111,4 @@ func (s *Sandbox) firstRequest(token string) (*http.Request, string, error) {
 
 func firstMessage() sms.Message {
 	return sms.Message{From: "ACME", To: "+639171234567", Text: "Your code is 482913"}
-}
-
-// quoted returns a text as Python and JavaScript write it.
-func quoted(text string) string {
-	written, _ := json.Marshal(text) // a string
-	return string(written)
 }
