@@ -269,10 +269,10 @@ func (b *bulk[M]) begin(j job[M]) {
 	if b.busy == b.started {
 		b.started++
 		b.workers.Go(func() {
-			var j job[M] // one for all, since b.send lets it escape
-			for j = range b.jobs {
-				b.send(&j.Outcome, j.slot)
-				b.done <- j
+			var own job[M] // one variable for all messages, because b.send lets it escape
+			for own = range b.jobs {
+				b.send(&own.Outcome, own.slot)
+				b.done <- own
 			}
 		})
 	}
