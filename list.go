@@ -115,7 +115,7 @@ func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transact
 
 type lookup struct {
 	rows  []listedRow // with the reference ID, on the first page that has any; at least one if there is no error
-	fresh bool        // whether all responses were fresh, as isFresh says
+	fresh bool        // whether all responses were fresh, as serviceClock says
 }
 
 type listedRow struct {
@@ -186,7 +186,7 @@ type listPage struct {
 	codec.Page
 
 	place    int    // for a RowError
-	fresh    bool   // see isFresh
+	fresh    bool   // see serviceClock
 	repeated []bool // the rows that were on the two pages before; nil if there were none
 	options  *sms.ListOptions
 	meaning  sms.Status // of the status in the options

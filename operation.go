@@ -74,7 +74,8 @@ type readEndpoint[C decoder] struct {
 	endpoint
 
 	codec   C
-	buffers sync.Pool // of responses that were read
+	buffers sync.Pool    // of responses that were read
+	clock   serviceClock // as they show it
 }
 
 type decoder interface {
@@ -183,7 +184,7 @@ func checkContext(ctx context.Context) []wire.Problem {
 }
 
 // read performs an operation that reads, after its arguments were encoded. params are what it asks for, by concept. It is retried,
-// because reading changes nothing. fresh is what isFresh says of the response.
+// because reading changes nothing. fresh is what serviceClock says of the response.
 func read[T any, C decoder](
 	ctx context.Context, c *core, e *readEndpoint[C], params url.Values, request codec.Request, problems []wire.Problem,
 	decode func(body []byte) (T, codec.Failure, error),
@@ -219,7 +220,7 @@ func read[T any, C decoder](
 		return value, false, r.err
 	}
 	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
-	return r.value, isFresh(out), nil
+	return r.value, e.clock.isFresh(out), nil
 }
 
 // reading is a read under way: how its responses are decoded, and what is known after its last attempt.

@@ -361,6 +361,40 @@ func TestSettleIsNotListedOnlyInAFreshListing(t *testing.T) {
 	}
 }
 
+// The clock of the process may be wrong: a Date is compared with earlier ones.
+func TestSettleComparesDatesOfTheService(t *testing.T) {
+	t.Parallel()
+	for off, fresh := range map[time.Duration]bool{time.Hour: false, 0: true, -time.Hour: true} { // of this clock; fresh at first
+		synctest.Test(t, func(t *testing.T) {
+			var cached http.Header
+			service := roundTripper(func(r *http.Request) (*http.Response, error) {
+				if cached == nil {
+					return respond(r, http.StatusOK, `{"data":[]}`, "Date", time.Now().Add(-off).UTC().Format(http.TimeFormat)), nil
+				}
+				return respond(r, http.StatusOK, `{"data":[]}`, "Date", cached.Get("Date")), nil
+			})
+			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), settling(time.Nanosecond, time.Nanosecond))
+			require.NoError(t, err)
+			isNotListed := func() bool {
+				_, err := client.SMS.Settle(t.Context(), one, time.Now())
+				return errors.Is(err, messaging.ErrNotListed)
+			}
+			assert.Equal(t, fresh, isNotListed(), off)
+			assert.Equal(t, fresh, isNotListed(), "%v: in the same second", off)
+			cached = http.Header{"Date": {time.Now().Add(-off).UTC().Format(http.TimeFormat)}}
+			time.Sleep(10 * time.Second)
+			assert.Equal(t, fresh, isNotListed(), "%v: the same again", off)
+			cached = nil
+			assert.True(t, isNotListed(), "%v: a later Date follows", off)
+			cached = http.Header{"Date": {time.Now().Add(-off).UTC().Format(http.TimeFormat)}}
+			time.Sleep(6 * time.Minute)
+			assert.False(t, isNotListed(), "%v: an old one", off)
+			cached = nil
+			assert.True(t, isNotListed(), off)
+		})
+	}
+}
+
 // Only a whole, undisturbed listing says that a message is not listed.
 func TestFindIsNotListedOnlyInAWholeListing(t *testing.T) {
 	t.Parallel()

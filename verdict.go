@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -175,12 +176,36 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 	return err
 }
 
+// serviceClock is the newest Date of a service's responses, and when its request began.
+type serviceClock struct {
+	mu          sync.Mutex
+	date, began time.Time
+	isDoubtful  bool // by the clock of this process, which may be wrong
+}
+
 // isFresh reports whether nothing shows that a response is not the service's own of now: a status other than 200, a cache, or a Date from
-// long before the request. A response that is not fresh says what was listed before.
-func isFresh(out *transport.Outcome) bool {
+// long before the request. A response that is not fresh says what was listed before. The clock of this process casts doubt on the
+// first Date only, until a later one follows.
+func (c *serviceClock) isFresh(out *transport.Outcome) bool {
 	const clocksDiffer = 5 * time.Minute
+	if out.StatusCode != http.StatusOK || isCached(out) {
+		return false
+	}
 	date, err := http.ParseTime(out.Header.Get("Date"))
-	return out.StatusCode == http.StatusOK && !isCached(out) && (err != nil || !date.Before(out.Began.Add(-clocksDiffer)))
+	if err != nil {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, isFirst := c.date.Add(out.Began.Sub(c.began)), c.date.IsZero() // the difference is monotonic
+	if isFirst {
+		now = out.Began
+	}
+	isOld := date.Before(now.Add(-clocksDiffer)) || c.isDoubtful && !date.After(c.date)
+	if isFirst || !isOld && (c.isDoubtful || date.After(now)) {
+		c.date, c.began, c.isDoubtful = date, out.Began, isOld
+	}
+	return !isOld
 }
 
 // isCached reports whether a response came from a cache: a header says so, or it is older than its request.

@@ -94,6 +94,36 @@ func TestNamedCampaign(t *testing.T) {
 	})
 }
 
+// TestCampaigns: of a thousand campaigns, and one beyond; each has a thousandth of what is counted.
+func TestCampaigns(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		_, client := connected(t)
+		r := t.newRig(t, client, quick())
+		none, err := r.Campaigns(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, none)
+		require.NoError(t, r.exec(t.Context(), `
+			WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
+			INSERT INTO messaging_outbox (channel, reference, state, attempt, problem, history, created_at, due_at, not_before, priority,
+				max_attempts, campaign)
+			SELECT 'sms', 'r-' || i, CASE WHEN i % 2 = 0 THEN 'accepted' ELSE 'waiting' END, 0, '', '', 0, 9000000000000, 0, 3, 25,
+				CASE WHEN i < 1000 THEN 'c-' || (10000 + i) WHEN i < 4998 THEN 'big' END
+			FROM n`))
+		require.NoError(t, r.PauseCampaign(t.Context(), "c-10001"))
+		began := time.Now()
+		all, err := r.Campaigns(t.Context())
+		require.NoError(t, err)
+		assert.Less(t, time.Since(began), time.Second)
+		require.Len(t, all, 1000)
+		both := map[messagingriver.State]int{messagingriver.Accepted: 1000, messagingriver.Waiting: 1000}
+		one := map[messagingriver.State]int{messagingriver.Waiting: 1}
+		assert.Equal(t, messagingriver.Campaign{Name: "big", States: both, AtLeast: true}, all[0])
+		assert.Equal(t, messagingriver.Campaign{Name: "c-10001", Paused: true, States: one}, all[2])
+		assert.Equal(t, "c-10998", all[999].Name)
+	})
+}
+
 func TestShow(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -112,6 +142,8 @@ func TestShow(t *testing.T) {
 		assert.Equal(t, messagingriver.Waiting, shown[0].State)
 		assert.Equal(t, messagingriver.High, shown[0].Priority)
 		assert.Equal(t, "spring", shown[0].Campaign)
+		assert.Empty(t, shown[0].Worker)
+		assert.Positive(t, shown[0].Job, "which wakes a worker")
 		assert.WithinDuration(t, time.Now().Add(time.Hour), shown[0].Expires, time.Minute)
 
 		service.Inject(messagingtest.AcceptThenDrop(), 1)
@@ -125,6 +157,9 @@ func TestShow(t *testing.T) {
 		for _, one := range shown {
 			require.NotEmpty(t, one.History, one.Channel)
 			assert.Contains(t, []string{"accepted", "unknown"}, one.History[0].Verdict)
+			host, _ := os.Hostname()
+			assert.True(t, strings.HasPrefix(one.Worker, host+"/"), one.Worker)
+			assert.Zero(t, one.Job, "it is final")
 			assert.WithinDuration(t, record.Began, one.History[0].Began, time.Minute)
 			assert.False(t, one.History[0].Ended.Before(one.History[0].Began))
 		}
@@ -253,6 +288,38 @@ func TestMigrateHarmsNobody(t *testing.T) {
 	becomes(t, r, smsKey("a"), messagingriver.Accepted)
 	require.NoError(t, tx.Rollback())
 	require.NoError(t, <-done)
+}
+
+// TestMigrateGivesUp: an index waits for older transactions, and not for ever. Sending goes on.
+func TestMigrateGivesUp(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("OUTBOX_POSTGRES") == "" {
+		return // SQLite has one writer
+	}
+	_, client := connected(t)
+	r := postgresRig(t, client, quick())
+	defer r.start(t)()
+	require.NoError(t, r.exec(t.Context(), "DROP INDEX messaging_outbox_due"))
+	tx, err := r.pool().BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = tx.ExecContext(t.Context(), "UPDATE messaging_outbox SET problem = ''")
+	require.NoError(t, err)
+	isValid := func() (valid bool) {
+		require.NoError(t, r.pool().QueryRowContext(t.Context(),
+			"SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('messaging_outbox_due')").Scan(&valid))
+		return valid
+	}
+	began := time.Now()
+	done := make(chan error)
+	go func() { done <- r.Migrate(t.Context()) }()
+	insert(t, r, smsMessage("a"))
+	becomes(t, r, smsKey("a"), messagingriver.Accepted)
+	require.ErrorContains(t, <-done, "end the transactions that are open for long, and call it again")
+	assert.InDelta(t, 32, time.Since(began).Seconds(), 4)
+	assert.False(t, isValid())
+	require.NoError(t, tx.Rollback())
+	require.NoError(t, r.Migrate(t.Context()))
+	assert.True(t, isValid())
 }
 
 // TestMaintenanceHoldsUpNoLookup: beside 200,000 rows whose time is over, an SMS that is listed is settled within seconds.

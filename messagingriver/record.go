@@ -50,6 +50,10 @@ type Record struct {
 	Expires  time.Time `json:"expires,omitzero"`
 	Priority Priority  `json:"priority"`
 	Campaign string    `json:"campaign,omitempty"`
+	// Worker made the last attempt, and holds a message that it is Sending: its host name and a random text.
+	Worker string `json:"worker,omitempty"`
+	// Job is River's job that claims messages of the channel, if there is one while the message is Waiting or Sending.
+	Job int64 `json:"job,omitempty"`
 	// History has the attempts that ended, the oldest first; nil if none did. An attempt that was stopped before it tried anything
 	// is not among them.
 	History []Attempt `json:"history"`
@@ -82,14 +86,7 @@ func (o *Outbox[TTx]) page(ctx context.Context, state State, after Key) ([]Recor
 
 // Show returns what is known of the messages with a reference ID: one for each channel that has it.
 func (o *Outbox[TTx]) Show(ctx context.Context, reference string) ([]Record, error) {
-	return o.records(ctx, "channel IN (SELECT value->>'channel' FROM ROWS) AND reference = $2", o.channelKeys(), reference)
-}
-
-func (o *Outbox[TTx]) channelKeys() (keys list[Key]) {
-	for _, name := range o.names() {
-		keys = append(keys, Key{Channel: name})
-	}
-	return keys
+	return o.records(ctx, "channel IN "+o.known()+" AND reference = $1", reference)
 }
 
 func (o *Outbox[TTx]) records(ctx context.Context, which string, args ...any) ([]Record, error) {
@@ -103,11 +100,14 @@ func (o *Outbox[TTx]) records(ctx context.Context, which string, args ...any) ([
 	rows, err := fetch(ctx, o.database, func(r *row) []any {
 		return []any{
 			&r.Channel, &r.Reference, &r.State, &r.Attempts, &r.Problem, &r.message, &r.created, &r.began, &r.due, &r.expires, &r.Priority,
-			&r.Campaign, &r.history,
+			&r.Campaign, &r.Worker, &r.Job, &r.history,
 		}
 	}, `
 		SELECT channel, reference, state, attempt, problem, message, created_at, COALESCE(began_at, 0), COALESCE(due_at, 0),
-			COALESCE(expires_at, 0), priority, COALESCE(campaign, ''), history FROM messaging_outbox WHERE `+which, args...)
+			COALESCE(expires_at, 0), priority, COALESCE(campaign, ''), COALESCE(worker, ''), CASE WHEN state IN ('waiting', 'sending') THEN
+				COALESCE((SELECT MAX(j.id) FROM river_job j WHERE j.kind = 'messaging_send' AND j.state IN ('available', 'running')
+					AND j.args->>'channel' = messaging_outbox.channel), 0) ELSE 0 END, history
+		FROM messaging_outbox WHERE `+which, args...)
 	records := make([]Record, len(rows))
 	for i, r := range rows {
 		r.Created, r.Began, r.Due, r.Expires = timeOf(r.created), timeOf(r.began), timeOf(r.due), timeOf(r.expires)

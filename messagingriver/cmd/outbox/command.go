@@ -37,7 +37,10 @@ type operator struct {
 func command(getenv func(string) string) *cobra.Command {
 	op := &operator{getenv: getenv}
 	root := &cobra.Command{
-		Use: "outbox", Short: "Operate an outbox of messages in PostgreSQL or SQLite", SilenceErrors: true, SilenceUsage: true,
+		Use: "outbox", SilenceErrors: true, SilenceUsage: true, Long: `Operate an outbox of messages in PostgreSQL or SQLite.
+
+DATABASE_URL is postgres://… or the path of an SQLite file. MESSAGING_BASE_URL, MESSAGING_TOKEN and the other variables of
+messaging.NewClientFromEnv name the service. The exit status is 2 after an error, and 1 if audit or load finds something.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "write JSON")
@@ -157,9 +160,9 @@ func (op *operator) status() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
 			for {
-				status, err := statusOf(cmd.Context(), db, campaign)
+				now, err := look(cmd.Context(), db, campaign)
 				if err == nil {
-					err = op.print(cmd.OutOrStdout(), status, textOf(status))
+					err = op.print(cmd.OutOrStdout(), now, textOf(now))
 				}
 				if err != nil || !watch {
 					return err
@@ -175,11 +178,22 @@ func (op *operator) status() *cobra.Command {
 	return cmd
 }
 
-func statusOf(ctx context.Context, db database, campaign string) (messagingriver.Status, error) {
+// overview is the state of the outbox with its campaigns, or of one campaign.
+type overview struct {
+	messagingriver.Status
+
+	Campaigns []messagingriver.Campaign `json:"campaigns,omitempty"`
+}
+
+func look(ctx context.Context, db database, campaign string) (now overview, err error) {
 	if campaign != "" {
-		return db.CampaignStatus(ctx, campaign)
+		now.Status, err = db.CampaignStatus(ctx, campaign)
+		return now, err
 	}
-	return db.Status(ctx)
+	if now.Status, err = db.Status(ctx); err == nil {
+		now.Campaigns, err = db.Campaigns(ctx)
+	}
+	return now, err
 }
 
 // safe returns text from outside for a terminal: quoted if it has characters that do not print.
@@ -190,7 +204,7 @@ func safe(text string) string {
 	return text
 }
 
-func textOf(status messagingriver.Status) string {
+func textOf(status overview) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%-10s", "")
 	for _, state := range messagingriver.States() {
@@ -227,6 +241,21 @@ func textOf(status messagingriver.Status) string {
 		if channel.Paused {
 			fmt.Fprintf(&text, "%s: paused: %s\n", safe(channel.Channel), safe(cmp.Or(channel.Problem, "by a person")))
 		}
+	}
+	for _, campaign := range status.Campaigns {
+		fmt.Fprintf(&text, "campaign %s:", safe(campaign.Name))
+		if campaign.Paused {
+			text.WriteString(" paused;")
+		}
+		if campaign.AtLeast {
+			text.WriteString(" at least")
+		}
+		for _, state := range messagingriver.States() {
+			if n := campaign.States[state]; n > 0 {
+				fmt.Fprintf(&text, " %d %s", n, state)
+			}
+		}
+		text.WriteString("\n")
 	}
 	return text.String()
 }
@@ -281,11 +310,14 @@ func detail(r messagingriver.Record) string {
 	line("enqueued", at(r.Created))
 	line("due", at(r.Due))
 	line("expires", at(r.Expires))
+	line("attempts", strconv.Itoa(r.Attempts))
 	for _, a := range r.History {
 		line("attempt", fmt.Sprintf("%s to %s: %s %s", at(a.Began), at(a.Ended), a.Verdict, a.Problem))
 	}
-	if r.History == nil {
-		line("attempt", "none ended")
+	line("last began", at(r.Began))
+	line("by worker", r.Worker)
+	if r.Job != 0 {
+		line("job", strconv.FormatInt(r.Job, 10))
 	}
 	return text.String()
 }

@@ -3,7 +3,7 @@
 //	outbox migrate                    creates or updates the tables
 //	outbox load FILE                  enqueues the messages of a file, each once: run it again to resume
 //	outbox work                       sends messages until it is stopped; start as many as you like
-//	outbox status [--watch]           counts by channel and state, the oldest, rate, breakers and pauses
+//	outbox status [--watch]           counts by channel and state, the oldest, rate, breakers, pauses and campaigns
 //	outbox parked, outbox refused     lists messages that wait for a decision
 //	outbox resolve sent|resend|drop   by reference IDs, --reason or --file
 //	outbox cancel REFERENCE...        drops messages that wait
@@ -11,9 +11,7 @@
 //	outbox rate N                     sets the rate of all workers
 //	outbox audit                      compares with what the service lists
 //
-// DATABASE_URL is postgres://… or the path of an SQLite file. The service is in the environment, as messaging.NewClientFromEnv
-// reads it. With --json each command writes JSON. An error is one line, and the exit status 2; audit ends with 1 if it finds
-// differences, and load if a file repeats a reference ID.
+// "outbox --help" lists the variables that it reads, and its exit statuses.
 package main
 
 import (

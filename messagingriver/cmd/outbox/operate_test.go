@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,10 @@ func TestCampaignIsLoadedPausedAndCancelled(t *testing.T) {
 		s.run(0, "pause", "--campaign", "spring")
 		s.run(0, "load", s.file("d.jsonl", line("d")))
 		assert.Zero(s, show("a").Due)
+		out, _ = s.run(0, "status")
+		assert.Contains(s, out, "campaign spring: paused; 2 waiting\ncampaign summer: 1 waiting\n")
+		out, _ = s.run(0, "status", "--json")
+		assert.Contains(s, out, `"campaigns":[{"name":"spring","paused":true,"states":{"waiting":2}},{"name":"summer","paused":false,`)
 		s.run(0, "resume", "--campaign", "spring")
 		out, _ = s.run(0, "cancel", "--campaign", "spring")
 		assert.Equal(s, "drop: 2 messages\n", out)
@@ -57,6 +62,9 @@ func TestCampaignIsLoadedPausedAndCancelled(t *testing.T) {
 		assert.Len(s, s.service.Sent(), 1)
 		out, _ = s.run(0, "show", "d")
 		assert.Contains(s, out, "accepted")
+		host, _ := os.Hostname()
+		assert.Contains(s, out, "attempts  1\nattempt   ")
+		assert.Contains(s, out, "by worker "+host+"/")
 		_, said := s.run(2, "show", "nobody")
 		assert.Contains(s, said, `there is no message "nobody"`)
 		_, said = s.run(2, "pause", "sms", "--campaign", "spring")

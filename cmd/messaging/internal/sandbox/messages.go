@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"container/list"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,6 +42,9 @@ type Message struct {
 	Pending     bool            `json:"pending"` // a webhook is being called
 }
 
+// Out reports whether a program sent it.
+func (m Message) Out() bool { return m.Direction == "sent" }
+
 // message returns how the API shows an entry. The caller holds mu.
 func (s *Sandbox) message(e *entry) Message {
 	m := Message{
@@ -61,8 +63,8 @@ func (s *Sandbox) message(e *entry) Message {
 	m.Code, m.State, m.ReferenceID, m.RequestID = e.code(), string(sent.State), sent.ReferenceID, sent.RequestID
 	m.Parts, m.Cost, m.Template, m.FallbackOf = sent.Parts, cost(sent.Parts), sent.Template, sent.FallbackOf
 	m.TTLSeconds = sent.TTL.Seconds()
-	if fallback := s.book.fallbackOf(e); fallback != nil {
-		m.Fallback = fallback.ID
+	if s.book.byID[e.replacer] != nil {
+		m.Fallback = e.replacer
 	}
 	if m.Body = sent.Body; len(m.Body) > 0 && !json.Valid(m.Body) {
 		m.Body, _ = json.Marshal(string(m.Body)) // a string
@@ -125,13 +127,12 @@ func (q query) matches(e *entry) bool {
 // find returns the messages that a program asks for, the oldest first: the next ones after the cursor, or the last ones. The caller
 // holds mu.
 func (s *Sandbox) find(q query) []Message {
-	found := []Message{}
-	at, step := s.book.entries.Back(), (*list.Element).Prev
-	if cursor := s.book.byID[q.after]; cursor != nil {
-		at, step = cursor.place.Next(), (*list.Element).Next
+	found, inOrder := []Message{}, slices.Backward(s.book.entries)
+	if at := slices.Index(s.book.entries, s.book.byID[q.after]); at >= 0 {
+		inOrder = slices.All(s.book.entries[at+1:])
 	}
-	for ; at != nil && len(found) < q.limit; at = step(at) {
-		if e, _ := at.Value.(*entry); q.matches(e) {
+	for _, e := range inOrder {
+		if len(found) < q.limit && q.matches(e) {
 			found = append(found, s.message(e))
 		}
 	}
@@ -170,11 +171,9 @@ func (s *Sandbox) getMessages(r *request) (any, error) {
 
 // newest describes the latest messages and answers, the newest first.
 func (s *Sandbox) newest() (all []string) {
-	const enough = 5
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for at := s.book.entries.Back(); at != nil && len(all) < enough; at = at.Prev() {
-		e, _ := at.Value.(*entry)
+	for _, e := range slices.Backward(s.book.entries[max(0, len(s.book.entries)-5):]) {
 		all = append(all, e.describe())
 	}
 	return all
@@ -244,8 +243,7 @@ func (s *Sandbox) getCalls(r *request) (any, error) {
 // calls returns the calls after one that are meant.
 func (b *book) calls(after int, isMeant func(*entry, *Call) bool) []WebhookCall {
 	found := []WebhookCall{}
-	for at := b.entries.Front(); at != nil; at = at.Next() {
-		e, _ := at.Value.(*entry)
+	for _, e := range b.entries {
 		for _, c := range e.Calls {
 			if c.Exchange > after && isMeant(e, c) {
 				found = append(found, WebhookCall{e.ID, *c})
