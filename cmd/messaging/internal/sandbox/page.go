@@ -15,7 +15,6 @@ import (
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
-	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -254,7 +253,7 @@ type filterView struct {
 // tap completes the answer of a button: it comes from the recipient of the message that has the button.
 func tap(a *Answer, e *entryView) Answer {
 	full := *a
-	full.Channel, full.From, full.Message = messagingtest.Channel(e.Channel), e.To, e.ID
+	full.Channel, full.From, full.Message = e.Channel, e.To, e.ID
 	return full
 }
 
