@@ -61,11 +61,11 @@ func (e entry) IsFailure() bool {
 	if e.Sent != nil {
 		return e.Sent.State == messagingtest.StateFailed || e.Sent.State == messagingtest.StateExpired
 	}
-	return len(e.Calls) > 0 && e.Calls[len(e.Calls)-1].Failed()
+	return e.LastCall().Failed()
 }
 
-// Failed reports whether the webhook did not take the call.
-func (c *Call) Failed() bool { return c.Error != "" || c.Status >= 400 }
+// Failed reports whether the webhook did not take the call. A nil call did not fail.
+func (c *Call) Failed() bool { return c != nil && (c.Error != "" || c.Status >= 400) }
 
 const (
 	maxCalls  = 50 // of one entry

@@ -45,6 +45,14 @@ type Message struct {
 // Out reports whether a program sent it.
 func (m Message) Out() bool { return m.Direction == "sent" }
 
+// LastCall returns the latest call of the webhook, or nil.
+func (m Message) LastCall() *Call {
+	if len(m.Calls) == 0 {
+		return nil
+	}
+	return m.Calls[len(m.Calls)-1]
+}
+
 // message returns how the API shows an entry. The caller holds mu.
 func (s *Sandbox) message(e *entry) Message {
 	m := e.Message

@@ -60,9 +60,7 @@ func (s *Sandbox) parsePages() *template.Template {
 // key returns a short text that differs where a text does, for the ID of an element.
 func key(parts ...string) string {
 	hash := fnv.New64a()
-	for _, part := range parts {
-		_, _ = hash.Write([]byte(part + "\n")) // never fails
-	}
+	_, _ = hash.Write([]byte(strings.Join(parts, "\n"))) // never fails
 	return strconv.FormatUint(hash.Sum64(), 36)
 }
 
@@ -221,14 +219,7 @@ func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
 
 // short writes a duration without its zero parts.
 func short(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.Round(time.Second).String())
 }
 
 // pageURL returns the URL of a page with these parameters, in pairs; empty ones are left out.
