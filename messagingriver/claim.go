@@ -35,8 +35,16 @@ func atOnce() []rivertype.Hook {
 	})}
 }
 
-func jobFor(channel string) river.InsertManyParams {
-	return river.InsertManyParams{Args: wake{channel}, InsertOpts: &river.InsertOpts{Queue: queue, MaxAttempts: 1}}
+// jobsFor returns a job for each channel of messages.
+func jobsFor(keys ...Key) (jobs []river.InsertManyParams) {
+	channels := map[string]bool{}
+	for _, key := range keys {
+		if !channels[key.Channel] {
+			jobs = append(jobs, river.InsertManyParams{Args: wake{key.Channel}, InsertOpts: &river.InsertOpts{Queue: queue, MaxAttempts: 1}})
+		}
+		channels[key.Channel] = true
+	}
+	return jobs
 }
 
 // liveness is when this worker last showed that it lives, and when it last ticked, in nanoseconds of uptime.
@@ -115,11 +123,7 @@ func (o *Outbox[TTx]) wakeDue(ctx context.Context) error {
 	if err != nil || len(due) == 0 {
 		return err
 	}
-	var jobs []river.InsertManyParams
-	for _, key := range due {
-		jobs = append(jobs, jobFor(key.Channel))
-	}
-	_, err = o.river.InsertManyFast(ctx, jobs)
+	_, err = o.river.InsertManyFast(ctx, jobsFor(due...))
 	return err
 }
 
@@ -146,7 +150,7 @@ func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[wake]) error {
 	claimed, more, err := o.claimAll(ctx, c, &under)
 	c.claiming.Unlock()
 	if more && err == nil && ctx.Err() == nil {
-		_, err = o.river.InsertManyFast(ctx, []river.InsertManyParams{jobFor(job.Args.Channel)})
+		_, err = o.river.InsertManyFast(ctx, jobsFor(Key{Channel: job.Args.Channel}))
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- under.Wait() }()

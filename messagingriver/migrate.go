@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,13 +11,6 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivermigrate"
 )
-
-// part is a table, a sequence or an index.
-type part struct {
-	Name string `json:"name"`
-
-	create string
-}
 
 const indexes = `
 	messaging_outbox_next (channel, priority, due_at) WHERE state = 'waiting';
@@ -62,20 +54,18 @@ func tables() []string {
 	}
 }
 
-// schema returns the parts of the schema, in the order in which they are created.
-func schema(postgres bool) (parts []part) {
+// schema returns the statements that create tables, a sequence and indexes, in their order.
+func schema(postgres bool) (statements []string) {
 	for _, table := range tables() {
-		name, _, _ := strings.Cut(table, " ")
-		parts = append(parts, part{name, "CREATE TABLE IF NOT EXISTS " + table})
+		statements = append(statements, "CREATE TABLE IF NOT EXISTS "+table)
 	}
 	if postgres {
-		parts = append(parts, part{"messaging_outbox_seq", "CREATE SEQUENCE IF NOT EXISTS messaging_outbox_seq"})
+		statements = append(statements, "CREATE SEQUENCE IF NOT EXISTS messaging_outbox_seq")
 	}
 	for index := range strings.SplitSeq(indexes, ";") {
-		name, on, _ := strings.Cut(strings.TrimSpace(index), " ")
-		parts = append(parts, part{name, "CREATE INDEX CONCURRENTLY " + name + " ON messaging_outbox " + on})
+		statements = append(statements, "CREATE INDEX CONCURRENTLY "+strings.Replace(strings.TrimSpace(index), " ", " ON messaging_outbox ", 1))
 	}
-	return parts
+	return statements
 }
 
 // Migrate creates or updates River's tables and the outbox's. Call it in one process at a time, before processes of the new
@@ -123,17 +113,22 @@ func (o *Outbox[TTx]) migrateOnce(ctx context.Context, migrator *rivermigrate.Mi
 			return err
 		})
 	}
-	parts := schema(o.database.patience != "")
-	missing, err := fetch(ctx, o.database, func(name *string) []any { return []any{name} }, o.database.missing, list[part](parts))
-	if err != nil || len(missing) == 0 {
-		return err == nil, err
+	for _, statement := range schema(o.database.patience != "") {
+		name, _, _ := strings.Cut(statement[strings.Index(statement, "messaging_"):]+" ", " ")
+		missing, err := o.database.keys(ctx, o.database.missing, name)
+		if err != nil {
+			return false, err
+		}
+		if len(missing) == 0 {
+			continue
+		}
+		statement = o.database.spell.Replace(statement)
+		if strings.Contains(statement, "CONCURRENTLY") { // which no transaction can do
+			return false, o.concurrently(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+name, statement)
+		}
+		return false, o.inTx(ctx, func(tx riverdriver.ExecutorTx) error { return tx.Exec(ctx, statement) })
 	}
-	next := parts[slices.IndexFunc(parts, func(p part) bool { return slices.Contains(missing, p.Name) })]
-	statement := o.database.spell.Replace(next.create)
-	if strings.Contains(statement, "CONCURRENTLY") { // which no transaction can do
-		return false, o.concurrently(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+next.Name, statement)
-	}
-	return false, o.inTx(ctx, func(tx riverdriver.ExecutorTx) error { return tx.Exec(ctx, statement) })
+	return true, nil
 }
 
 // concurrently runs statements that wait for older transactions, which no lock_timeout of a transaction can bound. To build may take

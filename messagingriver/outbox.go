@@ -74,15 +74,6 @@ type Options struct {
 // queue is the River queue for all jobs of the outbox.
 const queue = "messaging"
 
-// knownChannels returns the list of channels as SQL.
-func knownChannels() string {
-	var names []string
-	for _, c := range messaging.Channels() {
-		names = append(names, "'"+c.String()+"'")
-	}
-	return "(" + strings.Join(names, ", ") + ")"
-}
-
 // NewPostgres returns an outbox in a PostgreSQL database. Behind pgbouncer in transaction mode the pool needs pgx.QueryExecModeExec.
 func NewPostgres(pool *pgxpool.Pool, client *messaging.Client, options Options) (*Outbox[pgx.Tx], error) {
 	return newOutbox(postgres(pool), pool == nil, client, options)
@@ -293,13 +284,7 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 		rows, at, options.Expire.Milliseconds(), options.Priority, options.MaxAttempts, options.Campaign)
 	added, err := collect(found, err, keyColumns)
 	if err == nil && len(added) > 0 {
-		var jobs []river.InsertManyParams
-		for _, name := range o.names() {
-			if slices.ContainsFunc(added, func(key Key) bool { return key.Channel == name }) {
-				jobs = append(jobs, jobFor(name))
-			}
-		}
-		_, err = o.river.InsertManyFastTx(ctx, tx, jobs)
+		_, err = o.river.InsertManyFastTx(ctx, tx, jobsFor(added...))
 	}
 	return len(added), err
 }
@@ -322,7 +307,7 @@ func (o *Outbox[TTx]) check(message messaging.Message) (Key, error) {
 		return Key{name, reference}, nil
 	}
 	return Key{}, fmt.Errorf("messagingriver: got %T; want a Message of one of the packages %s",
-		message, strings.Join(slices.Sorted(maps.Keys(o.channels)), ", "))
+		message, strings.Join(o.names(), ", "))
 }
 
 // channel is what the outbox does with the messages of one channel.
@@ -379,3 +364,6 @@ func channelOf[M messaging.Message](of messaging.Channel, service service[M], en
 
 // names returns the channels, sorted.
 func (o *Outbox[TTx]) names() []string { return slices.Sorted(maps.Keys(o.channels)) }
+
+// known returns the channels as SQL.
+func (o *Outbox[TTx]) known() string { return "('" + strings.Join(o.names(), "', '") + "')" }

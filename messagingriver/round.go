@@ -61,7 +61,7 @@ const batch = 1000
 // takeOver has the messages looked up that a dead worker had begun.
 func (o *Outbox[TTx]) takeOver(ctx context.Context) error {
 	return o.database.exec(ctx, `UPDATE messaging_outbox SET state = 'unknown', due_at = CLOCK
-		WHERE state = 'sending' AND channel IN `+knownChannels()+`
+		WHERE state = 'sending' AND channel IN `+o.known()+`
 			AND COALESCE(worker, '') NOT IN (SELECT worker FROM messaging_live WHERE seen_at > CLOCK - CAST($1 AS BIGINT))`,
 		lifetime.Milliseconds())
 }
@@ -75,7 +75,7 @@ func (o *Outbox[TTx]) settleDue(ctx context.Context) error {
 	for {
 		unknown, err := o.database.attempts(ctx, `
 			WITH batch AS MATERIALIZED (SELECT channel, reference FROM messaging_outbox
-				WHERE state IN ('sending', 'unknown') AND due_at <= CLOCK AND channel IN `+knownChannels()+` LIMIT $1 UNLOCKED)
+				WHERE state IN ('sending', 'unknown') AND due_at <= CLOCK AND channel IN `+o.known()+` LIMIT $1 UNLOCKED)
 			UPDATE messaging_outbox SET state = 'unknown', due_at = CLOCK + CAST($2 AS BIGINT)
 			WHERE state IN ('sending', 'unknown') AND `+inBatch,
 			4*lookups, (2 * o.options.SendTimeout).Milliseconds())

@@ -183,14 +183,8 @@ const (
 func (s *Sandbox) callOptions() []messagingtest.ReceiveOption {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	opts := []messagingtest.ReceiveOption{messagingtest.RetryFailures(tries)}
-	switch s.set.WebhookForm {
-	case formForm:
-		opts = append(opts, messagingtest.AsForm())
-	case formJSON:
-		opts = append(opts, messagingtest.AsJSON())
-	}
-	return opts
+	form := map[string]messagingtest.ReceiveOption{formForm: messagingtest.AsForm(), formJSON: messagingtest.AsJSON()}[s.set.WebhookForm]
+	return []messagingtest.ReceiveOption{messagingtest.RetryFailures(tries), form}
 }
 
 // reportDelivery calls the callback URL of a message, and returns the calls.
