@@ -15,24 +15,18 @@ import (
 
 // An entry is a message or an answer in a conversation. The sandbox's mutex guards it.
 type entry struct {
-	ID      string
-	Channel messagingtest.Channel
-	Peer    string // the recipient, as first written
-	peer    string // the same for all spellings
-	Sender  string // of an SMS: each sender has a conversation of its own
-	At      time.Time
+	Message // but for what changes
 
 	Sent    *messagingtest.Sent // a message of the program
 	Answer  *Answer             // or an answer of the recipient
+	Peer    string              // the recipient, as first written
+	Sender  string              // of an SMS: each sender has a conversation of its own
 	IsBlank bool                // a text that shows nothing
-	States  []Reached           // of a message, in order
-	Calls   []*Call             // of the webhook
+	peer    string              // the recipient, the same for all spellings
 	pending int                 // deliveries of the webhook under way
 
 	accepted time.Duration // on the clock
 	restored bool          // from the file of -keep: its lifetime does not go on
-	exchange int           // that brought the message
-	fault    string        // that its request met
 	callback string        // the URL for reports, without secrets
 	preview  string
 	lower    string        // the whole text in lower case, for searches
@@ -67,11 +61,11 @@ func (e entry) IsFailure() bool {
 	if e.Sent != nil {
 		return e.Sent.State == messagingtest.StateFailed || e.Sent.State == messagingtest.StateExpired
 	}
-	return len(e.Calls) > 0 && e.Calls[len(e.Calls)-1].Failed()
+	return e.LastCall().Failed()
 }
 
-// Failed reports whether the webhook did not take the call.
-func (c *Call) Failed() bool { return c.Error != "" || c.Status >= 400 }
+// Failed reports whether the webhook did not take the call. A nil call did not fail.
+func (c *Call) Failed() bool { return c != nil && (c.Error != "" || c.Status >= 400) }
 
 const (
 	maxCalls  = 50 // of one entry
@@ -80,7 +74,11 @@ const (
 
 // newEntry returns the entry of a message, whose body it keeps without secrets.
 func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
-	e := &entry{ID: m.ID, Channel: m.Channel, Peer: m.To, At: m.At, Sent: m, code: sync.OnceValue(m.Code)}
+	e := &entry{Peer: m.To, Sent: m, code: sync.OnceValue(m.Code), Message: Message{
+		ID: m.ID, Direction: "sent", Channel: m.Channel, Kind: m.Kind, From: m.From, To: m.To, Text: m.Text, At: m.At,
+		ReferenceID: m.ReferenceID, RequestID: m.RequestID, Parts: m.Parts, Cost: cost(m.Parts), Template: m.Template,
+		TTLSeconds: m.TTL.Seconds(), FallbackOf: m.FallbackOf,
+	}}
 	if m.CallbackURL != "" {
 		mask = mask.with(m.CallbackURL, t.WebhookDelivery.Placeholders)
 		e.callback, m.Body = mask.url(m.CallbackURL), []byte(mask.text(mask.unescaped(string(m.Body))))
@@ -93,7 +91,9 @@ func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
 
 // newAnswer returns the entry of an answer.
 func newAnswer(id string, a *Answer, at time.Time) *entry {
-	e := &entry{ID: id, Channel: a.Channel, Peer: a.From, At: at, Answer: a, seen: true}
+	e := &entry{Peer: a.From, Answer: a, seen: true, Message: Message{
+		ID: id, Direction: "answer", Channel: a.Channel, Kind: string(a.Kind), From: a.From, To: a.To, Text: a.Text, At: at,
+	}}
 	e.preview, e.IsBlank = cmp.Or(a.Text, string(a.Kind)), a.Kind == AnswerText && isBlank(a.Text)
 	e.index(a.Text, a.To, id, a.From)
 	return e

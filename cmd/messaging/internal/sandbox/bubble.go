@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
@@ -275,14 +276,14 @@ func (b *bubble) order(params document.Node) {
 	b.Facts = append(b.Facts, facts("Total", strings.TrimSpace(price(params.At("total_amount"))+" "+params.At("currency").Text()))...)
 }
 
-// price returns an amount of the platform: a value in units of one part of offset.
+// price returns an amount of the platform: a value in units of one part of offset, a power of ten.
 func price(n document.Node) string {
-	value, offset := n.At("value").Text(), n.At("offset").Text()
-	if digits := len(offset) - 1; digits > 0 && strings.Trim(offset, "0") == "1" && strings.Trim(value, "0123456789") == "" && value != "" {
-		value = strings.Repeat("0", max(0, digits+1-len(value))) + value
-		return value[:len(value)-digits] + "." + value[len(value)-digits:]
+	value, valueErr := strconv.ParseFloat(n.At("value").Text(), 64)
+	offset, offsetErr := strconv.Atoi(n.At("offset").Text())
+	if valueErr != nil || offsetErr != nil || offset < 1 {
+		return n.At("value").Text()
 	}
-	return value
+	return strconv.FormatFloat(value/float64(offset), 'f', len(strconv.Itoa(offset))-1, 64)
 }
 
 // facts returns the pairs that have a value.

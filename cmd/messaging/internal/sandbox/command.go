@@ -153,14 +153,11 @@ func openBrowser(ctx context.Context, page string) error {
 // baseURL returns the address of the service as programs on this machine write it.
 func baseURL(listen string, addr net.Addr) string {
 	host, _, _ := net.SplitHostPort(listen)
-	bound, _ := addr.(*net.TCPAddr)
-	if bound == nil {
-		return "http://" + addr.String()
-	}
+	_, port, _ := net.SplitHostPort(addr.String())
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, itoa(bound.Port))
+	return "http://" + net.JoinHostPort(host, port)
 }
 
 // shellWord quotes a text for a shell if it needs to be.

@@ -46,14 +46,6 @@ type bubbleView struct {
 	Entry *entryView
 }
 
-// LastCall returns the latest call of the webhook, or nil.
-func (e *entryView) LastCall() *Call {
-	if len(e.Calls) == 0 {
-		return nil
-	}
-	return e.Calls[len(e.Calls)-1]
-}
-
 // entryView returns how an entry looks. The caller holds mu.
 func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 	v := &entryView{Message: s.message(e), Conversation: conversation, Callback: e.callback, Timeline: timelineOf(e)}

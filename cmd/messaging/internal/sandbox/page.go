@@ -15,7 +15,6 @@ import (
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
-	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -61,9 +60,7 @@ func (s *Sandbox) parsePages() *template.Template {
 // key returns a short text that differs where a text does, for the ID of an element.
 func key(parts ...string) string {
 	hash := fnv.New64a()
-	for _, part := range parts {
-		_, _ = hash.Write([]byte(part + "\n")) // never fails
-	}
+	_, _ = hash.Write([]byte(strings.Join(parts, "\n"))) // never fails
 	return strconv.FormatUint(hash.Sum64(), 36)
 }
 
@@ -222,14 +219,7 @@ func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
 
 // short writes a duration without its zero parts.
 func short(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.Round(time.Second).String())
 }
 
 // pageURL returns the URL of a page with these parameters, in pairs; empty ones are left out.
@@ -254,7 +244,7 @@ type filterView struct {
 // tap completes the answer of a button: it comes from the recipient of the message that has the button.
 func tap(a *Answer, e *entryView) Answer {
 	full := *a
-	full.Channel, full.From, full.Message = messagingtest.Channel(e.Channel), e.To, e.ID
+	full.Channel, full.From, full.Message = e.Channel, e.To, e.ID
 	return full
 }
 

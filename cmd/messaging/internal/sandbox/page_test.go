@@ -102,7 +102,7 @@ func TestSamplesTakeTheRealEndpoint(t *testing.T) {
 		var got struct{ ID, URL string }
 		r.api(http.MethodPost, "samples", `{"sample":"`+sample.Name+`"}`, &got)
 		m := r.settled(got.ID, func(m Message) bool { return m.State != "" })
-		assert.Equal(t, map[bool]string{true: "chatapp2", false: "sms"}[sample.Message != nil], m.Channel)
+		assert.Equal(t, map[bool]messagingtest.Channel{true: "chatapp2", false: "sms"}[sample.Message != nil], m.Channel)
 		x := r.exchange(i + 1)
 		assert.Equal(t, http.StatusOK, x.Status, sample.Name)
 		contains(t, r.page(strings.TrimPrefix(got.URL, Root)), `id="m-`+got.ID+`"`)

@@ -141,7 +141,7 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 		e = newEntry(&m, s.table, s.mask)
 		e.accepted = s.advanced
 		if x := s.traffic.byRequest[m.RequestID]; x != nil && m.FallbackOf == "" {
-			e.exchange, e.fault = x.ID, x.Fault
+			e.Exchange, e.Fault = x.ID, x.Fault
 		}
 		s.add(e)
 		if m.Channel == messagingtest.ChannelSMS && m.State == "" {

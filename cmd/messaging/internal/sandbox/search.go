@@ -92,7 +92,7 @@ func (s search) hasState(e *entry) bool {
 	case isExpired:
 		return e.Sent != nil && e.hasReached(messagingtest.StateExpired)
 	case isHooked:
-		return len(e.Calls) > 0 && e.Calls[len(e.Calls)-1].Failed()
+		return e.LastCall().Failed()
 	}
 	return true
 }
