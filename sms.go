@@ -44,7 +44,7 @@ func (s *SMSService) Validate(m sms.Message) error {
 //	}
 //
 // The messages are ranged in the caller's goroutine. Those that wait, for another attempt or for the circuit breaker, are not in flight and
-// let others go on: up to 4,096 of them, about 20 KB each, beside concurrency. Nothing is taken further ahead. While the sequence blocks,
+// let others go on: up to 4,096 of them, 20 to 40 KB each, beside concurrency. Nothing is taken further ahead. While the sequence blocks,
 // no outcome is yielded and a cancelled context goes unnoticed. With WithSettle each unknown outcome is settled as by SendOnce, which
 // occupies one of the concurrent places.
 //

@@ -33,7 +33,7 @@ type database[TTx any] struct {
 	missing string
 	// estimate selects how many rows are final, if there are many, or is "".
 	estimate string
-	// patience bounds a wait for a lock in a transaction, or is "".
+	// patience begins a transaction that waits for no lock for long, and that nothing is compiled for; or it is "".
 	patience string
 }
 
@@ -67,7 +67,7 @@ func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 			SELECT c.value, s.value, CAST(t.reltuples * c.share * s.share AS BIGINT), 0, NULL FROM pg_class t, shares c, shares s
 			WHERE t.oid = to_regclass('messaging_outbox') AND t.reltuples > 1000000 AND c.attname = 'channel'
 				AND s.attname = 'state' AND s.value IN ('accepted', 'refused', 'expired', 'dropped')`,
-		patience: "SET LOCAL lock_timeout = '2s'",
+		patience: "SET LOCAL lock_timeout = '2s'; SET LOCAL jit = off",
 	}
 }
 
@@ -134,6 +134,20 @@ const inBatch = "(channel, reference) IN (SELECT channel, reference FROM batch)"
 func fetch[T, TTx any](ctx context.Context, d database[TTx], columns func(*T) []any, statement string, args ...any) ([]T, error) {
 	found, err := d.query(ctx, d.spell.Replace(statement), args...)
 	return collect(found, err, columns)
+}
+
+// fetchMany is fetch for a statement that reads many rows. PostgreSQL would compile it, which takes longer than to run it.
+func fetchMany[T, TTx any](ctx context.Context, o *Outbox[TTx], columns func(*T) []any, statement string, args ...any) ([]T, error) {
+	if o.database.patience == "" {
+		return fetch(ctx, o.database, columns, statement, args...)
+	}
+	var all []T
+	err := o.inTx(ctx, func(tx riverdriver.ExecutorTx) error {
+		found, err := o.database.queryIn(ctx, o.database.driver.UnwrapTx(tx), o.database.spell.Replace(statement), args...)
+		all, err = collect(found, err, columns)
+		return err
+	})
+	return all, err
 }
 
 // collect reads all rows, to the last also after an error. columns returns where the columns of a row go.

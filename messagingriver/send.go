@@ -161,7 +161,8 @@ func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) re
 		r.State = Refused
 	case a.Channel == messaging.ChannelSMS.String():
 		r.State = Unknown // or the service has the message already
-		r.wait(o.round())
+		// One that is listed is settled after a round and a half at the latest.
+		r.wait(o.round() / 2)
 	default:
 		r.State = Parked // nothing lists the messages of the chat apps
 	}

@@ -65,7 +65,8 @@ func (o *Outbox[TTx]) CampaignStatus(ctx context.Context, name string) (Status, 
 	return o.status(ctx, "campaign = $1", o.knowsCampaign(ctx, name), nil, name)
 }
 
-const openStates = "state IN ('waiting', 'sending', 'unknown', 'parked')"
+// openStates has each index of states serve a part.
+const openStates = "(state = 'waiting' OR state <> 'waiting' AND state IN ('sending', 'unknown', 'parked'))"
 
 // count is how many messages of a channel are in a state.
 type count struct {
@@ -82,7 +83,7 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string, err error, count
 	if err != nil {
 		return Status{}, err
 	}
-	open, err := fetch(ctx, o.database, countColumns, `
+	open, err := fetchMany(ctx, o, countColumns, `
 		SELECT channel, state, COUNT(*), SUM(CASE WHEN state = 'waiting' AND due_at <= CLOCK THEN 1 ELSE 0 END),
 			CLOCK - MIN(CASE WHEN not_before <= CLOCK THEN LATER(created_at, not_before) END)
 		FROM messaging_outbox WHERE `+where+" GROUP BY channel, state", args...)

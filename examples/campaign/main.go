@@ -1,5 +1,5 @@
-// Command campaign sends an SMS to each recipient of a CSV file, once, however often it is killed and started again. Who writes STOP
-// gets none. It ends when all are sent, and writes what became of them to results.csv. The folder of its argument has recipients.csv,
+// Command campaign sends an SMS to each recipient of a CSV file, once, however often it is killed and started again. Those who wrote
+// STOP get none. It ends when all are sent, and writes what became of them to results.csv. The folder of its argument has recipients.csv,
 // with the columns number and text. Without an argument it sends one SMS to a test server.
 package main
 

@@ -186,10 +186,10 @@ func toMany(yield func(sms.Message) bool) {
 
 var _ iter.Seq[sms.Message] = toMany
 
-// sendAllFor sends until the time is over, and counts the outcomes.
-func sendAllFor(t *testing.T, client *messaging.Client, length time.Duration) *told {
+// sendAllFor sends new messages until the time is over, lets those that wait then go for as long as rest, and counts the outcomes.
+func sendAllFor(t *testing.T, client *messaging.Client, length, rest time.Duration) *told {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), length)
+	ctx, cancel := context.WithTimeout(t.Context(), length+rest)
 	defer cancel()
 	began := time.Now()
 	messages := func(yield func(sms.Message) bool) {
@@ -210,7 +210,10 @@ func sendAllFor(t *testing.T, client *messaging.Client, length time.Duration) *t
 const page = "<html><body>Bad Gateway</body></html>"
 
 func TestStorm(t *testing.T) {
+	// A failure takes a moment, too. With none, the failures of an instant mix with the successes of that instant in an order that
+	// the scheduler draws, and the breaker cannot tell that they are later.
 	storm := func(bad reply) func(time.Duration, int64, string) reply {
+		bad.latency = time.Millisecond
 		return func(since time.Duration, n int64, _ string) reply {
 			if since >= calm && since < calm+stormFor {
 				return bad
@@ -225,27 +228,26 @@ func TestStorm(t *testing.T) {
 		givenUp       int64
 		withoutReturn bool // the pause outlasts the storm
 	}{
-		{name: "503, Retry-After 1", bad: reply{status: 503, body: `{}`, retryAfter: "1"}, requests: 2, givenUp: 150},
-		{name: "500", bad: reply{status: 500, body: `{}`}, requests: 2, givenUp: 150},
-		{name: "502, a page", bad: reply{status: 502, body: page}, requests: 2, givenUp: 150},
-		{name: "connections reset", bad: reply{}, requests: 2, givenUp: 150},
-		{name: "402, no credit", bad: reply{status: 402, body: `{"code":"200101"}`}, requests: 2, givenUp: 150},
-		{name: "401", bad: reply{status: 401, body: `{"code":"40001"}`}, requests: 2, givenUp: 150},
+		{name: "503, Retry-After 1", bad: reply{status: 503, body: `{}`, retryAfter: "1"}, requests: 2, givenUp: 86},
+		{name: "500", bad: reply{status: 500, body: `{}`}, requests: 2, givenUp: 86},
+		{name: "502, a page", bad: reply{status: 502, body: page}, requests: 2, givenUp: 86},
+		{name: "connections reset", bad: reply{}, requests: 2, givenUp: 86},
+		{name: "402, no credit", bad: reply{status: 402, body: `{"code":"200101"}`}, requests: 2, givenUp: 86},
+		{name: "401", bad: reply{status: 401, body: `{"code":"40001"}`}, requests: 2, givenUp: 86},
 		{name: "429, Retry-After 61", bad: reply{status: 429, body: `{}`, retryAfter: "61"}, requests: 1, givenUp: 90, withoutReturn: true},
-		{name: "429", bad: reply{status: 429, body: `{}`}, requests: 2, givenUp: 100},
-		{name: "429, Retry-After 1", bad: reply{status: 429, body: `{}`, retryAfter: "1"}, requests: 2, givenUp: 100},
+		{name: "429", bad: reply{status: 429, body: `{}`}, requests: 2, givenUp: 36},
+		{name: "429, Retry-After 1", bad: reply{status: 429, body: `{}`, retryAfter: "1"}, requests: 2, givenUp: 36},
 	}
 	for _, tc := range rows {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &stormy{react: storm(tc.bad)}
-			var storms []int64 // what each cost
 			s.run(t, func(t *testing.T, client *messaging.Client) {
 				t.Helper()
-				counts := sendAllFor(t, client, whole)
+				counts := sendAllFor(t, client, whole, 5*time.Second) // so that none is cut that is on its way
 				perSecond := float64(within(s.requests, calm+time.Second, calm+stormFor)) / (stormFor - time.Second).Seconds()
 				givenUp := counts.refused.Load() + counts.unknown.Load()
 				assert.LessOrEqual(t, perSecond, tc.requests, "requests a second")
-				storms = append(storms, givenUp)
+				assert.LessOrEqual(t, givenUp, tc.givenUp, "refused and unknown")
 				speed := "waits until the pause of 30 s has ended"
 				if !tc.withoutReturn {
 					// After so many successes the breaker bounds 64 senders no more.
@@ -259,16 +261,6 @@ func TestStorm(t *testing.T) {
 				}
 				record(t, tc.name, fmt.Sprintf("%.1f", perSecond), fmt.Sprint(givenUp), speed)
 			})
-			for storms[0] > tc.givenUp && len(storms) < 5 { // which messages probe is drawn at random: the median of five counts
-				again := &stormy{react: storm(tc.bad)}
-				again.run(t, func(t *testing.T, client *messaging.Client) {
-					t.Helper()
-					counts := sendAllFor(t, client, whole)
-					storms = append(storms, counts.refused.Load()+counts.unknown.Load())
-				})
-			}
-			slices.Sort(storms)
-			assert.LessOrEqual(t, storms[len(storms)/2], tc.givenUp, "refused and unknown")
 		})
 	}
 
@@ -288,7 +280,7 @@ func TestStorm(t *testing.T) {
 		}}
 		s.run(t, func(t *testing.T, client *messaging.Client) {
 			t.Helper()
-			counts := sendAllFor(t, client, whole)
+			counts := sendAllFor(t, client, whole, 0)
 			perSecond := float64(len(s.requests)) / whole.Seconds()
 			givenUp := counts.refused.Load() + counts.unknown.Load()
 			assert.LessOrEqual(t, perSecond, 100.0, "requests a second")
@@ -352,7 +344,7 @@ func TestTroubleOfOneMessageHoldsNobodyBack(t *testing.T) {
 		s := &stormy{react: react}
 		s.run(t, func(t *testing.T, client *messaging.Client) {
 			t.Helper()
-			sendAllFor(t, client, length)
+			sendAllFor(t, client, length, 0)
 		})
 		return len(s.requests)
 	}

@@ -44,10 +44,10 @@ func NewCommand(console cli.Console) *cobra.Command {
 	flags.StringVar(&s.contract, "contract", "", "the `file` with what the contract of the account says differently")
 	flags.StringVar(&s.config.Token, "token", "", "the `token` that the service accepts (a random one by default)")
 	flags.StringVar(&s.config.Keep, "keep", "", "the `file` that stores messages between runs (memory only by default)")
-	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print no line for each message, answer, callback and fault")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print no line for each message, reply, callback and fault")
 	flags.BoolVar(&s.open, "open", false, "open the page in the browser")
 	for _, c := range table.Channels() {
-		s.webhooks[messagingtest.Channel(c.Name)] = flags.String("webhook-"+c.Name, "", "the `URL` that answers by "+c.Title+" go to")
+		s.webhooks[messagingtest.Channel(c.Name)] = flags.String("webhook-"+c.Name, "", "the `URL` that replies by "+c.Title+" go to")
 	}
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if err := s.check(); err != nil {

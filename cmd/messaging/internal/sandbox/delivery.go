@@ -22,13 +22,13 @@ var (
 )
 
 // parseDuration parses a duration of a request; an absent one is zero.
-func parseDuration(name, text string) (time.Duration, error) {
+func parseDuration(name, text string, longest time.Duration) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, errors.New(name + " must be a duration, such as 10m")
+	if err != nil || d < 0 || d > longest {
+		return 0, fmt.Errorf("%s must be a duration from 0s to %v, such as 10s", name, longest)
 	}
 	return d, nil
 }
@@ -44,27 +44,16 @@ type deliveryBody struct {
 }
 
 // outcome returns what the service does.
-func (d deliveryBody) outcome() (o messagingtest.Outcome, err error) {
-	after, err := parseDuration("after", d.After)
-	switch {
-	case err != nil:
-		return o, err
-	case after < 0 || after > maxAdvance:
-		return o, errAdvance
+func (d deliveryBody) outcome() (messagingtest.Outcome, error) {
+	after, err := parseDuration("after", d.After, maxAdvance)
+	outcome, isKnown := map[string]messagingtest.Outcome{
+		"delivered": messagingtest.DeliverAfter(after), "read": messagingtest.Read(), "failed": messagingtest.FailDelivery(),
+		"unreachable": messagingtest.Unreachable(), "late": messagingtest.DeliverLate(cmp.Or(after, time.Minute)),
+	}[d.Outcome]
+	if !isKnown {
+		err = cmp.Or(err, errOutcome)
 	}
-	switch d.Outcome {
-	case "delivered":
-		return messagingtest.DeliverAfter(after), nil
-	case "read":
-		return messagingtest.Read(), nil
-	case "failed":
-		return messagingtest.FailDelivery(), nil
-	case "unreachable":
-		return messagingtest.Unreachable(), nil
-	case "late":
-		return messagingtest.DeliverLate(cmp.Or(after, time.Minute)), nil
-	}
-	return o, errOutcome
+	return outcome, err
 }
 
 // outcomeKey is for whom an outcome was chosen.
@@ -183,14 +172,8 @@ const (
 func (s *Sandbox) callOptions() []messagingtest.ReceiveOption {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	opts := []messagingtest.ReceiveOption{messagingtest.RetryFailures(tries)}
-	switch s.set.WebhookForm {
-	case formForm:
-		opts = append(opts, messagingtest.AsForm())
-	case formJSON:
-		opts = append(opts, messagingtest.AsJSON())
-	}
-	return opts
+	form := map[string]messagingtest.ReceiveOption{formForm: messagingtest.AsForm(), formJSON: messagingtest.AsJSON()}[s.set.WebhookForm]
+	return []messagingtest.ReceiveOption{messagingtest.RetryFailures(tries), form}
 }
 
 // reportDelivery calls the callback URL of a message, and returns the calls.

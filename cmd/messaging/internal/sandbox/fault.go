@@ -125,8 +125,8 @@ func (f *faultRule) check(now time.Time) error {
 		takesStatus = takesStatus || kind.Needs == "status"
 	}
 	var err, wrong error
-	f.delay, err = parseDuration("delay", f.Delay)
-	lasts, lastsErr := parseDuration("duration", f.Duration)
+	f.delay, err = parseDuration("delay", f.Delay, maxFaultDelay)
+	lasts, lastsErr := parseDuration("duration", f.Duration, maxFaultDuration)
 	if err = cmp.Or(err, lastsErr); err != nil {
 		return err
 	}
@@ -136,8 +136,6 @@ func (f *faultRule) check(now time.Time) error {
 	}{
 		{len(f.Faults) == 0, "fault is missing: name one, such as accept-then-drop"},
 		{len(f.Faults) > maxFaults, "faults must be at most " + itoa(maxFaults)},
-		{f.delay < 0 || f.delay > maxFaultDelay, "delay must be from 0 to " + maxFaultDelay.String()},
-		{lasts < 0 || lasts > maxFaultDuration, "duration must be up to " + maxFaultDuration.String() + ", such as 30s"},
 		{f.Left < 0 || f.Left > maxFaultRequests, "n must be from 1 to " + itoa(maxFaultRequests)},
 		{f.Share < 0 || f.Share > 1, "share must be above 0 and up to 1"},
 		{f.Capacity < 0 || f.Capacity > maxCapacity, "capacity must be from 1 to " + itoa(maxCapacity) + " requests in a second"},

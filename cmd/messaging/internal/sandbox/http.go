@@ -128,11 +128,8 @@ func (r *request) limit() int {
 
 // wait returns for how long a program waits.
 func (r *request) wait() time.Duration {
-	text := r.param("wait")
-	d, err := parseDuration("wait", text)
-	if err != nil || d < 0 || d > time.Minute {
-		r.err = cmp.Or(r.err, errors.New("wait must be a duration up to 1m, such as 10s"))
-	}
+	d, err := parseDuration("wait", r.param("wait"), time.Minute)
+	r.err = cmp.Or(r.err, err)
 	return d
 }
 

@@ -124,25 +124,21 @@ func (s *Sandbox) enter(r record) error {
 			s.book.add(newAnswer(r.ID, r.Answer, r.At))
 		}
 	case r.Sent != nil && r.Sent.ID != "" && channelName(r.Sent.Channel) != "" && (r.Balance == "" || isBalance(r.Balance)):
-		s.enterMessage(r)
+		e := s.book.byID[r.Sent.ID]
+		if e == nil {
+			e = newEntry(r.Sent, s.table, s.mask)
+			e.seen, e.restored = true, true
+			s.book.add(e)
+		}
+		e.Sent, e.States = r.Sent, r.States
+		s.book.resize(e)
+		if r.Balance != "" {
+			s.service.SetBalance(r.Balance)
+		}
 	default:
 		return errNoRecord
 	}
 	return nil
-}
-
-func (s *Sandbox) enterMessage(r record) {
-	e := s.book.byID[r.Sent.ID]
-	if e == nil {
-		e = newEntry(r.Sent, s.table, s.mask)
-		e.seen, e.restored = true, true
-		s.book.add(e)
-	}
-	e.Sent, e.States = r.Sent, r.States
-	s.book.resize(e)
-	if r.Balance != "" {
-		s.service.SetBalance(r.Balance)
-	}
 }
 
 // seed enters what was restored into the ledger.

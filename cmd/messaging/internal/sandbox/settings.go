@@ -64,14 +64,14 @@ func (s *Sandbox) patchSettings(r *request) (any, error) {
 	if err := r.decode(&next); err != nil {
 		return nil, err
 	}
-	lag, err := parseDuration("listingLag", next.ListingLag)
+	lag, err := parseDuration("listingLag", next.ListingLag, maxAdvance)
 	switch {
 	case next.Webhooks == nil:
 		return nil, errors.New("webhooks must not be null")
 	case !next.Clock.IsZero() || next.Advanced != "":
 		return nil, errors.New("the clock is not set here: POST clock advances it")
-	case err != nil || lag < 0 || lag > maxAdvance:
-		return nil, errors.New("listingLag must be a duration of at least zero, such as 30s")
+	case err != nil:
+		return nil, err
 	case next.Balance != now.Balance && !isBalance(next.Balance):
 		return nil, errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50")
 	case !slices.Contains([]string{formQuery, formForm, formJSON}, next.WebhookForm):
