@@ -20,15 +20,17 @@ import (
 
 // wake is River's job for the messages of a channel.
 type wake struct {
+	atOnce
+
 	Channel string `json:"channel"`
 }
 
 func (wake) Kind() string { return "messaging_send" }
 
-// Hooks has jobs begin at once, whatever the clock of the process that inserts them says. River's driver asks it otherwise.
-func (wake) Hooks() []rivertype.Hook { return atOnce() }
+// atOnce has jobs begin at once, whatever the clock of the process that inserts them says. River's driver asks it otherwise.
+type atOnce struct{}
 
-func atOnce() []rivertype.Hook {
+func (atOnce) Hooks() []rivertype.Hook {
 	return []rivertype.Hook{river.HookInsertBeginFunc(func(_ context.Context, job *rivertype.JobInsertParams) error {
 		job.ScheduledAt = new(time.Unix(0, 0))
 		return nil
@@ -40,7 +42,7 @@ func jobsFor(keys ...Key) (jobs []river.InsertManyParams) {
 	channels := map[string]bool{}
 	for _, key := range keys {
 		if !channels[key.Channel] {
-			jobs = append(jobs, river.InsertManyParams{Args: wake{key.Channel}, InsertOpts: &river.InsertOpts{Queue: queue, MaxAttempts: 1}})
+			jobs = append(jobs, river.InsertManyParams{Args: wake{Channel: key.Channel}, InsertOpts: &river.InsertOpts{Queue: queue, MaxAttempts: 1}})
 		}
 		channels[key.Channel] = true
 	}
@@ -127,21 +129,19 @@ func (o *Outbox[TTx]) wakeDue(ctx context.Context) error {
 	return err
 }
 
-// sender works River's jobs.
-type sender[TTx any] struct {
-	river.WorkerDefaults[wake]
+// worker works River's jobs of a kind.
+type worker[T river.JobArgs] struct {
+	river.WorkerDefaults[T]
 
-	outbox *Outbox[TTx]
+	work    func(context.Context, *river.Job[T]) error
+	timeout time.Duration // longer than the attempts of a job, or a round, take
 }
 
-// Timeout is longer than the attempts of a job take.
-func (s *sender[TTx]) Timeout(*river.Job[wake]) time.Duration {
-	return 5 * s.outbox.options.SendTimeout
-}
+func (w *worker[T]) Timeout(*river.Job[T]) time.Duration               { return w.timeout }
+func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error { return w.work(ctx, job) }
 
-// Work claims messages of a channel for a second, and returns when all of them have ended.
-func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[wake]) error {
-	o := s.outbox
+// sendSome claims messages of a channel for a second, and returns when all of them have ended.
+func (o *Outbox[TTx]) sendSome(ctx context.Context, job *river.Job[wake]) error {
 	c, ok := o.channels[job.Args.Channel]
 	if !ok || !c.claiming.TryLock() { // another version knows it, or another job of this process claims
 		return nil
@@ -224,10 +224,7 @@ func (o *Outbox[TTx]) claimSome(ctx context.Context, c channel, n int, probe boo
 	if err := o.beat(ctx); err != nil {
 		return nil, turns{}, err
 	}
-	given, err := o.turns(ctx, n, func() (int, error) {
-		waiting, err := o.database.keys(ctx, o.next("", probe), n, c.channel.String())
-		return len(waiting), err
-	})
+	given, err := o.turns(ctx, c, n, probe)
 	if err != nil || given.n == 0 {
 		return nil, given, err
 	}

@@ -158,8 +158,8 @@ func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 		&river.PeriodicJobOpts{RunOnStart: true},
 	))
 	return errors.Join(
-		river.AddWorkerSafely(config.Workers, &sender[TTx]{outbox: o}),
-		river.AddWorkerSafely(config.Workers, &tender[TTx]{outbox: o}),
+		river.AddWorkerSafely(config.Workers, &worker[wake]{work: o.sendSome, timeout: 5 * o.options.SendTimeout}),
+		river.AddWorkerSafely(config.Workers, &worker[round]{work: o.tend, timeout: 5 * o.options.SendTimeout}),
 	)
 }
 
@@ -262,14 +262,7 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 			_, rows[i].Recipient = o.channels[key.Channel].envelope(message)
 		}
 	}
-	seq := "NULL"
-	if o.options.InOrder {
-		seq = "NEXT"
-	}
-	at := int64(0)
-	if !options.At.IsZero() {
-		at = max(0, options.At.UnixMilli())
-	}
+	at := max(0, options.At.UnixMilli()) // 0 also for none
 	found, err := o.database.queryIn(ctx, tx, o.database.spell.Replace(`
 		INSERT INTO messaging_outbox (channel, reference, state, attempt, message, problem, history, created_at, due_at, not_before,
 			expires_at, priority, max_attempts, campaign, recipient, seq)
@@ -277,7 +270,8 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 			CASE WHEN NOT EXISTS (SELECT 1 FROM messaging_pause WHERE kind = 'campaign' AND name = CAST($6 AS TEXT))
 				THEN LATER(CAST($2 AS BIGINT), CLOCK) END,
 			CAST($2 AS BIGINT), CASE WHEN CAST($3 AS BIGINT) > 0 THEN LATER(CAST($2 AS BIGINT), CLOCK) + CAST($3 AS BIGINT) END,
-			CAST($4 AS BIGINT), CAST($5 AS BIGINT), NULLIF(CAST($6 AS TEXT), ''), value->>'recipient', `+seq+`
+			CAST($4 AS BIGINT), CAST($5 AS BIGINT), NULLIF(CAST($6 AS TEXT), ''), value->>'recipient',
+			CASE WHEN value->>'recipient' IS NOT NULL THEN NEXT END
 		FROM ROWS WHERE true
 		ON CONFLICT DO NOTHING
 		RETURNING channel, reference`),

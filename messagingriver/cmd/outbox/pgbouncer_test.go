@@ -33,7 +33,7 @@ func behindPgbouncer(t *testing.T) string {
 	require.NoError(t, err)
 	direct, err := pgx.ConnectConfig(t.Context(), config)
 	require.NoError(t, err)
-	defer direct.Close(t.Context()) //nolint:errcheck // the test ends
+	defer direct.Close(t.Context())
 	name := "t" + strings.ToLower(rand.Text())
 	_, err = direct.Exec(t.Context(), "CREATE DATABASE "+name)
 	require.NoError(t, err)
