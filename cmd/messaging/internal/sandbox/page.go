@@ -36,10 +36,6 @@ func (s *Sandbox) parsePages() *template.Template {
 		"pieces":     pieces,
 		"chatPieces": chatPieces,
 		"host":       hostOf,
-		"initial":    initial,
-		"hue":        hue,
-		"inner":      func(b bubble, e *entryView) bubbleView { return bubbleView{b, e} },
-		"tap":        tap,
 		"title":      title,
 		"path":       url.PathEscape,
 		"channel":    channelName,
@@ -48,12 +44,11 @@ func (s *Sandbox) parsePages() *template.Template {
 		"filters": func() [][2]string {
 			return [][2]string{{isUnread, "Unread"}, {isFailed, "Failed"}, {isExpired, "Expired"}, {isHooked, "Webhook failed"}}
 		},
-		"contactName": contactName,
-		"object":      object,
-		"forms":       func() []string { return []string{formQuery, formForm, formJSON} },
-		"operations":  operationNames,
-		"channels":    table.Channels,
-		"key":         key,
+		"object":     object,
+		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
+		"operations": operationNames,
+		"channels":   table.Channels,
+		"key":        key,
 	}).ParseFS(web, "web/*.html", "web/icons.svg"))
 }
 
@@ -239,16 +234,4 @@ func pageURL(page string, values ...string) string {
 type filterView struct {
 	Name, URL string
 	Current   bool
-}
-
-// tap completes the answer of a button: it comes from the recipient of the message that has the button.
-func tap(a *Answer, e *entryView) Answer {
-	full := *a
-	full.Channel, full.From, full.Message = e.Channel, e.To, e.ID
-	return full
-}
-
-// Reply returns an answer from the recipient of a conversation.
-func (c *conversationView) Reply(kind AnswerKind) Answer {
-	return Answer{Channel: c.Channel, From: c.Peer, To: c.Sender, Kind: kind}
 }

@@ -148,21 +148,3 @@ func hostOf(raw string) string {
 	u, _ := url.Parse(raw)
 	return clip(u.Host, 60)
 }
-
-func initial(name string) string {
-	for _, r := range name {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return strings.ToUpper(string(r))
-		}
-	}
-	return "#"
-}
-
-// hue returns one of six colors for a name.
-func hue(name string) string {
-	sum := 0
-	for _, r := range name {
-		sum += int(r)
-	}
-	return "hue-" + itoa(sum%6)
-}
