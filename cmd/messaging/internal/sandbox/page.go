@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,18 +74,14 @@ func object(pairs ...any) map[string]any {
 
 // static serves the scripts, the stylesheet and the icon.
 func static(w http.ResponseWriter, r *http.Request) {
-	const script = "text/javascript; charset=utf-8"
-	types := map[string]string{
-		"script.js": script, "events.js": script, "style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml",
+	name := r.PathValue("name")
+	kind := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}[path.Ext(name)]
+	if _, err := fs.Stat(web, "web/"+name); err != nil || kind == "" {
+		failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
+		return
 	}
-	for name, kind := range types {
-		if name == r.PathValue("name") {
-			w.Header().Set("Content-Type", kind)
-			http.ServeFileFS(w, r, web, "web/"+name)
-			return
-		}
-	}
-	failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
+	w.Header().Set("Content-Type", kind)
+	http.ServeFileFS(w, r, web, "web/"+name)
 }
 
 // A frame is what every page has.
