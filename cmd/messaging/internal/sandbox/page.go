@@ -81,7 +81,7 @@ func static(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	http.ServeFileFS(w, r, web, "web/"+name)
+	http.ServeFileFS(w, r, web, "web/"+name) //nolint:gosec // from what is embedded
 }
 
 // A frame is what every page has.
