@@ -75,7 +75,8 @@ func object(pairs ...any) map[string]any {
 // static serves the scripts, the stylesheet and the icon.
 func static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	kind := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}[path.Ext(name)]
+	types := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+	kind := types[path.Ext(name)]
 	if _, err := fs.Stat(web, "web/"+name); err != nil || kind == "" {
 		failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
 		return
