@@ -176,8 +176,8 @@ func (b *bubble) parameter(place string, index int, p document.Node) {
 func buttonLabel(kind string) string {
 	return map[string]string{
 		"quick_reply": "Quick reply", "url": "Open link", "copy_code": "Copy code", "flow": "Open form", "catalog": "View catalog",
-		"mpm": "View items", "product_list": "View items", "voice_call": "Call", "catalog_message": "View catalog",
-		"location_request_message": "Send location",
+		"mpm": "View items", "product_list": "View items", "voice_call": "Call", "order_details": "Review and pay",
+		"catalog_message": "View catalog", "location_request_message": "Send location",
 	}[kind]
 }
 
