@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -46,7 +44,7 @@ func operations() map[string]operation {
 		"POST samples":              with((*Sandbox).postSample),
 		"POST deliveries":           with((*Sandbox).postDelivery),
 		"POST clock":                with((*Sandbox).postClock),
-		"GET faults":                func(s *Sandbox, _ *request) (any, error) { return s.listFaults(), nil },
+		"GET faults":                (*Sandbox).getFaults,
 		"POST faults":               with((*Sandbox).postFaults),
 		"DELETE faults":             (*Sandbox).deleteFaults,
 		"DELETE faults/{id}":        (*Sandbox).deleteFaults,
@@ -56,7 +54,6 @@ func operations() map[string]operation {
 		"POST reset":                with((*Sandbox).postReset),
 		"DELETE scenario":           (*Sandbox).deleteScenario,
 		"GET spaces":                func(s *Sandbox, _ *request) (any, error) { return map[string]any{"spaces": s.owner.list()}, nil },
-		"POST spaces":               with((*Sandbox).postSpace),
 		"DELETE spaces/{name}":      (*Sandbox).deleteSpace,
 	}
 }
@@ -145,38 +142,6 @@ func window[T any](list []T, follows bool, limit int) []T {
 		list = list[max(0, len(list)-limit):]
 	}
 	return list[:min(len(list), limit)]
-}
-
-func (s *Sandbox) listFaults() any {
-	rules := []faultRule{}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.expire(time.Now())
-	for _, rule := range s.faults.rules {
-		rules = append(rules, *rule)
-	}
-	return map[string]any{"faults": faultKinds(), "rules": rules}
-}
-
-type faultsBody struct {
-	Fault string `json:"fault"` // or several, of the rule
-	faultRule
-}
-
-func (s *Sandbox) postFaults(_ *request, body faultsBody) (any, error) {
-	if body.Fault != "" {
-		body.Faults = append(body.Faults, body.Fault)
-	}
-	err := s.inject(body.faultRule)
-	return s.listFaults(), err
-}
-
-func (s *Sandbox) deleteFaults(r *request) (any, error) {
-	id, err := strconv.Atoi(r.PathValue("id"))
-	if isAll := r.PathValue("id") == ""; !isAll && (err != nil || id < 1) || !s.clearFaults(id) {
-		return nil, errNoSuchFault
-	}
-	return s.listFaults(), nil
 }
 
 type seenBody struct {

@@ -52,7 +52,7 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 		v.Raw = clip(document.Parse(e.Sent.Body).Indented(), maxShown)
 		isOver := e.Channel == messagingtest.ChannelSMS || e.Sent.State == messagingtest.StateDelivered || e.Sent.State == messagingtest.StateRead
 		if left := s.lifetimeLeft(e); left > 0 && !e.restored && !isOver {
-			v.Left = short(left)
+			v.Left = short((left + time.Second - 1).Truncate(time.Second))
 		}
 		if o := s.book.byID[e.Sent.FallbackOf]; o != nil {
 			v.Replaces = channelName(o.Channel)

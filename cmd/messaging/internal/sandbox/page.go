@@ -106,8 +106,7 @@ func (s *Sandbox) render(w http.ResponseWriter, r *http.Request, status int, nam
 	for _, c := range s.book.conversations {
 		f.Unread += c.Unread
 	}
-	s.faults.expire(time.Now())
-	f.Faults, f.Steps = len(s.faults.rules), len(s.scenario)
+	f.Faults, f.Steps = len(s.faults.inForce(time.Now())), len(s.scenario)
 	if s.advanced > 0 {
 		f.Advanced = short(s.advanced)
 	}
@@ -189,10 +188,7 @@ type faultsView struct {
 func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
 	v := faultsView{Kinds: faultKinds(), To: clip(r.URL.Query().Get("to"), maxName)}
 	s.mu.Lock()
-	s.faults.expire(time.Now())
-	for _, rule := range s.faults.rules {
-		v.Rules = append(v.Rules, *rule)
-	}
+	v.Rules = slices.Clone(s.faults.inForce(time.Now()))
 	v.Settings = s.settings()
 	for _, x := range slices.Backward(s.traffic.all) {
 		if x.Fault != "" && len(v.Recent) < 20 {

@@ -59,9 +59,8 @@ type Sandbox struct {
 	workers sync.WaitGroup
 	slots   chan struct{} // of workers
 
-	follower func() // ends the goroutine that follows the ledger; the owner's mutex guards it
-
 	mu       sync.Mutex
+	emptied  time.Time // by the last reset
 	book     book
 	keep     *journal
 	set      Settings
@@ -96,13 +95,16 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	}
 	service.Watch(s.arrived)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.follow()
+	s.workers.Go(func() {
+		for m := range service.Changes(s.ctx) {
+			s.changed(m)
+		}
+	})
 	return s, nil
 }
 
 // close ends calls of webhooks, and closes the service and the file. The caller holds the owner's mutex.
 func (s *Sandbox) close() error {
-	s.follower()
 	s.stop()
 	s.live.close()
 	s.service.Close()
@@ -115,29 +117,16 @@ func (s *Sandbox) close() error {
 // now returns the time on the clock of the sandbox, which messages, answers, calls and exchanges follow. The caller holds mu.
 func (s *Sandbox) now() time.Time { return time.Now().Add(s.advanced) }
 
-// follow starts the goroutine that follows the ledger. The caller holds the owner's mutex, if somebody else can.
-func (s *Sandbox) follow() {
-	ctx, cancel := context.WithCancel(s.ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for m := range s.service.Changes(ctx) {
-			s.changed(m)
-		}
-	}()
-	s.follower = func() {
-		cancel()
-		<-done
-	}
-}
-
 // changed takes in a message that entered the ledger or whose state changed.
 func (s *Sandbox) changed(m messagingtest.Sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.book.byID[m.ID]
 	before, say := messagingtest.DeliveryState(""), ""
-	if e == nil {
+	switch {
+	case e == nil && m.At.Before(s.emptied):
+		return
+	case e == nil:
 		e = newEntry(&m, s.table, s.mask)
 		e.accepted = s.advanced
 		if x := s.traffic.byRequest[m.RequestID]; x != nil && m.FallbackOf == "" {
@@ -151,12 +140,10 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 		}
 		say = fmt.Sprintf("New message to %s by %s", clip(m.To, maxName), channelName(m.Channel))
 		s.log.message(e)
-	} else {
-		before = e.Sent.State
-		if before == m.State {
-			return
-		}
-		m.Body = e.Sent.Body // without secrets
+	case e.Sent.State == m.State:
+		return
+	default:
+		before, m.Body = e.Sent.State, e.Sent.Body // without secrets
 		e.Sent = &m
 	}
 	reached := []messagingtest.DeliveryState{m.State}
@@ -200,14 +187,12 @@ func (s *Sandbox) remove(id string) bool {
 	return true
 }
 
-// reset empties the ledger, conversations, traffic and faults. Delivery settings, webhooks, the clock and the balance stay. The caller
-// holds the owner's mutex.
+// reset empties the ledger, conversations, traffic and faults. Delivery settings, webhooks, the clock and the balance stay.
 func (s *Sandbox) reset() error {
-	s.follower()
-	defer s.follow()
-	s.service.Reset()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.emptied = s.now()
+	s.service.Reset()
 	s.book = newBook(s.bounds)
 	s.traffic, s.faults, s.scenario = newTrafficLog(s.bounds), faultRules{}, nil
 	s.live.notify("")

@@ -54,7 +54,7 @@ func TestSearchFilters(t *testing.T) {
 	failed, expired := r.sendSMS("ACME", "+639180000001", "fails"), r.sendSMS("ACME", "+639180000002", "expires")
 	fine := r.sendSMS("ACME", "+639180000003", "arrives")
 	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"+639180000003","text":"Yes"}`, nil)
-	r.api(http.MethodPost, "clock", `{"message":"`+expired+`"}`, nil)
+	r.api(http.MethodPost, "clock", `{"advance":"24h"}`, nil)
 	r.settled(failed, func(m Message) bool { return m.State == "failed" })
 	r.settled(expired, func(m Message) bool { return m.State == "expired" })
 	r.settled(fine, func(m Message) bool { return m.State == "delivered" })
