@@ -159,7 +159,6 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 		v.IsClosed, v.Window = !s.now().Before(end), end.Format("Monday, 15:04")
 	}
 	entries := s.shownPart(v, c, picked, q)
-	reactions := map[string][]string{}
 	day := ""
 	for _, e := range entries {
 		ev := s.entryView(e, v.url(c))
@@ -170,16 +169,10 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 		if ev.Current {
 			v.Selected = ev
 		}
-		if ev.Bubble.Reaction != "" {
-			reactions[ev.Bubble.About] = append(reactions[ev.Bubble.About], ev.Bubble.Reaction)
-		}
 		v.Entries = append(v.Entries, ev)
 	}
 	if v.Selected == nil {
 		v.Selected = v.Entries[len(v.Entries)-1]
-	}
-	for _, e := range v.Entries {
-		e.Reactions = reactions[e.ID]
 	}
 }
 

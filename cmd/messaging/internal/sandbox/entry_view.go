@@ -24,7 +24,6 @@ type entryView struct {
 	Replaces     string // the channel of the message that this SMS replaced
 	Quote        string // the text of the message that this one is about
 	Raw          string
-	Reactions    []string
 	Timeline     []moment
 }
 
