@@ -112,7 +112,7 @@ func (s *settings) run(ctx context.Context, console cli.Console) error {
 	if closed := box.Close(); closed != nil {
 		err = errors.Join(err, fmt.Errorf("--keep: %w", closed))
 	}
-	printing.print("stopped, messages: " + itoa(box.Messages()))
+	printing.print("stopped")
 	return err
 }
 

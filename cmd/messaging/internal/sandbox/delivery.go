@@ -237,7 +237,7 @@ func (s *Sandbox) postReply(r *request, a Answer) (any, error) {
 	if a.To == "" {
 		a.To = s.senderTo(a.Channel, a.From)
 	}
-	e := newAnswer(newInboundID(a.Channel), &a, s.now())
+	e := newAnswer(newInboundID(), &a, s.now())
 	s.add(e)
 	s.store(record{Answer: &a, ID: e.ID, At: e.At})
 	s.log.answer(e)

@@ -21,7 +21,6 @@ type entryView struct {
 	Left         string // of the lifetime
 	CanRepeat    bool
 	Callback     string
-	Replaces     string // the channel of the message that this SMS replaced
 	Quote        string // the text of the message that this one is about
 	Raw          string
 	Timeline     []moment
@@ -52,9 +51,6 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 		isOver := e.Channel == messagingtest.ChannelSMS || e.Sent.State == messagingtest.StateDelivered || e.Sent.State == messagingtest.StateRead
 		if left := s.lifetimeLeft(e); left > 0 && !e.restored && !isOver {
 			v.Left = short((left + time.Second - 1).Truncate(time.Second))
-		}
-		if o := s.book.byID[e.Sent.FallbackOf]; o != nil {
-			v.Replaces = channelName(o.Channel)
 		}
 	}
 	if about := s.book.byID[v.Bubble.About]; about != nil {

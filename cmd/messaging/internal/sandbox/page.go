@@ -181,7 +181,6 @@ type faultsView struct {
 	Rules    []faultRule
 	Settings Settings
 	Recent   []Exchange
-	Messages int
 	To       string // the recipient that the next fault is for
 }
 
@@ -195,7 +194,6 @@ func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
 			v.Recent = append(v.Recent, s.shown(x))
 		}
 	}
-	v.Messages = len(s.book.byID)
 	s.mu.Unlock()
 	s.render(w, r, http.StatusOK, "faults", "Faults", v)
 }

@@ -36,7 +36,7 @@ func TestEventCostsWhatChanged(t *testing.T) {
 		seeded = append(seeded, messagingtest.Sent{From: "ACME", To: fmt.Sprintf("+63917%07d", i%500), Text: fmt.Sprintf("Message %d: %x", i, i*7919*104729)})
 	}
 	r.service.Seed(seeded...)
-	require.Eventually(t, func() bool { return r.spaces.Messages() == len(seeded) }, 2*time.Minute, 5*time.Millisecond)
+	r.messages(len(seeded))
 	path := "?channel=sms&to=639170000007&from=ACME"
 	page := r.fetch(path, "")
 	has := ""

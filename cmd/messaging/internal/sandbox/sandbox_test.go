@@ -116,7 +116,7 @@ func TestClockBringsTheFallback(t *testing.T) {
 	assert.Equal(t, receipt.ID, found[1].FallbackOf)
 	r.settled(found[1].ID, func(m Message) bool { return m.State == "delivered" })
 	contains(t, r.page("?channel=chatapp1&to=639171234567"), "Fallback SMS sent")
-	contains(t, r.page("?channel=sms&to=639171234567"), "Replaces a message of chat app 1")
+	contains(t, r.page("?channel=sms&to=639171234567"), "Replaces an earlier message")
 
 	lacks(t, r.page("?message="+receipt.ID), "to the end of its lifetime")
 	for _, wrong := range []string{`{"advance":"-1s"}`, `{"advance":"soon"}`, `{"advance":"99999999h"}`, `{}`, `{"message":"msg-9"}`} {
@@ -309,7 +309,7 @@ func TestKeepRestoresMessagesAndAnswers(t *testing.T) {
 	box, err := New(Config{Keep: file})
 	require.NoError(t, err)
 	box.Sandbox().service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "before"})
-	require.Eventually(t, func() bool { return box.Messages() == 1 }, 2*time.Minute, 5*time.Millisecond)
+	(&rig{t: t, Sandbox: box.Sandbox()}).messages(1)
 	_, err = box.Sandbox().postReply(newCall(t), Answer{Channel: messagingtest.ChannelSMS, From: ana, Text: "an answer"})
 	require.NoError(t, err)
 	require.NoError(t, box.Close())

@@ -75,18 +75,6 @@ func (s *Spaces) Close() (err error) {
 	return err
 }
 
-// Messages returns how many messages programs have sent, in the sandbox and in the spaces that there are.
-func (s *Spaces) Messages() (sent int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, each := range s.spaces {
-		each.mu.Lock()
-		sent += each.book.sent
-		each.mu.Unlock()
-	}
-	return sent
-}
-
 // Sandbox returns the one that is always there.
 func (s *Spaces) Sandbox() *Sandbox {
 	s.mu.Lock()
