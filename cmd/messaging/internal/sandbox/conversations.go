@@ -135,10 +135,7 @@ func (s *Sandbox) listConversations(v *conversationsView, page int) {
 }
 
 func (c *conversation) view(v *conversationsView, hit *entry) *conversationView {
-	message := ""
-	if hit != nil {
-		message = hit.ID
-	}
+	message := cmp.Or(hit, &entry{}).ID
 	shown := cmp.Or(hit, c.last())
 	return &conversationView{*c, *shown, v.search.preview(shown.preview), v.url(c, "message", message), c == v.open}
 }

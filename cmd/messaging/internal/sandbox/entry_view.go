@@ -61,11 +61,7 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 
 // timelineOf returns what happened to a message or an answer, in order.
 func timelineOf(e *entry) []moment {
-	first := "accepted"
-	if e.Answer != nil {
-		first = "answered"
-	}
-	all := []moment{{At: e.At, What: first}}
+	all := []moment{{At: e.At, What: map[bool]string{true: "accepted", false: "answered"}[e.Out()]}}
 	for _, r := range e.States {
 		all = append(all, moment{At: r.At, What: string(r.State)})
 	}

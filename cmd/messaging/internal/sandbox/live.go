@@ -140,9 +140,7 @@ func (s *Sandbox) stream(w http.ResponseWriter, r *http.Request) {
 			open = send(": still here\n\n")
 		case <-seen.next:
 			last := seen.messages
-			if seen = s.live.now(); seen.closed {
-				return
-			}
+			seen = s.live.now()
 			say := ""
 			if came := seen.messages - last; came == 1 {
 				say = seen.latest
