@@ -195,7 +195,6 @@ type book struct {
 	recent        []*conversation // the latest last
 	bytes         int
 	dropped       int
-	sent          int // ever
 }
 
 func newBook(b bounds) book {
@@ -217,7 +216,6 @@ func (b *book) add(e *entry) []*entry {
 		c.wrote = e.At
 		return b.resize(e)
 	}
-	b.sent++
 	c.Total++
 	if !e.seen {
 		c.Unread++

@@ -80,7 +80,7 @@ func (s *Sandbox) restore(name string) error {
 	if err == nil {
 		maps.Copy(s.set.Webhooks, s.config.Webhooks) // what the command line names stays
 		s.seed()
-		s.keep = keep
+		s.journal = keep
 		err = keep.compact(s.records())
 	}
 	if err != nil {
@@ -189,12 +189,12 @@ func (s *Sandbox) note(operation string, body any) { s.store(command(operation, 
 
 // store appends a record. The caller holds mu.
 func (s *Sandbox) store(r record) {
-	if s.keep == nil {
+	if s.journal == nil {
 		return
 	}
-	s.keep.append(r)
-	if s.keep.size > maxFile {
-		s.keep.fail(s.keep.compact(s.records()))
+	s.journal.append(r)
+	if s.journal.size > maxFile {
+		s.journal.fail(s.journal.compact(s.records()))
 	}
 }
 

@@ -159,6 +159,13 @@ func (r *rig) settled(id string, isSo func(Message) bool) Message {
 	return m
 }
 
+// sent returns how many messages programs have sent.
+func (s *Sandbox) sent() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.book.entries)
+}
+
 // contains checks that a page has a text, and does not print the page.
 func contains(t *testing.T, page, want string, where ...any) {
 	t.Helper()
