@@ -43,10 +43,7 @@ type journal struct {
 	err  error // the first
 }
 
-var (
-	errKept     = errors.New("another sandbox keeps its messages there")
-	errNoRecord = errors.New("no record")
-)
+var errKept = errors.New("another sandbox keeps its messages there")
 
 // keptToken returns the token of the service in the file of an earlier run, or "".
 func keptToken(name string) string {
@@ -138,7 +135,7 @@ func (s *Sandbox) enter(r record) error {
 			s.service.SetBalance(r.Balance)
 		}
 	default:
-		return errNoRecord
+		return errors.New("no record")
 	}
 	return nil
 }
