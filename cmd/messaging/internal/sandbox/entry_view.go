@@ -58,9 +58,6 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 			v.Replaces = channelName(o.Channel)
 		}
 	}
-	if e.IsBlank {
-		v.Bubble.Body = blank
-	}
 	if about := s.book.byID[v.Bubble.About]; about != nil {
 		v.Quote = clip(about.preview, previewText)
 	}
@@ -89,7 +86,7 @@ func (a *Answer) bubble() bubble {
 	b := bubble{About: a.Message, IsMarked: a.Channel == messagingtest.ChannelChatApp2}
 	switch a.Kind {
 	case AnswerText:
-		b.Body = a.Text
+		b.Body = said("text", a.Text)
 	case AnswerButton, AnswerListRow, AnswerQuickReply:
 		b.Body, b.Footer = cmp.Or(a.Text, a.Payload), a.Description
 		b.Label = "Tapped"

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"hash/fnv"
 	"html/template"
 	"io/fs"
@@ -26,15 +25,9 @@ var web embed.FS
 // parsePages returns the templates of all pages, with the paths of this sandbox.
 func (s *Sandbox) parsePages() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"root": func() string { return s.root },
-		"api": func(operation string) string {
-			method, path, _ := strings.Cut(operation, " ")
-			return method + " " + s.root + path
-		},
-		"json": func(v any) (string, error) {
-			text, err := json.Marshal(v)
-			return string(text), err
-		},
+		"root":       func() string { return s.root },
+		"api":        func(operation string) string { return strings.Replace(operation, " ", " "+s.root, 1) },
+		"json":       document.Encode,
 		"pieces":     pieces,
 		"chatPieces": chatPieces,
 		"host":       hostOf,
