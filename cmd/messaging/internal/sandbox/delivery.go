@@ -178,9 +178,9 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, opts ...mess
 	s.live.notify("")
 	var replies []messagingtest.Reply
 	switch {
-	case about == aboutAnswer && target == "":
+	case e.Answer != nil && target == "":
 		s.tell(e.Answer.callback(e.ID, e.At))
-	case about == aboutAnswer:
+	case e.Answer != nil:
 		replies = s.service.Receive(ctx, target, e.Answer.callback(e.ID, e.At), opts...)
 	case isHere:
 		replies = s.service.ReportDelivery(ctx, e.ID, about, opts...)
@@ -204,7 +204,7 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, opts ...mess
 	}
 	s.forget(s.book.resize(e))
 	s.live.notify("")
-	if about == aboutAnswer && target == "" {
+	if e.Answer != nil && target == "" {
 		return calls, errNoWebhook
 	}
 	return calls, nil

@@ -101,7 +101,7 @@ func (s *Sandbox) render(w http.ResponseWriter, r *http.Request, status int, nam
 	s.mu.Lock()
 	f := frame{
 		Title: title, Active: name, Token: s.page, Space: s.space, Balance: s.service.Balance(), Dropped: s.book.dropped,
-		Bound: s.bounds.messages, Bytes: s.bounds.bytes >> 20, KeepFailed: s.keep != nil && s.keep.err != nil, Content: content,
+		Bound: s.bounds.messages, Bytes: s.bounds.bytes >> 20, KeepFailed: s.journal != nil && s.journal.err != nil, Content: content,
 	}
 	for _, c := range s.book.conversations {
 		f.Unread += c.Unread

@@ -35,6 +35,7 @@ type Config struct {
 type identity struct {
 	space       string // empty for the sandbox that is always there
 	root        string // of its page and its API
+	keep        string // the file that stores messages between runs; none if empty
 	key, secret string // the other credentials of the service
 	page        string // the token of the page
 	bounds      bounds
@@ -62,7 +63,7 @@ type Sandbox struct {
 	mu       sync.Mutex
 	emptied  time.Time // by the last reset
 	book     book
-	keep     *journal
+	journal  *journal
 	set      Settings
 	outcomes map[outcomeKey]deliveryBody
 	advanced time.Duration
@@ -72,8 +73,10 @@ type Sandbox struct {
 	scenario []step // what was done on the page
 }
 
-// newSandbox starts a sandbox. The caller closes it. The error is of the file to keep messages in.
-func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
+// newSandbox starts a sandbox, which its owner closes. The error is of the file to keep messages in. The caller holds the owner's mutex, if
+// somebody else can.
+func newSandbox(owner *Spaces, who identity) (*Sandbox, error) {
+	config := owner.config
 	service := messagingtest.Start(
 		messagingtest.WithContract(config.Contract), messagingtest.WithToken(config.Token), messagingtest.WithAPIKey(who.key, who.secret),
 	)
@@ -87,8 +90,8 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	s.pages = sync.OnceValue(s.parsePages)
 	s.routes = s.routed()
 	maps.Copy(s.set.Webhooks, config.Webhooks)
-	if config.Keep != "" {
-		if err := s.restore(config.Keep); err != nil {
+	if who.keep != "" {
+		if err := s.restore(who.keep); err != nil {
 			service.Close()
 			return nil, err
 		}
@@ -100,6 +103,7 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 			s.changed(m)
 		}
 	})
+	owner.spaces[who.space] = s
 	return s, nil
 }
 
@@ -111,7 +115,7 @@ func (s *Sandbox) close() error {
 	s.workers.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.keep.close()
+	return s.journal.close()
 }
 
 // now returns the time on the clock of the sandbox, which messages, answers, calls and exchanges follow. The caller holds mu.
@@ -172,21 +176,6 @@ func (s *Sandbox) forget(dropped []*entry) {
 	}
 }
 
-// remove removes one message or answer, and reports whether there was one.
-func (s *Sandbox) remove(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.book.byID[id]
-	if e == nil {
-		return false
-	}
-	s.book.remove(e)
-	s.forget([]*entry{e})
-	s.store(record{Removed: id})
-	s.live.notify("")
-	return true
-}
-
 // reset empties the ledger, conversations, traffic and faults. Delivery settings, webhooks, the clock and the balance stay.
 func (s *Sandbox) reset() error {
 	s.mu.Lock()
@@ -196,7 +185,7 @@ func (s *Sandbox) reset() error {
 	s.book = newBook(s.bounds)
 	s.traffic, s.faults, s.scenario = newTrafficLog(s.bounds), faultRules{}, nil
 	s.live.notify("")
-	if s.keep != nil && s.keep.compact(s.records()) != nil {
+	if s.journal != nil && s.journal.compact(s.records()) != nil {
 		return errKeep
 	}
 	return nil

@@ -263,11 +263,11 @@ func TestBookIsBounded(t *testing.T) {
 		m := messagingtest.Sent{ID: fmt.Sprint("msg-", i), Channel: messagingtest.ChannelSMS, To: fmt.Sprint("+63917", i%100), Text: text}
 		return newEntry(&m, contract.Default().Table(), masker{})
 	}
-	for i := range MaxMessages + 500 {
+	for i := range maxMessages + 500 {
 		b.add(sent(i, "Hi"))
 	}
-	assert.Len(t, b.entries, MaxMessages)
-	assert.Len(t, b.byID, MaxMessages)
+	assert.Len(t, b.entries, maxMessages)
+	assert.Len(t, b.byID, maxMessages)
 	assert.Equal(t, 500, b.dropped)
 	assert.Len(t, b.conversations, 100)
 	assert.Len(t, b.recent, 100)
@@ -275,13 +275,13 @@ func TestBookIsBounded(t *testing.T) {
 	for _, c := range b.conversations {
 		unread += c.Unread
 	}
-	assert.Equal(t, MaxMessages, unread)
+	assert.Equal(t, maxMessages, unread)
 
 	large := strings.Repeat("x", 1<<20)
 	for i := range 200 {
 		b.add(sent(20_000+i, large))
 	}
-	assert.LessOrEqual(t, b.bytes, maxBytes)
+	assert.LessOrEqual(t, b.bytes, defaultBounds().bytes)
 	assert.Equal(t, fmt.Sprint("msg-", 20_199), b.entries[len(b.entries)-1].ID)
 }
 
@@ -289,14 +289,14 @@ func TestPageSaysWhatWasDropped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	var seeded []messagingtest.Sent
-	for i := range MaxMessages + 3 {
+	for i := range maxMessages + 3 {
 		seeded = append(seeded, messagingtest.Sent{To: fmt.Sprint("+63917", 1_000_000+i), Text: "Hi"})
 	}
 	r.service.Seed(seeded...)
 	require.Eventually(t, func() bool {
 		return strings.Contains(r.page(""), "3 older ones were dropped")
 	}, 2*time.Minute, 20*time.Millisecond)
-	require.Eventually(t, func() bool { return len(r.service.Sent()) == MaxMessages }, 2*time.Minute, 20*time.Millisecond, "the service dropped them too")
+	require.Eventually(t, func() bool { return len(r.service.Sent()) == maxMessages }, 2*time.Minute, 20*time.Millisecond, "the service dropped them too")
 	page := r.page("")
 	assert.Less(t, len(page), 400_000, "the list has its bounds")
 	contains(t, page, "1–100 of 10000")
@@ -330,7 +330,7 @@ func TestKeepRestoresMessagesAndAnswers(t *testing.T) {
 	require.NoError(t, err)
 	r.messages(2)
 	r.mu.Lock()
-	require.NoError(t, r.keep.compact(r.records()))
+	require.NoError(t, r.journal.compact(r.records()))
 	r.mu.Unlock()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)

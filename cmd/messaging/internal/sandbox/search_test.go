@@ -95,7 +95,7 @@ func BenchmarkSearch(b *testing.B) {
 	require.NoError(b, err)
 	defer func() { _ = box.Close() }()
 	s := box.Sandbox()
-	for i := range MaxMessages {
+	for i := range maxMessages {
 		m := messagingtest.Sent{
 			ID: fmt.Sprint("m-", i), Channel: messagingtest.ChannelSMS, From: "ACME", To: fmt.Sprintf("+63917%07d", i/2), Kind: "text",
 			Text: fmt.Sprintf("Your parcel %d arrives today between nine and eleven; reply STOP to end", i),

@@ -33,7 +33,7 @@ const (
 )
 
 var (
-	errNoSuchSpace = &refusal{http.StatusNotFound, "there is no such space: a request with the token makes it, or POST spaces", nil}
+	errNoSuchSpace = &refusal{http.StatusNotFound, "there is no such space: a request with the token makes it", nil}
 	errSpaceName   = errors.New("the name of a space has 1 to 64 letters, digits, hyphens and underscores")
 	errSpaces      = &refusal{http.StatusServiceUnavailable, "there are " + itoa(maxSpaces) + " spaces in use: DELETE spaces/NAME ends one", nil}
 )
@@ -44,24 +44,13 @@ var spaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 func New(config Config) (*Spaces, error) {
 	config.Token = cmp.Or(config.Token, keptToken(config.Keep), rand.Text())
 	s := &Spaces{config: config, spaces: map[string]*Sandbox{}}
-	_, err := s.start(identity{root: Root, key: rand.Text(), secret: rand.Text(), page: rand.Text(), bounds: defaultBounds()})
+	_, err := newSandbox(s, identity{
+		root: Root, keep: config.Keep, key: rand.Text(), secret: rand.Text(), page: rand.Text(), bounds: defaultBounds(),
+	})
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-// start starts a sandbox. The caller holds mu, if somebody else can.
-func (s *Spaces) start(who identity) (*Sandbox, error) {
-	config := s.config
-	if who.space != "" {
-		config.Keep = ""
-	}
-	opened, err := newSandbox(config, who, s)
-	if err == nil {
-		s.spaces[who.space] = opened
-	}
-	return opened, err
 }
 
 // Close ends calls of webhooks, and closes all services and the file.
@@ -100,7 +89,7 @@ func (s *Spaces) named(name string, mayMake bool) (*Sandbox, error) {
 		return nil, errSpaces
 	}
 	main := s.spaces[""]
-	return s.start(identity{
+	return newSandbox(s, identity{
 		space: name, root: Root + "spaces/" + name + "/", key: main.key, secret: main.secret, page: rand.Text(), bounds: spaceBounds(),
 	})
 }
@@ -127,10 +116,10 @@ func (s *Spaces) renew(old *Sandbox, all bool) error {
 	if !all {
 		return old.reset()
 	}
-	if old.close() != nil || old.config.Keep != "" && os.Truncate(old.config.Keep, 0) != nil {
+	if old.close() != nil || old.keep != "" && os.Truncate(old.keep, 0) != nil {
 		return errKeep
 	}
-	if _, err := s.start(old.identity); err != nil {
+	if _, err := newSandbox(s, old.identity); err != nil {
 		return errKeep
 	}
 	return nil

@@ -102,6 +102,19 @@ func TestSpacesAreBounded(t *testing.T) {
 	assert.ErrorIs(t, err, errNoSuchSpace)
 }
 
+// TestResetForgetsWhatIsUnderWay has a message that the ledger held before arrive after the reset.
+func TestResetForgetsWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.sendSMS("ACME", ana, "before")
+	late := r.service.Sent()[0]
+	r.api(http.MethodPost, "reset", `{}`, nil)
+	r.changed(late)
+	assert.Zero(t, r.sent())
+	r.sendSMS("ACME", ana, "after")
+	assert.Equal(t, "after", r.messages(1)[0].Text)
+}
+
 func TestResetOfAll(t *testing.T) {
 	t.Parallel()
 	for _, space := range []string{"", "mine"} {
