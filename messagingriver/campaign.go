@@ -14,40 +14,55 @@ type Campaign struct {
 	AtLeast bool `json:"atLeast,omitempty"`
 }
 
-// Campaigns returns the campaigns of which there are messages, the first thousand by name. Each has an equal share of a million messages
-// that are counted in each state, so that the outbox may be of any size.
-func (o *Outbox[TTx]) Campaigns(ctx context.Context) ([]Campaign, error) {
-	var states list[StateCount]
-	for _, state := range States() {
-		states = append(states, StateCount{State: state})
+// Campaigns returns the campaigns with these names, or the first thousand by name if none is given. One without messages is an error.
+// Each has an equal share of a million messages that are counted in each state, so that the outbox may be of any size.
+func (o *Outbox[TTx]) Campaigns(ctx context.Context, names ...string) ([]Campaign, error) {
+	for _, name := range names {
+		if err := o.knowsCampaign(ctx, name); err != nil {
+			return nil, err
+		}
 	}
-	type row struct {
-		Campaign
-
-		state   State
-		n, most int
-	}
-	rows, err := fetchMany(ctx, o, func(r *row) []any { return []any{&r.Name, &r.Paused, &r.state, &r.n, &r.most} }, `
-		WITH RECURSIVE names(name) AS ( -- one after another by the index, which has each campaign many times
+	if len(names) == 0 {
+		var err error
+		names, err = fetch(ctx, o.database, func(name *string) []any { return []any{name} }, `
+			WITH RECURSIVE names(name) AS ( -- one after another by the index, which has each campaign many times
 				SELECT MIN(campaign) FROM messaging_outbox WHERE campaign IS NOT NULL
-				UNION ALL SELECT (SELECT MIN(campaign) FROM messaging_outbox WHERE campaign > name) FROM names WHERE name IS NOT NULL),
-			listed AS MATERIALIZED (SELECT name FROM names WHERE name IS NOT NULL LIMIT 1000),
-			bound AS MATERIALIZED (SELECT 1000000 / COUNT(*) AS most FROM listed)
-		SELECT name, EXISTS (SELECT 1 FROM messaging_pause p WHERE p.kind = 'campaign' AND p.name = listed.name), value->>'state',
-			(SELECT COUNT(*) FROM (SELECT 1 FROM messaging_outbox WHERE campaign = listed.name AND state = value->>'state'
-				LIMIT (SELECT most FROM bound)) AS counted), (SELECT most FROM bound)
-		FROM listed CROSS JOIN ROWS ORDER BY name`, states)
+				UNION ALL SELECT (SELECT MIN(campaign) FROM messaging_outbox WHERE campaign > name) FROM names WHERE name IS NOT NULL)
+			SELECT name FROM names WHERE name IS NOT NULL LIMIT 1000`)
+		if err != nil || len(names) == 0 {
+			return nil, err
+		}
+	}
+	type part struct {
+		Name  string `json:"name"`
+		State State  `json:"state"`
+
+		n      int
+		paused bool
+	}
+	var parts list[part]
+	for _, name := range names {
+		for _, state := range States() {
+			parts = append(parts, part{Name: name, State: state})
+		}
+	}
+	most := 1_000_000 / len(names)
+	counted, err := fetchMany(ctx, o, func(p *part) []any { return []any{&p.Name, &p.State, &p.n, &p.paused} }, `
+		SELECT value->>'name', value->>'state',
+			(SELECT COUNT(*) FROM (SELECT 1 FROM messaging_outbox WHERE campaign = value->>'name' AND state = value->>'state'
+				LIMIT $2) AS counted),
+			EXISTS (SELECT 1 FROM messaging_pause WHERE kind = 'campaign' AND messaging_pause.name = value->>'name')
+		FROM ROWS ORDER BY 1`, parts, most)
 	var all []Campaign
-	for _, r := range rows {
-		if len(all) == 0 || all[len(all)-1].Name != r.Name {
-			r.States = map[State]int{}
-			all = append(all, r.Campaign)
+	for _, p := range counted {
+		if len(all) == 0 || all[len(all)-1].Name != p.Name {
+			all = append(all, Campaign{Name: p.Name, Paused: p.paused, States: map[State]int{}})
 		}
 		last := &all[len(all)-1]
-		if r.n > 0 {
-			last.States[r.state] = r.n
+		if p.n > 0 {
+			last.States[p.State] = p.n
 		}
-		last.AtLeast = last.AtLeast || r.n == r.most
+		last.AtLeast = last.AtLeast || p.n == most
 	}
 	return all, err
 }

@@ -168,35 +168,45 @@ func (o *Outbox[TTx]) sendSome(ctx context.Context, job *river.Job[wake]) error 
 }
 
 // claimAll claims and begins messages for a second. It returns how many, and whether more may wait.
-func (o *Outbox[TTx]) claimAll(ctx context.Context, c channel, under *errgroup.Group) (n int, more bool, err error) {
+func (o *Outbox[TTx]) claimAll(ctx context.Context, c channel, under *errgroup.Group) (n int64, more bool, _ error) {
 	second, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
+	var begun atomic.Int64
+	var none atomic.Bool
+	var claims errgroup.Group
+	claims.SetLimit(2) // one is executed while another is committed
 	for second.Err() == nil {
 		places := c.take(second)
 		if places == 0 {
 			continue
 		}
-		claimed, given, err := o.claimSome(ctx, c, places, false)
-		probe := false
-		if err == nil && len(claimed) == 0 {
-			if probe, err = o.takeProbe(ctx, c); probe {
-				claimed, given, err = o.claimSome(ctx, c, 1, true)
+		claims.Go(func() error {
+			claimed, given, err := o.claimSome(ctx, c, places, false)
+			probe := false
+			if err == nil && len(claimed) == 0 {
+				if probe, err = o.takeProbe(ctx, c); probe {
+					claimed, given, err = o.claimSome(ctx, c, 1, true)
+				}
 			}
-		}
-		c.places.Release(int64(places - len(claimed)))
-		if err != nil || len(claimed) == 0 {
-			return n, false, err
-		}
-		n += len(claimed)
-		c.flow.hold(len(claimed))
-		for i := range claimed {
-			under.Go(func() error {
-				defer c.places.Release(1)
-				return o.attempt(ctx, c, &claimed[i], given.of(i), probe)
-			})
-		}
+			c.flow.hold(len(claimed) - places)
+			c.places.Release(int64(places - len(claimed)))
+			if err != nil || len(claimed) == 0 {
+				none.Store(true)
+				cancel()
+				return err
+			}
+			begun.Add(int64(len(claimed)))
+			for i := range claimed {
+				under.Go(func() error {
+					defer c.places.Release(1)
+					return o.attempt(ctx, c, &claimed[i], given.of(i), probe)
+				})
+			}
+			return nil
+		})
 	}
-	return n, true, nil
+	err := claims.Wait()
+	return begun.Load(), !none.Load(), err
 }
 
 // take waits until messages may be claimed, and takes places for them. It returns how many, or 0 if ctx ends.
@@ -209,13 +219,16 @@ func (c *channel) take(ctx context.Context) int {
 	if c.places.Acquire(ctx, 1) != nil {
 		return 0
 	}
-	places, room := 1, c.flow.room()
-	if room > 1 { // what ends soon is claimed with it: fewer statements
-		_ = sleep(ctx, 5*time.Millisecond)
+	places, most := 1, min(c.flow.room(), c.batch)
+	gather, cancel := context.WithTimeout(ctx, 5*time.Millisecond) // what ends soon is claimed with it: fewer statements
+	defer cancel()
+	if most > 1 && c.places.Acquire(gather, int64(most-1)) == nil {
+		places = most
 	}
-	for places < room && c.places.TryAcquire(1) {
+	for places < most && c.places.TryAcquire(1) {
 		places++
 	}
+	c.flow.hold(places)
 	return places
 }
 

@@ -44,7 +44,7 @@ func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if read.IsZero() || time.Since(read) > 10*time.Second {
-			now, err := o.status(ctx, openStates, nil, nil)
+			now, err := o.status(ctx, openStates, nil)
 			if err != nil {
 				return err
 			}

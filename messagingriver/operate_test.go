@@ -44,8 +44,8 @@ func TestNamedCampaign(t *testing.T) {
 		}
 		_, err := r.CancelCampaign(t.Context(), "spring")
 		require.Error(t, err)
-		_, err = r.CampaignStatus(t.Context(), "spring")
-		require.Error(t, err)
+		_, err = r.Campaigns(t.Context(), "spring")
+		require.EqualError(t, err, `messagingriver: there is no campaign "spring"`)
 
 		load("spring", 200)
 		load("summer", 20)
@@ -66,18 +66,16 @@ func TestNamedCampaign(t *testing.T) {
 				assert.NotContains(t, reference, "spring-1")
 			}
 		}
-		status, err := r.CampaignStatus(t.Context(), "spring")
+		campaigns, err := r.Campaigns(t.Context(), "summer", "spring")
 		require.NoError(t, err)
-		waiting := 0
-		for _, channel := range status.Channels {
-			for _, state := range channel.States {
-				if state.State == messagingriver.Waiting {
-					waiting = state.Messages
-					assert.Zero(t, state.Due)
-				}
-			}
-		}
-		assert.Positive(t, waiting)
+		require.Len(t, campaigns, 2)
+		assert.True(t, campaigns[0].Paused)
+		assert.Positive(t, campaigns[0].States[messagingriver.Waiting])
+		assert.Equal(t, "summer", campaigns[1].Name)
+		var due int
+		require.NoError(t, r.pool().QueryRowContext(t.Context(),
+			"SELECT COUNT(*) FROM messaging_outbox WHERE campaign = 'spring' AND state = 'waiting' AND due_at IS NOT NULL").Scan(&due))
+		assert.Zero(t, due, "out of the way of a claim")
 
 		require.NoError(t, r.ResumeCampaign(t.Context(), "spring"))
 		becomes(t, r, smsKey("late"), messagingriver.Accepted)
@@ -92,6 +90,42 @@ func TestNamedCampaign(t *testing.T) {
 		load("autumn", 31)
 		becomes(t, r, smsKey("autumn-30"), messagingriver.Accepted)
 	})
+}
+
+// TestCampaignStopsWithinASecond although it takes longer to write all its messages.
+func TestCampaignStopsWithinASecond(t *testing.T) {
+	t.Parallel()
+	for name, stop := range map[string]func(r rig) error{
+		"pause":  func(r rig) error { return r.PauseCampaign(t.Context(), "spring") },
+		"cancel": func(r rig) error { _, err := r.CancelCampaign(t.Context(), "spring"); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onBoth(t, func(t test) {
+				service, client := connected(t)
+				options := quick()
+				options.Rate = 200
+				r := t.newRig(t, client, options)
+				require.NoError(t, r.exec(t.Context(), `
+					INSERT INTO messaging_outbox (channel, reference, state, attempt, message, problem, history, created_at, due_at, not_before,
+						priority, max_attempts, campaign)
+					WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+					SELECT 'sms', 'spring-' || i, 'waiting', 0, '{"from":"ACME","to":"`+number+`","text":"Hi","referenceID":"spring-' || i || '"}',
+						'', '', 1, 1, 0, 4, 25, 'spring' FROM n`))
+				defer r.start(t)()
+				require.Eventually(t, func() bool { return service.Requests() > 100 }, time.Minute, 5*time.Millisecond)
+				began, done := time.Now(), make(chan error)
+				go func() { done <- stop(r) }()
+				time.Sleep(time.Second)
+				sent := service.Requests()
+				require.NoError(t, <-done)
+				t.Logf("the command took %v", time.Since(began))
+				time.Sleep(time.Second)
+				assert.Equal(t, sent, service.Requests())
+				assert.Less(t, sent, 40000)
+			})
+		})
+	}
 }
 
 // TestCampaigns: of a thousand campaigns, and one beyond; each has a thousandth of what is counted.

@@ -99,7 +99,8 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 	host, _ := os.Hostname() // for people who look; the text makes it unique
 	o := &Outbox[TTx]{
 		options: options, channels: map[string]channel{}, database: database, river: inserter, worker: host + "/" + rand.Text(),
-		rate: pace{waiting: semaphore.NewWeighted(1)},
+		rate:     pace{waiting: semaphore.NewWeighted(1)},
+		recorder: recorder{writing: make(chan struct{}, 2)},
 	}
 	if o.client, err = client.With(messaging.WithGuard(o.guard)); err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 		channelOf(messaging.ChannelChatApp1, o.client.ChatApp1, func(m chatapp1.Message) (_, _ string) { return m.ReferenceID, m.To }),
 		channelOf(messaging.ChannelChatApp2, o.client.ChatApp2, func(m chatapp2.Message) (_, _ string) { return m.ReferenceID, m.To }),
 	} {
-		c.places = semaphore.NewWeighted(int64(options.Workers))
+		c.places, c.batch = semaphore.NewWeighted(int64(options.Workers)), max(1, options.Workers/4)
 		o.channels[c.channel.String()] = c
 	}
 	return o, nil
@@ -310,6 +311,8 @@ type channel struct {
 	// places bounds how many messages a process sends at once. Each channel has its own, so that one in trouble holds none of
 	// another.
 	places *semaphore.Weighted
+	// batch is how many are claimed at a time: a part of the places, so that the next ones are claimed while these are sent and recorded.
+	batch int
 	// claiming is held by the job that claims messages.
 	claiming *sync.Mutex
 	flow     *flow

@@ -42,8 +42,8 @@ func (o *Outbox[TTx]) record(ctx context.Context, results []result) error {
 // recorder joins the results of a process: what comes while some are written goes into the next statement.
 type recorder struct {
 	mu      sync.Mutex
-	writing sync.Mutex // held while a statement runs
-	next    *results   // is not written yet, or nil
+	writing chan struct{} // has an element for each statement that runs: one is executed while another is committed
+	next    *results      // is not written yet, or nil
 }
 
 // results are written together.
@@ -67,8 +67,8 @@ func (r *recorder) add(one result, write func([]result) error) error {
 		<-mine.done
 		return mine.err
 	}
-	r.writing.Lock()
-	defer r.writing.Unlock()
+	r.writing <- struct{}{}
+	defer func() { <-r.writing }()
 	r.mu.Lock()
 	r.next = nil
 	r.mu.Unlock()

@@ -83,8 +83,7 @@ type outbox interface {
 	PauseCampaign(ctx context.Context, name string) error
 	ResumeCampaign(ctx context.Context, name string) error
 	CancelCampaign(ctx context.Context, name string) (int, error)
-	Campaigns(ctx context.Context) ([]messagingriver.Campaign, error)
-	CampaignStatus(ctx context.Context, name string) (messagingriver.Status, error)
+	Campaigns(ctx context.Context, names ...string) ([]messagingriver.Campaign, error)
 	Renew(ctx context.Context, expire time.Duration, keys ...messagingriver.Key) (int, error)
 	SetRate(ctx context.Context, perSecond float64) error
 	Status(ctx context.Context) (messagingriver.Status, error)

@@ -52,16 +52,14 @@ type StateCount struct {
 func (o *Outbox[TTx]) Status(ctx context.Context) (Status, error) {
 	if o.database.estimate != "" {
 		final, err := fetch(ctx, o.database, countColumns, o.database.estimate)
-		if err != nil || len(final) > 0 {
-			return o.status(ctx, openStates, err, final)
+		if err != nil {
+			return Status{}, err
+		}
+		if len(final) > 0 {
+			return o.status(ctx, openStates, final)
 		}
 	}
-	return o.status(ctx, "$1 = ''", nil, nil, "")
-}
-
-// CampaignStatus is Status for the messages of a campaign. One without messages is an error.
-func (o *Outbox[TTx]) CampaignStatus(ctx context.Context, name string) (Status, error) {
-	return o.status(ctx, "campaign = $1", o.knowsCampaign(ctx, name), nil, name)
+	return o.status(ctx, "true", nil)
 }
 
 // openStates has each index of states serve a part.
@@ -78,14 +76,11 @@ type count struct {
 func countColumns(c *count) []any { return []any{&c.channel, &c.state, &c.n, &c.due, &c.oldest} }
 
 // status is Status for the rows that meet a condition, and others that were counted before.
-func (o *Outbox[TTx]) status(ctx context.Context, where string, err error, counts []count, args ...any) (Status, error) {
-	if err != nil {
-		return Status{}, err
-	}
+func (o *Outbox[TTx]) status(ctx context.Context, where string, counts []count) (Status, error) {
 	open, err := fetchMany(ctx, o, countColumns, `
 		SELECT channel, state, COUNT(*), SUM(CASE WHEN state = 'waiting' AND due_at <= CLOCK THEN 1 ELSE 0 END),
 			CLOCK - MIN(CASE WHEN not_before <= CLOCK THEN LATER(created_at, not_before) END)
-		FROM messaging_outbox WHERE `+where+" GROUP BY channel, state", args...)
+		FROM messaging_outbox WHERE `+where+" GROUP BY channel, state")
 	if err != nil {
 		return Status{}, err
 	}

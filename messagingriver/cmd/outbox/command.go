@@ -153,18 +153,22 @@ func (op *operator) work() *cobra.Command {
 
 func (op *operator) status() *cobra.Command {
 	var watch bool
-	var campaign string
+	var campaigns []string
 	cmd := &cobra.Command{Use: "status", Short: "Show counts, rate, workers, breakers and pauses", Args: cobra.NoArgs}
-	cmd.Flags().StringVar(&campaign, "campaign", "", "count the messages of this campaign only")
+	cmd.Flags().StringArrayVar(&campaigns, "campaign", nil, "show this campaign, not all")
 	cmd.Flags().BoolVar(&watch, "watch", false, "show it every second")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
 			for {
-				now, err := look(cmd.Context(), db, campaign)
-				if err == nil {
-					err = op.print(cmd.OutOrStdout(), now, textOf(now))
+				var now overview
+				var err error
+				if now.Status, err = db.Status(cmd.Context()); err != nil {
+					return err
 				}
-				if err != nil || !watch {
+				if now.Campaigns, err = db.Campaigns(cmd.Context(), campaigns...); err != nil {
+					return err
+				}
+				if err = op.print(cmd.OutOrStdout(), now, textOf(now)); err != nil || !watch {
 					return err
 				}
 				select {
@@ -178,22 +182,11 @@ func (op *operator) status() *cobra.Command {
 	return cmd
 }
 
-// overview is the state of the outbox with its campaigns, or of one campaign.
+// overview is the state of the outbox with its campaigns.
 type overview struct {
 	messagingriver.Status
 
 	Campaigns []messagingriver.Campaign `json:"campaigns,omitempty"`
-}
-
-func look(ctx context.Context, db database, campaign string) (now overview, err error) {
-	if campaign != "" {
-		now.Status, err = db.CampaignStatus(ctx, campaign)
-		return now, err
-	}
-	if now.Status, err = db.Status(ctx); err == nil {
-		now.Campaigns, err = db.Campaigns(ctx)
-	}
-	return now, err
 }
 
 // safe returns text from outside for a terminal: quoted if it has characters that do not print.
@@ -233,7 +226,7 @@ func textOf(status overview) string {
 	if status.Rate > 0 {
 		rate = strconv.FormatFloat(status.Rate, 'f', -1, 64) + " a second"
 	}
-	fmt.Fprintf(&text, "rate: %s; %d accepted in the last minute; %d workers\n", rate, status.LastMinute, status.Workers)
+	fmt.Fprintf(&text, "rate: %s; accepted in the last minute: %d; workers: %d\n", rate, status.LastMinute, status.Workers)
 	for _, channel := range status.Channels {
 		if channel.Breaker != "" {
 			fmt.Fprintf(&text, "%s: the circuit breaker is open: %s\n", safe(channel.Channel), safe(channel.Breaker))
@@ -444,7 +437,7 @@ func (op *operator) cancel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return op.print(cmd.OutOrStdout(), done{Done: "drop", Messages: &n}, fmt.Sprintf("drop: %d messages\n", n))
+			return op.print(cmd.OutOrStdout(), done{Done: "drop", Messages: &n}, fmt.Sprintf("drop: %d\n", n))
 		})
 	}
 	return cmd
@@ -469,7 +462,7 @@ func (op *operator) decide(cmd *cobra.Command, decision messagingriver.Decision,
 			}
 			n += resolved
 		}
-		return op.print(cmd.OutOrStdout(), done{Done: string(decision), Messages: &n}, fmt.Sprintf("%s: %d of %d messages\n", decision, n, len(keys)))
+		return op.print(cmd.OutOrStdout(), done{Done: string(decision), Messages: &n}, fmt.Sprintf("%s: %d of %d\n", decision, n, len(keys)))
 	})
 }
 
@@ -571,13 +564,13 @@ programs: those without a reference ID, or without the prefix of --prefix, are c
 					return nil
 				}
 				found.Differences++
-				return op.print(cmd.OutOrStdout(), d, fmt.Sprintf("%s\tis %s, and listed %d times\n", safe(d.Reference), d.State, d.Listed))
+				return op.print(cmd.OutOrStdout(), d, fmt.Sprintf("%s\tis %s; times listed: %d\n", safe(d.Reference), d.State, d.Listed))
 			}); err != nil {
 				return err
 			}
-			text := fmt.Sprintf("%d SMS compared, %d differences\n", found.Compared, found.Differences)
+			text := fmt.Sprintf("SMS compared: %d; differences: %d\n", found.Compared, found.Differences)
 			if found.Others > 0 {
-				text += fmt.Sprintf("%d listed SMS of other programs\n", found.Others)
+				text += fmt.Sprintf("listed SMS of other programs: %d\n", found.Others)
 			}
 			if err := op.print(cmd.OutOrStdout(), found, text); err != nil || found.Differences == 0 {
 				return err

@@ -28,8 +28,7 @@ import (
 type database interface {
 	Migrate(ctx context.Context) error
 	Status(ctx context.Context) (messagingriver.Status, error)
-	Campaigns(ctx context.Context) ([]messagingriver.Campaign, error)
-	CampaignStatus(ctx context.Context, name string) (messagingriver.Status, error)
+	Campaigns(ctx context.Context, names ...string) ([]messagingriver.Campaign, error)
 	PauseCampaign(ctx context.Context, name string) error
 	ResumeCampaign(ctx context.Context, name string) error
 	CancelCampaign(ctx context.Context, name string) (int, error)

@@ -103,13 +103,13 @@ of an earlier one is not enqueued: the load names it, and ends with status 1.`,
 					progressbar.OptionSetVisibility(isTerminal(cmd.ErrOrStderr())))
 				count, err := enqueue(cmd, db, args[0], io.TeeReader(file, bar), flags)
 				if err = errors.Join(err, bar.Finish()); err != nil {
-					return fmt.Errorf("%s: %w (%d messages are enqueued, %d were known)", args[0], err, count.New, count.Known)
+					return fmt.Errorf("%s: %w (enqueued: %d; known: %d)", args[0], err, count.New, count.Known)
 				}
 				var text strings.Builder
 				for _, r := range count.Repeated {
 					fmt.Fprintf(&text, "line %d repeats the reference ID of line %d, and is not enqueued\n", r.Line, r.First)
 				}
-				fmt.Fprintf(&text, "%d messages enqueued, %d were known\n", count.New, count.Known)
+				fmt.Fprintf(&text, "enqueued: %d; known: %d\n", count.New, count.Known)
 				if err = op.print(cmd.OutOrStdout(), count, text.String()); err != nil || len(count.Repeated) == 0 {
 					return err
 				}

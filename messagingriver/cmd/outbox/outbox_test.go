@@ -129,13 +129,13 @@ func TestLoadWorkAuditAndResolve(t *testing.T) {
 	onBoth(t, func(s shell) {
 		file := s.file("messages.jsonl", line("a")+"\n\n"+line("b")+"\n"+line("c")+"\n")
 		out, _ := s.run(0, "load", file)
-		assert.Equal(s, "3 messages enqueued, 0 were known\n", out)
+		assert.Equal(s, "enqueued: 3; known: 0\n", out)
 		out, _ = s.run(0, "load", file, "--json")
 		assert.JSONEq(s, `{"new": 0, "known": 3}`, out, "each line once")
 		out, _ = s.run(0, "load", s.file("more.csv", "from,to,text,reference\nACME,+639171234567,Hi,d\nACME,+639171234567,Hi,e\n"))
-		assert.Equal(s, "2 messages enqueued, 0 were known\n", out)
+		assert.Equal(s, "enqueued: 2; known: 0\n", out)
 		out, _ = s.run(0, "cancel", "e")
-		assert.Equal(s, "drop: 1 of 1 messages\n", out)
+		assert.Equal(s, "drop: 1 of 1\n", out)
 
 		s.service.Inject(messagingtest.Status(422, 0), 1)
 		s.service.Inject(messagingtest.DropUnread(), 1)
@@ -156,13 +156,13 @@ func TestLoadWorkAuditAndResolve(t *testing.T) {
 		assert.Empty(s, out)
 
 		out, _ = s.run(0, "resolve", "resend", "--reason", "HTTP 422", "--state", "refused")
-		assert.Equal(s, "resend: 1 of 1 messages\n", out)
+		assert.Equal(s, "resend: 1 of 1\n", out)
 		out, _ = s.run(0, "resolve", "resend", "--file", s.file("references", fmt.Sprint(record["reference"], "\n")), "--json")
 		assert.JSONEq(s, `{"done": "resend", "messages": 1}`, out)
 		s.work()
 		assert.Equal(s, map[messagingriver.State]int{messagingriver.Accepted: 4, messagingriver.Dropped: 1}, s.counts())
 		out, _ = s.run(0, "audit")
-		assert.Equal(s, "5 SMS compared, 0 differences\n", out)
+		assert.Equal(s, "SMS compared: 5; differences: 0\n", out)
 
 		db, err := open(s.Context(), s.environment["DATABASE_URL"], false, testClient(s), messagingriver.Options{})
 		require.NoError(s, err)
@@ -170,7 +170,7 @@ func TestLoadWorkAuditAndResolve(t *testing.T) {
 		_, err = db.pool().ExecContext(s.Context(), "UPDATE messaging_outbox SET state = 'parked' WHERE reference = 'd'")
 		require.NoError(s, err)
 		out, said := s.run(1, "audit")
-		assert.Equal(s, "d\tis parked, and listed 1 times\n5 SMS compared, 1 differences\n", out)
+		assert.Equal(s, "d\tis parked; times listed: 1\nSMS compared: 5; differences: 1\n", out)
 		assert.Empty(s, said)
 	})
 }
@@ -201,14 +201,14 @@ func TestRestoredBackupIsComparedBeforeItIsSent(t *testing.T) {
 
 		s.run(0, "pause")
 		out, _ := s.run(1, "audit")
-		waiting := "a-1\tis waiting, and listed 1 times\na-2\tis waiting, and listed 1 times\na-3\tis waiting, and listed 1 times\n"
-		assert.Equal(s, waiting+"b-1\tis absent, and listed 1 times\nx\tis absent, and listed 1 times\n5 SMS compared, 5 differences\n1 listed SMS of other programs\n", out)
+		waiting := "a-1\tis waiting; times listed: 1\na-2\tis waiting; times listed: 1\na-3\tis waiting; times listed: 1\n"
+		assert.Equal(s, waiting+"b-1\tis absent; times listed: 1\nx\tis absent; times listed: 1\nSMS compared: 5; differences: 5\nlisted SMS of other programs: 1\n", out)
 		s.run(0, "load", later) // as the program does that enqueues again what the backup has not
 		out, _ = s.run(1, "audit", "--json", "--prefix", "a-")
 		assert.Contains(s, out, `{"reference":"b-1","state":"waiting","listed":1}`, "it has a row")
 		assert.Contains(s, out, `{"compared":4,"differences":4,"others":2}`)
 		out, _ = s.run(0, "resolve", "sent", "--file", s.file("sent.txt", "a-1\na-2\na-3\nb-1\n"))
-		assert.Equal(s, "sent: 4 of 4 messages\n", out)
+		assert.Equal(s, "sent: 4 of 4\n", out)
 		s.run(0, "audit", "--prefix", "a-")
 		s.run(0, "resume")
 		s.run(0, "load", s.file("c.jsonl", line("a-4")))
@@ -268,7 +268,7 @@ func TestLoadNamesLinesThatRepeatAReferenceID(t *testing.T) {
 		other := strings.Replace(line("a"), "+639171234567", "+639170000000", 1)
 		file := s.file("messages.jsonl", line("a")+"\n"+line("b")+"\n"+other+"\n")
 		out, said := s.run(1, "load", file)
-		assert.Equal(s, "line 3 repeats the reference ID of line 1, and is not enqueued\n2 messages enqueued, 0 were known\n", out)
+		assert.Equal(s, "line 3 repeats the reference ID of line 1, and is not enqueued\nenqueued: 2; known: 0\n", out)
 		assert.Empty(s, said)
 		out, _ = s.run(1, "load", "--json", file)
 		assert.JSONEq(s, `{"new": 0, "known": 2, "repeated": [{"line": 3, "first": 1}]}`, out)

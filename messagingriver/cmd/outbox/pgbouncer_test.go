@@ -116,10 +116,10 @@ func TestPgbouncer(t *testing.T) {
 	s.run(0, "pause", "sms")
 	out, _ := s.run(0, "status")
 	assert.Contains(t, out, "sms: paused: by a person")
-	assert.Contains(t, out, "2 workers")
+	assert.Contains(t, out, "workers: 2")
 	s.run(0, "resume")
 	out, _ = s.run(0, "cancel", "--campaign", "summer")
-	assert.Equal(t, "drop: 20 messages\n", out)
+	assert.Equal(t, "drop: 20\n", out)
 	s.run(0, "rate", "200")
 	s.run(0, "resume", "--campaign", "autumn")
 	assert.Eventually(t, func() bool {

@@ -78,7 +78,7 @@ func report(ctx context.Context, out io.Writer, db database) {
 		}
 		open := n[messagingriver.Waiting] + n[messagingriver.Sending] + n[messagingriver.Unknown]
 		if bar == nil {
-			_, _ = fmt.Fprintf(out, "%s %d accepted in the last minute; %d open, %d parked, %d refused; %d workers\n",
+			_, _ = fmt.Fprintf(out, "%s accepted in the last minute: %d; open: %d; parked: %d; refused: %d; workers: %d\n",
 				time.Now().Format(time.RFC3339), status.LastMinute, open, n[messagingriver.Parked], n[messagingriver.Refused], status.Workers)
 			continue
 		}
