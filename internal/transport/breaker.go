@@ -69,6 +69,8 @@ type Breaker struct {
 	calm atomic.Int64
 	// usual is the running median of how long successes take, or 0.
 	usual atomic.Int64
+	// pace spaces the requests if the service takes them evenly spaced, and is nil otherwise.
+	pace atomic.Pointer[pace]
 
 	mu       sync.Mutex
 	isOpen   bool // while a call is passing it is half-open
@@ -88,6 +90,7 @@ type Breaker struct {
 type heard struct {
 	health     Health
 	at         time.Time // of a success, when its request began
+	began      time.Time
 	retryAfter time.Duration
 	cause      error
 	who        uint64 // the hash of its recipient
@@ -115,11 +118,11 @@ type Trouble struct {
 	Account bool
 }
 
-// Change is the beginning of trouble, in which a breaker opened, or its end.
+// Change is the beginning of trouble, in which a breaker opened, or its end, or the beginning of a pace.
 type Change struct {
 	Trouble
 
-	Opened bool
+	Opened, Paced bool
 }
 
 // Trouble returns why the breaker is open, and whether it is. A nil Breaker is closed.
@@ -320,7 +323,7 @@ func (b *Breaker) hear(o *heard, again bool, now time.Time) *Change {
 	case b.isOpen && o.health == unwritten: // the next call probes, at once
 	case b.isOpen && o.health == Healthy:
 		b.close()
-		return &Change{b.trouble, false}
+		return &Change{Trouble: b.trouble}
 	case b.isOpen:
 		b.open(o, now, o.retryAfter)
 	case !o.health.known():
@@ -329,16 +332,25 @@ func (b *Breaker) hear(o *heard, again bool, now time.Time) *Change {
 		b.weak = max(0, b.weak-1)
 		if !again {
 			b.remember(o)
+			return b.space(o, now)
 		}
+	case o.health == Throttling && b.pace.Load().isConfirmed(): // the pace has heard it
 	case !again:
 		b.remember(o)
+		if change := b.space(o, now); change != nil {
+			return change
+		}
+		if p := b.pace.Load(); p != nil && o.began.Before(p.began) { // let the rest of those in flight tell
+			return nil
+		}
 		if b.trips(now) {
 			b.trouble.Since = now
 			for i := range b.last {
 				b.suspect(&b.last[i])
 			}
+			b.endPace(b.pace.Load())
 			b.open(o, now, b.shortestWait(now))
-			return &Change{b.trouble, true}
+			return &Change{Trouble: b.trouble, Opened: true}
 		}
 	}
 	return nil
@@ -356,7 +368,7 @@ func (b *Breaker) Settled(recipient string, began time.Time) *Change {
 	case began.After(b.trouble.Since):
 		b.close()
 		b.invite(now)
-		return &Change{b.trouble, false}
+		return &Change{Trouble: b.trouble}
 	}
 	return nil
 }

@@ -33,6 +33,9 @@ type turn struct {
 
 	repeat bool // it is for another attempt
 	called bool // a turn is due, and kept for it
+
+	trial   bool // of a pace
+	changes int  // of the pace, when it was taken
 }
 
 // sleeper wakes a call that waits. It has room for one.
