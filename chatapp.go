@@ -19,7 +19,7 @@ type ChatApp1Service struct {
 // An unknown outcome cannot be looked up, because the service lists only SMS. Give the message a ReferenceID and a
 // CallbackURL: a delivery report with the reference shows that the message was accepted.
 func (s *ChatApp1Service) Send(ctx context.Context, m chatapp1.Message) (Receipt, error) {
-	return s.core.send(ctx, s.core.sendOn(ChannelChatApp1), m.Call(), sendMode{})
+	return s.core.send(ctx, &sending{endpoint: s.core.sendOn(ChannelChatApp1), call: m.Call()}, sendMode{})
 }
 
 // Validate is like SMSService.Validate.
@@ -47,7 +47,7 @@ type ChatApp2Service struct {
 //
 // An unknown outcome cannot be looked up, as for chat app 1.
 func (s *ChatApp2Service) Send(ctx context.Context, m chatapp2.Message) (Receipt, error) {
-	return s.core.send(ctx, s.core.sendOn(ChannelChatApp2), m.Call(), sendMode{})
+	return s.core.send(ctx, &sending{endpoint: s.core.sendOn(ChannelChatApp2), call: m.Call()}, sendMode{})
 }
 
 // Validate is like SMSService.Validate.

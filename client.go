@@ -25,8 +25,8 @@ const Version = "0.1.0"
 // Client sends messages. NewClient makes one. It never changes and is safe for concurrent use: make one and share it. The zero
 // Client is not usable. A Client runs no goroutine and needs no closing.
 //
-// It uses up to 256 connections of its own for each channel and kind: sends, and reads. net/http keeps an idle connection for the time
-// of WithIdleTimeout, and may go on establishing one for up to 10 seconds after its call has ended. Nothing else outlives a call.
+// It uses up to 256 connections of its own for each channel and kind: sends, and reads. An idle one is kept for the time of
+// WithIdleTimeout. One still being dialled when its call ends may take up to 10 seconds to finish. Nothing else outlives a call.
 //
 // Printed or logged in any form it shows its base URL and no credentials.
 type Client struct {

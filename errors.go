@@ -70,7 +70,7 @@ const (
 	// Unknown: the service may or may not have accepted the message. Sending it again may send it twice; settle it by its
 	// reference ID.
 	Unknown Verdict = iota
-	// Accepted: the service took the message and gave it an ID.
+	// Accepted: the service took the message.
 	Accepted
 	// Refused: the service responded and did not take the message.
 	Refused

@@ -16,8 +16,7 @@ import (
 //   - after a refusal, unless the response names a message (Error.NamesMessage)
 //
 // It stops at an unknown outcome, which any error that is not from a send counts as, at ErrDuplicate, at a *ValidationError, and when ctx
-// has ended. It also stops at ErrGuarded, since who opted out is not to be reached another way, unless the guard's error matches
-// ErrWindowClosed.
+// has ended. It also stops at ErrGuarded, for the person may have opted out, unless the guard's error matches ErrWindowClosed.
 //
 // The error is that of the last function that was called, and its text shows the others too. For errors.Is, VerdictOf and Retryable it is
 // the last error alone. No functions, or a nil one, is a *ValidationError.

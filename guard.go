@@ -42,7 +42,7 @@ type Outgoing struct {
 // decided. A panic of a guard is treated like one of an Observer, and nothing is sent.
 //
 // Given more than once, the guards are asked in order, until one of them returns an error. With adds to the guards of the client. Nil
-// drops those that were given or inherited before, such as for codes, which must also reach who opted out of offers.
+// drops those that were given or inherited before, such as for codes, which must also reach people who opted out.
 //
 // A guard is used from many goroutines at once. One that sends by the same client is asked about that message, too.
 func WithGuard(guard func(ctx context.Context, m Outgoing) error) Option {

@@ -187,7 +187,7 @@ func (o *observation) log(ctx context.Context, out transport.Outcome, took time.
 	o.logger.LogAttrs(ctx, slog.LevelDebug, "messaging: attempt", attrs...)
 }
 
-func (o *observation) outcome(r Receipt, err error) StepResult {
+func (o *observation) outcome(r *Receipt, err error) StepResult {
 	if o == nil || err != nil {
 		return o.failure(err)
 	}
@@ -218,7 +218,7 @@ func (o *observation) failure(err error) StepResult {
 
 func className(sentinel error) string { return strings.TrimPrefix(sentinel.Error(), "messaging: ") }
 
-func (o *observation) keepIDs(r Receipt, secrets redact.Secrets) {
+func (o *observation) keepIDs(r *Receipt, secrets redact.Secrets) {
 	if redact.IsWord(r.ID) && !secrets.InWord(r.ID) {
 		o.messageID = r.ID
 	}

@@ -209,7 +209,7 @@ func read[T any, C decoder](
 		Observe:  o.inTransport(ctx, r),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
-		r.err = r.failed(&out) // there was nothing to judge, or more is known since
+		r.err = r.failed(out) // there was nothing to judge, or more is known since
 	}
 	const kept = 2 << 20 // a larger buffer is rare, and not kept for the next response
 	if *buffer = out.Body; cap(*buffer) <= kept {

@@ -86,29 +86,29 @@ type sendMode struct {
 	slot  *transport.Slot // of a SendAll, or nil
 }
 
-func (c *core) send(ctx context.Context, e *sendEndpoint, call wire.Call, mode sendMode) (Receipt, error) {
-	o := c.observation(ctx, &e.endpoint)
+func (c *core) send(ctx context.Context, s *sending, mode sendMode) (Receipt, error) {
+	o := c.observation(ctx, &s.endpoint.endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
-	receipt, err := c.deliver(ctx, e, call, o, mode)
-	end(o.outcome(receipt, err))
+	receipt, err := c.deliver(ctx, s, o, mode)
+	end(o.outcome(&receipt, err))
 	return receipt, err
 }
 
 // deliver is send within a step that o observes.
-func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *observation, mode sendMode) (Receipt, error) {
-	encoded, problems := e.codec.Encode(call, c.settings.lenient)
+func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sendMode) (Receipt, error) {
+	e := s.endpoint
+	encoded, problems := e.codec.Encode(s.call, c.settings.lenient)
 	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
 		return Receipt{}, invalid(e.name, problems)
 	}
 	if err := e.missingCredentials(); err != nil {
-		err.ReferenceID = call.ReferenceID
+		err.ReferenceID = s.call.ReferenceID
 		return Receipt{}, err
 	}
-	s := &sending{endpoint: e, call: call}
 	out := c.transport.Do(ctx, transport.Request{
 		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Judge: s,
 		Breakers: c.breakersOf(e.channel, false), Patience: mode.patience, Doubt: mode.doubt,
-		Recipient: recipientOf(&call), Slot: mode.slot, Guard: c.guard(e.channel, &s.call),
+		Recipient: recipientOf(&s.call), Slot: mode.slot, Guard: c.guard(e.channel, &s.call),
 		Observe: o.inTransport(ctx, s),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
@@ -118,9 +118,9 @@ func (c *core) deliver(ctx context.Context, e *sendEndpoint, call wire.Call, o *
 		c.warn(ctx, s.err)
 		return Receipt{}, s.err
 	}
-	receipt := newReceipt(call, out, s.response)
+	receipt := newReceipt(&s.call, out, &s.response)
 	if o != nil {
-		o.keepIDs(receipt, e.messageSecrets(call, out))
+		o.keepIDs(&receipt, e.messageSecrets(&s.call, out))
 	}
 	return receipt, nil
 }
@@ -137,16 +137,17 @@ func (s *sending) judged() *Error { return s.err }
 
 // Judge is called by the transport for each response.
 func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
-	s.err, s.judgement = nil, s.endpoint.judge(&s.call, *out)
+	s.err, s.judgement = nil, judgement{}
+	s.endpoint.judge(&s.judgement, &s.call, out)
 	if s.verdict != Accepted {
-		s.err = s.failed(*out)
+		s.err = s.failed(out)
 		s.endpoint.addHealth(&s.proves, s.err)
 	}
 	return s.proves
 }
 
-func (e *sendEndpoint) messageSecrets(call wire.Call, out transport.Outcome) redact.Secrets {
-	secrets := e.secrets(call.Fields, nil, out)
+func (e *sendEndpoint) messageSecrets(call *wire.Call, out *transport.Outcome) redact.Secrets {
+	secrets := e.secrets(call.Fields, nil, *out)
 	secrets.AddValue(call.Extra)
 	for _, member := range call.Members {
 		if member.Name != "type" {
@@ -156,7 +157,7 @@ func (e *sendEndpoint) messageSecrets(call wire.Call, out transport.Outcome) red
 	return secrets
 }
 
-func newReceipt(call wire.Call, out transport.Outcome, r codec.Response) Receipt {
+func newReceipt(call *wire.Call, out *transport.Outcome, r *codec.Response) Receipt {
 	raw := json.RawMessage(out.Body)
 	if r.IsText {
 		raw, _ = json.Marshal(string(out.Body)) // a string can always be encoded
@@ -180,7 +181,7 @@ func (c *core) validate(e *sendEndpoint, call wire.Call) error {
 // ends not sent.
 func sendAll[M any](
 	ctx context.Context, operation string, messages iter.Seq[M], concurrency int,
-	send func(context.Context, M, *transport.Slot) Outcome[M],
+	send func(context.Context, *Outcome[M], *transport.Slot),
 ) iter.Seq[Outcome[M]] {
 	return func(yield func(Outcome[M]) bool) {
 		if problems := checkSendAll(ctx, messages == nil, concurrency); len(problems) > 0 {
@@ -192,7 +193,7 @@ func sendAll[M any](
 		b := &bulk[M]{
 			slots: transport.NewSlots(waits, concurrency), yield: yield,
 			jobs: make(chan job[M]), done: make(chan job[M], min(concurrency, most)),
-			send: func(m M, slot *transport.Slot) Outcome[M] { return send(ctx, m, slot) },
+			send: func(out *Outcome[M], slot *transport.Slot) { send(ctx, out, slot) },
 		}
 		defer func() { // also if the caller or the messages panic
 			stop()
@@ -218,7 +219,7 @@ func sendAll[M any](
 
 // bulk is a SendAll under way. Its workers are as many as messages were taken and not received at once.
 type bulk[M any] struct {
-	send    func(M, *transport.Slot) Outcome[M]
+	send    func(*Outcome[M], *transport.Slot)
 	yield   func(Outcome[M]) bool
 	slots   *transport.Slots
 	jobs    chan job[M]
@@ -268,10 +269,10 @@ func (b *bulk[M]) begin(j job[M]) {
 	if b.busy == b.started {
 		b.started++
 		b.workers.Go(func() {
-			for j := range b.jobs {
-				out := b.send(j.Message, j.slot)
-				out.Index = j.Index
-				b.done <- job[M]{out, j.slot}
+			var own job[M] // one variable for all messages, because b.send lets it escape
+			for own = range b.jobs {
+				b.send(&own.Outcome, own.slot)
+				b.done <- own
 			}
 		})
 	}
@@ -293,18 +294,16 @@ func (b *bulk[M]) end() {
 
 // inBulk returns what sendAll calls for each message: send, whose panic is the outcome of that message.
 func inBulk[M sendable](
-	e *sendEndpoint, send func(context.Context, M, sendMode) (Receipt, error),
-) func(context.Context, M, *transport.Slot) Outcome[M] {
-	return func(ctx context.Context, m M, slot *transport.Slot) (out Outcome[M]) {
+	e *sendEndpoint, send func(context.Context, *Outcome[M], sendMode),
+) func(context.Context, *Outcome[M], *transport.Slot) {
+	return func(ctx context.Context, out *Outcome[M], slot *transport.Slot) {
 		inDoubt := false
-		out.Message = m
 		defer func() {
 			if value := recover(); value != nil {
-				out.Err = panicked(e, value, inDoubt, m.Call().ReferenceID)
+				out.Err = panicked(e, value, inDoubt, out.Message.Call().ReferenceID)
 			}
 		}()
-		out.Receipt, out.Err = send(ctx, m, sendMode{transport.Bulk, &inDoubt, slot})
-		return out
+		send(ctx, out, sendMode{transport.Bulk, &inDoubt, slot})
 	}
 }
 
@@ -313,8 +312,8 @@ func sendAllOn[M sendable](
 	ctx context.Context, c *core, channel Channel, messages iter.Seq[M], concurrency int,
 ) iter.Seq[Outcome[M]] {
 	e := c.sendOn(channel)
-	return sendAll(ctx, e.name, messages, concurrency, inBulk(e, func(ctx context.Context, m M, mode sendMode) (Receipt, error) {
-		return c.send(ctx, e, m.Call(), mode)
+	return sendAll(ctx, e.name, messages, concurrency, inBulk(e, func(ctx context.Context, out *Outcome[M], mode sendMode) {
+		out.Receipt, out.Err = c.send(ctx, &sending{endpoint: e, call: out.Message.Call()}, mode)
 	}))
 }
 

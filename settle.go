@@ -37,14 +37,14 @@ func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettleP
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
 	receipt, err := s.deliverOnce(ctx, m, policy, o, mode)
-	end(o.outcome(receipt, err))
+	end(o.outcome(&receipt, err))
 	return receipt, err
 }
 
 // deliverOnce is sendOnce within a step that o observes.
 func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation, mode sendMode) (Receipt, error) {
 	began := time.Now()
-	receipt, err := s.core.deliver(ctx, s.core.smsSend(), m.Call(), o, mode)
+	receipt, err := s.core.deliver(ctx, &sending{endpoint: s.core.smsSend(), call: m.Call()}, o, mode)
 	unknown, ok := errors.AsType[*Error](err)
 	if !ok || unknown.Verdict != Unknown {
 		return receipt, err
@@ -111,7 +111,7 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 		return Receipt{}, err
 	}
 	receipt := receiptOf(found, 0)
-	end(o.outcome(receipt, nil))
+	end(o.outcome(&receipt, nil))
 	return receipt, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -27,7 +26,7 @@ type SMSService struct {
 // whole call, waits between attempts included. If it ends while a response is awaited, the outcome is unknown; if it ends before
 // anything was written, the message was not sent.
 func (s *SMSService) Send(ctx context.Context, m sms.Message) (Receipt, error) {
-	return s.core.send(ctx, s.core.smsSend(), m.Call(), sendMode{})
+	return s.core.send(ctx, &sending{endpoint: s.core.smsSend(), call: m.Call()}, sendMode{})
 }
 
 // Validate returns what Send would reject, by the contract and the limits of this client: a *ValidationError with every problem, or
@@ -44,7 +43,7 @@ func (s *SMSService) Validate(m sms.Message) error {
 //	}
 //
 // The messages are ranged in the caller's goroutine. Those that wait, for another attempt or for the circuit breaker, are not in flight and
-// let others go on: up to 4,096 of them, about 20 KB each, beside concurrency. Nothing is taken further ahead. While the sequence blocks,
+// let others go on: up to 4,096 of them, 20 to 40 KB each, beside concurrency. Nothing is taken further ahead. While the sequence blocks,
 // no outcome is yielded and a cancelled context goes unnoticed. With WithSettle each unknown outcome is settled as by SendOnce, which
 // occupies one of the concurrent places.
 //
@@ -60,11 +59,9 @@ func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message]
 	if policy == nil {
 		return sendAllOn(ctx, s.core, ChannelSMS, messages, concurrency)
 	}
-	once := inBulk(s.core.smsSend(), func(ctx context.Context, m sms.Message, mode sendMode) (Receipt, error) {
-		return s.sendOnce(ctx, m, policy.withDefaults(), mode)
+	once := inBulk(s.core.smsSend(), func(ctx context.Context, out *Outcome[sms.Message], mode sendMode) {
+		out.Message = withReference(out.Message)
+		out.Receipt, out.Err = s.sendOnce(ctx, out.Message, policy.withDefaults(), mode)
 	})
-	send := func(ctx context.Context, m sms.Message, slot *transport.Slot) Outcome[sms.Message] {
-		return once(ctx, withReference(m), slot)
-	}
-	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, send)
+	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, once)
 }

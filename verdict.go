@@ -29,10 +29,10 @@ type judgement struct {
 
 // judge judges the response to a message. Only evidence makes a verdict; without it the outcome
 // is unknown.
-func (e *sendEndpoint) judge(call *wire.Call, out transport.Outcome) (j judgement) {
+func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outcome) {
 	if isCached(out) {
 		j.reason = "the response is that of a cache"
-		return j
+		return
 	}
 	j.response, j.notJSON = e.codec.Decode(out.Body)
 	r := &j.response
@@ -49,7 +49,7 @@ func (e *sendEndpoint) judge(call *wire.Call, out transport.Outcome) (j judgemen
 	case slices.ContainsFunc(r.Recipients, isAnother):
 		j.reason = "the response names another recipient"
 	case !isSuccess(out.StatusCode):
-		e.judgeFailure(&j, out)
+		e.judgeFailure(j, out)
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
 	case j.notJSON != nil:
@@ -61,11 +61,10 @@ func (e *sendEndpoint) judge(call *wire.Call, out transport.Outcome) (j judgemen
 	default:
 		j.verdict = Accepted
 	}
-	return j
 }
 
 // judgeFailure judges a response whose status is no success.
-func (e *sendEndpoint) judgeFailure(j *judgement, out transport.Outcome) {
+func (e *sendEndpoint) judgeFailure(j *judgement, out *transport.Outcome) {
 	status := out.StatusCode
 	isListed := slices.Contains(e.errors.NotProcessed, status)
 	isRefusal := status >= 400 && status <= 499 && status != http.StatusRequestTimeout
@@ -93,7 +92,7 @@ func (e *sendEndpoint) judgeFailure(j *judgement, out transport.Outcome) {
 
 // isProof reports whether a response with a status that refuses is the word of the service or of its gateway, and so proves that
 // the message was not taken. A page proves nothing by itself: a proxy may write one after the service has processed the request.
-func (e *sendEndpoint) isProof(j *judgement, out transport.Outcome) bool {
+func (e *sendEndpoint) isProof(j *judgement, out *transport.Outcome) bool {
 	has := func(header string) bool { return strings.TrimSpace(out.Header.Get(header)) != "" }
 	isOwn, isInForm := j.response.Own, !isPage(j.notJSON, out.Body) && out.Err == nil
 	switch status := out.StatusCode; {
@@ -159,8 +158,8 @@ func textOf(call *wire.Call, concept string) string {
 }
 
 // failed returns the error of a send that was not accepted.
-func (s *sending) failed(out transport.Outcome) *Error {
-	err := newError(&s.endpoint.endpoint, out)
+func (s *sending) failed(out *transport.Outcome) *Error {
+	err := newError(&s.endpoint.endpoint, *out)
 	err.ReferenceID = s.call.ReferenceID
 	switch {
 	case out.StatusCode != 0:
@@ -169,7 +168,7 @@ func (s *sending) failed(out transport.Outcome) *Error {
 		err.Verdict, err.reason = s.verdict, cmp.Or(err.reason, s.reason)
 		err.MessageID, err.named, err.unprocessed = s.response.ID, s.response.NamesMessage(), s.proves.Repeatable
 		err.ofMessage = err.named || failure.RequestID != "" || s.response.ReferenceID != "" || len(s.response.OtherReferences) > 0
-		err.explain(failure, s.notJSON, out, s.endpoint.messageSecrets(s.call, out))
+		err.explain(failure, s.notJSON, *out, s.endpoint.messageSecrets(&s.call, out))
 	case !out.Written:
 		err.Verdict = NotSent
 	}
@@ -187,7 +186,7 @@ type serviceClock struct {
 // isFresh reports whether nothing shows that a response is not the service's own of now: a status other than 200, a cache, or a Date from
 // long before the request. A response that is not fresh says what was listed before. The clock of this process casts doubt on the
 // first Date only, until a later one follows.
-func (c *serviceClock) isFresh(out transport.Outcome) bool {
+func (c *serviceClock) isFresh(out *transport.Outcome) bool {
 	const clocksDiffer = 5 * time.Minute
 	if out.StatusCode != http.StatusOK || isCached(out) {
 		return false
@@ -210,7 +209,7 @@ func (c *serviceClock) isFresh(out transport.Outcome) bool {
 }
 
 // isCached reports whether a response came from a cache: a header says so, or it is older than its request.
-func isCached(out transport.Outcome) bool {
+func isCached(out *transport.Outcome) bool {
 	const rounding = 2 * time.Second
 	if age := out.Header.Get("Age"); age != "" {
 		seconds, err := strconv.ParseUint(age, 10, 32)

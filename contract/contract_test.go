@@ -31,10 +31,16 @@ func TestDefaultIsDocumented(t *testing.T) {
 	}
 	documented, err := os.ReadFile(file)
 	require.NoError(t, err)
+	assertSame(t, string(documented), string(text), "docs/contract.json is old: run this package's tests with -update")
+}
+
+// assertSame asserts that two files are equal, and otherwise shows where they differ.
+func assertSame(t *testing.T, want, got, message string) {
+	t.Helper()
 	var failed failure
-	if !assert.Equal(&failed, string(documented), string(text)) {
+	if !assert.Equal(&failed, want, got) {
 		_, diff, _ := strings.Cut(string(failed), "Diff:") // without the two files in front of it
-		t.Error("docs/contract.json is old: run this package's tests with -update\n" + diff)
+		t.Error(message + "\n" + diff)
 	}
 }
 

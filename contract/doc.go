@@ -167,7 +167,7 @@
 //	                           path begins with the name of a parameter that holds JSON; a * in it is each element of a list, see
 //	                           below
 //	layouts, zone              as in sms.list
-//	reply.type, reply.body     what a call is answered with when it was handled; by default nothing
+//	reply.type, reply.body     the body of the response to a call that was handled; empty by default
 //	statuses                   by status, words and integers, as strings, in any case; none under two statuses; they also give
 //	                           the Status of a listed message
 //	placeholders               by concept, a text that the service replaces in a callback URL, or "" if it has none
@@ -266,8 +266,8 @@
 // Paging by page needs sms.list.params.page; by offset, sms.list.params.offset; by cursor, sms.list.params.cursor and
 // sms.list.page.next. By none there is one page: if it has as many rows as it can hold, or as were asked for, the listing ends with an
 // error, because rows may be missing. The parameters offset and cursor are "" by default, so an overlay that changes the paging names them.
-// A listing that cannot ask for its next page is an error when it begins. A cursor from the last row ends the listing when a page
-// has no rows or says that it is the last; a last row without it is an error.
+// If the contract cannot express the next page, the listing fails before its first request. A cursor from the last row ends the listing
+// when a page has no rows or says that it is the last; a last row without it is an error.
 //
 // The path of an operation is all that a contract says about where a request goes: it cannot send credentials to another
 // host.

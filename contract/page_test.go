@@ -50,7 +50,7 @@ func TestPackageComment(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile("doc.go", []byte(want), 0o644))
 	} else {
-		assert.Equal(t, want, string(file), "run the test with -update")
+		assertSame(t, want, string(file), "the concepts in doc.go are old: run this package's tests with -update")
 	}
 }
 

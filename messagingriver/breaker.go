@@ -11,11 +11,6 @@ import (
 // Workers share their circuit breakers by the table messaging_breaker. While a channel has a row there, nobody claims its
 // messages, but for one of the whole outbox that probes after each pause.
 
-// inTrouble reports whether the service is in trouble with a channel, so that a message that was not sent is not to blame.
-func (o *Outbox[TTx]) inTrouble(channel messaging.Channel) bool {
-	return o.client.Breaker(channel).Open
-}
-
 // heed opens or closes the shared breaker after an attempt. Only an accepted probe closes it.
 func (o *Outbox[TTx]) heed(ctx context.Context, c channel, r result, probe bool) error {
 	state := o.client.Breaker(c.channel)

@@ -2,7 +2,6 @@ package messagingriver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -28,7 +27,7 @@ func (o *Outbox[TTx]) Campaigns(ctx context.Context) ([]Campaign, error) {
 		state   State
 		n, most int
 	}
-	rows, err := fetch(ctx, o.database, func(r *row) []any { return []any{&r.Name, &r.Paused, &r.state, &r.n, &r.most} }, `
+	rows, err := fetchMany(ctx, o, func(r *row) []any { return []any{&r.Name, &r.Paused, &r.state, &r.n, &r.most} }, `
 		WITH RECURSIVE names(name) AS ( -- one after another by the index, which has each campaign many times
 				SELECT MIN(campaign) FROM messaging_outbox WHERE campaign IS NOT NULL
 				UNION ALL SELECT (SELECT MIN(campaign) FROM messaging_outbox WHERE campaign > name) FROM names WHERE name IS NOT NULL),
@@ -57,40 +56,45 @@ func (o *Outbox[TTx]) Campaigns(ctx context.Context) ([]Campaign, error) {
 // Messages under way end. A campaign without messages is an error.
 func (o *Outbox[TTx]) PauseCampaign(ctx context.Context, name string) error {
 	// The pause holds them. Without a time they are also out of the way of a claim.
-	return o.changeCampaign(ctx, name, "INSERT INTO messaging_pause (kind, name) VALUES ('campaign', $1) ON CONFLICT DO NOTHING",
-		" AND due_at IS NOT NULL", "due_at = NULL")
+	_, err := o.changeCampaign(ctx, name, beginPause, " AND due_at IS NOT NULL", "due_at = NULL")
+	return err
 }
+
+const (
+	beginPause = "INSERT INTO messaging_pause (kind, name) VALUES ('campaign', $1) ON CONFLICT DO NOTHING"
+	endPause   = "DELETE FROM messaging_pause WHERE kind = 'campaign' AND name = $1"
+)
 
 // ResumeCampaign ends what PauseCampaign began.
 func (o *Outbox[TTx]) ResumeCampaign(ctx context.Context, name string) error {
-	return o.changeCampaign(ctx, name, "DELETE FROM messaging_pause WHERE kind = 'campaign' AND name = $1",
-		" AND due_at IS NULL", "due_at = LATER(not_before, created_at)")
+	_, err := o.changeCampaign(ctx, name, endPause, " AND due_at IS NULL", "due_at = LATER(not_before, created_at)")
+	return err
 }
 
-func (o *Outbox[TTx]) changeCampaign(ctx context.Context, name, pause, which, set string) error {
+func (o *Outbox[TTx]) changeCampaign(ctx context.Context, name, pause, which, set string) (int, error) {
 	if err := o.knowsCampaign(ctx, name); err != nil {
-		return err
+		return 0, err
 	}
 	if err := o.database.exec(ctx, pause, name); err != nil {
-		return err
+		return 0, err
 	}
-	_, err := o.sweep(ctx, "campaign = $2 AND state = 'waiting'"+which, set, name)
-	return err
+	return o.sweep(ctx, "campaign = $2 AND state = 'waiting'"+which, set, name)
 }
 
 // CancelCampaign drops the messages of a campaign that wait, and returns how many. It stops the campaign at once. Messages under
 // way end, and one of them that is not sent waits again: then CancelCampaign can be called once more.
 func (o *Outbox[TTx]) CancelCampaign(ctx context.Context, name string) (int, error) {
-	if err := o.PauseCampaign(ctx, name); err != nil {
-		return 0, err
+	n, err := o.changeCampaign(ctx, name, beginPause, "",
+		"state = 'dropped', problem = 'its campaign was cancelled', message = NULL, recipient = NULL, due_at = CLOCK")
+	if err != nil {
+		return n, err
 	}
-	n, err := o.sweep(ctx, "campaign = $2 AND state = 'waiting'",
-		"state = 'dropped', problem = 'its campaign was cancelled', message = NULL, recipient = NULL, due_at = CLOCK", name)
-	return n, errors.Join(err, o.ResumeCampaign(ctx, name))
+	return n, o.ResumeCampaign(ctx, name)
 }
 
 func (o *Outbox[TTx]) knowsCampaign(ctx context.Context, name string) error {
-	known, err := o.database.keys(ctx, "SELECT channel, reference FROM messaging_outbox WHERE campaign = $1 LIMIT 1", name)
+	// The order has the index serve it. Otherwise PostgreSQL may look for a large campaign row by row.
+	known, err := o.database.keys(ctx, "SELECT channel, reference FROM messaging_outbox WHERE campaign = $1 ORDER BY state LIMIT 1", name)
 	if err == nil && len(known) == 0 {
 		err = fmt.Errorf("messagingriver: there is no campaign %q", name)
 	}

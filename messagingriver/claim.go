@@ -20,23 +20,33 @@ import (
 
 // wake is River's job for the messages of a channel.
 type wake struct {
+	atOnce
+
 	Channel string `json:"channel"`
 }
 
 func (wake) Kind() string { return "messaging_send" }
 
-// Hooks has jobs begin at once, whatever the clock of the process that inserts them says. River's driver asks it otherwise.
-func (wake) Hooks() []rivertype.Hook { return atOnce() }
+// atOnce has jobs begin at once, whatever the clock of the process that inserts them says. River's driver asks it otherwise.
+type atOnce struct{}
 
-func atOnce() []rivertype.Hook {
+func (atOnce) Hooks() []rivertype.Hook {
 	return []rivertype.Hook{river.HookInsertBeginFunc(func(_ context.Context, job *rivertype.JobInsertParams) error {
 		job.ScheduledAt = new(time.Unix(0, 0))
 		return nil
 	})}
 }
 
-func jobFor(channel string) river.InsertManyParams {
-	return river.InsertManyParams{Args: wake{channel}, InsertOpts: &river.InsertOpts{Queue: queue, MaxAttempts: 1}}
+// jobsFor returns a job for each channel of messages.
+func jobsFor(keys ...Key) (jobs []river.InsertManyParams) {
+	channels := map[string]bool{}
+	for _, key := range keys {
+		if !channels[key.Channel] {
+			jobs = append(jobs, river.InsertManyParams{Args: wake{Channel: key.Channel}, InsertOpts: &river.InsertOpts{Queue: queue, MaxAttempts: 1}})
+		}
+		channels[key.Channel] = true
+	}
+	return jobs
 }
 
 // liveness is when this worker last showed that it lives, and when it last ticked, in nanoseconds of uptime.
@@ -115,29 +125,23 @@ func (o *Outbox[TTx]) wakeDue(ctx context.Context) error {
 	if err != nil || len(due) == 0 {
 		return err
 	}
-	var jobs []river.InsertManyParams
-	for _, key := range due {
-		jobs = append(jobs, jobFor(key.Channel))
-	}
-	_, err = o.river.InsertManyFast(ctx, jobs)
+	_, err = o.river.InsertManyFast(ctx, jobsFor(due...))
 	return err
 }
 
-// sender works River's jobs.
-type sender[TTx any] struct {
-	river.WorkerDefaults[wake]
+// worker works River's jobs of a kind.
+type worker[T river.JobArgs] struct {
+	river.WorkerDefaults[T]
 
-	outbox *Outbox[TTx]
+	work    func(context.Context, *river.Job[T]) error
+	timeout time.Duration // longer than the attempts of a job, or a round, take
 }
 
-// Timeout is longer than the attempts of a job take.
-func (s *sender[TTx]) Timeout(*river.Job[wake]) time.Duration {
-	return 5 * s.outbox.options.SendTimeout
-}
+func (w *worker[T]) Timeout(*river.Job[T]) time.Duration               { return w.timeout }
+func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error { return w.work(ctx, job) }
 
-// Work claims messages of a channel for a second, and returns when all of them have ended.
-func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[wake]) error {
-	o := s.outbox
+// sendSome claims messages of a channel for a second, and returns when all of them have ended.
+func (o *Outbox[TTx]) sendSome(ctx context.Context, job *river.Job[wake]) error {
 	c, ok := o.channels[job.Args.Channel]
 	if !ok || !c.claiming.TryLock() { // another version knows it, or another job of this process claims
 		return nil
@@ -146,7 +150,7 @@ func (s *sender[TTx]) Work(ctx context.Context, job *river.Job[wake]) error {
 	claimed, more, err := o.claimAll(ctx, c, &under)
 	c.claiming.Unlock()
 	if more && err == nil && ctx.Err() == nil {
-		_, err = o.river.InsertManyFast(ctx, []river.InsertManyParams{jobFor(job.Args.Channel)})
+		_, err = o.river.InsertManyFast(ctx, jobsFor(Key{Channel: job.Args.Channel}))
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- under.Wait() }()
@@ -220,10 +224,7 @@ func (o *Outbox[TTx]) claimSome(ctx context.Context, c channel, n int, probe boo
 	if err := o.beat(ctx); err != nil {
 		return nil, turns{}, err
 	}
-	given, err := o.turns(ctx, n, func() (int, error) {
-		waiting, err := o.database.keys(ctx, o.next("", probe), n, c.channel.String())
-		return len(waiting), err
-	})
+	given, err := o.turns(ctx, c, n, probe)
 	if err != nil || given.n == 0 {
 		return nil, given, err
 	}

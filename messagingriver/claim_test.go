@@ -30,27 +30,30 @@ func bulk(n int) []messaging.Message {
 	return all
 }
 
-// TestUrgentMessagesGoFirst: behind a campaign that uses the rate for half a minute.
+// TestUrgentMessagesGoFirst: three workers, and a campaign that uses what the codes leave of the rate.
 func TestUrgentMessagesGoFirst(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
-		_, client := connected(t)
+		service, client := connected(t)
 		options := quick()
-		options.Rate = 100
+		options.Rate = 200
 		r := t.newRig(t, client, options)
-		insert(t, r, bulk(3000)...)
-		for range 2 {
-			defer r.start(t)()
+		insert(t, r, bulk(4000)...)
+		for range 3 {
+			defer r.another(t, client, options).start(t)()
 		}
-		becomes(t, r, smsKey("bulk-50"), messagingriver.Accepted)
+		becomes(t, r, smsKey("bulk-10"), messagingriver.Accepted) // among the first by time and by name
 		var took []time.Duration
+		all, before := time.Now(), service.Requests()
 		for i := range 20 {
 			code := fmt.Sprint("code-", i)
 			began := time.Now()
 			require.NoError(t, r.insertWith(t.Context(), smsMessage(code), messagingriver.InsertOptions{Priority: messagingriver.Urgent}))
 			becomes(t, r, smsKey(code), messagingriver.Accepted)
 			took = append(took, time.Since(began))
+			time.Sleep(300 * time.Millisecond)
 		}
+		t.Logf("%.0f messages a second; codes took %v", float64(service.Requests()-before)/time.Since(all).Seconds(), took)
 		slices.Sort(took)
 		assert.Less(t, took[18], 3*time.Second, "%v", took)
 		assert.Positive(t, r.counts(t.Context())[messagingriver.Waiting], "the campaign goes on")

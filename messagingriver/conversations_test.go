@@ -256,6 +256,7 @@ func TestConversationsSayWhatTheyNeed(t *testing.T) {
 }
 
 func TestConversationsGuard(t *testing.T) {
+	t.Parallel()
 	onEachPool(t, func(t pool) {
 		book := newBook(t, t.db, conversations.Options{})
 		service := messagingtest.NewServer(t)

@@ -29,11 +29,11 @@ type database[TTx any] struct {
 	// query runs a statement on the pool, and queryIn in the caller's transaction.
 	query   func(ctx context.Context, statement string, args ...any) (rows, error)
 	queryIn func(ctx context.Context, tx TTx, statement string, args ...any) (rows, error)
-	// missing selects the parts of the schema that the database does not have. An index whose creation was cut off is missing.
+	// missing returns a row if the database does not have a part of the schema. An index whose creation was cut off is missing.
 	missing string
 	// estimate selects how many rows are final, if there are many, or is "".
 	estimate string
-	// patience bounds a wait for a lock in a transaction, or is "".
+	// patience begins a transaction that waits for no lock for long, and that nothing is compiled for; or it is "".
 	patience string
 }
 
@@ -58,8 +58,8 @@ func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 		queryIn: func(ctx context.Context, tx pgx.Tx, statement string, args ...any) (rows, error) {
 			return tx.Query(ctx, statement, args...)
 		},
-		missing: `SELECT value->>'name' FROM ROWS WHERE to_regclass(value->>'name') IS NULL
-			OR EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(value->>'name') AND NOT indisvalid)`,
+		missing: `SELECT '', '' WHERE to_regclass(CAST($1 AS TEXT)) IS NULL
+			OR EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(CAST($1 AS TEXT)) AND NOT indisvalid)`,
 		estimate: `
 			WITH shares AS (SELECT attname, unnest(CAST(CAST(most_common_vals AS TEXT) AS TEXT[])) AS value, unnest(most_common_freqs) AS share
 				FROM pg_stats WHERE tablename = 'messaging_outbox' AND attname IN ('channel', 'state')
@@ -67,43 +67,30 @@ func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 			SELECT c.value, s.value, CAST(t.reltuples * c.share * s.share AS BIGINT), 0, NULL FROM pg_class t, shares c, shares s
 			WHERE t.oid = to_regclass('messaging_outbox') AND t.reltuples > 1000000 AND c.attname = 'channel'
 				AND s.attname = 'state' AND s.value IN ('accepted', 'refused', 'expired', 'dropped')`,
-		patience: "SET LOCAL lock_timeout = '2s'",
+		patience: "SET LOCAL lock_timeout = '2s'; SET LOCAL jit = off",
 	}
 }
 
 func sqlite(db *sql.DB) database[*sql.Tx] {
-	// To prepare a statement takes SQLite longer than to run it.
-	var mu sync.Mutex
-	prepared := map[string]*sql.Stmt{}
-	prepare := func(ctx context.Context, statement string) (*sql.Stmt, error) {
-		mu.Lock()
-		known := prepared[statement]
-		mu.Unlock()
-		if known != nil {
-			return known, nil
-		}
-		one, err := db.PrepareContext(ctx, statement) //nolint:sqlclosecheck // it lives as long as db
-		if err == nil {
-			mu.Lock()
-			prepared[statement] = one
-			mu.Unlock()
-		}
-		return one, err
-	}
+	var prepared sync.Map // because to prepare a statement takes SQLite longer than to run it
 	return database[*sql.Tx]{
 		driver:  riversqlite.New(db),
-		missing: "SELECT value->>'name' FROM ROWS WHERE value->>'name' NOT IN (SELECT name FROM sqlite_master)",
+		missing: "SELECT '', '' WHERE $1 NOT IN (SELECT name FROM sqlite_master)",
 		spell: strings.NewReplacer(
 			"ROWS", "json_each(?1) AS r", "UNLOCKED", "", "CONCURRENTLY", "", "$", "?",
 			"CLOCK", "CAST(unixepoch('subsec') * 1000 AS INTEGER)", "LATER", "MAX", "EARLIER", "MIN",
 			"NEXT", `(SELECT COALESCE(MAX(o.seq), 0) FROM messaging_outbox o
 				WHERE o.channel = r.value->>'channel' AND o.recipient = r.value->>'recipient') + r.key + 1`),
 		query: func(ctx context.Context, statement string, args ...any) (rows, error) {
-			prepared, err := prepare(ctx, statement)
-			if err != nil {
-				return nil, err
+			known, ok := prepared.Load(statement)
+			if !ok {
+				one, err := db.PrepareContext(ctx, statement) //nolint:sqlclosecheck // it lives as long as db
+				if err != nil {
+					return nil, err
+				}
+				known, _ = prepared.LoadOrStore(statement, one)
 			}
-			return prepared.QueryContext(ctx, args...) //nolint:rowserrcheck,sqlclosecheck // collect does both
+			return known.(*sql.Stmt).QueryContext(ctx, args...) //nolint:rowserrcheck,sqlclosecheck // collect does both
 		},
 		queryIn: func(ctx context.Context, tx *sql.Tx, statement string, args ...any) (rows, error) {
 			return tx.QueryContext(ctx, statement, args...) //nolint:rowserrcheck,sqlclosecheck // collect does both
@@ -147,6 +134,20 @@ const inBatch = "(channel, reference) IN (SELECT channel, reference FROM batch)"
 func fetch[T, TTx any](ctx context.Context, d database[TTx], columns func(*T) []any, statement string, args ...any) ([]T, error) {
 	found, err := d.query(ctx, d.spell.Replace(statement), args...)
 	return collect(found, err, columns)
+}
+
+// fetchMany is fetch for a statement that reads many rows. PostgreSQL would compile it, which takes longer than to run it.
+func fetchMany[T, TTx any](ctx context.Context, o *Outbox[TTx], columns func(*T) []any, statement string, args ...any) ([]T, error) {
+	if o.database.patience == "" {
+		return fetch(ctx, o.database, columns, statement, args...)
+	}
+	var all []T
+	err := o.inTx(ctx, func(tx riverdriver.ExecutorTx) error {
+		found, err := o.database.queryIn(ctx, o.database.driver.UnwrapTx(tx), o.database.spell.Replace(statement), args...)
+		all, err = collect(found, err, columns)
+		return err
+	})
+	return all, err
 }
 
 // collect reads all rows, to the last also after an error. columns returns where the columns of a row go.

@@ -1,17 +1,18 @@
 package messagingriver
 
 import (
+	"math"
 	"sync"
 	"time"
 )
 
-// flow counts the messages of a channel that were claimed and have not begun, and those that began in the last second. It has a
-// worker claim no more than can begin soon, so that an urgent message has few others before it, and a kill costs few.
+// flow counts the messages of a channel that were claimed and have not begun, and those that began in about the last second. It has
+// a worker claim no more than can begin soon, so that an urgent message has few others before it, and a kill costs few.
 type flow struct {
 	mu    sync.Mutex
 	held  int
-	begun [8]int // in each eighth of the last second
-	last  int    // the eighth that was counted last
+	begun float64       // each counts less as time goes by
+	at    time.Duration // when begun was right, as uptime
 }
 
 // room returns how many messages may be claimed: a quarter of those that began in the last second, but one at least, without
@@ -19,21 +20,14 @@ type flow struct {
 func (f *flow) room() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.turn()
-	sum := 0
-	for _, n := range f.begun {
-		sum += n
-	}
-	return max(1, sum/4) - f.held
+	f.count(0)
+	return max(1, int(f.begun/4)) - f.held
 }
 
-// turn forgets what is older than a second.
-func (f *flow) turn() {
-	now := int(uptime() / (time.Second / 8))
-	for i := max(f.last+1, now-7); i <= now; i++ {
-		f.begun[i%8] = 0
-	}
-	f.last = max(f.last, now)
+// count adds messages that have begun.
+func (f *flow) count(n float64) {
+	now := uptime()
+	f.begun, f.at = n+f.begun*math.Exp(-(now-f.at).Seconds()), now
 }
 
 // hold counts messages that were claimed. Each calls begins or ends once.
@@ -46,7 +40,6 @@ func (f *flow) hold(n int) {
 func (f *flow) begins() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.turn()
 	f.held--
-	f.begun[f.last%8]++
+	f.count(1)
 }

@@ -23,21 +23,16 @@ import (
 // The states are waiting, sending, unknown and parked. Unregister the registration before the database is closed.
 func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {
 	var errs error
-	number := func(name, unit, description string) metric.Int64ObservableGauge {
-		gauge, err := meter.Int64ObservableGauge("messaging.outbox."+name, metric.WithUnit(unit), metric.WithDescription(description))
+	gauge := func(name, unit, description string) metric.Float64ObservableGauge {
+		made, err := meter.Float64ObservableGauge("messaging.outbox."+name, metric.WithUnit(unit), metric.WithDescription(description))
 		errs = errors.Join(errs, err)
-		return gauge
+		return made
 	}
-	fraction := func(name, unit, description string) metric.Float64ObservableGauge {
-		gauge, err := meter.Float64ObservableGauge("messaging.outbox."+name, metric.WithUnit(unit), metric.WithDescription(description))
-		errs = errors.Join(errs, err)
-		return gauge
-	}
-	messages := number("messages", "{message}", "Number of messages in the outbox that are not final.")
-	age := fraction("oldest.age", "s", "Age of the oldest message in a state, since it could have been sent.")
-	paused := number("paused", "{channel}", "1 while a channel is paused, otherwise 0.")
-	breaker := number("breaker.open", "{breaker}", "1 while the shared circuit breaker is open, otherwise 0.")
-	rate := fraction("rate", "{message}", "Messages a second of all processes together; 0 is no limit.")
+	messages := gauge("messages", "{message}", "Number of messages in the outbox that are not final.")
+	age := gauge("oldest.age", "s", "Age of the oldest message in a state, since it could have been sent.")
+	paused := gauge("paused", "{channel}", "1 while a channel is paused, otherwise 0.")
+	breaker := gauge("breaker.open", "{breaker}", "1 while the shared circuit breaker is open, otherwise 0.")
+	rate := gauge("rate", "{message}", "Messages a second of all processes together; 0 is no limit.")
 	if errs != nil {
 		return nil, errs
 	}
@@ -58,15 +53,15 @@ func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {
 		observer.ObserveFloat64(rate, status.Rate)
 		for _, channel := range status.Channels {
 			name := attribute.String("messaging.destination.name", channel.Channel)
-			observer.ObserveInt64(paused, oneIf(channel.Paused), metric.WithAttributes(name))
-			observer.ObserveInt64(breaker, oneIf(channel.Breaker != ""), metric.WithAttributes(name))
+			observer.ObserveFloat64(paused, oneIf(channel.Paused), metric.WithAttributes(name))
+			observer.ObserveFloat64(breaker, oneIf(channel.Breaker != ""), metric.WithAttributes(name))
 			counts := map[State]StateCount{}
 			for _, count := range channel.States {
 				counts[count.State] = count
 			}
 			for _, state := range open { // also those of which there are none, so that an alert ends
 				with := metric.WithAttributes(name, attribute.String("messaging.outbox.state", string(state)))
-				observer.ObserveInt64(messages, int64(counts[state].Messages), with)
+				observer.ObserveFloat64(messages, float64(counts[state].Messages), with)
 				observer.ObserveFloat64(age, counts[state].Oldest.Seconds(), with)
 			}
 		}
@@ -74,7 +69,7 @@ func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {
 	}, messages, age, paused, breaker, rate)
 }
 
-func oneIf(on bool) int64 {
+func oneIf(on bool) float64 {
 	if on {
 		return 1
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,13 +11,6 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivermigrate"
 )
-
-// part is a table, a sequence or an index.
-type part struct {
-	Name string `json:"name"`
-
-	create string
-}
 
 const indexes = `
 	messaging_outbox_next (channel, priority, due_at) WHERE state = 'waiting';
@@ -62,27 +54,26 @@ func tables() []string {
 	}
 }
 
-// schema returns the parts of the schema, in the order in which they are created.
-func schema(postgres bool) (parts []part) {
+// schema returns the statements that create tables, a sequence and indexes, in their order.
+func schema(postgres bool) (statements []string) {
 	for _, table := range tables() {
-		name, _, _ := strings.Cut(table, " ")
-		parts = append(parts, part{name, "CREATE TABLE IF NOT EXISTS " + table})
+		statements = append(statements, "CREATE TABLE IF NOT EXISTS "+table)
 	}
 	if postgres {
-		parts = append(parts, part{"messaging_outbox_seq", "CREATE SEQUENCE IF NOT EXISTS messaging_outbox_seq"})
+		statements = append(statements, "CREATE SEQUENCE IF NOT EXISTS messaging_outbox_seq")
 	}
 	for index := range strings.SplitSeq(indexes, ";") {
-		name, on, _ := strings.Cut(strings.TrimSpace(index), " ")
-		parts = append(parts, part{name, "CREATE INDEX CONCURRENTLY " + name + " ON messaging_outbox " + on})
+		statements = append(statements, "CREATE INDEX CONCURRENTLY "+strings.Replace(strings.TrimSpace(index), " ", " ON messaging_outbox ", 1))
 	}
-	return parts
+	return statements
 }
 
 // Migrate creates or updates River's tables and the outbox's. Call it in one process at a time, before processes of the new
 // version start. Those of the version before can go on working meanwhile.
 //
 // If there is nothing to do, Migrate takes no lock. On PostgreSQL it creates indexes concurrently. It waits two seconds at a time
-// for a lock, so that it holds up nobody for longer, tries again for half a minute, and then returns an error.
+// for a lock, so that it holds up nobody for longer, and half a minute in all. As long it waits for older transactions before it
+// builds an index. Then it returns an error, and can be called again.
 func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	migrator, err := rivermigrate.New(o.database.driver, nil)
 	if err != nil {
@@ -90,20 +81,24 @@ func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	}
 	for began := time.Now(); ; {
 		done, err := o.migrateOnce(ctx, migrator)
-		locked, ok := errors.AsType[*pgconn.PgError](err)
+		refusal, ok := errors.AsType[*pgconn.PgError](err)
+		isLocked := ok && refusal.Code == "55P03" // lock_not_available
 		switch {
 		case err == nil && done:
 			return nil
-		case err == nil:
+		case err == nil, isLocked && time.Since(began) < patience:
 			continue
-		case !ok || locked.Code != "55P03": // lock_not_available
-			return fmt.Errorf("messagingriver: %w", err)
-		case time.Since(began) > 30*time.Second:
-			return fmt.Errorf("messagingriver: Migrate got no lock on the tables in 30s, and changed nothing since; "+
-				"end the transactions that are open for long, and call it again: %w", err)
+		case isLocked, errors.Is(err, errHeld):
+			err = fmt.Errorf("Migrate waited %v, and gave up; end the transactions that are open for long, and call it again: %w", patience, err)
 		}
+		return fmt.Errorf("messagingriver: %w", err)
 	}
 }
+
+// patience is for how long Migrate waits for others.
+const patience = 30 * time.Second
+
+var errHeld = errors.New("older transactions hold the tables")
 
 // migrateOnce makes one change, and reports whether none is left.
 func (o *Outbox[TTx]) migrateOnce(ctx context.Context, migrator *rivermigrate.Migrator[TTx]) (bool, error) {
@@ -118,21 +113,54 @@ func (o *Outbox[TTx]) migrateOnce(ctx context.Context, migrator *rivermigrate.Mi
 			return err
 		})
 	}
-	parts := schema(o.database.patience != "")
-	missing, err := fetch(ctx, o.database, func(name *string) []any { return []any{name} }, o.database.missing, list[part](parts))
-	if err != nil || len(missing) == 0 {
-		return err == nil, err
-	}
-	next := parts[slices.IndexFunc(parts, func(p part) bool { return slices.Contains(missing, p.Name) })]
-	statement := o.database.spell.Replace(next.create)
-	if strings.Contains(statement, "CONCURRENTLY") { // which no transaction can do
-		executor := o.database.driver.GetExecutor()
-		if err = executor.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+next.Name); err == nil {
-			err = executor.Exec(ctx, statement)
+	for _, statement := range schema(o.database.patience != "") {
+		name, _, _ := strings.Cut(statement[strings.Index(statement, "messaging_"):]+" ", " ")
+		missing, err := o.database.keys(ctx, o.database.missing, name)
+		if err != nil {
+			return false, err
 		}
-		return false, err
+		if len(missing) == 0 {
+			continue
+		}
+		statement = o.database.spell.Replace(statement)
+		if strings.Contains(statement, "CONCURRENTLY") { // which no transaction can do
+			return false, o.concurrently(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+name, statement)
+		}
+		return false, o.inTx(ctx, func(tx riverdriver.ExecutorTx) error { return tx.Exec(ctx, statement) })
 	}
-	return false, o.inTx(ctx, func(tx riverdriver.ExecutorTx) error { return tx.Exec(ctx, statement) })
+	return true, nil
+}
+
+// concurrently runs statements that wait for older transactions, which no lock_timeout of a transaction can bound. To build may take
+// its time. What is cut off leaves an index that is invalid, and missing to the next call.
+func (o *Outbox[TTx]) concurrently(ctx context.Context, statements ...string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan error)
+	go func() {
+		var err error
+		for _, statement := range statements {
+			if err == nil {
+				err = o.database.driver.GetExecutor().Exec(ctx, statement)
+			}
+		}
+		done <- err
+	}()
+	for waits := time.Now(); ; {
+		select {
+		case err := <-done:
+			return errors.Join(context.Cause(ctx), err)
+		case <-time.After(time.Second):
+		}
+		building, err := o.database.keys(ctx, `SELECT phase, '' FROM pg_stat_progress_create_index
+			WHERE relid = to_regclass('messaging_outbox') AND phase NOT LIKE 'waiting%'`)
+		if err != nil || len(building) > 0 {
+			waits = time.Now()
+		}
+		if time.Since(waits) > patience {
+			cancel(errHeld)
+		}
+	}
 }
 
 // inTx runs a function in a transaction that waits for no lock for long, and commits it unless the function fails.

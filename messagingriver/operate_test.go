@@ -290,6 +290,38 @@ func TestMigrateHarmsNobody(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
+// TestMigrateGivesUp: an index waits for older transactions, and not for ever. Sending goes on.
+func TestMigrateGivesUp(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("OUTBOX_POSTGRES") == "" {
+		return // SQLite has one writer
+	}
+	_, client := connected(t)
+	r := postgresRig(t, client, quick())
+	defer r.start(t)()
+	require.NoError(t, r.exec(t.Context(), "DROP INDEX messaging_outbox_due"))
+	tx, err := r.pool().BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = tx.ExecContext(t.Context(), "UPDATE messaging_outbox SET problem = ''")
+	require.NoError(t, err)
+	isValid := func() (valid bool) {
+		require.NoError(t, r.pool().QueryRowContext(t.Context(),
+			"SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('messaging_outbox_due')").Scan(&valid))
+		return valid
+	}
+	began := time.Now()
+	done := make(chan error)
+	go func() { done <- r.Migrate(t.Context()) }()
+	insert(t, r, smsMessage("a"))
+	becomes(t, r, smsKey("a"), messagingriver.Accepted)
+	require.ErrorContains(t, <-done, "end the transactions that are open for long, and call it again")
+	assert.InDelta(t, 32, time.Since(began).Seconds(), 4)
+	assert.False(t, isValid())
+	require.NoError(t, tx.Rollback())
+	require.NoError(t, r.Migrate(t.Context()))
+	assert.True(t, isValid())
+}
+
 // TestMaintenanceHoldsUpNoLookup: beside 200,000 rows whose time is over, an SMS that is listed is settled within seconds.
 func TestMaintenanceHoldsUpNoLookup(t *testing.T) {
 	t.Parallel()

@@ -74,16 +74,7 @@ type Options struct {
 // queue is the River queue for all jobs of the outbox.
 const queue = "messaging"
 
-// knownChannels returns the list of channels as SQL.
-func knownChannels() string {
-	var names []string
-	for _, c := range messaging.Channels() {
-		names = append(names, "'"+c.String()+"'")
-	}
-	return "(" + strings.Join(names, ", ") + ")"
-}
-
-// NewPostgres returns an outbox in a PostgreSQL database.
+// NewPostgres returns an outbox in a PostgreSQL database. Behind pgbouncer in transaction mode the pool needs pgx.QueryExecModeExec.
 func NewPostgres(pool *pgxpool.Pool, client *messaging.Client, options Options) (*Outbox[pgx.Tx], error) {
 	return newOutbox(postgres(pool), pool == nil, client, options)
 }
@@ -167,8 +158,8 @@ func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 		&river.PeriodicJobOpts{RunOnStart: true},
 	))
 	return errors.Join(
-		river.AddWorkerSafely(config.Workers, &sender[TTx]{outbox: o}),
-		river.AddWorkerSafely(config.Workers, &tender[TTx]{outbox: o}),
+		river.AddWorkerSafely(config.Workers, &worker[wake]{work: o.sendSome, timeout: 5 * o.options.SendTimeout}),
+		river.AddWorkerSafely(config.Workers, &worker[round]{work: o.tend, timeout: 5 * o.options.SendTimeout}),
 	)
 }
 
@@ -271,14 +262,7 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 			_, rows[i].Recipient = o.channels[key.Channel].envelope(message)
 		}
 	}
-	seq := "NULL"
-	if o.options.InOrder {
-		seq = "NEXT"
-	}
-	at := int64(0)
-	if !options.At.IsZero() {
-		at = max(0, options.At.UnixMilli())
-	}
+	at := max(0, options.At.UnixMilli()) // 0 also for none
 	found, err := o.database.queryIn(ctx, tx, o.database.spell.Replace(`
 		INSERT INTO messaging_outbox (channel, reference, state, attempt, message, problem, history, created_at, due_at, not_before,
 			expires_at, priority, max_attempts, campaign, recipient, seq)
@@ -286,20 +270,15 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 			CASE WHEN NOT EXISTS (SELECT 1 FROM messaging_pause WHERE kind = 'campaign' AND name = CAST($6 AS TEXT))
 				THEN LATER(CAST($2 AS BIGINT), CLOCK) END,
 			CAST($2 AS BIGINT), CASE WHEN CAST($3 AS BIGINT) > 0 THEN LATER(CAST($2 AS BIGINT), CLOCK) + CAST($3 AS BIGINT) END,
-			CAST($4 AS BIGINT), CAST($5 AS BIGINT), NULLIF(CAST($6 AS TEXT), ''), value->>'recipient', `+seq+`
+			CAST($4 AS BIGINT), CAST($5 AS BIGINT), NULLIF(CAST($6 AS TEXT), ''), value->>'recipient',
+			CASE WHEN value->>'recipient' IS NOT NULL THEN NEXT END
 		FROM ROWS WHERE true
 		ON CONFLICT DO NOTHING
 		RETURNING channel, reference`),
 		rows, at, options.Expire.Milliseconds(), options.Priority, options.MaxAttempts, options.Campaign)
 	added, err := collect(found, err, keyColumns)
 	if err == nil && len(added) > 0 {
-		var jobs []river.InsertManyParams
-		for _, name := range o.names() {
-			if slices.ContainsFunc(added, func(key Key) bool { return key.Channel == name }) {
-				jobs = append(jobs, jobFor(name))
-			}
-		}
-		_, err = o.river.InsertManyFastTx(ctx, tx, jobs)
+		_, err = o.river.InsertManyFastTx(ctx, tx, jobsFor(added...))
 	}
 	return len(added), err
 }
@@ -322,7 +301,7 @@ func (o *Outbox[TTx]) check(message messaging.Message) (Key, error) {
 		return Key{name, reference}, nil
 	}
 	return Key{}, fmt.Errorf("messagingriver: got %T; want a Message of one of the packages %s",
-		message, strings.Join(slices.Sorted(maps.Keys(o.channels)), ", "))
+		message, strings.Join(o.names(), ", "))
 }
 
 // channel is what the outbox does with the messages of one channel.
@@ -379,3 +358,6 @@ func channelOf[M messaging.Message](of messaging.Channel, service service[M], en
 
 // names returns the channels, sorted.
 func (o *Outbox[TTx]) names() []string { return slices.Sorted(maps.Keys(o.channels)) }
+
+// known returns the channels as SQL.
+func (o *Outbox[TTx]) known() string { return "('" + strings.Join(o.names(), "', '") + "')" }

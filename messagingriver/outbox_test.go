@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,7 +179,12 @@ func TestInsertRejects(t *testing.T) {
 			})
 		}
 		_, err := r.insert(t.Context(), false, nil)
-		require.EqualError(t, err, "messagingriver: got <nil>; want a Message of one of the packages chatapp1, chatapp2, sms")
+		var packages []string
+		for _, channel := range messaging.Channels() {
+			packages = append(packages, channel.String())
+		}
+		slices.Sort(packages)
+		require.EqualError(t, err, "messagingriver: got <nil>; want a Message of one of the packages "+strings.Join(packages, ", "))
 		_, err = r.insert(t.Context(), false, &sms.Message{})
 		require.ErrorContains(t, err, "got *sms.Message")
 		_, err = r.row(t.Context(), smsKey("valid"))

@@ -39,7 +39,7 @@ func (t turns) of(i int) time.Time {
 }
 
 // turns takes the next turns, for up to n of those messages that wait, and returns shortly before the first.
-func (o *Outbox[TTx]) turns(ctx context.Context, n int, waiting func() (int, error)) (turns, error) {
+func (o *Outbox[TTx]) turns(ctx context.Context, c channel, n int, probe bool) (turns, error) {
 	if err := o.rate.waiting.Acquire(ctx, 1); err != nil {
 		return turns{}, nil // the worker stops
 	}
@@ -47,17 +47,17 @@ func (o *Outbox[TTx]) turns(ctx context.Context, n int, waiting func() (int, err
 	if int64(uptime()) < o.rate.unlimited.Load() {
 		return turns{n: n}, nil
 	}
-	n, err := waiting() // a turn that nobody uses would be lost
-	if err != nil || n == 0 {
+	waiting, err := o.database.keys(ctx, o.next("", probe), n, c.channel.String()) // a turn that nobody uses would be lost
+	if err != nil || len(waiting) == 0 {
 		return turns{}, err
 	}
-	reserved, limited, err := o.reserve(ctx, n)
+	reserved, limited, err := o.reserve(ctx, len(waiting))
 	if err != nil {
 		return turns{}, err
 	}
 	if !limited {
 		o.rate.unlimited.Store(int64(uptime() + time.Second))
-		return turns{n: n}, nil
+		return turns{n: len(waiting)}, nil
 	}
 	if sleep(ctx, time.Until(reserved.first)-early) != nil {
 		return turns{}, nil

@@ -86,14 +86,7 @@ func (o *Outbox[TTx]) page(ctx context.Context, state State, after Key) ([]Recor
 
 // Show returns what is known of the messages with a reference ID: one for each channel that has it.
 func (o *Outbox[TTx]) Show(ctx context.Context, reference string) ([]Record, error) {
-	return o.records(ctx, "channel IN (SELECT value->>'channel' FROM ROWS) AND reference = $2", o.channelKeys(), reference)
-}
-
-func (o *Outbox[TTx]) channelKeys() (keys list[Key]) {
-	for _, name := range o.names() {
-		keys = append(keys, Key{Channel: name})
-	}
-	return keys
+	return o.records(ctx, "channel IN "+o.known()+" AND reference = $1", reference)
 }
 
 func (o *Outbox[TTx]) records(ctx context.Context, which string, args ...any) ([]Record, error) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
 	"golang.org/x/sync/errgroup"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -16,27 +15,12 @@ import (
 )
 
 // round is the periodic job for the outbox's own work.
-type round struct{}
+type round struct{ atOnce }
 
 func (round) Kind() string { return "messaging_tend" }
 
-// Hooks has rounds begin at once, whatever the clock of River's leader says.
-func (round) Hooks() []rivertype.Hook { return atOnce() }
-
-type tender[TTx any] struct {
-	river.WorkerDefaults[round]
-
-	outbox *Outbox[TTx]
-}
-
-// Timeout is longer than a round should take.
-func (t *tender[TTx]) Timeout(*river.Job[round]) time.Duration {
-	return 5 * t.outbox.options.SendTimeout
-}
-
-// Work does one round. Deleting what is old runs beside settling, and neither begins if that of the round before goes on.
-func (t *tender[TTx]) Work(ctx context.Context, _ *river.Job[round]) error {
-	o := t.outbox
+// tend does one round. Deleting what is old runs beside settling, and neither begins if that of the round before goes on.
+func (o *Outbox[TTx]) tend(ctx context.Context, _ *river.Job[round]) error {
 	var both errgroup.Group
 	if o.tending.TryLock() {
 		both.Go(func() error {
@@ -61,7 +45,7 @@ const batch = 1000
 // takeOver has the messages looked up that a dead worker had begun.
 func (o *Outbox[TTx]) takeOver(ctx context.Context) error {
 	return o.database.exec(ctx, `UPDATE messaging_outbox SET state = 'unknown', due_at = CLOCK
-		WHERE state = 'sending' AND channel IN `+knownChannels()+`
+		WHERE state = 'sending' AND channel IN `+o.known()+`
 			AND COALESCE(worker, '') NOT IN (SELECT worker FROM messaging_live WHERE seen_at > CLOCK - CAST($1 AS BIGINT))`,
 		lifetime.Milliseconds())
 }
@@ -75,7 +59,7 @@ func (o *Outbox[TTx]) settleDue(ctx context.Context) error {
 	for {
 		unknown, err := o.database.attempts(ctx, `
 			WITH batch AS MATERIALIZED (SELECT channel, reference FROM messaging_outbox
-				WHERE state IN ('sending', 'unknown') AND due_at <= CLOCK AND channel IN `+knownChannels()+` LIMIT $1 UNLOCKED)
+				WHERE state IN ('sending', 'unknown') AND due_at <= CLOCK AND channel IN `+o.known()+` LIMIT $1 UNLOCKED)
 			UPDATE messaging_outbox SET state = 'unknown', due_at = CLOCK + CAST($2 AS BIGINT)
 			WHERE state IN ('sending', 'unknown') AND `+inBatch,
 			4*lookups, (2 * o.options.SendTimeout).Milliseconds())

@@ -79,7 +79,7 @@ func (o *Outbox[TTx]) send(ctx context.Context, c channel, a *attempt, turn time
 	}
 	r := o.judge(a, receipt, err)
 	if r.State == Waiting {
-		blame := ctx.Err() == nil && wasTried(err) && !isAccount(err) && !errors.Is(err, messaging.ErrGuarded) && !o.inTrouble(c.channel)
+		blame := ctx.Err() == nil && wasTried(err) && !isAccount(err) && !errors.Is(err, messaging.ErrGuarded) && !o.client.Breaker(c.channel).Open
 		r = o.waits(a, err, retryAfter(err), blame)
 	}
 	if isAccount(err) && (r.State == Waiting || r.State == Refused) {
@@ -148,18 +148,21 @@ func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) re
 	}
 	r.Problem = problemOf(err)
 	_, invalid := errors.AsType[*messaging.ValidationError](err)
+	e, ok := errors.AsType[*messaging.Error](err)
+	named := ok && e.NamesMessage() // so that the service may have it although it refuses it
 	verdict := messaging.VerdictOf(err)
 	_, retryable := messaging.Retryable(err)
 	switch {
 	case errors.Is(err, errExpired):
 		r.State, r.Problem = Expired, errExpired.Error()
-	case retryable, verdict == messaging.NotSent && !invalid && !errors.Is(err, messaging.ErrGuarded), verdict == messaging.Refused && isAccount(err) && !namesMessage(err):
+	case retryable, verdict == messaging.NotSent && !invalid && !errors.Is(err, messaging.ErrGuarded), verdict == messaging.Refused && isAccount(err) && !named:
 		r.State = Waiting
 	case invalid, errors.Is(err, messaging.ErrGuarded), verdict == messaging.Refused && !errors.Is(err, messaging.ErrDuplicate):
 		r.State = Refused
 	case a.Channel == messaging.ChannelSMS.String():
 		r.State = Unknown // or the service has the message already
-		r.wait(o.round())
+		// One that is listed is settled after a round and a half at the latest.
+		r.wait(o.round() / 2)
 	default:
 		r.State = Parked // nothing lists the messages of the chat apps
 	}
@@ -182,10 +185,4 @@ func wasTried(err error) bool {
 // isAccount reports whether the service would refuse every other message too: wrong credentials, or no credit.
 func isAccount(err error) bool {
 	return errors.Is(err, messaging.ErrUnauthorized) || errors.Is(err, messaging.ErrInsufficientBalance)
-}
-
-// namesMessage reports whether a response that refuses a message names one: the service may have it.
-func namesMessage(err error) bool {
-	e, ok := errors.AsType[*messaging.Error](err)
-	return ok && e.NamesMessage()
 }

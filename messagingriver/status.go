@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -65,7 +64,8 @@ func (o *Outbox[TTx]) CampaignStatus(ctx context.Context, name string) (Status, 
 	return o.status(ctx, "campaign = $1", o.knowsCampaign(ctx, name), nil, name)
 }
 
-const openStates = "state IN ('waiting', 'sending', 'unknown', 'parked')"
+// openStates has each index of states serve a part.
+const openStates = "(state = 'waiting' OR state <> 'waiting' AND state IN ('sending', 'unknown', 'parked'))"
 
 // count is how many messages of a channel are in a state.
 type count struct {
@@ -82,7 +82,7 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string, err error, count
 	if err != nil {
 		return Status{}, err
 	}
-	open, err := fetch(ctx, o.database, countColumns, `
+	open, err := fetchMany(ctx, o, countColumns, `
 		SELECT channel, state, COUNT(*), SUM(CASE WHEN state = 'waiting' AND due_at <= CLOCK THEN 1 ELSE 0 END),
 			CLOCK - MIN(CASE WHEN not_before <= CLOCK THEN LATER(created_at, not_before) END)
 		FROM messaging_outbox WHERE `+where+" GROUP BY channel, state", args...)
@@ -90,17 +90,14 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string, err error, count
 		return Status{}, err
 	}
 	counts = append(counts, open...)
-	byName := map[string]*ChannelStatus{}
-	for _, name := range o.names() {
-		byName[name] = &ChannelStatus{Channel: name}
-	}
+	names := o.names()
 	for _, r := range counts {
-		if byName[r.channel] == nil {
-			byName[r.channel] = &ChannelStatus{Channel: r.channel}
+		if !slices.Contains(names, r.channel) {
+			names = append(names, r.channel)
 		}
-		oldest := time.Duration(max(0, r.oldest.Int64)) * time.Millisecond
-		byName[r.channel].States = append(byName[r.channel].States, StateCount{r.state, r.n, r.due, oldest})
 	}
+	slices.Sort(names)
+	slices.SortFunc(counts, func(a, b count) int { return slices.Index(States(), a.state) - slices.Index(States(), b.state) })
 	type trouble struct {
 		channel, cause string
 		account        bool
@@ -113,7 +110,14 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string, err error, count
 		return Status{}, err
 	}
 	var status Status
-	for name, channel := range byName {
+	for _, name := range names {
+		channel := ChannelStatus{Channel: name}
+		for _, r := range counts {
+			if r.channel == name {
+				oldest := time.Duration(max(0, r.oldest.Int64)) * time.Millisecond
+				channel.States = append(channel.States, StateCount{r.state, r.n, r.due, oldest})
+			}
+		}
 		for _, t := range troubles {
 			switch {
 			case t.channel != name:
@@ -125,12 +129,8 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string, err error, count
 				channel.Breaker, channel.ProbeAt = t.cause, time.UnixMilli(t.probeAt)
 			}
 		}
-		slices.SortFunc(channel.States, func(a, b StateCount) int {
-			return slices.Index(States(), a.State) - slices.Index(States(), b.State)
-		})
-		status.Channels = append(status.Channels, *channel)
+		status.Channels = append(status.Channels, channel)
 	}
-	slices.SortFunc(status.Channels, func(a, b ChannelStatus) int { return strings.Compare(a.Channel, b.Channel) })
 	_, err = fetch(ctx, o.database, func(*struct{}) []any { return []any{&status.Rate, &status.Workers, &status.LastMinute} }, `
 		SELECT COALESCE(rate, (SELECT MAX(rate) FROM messaging_live WHERE seen_at > CLOCK - CAST($2 AS BIGINT)), CAST($1 AS DOUBLE PRECISION)),
 			(SELECT COUNT(*) FROM messaging_live WHERE seen_at > CLOCK - CAST($2 AS BIGINT)),

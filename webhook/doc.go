@@ -22,7 +22,7 @@
 // Return nil once the event is safe, in a database or a queue, and do slow work afterwards: services wait for 5 to 30 seconds. The
 // service gets a 200 response. Return an error only if calling again can help: the response is then 500, or 503 with Retry-After for
 // [ErrRetryLater]. A request that cannot be an event gets a 4xx response and does not reach your function. The body of a response is
-// always empty, since some gateways send it back to the sender as a message.
+// empty unless the contract has a reply, since some gateways send it back to the sender as a message.
 //
 // The context of your function does not end when the caller hangs up, so that work under way can finish. It ends after
 // WithHandlerTimeout, and when the base context of the server (http.Server.BaseContext) ends with a cause, such as one of

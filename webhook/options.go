@@ -35,7 +35,7 @@ func WithSecret(parameter string, secrets ...string) Option {
 }
 
 // WithPathSecret requires one of the secrets as the path value of that name: the pattern /hooks/{key}/sms of http.ServeMux
-// has the path value key, see [http.Request.PathValue]. A wrong secret is always answered with 404, before anything else is
+// has the path value key, see [http.Request.PathValue]. A wrong secret always gets a 404 response, before anything else is
 // checked. DeliveryURL replaces {name} in the path.
 //
 // Choose secrets of letters and digits, since routers differ in how they treat an escaped slash.

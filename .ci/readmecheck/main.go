@@ -339,7 +339,7 @@ func compilable(file string, b block, module string) (string, error) {
 
 var (
 	sending  = regexp.MustCompile(`client\.\w+\.Send(Once|All)?\(`)
-	handling = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(SMS|ChatApp1|ChatApp2|Delivery)\(`)
+	handling = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(\w+)\(func\(`)
 )
 
 // running returns the line of a fragment for the test, or "" if it neither sends nor handles. Those on a database are run by the tests of

@@ -1,18 +1,17 @@
-// Command campaign sends an SMS to each recipient of a CSV file, once, however often it is killed and started again. Who writes STOP
-// gets none. It ends when all are sent, and writes what became of them to results.csv. The folder of its argument has recipients.csv,
+// Command campaign sends an SMS to each recipient of a CSV file, once, however often it is killed and started again. Those who wrote
+// STOP get none. It ends when all are sent, and writes what became of them to results.csv. The folder of its argument has recipients.csv,
 // with the columns number and text. Without an argument it sends one SMS to a test server.
 package main
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"log"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -34,7 +33,7 @@ func main() {
 	if len(os.Args) == 1 { // show it on a test server
 		service := messagingtest.Start()
 		folder, _ = os.MkdirTemp("", "campaign")
-		_ = os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte("number,text\n+639171234567,Spring sale\n"), 0o600)
+		_ = os.WriteFile(folder+"/recipients.csv", []byte("number,text\n+639171234567,Spring sale\n"), 0o600)
 		_ = os.Setenv("MESSAGING_BASE_URL", service.URL)
 		_ = os.Setenv("MESSAGING_TOKEN", service.Token)
 		_ = os.Setenv("CAMPAIGN_SECRET", "secret")
@@ -54,24 +53,23 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 	book, bookErr := conversations.New(ctx, db, conversations.Options{})
 	client, clientErr := messaging.NewClientFromEnv(messaging.WithGuard(func(ctx context.Context, m messaging.Outgoing) error {
 		reason := book.Allow(ctx, conversations.Outbound{Channel: m.Channel.String(), From: m.From, To: m.To})
-		if reason != nil && !errors.Is(reason, conversations.ErrOptedOut) {
-			reason = errors.Join(reason, messaging.RetryLater(time.Second)) // the database was away
+		if reason == nil || errors.Is(reason, conversations.ErrOptedOut) {
+			return reason
 		}
-		return reason
+		return errors.Join(reason, messaging.RetryLater(time.Second)) // the database was away
 	}))
 	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", os.Getenv("CAMPAIGN_SECRET")))
 	outbox, outboxErr := messagingriver.NewSQLite(db, client, options)
 	if err = errors.Join(bookErr, clientErr, hooksErr, outboxErr); err != nil {
 		return err
 	}
-	server := &http.Server{Addr: os.Getenv("CAMPAIGN_ADDRESS"), ReadHeaderTimeout: time.Second, Handler: hooks.SMS(
-		func(ctx context.Context, m webhook.SMSMessage) error {
-			return book.Note(ctx, nil, conversations.Inbound{Channel: "sms", From: m.From, To: m.To, Text: m.Text, At: m.ReceivedAt})
-		})}
-	go func() { log.Println(server.ListenAndServe()) }()
-	defer server.Close() //nolint:errcheck // the program ends
+	handler := hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
+		return book.Note(ctx, nil, conversations.Inbound{Channel: "sms", From: m.From, To: m.To, Text: m.Text, At: m.ReceivedAt})
+	})
+	server := &http.Server{Addr: os.Getenv("CAMPAIGN_ADDRESS"), ReadHeaderTimeout: time.Second, Handler: handler}
+	go func() { log.Println(server.ListenAndServe()) }() // until the program ends
 	config := &river.Config{}
-	err = errors.Join(outbox.Migrate(ctx), outbox.AddTo(config), load(ctx, filepath.Join(folder, "recipients.csv"), db, outbox))
+	err = errors.Join(outbox.Migrate(ctx), outbox.AddTo(config), load(ctx, folder+"/recipients.csv", db, outbox))
 	worker, workerErr := river.NewClient(riversqlite.New(db), config)
 	if err = errors.Join(err, workerErr); err != nil {
 		return err
@@ -79,20 +77,16 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 	err = worker.Start(ctx)
 	for open := -1; open != 0 && err == nil; time.Sleep(time.Second) {
 		err = db.QueryRowContext(ctx, "SELECT COUNT(*) FROM messaging_outbox WHERE state IN ('waiting', 'sending', 'unknown')").Scan(&open)
-		fmt.Println(open, "left")
+		log.Println(open, "left")
 	}
-	return errors.Join(err, worker.Stop(ctx), results(ctx, filepath.Join(folder, "results.csv"), db))
+	return errors.Join(err, worker.Stop(ctx), results(ctx, folder+"/results.csv", db))
 }
 
 // load enqueues the messages of a file that are not known yet: the reference ID tells.
 func load(ctx context.Context, path string, db *sql.DB, outbox *messagingriver.Outbox[*sql.Tx]) error {
-	file, err := os.Open(path) //nolint:gosec // the user names it
-	if err != nil {
-		return err
-	}
-	defer file.Close() //nolint:errcheck // read, or written as a whole before
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil || len(rows) == 0 {
+	file, err := os.ReadFile(path) //nolint:gosec // the user names it
+	rows, csvErr := csv.NewReader(bytes.NewReader(file)).ReadAll()
+	if err = errors.Join(err, csvErr); err != nil || len(rows) == 0 {
 		return err
 	}
 	var messages []messaging.Message
@@ -103,12 +97,11 @@ func load(ctx context.Context, path string, db *sql.DB, outbox *messagingriver.O
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // nothing after the commit
 	options := messagingriver.InsertOptions{Campaign: name, Priority: messagingriver.Bulk, Expire: 24 * time.Hour}
-	if _, err = outbox.InsertMany(ctx, tx, messages, options); err == nil {
-		err = tx.Commit()
+	if _, err = outbox.InsertMany(ctx, tx, messages, options); err != nil {
+		return errors.Join(err, tx.Rollback())
 	}
-	return err
+	return tx.Commit()
 }
 
 // results writes what became of each message.
@@ -117,14 +110,10 @@ func results(ctx context.Context, path string, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close()           //nolint:errcheck // rows.Err says it
-	file, err := os.Create(path) //nolint:gosec // the user names it
-	if err != nil {
-		return err
-	}
-	defer file.Close() //nolint:errcheck // read, or written as a whole before
+	defer rows.Close() //nolint:errcheck // rows.Err says it
+	var file bytes.Buffer
 	for reference, state, problem := "", "", ""; err == nil && rows.Next(); {
-		err = errors.Join(rows.Scan(&reference, &state, &problem), csv.NewWriter(file).WriteAll([][]string{{reference, state, problem}}))
+		err = errors.Join(rows.Scan(&reference, &state, &problem), csv.NewWriter(&file).WriteAll([][]string{{reference, state, problem}}))
 	}
-	return errors.Join(err, rows.Err())
+	return errors.Join(err, rows.Err(), os.WriteFile(path, file.Bytes(), 0o600)) //nolint:gosec // the user names it
 }

@@ -1,5 +1,5 @@
-// Command otp sends one-time codes to people who wait for them, by SMS or else over chat app 1. A send gets three seconds. An SMS whose
-// response does not come in time is looked up in the background. A test server plays the service, so it needs no account.
+// Command otp sends one-time codes to people who wait for them, by SMS, or over chat app 1 if no SMS went out. A send gets three seconds.
+// An SMS whose response does not come in time is looked up in the background. A test server plays the service, so it needs no account.
 package main
 
 import (

@@ -55,11 +55,19 @@ func (s *Send) Decode(body []byte) (Response, error) {
 // decodeAll reads a response, and each element of a list by itself: elements that agree are the parts of a long text. left is how many
 // bytes may be read. It reports whether an element of a list has anything that the contract reads.
 func (s *Send) decodeAll(body []byte, of *list, left *int) (r Response, says bool, err error) {
-	const mostParts = 255
 	if *left -= len(body); *left < 0 {
 		return Response{Contradiction: several, Doubt: several}, true, nil
 	}
 	r, lists, says, err := s.decode(body, of)
+	if len(lists) > 0 {
+		err = s.decodeElements(&r, body, lists, left)
+	}
+	return r, says, err
+}
+
+// decodeElements reads each element of the lists in a response, which r is what was read of as a whole.
+func (s *Send) decodeElements(r *Response, body []byte, lists []list, left *int) (err error) {
+	const mostParts = 255
 	for _, l := range lists {
 		most := min(mostParts, *left/len(body))
 		elements, isAny := splitList(withoutMark(body), l.path, most+1), false
@@ -67,7 +75,7 @@ func (s *Send) decodeAll(body []byte, of *list, left *int) (r Response, says boo
 		for i := range all {
 			var inThis bool
 			if all[i], inThis, err = s.decodeAll(elements[i], &l, left); err != nil {
-				return r, says, err
+				return err
 			}
 			isAny = isAny || inThis
 		}
@@ -88,7 +96,7 @@ func (s *Send) decodeAll(body []byte, of *list, left *int) (r Response, says boo
 			r.Recipients = append(r.Recipients, one.Recipients...)
 		}
 	}
-	return r, says, err
+	return nil
 }
 
 func isAll(all []Response, is func(Response) bool) bool {

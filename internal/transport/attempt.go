@@ -26,7 +26,7 @@ func (c *call) attempt(carrier *http.Request) {
 	ctx := &own.limited
 	ctx.begin(c.ctx, began.Add(c.transport.Timeout))
 	defer ctx.stop()
-	own.hooks = c.evidence.trace(ctx.end, c.transport.OwnBase)
+	c.evidence.trace(&own.hooks, ctx.end, c.transport.OwnBase)
 	observed, end := c.request.Observe.begin(ctx, Attempt, c.outcome.Attempts+1)
 	out := own.request.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
 	c.evidence.reset()
@@ -80,7 +80,7 @@ func (c *call) prepare(ctx context.Context, carrier *http.Request) error {
 // round tripper can change the next one.
 func (c *call) newRequest(own *ownParts) {
 	r, out := &c.request, &own.request
-	out.URL, out.Host, out.Header = &own.url, own.url.Host, maps.Clone(out.Header)
+	out.URL, out.Host, out.Header = &own.url, own.url.Host, maps.Clone(r.Header)
 	if r.Read {
 		out.Header["Cache-Control"] = []string{"no-cache"}
 	}

@@ -41,11 +41,9 @@ type callKey struct{}
 func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) } //nolint:forcetypeassert // Do has put it there
 
 // Do performs a call.
-func (t *Transport) Do(ctx context.Context, r Request) Outcome {
-	c := &call{
-		transport: t, request: r, waiter: waiter{recipient: r.Recipient},
-		passed: [2]passed{{breaker: r.Breakers.Service}, {breaker: r.Breakers.Account}},
-	}
+func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
+	c := &call{transport: t, request: r}
+	c.recipient, c.passed[0].breaker, c.passed[1].breaker = r.Recipient, r.Breakers.Service, r.Breakers.Account
 	if r.Doubt != nil {
 		defer func() { *r.Doubt = c.sending && c.evidence.written(c.outcome.Err) }()
 	}
@@ -58,7 +56,8 @@ func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 		waits = context.WithValue(r.Slot.of.waits, callKey{}, c)
 	}
 	t.once.Do(func() { t.loop = t.newLoop() })
-	carrier := http.Request{Method: r.Method, URL: r.URL, Header: r.Header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	carrier := &http.Request{Method: r.Method, URL: r.URL, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	carrier.Header = http.Header{}                 // each attempt has its own
 	c.carrier.Request = carrier.WithContext(waits) //nolint:contextcheck // that of the SendAll
 	_, err := t.loop.Do(&c.carrier)                //nolint:bodyclose // attempt has read and closed it
 	o := &c.outcome
@@ -69,5 +68,5 @@ func (t *Transport) Do(ctx context.Context, r Request) Outcome {
 	if o.Attempts == 0 {
 		o.Err, o.Interrupted = withoutURL(err), nil
 	}
-	return *o
+	return o
 }

@@ -22,20 +22,17 @@ const maxConnections = 8
 
 var errSentBack = &namedError{text: "the server sent the request back each time that the HTTP client repeated it"}
 
-// trace returns the hooks of an attempt, which stop ends.
-func (e *evidence) trace(stop context.CancelCauseFunc, ownBase bool) httptrace.ClientTrace {
-	hooks := httptrace.ClientTrace{
-		GetConn: func(string) {
-			if e.connections.Add(1) > maxConnections {
-				stop(nil)
-			}
-		},
-		WroteHeaders: func() { e.wroteHeaders.Store(true) },
+// trace sets the hooks of an attempt, which stop ends.
+func (e *evidence) trace(hooks *httptrace.ClientTrace, stop context.CancelCauseFunc, ownBase bool) {
+	hooks.GetConn = func(string) {
+		if e.connections.Add(1) > maxConnections {
+			stop(nil)
+		}
 	}
+	hooks.WroteHeaders = func() { e.wroteHeaders.Store(true) }
 	if ownBase {
 		hooks.GotConn = established
 	}
-	return hooks
 }
 
 func (e *evidence) reset() {

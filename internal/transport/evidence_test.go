@@ -48,7 +48,8 @@ func TestEvidenceWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var e evidence
-			trace := e.trace(func(error) {}, false)
+			var trace httptrace.ClientTrace
+			e.trace(&trace, func(error) {}, false)
 			for range tc.connections {
 				trace.GetConn("api.example.com:443")
 			}
@@ -62,7 +63,8 @@ func TestEvidenceWritten(t *testing.T) {
 
 func TestEvidenceReset(t *testing.T) {
 	var e evidence
-	trace := e.trace(func(error) {}, false)
+	var trace httptrace.ClientTrace
+	e.trace(&trace, func(error) {}, false)
 	trace.GetConn("")
 	trace.WroteHeaders()
 	e.reset()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ type fragment struct {
 	page     string // and line
 	run      func() error
 	sends    bool
-	handlers map[string]string // by path, the callback: SMS, ChatApp1, ChatApp2 or Delivery
+	handlers map[string]string // by path, the method of the receiver, such as ChatApp1
 }
 
 // TestGuides runs each send and each handler of a page while the service loses a response, cuts one, or refuses a request. A queue calls a send again
@@ -119,10 +120,7 @@ func deliver(t *testing.T, kind, path string) {
 	case "Delivery":
 		event = messagingtest.DeliveryReport{ID: "msg-17", ReferenceID: "order-17", To: "639171234567", Status: "delivered"}
 	default:
-		channel := messagingtest.ChannelChatApp1
-		if kind == "ChatApp2" {
-			channel = messagingtest.ChannelChatApp2
-		}
+		channel := messagingtest.Channel(strings.ToLower(kind))
 		event = messagingtest.InboundChatApp{Channel: channel, ID: "in-17", From: "639171234567", To: "channel-1", Kind: "text", Text: "Hello"}
 	}
 	target := server.URL + path + "?key=" + secret

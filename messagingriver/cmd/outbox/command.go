@@ -37,7 +37,10 @@ type operator struct {
 func command(getenv func(string) string) *cobra.Command {
 	op := &operator{getenv: getenv}
 	root := &cobra.Command{
-		Use: "outbox", Short: "Operate an outbox of messages in PostgreSQL or SQLite", SilenceErrors: true, SilenceUsage: true,
+		Use: "outbox", SilenceErrors: true, SilenceUsage: true, Long: `Operate an outbox of messages in PostgreSQL or SQLite.
+
+DATABASE_URL is postgres://… or the path of an SQLite file. MESSAGING_BASE_URL, MESSAGING_TOKEN and the other variables of
+messaging.NewClientFromEnv name the service. The exit status is 2 after an error, and 1 if audit or load finds something.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "write JSON")

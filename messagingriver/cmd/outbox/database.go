@@ -77,9 +77,16 @@ func open(ctx context.Context, url string, create bool, client *messaging.Client
 }
 
 func openPostgres(ctx context.Context, url string, client *messaging.Client, options messagingriver.Options) (database, error) {
-	pool, err := pgxpool.New(ctx, url)
+	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, errors.New("DATABASE_URL cannot be read as a URL of PostgreSQL") // the error may repeat the password
+	}
+	if isPooled(ctx, config.ConnConfig) { // statements that were prepared are on another connection
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
 	}
 	of, err := messagingriver.NewPostgres(pool, client, options)
 	if err != nil {
@@ -91,6 +98,18 @@ func openPostgres(ctx context.Context, url string, client *messaging.Client, opt
 		return tx, func() error { return tx.Commit(ctx) }, func() error { return tx.Rollback(context.WithoutCancel(ctx)) }, err
 	}
 	return outbox[pgx.Tx]{of, riverpgxv5.New(pool), begin, db, func() { _ = db.Close(); pool.Close() }}, nil
+}
+
+// isPooled reports whether a pooler such as pgbouncer is in between: it names a process other than the server's.
+func isPooled(ctx context.Context, config *pgx.ConnConfig) bool {
+	connection, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return false // the first statement says why
+	}
+	defer connection.Close(ctx) //nolint:errcheck // it only asked
+	var process uint32
+	err = connection.QueryRow(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeExec).Scan(&process)
+	return err == nil && process != connection.PgConn().PID()
 }
 
 func openSQLite(path string, create bool, client *messaging.Client, options messagingriver.Options) (database, error) {

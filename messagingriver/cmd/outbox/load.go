@@ -142,10 +142,10 @@ func enqueue(cmd *cobra.Command, db database, name string, in io.Reader, flags t
 	first := map[messagingriver.Key]int{} // the line of each message
 	var some batch
 	for {
-		message, terms, line, err := next()
+		message, its, line, err := next()
 		var options messagingriver.InsertOptions
 		if err == nil {
-			options, err = terms.over(flags)
+			options, err = its.over(flags)
 		}
 		if err != nil {
 			added := count.add(cmd.Context(), db, some)
@@ -210,8 +210,8 @@ func readLines(db database, in io.Reader) reader {
 			if strings.TrimSpace(lines.Text()) == "" {
 				continue
 			}
-			message, terms, err := decode(db, lines.Bytes())
-			return message, terms, n, err
+			message, its, err := decode(db, lines.Bytes())
+			return message, its, n, err
 		}
 		if lines.Err() != nil {
 			return nil, terms{}, n + 1, lines.Err()

@@ -11,9 +11,7 @@
 //	outbox rate N                     sets the rate of all workers
 //	outbox audit                      compares with what the service lists
 //
-// DATABASE_URL is postgres://… or the path of an SQLite file. The service is in the environment, as messaging.NewClientFromEnv
-// reads it. With --json each command writes JSON. An error is one line, and the exit status 2; audit ends with 1 if it finds
-// differences, and load if a file repeats a reference ID.
+// "outbox --help" lists the variables that it reads, and its exit statuses.
 package main
 
 import (

@@ -48,8 +48,7 @@ func serve(ctx context.Context, address string, db database) (stop func(), err e
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = server.Serve(listener) }()
 	return func() {
-		ctx := context.WithoutCancel(ctx)
-		_ = errors.Join(server.Close(), meters.Shutdown(ctx))
+		_ = errors.Join(server.Close(), meters.Shutdown(context.WithoutCancel(ctx)))
 	}, nil
 }
 

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -47,40 +47,32 @@ type Answer struct {
 	Longitude   string `json:"longitude,omitempty"`
 }
 
+// isTap reports whether an answer is of what a message offers.
+func (a Answer) isTap() bool {
+	return slices.Contains([]AnswerKind{AnswerButton, AnswerListRow, AnswerQuickReply, AnswerForm}, a.Kind)
+}
+
 // check returns what is wrong with an answer, or "".
 func (a Answer) check() string {
-	chat2 := a.Channel == messagingtest.ChannelChatApp2
+	isOfPlatform := a.isTap() || a.Kind == AnswerReaction
 	switch {
 	case channelName(a.Channel) == "":
 		return errChannel.Error()
 	case strings.TrimSpace(a.From) == "":
 		return "from is missing: the number that answers"
-	}
-	switch a.Kind {
-	case AnswerText:
-		if a.Text == "" {
-			return "text is missing"
-		}
-		return ""
-	case AnswerLocation:
-		if !isDegrees(a.Latitude, 90) || !isDegrees(a.Longitude, 180) {
-			return "latitude and longitude must be decimal degrees, such as 14.5995 and 120.9842"
-		}
-	case AnswerImage:
-		if webURL(a.URL) == "" {
-			return "url must be an absolute http or https URL of an image"
-		}
-	case AnswerReaction, AnswerButton, AnswerListRow, AnswerQuickReply, AnswerForm:
-		if a.Message == "" {
-			return "message is missing: the ID of the message that the " + string(a.Kind) + " is of"
-		}
-		if a.Text == "" && a.Payload == "" && a.Kind != AnswerForm && a.Kind != AnswerReaction {
-			return "payload is missing: the ID of what was tapped"
-		}
-	default:
+	case a.Kind == AnswerText && a.Text == "":
+		return "text is missing"
+	case a.Kind == AnswerLocation && (!isDegrees(a.Latitude, 90) || !isDegrees(a.Longitude, 180)):
+		return "latitude and longitude must be decimal degrees, such as 14.5995 and 120.9842"
+	case a.Kind == AnswerImage && webURL(a.URL) == "":
+		return "url must be an absolute http or https URL of an image"
+	case !isOfPlatform && !slices.Contains([]AnswerKind{AnswerText, AnswerLocation, AnswerImage}, a.Kind):
 		return "kind must be text, button, list, quick_reply, form, location, image or reaction"
-	}
-	if a.Channel == messagingtest.ChannelSMS || !chat2 && a.Kind != AnswerLocation && a.Kind != AnswerImage {
+	case isOfPlatform && a.Message == "":
+		return "message is missing: the ID of the message that the " + string(a.Kind) + " is of"
+	case a.isTap() && a.Text == "" && a.Payload == "" && a.Kind != AnswerForm:
+		return "payload is missing: the ID of what was tapped"
+	case a.Channel == messagingtest.ChannelSMS && a.Kind != AnswerText, a.Channel != messagingtest.ChannelChatApp2 && isOfPlatform:
 		return "kind " + string(a.Kind) + " does not exist on this channel"
 	}
 	return ""
@@ -100,13 +92,13 @@ func (s *Sandbox) checkAnswer(a *Answer) error {
 		return errors.New("message: it was sent by " + string(e.Channel))
 	case e.peer != peerKey(a.From):
 		return errors.New("from: the message was sent to " + clip(e.Peer, maxName))
-	case !slices.Contains([]AnswerKind{AnswerButton, AnswerListRow, AnswerQuickReply, AnswerForm}, a.Kind):
+	case !a.isTap():
 		return nil
 	case e.Sent == nil:
 		return errors.New("message: it is an answer, and offers nothing to tap")
 	}
 	var offers []string
-	for offer := range bubbleOf(*e.Sent, s.table).offers() {
+	for _, offer := range bubbleOf(*e.Sent, s.table).offers() {
 		isIt := offer.Kind == a.Kind && (a.Payload == "" || offer.Payload == a.Payload) && (a.Text == "" || a.Kind == AnswerForm || offer.Text == a.Text)
 		if isIt {
 			a.Payload, a.Text, a.Description = offer.Payload, offer.Text, offer.Description
@@ -120,37 +112,12 @@ func (s *Sandbox) checkAnswer(a *Answer) error {
 	return errors.New("the message has no such " + string(a.Kind) + "; it has " + strings.Join(offers[:min(len(offers), 20)], ", "))
 }
 
-// offers yields what can be tapped on a message.
-func (b bubble) offers() iter.Seq[*Answer] {
-	return func(yield func(*Answer) bool) {
-		for _, button := range b.Buttons {
-			if button.Answer != nil && !yield(button.Answer) {
-				return
-			}
-		}
-		for _, section := range b.Sections {
-			for _, row := range section.Rows {
-				if row.Answer != nil && !yield(row.Answer) {
-					return
-				}
-			}
-		}
-		for _, card := range b.Cards {
-			for offer := range card.offers() {
-				if !yield(offer) {
-					return
-				}
-			}
-		}
-	}
-}
-
 func isDegrees(s string, limit float64) bool {
 	f, err := strconv.ParseFloat(s, 64)
 	return err == nil && json.Valid([]byte(s)) && f >= -limit && f <= limit
 }
 
-// callback returns the event of an answer with this ID.
+// callback returns the event of an answer with this ID: by chat app 2 with an object of the third-party platform.
 func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
 	from := strings.TrimPrefix(a.From, "+")
 	if a.Channel == messagingtest.ChannelSMS {
@@ -159,74 +126,38 @@ func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
 	m := messagingtest.InboundChatApp{
 		Channel: a.Channel, ID: id, From: from, To: a.To, Name: cmp.Or(a.Name, "Sandbox"), Kind: string(a.Kind), ReceivedAt: at,
 	}
+	reply := object("id", a.Payload, "title", a.Text, "description", a.Description)
+	var content any
 	switch a.Kind {
 	case AnswerText:
-		m.Text = a.Text
+		m.Text, content = a.Text, object("body", a.Text)
 	case AnswerImage:
 		m.MediaURL, m.MIMEType, m.Caption = a.URL, "image/jpeg", a.Text
+		content = object("id", "media-"+id, "url", a.URL, "caption", a.Text, "mime_type", m.MIMEType)
 	case AnswerLocation:
 		m.Latitude, m.Longitude = a.Latitude, a.Longitude
-	case AnswerButton, AnswerListRow, AnswerForm:
-		m.Kind = "interactive"
-	case AnswerQuickReply:
-		m.Kind = "button"
+		content = object("latitude", json.Number(a.Latitude), "longitude", json.Number(a.Longitude), "name", a.Text)
 	case AnswerReaction:
+		content = map[string]string{"message_id": a.Message, "emoji": a.Text}
+	case AnswerQuickReply:
+		m.Kind, content = "button", object("payload", a.Payload, "text", a.Text)
+	case AnswerButton:
+		m.Kind, content = "interactive", map[string]any{"type": "button_reply", "button_reply": reply}
+	case AnswerListRow:
+		m.Kind, content = "interactive", map[string]any{"type": "list_reply", "list_reply": reply}
+	case AnswerForm:
+		response := document.Encode(map[string]string{"flow_token": a.Payload})
+		m.Kind = "interactive"
+		content = map[string]any{"type": "nfm_reply", "nfm_reply": object("name", "flow", "body", "Sent", "response_json", response)}
 	}
 	if a.Channel == messagingtest.ChannelChatApp2 {
-		m.JSON = a.platform(m)
+		o := map[string]any{"from": from, "id": id, "timestamp": strconv.FormatInt(at.Unix(), 10), "type": m.Kind, m.Kind: content}
+		if a.Message != "" && a.Kind != AnswerReaction {
+			o["context"] = object("from", a.To, "id", a.Message)
+		}
+		m.JSON = document.Encode(o)
 	}
 	return m
-}
-
-// platform returns the answer as an object of the third-party platform.
-func (a Answer) platform(m messagingtest.InboundChatApp) string {
-	o := map[string]any{
-		"from": m.From, "id": m.ID, "timestamp": strconv.FormatInt(m.ReceivedAt.Unix(), 10), "type": m.Kind,
-	}
-	if a.Message != "" && a.Kind != AnswerReaction {
-		o["context"] = map[string]string{"from": m.To, "id": a.Message}
-	}
-	reply := map[string]any{"id": a.Payload, "title": a.Text}
-	switch a.Kind {
-	case AnswerText:
-		o["text"] = map[string]string{"body": a.Text}
-	case AnswerImage:
-		o["image"] = filled(map[string]any{"id": "media-" + m.ID, "url": a.URL, "caption": a.Text, "mime_type": m.MIMEType})
-	case AnswerLocation:
-		o["location"] = filled(map[string]any{
-			"latitude": json.Number(a.Latitude), "longitude": json.Number(a.Longitude), "name": a.Text,
-		})
-	case AnswerReaction:
-		o["reaction"] = map[string]string{"message_id": a.Message, "emoji": a.Text}
-	case AnswerQuickReply:
-		o["button"] = map[string]string{"payload": a.Payload, "text": a.Text}
-	case AnswerButton:
-		o["interactive"] = map[string]any{"type": "button_reply", "button_reply": reply}
-	case AnswerListRow:
-		if a.Description != "" {
-			reply["description"] = a.Description
-		}
-		o["interactive"] = map[string]any{"type": "list_reply", "list_reply": reply}
-	case AnswerForm:
-		response, _ := json.Marshal(map[string]string{"flow_token": a.Payload})
-		o["interactive"] = map[string]any{
-			"type": "nfm_reply", "nfm_reply": map[string]string{"name": "flow", "body": "Sent", "response_json": string(response)},
-		}
-	}
-	text, err := json.Marshal(o)
-	if err != nil {
-		return "" // numbers were checked
-	}
-	return string(text)
-}
-
-func filled(o map[string]any) map[string]any {
-	for name, value := range o {
-		if value == "" {
-			delete(o, name)
-		}
-	}
-	return o
 }
 
 // newInboundID returns an ID that no inbound message has had, in this run or another: receivers remember IDs.

@@ -3,31 +3,19 @@ package sandbox
 import (
 	_ "embed" // for the description of the API
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// apiTemplate describes the API, but for the names of channels and operations.
+// openAPI describes the API.
 //
 //go:embed openapi.json
-var apiTemplate string
-
-// openAPI describes the API.
-func openAPI() []byte {
-	var channels []string
-	for _, c := range table.Channels() {
-		channels = append(channels, c.Name)
-	}
-	list := func(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
-	return []byte(strings.NewReplacer(`"{channels}"`, list(channels), `"{operations}"`, list(operationNames())).Replace(apiTemplate))
-}
+var openAPI []byte
 
 // An operation of the API reads its request, acts, and returns the response.
 type operation func(s *Sandbox, r *request) (any, error)
@@ -35,8 +23,8 @@ type operation func(s *Sandbox, r *request) (any, error)
 // with returns an operation that takes a body.
 func with[T any](act func(s *Sandbox, r *request, body T) (any, error)) operation {
 	return func(s *Sandbox, r *request) (any, error) {
-		body, err := bodyOf[T](r)
-		if err != nil {
+		var body T
+		if err := r.decode(&body); err != nil {
 			return nil, err
 		}
 		return act(s, r, body)
@@ -46,7 +34,7 @@ func with[T any](act func(s *Sandbox, r *request, body T) (any, error)) operatio
 // operations returns the API, by method and path below Root.
 func operations() map[string]operation {
 	return map[string]operation{
-		"GET openapi.json":          func(*Sandbox, *request) (any, error) { return json.RawMessage(openAPI()), nil },
+		"GET openapi.json":          func(*Sandbox, *request) (any, error) { return json.RawMessage(openAPI), nil },
 		"GET messages":              (*Sandbox).getMessages,
 		"GET messages/{id}":         (*Sandbox).getMessage,
 		"DELETE messages/{id}":      (*Sandbox).deleteMessage,
@@ -63,7 +51,7 @@ func operations() map[string]operation {
 		"DELETE faults":             (*Sandbox).deleteFaults,
 		"DELETE faults/{id}":        (*Sandbox).deleteFaults,
 		"GET settings":              func(s *Sandbox, _ *request) (any, error) { return s.readSettings(), nil },
-		"PATCH settings":            with((*Sandbox).patchSettings),
+		"PATCH settings":            (*Sandbox).patchSettings,
 		"POST seen":                 with((*Sandbox).postSeen),
 		"POST reset":                with((*Sandbox).postReset),
 		"DELETE scenario":           (*Sandbox).deleteScenario,
@@ -76,20 +64,18 @@ func operations() map[string]operation {
 // routed returns the page and the API. What they do not know is a page for a browser, and an error in JSON for a program.
 func (s *Sandbox) routed() http.Handler {
 	mux := http.NewServeMux()
+	routes := map[string]http.HandlerFunc{
+		"GET {$}": s.pageConversations, "GET page/faults": s.pageFaults, "GET page/traffic": s.pageTraffic, "GET page/connect": s.pageConnect,
+		"GET static/{name}": static, "GET events": s.stream,
+	}
+	for pattern, act := range operations() {
+		routes[pattern] = func(w http.ResponseWriter, r *http.Request) { s.perform(w, r, act) }
+	}
 	methods := map[string][]string{}
-	handle := func(pattern string, f http.HandlerFunc) {
+	for pattern, f := range routes {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+Root+path, f)
 		methods[path] = append(methods[path], method)
-	}
-	for pattern, f := range map[string]http.HandlerFunc{
-		"GET {$}": s.pageConversations, "GET page/faults": s.pageFaults, "GET page/traffic": s.pageTraffic, "GET page/connect": s.pageConnect,
-		"GET static/{name}": static, "GET events": s.stream,
-	} {
-		handle(pattern, f)
-	}
-	for pattern, act := range operations() {
-		handle(pattern, func(w http.ResponseWriter, r *http.Request) { s.perform(w, r, act) })
 	}
 	for path, known := range methods {
 		slices.Sort(known)
@@ -110,6 +96,12 @@ func (s *Sandbox) perform(w http.ResponseWriter, r *http.Request, act operation)
 		return
 	}
 	call := &request{Request: r, w: w, values: r.URL.Query()}
+	if r.Method != http.MethodGet {
+		if err := call.readBody(); err != nil {
+			failed(w, err)
+			return
+		}
+	}
 	if equal(r.Header.Get(tokenHeader), s.page) {
 		act = s.recorded(act)
 	}
@@ -153,85 +145,6 @@ func window[T any](list []T, follows bool, limit int) []T {
 		list = list[max(0, len(list)-limit):]
 	}
 	return list[:min(len(list), limit)]
-}
-
-func (s *Sandbox) postReply(r *request, a Answer) (any, error) {
-	id, calls, err := s.answer(r.Context(), a)
-	if err != nil && !errors.Is(err, errNoWebhook) {
-		return nil, err
-	}
-	return result(id, calls, err), nil
-}
-
-// result says what a webhook responded, or why it was not called.
-func result(id string, calls []*Call, err error) map[string]any {
-	body := map[string]any{"id": id, "calls": append([]*Call{}, calls...)}
-	if err != nil {
-		body["note"] = err.Error()
-	}
-	return body
-}
-
-type repeatBody struct {
-	Twice bool                        `json:"twice,omitempty"`
-	About messagingtest.DeliveryState `json:"about,omitempty"`
-}
-
-func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
-	calls, err := s.repeat(r.Context(), r.PathValue("id"), body.About, body.Twice)
-	return result(r.PathValue("id"), calls, nil), err
-}
-
-type deliveryBody struct {
-	Channel messagingtest.Channel `json:"channel,omitempty"`
-	To      string                `json:"to,omitempty"`
-	Message string                `json:"message,omitempty"`
-	Outcome string                `json:"outcome"`
-	After   string                `json:"after,omitempty"`
-}
-
-func (s *Sandbox) postDelivery(_ *request, body deliveryBody) (any, error) {
-	after, err := parseDuration("after", body.After)
-	choice := outcomeChoice{body.Outcome, after}
-	switch {
-	case err != nil:
-		return nil, err
-	case (body.To == "") == (body.Message == ""):
-		return nil, errors.New("either to or message must be set: a recipient, or the ID of a message")
-	case body.To != "":
-		return done(s.setDelivery(body.Channel, body.To, choice))
-	}
-	return done(s.setOutcome(body.Message, choice))
-}
-
-// parseDuration parses a duration of a request; an absent one is zero.
-func parseDuration(name, text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, errors.New(name + " must be a duration, such as 10m")
-	}
-	return d, nil
-}
-
-type clockBody struct {
-	Advance string `json:"advance,omitempty"`
-	Message string `json:"message,omitempty"` // to the end of its lifetime
-}
-
-func (s *Sandbox) postClock(_ *request, body clockBody) (any, error) {
-	d, err := time.ParseDuration(body.Advance)
-	if body.Message != "" && body.Advance == "" {
-		d, err = s.lifetimeOf(body.Message)
-	} else if err != nil || body.Message != "" {
-		err = errAdvance
-	}
-	if err == nil {
-		err = s.advance(d)
-	}
-	return s.readSettings(), err
 }
 
 func (s *Sandbox) listFaults() any {
@@ -291,11 +204,5 @@ type resetBody struct {
 }
 
 func (s *Sandbox) postReset(_ *request, body resetBody) (any, error) {
-	switch {
-	case body.All:
-		return done(s.owner.renew(s))
-	case s.reset() != nil:
-		return nil, errKeep
-	}
-	return done(nil)
+	return done(s.owner.renew(s, body.All))
 }

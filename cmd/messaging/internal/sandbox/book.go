@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"container/list"
 	"reflect"
 	"slices"
 	"strconv"
@@ -16,33 +15,27 @@ import (
 
 // An entry is a message or an answer in a conversation. The sandbox's mutex guards it.
 type entry struct {
-	ID      string
-	Channel messagingtest.Channel
-	Peer    string // the recipient, as first written
-	peer    string // the same for all spellings
-	Sender  string // of an SMS: each sender has a conversation of its own
-	At      time.Time
+	Message // but for what changes
 
 	Sent    *messagingtest.Sent // a message of the program
 	Answer  *Answer             // or an answer of the recipient
-	States  []Reached           // of a message, in order
-	Calls   []*Call             // of the webhook
+	Peer    string              // the recipient, as first written
+	Sender  string              // of an SMS: each sender has a conversation of its own
+	IsBlank bool                // a text that shows nothing
+	peer    string              // the recipient, the same for all spellings
 	pending int                 // deliveries of the webhook under way
 
 	accepted time.Duration // on the clock
 	restored bool          // from the file of -keep: its lifetime does not go on
-	exchange int           // that brought the message
-	fault    string        // that its request met
 	callback string        // the URL for reports, without secrets
 	preview  string
-	lower    string                        // the whole text in lower case, for searches
-	names    string                        // the same of IDs, numbers and the sender
-	isBlank  bool                          // a text that shows nothing
-	code     func() string                 // returns the one-time code that it seems to hold
-	reports  []messagingtest.DeliveryState // that are to be made
+	lower    string        // the whole text in lower case, for searches
+	names    string        // the same of IDs, numbers and the sender
+	code     func() string // returns the one-time code that it seems to hold
+	reported chan struct{} // closed when the last state has been reported
+	replacer string        // the ID of the SMS that replaced the message
 	seen     bool
 	size     int
-	place    *list.Element
 }
 
 // Reached is a state of a message and when the message got there.
@@ -63,16 +56,16 @@ type Call struct {
 	Exchange int       `json:"exchange,omitempty"`
 }
 
-// isFailure reports whether a message was not delivered, or the webhook did not take an answer.
-func (e *entry) isFailure() bool {
+// IsFailure reports whether a message was not delivered, or the webhook did not take an answer.
+func (e entry) IsFailure() bool {
 	if e.Sent != nil {
 		return e.Sent.State == messagingtest.StateFailed || e.Sent.State == messagingtest.StateExpired
 	}
-	return len(e.Calls) > 0 && e.Calls[len(e.Calls)-1].Failed()
+	return e.LastCall().Failed()
 }
 
-// Failed reports whether the webhook did not take the call.
-func (c *Call) Failed() bool { return c.Error != "" || c.Status >= 400 }
+// Failed reports whether the webhook did not take the call. A nil call did not fail.
+func (c *Call) Failed() bool { return c != nil && (c.Error != "" || c.Status >= 400) }
 
 const (
 	maxCalls  = 50 // of one entry
@@ -81,37 +74,41 @@ const (
 
 // newEntry returns the entry of a message, whose body it keeps without secrets.
 func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
-	e := &entry{ID: m.ID, Channel: m.Channel, Peer: m.To, peer: peerKey(m.To), At: m.At, Sent: m, code: sync.OnceValue(m.Code)}
-	if m.Channel == messagingtest.ChannelSMS {
-		e.Sender = m.From
-	}
+	e := &entry{Peer: m.To, Sent: m, code: sync.OnceValue(m.Code), Message: Message{
+		ID: m.ID, Direction: "sent", Channel: m.Channel, Kind: m.Kind, From: m.From, To: m.To, Text: m.Text, At: m.At,
+		ReferenceID: m.ReferenceID, RequestID: m.RequestID, Parts: m.Parts, Cost: cost(m.Parts), Template: m.Template,
+		TTLSeconds: m.TTL.Seconds(), FallbackOf: m.FallbackOf,
+	}}
 	if m.CallbackURL != "" {
 		mask = mask.with(m.CallbackURL, t.WebhookDelivery.Placeholders)
 		e.callback, m.Body = mask.url(m.CallbackURL), []byte(mask.text(mask.unescaped(string(m.Body))))
 	}
 	b := bubbleOf(*m, t)
-	e.isBlank = m.Kind == "text" && isBlank(m.Text) && isBlank(b.Body)
-	if e.preview = b.preview(m.Kind); e.isBlank {
-		e.preview = blank
-	}
-	e.lower = strings.ToLower(cmp.Or(m.Text, e.preview))
-	e.names = strings.ToLower(strings.Join([]string{m.ID, m.From, m.RequestID, m.ReferenceID, m.Template, m.To}, "\n"))
+	e.preview, e.IsBlank = b.preview(m.Kind), m.Kind == "text" && isBlank(m.Text) && isBlank(b.Body)
+	e.index(m.Text, m.From, m.ID, m.From, m.RequestID, m.ReferenceID, m.Template, m.To)
 	return e
 }
 
 // newAnswer returns the entry of an answer.
 func newAnswer(id string, a *Answer, at time.Time) *entry {
-	e := &entry{
-		ID: id, Channel: a.Channel, Peer: a.From, peer: peerKey(a.From), At: at, Answer: a, seen: true, preview: cmp.Or(a.Text, string(a.Kind)),
-	}
-	e.lower, e.names = strings.ToLower(e.preview), strings.ToLower(id+"\n"+a.From)
-	if a.Channel == messagingtest.ChannelSMS {
-		e.Sender = a.To
-	}
-	if e.isBlank = a.Kind == AnswerText && isBlank(a.Text); e.isBlank {
+	e := &entry{Peer: a.From, Answer: a, seen: true, Message: Message{
+		ID: id, Direction: "answer", Channel: a.Channel, Kind: string(a.Kind), From: a.From, To: a.To, Text: a.Text, At: at,
+	}}
+	e.preview, e.IsBlank = cmp.Or(a.Text, string(a.Kind)), a.Kind == AnswerText && isBlank(a.Text)
+	e.index(a.Text, a.To, id, a.From)
+	return e
+}
+
+// index fills in by what an entry is found.
+func (e *entry) index(text, sender string, names ...string) {
+	e.peer = peerKey(e.Peer)
+	if e.IsBlank {
 		e.preview = blank
 	}
-	return e
+	if e.Channel == messagingtest.ChannelSMS {
+		e.Sender = sender
+	}
+	e.lower, e.names = strings.ToLower(cmp.Or(text, e.preview)), strings.ToLower(strings.Join(names, "\n"))
 }
 
 // reach adds a state, unless the entry is in it.
@@ -163,23 +160,13 @@ type conversation struct {
 	Sender  string // by SMS
 	Entries []*entry
 	Unread  int
-	sent    int // messages, ever
+	Total   int // messages, ever
 	key     conversationKey
-	place   *list.Element
+	wrote   time.Time // when the recipient last wrote
 }
 
 // last returns the newest entry.
 func (c *conversation) last() *entry { return c.Entries[len(c.Entries)-1] }
-
-// wrote returns when the recipient last wrote.
-func (c *conversation) wrote() time.Time {
-	for _, e := range slices.Backward(c.Entries) {
-		if e.Answer != nil {
-			return e.At
-		}
-	}
-	return time.Time{}
-}
 
 type conversationKey struct {
 	channel messagingtest.Channel
@@ -201,50 +188,58 @@ func peerKey(peer string) string {
 // book holds entries by age and by conversation. The sandbox's mutex guards it.
 type book struct {
 	bounds        bounds
+	entries       []*entry // the oldest first
 	byID          map[string]*entry
 	byRequest     map[string]*entry // what a request brought, by its ID
-	entries       *list.List        // of *entry, the oldest first
 	conversations map[conversationKey]*conversation
-	recent        *list.List // of *conversation, the latest first
+	recent        []*conversation // the latest last
 	bytes         int
 	dropped       int
 	sent          int // ever
 }
 
 func newBook(b bounds) book {
-	return book{
-		bounds: b, byID: map[string]*entry{}, byRequest: map[string]*entry{}, entries: list.New(),
-		conversations: map[conversationKey]*conversation{}, recent: list.New(),
-	}
+	return book{bounds: b, byID: map[string]*entry{}, byRequest: map[string]*entry{}, conversations: map[conversationKey]*conversation{}}
 }
 
 // add enters an entry and returns those that it dropped for it.
 func (b *book) add(e *entry) []*entry {
-	key := e.key()
-	c := b.conversations[key]
+	c := b.conversations[e.key()]
 	if c == nil {
-		c = &conversation{Channel: e.Channel, Peer: e.Peer, Sender: e.Sender, key: key}
-		b.conversations[key], c.place = c, b.recent.PushFront(c)
+		c = &conversation{Channel: e.Channel, Peer: e.Peer, Sender: e.Sender, key: e.key()}
+		b.conversations[c.key] = c
 	}
-	b.recent.MoveToFront(c.place)
+	b.recent = append(without(b.recent, c), c)
 	c.Entries = append(c.Entries, e)
-	if e.Sent != nil {
-		b.sent++
-		c.sent++
-		if !e.seen {
-			c.Unread++
-		}
+	b.entries = append(b.entries, e)
+	b.byID[e.ID] = e
+	if e.Answer != nil {
+		c.wrote = e.At
+		return b.resize(e)
 	}
-	b.byID[e.ID], e.place = e, b.entries.PushBack(e)
-	if e.Sent != nil && e.Sent.FallbackOf == "" && e.Sent.RequestID != "" {
+	b.sent++
+	c.Total++
+	if !e.seen {
+		c.Unread++
+	}
+	if replaced := b.byID[e.Sent.FallbackOf]; replaced != nil {
+		replaced.replacer = e.ID
+	}
+	if e.Sent.FallbackOf == "" && e.Sent.RequestID != "" {
 		b.byRequest[e.Sent.RequestID] = e
 	}
-	e.size = sizeOf(e)
-	b.bytes += e.size
-	return b.trim()
+	return b.resize(e)
 }
 
-// resize counts what was added to an entry, and returns those that were dropped for it.
+// without returns a list without one of its elements.
+func without[T comparable](list []T, one T) []T {
+	if i := slices.Index(list, one); i >= 0 {
+		return slices.Delete(list, i, i+1)
+	}
+	return list
+}
+
+// resize counts what was added to an entry, drops the oldest beyond the bounds, except the last, and returns what was dropped.
 func (b *book) resize(e *entry) []*entry {
 	if b.byID[e.ID] != e {
 		return nil
@@ -252,16 +247,10 @@ func (b *book) resize(e *entry) []*entry {
 	b.bytes -= e.size
 	e.size = sizeOf(e)
 	b.bytes += e.size
-	return b.trim()
-}
-
-// trim drops the oldest entries beyond the bounds, except the last.
-func (b *book) trim() []*entry {
 	var dropped []*entry
-	for b.entries.Len() > b.bounds.messages || b.bytes > b.bounds.bytes && b.entries.Len() > 1 {
-		oldest, _ := b.entries.Front().Value.(*entry)
-		b.remove(oldest)
-		dropped = append(dropped, oldest)
+	for len(b.entries) > b.bounds.messages || b.bytes > b.bounds.bytes && len(b.entries) > 1 {
+		dropped = append(dropped, b.entries[0])
+		b.remove(b.entries[0])
 	}
 	b.dropped += len(dropped)
 	return dropped
@@ -269,19 +258,19 @@ func (b *book) trim() []*entry {
 
 // remove drops an entry.
 func (b *book) remove(e *entry) {
-	b.entries.Remove(e.place)
+	b.entries = without(b.entries, e)
 	delete(b.byID, e.ID)
+	b.bytes -= e.size
+	c := b.conversations[e.key()]
+	c.Entries = without(c.Entries, e)
 	if e.Sent != nil && b.byRequest[e.Sent.RequestID] == e {
 		delete(b.byRequest, e.Sent.RequestID)
 	}
-	b.bytes -= e.size
-	c := b.conversations[e.key()]
-	c.Entries = slices.DeleteFunc(c.Entries, func(o *entry) bool { return o == e })
 	if e.Sent != nil && !e.seen {
 		c.Unread--
 	}
 	if len(c.Entries) == 0 {
-		b.recent.Remove(c.place)
+		b.recent = without(b.recent, c)
 		delete(b.conversations, c.key)
 	}
 }
@@ -292,26 +281,9 @@ func (b *book) conversation(channel messagingtest.Channel, peer, sender string) 
 	if c := b.conversations[key]; c != nil || sender != "" {
 		return c
 	}
-	for at := b.recent.Front(); at != nil; at = at.Next() {
-		if c, _ := at.Value.(*conversation); c.Channel == channel && c.key.peer == key.peer {
+	for _, c := range slices.Backward(b.recent) {
+		if c.Channel == channel && c.key.peer == key.peer {
 			return c
-		}
-	}
-	return nil
-}
-
-// fallbackOf returns the SMS that replaced a chat-app message, or nil.
-func (b *book) fallbackOf(e *entry) *entry {
-	if e.Sent == nil || e.Sent.FallbackFrom == "" {
-		return nil
-	}
-	c := b.conversations[conversationKey{messagingtest.ChannelSMS, e.peer, e.Sent.FallbackFrom}]
-	if c == nil {
-		return nil
-	}
-	for _, o := range slices.Backward(c.Entries) {
-		if o.Sent != nil && o.Sent.FallbackOf == e.ID {
-			return o
 		}
 	}
 	return nil

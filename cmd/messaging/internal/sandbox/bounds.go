@@ -27,14 +27,13 @@ const (
 
 // Bounds on one part of what is kept or read.
 const (
-	maxShown  = 32 << 10 // of a body, that traffic keeps
-	maxRead   = 1 << 20  // of the body of a request, that the service reads: without the end of it, its secrets could not be found
-	maxParsed = 64 << 10 // of a body of the third-party platform, whose text is shown in the list
-	maxURL    = 4 << 10  // of a URL, that traffic and calls keep
-	maxValue  = 4 << 10  // of the value of a header
-	maxLines  = 100      // of a header
-	maxLine   = 2 << 10  // of a reason or an error
-	maxName   = 256      // of a name, a number or an ID
+	maxShown = 32 << 10 // of a body, that traffic keeps
+	maxRead  = 1 << 20  // of the body of a request, that the service reads: without the end of it, its secrets could not be found
+	maxURL   = 4 << 10  // of a URL, that traffic and calls keep
+	maxValue = 4 << 10  // of the value of a header
+	maxLines = 100      // of a header
+	maxLine  = 2 << 10  // of a reason or an error
+	maxName  = 256      // of a name, a number or an ID
 )
 
 func defaultBounds() bounds { return bounds{MaxMessages, maxBytes, maxExchanges, maxTraffic} }

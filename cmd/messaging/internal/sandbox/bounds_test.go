@@ -164,7 +164,7 @@ func TestWebhookIsShownMasked(t *testing.T) {
 	contains(t, page, `value="http://127.0.0.1:1/h?key=••••"`)
 	contains(t, page, "Remove the webhook for SMS?")
 	r.api(http.MethodPatch, "settings", `{"webhooks":{"sms":"http://127.0.0.1:1/h?key=••••"}}`, nil)
-	assert.Equal(t, "http://127.0.0.1:1/h?key=top-secret", r.webhooks["sms"], "as it was shown, it stays")
+	assert.Equal(t, "http://127.0.0.1:1/h?key=top-secret", r.set.Webhooks["sms"], "as it was shown, it stays")
 	status, text := r.do(http.MethodPatch, Root+"settings", `{"webhooks":{"sms":"http://127.0.0.1:2/h?key=••••"}}`)
 	assert.Equal(t, http.StatusBadRequest, status)
 	assert.Contains(t, text, "write the whole URL")

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
@@ -24,8 +25,8 @@ type bubble struct {
 	Menu     string // the button that opens the sections
 	Sections []section
 	Cards    []bubble
-	Place    *place
-	Contacts []contact
+	Place    document.Node
+	Contacts []document.Node
 	JSON     string
 	IsBlank  bool // a text that shows nothing
 
@@ -38,10 +39,10 @@ func (b bubble) preview(kind string) string {
 	switch {
 	case b.Body != "" || b.Header != "":
 		return cmp.Or(b.Body, b.Header)
-	case b.Place != nil:
-		return joinFilled("Location", b.Place.Name)
+	case b.Place.Exists():
+		return joinFilled("Location", b.Place.At("name").Text())
 	case len(b.Contacts) > 0:
-		return joinFilled("Contact", b.Contacts[0].Name)
+		return joinFilled("Contact", contactName(b.Contacts[0]))
 	case b.Media != nil && b.Label == "":
 		return joinFilled(title(b.Media.Kind), b.Media.Name)
 	}
@@ -52,15 +53,8 @@ type media struct{ Kind, URL, ID, Caption, Name string }
 
 type fact struct{ Name, Value string }
 
-// A place is where a location is; latitude and longitude are decimal degrees.
-type place struct{ Name, Address, Latitude, Longitude string }
-
-type contact struct {
-	Name, Company string
-	Reach         []fact // numbers and addresses
-}
-
-// A button of a message. One with an Answer can be tapped, and the answer goes to the webhook; one with a URL opens it.
+// A button of a message, or a row of its list. One with an Answer can be tapped, and the answer goes to the webhook; one with a URL
+// opens it.
 type button struct {
 	Label, Hint string
 	URL         string
@@ -69,12 +63,24 @@ type button struct {
 
 type section struct {
 	Title string
-	Rows  []row
+	Rows  []button
 }
 
-type row struct {
-	Title, Description string
-	Answer             *Answer
+// offers returns what can be tapped on a message.
+func (b bubble) offers() (all []*Answer) {
+	buttons := slices.Clone(b.Buttons)
+	for _, section := range b.Sections {
+		buttons = append(buttons, section.Rows...)
+	}
+	for _, button := range buttons {
+		if button.Answer != nil {
+			all = append(all, button.Answer)
+		}
+	}
+	for _, card := range b.Cards {
+		all = append(all, card.offers()...)
+	}
+	return all
 }
 
 // bubbleOf returns how a message looks. The contract says under which names the fields of chat app 1 stand.
@@ -87,65 +93,56 @@ func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 	if send.Wrap == nil {
 		return fieldsBubble(m, send)
 	}
-	return platformBubble(m, platformMessage(document.Parse(m.Body), send.Wrap))
+	return platformBubble(m.Kind, platformMessage(document.Parse(m.Body), send.Wrap))
 }
 
+// fieldsBubble shows the fields that a message has, whatever its kind.
 func fieldsBubble(m messagingtest.Sent, send *table.Send) bubble {
 	body := formNode(m.Body)
-	of := func(concept string) document.Node { return fieldIn(body, send, concept) }
-	b := bubble{Body: m.Text}
-	switch m.Kind {
-	case "text":
-	case "image":
-		b.Media = &media{Kind: "image", URL: webURL(of("image").Text())}
-	case "video":
-		b.Media = &media{Kind: "video", URL: webURL(of("video").Text())}
-		b.Facts = facts("Thumbnail", of("thumbnail").Text(), "Seconds", of("duration").Text(), "Bytes", of("size").Text())
-	case "call_to_action":
-		if image := of("image").Text(); image != "" {
-			b.Media = &media{Kind: "image", URL: webURL(image)}
+	of := func(concept string) string { return fieldIn(body, send, concept).Text() }
+	b := bubble{Body: m.Text, Facts: facts("Thumbnail", of("thumbnail"), "Seconds", of("duration"), "Bytes", of("size"))}
+	for _, kind := range []string{"image", "video"} {
+		if link := of(kind); link != "" {
+			b.Media = &media{Kind: kind, URL: webURL(link)}
 		}
-		b.Buttons = []button{{Label: of("caption").Text(), URL: webURL(of("url").Text()), Hint: "opens a link"}}
-	case "template":
-		b.Label = joinFilled("Template", m.Template, of("language").Text())
-		params := of("params")
+	}
+	if label := of("caption"); label != "" {
+		b.Buttons = []button{{Label: label, URL: webURL(of("url"))}}
+	}
+	if m.Template != "" {
+		b.Label = joinFilled("Template", m.Template, of("language"))
+		params := fieldIn(body, send, "params")
 		if inner := document.Parse([]byte(params.Text())); inner.Object() != nil { // a form holds them as JSON
 			params = inner
 		}
-		for _, name := range slices.Sorted(maps.Keys(params.Object())) {
-			b.Facts = append(b.Facts, fact{name, params.At(name).Text()})
-		}
-	default:
-		b.Label, b.JSON = m.Kind, body.Indented()
+		b.Facts = leaves(params, "")
 	}
 	return b
 }
 
-func platformBubble(m messagingtest.Sent, body document.Node) bubble {
-	content := body.At(m.Kind)
+func platformBubble(kind string, body document.Node) bubble {
+	content := body.At(kind)
 	b := bubble{About: body.At("context.message_id").Text()}
-	switch m.Kind {
+	switch kind {
 	case "text":
 		b.Body = content.At("body").Text()
 	case "image", "video", "audio", "document", "sticker":
-		b.Media = mediaOf(m.Kind, content)
+		b.Media = mediaOf(kind, content)
 		b.Body = b.Media.Caption
 	case "location":
-		b.Place = placeIn(content)
+		b.Place = content
 	case "contacts":
-		b.Label = "Contacts"
-		for _, c := range content.List() {
-			b.Contacts = append(b.Contacts, contactIn(c))
-		}
+		b.Label, b.Contacts = "Contacts", append(b.Contacts, content.List()...)
 	case "reaction":
 		b.About, b.Reaction = content.At("message_id").Text(), cmp.Or(content.At("emoji").Text(), "removed")
 		b.Label = "Reaction"
-	case "template":
-		b.template(m.ID, content)
+	case "template": // the values of its parameters: the texts around them are at the platform
+		b.Label = joinFilled("Template", content.At("name").Text(), content.At("language.code").Text())
+		b.components(content)
 	case "interactive":
-		b.interactive(m.ID, content)
+		b.interactive(content)
 	default:
-		b.Label, b.JSON = m.Kind, content.Indented()
+		b.Label, b.JSON = kind, content.Indented()
 	}
 	return b
 }
@@ -156,27 +153,11 @@ func mediaOf(kind string, n document.Node) *media {
 	}
 }
 
-func placeIn(n document.Node) *place {
-	return &place{n.At("name").Text(), n.At("address").Text(), n.At("latitude").Text(), n.At("longitude").Text()}
+func contactName(n document.Node) string {
+	return cmp.Or(n.At("name.formatted_name").Text(), n.At("name.first_name").Text())
 }
 
-func contactIn(n document.Node) contact {
-	c := contact{Name: cmp.Or(n.At("name.formatted_name").Text(), n.At("name.first_name").Text()), Company: n.At("org.company").Text()}
-	for _, way := range []struct{ list, member string }{{"phones", "phone"}, {"emails", "email"}, {"urls", "url"}} {
-		for _, reach := range n.At(way.list).List() {
-			c.Reach = append(c.Reach, fact{cmp.Or(reach.At("type").Text(), way.member), reach.At(way.member).Text()})
-		}
-	}
-	return c
-}
-
-// template shows the values of a template's parameters: the texts around them are at the platform.
-func (b *bubble) template(id string, n document.Node) {
-	b.Label = joinFilled("Template", n.At("name").Text(), n.At("language.code").Text())
-	b.components(id, n)
-}
-
-func (b *bubble) components(id string, n document.Node) {
+func (b *bubble) components(n document.Node) {
 	for _, c := range n.At("components").List() {
 		switch kind := strings.ToLower(c.At("type").Text()); kind {
 		case "header", "body":
@@ -184,150 +165,108 @@ func (b *bubble) components(id string, n document.Node) {
 				b.parameter(kind, i, p)
 			}
 		case "button":
-			b.templateButton(id, c)
+			b.templateButton(strings.ToLower(c.At("sub_type").Text()), c.At("parameters.0"))
 		case "carousel":
 			for _, card := range c.At("cards").List() {
 				var inner bubble
-				inner.components(id, card)
+				inner.components(card)
 				b.Cards = append(b.Cards, inner)
 			}
-		case "limited_time_offer":
-			b.Facts = append(b.Facts, facts("Offer ends", c.At("parameters.0.limited_time_offer.expiration_time_ms").Text())...)
 		default:
-			b.Facts = append(b.Facts, fact{kind, c.At("parameters").Indented()})
+			b.Facts = append(b.Facts, leaves(c.At("parameters"), "")...)
 		}
 	}
 }
 
 func (b *bubble) parameter(place string, index int, p document.Node) {
-	name := place
+	kind := p.At("type").Text()
+	value, name := p.At(kind), place
 	if place == "body" {
 		name = "{{" + cmp.Or(p.At("parameter_name").Text(), itoa(index+1)) + "}}"
 	}
-	switch kind := p.At("type").Text(); kind {
-	case "text":
-		b.Facts = append(b.Facts, fact{name, p.At("text").Text()})
-	case "currency", "date_time":
-		b.Facts = append(b.Facts, fact{name, p.At(kind + ".fallback_value").Text()})
+	switch kind {
 	case "image", "video", "document", "gif":
-		b.Media = mediaOf(kind, p.At(kind))
+		b.Media = mediaOf(kind, value)
 	case "location":
-		b.Place = placeIn(p.At("location"))
-	case "product":
-		b.Facts = append(b.Facts, facts("Product", p.At("product.product_retailer_id").Text())...)
+		b.Place = value
 	default:
-		b.Facts = append(b.Facts, fact{name, p.Indented()})
+		text := cmp.Or(value.Text(), value.At("fallback_value").Text(), value.At("product_retailer_id").Text(), p.Indented())
+		b.Facts = append(b.Facts, fact{name, text})
 	}
 }
 
-func (b *bubble) templateButton(id string, c document.Node) {
-	kind, p := strings.ToLower(c.At("sub_type").Text()), c.At("parameters.0")
-	value := cmp.Or(p.At("payload").Text(), p.At("text").Text(), p.At("coupon_code").Text())
-	label := map[string]string{
+// buttonLabel returns what a button says that has no text of its own.
+func buttonLabel(kind string) string {
+	return map[string]string{
 		"quick_reply": "Quick reply", "url": "Open link", "copy_code": "Copy code", "flow": "Open form", "catalog": "View catalog",
-		"mpm": "View items", "voice_call": "Call", "order_details": "Review and pay",
+		"mpm": "View items", "product_list": "View items", "voice_call": "Call", "order_details": "Review and pay",
+		"catalog_message": "View catalog", "location_request_message": "Send location",
 	}[kind]
-	tap := button{Label: joinFilled(cmp.Or(label, kind), value), Hint: kind}
+}
+
+func (b *bubble) templateButton(kind string, p document.Node) {
+	value := cmp.Or(p.At("payload").Text(), p.At("text").Text(), p.At("coupon_code").Text())
+	tap := button{Label: joinFilled(cmp.Or(buttonLabel(kind), kind), value), Hint: kind}
 	switch kind {
 	case "quick_reply":
 		tap.Label = cmp.Or(value, tap.Label)
-		tap.Answer = &Answer{Kind: AnswerQuickReply, Message: id, Text: tap.Label, Payload: value}
+		tap.Answer = &Answer{Kind: AnswerQuickReply, Text: tap.Label, Payload: value}
 	case "flow":
-		tap.Answer = &Answer{Kind: AnswerForm, Message: id, Payload: p.At("action.flow_token").Text()}
+		tap.Answer = &Answer{Kind: AnswerForm, Payload: p.At("action.flow_token").Text()}
 	}
 	b.Buttons = append(b.Buttons, tap)
 }
 
-func (b *bubble) interactive(id string, n document.Node) {
+// interactive shows what there is to tap, whatever its kind, and otherwise the values that the message has.
+func (b *bubble) interactive(n document.Node) {
 	b.Header, b.Body, b.Footer = n.At("header.text").Text(), n.At("body.text").Text(), n.At("footer.text").Text()
 	if kind := n.At("header.type").Text(); kind != "" && kind != "text" {
 		b.Media = mediaOf(kind, n.At("header."+kind))
 	}
-	action := n.At("action")
+	kind, action := n.At("type").Text(), n.At("action")
 	params := action.At("parameters")
-	switch kind := n.At("type").Text(); kind {
-	case "button":
-		b.replyButtons(id, action)
-	case "list":
-		b.Menu = action.At("button").Text()
-		for _, s := range action.At("sections").List() {
-			b.Sections = append(b.Sections, listSection(id, s))
+	for _, reply := range action.At("buttons").List() {
+		reply = reply.At(reply.At("type").Text())
+		b.Buttons = append(b.Buttons, choice(AnswerButton, reply))
+	}
+	for _, s := range action.At("sections").List() {
+		b.Menu = cmp.Or(action.At("button").Text(), buttonLabel(kind))
+		next := section{Title: s.At("title").Text()}
+		for _, row := range s.At("rows").List() {
+			next.Rows = append(next.Rows, choice(AnswerListRow, row))
 		}
-	case "cta_url":
-		b.Buttons = append(b.Buttons, linkButton(params))
-	case "carousel":
-		for _, c := range action.At("cards").List() {
-			var card bubble
-			card.interactive(id, c)
-			if c.At("action.buttons").Exists() {
-				card.Buttons = nil
-				card.replyButtons(id, c.At("action"))
-			}
-			b.Cards = append(b.Cards, card)
+		for _, item := range s.At("product_items").List() {
+			next.Rows = append(next.Rows, button{Label: item.At("product_retailer_id").Text()})
 		}
-	case "flow":
-		b.Buttons = append(b.Buttons, button{
-			Label: cmp.Or(params.At("flow_cta").Text(), "Open form"), Hint: "sends the form back",
-			Answer: &Answer{Kind: AnswerForm, Message: id, Payload: params.At("flow_token").Text()},
-		})
-	case "location_request_message":
-		b.Buttons = append(b.Buttons, button{
-			Label: "Send location", Hint: "answers with a location",
-			Answer: &Answer{Kind: AnswerLocation, Message: id, Latitude: "14.5995", Longitude: "120.9842", Text: "Manila"},
-		})
-	case "product":
-		b.Facts = facts("Catalog", action.At("catalog_id").Text(), "Product", action.At("product_retailer_id").Text())
-	case "product_list":
-		for _, s := range action.At("sections").List() {
-			b.Sections = append(b.Sections, productSection(s))
+		b.Sections = append(b.Sections, next)
+	}
+	for _, c := range action.At("cards").List() {
+		var card bubble
+		card.interactive(c)
+		b.Cards = append(b.Cards, card)
+	}
+	label := cmp.Or(params.At("display_text").Text(), params.At("flow_cta").Text(), buttonLabel(kind))
+	switch {
+	case b.Buttons != nil || b.Sections != nil || b.Cards != nil:
+	case label != "":
+		tap := button{Label: label, URL: webURL(params.At("url").Text()), Hint: kind}
+		switch kind {
+		case "flow":
+			tap.Answer = &Answer{Kind: AnswerForm, Payload: params.At("flow_token").Text()}
+		case "location_request_message":
+			tap.Answer = &Answer{Kind: AnswerLocation, Latitude: "14.5995", Longitude: "120.9842", Text: "Manila"}
 		}
-		b.Menu = "View items"
-	case "catalog_message":
-		b.Buttons = append(b.Buttons, button{Label: "View catalog", Hint: kind})
-	case "order_details":
+		b.Buttons = append(b.Buttons, tap)
 		b.order(params)
-		b.Buttons = append(b.Buttons, button{Label: "Review and pay", Hint: kind})
-	case "order_status":
-		b.Facts = facts("Order", params.At("reference_id").Text(), "Status", params.At("order.status").Text(),
-			"Note", params.At("order.description").Text(), "Payment", params.At("payment.status").Text())
-	case "voice_call":
-		b.Buttons = append(b.Buttons, button{Label: cmp.Or(params.At("display_text").Text(), "Call"), Hint: kind})
 	default:
-		b.Label, b.JSON = kind, action.Indented()
+		b.Label, b.Facts = strings.ReplaceAll(kind, "_", " "), leaves(action, "")
 	}
 }
 
-func (b *bubble) replyButtons(id string, action document.Node) {
-	for _, n := range action.At("buttons").List() {
-		reply := n.At(n.At("type").Text())
-		label := reply.At("title").Text()
-		b.Buttons = append(b.Buttons, button{
-			Label: label, Answer: &Answer{Kind: AnswerButton, Message: id, Payload: reply.At("id").Text(), Text: label},
-		})
-	}
-}
-
-func linkButton(params document.Node) button {
-	return button{Label: params.At("display_text").Text(), URL: webURL(params.At("url").Text()), Hint: "opens a link"}
-}
-
-func listSection(id string, n document.Node) section {
-	s := section{Title: n.At("title").Text()}
-	for _, r := range n.At("rows").List() {
-		title, description := r.At("title").Text(), r.At("description").Text()
-		s.Rows = append(s.Rows, row{title, description, &Answer{
-			Kind: AnswerListRow, Message: id, Payload: r.At("id").Text(), Text: title, Description: description,
-		}})
-	}
-	return s
-}
-
-func productSection(n document.Node) section {
-	s := section{Title: n.At("title").Text()}
-	for _, item := range n.At("product_items").List() {
-		s.Rows = append(s.Rows, row{Title: item.At("product_retailer_id").Text()})
-	}
-	return s
+// choice returns a reply button, or a row of a list.
+func choice(kind AnswerKind, n document.Node) button {
+	label, description := n.At("title").Text(), n.At("description").Text()
+	return button{Label: label, Hint: description, Answer: &Answer{Kind: kind, Payload: n.At("id").Text(), Text: label, Description: description}}
 }
 
 func (b *bubble) order(params document.Node) {
@@ -337,14 +276,14 @@ func (b *bubble) order(params document.Node) {
 	b.Facts = append(b.Facts, facts("Total", strings.TrimSpace(price(params.At("total_amount"))+" "+params.At("currency").Text()))...)
 }
 
-// price returns an amount of the platform: a value in units of one part of offset.
+// price returns an amount of the platform: a value in units of one part of offset, a power of ten.
 func price(n document.Node) string {
-	value, offset := n.At("value").Text(), n.At("offset").Text()
-	if digits := len(offset) - 1; digits > 0 && strings.Trim(offset, "0") == "1" && strings.Trim(value, "0123456789") == "" && value != "" {
-		value = strings.Repeat("0", max(0, digits+1-len(value))) + value
-		return value[:len(value)-digits] + "." + value[len(value)-digits:]
+	value, valueErr := strconv.ParseFloat(n.At("value").Text(), 64)
+	offset, offsetErr := strconv.Atoi(n.At("offset").Text())
+	if valueErr != nil || offsetErr != nil || offset < 1 {
+		return n.At("value").Text()
 	}
-	return value
+	return strconv.FormatFloat(value/float64(offset), 'f', len(strconv.Itoa(offset))-1, 64)
 }
 
 // facts returns the pairs that have a value.
@@ -356,6 +295,18 @@ func facts(pairs ...string) []fact {
 		}
 	}
 	return list
+}
+
+// leaves returns the values in an object under the paths by which they are reached, without the places in lists.
+func leaves(n document.Node, path string) []fact {
+	all := facts(path, n.Text())
+	for _, name := range slices.Sorted(maps.Keys(n.Object())) {
+		all = append(all, leaves(document.Node{Value: n.Object()[name]}, strings.TrimPrefix(path+"."+name, "."))...)
+	}
+	for _, element := range n.List() {
+		all = append(all, leaves(element, path)...)
+	}
+	return all[:min(len(all), maxLines)]
 }
 
 func joinFilled(parts ...string) string {

@@ -44,10 +44,10 @@ func NewCommand(console cli.Console) *cobra.Command {
 	flags.StringVar(&s.contract, "contract", "", "the `file` with what the contract of the account says differently")
 	flags.StringVar(&s.config.Token, "token", "", "the `token` that the service accepts (a random one by default)")
 	flags.StringVar(&s.config.Keep, "keep", "", "the `file` that stores messages between runs (memory only by default)")
-	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print no line for each message, answer, callback and fault")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print no line for each message, reply, callback and fault")
 	flags.BoolVar(&s.open, "open", false, "open the page in the browser")
 	for _, c := range table.Channels() {
-		s.webhooks[messagingtest.Channel(c.Name)] = flags.String("webhook-"+c.Name, "", "the `URL` that answers by "+c.Title+" go to")
+		s.webhooks[messagingtest.Channel(c.Name)] = flags.String("webhook-"+c.Name, "", "the `URL` that replies by "+c.Title+" go to")
 	}
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if err := s.check(); err != nil {
@@ -92,14 +92,13 @@ func (s *settings) run(ctx context.Context, console cli.Console) error {
 	if bound, ok := listener.Addr().(*net.TCPAddr); !ok || !bound.IP.IsLoopback() {
 		s.config.Password = rand.Text()
 	}
-	var printing *printer
+	printing := newPrinter(console.Out)
+	defer printing.close()
 	if !s.quiet {
-		printing = newPrinter(console.Out)
 		s.config.Log = printing.print
 	}
 	box, err := New(s.config)
 	if err != nil {
-		printing.close()
 		return fmt.Errorf("--keep: %w", err)
 	}
 	base := baseURL(s.listen, listener.Addr())
@@ -117,12 +116,7 @@ func (s *settings) run(ctx context.Context, console cli.Console) error {
 	if n := box.Messages(); n != 1 {
 		messages = itoa(n) + " messages"
 	}
-	if s.quiet {
-		_, _ = fmt.Fprintln(console.Out, "stopped, "+messages)
-	} else {
-		printing.print("stopped, " + messages)
-		printing.close()
-	}
+	printing.print("stopped, " + messages)
 	return err
 }
 
@@ -134,7 +128,7 @@ func (s *settings) greet(out io.Writer, base string, main *Sandbox) {
 		_, _ = fmt.Fprintf(out, "It asks for this password, which is not shown again: %s\n", s.config.Password)
 	}
 	if request, body, err := main.firstRequest(token); err == nil {
-		command := curlCommand(request.Method, base+request.URL.RequestURI(), headerOf(request), body)
+		command := curlCommand(request.Method, base+request.URL.RequestURI(), linesOf(request.Header), body)
 		_, _ = fmt.Fprintf(out, "\nSend a first message:\n\n%s\n\n", command)
 	}
 }
@@ -159,14 +153,11 @@ func openBrowser(ctx context.Context, page string) error {
 // baseURL returns the address of the service as programs on this machine write it.
 func baseURL(listen string, addr net.Addr) string {
 	host, _, _ := net.SplitHostPort(listen)
-	bound, _ := addr.(*net.TCPAddr)
-	if bound == nil {
-		return "http://" + addr.String()
-	}
+	_, port, _ := net.SplitHostPort(addr.String())
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, itoa(bound.Port))
+	return "http://" + net.JoinHostPort(host, port)
 }
 
 // shellWord quotes a text for a shell if it needs to be.

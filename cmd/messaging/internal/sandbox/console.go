@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -53,15 +54,10 @@ func visible(text string) string {
 	const width = 80
 	var b strings.Builder
 	for _, p := range pieces(shorten(text, width)) {
-		switch {
-		case p.Control != "":
+		if p.Control != "" {
 			b.WriteString("<" + p.Control + ">")
-		default:
-			b.WriteString(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(p.Text))
 		}
+		b.WriteString(p.Text)
 	}
-	if b.Len() == 0 {
-		return `""`
-	}
-	return b.String()
+	return cmp.Or(strings.Join(strings.Fields(b.String()), " "), `""`)
 }

@@ -45,7 +45,7 @@ func TestPageShowsEveryContent(t *testing.T) {
 		r.mu.Lock()
 		b := bubbleOf(*r.book.byID[id].Sent, r.table)
 		r.mu.Unlock()
-		isEmpty := b.Body == "" && b.Label == "" && b.Media == nil && b.Header == "" && b.JSON == "" && b.Facts == nil && b.Place == nil
+		isEmpty := b.Body == "" && b.Label == "" && b.Media == nil && b.Header == "" && b.JSON == "" && b.Facts == nil && !b.Place.Exists()
 		assert.False(t, isEmpty, path)
 		return nil
 	}))
@@ -65,21 +65,21 @@ func TestBubble(t *testing.T) {
 		"text": {chat2("text", `{"body":"Hi"}`), bubble{Body: "Hi"}},
 		"reply buttons": {
 			chat2("interactive", `{"type":"button","header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"},"action":{"buttons":[{"type":"reply","reply":{"id":"y","title":"Yes"}}]}}`),
-			bubble{Header: "H", Body: "B", Footer: "F", Buttons: []button{{Label: "Yes", Answer: &Answer{Kind: AnswerButton, Message: "wamid.1", Payload: "y", Text: "Yes"}}}},
+			bubble{Header: "H", Body: "B", Footer: "F", Buttons: []button{{Label: "Yes", Answer: &Answer{Kind: AnswerButton, Payload: "y", Text: "Yes"}}}},
 		},
 		"list": {
 			chat2("interactive", `{"type":"list","body":{"text":"B"},"action":{"button":"Times","sections":[{"title":"S","rows":[{"id":"r","title":"R","description":"D"}]}]}}`),
-			bubble{Body: "B", Menu: "Times", Sections: []section{{"S", []row{{"R", "D", &Answer{Kind: AnswerListRow, Message: "wamid.1", Payload: "r", Text: "R", Description: "D"}}}}}},
+			bubble{Body: "B", Menu: "Times", Sections: []section{{"S", []button{{Label: "R", Hint: "D", Answer: &Answer{Kind: AnswerListRow, Payload: "r", Text: "R", Description: "D"}}}}}},
 		},
 		"a link that runs code": {
 			chat2("interactive", `{"type":"cta_url","body":{"text":"B"},"action":{"parameters":{"display_text":"Go","url":"javascript:alert(1)"}}}`),
-			bubble{Body: "B", Buttons: []button{{Label: "Go", Hint: "opens a link"}}},
+			bubble{Body: "B", Buttons: []button{{Label: "Go", Hint: "cta_url"}}},
 		},
 		"template": {
 			chat2("template", `{"name":"order","language":{"code":"en"},"components":[{"type":"BODY","parameters":[{"type":"text","text":"Ana"},{"type":"currency","parameter_name":"sum","currency":{"fallback_value":"$1"}}]},{"type":"button","sub_type":"quick_reply","index":0,"parameters":[{"type":"payload","payload":"Yes"}]}]}`),
 			bubble{
 				Label: "Template · order · en", Facts: []fact{{"{{1}}", "Ana"}, {"{{sum}}", "$1"}},
-				Buttons: []button{{Label: "Yes", Hint: "quick_reply", Answer: &Answer{Kind: AnswerQuickReply, Message: "wamid.1", Text: "Yes", Payload: "Yes"}}},
+				Buttons: []button{{Label: "Yes", Hint: "quick_reply", Answer: &Answer{Kind: AnswerQuickReply, Text: "Yes", Payload: "Yes"}}},
 			},
 		},
 		"order": {
@@ -92,7 +92,7 @@ func TestBubble(t *testing.T) {
 		"of another shape": {chat2("contacts", `"x"`), bubble{Label: "Contacts"}},
 		"chat app 1": {
 			messagingtest.Sent{Channel: messagingtest.ChannelChatApp1, Kind: "call_to_action", Text: "T", Body: json.RawMessage(`{"image":"https://a.example.com/1","caption":"C","action":"https://b.example.com/"}`)},
-			bubble{Body: "T", Media: &media{Kind: "image", URL: "https://a.example.com/1"}, Buttons: []button{{Label: "C", URL: "https://b.example.com/", Hint: "opens a link"}}},
+			bubble{Body: "T", Media: &media{Kind: "image", URL: "https://a.example.com/1"}, Buttons: []button{{Label: "C", URL: "https://b.example.com/"}}},
 		},
 		"chat app 1 template": {
 			messagingtest.Sent{Channel: messagingtest.ChannelChatApp1, Kind: "template", Template: "t-1", Body: json.RawMessage(`{"templateId":"t-1","templateLanguage":"en","templateParams":{"b":"2","a":"1"}}`)},

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -24,8 +23,7 @@ const readerHeader = "X-Sandbox-Reader"
 
 type conversationsView struct {
 	Query, Channel, Is string
-	Filters            []filterView
-	Conversations      []conversationView
+	Conversations      []*conversationView
 	Range              string // which of how many
 	Newer, Older       string // URLs
 	IsEmpty            bool   // nothing was ever sent
@@ -37,14 +35,12 @@ type conversationsView struct {
 	Entries        []*entryView
 	Earlier, Later string
 	Newest         string     // the URL of the end, if it is not here
-	Total          int        // messages of the program, ever
 	Window         string     // until when anything but a template can be sent, by chat app 2
 	IsClosed       bool       // it is over
 	At             string     // the ID of the entry to show
 	Selected       *entryView // by default the last
 	Picked         bool       // by the user
 	Outcome        string
-	Outcomes       []string
 	Sender         string
 	Webhook        bool
 	Now            time.Time
@@ -54,17 +50,14 @@ type conversationsView struct {
 	reader string // the ID of the first line of a window that somebody reads, or ""
 }
 
+// A conversationView is how the list shows a conversation: with the message that was found, or else the last.
 type conversationView struct {
-	Channel, ChannelName, Peer string
-	Sender                     string // by SMS
-	ElementID, URL             string
-	Last                       []piece
-	FromPeer                   bool
-	Blank                      bool
-	At                         time.Time
-	State                      string
-	Unread                     int
-	Current, Failed            bool
+	conversation
+
+	Shown   entry
+	Preview []piece
+	URL     string
+	Current bool
 }
 
 // Key says which conversation it is, for what the browser keeps of it.
@@ -72,11 +65,16 @@ func (c *conversationView) Key() map[string]any {
 	return map[string]any{"channel": c.Channel, "to": c.Peer, "from": c.Sender, "unread": c.Unread}
 }
 
+// ElementID returns what the page calls it.
+func (c *conversationView) ElementID() string {
+	return "t-" + key(string(c.Channel), c.key.peer, c.Sender)
+}
+
 func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	v := conversationsView{
 		Query: clip(q.Get("q"), 200), Channel: q.Get("only"), Is: q.Get("is"), page: s.root,
-		reader: r.Header.Get(readerHeader), Outcomes: []string{"delivered", "read", "failed", "unreachable", "late"},
+		reader: r.Header.Get(readerHeader),
 	}
 	v.search = newSearch(v.Query, v.Is)
 	s.mu.Lock()
@@ -87,14 +85,14 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	}
 	v.Gone = q.Get("message") != "" && s.book.byID[q.Get("message")] == nil
 	if v.Lone = len(q) == 0 && len(s.book.conversations) == 1; v.Lone {
-		open, _ = s.book.recent.Front().Value.(*conversation)
+		open = s.book.recent[0]
 	}
 	page, _ := strconv.Atoi(q.Get("page"))
 	s.listConversations(&v, max(1, page), open)
 	if open != nil {
 		s.openConversation(&v, open, q)
 	}
-	v.IsEmpty = s.book.entries.Len() == 0
+	v.IsEmpty = len(s.book.entries) == 0
 	s.mu.Unlock()
 	if v.IsEmpty {
 		v.Start = s.start(r)
@@ -103,7 +101,7 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	if v.Open != nil {
 		title = v.Open.Peer
 	}
-	s.render(w, r, map[bool]int{true: http.StatusNotFound, false: http.StatusOK}[v.Gone], "conversations", title, v)
+	s.render(w, r, map[bool]int{true: http.StatusNotFound, false: http.StatusOK}[v.Gone], "conversations", title, &v)
 }
 
 // url returns the URL of the list with what is open and what is looked for, and these parameters.
@@ -115,21 +113,18 @@ func (v *conversationsView) url(open *conversation, values ...string) string {
 	return pageURL(v.page, append(all, values...)...)
 }
 
+// Filter returns the URL of the list with another filter.
+func (v *conversationsView) Filter(name, value string) string {
+	if v.Open == nil {
+		return v.url(nil, name, value)
+	}
+	return v.url(&v.Open.conversation, name, value)
+}
+
 // listConversations fills in the list. The caller holds mu.
 func (s *Sandbox) listConversations(v *conversationsView, page int, open *conversation) {
-	for _, c := range append([]table.Channel{{Title: "all"}}, table.Channels()...) {
-		v.Filters = append(v.Filters, filterView{title(c.Title), v.url(open, "only", c.Name), v.Channel == c.Name})
-	}
-	for _, is := range []struct{ is, name string }{{isUnread, "Unread"}, {isFailed, "Failed"}, {isExpired, "Expired"}, {isHooked, "Webhook failed"}} {
-		next := is.is
-		if v.Is == is.is {
-			next = "" // once more ends it
-		}
-		v.Filters = append(v.Filters, filterView{is.name, v.url(open, "is", next), v.Is == is.is})
-	}
 	skip, found := (page-1)*shownConversations, 0
-	for at := s.book.recent.Front(); at != nil; at = at.Next() {
-		c, _ := at.Value.(*conversation)
+	for _, c := range slices.Backward(s.book.recent) {
 		hit, isFound := v.search.in(c)
 		if !isFound || v.Channel != "" && string(c.Channel) != v.Channel {
 			continue
@@ -149,39 +144,28 @@ func (s *Sandbox) listConversations(v *conversationsView, page int, open *conver
 	}
 }
 
-// view returns how the list shows a conversation: with the message that was found, or else the last.
-func (c *conversation) view(v *conversationsView, hit *entry, current bool) conversationView {
-	last, message := c.last(), ""
+func (c *conversation) view(v *conversationsView, hit *entry, current bool) *conversationView {
+	message := ""
 	if hit != nil {
-		last, message = hit, hit.ID
+		message = hit.ID
 	}
-	view := conversationView{
-		Channel: string(c.Channel), ChannelName: channelName(c.Channel), Peer: clip(c.Peer, maxName), Sender: c.Sender,
-		ElementID: "t-" + key(string(c.Channel), c.key.peer, c.Sender), Last: v.search.preview(last.preview), Blank: last.isBlank, FromPeer: last.Answer != nil, At: last.At, Unread: c.Unread, Current: current,
-		Failed: last.isFailure(),
-		URL:    v.url(c, "message", message),
-	}
-	if last.Sent != nil {
-		view.State = string(last.Sent.State)
-	}
-	return view
+	shown := cmp.Or(hit, c.last())
+	return &conversationView{*c, *shown, v.search.preview(shown.preview), v.url(c, "message", message), current}
 }
 
 // openConversation fills in a conversation. The caller holds mu.
 func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.Values) {
-	view := c.view(v, nil, true)
-	view.Peer = c.Peer
-	v.Open = &view
-	v.Outcome = s.outcomeFor(c.Channel, c.Peer).Name
+	v.Open = c.view(v, nil, true)
+	v.Outcome = s.outcomeFor(c.Channel, c.Peer).Outcome
 	v.Sender = cmp.Or(c.Sender, s.senderTo(c.Channel, c.Peer), "Your program")
-	v.Webhook = s.webhooks[c.Channel] != ""
+	v.Webhook = s.set.Webhooks[c.Channel] != ""
 	picked := s.book.byID[q.Get("message")]
 	if picked != nil && s.book.conversations[picked.key()] != c {
 		picked = nil
 	}
-	v.Picked, v.Total = picked != nil, c.sent
+	v.Picked = picked != nil
 	if c.Channel == messagingtest.ChannelChatApp2 {
-		end := c.wrote().Add(chatWindow)
+		end := c.wrote.Add(chatWindow)
 		v.IsClosed, v.Window = !s.now().Before(end), end.Format("Monday, 15:04")
 	}
 	entries := s.shownPart(v, c, picked, q)
@@ -189,7 +173,7 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 	day := ""
 	for _, e := range entries {
 		ev := s.entryView(e, v.url(c))
-		ev.Current, ev.Outcomes, ev.Conversation = e == picked, v.Outcomes, v.url(c)
+		ev.Current = e == picked
 		if d := e.At.Format("Monday, 2 January"); d != day {
 			day, ev.Day = d, d
 		}

@@ -3,17 +3,20 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // curl returns a command that makes the request again, with the secrets as variables.
 func (x *Exchange) curl(base string) string {
-	skipped := []string{"host", "content-length", "accept-encoding", "user-agent", "connection"}
-	header := slices.DeleteFunc(slices.Clone(x.RequestHeader), func(h Header) bool { return slices.Contains(skipped, strings.ToLower(h.Name)) })
-	return curlCommand(x.Method, x.target(base), header, x.RequestBody)
+	return curlCommand(x.Method, x.target(base), x.RequestHeader, x.RequestBody)
+}
+
+// settable returns the lines of a header that a program has to set.
+func settable(header []Header) []Header {
+	byItself := []string{"Host", "Content-Length", "Accept", "Accept-Encoding", "User-Agent", "Connection"}
+	return slices.DeleteFunc(slices.Clone(header), func(h Header) bool { return slices.Contains(byItself, http.CanonicalHeaderKey(h.Name)) })
 }
 
 // curlCommand returns a command that makes a request.
@@ -24,7 +27,7 @@ func curlCommand(method, target string, header []Header, body string) string {
 		b.WriteString("-X " + shellQuote(method) + " ")
 	}
 	b.WriteString(shellWord(target))
-	for _, h := range header {
+	for _, h := range settable(header) {
 		line := shellQuote(h.Name + ": " + h.Value)
 		if strings.Contains(h.Value, masked) {
 			line = `"` + doubleQuoted(h.Name+": "+strings.ReplaceAll(h.Value, masked, "\x00")) + `"`
@@ -46,24 +49,12 @@ func doubleQuoted(text string) string {
 // shellQuote quotes a text for a POSIX shell. One with control characters, which could end a paste and begin a command of its own, is
 // quoted as bash, zsh and newer shells read it.
 func shellQuote(text string) string {
-	isPlain := func(r rune) bool { return r == '\n' || r == '\t' || !unicode.IsControl(r) }
-	if !strings.ContainsFunc(text, func(r rune) bool { return !isPlain(r) }) {
+	control := regexp.MustCompile(`[^\P{Cc}\n\t]`)
+	if !control.MatchString(text) {
 		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 	}
-	var b strings.Builder
-	for character := range strings.SplitSeq(text, "") {
-		switch r, _ := utf8.DecodeRuneInString(character); {
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\'', r == '\\':
-			b.WriteString(`\` + character)
-		case isPlain(r):
-			b.WriteString(character)
-		default:
-			for _, c := range []byte(character) {
-				fmt.Fprintf(&b, `\x%02x`, c)
-			}
-		}
-	}
-	return "$'" + b.String() + "'"
+	text = strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`).Replace(text)
+	return "$'" + control.ReplaceAllStringFunc(text, func(c string) string {
+		return strings.ReplaceAll(fmt.Sprintf(" % x", c), " ", `\x`)
+	}) + "'"
 }

@@ -11,24 +11,6 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// outcomeChoice is what becomes of messages, as the page and the API name it.
-type outcomeChoice struct {
-	Name  string
-	After time.Duration
-}
-
-// outcomes returns what may become of a message, by the names of the page and the API.
-func outcomes() map[string]func(after time.Duration) messagingtest.Outcome {
-	always := func(o messagingtest.Outcome) func(time.Duration) messagingtest.Outcome {
-		return func(time.Duration) messagingtest.Outcome { return o }
-	}
-	return map[string]func(time.Duration) messagingtest.Outcome{
-		"delivered": messagingtest.DeliverAfter, "read": always(messagingtest.Read()), "failed": always(messagingtest.FailDelivery()),
-		"unreachable": always(messagingtest.Unreachable()),
-		"late":        func(d time.Duration) messagingtest.Outcome { return messagingtest.DeliverLate(cmp.Or(d, time.Minute)) },
-	}
-}
-
 // maxAdvance keeps the clock within dates that every program can read.
 const maxAdvance = 10 * 365 * 24 * time.Hour
 
@@ -39,16 +21,39 @@ var (
 	errClock   = errors.New("the clock is ten years ahead: a reset of all turns it back")
 )
 
-// outcome returns what the service does.
-func (c outcomeChoice) outcome() (o messagingtest.Outcome, err error) {
-	of := outcomes()[c.Name]
-	switch {
-	case of == nil:
-		return o, errOutcome
-	case c.After < 0 || c.After > maxAdvance:
-		return o, errAdvance
+// parseDuration parses a duration of a request; an absent one is zero.
+func parseDuration(name, text string, longest time.Duration) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
 	}
-	return of(c.After), nil
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > longest {
+		return 0, fmt.Errorf("%s must be a duration from 0s to %v, such as 10s", name, longest)
+	}
+	return d, nil
+}
+
+// deliveryBody is what becomes of one message, or of messages to a recipient from now on: of SMS, of those of the chat apps, or of all if
+// the channel is empty.
+type deliveryBody struct {
+	Channel messagingtest.Channel `json:"channel,omitempty"`
+	To      string                `json:"to,omitempty"`
+	Message string                `json:"message,omitempty"`
+	Outcome string                `json:"outcome"`
+	After   string                `json:"after,omitempty"`
+}
+
+// outcome returns what the service does.
+func (d deliveryBody) outcome() (messagingtest.Outcome, error) {
+	after, err := parseDuration("after", d.After, maxAdvance)
+	outcome, isKnown := map[string]messagingtest.Outcome{
+		"delivered": messagingtest.DeliverAfter(after), "read": messagingtest.Read(), "failed": messagingtest.FailDelivery(),
+		"unreachable": messagingtest.Unreachable(), "late": messagingtest.DeliverLate(cmp.Or(after, time.Minute)),
+	}[d.Outcome]
+	if !isKnown {
+		err = cmp.Or(err, errOutcome)
+	}
+	return outcome, err
 }
 
 // outcomeKey is for whom an outcome was chosen.
@@ -58,83 +63,73 @@ type outcomeKey struct {
 }
 
 // outcomeFor returns what was chosen for a recipient on a channel. The caller holds mu.
-func (s *Sandbox) outcomeFor(channel messagingtest.Channel, recipient string) outcomeChoice {
-	return cmp.Or(s.outcomes[outcomeKey{channel, peerKey(recipient)}], outcomeChoice{Name: "delivered"})
+func (s *Sandbox) outcomeFor(channel messagingtest.Channel, recipient string) deliveryBody {
+	return cmp.Or(s.outcomes[outcomeKey{channel, peerKey(recipient)}], deliveryBody{Outcome: "delivered"})
 }
 
-// setDelivery sets what becomes of messages to a recipient from now on: of SMS, of those of the chat apps, or of all if the
-// channel is empty.
-func (s *Sandbox) setDelivery(channel messagingtest.Channel, recipient string, choice outcomeChoice) error {
-	const maxOutcomes = 20_000
-	outcome, err := choice.outcome()
-	if err != nil {
-		return err
-	}
-	if channel != "" && channelName(channel) == "" {
-		return errChannel
-	}
-	if recipient == "" || len(recipient) > maxName {
-		return fmt.Errorf("to must be a recipient of up to %d bytes", maxName)
-	}
+func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
+	const maxOutcomes, sms = 20_000, messagingtest.ChannelSMS
+	outcome, err := d.outcome()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.outcomes) >= maxOutcomes {
-		return fmt.Errorf("delivery is set for %d recipients already: reset all of the sandbox", maxOutcomes)
+	switch {
+	case err != nil:
+		return nil, err
+	case (d.To == "") == (d.Message == ""):
+		return nil, errors.New("either to or message must be set: a recipient, or the ID of a message")
+	case d.Message != "" && !s.service.SetOutcome(d.Message, outcome):
+		return nil, errNoSuchMessage
+	case d.Message != "":
+		return done(nil)
+	case d.Channel != "" && channelName(d.Channel) == "":
+		return nil, errChannel
+	case len(d.To) > maxName:
+		return nil, fmt.Errorf("to must be a recipient of up to %d bytes", maxName)
+	case len(s.outcomes) >= maxOutcomes:
+		return nil, fmt.Errorf("delivery is set for %d recipients already: reset all of the sandbox", maxOutcomes)
 	}
-	const sms = messagingtest.ChannelSMS
 	for _, of := range channels() {
-		if channel == "" || (of == sms) == (channel == sms) { // the service has one outcome for all channels but SMS
-			s.outcomes[outcomeKey{of, peerKey(recipient)}] = choice
+		if d.Channel == "" || (of == sms) == (d.Channel == sms) { // the service has one outcome for all channels but SMS
+			s.outcomes[outcomeKey{of, peerKey(d.To)}] = d
 		}
 	}
-	if channel != sms {
-		s.service.SetDelivery(recipient, outcome)
+	if d.Channel != sms {
+		s.service.SetDelivery(d.To, outcome)
 	}
-	s.note("POST deliveries", deliveryBody{Channel: channel, To: recipient, Outcome: choice.Name, After: choice.After.String()})
+	s.note("POST deliveries", d)
 	s.live.notify("")
-	return nil
+	return done(nil)
 }
 
-// setOutcome sets what becomes of one message from now on.
-func (s *Sandbox) setOutcome(id string, choice outcomeChoice) error {
-	outcome, err := choice.outcome()
-	if err == nil && !s.service.SetOutcome(id, outcome) {
-		return errNoSuchMessage
-	}
-	return err
+type clockBody struct {
+	Advance string `json:"advance,omitempty"`
+	Message string `json:"message,omitempty"` // to the end of its lifetime
 }
 
-// advance moves the clock.
-func (s *Sandbox) advance(d time.Duration) error {
-	if d <= 0 || d > maxAdvance {
-		return errAdvance
-	}
+func (s *Sandbox) postClock(_ *request, body clockBody) (any, error) {
 	s.mu.Lock()
-	if s.advanced+d > maxAdvance {
-		s.mu.Unlock()
-		return errClock
+	defer s.mu.Unlock()
+	d, err := time.ParseDuration(body.Advance)
+	if body.Message != "" && body.Advance == "" {
+		e := s.book.byID[body.Message]
+		if e == nil || e.Sent == nil {
+			return nil, errNoSuchMessage
+		}
+		if d, err = s.lifetimeLeft(e), nil; d <= 0 {
+			return nil, errors.New("the lifetime of the message is over")
+		}
+	}
+	switch {
+	case err != nil || d <= 0 || d > maxAdvance || body.Message != "" && body.Advance != "":
+		return nil, errAdvance
+	case s.advanced+d > maxAdvance:
+		return nil, errClock
 	}
 	s.advanced += d
 	s.note("POST clock", clockBody{Advance: d.String()})
-	s.mu.Unlock()
 	s.service.Advance(d)
 	s.live.notify("")
-	return nil
-}
-
-// lifetimeOf returns how much of a message's lifetime is left.
-func (s *Sandbox) lifetimeOf(id string) (time.Duration, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.book.byID[id]
-	if e == nil || e.Sent == nil {
-		return 0, errNoSuchMessage
-	}
-	left := s.lifetimeLeft(e)
-	if left <= 0 {
-		return 0, errors.New("the lifetime of the message is over")
-	}
-	return left, nil
+	return s.settings(), nil
 }
 
 // lifetimeLeft returns how much of a message's lifetime is left on the clock. The caller holds mu.
@@ -142,34 +137,25 @@ func (s *Sandbox) lifetimeLeft(e *entry) time.Duration {
 	return cmp.Or(e.Sent.TTL, messagingtest.DefaultTTL) - (s.advanced - e.accepted)
 }
 
-// enqueue adds a report of delivery to those of a message, which are made one after the other. The caller holds mu.
+// enqueue reports a state of a message when the state before has been reported, and on some messages at once. The caller holds mu.
 func (s *Sandbox) enqueue(e *entry, state messagingtest.DeliveryState) {
 	e.pending++
-	if e.reports = append(e.reports, state); len(e.reports) == 1 {
-		s.workers.Go(func() { s.reportAll(e) })
-	}
-}
-
-// reportAll makes the reports on a message. Of all messages, some are reported on at once.
-func (s *Sandbox) reportAll(e *entry) {
-	select {
-	case s.slots <- struct{}{}:
-	case <-s.ctx.Done():
-		return
-	}
-	defer func() { <-s.slots }()
-	for isMore := true; isMore; {
+	before, done := e.reported, make(chan struct{})
+	e.reported = done
+	s.workers.Go(func() {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		s.slots <- struct{}{}
+		defer func() { <-s.slots }()
 		s.mu.Lock()
-		state, isHere := e.reports[0], s.book.byID[e.ID] == e
+		isHere := s.book.byID[e.ID] == e
 		s.mu.Unlock()
 		if isHere {
 			s.reportDelivery(s.ctx, e.ID, state)
 		}
-		s.mu.Lock()
-		e.reports = e.reports[1:]
-		isMore = len(e.reports) > 0
-		s.mu.Unlock()
-	}
+	})
 }
 
 // tries is how often the service calls a webhook again that failed.
@@ -186,14 +172,8 @@ const (
 func (s *Sandbox) callOptions() []messagingtest.ReceiveOption {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	opts := []messagingtest.ReceiveOption{messagingtest.RetryFailures(tries)}
-	switch s.form {
-	case formForm:
-		opts = append(opts, messagingtest.AsForm())
-	case formJSON:
-		opts = append(opts, messagingtest.AsJSON())
-	}
-	return opts
+	form := map[string]messagingtest.ReceiveOption{formForm: messagingtest.AsForm(), formJSON: messagingtest.AsJSON()}[s.set.WebhookForm]
+	return []messagingtest.ReceiveOption{messagingtest.RetryFailures(tries), form}
 }
 
 // reportDelivery calls the callback URL of a message, and returns the calls.
@@ -241,16 +221,23 @@ func millis(d time.Duration) float64 {
 
 var errNoWebhook = errors.New("no webhook is set for this channel: start with --webhook-CHANNEL URL, or set it on the page Connect")
 
-// answer enters an answer and calls the webhook of its channel.
-func (s *Sandbox) answer(ctx context.Context, a Answer) (string, []*Call, error) {
+// callsBody says what a webhook responded, or why it was not called.
+type callsBody struct {
+	ID    string  `json:"id"`
+	Calls []*Call `json:"calls"`
+	Note  string  `json:"note,omitempty"`
+}
+
+// postReply enters an answer and calls the webhook of its channel.
+func (s *Sandbox) postReply(r *request, a Answer) (any, error) {
 	a.Kind = cmp.Or(a.Kind, AnswerText)
 	if reason := a.check(); reason != "" {
-		return "", nil, errors.New(reason)
+		return nil, errors.New(reason)
 	}
 	s.mu.Lock()
 	if err := s.checkAnswer(&a); err != nil {
 		s.mu.Unlock()
-		return "", nil, err
+		return nil, err
 	}
 	if a.To == "" {
 		a.To = s.senderTo(a.Channel, a.From)
@@ -261,8 +248,11 @@ func (s *Sandbox) answer(ctx context.Context, a Answer) (string, []*Call, error)
 	s.log.answer(e)
 	s.mu.Unlock()
 	s.live.notify("")
-	calls, err := s.deliver(ctx, e.ID)
-	return e.ID, calls, err
+	calls, err := s.deliver(r.Context(), e.ID)
+	if errors.Is(err, errNoWebhook) {
+		return callsBody{e.ID, []*Call{}, err.Error()}, nil
+	}
+	return callsBody{e.ID, calls, ""}, err
 }
 
 // senderTo returns the sender of the last message to a recipient. The caller holds mu.
@@ -287,7 +277,7 @@ func (s *Sandbox) deliver(ctx context.Context, id string, opts ...messagingtest.
 		s.mu.Unlock()
 		return nil, errNoSuchMessage
 	}
-	target, callback := s.webhooks[e.Channel], e.Answer.callback(e.ID, e.At)
+	target, callback := s.set.Webhooks[e.Channel], e.Answer.callback(e.ID, e.At)
 	if target == "" {
 		s.mu.Unlock()
 		s.tell(callback)
@@ -310,20 +300,27 @@ func (s *Sandbox) tell(callback messagingtest.Callback) {
 // aboutAnswer is what a call says that brings an answer; other calls report a state.
 const aboutAnswer = "answer"
 
-// repeat calls a webhook again: with an answer, or with a state of a message, by default the one that it is in.
-func (s *Sandbox) repeat(ctx context.Context, id string, state messagingtest.DeliveryState, twice bool) ([]*Call, error) {
+type repeatBody struct {
+	Twice bool                        `json:"twice,omitempty"`
+	About messagingtest.DeliveryState `json:"about,omitempty"` // by default the state that the message is in
+}
+
+// postRepeat calls a webhook again: with an answer, or with a state of a message.
+func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
+	id := r.PathValue("id")
 	var opts []messagingtest.ReceiveOption
-	if twice {
+	if body.Twice {
 		opts = append(opts, messagingtest.TwiceAtOnce())
 	}
 	s.mu.Lock()
 	e := s.book.byID[id]
 	if e == nil || e.Sent == nil {
 		s.mu.Unlock()
-		return s.deliver(ctx, id, opts...)
+		calls, err := s.deliver(r.Context(), id, opts...)
+		return callsBody{id, calls, ""}, err
 	}
 	current, callback := e.Sent.State, e.Sent.CallbackURL
-	isState := state == "" || e.hasReached(state)
+	isState := body.About == "" || e.hasReached(body.About)
 	s.mu.Unlock()
 	switch {
 	case callback == "" || current == "":
@@ -331,5 +328,5 @@ func (s *Sandbox) repeat(ctx context.Context, id string, state messagingtest.Del
 	case !isState:
 		return nil, errors.New("about must be a state that the message has reached")
 	}
-	return s.reportDelivery(ctx, id, cmp.Or(state, current), opts...), nil
+	return callsBody{id, s.reportDelivery(r.Context(), id, cmp.Or(body.About, current), opts...), ""}, nil
 }

@@ -38,7 +38,7 @@ type Exchange struct {
 
 	Operation string `json:"operation,omitempty"` // the section of the contract
 	To        string `json:"to,omitempty"`        // the recipient
-	Text      string `json:"text,omitempty"`      // the beginning of the text
+	Text      string `json:"text,omitempty"`      // the beginning of the text, of a message in the ledger
 	Reference string `json:"reference,omitempty"` // that the client chose
 	Reason    string `json:"reason,omitempty"`    // why the service refused
 
@@ -79,13 +79,16 @@ func (x *Exchange) size() int {
 
 // trafficLog holds the latest exchanges. The sandbox's mutex guards it.
 type trafficLog struct {
-	bounds bounds
-	all    []*Exchange // in the order in which they ended
-	byID   map[int]*Exchange
-	bytes  int
+	bounds    bounds
+	all       []*Exchange // in the order in which they ended
+	byID      map[int]*Exchange
+	byRequest map[string]*Exchange // by the IDs of their requests, also those that have not ended
+	bytes     int
 }
 
-func newTrafficLog(b bounds) trafficLog { return trafficLog{bounds: b, byID: map[int]*Exchange{}} }
+func newTrafficLog(b bounds) trafficLog {
+	return trafficLog{bounds: b, byID: map[int]*Exchange{}, byRequest: map[string]*Exchange{}}
+}
 
 // add enters an exchange and drops the oldest beyond the bounds.
 func (t *trafficLog) add(x *Exchange) {
@@ -94,22 +97,15 @@ func (t *trafficLog) add(x *Exchange) {
 	for len(t.all) > t.bounds.exchanges || t.bytes > t.bounds.traffic && len(t.all) > 1 {
 		t.bytes -= t.all[0].size()
 		delete(t.byID, t.all[0].ID)
+		for _, id := range t.all[0].requestIDs {
+			delete(t.byRequest, id)
+		}
 		t.all[0] = nil
 		t.all = t.all[1:]
 	}
 }
 
-// byRequest returns the exchange of a request by its ID, or nil. A message of a request that failed may come after its exchange.
-func (t *trafficLog) byRequest(id string) *Exchange {
-	for _, x := range slices.Backward(t.all) {
-		if slices.Contains(x.requestIDs, id) {
-			return x
-		}
-	}
-	return nil
-}
-
-// describe fills in whom a request to send is for, and what it says. It returns the callback URL.
+// describe fills in whom a request to send is for, and its reference. It returns the callback URL.
 func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
 	send := sendSection(s.table, x.Operation)
 	if send == nil || len(body) == 0 {
@@ -117,15 +113,11 @@ func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
 	}
 	n := formNode(body)
 	of := func(concept string) string { return fieldIn(n, send, concept).Text() }
-	to, text := of("to"), of("text")
+	to := of("to")
 	if send.Wrap != nil {
-		m := platformMessage(n, send.Wrap)
-		to, text = m.At("to").Text(), ""
-		if len(body) <= maxParsed {
-			text = platformBubble(messagingtest.Sent{Kind: m.At("type").Text()}, m).preview(m.At("type").Text())
-		}
+		to = platformMessage(n, send.Wrap).At("to").Text()
 	}
-	x.To, x.Text, x.Reference = clip(to, maxName), clip(text, previewText), clip(of("reference"), maxName)
+	x.To, x.Reference = clip(to, maxName), clip(of("reference"), maxName)
 	return of("callback")
 }
 

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"cmp"
+	_ "embed" // for the faults
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -20,10 +22,8 @@ type FaultKind struct {
 	What     string `json:"what"`
 	Go       string `json:"go"` // the function of package messagingtest
 	InLedger bool   `json:"inLedger"`
-	Verdict  string `json:"verdict"` // of a correct client
-	Needs    string `json:"-"`       // what it takes: "delay" or "retryAfter", a duration, or "status"
-
-	fault func(*faultRule) messagingtest.Fault
+	Verdict  string `json:"verdict"`         // of a correct client
+	Needs    string `json:"needs,omitempty"` // what it takes: "delay" or "retryAfter", a duration, or "status"
 }
 
 // The verdicts, in the words of the client.
@@ -36,87 +36,41 @@ const (
 // faultOverload is what a request beyond a capacity meets.
 const faultOverload = "status-429"
 
+//go:embed faults.json
+var faultsText []byte
+
 // faultKinds returns all faults, in the order of the page.
-func faultKinds() []FaultKind {
-	none := func(f func() messagingtest.Fault) func(*faultRule) messagingtest.Fault {
-		return func(*faultRule) messagingtest.Fault { return f() }
-	}
-	status := func(code int) func(*faultRule) messagingtest.Fault {
-		return func(r *faultRule) messagingtest.Fault { return messagingtest.Status(code, r.delay) }
-	}
-	return []FaultKind{
-		{
-			"accept-then-drop", "Processes the message, then resets the connection without a response.", "AcceptThenDrop",
-			true, verdictUnknown, "", none(messagingtest.AcceptThenDrop),
-		},
-		{
-			"drop-unread", "Resets the connection and processes nothing. The client cannot tell it from accept-then-drop.", "DropUnread",
-			false, verdictUnknown, "", none(messagingtest.DropUnread),
-		},
-		{
-			"slow", "Processes the message at once and responds after the delay.", "Slow",
-			true, "accepted, or unknown if the client did not wait", "delay",
-			func(r *faultRule) messagingtest.Fault { return messagingtest.Slow(r.delay) },
-		},
-		{
-			faultOverload, "Too many requests: refuses to process the request for now. A client retries after the wait.", "Status(429)",
-			false, verdictRefused, "retryAfter", status(http.StatusTooManyRequests),
-		},
-		{
-			"status-500", "An internal error, which does not say whether the message went out.", "Status(500)",
-			false, verdictUnknown, "", status(http.StatusInternalServerError),
-		},
-		{
-			"status-503", "Unavailable, as a proxy says too.", "Status(503)",
-			false, verdictUnknown, "retryAfter", status(http.StatusServiceUnavailable),
-		},
-		{
-			"status-after", "Processes the message, then responds with an error from 500 to 599, which does not say so.", "StatusAfter",
-			true, verdictUnknown, "status",
-			func(r *faultRule) messagingtest.Fault {
-				return messagingtest.StatusAfter(cmp.Or(r.Status, http.StatusInternalServerError), "")
-			},
-		},
-		{
-			"page", "Processes nothing and responds with a page of HTML and a status from 500 to 599, as a proxy does for a service that it " +
-				"cannot reach. The client cannot tell it from a page that comes after processing.", "Page",
-			false, verdictUnknown, "status",
-			func(r *faultRule) messagingtest.Fault {
-				return messagingtest.Page(cmp.Or(r.Status, http.StatusBadGateway))
-			},
-		},
-		{
-			"silence", "Reads the request, processes nothing and never responds, until the client goes.", "Silence",
-			false, verdictUnknown, "", none(messagingtest.Silence),
-		},
-		{
-			"truncated-response", "Processes the message and cuts the response in its middle.", "TruncatedResponse",
-			true, verdictUnknown, "", none(messagingtest.TruncatedResponse),
-		},
-		{
-			"not-json", "Processes the message and responds 200 with a page of HTML, as an intermediary may.", "NotJSON",
-			true, verdictUnknown, "", none(messagingtest.NotJSON),
-		},
-		{
-			"another-response", "Processes the message and responds with the response to another one, as a cache may. The reference ID shows it. " +
-				"Without one, as on chat app 2, a client takes it for accepted.", "AnotherResponse",
-			true, verdictUnknown, "", none(messagingtest.AnotherResponse),
-		},
-		{
-			"process-twice", "Processes the message twice and responds once, as behind a proxy that repeats requests. A client cannot tell. The " +
-				"ledger holds two messages with one reference ID.", "ProcessTwice",
-			true, verdictAccepted, "", none(messagingtest.ProcessTwice),
-		},
-	}
+func faultKinds() (kinds []FaultKind) {
+	_ = json.Unmarshal(faultsText, &kinds) // a part of the program
+	return kinds
 }
 
-func faultNamed(name string) (FaultKind, bool) {
-	kinds := faultKinds()
-	i := slices.IndexFunc(kinds, func(k FaultKind) bool { return k.Name == name })
-	if i < 0 {
-		return FaultKind{}, false
+// fault returns what the service does by a rule.
+func (f *faultRule) fault(name string) messagingtest.Fault {
+	return map[string]messagingtest.Fault{
+		"accept-then-drop":   messagingtest.AcceptThenDrop(),
+		"drop-unread":        messagingtest.DropUnread(),
+		"slow":               messagingtest.Slow(f.delay),
+		faultOverload:        messagingtest.Status(http.StatusTooManyRequests, f.delay),
+		"status-500":         messagingtest.Status(http.StatusInternalServerError, f.delay),
+		"status-503":         messagingtest.Status(http.StatusServiceUnavailable, f.delay),
+		"status-after":       messagingtest.StatusAfter(cmp.Or(f.Status, http.StatusInternalServerError), ""),
+		"page":               messagingtest.Page(cmp.Or(f.Status, http.StatusBadGateway)),
+		"silence":            messagingtest.Silence(),
+		"truncated-response": messagingtest.TruncatedResponse(),
+		"not-json":           messagingtest.NotJSON(),
+		"another-response":   messagingtest.AnotherResponse(),
+		"process-twice":      messagingtest.ProcessTwice(),
+	}[name]
+}
+
+func faultNamed(name string) (kind FaultKind, ok bool) {
+	for _, kind := range faultKinds() {
+		if kind.Name == name {
+			return kind, true
+		}
 	}
-	return kinds[i], true
+	return kind, false
 }
 
 // A faultRule says which requests meet a fault: the next ones, a share, all of some time, or those beyond a capacity; and of
@@ -171,8 +125,8 @@ func (f *faultRule) check(now time.Time) error {
 		takesStatus = takesStatus || kind.Needs == "status"
 	}
 	var err, wrong error
-	f.delay, err = parseDuration("delay", f.Delay)
-	lasts, lastsErr := parseDuration("duration", f.Duration)
+	f.delay, err = parseDuration("delay", f.Delay, maxFaultDelay)
+	lasts, lastsErr := parseDuration("duration", f.Duration, maxFaultDuration)
 	if err = cmp.Or(err, lastsErr); err != nil {
 		return err
 	}
@@ -182,8 +136,6 @@ func (f *faultRule) check(now time.Time) error {
 	}{
 		{len(f.Faults) == 0, "fault is missing: name one, such as accept-then-drop"},
 		{len(f.Faults) > maxFaults, "faults must be at most " + itoa(maxFaults)},
-		{f.delay < 0 || f.delay > maxFaultDelay, "delay must be from 0 to " + maxFaultDelay.String()},
-		{lasts < 0 || lasts > maxFaultDuration, "duration must be up to " + maxFaultDuration.String() + ", such as 30s"},
 		{f.Left < 0 || f.Left > maxFaultRequests, "n must be from 1 to " + itoa(maxFaultRequests)},
 		{f.Share < 0 || f.Share > 1, "share must be above 0 and up to 1"},
 		{f.Capacity < 0 || f.Capacity > maxCapacity, "capacity must be from 1 to " + itoa(maxCapacity) + " requests in a second"},
@@ -207,15 +159,18 @@ func (f *faultRule) check(now time.Time) error {
 }
 
 // Scope says in words which requests a rule is about, or "".
-func (f *faultRule) Scope() string {
+func (f faultRule) Scope() string {
 	return joinFilled(f.To, channelName(f.Channel), f.Operation)
 }
 
+// Names returns the faults in words.
+func (f faultRule) Names() string { return strings.Join(f.Faults, " or ") }
+
 // Amount says in words how many requests meet the fault.
-func (f *faultRule) Amount(now time.Time) string {
+func (f faultRule) Amount() string {
 	left := ""
 	if !f.until.IsZero() {
-		left = "for " + short(max(time.Second, f.until.Sub(now)))
+		left = "for " + short(max(time.Second, time.Until(f.until)))
 	}
 	switch {
 	case f.Left > 0:
@@ -276,19 +231,8 @@ func (f *faultRules) choose(operation, to string, now time.Time) (FaultKind, *fa
 	return FaultKind{}, nil, false
 }
 
-// byRecipient reports whether a rule is about one recipient: then the body of a request is read first.
-func (f *faultRules) byRecipient() bool {
-	return slices.ContainsFunc(f.rules, func(r *faultRule) bool { return r.To != "" })
-}
-
 // faultFor returns the fault that a request meets, and notes it.
-func (s *Sandbox) faultFor(x *Exchange, request *tail) messagingtest.Fault {
-	s.mu.Lock()
-	peeks := s.faults.byRecipient()
-	s.mu.Unlock()
-	if peeks {
-		s.describe(x, request.peek())
-	}
+func (s *Sandbox) faultFor(x *Exchange) messagingtest.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kind, rule, strikes := s.faults.choose(x.Operation, x.To, time.Now())
@@ -299,7 +243,7 @@ func (s *Sandbox) faultFor(x *Exchange, request *tail) messagingtest.Fault {
 		x.Verdict = kind.Verdict
 	}
 	s.live.notify("")
-	return kind.fault(rule)
+	return rule.fault(kind.Name)
 }
 
 // inject makes a rule.

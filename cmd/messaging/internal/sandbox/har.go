@@ -51,17 +51,7 @@ func (x *Exchange) target(base string) string {
 }
 
 func queryLines(target string) []Header {
-	lines := []Header{}
 	_, query, _ := strings.Cut(target, "?")
-	for pair := range strings.SplitSeq(query, "&") {
-		name, value, _ := strings.Cut(pair, "=")
-		if name == "" {
-			continue
-		}
-		if text, err := url.QueryUnescape(value); err == nil {
-			value = text
-		}
-		lines = append(lines, Header{name, value})
-	}
-	return lines
+	values, _ := url.ParseQuery(query) // what is not wrong
+	return linesOf(http.Header(values))
 }

@@ -82,6 +82,7 @@ type request struct {
 	*http.Request
 
 	w      http.ResponseWriter
+	body   []byte
 	values url.Values
 	known  []string
 	err    error
@@ -127,11 +128,8 @@ func (r *request) limit() int {
 
 // wait returns for how long a program waits.
 func (r *request) wait() time.Duration {
-	text := r.param("wait")
-	d, err := parseDuration("wait", text)
-	if err != nil || d < 0 || d > time.Minute {
-		r.err = cmp.Or(r.err, errors.New("wait must be a duration up to 1m, such as 10s"))
-	}
+	d, err := parseDuration("wait", r.param("wait"), time.Minute)
+	r.err = cmp.Or(r.err, err)
 	return d
 }
 
@@ -145,27 +143,27 @@ func (r *request) check() error {
 	return r.err
 }
 
-// bodyOf reads the body of a request. An empty one is {}.
-func bodyOf[T any](r *request) (body T, err error) {
+// readBody reads the body of a request.
+func (r *request) readBody() (err error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if r.ContentLength != 0 && (err != nil || kind != "application/json") {
-		return body, &refusal{http.StatusUnsupportedMediaType, "the content type must be application/json", nil}
+		return &refusal{http.StatusUnsupportedMediaType, "the content type must be application/json", nil}
 	}
-	dec := json.NewDecoder(http.MaxBytesReader(r.w, r.Body, maxRequest))
-	dec.DisallowUnknownFields()
-	if err = dec.Decode(&body); err == nil || errors.Is(err, io.EOF) {
-		return body, nil
-	}
+	r.body, err = io.ReadAll(http.MaxBytesReader(r.w, r.Body, maxRequest))
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return body, &refusal{http.StatusRequestEntityTooLarge, tooLarge.Error(), nil}
+		return &refusal{http.StatusRequestEntityTooLarge, tooLarge.Error(), nil}
 	}
-	return body, errors.New("the body is not JSON as documented: " + strings.TrimPrefix(err.Error(), "json: "))
+	return err
 }
 
-// newCall returns a request to the API that the sandbox makes itself.
-func newCall(body []byte) *request {
-	header := http.Header{"Content-Type": {"application/json"}}
-	return &request{Request: &http.Request{Header: header, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}}
+// decode decodes the body of a request. An empty one is {}.
+func (r *request) decode(to any) error {
+	dec := json.NewDecoder(bytes.NewReader(r.body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(to); err != nil && !errors.Is(err, io.EOF) {
+		return errors.New("the body is not JSON as documented: " + strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
 }
 
 // respond writes a value as JSON.

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -37,6 +36,7 @@ const maxFile = 512 << 20
 
 // journal appends records to a file. A nil journal keeps nothing. The sandbox's mutex guards it.
 type journal struct {
+	name string
 	file *os.File
 	lock *os.File // beside it, as long as the sandbox runs
 	size int64
@@ -60,10 +60,10 @@ func keptToken(name string) string {
 	return first.Token
 }
 
-// restore reads the file into the ledger, the book and the settings, and keeps what comes in it. A last line that was torn is cut off; any
-// other that is wrong is an error, which names the line. A file that another sandbox keeps is refused.
+// restore reads the file into the ledger, the book and the settings, writes it anew, and keeps what comes in it. A last line that was
+// torn is left out; any other that is wrong is an error, which names the line. A file that another sandbox keeps is refused.
 func (s *Sandbox) restore(name string) error {
-	keep := &journal{}
+	keep := &journal{name: name}
 	var err error
 	// The lock has a file of its own, because compact renames another file to that name. It comes first: what is opened before
 	// may be a file that the sandbox which has the lock is about to replace.
@@ -78,7 +78,7 @@ func (s *Sandbox) restore(name string) error {
 		err = s.readAll(keep.file)
 	}
 	if err == nil {
-		maps.Copy(s.webhooks, s.config.Webhooks) // what the command line names stays
+		maps.Copy(s.set.Webhooks, s.config.Webhooks) // what the command line names stays
 		s.seed()
 		s.keep = keep
 		err = keep.compact(s.records())
@@ -95,18 +95,13 @@ func (s *Sandbox) readAll(file *os.File) error {
 		return cmp.Or(err, errors.New("not a regular file of up to 1 GiB"))
 	}
 	r := bufio.NewReader(file)
-	var whole int64
 	for number := 1; ; number++ {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) { // what is left has no end: it was torn
-			return file.Truncate(whole)
+			return nil
 		}
 		if err != nil {
 			return err
-		}
-		whole += int64(len(line))
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
 		}
 		var rec record
 		if json.Unmarshal(line, &rec) != nil || s.enter(rec) != nil {
@@ -120,47 +115,37 @@ func (s *Sandbox) enter(r record) error {
 	switch {
 	case r.Token != "":
 	case r.Do == "POST deliveries" || r.Do == "POST clock" || r.Do == "PATCH settings":
-		_, err := operations()[r.Do](s, newCall(r.With))
+		_, err := operations()[r.Do](s, &request{body: r.With})
 		return err
 	case r.Removed != "":
-		if e := s.book.byID[r.Removed]; e != nil {
-			s.book.remove(e)
-		}
+		s.remove(r.Removed)
 	case r.Answer != nil && r.Sent == nil && r.ID != "" && r.Answer.check() == "":
 		if s.book.byID[r.ID] == nil {
 			s.book.add(newAnswer(r.ID, r.Answer, r.At))
 		}
 	case r.Sent != nil && r.Sent.ID != "" && channelName(r.Sent.Channel) != "" && (r.Balance == "" || isBalance(r.Balance)):
-		s.enterMessage(r)
+		e := s.book.byID[r.Sent.ID]
+		if e == nil {
+			e = newEntry(r.Sent, s.table, s.mask)
+			e.seen, e.restored = true, true
+			s.book.add(e)
+		}
+		e.Sent, e.States = r.Sent, r.States
+		s.book.resize(e)
+		if r.Balance != "" {
+			s.service.SetBalance(r.Balance)
+		}
 	default:
 		return errNoRecord
 	}
 	return nil
 }
 
-func (s *Sandbox) enterMessage(r record) {
-	e := s.book.byID[r.Sent.ID]
-	switch {
-	case e == nil:
-		e = newEntry(r.Sent, s.table, s.mask)
-		e.seen, e.restored = true, true
-		s.book.add(e)
-	case e.Sent == nil:
-		return // the ID of an answer
-	}
-	e.Sent, e.States = r.Sent, r.States
-	e.reach(r.Sent.State, cmp.Or(r.Sent.StateAt, r.Sent.At)) // of a file without states
-	s.book.resize(e)
-	if r.Balance != "" {
-		s.service.SetBalance(r.Balance)
-	}
-}
-
 // seed enters what was restored into the ledger.
 func (s *Sandbox) seed() {
 	var sent []messagingtest.Sent
-	for e := s.book.entries.Front(); e != nil; e = e.Next() {
-		switch entry, _ := e.Value.(*entry); {
+	for _, entry := range s.book.entries {
+		switch {
 		case entry.Sent != nil:
 			sent = append(sent, *entry.Sent)
 		case s.now().Sub(entry.At) < chatWindow:
@@ -173,21 +158,20 @@ func (s *Sandbox) seed() {
 // records yields what the file has to hold. The caller holds mu.
 func (s *Sandbox) records() iter.Seq[record] {
 	return func(yield func(record) bool) {
-		ok := yield(record{Token: s.config.Token}) && yield(command("PATCH settings", s.everySetting()))
+		ok := yield(record{Token: s.config.Token}) && yield(command("PATCH settings", s.current()))
 		if s.advanced > 0 {
 			ok = ok && yield(command("POST clock", clockBody{Advance: s.advanced.String()}))
 		}
-		for key, choice := range s.outcomes {
-			body := deliveryBody{Channel: key.channel, To: key.peer, Outcome: choice.Name, After: choice.After.String()}
-			ok = ok && yield(command("POST deliveries", body))
+		for key, delivery := range s.outcomes {
+			delivery.Channel = key.channel
+			ok = ok && yield(command("POST deliveries", delivery))
 		}
-		for at := s.book.entries.Front(); at != nil && ok; at = at.Next() {
-			e, _ := at.Value.(*entry)
+		for _, e := range s.book.entries {
 			r := record{Sent: e.Sent, States: e.States}
 			if e.Answer != nil {
 				r = record{Answer: e.Answer, ID: e.ID, At: e.At}
 			}
-			ok = yield(r)
+			ok = ok && yield(r)
 		}
 	}
 }
@@ -234,7 +218,7 @@ func (j *journal) fail(err error) {
 
 // compact writes the file anew with these records: into a file beside it, which then takes its name.
 func (j *journal) compact(records iter.Seq[record]) error {
-	beside := j.file.Name() + ".new"
+	beside := j.name + ".new"
 	_ = os.Remove(beside)                                                    // of a run that was killed
 	next, err := os.OpenFile(beside, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the file that the user named, and .new
 	if err != nil {
@@ -244,25 +228,17 @@ func (j *journal) compact(records iter.Seq[record]) error {
 	for r := range records {
 		fresh.append(r)
 	}
-	err = fresh.err
-	if err == nil {
-		err = next.Sync()
+	fresh.fail(next.Sync())
+	if fresh.err == nil {
+		fresh.err = os.Rename(beside, j.name)
 	}
-	if err == nil {
-		err = os.Rename(next.Name(), j.file.Name())
-	}
-	if err != nil {
+	if fresh.err != nil {
 		_ = next.Close()
-		_ = os.Remove(next.Name())
-		return err
+		return errors.Join(fresh.err, os.Remove(beside))
 	}
-	name := j.file.Name()
 	_ = j.file.Close()
-	// Opened anew under its own name, so that compact finds it again.
-	j.file, err = os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0o600) //nolint:gosec // the user named it
-	j.size = fresh.size
-	_ = next.Close()
-	return err
+	j.file, j.size = next, fresh.size
+	return nil
 }
 
 // close closes the file and returns the first error of the journal.

@@ -27,9 +27,8 @@ const (
 
 // hub notifies pages and waiting programs of changes. What changes while one is busy is one event.
 type hub struct {
-	mu     sync.Mutex
-	count  [2]int // by audience
-	closed bool
+	mu    sync.Mutex
+	count [2]int // by audience
 	beat
 }
 
@@ -38,6 +37,7 @@ type beat struct {
 	next     chan struct{} // closed by the next change
 	messages int           // that came, ever
 	latest   string        // what to say of the newest
+	closed   bool
 }
 
 func newHub() *hub { return &hub{beat: beat{next: make(chan struct{})}} }
@@ -59,11 +59,11 @@ func (h *hub) leave(who audience) {
 	h.count[who]--
 }
 
-// now returns the latest beat, and reports false when the hub is closed.
-func (h *hub) now() (beat, bool) {
+// now returns the latest beat.
+func (h *hub) now() beat {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.beat, !h.closed
+	return h.beat
 }
 
 // isWatched reports whether somebody waits for changes.
@@ -109,12 +109,8 @@ func (s *Sandbox) until(ctx context.Context, wait time.Duration, try func() bool
 	defer s.live.leave(ofPrograms)
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	for {
-		seen, open := s.live.now()
-		if locked() {
-			return true, nil
-		}
-		if !open {
+	for seen := s.live.now(); !locked(); seen = s.live.now() {
+		if seen.closed {
 			return false, nil
 		}
 		select {
@@ -123,6 +119,7 @@ func (s *Sandbox) until(ctx context.Context, wait time.Duration, try func() bool
 			return false, nil
 		}
 	}
+	return true, nil
 }
 
 // stream sends events to a page until it leaves.
@@ -140,8 +137,8 @@ func (s *Sandbox) stream(w http.ResponseWriter, r *http.Request) {
 		_, err := fmt.Fprint(w, text)
 		return err == nil && conn.Flush() == nil
 	}
-	seen, stays := s.live.now()
-	for open := send("retry: 1000\n\n") && stays; open; {
+	seen := s.live.now()
+	for open := send("retry: 1000\n\n"); open && !seen.closed; {
 		select {
 		case <-r.Context().Done():
 			return
@@ -149,7 +146,7 @@ func (s *Sandbox) stream(w http.ResponseWriter, r *http.Request) {
 			open = send(": still here\n\n")
 		case <-seen.next:
 			last := seen.messages
-			if seen, stays = s.live.now(); !stays {
+			if seen = s.live.now(); seen.closed {
 				return
 			}
 			say := ""

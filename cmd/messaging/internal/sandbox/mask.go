@@ -90,25 +90,31 @@ func (m masker) with(target string, placeholders map[string]string) masker {
 	return m
 }
 
-// header returns the lines of a header by name.
-func (m masker) header(h http.Header) []Header {
-	list := []Header{}
-	for _, name := range slices.Sorted(maps.Keys(h)) {
-		for _, value := range h[name] {
-			if len(list) == maxLines {
-				return list
-			}
-			if m.headers.MatchString(name) {
-				scheme, rest, _ := strings.Cut(value, " ")
-				value = masked
-				if rest != "" && strings.HasSuffix(strings.ToLower(name), "authorization") {
-					value = scheme + " " + masked
-				}
-			}
-			list = append(list, Header{clip(name, maxName), shorten(m.text(value), maxValue)})
+// linesOf returns the lines of a header by name.
+func linesOf(header http.Header) []Header {
+	lines := []Header{}
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		for _, value := range header[name] {
+			lines = append(lines, Header{name, value})
 		}
 	}
-	return list
+	return lines[:min(len(lines), maxLines)]
+}
+
+// header returns the lines of a header by name.
+func (m masker) header(header http.Header) []Header {
+	lines := linesOf(header)
+	for i, h := range lines {
+		if m.headers.MatchString(h.Name) {
+			scheme, rest, _ := strings.Cut(h.Value, " ")
+			h.Value = masked
+			if rest != "" && strings.HasSuffix(h.Name, "Authorization") {
+				h.Value = scheme + " " + masked
+			}
+		}
+		lines[i] = Header{clip(h.Name, maxName), shorten(m.text(h.Value), maxValue)}
+	}
+	return lines
 }
 
 // text returns a text without the values of secrets.

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"container/list"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,54 +16,57 @@ import (
 
 // Message is a message or an answer, as the API shows it.
 type Message struct {
-	ID          string          `json:"id"`
-	Direction   string          `json:"direction"` // "sent" by a program, or "answer" of a recipient
-	Channel     string          `json:"channel"`
-	Kind        string          `json:"kind"`
-	From        string          `json:"from"`
-	To          string          `json:"to"`
-	Text        string          `json:"text"`
-	Code        string          `json:"code,omitempty"`
-	State       string          `json:"state,omitempty"`
-	At          time.Time       `json:"at"`
-	ReferenceID string          `json:"referenceID,omitempty"`
-	RequestID   string          `json:"requestID,omitempty"`
-	Parts       int             `json:"parts,omitempty"`
-	Cost        string          `json:"cost,omitempty"`
-	Template    string          `json:"template,omitempty"`
-	TTLSeconds  float64         `json:"ttlSeconds,omitempty"`
-	FallbackOf  string          `json:"fallbackOf,omitempty"` // the message that this SMS replaces
-	Fallback    string          `json:"fallback,omitempty"`   // the SMS that replaced this message
-	Body        json.RawMessage `json:"body,omitempty"`
-	States      []Reached       `json:"states"`
-	Fault       string          `json:"fault,omitempty"`    // that the request met
-	Exchange    int             `json:"exchange,omitempty"` // the request, in traffic
-	Calls       []*Call         `json:"calls"`
-	Pending     bool            `json:"pending"` // a webhook is being called
+	ID          string                      `json:"id"`
+	Direction   string                      `json:"direction"` // "sent" by a program, or "answer" of a recipient
+	Channel     messagingtest.Channel       `json:"channel"`
+	Kind        string                      `json:"kind"`
+	From        string                      `json:"from"`
+	To          string                      `json:"to"`
+	Text        string                      `json:"text"`
+	Code        string                      `json:"code,omitempty"`
+	State       messagingtest.DeliveryState `json:"state,omitempty"`
+	At          time.Time                   `json:"at"`
+	ReferenceID string                      `json:"referenceID,omitempty"`
+	RequestID   string                      `json:"requestID,omitempty"`
+	Parts       int                         `json:"parts,omitempty"`
+	Cost        string                      `json:"cost,omitempty"`
+	Template    string                      `json:"template,omitempty"`
+	TTLSeconds  float64                     `json:"ttlSeconds,omitempty"`
+	FallbackOf  string                      `json:"fallbackOf,omitempty"` // the message that this SMS replaces
+	Fallback    string                      `json:"fallback,omitempty"`   // the SMS that replaced this message
+	Body        json.RawMessage             `json:"body,omitempty"`
+	States      []Reached                   `json:"states"`
+	Fault       string                      `json:"fault,omitempty"`    // that the request met
+	Exchange    int                         `json:"exchange,omitempty"` // the request, in traffic
+	Calls       []*Call                     `json:"calls"`
+	Pending     bool                        `json:"pending"` // a webhook is being called
+}
+
+// Out reports whether a program sent it.
+func (m Message) Out() bool { return m.Direction == "sent" }
+
+// LastCall returns the latest call of the webhook, or nil.
+func (m Message) LastCall() *Call {
+	if len(m.Calls) == 0 {
+		return nil
+	}
+	return m.Calls[len(m.Calls)-1]
 }
 
 // message returns how the API shows an entry. The caller holds mu.
 func (s *Sandbox) message(e *entry) Message {
-	m := Message{
-		ID: e.ID, Channel: string(e.Channel), At: e.At, Pending: e.pending > 0, Fault: e.fault,
-		Calls: append([]*Call{}, e.Calls...), States: append([]Reached{}, e.States...),
+	m := e.Message
+	m.Pending, m.Calls, m.States = e.pending > 0, append([]*Call{}, e.Calls...), append([]Reached{}, e.States...)
+	if s.traffic.byID[m.Exchange] == nil {
+		m.Exchange = 0
 	}
-	if s.traffic.byID[e.exchange] != nil {
-		m.Exchange = e.exchange
+	if s.book.byID[e.replacer] != nil {
+		m.Fallback = e.replacer
 	}
-	if a := e.Answer; a != nil {
-		m.Direction, m.Kind, m.From, m.To, m.Text = "answer", string(a.Kind), a.From, a.To, a.Text
-		return m
+	if e.Sent != nil {
+		m.Code, m.State, m.Body = e.code(), e.Sent.State, e.Sent.Body
 	}
-	sent := e.Sent
-	m.Direction, m.Kind, m.From, m.To, m.Text = "sent", sent.Kind, sent.From, sent.To, sent.Text
-	m.Code, m.State, m.ReferenceID, m.RequestID = e.code(), string(sent.State), sent.ReferenceID, sent.RequestID
-	m.Parts, m.Cost, m.Template, m.FallbackOf = sent.Parts, cost(sent.Parts), sent.Template, sent.FallbackOf
-	m.TTLSeconds = sent.TTL.Seconds()
-	if fallback := s.book.fallbackOf(e); fallback != nil {
-		m.Fallback = fallback.ID
-	}
-	if m.Body = sent.Body; len(m.Body) > 0 && !json.Valid(m.Body) {
+	if len(m.Body) > 0 && !json.Valid(m.Body) {
 		m.Body, _ = json.Marshal(string(m.Body)) // a string
 	}
 	return m
@@ -125,13 +127,12 @@ func (q query) matches(e *entry) bool {
 // find returns the messages that a program asks for, the oldest first: the next ones after the cursor, or the last ones. The caller
 // holds mu.
 func (s *Sandbox) find(q query) []Message {
-	found := []Message{}
-	at, step := s.book.entries.Back(), (*list.Element).Prev
-	if cursor := s.book.byID[q.after]; cursor != nil {
-		at, step = cursor.place.Next(), (*list.Element).Next
+	found, inOrder := []Message{}, slices.Backward(s.book.entries)
+	if at := slices.Index(s.book.entries, s.book.byID[q.after]); at >= 0 {
+		inOrder = slices.All(s.book.entries[at+1:])
 	}
-	for ; at != nil && len(found) < q.limit; at = step(at) {
-		if e, _ := at.Value.(*entry); q.matches(e) {
+	for _, e := range inOrder {
+		if len(found) < q.limit && q.matches(e) {
 			found = append(found, s.message(e))
 		}
 	}
@@ -170,11 +171,9 @@ func (s *Sandbox) getMessages(r *request) (any, error) {
 
 // newest describes the latest messages and answers, the newest first.
 func (s *Sandbox) newest() (all []string) {
-	const enough = 5
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for at := s.book.entries.Back(); at != nil && len(all) < enough; at = at.Prev() {
-		e, _ := at.Value.(*entry)
+	for _, e := range slices.Backward(s.book.entries[max(0, len(s.book.entries)-5):]) {
 		all = append(all, e.describe())
 	}
 	return all
@@ -196,13 +195,11 @@ func (s *Sandbox) getMessage(r *request) (any, error) {
 		m = s.message(e)
 		return state == "" || e.hasReached(state)
 	})
-	now := cmp.Or(m.State, "accepted")
+	now := string(cmp.Or(m.State, "accepted"))
 	missing := fmt.Sprintf("the message has not reached the state %s", state)
 	switch {
-	case err != nil:
-		return nil, err
-	case isReached:
-		return m, nil
+	case err != nil, isReached:
+		return m, err
 	case wait > 0 && !isThere:
 		return nil, tooLate("no such message came", wait, "the newest are", s.newest())
 	case !isThere:
@@ -244,8 +241,7 @@ func (s *Sandbox) getCalls(r *request) (any, error) {
 // calls returns the calls after one that are meant.
 func (b *book) calls(after int, isMeant func(*entry, *Call) bool) []WebhookCall {
 	found := []WebhookCall{}
-	for at := b.entries.Front(); at != nil; at = at.Next() {
-		e, _ := at.Value.(*entry)
+	for _, e := range b.entries {
 		for _, c := range e.Calls {
 			if c.Exchange > after && isMeant(e, c) {
 				found = append(found, WebhookCall{e.ID, *c})

@@ -15,7 +15,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/internal/table"
-	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 //go:embed web
@@ -35,40 +35,42 @@ func (s *Sandbox) parsePages() *template.Template {
 		},
 		"pieces":     pieces,
 		"chatPieces": chatPieces,
-		"clock":      func(t time.Time) string { return t.Format("15:04") },
-		"second":     func(t time.Time) string { return t.Format("15:04:05.000") },
-		"precise":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05.000") },
-		"rfc":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"host":       hostOf,
 		"initial":    initial,
 		"hue":        hue,
 		"inner":      func(b bubble, e *entryView) bubbleView { return bubbleView{b, e} },
-		"reply":      func(c *conversationView, kind AnswerKind) Answer { return c.reply(kind) },
 		"tap":        tap,
 		"title":      title,
-		"object":     object,
-		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
-		"setting":    func(name string, on bool) map[string]bool { return map[string]bool{name: on} },
-		"operations": operationNames,
-		"channels":   table.Channels,
-		"key":        key,
-	}).ParseFS(web, "web/*.html"))
+		"path":       url.PathEscape,
+		"channel":    channelName,
+		"encoding":   func(text string) string { return sms.Count(clip(text, shownText)).Encoding.String() },
+		"outcomes":   func() []string { return []string{"delivered", "read", "failed", "unreachable", "late"} },
+		"filters": func() [][2]string {
+			return [][2]string{{isUnread, "Unread"}, {isFailed, "Failed"}, {isExpired, "Expired"}, {isHooked, "Webhook failed"}}
+		},
+		"contactName": contactName,
+		"object":      object,
+		"forms":       func() []string { return []string{formQuery, formForm, formJSON} },
+		"operations":  operationNames,
+		"channels":    table.Channels,
+		"key":         key,
+	}).ParseFS(web, "web/*.html", "web/icons.svg"))
 }
 
 // key returns a short text that differs where a text does, for the ID of an element.
 func key(parts ...string) string {
 	hash := fnv.New64a()
-	for _, part := range parts {
-		_, _ = hash.Write([]byte(part + "\n")) // never fails
-	}
+	_, _ = hash.Write([]byte(strings.Join(parts, "\n"))) // never fails
 	return strconv.FormatUint(hash.Sum64(), 36)
 }
 
-// object returns the members of a JSON object, given as names and values.
-func object(pairs ...string) map[string]string {
-	m := map[string]string{}
+// object returns the members of a JSON object, given as names and values; empty texts are left out.
+func object(pairs ...any) map[string]any {
+	m := map[string]any{}
 	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0]] = pair[1]
+		if name, _ := pair[0].(string); pair[1] != "" {
+			m[name] = pair[1]
+		}
 	}
 	return m
 }
@@ -79,20 +81,21 @@ func static(w http.ResponseWriter, r *http.Request) {
 	types := map[string]string{
 		"script.js": script, "events.js": script, "style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml",
 	}
-	name := r.PathValue("name")
-	if types[name] == "" {
-		failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
-		return
+	for name, kind := range types {
+		if name == r.PathValue("name") {
+			w.Header().Set("Content-Type", kind)
+			http.ServeFileFS(w, r, web, "web/"+name)
+			return
+		}
 	}
-	w.Header().Set("Content-Type", types[name])
-	http.ServeFileFS(w, r, web, "web/"+name)
+	failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
 }
 
 // A frame is what every page has.
 type frame struct {
 	Title, Active string
 	Token         string // of the page
-	Root, Space   string
+	Space         string
 	Rows          *rows
 	Unread        int
 	Faults        int
@@ -102,7 +105,6 @@ type frame struct {
 	Dropped       int
 	Bound         int
 	Bytes         int
-	Keep          bool
 	KeepFailed    bool
 	Content       any
 }
@@ -111,8 +113,8 @@ type frame struct {
 func (s *Sandbox) render(w http.ResponseWriter, r *http.Request, status int, name, title string, content any) {
 	s.mu.Lock()
 	f := frame{
-		Title: title, Active: name, Token: s.page, Root: s.root, Space: s.space, Balance: s.service.Balance(), Dropped: s.book.dropped,
-		Bound: s.bounds.messages, Bytes: s.bounds.bytes >> 20, Keep: s.keep != nil, KeepFailed: s.keep != nil && s.keep.err != nil, Content: content,
+		Title: title, Active: name, Token: s.page, Space: s.space, Balance: s.service.Balance(), Dropped: s.book.dropped,
+		Bound: s.bounds.messages, Bytes: s.bounds.bytes >> 20, KeepFailed: s.keep != nil && s.keep.err != nil, Content: content,
 	}
 	for _, c := range s.book.conversations {
 		f.Unread += c.Unread
@@ -190,25 +192,19 @@ func (s *Sandbox) pageConnect(w http.ResponseWriter, r *http.Request) {
 
 type faultsView struct {
 	Kinds    []FaultKind
-	Rules    []ruleView
+	Rules    []faultRule
 	Settings Settings
 	Recent   []Exchange
 	Messages int
 	To       string // the recipient that the next fault is for
 }
 
-type ruleView struct {
-	ID                   int
-	Names, Amount, Scope string
-}
-
 func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
 	v := faultsView{Kinds: faultKinds(), To: clip(r.URL.Query().Get("to"), maxName)}
 	s.mu.Lock()
-	now := time.Now()
-	s.faults.expire(now)
+	s.faults.expire(time.Now())
 	for _, rule := range s.faults.rules {
-		v.Rules = append(v.Rules, ruleView{rule.ID, strings.Join(rule.Faults, " or "), rule.Amount(now), rule.Scope()})
+		v.Rules = append(v.Rules, *rule)
 	}
 	v.Settings = s.settings()
 	for _, x := range slices.Backward(s.traffic.all) {
@@ -223,14 +219,7 @@ func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
 
 // short writes a duration without its zero parts.
 func short(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.Round(time.Second).String())
 }
 
 // pageURL returns the URL of a page with these parameters, in pairs; empty ones are left out.
@@ -247,8 +236,6 @@ func pageURL(page string, values ...string) string {
 	return page + "?" + q.Encode()
 }
 
-type linkView struct{ Label, URL string }
-
 type filterView struct {
 	Name, URL string
 	Current   bool
@@ -257,10 +244,11 @@ type filterView struct {
 // tap completes the answer of a button: it comes from the recipient of the message that has the button.
 func tap(a *Answer, e *entryView) Answer {
 	full := *a
-	full.Channel, full.From = e.ReplyTo, e.To
+	full.Channel, full.From, full.Message = e.Channel, e.To, e.ID
 	return full
 }
 
-func (c *conversationView) reply(kind AnswerKind) Answer {
-	return Answer{Channel: messagingtest.Channel(c.Channel), From: c.Peer, To: c.Sender, Kind: kind}
+// Reply returns an answer from the recipient of a conversation.
+func (c *conversationView) Reply(kind AnswerKind) Answer {
+	return Answer{Channel: c.Channel, From: c.Peer, To: c.Sender, Kind: kind}
 }

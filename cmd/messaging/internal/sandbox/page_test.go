@@ -102,7 +102,7 @@ func TestSamplesTakeTheRealEndpoint(t *testing.T) {
 		var got struct{ ID, URL string }
 		r.api(http.MethodPost, "samples", `{"sample":"`+sample.Name+`"}`, &got)
 		m := r.settled(got.ID, func(m Message) bool { return m.State != "" })
-		assert.Equal(t, string(sample.channel), m.Channel)
+		assert.Equal(t, map[bool]messagingtest.Channel{true: "chatapp2", false: "sms"}[sample.Message != nil], m.Channel)
 		x := r.exchange(i + 1)
 		assert.Equal(t, http.StatusOK, x.Status, sample.Name)
 		contains(t, r.page(strings.TrimPrefix(got.URL, Root)), `id="m-`+got.ID+`"`)
@@ -177,10 +177,12 @@ func TestKeepRestoresSettings(t *testing.T) {
 	box, err := New(Config{Keep: file})
 	require.NoError(t, err)
 	s := box.Sandbox()
-	require.NoError(t, s.advance(time.Hour))
-	require.NoError(t, s.setDelivery("", ana, outcomeChoice{Name: "failed"}))
-	_, err = operations()["PATCH settings"](s, newCall([]byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
-		"webhooks":{"sms":"http://127.0.0.1:1/kept","chatapp1":"http://127.0.0.1:1/kept"}}`)))
+	_, err = s.postClock(nil, clockBody{Advance: "1h"})
+	require.NoError(t, err)
+	_, err = s.postDelivery(nil, deliveryBody{To: ana, Outcome: "failed"})
+	require.NoError(t, err)
+	_, err = operations()["PATCH settings"](s, &request{body: []byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
+		"webhooks":{"sms":"http://127.0.0.1:1/kept","chatapp1":"http://127.0.0.1:1/kept"}}`)})
 	require.NoError(t, err)
 	s.service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "gone"})
 	require.Eventually(t, func() bool { return s.remove("m-1") }, 2*time.Minute, 5*time.Millisecond)
@@ -194,7 +196,7 @@ func TestKeepRestoresSettings(t *testing.T) {
 	assert.True(t, now.RefuseClosed)
 	assert.Equal(t, "5s", now.ListingLag)
 	assert.Equal(t, formJSON, now.WebhookForm)
-	assert.Equal(t, map[string]string{"sms": "http://127.0.0.1:1/flag", "chatapp1": "http://127.0.0.1:1/kept"}, now.Webhooks, "a flag wins")
+	assert.Equal(t, map[messagingtest.Channel]string{"sms": "http://127.0.0.1:1/flag", "chatapp1": "http://127.0.0.1:1/kept"}, now.Webhooks, "a flag wins")
 	assert.Empty(t, r.service.Sent(), "what was removed stays away")
 	id := r.sendSMS("ACME", ana, "Hi")
 	r.settled(id, func(m Message) bool { return m.State == "failed" })
@@ -230,7 +232,7 @@ func TestListShowsFailures(t *testing.T) {
 			r.api(http.MethodPost, "seen", `{"channel":"sms","to":"+639180000001"}`, nil)
 		}
 		page := r.page("")
-		contains(t, page, `<span class="tick bad" role="img" aria-label="failed"`, isRead)
+		contains(t, page, `<span class="tick failed" role="img" aria-label="failed"`, isRead)
 		contains(t, page, "webhook failed", isRead)
 	}
 }
@@ -336,9 +338,9 @@ func TestWindowAfterARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kept")
 	box, err := New(Config{Keep: file})
 	require.NoError(t, err)
-	_, _, err = box.Sandbox().answer(t.Context(), Answer{Channel: messagingtest.ChannelChatApp2, From: ana, Text: "Hi"})
-	require.ErrorIs(t, err, errNoWebhook)
-	_, err = operations()["PATCH settings"](box.Sandbox(), newCall([]byte(`{"refuseClosed":true}`)))
+	_, err = box.Sandbox().postReply(newCall(t), Answer{Channel: messagingtest.ChannelChatApp2, From: ana, Text: "Hi"})
+	require.NoError(t, err)
+	_, err = operations()["PATCH settings"](box.Sandbox(), &request{body: []byte(`{"refuseClosed":true}`)})
 	require.NoError(t, err)
 	require.NoError(t, box.Close())
 	r := newRig(t, Config{Keep: file})

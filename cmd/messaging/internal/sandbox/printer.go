@@ -54,11 +54,8 @@ func (p *printer) print(line string) {
 	}
 }
 
-// close writes what waits and ends, within a second. A nil printer has nothing.
+// close writes what waits and ends, within a second.
 func (p *printer) close() {
-	if p == nil {
-		return
-	}
 	p.mu.Lock()
 	p.closed = true
 	close(p.lines)

@@ -44,6 +44,7 @@ type identity struct {
 type Sandbox struct {
 	identity
 	owner   *Spaces
+	used    time.Time    // the owner's mutex guards it
 	routes  http.Handler // of the page and the API
 	service *messagingtest.Server
 	table   *table.Table
@@ -58,24 +59,18 @@ type Sandbox struct {
 	workers sync.WaitGroup
 	slots   chan struct{} // of workers
 
-	resetting sync.Mutex // held while the ledger is emptied
-	follower  func()     // ends the goroutine that follows the ledger; guarded by resetting
+	follower func() // ends the goroutine that follows the ledger; the owner's mutex guards it
 
-	mu        sync.Mutex
-	book      book
-	keep      *journal
-	webhooks  map[messagingtest.Channel]string
-	outcomes  map[outcomeKey]outcomeChoice
-	advanced  time.Duration
-	faults    faultRules
-	underWay  map[string]*Exchange // by the ID of a request that is not finished
-	lag       time.Duration
-	form      string // in which webhooks are called
-	duplicate bool   // whether duplicates are refused
-	closed    bool   // whether messages to closed conversations are refused
-	traffic   trafficLog
-	serial    int    // of exchanges
-	scenario  []step // what was done on the page
+	mu       sync.Mutex
+	book     book
+	keep     *journal
+	set      Settings
+	outcomes map[outcomeKey]deliveryBody
+	advanced time.Duration
+	faults   faultRules
+	traffic  trafficLog
+	serial   int    // of exchanges
+	scenario []step // what was done on the page
 }
 
 // newSandbox starts a sandbox. The caller closes it. The error is of the file to keep messages in.
@@ -84,14 +79,15 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 		messagingtest.WithContract(config.Contract), messagingtest.WithToken(config.Token), messagingtest.WithAPIKey(who.key, who.secret),
 	)
 	s := &Sandbox{
-		identity: who, owner: owner, service: service, table: config.Contract.Table(), config: config, live: newHub(), form: formQuery,
+		identity: who, owner: owner, used: time.Now(), service: service, table: config.Contract.Table(), config: config, live: newHub(),
 		mask: newMasker(service, config.Contract.Table()), log: console{print: config.Log, space: who.space},
-		webhooks: map[messagingtest.Channel]string{}, outcomes: map[outcomeKey]outcomeChoice{}, underWay: map[string]*Exchange{},
-		book: newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
+		set:      Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery},
+		outcomes: map[outcomeKey]deliveryBody{},
+		book:     newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
 	}
 	s.pages = sync.OnceValue(s.parsePages)
 	s.routes = s.routed()
-	maps.Copy(s.webhooks, config.Webhooks)
+	maps.Copy(s.set.Webhooks, config.Webhooks)
 	if config.Keep != "" {
 		if err := s.restore(config.Keep); err != nil {
 			service.Close()
@@ -100,17 +96,13 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	}
 	service.Watch(s.arrived)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.resetting.Lock()
 	s.follow()
-	s.resetting.Unlock()
 	return s, nil
 }
 
-// close ends calls of webhooks, and closes the service and the file.
+// close ends calls of webhooks, and closes the service and the file. The caller holds the owner's mutex.
 func (s *Sandbox) close() error {
-	s.resetting.Lock()
 	s.follower()
-	s.resetting.Unlock()
 	s.stop()
 	s.live.close()
 	s.service.Close()
@@ -123,7 +115,7 @@ func (s *Sandbox) close() error {
 // now returns the time on the clock of the sandbox, which messages, answers, calls and exchanges follow. The caller holds mu.
 func (s *Sandbox) now() time.Time { return time.Now().Add(s.advanced) }
 
-// follow starts the goroutine that follows the ledger. The caller holds resetting.
+// follow starts the goroutine that follows the ledger. The caller holds the owner's mutex, if somebody else can.
 func (s *Sandbox) follow() {
 	ctx, cancel := context.WithCancel(s.ctx)
 	done := make(chan struct{})
@@ -148,8 +140,8 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 	if e == nil {
 		e = newEntry(&m, s.table, s.mask)
 		e.accepted = s.advanced
-		if x := cmp.Or(s.underWay[m.RequestID], s.traffic.byRequest(m.RequestID)); x != nil && m.FallbackOf == "" {
-			e.exchange, e.fault = x.ID, x.Fault
+		if x := s.traffic.byRequest[m.RequestID]; x != nil && m.FallbackOf == "" {
+			e.Exchange, e.Fault = x.ID, x.Fault
 		}
 		s.add(e)
 		if m.Channel == messagingtest.ChannelSMS && m.State == "" {
@@ -208,21 +200,19 @@ func (s *Sandbox) remove(id string) bool {
 	return true
 }
 
-// reset empties the ledger, conversations, traffic and faults. Delivery settings, webhooks, the clock and the balance stay.
+// reset empties the ledger, conversations, traffic and faults. Delivery settings, webhooks, the clock and the balance stay. The caller
+// holds the owner's mutex.
 func (s *Sandbox) reset() error {
-	s.resetting.Lock()
-	defer s.resetting.Unlock()
 	s.follower()
+	defer s.follow()
 	s.service.Reset()
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.book = newBook(s.bounds)
 	s.traffic, s.faults, s.scenario = newTrafficLog(s.bounds), faultRules{}, nil
-	var err error
-	if s.keep != nil {
-		err = s.keep.compact(s.records())
-	}
-	s.mu.Unlock()
-	s.follow()
 	s.live.notify("")
-	return err
+	if s.keep != nil && s.keep.compact(s.records()) != nil {
+		return errKeep
+	}
+	return nil
 }

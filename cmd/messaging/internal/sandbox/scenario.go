@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,9 +23,7 @@ type step struct {
 // recorded returns an operation that is a step of the scenario if it succeeds.
 func (s *Sandbox) recorded(act operation) operation {
 	return func(_ *Sandbox, r *request) (any, error) {
-		body, err := io.ReadAll(http.MaxBytesReader(r.w, r.Body, maxRequest))
-		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body)) // which repeats the error
-		about := document.Parse(body)
+		about := document.Parse(r.body)
 		s.mu.Lock()
 		var concerns []*entry
 		for _, id := range []string{about.At("message").Text(), r.PathValue("id")} {
@@ -36,11 +32,11 @@ func (s *Sandbox) recorded(act operation) operation {
 			}
 		}
 		s.mu.Unlock()
-		response, actErr := act(s, r)
-		if err == nil && actErr == nil {
-			s.record(step{method: r.Method, path: strings.TrimPrefix(r.URL.Path, Root), body: string(body)}, about, concerns, response)
+		response, err := act(s, r)
+		if err == nil {
+			s.record(step{method: r.Method, path: strings.TrimPrefix(r.URL.Path, Root), body: string(r.body)}, about, concerns, response)
 		}
-		return response, actErr
+		return response, err
 	}
 }
 
@@ -58,8 +54,8 @@ func (s *Sandbox) record(next step, about document.Node, concerns []*entry, resp
 		}
 		return
 	case "replies":
-		answer, _ := response.(map[string]any)
-		next.id, _ = answer["id"].(string)
+		answer, _ := response.(callsBody)
+		next.id = answer.ID
 	}
 	for _, e := range concerns {
 		if name := s.awaited(e); name != "" {
@@ -109,10 +105,10 @@ func (s *Sandbox) deleteScenario(*request) (any, error) {
 
 // A dialect is how a language writes the steps of a scenario.
 type dialect struct {
-	id, name, begin string
-	quote           func(string) string
-	before, after   string // of a name within a text
-	bind, call      string // a step whose message is named later, and any other: with NAME, METHOD, PATH and BODY
+	id, name      string
+	quote         func(string) string
+	before, after string // of a name within a text
+	bind, call    string // a step whose message is named later, and any other: with NAME, METHOD, PATH and BODY
 }
 
 // scenarioCode returns the scenario in each language. The caller holds mu.
@@ -123,15 +119,17 @@ func (s *Sandbox) scenarioCode() (ways []way) {
 		}
 		return "`" + text + "`"
 	}
+	jsQuote := func(text string) string { return document.Encode(text) }
 	for _, d := range []dialect{
-		{"scenario-curl", "curl", shellBegin, shellWord, `"$`, `"`, "NAME=$(call METHOD PATH BODY | id)\n", "call METHOD PATH BODY\n"},
-		{"scenario-go", "Go", goBegin, goQuote, " + ", " + ", "NAME := call(METHOD, PATH, BODY)\n", "call(METHOD, PATH, BODY)\n"},
+		{"scenario-curl", "curl", shellWord, `"$`, `"`, "NAME=$(call METHOD PATH BODY | id)\n", "call METHOD PATH BODY\n"},
+		{"scenario-go", "Go", goQuote, " + ", " + ", "NAME := call(METHOD, PATH, BODY)\n", "call(METHOD, PATH, BODY)\n"},
 		{
-			"scenario-js", "JavaScript", scriptBegin, quoted, " + ", " + ", "const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n",
+			"scenario-js", "JavaScript", jsQuote, " + ", " + ",
+			"const NAME = await call(METHOD, PATH, BODY);\n", "await call(METHOD, PATH, BODY);\n",
 		},
 	} {
 		var code strings.Builder
-		code.WriteString(d.begin)
+		code.WriteString(codeBy(d.id, nil))
 		for i, step := range s.scenario {
 			line := d.call
 			for _, later := range s.scenario[i+1:] {
@@ -160,47 +158,3 @@ func (d *dialect) text(text string) string {
 	}
 	return b.String()
 }
-
-// What begins a scenario in each language.
-const (
-	shellBegin = `call() { curl -sf -X "$1" "$MESSAGING_BASE_URL/_sandbox/$2" -H "Authorization: Bearer $MESSAGING_TOKEN" --json "$3"; }
-id() { jq -r '.id // .messages[-1].id'; }
-
-`
-	goBegin = `// call makes a request to the sandbox and returns the ID of the message or answer in its response.
-call := func(method, path, body string) string {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, os.Getenv("MESSAGING_BASE_URL")+"/_sandbox/"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+os.Getenv("MESSAGING_TOKEN"))
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	var got struct {
-		ID, Error string
-		Messages  []struct{ ID string }
-	}
-	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || response.StatusCode != http.StatusOK {
-		t.Fatal(method, path, response.Status, got.Error)
-	}
-	for _, message := range got.Messages {
-		got.ID = message.ID
-	}
-	return got.ID
-}
-
-`
-	scriptBegin = "// call makes a request to the sandbox and returns the ID of the message or answer in its response.\n" +
-		"async function call(method, path, body) {\n" +
-		"  const headers = { Authorization: `Bearer ${process.env.MESSAGING_TOKEN}`, \"Content-Type\": \"application/json\" };\n" +
-		"  const response = await fetch(`${process.env.MESSAGING_BASE_URL}/_sandbox/${path}`, { method, headers, body: body || undefined });\n" +
-		"  const got = await response.json();\n" +
-		"  if (!response.ok) throw new Error(got.error);\n" +
-		"  return got.id ?? got.messages?.at(-1).id;\n" +
-		"}\n\n"
-)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"go/parser"
 	"go/token"
 	"net/http"
@@ -72,4 +73,16 @@ func TestScenarioRepeats(t *testing.T) {
 	}
 	r.onPage(http.MethodDelete, "scenario", "")
 	lacks(t, r.page("page/connect"), "m1 := call")
+}
+
+func TestScenarioNamesAnAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	var reply struct{ ID string }
+	text := r.onPage(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Yes"}`)
+	require.NoError(t, json.Unmarshal([]byte(text), &reply))
+	r.onPage(http.MethodDelete, "messages/"+reply.ID, "")
+	page := r.page("page/connect")
+	contains(t, page, "m1 := call(`POST`, `replies`, ")
+	contains(t, page, "call(`DELETE`, `messages/` + m1 + ``, ``)")
 }

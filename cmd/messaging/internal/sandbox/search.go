@@ -67,7 +67,7 @@ func (s search) in(c *conversation) (hit *entry, found bool) {
 	if s.isEmpty() {
 		return nil, true
 	}
-	isPeer := len(s.words) == 0 || s.number != "" && strings.Contains(c.key.peer, s.number) || s.inPeer(c)
+	isPeer := s.number != "" && strings.Contains(c.key.peer, s.number) || s.has(c.key.peer, strings.ToLower(c.Peer), strings.ToLower(c.Sender))
 	for _, e := range slices.Backward(c.Entries) {
 		if !s.hasState(e) {
 			continue
@@ -75,7 +75,7 @@ func (s search) in(c *conversation) (hit *entry, found bool) {
 		if isPeer && s.is == "" {
 			return nil, true
 		}
-		if isPeer || s.inEntry(c, e) {
+		if isPeer || s.has(c.key.peer, e.lower, e.names) {
 			return e, true
 		}
 	}
@@ -92,22 +92,16 @@ func (s search) hasState(e *entry) bool {
 	case isExpired:
 		return e.Sent != nil && e.hasReached(messagingtest.StateExpired)
 	case isHooked:
-		return len(e.Calls) > 0 && e.Calls[len(e.Calls)-1].Failed()
+		return e.LastCall().Failed()
 	}
 	return true
 }
 
-// inPeer reports whether all words are in the number or the sender of a conversation.
-func (s search) inPeer(c *conversation) bool {
-	who := strings.ToLower(c.Peer + "\n" + c.Sender)
-	return !slices.ContainsFunc(s.words, func(word string) bool { return !strings.Contains(who, word) })
-}
-
-// inEntry reports whether all words are in a message, its IDs, or the number that it goes to.
-func (s search) inEntry(c *conversation, e *entry) bool {
+// has reports whether each word is in one of the texts, or is the number of a recipient.
+func (s search) has(peer string, texts ...string) bool {
 	for i, word := range s.words {
-		isNumber := s.digits[i] != "" && strings.Contains(c.key.peer, s.digits[i])
-		if !isNumber && !strings.Contains(e.lower, word) && !strings.Contains(e.names, word) {
+		isNumber := s.digits[i] != "" && strings.Contains(peer, s.digits[i])
+		if !isNumber && !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, word) }) {
 			return false
 		}
 	}
@@ -149,6 +143,6 @@ func (s search) matches(x *Exchange) bool {
 		x.Method, x.URL, x.RequestBody, x.ResponseBody, x.To, x.Text, x.About, x.Fault, x.Reason, x.Message, x.requestID(), x.Operation,
 		x.At.Format(time.TimeOnly), itoa(x.Status),
 	}, "\n"))
-	isNumber := s.number != "" && strings.Contains(peerKey(x.To), s.number)
-	return isNumber || !slices.ContainsFunc(s.words, func(word string) bool { return !strings.Contains(text, word) })
+	peer := peerKey(x.To)
+	return s.number != "" && strings.Contains(peer, s.number) || s.has(peer, text)
 }

@@ -16,6 +16,15 @@ import (
 
 type exchangeKey struct{}
 
+// bodyTimeout is how long a program may take to send a body.
+const bodyTimeout = 30 * time.Second
+
+// readAhead is a body whose beginning was read.
+type readAhead struct {
+	io.Reader
+	io.Closer
+}
+
 // serve passes a request to the service and takes it down.
 func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
@@ -25,16 +34,25 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	began, target := time.Now(), r.URL.RequestURI()
 	path, _, _ := strings.Cut(target, "?")
 	x.Operation = operationAt(s.table, path)
-	request := &tail{ReadCloser: r.Body}
 	header := r.Header.Clone()
 	header.Set("Host", r.Host)
-	r.Body = request
-	fault := s.faultFor(x, request)
+	_ = http.NewResponseController(w).SetReadDeadline(began.Add(bodyTimeout)) // the service sets its own
+	body, _ := io.ReadAll(io.LimitReader(r.Body, maxRead+1))                  // the service meets the error when it reads on
+	r.Body = readAhead{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
+	if x.RequestSize = len(body); x.RequestSize > maxRead { // the service refuses it, and its secrets could not be found
+		body = nil
+	}
+	mask := s.mask
+	if callback := s.describe(x, body); callback != "" {
+		mask = mask.with(callback, s.table.WebhookDelivery.Placeholders)
+	}
+	x.URL, x.RequestHeader, x.RequestBody = mask.url(target), mask.header(header), mask.body(header.Get("Content-Type"), string(body))
+	fault := s.faultFor(x)
 	response := &recorder{ResponseWriter: w, before: func() { s.await(r.Context(), x) }}
 	r = r.WithContext(context.WithValue(messagingtest.WithFault(r.Context(), fault), exchangeKey{}, x))
 	defer func() {
 		x.Millis = millis(time.Since(began))
-		s.finish(x, target, header, request, response)
+		s.finish(x, mask, response)
 	}()
 	s.service.ServeHTTP(response, r)
 }
@@ -48,7 +66,7 @@ func (s *Sandbox) arrived(r *http.Request, _ messagingtest.Fault, requestID stri
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x.requestIDs = append(x.requestIDs, requestID)
-	s.underWay[requestID] = x
+	s.traffic.byRequest[requestID] = x
 }
 
 // await waits until the sandbox has the message of a request, so that a program that has the response finds it.
@@ -59,16 +77,9 @@ func (s *Sandbox) await(ctx context.Context, x *Exchange) {
 }
 
 // finish completes an exchange with the service and enters it.
-func (s *Sandbox) finish(x *Exchange, target string, header http.Header, request *tail, response *recorder) {
-	mask := s.mask
-	if callback := s.describe(x, request.kept.Bytes()); callback != "" {
-		mask = mask.with(callback, s.table.WebhookDelivery.Placeholders)
-	}
-	x.URL, x.RequestHeader, x.ResponseHeader = mask.url(target), mask.header(header), mask.header(response.header)
-	if x.RequestSize = request.size; x.RequestSize <= maxRead { // a longer one is not read whole, nor are its secrets
-		x.RequestBody = mask.body(header.Get("Content-Type"), request.kept.String())
-	}
-	x.ResponseBody, x.ResponseSize, x.Status = mask.body("", response.shown.String()), response.size, response.status
+func (s *Sandbox) finish(x *Exchange, mask masker, response *recorder) {
+	x.ResponseHeader, x.ResponseBody = mask.header(response.header), mask.body("", response.shown.String())
+	x.ResponseSize, x.Status = response.size, response.status
 	if x.Status >= http.StatusBadRequest {
 		body := document.Parse(response.shown.Bytes())
 		for _, path := range s.table.Errors.Message {
@@ -85,9 +96,6 @@ func (s *Sandbox) finish(x *Exchange, target string, header http.Header, request
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.traffic.add(x)
-	for _, id := range x.requestIDs {
-		delete(s.underWay, id)
-	}
 	switch {
 	case x.Fault != "":
 		s.log.fault(x)
@@ -103,7 +111,7 @@ func (s *Sandbox) shown(x *Exchange) Exchange {
 	if e := s.book.byRequest[x.requestID()]; e != nil && len(x.requestIDs) > 0 {
 		c.Message, c.InLedger = e.ID, true
 	}
-	if e := s.book.byID[c.Message]; e != nil && c.Direction == "callback" {
+	if e := s.book.byID[c.Message]; e != nil {
 		c.To, c.Text = clip(e.Peer, maxName), clip(e.preview, previewText)
 	}
 	if c.Fault != "" && c.isSend() {
@@ -114,34 +122,28 @@ func (s *Sandbox) shown(x *Exchange) Exchange {
 
 // conclusion says what a client did after a fault, and what the ledger holds. The caller holds mu.
 func (s *Sandbox) conclusion(x *Exchange) string {
-	did, processed := "The client has not asked again", 0
-	ids := x.requestIDs
-	for _, later := range s.traffic.all {
-		if later.ID <= x.ID || later.Direction != "request" {
-			continue
-		}
+	did, ids := "has not asked again", x.requestIDs
+	for _, later := range slices.Backward(s.traffic.all) { // the first that it did comes last
 		isSame := x.Reference != "" && later.Reference == x.Reference || later.RequestBody == x.RequestBody && x.RequestBody != ""
-		what := ""
+		var what string
 		switch {
+		case later.ID <= x.ID:
+			continue
 		case later.Operation == x.Operation && isSame:
 			what, ids = "sent it again", append(slices.Clip(ids), later.requestIDs...)
 		case later.Operation == sectionList && later.asksFor(x):
 			what = "looked it up"
+		default:
+			continue
 		}
-		if what != "" && did == "The client has not asked again" {
-			did = fmt.Sprintf("The client %s after %v", what, later.At.Sub(x.At).Round(10*time.Millisecond))
-		}
+		did = fmt.Sprintf("%s after %v", what, later.At.Sub(x.At).Round(10*time.Millisecond))
 	}
-	for _, id := range ids {
-		if s.book.byRequest[id] != nil {
-			processed++
-		}
+	held := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return s.book.byRequest[id] == nil })
+	often := "was processed " + itoa(len(held)) + " times"
+	if len(held) < 3 {
+		often = [...]string{"was never processed", "was processed once", "was processed twice"}[len(held)]
 	}
-	often := map[int]string{0: "was never processed", 1: "was processed once", 2: "was processed twice"}[processed]
-	if often == "" {
-		often = "was processed " + itoa(processed) + " times"
-	}
-	return did + ". The message " + often + "."
+	return "The client " + did + ". The message " + often + "."
 }
 
 // asksFor reports whether a listing is filtered by the reference of a message, or by its recipient if it has none.
@@ -151,31 +153,6 @@ func (x *Exchange) asksFor(message *Exchange) bool {
 		want = strings.TrimPrefix(message.To, "+")
 	}
 	return want != "" && strings.Contains(x.URL+x.RequestBody, want)
-}
-
-// tail reads a body and keeps what the service reads of it.
-type tail struct {
-	io.ReadCloser
-	ahead bytes.Reader // what was read before the service reads
-	kept  bytes.Buffer
-	size  int
-}
-
-// peek reads what the service will read, and returns it.
-func (t *tail) peek() []byte {
-	body, _ := io.ReadAll(io.LimitReader(t.ReadCloser, maxRead)) // the service meets the error when it reads on
-	t.ahead.Reset(body)
-	return body
-}
-
-func (t *tail) Read(p []byte) (int, error) {
-	n, err := t.ahead.Read(p)
-	if n == 0 {
-		n, err = t.ReadCloser.Read(p)
-	}
-	t.size += n
-	t.kept.Write(p[:min(n, max(0, maxRead-t.kept.Len()))])
-	return n, err
 }
 
 // recorder keeps the beginning of a response.

@@ -20,14 +20,8 @@ type Spaces struct {
 	config Config
 
 	mu     sync.Mutex
-	spaces map[string]*space // by name; the sandbox that is always there has none
+	spaces map[string]*Sandbox // by name; the sandbox that is always there has none
 	closed bool
-}
-
-type space struct {
-	*Sandbox
-
-	used time.Time
 }
 
 // spaceHeader names the space that a request is for.
@@ -49,7 +43,7 @@ var spaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // New starts a sandbox. The caller closes it. The error is of the file to keep messages in.
 func New(config Config) (*Spaces, error) {
 	config.Token = cmp.Or(config.Token, keptToken(config.Keep), rand.Text())
-	s := &Spaces{config: config, spaces: map[string]*space{}}
+	s := &Spaces{config: config, spaces: map[string]*Sandbox{}}
 	_, err := s.start(identity{root: Root, key: rand.Text(), secret: rand.Text(), page: rand.Text(), bounds: defaultBounds()})
 	if err != nil {
 		return nil, err
@@ -67,7 +61,7 @@ func (s *Spaces) start(who identity) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.spaces[who.space] = &space{Sandbox: opened, used: time.Now()}
+	s.spaces[who.space] = opened
 	return opened, nil
 }
 
@@ -98,7 +92,7 @@ func (s *Spaces) Messages() (sent int) {
 func (s *Spaces) Sandbox() *Sandbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.spaces[""].Sandbox
+	return s.spaces[""]
 }
 
 // named returns a space, and makes it if mayMake. The empty name is the sandbox that is always there.
@@ -110,7 +104,7 @@ func (s *Spaces) named(name string, mayMake bool) (*Sandbox, error) {
 	}
 	if known := s.spaces[name]; known != nil {
 		known.used = time.Now()
-		return known.Sandbox, nil
+		return known, nil
 	}
 	if !mayMake || s.closed {
 		return nil, errNoSuchSpace
@@ -133,20 +127,18 @@ func (s *Spaces) makeRoom() bool {
 			oldest = name
 		}
 	}
-	if oldest == "" {
-		return false
-	}
-	_ = s.spaces[oldest].close() // it has no file
-	delete(s.spaces, oldest)
-	return true
+	return s.end(oldest)
 }
 
-// renew starts a sandbox anew, as it was when it started, with the same credentials.
-func (s *Spaces) renew(old *Sandbox) error {
+// renew empties a sandbox, or starts one anew with the same credentials, as it was when it started.
+func (s *Spaces) renew(old *Sandbox, all bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now := s.spaces[old.space]; s.closed || now == nil || now.Sandbox != old {
+	if s.closed || s.spaces[old.space] != old {
 		return errNoSuchSpace // it has ended, or somebody else renewed it
+	}
+	if !all {
+		return old.reset()
 	}
 	if old.close() != nil || old.config.Keep != "" && os.Truncate(old.config.Keep, 0) != nil {
 		return errKeep
@@ -157,10 +149,8 @@ func (s *Spaces) renew(old *Sandbox) error {
 	return nil
 }
 
-// end ends a space and reports whether there was one.
+// end ends a space and reports whether there was one. The caller holds mu.
 func (s *Spaces) end(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	each := s.spaces[name]
 	if each == nil || name == "" {
 		return false
@@ -185,7 +175,7 @@ func (s *Spaces) list() []Space {
 	for name, each := range s.spaces {
 		if name != "" {
 			each.mu.Lock()
-			all = append(all, Space{name, each.root, each.book.entries.Len()})
+			all = append(all, Space{name, each.root, len(each.book.entries)})
 			each.mu.Unlock()
 		}
 	}
@@ -285,6 +275,8 @@ func (s *Sandbox) postSpace(_ *request, body spaceBody) (any, error) {
 }
 
 func (s *Sandbox) deleteSpace(r *request) (any, error) {
+	s.owner.mu.Lock()
+	defer s.owner.mu.Unlock()
 	if !s.owner.end(r.PathValue("name")) {
 		return nil, errNoSuchSpace
 	}

@@ -1,15 +1,15 @@
 package sandbox
 
 import (
-	"encoding/json"
+	_ "embed" // for code in other languages
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
+	"text/template"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -17,35 +17,55 @@ import (
 type startView struct {
 	Base, Token string
 	Ways        []way
-	Samples     []sampleView
-	IsPassword  bool // the token is not the only thing that is asked for
+	Samples     []sample
 }
 
 // A way is code in one language.
 type way struct{ ID, Name, Code string }
 
-type sampleView struct{ Name, Title string }
-
 // start returns how a program begins, at the address that a request was made to.
 func (s *Sandbox) start(r *http.Request) *startView {
-	v := &startView{Base: "http://" + r.Host, Token: s.programToken()}
-	for _, sample := range samples() {
-		v.Samples = append(v.Samples, sampleView{sample.Name, sample.Title})
-	}
+	v := &startView{Base: "http://" + r.Host, Token: s.programToken(), Samples: samples()}
 	request, body, err := s.firstRequest(v.Token)
 	if err != nil {
 		return v // a contract by which no SMS can be sent
 	}
-	target := v.Base + request.URL.RequestURI()
-	header := headerOf(request)
+	first := firstCode{
+		startView: v, Request: request, Target: v.Base + request.URL.RequestURI(), Set: settable(linesOf(request.Header)), Body: body,
+		Message: firstMessage(),
+	}
 	v.Ways = []way{
-		{"curl", "curl", curlCommand(request.Method, target, header, body)},
-		{"go", "Go", s.goStart(v.Base, v.Token)},
-		{"python", "Python", filledIn(pythonCode, "        ", request.Method, target, header, body)},
-		{"node", "Node", filledIn(nodeCode, "    ", request.Method, target, header, body)},
-		{"env", ".env", "MESSAGING_BASE_URL=" + v.Base + "\nMESSAGING_TOKEN=" + v.Token},
+		{"curl", "curl", curlCommand(request.Method, first.Target, first.Set, body)},
+		{"go", "Go", codeBy("go", first)},
+		{"python", "Python", codeBy("python", first)},
+		{"node", "Node", codeBy("node", first)},
+		{"env", ".env", codeBy("env", first)},
 	}
 	return v
+}
+
+// firstCode is what code says that sends a first message.
+type firstCode struct {
+	*startView
+	*http.Request
+
+	Target  string
+	Set     []Header // of the header
+	Body    string
+	Message sms.Message
+}
+
+// codeTemplates are the code in other languages that the page shows.
+//
+//go:embed code.tmpl
+var codeTemplates string
+
+// codeBy returns code by one of the templates.
+func codeBy(name string, data any) string {
+	var code strings.Builder
+	all := template.Must(template.New("").Funcs(template.FuncMap{"quoted": document.Encode}).Parse(codeTemplates))
+	_ = all.ExecuteTemplate(&code, name, data) // they are tested
+	return code.String()
 }
 
 // programToken returns the token of the service, with the suffix of the space.
@@ -91,65 +111,4 @@ func (s *Sandbox) firstRequest(token string) (*http.Request, string, error) {
 
 func firstMessage() sms.Message {
 	return sms.Message{From: "ACME", To: "+639171234567", Text: "Your code is 482913"}
-}
-
-// headerOf returns the lines of a header that a program has to set, in order.
-func headerOf(r *http.Request) []Header {
-	var lines []Header
-	for name, values := range r.Header {
-		if !slices.Contains([]string{"User-Agent", "Content-Length", "Accept", "Accept-Encoding"}, name) {
-			lines = append(lines, Header{name, values[0]})
-		}
-	}
-	slices.SortFunc(lines, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
-	return lines
-}
-
-func (s *Sandbox) goStart(base, token string) string {
-	m := firstMessage()
-	return fmt.Sprintf(`client, err := messaging.NewClient(%q,
-	messaging.WithToken(%q))
-if err != nil {
-	return err
-}
-receipt, err := client.SMS.Send(ctx, sms.Message{
-	From: %q, To: %q, Text: %q,
-})`, base, token, m.From, m.To, m.Text)
-}
-
-// The code that sends a first message, with what stands for the parts of the request.
-const (
-	pythonCode = `import urllib.request
-
-request = urllib.request.Request(
-    TARGET,
-    method=METHOD,
-    headers={
-HEADERS    },
-    data=BODY.encode(),
-)
-print(urllib.request.urlopen(request).read().decode())`
-
-	nodeCode = `const response = await fetch(TARGET, {
-  method: METHOD,
-  headers: {
-HEADERS  },
-  body: BODY,
-});
-console.log(await response.text());`
-)
-
-// filledIn returns code with the parts of a request, and its header indented.
-func filledIn(code, indent, method, target string, header []Header, body string) string {
-	var lines strings.Builder
-	for _, h := range header {
-		fmt.Fprintf(&lines, "%s%s: %s,\n", indent, quoted(h.Name), quoted(h.Value))
-	}
-	return strings.NewReplacer("TARGET", quoted(target), "METHOD", quoted(method), "HEADERS", lines.String(), "BODY", quoted(body)).Replace(code)
-}
-
-// quoted returns a text as Python and JavaScript write it.
-func quoted(text string) string {
-	written, _ := json.Marshal(text) // a string
-	return string(written)
 }

@@ -21,6 +21,14 @@ const (
 	previewText = 90
 )
 
+var (
+	links = regexp.MustCompile(`(?i)https?://[\w.~:/?#\[\]@!$&'()*+,;=%-]+[\w/~=&#-]`)
+	// marks format a text. They stand around words, not within them.
+	marks = regexp.MustCompile(`(?:^|[^\pL\pN])(?:` + strings.Join([]string{
+		`\*([^\s*](?:.*?\S)?)\*`, `_([^\s_](?:.*?\S)?)_`, `~([^\s~](?:.*?\S)?)~`, "`([^\\s`](?:.*?\\S)?)`", "```([^`](?s:.*?))```",
+	}, "|") + `)(?:$|[^\pL\pN])`)
+)
+
 // blank stands for a text that shows nothing.
 const blank = "(blank)"
 
@@ -39,18 +47,21 @@ func chatPieces(text string) []piece {
 	return divided(text, func(part string) []piece { return formatted(part, piece{}) })
 }
 
-// divided divides a text at its links, and passes what is between them to show.
-func divided(text string, show func(string) []piece) []piece {
-	cut := len(text) > shownText
-	var all []piece
-	for i, part := range splitLinks(clip(text, shownText)) {
-		if i%2 == 1 && webURL(part) != "" {
-			all = append(all, piece{Text: part, Link: part})
-			continue
+// divided divides a text at its http and https URLs, and passes what is between them to show.
+func divided(text string, show func(string) []piece) (all []piece) {
+	rest := clip(text, shownText)
+	for at := links.FindStringIndex(rest); at != nil; at = links.FindStringIndex(rest) {
+		all = append(all, show(rest[:at[0]])...)
+		link := rest[at[0]:at[1]]
+		if webURL(link) != "" {
+			all = append(all, piece{Text: link, Link: link})
+		} else {
+			all = append(all, show(link)...)
 		}
-		all = append(all, show(part)...)
+		rest = rest[at[1]:]
 	}
-	if cut {
+	all = append(all, show(rest)...)
+	if len(text) > shownText {
 		all = append(all, piece{Control: fmt.Sprintf("… %d bytes in all", len(text))})
 	}
 	return all
@@ -101,79 +112,29 @@ func isPictograph(r rune) bool {
 }
 
 // formatted divides a text at *bold*, _italic_, ~struck~ and code between backquotes, inside of style.
-func formatted(text string, style piece) []piece {
-	for i, r := range text {
-		marker := string(r)
-		if !strings.ContainsRune("*_~`", r) {
-			continue
+func formatted(text string, style piece) (all []piece) {
+	for at := marks.FindStringSubmatchIndex(text); at != nil; at = marks.FindStringSubmatchIndex(text) {
+		group := 1
+		for at[2*group] < 0 {
+			group++
 		}
-		if strings.HasPrefix(text[i:], "```") {
-			marker = "```"
-		}
-		inner := style
-		end := closing(text, i, marker)
-		switch {
-		case end < 0:
-			continue
-		case r == '*' && !style.Bold:
+		begin, end, width, show, inner := at[2*group], at[2*group+1], 1, formatted, style
+		switch group {
+		case 1:
 			inner.Bold = true
-		case r == '_' && !style.Italic:
+		case 2:
 			inner.Italic = true
-		case r == '~' && !style.Struck:
+		case 3:
 			inner.Struck = true
-		case r == '`':
-			inner.Code = true
 		default:
-			continue
+			inner.Code, show = true, revealed
+			width = map[int]int{4: 1, 5: 3}[group]
 		}
-		begin := i + len(marker)
-		all := revealed(text[:i], style)
-		if inner.Code {
-			all = append(all, revealed(text[begin:end], inner)...)
-		} else {
-			all = append(all, formatted(text[begin:end], inner)...)
-		}
-		return append(all, formatted(text[end+len(marker):], style)...)
+		all = append(all, revealed(text[:begin-width], style)...)
+		all = append(all, show(text[begin:end], inner)...)
+		text = text[end+width:]
 	}
-	return revealed(text, style)
-}
-
-// closing returns where the text that a marker opens at i ends, or -1: the marks stand around words, not within them.
-func closing(text string, i int, marker string) int {
-	before, _ := utf8.DecodeLastRuneInString(text[:i])
-	begin := i + len(marker)
-	first, _ := utf8.DecodeRuneInString(text[begin:])
-	isDoubled := strings.HasPrefix(text[begin:], marker)
-	if isWord(before) && i > 0 || isDoubled || begin >= len(text) || unicode.IsSpace(first) && marker != "```" {
-		return -1
-	}
-	for from := begin + 1; from < len(text); {
-		at := strings.Index(text[from:], marker)
-		if at < 0 || marker != "```" && strings.Contains(text[begin:from+at], "\n") {
-			return -1
-		}
-		end := from + at
-		last, _ := utf8.DecodeLastRuneInString(text[:end])
-		next, _ := utf8.DecodeRuneInString(text[end+len(marker):])
-		if (!unicode.IsSpace(last) || marker == "```") && (end+len(marker) == len(text) || !isWord(next)) {
-			return end
-		}
-		from = end + len(marker)
-	}
-	return -1
-}
-
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// splitLinks divides a text at its http and https URLs: every second part is one.
-func splitLinks(text string) []string {
-	var parts []string
-	begin := 0
-	for _, at := range regexp.MustCompile(`(?i)https?://[\w.~:/?#\[\]@!$&'()*+,;=%-]+[\w/~=&#-]`).FindAllStringIndex(text, -1) {
-		parts = append(parts, text[begin:at[0]], text[at[0]:at[1]])
-		begin = at[1]
-	}
-	return append(parts, text[begin:])
+	return append(all, revealed(text, style)...)
 }
 
 // title returns a text that begins with a capital.
@@ -182,11 +143,9 @@ func title(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
+// hostOf returns the host of a web URL.
 func hostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return clip(raw, 60)
-	}
+	u, _ := url.Parse(raw)
 	return clip(u.Host, 60)
 }
 

@@ -13,7 +13,6 @@ type trafficView struct {
 	Older       string
 	Selected    *Exchange
 	Curl        string
-	Repeat      string // the operation of the API that makes a callback again
 	Page        string
 }
 
@@ -59,11 +58,6 @@ func (s *Sandbox) pageTraffic(w http.ResponseWriter, r *http.Request) {
 	if x := s.traffic.byID[chosen]; x != nil {
 		shown := s.shown(x)
 		v.Selected = &shown
-	}
-	if x := v.Selected; x != nil && x.Direction == "callback" {
-		if e := s.book.byID[x.Message]; e != nil {
-			v.Repeat = s.entryView(e, s.root).RepeatAPI()
-		}
 	}
 	s.mu.Unlock()
 	if v.Selected != nil {

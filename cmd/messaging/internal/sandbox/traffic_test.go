@@ -76,7 +76,7 @@ func TestStreamsAreBounded(t *testing.T) {
 func described(t *testing.T) map[string]document.Node {
 	t.Helper()
 	found := map[string]document.Node{}
-	for path, methods := range document.Parse(openAPI()).At("paths").Object() {
+	for path, methods := range document.Parse(openAPI).At("paths").Object() {
 		for method := range (document.Node{Value: methods}).Object() {
 			found[strings.ToUpper(method)+" "+strings.TrimPrefix(path, "/")] = document.Node{Value: methods}.At(method)
 		}
@@ -87,8 +87,8 @@ func described(t *testing.T) map[string]document.Node {
 
 func TestOpenAPIDescribesTheAPI(t *testing.T) {
 	t.Parallel()
-	require.True(t, json.Valid(openAPI()))
-	assert.Equal(t, "3.1.0", document.Parse(openAPI()).At("openapi").Text())
+	require.True(t, json.Valid(openAPI))
+	assert.Equal(t, "3.1.0", document.Parse(openAPI).At("openapi").Text())
 	r := newRig(t, Config{})
 	for operation, what := range described(t) {
 		method, path, _ := strings.Cut(operation, " ")
@@ -112,7 +112,7 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 			}
 		}
 		var documented []string
-		for property := range document.Parse(openAPI()).At("components.schemas." + name + ".properties").Object() {
+		for property := range document.Parse(openAPI).At("components.schemas." + name + ".properties").Object() {
 			documented = append(documented, property)
 		}
 		assert.ElementsMatch(t, fields, documented, name)
@@ -123,10 +123,10 @@ func TestOpenAPIDescribesTheAPI(t *testing.T) {
 func TestEveryChannelIsKnown(t *testing.T) {
 	t.Parallel()
 	var described []any
-	for _, name := range document.Parse(openAPI()).At("components.schemas.Channel.enum").List() {
+	for _, name := range document.Parse(openAPI).At("components.schemas.Channel.enum").List() {
 		described = append(described, name.Text())
 	}
-	fails := document.Parse(openAPI()).At("paths./faults.post.requestBody.content.application/json.schema.properties.operation.enum").List()
+	fails := document.Parse(openAPI).At("paths./faults.post.requestBody.content.application/json.schema.properties.operation.enum").List()
 	var operations []string
 	for _, name := range fails {
 		operations = append(operations, name.Text())
@@ -152,7 +152,8 @@ func TestDeliveryIsOfEveryChannel(t *testing.T) {
 	for _, chosen := range append([]table.Channel{{}}, table.Channels()...) {
 		for _, restored := range []bool{false, true} {
 			r := newRig(t, Config{})
-			require.NoError(t, r.setDelivery(messagingtest.Channel(chosen.Name), peer, outcomeChoice{Name: "failed"}))
+			_, err := r.postDelivery(nil, deliveryBody{Channel: messagingtest.Channel(chosen.Name), To: peer, Outcome: "failed"})
+			require.NoError(t, err)
 			if restored {
 				again := newRig(t, Config{})
 				for rec := range r.records() {
@@ -167,7 +168,7 @@ func TestDeliveryIsOfEveryChannel(t *testing.T) {
 				if chosen.Name == "" || (c.Name == "sms") == (chosen.Name == "sms") {
 					want = "failed"
 				}
-				assert.Equal(t, want, r.outcomeFor(messagingtest.Channel(c.Name), peer).Name, "%s after %q", c.Name, chosen.Name)
+				assert.Equal(t, want, r.outcomeFor(messagingtest.Channel(c.Name), peer).Outcome, "%s after %q", c.Name, chosen.Name)
 			}
 		}
 	}

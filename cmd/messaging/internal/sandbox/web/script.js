@@ -19,8 +19,7 @@
       if (from.nodeValue !== to.nodeValue) from.nodeValue = to.nodeValue;
       return;
     }
-    if (from.dataset.kept !== undefined) return; // a medium that was loaded
-    if (from.id === "pill") return;
+    if (from.dataset.kept !== undefined) return; // a medium that was loaded, and the pill
     const chosen = from.closest("[data-tabbed]") ? ["hidden", "aria-selected", "tabindex"] : from.nodeName === "DETAILS" ? ["open"] : [];
     for (const name of new Set([...from.getAttributeNames(), ...to.getAttributeNames()])) {
       if (chosen.includes(name)) continue; // by the user
@@ -60,10 +59,7 @@
   // show loads a page and puts it in the place of this one.
   let loading = null, leading = false; // leading: the user goes to another page
   async function show(url, { push = false } = {}) {
-    if (leading && !push) {
-      refresh(); // later: what the user asked for comes first
-      return;
-    }
+    if (leading && !push) return refresh(); // later: what the user asked for comes first
     loading?.abort();
     const mine = (loading = new AbortController());
     leading = push;
@@ -94,9 +90,7 @@
     const bar = $("header.bar"), main = $("main");
     document.title = page.title;
     document.body.className = page.body.className;
-    morph($(".tabs", bar), $(".tabs", page));
-    morph($("#clock", bar), $("#clock", page));
-    morph($("#more", bar), $("#more", page));
+    for (const part of [".tabs", "#clock", "#more"]) morph($(part, bar), $(part, page));
     all("body > .note").forEach((note) => note.remove());
     all("body > .note", page).forEach((note) => main.before(note));
     if (push) {
@@ -182,8 +176,7 @@
   function draft(form, text) {
     const key = "sandbox-draft:" + root + form.dataset.draft;
     try {
-      if (text) sessionStorage.setItem(key, text);
-      else if (text === "") sessionStorage.removeItem(key);
+      if (text !== undefined) sessionStorage.setItem(key, text);
       return sessionStorage.getItem(key) ?? "";
     } catch { return ""; } // private mode
   }
@@ -197,10 +190,15 @@
     const field = $("textarea", form);
     if (form.dataset.draft !== field.draftOf) {
       field.draftOf = form.dataset.draft;
-      field.value = draft(form);
-      grow(field);
+      write(form, draft(form));
     }
     enable();
+  }
+  function write(form, text) {
+    const field = $("textarea", form);
+    field.value = text;
+    grow(field);
+    draft(form, text);
   }
   function grow(field) {
     field.style.height = "auto";
@@ -297,25 +295,13 @@
       addEventListener("pageshow", (event) => event.persisted && location.reload());
       return;
     }
-    let events;
-    const open = () => {
-      if (document.hidden || events) return;
-      events = new EventSource(root + "events");
-      events.onopen = () => heard({ up: true });
-      events.onerror = () => {
-        heard({ up: false });
-        if (events?.readyState === EventSource.CLOSED) {
-          events = null;
-          setTimeout(open, 2000);
-        }
-      };
-      events.onmessage = (message) => heard(JSON.parse(message.data));
+    let close;
+    const follow = () => {
+      close?.();
+      close = document.hidden ? null : stream(root + "events", heard);
     };
-    document.addEventListener("visibilitychange", () => {
-      if (document.hidden) events = events?.close();
-      else open();
-    });
-    open();
+    document.addEventListener("visibilitychange", follow);
+    follow();
   }
 
   function heard({ up = true, say }) {
@@ -331,12 +317,12 @@
     const button = element.nodeName === "FORM" ? $("button", element) : element;
     if (button.getAttribute("aria-busy")) return; // it is under way
     const isDraft = element.dataset.draft !== undefined;
-    if (isDraft) clearDraft(element); // at once: another Enter has nothing to send
+    if (isDraft) write(element, ""); // at once: another Enter has nothing to send
     else button.setAttribute("aria-busy", "true");
     const result = await call(method, path, body);
     button.removeAttribute("aria-busy");
     if (!result) {
-      if (isDraft) giveBack(element, body.text);
+      if (isDraft) write(element, $("textarea", element).value || body.text); // it was not sent
       return;
     }
     if (result.note) toast(result.note);
@@ -345,23 +331,6 @@
     element.closest("details.menu")?.removeAttribute("open");
     if (element.dataset.open !== undefined && result.url) show(result.url, { push: true });
     else refresh();
-  }
-
-  function clearDraft(form) {
-    const field = $("textarea", form);
-    field.value = "";
-    grow(field);
-    saveDraft();
-  }
-
-  // giveBack puts an answer that was not sent into its field again.
-  function giveBack(form, text) {
-    const field = $("textarea", form);
-    if (form.isConnected && !field.value) {
-      field.value = text;
-      grow(field);
-    }
-    draft(form, text);
   }
 
   function fields(form) {
@@ -401,10 +370,9 @@
     if (!button) return;
     if (button.dataset.api) act(button, button.dataset.json ? JSON.parse(button.dataset.json) : {});
     else if (button.dataset.copy !== undefined) copy(button);
-    else if (button.dataset.media) load(button);
+    else if (button.dataset.load !== undefined) load(button);
     else if (button.getAttribute("role") === "tab") choose(button);
     else if (button.id === "pill") toEnd();
-    else if (button.id === "theme") nextTheme();
     else if (button.id === "keys") $("#shortcuts").showModal();
   });
 
@@ -438,35 +406,16 @@
 
   // load shows a medium in the place of its button: nothing is fetched before.
   function load(button) {
-    const { media, kind } = button.dataset;
-    const name = { video: "video", audio: "audio", image: "img", sticker: "img", gif: "img" }[kind];
-    const holder = button.parentElement;
-    let element;
-    if (name) {
-      element = document.createElement(name);
-      element.referrerPolicy = "no-referrer";
-      if (name === "img") element.alt = kind + " of the message";
-      else element.controls = true;
-      element.onerror = () => {
-        const note = document.createElement("p");
-        note.className = "failed";
-        note.textContent = "The " + kind + " cannot be shown.";
-        const retry = document.createElement("button");
-        retry.textContent = "Try again";
-        retry.onclick = () => load(button);
-        holder.replaceChildren(note, retry, button);
-      };
-      element.src = media;
-    } else {
-      element = document.createElement("a");
-      element.href = media;
-      element.textContent = media;
-      element.target = "_blank";
-      element.rel = "noopener noreferrer nofollow";
-    }
+    const holder = button.closest(".media"), failed = $(".failed", holder);
+    const medium = $("template", holder).content.firstElementChild.cloneNode(true);
+    medium.onerror = () => {
+      medium.remove();
+      failed.hidden = false;
+    };
+    if (!medium.href) medium.src = $(".load", holder).dataset.media;
     holder.dataset.kept = "";
-    button.hidden = true;
-    holder.replaceChildren(element, button);
+    $(".load", holder).hidden = failed.hidden = true;
+    holder.prepend(medium);
   }
 
   document.addEventListener("submit", (event) => {
@@ -512,10 +461,7 @@
   let chord = false;
   document.addEventListener("keydown", (event) => {
     const field = event.target.closest("input, textarea, select");
-    if (event.key === "Escape") {
-      escape(event, field);
-      return;
-    }
+    if (event.key === "Escape") return escape(event, field);
     if (event.target.id === "reply" && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       event.target.form.requestSubmit();
@@ -567,19 +513,6 @@
   }
 
   addEventListener("popstate", () => show(location.href));
-
-  function applyTheme(theme) {
-    if (theme) document.documentElement.dataset.theme = theme;
-    else delete document.documentElement.dataset.theme;
-  }
-  function nextTheme() {
-    const order = ["", "light", "dark"];
-    const theme = order[(order.indexOf(document.documentElement.dataset.theme || "") + 1) % order.length];
-    try { localStorage.setItem("sandbox-theme", theme); } catch { /* private mode */ }
-    applyTheme(theme);
-    toast("Color scheme: " + (theme || "as the system"));
-  }
-  try { applyTheme(localStorage.getItem("sandbox-theme")); } catch { /* private mode */ }
 
   restoreDraft();
   arrange(null, true);
