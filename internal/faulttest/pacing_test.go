@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ type bucket struct {
 	burst     float64
 	window    bool // a second begins anew
 	refuses   reply
+	jitter    time.Duration // of the way there, up to it. Refusals then come at once, as those of a gateway do
 
 	mu      sync.Mutex
 	tokens  float64
@@ -44,14 +46,34 @@ func (b *bucket) react(since time.Duration, n int64, _ string) reply {
 	}
 	b.last = since
 	r := accepts(n)
+	r.latency = 100 * time.Millisecond
 	if b.tokens+1e-6 < 1 {
 		b.refused++
 		r = b.refuses
+		if r.latency = 100 * time.Millisecond; b.jitter > 0 {
+			r.latency = time.Millisecond
+		}
 	} else {
 		b.tokens--
 	}
-	r.latency = 100 * time.Millisecond
 	return r
+}
+
+// unsteady delays requests by up to a duration.
+type unsteady struct {
+	next   http.RoundTripper
+	jitter time.Duration
+
+	mu     sync.Mutex
+	random *rand.Rand
+}
+
+func (u *unsteady) RoundTrip(r *http.Request) (*http.Response, error) {
+	u.mu.Lock()
+	delay := time.Duration(u.random.Int64N(int64(u.jitter) + 1))
+	u.mu.Unlock()
+	time.Sleep(delay)
+	return u.next.RoundTrip(r)
 }
 
 func always(perSecond float64) func(time.Duration) float64 {
@@ -62,9 +84,11 @@ func TestPaces(t *testing.T) {
 	const (
 		length = 12 * time.Second
 		at16   = 16
+		jitter = 4 * time.Millisecond
 	)
 	throttled := reply{status: 429, body: `{}`}
 	later := reply{status: 429, body: `{}`, retryAfter: "1"}
+	limited503 := reply{status: 503, body: "<html><head><title>503 Service Temporarily Unavailable</title></head></html>"}
 	limited := reply{status: 429, body: "<html><head><title>429 Too Many Requests</title></head></html>"}
 	falls := func(since time.Duration) float64 {
 		if since >= 3*time.Second && since < 13*time.Second {
@@ -90,6 +114,12 @@ func TestPaces(t *testing.T) {
 		{name: "200 a second, Retry-After 1", bucket: &bucket{perSecond: always(200), burst: 1, refuses: later}, share: 0.5, refused: 20},
 		{name: "50 a second, a page", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited}, unknown: 60, refused: 1e6, logs: 1},
 		{name: "50 a second, a page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited}, gateway: true, share: 0.6, refused: 1e6},
+		{name: "50 a second, a 503 page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited503}, gateway: true, share: 0.6, refused: 1e6},
+		{name: "10 a second, jitter", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled, jitter: jitter}, share: 0.7, refused: 1e6},
+		{name: "50 a second, jitter", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled, jitter: jitter}, share: 0.6, refused: 1e6},
+		{name: "20 a second, bursts, jitter", bucket: &bucket{perSecond: always(20), burst: 20, tokens: 20, refuses: throttled, jitter: jitter}, share: 0.95, refused: 1e6},
+		{name: "100 a second, bursts, jitter", bucket: &bucket{perSecond: always(100), burst: 100, tokens: 100, refuses: throttled, jitter: jitter}, share: 0.95, refused: 1e6},
+		{name: "50 a second, windows, jitter", bucket: &bucket{perSecond: always(50), burst: 50, tokens: 50, window: true, refuses: later, jitter: jitter}, share: 0.65, refused: 1e6},
 		{name: "20 a second, bursts", bucket: &bucket{perSecond: always(20), burst: 20, tokens: 20, refuses: throttled}, share: 0.95, refused: 1e6},
 		{name: "100 a second, bursts", bucket: &bucket{perSecond: always(100), burst: 100, tokens: 100, refuses: throttled}, share: 0.95, refused: 1e6},
 		{name: "50 a second, windows", bucket: &bucket{perSecond: always(50), burst: 50, tokens: 50, window: true, refuses: later}, share: 505. / 600, refused: 1e6},
@@ -103,12 +133,13 @@ func TestPaces(t *testing.T) {
 			var counts told
 			length := max(length, tc.length)
 			synctest.Test(t, func(t *testing.T) {
+				way := &unsteady{next: s, jitter: tc.bucket.jitter, random: rand.New(rand.NewPCG(1, 2))}
 				options := []messaging.Option{
-					messaging.WithToken(testToken), messaging.WithHTTPClient(&http.Client{Transport: s}),
+					messaging.WithToken(testToken), messaging.WithHTTPClient(&http.Client{Transport: way}),
 					messaging.WithLogger(slog.New(slog.NewTextHandler(&log, nil))),
 				}
 				if tc.gateway {
-					names, err := contract.Parse([]byte(`{"errors":{"gateway":[429]}}`))
+					names, err := contract.Parse([]byte(`{"errors":{"gateway":[429,503],"notProcessed":[429,503]}}`))
 					require.NoError(t, err)
 					options = append(options, messaging.WithContract(names))
 				}

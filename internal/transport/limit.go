@@ -34,8 +34,8 @@ type turn struct {
 	repeat bool // it is for another attempt
 	called bool // a turn is due, and kept for it
 
-	trial   bool // of a pace
-	changes int  // of the pace, when it was taken
+	gap     time.Duration // of a pace, after which it was taken
+	changes int           // of that gap, until then
 }
 
 // sleeper wakes a call that waits. It has room for one.

@@ -14,7 +14,8 @@ const (
 	leastGap    = 2 * time.Millisecond
 	mostGap     = 2 * time.Second
 	trialsEvery = 10 * time.Second
-	fewestEven  = 3 // throttled requests that show even spacing
+	fewestEven  = 3  // throttled requests that show even spacing
+	forgiven    = 10 // requests taken in a row, after which one that is throttled came early on its way
 )
 
 // A pace spaces requests to a service that takes them evenly spaced, in the shortest gaps that it takes. It finds them by trials: one
@@ -26,17 +27,20 @@ type pace struct {
 	began     time.Time
 	took      time.Time     // when the last turn was taken
 	gap       time.Duration // that the service takes
-	tooShort  time.Duration // the longest that it does not; 0 is unknown
-	earlier   time.Duration // what it took before it took less; 0 is none
-	proved    bool          // a request after this gap was taken
-	trial     time.Duration // on its way, or armed: the next request is it
-	armed     bool
-	trialAt   time.Time // when the next trial may begin
-	changes   int       // of the gap to a longer one
+	changes   int           // of the gap
+	taken     int           // requests after this gap
+	next      time.Duration // the gap before the next request: a shorter one is a trial
+	trying    bool          // a trial is to come or on its way
+	tooShort  time.Duration // the longest gap that the service does not take; 0 is unknown
+	before    time.Duration // the gap before the last trial that succeeded, perhaps by luck; 0 is none
+	earlier   time.Duration // the gap before the service took less; 0 is none
+	trialAt   time.Time     // when to try a shorter gap than the one that was found
+	earlierAt time.Time     // when to try the earlier one
 }
 
 func newPace() *pace {
-	p := &pace{Limit: Limit{rate: rate.NewLimiter(rate.Every(firstGap), 1)}, began: time.Now(), gap: firstGap}
+	limit := rate.NewLimiter(rate.Every(firstGap), 1)
+	p := &pace{Limit: Limit{rate: limit}, began: time.Now(), gap: firstGap, next: firstGap, changes: 1}
 	p.rate.Allow() // just now
 	return p
 }
@@ -49,92 +53,98 @@ func (p *pace) take(t *turn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	t.trial, t.changes = p.armed && now.Sub(p.took) <= p.trial*5/4, p.changes
-	p.took = now
-	if p.armed && !t.trial { // there was no call to try it
-		p.trial = 0
+	t.gap, t.changes = p.next, p.changes
+	if p.next < p.gap && now.Sub(p.took) > p.next*5/4 { // there was no call to try it
+		t.gap, p.trying = p.gap, false
 	}
-	if p.armed = p.trial == 0 && p.proved && !now.Before(p.trialAt); p.armed {
-		p.trial = p.shorter()
+	p.took, p.next = now, p.gap
+	switch {
+	case p.trying, p.taken == 0:
+	case p.earlier > 0 && !now.Before(p.earlierAt):
+		p.next, p.earlierAt = p.earlier, now.Add(time.Second)
+	case !p.isFound() && p.tooShort == 0:
+		p.next = p.gap / 2
+	case !p.isFound():
+		p.next = (p.gap + p.tooShort) / 2
+	case !now.Before(p.trialAt):
+		p.next, p.trialAt = p.gap*3/4, now.Add(trialsEvery)
 	}
+	p.trying = p.trying || p.next < p.gap
 	p.set()
 	return true
-}
-
-func (p *pace) shorter() time.Duration {
-	switch {
-	case p.earlier > 0:
-		return p.earlier
-	case p.tooShort == 0:
-		return p.gap / 2
-	case p.isFound():
-		return p.gap * 3 / 4
-	}
-	return (p.gap + p.tooShort) / 2
 }
 
 func (p *pace) isFound() bool { return p.gap < p.tooShort+p.tooShort/16 }
 
 func (p *pace) set() {
-	gap := p.gap
-	if p.armed {
-		gap = p.trial
-	}
-	p.rate.SetLimit(rate.Every(gap))
-	p.next()
+	p.rate.SetLimit(rate.Every(p.next))
+	p.Limit.next()
 }
 
 // hear takes an outcome of a request into account, and reports whether the service may still be paced.
 func (p *pace) hear(t *turn, health Health) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	gap, wait := p.trial, time.Duration(0)
+	if t.changes != p.changes {
+		return true
+	}
+	t.changes = 0 // it counts once
+	wasFound, old := p.isFound(), p.gap
 	switch {
-	case health == Healthy && t.trial:
-		if p.gap = gap; gap <= max(p.tooShort, p.earlier) {
-			p.tooShort, p.earlier = 0, 0
+	case t.gap < p.gap:
+		p.trying = false
+		if health == Healthy {
+			p.gap, p.before, p.taken = t.gap, p.gap, 1
+		} else if health == Throttling {
+			p.tooShort = max(p.tooShort, t.gap)
 		}
 	case health == Healthy:
-		p.proved = p.proved || t.changes == p.changes
-	case health == Throttling && t.trial && p.earlier > 0:
-		wait = time.Second
-	case health == Throttling && t.trial:
-		p.tooShort = max(p.tooShort, gap)
-	case health == Throttling && t.changes == p.changes:
+		p.taken++
+	case health != Throttling:
+	case p.taken >= forgiven:
+		p.taken, p.before = 1, 0
+	case p.before > 0:
+		p.tooShort, p.gap, p.before = p.gap, p.before, 0
+	case p.taken > 0:
+		p.tooShort, p.earlier, p.gap = p.gap, cmp.Or(p.earlier, p.gap), p.gap+p.gap/10
+	default:
+		p.tooShort, p.gap = p.gap, p.gap*2
+	}
+	if p.gap != old {
 		p.changes++
-		p.trial, p.armed, p.tooShort = 0, false, p.gap
-		if p.proved {
-			p.earlier, p.gap, p.proved = p.gap, p.gap+p.gap/10, false
-		} else {
-			p.gap *= 2
-		}
+		p.trying = false
 	}
-	if p.earlier == 0 && p.isFound() {
-		wait = trialsEvery
+	if p.gap > old {
+		p.taken = 0
+	} else if p.gap < old && p.gap <= max(p.tooShort, p.earlier) {
+		p.tooShort, p.earlier = 0, 0
 	}
-	if t.trial {
-		p.trial, p.trialAt = 0, time.Now().Add(wait)
+	if p.isFound() && !wasFound {
+		p.trialAt = time.Now().Add(trialsEvery)
 	}
-	p.set()
+	if !p.trying {
+		p.next = p.gap
+		p.set()
+	}
 	return p.gap <= mostGap && p.gap >= leastGap
 }
 
 // isEven reports whether the service may take requests evenly spaced, and how many show it: within the last second it throttled only
-// those that came sooner after one that it took than any other that it took.
+// those that began closer to one that it took than any two that it took. They may arrive in another order than they began.
 func (b *Breaker) isEven(now time.Time) (shown int, maybe bool) {
 	recent := slices.DeleteFunc(slices.Clone(b.last), func(o heard) bool { return now.Sub(o.began) > time.Second })
-	slices.SortFunc(recent, func(a, b heard) int { return cmp.Or(a.began.Compare(b.began), cmp.Compare(a.health, b.health)) })
-	var taken time.Time
 	shortest, longest := forever, time.Duration(0)
-	for _, o := range recent {
-		switch gap := o.began.Sub(taken); {
-		case o.health == Healthy:
-			if !taken.IsZero() {
-				shortest = min(shortest, gap)
+	for i, o := range recent {
+		nearest := forever
+		for j, other := range recent {
+			if i != j && other.health == Healthy {
+				nearest = min(nearest, o.began.Sub(other.began).Abs())
 			}
-			taken = o.began
-		case o.health == Throttling && !taken.IsZero():
-			longest = max(longest, gap)
+		}
+		if o.health == Healthy {
+			shortest = min(shortest, nearest)
+		} else if o.health == Throttling && nearest < forever {
+			longest = max(longest, nearest)
 			shown++
 		}
 	}
@@ -170,7 +180,7 @@ func (b *Breaker) endPace(p *pace) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.rate.SetLimit(rate.Inf)
-		p.next()
+		p.Limit.next()
 	}
 }
 

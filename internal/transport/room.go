@@ -250,7 +250,7 @@ func (c *call) leaveBreakers(health Health) {
 			o.cause = &namedError{text: Describe(c.outcome.Err)} // without what it wraps
 		}
 	}
-	if b := c.passed[1]; c.pace != nil && b.entered && (health != unwritten || c.paced.trial) && !c.pace.hear(&c.paced, health) {
+	if b := c.passed[1]; c.pace != nil && b.entered && !c.pace.hear(&c.paced, health) {
 		b.breaker.endPace(c.pace)
 	}
 	var changes [len(c.passed)]*Change
