@@ -298,12 +298,6 @@ func (r *reading[T]) failed(out *transport.Outcome) *Error {
 
 func isSuccess(status int) bool { return status >= 200 && status < 300 }
 
-func (c *core) warn(ctx context.Context, err *Error) {
-	if c.settings.logger != nil && err.Verdict == Unknown {
-		c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: outcome unknown", slog.Any("error", err))
-	}
-}
-
 func (c *core) warnOfRows(ctx context.Context, referenceID string, rows int) {
 	if c.settings.logger == nil {
 		return

@@ -115,7 +115,9 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 		s.err = s.failed(out) // there was no response, or more is known since
 	}
 	if s.err != nil {
-		c.warn(ctx, s.err)
+		if logger := c.settings.logger; logger != nil && s.err.Verdict == Unknown {
+			logger.LogAttrs(ctx, slog.LevelWarn, "messaging: outcome unknown", slog.Any("error", s.err))
+		}
 		return Receipt{}, s.err
 	}
 	receipt := newReceipt(&s.call, out, &s.response)

@@ -184,8 +184,7 @@ type serviceClock struct {
 }
 
 // isFresh reports whether nothing shows that a response is not the service's own of now: a status other than 200, a cache, or a Date from
-// long before the request. A response that is not fresh says what was listed before. The clock of this process casts doubt on the
-// first Date only, until a later one follows.
+// long before the request. The clock of this process casts doubt on the first Date only, until a later one follows.
 func (c *serviceClock) isFresh(out *transport.Outcome) bool {
 	const clocksDiffer = 5 * time.Minute
 	if out.StatusCode != http.StatusOK || isCached(out) {

@@ -132,7 +132,8 @@ func (in *intake) readBodyParams(contentType string) error {
 	if body == "" {
 		return nil
 	}
-	if body[0] == '{' || body[0] == '[' && in.holdsList() {
+	mayBeList := slices.ContainsFunc(in.events, func(p eventsPath) bool { return p.parameter() == "" })
+	if body[0] == '{' || body[0] == '[' && mayBeList {
 		if text := repair(body); jsonscan.Check([]byte(text)) == nil {
 			in.readObject(text)
 			return nil

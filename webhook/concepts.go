@@ -183,11 +183,6 @@ func differ(a, b string) bool {
 	return a != b
 }
 
-// isFor reports whether the contract uses the parameter with this index for a concept.
-func (f *facts) isFor(index int, c concept) bool {
-	return index >= f.own && slices.Contains(f.concepts[f.params[index].Name], c)
-}
-
 // text returns the text, which may be white space: the first to arrive that is not blank, or the first. It passes over the
 // parameter with index except. The second result is false if there is none.
 func (f *facts) text(except int) (text string, found bool) {
@@ -195,7 +190,7 @@ func (f *facts) text(except int) (text string, found bool) {
 		return f.values[conceptText], true
 	}
 	for i, p := range f.params {
-		isText := i != except && f.isFor(i, conceptText) && !f.origins[i].nested
+		isText := i >= f.own && i != except && slices.Contains(f.concepts[p.Name], conceptText) && !f.origins[i].nested
 		if isText && (!found || isBlank(text) && !isBlank(p.Value)) {
 			text, found = p.Value, true
 		}

@@ -40,9 +40,6 @@ func cutElement(name string) (list, inElement string) {
 // every is the part of a path that stands for each element of a list.
 const every = "*"
 
-// isBody reports whether the path is that of the body itself.
-func (p eventsPath) isBody() bool { return len(p) == 1 && p.parameter() == "" }
-
 // parameter returns the name of the parameter that holds the events in a query or form, or "" if none can.
 func (p eventsPath) parameter() string {
 	name, _, _ := strings.Cut(p[0].texts[0], ".")
@@ -62,10 +59,11 @@ func (c *callback) split(a *arrival) (list []listed, outer arrival, err error) {
 	parameter := ""
 	for _, of := range c.events {
 		value, repeats := a.eventsAt(of)
+		isBody := len(of) == 1 && of.parameter() == ""
 		switch {
 		case repeats: // to read one list would lose the other
 			return nil, arrival{}, c.name.refuse(ErrUnreadable)
-		case value == nil, of.isBody() && (list != nil || isNested(value, '{')): // the body only stands in for a list that is not empty
+		case value == nil, isBody && (list != nil || isNested(value, '{')): // the body only stands in for a list that is not empty
 			continue
 		case !isNested(value, '{') && !isNested(value, '[') && string(value) != "null":
 			return nil, arrival{}, c.name.refuse(ErrUnreadable)
@@ -174,9 +172,4 @@ func (a *arrival) eventsAt(of eventsPath) (found json.RawMessage, repeats bool) 
 		}
 	}
 	return found, repeats
-}
-
-// holdsList reports whether a body may be a list of events itself.
-func (c *callback) holdsList() bool {
-	return slices.ContainsFunc(c.events, func(p eventsPath) bool { return p.parameter() == "" })
 }

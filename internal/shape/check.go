@@ -182,6 +182,10 @@ func (c *Checker) text(text, rule string) {
 			}
 		case "unique":
 			c.unique(text)
+		case "date":
+			if _, err := time.Parse(time.DateOnly, text); err != nil {
+				c.Limit("", "want a date as YYYY-MM-DD")
+			}
 		case "url":
 			if reason := wire.CheckURL(text); reason != "" {
 				c.Found("", reason)
@@ -221,16 +225,9 @@ func broken(rule, words, text string) string {
 		return "want an ISO 4217 code of three capital letters"
 	case rule == "trimmed" && strings.TrimSpace(text) != text:
 		return "must not have white space around it"
-	case rule == "date" && !isDate(text):
-		return "want a date as YYYY-MM-DD"
 	default:
 		return ""
 	}
-}
-
-func isDate(text string) bool {
-	_, err := time.Parse(time.DateOnly, text)
-	return err == nil
 }
 
 // Required checks a text that must be there.

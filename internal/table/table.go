@@ -517,7 +517,8 @@ type Reply struct {
 
 func (w Webhook) validate(found *Problems, section string, t *Table) {
 	_, isReport := w.Params["status"]
-	checkIdentity(found, section+".params", w.Params, isReport && t.anyIDIsReference())
+	anyIDIsReference := slices.ContainsFunc(Channels(), func(c Channel) bool { return c.Send(t).IDIsReference() })
+	checkIdentity(found, section+".params", w.Params, isReport && anyIDIsReference)
 	for i, path := range w.Events {
 		for _, before := range w.Events[:i] {
 			if path == before || before == "" || strings.HasPrefix(path, before+".") {
@@ -572,11 +573,6 @@ func isReference(lists map[string][]string) bool {
 
 // IDIsReference reports whether the service takes the reference of a message for its ID. It then repeats it in its response.
 func (s *Send) IDIsReference() bool { return isReference(s.Response) }
-
-// anyIDIsReference reports whether the service does so on one of its channels.
-func (t *Table) anyIDIsReference() bool {
-	return slices.ContainsFunc(Channels(), func(c Channel) bool { return c.Send(t).IDIsReference() })
-}
 
 // Delivery is the callback that reports delivery.
 type Delivery struct {

@@ -79,7 +79,7 @@ func describeStandard(err error) string {
 	var timeout interface{ Timeout() bool }
 	switch errno := textOf[syscall.Errno](err); {
 	case refused != "":
-		return "certificate refused: " + quote(refused)
+		return "certificate refused: " + strconv.QuoteToASCII(refused[:min(len(refused), 200)]) // a peer wrote it
 	case errno != "":
 		return errno
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -112,9 +112,6 @@ func textOf[E error](err error) string {
 	}
 	return ""
 }
-
-// quote quotes the beginning of a text that is a peer's.
-func quote(s string) string { return strconv.QuoteToASCII(s[:min(len(s), 200)]) }
 
 // withoutURL returns the cause of a *url.Error, whose URL may hold personal data in its query.
 func withoutURL(err error) error {

@@ -2,9 +2,9 @@ package sandbox
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -294,11 +294,5 @@ func channelName(c messagingtest.Channel) string {
 	return channel.Title
 }
 
-// channelNames returns the names of the channels as a list in a message: "sms", "chatapp1" …
-func channelNames() string {
-	var names []string
-	for _, c := range table.Channels() {
-		names = append(names, strconv.Quote(c.Name))
-	}
-	return strings.Join(names, ", ")
-}
+// channelNames returns the names of the channels as a list in a message: "sms" "chatapp1" …
+func channelNames() string { return strings.Trim(fmt.Sprintf("%q", channels()), "[]") }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
@@ -16,19 +15,19 @@ import (
 // A bubble is what a message looks like on the recipient's phone. What has no picture shows its name and its JSON.
 type bubble struct {
 	Label    string // above the message, such as the name of a template
-	Media    *media
+	Media    media
 	Header   string
 	Body     string
 	Footer   string
 	Facts    []fact
 	Buttons  []button
-	Menu     string // the button that opens the sections
-	Sections []section
+	Menu     string // the button that opens the rows
+	Rows     []button
 	Cards    []bubble
 	Place    document.Node
 	Contacts []document.Node
 	JSON     string
-	IsBlank  bool // a text that shows nothing
+	IsMarked bool // by chat app 2, which formats texts with marks
 
 	About    string // the ID of the message that this one quotes or reacts to
 	Reaction string // the emoji
@@ -36,17 +35,7 @@ type bubble struct {
 
 // preview returns the line by which lists show a message of this kind.
 func (b bubble) preview(kind string) string {
-	switch {
-	case b.Body != "" || b.Header != "":
-		return cmp.Or(b.Body, b.Header)
-	case b.Place.Exists():
-		return joinFilled("Location", b.Place.At("name").Text())
-	case len(b.Contacts) > 0:
-		return joinFilled("Contact", contactName(b.Contacts[0]))
-	case b.Media != nil && b.Label == "":
-		return joinFilled(title(b.Media.Kind), b.Media.Name)
-	}
-	return cmp.Or(b.Label, title(kind))
+	return cmp.Or(b.Body, b.Header, joinFilled(cmp.Or(b.Label, title(kind)), b.Place.At("name").Text(), b.Media.Name))
 }
 
 type media struct{ Kind, URL, ID, Caption, Name string }
@@ -54,25 +43,16 @@ type media struct{ Kind, URL, ID, Caption, Name string }
 type fact struct{ Name, Value string }
 
 // A button of a message, or a row of its list. One with an Answer can be tapped, and the answer goes to the webhook; one with a URL
-// opens it.
+// opens it. A row with a Title alone begins a section.
 type button struct {
-	Label, Hint string
-	URL         string
-	Answer      *Answer
-}
-
-type section struct {
-	Title string
-	Rows  []button
+	Title, Label, Hint string
+	URL                string
+	Answer             *Answer
 }
 
 // offers returns what can be tapped on a message.
 func (b bubble) offers() (all []*Answer) {
-	buttons := slices.Clone(b.Buttons)
-	for _, section := range b.Sections {
-		buttons = append(buttons, section.Rows...)
-	}
-	for _, button := range buttons {
+	for _, button := range slices.Concat(b.Buttons, b.Rows) {
 		if button.Answer != nil {
 			all = append(all, button.Answer)
 		}
@@ -93,17 +73,21 @@ func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 	if send.Wrap == nil {
 		return fieldsBubble(m, send)
 	}
-	return platformBubble(m.Kind, platformMessage(document.Parse(m.Body), send.Wrap))
+	b := platformBubble(m.Kind, platformMessage(document.Parse(m.Body), send.Wrap))
+	for _, offer := range b.offers() {
+		offer.Channel, offer.From, offer.Message = m.Channel, m.To, m.ID
+	}
+	return b
 }
 
 // fieldsBubble shows the fields that a message has, whatever its kind.
 func fieldsBubble(m messagingtest.Sent, send *table.Send) bubble {
 	body := formNode(m.Body)
 	of := func(concept string) string { return fieldIn(body, send, concept).Text() }
-	b := bubble{Body: m.Text, Facts: facts("Thumbnail", of("thumbnail"), "Seconds", of("duration"), "Bytes", of("size"))}
+	b := bubble{Body: m.Text}
 	for _, kind := range []string{"image", "video"} {
 		if link := of(kind); link != "" {
-			b.Media = &media{Kind: kind, URL: webURL(link)}
+			b.Media = media{Kind: kind, URL: webURL(link)}
 		}
 	}
 	if label := of("caption"); label != "" {
@@ -122,7 +106,7 @@ func fieldsBubble(m messagingtest.Sent, send *table.Send) bubble {
 
 func platformBubble(kind string, body document.Node) bubble {
 	content := body.At(kind)
-	b := bubble{About: body.At("context.message_id").Text()}
+	b := bubble{About: body.At("context.message_id").Text(), IsMarked: true}
 	switch kind {
 	case "text":
 		b.Body = content.At("body").Text()
@@ -147,14 +131,10 @@ func platformBubble(kind string, body document.Node) bubble {
 	return b
 }
 
-func mediaOf(kind string, n document.Node) *media {
-	return &media{
+func mediaOf(kind string, n document.Node) media {
+	return media{
 		Kind: kind, URL: webURL(n.At("link").Text()), ID: n.At("id").Text(), Caption: n.At("caption").Text(), Name: n.At("filename").Text(),
 	}
-}
-
-func contactName(n document.Node) string {
-	return cmp.Or(n.At("name.formatted_name").Text(), n.At("name.first_name").Text())
 }
 
 func (b *bubble) components(n document.Node) {
@@ -168,7 +148,7 @@ func (b *bubble) components(n document.Node) {
 			b.templateButton(strings.ToLower(c.At("sub_type").Text()), c.At("parameters.0"))
 		case "carousel":
 			for _, card := range c.At("cards").List() {
-				var inner bubble
+				inner := bubble{IsMarked: true}
 				inner.components(card)
 				b.Cards = append(b.Cards, inner)
 			}
@@ -199,8 +179,8 @@ func (b *bubble) parameter(place string, index int, p document.Node) {
 func buttonLabel(kind string) string {
 	return map[string]string{
 		"quick_reply": "Quick reply", "url": "Open link", "copy_code": "Copy code", "flow": "Open form", "catalog": "View catalog",
-		"mpm": "View items", "product_list": "View items", "voice_call": "Call", "order_details": "Review and pay",
-		"catalog_message": "View catalog", "location_request_message": "Send location",
+		"mpm": "View items", "product_list": "View items", "voice_call": "Call", "catalog_message": "View catalog",
+		"location_request_message": "Send location",
 	}[kind]
 }
 
@@ -231,23 +211,22 @@ func (b *bubble) interactive(n document.Node) {
 	}
 	for _, s := range action.At("sections").List() {
 		b.Menu = cmp.Or(action.At("button").Text(), buttonLabel(kind))
-		next := section{Title: s.At("title").Text()}
+		b.Rows = append(b.Rows, button{Title: s.At("title").Text()})
 		for _, row := range s.At("rows").List() {
-			next.Rows = append(next.Rows, choice(AnswerListRow, row))
+			b.Rows = append(b.Rows, choice(AnswerListRow, row))
 		}
 		for _, item := range s.At("product_items").List() {
-			next.Rows = append(next.Rows, button{Label: item.At("product_retailer_id").Text()})
+			b.Rows = append(b.Rows, button{Label: item.At("product_retailer_id").Text()})
 		}
-		b.Sections = append(b.Sections, next)
 	}
 	for _, c := range action.At("cards").List() {
-		var card bubble
+		card := bubble{IsMarked: true}
 		card.interactive(c)
 		b.Cards = append(b.Cards, card)
 	}
 	label := cmp.Or(params.At("display_text").Text(), params.At("flow_cta").Text(), buttonLabel(kind))
 	switch {
-	case b.Buttons != nil || b.Sections != nil || b.Cards != nil:
+	case b.Buttons != nil || b.Rows != nil || b.Cards != nil:
 	case label != "":
 		tap := button{Label: label, URL: webURL(params.At("url").Text()), Hint: kind}
 		switch kind {
@@ -257,7 +236,6 @@ func (b *bubble) interactive(n document.Node) {
 			tap.Answer = &Answer{Kind: AnswerLocation, Latitude: "14.5995", Longitude: "120.9842", Text: "Manila"}
 		}
 		b.Buttons = append(b.Buttons, tap)
-		b.order(params)
 	default:
 		b.Label, b.Facts = strings.ReplaceAll(kind, "_", " "), leaves(action, "")
 	}
@@ -269,37 +247,11 @@ func choice(kind AnswerKind, n document.Node) button {
 	return button{Label: label, Hint: description, Answer: &Answer{Kind: kind, Payload: n.At("id").Text(), Text: label, Description: description}}
 }
 
-func (b *bubble) order(params document.Node) {
-	for _, item := range params.At("order.items").List() {
-		b.Facts = append(b.Facts, fact{item.At("quantity").Text() + " × " + item.At("name").Text(), price(item.At("amount"))})
-	}
-	b.Facts = append(b.Facts, facts("Total", strings.TrimSpace(price(params.At("total_amount"))+" "+params.At("currency").Text()))...)
-}
-
-// price returns an amount of the platform: a value in units of one part of offset, a power of ten.
-func price(n document.Node) string {
-	value, valueErr := strconv.ParseFloat(n.At("value").Text(), 64)
-	offset, offsetErr := strconv.Atoi(n.At("offset").Text())
-	if valueErr != nil || offsetErr != nil || offset < 1 {
-		return n.At("value").Text()
-	}
-	return strconv.FormatFloat(value/float64(offset), 'f', len(strconv.Itoa(offset))-1, 64)
-}
-
-// facts returns the pairs that have a value.
-func facts(pairs ...string) []fact {
-	var list []fact
-	for pair := range slices.Chunk(pairs, 2) {
-		if pair[1] != "" {
-			list = append(list, fact{pair[0], pair[1]})
-		}
-	}
-	return list
-}
-
 // leaves returns the values in an object under the paths by which they are reached, without the places in lists.
-func leaves(n document.Node, path string) []fact {
-	all := facts(path, n.Text())
+func leaves(n document.Node, path string) (all []fact) {
+	if text := n.Text(); text != "" {
+		all = append(all, fact{path, text})
+	}
 	for _, name := range slices.Sorted(maps.Keys(n.Object())) {
 		all = append(all, leaves(document.Node{Value: n.Object()[name]}, strings.TrimPrefix(path+"."+name, "."))...)
 	}

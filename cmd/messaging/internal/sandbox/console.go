@@ -3,7 +3,10 @@ package sandbox
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -60,4 +63,55 @@ func visible(text string) string {
 		b.WriteString(p.Text)
 	}
 	return cmp.Or(strings.Join(strings.Fields(b.String()), " "), `""`)
+}
+
+// printer writes lines in the background: a terminal that is slow, or stopped, holds no request up. It drops lines that it
+// cannot write in time, and says how many.
+type printer struct {
+	lines   chan string
+	done    chan struct{}
+	dropped atomic.Int64
+	mu      sync.Mutex
+	closed  bool
+}
+
+func newPrinter(out io.Writer) *printer {
+	const waiting = 1000
+	p := &printer{lines: make(chan string, waiting), done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		for line := range p.lines {
+			_, _ = fmt.Fprintln(out, line)
+			if n := p.dropped.Swap(0); n > 0 {
+				_, _ = fmt.Fprintf(out, "… %d lines were not printed\n", n)
+			}
+		}
+	}()
+	return p
+}
+
+// print writes a line soon.
+func (p *printer) print(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	select {
+	case p.lines <- line:
+	default:
+		p.dropped.Add(1)
+	}
+}
+
+// close writes what waits and ends, within a second.
+func (p *printer) close() {
+	p.mu.Lock()
+	p.closed = true
+	close(p.lines)
+	p.mu.Unlock()
+	select {
+	case <-p.done:
+	case <-time.After(time.Second): // what reads the lines has stopped
+	}
 }

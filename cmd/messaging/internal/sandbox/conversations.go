@@ -60,11 +60,6 @@ type conversationView struct {
 	Current bool
 }
 
-// Key says which conversation it is, for what the browser keeps of it.
-func (c *conversationView) Key() map[string]any {
-	return map[string]any{"channel": c.Channel, "to": c.Peer, "from": c.Sender, "unread": c.Unread}
-}
-
 // ElementID returns what the page calls it.
 func (c *conversationView) ElementID() string {
 	return "t-" + key(string(c.Channel), c.key.peer, c.Sender)

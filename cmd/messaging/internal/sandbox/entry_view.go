@@ -40,12 +40,6 @@ type moment struct {
 	Call *Call
 }
 
-// bubbleView is a bubble within the entry that it belongs to.
-type bubbleView struct {
-	bubble
-	Entry *entryView
-}
-
 // entryView returns how an entry looks. The caller holds mu.
 func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 	v := &entryView{Message: s.message(e), Conversation: conversation, Callback: e.callback, Timeline: timelineOf(e)}
@@ -65,7 +59,7 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 		}
 	}
 	if e.IsBlank {
-		v.Bubble.Body, v.Bubble.IsBlank = "", true
+		v.Bubble.Body = blank
 	}
 	if about := s.book.byID[v.Bubble.About]; about != nil {
 		v.Quote = clip(about.preview, previewText)
@@ -92,7 +86,7 @@ func timelineOf(e *entry) []moment {
 
 // bubble returns how an answer looks.
 func (a *Answer) bubble() bubble {
-	b := bubble{About: a.Message}
+	b := bubble{About: a.Message, IsMarked: a.Channel == messagingtest.ChannelChatApp2}
 	switch a.Kind {
 	case AnswerText:
 		b.Body = a.Text
@@ -104,7 +98,7 @@ func (a *Answer) bubble() bubble {
 	case AnswerLocation:
 		b.Place.Value = object("name", a.Text, "latitude", a.Latitude, "longitude", a.Longitude)
 	case AnswerImage:
-		b.Media, b.Body = &media{Kind: "image", URL: a.URL}, a.Text
+		b.Media, b.Body = media{Kind: "image", URL: a.URL}, a.Text
 	case AnswerReaction:
 		b.Label, b.Reaction = "Reaction", cmp.Or(a.Text, "removed")
 	}

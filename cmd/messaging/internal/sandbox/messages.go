@@ -108,54 +108,42 @@ var (
 	errCursor = &refusal{errNoSuchMessage.status, "after: " + errNoSuchMessage.text, nil}
 )
 
-// A query is which messages a program asks for.
-type query struct {
-	to, from, text, reference string // to as peerKey returns it, text in lower case
-	channel                   messagingtest.Channel
-	state                     messagingtest.DeliveryState
-	after                     string
-	limit                     int
-}
-
-// matches reports whether a message is one that the query asks for. The caller holds mu.
-func (q query) matches(e *entry) bool {
-	return e.Sent != nil && (q.channel == "" || e.Channel == q.channel) && (q.to == "" || e.peer == q.to) &&
-		(q.from == "" || e.Sent.From == q.from) && (q.reference == "" || e.Sent.ReferenceID == q.reference) &&
-		(q.state == "" || e.hasReached(q.state)) && (q.text == "" || strings.Contains(e.lower, q.text))
-}
-
 // find returns the messages that a program asks for, the oldest first: the next ones after the cursor, or the last ones. The caller
 // holds mu.
-func (s *Sandbox) find(q query) []Message {
-	found, inOrder := []Message{}, slices.Backward(s.book.entries)
-	if at := slices.Index(s.book.entries, s.book.byID[q.after]); at >= 0 {
-		inOrder = slices.All(s.book.entries[at+1:])
+func (s *Sandbox) find(after string, limit int, isMeant func(*entry) bool) []Message {
+	entries := s.book.entries
+	if at := slices.Index(entries, s.book.byID[after]); at >= 0 {
+		entries = entries[at+1:]
 	}
-	for _, e := range inOrder {
-		if len(found) < q.limit && q.matches(e) {
-			found = append(found, s.message(e))
+	var meant []*entry
+	for _, e := range entries {
+		if e.Sent != nil && isMeant(e) {
+			meant = append(meant, e)
 		}
 	}
-	if q.after == "" {
-		slices.Reverse(found)
+	found := []Message{}
+	for _, e := range window(meant, after != "", limit) {
+		found = append(found, s.message(e))
 	}
 	return found
 }
 
 func (s *Sandbox) getMessages(r *request) (any, error) {
-	q := query{
-		to: peerKey(r.param("to")), from: r.param("from"), text: strings.ToLower(r.param("text")), reference: r.param("reference"), after: r.param("after"),
-		channel: oneOf(r, "channel", errChannel, channels()), state: oneOf(r, "state", errState, states()), limit: r.limit(),
-	}
-	wait := r.wait()
+	to, from, text, reference := r.param("to"), r.param("from"), strings.ToLower(r.param("text")), r.param("reference")
+	channel, state := oneOf(r, "channel", errChannel, channels()), oneOf(r, "state", errState, states())
+	after, limit, wait, peer := r.param("after"), r.limit(), r.wait(), peerKey(to)
 	if err := r.check(); err != nil {
 		return nil, err
+	}
+	isMeant := func(e *entry) bool {
+		return (channel == "" || e.Channel == channel) && (to == "" || e.peer == peer) && (from == "" || e.From == from) &&
+			(reference == "" || e.ReferenceID == reference) && (state == "" || e.hasReached(state)) && strings.Contains(e.lower, text)
 	}
 	var found []Message
 	isMissing, dropped := false, 0
 	_, err := s.until(r.Context(), wait, func() bool {
-		isMissing = q.after != "" && s.book.byID[q.after] == nil
-		found, dropped = s.find(q), s.book.dropped
+		isMissing = after != "" && s.book.byID[after] == nil
+		found, dropped = s.find(after, limit, isMeant), s.book.dropped
 		return isMissing || len(found) > 0
 	})
 	switch {

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,10 +38,6 @@ func (s *Sandbox) parsePages() *template.Template {
 		"pieces":     pieces,
 		"chatPieces": chatPieces,
 		"host":       hostOf,
-		"initial":    initial,
-		"hue":        hue,
-		"inner":      func(b bubble, e *entryView) bubbleView { return bubbleView{b, e} },
-		"tap":        tap,
 		"title":      title,
 		"path":       url.PathEscape,
 		"channel":    channelName,
@@ -48,12 +46,11 @@ func (s *Sandbox) parsePages() *template.Template {
 		"filters": func() [][2]string {
 			return [][2]string{{isUnread, "Unread"}, {isFailed, "Failed"}, {isExpired, "Expired"}, {isHooked, "Webhook failed"}}
 		},
-		"contactName": contactName,
-		"object":      object,
-		"forms":       func() []string { return []string{formQuery, formForm, formJSON} },
-		"operations":  operationNames,
-		"channels":    table.Channels,
-		"key":         key,
+		"object":     object,
+		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
+		"operations": operationNames,
+		"channels":   table.Channels,
+		"key":        key,
 	}).ParseFS(web, "web/*.html", "web/icons.svg"))
 }
 
@@ -77,18 +74,15 @@ func object(pairs ...any) map[string]any {
 
 // static serves the scripts, the stylesheet and the icon.
 func static(w http.ResponseWriter, r *http.Request) {
-	const script = "text/javascript; charset=utf-8"
-	types := map[string]string{
-		"script.js": script, "events.js": script, "style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml",
+	name := r.PathValue("name")
+	types := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+	kind := types[path.Ext(name)]
+	if _, err := fs.Stat(web, "web/"+name); err != nil || kind == "" {
+		failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
+		return
 	}
-	for name, kind := range types {
-		if name == r.PathValue("name") {
-			w.Header().Set("Content-Type", kind)
-			http.ServeFileFS(w, r, web, "web/"+name)
-			return
-		}
-	}
-	failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
+	w.Header().Set("Content-Type", kind)
+	http.ServeFileFS(w, r, web, "web/"+name) //nolint:gosec // from what is embedded
 }
 
 // A frame is what every page has.
@@ -239,16 +233,4 @@ func pageURL(page string, values ...string) string {
 type filterView struct {
 	Name, URL string
 	Current   bool
-}
-
-// tap completes the answer of a button: it comes from the recipient of the message that has the button.
-func tap(a *Answer, e *entryView) Answer {
-	full := *a
-	full.Channel, full.From, full.Message = e.Channel, e.To, e.ID
-	return full
-}
-
-// Reply returns an answer from the recipient of a conversation.
-func (c *conversationView) Reply(kind AnswerKind) Answer {
-	return Answer{Channel: c.Channel, From: c.Peer, To: c.Sender, Kind: kind}
 }

@@ -136,7 +136,7 @@ func (r *rig) messages(want int) []Message {
 	require.Eventually(r.t, func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		found = r.find(query{limit: MaxMessages})
+		found = r.find("", MaxMessages, func(*entry) bool { return true })
 		return len(found) >= want
 	}, 2*time.Minute, 5*time.Millisecond)
 	return found

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,17 +33,14 @@ const (
 )
 
 func newSearch(text, is string) search {
-	s := search{is: is, words: strings.Fields(strings.ToLower(clip(text, 200)))}
+	s := search{is: is, number: numberIn(text), words: strings.Fields(strings.ToLower(clip(text, 200)))}
 	s.words = s.words[:min(len(s.words), maxWords)]
-	s.number = numberIn(text)
 	var patterns []string
 	for _, word := range s.words {
 		s.digits = append(s.digits, numberIn(word))
 		patterns = append(patterns, regexp.QuoteMeta(word))
 	}
-	if len(patterns) > 0 {
-		s.marked = regexp.MustCompile("(?i)" + strings.Join(patterns, "|"))
-	}
+	s.marked = regexp.MustCompile("(?i)" + cmp.Or(strings.Join(patterns, "|"), "$.")) // which is nowhere
 	return s
 }
 
@@ -59,15 +57,12 @@ func numberIn(text string) string {
 	return digits
 }
 
-// isEmpty reports whether the search finds everything.
-func (s search) isEmpty() bool { return len(s.words) == 0 && s.is == "" }
-
 // in returns what a conversation has of it: whether it is found, and the newest message that matches, if it is one.
 func (s search) in(c *conversation) (hit *entry, found bool) {
-	if s.isEmpty() {
+	if len(s.words) == 0 && s.is == "" {
 		return nil, true
 	}
-	isPeer := s.number != "" && strings.Contains(c.key.peer, s.number) || s.has(c.key.peer, strings.ToLower(c.Peer), strings.ToLower(c.Sender))
+	isPeer := s.has(c.key.peer, strings.ToLower(c.Peer), strings.ToLower(c.Sender))
 	for _, e := range slices.Backward(c.Entries) {
 		if !s.hasState(e) {
 			continue
@@ -97,8 +92,11 @@ func (s search) hasState(e *entry) bool {
 	return true
 }
 
-// has reports whether each word is in one of the texts, or is the number of a recipient.
+// has reports whether each word is in one of the texts, or is the number of a recipient, or the whole is.
 func (s search) has(peer string, texts ...string) bool {
+	if s.number != "" && strings.Contains(peer, s.number) {
+		return true
+	}
 	for i, word := range s.words {
 		isNumber := s.digits[i] != "" && strings.Contains(peer, s.digits[i])
 		if !isNumber && !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, word) }) {
@@ -112,16 +110,9 @@ func (s search) has(peer string, texts ...string) bool {
 func (s search) preview(text string) []piece {
 	const around = 24
 	text = clip(text, maxSearched)
-	if s.marked == nil {
-		return pieces(clip(text, previewText))
-	}
-	at := s.marked.FindStringIndex(text)
-	if at == nil {
-		return pieces(clip(text, previewText))
-	}
 	var shown []piece
-	if begin := at[0] - around; begin > 0 {
-		text = strings.ToValidUTF8(text[begin:], "")
+	if at := s.marked.FindStringIndex(text); at != nil && at[0] > around {
+		text = strings.ToValidUTF8(text[at[0]-around:], "")
 		shown = append(shown, piece{Text: "…"})
 	}
 	text = clip(text, previewText)
@@ -136,13 +127,8 @@ func (s search) preview(text string) []piece {
 
 // matches reports whether all words are in what an exchange shows.
 func (s search) matches(x *Exchange) bool {
-	if len(s.words) == 0 {
-		return true
-	}
-	text := strings.ToLower(strings.Join([]string{
+	return len(s.words) == 0 || s.has(peerKey(x.To), strings.ToLower(strings.Join([]string{
 		x.Method, x.URL, x.RequestBody, x.ResponseBody, x.To, x.Text, x.About, x.Fault, x.Reason, x.Message, x.requestID(), x.Operation,
 		x.At.Format(time.TimeOnly), itoa(x.Status),
-	}, "\n"))
-	peer := peerKey(x.To)
-	return s.number != "" && strings.Contains(peer, s.number) || s.has(peer, text)
+	}, "\n")))
 }

@@ -37,6 +37,13 @@ func TestSearchFinds(t *testing.T) {
 	lacks(t, page, "Thank you")
 }
 
+// TestPreviewHasNoLink: the row that shows it is a link itself.
+func TestPreviewHasNoLink(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, []piece{{Text: "see https://a.example.com"}}, newSearch("", "").preview("see https://a.example.com"))
+	assert.Equal(t, []piece{{Text: "…"}, {Text: " the end of a long text "}, {Text: "here", Mark: true}}, newSearch("HERE", "").preview("at the end of a long text here"))
+}
+
 func TestSearchFilters(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
