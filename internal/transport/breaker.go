@@ -332,26 +332,22 @@ func (b *Breaker) hear(o *heard, again bool, now time.Time) *Change {
 		b.weak = max(0, b.weak-1)
 		if !again {
 			b.remember(o)
-			return b.space(o, now)
+			change, _ := b.space(o, now)
+			return change
 		}
 	case o.health == Throttling && b.pace.Load().isConfirmed(): // the pace has heard it
 	case !again:
 		b.remember(o)
-		if change := b.space(o, now); change != nil {
+		change, isPacing := b.space(o, now)
+		if isPacing || !b.trips(now) {
 			return change
 		}
-		if p := b.pace.Load(); p != nil && o.began.Before(p.began) { // let the rest of those in flight tell
-			return nil
+		b.trouble.Since = now
+		for i := range b.last {
+			b.suspect(&b.last[i])
 		}
-		if b.trips(now) {
-			b.trouble.Since = now
-			for i := range b.last {
-				b.suspect(&b.last[i])
-			}
-			b.endPace(b.pace.Load())
-			b.open(o, now, b.shortestWait(now))
-			return &Change{Trouble: b.trouble, Opened: true}
-		}
+		b.open(o, now, b.shortestWait(now))
+		return &Change{Trouble: b.trouble, Opened: true}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"cmp"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -14,8 +13,7 @@ const (
 	leastGap    = 2 * time.Millisecond
 	mostGap     = 2 * time.Second
 	trialsEvery = 10 * time.Second
-	fewestEven  = 3  // throttled requests that show even spacing
-	forgiven    = 10 // requests taken in a row, after which one that is throttled came early on its way
+	fewestEven  = 3 // throttled requests that show even spacing
 )
 
 // A pace spaces requests to a service that takes them evenly spaced, in the shortest gaps that it takes. It finds them by trials: one
@@ -25,24 +23,15 @@ type pace struct {
 
 	confirmed atomic.Bool // the service takes requests evenly spaced
 	began     time.Time
-	took      time.Time     // when the last turn was taken
+	cause     error         // what the service responded then
 	gap       time.Duration // that the service takes
-	changes   int           // of the gap
-	taken     int           // requests after this gap
-	next      time.Duration // the gap before the next request: a shorter one is a trial
-	trying    bool          // a trial is to come or on its way
+	changes   int           // of what is known of gaps
+	proved    bool          // a request after this gap was taken
 	tooShort  time.Duration // the longest gap that the service does not take; 0 is unknown
-	before    time.Duration // the gap before the last trial that succeeded, perhaps by luck; 0 is none
-	earlier   time.Duration // the gap before the service took less; 0 is none
-	trialAt   time.Time     // when to try a shorter gap than the one that was found
-	earlierAt time.Time     // when to try the earlier one
-}
-
-func newPace() *pace {
-	limit := rate.NewLimiter(rate.Every(firstGap), 1)
-	p := &pace{Limit: Limit{rate: limit}, began: time.Now(), gap: firstGap, next: firstGap, changes: 1}
-	p.rate.Allow() // just now
-	return p
+	earlier   time.Duration // a gap that the service took before it took less
+	following time.Duration // the gap before the next request: a shorter one is a trial
+	trying    bool          // a trial is to come or on its way
+	trialAt   time.Time     // when the next may be, if the gap is found
 }
 
 // take takes a turn if one is due.
@@ -52,80 +41,49 @@ func (p *pace) take(t *turn) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := time.Now()
-	t.gap, t.changes = p.next, p.changes
-	if p.next < p.gap && now.Sub(p.took) > p.next*5/4 { // there was no call to try it
-		t.gap, p.trying = p.gap, false
+	t.gap, t.changes, p.following = p.following, p.changes, p.gap
+	now, isFound, wait := time.Now(), p.gap < p.tooShort+p.tooShort/16, trialsEvery
+	if p.proved && !p.trying && (!isFound || now.After(p.trialAt)) {
+		if p.following = (p.gap + p.tooShort) / 2; isFound {
+			p.following, p.earlier = min(p.earlier, p.gap*3/4), min(p.earlier+p.earlier/8, mostGap)
+		}
+		if p.earlier < p.gap*3/4 {
+			wait = time.Second
+		}
+		p.trying, p.trialAt = true, now.Add(wait)
 	}
-	p.took, p.next = now, p.gap
-	switch {
-	case p.trying, p.taken == 0:
-	case p.earlier > 0 && !now.Before(p.earlierAt):
-		p.next, p.earlierAt = p.earlier, now.Add(time.Second)
-	case !p.isFound() && p.tooShort == 0:
-		p.next = p.gap / 2
-	case !p.isFound():
-		p.next = (p.gap + p.tooShort) / 2
-	case !now.Before(p.trialAt):
-		p.next, p.trialAt = p.gap*3/4, now.Add(trialsEvery)
-	}
-	p.trying = p.trying || p.next < p.gap
 	p.set()
 	return true
 }
 
-func (p *pace) isFound() bool { return p.gap < p.tooShort+p.tooShort/16 }
-
 func (p *pace) set() {
-	p.rate.SetLimit(rate.Every(p.next))
-	p.Limit.next()
+	p.rate.SetLimit(rate.Every(p.following))
+	p.next()
 }
 
 // hear takes an outcome of a request into account, and reports whether the service may still be paced.
 func (p *pace) hear(t *turn, health Health) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.changes != p.changes {
+	switch isTrial := t.gap < p.gap; {
+	case t.changes != p.changes:
+		return true
+	case isTrial && health == Healthy:
+		if p.gap = t.gap; p.gap <= p.tooShort {
+			p.tooShort, p.earlier = 0, mostGap
+		}
+	case isTrial && health == Throttling:
+		p.tooShort = max(p.tooShort, t.gap)
+	case isTrial:
+	case health == Throttling:
+		p.tooShort, p.earlier, p.gap, p.proved = p.gap, min(p.earlier, p.gap), p.gap*5/4, false
+	default:
+		p.proved = p.proved || health == Healthy
 		return true
 	}
-	t.changes = 0 // it counts once
-	wasFound, old := p.isFound(), p.gap
-	switch {
-	case t.gap < p.gap:
-		p.trying = false
-		if health == Healthy {
-			p.gap, p.before, p.taken = t.gap, p.gap, 1
-		} else if health == Throttling {
-			p.tooShort = max(p.tooShort, t.gap)
-		}
-	case health == Healthy:
-		p.taken++
-	case health != Throttling:
-	case p.taken >= forgiven:
-		p.taken, p.before = 1, 0
-	case p.before > 0:
-		p.tooShort, p.gap, p.before = p.gap, p.before, 0
-	case p.taken > 0:
-		p.tooShort, p.earlier, p.gap = p.gap, cmp.Or(p.earlier, p.gap), p.gap+p.gap/10
-	default:
-		p.tooShort, p.gap = p.gap, p.gap*2
-	}
-	if p.gap != old {
-		p.changes++
-		p.trying = false
-	}
-	if p.gap > old {
-		p.taken = 0
-	} else if p.gap < old && p.gap <= max(p.tooShort, p.earlier) {
-		p.tooShort, p.earlier = 0, 0
-	}
-	if p.isFound() && !wasFound {
-		p.trialAt = time.Now().Add(trialsEvery)
-	}
-	if !p.trying {
-		p.next = p.gap
-		p.set()
-	}
+	p.changes++
+	p.trying, p.following = false, p.gap
+	p.set()
 	return p.gap <= mostGap && p.gap >= leastGap
 }
 
@@ -153,26 +111,26 @@ func (b *Breaker) isEven(now time.Time) (shown int, maybe bool) {
 
 // space begins, confirms or ends the pace by what was remembered last. Until it is confirmed all wait for the rest of those that were
 // in flight together, of which one may tell that the service takes more at once.
-func (b *Breaker) space(o *heard, now time.Time) *Change {
+func (b *Breaker) space(o *heard, now time.Time) (change *Change, isPacing bool) {
 	p := b.pace.Load()
-	isTogether := func(other heard) bool { return other.health == Throttling && o.began.Before(other.at) }
-	begins := p == nil && o.health == Throttling && slices.ContainsFunc(b.last[:len(b.last)-1], isTogether)
-	if p.isConfirmed() || o.began.IsZero() || p == nil && !begins {
-		return nil
+	if p.isConfirmed() || o.began.IsZero() || p == nil && o.health != Throttling {
+		return nil, false
 	}
 	switch shown, maybe := b.isEven(now); {
 	case !maybe, shown < fewestEven && p != nil && o.began.After(p.began):
 		b.endPace(p)
+		return nil, false
 	case p == nil:
-		b.pace.Store(newPace())
+		p = &pace{began: now, cause: o.cause, gap: firstGap, changes: 1, following: firstGap, earlier: mostGap}
+		p.rate = rate.NewLimiter(rate.Every(firstGap), 1)
+		p.rate.Allow() // just now
+		b.pace.Store(p)
 	case shown >= fewestEven:
 		p.confirmed.Store(true)
-		throttled := slices.IndexFunc(b.last, func(o heard) bool { return o.health == Throttling })
-		change := &Change{Trouble: Trouble{Cause: b.last[throttled].cause}, Paced: true}
 		b.last = b.last[:0]
-		return change
+		change = &Change{Trouble: Trouble{Cause: p.cause}, Paced: true}
 	}
-	return nil
+	return change, true
 }
 
 func (b *Breaker) endPace(p *pace) {
@@ -180,7 +138,7 @@ func (b *Breaker) endPace(p *pace) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.rate.SetLimit(rate.Inf)
-		p.Limit.next()
+		p.next()
 	}
 }
 

@@ -49,9 +49,6 @@ func (e *OpenError) Unwrap() error { return e.Cause }
 // errNoPlace is why a call waits for a place.
 var errNoPlace = &namedError{text: "256 requests of the channel are in flight"}
 
-// errPaced is why a call waits for a pace.
-var errPaced = &namedError{text: "the service takes requests evenly spaced"}
-
 type passed struct {
 	breaker    *Breaker
 	entered    bool // and not left
@@ -64,8 +61,7 @@ type passed struct {
 // holds a place, has entered both breakers, and has taken its turn of the rate limit.
 func (c *call) admit(carrier *http.Request) (err error) {
 	ctx, began, in := carrier.Context(), time.Now(), false
-	c.own, c.turn, c.waited = nil, turn{repeat: c.outcome.Attempts > 0}, false
-	c.paced, c.pace = c.turn, nil
+	c.own, c.pace, c.turn, c.waited = nil, nil, turn{repeat: c.outcome.Attempts > 0}, false
 	defer c.leaveLines()
 	defer c.waiter.part()
 	c.until, _ = ctx.Deadline()
@@ -115,7 +111,6 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 	}
 	pace := c.passed[1].breaker.pacer()
 	if pace != c.pace {
-		c.leaveLines()
 		c.pace, c.paced = pace, turn{repeat: c.turn.repeat}
 	}
 	isPaced := pace == nil || pace.take(&c.paced)
@@ -127,7 +122,7 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 	c.leaveLines()
 	if !isPaced {
 		await := func(ctx context.Context) error { return pace.wait(ctx, &c.paced) }
-		return false, c.wait(ctx, RateLimit, &Trouble{Cause: errPaced}, "the pace of the service", await)
+		return false, c.wait(ctx, RateLimit, &Trouble{Cause: pace.cause}, "the pace of the service", await)
 	}
 	await := func(ctx context.Context) error { return limit.wait(ctx, &c.turn) }
 	return false, c.wait(ctx, RateLimit, nil, "the rate limit", await)
