@@ -105,6 +105,7 @@ func TestPaces(t *testing.T) {
 		refused int     // responses, at most
 		unknown int64
 		logs    int // of errors.gateway
+		limit   float64
 	}{
 		{name: "10 a second", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled}, share: 0.7, refused: 20},
 		{name: "50 a second", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled}, share: 0.65, refused: 20},
@@ -114,6 +115,7 @@ func TestPaces(t *testing.T) {
 		{name: "200 a second, Retry-After 1", bucket: &bucket{perSecond: always(200), burst: 1, refuses: later}, share: 0.5, refused: 20},
 		{name: "50 a second, a page", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited}, unknown: 60, refused: 1e6, logs: 1},
 		{name: "50 a second, a page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited}, gateway: true, share: 0.6, refused: 1e6},
+		{name: "50 a second, WithRateLimit", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled}, limit: 40, share: 0.5, refused: 20},
 		{name: "50 a second, a 503 page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited503}, gateway: true, share: 0.6, refused: 1e6},
 		{name: "10 a second, jitter", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled, jitter: jitter}, share: 0.7, refused: 1e6},
 		{name: "50 a second, jitter", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled, jitter: jitter}, share: 0.6, refused: 1e6},
@@ -138,6 +140,9 @@ func TestPaces(t *testing.T) {
 					messaging.WithToken(testToken), messaging.WithHTTPClient(&http.Client{Transport: way}),
 					messaging.WithLogger(slog.New(slog.NewTextHandler(&log, nil))),
 				}
+				if tc.limit > 0 {
+					options = append(options, messaging.WithRateLimit(tc.limit, at16))
+				}
 				if tc.gateway {
 					names, err := contract.Parse([]byte(`{"errors":{"gateway":[429,503],"notProcessed":[429,503]}}`))
 					require.NoError(t, err)
@@ -161,12 +166,22 @@ func TestPaces(t *testing.T) {
 						counts.count(out.Err)
 					}
 				}
+				if tc.refused == 20 && tc.bucket.perSecond(0) <= 50 { // not beyond what 16 senders can
+					shares, err := client.With(messaging.WithTimeout(time.Minute))
+					require.NoError(t, err)
+					gap := client.Breaker(messaging.ChannelSMS).Gap
+					assert.InDelta(t, 1/tc.bucket.perSecond(0), gap.Seconds(), gap.Seconds()/4)
+					assert.Equal(t, gap, shares.Breaker(messaging.ChannelSMS).Gap)
+				}
 			})
 			givenUp := counts.refused.Load() + counts.unknown.Load()
 			accepted := within(s.accepted, 0, length)
 			takes := min(tc.bucket.perSecond(0), at16*10) * length.Seconds()
 			record(t, tc.name, fmt.Sprintf("%.2f", float64(accepted)/takes), fmt.Sprintf("%d refused", tc.bucket.refused),
 				fmt.Sprintf("%d given up, %d unknown", givenUp, counts.unknown.Load()))
+			if tc.limit > 0 {
+				assert.LessOrEqual(t, float64(len(s.requests)), tc.limit*length.Seconds()+at16)
+			}
 			if tc.length == 0 {
 				assert.GreaterOrEqual(t, float64(accepted), tc.share*takes)
 			} else {

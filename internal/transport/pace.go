@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -52,13 +53,9 @@ func (p *pace) take(t *turn) bool {
 		}
 		p.trying, p.trialAt = true, now.Add(wait)
 	}
-	p.set()
-	return true
-}
-
-func (p *pace) set() {
 	p.rate.SetLimit(rate.Every(p.following))
 	p.next()
+	return true
 }
 
 // hear takes an outcome of a request into account, and reports whether the service may still be paced.
@@ -83,7 +80,8 @@ func (p *pace) hear(t *turn, health Health) bool {
 	}
 	p.changes++
 	p.trying, p.following = false, p.gap
-	p.set()
+	p.rate.SetLimit(rate.Every(p.following))
+	p.next()
 	return p.gap <= mostGap && p.gap >= leastGap
 }
 
@@ -113,7 +111,9 @@ func (b *Breaker) isEven(now time.Time) (shown int, maybe bool) {
 // in flight together, of which one may tell that the service takes more at once.
 func (b *Breaker) space(o *heard, now time.Time) (change *Change, isPacing bool) {
 	p := b.pace.Load()
-	if p.isConfirmed() || o.began.IsZero() || p == nil && o.health != Throttling {
+	isTogether := func(other heard) bool { return other.health == Throttling && o.began.Before(other.at) }
+	begins := o.health == Throttling && slices.ContainsFunc(b.last[:len(b.last)-1], isTogether)
+	if p.isConfirmed() || o.began.IsZero() || p == nil && !begins {
 		return nil, false
 	}
 	switch shown, maybe := b.isEven(now); {
@@ -138,18 +138,20 @@ func (b *Breaker) endPace(p *pace) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.rate.SetLimit(rate.Inf)
+		p.rate.SetBurst(math.MaxInt) // no turn is missing
 		p.next()
 	}
 }
 
 // Gap returns the time between requests if the breaker spaces them, and 0 otherwise.
 func (b *Breaker) Gap() time.Duration {
-	if p := b.pacer(); p.isConfirmed() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.gap
+	p := b.pacer()
+	if !p.isConfirmed() {
+		return 0
 	}
-	return 0
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.gap
 }
 
 func (b *Breaker) pacer() *pace {

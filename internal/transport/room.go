@@ -111,6 +111,7 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 	}
 	pace := c.passed[1].breaker.pacer()
 	if pace != c.pace {
+		c.leaveLines()
 		c.pace, c.paced = pace, turn{repeat: c.turn.repeat}
 	}
 	isPaced := pace == nil || pace.take(&c.paced)
