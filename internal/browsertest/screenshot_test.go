@@ -65,7 +65,7 @@ func scene(t *testing.T, b *box, hooks string) {
 	_, err := client.SMS.Send(ctx, sms.Message{From: "ACME", To: ben, Text: "Did this go out?", ReferenceID: "order-18"})
 	require.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
 	b.post(t, "faults", map[string]any{"fault": "status-429", "n": 3, "delay": "2s"})
-	b.post(t, "faults", map[string]any{"faults": []string{"slow"}, "share": 0.2, "delay": "1s"})
+	b.post(t, "faults", map[string]any{"fault": "slow", "share": 0.2, "delay": "1s"})
 }
 
 // gallery sends contents of every look to one recipient.

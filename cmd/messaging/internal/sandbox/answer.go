@@ -161,11 +161,6 @@ func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
 }
 
 // newInboundID returns an ID that no inbound message has had, in this run or another: receivers remember IDs.
-func newInboundID(channel messagingtest.Channel) string {
-	if channel == messagingtest.ChannelChatApp2 {
-		return "wamid." + rand.Text()
-	}
-	return "in-" + strings.ToLower(rand.Text()[:16])
-}
+func newInboundID() string { return "in-" + rand.Text() }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -37,7 +35,6 @@ func operations() map[string]operation {
 		"GET openapi.json":          func(*Sandbox, *request) (any, error) { return json.RawMessage(openAPI), nil },
 		"GET messages":              (*Sandbox).getMessages,
 		"GET messages/{id}":         (*Sandbox).getMessage,
-		"DELETE messages/{id}":      (*Sandbox).deleteMessage,
 		"POST messages/{id}/repeat": with((*Sandbox).postRepeat),
 		"GET calls":                 (*Sandbox).getCalls,
 		"GET traffic":               (*Sandbox).getTraffic,
@@ -46,7 +43,7 @@ func operations() map[string]operation {
 		"POST samples":              with((*Sandbox).postSample),
 		"POST deliveries":           with((*Sandbox).postDelivery),
 		"POST clock":                with((*Sandbox).postClock),
-		"GET faults":                func(s *Sandbox, _ *request) (any, error) { return s.listFaults(), nil },
+		"GET faults":                (*Sandbox).getFaults,
 		"POST faults":               with((*Sandbox).postFaults),
 		"DELETE faults":             (*Sandbox).deleteFaults,
 		"DELETE faults/{id}":        (*Sandbox).deleteFaults,
@@ -56,7 +53,6 @@ func operations() map[string]operation {
 		"POST reset":                with((*Sandbox).postReset),
 		"DELETE scenario":           (*Sandbox).deleteScenario,
 		"GET spaces":                func(s *Sandbox, _ *request) (any, error) { return map[string]any{"spaces": s.owner.list()}, nil },
-		"POST spaces":               with((*Sandbox).postSpace),
 		"DELETE spaces/{name}":      (*Sandbox).deleteSpace,
 	}
 }
@@ -102,26 +98,19 @@ func (s *Sandbox) perform(w http.ResponseWriter, r *http.Request, act operation)
 			return
 		}
 	}
-	if equal(r.Header.Get(tokenHeader), s.page) {
-		act = s.recorded(act)
-	}
 	response, err := act(s, call)
 	if err != nil {
 		failed(w, err)
 		return
+	}
+	if equal(r.Header.Get(tokenHeader), s.page) {
+		s.record(call, response)
 	}
 	respond(w, http.StatusOK, response)
 }
 
 // done is the response of what has nothing to say.
 func done(err error) (any, error) { return struct{}{}, err }
-
-func (s *Sandbox) deleteMessage(r *request) (any, error) {
-	if !s.remove(r.PathValue("id")) {
-		return nil, errNoSuchMessage
-	}
-	return done(nil)
-}
 
 func (s *Sandbox) getTraffic(r *request) (any, error) {
 	limit, after := r.limit(), r.number("after", 1, 0)
@@ -145,38 +134,6 @@ func window[T any](list []T, follows bool, limit int) []T {
 		list = list[max(0, len(list)-limit):]
 	}
 	return list[:min(len(list), limit)]
-}
-
-func (s *Sandbox) listFaults() any {
-	rules := []faultRule{}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.expire(time.Now())
-	for _, rule := range s.faults.rules {
-		rules = append(rules, *rule)
-	}
-	return map[string]any{"faults": faultKinds(), "rules": rules}
-}
-
-type faultsBody struct {
-	Fault string `json:"fault"` // or several, of the rule
-	faultRule
-}
-
-func (s *Sandbox) postFaults(_ *request, body faultsBody) (any, error) {
-	if body.Fault != "" {
-		body.Faults = append(body.Faults, body.Fault)
-	}
-	err := s.inject(body.faultRule)
-	return s.listFaults(), err
-}
-
-func (s *Sandbox) deleteFaults(r *request) (any, error) {
-	id, err := strconv.Atoi(r.PathValue("id"))
-	if isAll := r.PathValue("id") == ""; !isAll && (err != nil || id < 1) || !s.clearFaults(id) {
-		return nil, errNoSuchFault
-	}
-	return s.listFaults(), nil
 }
 
 type seenBody struct {

@@ -21,7 +21,6 @@ type entry struct {
 	Answer  *Answer             // or an answer of the recipient
 	Peer    string              // the recipient, as first written
 	Sender  string              // of an SMS: each sender has a conversation of its own
-	IsBlank bool                // a text that shows nothing
 	peer    string              // the recipient, the same for all spellings
 	pending int                 // deliveries of the webhook under way
 
@@ -83,8 +82,7 @@ func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
 		mask = mask.with(m.CallbackURL, t.WebhookDelivery.Placeholders)
 		e.callback, m.Body = mask.url(m.CallbackURL), []byte(mask.text(mask.unescaped(string(m.Body))))
 	}
-	b := bubbleOf(*m, t)
-	e.preview, e.IsBlank = b.preview(m.Kind), m.Kind == "text" && isBlank(m.Text) && isBlank(b.Body)
+	e.preview = bubbleOf(*m, t).preview(m.Kind)
 	e.index(m.Text, m.From, m.ID, m.From, m.RequestID, m.ReferenceID, m.Template, m.To)
 	return e
 }
@@ -94,7 +92,7 @@ func newAnswer(id string, a *Answer, at time.Time) *entry {
 	e := &entry{Peer: a.From, Answer: a, seen: true, Message: Message{
 		ID: id, Direction: "answer", Channel: a.Channel, Kind: string(a.Kind), From: a.From, To: a.To, Text: a.Text, At: at,
 	}}
-	e.preview, e.IsBlank = cmp.Or(a.Text, string(a.Kind)), a.Kind == AnswerText && isBlank(a.Text)
+	e.preview = a.bubble().preview(string(a.Kind))
 	e.index(a.Text, a.To, id, a.From)
 	return e
 }
@@ -102,9 +100,6 @@ func newAnswer(id string, a *Answer, at time.Time) *entry {
 // index fills in by what an entry is found.
 func (e *entry) index(text, sender string, names ...string) {
 	e.peer = peerKey(e.Peer)
-	if e.IsBlank {
-		e.preview = blank
-	}
 	if e.Channel == messagingtest.ChannelSMS {
 		e.Sender = sender
 	}
@@ -195,7 +190,6 @@ type book struct {
 	recent        []*conversation // the latest last
 	bytes         int
 	dropped       int
-	sent          int // ever
 }
 
 func newBook(b bounds) book {
@@ -217,7 +211,6 @@ func (b *book) add(e *entry) []*entry {
 		c.wrote = e.At
 		return b.resize(e)
 	}
-	b.sent++
 	c.Total++
 	if !e.seen {
 		c.Unread++

@@ -13,18 +13,6 @@ type bounds struct {
 	traffic   int // bytes of the exchanges
 }
 
-// The bounds of the sandbox, and of each space for a test.
-const (
-	MaxMessages   = 10_000
-	maxBytes      = 64 << 20
-	maxExchanges  = 1000
-	maxTraffic    = 32 << 20
-	spaceMessages = 1000
-	spaceBytes    = 2 << 20
-	spaceTraffic  = 1 << 20
-	spaceExchange = 200
-)
-
 // Bounds on one part of what is kept or read.
 const (
 	maxShown = 32 << 10 // of a body, that traffic keeps
@@ -36,9 +24,15 @@ const (
 	maxName  = 256      // of a name, a number or an ID
 )
 
-func defaultBounds() bounds { return bounds{MaxMessages, maxBytes, maxExchanges, maxTraffic} }
+// defaultBounds are those of the sandbox.
+func defaultBounds() bounds {
+	return bounds{messages: 10_000, bytes: 64 << 20, exchanges: 1000, traffic: 32 << 20}
+}
 
-func spaceBounds() bounds { return bounds{spaceMessages, spaceBytes, spaceExchange, spaceTraffic} }
+// spaceBounds are those of each space for a test.
+func spaceBounds() bounds {
+	return bounds{messages: 1000, bytes: 2 << 20, exchanges: 200, traffic: 1 << 20}
+}
 
 // clip returns a copy of at most n bytes of a text, in valid UTF-8. A part of a text would keep the whole of it in memory.
 func clip(text string, n int) string {

@@ -20,7 +20,8 @@ import (
 func TestLongURLsAreBounded(t *testing.T) { //nolint:paralleltest // it measures memory
 	r := newRig(t, Config{})
 	r.mu.Lock()
-	small := bounds{MaxMessages, maxBytes / 8, maxExchanges, maxTraffic / 8}
+	small := defaultBounds()
+	small.bytes, small.traffic = small.bytes/8, small.traffic/8
 	r.book.bounds, r.traffic.bounds = small, small
 	r.mu.Unlock()
 	var before, after runtime.MemStats

@@ -35,10 +35,10 @@ type bubble struct {
 
 // preview returns the line by which lists show a message of this kind.
 func (b bubble) preview(kind string) string {
-	return cmp.Or(b.Body, b.Header, joinFilled(cmp.Or(b.Label, title(kind)), b.Place.At("name").Text(), b.Media.Name))
+	return cmp.Or(b.Reaction, b.Body, b.Header, joinFilled(cmp.Or(b.Label, title(kind)), b.Place.At("name").Text(), b.Media.Name))
 }
 
-type media struct{ Kind, URL, ID, Caption, Name string }
+type media struct{ Kind, URL, ID, Name string }
 
 type fact struct{ Name, Value string }
 
@@ -67,7 +67,7 @@ func (b bubble) offers() (all []*Answer) {
 func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 	c, known := table.ChannelNamed(string(m.Channel))
 	if !known || m.Channel == messagingtest.ChannelSMS {
-		return bubble{Body: m.Text}
+		return bubble{Body: said(m.Kind, m.Text)}
 	}
 	send := c.Send(t)
 	if send.Wrap == nil {
@@ -84,7 +84,7 @@ func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 func fieldsBubble(m messagingtest.Sent, send *table.Send) bubble {
 	body := formNode(m.Body)
 	of := func(concept string) string { return fieldIn(body, send, concept).Text() }
-	b := bubble{Body: m.Text}
+	b := bubble{Body: said(m.Kind, m.Text)}
 	for _, kind := range []string{"image", "video"} {
 		if link := of(kind); link != "" {
 			b.Media = media{Kind: kind, URL: webURL(link)}
@@ -109,10 +109,9 @@ func platformBubble(kind string, body document.Node) bubble {
 	b := bubble{About: body.At("context.message_id").Text(), IsMarked: true}
 	switch kind {
 	case "text":
-		b.Body = content.At("body").Text()
+		b.Body = said(kind, content.At("body").Text())
 	case "image", "video", "audio", "document", "sticker":
-		b.Media = mediaOf(kind, content)
-		b.Body = b.Media.Caption
+		b.Media, b.Body = mediaOf(kind, content), content.At("caption").Text()
 	case "location":
 		b.Place = content
 	case "contacts":
@@ -132,9 +131,7 @@ func platformBubble(kind string, body document.Node) bubble {
 }
 
 func mediaOf(kind string, n document.Node) media {
-	return media{
-		Kind: kind, URL: webURL(n.At("link").Text()), ID: n.At("id").Text(), Caption: n.At("caption").Text(), Name: n.At("filename").Text(),
-	}
+	return media{Kind: kind, URL: webURL(n.At("link").Text()), ID: n.At("id").Text(), Name: n.At("filename").Text()}
 }
 
 func (b *bubble) components(n document.Node) {
@@ -179,8 +176,8 @@ func (b *bubble) parameter(place string, index int, p document.Node) {
 func buttonLabel(kind string) string {
 	return map[string]string{
 		"quick_reply": "Quick reply", "url": "Open link", "copy_code": "Copy code", "flow": "Open form", "catalog": "View catalog",
-		"mpm": "View items", "product_list": "View items", "voice_call": "Call", "catalog_message": "View catalog",
-		"location_request_message": "Send location",
+		"mpm": "View items", "product_list": "View items", "voice_call": "Call", "order_details": "Review and pay",
+		"catalog_message": "View catalog", "location_request_message": "Send location",
 	}[kind]
 }
 

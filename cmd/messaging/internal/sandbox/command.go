@@ -112,11 +112,7 @@ func (s *settings) run(ctx context.Context, console cli.Console) error {
 	if closed := box.Close(); closed != nil {
 		err = errors.Join(err, fmt.Errorf("--keep: %w", closed))
 	}
-	messages := "1 message"
-	if n := box.Messages(); n != 1 {
-		messages = itoa(n) + " messages"
-	}
-	printing.print("stopped, " + messages)
+	printing.print("stopped")
 	return err
 }
 

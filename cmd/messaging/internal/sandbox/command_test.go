@@ -183,7 +183,7 @@ func TestCommandPrintsWhatHappens(t *testing.T) {
 		}
 		cancel()
 		require.Equal(t, 0, <-code)
-		assert.Contains(t, out.String(), "stopped, 2 messages\n")
+		assert.Contains(t, out.String(), "stopped\n")
 		assert.NotContains(t, out.String(), "top-secret")
 		assert.NotContains(t, out.String(), "\x1b")
 		assert.Equal(t, !quiet, strings.Contains(out.String(), "Lost"))

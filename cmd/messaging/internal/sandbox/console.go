@@ -21,10 +21,7 @@ func (c console) line(kind, format string, args ...any) {
 	if c.print == nil {
 		return
 	}
-	where := ""
-	if c.space != "" {
-		where = "[" + c.space + "] "
-	}
+	where := strings.TrimPrefix("["+c.space+"] ", "[] ")
 	c.print(fmt.Sprintf("%s %-8s %s", time.Now().Format("15:04:05"), kind, where) + fmt.Sprintf(format, args...))
 }
 

@@ -82,6 +82,10 @@ func TestBubble(t *testing.T) {
 				Buttons: []button{{Label: "Yes", Hint: "quick_reply", Answer: &Answer{Kind: AnswerQuickReply, Text: "Yes", Payload: "Yes"}}},
 			},
 		},
+		"order": {
+			chat2("interactive", `{"type":"order_details","body":{"text":"B"},"action":{"parameters":{"currency":"INR","total_amount":{"value":5,"offset":100},"order":{"items":[{"name":"Bread","quantity":2,"amount":{"value":1050,"offset":100}}]}}}}`),
+			bubble{Body: "B", Buttons: []button{{Label: "Review and pay", Hint: "order_details"}}},
+		},
 		"reaction":         {chat2("reaction", `{"message_id":"m","emoji":"👍"}`), bubble{Label: "Reaction", Reaction: "👍", About: "m"}},
 		"something new":    {chat2("hologram", `{"beam":7}`), bubble{Label: "hologram", JSON: "{\n  \"beam\": 7\n}"}},
 		"nothing in it":    {chat2("interactive", `null`), bubble{}},

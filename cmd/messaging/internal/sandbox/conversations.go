@@ -25,7 +25,7 @@ type conversationsView struct {
 	Query, Channel, Is string
 	Conversations      []*conversationView
 	Range              string // which of how many
-	Newer, Older       string // URLs
+	Older              string // the URL of the next
 	IsEmpty            bool   // nothing was ever sent
 	Lone               bool   // the only conversation is open, although nobody asked for it
 	Gone               bool   // the message that was asked for is not here
@@ -46,6 +46,7 @@ type conversationsView struct {
 	Now            time.Time
 
 	search search
+	open   *conversation
 	page   string // of the sandbox
 	reader string // the ID of the first line of a window that somebody reads, or ""
 }
@@ -74,18 +75,18 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	v.search = newSearch(v.Query, v.Is)
 	s.mu.Lock()
 	v.Now = s.now()
-	open := s.book.conversation(messagingtest.Channel(q.Get("channel")), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
-	if e := s.book.byID[q.Get("message")]; open == nil && e != nil { // a link to a message is enough
-		open = s.book.conversations[e.key()]
+	v.open = s.book.conversation(messagingtest.Channel(q.Get("channel")), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
+	if e := s.book.byID[q.Get("message")]; v.open == nil && e != nil { // a link to a message is enough
+		v.open = s.book.conversations[e.key()]
 	}
 	v.Gone = q.Get("message") != "" && s.book.byID[q.Get("message")] == nil
 	if v.Lone = len(q) == 0 && len(s.book.conversations) == 1; v.Lone {
-		open = s.book.recent[0]
+		v.open = s.book.recent[0]
 	}
 	page, _ := strconv.Atoi(q.Get("page"))
-	s.listConversations(&v, max(1, page), open)
-	if open != nil {
-		s.openConversation(&v, open, q)
+	s.listConversations(&v, max(1, page))
+	if v.open != nil {
+		s.openConversation(&v, v.open, q)
 	}
 	v.IsEmpty = len(s.book.entries) == 0
 	s.mu.Unlock()
@@ -110,14 +111,11 @@ func (v *conversationsView) url(open *conversation, values ...string) string {
 
 // Filter returns the URL of the list with another filter.
 func (v *conversationsView) Filter(name, value string) string {
-	if v.Open == nil {
-		return v.url(nil, name, value)
-	}
-	return v.url(&v.Open.conversation, name, value)
+	return v.url(v.open, name, value)
 }
 
 // listConversations fills in the list. The caller holds mu.
-func (s *Sandbox) listConversations(v *conversationsView, page int, open *conversation) {
+func (s *Sandbox) listConversations(v *conversationsView, page int) {
 	skip, found := (page-1)*shownConversations, 0
 	for _, c := range slices.Backward(s.book.recent) {
 		hit, isFound := v.search.in(c)
@@ -125,32 +123,26 @@ func (s *Sandbox) listConversations(v *conversationsView, page int, open *conver
 			continue
 		}
 		if found++; found > skip && len(v.Conversations) < shownConversations {
-			v.Conversations = append(v.Conversations, c.view(v, hit, c == open))
+			v.Conversations = append(v.Conversations, c.view(v, hit))
 		}
 	}
 	if found > shownConversations {
 		v.Range = fmt.Sprintf("%d–%d of %d", min(skip+1, found), min(skip+shownConversations, found), found)
 	}
-	if page > 1 {
-		v.Newer = v.url(open, "page", itoa(page-1))
-	}
 	if found > skip+shownConversations {
-		v.Older = v.url(open, "page", itoa(page+1))
+		v.Older = v.url(v.open, "page", itoa(page+1))
 	}
 }
 
-func (c *conversation) view(v *conversationsView, hit *entry, current bool) *conversationView {
-	message := ""
-	if hit != nil {
-		message = hit.ID
-	}
+func (c *conversation) view(v *conversationsView, hit *entry) *conversationView {
+	message := cmp.Or(hit, &entry{}).ID
 	shown := cmp.Or(hit, c.last())
-	return &conversationView{*c, *shown, v.search.preview(shown.preview), v.url(c, "message", message), current}
+	return &conversationView{*c, *shown, v.search.preview(shown.preview), v.url(c, "message", message), c == v.open}
 }
 
 // openConversation fills in a conversation. The caller holds mu.
 func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.Values) {
-	v.Open = c.view(v, nil, true)
+	v.Open = c.view(v, nil)
 	v.Outcome = s.outcomeFor(c.Channel, c.Peer).Outcome
 	v.Sender = cmp.Or(c.Sender, s.senderTo(c.Channel, c.Peer), "Your program")
 	v.Webhook = s.set.Webhooks[c.Channel] != ""
@@ -164,7 +156,6 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 		v.IsClosed, v.Window = !s.now().Before(end), end.Format("Monday, 15:04")
 	}
 	entries := s.shownPart(v, c, picked, q)
-	reactions := map[string][]string{}
 	day := ""
 	for _, e := range entries {
 		ev := s.entryView(e, v.url(c))
@@ -175,16 +166,10 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 		if ev.Current {
 			v.Selected = ev
 		}
-		if ev.Bubble.Reaction != "" {
-			reactions[ev.Bubble.About] = append(reactions[ev.Bubble.About], ev.Bubble.Reaction)
-		}
 		v.Entries = append(v.Entries, ev)
 	}
 	if v.Selected == nil {
 		v.Selected = v.Entries[len(v.Entries)-1]
-	}
-	for _, e := range v.Entries {
-		e.Reactions = reactions[e.ID]
 	}
 }
 

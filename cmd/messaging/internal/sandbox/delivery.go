@@ -102,25 +102,15 @@ func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
 }
 
 type clockBody struct {
-	Advance string `json:"advance,omitempty"`
-	Message string `json:"message,omitempty"` // to the end of its lifetime
+	Advance string `json:"advance"`
 }
 
 func (s *Sandbox) postClock(_ *request, body clockBody) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d, err := time.ParseDuration(body.Advance)
-	if body.Message != "" && body.Advance == "" {
-		e := s.book.byID[body.Message]
-		if e == nil || e.Sent == nil {
-			return nil, errNoSuchMessage
-		}
-		if d, err = s.lifetimeLeft(e), nil; d <= 0 {
-			return nil, errors.New("the lifetime of the message is over")
-		}
-	}
 	switch {
-	case err != nil || d <= 0 || d > maxAdvance || body.Message != "" && body.Advance != "":
+	case err != nil || d <= 0 || d > maxAdvance:
 		return nil, errAdvance
 	case s.advanced+d > maxAdvance:
 		return nil, errClock
@@ -139,7 +129,7 @@ func (s *Sandbox) lifetimeLeft(e *entry) time.Duration {
 
 // enqueue reports a state of a message when the state before has been reported, and on some messages at once. The caller holds mu.
 func (s *Sandbox) enqueue(e *entry, state messagingtest.DeliveryState) {
-	e.pending++
+	e.pending++ // already: who waits for the message waits for all its reports
 	before, done := e.reported, make(chan struct{})
 	e.reported = done
 	s.workers.Go(func() {
@@ -149,12 +139,11 @@ func (s *Sandbox) enqueue(e *entry, state messagingtest.DeliveryState) {
 		}
 		s.slots <- struct{}{}
 		defer func() { <-s.slots }()
+		_, _ = s.call(s.ctx, e, string(state))
 		s.mu.Lock()
-		isHere := s.book.byID[e.ID] == e
-		s.mu.Unlock()
-		if isHere {
-			s.reportDelivery(s.ctx, e.ID, state)
-		}
+		defer s.mu.Unlock()
+		e.pending--
+		s.live.notify("")
 	})
 }
 
@@ -168,31 +157,37 @@ const (
 	formJSON  = "json"
 )
 
-// callOptions returns how webhooks are called.
-func (s *Sandbox) callOptions() []messagingtest.ReceiveOption {
+// aboutAnswer is what a call says that brings an answer; other calls report a state.
+const aboutAnswer = "answer"
+
+// call calls a webhook: that of its channel with an answer, or the callback URL of a message with a state. It takes down the calls, and
+// returns them. Without a webhook, the answer stays in the conversation.
+func (s *Sandbox) call(ctx context.Context, e *entry, about string, opts ...messagingtest.ReceiveOption) ([]*Call, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	target, mask := s.set.Webhooks[e.Channel], s.mask
 	form := map[string]messagingtest.ReceiveOption{formForm: messagingtest.AsForm(), formJSON: messagingtest.AsJSON()}[s.set.WebhookForm]
-	return []messagingtest.ReceiveOption{messagingtest.RetryFailures(tries), form}
-}
-
-// reportDelivery calls the callback URL of a message, and returns the calls.
-func (s *Sandbox) reportDelivery(ctx context.Context, id string, state messagingtest.DeliveryState, opts ...messagingtest.ReceiveOption) []*Call {
-	mask := s.mask
-	s.mu.Lock()
-	if e := s.book.byID[id]; e != nil && e.Sent != nil {
+	opts = append(opts, messagingtest.RetryFailures(tries), form)
+	if e.Sent != nil {
 		mask = mask.with(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
+	} else {
+		mask = mask.with(target, nil)
 	}
+	isHere := s.book.byID[e.ID] == e
+	e.pending++
 	s.mu.Unlock()
-	replies := s.service.ReportDelivery(ctx, id, string(state), append(opts, s.callOptions()...)...)
-	return s.called(id, string(state), mask, replies)
-}
-
-// called takes down the calls of a webhook for an entry, and returns them.
-func (s *Sandbox) called(id, about string, mask masker, replies []messagingtest.Reply) []*Call {
+	s.live.notify("")
+	var replies []messagingtest.Reply
+	switch {
+	case e.Answer != nil && target == "":
+		s.tell(e.Answer.callback(e.ID, e.At))
+	case e.Answer != nil:
+		replies = s.service.Receive(ctx, target, e.Answer.callback(e.ID, e.At), opts...)
+	case isHere:
+		replies = s.service.ReportDelivery(ctx, e.ID, about, opts...)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.book.byID[id]
+	e.pending--
 	calls := []*Call{}
 	for _, reply := range replies {
 		x := s.outgoing(reply, about, mask)
@@ -201,18 +196,18 @@ func (s *Sandbox) called(id, about string, mask masker, replies []messagingtest.
 		}
 		calls = append(calls, call)
 		s.log.callback(call)
-		if e != nil {
+		if s.book.byID[e.ID] == e {
 			x.Message = e.ID
 			e.Calls = append(e.Calls, call)
 			e.Calls = e.Calls[max(0, len(e.Calls)-maxCalls):]
 		}
 	}
-	if e != nil {
-		e.pending = max(0, e.pending-1)
-		s.forget(s.book.resize(e))
-	}
+	s.forget(s.book.resize(e))
 	s.live.notify("")
-	return calls
+	if e.Answer != nil && target == "" {
+		return calls, errNoWebhook
+	}
+	return calls, nil
 }
 
 func millis(d time.Duration) float64 {
@@ -242,15 +237,15 @@ func (s *Sandbox) postReply(r *request, a Answer) (any, error) {
 	if a.To == "" {
 		a.To = s.senderTo(a.Channel, a.From)
 	}
-	e := newAnswer(newInboundID(a.Channel), &a, s.now())
+	e := newAnswer(newInboundID(), &a, s.now())
 	s.add(e)
 	s.store(record{Answer: &a, ID: e.ID, At: e.At})
 	s.log.answer(e)
 	s.mu.Unlock()
 	s.live.notify("")
-	calls, err := s.deliver(r.Context(), e.ID)
+	calls, err := s.call(r.Context(), e, aboutAnswer)
 	if errors.Is(err, errNoWebhook) {
-		return callsBody{e.ID, []*Call{}, err.Error()}, nil
+		return callsBody{e.ID, calls, err.Error()}, nil
 	}
 	return callsBody{e.ID, calls, ""}, err
 }
@@ -269,36 +264,12 @@ func (s *Sandbox) senderTo(channel messagingtest.Channel, recipient string) stri
 	return ""
 }
 
-// deliver calls the webhook with an answer, again if it was called before. Without a webhook, the answer stays in the conversation.
-func (s *Sandbox) deliver(ctx context.Context, id string, opts ...messagingtest.ReceiveOption) ([]*Call, error) {
-	s.mu.Lock()
-	e := s.book.byID[id]
-	if e == nil || e.Answer == nil {
-		s.mu.Unlock()
-		return nil, errNoSuchMessage
-	}
-	target, callback := s.set.Webhooks[e.Channel], e.Answer.callback(e.ID, e.At)
-	if target == "" {
-		s.mu.Unlock()
-		s.tell(callback)
-		return nil, errNoWebhook
-	}
-	e.pending++
-	s.mu.Unlock()
-	s.live.notify("")
-	replies := s.service.Receive(ctx, target, callback, append(opts, s.callOptions()...)...)
-	return s.called(id, aboutAnswer, s.mask.with(target, nil), replies), nil
-}
-
 // tell lets the service know that a recipient has written, though there is no webhook to call.
 func (s *Sandbox) tell(callback messagingtest.Callback) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	s.service.Receive(ended, "http://127.0.0.1", callback)
 }
-
-// aboutAnswer is what a call says that brings an answer; other calls report a state.
-const aboutAnswer = "answer"
 
 type repeatBody struct {
 	Twice bool                        `json:"twice,omitempty"`
@@ -307,26 +278,28 @@ type repeatBody struct {
 
 // postRepeat calls a webhook again: with an answer, or with a state of a message.
 func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
-	id := r.PathValue("id")
 	var opts []messagingtest.ReceiveOption
 	if body.Twice {
 		opts = append(opts, messagingtest.TwiceAtOnce())
 	}
 	s.mu.Lock()
-	e := s.book.byID[id]
-	if e == nil || e.Sent == nil {
-		s.mu.Unlock()
-		calls, err := s.deliver(r.Context(), id, opts...)
-		return callsBody{id, calls, ""}, err
-	}
-	current, callback := e.Sent.State, e.Sent.CallbackURL
-	isState := body.About == "" || e.hasReached(body.About)
-	s.mu.Unlock()
+	e, about := s.book.byID[r.PathValue("id")], aboutAnswer
+	var err error
 	switch {
-	case callback == "" || current == "":
-		return nil, errors.New("the message was sent without a callback URL")
-	case !isState:
-		return nil, errors.New("about must be a state that the message has reached")
+	case e == nil:
+		err = errNoSuchMessage
+	case e.Answer != nil:
+	case e.Sent.CallbackURL == "" || e.Sent.State == "":
+		err = errors.New("the message was sent without a callback URL")
+	case body.About != "" && !e.hasReached(body.About):
+		err = errors.New("about must be a state that the message has reached")
+	default:
+		about = string(cmp.Or(body.About, e.Sent.State))
 	}
-	return callsBody{id, s.reportDelivery(r.Context(), id, cmp.Or(body.About, current), opts...), ""}, nil
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	calls, err := s.call(r.Context(), e, about, opts...)
+	return callsBody{e.ID, calls, ""}, err
 }

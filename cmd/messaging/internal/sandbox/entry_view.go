@@ -21,10 +21,8 @@ type entryView struct {
 	Left         string // of the lifetime
 	CanRepeat    bool
 	Callback     string
-	Replaces     string // the channel of the message that this SMS replaced
 	Quote        string // the text of the message that this one is about
 	Raw          string
-	Reactions    []string
 	Timeline     []moment
 }
 
@@ -52,14 +50,8 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 		v.Raw = clip(document.Parse(e.Sent.Body).Indented(), maxShown)
 		isOver := e.Channel == messagingtest.ChannelSMS || e.Sent.State == messagingtest.StateDelivered || e.Sent.State == messagingtest.StateRead
 		if left := s.lifetimeLeft(e); left > 0 && !e.restored && !isOver {
-			v.Left = short(left)
+			v.Left = short((left + time.Second - 1).Truncate(time.Second))
 		}
-		if o := s.book.byID[e.Sent.FallbackOf]; o != nil {
-			v.Replaces = channelName(o.Channel)
-		}
-	}
-	if e.IsBlank {
-		v.Bubble.Body = blank
 	}
 	if about := s.book.byID[v.Bubble.About]; about != nil {
 		v.Quote = clip(about.preview, previewText)
@@ -69,11 +61,7 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 
 // timelineOf returns what happened to a message or an answer, in order.
 func timelineOf(e *entry) []moment {
-	first := "accepted"
-	if e.Answer != nil {
-		first = "answered"
-	}
-	all := []moment{{At: e.At, What: first}}
+	all := []moment{{At: e.At, What: map[bool]string{true: "accepted", false: "answered"}[e.Out()]}}
 	for _, r := range e.States {
 		all = append(all, moment{At: r.At, What: string(r.State)})
 	}
@@ -89,7 +77,7 @@ func (a *Answer) bubble() bubble {
 	b := bubble{About: a.Message, IsMarked: a.Channel == messagingtest.ChannelChatApp2}
 	switch a.Kind {
 	case AnswerText:
-		b.Body = a.Text
+		b.Body = said("text", a.Text)
 	case AnswerButton, AnswerListRow, AnswerQuickReply:
 		b.Body, b.Footer = cmp.Or(a.Text, a.Payload), a.Description
 		b.Label = "Tapped"

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -107,11 +108,12 @@ func (t *trafficLog) add(x *Exchange) {
 
 // describe fills in whom a request to send is for, and its reference. It returns the callback URL.
 func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
-	send := sendSection(s.table, x.Operation)
-	if send == nil || len(body) == 0 {
+	name, _, _ := strings.Cut(x.Operation, ".")
+	channel, _ := table.ChannelNamed(name)
+	if !x.isSend() || len(body) == 0 {
 		return ""
 	}
-	n := formNode(body)
+	send, n := channel.Send(s.table), formNode(body)
 	of := func(concept string) string { return fieldIn(n, send, concept).Text() }
 	to := of("to")
 	if send.Wrap != nil {

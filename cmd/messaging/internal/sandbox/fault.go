@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func faultKinds() (kinds []FaultKind) {
 }
 
 // fault returns what the service does by a rule.
-func (f *faultRule) fault(name string) messagingtest.Fault {
+func (f *faultRule) fault() messagingtest.Fault {
 	return map[string]messagingtest.Fault{
 		"accept-then-drop":   messagingtest.AcceptThenDrop(),
 		"drop-unread":        messagingtest.DropUnread(),
@@ -61,34 +62,25 @@ func (f *faultRule) fault(name string) messagingtest.Fault {
 		"not-json":           messagingtest.NotJSON(),
 		"another-response":   messagingtest.AnotherResponse(),
 		"process-twice":      messagingtest.ProcessTwice(),
-	}[name]
-}
-
-func faultNamed(name string) (kind FaultKind, ok bool) {
-	for _, kind := range faultKinds() {
-		if kind.Name == name {
-			return kind, true
-		}
-	}
-	return kind, false
+	}[f.Fault]
 }
 
 // A faultRule says which requests meet a fault: the next ones, a share, all of some time, or those beyond a capacity; and of
 // those, the ones in its scope.
 type faultRule struct {
-	ID       int      `json:"id"`
-	Faults   []string `json:"faults"`          // of several, one at random
-	Left     int      `json:"n,omitempty"`     // of the next requests
-	Share    float64  `json:"share,omitempty"` // of all requests
-	Duration string   `json:"duration,omitempty"`
-	Capacity int      `json:"capacity,omitempty"` // requests in a second that pass
-	Delay    string   `json:"delay,omitempty"`
-	Status   int      `json:"status,omitempty"` // of status-after and page
+	ID       int     `json:"id"`
+	Fault    string  `json:"fault"`
+	Left     int     `json:"n,omitempty"`     // of the next requests
+	Share    float64 `json:"share,omitempty"` // of all requests
+	Duration string  `json:"duration,omitempty"`
+	Capacity int     `json:"capacity,omitempty"` // requests in a second that pass
+	Delay    string  `json:"delay,omitempty"`
+	Status   int     `json:"status,omitempty"` // of status-after and page
 
-	To        string                `json:"to,omitempty"`
-	Channel   messagingtest.Channel `json:"channel,omitempty"`
-	Operation string                `json:"operation,omitempty"`
+	To        string `json:"to,omitempty"`
+	Operation string `json:"operation,omitempty"`
 
+	kind   FaultKind
 	delay  time.Duration
 	until  time.Time // zero: it lasts
 	second time.Time // that used counts
@@ -97,14 +89,13 @@ type faultRule struct {
 
 // faultRules are the rules in force, in the order in which they were made.
 type faultRules struct {
-	rules  []*faultRule
+	rules  []faultRule
 	serial int
 }
 
 const (
 	maxFaultRequests = 100_000
 	maxFaultRules    = 100
-	maxFaults        = 20 // of one rule
 	maxFaultDelay    = time.Hour
 	maxFaultDuration = 24 * time.Hour
 	maxCapacity      = 100_000
@@ -113,16 +104,13 @@ const (
 
 // check returns what is wrong with a rule, and fills in what follows from it.
 func (f *faultRule) check(now time.Time) error {
-	if len(f.Faults) == 0 && f.Capacity > 0 {
-		f.Faults = []string{faultOverload}
+	if f.Fault == "" && f.Capacity > 0 {
+		f.Fault = faultOverload
 	}
-	takesStatus := false
-	for _, name := range f.Faults {
-		kind, ok := faultNamed(name)
-		if !ok {
-			return fmt.Errorf("there is no fault %q: GET faults lists them", clip(name, 40))
+	for _, kind := range faultKinds() {
+		if kind.Name == f.Fault {
+			f.kind = kind
 		}
-		takesStatus = takesStatus || kind.Needs == "status"
 	}
 	var err, wrong error
 	f.delay, err = parseDuration("delay", f.Delay, maxFaultDelay)
@@ -134,8 +122,8 @@ func (f *faultRule) check(now time.Time) error {
 		isBroken bool
 		says     string
 	}{
-		{len(f.Faults) == 0, "fault is missing: name one, such as accept-then-drop"},
-		{len(f.Faults) > maxFaults, "faults must be at most " + itoa(maxFaults)},
+		{f.Fault == "", "fault is missing: name one, such as accept-then-drop"},
+		{f.kind.Name == "", "there is no fault " + strconv.Quote(clip(f.Fault, 40)) + ": GET faults lists them"},
 		{f.Left < 0 || f.Left > maxFaultRequests, "n must be from 1 to " + itoa(maxFaultRequests)},
 		{f.Share < 0 || f.Share > 1, "share must be above 0 and up to 1"},
 		{f.Capacity < 0 || f.Capacity > maxCapacity, "capacity must be from 1 to " + itoa(maxCapacity) + " requests in a second"},
@@ -143,8 +131,7 @@ func (f *faultRule) check(now time.Time) error {
 		{f.Left > 0 && (f.Share > 0 || f.Capacity > 0 || lasts > 0), "n stands alone"},
 		{f.Share > 0 && f.Capacity > 0, "share and capacity exclude each other"},
 		{f.Status != 0 && (f.Status < http.StatusInternalServerError || f.Status > maxStatus), "status must be from 500 to " + itoa(maxStatus)},
-		{f.Status != 0 && !takesStatus, "status is for status-after and page"},
-		{f.Channel != "" && channelName(f.Channel) == "", errChannel.Error()},
+		{f.Status != 0 && f.kind.Needs != "status", "status is for status-after and page"},
 		{f.Operation != "" && !slices.Contains(operationNames(), f.Operation), "operation must be one of " + strings.Join(operationNames(), ", ")},
 		{len(f.To) > maxName, "to is too long for a recipient"},
 	} {
@@ -160,11 +147,8 @@ func (f *faultRule) check(now time.Time) error {
 
 // Scope says in words which requests a rule is about, or "".
 func (f faultRule) Scope() string {
-	return joinFilled(f.To, channelName(f.Channel), f.Operation)
+	return joinFilled(f.To, f.Operation)
 }
-
-// Names returns the faults in words.
-func (f faultRule) Names() string { return strings.Join(f.Faults, " or ") }
 
 // Amount says in words how many requests meet the fault.
 func (f faultRule) Amount() string {
@@ -185,9 +169,7 @@ func (f faultRule) Amount() string {
 
 // covers reports whether a request is in the scope of a rule.
 func (f *faultRule) covers(operation, to string) bool {
-	channel, _, _ := strings.Cut(operation, ".")
-	return (f.Channel == "" || string(f.Channel) == channel) && (f.Operation == "" || f.Operation == operation) &&
-		(f.To == "" || peerKey(f.To) == peerKey(to))
+	return (f.Operation == "" || f.Operation == operation) && (f.To == "" || peerKey(f.To) == peerKey(to))
 }
 
 // strikes reports whether a request in the scope meets the fault, and counts it.
@@ -208,70 +190,82 @@ func (f *faultRule) strikes(now time.Time) bool {
 	return true
 }
 
-// expire removes the rules that are over.
-func (f *faultRules) expire(now time.Time) {
-	f.rules = slices.DeleteFunc(f.rules, func(r *faultRule) bool {
+// inForce removes the rules that are over, and returns the others.
+func (f *faultRules) inForce(now time.Time) []faultRule {
+	f.rules = slices.DeleteFunc(f.rules, func(r faultRule) bool {
 		isUsedUp := r.Left == 0 && r.Share == 0 && r.Capacity == 0 && r.until.IsZero()
 		return isUsedUp || !r.until.IsZero() && !now.Before(r.until)
 	})
+	return f.rules
 }
 
-// choose returns the fault of a request. Rules for the next requests come before the others.
-func (f *faultRules) choose(operation, to string, now time.Time) (FaultKind, *faultRule, bool) {
-	f.expire(now)
+// choose returns the rule that a request meets, or one without a fault. Rules for the next requests come before the others.
+func (f *faultRules) choose(operation, to string, now time.Time) faultRule {
 	for _, isNext := range []bool{true, false} {
-		for _, r := range f.rules {
-			if isNext == (r.Left > 0) && r.covers(operation, to) && r.strikes(now) {
-				kind, _ := faultNamed(r.Faults[rand.IntN(len(r.Faults))]) //nolint:gosec // what is drawn is no secret
-				f.expire(now)
-				return kind, r, true
+		for i := range f.inForce(now) {
+			if r := &f.rules[i]; isNext == (r.Left > 0) && r.covers(operation, to) && r.strikes(now) {
+				return *r
 			}
 		}
 	}
-	return FaultKind{}, nil, false
+	return faultRule{}
 }
 
 // faultFor returns the fault that a request meets, and notes it.
 func (s *Sandbox) faultFor(x *Exchange) messagingtest.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kind, rule, strikes := s.faults.choose(x.Operation, x.To, time.Now())
-	if !strikes {
-		return messagingtest.Fault{}
+	rule := s.faults.choose(x.Operation, x.To, time.Now())
+	x.Fault = rule.Fault
+	if rule.kind.Needs != "delay" { // then it depends on the response that comes
+		x.Verdict = rule.kind.Verdict
 	}
-	if x.Fault = kind.Name; kind.Needs != "delay" { // then it depends on the response that comes
-		x.Verdict = kind.Verdict
+	if rule.Fault != "" {
+		s.live.notify("")
 	}
-	s.live.notify("")
-	return rule.fault(kind.Name)
+	return rule.fault()
 }
 
-// inject makes a rule.
-func (s *Sandbox) inject(f faultRule) error {
-	if err := f.check(time.Now()); err != nil {
-		return err
-	}
+func (s *Sandbox) getFaults(*request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults.expire(time.Now())
-	if len(s.faults.rules) >= maxFaultRules {
-		return fmt.Errorf("%d faults are in force: clear them first", maxFaultRules)
-	}
-	s.faults.serial++
-	f.ID = s.faults.serial
-	s.faults.rules = append(s.faults.rules, &f)
-	s.live.notify("")
-	return nil
+	return map[string]any{"faults": faultKinds(), "rules": append([]faultRule{}, s.faults.inForce(time.Now())...)}, nil
 }
 
-// clearFaults ends one rule, or all if the ID is zero, and reports whether there was one.
-func (s *Sandbox) clearFaults(id int) bool {
+// postFaults makes a rule.
+func (s *Sandbox) postFaults(r *request, rule faultRule) (any, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	isFull := len(s.faults.inForce(time.Now())) >= maxFaultRules
+	err := rule.check(time.Now())
+	if err == nil && !isFull {
+		s.faults.serial++
+		rule.ID = s.faults.serial
+		s.faults.rules = append(s.faults.rules, rule)
+	}
+	s.mu.Unlock()
+	switch {
+	case err != nil:
+		return nil, err
+	case isFull:
+		return nil, fmt.Errorf("%d faults are in force: clear them first", maxFaultRules)
+	}
+	s.live.notify("")
+	return s.getFaults(r)
+}
+
+// deleteFaults ends one rule, or all.
+func (s *Sandbox) deleteFaults(r *request) (any, error) {
+	id := r.PathValue("id")
+	s.mu.Lock()
 	before := len(s.faults.rules)
-	s.faults.rules = slices.DeleteFunc(s.faults.rules, func(r *faultRule) bool { return id == 0 || r.ID == id })
+	s.faults.rules = slices.DeleteFunc(s.faults.rules, func(r faultRule) bool { return id == "" || itoa(r.ID) == id })
+	isGone := len(s.faults.rules) < before
+	s.mu.Unlock()
+	if id != "" && !isGone {
+		return nil, errNoSuchFault
+	}
 	s.live.notify("")
-	return id == 0 || len(s.faults.rules) < before
+	return s.getFaults(r)
 }
 
 // verdictOf returns what a correct client concludes from the status of a response to a request to send.

@@ -33,7 +33,7 @@ func TestFaultScope(t *testing.T) {
 	_, err := client.SMS.Find(t.Context(), ana)
 	require.Error(t, err)
 
-	r.api(http.MethodPost, "faults", `{"fault":"status-503","duration":"1h","channel":"chatapp1"}`, nil)
+	r.api(http.MethodPost, "faults", `{"fault":"status-503","duration":"1h","operation":"chatapp1.send"}`, nil)
 	require.NoError(t, send(ana))
 	var listed struct{ Rules []faultRule }
 	r.api(http.MethodGet, "faults", "", &listed)
@@ -49,15 +49,14 @@ func TestFaultRules(t *testing.T) {
 		f := &faultRules{}
 		for i := range all {
 			require.NoError(t, all[i].check(now))
-			f.rules = append(f.rules, &all[i])
+			f.rules = append(f.rules, all[i])
 		}
 		return f
 	}
 	met := func(f *faultRules, at time.Time) string {
-		kind, _, _ := f.choose("sms.send", ana, at)
-		return kind.Name
+		return f.choose("sms.send", ana, at).Fault
 	}
-	f := rules(faultRule{Faults: []string{"slow"}, Duration: "30s"}, faultRule{Faults: []string{"not-json"}, Left: 1})
+	f := rules(faultRule{Fault: "slow", Duration: "30s"}, faultRule{Fault: "not-json", Left: 1})
 	assert.Equal(t, "not-json", met(f, now), "the next requests come first")
 	assert.Equal(t, "slow", met(f, now.Add(29*time.Second)))
 	assert.Empty(t, met(f, now.Add(30*time.Second)))
@@ -71,7 +70,7 @@ func TestFaultRules(t *testing.T) {
 	assert.Equal(t, []string{"", "", faultOverload, faultOverload}, names)
 	assert.Empty(t, met(f, now.Add(time.Second)), "the next second begins anew")
 
-	f, strikes := rules(faultRule{Faults: []string{"slow"}, Share: 0.5}), 0
+	f, strikes := rules(faultRule{Fault: "slow", Share: 0.5}), 0
 	for range 2000 {
 		if met(f, now) != "" {
 			strikes++

@@ -24,9 +24,11 @@ func (s *Sandbox) getHAR(r *request) (any, error) {
 
 // har returns an exchange as an entry of an archive.
 func (x *Exchange) har(base string) map[string]any {
+	_, text, _ := strings.Cut(x.URL, "?")
+	query, _ := url.ParseQuery(text) // what is not wrong
 	request := map[string]any{
 		"method": x.Method, "url": x.target(base), "httpVersion": "HTTP/1.1", "cookies": []any{}, "headers": x.RequestHeader,
-		"queryString": queryLines(x.URL), "headersSize": -1, "bodySize": x.RequestSize,
+		"queryString": linesOf(http.Header(query)), "headersSize": -1, "bodySize": x.RequestSize,
 	}
 	if x.RequestBody != "" {
 		request["postData"] = map[string]string{"mimeType": headerIn(x.RequestHeader, "Content-Type"), "text": x.RequestBody}
@@ -48,10 +50,4 @@ func (x *Exchange) target(base string) string {
 		return base + x.URL
 	}
 	return x.URL
-}
-
-func queryLines(target string) []Header {
-	_, query, _ := strings.Cut(target, "?")
-	values, _ := url.ParseQuery(query) // what is not wrong
-	return linesOf(http.Header(values))
 }

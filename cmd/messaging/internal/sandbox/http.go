@@ -41,20 +41,16 @@ func isForeign(r *http.Request) bool {
 
 // isHost reports whether a Host header names the listening address.
 func isHost(host, listen string, addr net.Addr) bool {
-	name, port, err := net.SplitHostPort(host)
-	if err != nil {
-		name, port = strings.Trim(host, "[]"), "80"
-	}
-	_, ownPort, _ := net.SplitHostPort(addr.String())
+	asked := url.URL{Host: host}
 	own, _, _ := net.SplitHostPort(listen)
-	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	name := strings.ToLower(strings.TrimSuffix(asked.Hostname(), "."))
 	ip := net.ParseIP(name)
-	bound, _ := addr.(*net.TCPAddr)
+	bound, isTCP := addr.(*net.TCPAddr)
 	switch {
-	case bound == nil:
+	case !isTCP:
 		return false
 	case bound.IP.IsLoopback():
-		return port == ownPort && (name == "localhost" || ip != nil && ip.IsLoopback() || name == strings.ToLower(own))
+		return cmp.Or(asked.Port(), "80") == itoa(bound.Port) && (name == "localhost" || ip != nil && ip.IsLoopback() || name == strings.ToLower(own))
 	case ip != nil:
 		return true // an address is no name that somebody else could lead here
 	case !bound.IP.IsUnspecified() && own != "" && name == strings.ToLower(own):

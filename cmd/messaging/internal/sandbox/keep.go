@@ -26,7 +26,7 @@ type record struct {
 	ID     string    `json:"id,omitempty"` // of the answer
 	At     time.Time `json:"at,omitzero"`
 
-	Removed string          `json:"removed,omitempty"` // the ID of a message or an answer
+	Removed string          `json:"removed,omitempty"` // the ID of a message or an answer, by version 0.1.0
 	Do      string          `json:"do,omitempty"`      // an operation of the API
 	With    json.RawMessage `json:"with,omitempty"`    // its body
 }
@@ -43,10 +43,7 @@ type journal struct {
 	err  error // the first
 }
 
-var (
-	errKept     = errors.New("another sandbox keeps its messages there")
-	errNoRecord = errors.New("no record")
-)
+var errKept = errors.New("another sandbox keeps its messages there")
 
 // keptToken returns the token of the service in the file of an earlier run, or "".
 func keptToken(name string) string {
@@ -80,7 +77,7 @@ func (s *Sandbox) restore(name string) error {
 	if err == nil {
 		maps.Copy(s.set.Webhooks, s.config.Webhooks) // what the command line names stays
 		s.seed()
-		s.keep = keep
+		s.journal = keep
 		err = keep.compact(s.records())
 	}
 	if err != nil {
@@ -118,7 +115,9 @@ func (s *Sandbox) enter(r record) error {
 		_, err := operations()[r.Do](s, &request{body: r.With})
 		return err
 	case r.Removed != "":
-		s.remove(r.Removed)
+		if e := s.book.byID[r.Removed]; e != nil {
+			s.book.remove(e)
+		}
 	case r.Answer != nil && r.Sent == nil && r.ID != "" && r.Answer.check() == "":
 		if s.book.byID[r.ID] == nil {
 			s.book.add(newAnswer(r.ID, r.Answer, r.At))
@@ -136,7 +135,7 @@ func (s *Sandbox) enter(r record) error {
 			s.service.SetBalance(r.Balance)
 		}
 	default:
-		return errNoRecord
+		return errors.New("no record")
 	}
 	return nil
 }
@@ -187,12 +186,12 @@ func (s *Sandbox) note(operation string, body any) { s.store(command(operation, 
 
 // store appends a record. The caller holds mu.
 func (s *Sandbox) store(r record) {
-	if s.keep == nil {
+	if s.journal == nil {
 		return
 	}
-	s.keep.append(r)
-	if s.keep.size > maxFile {
-		s.keep.fail(s.keep.compact(s.records()))
+	s.journal.append(r)
+	if s.journal.size > maxFile {
+		s.journal.fail(s.journal.compact(s.records()))
 	}
 }
 

@@ -27,8 +27,8 @@ const (
 
 // hub notifies pages and waiting programs of changes. What changes while one is busy is one event.
 type hub struct {
-	mu    sync.Mutex
-	count [2]int // by audience
+	mu      sync.Mutex
+	waiting [2]chan struct{} // by audience, as full as there are waiters
 	beat
 }
 
@@ -40,24 +40,22 @@ type beat struct {
 	closed   bool
 }
 
-func newHub() *hub { return &hub{beat: beat{next: make(chan struct{})}} }
+func newHub() *hub {
+	waiting := [...]chan struct{}{make(chan struct{}, maxPages), make(chan struct{}, maxPrograms)}
+	return &hub{waiting: waiting, beat: beat{next: make(chan struct{})}}
+}
 
 // join counts a waiter in. The caller calls leave.
 func (h *hub) join(who audience) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed || h.count[who] >= [...]int{maxPages, maxPrograms}[who] {
+	select {
+	case h.waiting[who] <- struct{}{}:
+		return nil
+	default:
 		return errBusy
 	}
-	h.count[who]++
-	return nil
 }
 
-func (h *hub) leave(who audience) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.count[who]--
-}
+func (h *hub) leave(who audience) { <-h.waiting[who] }
 
 // now returns the latest beat.
 func (h *hub) now() beat {
@@ -67,11 +65,7 @@ func (h *hub) now() beat {
 }
 
 // isWatched reports whether somebody waits for changes.
-func (h *hub) isWatched() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.count[ofPages]+h.count[ofPrograms] > 0
-}
+func (h *hub) isWatched() bool { return len(h.waiting[ofPages])+len(h.waiting[ofPrograms]) > 0 }
 
 // notify says that something changed, with what to say if it is a message that came.
 func (h *hub) notify(say string) {
@@ -146,9 +140,7 @@ func (s *Sandbox) stream(w http.ResponseWriter, r *http.Request) {
 			open = send(": still here\n\n")
 		case <-seen.next:
 			last := seen.messages
-			if seen = s.live.now(); seen.closed {
-				return
-			}
+			seen = s.live.now()
 			say := ""
 			if came := seen.messages - last; came == 1 {
 				say = seen.latest

@@ -68,12 +68,10 @@ func (m masker) with(target string, placeholders map[string]string) masker {
 		for _, p := range placeholders {
 			isPlaceholder = isPlaceholder || p != "" && strings.Contains(value, p)
 		}
-		if name == "" || isPlaceholder {
-			continue
-		}
-		m.own = append(m.own, name)
-		hide(value)
-		if decoded, err := url.QueryUnescape(value); err == nil && decoded != value {
+		if name != "" && !isPlaceholder {
+			decoded, _ := url.QueryUnescape(value)
+			m.own = append(m.own, name)
+			hide(value)
 			hide(decoded)
 		}
 	}

@@ -32,16 +32,6 @@ func operationAt(t *table.Table, path string) string {
 	return ""
 }
 
-// sendSection returns a section that sends, or nil.
-func sendSection(t *table.Table, operation string) *table.Send {
-	for _, c := range table.Channels() {
-		if operation == c.SendSection() {
-			return c.Send(t)
-		}
-	}
-	return nil
-}
-
 // formNode returns the body of a request as a node, be it JSON or a form.
 func formNode(raw []byte) document.Node {
 	if n := document.Parse(raw); n.Object() != nil {

@@ -82,10 +82,7 @@ func (e *entry) describe() string {
 }
 
 // cost returns what the service takes for the parts of a message.
-func cost(parts int) string {
-	const each = 50 // hundredths, as in package messagingtest
-	return fmt.Sprintf("%d.%02d", parts*each/100, parts*each%100)
-}
+func cost(parts int) string { return fmt.Sprintf("%.2f", 0.5*float64(parts)) } // as in package messagingtest
 
 // states returns the states of a message.
 func states() []messagingtest.DeliveryState {
@@ -103,10 +100,7 @@ func channels() (names []messagingtest.Channel) {
 	return names
 }
 
-var (
-	errState  = errors.New("state must be queued, sent, delivered, read, failed or expired")
-	errCursor = &refusal{errNoSuchMessage.status, "after: " + errNoSuchMessage.text, nil}
-)
+var errState = errors.New("state must be queued, sent, delivered, read, failed or expired")
 
 // find returns the messages that a program asks for, the oldest first: the next ones after the cursor, or the last ones. The caller
 // holds mu.
@@ -150,7 +144,7 @@ func (s *Sandbox) getMessages(r *request) (any, error) {
 	case err != nil:
 		return nil, err
 	case isMissing:
-		return nil, errCursor
+		return nil, &refusal{errNoSuchMessage.status, "after: " + errNoSuchMessage.text, nil}
 	case wait > 0 && len(found) == 0:
 		return nil, tooLate("no such message came", wait, "the newest are", s.newest())
 	}

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"hash/fnv"
 	"html/template"
 	"io/fs"
@@ -26,15 +25,9 @@ var web embed.FS
 // parsePages returns the templates of all pages, with the paths of this sandbox.
 func (s *Sandbox) parsePages() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"root": func() string { return s.root },
-		"api": func(operation string) string {
-			method, path, _ := strings.Cut(operation, " ")
-			return method + " " + s.root + path
-		},
-		"json": func(v any) (string, error) {
-			text, err := json.Marshal(v)
-			return string(text), err
-		},
+		"root":       func() string { return s.root },
+		"api":        func(operation string) string { return strings.Replace(operation, " ", " "+s.root, 1) },
+		"json":       document.Encode,
 		"pieces":     pieces,
 		"chatPieces": chatPieces,
 		"host":       hostOf,
@@ -108,13 +101,12 @@ func (s *Sandbox) render(w http.ResponseWriter, r *http.Request, status int, nam
 	s.mu.Lock()
 	f := frame{
 		Title: title, Active: name, Token: s.page, Space: s.space, Balance: s.service.Balance(), Dropped: s.book.dropped,
-		Bound: s.bounds.messages, Bytes: s.bounds.bytes >> 20, KeepFailed: s.keep != nil && s.keep.err != nil, Content: content,
+		Bound: s.bounds.messages, Bytes: s.bounds.bytes >> 20, KeepFailed: s.journal != nil && s.journal.err != nil, Content: content,
 	}
 	for _, c := range s.book.conversations {
 		f.Unread += c.Unread
 	}
-	s.faults.expire(time.Now())
-	f.Faults, f.Steps = len(s.faults.rules), len(s.scenario)
+	f.Faults, f.Steps = len(s.faults.inForce(time.Now())), len(s.scenario)
 	if s.advanced > 0 {
 		f.Advanced = short(s.advanced)
 	}
@@ -189,24 +181,19 @@ type faultsView struct {
 	Rules    []faultRule
 	Settings Settings
 	Recent   []Exchange
-	Messages int
 	To       string // the recipient that the next fault is for
 }
 
 func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
 	v := faultsView{Kinds: faultKinds(), To: clip(r.URL.Query().Get("to"), maxName)}
 	s.mu.Lock()
-	s.faults.expire(time.Now())
-	for _, rule := range s.faults.rules {
-		v.Rules = append(v.Rules, *rule)
-	}
+	v.Rules = slices.Clone(s.faults.inForce(time.Now()))
 	v.Settings = s.settings()
 	for _, x := range slices.Backward(s.traffic.all) {
 		if x.Fault != "" && len(v.Recent) < 20 {
 			v.Recent = append(v.Recent, s.shown(x))
 		}
 	}
-	v.Messages = len(s.book.byID)
 	s.mu.Unlock()
 	s.render(w, r, http.StatusOK, "faults", "Faults", v)
 }

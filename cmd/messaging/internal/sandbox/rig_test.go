@@ -18,6 +18,9 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
+// maxMessages is how many the sandbox keeps.
+const maxMessages = 10_000
+
 // rig is a sandbox that listens, and a webhook that it calls.
 type rig struct {
 	*Sandbox
@@ -136,7 +139,7 @@ func (r *rig) messages(want int) []Message {
 	require.Eventually(r.t, func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		found = r.find("", MaxMessages, func(*entry) bool { return true })
+		found = r.find("", maxMessages, func(*entry) bool { return true })
 		return len(found) >= want
 	}, 2*time.Minute, 5*time.Millisecond)
 	return found
@@ -157,6 +160,13 @@ func (r *rig) settled(id string, isSo func(Message) bool) Message {
 		return isSo(m)
 	}, 2*time.Minute, 5*time.Millisecond)
 	return m
+}
+
+// sent returns how many messages programs have sent.
+func (s *Sandbox) sent() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.book.entries)
 }
 
 // contains checks that a page has a text, and does not print the page.

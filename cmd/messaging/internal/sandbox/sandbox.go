@@ -35,6 +35,7 @@ type Config struct {
 type identity struct {
 	space       string // empty for the sandbox that is always there
 	root        string // of its page and its API
+	keep        string // the file that stores messages between runs; none if empty
 	key, secret string // the other credentials of the service
 	page        string // the token of the page
 	bounds      bounds
@@ -59,11 +60,10 @@ type Sandbox struct {
 	workers sync.WaitGroup
 	slots   chan struct{} // of workers
 
-	follower func() // ends the goroutine that follows the ledger; the owner's mutex guards it
-
 	mu       sync.Mutex
+	emptied  time.Time // by the last reset
 	book     book
-	keep     *journal
+	journal  *journal
 	set      Settings
 	outcomes map[outcomeKey]deliveryBody
 	advanced time.Duration
@@ -73,8 +73,10 @@ type Sandbox struct {
 	scenario []step // what was done on the page
 }
 
-// newSandbox starts a sandbox. The caller closes it. The error is of the file to keep messages in.
-func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
+// newSandbox starts a sandbox, which its owner closes. The error is of the file to keep messages in. The caller holds the owner's mutex, if
+// somebody else can.
+func newSandbox(owner *Spaces, who identity) (*Sandbox, error) {
+	config := owner.config
 	service := messagingtest.Start(
 		messagingtest.WithContract(config.Contract), messagingtest.WithToken(config.Token), messagingtest.WithAPIKey(who.key, who.secret),
 	)
@@ -88,48 +90,36 @@ func newSandbox(config Config, who identity, owner *Spaces) (*Sandbox, error) {
 	s.pages = sync.OnceValue(s.parsePages)
 	s.routes = s.routed()
 	maps.Copy(s.set.Webhooks, config.Webhooks)
-	if config.Keep != "" {
-		if err := s.restore(config.Keep); err != nil {
+	if who.keep != "" {
+		if err := s.restore(who.keep); err != nil {
 			service.Close()
 			return nil, err
 		}
 	}
 	service.Watch(s.arrived)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.follow()
+	s.workers.Go(func() {
+		for m := range service.Changes(s.ctx) {
+			s.changed(m)
+		}
+	})
+	owner.spaces[who.space] = s
 	return s, nil
 }
 
 // close ends calls of webhooks, and closes the service and the file. The caller holds the owner's mutex.
 func (s *Sandbox) close() error {
-	s.follower()
 	s.stop()
 	s.live.close()
 	s.service.Close()
 	s.workers.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.keep.close()
+	return s.journal.close()
 }
 
 // now returns the time on the clock of the sandbox, which messages, answers, calls and exchanges follow. The caller holds mu.
 func (s *Sandbox) now() time.Time { return time.Now().Add(s.advanced) }
-
-// follow starts the goroutine that follows the ledger. The caller holds the owner's mutex, if somebody else can.
-func (s *Sandbox) follow() {
-	ctx, cancel := context.WithCancel(s.ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for m := range s.service.Changes(ctx) {
-			s.changed(m)
-		}
-	}()
-	s.follower = func() {
-		cancel()
-		<-done
-	}
-}
 
 // changed takes in a message that entered the ledger or whose state changed.
 func (s *Sandbox) changed(m messagingtest.Sent) {
@@ -137,7 +127,10 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 	defer s.mu.Unlock()
 	e := s.book.byID[m.ID]
 	before, say := messagingtest.DeliveryState(""), ""
-	if e == nil {
+	switch {
+	case e == nil && m.At.Before(s.emptied):
+		return
+	case e == nil:
 		e = newEntry(&m, s.table, s.mask)
 		e.accepted = s.advanced
 		if x := s.traffic.byRequest[m.RequestID]; x != nil && m.FallbackOf == "" {
@@ -151,12 +144,10 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 		}
 		say = fmt.Sprintf("New message to %s by %s", clip(m.To, maxName), channelName(m.Channel))
 		s.log.message(e)
-	} else {
-		before = e.Sent.State
-		if before == m.State {
-			return
-		}
-		m.Body = e.Sent.Body // without secrets
+	case e.Sent.State == m.State:
+		return
+	default:
+		before, m.Body = e.Sent.State, e.Sent.Body // without secrets
 		e.Sent = &m
 	}
 	reached := []messagingtest.DeliveryState{m.State}
@@ -185,33 +176,16 @@ func (s *Sandbox) forget(dropped []*entry) {
 	}
 }
 
-// remove removes one message or answer, and reports whether there was one.
-func (s *Sandbox) remove(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.book.byID[id]
-	if e == nil {
-		return false
-	}
-	s.book.remove(e)
-	s.forget([]*entry{e})
-	s.store(record{Removed: id})
-	s.live.notify("")
-	return true
-}
-
-// reset empties the ledger, conversations, traffic and faults. Delivery settings, webhooks, the clock and the balance stay. The caller
-// holds the owner's mutex.
+// reset empties the ledger, conversations, traffic and faults. Delivery settings, webhooks, the clock and the balance stay.
 func (s *Sandbox) reset() error {
-	s.follower()
-	defer s.follow()
-	s.service.Reset()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.emptied = s.now()
+	s.service.Reset()
 	s.book = newBook(s.bounds)
 	s.traffic, s.faults, s.scenario = newTrafficLog(s.bounds), faultRules{}, nil
 	s.live.notify("")
-	if s.keep != nil && s.keep.compact(s.records()) != nil {
+	if s.journal != nil && s.journal.compact(s.records()) != nil {
 		return errKeep
 	}
 	return nil

@@ -64,13 +64,11 @@ func (s search) in(c *conversation) (hit *entry, found bool) {
 	}
 	isPeer := s.has(c.key.peer, strings.ToLower(c.Peer), strings.ToLower(c.Sender))
 	for _, e := range slices.Backward(c.Entries) {
-		if !s.hasState(e) {
-			continue
-		}
-		if isPeer && s.is == "" {
+		switch {
+		case !s.hasState(e):
+		case isPeer && s.is == "":
 			return nil, true
-		}
-		if isPeer || s.has(c.key.peer, e.lower, e.names) {
+		case isPeer || s.has(c.key.peer, e.lower, e.names):
 			return e, true
 		}
 	}

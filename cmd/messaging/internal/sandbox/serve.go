@@ -19,12 +19,6 @@ type exchangeKey struct{}
 // bodyTimeout is how long a program may take to send a body.
 const bodyTimeout = 30 * time.Second
 
-// readAhead is a body whose beginning was read.
-type readAhead struct {
-	io.Reader
-	io.Closer
-}
-
 // serve passes a request to the service and takes it down.
 func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
@@ -38,7 +32,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	header.Set("Host", r.Host)
 	_ = http.NewResponseController(w).SetReadDeadline(began.Add(bodyTimeout)) // the service sets its own
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxRead+1))                  // the service meets the error when it reads on
-	r.Body = readAhead{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
 	if x.RequestSize = len(body); x.RequestSize > maxRead { // the service refuses it, and its secrets could not be found
 		body = nil
 	}

@@ -33,7 +33,7 @@ const (
 )
 
 var (
-	errNoSuchSpace = &refusal{http.StatusNotFound, "there is no such space: a request with the token makes it, or POST spaces", nil}
+	errNoSuchSpace = &refusal{http.StatusNotFound, "there is no such space: a request with the token makes it", nil}
 	errSpaceName   = errors.New("the name of a space has 1 to 64 letters, digits, hyphens and underscores")
 	errSpaces      = &refusal{http.StatusServiceUnavailable, "there are " + itoa(maxSpaces) + " spaces in use: DELETE spaces/NAME ends one", nil}
 )
@@ -44,25 +44,13 @@ var spaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 func New(config Config) (*Spaces, error) {
 	config.Token = cmp.Or(config.Token, keptToken(config.Keep), rand.Text())
 	s := &Spaces{config: config, spaces: map[string]*Sandbox{}}
-	_, err := s.start(identity{root: Root, key: rand.Text(), secret: rand.Text(), page: rand.Text(), bounds: defaultBounds()})
+	_, err := newSandbox(s, identity{
+		root: Root, keep: config.Keep, key: rand.Text(), secret: rand.Text(), page: rand.Text(), bounds: defaultBounds(),
+	})
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-// start starts a sandbox. The caller holds mu, if somebody else can.
-func (s *Spaces) start(who identity) (*Sandbox, error) {
-	config := s.config
-	if who.space != "" {
-		config.Keep = ""
-	}
-	opened, err := newSandbox(config, who, s)
-	if err != nil {
-		return nil, err
-	}
-	s.spaces[who.space] = opened
-	return opened, nil
 }
 
 // Close ends calls of webhooks, and closes all services and the file.
@@ -74,18 +62,6 @@ func (s *Spaces) Close() (err error) {
 		err = errors.Join(err, each.close())
 	}
 	return err
-}
-
-// Messages returns how many messages programs have sent, in the sandbox and in the spaces that there are.
-func (s *Spaces) Messages() (sent int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, each := range s.spaces {
-		each.mu.Lock()
-		sent += each.book.sent
-		each.mu.Unlock()
-	}
-	return sent
 }
 
 // Sandbox returns the one that is always there.
@@ -113,7 +89,7 @@ func (s *Spaces) named(name string, mayMake bool) (*Sandbox, error) {
 		return nil, errSpaces
 	}
 	main := s.spaces[""]
-	return s.start(identity{
+	return newSandbox(s, identity{
 		space: name, root: Root + "spaces/" + name + "/", key: main.key, secret: main.secret, page: rand.Text(), bounds: spaceBounds(),
 	})
 }
@@ -140,10 +116,10 @@ func (s *Spaces) renew(old *Sandbox, all bool) error {
 	if !all {
 		return old.reset()
 	}
-	if old.close() != nil || old.config.Keep != "" && os.Truncate(old.config.Keep, 0) != nil {
+	if old.close() != nil || old.keep != "" && os.Truncate(old.keep, 0) != nil {
 		return errKeep
 	}
-	if _, err := s.start(old.identity); err != nil {
+	if _, err := newSandbox(s, old.identity); err != nil {
 		return errKeep
 	}
 	return nil
@@ -188,6 +164,7 @@ func (s *Spaces) list() []Space {
 // name of its own that leads here, and so is what a browser sends for a page of another site.
 func (s *Spaces) Handler(listen string, addr net.Addr) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		space := s.Sandbox().spaceOf(r)
 		isPage := strings.HasPrefix(r.URL.Path, Root) || s.isHome(r)
 		if isPage {
 			secure(w.Header())
@@ -195,16 +172,14 @@ func (s *Spaces) Handler(listen string, addr net.Addr) http.Handler {
 		switch {
 		case !isHost(r.Host, listen, addr):
 			failed(w, &refusal{http.StatusMisdirectedRequest, "the sandbox answers to the address that it listens on, and to no other host", nil})
-			return
 		case isForeign(r):
 			failed(w, &refusal{http.StatusForbidden, "a page of another site reads and sends nothing here", nil})
-			return
 		case isPage && !s.mayEnter(r):
 			w.Header().Set("WWW-Authenticate", `Basic realm="sandbox", charset="UTF-8"`)
 			failed(w, &refusal{http.StatusUnauthorized, "the password that was printed at the start is asked for", nil})
-			return
+		default:
+			s.route(w, r, space)
 		}
-		s.route(w, r)
 	})
 }
 
@@ -213,16 +188,13 @@ func (s *Spaces) isHome(r *http.Request) bool {
 	return r.URL.Path == "/" && r.Method == http.MethodGet && operationAt(s.config.Contract.Table(), "/") == ""
 }
 
-// route passes a request to the space that it names.
-func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
-	main := s.Sandbox()
-	isPage := strings.HasPrefix(r.URL.Path, Root)
-	name, hasToken := main.spaceOf(r)
-	target, err := s.named(name, hasToken)
+// route passes a request to a space.
+func (s *Spaces) route(w http.ResponseWriter, r *http.Request, space string) {
+	target, err := s.named(space, s.Sandbox().mayChange(r))
 	switch {
 	case err != nil:
 		failed(w, err)
-	case isPage:
+	case strings.HasPrefix(r.URL.Path, Root):
 		target.routes.ServeHTTP(w, r)
 	case s.isHome(r):
 		http.Redirect(w, r, target.root, http.StatusSeeOther)
@@ -236,42 +208,36 @@ func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// spaceOf returns the space that a request names, and whether it has the token. What named it is taken out of the request.
-func (s *Sandbox) spaceOf(r *http.Request) (name string, hasToken bool) {
-	if rest, ok := strings.CutPrefix(r.URL.EscapedPath(), Root+"spaces/"); ok {
-		var isWithin bool
-		if name, rest, isWithin = strings.Cut(rest, "/"); !isWithin { // the space itself
-			return "", false
-		}
-		r.URL.RawPath = Root + rest
-		r.URL.Path = Root + strings.TrimPrefix(r.URL.Path, Root+"spaces/"+name+"/")
-		hasToken = s.hasToken(r) || equal(r.Header.Get(tokenHeader), s.page)
-		return name, hasToken
+// spaceOf returns the space that a request names. What names it is taken out of the request.
+func (s *Sandbox) spaceOf(r *http.Request) string {
+	name, _ := s.tokenIn(r)
+	rest, isPath := strings.CutPrefix(r.URL.EscapedPath(), Root+"spaces/")
+	if !isPath {
+		return cmp.Or(r.Header.Get(spaceHeader), name)
 	}
+	name, rest, isWithin := strings.Cut(rest, "/")
+	if !isWithin { // the space itself
+		return ""
+	}
+	r.URL.RawPath = Root + rest
+	r.URL.Path = Root + strings.TrimPrefix(r.URL.Path, Root+"spaces/"+name+"/")
+	return name
+}
+
+// tokenIn reports whether a request has the token of the service. It takes off the name of the space that the token ends with, if any.
+func (s *Sandbox) tokenIn(r *http.Request) (space string, ok bool) {
 	for _, place := range []struct{ header, scheme string }{{"Authorization", "Bearer"}, {s.table.Auth.Token.Header, s.table.Auth.Token.Scheme}} {
-		before := strings.TrimPrefix(place.scheme+" ", " ")
-		token, ok := strings.CutPrefix(r.Header.Get(place.header), before)
-		if suffix, has := s.tokenSuffix(token); ok && has {
-			r.Header.Set(place.header, before+s.service.Token)
-			name, hasToken = cmp.Or(suffix, name), true
+		own := strings.TrimPrefix(place.scheme+" ", " ") + s.service.Token
+		value, suffix := r.Header.Get(place.header), ""
+		if len(value) > len(own) && value[len(own)] == '.' {
+			value, suffix = value[:len(own)], value[len(own)+1:]
+		}
+		if equal(value, own) {
+			r.Header.Set(place.header, own)
+			space, ok = cmp.Or(suffix, space), true
 		}
 	}
-	return cmp.Or(r.Header.Get(spaceHeader), name), hasToken || equal(r.Header.Get(tokenHeader), s.page)
-}
-
-type spaceBody struct {
-	Name string `json:"name"`
-}
-
-func (s *Sandbox) postSpace(_ *request, body spaceBody) (any, error) {
-	if body.Name == "" {
-		return nil, errSpaceName
-	}
-	made, err := s.owner.named(body.Name, true)
-	if err != nil {
-		return nil, err
-	}
-	return Space{Name: made.space, URL: made.root}, nil
+	return space, ok
 }
 
 func (s *Sandbox) deleteSpace(r *request) (any, error) {
@@ -285,30 +251,13 @@ func (s *Sandbox) deleteSpace(r *request) (any, error) {
 
 // mayEnter reports whether a request has the password, or the service's token, or whether none is asked for.
 func (s *Spaces) mayEnter(r *http.Request) bool {
-	if s.config.Password == "" || s.Sandbox().hasToken(r) {
-		return true
-	}
+	_, hasToken := s.Sandbox().tokenIn(r)
 	_, password, ok := r.BasicAuth()
-	return ok && equal(password, s.config.Password)
-}
-
-// hasToken reports whether a request has the token of the service, with the suffix of a space or without.
-func (s *Sandbox) hasToken(r *http.Request) bool {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	_, has := s.tokenSuffix(token)
-	return ok && has
-}
-
-// tokenSuffix returns the space that a token ends with, if any, and reports whether the token is the service's.
-func (s *Sandbox) tokenSuffix(token string) (space string, ok bool) {
-	own := s.service.Token
-	if len(token) > len(own) && token[len(own)] == '.' {
-		token, space = token[:len(own)], token[len(own)+1:]
-	}
-	return space, equal(token, own)
+	return s.config.Password == "" || hasToken || ok && equal(password, s.config.Password)
 }
 
 // mayChange reports whether a request that changes something comes from the page or has the service's token.
 func (s *Sandbox) mayChange(r *http.Request) bool {
-	return s.hasToken(r) || equal(r.Header.Get(tokenHeader), s.page)
+	_, hasToken := s.tokenIn(r)
+	return hasToken || equal(r.Header.Get(tokenHeader), s.page)
 }

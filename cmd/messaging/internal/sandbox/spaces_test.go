@@ -62,10 +62,10 @@ func TestSpaces(t *testing.T) {
 	r.api(http.MethodDelete, "spaces/one", "", nil)
 	status, _ := r.do(http.MethodGet, Root+"messages", "", spaceHeader, "one", "Authorization", "")
 	assert.Equal(t, http.StatusNotFound, status, "without the token nothing is made")
-	var made Space
-	r.api(http.MethodPost, "spaces", `{"name":"three"}`, &made)
-	assert.Equal(t, "/_sandbox/spaces/three/", made.URL)
-	assert.Equal(t, 3, r.spaces.Messages(), "one in all and two in two: the space that ended took its own along")
+	status, _ = r.do(http.MethodGet, Root+"spaces/three/messages", "")
+	assert.Equal(t, http.StatusOK, status, "with the token a request makes it")
+	left := []Space{{"three", "/_sandbox/spaces/three/", 0}, {"two", "/_sandbox/spaces/two/", 2}}
+	assert.Equal(t, left, r.spaces.list(), "the space that ended took its own along")
 }
 
 func TestSpacesRefuse(t *testing.T) {
@@ -100,6 +100,19 @@ func TestSpacesAreBounded(t *testing.T) {
 	require.NoError(t, err, "one that nobody uses gives way")
 	_, err = r.spaces.named("space-7", false)
 	assert.ErrorIs(t, err, errNoSuchSpace)
+}
+
+// TestResetForgetsWhatIsUnderWay has a message that the ledger held before arrive after the reset.
+func TestResetForgetsWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.sendSMS("ACME", ana, "before")
+	late := r.service.Sent()[0]
+	r.api(http.MethodPost, "reset", `{}`, nil)
+	r.changed(late)
+	assert.Zero(t, r.sent())
+	r.sendSMS("ACME", ana, "after")
+	assert.Equal(t, "after", r.messages(1)[0].Text)
 }
 
 func TestResetOfAll(t *testing.T) {

@@ -76,37 +76,33 @@ func (s *Sandbox) programToken() string {
 	return s.service.Token + "." + s.space
 }
 
-// captured ends a request when it is complete.
-type captured struct {
-	request *http.Request
-	body    []byte
-}
+// roundTrip is a function in place of a transport.
+type roundTrip func(*http.Request) (*http.Response, error)
 
-var errCaptured = errors.New("not sent")
-
-func (c *captured) RoundTrip(r *http.Request) (*http.Response, error) {
-	c.request = r
-	if r.Body != nil {
-		defer func() { _ = r.Body.Close() }()
-		c.body, _ = io.ReadAll(r.Body) // from memory
-	}
-	return nil, errCaptured
-}
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // firstRequest returns the request by which the client sends a first message.
 func (s *Sandbox) firstRequest(token string) (*http.Request, string, error) {
-	var capture captured
+	var first *http.Request
+	var body []byte
+	capture := roundTrip(func(r *http.Request) (*http.Response, error) {
+		if first = r; r.Body != nil {
+			body, _ = io.ReadAll(r.Body) // from memory
+			_ = r.Body.Close()
+		}
+		return nil, errors.New("not sent")
+	})
 	client, err := messaging.NewClient(
 		"http://127.0.0.1", messaging.WithToken(token), messaging.WithContract(s.config.Contract),
-		messaging.WithHTTPClient(&http.Client{Transport: &capture}), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
+		messaging.WithHTTPClient(&http.Client{Transport: capture}), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
 	)
 	if err == nil {
 		_, err = client.SMS.Send(s.ctx, firstMessage())
 	}
-	if capture.request == nil {
+	if first == nil {
 		return nil, "", err
 	}
-	return capture.request, string(capture.body), nil
+	return first, string(body), nil
 }
 
 func firstMessage() sms.Message {

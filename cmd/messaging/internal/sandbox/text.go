@@ -34,12 +34,12 @@ var (
 		`([^\P{Cc}\n\t\r]|[\p{Cf}\x{2028}\x{2029}\x{2800}\x{3164}\x{115F}\x{1160}\x{FFA0}\x{034F}\x{17B4}\x{17B5}])`)
 )
 
-// blank stands for a text that shows nothing.
-const blank = "(blank)"
-
-// isBlank reports whether a text shows nothing.
-func isBlank(text string) bool {
-	return strings.TrimFunc(text, unicode.IsSpace) == ""
+// said returns a text, and "(blank)" for one of kind text that shows nothing.
+func said(kind, text string) string {
+	if kind == "text" && strings.TrimSpace(text) == "" {
+		return "(blank)"
+	}
+	return text
 }
 
 // pieces divides a text for showing, and cuts a long one off.

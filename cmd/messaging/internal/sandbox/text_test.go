@@ -32,7 +32,7 @@ func TestBlankTextIsSaid(t *testing.T) {
 	page := r.page("?channel=sms&to=639171234567")
 	assert.Equal(t, 2, count(page, "(blank)"), "in the list and in the conversation")
 	for text, want := range map[string]bool{"": true, " \t\n\u3000": true, "x": false, "\u200b": false} {
-		assert.Equal(t, want, isBlank(text), "%q", text)
+		assert.Equal(t, want, said("text", text) == "(blank)", "%q", text)
 	}
 }
 

@@ -9,23 +9,14 @@ import (
 type trafficView struct {
 	Only, Query string
 	Filters     []filterView
-	Exchanges   []Exchange
+	Exchanges   []exchangeRow
 	Older       string
 	Selected    *Exchange
 	Curl        string
 	Page        string
 }
 
-// URL returns the URL of an exchange, with what is looked for.
-func (v *trafficView) URL(id int) string {
-	return pageURL(v.Page, "only", v.Only, "q", v.Query, "exchange", itoa(id)) + "#exchange"
-}
-
-// Row returns what the list shows of an exchange.
-func (v *trafficView) Row(x Exchange) exchangeRow {
-	return exchangeRow{x, v.URL(x.ID), v.Selected != nil && v.Selected.ID == x.ID}
-}
-
+// An exchangeRow is what the list shows of an exchange.
 type exchangeRow struct {
 	Exchange
 	Link    string
@@ -52,7 +43,8 @@ func (s *Sandbox) pageTraffic(w http.ResponseWriter, r *http.Request) {
 				v.Older = pageURL(v.Page, "only", v.Only, "q", v.Query, "before", itoa(v.Exchanges[shownEntries-1].ID))
 				break
 			}
-			v.Exchanges = append(v.Exchanges, shown)
+			link := pageURL(v.Page, "only", v.Only, "q", v.Query, "exchange", itoa(x.ID)) + "#exchange"
+			v.Exchanges = append(v.Exchanges, exchangeRow{shown, link, x.ID == chosen})
 		}
 	}
 	if x := s.traffic.byID[chosen]; x != nil {

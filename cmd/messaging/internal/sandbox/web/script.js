@@ -346,7 +346,7 @@
   // scope says which requests the next fault is for.
   function scope() {
     const form = $("#scope"), body = {};
-    for (const name of ["to", "channel", "operation"]) if (form.elements[name].value) body[name] = form.elements[name].value;
+    for (const name of ["to", "operation"]) if (form.elements[name].value) body[name] = form.elements[name].value;
     const amount = form.elements.amount.value, value = form.elements[amount].value;
     body[amount] = amount === "duration" ? value : amount === "share" ? Number(value) / 100 : Number(value);
     return body;
