@@ -160,15 +160,14 @@ func (c *core) breakerChanged(ctx context.Context, r *transport.Request, change 
 		slog.String("channel", Channel(r.Breakers.Channel).String()), slog.Bool("read", r.Read),
 		slog.String("cause", transport.Describe(change.Cause)), slog.Bool("account", change.Account),
 	}
-	if change.Opened {
+	switch {
+	case change.Opened:
 		attrs = append(attrs, slog.Duration("pause", time.Until(change.Until).Round(time.Millisecond)))
 		c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: circuit breaker opened", attrs...)
-		return
-	}
-	if change.Paced {
+	case change.Paced:
 		c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: messages are spaced evenly", attrs...)
-		return
+	default:
+		attrs = append(attrs, slog.Duration("open", time.Since(change.Since).Round(time.Millisecond)))
+		c.settings.logger.LogAttrs(ctx, slog.LevelInfo, "messaging: circuit breaker closed", attrs...)
 	}
-	attrs = append(attrs, slog.Duration("open", time.Since(change.Since).Round(time.Millisecond)))
-	c.settings.logger.LogAttrs(ctx, slog.LevelInfo, "messaging: circuit breaker closed", attrs...)
 }

@@ -111,21 +111,68 @@ func TestPaces(t *testing.T) {
 		{name: "50 a second", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled}, share: 0.65, refused: 20},
 		{name: "200 a second", bucket: &bucket{perSecond: always(200), burst: 1, refuses: throttled}, share: 0.5, refused: 20},
 		{name: "10 a second, Retry-After 1", bucket: &bucket{perSecond: always(10), burst: 1, refuses: later}, share: 0.7, refused: 20},
-		{name: "50 a second, Retry-After 1", bucket: &bucket{perSecond: always(50), burst: 1, refuses: later}, share: 0.65, refused: 20},
-		{name: "200 a second, Retry-After 1", bucket: &bucket{perSecond: always(200), burst: 1, refuses: later}, share: 0.5, refused: 20},
-		{name: "50 a second, a page", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited}, unknown: 60, refused: 1e6, logs: 1},
-		{name: "50 a second, a page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited}, gateway: true, share: 0.6, refused: 1e6},
-		{name: "50 a second, WithRateLimit", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled}, limit: 40, share: 0.5, refused: 20},
-		{name: "50 a second, a 503 page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited503}, gateway: true, share: 0.6, refused: 1e6},
-		{name: "10 a second, jitter", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled, jitter: jitter}, share: 0.7, refused: 1e6},
-		{name: "50 a second, jitter", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled, jitter: jitter}, share: 0.6, refused: 1e6},
-		{name: "20 a second, bursts, jitter", bucket: &bucket{perSecond: always(20), burst: 20, tokens: 20, refuses: throttled, jitter: jitter}, share: 0.95, refused: 1e6},
-		{name: "100 a second, bursts, jitter", bucket: &bucket{perSecond: always(100), burst: 100, tokens: 100, refuses: throttled, jitter: jitter}, share: 0.95, refused: 1e6},
-		{name: "50 a second, windows, jitter", bucket: &bucket{perSecond: always(50), burst: 50, tokens: 50, window: true, refuses: later, jitter: jitter}, share: 0.65, refused: 1e6},
-		{name: "20 a second, bursts", bucket: &bucket{perSecond: always(20), burst: 20, tokens: 20, refuses: throttled}, share: 0.95, refused: 1e6},
-		{name: "100 a second, bursts", bucket: &bucket{perSecond: always(100), burst: 100, tokens: 100, refuses: throttled}, share: 0.95, refused: 1e6},
-		{name: "50 a second, windows", bucket: &bucket{perSecond: always(50), burst: 50, tokens: 50, window: true, refuses: later}, share: 505. / 600, refused: 1e6},
-		{name: "falls to a tenth", bucket: &bucket{perSecond: falls, burst: 1, refuses: throttled}, length: 20 * time.Second, refused: 1e6},
+		{
+			name: "50 a second, Retry-After 1", bucket: &bucket{perSecond: always(50), burst: 1, refuses: later},
+			share: 0.65, refused: 20,
+		},
+		{
+			name: "200 a second, Retry-After 1", bucket: &bucket{perSecond: always(200), burst: 1, refuses: later},
+			share: 0.5, refused: 20,
+		},
+		{
+			name: "50 a second, a page", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited},
+			unknown: 60, refused: 1e6, logs: 1,
+		},
+		{
+			name: "50 a second, a page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited},
+			gateway: true, share: 0.6, refused: 1e6,
+		},
+		{
+			name: "50 a second, WithRateLimit", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled},
+			limit: 40, share: 0.5, refused: 20,
+		},
+		{
+			name: "50 a second, a 503 page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited503},
+			gateway: true, share: 0.6, refused: 1e6,
+		},
+		{
+			name: "10 a second, jitter", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled, jitter: jitter},
+			share: 0.7, refused: 1e6,
+		},
+		{
+			name: "50 a second, jitter", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled, jitter: jitter},
+			share: 0.6, refused: 1e6,
+		},
+		{
+			name: "20 a second, bursts, jitter", bucket: &bucket{perSecond: always(20), burst: 20, tokens: 20, refuses: throttled, jitter: jitter},
+			share: 0.95, refused: 1e6,
+		},
+		{
+			name:   "100 a second, bursts, jitter",
+			bucket: &bucket{perSecond: always(100), burst: 100, tokens: 100, refuses: throttled, jitter: jitter},
+			share:  0.95, refused: 1e6,
+		},
+		{
+			name:   "50 a second, windows, jitter",
+			bucket: &bucket{perSecond: always(50), burst: 50, tokens: 50, window: true, refuses: later, jitter: jitter},
+			share:  0.65, refused: 1e6,
+		},
+		{
+			name: "20 a second, bursts", bucket: &bucket{perSecond: always(20), burst: 20, tokens: 20, refuses: throttled},
+			share: 0.95, refused: 1e6,
+		},
+		{
+			name: "100 a second, bursts", bucket: &bucket{perSecond: always(100), burst: 100, tokens: 100, refuses: throttled},
+			share: 0.95, refused: 1e6,
+		},
+		{
+			name: "50 a second, windows", bucket: &bucket{perSecond: always(50), burst: 50, tokens: 50, window: true, refuses: later},
+			share: 505. / 600, refused: 1e6,
+		},
+		{
+			name: "falls to a tenth", bucket: &bucket{perSecond: falls, burst: 1, refuses: throttled},
+			length: 20 * time.Second, refused: 1e6,
+		},
 	}
 	for _, tc := range rows {
 		t.Run(tc.name, func(t *testing.T) {

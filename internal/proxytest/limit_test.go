@@ -41,7 +41,11 @@ func TestSendThroughALimit(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), length)
 			defer cancel()
 			messages := func(yield func(sms.Message) bool) {
-				for i := 0; yield(sms.Message{From: "ACME", To: fmt.Sprintf("+6391712345%02d", i%100), Text: "Hi", ReferenceID: fmt.Sprint("m-", i)}); i++ {
+				for i := 0; ; i++ {
+					to := fmt.Sprintf("+6391712345%02d", i%100)
+					if !yield(sms.Message{From: "ACME", To: to, Text: "Hi", ReferenceID: fmt.Sprint("m-", i)}) {
+						return
+					}
 				}
 			}
 			counts := map[messaging.Verdict]int{}

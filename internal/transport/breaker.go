@@ -318,7 +318,7 @@ func (b *Breaker) leave(generation uint64, o *heard, recipient string, again boo
 }
 
 // hear takes an outcome into account.
-func (b *Breaker) hear(o *heard, again bool, now time.Time) *Change {
+func (b *Breaker) hear(o *heard, again bool, now time.Time) (change *Change) {
 	switch {
 	case b.isOpen && o.health == unwritten: // the next call probes, at once
 	case b.isOpen && o.health == Healthy:
@@ -332,24 +332,22 @@ func (b *Breaker) hear(o *heard, again bool, now time.Time) *Change {
 		b.weak = max(0, b.weak-1)
 		if !again {
 			b.remember(o)
-			change, _ := b.space(o, now)
-			return change
+			change = b.space(o, now)
 		}
 	case o.health == Throttling && b.pace.Load().isConfirmed(): // the pace has heard it
 	case !again:
 		b.remember(o)
-		change, isPacing := b.space(o, now)
-		if isPacing || !b.trips(now) {
-			return change
+		change = b.space(o, now)
+		if p := b.pace.Load(); (p == nil || p.isConfirmed()) && b.trips(now) {
+			b.trouble.Since = now
+			for i := range b.last {
+				b.suspect(&b.last[i])
+			}
+			b.open(o, now, b.shortestWait(now))
+			return &Change{Trouble: b.trouble, Opened: true}
 		}
-		b.trouble.Since = now
-		for i := range b.last {
-			b.suspect(&b.last[i])
-		}
-		b.open(o, now, b.shortestWait(now))
-		return &Change{Trouble: b.trouble, Opened: true}
 	}
-	return nil
+	return change
 }
 
 // Settled records that the service lists a message whose send, which began at a time, had an unknown outcome. It closes the breaker if the

@@ -35,7 +35,6 @@ type pace struct {
 	trialAt   time.Time     // when the next may be, if the gap is found
 }
 
-// take takes a turn if one is due.
 func (p *pace) take(t *turn) bool {
 	if !p.Limit.take(t) {
 		return false
@@ -109,17 +108,16 @@ func (b *Breaker) isEven(now time.Time) (shown int, maybe bool) {
 
 // space begins, confirms or ends the pace by what was remembered last. Until it is confirmed all wait for the rest of those that were
 // in flight together, of which one may tell that the service takes more at once.
-func (b *Breaker) space(o *heard, now time.Time) (change *Change, isPacing bool) {
+func (b *Breaker) space(o *heard, now time.Time) (change *Change) {
 	p := b.pace.Load()
 	isTogether := func(other heard) bool { return other.health == Throttling && o.began.Before(other.at) }
 	begins := o.health == Throttling && slices.ContainsFunc(b.last[:len(b.last)-1], isTogether)
 	if p.isConfirmed() || o.began.IsZero() || p == nil && !begins {
-		return nil, false
+		return nil
 	}
 	switch shown, maybe := b.isEven(now); {
 	case !maybe, shown < fewestEven && p != nil && o.began.After(p.began):
 		b.endPace(p)
-		return nil, false
 	case p == nil:
 		p = &pace{began: now, cause: o.cause, gap: firstGap, changes: 1, following: firstGap, earlier: mostGap}
 		p.rate = rate.NewLimiter(rate.Every(firstGap), 1)
@@ -130,7 +128,7 @@ func (b *Breaker) space(o *heard, now time.Time) (change *Change, isPacing bool)
 		b.last = b.last[:0]
 		change = &Change{Trouble: Trouble{Cause: p.cause}, Paced: true}
 	}
-	return change, true
+	return change
 }
 
 func (b *Breaker) endPace(p *pace) {

@@ -77,7 +77,6 @@ func (c *call) admit(carrier *http.Request) (err error) {
 // holds, waits, and reports false: what was allowed before the wait is asked again. What it holds is given back by attempt, also if a
 // function of the user panics.
 func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time) (in bool, _ error) {
-	limit := c.transport.Limit
 	if c.yes.asked == 0 && c.isUnguarded() { // before any wait
 		return false, c.askGuard(ctx)
 	}
@@ -109,27 +108,25 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 		c.leavePlace()
 		return false, nil
 	}
-	pace := c.passed[1].breaker.pacer()
-	if pace != c.pace {
+	if pace := c.passed[1].breaker.pacer(); pace != c.pace {
 		c.leaveLines()
 		c.pace, c.paced = pace, turn{repeat: c.turn.repeat}
 	}
-	isPaced := pace == nil || pace.take(&c.paced)
-	if isPaced && limit.take(&c.turn) {
+	isPaced := c.pace == nil || c.pace.take(&c.paced)
+	if isPaced && c.transport.Limit.take(&c.turn) {
 		return true, nil
 	}
 	c.leaveBreakers(unwritten)
 	c.leavePlace()
 	c.leaveLines()
 	if !isPaced {
-		await := func(ctx context.Context) error { return pace.wait(ctx, &c.paced) }
-		return false, c.wait(ctx, RateLimit, &Trouble{Cause: pace.cause}, "the pace of the service", await)
+		await := func(ctx context.Context) error { return c.pace.wait(ctx, &c.paced) }
+		return false, c.wait(ctx, RateLimit, &Trouble{Cause: c.pace.cause}, "the pace of the service", await)
 	}
-	await := func(ctx context.Context) error { return limit.wait(ctx, &c.turn) }
+	await := func(ctx context.Context) error { return c.transport.Limit.wait(ctx, &c.turn) }
 	return false, c.wait(ctx, RateLimit, nil, "the rate limit", await)
 }
 
-// leaveLines ends the claims to turns.
 func (c *call) leaveLines() {
 	c.transport.Limit.leave(&c.turn)
 	if c.pace != nil {
