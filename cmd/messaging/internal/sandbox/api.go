@@ -35,6 +35,7 @@ func operations() map[string]operation {
 		"GET openapi.json":          func(*Sandbox, *request) (any, error) { return json.RawMessage(openAPI), nil },
 		"GET messages":              (*Sandbox).getMessages,
 		"GET messages/{id}":         (*Sandbox).getMessage,
+		"DELETE messages/{id}":      (*Sandbox).deleteMessage,
 		"POST messages/{id}/repeat": with((*Sandbox).postRepeat),
 		"GET calls":                 (*Sandbox).getCalls,
 		"GET traffic":               (*Sandbox).getTraffic,
@@ -98,19 +99,26 @@ func (s *Sandbox) perform(w http.ResponseWriter, r *http.Request, act operation)
 			return
 		}
 	}
+	if equal(r.Header.Get(tokenHeader), s.page) {
+		act = s.recorded(act)
+	}
 	response, err := act(s, call)
 	if err != nil {
 		failed(w, err)
 		return
-	}
-	if equal(r.Header.Get(tokenHeader), s.page) {
-		s.record(call, response)
 	}
 	respond(w, http.StatusOK, response)
 }
 
 // done is the response of what has nothing to say.
 func done(err error) (any, error) { return struct{}{}, err }
+
+func (s *Sandbox) deleteMessage(r *request) (any, error) {
+	if !s.remove(r.PathValue("id")) {
+		return nil, errNoSuchMessage
+	}
+	return done(nil)
+}
 
 func (s *Sandbox) getTraffic(r *request) (any, error) {
 	limit, after := r.limit(), r.number("after", 1, 0)

@@ -26,7 +26,7 @@ type record struct {
 	ID     string    `json:"id,omitempty"` // of the answer
 	At     time.Time `json:"at,omitzero"`
 
-	Removed string          `json:"removed,omitempty"` // the ID of a message or an answer, by version 0.1.0
+	Removed string          `json:"removed,omitempty"` // the ID of a message or an answer
 	Do      string          `json:"do,omitempty"`      // an operation of the API
 	With    json.RawMessage `json:"with,omitempty"`    // its body
 }
@@ -115,9 +115,7 @@ func (s *Sandbox) enter(r record) error {
 		_, err := operations()[r.Do](s, &request{body: r.With})
 		return err
 	case r.Removed != "":
-		if e := s.book.byID[r.Removed]; e != nil {
-			s.book.remove(e)
-		}
+		s.remove(r.Removed)
 	case r.Answer != nil && r.Sent == nil && r.ID != "" && r.Answer.check() == "":
 		if s.book.byID[r.ID] == nil {
 			s.book.add(newAnswer(r.ID, r.Answer, r.At))

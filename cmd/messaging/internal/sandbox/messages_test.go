@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -105,6 +106,20 @@ func TestMessageWaitsForAState(t *testing.T) {
 	status, _ = r.do(http.MethodGet, Root+"messages/msg-99?wait=10ms", "")
 	assert.Equal(t, http.StatusRequestTimeout, status)
 	status, _ = r.do(http.MethodGet, Root+"messages/msg-99", "")
+	assert.Equal(t, http.StatusNotFound, status)
+}
+
+func TestMessageIsDeleted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	id := r.sendSMS("ACME", ana, "Hi")
+	r.api(http.MethodDelete, "messages/"+id, "", nil)
+	status, _ := r.do(http.MethodGet, Root+"messages/"+id, "")
+	assert.Equal(t, http.StatusNotFound, status)
+	assert.Empty(t, r.service.Sent(), "the ledger does not have it either")
+	_, err := r.client().SMS.Find(t.Context(), "ref-Hi")
+	require.ErrorIs(t, err, messaging.ErrNotListed)
+	status, _ = r.do(http.MethodDelete, Root+"messages/"+id, "")
 	assert.Equal(t, http.StatusNotFound, status)
 }
 

@@ -185,10 +185,7 @@ func TestKeepRestoresSettings(t *testing.T) {
 		"webhooks":{"sms":"http://127.0.0.1:1/kept","chatapp1":"http://127.0.0.1:1/kept"}}`)})
 	require.NoError(t, err)
 	s.service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "gone"})
-	require.Eventually(t, func() bool { return s.sent() == 1 }, 2*time.Minute, 5*time.Millisecond)
-	s.mu.Lock()
-	s.store(record{Removed: "m-1"})
-	s.mu.Unlock()
+	require.Eventually(t, func() bool { return s.remove("m-1") }, 2*time.Minute, 5*time.Millisecond)
 	require.NoError(t, box.Close())
 
 	r := newRig(t, Config{Keep: file, Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: "http://127.0.0.1:1/flag"}})

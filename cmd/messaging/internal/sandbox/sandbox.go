@@ -176,6 +176,21 @@ func (s *Sandbox) forget(dropped []*entry) {
 	}
 }
 
+// remove removes one message or answer, and reports whether there was one.
+func (s *Sandbox) remove(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.book.byID[id]
+	if e == nil {
+		return false
+	}
+	s.book.remove(e)
+	s.forget([]*entry{e})
+	s.store(record{Removed: id})
+	s.live.notify("")
+	return true
+}
+
 // reset empties the ledger, conversations, traffic and faults. Delivery settings, webhooks, the clock and the balance stay.
 func (s *Sandbox) reset() error {
 	s.mu.Lock()

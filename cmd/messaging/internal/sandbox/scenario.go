@@ -20,12 +20,30 @@ type step struct {
 	id                 string // that the message has now
 }
 
-// record adds what was done on the page as a step.
-func (s *Sandbox) record(r *request, response any) {
+// recorded returns an operation that is a step of the scenario if it succeeds.
+func (s *Sandbox) recorded(act operation) operation {
+	return func(_ *Sandbox, r *request) (any, error) {
+		about := document.Parse(r.body)
+		s.mu.Lock()
+		var concerns []*entry
+		for _, id := range []string{about.At("message").Text(), r.PathValue("id")} {
+			if e := s.book.byID[id]; e != nil {
+				concerns = append(concerns, e)
+			}
+		}
+		s.mu.Unlock()
+		response, err := act(s, r)
+		if err == nil {
+			s.record(step{method: r.Method, path: strings.TrimPrefix(r.URL.Path, Root), body: string(r.body)}, about, concerns, response)
+		}
+		return response, err
+	}
+}
+
+// record adds a step that concerns these messages.
+func (s *Sandbox) record(next step, about document.Node, concerns []*entry, response any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	about := document.Parse(r.body)
-	next := step{method: r.Method, path: strings.TrimPrefix(r.URL.Path, Root), body: string(r.body)}
 	switch next.path {
 	case "scenario":
 		return
@@ -39,20 +57,17 @@ func (s *Sandbox) record(r *request, response any) {
 		answer, _ := response.(callsBody)
 		next.id = answer.ID
 	}
-	for _, id := range []string{about.At("message").Text(), r.PathValue("id")} {
-		if name := s.awaited(s.book.byID[id]); name != "" {
-			next.body = strings.ReplaceAll(next.body, strconv.Quote(id), `"`+name+`"`)
-			next.path = strings.Replace(next.path, "/"+id+"/", "/"+name+"/", 1)
+	for _, e := range concerns {
+		if name := s.awaited(e); name != "" {
+			next.body = strings.ReplaceAll(next.body, strconv.Quote(e.ID), `"`+name+`"`)
+			next.path = strings.TrimSuffix(strings.ReplaceAll(next.path+"/", "/"+e.ID+"/", "/"+name+"/"), "/")
 		}
 	}
 	s.addStep(next)
 }
 
-// awaited returns the name of a message, and adds a step that waits for it unless there is one. Nil has no name. The caller holds mu.
+// awaited returns the name of a message, and adds a step that waits for it unless there is one. The caller holds mu.
 func (s *Sandbox) awaited(e *entry) (name string) {
-	if e == nil {
-		return ""
-	}
 	path := pageURL("messages", "channel", string(e.Channel), "to", e.peer)
 	for _, known := range s.scenario {
 		if known.id == e.ID {

@@ -11,8 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // onPage makes a request as the page does.
@@ -79,12 +77,12 @@ func TestScenarioRepeats(t *testing.T) {
 
 func TestScenarioNamesAnAnswer(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: newHook(t).URL}})
+	r := newRig(t, Config{})
 	var reply struct{ ID string }
 	text := r.onPage(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Yes"}`)
 	require.NoError(t, json.Unmarshal([]byte(text), &reply))
-	r.onPage(http.MethodPost, "messages/"+reply.ID+"/repeat", `{"twice":true}`)
+	r.onPage(http.MethodDelete, "messages/"+reply.ID, "")
 	page := r.page("page/connect")
 	contains(t, page, "m1 := call(`POST`, `replies`, ")
-	contains(t, page, "call(`POST`, `messages/` + m1 + `/repeat`, `{\"twice\":true}`)")
+	contains(t, page, "call(`DELETE`, `messages/` + m1 + ``, ``)")
 }

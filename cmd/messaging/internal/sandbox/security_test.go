@@ -93,7 +93,7 @@ func TestChangesNeedAToken(t *testing.T) {
 	r := newRig(t, Config{})
 	changes := []string{
 		"POST replies", "POST messages/msg-1/repeat", "POST deliveries", "POST clock", "POST faults", "DELETE faults", "PATCH settings",
-		"POST seen", "POST reset", "POST samples", "DELETE faults/1", "DELETE spaces/no-such", "DELETE scenario",
+		"POST seen", "POST reset", "DELETE messages/msg-1", "POST samples", "DELETE faults/1", "DELETE spaces/no-such", "DELETE scenario",
 	}
 	mutating := 0
 	for operation := range described(t) {
