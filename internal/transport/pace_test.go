@@ -17,9 +17,9 @@ const (
 )
 
 // began returns outcomes of requests that began so many milliseconds ago.
-func began(health Health, ago ...time.Duration) (all []heard) {
+func began(health Health, ago ...int) (all []heard) {
 	for _, ms := range ago {
-		o := heard{health: health, at: time.Now(), began: time.Now().Add(-ms * time.Millisecond), cause: errReset}
+		o := heard{health: health, at: time.Now(), began: time.Now().Add(time.Duration(-ms) * time.Millisecond), cause: errReset}
 		if health == Healthy {
 			o.at = o.began
 		}
@@ -30,18 +30,18 @@ func began(health Health, ago ...time.Duration) (all []heard) {
 
 func TestIsEven(t *testing.T) {
 	for name, tc := range map[string]struct {
-		accepted, throttled []time.Duration
+		accepted, throttled []int
 		shown               int
 		maybe               bool
 	}{
-		"even":                    {[]time.Duration{100, 80, 60, 40}, []time.Duration{95, 70, 55}, 3, true},
-		"even, jitter":            {[]time.Duration{101, 80, 61, 38}, []time.Duration{97, 69, 57}, 3, true},
-		"in another order":        {[]time.Duration{40, 100, 60, 80}, []time.Duration{55, 95, 70}, 3, true},
-		"two at once taken":       {[]time.Duration{100, 80, 79, 40}, []time.Duration{95, 70, 55}, 3, false},
-		"refused after their gap": {[]time.Duration{100, 80, 60}, []time.Duration{90, 20}, 2, false},
-		"a burst":                 {[]time.Duration{100, 100, 100, 99, 99}, []time.Duration{98, 97, 70}, 3, false},
-		"nothing taken":           {nil, []time.Duration{98, 97, 70}, 0, true},
-		"long ago":                {[]time.Duration{1100, 1080, 1060, 1040}, []time.Duration{1095, 1070, 1055}, 0, true},
+		"even":                    {[]int{100, 80, 60, 40}, []int{95, 70, 55}, 3, true},
+		"even, jitter":            {[]int{101, 80, 61, 38}, []int{97, 69, 57}, 3, true},
+		"in another order":        {[]int{40, 100, 60, 80}, []int{55, 95, 70}, 3, true},
+		"two at once taken":       {[]int{100, 80, 79, 40}, []int{95, 70, 55}, 3, false},
+		"refused after their gap": {[]int{100, 80, 60}, []int{90, 20}, 2, false},
+		"a burst":                 {[]int{100, 100, 100, 99, 99}, []int{98, 97, 70}, 3, false},
+		"nothing taken":           {nil, []int{98, 97, 70}, 0, true},
+		"long ago":                {[]int{1100, 1080, 1060, 1040}, []int{1095, 1070, 1055}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
