@@ -16,7 +16,6 @@ import (
 
 // nginx takes 50 requests a second, evenly spaced, and writes a page for each that comes too soon.
 func TestSendThroughALimit(t *testing.T) {
-	//t.Parallel()
 	if !*withProxies {
 		return
 	}
@@ -26,7 +25,6 @@ func TestSendThroughALimit(t *testing.T) {
 		`{"errors":{"gateway":[429]}}`: {processed: 360},
 	} {
 		t.Run(fmt.Sprint(want.unknown), func(t *testing.T) {
-			//t.Parallel()
 			o := newOrigin(t, behaviour{Delay: 100 * time.Millisecond})
 			p := &proxy{t: t, name: "nginx", address: freeAddress(t)}
 			p.outside = "limit_req_zone $binary_remote_addr zone=all:1m rate=50r/s;"
