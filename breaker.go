@@ -38,6 +38,8 @@ type BreakerState struct {
 	Cause error
 	// Account reports whether the account is in trouble (credentials, credit), which waiting alone rarely mends.
 	Account bool
+	// Gap is the time that the client leaves between two messages because the service takes them evenly spaced, or 0.
+	Gap time.Duration
 }
 
 // Breaker returns the state of the circuit breaker for sending over a channel; see WithBreaker. Of two that are open, for the
@@ -53,6 +55,7 @@ func (c *Client) Breaker(channel Channel) BreakerState {
 			state = BreakerState{Open: true, Since: t.Since, Until: t.Until, Cause: t.Cause, Account: t.Account}
 		}
 	}
+	state.Gap = breakers.Account.Gap()
 	return state
 }
 
@@ -116,6 +119,9 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 		j.Health = transport.Failing
 	case slices.Contains(e.throttled, status), is(ErrRateLimited):
 		j.Health = transport.Throttling
+		if isUnknown && err.page {
+			hint = ", a page (errors.gateway)"
+		}
 	case isUnknown, err.read && (err.page || isSuccess(status) && j.Repeatable):
 		j.Health, hint = transport.Failing, ", which the contract does not explain (WithContract)"
 	case err.page:
@@ -154,11 +160,14 @@ func (c *core) breakerChanged(ctx context.Context, r *transport.Request, change 
 		slog.String("channel", Channel(r.Breakers.Channel).String()), slog.Bool("read", r.Read),
 		slog.String("cause", transport.Describe(change.Cause)), slog.Bool("account", change.Account),
 	}
-	if change.Opened {
+	switch {
+	case change.Opened:
 		attrs = append(attrs, slog.Duration("pause", time.Until(change.Until).Round(time.Millisecond)))
 		c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: circuit breaker opened", attrs...)
-		return
+	case change.Paced:
+		c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: messages are spaced evenly", attrs...)
+	default:
+		attrs = append(attrs, slog.Duration("open", time.Since(change.Since).Round(time.Millisecond)))
+		c.settings.logger.LogAttrs(ctx, slog.LevelInfo, "messaging: circuit breaker closed", attrs...)
 	}
-	attrs = append(attrs, slog.Duration("open", time.Since(change.Since).Round(time.Millisecond)))
-	c.settings.logger.LogAttrs(ctx, slog.LevelInfo, "messaging: circuit breaker closed", attrs...)
 }

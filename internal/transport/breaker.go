@@ -69,6 +69,8 @@ type Breaker struct {
 	calm atomic.Int64
 	// usual is the running median of how long successes take, or 0.
 	usual atomic.Int64
+	// pace spaces the requests if the service takes them evenly spaced, and is nil otherwise.
+	pace atomic.Pointer[pace]
 
 	mu       sync.Mutex
 	isOpen   bool // while a call is passing it is half-open
@@ -88,6 +90,7 @@ type Breaker struct {
 type heard struct {
 	health     Health
 	at         time.Time // of a success, when its request began
+	began      time.Time
 	retryAfter time.Duration
 	cause      error
 	who        uint64 // the hash of its recipient
@@ -115,11 +118,11 @@ type Trouble struct {
 	Account bool
 }
 
-// Change is the beginning of trouble, in which a breaker opened, or its end.
+// Change is the beginning of trouble, in which a breaker opened, or its end, or the beginning of a pace.
 type Change struct {
 	Trouble
 
-	Opened bool
+	Opened, Paced bool
 }
 
 // Trouble returns why the breaker is open, and whether it is. A nil Breaker is closed.
@@ -315,12 +318,12 @@ func (b *Breaker) leave(generation uint64, o *heard, recipient string, again boo
 }
 
 // hear takes an outcome into account.
-func (b *Breaker) hear(o *heard, again bool, now time.Time) *Change {
+func (b *Breaker) hear(o *heard, again bool, now time.Time) (change *Change) {
 	switch {
 	case b.isOpen && o.health == unwritten: // the next call probes, at once
 	case b.isOpen && o.health == Healthy:
 		b.close()
-		return &Change{b.trouble, false}
+		return &Change{Trouble: b.trouble}
 	case b.isOpen:
 		b.open(o, now, o.retryAfter)
 	case !o.health.known():
@@ -329,19 +332,22 @@ func (b *Breaker) hear(o *heard, again bool, now time.Time) *Change {
 		b.weak = max(0, b.weak-1)
 		if !again {
 			b.remember(o)
+			change = b.space(o, now)
 		}
+	case o.health == Throttling && b.pace.Load().isConfirmed(): // the pace has heard it
 	case !again:
 		b.remember(o)
-		if b.trips(now) {
+		change = b.space(o, now)
+		if p := b.pace.Load(); (p == nil || p.isConfirmed()) && b.trips(now) {
 			b.trouble.Since = now
 			for i := range b.last {
 				b.suspect(&b.last[i])
 			}
 			b.open(o, now, b.shortestWait(now))
-			return &Change{b.trouble, true}
+			return &Change{Trouble: b.trouble, Opened: true}
 		}
 	}
-	return nil
+	return change
 }
 
 // Settled records that the service lists a message whose send, which began at a time, had an unknown outcome. It closes the breaker if the
@@ -356,7 +362,7 @@ func (b *Breaker) Settled(recipient string, began time.Time) *Change {
 	case began.After(b.trouble.Since):
 		b.close()
 		b.invite(now)
-		return &Change{b.trouble, false}
+		return &Change{Trouble: b.trouble}
 	}
 	return nil
 }

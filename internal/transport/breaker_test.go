@@ -923,7 +923,8 @@ func healthyCall() *call {
 
 // passThrough is what a call without trouble does in the waiting room.
 func (c *call) passThrough(ctx context.Context) bool {
-	ok := c.enterBreakers(true) == nil && c.takePlace() && c.enterBreakers(false) == nil && c.transport.Limit.take(nil)
+	ok := c.enterBreakers(true) == nil && c.takePlace() && c.enterBreakers(false) == nil &&
+		c.passed[1].breaker.pacer() == nil && c.transport.Limit.take(nil)
 	c.leaveBreakers(Healthy)
 	c.leavePlace()
 	c.passed[0].counted, c.passed[1].counted = false, false

@@ -22,6 +22,8 @@ type call struct {
 	waited  bool      // for a place, in this attempt
 	yes     yes       // of the guard
 	turn    turn      // of the rate limit
+	paced   turn      // of the pace
+	pace    *pace     // of the account, or nil
 	own     *ownParts // of the attempt
 	sending bool      // the last attempt reached the round tripper, and is not known to have been without effect
 

@@ -31,8 +31,10 @@ func NewLimit(perSecond float64, burst int) *Limit {
 type turn struct {
 	sleeper // nil before the first wait
 
-	repeat bool // it is for another attempt
-	called bool // a turn is due, and kept for it
+	repeat  bool          // it is for another attempt
+	called  bool          // a turn is due, and kept for it
+	gap     time.Duration // of a pace, after which it was taken
+	changes int           // of that gap, until then
 }
 
 // sleeper wakes a call that waits. It has room for one.

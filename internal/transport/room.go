@@ -61,8 +61,8 @@ type passed struct {
 // holds a place, has entered both breakers, and has taken its turn of the rate limit.
 func (c *call) admit(carrier *http.Request) (err error) {
 	ctx, began, in := carrier.Context(), time.Now(), false
-	c.own, c.turn, c.waited = nil, turn{repeat: c.outcome.Attempts > 0}, false
-	defer c.transport.Limit.leave(&c.turn)
+	c.own, c.pace, c.turn, c.waited = nil, nil, turn{repeat: c.outcome.Attempts > 0}, false
+	defer c.leaveLines()
 	defer c.waiter.part()
 	c.until, _ = ctx.Deadline()
 	for !in && err == nil {
@@ -77,12 +77,11 @@ func (c *call) admit(carrier *http.Request) (err error) {
 // holds, waits, and reports false: what was allowed before the wait is asked again. What it holds is given back by attempt, also if a
 // function of the user panics.
 func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time) (in bool, _ error) {
-	limit := c.transport.Limit
 	if c.yes.asked == 0 && c.isUnguarded() { // before any wait
 		return false, c.askGuard(ctx)
 	}
 	if b := c.enterBreakers(true); b != nil {
-		limit.leave(&c.turn)
+		c.leaveLines()
 		c.request.Slot.park()
 		await := func(context.Context) error { return c.await(ctx, b, began) }
 		return false, c.wait(ctx, BreakerWait, &b.Trouble, "", await)
@@ -94,13 +93,13 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 		return false, c.askGuard(ctx)
 	}
 	if c.own == nil || c.own.isStale() {
-		limit.leave(&c.turn)
+		c.leaveLines()
 		if err := c.prepare(ctx, carrier); err != nil {
 			return false, err
 		}
 	}
 	if !c.takePlace() {
-		limit.leave(&c.turn)
+		c.leaveLines()
 		if err := c.wait(ctx, RateLimit, &Trouble{Cause: errNoPlace}, "a connection", c.awaitPlace); err != nil {
 			return false, err
 		}
@@ -109,13 +108,30 @@ func (c *call) enter(ctx context.Context, carrier *http.Request, began time.Time
 		c.leavePlace()
 		return false, nil
 	}
-	if limit.take(&c.turn) {
+	if pace := c.passed[1].breaker.pacer(); pace != c.pace {
+		c.leaveLines()
+		c.pace, c.paced = pace, turn{repeat: c.turn.repeat}
+	}
+	isPaced := c.pace == nil || c.pace.take(&c.paced)
+	if isPaced && c.transport.Limit.take(&c.turn) {
 		return true, nil
 	}
 	c.leaveBreakers(unwritten)
 	c.leavePlace()
-	await := func(ctx context.Context) error { return limit.wait(ctx, &c.turn) }
+	c.leaveLines()
+	if !isPaced {
+		await := func(ctx context.Context) error { return c.pace.wait(ctx, &c.paced) }
+		return false, c.wait(ctx, RateLimit, &Trouble{Cause: c.pace.cause}, "the pace of the service", await)
+	}
+	await := func(ctx context.Context) error { return c.transport.Limit.wait(ctx, &c.turn) }
 	return false, c.wait(ctx, RateLimit, nil, "the rate limit", await)
+}
+
+func (c *call) leaveLines() {
+	c.transport.Limit.leave(&c.turn)
+	if c.pace != nil {
+		c.pace.leave(&c.paced)
+	}
 }
 
 // takePlace takes a place, but not before calls that wait, unless it has waited, too.
@@ -220,12 +236,15 @@ func (c *call) enterBreakers(look bool) (wait *blocked) {
 
 // leaveBreakers leaves the breakers that were entered, with what became of the attempt.
 func (c *call) leaveBreakers(health Health) {
-	o := heard{at: c.outcome.Began, retryAfter: c.outcome.RetryAfter}
+	o := heard{at: c.outcome.Began, began: c.outcome.Began, retryAfter: c.outcome.RetryAfter}
 	if health != Healthy && health.known() {
 		o.at, o.cause = time.Now(), c.judgement.Cause
 		if o.cause == nil {
 			o.cause = &namedError{text: Describe(c.outcome.Err)} // without what it wraps
 		}
+	}
+	if b := c.passed[1]; c.pace != nil && b.entered && !c.pace.hear(&c.paced, health) {
+		b.breaker.endPace(c.pace)
 	}
 	var changes [len(c.passed)]*Change
 	for i := range c.passed {
