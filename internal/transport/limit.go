@@ -118,7 +118,8 @@ func (l *Limit) wait(ctx context.Context, t *turn) error {
 		err := t.sleep(ctx, delay)
 		l.mu.Lock()
 		if err != nil {
-			l.line = slices.DeleteFunc(l.line, func(other *turn) bool { return other == t })
+			i := slices.Index(l.line, t)
+			l.line = slices.Delete(l.line, i, i+1)
 			l.next()
 			return err
 		}

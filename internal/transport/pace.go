@@ -135,8 +135,7 @@ func (b *Breaker) endPace(p *pace) {
 	if p != nil && b.pace.CompareAndSwap(p, nil) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.rate.SetLimit(rate.Inf)
-		p.rate.SetBurst(math.MaxInt) // no turn is missing
+		p.rate = rate.NewLimiter(rate.Inf, math.MaxInt) // no turn is missing
 		p.next()
 	}
 }

@@ -34,11 +34,11 @@ func (p *Places) take(first bool) bool {
 func (p *Places) wait(ctx context.Context, first bool) error {
 	mine := make(chan struct{})
 	p.change(func() {
-		at := len(p.line)
 		if first {
-			at = 0
+			p.line = append([]chan struct{}{mine}, p.line...)
+			return
 		}
-		p.line = slices.Insert(p.line, at, mine)
+		p.line = append(p.line, mine)
 	})
 	select {
 	case <-mine:
