@@ -82,7 +82,7 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 	return errors.Join(err, worker.Stop(ctx), results(ctx, folder+"/results.csv", db))
 }
 
-// load enqueues the messages of a file that are not known yet: the reference ID tells.
+// load enqueues the messages of a file that are not known yet by their reference IDs.
 func load(ctx context.Context, path string, db *sql.DB, outbox *messagingriver.Outbox[*sql.Tx]) error {
 	file, err := os.ReadFile(path) //nolint:gosec // the user names it
 	rows, csvErr := csv.NewReader(bytes.NewReader(file)).ReadAll()

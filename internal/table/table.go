@@ -290,7 +290,7 @@ func (s *Send) claim(defaults *Send) {
 	}
 }
 
-// GivesWay reports whether the name of a field gives way to a constant or a user's own field of that name, if the message leaves the field
+// GivesWay reports whether the name of a field yields to a constant or a user's own field of that name, if the message leaves the field
 // empty: only the default claims it, and a message can do without the field.
 func (s *Send) GivesWay(concept string) bool {
 	return !slices.Contains(s.claimed, concept) && !slices.Contains([]string{"to", "from", "text"}, concept)

@@ -16,7 +16,7 @@ import (
 // masked stands in place of a secret.
 const masked = "••••"
 
-// A masker removes secrets from what is captured: credentials of the service, what stands under a name that tells of a secret,
+// A masker removes secrets from what is captured: credentials of the service, what stands under the name of a secret,
 // and what the owner of a webhook wrote into its URL.
 type masker struct {
 	pairs   []string          // each secret, and what stands in its place
