@@ -27,17 +27,16 @@ type endpoints struct {
 
 func compile(s settings, base *url.URL) *endpoints {
 	c := &compiler{s, base, s.contract.Table().WithVariables(s.variables)}
-	list := &c.table.SMSList
-	e := &endpoints{smsList: compileRead(c, "sms.list", ChannelSMS, list.Method, &list.Operation, codec.CompileList)}
+	e := &endpoints{
+		smsList: compileRead(c, "sms.list", ChannelSMS, &c.table.SMSList.Read, codec.CompileList),
+	}
 	channels := table.Channels()
 	if len(channels) != len(e.sends)-1 {
 		panic("messaging: a Channel of client.go lacks its field in internal/table/table.go, or a field its Channel")
 	}
-	next := ChannelSMS
-	for _, channel := range channels {
-		of := next
+	for i, channel := range channels {
+		of := ChannelSMS + Channel(i)
 		e.sends[of] = sync.OnceValue(func() *sendEndpoint { return c.send(channel.SendSection(), of, channel.Send(c.table)) })
-		next++
 	}
 	return e
 }
@@ -114,10 +113,10 @@ func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpo
 }
 
 func compileRead[C decoder](
-	c *compiler, name string, channel Channel, method string, op *table.Operation, compile func(*table.Table, *url.URL, codec.KeyPair) C,
+	c *compiler, name string, channel Channel, op *table.Read, compile func(*table.Table, *url.URL, codec.KeyPair) C,
 ) func() *readEndpoint[C] {
 	return sync.OnceValue(func() *readEndpoint[C] {
-		e := &readEndpoint[C]{endpoint: c.endpoint(name, channel, method, op)}
+		e := &readEndpoint[C]{endpoint: c.endpoint(name, channel, op.Method, &op.Operation)}
 		e.read, e.codec = true, compile(c.table, e.url, e.pair)
 		return e
 	})

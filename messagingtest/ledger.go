@@ -169,7 +169,7 @@ func (s *Server) Seed(messages ...Sent) {
 	for i, m := range messages {
 		must(!given[m.ID] && s.ledger.byID[m.ID] == nil, "Seed: message %d: the ID %q is taken", i, m.ID)
 		given[m.ID] = m.ID != ""
-		must(m.Channel == "" || slices.Contains(channels(), m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
+		must(m.Channel == "" || s.rules.Channels[m.Channel] != nil, "Seed: message %d: no such channel: %q", i, m.Channel)
 		for name, value := range m.Extra {
 			must(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
 		}

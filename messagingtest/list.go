@@ -38,15 +38,11 @@ type listing struct {
 }
 
 func (s *Server) lists(t table.List) operation {
-	params := maps.Clone(t.Params)
-	maps.DeleteFunc(params, func(concept, _ string) bool { // what is for other kinds of paging
+	t.Read.Params = maps.Clone(t.Params)
+	maps.DeleteFunc(t.Read.Params, func(concept, _ string) bool { // what is for other kinds of paging
 		return slices.Contains(positions, concept) && concept != t.Paging.By || concept == "pageSize" && t.Paging.By == "none"
 	})
-	op := s.newOperation(t.Method, table.Send{Operation: t.Operation, Fields: params})
-	op.apart = slices.DeleteFunc(slices.Collect(maps.Keys(t.In)), func(concept string) bool { return params[concept] == "" })
-	op.handle = func(requestID string, f fields) (any, *problem) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	return s.reads(t.Read, func(requestID string, f fields) (any, *problem) {
 		q, p := readListing(t, f)
 		if p != nil {
 			return nil, p
@@ -56,6 +52,15 @@ func (s *Server) lists(t table.List) operation {
 			page = plainText(failure(empty, requestID, "no rows", empty.Code, numberOrText(firstWord(empty.Empty))))
 		}
 		return page, refuseIf(!ok, "cursor", "the cursor does not belong to these filters and this order")
+	})
+}
+
+// reads returns an operation that reads. Its handle holds the lock.
+func (s *Server) reads(t table.Read, handle func(requestID string, f fields) (any, *problem)) operation {
+	op := s.newOperation(t.Method, table.Send{Operation: t.Operation, Fields: t.Params})
+	op.in, op.handle = t.In, func(requestID string, f fields) (result any, p *problem) {
+		s.set(func() { result, p = handle(requestID, f) })
+		return result, p
 	}
 	return op
 }

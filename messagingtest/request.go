@@ -21,9 +21,9 @@ import (
 type operation struct {
 	table.Send // of an operation that lists: what both kinds have
 
-	channel    Channel  // empty: it lists
-	apart      []string // concepts of what travels in the query, whatever the encoding
-	isPlatform bool     // whether its messages are the third-party platform's
+	channel    Channel           // empty: it lists
+	in         map[string]string // has the concepts of what travels in the query, whatever the encoding
+	isPlatform bool              // whether its messages are the third-party platform's
 	method     string
 	times      timeFormat // of fields that are times
 	rules      rules
@@ -72,10 +72,10 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 	if f.isForm() {
 		wrong = cmp.Or(f.readForm(params, names), wrong)
 	}
-	for _, concept := range f.apart {
+	for concept := range f.in {
 		name := f.name(concept)
 		wrong = cmp.Or(wrong, refuseIf(f.values[name] != nil, "query", name+" is in the body, and not in the query"))
-		if query := r.URL.Query(); query.Has(name) {
+		if query := r.URL.Query(); name != "" && query.Has(name) {
 			f.values[name] = query.Get(name)
 		}
 	}

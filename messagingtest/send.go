@@ -19,13 +19,6 @@ const (
 	ChannelChatApp2 Channel = "chatapp2"
 )
 
-func channels() (all []Channel) {
-	for _, c := range table.Channels() {
-		all = append(all, Channel(c.Name))
-	}
-	return all
-}
-
 // submission is a message that is valid, but not accepted yet.
 type submission struct {
 	Sent

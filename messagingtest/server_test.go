@@ -459,8 +459,8 @@ func TestEveryChannelHasAConstant(t *testing.T) {
 		declared = append(declared, match[1])
 	}
 	var want []string
-	for _, channel := range channels() {
-		want = append(want, string(channel))
+	for _, channel := range table.Channels() {
+		want = append(want, channel.Name)
 	}
 	assert.Equal(t, want, declared)
 }

@@ -180,27 +180,18 @@ type reader struct {
 	wanted    []int     // slots of what is asked for, if it is no list of rows
 }
 
-// newReader compiles an operation that reads lists of paths by concept. Places are those of what is asked for: of its value or, if
-// hasRows, of its rows.
-func newReader(
-	t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair,
-	lists map[string][]string, places []string, hasRows bool,
-) reader {
-	lists, errs := maps.Clone(lists), t.ErrorsOf(op)
+// newReader compiles an operation that reads lists of paths by concept. Wanted are those of what is asked for, unless it is the rows at
+// others.
+func newReader(t *table.Table, op *table.Read, target *url.URL, pair KeyPair, lists map[string][]string, wanted, rows []string) reader {
+	lists, errs := maps.Clone(lists), t.ErrorsOf(&op.Operation)
 	lists["status"] = t.SMSSend.Paths()["status"]
-	var rows []string
-	if hasRows {
-		rows = places
-	}
+	known := compileWords(t, errs, t.SMSSend.Accepted, t.SMSSend.Refused)
 	r := reader{
-		encoding:  newEncoding(t, op, false, method, target, pair),
-		responses: compileResponses(lists, rows, places, compileWords(t, errs, t.SMSSend.Accepted, t.SMSSend.Refused), errs),
+		encoding:  newEncoding(t, &op.Operation, false, op.Method, target, pair),
+		responses: compileResponses(lists, rows, slices.Concat(wanted, rows), known, errs),
 		failures:  compileResponses(nil, nil, nil, words{}, errs),
 	}
-	if !hasRows {
-		r.wanted = r.responses.Add(places...)
-	}
-	r.always = r.constants(op.Constants)
+	r.wanted, r.always = r.responses.Add(wanted...), r.constants(op.Constants)
 	return r
 }
 

@@ -28,7 +28,7 @@ type List struct {
 func CompileList(t *table.Table, target *url.URL, pair KeyPair) *List {
 	op := &t.SMSList
 	page, lastRow := op.CursorInLastRow()
-	l := &List{reader: newReader(t, &op.Operation, op.Method, target, pair, page, op.Items, true), op: op}
+	l := &List{reader: newReader(t, &op.Read, target, pair, page, nil, op.Items), op: op}
 	l.rows = compileRows(t, op, lastRow, l.zone)
 	for _, name := range op.Params {
 		l.taken[l.top(name)] = true

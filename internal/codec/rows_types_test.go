@@ -15,7 +15,7 @@ import (
 func TestRowFieldTypes(t *testing.T) {
 	t.Parallel()
 	r := &rowReader{rows: &rows{op: &table.List{}, zone: time.UTC}}
-	minutes := &rowReader{rows: &rows{op: &table.List{Operation: table.Operation{Duration: "m"}}, zone: time.UTC}}
+	minutes := &rowReader{rows: &rows{op: &table.List{Read: table.Read{Operation: table.Operation{Duration: "m"}}}, zone: time.UTC}}
 	var got time.Duration
 	assert.Empty(t, minutes.set(&column{}, &got, "90"))
 	assert.Equal(t, 90*time.Minute, got)

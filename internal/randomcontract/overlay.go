@@ -81,6 +81,15 @@ func (d drawer) within(containers ...string) func(string) string {
 	}
 }
 
+// paths draws two for each concept.
+func (d drawer) paths(lists map[string][]string, containers ...string) object {
+	name, in, all := d.style(), d.within(containers...), object{}
+	for _, concept := range keys(lists) {
+		all[concept] = []string{in(name(concept)), "elsewhere." + concept}
+	}
+	return all
+}
+
 func (d drawer) auth() object {
 	token := object{"header": pick(d, "Authorization", "X-Token"), "scheme": pick(d, "Bearer", "Token", "")}
 	in := pick(d, "body", "query", "header", "basic")
@@ -180,11 +189,7 @@ func (d drawer) send(name string, op table.Send) object {
 	case 1:
 		accepted, refused = []string{"PENDING*", "QUEUED"}, []string{"REJECTED*", "INVALID"}
 	}
-	answer, at := d.style(), d.within("result", "messages.0", "data.receipt")
-	response := object{}
-	for _, concept := range keys(op.Response) {
-		response[concept] = []string{at(answer(concept)), "elsewhere." + concept}
-	}
+	response := d.paths(op.Response, "result", "messages.0", "data.receipt")
 	response["status"] = response["status"].([]string)[:1]
 	switch d.IntN(8) {
 	case 0, 1:
@@ -273,11 +278,7 @@ func (d drawer) list(op table.List) object {
 	for _, concept := range keys(op.Page) {
 		page[concept] = []string{at(answer(concept))}
 	}
-	row, inRow := d.style(), d.within("data", "parts.0", "a.b")
-	record := object{}
-	for _, concept := range keys(op.Record) {
-		record[concept] = []string{inRow(row(concept)), "elsewhere." + concept}
-	}
+	record := d.paths(op.Record, "data", "parts.0", "a.b")
 	if d.chance(4) {
 		record["currency"] = []string{}
 	}

@@ -362,13 +362,47 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 	checkIdentity(found, operation+".response", s.Paths(), s.Fields["reference"] != "")
 }
 
-// List is an operation that lists transactions.
-type List struct {
+// Read is an operation that reads.
+type Read struct {
 	Method string `json:"method" check:"GET POST"`
 	Operation
 	Params map[string]string `json:"params"` // by concept; "" means that the service has no such parameter
 	// In has the concepts of parameters that travel in the query of a POST. Its values are "query".
-	In map[string]string `json:"in" check:"query"`
+	In     map[string]string   `json:"in" check:"query"`
+	Record map[string][]string `json:"record" check:"place"` // paths by concept, from a row on if it lists
+}
+
+func (r Read) validate(found *Problems, operation string, t *Table) {
+	if r.Method == "GET" && r.Encoding != "query" { //nolint:usestdlibvars // a contract knows no net/http
+		found.add(operation+".encoding", "needs a body, which a GET has not; write query, or set "+operation+".method to POST")
+	}
+	beside, apart := maps.Clone(r.Params), newNames(false)
+	if t.Auth.KeyPair.In == "query" {
+		t.Auth.KeyPair.claimNames(apart, true, false)
+	}
+	for concept := range sorted(r.In) {
+		name, ok := r.Params[concept]
+		switch delete(beside, concept); {
+		case !ok:
+			found.add(join(operation+".in", concept), unknownKey(r.Params))
+		case r.Encoding == "query":
+			found.add(join(operation+".in", concept), "says what "+operation+".encoding does: everything travels in the query")
+		case name != "":
+			place := join(operation+".params", concept)
+			found.add(place, apart.claim(place, name))
+		}
+	}
+	taken := r.claimNames(found, operation, "params", beside, t)
+	claimConstants(found, operation+".constants", r.Constants, nil, taken)
+	taken.checkPositions(found)
+	if len(r.Constants) > maxEntries {
+		found.add(operation+".constants", "has more than "+strconv.Itoa(maxEntries)+" entries")
+	}
+}
+
+// List is an operation that lists transactions.
+type List struct {
+	Read
 	// Inclusive says, by concept, of which of the two bounds the service includes rows at the bound itself.
 	Inclusive map[string]bool   `json:"inclusive"`
 	Sorts     map[string]string `json:"sorts" check:"column"` // the columns that rows can be sorted by, by concept; "" if they cannot
@@ -378,37 +412,12 @@ type List struct {
 	Items []string `json:"items" check:"place"`
 	// Only lists, by paths from a row on, words or prefixes. A row that has another there is not of this listing.
 	Only    map[string][]string `json:"only" check:"word"`
-	Page    map[string][]string `json:"page"`                 // paths by concept; "next" may hold a path in the last row, behind LastRow
-	Record  map[string][]string `json:"record" check:"place"` // paths by concept, from a row on
+	Page    map[string][]string `json:"page"` // paths by concept; "next" may hold a path in the last row, behind LastRow
 	Layouts []string            `json:"layouts" check:"layout"`
 }
 
 func (l List) validate(found *Problems, operation string, t *Table) {
-	if l.Method == "GET" && l.Encoding != "query" { //nolint:usestdlibvars // a contract knows no net/http
-		found.add(operation+".encoding", "needs a body, which a GET has not; write query, or set "+operation+".method to POST")
-	}
-	beside, apart := maps.Clone(l.Params), newNames(false)
-	if t.Auth.KeyPair.In == "query" {
-		t.Auth.KeyPair.claimNames(apart, true, false)
-	}
-	for concept := range sorted(l.In) {
-		name, ok := l.Params[concept]
-		switch delete(beside, concept); {
-		case !ok:
-			found.add(join(operation+".in", concept), unknownKey(l.Params))
-		case l.Encoding == "query":
-			found.add(join(operation+".in", concept), "says what "+operation+".encoding does: everything travels in the query")
-		case name != "":
-			place := join(operation+".params", concept)
-			found.add(place, apart.claim(place, name))
-		}
-	}
-	taken := l.claimNames(found, operation, "params", beside, t)
-	claimConstants(found, operation+".constants", l.Constants, nil, taken)
-	taken.checkPositions(found)
-	if len(l.Constants) > maxEntries {
-		found.add(operation+".constants", "has more than "+strconv.Itoa(maxEntries)+" entries")
-	}
+	l.Read.validate(found, operation, t)
 	if l.Params["order"] != "" && l.Orders["ascending"] == l.Orders["descending"] {
 		found.add(operation+".orders.descending", "has the same value as "+operation+".orders.ascending")
 	}
