@@ -366,7 +366,7 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 type Read struct {
 	Method string `json:"method" check:"GET POST"`
 	Operation
-	Params map[string]string `json:"params"` // by concept; "" means that the service has no such parameter
+	Params map[string]string `json:"params,omitempty"` // by concept; "" means that the service has no such parameter
 	// In has the concepts of parameters that travel in the query of a POST. Its values are "query".
 	In     map[string]string   `json:"in" check:"query"`
 	Record map[string][]string `json:"record" check:"place"` // paths by concept, from a row on if it lists
