@@ -108,7 +108,7 @@ func mergeObject(found *Problems, path string, base, object map[string]any) {
 
 // mergeErrors sets the errors of operations that have some of their own: the common ones, changed by those.
 func (t *Table) mergeErrors(found *Problems) {
-	for name, op := range t.operations() {
+	for name, op := range sorted(t.operations()) {
 		if len(op.OwnErrors) == 0 {
 			continue
 		}

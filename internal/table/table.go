@@ -43,19 +43,17 @@ func (t *Table) Sections() iter.Seq2[string, any] {
 	}
 }
 
-// operations yields the operations by the names of their sections.
-func (t *Table) operations() iter.Seq2[string, *Operation] {
-	return func(yield func(string, *Operation) bool) {
-		for field, value := range reflect.ValueOf(t).Elem().Fields() {
-			if value.Kind() != reflect.Struct {
-				continue
-			}
-			op := value.FieldByName("Operation")
-			if op.IsValid() && !yield(field.Tag.Get("json"), op.Addr().Interface().(*Operation)) {
-				return
+// operations returns the operations by the names of their sections.
+func (t *Table) operations() map[string]*Operation {
+	all := map[string]*Operation{}
+	for field, value := range reflect.ValueOf(t).Elem().Fields() {
+		if value.Kind() == reflect.Struct {
+			if op := value.FieldByName("Operation"); op.IsValid() {
+				all[field.Tag.Get("json")] = op.Addr().Interface().(*Operation)
 			}
 		}
 	}
+	return all
 }
 
 // ErrorsOf returns how responses of an operation report a failure.
