@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Campaign is how many messages of a campaign are in each state.
@@ -38,16 +39,18 @@ func (o *Outbox[TTx]) Campaigns(ctx context.Context, names ...string) ([]Campaig
 
 		counts [8]int
 	}
-	most, counts := min(200_000, 1_000_000/len(wanted)), ""
+	most := min(200_000, 1_000_000/len(wanted))
+	var counts strings.Builder
 	for _, state := range States() {
-		counts += fmt.Sprintf(`, (SELECT COUNT(*) FROM (SELECT 1 FROM messaging_outbox
+		fmt.Fprintf(&counts, `, (SELECT COUNT(*) FROM (SELECT 1 FROM messaging_outbox
 			WHERE campaign = value->>'name' AND state = '%s' LIMIT $2) AS counted)`, state)
 	}
 	found, err := fetchMany(ctx, o, func(c *counted) []any {
 		n := &c.counts
 		return []any{&c.Name, &c.Paused, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7]}
-	}, `SELECT value->>'name', EXISTS (SELECT 1 FROM messaging_pause p WHERE p.kind = 'campaign' AND p.name = value->>'name')`+counts+`
-		FROM ROWS ORDER BY 1`, wanted, most)
+	}, `
+		SELECT value->>'name', EXISTS (SELECT 1 FROM messaging_pause p WHERE p.kind = 'campaign' AND p.name = value->>'name')`+
+		counts.String()+" FROM ROWS ORDER BY 1", wanted, most)
 	all := make([]Campaign, len(found))
 	for i, c := range found {
 		all[i] = Campaign{c.Name, c.Paused, map[State]int{}, slices.Contains(c.counts[:], most)}
