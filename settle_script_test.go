@@ -395,28 +395,6 @@ func TestSettleComparesDatesOfTheService(t *testing.T) {
 	}
 }
 
-// One response of a server whose clock is ahead must not make all later ones old.
-func TestSettleForgetsADateThatWasAhead(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		date := time.Now().Add(time.Hour)
-		service := roundTripper(func(r *http.Request) (*http.Response, error) {
-			return respond(r, http.StatusOK, `{"data":[]}`, "Date", date.UTC().Format(http.TimeFormat)), nil
-		})
-		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), settling(time.Nanosecond, time.Nanosecond))
-		require.NoError(t, err)
-		isNotListed := func() bool {
-			_, err := client.SMS.Settle(t.Context(), one, time.Now())
-			return errors.Is(err, messaging.ErrNotListed)
-		}
-		assert.True(t, isNotListed())
-		date = time.Now()
-		assert.True(t, isNotListed(), "this clock agrees")
-		time.Sleep(6 * time.Minute)
-		assert.False(t, isNotListed(), "an old one")
-	})
-}
-
 // Only a whole, undisturbed listing says that a message is not listed.
 func TestFindIsNotListedOnlyInAWholeListing(t *testing.T) {
 	t.Parallel()

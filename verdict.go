@@ -184,8 +184,7 @@ type serviceClock struct {
 }
 
 // isFresh reports whether nothing shows that a response is not the service's own of now: a status other than 200, a cache, or a Date from
-// long before the request. The clock of this process casts doubt on the first Date only, until a later one follows. A
-// Date that agrees with that clock is never old: an earlier one may have come from a server whose clock was ahead.
+// long before the request. The clock of this process casts doubt on the first Date only, until a later one follows.
 func (c *serviceClock) isFresh(out *transport.Outcome) bool {
 	const clocksDiffer = 5 * time.Minute
 	if out.StatusCode != http.StatusOK || isCached(out) {
@@ -202,11 +201,10 @@ func (c *serviceClock) isFresh(out *transport.Outcome) bool {
 		now = out.Began
 	}
 	isOld := date.Before(now.Add(-clocksDiffer)) || c.isDoubtful && !date.After(c.date)
-	isCleared := isOld && date.Sub(out.Began).Abs() <= clocksDiffer
-	if isFirst || isCleared || !isOld && (c.isDoubtful || date.After(now)) {
-		c.date, c.began, c.isDoubtful = date, out.Began, isOld && !isCleared
+	if isFirst || !isOld && (c.isDoubtful || date.After(now)) {
+		c.date, c.began, c.isDoubtful = date, out.Began, isOld
 	}
-	return !isOld || isCleared
+	return !isOld
 }
 
 // isCached reports whether a response came from a cache: a header says so, or it is older than its request.

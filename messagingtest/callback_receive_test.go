@@ -533,5 +533,5 @@ func TestReceiveLeavesNoGoroutine(t *testing.T) {
 	for range 5 {
 		s.Receive(t.Context(), h.URL, messages(20), TwiceAtOnce(), RetryFailures(1))
 	}
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 30*time.Second, time.Millisecond)
 }

@@ -189,12 +189,12 @@ func TestSlowEndsWhenTheClientGoesAway(t *testing.T) {
 		req := newRequest(t, s, goodBody).WithContext(ctx)
 		done := make(chan reply)
 		go func() { done <- do(client, req) }()
-		require.Eventually(t, func() bool { return len(s.Sent()) == 1 && holding() }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return len(s.Sent()) == 1 && holding() }, 30*time.Second, time.Millisecond)
 		cancel()
 		r := <-done
 		require.ErrorIs(t, r.err, context.Canceled)
 		assert.Equal(t, reused, r.reused)
-		assert.Eventually(t, func() bool { return !holding() }, 10*time.Second, time.Millisecond)
+		assert.Eventually(t, func() bool { return !holding() }, 30*time.Second, time.Millisecond)
 	}
 }
 

@@ -372,7 +372,7 @@ func TestCloseEndsSlow(t *testing.T) {
 		req := newRequest(t, s, goodBody)
 		go func() { replies <- do(client, req) }()
 	}
-	require.Eventually(t, func() bool { return len(s.Sent()) == 3 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(s.Sent()) == 3 }, 30*time.Second, time.Millisecond)
 
 	began := time.Now()
 	var wg sync.WaitGroup
@@ -398,7 +398,7 @@ func TestCloseEndsPartialRequest(t *testing.T) {
 	go func() { replies <- do(client, req) }()
 	_, err := feed.Write([]byte(`{"from":`))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return s.Requests() == 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Requests() == 1 }, 30*time.Second, time.Millisecond)
 
 	began := time.Now()
 	s.Close()
@@ -427,12 +427,12 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 				do(client, req)
 			}
 		}
-		require.Eventually(t, func() bool { return s.Requests() == 9 }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return s.Requests() == 9 }, 30*time.Second, time.Millisecond)
 		s.Close()
 		// The client's connections end because the server has closed them, idle ones too.
 	}
 	var after int
-	for range 200 {
+	for range 3000 {
 		if after = runtime.NumGoroutine(); after <= before {
 			return
 		}

@@ -43,7 +43,7 @@ func post(ctx context.Context, target, to string) (int, error) {
 func TestReportBeforeSendReturns(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
-	service.Inject(messagingtest.Slow(500*time.Millisecond), 1)
+	service.Inject(messagingtest.Slow(2*time.Second), 1)
 	done := make(chan int)
 	go func() {
 		status, _ := post(t.Context(), target, "+639171234567")
@@ -81,7 +81,7 @@ func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
 	message, err := service.WaitFor(t.Context(), "+639171234567")
 	require.NoError(t, err)
 	hangUp()
-	assert.Eventually(t, func() bool { return c.state(message.ReferenceID) == "sent" }, 5*time.Second, 10*time.Millisecond)
+	assert.Eventually(t, func() bool { return c.state(message.ReferenceID) == "sent" }, 30*time.Second, 10*time.Millisecond)
 	c.background.Wait()
 	assert.Equal(t, 1, service.Requests(), "nothing was looked up: the outcome was known")
 }

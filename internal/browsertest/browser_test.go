@@ -86,6 +86,7 @@ func startBrowser(t *testing.T) browser {
 	t.Helper()
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium(t)), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.WSURLReadTimeout(time.Minute), // a browser takes long to start on a busy machine
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		// A mouse, which a machine without a screen may not have.
 		chromedp.Flag("blink-settings", "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"),
@@ -157,11 +158,11 @@ func view(t *testing.T, tab browser, width, height int64, scheme string) {
 	require.NoError(t, err)
 }
 
-// open opens a page of the sandbox.
+// open opens a page of the sandbox, and waits until it hears of changes. Before that the page would miss that the sandbox ends.
 func (b *box) open(t *testing.T, tab browser, path string) {
 	t.Helper()
 	run(t, tab, chromedp.Navigate(b.Base+path))
-	eventually(t, tab, `!document.querySelector("#live").classList.contains("down")`)
+	eventually(t, tab, `document.querySelector("#live").title === "Live"`)
 }
 
 // screenshot writes a picture of the window, when nothing moves any more.

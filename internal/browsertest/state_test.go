@@ -2,7 +2,6 @@ package browsertest
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -94,12 +93,8 @@ func testDrafts(t *testing.T, tab browser, command string) {
 // testRestart starts the server again, with another token of the page, while the page is open.
 func testRestart(t *testing.T, tab browser, command string) {
 	t.Helper()
-	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := free.Addr().String()
-	free.Close()
 	file := keptFile(t, 1)
-	b := startSandbox(t, command, "-listen", address, "-keep", file)
+	b := startSandbox(t, command, "-keep", file)
 	view(t, tab, 1440, 900, "light")
 	b.open(t, tab, "/_sandbox/?message=m-0")
 	do(t, tab, `window.stays = true`)
@@ -107,7 +102,7 @@ func testRestart(t *testing.T, tab browser, command string) {
 	_ = b.process.Wait()
 	eventually(t, tab, `!document.querySelector("#offline").hidden && document.querySelector("#offline").innerText.includes("Reconnecting…")`)
 	eventually(t, tab, `document.querySelector("#reply").disabled && document.querySelector(".send").disabled`)
-	startSandbox(t, command, "-listen", address, "-keep", file)
+	startSandbox(t, command, "-listen", strings.TrimPrefix(b.Base, "http://"), "-keep", file)
 	eventually(t, tab, `document.querySelector("#offline").hidden && !document.querySelector("#reply").disabled`)
 	typed(t, tab, "#reply", "still here")
 	do(t, tab, `document.querySelector("form.type").requestSubmit()`)

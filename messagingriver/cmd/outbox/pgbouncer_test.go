@@ -76,7 +76,7 @@ pool_mode = transaction
 	require.Eventually(t, func() bool {
 		connection, err := pgx.Connect(t.Context(), url)
 		return err == nil && connection.Close(t.Context()) == nil
-	}, 10*time.Second, 50*time.Millisecond, folder)
+	}, 30*time.Second, 50*time.Millisecond, folder)
 	return url
 }
 

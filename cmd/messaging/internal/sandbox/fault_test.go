@@ -122,7 +122,7 @@ func TestConclusionAfterAFault(t *testing.T) {
 			tc.next(r)
 			require.Eventually(t, func() bool {
 				return regexp.MustCompile(tc.want).MatchString(r.exchange(1).Conclusion)
-			}, 10*time.Second, 5*time.Millisecond, "%s", r.exchange(1).Conclusion)
+			}, 30*time.Second, 5*time.Millisecond, "%s", r.exchange(1).Conclusion)
 			contains(t, r.page("page/traffic?exchange=1"), r.exchange(1).Conclusion)
 			contains(t, r.page("page/faults"), "See what it did")
 		})
