@@ -39,8 +39,8 @@ const (
 	StepLookup StepKind = "lookup"
 	// StepSettle is a call of SMS.Settle, with its lookups and waits. Its verdict is what became of the message.
 	StepSettle StepKind = "settle"
-	// StepRateLimit is a wait for the rate limit or, with a Reason, for one of the connections. There is no such step if nothing has to
-	// wait. Waits of one call never overlap.
+	// StepRateLimit is a wait for the rate limit or, with a Reason, for a connection or for a service that takes requests evenly spaced.
+	// There is no such step if nothing has to wait. Waits of one call never overlap.
 	StepRateLimit StepKind = "rateLimit"
 	// StepBreaker is a wait for a circuit breaker, or its refusal to let a call wait; see WithBreaker. Reason and Class are those
 	// of the trouble, also if the wait ended well. There is no such step if nothing has to wait.

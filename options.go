@@ -356,9 +356,9 @@ func WithMaxResponseBytes(n int64) Option {
 	}
 }
 
-// WithLogger logs each attempt (debug), each unknown outcome (warning), and each circuit breaker that opens (warning) or closes
-// (info), with its channel and whether it is for reads. A record says what Error shows, with the status and the duration, and holds no
-// token, number, text, query, header or body. Nothing is logged by default.
+// WithLogger logs each attempt (debug), each unknown outcome (warning), and each circuit breaker that opens (warning), closes (info) or
+// begins to space requests (warning), with its channel and whether it is for reads. A record says what Error shows, with the status and
+// the duration, and holds no token, number, text, query, header or body. Nothing is logged by default.
 func WithLogger(logger *slog.Logger) Option {
 	return func(s *settings) {
 		s.require(logger != nil, "WithLogger", "needs a logger, got nil")

@@ -249,3 +249,32 @@ func TestPaces(t *testing.T) {
 		})
 	}
 }
+
+// At the first, longest gap there would be no time for 128 messages. They wait all the same, for a shorter one, and no others are taken.
+func TestPaceTurnsNoMessageAway(t *testing.T) {
+	const length, most = 10 * time.Second, 5000
+	b := &bucket{perSecond: always(50), burst: 1, tokens: 1, refuses: reply{status: 429, body: `{}`}}
+	s, taken := &stormy{react: b.react}, 0
+	var counts told
+	synctest.Test(t, func(t *testing.T) {
+		client, err := messaging.NewClient(baseURL, messaging.WithToken(testToken), messaging.WithHTTPClient(&http.Client{Transport: s}))
+		require.NoError(t, err)
+		s.began = time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), length)
+		defer cancel()
+		messages := func(yield func(sms.Message) bool) {
+			for m := range toMany {
+				if taken++; taken == most || !yield(m) {
+					return
+				}
+			}
+		}
+		for out := range client.SMS.SendAll(ctx, messages, 128) {
+			counts.count(out.Err)
+		}
+		assert.Equal(t, length, time.Since(s.began))
+	})
+	assert.Less(t, taken, 1000)
+	assert.LessOrEqual(t, counts.notSent.Load(), int64(128))
+	assert.Greater(t, counts.accepted.Load(), int64(300))
+}

@@ -15,6 +15,7 @@ import (
 // concurrent use and runs no goroutine.
 type Limit struct {
 	rate *rate.Limiter
+	soft bool // the rate is a guess, so that nobody is turned away for want of time
 
 	mu       sync.Mutex
 	line     []*turn
@@ -98,7 +99,7 @@ func (l *Limit) wait(ctx context.Context, t *turn) error {
 	if t.sleeper != nil {
 		place = 0
 	}
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < l.until(place+l.called+1) {
+	if deadline, ok := ctx.Deadline(); ok && !l.soft && time.Until(deadline) < l.until(place+l.called+1) {
 		return context.DeadlineExceeded
 	}
 	t.sleeper = newSleeper()

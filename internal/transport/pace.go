@@ -120,7 +120,7 @@ func (b *Breaker) space(o *heard, now time.Time) (change *Change) {
 		b.endPace(p)
 	case p == nil:
 		p = &pace{began: now, cause: o.cause, gap: firstGap, changes: 1, following: firstGap, earlier: mostGap}
-		p.rate = rate.NewLimiter(rate.Every(firstGap), 1)
+		p.rate, p.soft = rate.NewLimiter(rate.Every(firstGap), 1), true
 		p.rate.Allow() // just now
 		b.pace.Store(p)
 	case shown >= fewestEven:
