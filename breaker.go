@@ -38,7 +38,7 @@ type BreakerState struct {
 	Cause error
 	// Account reports whether the account is in trouble (credentials, credit), which waiting alone rarely mends.
 	Account bool
-	// Gap is the time that the client leaves between two messages because the service takes them evenly spaced, or 0.
+	// Gap is the time that the client leaves between two messages because the service takes them only evenly spaced, or 0.
 	Gap time.Duration
 }
 
