@@ -57,8 +57,8 @@ const schema = `
 // version start. Those of the version before can go on working meanwhile.
 //
 // If there is nothing to do, Migrate takes no lock. On PostgreSQL it creates indexes concurrently. It waits two seconds at a time
-// for a lock, so that it holds up nobody for longer, and half a minute in all. As long it waits for older transactions before it
-// builds an index. Then it returns an error, and can be called again.
+// for a lock, so that it holds up nobody for longer, and half a minute in all. It waits as long for older transactions before it
+// builds an index. After that it returns an error, and can be called again.
 func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	migrator, err := rivermigrate.New(o.database.driver, nil)
 	if err != nil {
