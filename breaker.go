@@ -21,7 +21,7 @@ type BreakerPolicy struct {
 	// NoWait ends a call at once that a breaker holds back, as NotSent, so that a program can take another way. Clients derived by With
 	// share the breakers of the service: a second account that is to stand in for this one needs a NewClient of its own.
 	NoWait bool
-	// Off turns the breakers off for this client: it neither waits for them nor counts in them.
+	// Off turns the breakers off for this client: it neither waits for them nor counts in them, and does not space requests.
 	Off bool
 }
 
@@ -38,7 +38,7 @@ type BreakerState struct {
 	Cause error
 	// Account reports whether the account is in trouble (credentials, credit), which waiting alone rarely mends.
 	Account bool
-	// Gap is the time that the client leaves between two messages because the service takes them evenly spaced, or 0.
+	// Gap is the time that the client leaves between two messages because the service takes them only evenly spaced, or 0.
 	Gap time.Duration
 }
 

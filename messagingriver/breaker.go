@@ -8,10 +8,8 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// Workers share their circuit breakers by the table messaging_breaker. While a channel has a row there, nobody claims its
-// messages, but for one of the whole outbox that probes after each pause.
-
-// heed opens or closes the shared breaker after an attempt. Only an accepted probe closes it.
+// heed opens or closes the shared breaker after an attempt: while a channel has a row in messaging_breaker, nobody claims its messages
+// but for a probe. Only an accepted probe closes it.
 func (o *Outbox[TTx]) heed(ctx context.Context, c channel, r result, probe bool) error {
 	state := o.client.Breaker(c.channel)
 	name, cause, pause := c.channel.String(), r.account, time.Until(state.Until)
@@ -19,7 +17,7 @@ func (o *Outbox[TTx]) heed(ctx context.Context, c channel, r result, probe bool)
 	case probe && r.State == Accepted:
 		return o.database.exec(context.WithoutCancel(ctx), "DELETE FROM messaging_breaker WHERE channel = $1", name)
 	case r.account != nil:
-		pause = max(o.options.SendTimeout, min(retryAfter(r.account), time.Hour)) // a service may ask for years
+		pause = max(o.options.SendTimeout, retryAfter(r.account))
 	case state.Open:
 		cause = state.Cause
 	case probe: // it proves neither: another one does
@@ -52,13 +50,11 @@ func (o *Outbox[TTx]) takeProbe(ctx context.Context, c channel) (bool, error) {
 	return len(taken) > 0, err
 }
 
-// retryAfter returns how long the service asked to wait.
+// retryAfter returns how long the service asked to wait: an hour if it asked for years.
 func retryAfter(err error) time.Duration {
-	if after, ok := messaging.Retryable(err); ok {
-		return after
+	after, ok := messaging.Retryable(err)
+	if e, is := errors.AsType[*messaging.Error](err); is && !ok {
+		after = e.RetryAfter
 	}
-	if e, ok := errors.AsType[*messaging.Error](err); ok {
-		return e.RetryAfter
-	}
-	return 0
+	return min(after, time.Hour)
 }

@@ -3,6 +3,8 @@ package messagingriver
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Campaign is how many messages of a campaign are in each state.
@@ -15,56 +17,57 @@ type Campaign struct {
 }
 
 // Campaigns returns the campaigns with these names, or the first thousand by name if none is given. One without messages is an error.
-// Each has an equal share of a million messages that are counted in each state, so that the outbox may be of any size.
+// In each state 200,000 messages of a campaign are counted, or its equal share of a million if that is less.
 func (o *Outbox[TTx]) Campaigns(ctx context.Context, names ...string) ([]Campaign, error) {
-	for _, name := range names {
-		if err := o.knowsCampaign(ctx, name); err != nil {
-			return nil, err
-		}
+	wanted := make(list[Campaign], len(names))
+	for i, name := range names {
+		wanted[i].Name = name
 	}
 	if len(names) == 0 {
 		var err error
-		names, err = fetch(ctx, o.database, func(name *string) []any { return []any{name} }, `
+		wanted, err = fetch(ctx, o.database, func(c *Campaign) []any { return []any{&c.Name} }, `
 			WITH RECURSIVE names(name) AS ( -- one after another by the index, which has each campaign many times
 				SELECT MIN(campaign) FROM messaging_outbox WHERE campaign IS NOT NULL
 				UNION ALL SELECT (SELECT MIN(campaign) FROM messaging_outbox WHERE campaign > name) FROM names WHERE name IS NOT NULL)
 			SELECT name FROM names WHERE name IS NOT NULL LIMIT 1000`)
-		if err != nil || len(names) == 0 {
+		if err != nil || len(wanted) == 0 {
 			return nil, err
 		}
 	}
-	type part struct {
-		Name  string `json:"name"`
-		State State  `json:"state"`
+	type counted struct {
+		Campaign
 
-		n      int
-		paused bool
+		counts [8]int
 	}
-	var parts list[part]
-	for _, name := range names {
-		for _, state := range States() {
-			parts = append(parts, part{Name: name, State: state})
-		}
+	most := min(200_000, 1_000_000/len(wanted))
+	var counts strings.Builder
+	for _, state := range States() {
+		fmt.Fprintf(&counts, `, (SELECT COUNT(*) FROM (SELECT 1 FROM messaging_outbox
+			WHERE campaign = value->>'name' AND state = '%s' LIMIT $2) AS counted)`, state)
 	}
-	most := 1_000_000 / len(names)
-	counted, err := fetchMany(ctx, o, func(p *part) []any { return []any{&p.Name, &p.State, &p.n, &p.paused} }, `
-		SELECT value->>'name', value->>'state',
-			(SELECT COUNT(*) FROM (SELECT 1 FROM messaging_outbox WHERE campaign = value->>'name' AND state = value->>'state'
-				LIMIT $2) AS counted),
-			EXISTS (SELECT 1 FROM messaging_pause WHERE kind = 'campaign' AND messaging_pause.name = value->>'name')
-		FROM ROWS ORDER BY 1`, parts, most)
-	var all []Campaign
-	for _, p := range counted {
-		if len(all) == 0 || all[len(all)-1].Name != p.Name {
-			all = append(all, Campaign{Name: p.Name, Paused: p.paused, States: map[State]int{}})
+	found, err := fetchMany(ctx, o, func(c *counted) []any {
+		n := &c.counts
+		return []any{&c.Name, &c.Paused, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7]}
+	}, `
+		SELECT value->>'name', EXISTS (SELECT 1 FROM messaging_pause p WHERE p.kind = 'campaign' AND p.name = value->>'name')`+
+		counts.String()+" FROM ROWS ORDER BY 1", wanted, most)
+	all := make([]Campaign, len(found))
+	for i, c := range found {
+		all[i] = Campaign{c.Name, c.Paused, map[State]int{}, slices.Contains(c.counts[:], most)}
+		for j, state := range States() {
+			if c.counts[j] > 0 {
+				all[i].States[state] = c.counts[j]
+			}
 		}
-		last := &all[len(all)-1]
-		if p.n > 0 {
-			last.States[p.State] = p.n
+		if len(names) > 0 && len(all[i].States) == 0 {
+			return nil, noCampaign(c.Name)
 		}
-		last.AtLeast = last.AtLeast || p.n == most
 	}
 	return all, err
+}
+
+func noCampaign(name string) error {
+	return fmt.Errorf("messagingriver: there is no campaign %q", name)
 }
 
 // PauseCampaign stops the messages of a campaign at once, until ResumeCampaign. What is enqueued for it meanwhile waits, too.
@@ -87,13 +90,18 @@ func (o *Outbox[TTx]) ResumeCampaign(ctx context.Context, name string) error {
 }
 
 func (o *Outbox[TTx]) changeCampaign(ctx context.Context, name, pause, which, set string) (int, error) {
-	if err := o.knowsCampaign(ctx, name); err != nil {
+	// The order has the index serve it. Otherwise PostgreSQL may look for a large campaign row by row.
+	known, err := o.database.keys(ctx, "SELECT channel, reference FROM messaging_outbox WHERE campaign = $1 ORDER BY state LIMIT 1", name)
+	if err != nil {
 		return 0, err
+	}
+	if len(known) == 0 {
+		return 0, noCampaign(name)
 	}
 	if err := o.database.exec(ctx, pause, name); err != nil {
 		return 0, err
 	}
-	return o.sweep(ctx, "campaign = $2 AND state = 'waiting'"+which, set, name)
+	return o.sweep(ctx, "campaign = $2"+which, set, name)
 }
 
 // CancelCampaign drops the messages of a campaign that wait, and returns how many. It stops the campaign at once. Messages under
@@ -107,23 +115,12 @@ func (o *Outbox[TTx]) CancelCampaign(ctx context.Context, name string) (int, err
 	return n, o.ResumeCampaign(ctx, name)
 }
 
-func (o *Outbox[TTx]) knowsCampaign(ctx context.Context, name string) error {
-	// The order has the index serve it. Otherwise PostgreSQL may look for a large campaign row by row.
-	known, err := o.database.keys(ctx, "SELECT channel, reference FROM messaging_outbox WHERE campaign = $1 ORDER BY state LIMIT 1", name)
-	if err == nil && len(known) == 0 {
-		err = fmt.Errorf("messagingriver: there is no campaign %q", name)
-	}
-	return err
-}
-
 // sweep changes all messages that wait and meet a condition, a batch at a time, so that no statement holds many. It returns how
 // many.
 func (o *Outbox[TTx]) sweep(ctx context.Context, condition, set string, args ...any) (n int, err error) {
 	for {
-		changed, err := o.database.keys(ctx, "WITH batch AS MATERIALIZED (SELECT channel, reference FROM messaging_outbox WHERE "+condition+
-			" LIMIT $1 UNLOCKED) UPDATE messaging_outbox SET "+set+" WHERE state = 'waiting' AND "+inBatch+" RETURNING channel, reference",
-			append([]any{batch}, args...)...)
-		if n += len(changed); err != nil || len(changed) < batch {
+		changed, err := o.changeSome(ctx, "UPDATE messaging_outbox SET "+set, "state = 'waiting'", condition, args...)
+		if n += changed; err != nil || changed < batch {
 			return n, err
 		}
 	}

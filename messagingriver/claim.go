@@ -37,14 +37,16 @@ func (atOnce) Hooks() []rivertype.Hook {
 	})}
 }
 
+func (atOnce) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: queue, MaxAttempts: 1} }
+
 // jobsFor returns a job for each channel of messages.
 func jobsFor(keys ...Key) (jobs []river.InsertManyParams) {
 	channels := map[string]bool{}
 	for _, key := range keys {
-		if !channels[key.Channel] {
-			jobs = append(jobs, river.InsertManyParams{Args: wake{Channel: key.Channel}, InsertOpts: &river.InsertOpts{Queue: queue, MaxAttempts: 1}})
-		}
 		channels[key.Channel] = true
+	}
+	for name := range channels {
+		jobs = append(jobs, river.InsertManyParams{Args: wake{Channel: name}})
 	}
 	return jobs
 }
@@ -181,11 +183,11 @@ func (o *Outbox[TTx]) claimAll(ctx context.Context, c channel, under *errgroup.G
 			continue
 		}
 		claims.Go(func() error {
-			claimed, given, err := o.claimSome(ctx, c, places, false)
+			claimed, given, err := o.claim(ctx, c, places, false)
 			probe := false
 			if err == nil && len(claimed) == 0 {
 				if probe, err = o.takeProbe(ctx, c); probe {
-					claimed, given, err = o.claimSome(ctx, c, 1, true)
+					claimed, given, err = o.claim(ctx, c, 1, true)
 				}
 			}
 			c.flow.hold(len(claimed) - places)
@@ -199,7 +201,9 @@ func (o *Outbox[TTx]) claimAll(ctx context.Context, c channel, under *errgroup.G
 			for i := range claimed {
 				under.Go(func() error {
 					defer c.places.Release(1)
-					return o.attempt(ctx, c, &claimed[i], given.of(i), probe)
+					r := o.send(ctx, c, &claimed[i], given[i])
+					err := o.recordUntil(ctx, time.Now().Add(o.options.SendTimeout), r)
+					return errors.Join(err, o.heed(ctx, c, r, probe))
 				})
 			}
 			return nil
@@ -232,22 +236,16 @@ func (c *channel) take(ctx context.Context) int {
 	return places
 }
 
-// claimSome claims up to n messages when their turns under the rate come.
-func (o *Outbox[TTx]) claimSome(ctx context.Context, c channel, n int, probe bool) ([]attempt, turns, error) {
+// claim begins an attempt of up to n messages that may be sent now, when their turns under the rate come. It returns both.
+func (o *Outbox[TTx]) claim(ctx context.Context, c channel, n int, probe bool) ([]attempt, []time.Time, error) {
 	if err := o.beat(ctx); err != nil {
-		return nil, turns{}, err
+		return nil, nil, err
 	}
 	given, err := o.turns(ctx, c, n, probe)
-	if err != nil || given.n == 0 {
-		return nil, given, err
+	if err != nil || len(given) == 0 {
+		return nil, nil, err
 	}
-	claimed, err := o.claim(ctx, c.channel.String(), given.n, probe)
-	return claimed, given, err
-}
-
-// claim begins an attempt of up to n messages that may be sent now. It ignores the end of ctx, because a caller that left would
-// not know what was claimed.
-func (o *Outbox[TTx]) claim(ctx context.Context, channel string, n int, probe bool) ([]attempt, error) {
+	// A caller that left would not know what was claimed.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimAge)
 	defer cancel()
 	began := uptime()
@@ -256,11 +254,11 @@ func (o *Outbox[TTx]) claim(ctx context.Context, channel string, n int, probe bo
 		UPDATE messaging_outbox
 		SET state = 'sending', attempt = attempt + 1, began_at = CLOCK, due_at = CLOCK + CAST($3 AS BIGINT), problem = '', worker = $4
 		WHERE state = 'waiting' AND `+inBatch,
-		n, channel, (lifetime + o.options.SendTimeout).Milliseconds(), o.worker)
+		len(given), c.channel.String(), (lifetime + o.options.SendTimeout).Milliseconds(), o.worker)
 	for i := range claimed {
 		claimed[i].claimed = began
 	}
-	return claimed, err
+	return claimed, given, err
 }
 
 // next selects up to $1 messages of the channel $2 that may be sent now, by priority and age. Behind an open breaker there are
@@ -279,12 +277,9 @@ func (o *Outbox[TTx]) next(lock string, probe bool) string {
 			WHERE state = 'waiting' AND channel = $2 AND priority = %d AND due_at <= CLOCK%s ORDER BY due_at LIMIT $1 %s) AS p%d`,
 			priority, may, lock, priority))
 	}
-	open := " AND NOT EXISTS (SELECT 1 FROM messaging_breaker WHERE channel = $2)"
-	if probe {
-		open = ""
-	}
-	return "SELECT channel, reference FROM (" + strings.Join(each, " UNION ALL ") + `) AS best
-		WHERE NOT EXISTS (SELECT 1 FROM messaging_pause WHERE kind = 'channel' AND name = $2)` + open + " LIMIT $1"
+	return fmt.Sprintf(`SELECT channel, reference FROM (%s) AS best
+		WHERE NOT EXISTS (SELECT 1 FROM messaging_pause WHERE kind = 'channel' AND name = $2)
+			AND (%t OR NOT EXISTS (SELECT 1 FROM messaging_breaker WHERE channel = $2)) LIMIT $1`, strings.Join(each, " UNION ALL "), probe)
 }
 
 // attempt is the right to send a message once. It is recorded before anything is sent, and only its own outcome, or a person,

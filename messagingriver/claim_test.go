@@ -30,7 +30,8 @@ func bulk(n int) []messaging.Message {
 	return all
 }
 
-// TestUrgentMessagesGoFirst: three workers, and a campaign that uses what the codes leave of the rate.
+// TestUrgentMessagesGoFirst: three workers, and a campaign that uses what the codes leave of the rate. Turns that a busy machine misses are
+// lost, and other tests run beside this one: so one of five measurements must show the rate, and each that codes go first.
 func TestUrgentMessagesGoFirst(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -38,24 +39,32 @@ func TestUrgentMessagesGoFirst(t *testing.T) {
 		options := quick()
 		options.Rate = 200
 		r := t.newRig(t, client, options)
-		insert(t, r, bulk(4000)...)
+		insert(t, r, bulk(12000)...)
 		for range 3 {
 			defer r.another(t, client, options).start(t)()
 		}
 		becomes(t, r, smsKey("bulk-10"), messagingriver.Accepted) // among the first by time and by name
-		var took []time.Duration
-		all, before := time.Now(), service.Requests()
-		for i := range 20 {
-			code := fmt.Sprint("code-", i)
-			began := time.Now()
-			require.NoError(t, r.insertWith(t.Context(), smsMessage(code), messagingriver.InsertOptions{Priority: messagingriver.Urgent}))
-			becomes(t, r, smsKey(code), messagingriver.Accepted)
-			took = append(took, time.Since(began))
-			time.Sleep(300 * time.Millisecond)
+		share := 0.0
+		for measurement := range 5 {
+			var took []time.Duration
+			all, before := time.Now(), service.Requests()
+			for i := range 20 {
+				code := fmt.Sprint("code-", measurement, "-", i)
+				began := time.Now()
+				require.NoError(t, r.insertWith(t.Context(), smsMessage(code), messagingriver.InsertOptions{Priority: messagingriver.Urgent}))
+				becomes(t, r, smsKey(code), messagingriver.Accepted)
+				took = append(took, time.Since(began))
+				time.Sleep(300 * time.Millisecond)
+			}
+			campaign := float64(service.Requests()-before-len(took)) / time.Since(all).Seconds()
+			t.Logf("%.0f messages of the campaign a second; codes took %v", campaign, took)
+			slices.Sort(took)
+			assert.Less(t, took[18], 3*time.Second, "%v", took)
+			if share = max(share, campaign/options.Rate); share >= 0.9 {
+				break
+			}
 		}
-		t.Logf("%.0f messages a second; codes took %v", float64(service.Requests()-before)/time.Since(all).Seconds(), took)
-		slices.Sort(took)
-		assert.Less(t, took[18], 3*time.Second, "%v", took)
+		assert.GreaterOrEqual(t, share, 0.9, "of the rate")
 		assert.Positive(t, r.counts(t.Context())[messagingriver.Waiting], "the campaign goes on")
 	})
 }

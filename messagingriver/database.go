@@ -26,12 +26,11 @@ import (
 type database[TTx any] struct {
 	driver riverdriver.Driver[TTx]
 	spell  *strings.Replacer
-	// query runs a statement on the pool, and queryIn in the caller's transaction.
-	query   func(ctx context.Context, statement string, args ...any) (rows, error)
-	queryIn func(ctx context.Context, tx TTx, statement string, args ...any) (rows, error)
+	// query runs a statement in a transaction, or if that is nil on the pool.
+	query func(ctx context.Context, tx TTx, statement string, args ...any) (rows, error)
 	// missing returns a row if the database does not have a part of the schema. An index whose creation was cut off is missing.
 	missing string
-	// estimate selects how many rows are final, if there are many, or is "".
+	// estimate selects how many rows are final, if there are many.
 	estimate string
 	// patience begins a transaction that waits for no lock for long, and that nothing is compiled for; or it is "".
 	patience string
@@ -52,10 +51,10 @@ func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 			// As a subquery the clock is read once for each statement, so that an index serves a comparison with it.
 			"CLOCK", "(SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))", "LATER", "GREATEST", "EARLIER", "LEAST",
 			"NEXT", "nextval('messaging_outbox_seq')"),
-		query: func(ctx context.Context, statement string, args ...any) (rows, error) {
-			return pool.Query(ctx, statement, args...)
-		},
-		queryIn: func(ctx context.Context, tx pgx.Tx, statement string, args ...any) (rows, error) {
+		query: func(ctx context.Context, tx pgx.Tx, statement string, args ...any) (rows, error) {
+			if tx == nil {
+				return pool.Query(ctx, statement, args...)
+			}
 			return tx.Query(ctx, statement, args...)
 		},
 		missing: `SELECT '', '' WHERE to_regclass(CAST($1 AS TEXT)) IS NULL
@@ -64,7 +63,7 @@ func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 			WITH shares AS (SELECT attname, unnest(CAST(CAST(most_common_vals AS TEXT) AS TEXT[])) AS value, unnest(most_common_freqs) AS share
 				FROM pg_stats WHERE tablename = 'messaging_outbox' AND attname IN ('channel', 'state')
 					AND schemaname = (SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass('messaging_outbox')))
-			SELECT c.value, s.value, CAST(t.reltuples * c.share * s.share AS BIGINT), 0, NULL FROM pg_class t, shares c, shares s
+			SELECT c.value, s.value, CAST(t.reltuples * c.share * s.share AS BIGINT), 0, 0 FROM pg_class t, shares c, shares s
 			WHERE t.oid = to_regclass('messaging_outbox') AND t.reltuples > 1000000 AND c.attname = 'channel'
 				AND s.attname = 'state' AND s.value IN ('accepted', 'refused', 'expired', 'dropped')`,
 		patience: "SET LOCAL lock_timeout = '2s'; SET LOCAL jit = off",
@@ -74,14 +73,19 @@ func postgres(pool *pgxpool.Pool) database[pgx.Tx] {
 func sqlite(db *sql.DB) database[*sql.Tx] {
 	var prepared sync.Map // because to prepare a statement takes SQLite longer than to run it
 	return database[*sql.Tx]{
-		driver:  riversqlite.New(db),
-		missing: "SELECT '', '' WHERE $1 NOT IN (SELECT name FROM sqlite_master)",
+		driver: riversqlite.New(db),
+		// SQLite has no sequences.
+		missing:  "SELECT '', '' WHERE $1 NOT IN (SELECT name FROM sqlite_master UNION SELECT 'messaging_outbox_seq')",
+		estimate: "SELECT '', '', 0, 0, 0 WHERE false",
 		spell: strings.NewReplacer(
 			"ROWS", "json_each(?1) AS r", "UNLOCKED", "", "CONCURRENTLY", "", "$", "?",
 			"CLOCK", "CAST(unixepoch('subsec') * 1000 AS INTEGER)", "LATER", "MAX", "EARLIER", "MIN",
 			"NEXT", `(SELECT COALESCE(MAX(o.seq), 0) FROM messaging_outbox o
 				WHERE o.channel = r.value->>'channel' AND o.recipient = r.value->>'recipient') + r.key + 1`),
-		query: func(ctx context.Context, statement string, args ...any) (rows, error) {
+		query: func(ctx context.Context, tx *sql.Tx, statement string, args ...any) (rows, error) {
+			if tx != nil {
+				return tx.QueryContext(ctx, statement, args...) //nolint:rowserrcheck,sqlclosecheck // fetchIn does both
+			}
 			known, ok := prepared.Load(statement)
 			if !ok {
 				one, err := db.PrepareContext(ctx, statement) //nolint:sqlclosecheck // it lives as long as db
@@ -90,10 +94,7 @@ func sqlite(db *sql.DB) database[*sql.Tx] {
 				}
 				known, _ = prepared.LoadOrStore(statement, one)
 			}
-			return known.(*sql.Stmt).QueryContext(ctx, args...) //nolint:rowserrcheck,sqlclosecheck // collect does both
-		},
-		queryIn: func(ctx context.Context, tx *sql.Tx, statement string, args ...any) (rows, error) {
-			return tx.QueryContext(ctx, statement, args...) //nolint:rowserrcheck,sqlclosecheck // collect does both
+			return known.(*sql.Stmt).QueryContext(ctx, args...) //nolint:rowserrcheck,sqlclosecheck // fetchIn does both
 		},
 	}
 }
@@ -132,30 +133,31 @@ const inBatch = "(channel, reference) IN (SELECT channel, reference FROM batch)"
 
 // fetch runs a statement on the pool and returns its rows.
 func fetch[T, TTx any](ctx context.Context, d database[TTx], columns func(*T) []any, statement string, args ...any) ([]T, error) {
-	found, err := d.query(ctx, d.spell.Replace(statement), args...)
-	return collect(found, err, columns)
+	var pool TTx
+	return fetchIn(ctx, d, pool, columns, statement, args...)
 }
 
 // fetchMany is fetch for a statement that reads many rows. PostgreSQL would compile it, which takes longer than to run it.
-func fetchMany[T, TTx any](ctx context.Context, o *Outbox[TTx], columns func(*T) []any, statement string, args ...any) ([]T, error) {
+func fetchMany[T, TTx any](ctx context.Context, o *Outbox[TTx], columns func(*T) []any, statement string, args ...any) (all []T, err error) {
 	if o.database.patience == "" {
 		return fetch(ctx, o.database, columns, statement, args...)
 	}
-	var all []T
-	err := o.inTx(ctx, func(tx riverdriver.ExecutorTx) error {
-		found, err := o.database.queryIn(ctx, o.database.driver.UnwrapTx(tx), o.database.spell.Replace(statement), args...)
-		all, err = collect(found, err, columns)
+	err = o.inTx(ctx, func(tx riverdriver.ExecutorTx) error {
+		all, err = fetchIn(ctx, o.database, o.database.driver.UnwrapTx(tx), columns, statement, args...)
 		return err
 	})
 	return all, err
 }
 
-// collect reads all rows, to the last also after an error. columns returns where the columns of a row go.
-func collect[T any](found rows, err error, columns func(*T) []any) ([]T, error) {
+// fetchIn is fetch in a transaction. It reads all rows, to the last also after an error. columns returns where the columns of a
+// row go.
+func fetchIn[T, TTx any](
+	ctx context.Context, d database[TTx], tx TTx, columns func(*T) []any, statement string, args ...any,
+) (all []T, err error) {
+	found, err := d.query(ctx, tx, d.spell.Replace(statement), args...)
 	if err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)
 	}
-	var all []T
 	for found.Next() {
 		var one T
 		if scanErr := found.Scan(columns(&one)...); err == nil {

@@ -13,25 +13,19 @@
 // known. A message can be sent twice in these cases:
 //
 //   - A person resolves a message as Resend that did go out.
-//
 //   - A process freezes while it writes the request, and the message is resent before that process goes on.
-//
 //   - The database forgets what it committed: it fails over to a standby that does not confirm commits, SQLite does not run with
 //     synchronous=full, or a backup is restored and not compared with what the service lists.
-//
 //   - A program enqueues it again after Options.Keep, when its reference ID is forgotten.
 //
 // What becomes of a message depends on its outcome:
 //
 //   - Accepted, refused, expired and dropped messages are final. The table messaging_outbox keeps verdict and receipt, and the
 //     content of refused and expired ones for Options.KeepRefused. A message that a guard of the client stops for good is refused.
-//
 //   - A message that was not sent waits for its next attempt. After the last one it is parked.
-//
 //   - An SMS with an unknown outcome is looked up by its reference ID, at once if the client has WithSettle. It is parked if it is
 //     not listed within Options.SettleFor. A chat-app message is parked at once: nothing lists those. A person decides about
 //     parked messages, with Resolve.
-//
 //   - While the circuit breaker of a channel is open, in any process, its messages wait before they are claimed, and one of the
 //     whole outbox probes after each pause. HTTP 401 and 402, and codes of their classes, open it at once. Channels are apart, so
 //     that one in trouble holds back no other.

@@ -35,7 +35,7 @@ func claimed(t *testing.T) (*Outbox[*sql.Tx], *attempt) {
 	require.True(t, fresh)
 	require.NoError(t, tx.Commit())
 	require.NoError(t, o.beat(t.Context()))
-	claimed, err := o.claim(t.Context(), "sms", 10, false)
+	claimed, _, err := o.claim(t.Context(), o.channels["sms"], 10, false)
 	require.NoError(t, err)
 	require.Len(t, claimed, 1)
 	return o, &claimed[0]
@@ -48,14 +48,14 @@ func TestAttemptBeginsOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			again, err := o.claim(t.Context(), "sms", 10, false)
+			again, _, err := o.claim(t.Context(), o.channels["sms"], 10, false)
 			assert.NoError(t, err)
 			assert.Empty(t, again)
 		})
 	}
 	all.Wait()
 	require.NoError(t, o.recordUntil(t.Context(), time.Now(), result{Key: a.Key, Attempt: 1, State: Waiting}))
-	twice, err := o.claim(t.Context(), "sms", 10, false)
+	twice, _, err := o.claim(t.Context(), o.channels["sms"], 10, false)
 	require.NoError(t, err)
 	require.Len(t, twice, 1)
 	assert.Equal(t, 2, twice[0].number)

@@ -12,18 +12,9 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-const indexes = `
-	messaging_outbox_next (channel, priority, due_at) WHERE state = 'waiting';
-	messaging_outbox_due (state, due_at) WHERE state <> 'waiting';
-	messaging_outbox_content (due_at) WHERE message IS NOT NULL AND state IN ('refused', 'expired');
-	messaging_outbox_expires (expires_at) WHERE state = 'waiting' AND expires_at IS NOT NULL;
-	messaging_outbox_campaign (campaign, state, due_at) WHERE campaign IS NOT NULL;
-	messaging_outbox_order (channel, recipient, seq) WHERE recipient IS NOT NULL`
-
-// tables are definitions that begin with a name each.
-func tables() []string {
-	return []string{
-		`messaging_outbox (
+// schema creates the tables, a sequence and the indexes. The first name in each statement is that of what it creates.
+const schema = `
+	CREATE TABLE IF NOT EXISTS messaging_outbox (
 		channel TEXT NOT NULL,
 		reference TEXT NOT NULL,
 		state TEXT NOT NULL,
@@ -45,35 +36,29 @@ func tables() []string {
 		recipient TEXT, -- if Options.InOrder
 		seq BIGINT,
 		PRIMARY KEY (channel, reference)
-	) WITHOUT ROWID`,
-		`messaging_live (worker TEXT PRIMARY KEY, seen_at BIGINT NOT NULL, rate DOUBLE PRECISION NOT NULL)`,
-		`messaging_pause (kind TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (kind, name))`, // by a person
-		`messaging_breaker (channel TEXT PRIMARY KEY, cause TEXT NOT NULL, account BIGINT NOT NULL, pause BIGINT NOT NULL, probe_at BIGINT NOT NULL)`,
-		`messaging_rate (name TEXT PRIMARY KEY, rate DOUBLE PRECISION, next_at DOUBLE PRECISION NOT NULL);
-	INSERT INTO messaging_rate (name, rate, next_at) VALUES ('account', NULL, 0) ON CONFLICT DO NOTHING`,
-	}
-}
-
-// schema returns the statements that create tables, a sequence and indexes, in their order.
-func schema(postgres bool) (statements []string) {
-	for _, table := range tables() {
-		statements = append(statements, "CREATE TABLE IF NOT EXISTS "+table)
-	}
-	if postgres {
-		statements = append(statements, "CREATE SEQUENCE IF NOT EXISTS messaging_outbox_seq")
-	}
-	for index := range strings.SplitSeq(indexes, ";") {
-		statements = append(statements, "CREATE INDEX CONCURRENTLY "+strings.Replace(strings.TrimSpace(index), " ", " ON messaging_outbox ", 1))
-	}
-	return statements
-}
+	) WITHOUT ROWID;
+	CREATE TABLE IF NOT EXISTS messaging_live (worker TEXT PRIMARY KEY, seen_at BIGINT NOT NULL, rate DOUBLE PRECISION NOT NULL);
+	CREATE TABLE IF NOT EXISTS messaging_pause (kind TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (kind, name)); -- by a person
+	CREATE TABLE IF NOT EXISTS messaging_breaker (
+		channel TEXT PRIMARY KEY, cause TEXT NOT NULL, account BIGINT NOT NULL, pause BIGINT NOT NULL, probe_at BIGINT NOT NULL);
+	CREATE TABLE IF NOT EXISTS messaging_rate (name TEXT PRIMARY KEY, rate DOUBLE PRECISION, next_at DOUBLE PRECISION NOT NULL);
+		INSERT INTO messaging_rate (name, rate, next_at) VALUES ('account', NULL, 0) ON CONFLICT DO NOTHING;
+	CREATE SEQUENCE IF NOT EXISTS messaging_outbox_seq AS BIGINT;
+	CREATE INDEX CONCURRENTLY messaging_outbox_next ON messaging_outbox (channel, priority, due_at) WHERE state = 'waiting';
+	CREATE INDEX CONCURRENTLY messaging_outbox_due ON messaging_outbox (state, due_at) WHERE state <> 'waiting';
+	CREATE INDEX CONCURRENTLY messaging_outbox_content ON messaging_outbox (due_at)
+		WHERE message IS NOT NULL AND state IN ('refused', 'expired');
+	CREATE INDEX CONCURRENTLY messaging_outbox_expires ON messaging_outbox (expires_at)
+		WHERE state = 'waiting' AND expires_at IS NOT NULL;
+	CREATE INDEX CONCURRENTLY messaging_outbox_campaign ON messaging_outbox (campaign, state, due_at) WHERE campaign IS NOT NULL;
+	CREATE INDEX CONCURRENTLY messaging_outbox_order ON messaging_outbox (channel, recipient, seq) WHERE recipient IS NOT NULL`
 
 // Migrate creates or updates River's tables and the outbox's. Call it in one process at a time, before processes of the new
 // version start. Those of the version before can go on working meanwhile.
 //
 // If there is nothing to do, Migrate takes no lock. On PostgreSQL it creates indexes concurrently. It waits two seconds at a time
-// for a lock, so that it holds up nobody for longer, and half a minute in all. As long it waits for older transactions before it
-// builds an index. Then it returns an error, and can be called again.
+// for a lock, so that it holds up nobody for longer, and half a minute in all. It waits as long for older transactions before it
+// builds an index. After that it returns an error, and can be called again.
 func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	migrator, err := rivermigrate.New(o.database.driver, nil)
 	if err != nil {
@@ -113,8 +98,8 @@ func (o *Outbox[TTx]) migrateOnce(ctx context.Context, migrator *rivermigrate.Mi
 			return err
 		})
 	}
-	for _, statement := range schema(o.database.patience != "") {
-		name, _, _ := strings.Cut(statement[strings.Index(statement, "messaging_"):]+" ", " ")
+	for _, definition := range strings.Split(schema, "CREATE ")[1:] {
+		name, _, _ := strings.Cut(definition[strings.Index(definition, "messaging_"):], " ")
 		missing, err := o.database.keys(ctx, o.database.missing, name)
 		if err != nil {
 			return false, err
@@ -122,27 +107,26 @@ func (o *Outbox[TTx]) migrateOnce(ctx context.Context, migrator *rivermigrate.Mi
 		if len(missing) == 0 {
 			continue
 		}
-		statement = o.database.spell.Replace(statement)
+		statement := o.database.spell.Replace("CREATE " + definition)
 		if strings.Contains(statement, "CONCURRENTLY") { // which no transaction can do
-			return false, o.concurrently(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+name, statement)
+			return false, o.concurrently(ctx, name, statement)
 		}
 		return false, o.inTx(ctx, func(tx riverdriver.ExecutorTx) error { return tx.Exec(ctx, statement) })
 	}
 	return true, nil
 }
 
-// concurrently runs statements that wait for older transactions, which no lock_timeout of a transaction can bound. To build may take
-// its time. What is cut off leaves an index that is invalid, and missing to the next call.
-func (o *Outbox[TTx]) concurrently(ctx context.Context, statements ...string) error {
+// concurrently replaces an index. It waits for older transactions, which no lock_timeout of a transaction can bound. To build may
+// take its time. What is cut off leaves an index that is invalid, and missing to the next call.
+func (o *Outbox[TTx]) concurrently(ctx context.Context, index, create string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan error)
 	go func() {
-		var err error
-		for _, statement := range statements {
-			if err == nil {
-				err = o.database.driver.GetExecutor().Exec(ctx, statement)
-			}
+		executor := o.database.driver.GetExecutor()
+		err := executor.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+index)
+		if err == nil {
+			err = executor.Exec(ctx, create)
 		}
 		done <- err
 	}()

@@ -137,10 +137,8 @@ func (o *Options) complete() error {
 }
 
 // AddTo adds the outbox's queue, workers and periodic work to the configuration of a River client over the same database. A
-// process that only enqueues messages does not need it.
-//
-// If config.SoftStopTimeout is zero, AddTo sets it to SendTimeout and five seconds, so that the attempts under way end by
-// themselves when the client stops.
+// process that only enqueues messages does not need it. If config.SoftStopTimeout is zero, AddTo sets it to SendTimeout and five
+// seconds, so that the attempts under way end by themselves when the client stops.
 func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 	config.Workers = cmp.Or(config.Workers, river.NewWorkers())
 	config.SoftStopTimeout = cmp.Or(config.SoftStopTimeout, o.options.SendTimeout+5*time.Second)
@@ -153,9 +151,7 @@ func (o *Outbox[TTx]) AddTo(config *river.Config) error {
 	config.Plugins = append(config.Plugins, river.HookMetricEmitFunc(o.tick))
 	config.PeriodicJobs = append(config.PeriodicJobs, river.NewPeriodicJob(
 		river.PeriodicInterval(o.round()),
-		func() (river.JobArgs, *river.InsertOpts) {
-			return round{}, &river.InsertOpts{Queue: queue, MaxAttempts: 1}
-		},
+		func() (river.JobArgs, *river.InsertOpts) { return round{}, nil },
 		&river.PeriodicJobOpts{RunOnStart: true},
 	))
 	return errors.Join(
@@ -169,10 +165,8 @@ func (o *Outbox[TTx]) round() time.Duration { return min(o.options.SendTimeout/4
 
 // Key names a message.
 type Key struct {
-	// Channel is the name of the channel, such as "sms".
-	Channel string `json:"channel"`
-	// Reference is the reference ID.
-	Reference string `json:"reference"`
+	Channel   string `json:"channel"`   // the name of the channel, such as "sms"
+	Reference string `json:"reference"` // the reference ID
 }
 
 // Insert enqueues a message in the caller's transaction: it is sent after the commit, and never if the transaction is rolled
@@ -243,28 +237,18 @@ func (i *InsertOptions) complete() error {
 // InsertMany is like Insert, for many messages of any channels, and returns how many of them are new. About a thousand at once
 // are quickest. After an error the transaction must be rolled back.
 func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) (int, error) {
-	type row struct {
-		Key
-
-		Message   messaging.Message `json:"message"`
-		Recipient string            `json:"recipient,omitempty"`
-	}
 	if err := options.complete(); err != nil {
 		return 0, err
 	}
 	rows := make(list[row], len(messages))
 	for i, message := range messages {
-		key, err := o.check(message)
-		if err != nil {
+		var err error
+		if rows[i], err = o.check(message); err != nil {
 			return 0, err
-		}
-		rows[i] = row{Key: key, Message: message}
-		if o.options.InOrder {
-			_, rows[i].Recipient = o.channels[key.Channel].envelope(message)
 		}
 	}
 	at := max(0, options.At.UnixMilli()) // 0 also for none
-	found, err := o.database.queryIn(ctx, tx, o.database.spell.Replace(`
+	added, err := fetchIn(ctx, o.database, tx, keyColumns, `
 		INSERT INTO messaging_outbox (channel, reference, state, attempt, message, problem, history, created_at, due_at, not_before,
 			expires_at, priority, max_attempts, campaign, recipient, seq)
 		SELECT value->>'channel', value->>'reference', 'waiting', 0, value->>'message', '', '', CLOCK,
@@ -275,34 +259,37 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 			CASE WHEN value->>'recipient' IS NOT NULL THEN NEXT END
 		FROM ROWS WHERE true
 		ON CONFLICT DO NOTHING
-		RETURNING channel, reference`),
+		RETURNING channel, reference`,
 		rows, at, options.Expire.Milliseconds(), options.Priority, options.MaxAttempts, options.Campaign)
-	added, err := collect(found, err, keyColumns)
 	if err == nil && len(added) > 0 {
 		_, err = o.river.InsertManyFastTx(ctx, tx, jobsFor(added...))
 	}
 	return len(added), err
 }
 
-// check returns the key of a message that can be enqueued.
-func (o *Outbox[TTx]) check(message messaging.Message) (Key, error) {
+// row is a message that can be enqueued, as InsertMany's statement reads it.
+type row struct {
+	Key
+
+	Message   messaging.Message `json:"message"`
+	Recipient string            `json:"recipient,omitempty"` // if Options.InOrder
+}
+
+func (o *Outbox[TTx]) check(message messaging.Message) (row, error) {
 	for name, channel := range o.channels {
-		is, err := channel.validate(message)
-		if err != nil {
-			return Key{}, err
-		}
-		if !is {
+		is, reference, recipient, err := channel.check(message)
+		switch {
+		case !is:
 			continue
-		}
-		reference, _ := channel.envelope(message)
-		if reference == "" || len(reference) > 255 || strings.ContainsRune(reference, 0) {
-			return Key{}, fmt.Errorf("messagingriver: ReferenceID: want 1 to 255 bytes without a zero byte, got %d bytes: %w",
+		case err == nil && (reference == "" || len(reference) > 255 || strings.ContainsRune(reference, 0)):
+			err = fmt.Errorf("messagingriver: ReferenceID: want 1 to 255 bytes without a zero byte, got %d bytes: %w",
 				len(reference), messaging.ErrInvalid)
+		case !o.options.InOrder:
+			recipient = ""
 		}
-		return Key{name, reference}, nil
+		return row{Key{name, reference}, message, recipient}, err
 	}
-	return Key{}, fmt.Errorf("messagingriver: got %T; want a Message of one of the packages %s",
-		message, strings.Join(o.names(), ", "))
+	return row{}, fmt.Errorf("messagingriver: got %T; want a Message of one of the packages %s", message, strings.Join(o.names(), ", "))
 }
 
 // channel is what the outbox does with the messages of one channel.
@@ -316,14 +303,12 @@ type channel struct {
 	// claiming is held by the job that claims messages.
 	claiming *sync.Mutex
 	flow     *flow
-	// validate also reports whether the message is one of the channel.
-	validate func(messaging.Message) (bool, error)
-	decode   func(data []byte) (messaging.Message, error)
+	// check reports whether a message is one of the channel, and what the client finds wrong with it.
+	check  func(messaging.Message) (is bool, reference, recipient string, err error)
+	decode func(data []byte) (messaging.Message, error)
 	// send makes one attempt. A panic of a function of the program is an error whose verdict says whether something may have been
 	// written.
 	send func(context.Context, messaging.Message) (messaging.Receipt, error)
-	// envelope returns the reference ID and the recipient.
-	envelope func(messaging.Message) (reference, recipient string)
 }
 
 // A service is that of a channel whose messages are of type M.
@@ -337,12 +322,13 @@ func channelOf[M messaging.Message](of messaging.Channel, service service[M], en
 		channel:  of,
 		claiming: new(sync.Mutex),
 		flow:     new(flow),
-		validate: func(message messaging.Message) (bool, error) {
+		check: func(message messaging.Message) (is bool, reference, recipient string, err error) {
 			m, is := message.(M)
-			if !is {
-				return false, nil
+			if is {
+				reference, recipient = envelope(m)
+				err = service.Validate(m)
 			}
-			return true, service.Validate(m)
+			return is, reference, recipient, err
 		},
 		decode: func(data []byte) (messaging.Message, error) {
 			var m M
@@ -355,7 +341,6 @@ func channelOf[M messaging.Message](of messaging.Channel, service service[M], en
 			}
 			return receipt, err
 		},
-		envelope: func(m messaging.Message) (string, string) { return envelope(m.(M)) },
 	}
 }
 

@@ -157,17 +157,12 @@ const (
 // Resolve carries out a decision about messages, any number at once, and returns how many it applied to. Those in other states
 // stay as they are. A handler of delivery reports may resolve every message that it hears of as Sent.
 func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Key) (int, error) {
-	problem := "resolved: " + string(decision)
-	switch decision {
-	case Sent:
-		return o.resolve(ctx, Accepted, problem, "'parked', 'unknown', 'waiting'", 0, keys)
-	case Resend:
-		return o.resolve(ctx, Waiting, problem, "'parked', 'unknown', 'refused'", 0, keys)
-	case Drop:
-		return o.resolve(ctx, Dropped, problem, "'parked', 'unknown', 'refused', 'expired', 'waiting'", 0, keys)
-	default:
+	to, known := map[Decision]State{Sent: Accepted, Resend: Waiting, Drop: Dropped}[decision]
+	if !known {
 		return 0, fmt.Errorf("messagingriver: Resolve got the decision %q; want Sent, Resend or Drop", decision)
 	}
+	from := map[Decision]string{Sent: "'waiting'", Resend: "'refused'", Drop: "'refused', 'expired', 'waiting'"}[decision]
+	return o.resolve(ctx, to, "resolved: "+string(decision), "'parked', 'unknown', "+from, 0, keys)
 }
 
 // Renew has expired messages sent again, if that is possible within a time from now. It returns how many.

@@ -25,9 +25,9 @@ func (o *Outbox[TTx]) tend(ctx context.Context, _ *river.Job[round]) error {
 	if o.tending.TryLock() {
 		both.Go(func() error {
 			defer o.tending.Unlock()
-			_, err := o.sweep(ctx, "state = 'waiting' AND expires_at <= CLOCK",
+			_, err := o.sweep(ctx, "expires_at <= CLOCK",
 				"state = 'expired', problem = $2, due_at = CLOCK, recipient = NULL", errExpired.Error())
-			return errors.Join(err, o.takeOver(ctx), o.settleDue(ctx))
+			return errors.Join(err, o.settleDue(ctx))
 		})
 	}
 	if o.cleaning.TryLock() {
@@ -39,29 +39,36 @@ func (o *Outbox[TTx]) tend(ctx context.Context, _ *river.Job[round]) error {
 	return both.Wait()
 }
 
-// batch is how many rows a statement of a round takes.
+// some is a statement that changes up to $1 rows in some states which meet a condition, and which no other statement holds.
+func some(change, states, condition string) string {
+	return "WITH batch AS MATERIALIZED (SELECT channel, reference FROM messaging_outbox WHERE " + states + " AND " + condition +
+		" LIMIT $1 UNLOCKED) " + change + " WHERE " + states + " AND " + inBatch
+}
+
+// batch is how many rows changeSome changes at most.
 const batch = 1000
 
-// takeOver has the messages looked up that a dead worker had begun.
-func (o *Outbox[TTx]) takeOver(ctx context.Context) error {
-	return o.database.exec(ctx, `UPDATE messaging_outbox SET state = 'unknown', due_at = CLOCK
+// changeSome runs some, and returns how many rows it changed.
+func (o *Outbox[TTx]) changeSome(ctx context.Context, change, states, condition string, args ...any) (int, error) {
+	changed, err := o.database.keys(ctx, some(change, states, condition)+" RETURNING channel, reference", append([]any{batch}, args...)...)
+	return len(changed), err
+}
+
+// settleDue finds out about messages whose outcome is unknown: also those that a dead worker had begun, and those of which none was
+// recorded within the lease, because a process is frozen or could not reach the database. It ends after the time of a round, so that
+// the next one begins in time, and goes on there.
+func (o *Outbox[TTx]) settleDue(ctx context.Context) error {
+	err := o.database.exec(ctx, `UPDATE messaging_outbox SET state = 'unknown', due_at = CLOCK
 		WHERE state = 'sending' AND channel IN `+o.known()+`
 			AND COALESCE(worker, '') NOT IN (SELECT worker FROM messaging_live WHERE seen_at > CLOCK - CAST($1 AS BIGINT))`,
 		lifetime.Milliseconds())
-}
-
-// settleDue finds out about messages whose outcome is unknown. An attempt that recorded none within its lease is one of them:
-// its process was killed, is frozen, or could not reach the database. It ends after the time of a round, so that the next one
-// begins in time, and goes on there.
-func (o *Outbox[TTx]) settleDue(ctx context.Context) error {
+	if err != nil {
+		return err
+	}
 	const lookups = 32
-	began := time.Now()
-	for {
-		unknown, err := o.database.attempts(ctx, `
-			WITH batch AS MATERIALIZED (SELECT channel, reference FROM messaging_outbox
-				WHERE state IN ('sending', 'unknown') AND due_at <= CLOCK AND channel IN `+o.known()+` LIMIT $1 UNLOCKED)
-			UPDATE messaging_outbox SET state = 'unknown', due_at = CLOCK + CAST($2 AS BIGINT)
-			WHERE state IN ('sending', 'unknown') AND `+inBatch,
+	for began := time.Now(); ; {
+		unknown, err := o.database.attempts(ctx, some("UPDATE messaging_outbox SET state = 'unknown', due_at = CLOCK + CAST($2 AS BIGINT)",
+			"state IN ('sending', 'unknown')", "due_at <= CLOCK AND channel IN "+o.known()),
 			4*lookups, (2 * o.options.SendTimeout).Milliseconds())
 		if err != nil || len(unknown) == 0 {
 			return err
@@ -87,12 +94,11 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) (r result) {
 	if a.Channel != messaging.ChannelSMS.String() {
 		return r
 	}
-	age := time.Duration(a.age) * time.Millisecond
-	limit := o.options.SettleFor
+	age, limit := time.Duration(a.age)*time.Millisecond, o.options.SettleFor
 	again := func() { // unless it was looked up for long enough
 		if age < limit {
 			r.State = Unknown
-			r.wait(max(o.round(), min(age/2, 10*time.Minute)))
+			r.Wait = max(o.round(), min(age/2, 10*time.Minute)).Milliseconds()
 		}
 	}
 	var m sms.Message
@@ -126,24 +132,19 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, a *attempt) (r result) {
 // clean deletes rows that were kept for their time, and the content of refused and expired messages: one state at a time, so that
 // the index serves it. It ends after the time of a round.
 func (o *Outbox[TTx]) clean(ctx context.Context) error {
-	began := time.Now()
-	for {
-		changed, err := o.database.keys(ctx, `
-			WITH batch AS MATERIALIZED (SELECT channel, reference FROM messaging_outbox WHERE message IS NOT NULL AND state IN ('refused', 'expired')
-				AND due_at <= CLOCK - CAST($2 AS BIGINT) ORDER BY due_at LIMIT $1 UNLOCKED)
-			UPDATE messaging_outbox SET message = NULL WHERE state IN ('refused', 'expired') AND `+inBatch+" RETURNING channel, reference", batch, o.options.KeepRefused.Milliseconds())
+	for began := time.Now(); ; {
+		n, err := o.changeSome(ctx, "UPDATE messaging_outbox SET message = NULL", "state IN ('refused', 'expired')",
+			"message IS NOT NULL AND due_at <= CLOCK - CAST($2 AS BIGINT) ORDER BY due_at", o.options.KeepRefused.Milliseconds())
 		for _, state := range []State{Accepted, Refused, Expired, Dropped} {
 			if err != nil {
 				return err
 			}
-			var deleted []Key
-			deleted, err = o.database.keys(ctx, `
-				WITH batch AS MATERIALIZED (SELECT channel, reference FROM messaging_outbox
-					WHERE state = $3 AND state <> 'waiting' AND due_at <= CLOCK - CAST($2 AS BIGINT) ORDER BY due_at LIMIT $1 UNLOCKED)
-				DELETE FROM messaging_outbox WHERE state = $3 AND `+inBatch+" RETURNING channel, reference", batch, o.options.Keep.Milliseconds(), string(state))
-			changed = append(changed, deleted...)
+			var deleted int
+			deleted, err = o.changeSome(ctx, "DELETE FROM messaging_outbox", "state = $3 AND state <> 'waiting'",
+				"due_at <= CLOCK - CAST($2 AS BIGINT) ORDER BY due_at", o.options.Keep.Milliseconds(), string(state))
+			n += deleted
 		}
-		if err != nil || len(changed) == 0 || time.Since(began) > o.round() {
+		if err != nil || n == 0 || time.Since(began) > o.round() {
 			return errors.Join(err, o.database.exec(ctx, "DELETE FROM messaging_live WHERE seen_at < CLOCK - 60000"))
 		}
 	}

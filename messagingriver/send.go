@@ -14,13 +14,6 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// attempt makes an attempt that was claimed, and records what it finds.
-func (o *Outbox[TTx]) attempt(ctx context.Context, c channel, a *attempt, turn time.Time, probe bool) error {
-	r := o.send(ctx, c, a, turn)
-	err := o.recordUntil(ctx, time.Now().Add(o.options.SendTimeout), r)
-	return errors.Join(err, o.heed(ctx, c, r, probe))
-}
-
 // claimKey is the key of the attempt in the context of its call.
 type claimKey struct{}
 
@@ -79,13 +72,13 @@ func (o *Outbox[TTx]) send(ctx context.Context, c channel, a *attempt, turn time
 	}
 	r := o.judge(a, receipt, err)
 	if r.State == Waiting {
-		blame := ctx.Err() == nil && wasTried(err) && !isAccount(err) && !errors.Is(err, messaging.ErrGuarded) && !o.client.Breaker(c.channel).Open
+		blame := ctx.Err() == nil && wasTried(err) && !isAccount(err) && !o.client.Breaker(c.channel).Open
 		r = o.waits(a, err, retryAfter(err), blame)
 	}
 	if isAccount(err) && (r.State == Waiting || r.State == Refused) {
 		r.account = err
 	}
-	if begun.Load() || wasTried(err) && !errors.Is(err, messaging.ErrGuarded) {
+	if begun.Load() || wasTried(err) {
 		r.note(err)
 	}
 	return r
@@ -95,7 +88,6 @@ func (o *Outbox[TTx]) send(ctx context.Context, c channel, a *attempt, turn time
 // has no attempts left.
 func (o *Outbox[TTx]) waits(a *attempt, err error, after time.Duration, blame bool) result {
 	r := result{Key: a.Key, Attempt: a.number, State: Waiting, Problem: problemOf(err)}
-	after = min(after, time.Hour) // a service may ask for years
 	if blame {
 		failures := a.failures + 1
 		after = max(after, backoff(failures))
@@ -104,7 +96,7 @@ func (o *Outbox[TTx]) waits(a *attempt, err error, after time.Duration, blame bo
 			r.State = Parked
 		}
 	}
-	r.wait(after)
+	r.Wait = after.Milliseconds()
 	return r
 }
 
@@ -128,8 +120,6 @@ type result struct {
 
 	account error // why the service refused, if that is because of the account
 }
-
-func (r *result) wait(d time.Duration) { r.Wait = d.Milliseconds() }
 
 // note adds a verdict to the history of the message, which has JSON objects. The database adds the times.
 func (r *result) note(err error) {
@@ -160,9 +150,8 @@ func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) re
 	case invalid, errors.Is(err, messaging.ErrGuarded), verdict == messaging.Refused && !errors.Is(err, messaging.ErrDuplicate):
 		r.State = Refused
 	case a.Channel == messaging.ChannelSMS.String():
-		r.State = Unknown // or the service has the message already
-		// One that is listed is settled after a round and a half at the latest.
-		r.wait(o.round() / 2)
+		r.State = Unknown                       // or the service has the message already
+		r.Wait = (o.round() / 2).Milliseconds() // one that is listed is settled after a round and a half at the latest
 	default:
 		r.State = Parked // nothing lists the messages of the chat apps
 	}
@@ -172,17 +161,86 @@ func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) re
 // problemOf returns the text of an error for a row. PostgreSQL has no text with a zero byte.
 func problemOf(err error) string { return strings.ReplaceAll(err.Error(), "\x00", "") }
 
-// wasTried reports whether something was tried for a message that was not sent. It was not if the client waited all the time, for
-// its rate limit, its circuit breaker or a context. That costs the message no attempt.
+// wasTried reports whether something was tried for a message that was not sent. It was not if a guard stopped it, or if the client
+// waited all the time, for its rate limit, its circuit breaker or a context. That costs the message no attempt.
 func wasTried(err error) bool {
-	if errors.Is(err, messaging.ErrBreakerOpen) {
-		return false
-	}
 	e, ok := errors.AsType[*messaging.Error](err)
-	return ok && e.Attempts > 0 || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+	return !errors.Is(err, messaging.ErrBreakerOpen) && !errors.Is(err, messaging.ErrGuarded) &&
+		(ok && e.Attempts > 0 || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded))
 }
 
 // isAccount reports whether the service would refuse every other message too: wrong credentials, or no credit.
 func isAccount(err error) bool {
 	return errors.Is(err, messaging.ErrUnauthorized) || errors.Is(err, messaging.ErrInsufficientBalance)
+}
+
+// recordUntil records a result, also if ctx has ended, and tries again until a time if the database is away.
+func (o *Outbox[TTx]) recordUntil(ctx context.Context, end time.Time, r result) error {
+	for {
+		err := o.recorder.add(r, func(all []result) error { return o.record(ctx, all) })
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		<-time.After(min(o.options.SendTimeout/20, time.Second))
+	}
+}
+
+// record records results once. One counts if its attempt is the last and nothing is final: a late response is worth more than
+// "unknown", and less than what a person decided. Somebody who had a message sent again is not overruled by a lookup that knows
+// nothing.
+func (o *Outbox[TTx]) record(ctx context.Context, results []result) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
+	defer cancel()
+	return o.database.exec(ctx, `
+		UPDATE messaging_outbox
+		SET state = value->>'state', receipt = value->>'receipt', problem = value->>'problem',
+			due_at = CLOCK + CAST(value->>'wait' AS BIGINT),
+			history = CASE WHEN value->>'history' = '' OR LENGTH(history) > 8000 THEN history
+				ELSE history || ',{"began":' || began_at || ',"ended":' || CLOCK || ',' || (value->>'history') || '}' END,
+			failures = failures + CAST(value->>'failed' AS BIGINT),
+			message = CASE WHEN value->>'state' = 'accepted' THEN NULL ELSE message END,
+			recipient = CASE WHEN value->>'state' IN ('accepted', 'refused', 'expired') THEN NULL ELSE recipient END
+		FROM ROWS
+		WHERE channel = value->>'channel' AND reference = value->>'reference'
+			AND attempt = CAST(value->>'attempt' AS BIGINT) AND state || '' IN ('waiting', 'sending', 'unknown', 'parked')
+			AND NOT (state || '' = 'waiting' AND value->>'state' IN ('unknown', 'parked'))`,
+		list[result](results))
+}
+
+// recorder joins the results of a process: what comes while some are written goes into the next statement.
+type recorder struct {
+	mu      sync.Mutex
+	writing chan struct{} // has an element for each statement that runs: one is executed while another is committed
+	next    *results      // is not written yet, or nil
+}
+
+// results are written together.
+type results struct {
+	all  []result
+	done chan struct{} // closed when err is known
+	err  error
+}
+
+// add returns when a result has been written, by its caller or by another one.
+func (r *recorder) add(one result, write func([]result) error) error {
+	r.mu.Lock()
+	first := r.next == nil
+	if first {
+		r.next = &results{done: make(chan struct{})}
+	}
+	mine := r.next
+	mine.all = append(mine.all, one)
+	r.mu.Unlock()
+	if !first {
+		<-mine.done
+		return mine.err
+	}
+	r.writing <- struct{}{}
+	defer func() { <-r.writing }()
+	r.mu.Lock()
+	r.next = nil
+	r.mu.Unlock()
+	mine.err = write(mine.all)
+	close(mine.done)
+	return mine.err
 }

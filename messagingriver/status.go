@@ -2,9 +2,9 @@ package messagingriver
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -32,7 +32,7 @@ type ChannelStatus struct {
 	Problem string `json:"problem,omitempty"`
 	// Breaker is why the shared circuit breaker is open, or "".
 	Breaker string `json:"breaker,omitempty"`
-	// ProbeAt is when the next message probes, if there is a Problem or a Breaker.
+	// ProbeAt is when the next message probes, if there is a Problem or a Breaker; after Resume the zero time, for at once.
 	ProbeAt time.Time `json:"probeAt,omitzero"`
 }
 
@@ -50,14 +50,12 @@ type StateCount struct {
 // Status returns the state of the outbox. Beyond a million rows, PostgreSQL estimates how many of them are final, by the statistics
 // of its last ANALYZE.
 func (o *Outbox[TTx]) Status(ctx context.Context) (Status, error) {
-	if o.database.estimate != "" {
-		final, err := fetch(ctx, o.database, countColumns, o.database.estimate)
-		if err != nil {
-			return Status{}, err
-		}
-		if len(final) > 0 {
-			return o.status(ctx, openStates, final)
-		}
+	final, err := fetch(ctx, o.database, countColumns, o.database.estimate)
+	if err != nil {
+		return Status{}, err
+	}
+	if len(final) > 0 {
+		return o.status(ctx, openStates, final)
 	}
 	return o.status(ctx, "true", nil)
 }
@@ -67,32 +65,31 @@ const openStates = "(state = 'waiting' OR state <> 'waiting' AND state IN ('send
 
 // count is how many messages of a channel are in a state.
 type count struct {
+	StateCount
+
 	channel string
-	state   State
-	n, due  int
-	oldest  sql.NullInt64
 }
 
-func countColumns(c *count) []any { return []any{&c.channel, &c.state, &c.n, &c.due, &c.oldest} }
+func countColumns(c *count) []any { return []any{&c.channel, &c.State, &c.Messages, &c.Due, &c.Oldest} }
 
 // status is Status for the rows that meet a condition, and others that were counted before.
 func (o *Outbox[TTx]) status(ctx context.Context, where string, counts []count) (Status, error) {
 	open, err := fetchMany(ctx, o, countColumns, `
 		SELECT channel, state, COUNT(*), SUM(CASE WHEN state = 'waiting' AND due_at <= CLOCK THEN 1 ELSE 0 END),
-			CLOCK - MIN(CASE WHEN not_before <= CLOCK THEN LATER(created_at, not_before) END)
+			COALESCE(LATER(0, 1000000 * (CLOCK - MIN(CASE WHEN not_before <= CLOCK THEN LATER(created_at, not_before) END))), 0)
 		FROM messaging_outbox WHERE `+where+" GROUP BY channel, state")
 	if err != nil {
 		return Status{}, err
 	}
 	counts = append(counts, open...)
-	names := o.names()
-	for _, r := range counts {
-		if !slices.Contains(names, r.channel) {
-			names = append(names, r.channel)
-		}
+	slices.SortFunc(counts, func(a, b count) int { return slices.Index(States(), a.State) - slices.Index(States(), b.State) })
+	channels := map[string]ChannelStatus{}
+	for _, name := range o.names() {
+		channels[name] = ChannelStatus{}
 	}
-	slices.Sort(names)
-	slices.SortFunc(counts, func(a, b count) int { return slices.Index(States(), a.state) - slices.Index(States(), b.state) })
+	for _, c := range counts {
+		channels[c.channel] = ChannelStatus{States: append(channels[c.channel].States, c.StateCount)}
+	}
 	type trouble struct {
 		channel, cause string
 		account        bool
@@ -105,23 +102,18 @@ func (o *Outbox[TTx]) status(ctx context.Context, where string, counts []count) 
 		return Status{}, err
 	}
 	var status Status
-	for _, name := range names {
-		channel := ChannelStatus{Channel: name}
-		for _, r := range counts {
-			if r.channel == name {
-				oldest := time.Duration(max(0, r.oldest.Int64)) * time.Millisecond
-				channel.States = append(channel.States, StateCount{r.state, r.n, r.due, oldest})
-			}
-		}
+	for _, name := range slices.Sorted(maps.Keys(channels)) {
+		channel := channels[name]
+		channel.Channel = name
 		for _, t := range troubles {
 			switch {
 			case t.channel != name:
-			case t.probeAt == 0:
+			case t.cause == "": // of a person
 				channel.Paused = true
 			case t.account:
-				channel.Paused, channel.Problem, channel.ProbeAt = true, t.cause, time.UnixMilli(t.probeAt)
+				channel.Paused, channel.Problem, channel.ProbeAt = true, t.cause, timeOf(t.probeAt)
 			default:
-				channel.Breaker, channel.ProbeAt = t.cause, time.UnixMilli(t.probeAt)
+				channel.Breaker, channel.ProbeAt = t.cause, timeOf(t.probeAt)
 			}
 		}
 		status.Channels = append(status.Channels, channel)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -29,6 +28,7 @@ import (
 // operator is a command line with what its commands share.
 type operator struct {
 	getenv  func(string) string
+	client  *messaging.Client
 	asJSON  bool
 	options messagingriver.Options
 }
@@ -45,8 +45,7 @@ messaging.NewClientFromEnv name the service. The exit status is 2 after an error
 	}
 	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "write JSON")
 	root.AddCommand(
-		op.simple("migrate", "Create or update the tables", func(ctx context.Context, db database) error { return db.Migrate(ctx) }),
-		op.load(), op.work(), op.status(), op.show(),
+		op.migrate(), op.load(), op.work(), op.status(), op.show(),
 		op.records("parked", "List messages whose outcome nobody can know, or whose attempts are used up", database.Parked),
 		op.records("refused", "List messages that were refused", database.Refused),
 		op.resolve(), op.cancel(),
@@ -57,38 +56,40 @@ messaging.NewClientFromEnv name the service. The exit status is 2 after an error
 	return root
 }
 
-// client returns the client of the environment. Commands that only look at the database do without the service.
-func (op *operator) client(needed bool) (*messaging.Client, error) {
-	if !needed && op.getenv("MESSAGING_BASE_URL") == "" {
-		return messaging.NewClient("https://service.example", messaging.WithToken("none"))
-	}
-	return messaging.NewClientFromEnv()
-}
+// need is what a command needs.
+type need int
 
-// on runs a command on a database that has the outbox's tables.
-func (op *operator) on(ctx context.Context, needsService bool, run func(client *messaging.Client, db database) error) error {
-	return op.onAny(ctx, needsService, false, func(client *messaging.Client, db database) error {
-		if err := hasTables(ctx, db); err != nil {
+const (
+	aDatabase  need = iota // which is created
+	tables                 // a database that has them
+	theService             // and tables
+)
+
+// on returns what runs a command on a database. Commands that only look at the database do without the service.
+func (op *operator) on(
+	needs need, run func(cmd *cobra.Command, args []string, db database) error,
+) func(cmd *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) (err error) {
+		if needs != theService && op.getenv("MESSAGING_BASE_URL") == "" {
+			op.client, err = messaging.NewClient("https://service.example", messaging.WithToken("none"))
+		} else {
+			op.client, err = messaging.NewClientFromEnv()
+		}
+		if err != nil {
 			return err
 		}
-		return run(client, db)
-	})
-}
-
-// onAny runs a command on a database, which is created if it may be.
-func (op *operator) onAny(
-	ctx context.Context, needsService, create bool, run func(client *messaging.Client, db database) error,
-) error {
-	client, err := op.client(needsService)
-	if err != nil {
-		return err
+		db, err := open(cmd.Context(), op.getenv("DATABASE_URL"), needs == aDatabase, op.client, op.options)
+		if err != nil {
+			return err
+		}
+		defer db.close()
+		if needs != aDatabase {
+			if err := hasTables(cmd.Context(), db); err != nil {
+				return err
+			}
+		}
+		return run(cmd, args, db)
 	}
-	db, err := open(ctx, op.getenv("DATABASE_URL"), create, client, op.options)
-	if err != nil {
-		return err
-	}
-	defer db.close()
-	return run(client, db)
 }
 
 // print writes a value as a line of JSON, or as text.
@@ -108,15 +109,15 @@ type done struct {
 	Rate     *float64 `json:"rate,omitempty"`
 }
 
-func (op *operator) simple(use, short string, run func(context.Context, database) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return op.onAny(cmd.Context(), false, true, func(_ *messaging.Client, db database) error {
-			if err := run(cmd.Context(), db); err != nil {
-				return err
-			}
-			return op.print(cmd.OutOrStdout(), done{Done: use}, "done\n")
-		})
-	}}
+func (op *operator) migrate() *cobra.Command {
+	cmd := &cobra.Command{Use: "migrate", Short: "Create or update the tables", Args: cobra.NoArgs}
+	cmd.RunE = op.on(aDatabase, func(cmd *cobra.Command, _ []string, db database) error {
+		if err := db.Migrate(cmd.Context()); err != nil {
+			return err
+		}
+		return op.print(cmd.OutOrStdout(), done{Done: "migrate"}, "done\n")
+	})
+	return cmd
 }
 
 func (op *operator) work() *cobra.Command {
@@ -131,54 +132,48 @@ func (op *operator) work() *cobra.Command {
 	flags.Float64Var(&op.options.Rate, "rate", 0, "messages a second of all workers together, 0 for no limit; the command rate overrides it")
 	flags.IntVar(&op.options.Burst, "burst", 0, "messages beyond the rate in one second (default a tenth of the rate)")
 	address := flags.String("metrics", "", "HOST:PORT that serves /metrics and /healthz (default none)")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return op.on(cmd.Context(), true, func(_ *messaging.Client, db database) error {
-			stop, err := serve(cmd.Context(), *address, db)
-			if err != nil {
-				return err
-			}
-			defer stop()
-			if err := op.print(cmd.OutOrStdout(), done{Done: "started"}, "working; interrupt to stop\n"); err != nil {
-				return err
-			}
-			handler := slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})
-			var reporting sync.WaitGroup
-			reporting.Go(func() { report(cmd.Context(), cmd.ErrOrStderr(), db) })
-			defer reporting.Wait()
-			return db.work(cmd.Context(), &river.Config{Logger: slog.New(handler)})
-		})
-	}
+	cmd.RunE = op.on(theService, func(cmd *cobra.Command, _ []string, db database) error {
+		stop, err := serve(cmd.Context(), *address, db)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		if err := op.print(cmd.OutOrStdout(), done{Done: "started"}, "working; interrupt to stop\n"); err != nil {
+			return err
+		}
+		handler := slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})
+		var reporting sync.WaitGroup
+		reporting.Go(func() { report(cmd.Context(), cmd.ErrOrStderr(), db) })
+		defer reporting.Wait()
+		return db.work(cmd.Context(), &river.Config{Logger: slog.New(handler)})
+	})
 	return cmd
 }
 
 func (op *operator) status() *cobra.Command {
-	var watch bool
-	var campaigns []string
 	cmd := &cobra.Command{Use: "status", Short: "Show counts, rate, workers, breakers and pauses", Args: cobra.NoArgs}
-	cmd.Flags().StringArrayVar(&campaigns, "campaign", nil, "show this campaign, not all")
-	cmd.Flags().BoolVar(&watch, "watch", false, "show it every second")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
-			for {
-				var now overview
-				var err error
-				if now.Status, err = db.Status(cmd.Context()); err != nil {
-					return err
-				}
-				if now.Campaigns, err = db.Campaigns(cmd.Context(), campaigns...); err != nil {
-					return err
-				}
-				if err = op.print(cmd.OutOrStdout(), now, textOf(now)); err != nil || !watch {
-					return err
-				}
-				select {
-				case <-time.After(time.Second):
-				case <-cmd.Context().Done():
-					return nil
-				}
+	campaigns := cmd.Flags().StringArray("campaign", nil, "show this campaign, not all")
+	watch := cmd.Flags().Bool("watch", false, "show it every second")
+	cmd.RunE = op.on(tables, func(cmd *cobra.Command, _ []string, db database) error {
+		for {
+			var now overview
+			var err error
+			if now.Status, err = db.Status(cmd.Context()); err != nil {
+				return err
 			}
-		})
-	}
+			if now.Campaigns, err = db.Campaigns(cmd.Context(), *campaigns...); err != nil {
+				return err
+			}
+			if err = op.print(cmd.OutOrStdout(), now, textOf(now)); err != nil || !*watch {
+				return err
+			}
+			select {
+			case <-time.After(time.Second):
+			case <-cmd.Context().Done():
+				return nil
+			}
+		}
+	})
 	return cmd
 }
 
@@ -206,21 +201,16 @@ func textOf(status overview) string {
 	text.WriteString("       due    oldest open\n")
 	for _, channel := range status.Channels {
 		fmt.Fprintf(&text, "%-10s", safe(channel.Channel))
-		var oldest time.Duration
-		due := 0
-		for _, state := range messagingriver.States() {
-			i := slices.IndexFunc(channel.States, func(c messagingriver.StateCount) bool { return c.State == state })
-			if i < 0 {
-				fmt.Fprintf(&text, "%10d", 0)
-				continue
-			}
-			fmt.Fprintf(&text, "%10d", channel.States[i].Messages)
-			due += channel.States[i].Due
-			if state == messagingriver.Waiting || state == messagingriver.Sending || state == messagingriver.Unknown {
-				oldest = max(oldest, channel.States[i].Oldest)
-			}
+		counts := map[messagingriver.State]messagingriver.StateCount{}
+		for _, count := range channel.States {
+			counts[count.State] = count
 		}
-		fmt.Fprintf(&text, "%10d    %v\n", due, oldest.Round(time.Second))
+		for _, state := range messagingriver.States() {
+			fmt.Fprintf(&text, "%10d", counts[state].Messages)
+		}
+		waiting := counts[messagingriver.Waiting]
+		oldest := max(waiting.Oldest, counts[messagingriver.Sending].Oldest, counts[messagingriver.Unknown].Oldest)
+		fmt.Fprintf(&text, "%10d    %v\n", waiting.Due, oldest.Round(time.Second))
 	}
 	rate := "no limit"
 	if status.Rate > 0 {
@@ -255,30 +245,27 @@ func textOf(status overview) string {
 
 // show shows what is known of a message.
 func (op *operator) show() *cobra.Command {
-	var channel string
 	cmd := &cobra.Command{Use: "show REFERENCE", Short: "Show the state and the attempts of a message", Args: cobra.ExactArgs(1)}
-	cmd.Flags().StringVar(&channel, "channel", "", "channel of the message, if several have it")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
-			found, err := db.Show(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			var channels []string
-			found = slices.DeleteFunc(found, func(r messagingriver.Record) bool {
-				channels = append(channels, r.Channel)
-				return channel != "" && r.Channel != channel
-			})
-			switch len(found) {
-			case 0:
-				return fmt.Errorf("there is no message %q", args[0])
-			case 1:
-				return op.print(cmd.OutOrStdout(), found[0], detail(found[0]))
-			default:
-				return fmt.Errorf("several channels have %q; want --channel, one of %s", args[0], strings.Join(channels, ", "))
-			}
+	channel := cmd.Flags().String("channel", "", "channel of the message, if several have it")
+	cmd.RunE = op.on(tables, func(cmd *cobra.Command, args []string, db database) error {
+		found, err := db.Show(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		var channels []string
+		found = slices.DeleteFunc(found, func(r messagingriver.Record) bool {
+			channels = append(channels, r.Channel)
+			return *channel != "" && r.Channel != *channel
 		})
-	}
+		switch len(found) {
+		case 0:
+			return fmt.Errorf("there is no message %q", args[0])
+		case 1:
+			return op.print(cmd.OutOrStdout(), found[0], detail(found[0]))
+		default:
+			return fmt.Errorf("several channels have %q; want --channel, one of %s", args[0], strings.Join(channels, ", "))
+		}
+	})
 	return cmd
 }
 
@@ -335,20 +322,17 @@ func each(ctx context.Context, db database, list lister, do func(messagingriver.
 }
 
 func (op *operator) records(use, short string, list lister) *cobra.Command {
-	var reason string
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs}
-	cmd.Flags().StringVar(&reason, "reason", "", "only those whose problem contains this")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
-			return each(cmd.Context(), db, list, func(r messagingriver.Record) error {
-				if !strings.Contains(r.Problem, reason) {
-					return nil
-				}
-				return op.print(cmd.OutOrStdout(), r, fmt.Sprintf("%s\t%s\t%s\t%s\n",
-					safe(r.Channel), safe(r.Reference), r.Created.Format(time.RFC3339), safe(r.Problem)))
-			})
+	reason := cmd.Flags().String("reason", "", "only those whose problem contains this")
+	cmd.RunE = op.on(tables, func(cmd *cobra.Command, _ []string, db database) error {
+		return each(cmd.Context(), db, list, func(r messagingriver.Record) error {
+			if !strings.Contains(r.Problem, *reason) {
+				return nil
+			}
+			return op.print(cmd.OutOrStdout(), r, fmt.Sprintf("%s\t%s\t%s\t%s\n",
+				safe(r.Channel), safe(r.Reference), r.Created.Format(time.RFC3339), safe(r.Problem)))
 		})
-	}
+	})
 	return cmd
 }
 
@@ -358,19 +342,12 @@ type chosen struct{ channel, reason, file, state string }
 // keys returns the messages that flags and arguments name.
 func (c chosen) keys(ctx context.Context, db database, references []string) ([]messagingriver.Key, error) {
 	if c.file != "" {
-		file, err := os.Open(c.file)
+		file, err := os.ReadFile(c.file)
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = file.Close() }()
-		for lines := bufio.NewScanner(file); ; {
-			if !lines.Scan() {
-				if lines.Err() != nil {
-					return nil, fmt.Errorf("%s: %w", c.file, lines.Err())
-				}
-				break
-			}
-			if line := strings.TrimSpace(lines.Text()); line != "" {
+		for line := range strings.Lines(string(file)) {
+			if line = strings.TrimSpace(line); line != "" {
 				references = append(references, line)
 			}
 		}
@@ -404,7 +381,6 @@ func (c chosen) keys(ctx context.Context, db database, references []string) ([]m
 
 func (op *operator) resolve() *cobra.Command {
 	var c chosen
-	var expire time.Duration
 	cmd := &cobra.Command{
 		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about parked and refused messages",
 		Long: "Decide about messages.\n\n  sent    it went out\n  resend  it did not go out, and is sent again\n  drop    it is not to be sent",
@@ -414,100 +390,91 @@ func (op *operator) resolve() *cobra.Command {
 	cmd.Flags().StringVar(&c.reason, "reason", "", "all messages whose problem contains this")
 	cmd.Flags().StringVar(&c.state, "state", "parked", "with --reason: parked or refused")
 	cmd.Flags().StringVar(&c.file, "file", "", "file with a reference ID on each line")
-	cmd.Flags().DurationVar(&expire, "expire", 0, "with resend: for expired messages, how long from now they may be sent")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return op.decide(cmd, messagingriver.Decision(args[0]), expire, c, args[1:])
-	}
+	expire := cmd.Flags().Duration("expire", 0, "with resend: for expired messages, how long from now they may be sent")
+	cmd.RunE = op.on(tables, func(cmd *cobra.Command, args []string, db database) error {
+		return op.decide(cmd, db, messagingriver.Decision(args[0]), *expire, c, args[1:])
+	})
 	return cmd
 }
 
 func (op *operator) cancel() *cobra.Command {
 	var c chosen
-	var campaign string
 	cmd := &cobra.Command{Use: "cancel [REFERENCE...]", Short: "Drop messages that wait"}
-	cmd.Flags().StringVar(&campaign, "campaign", "", "all messages of this campaign")
+	campaign := cmd.Flags().String("campaign", "", "all messages of this campaign")
 	cmd.Flags().StringVar(&c.channel, "channel", "sms", "channel of the messages")
 	cmd.Flags().StringVar(&c.file, "file", "", "file with a reference ID on each line")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if campaign == "" {
-			return op.decide(cmd, messagingriver.Drop, 0, c, args)
+	cmd.RunE = op.on(tables, func(cmd *cobra.Command, args []string, db database) error {
+		if *campaign == "" {
+			return op.decide(cmd, db, messagingriver.Drop, 0, c, args)
 		}
-		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
-			n, err := db.CancelCampaign(cmd.Context(), campaign)
-			if err != nil {
-				return err
-			}
-			return op.print(cmd.OutOrStdout(), done{Done: "drop", Messages: &n}, fmt.Sprintf("drop: %d\n", n))
-		})
-	}
-	return cmd
-}
-
-func (op *operator) decide(cmd *cobra.Command, decision messagingriver.Decision, expire time.Duration, c chosen, references []string) error {
-	return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
-		keys, err := c.keys(cmd.Context(), db, references)
+		n, err := db.CancelCampaign(cmd.Context(), *campaign)
 		if err != nil {
 			return err
 		}
-		n := 0
-		for some := range slices.Chunk(keys, 1000) {
-			resolved, err := db.Resolve(cmd.Context(), decision, some...)
-			if err == nil && decision == messagingriver.Resend && expire > 0 {
-				var renewed int
-				renewed, err = db.Renew(cmd.Context(), expire, some...)
-				resolved += renewed
-			}
-			if err != nil {
-				return err
-			}
-			n += resolved
-		}
-		return op.print(cmd.OutOrStdout(), done{Done: string(decision), Messages: &n}, fmt.Sprintf("%s: %d of %d\n", decision, n, len(keys)))
+		return op.print(cmd.OutOrStdout(), done{Done: "drop", Messages: &n}, fmt.Sprintf("drop: %d\n", n))
 	})
+	return cmd
+}
+
+func (op *operator) decide(
+	cmd *cobra.Command, db database, decision messagingriver.Decision, expire time.Duration, c chosen, references []string,
+) error {
+	keys, err := c.keys(cmd.Context(), db, references)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for some := range slices.Chunk(keys, 1000) {
+		resolved, err := db.Resolve(cmd.Context(), decision, some...)
+		if err == nil && decision == messagingriver.Resend && expire > 0 {
+			var renewed int
+			renewed, err = db.Renew(cmd.Context(), expire, some...)
+			resolved += renewed
+		}
+		if err != nil {
+			return err
+		}
+		n += resolved
+	}
+	return op.print(cmd.OutOrStdout(), done{Done: string(decision), Messages: &n}, fmt.Sprintf("%s: %d of %d\n", decision, n, len(keys)))
 }
 
 func (op *operator) queues(
 	use, short string, do func(database, context.Context, ...string) error, of func(database, context.Context, string) error,
 ) *cobra.Command {
-	cmd := op.simple(use, short, nil)
-	var campaign string
-	cmd.Flags().StringVar(&campaign, "campaign", "", "a campaign, in place of channels")
-	cmd.Use, cmd.Args = use+" [CHANNEL...]", nil
-	cmd.RunE = func(cmd *cobra.Command, channels []string) error {
-		return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
-			var err error
-			switch {
-			case campaign != "" && len(channels) > 0:
-				err = errors.New("--campaign is for all channels; want no channel beside it")
-			case campaign != "":
-				err = of(db, cmd.Context(), campaign)
-			default:
-				err = do(db, cmd.Context(), channels...)
-			}
-			if err != nil {
-				return err
-			}
-			return op.print(cmd.OutOrStdout(), done{Done: use}, "done\n")
-		})
-	}
+	cmd := &cobra.Command{Use: use + " [CHANNEL...]", Short: short}
+	campaign := cmd.Flags().String("campaign", "", "a campaign, in place of channels")
+	cmd.RunE = op.on(tables, func(cmd *cobra.Command, channels []string, db database) error {
+		var err error
+		switch {
+		case *campaign != "" && len(channels) > 0:
+			err = errors.New("--campaign is for all channels; want no channel beside it")
+		case *campaign != "":
+			err = of(db, cmd.Context(), *campaign)
+		default:
+			err = do(db, cmd.Context(), channels...)
+		}
+		if err != nil {
+			return err
+		}
+		return op.print(cmd.OutOrStdout(), done{Done: use}, "done\n")
+	})
 	return cmd
 }
 
 func (op *operator) rate() *cobra.Command {
 	return &cobra.Command{
 		Use: "rate N", Short: "Set the rate of all workers in messages a second; 0 returns to their own", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: op.on(tables, func(cmd *cobra.Command, args []string, db database) error {
 			perSecond, err := strconv.ParseFloat(args[0], 64)
 			if err != nil {
 				return fmt.Errorf("rate: %q is no number of messages a second", args[0])
 			}
-			return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
-				if err := db.SetRate(cmd.Context(), perSecond); err != nil {
-					return err
-				}
-				return op.print(cmd.OutOrStdout(), done{Done: "rate", Rate: &perSecond}, "done\n")
-			})
-		},
+			if err := db.SetRate(cmd.Context(), perSecond); err != nil {
+				return err
+			}
+			return op.print(cmd.OutOrStdout(), done{Done: "rate", Rate: &perSecond}, "done\n")
+		}),
 	}
 }
 
@@ -541,43 +508,39 @@ type audited struct {
 }
 
 func (op *operator) audit() *cobra.Command {
-	var within time.Duration
-	var prefix string
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Compare SMS with what the service lists", Args: cobra.NoArgs,
 		Long: `Compare the SMS of some time with what the service lists: sent twice, accepted and not listed, listed and not accepted, and
 listed without a row in the outbox. The last are "absent". They were sent after the backup that was restored, or are of other
 programs: those without a reference ID, or without the prefix of --prefix, are counted apart and are no difference.`,
 	}
-	cmd.Flags().DurationVar(&within, "within", 24*time.Hour, "how far back; less than --keep of the workers")
-	cmd.Flags().StringVar(&prefix, "prefix", "", "what the reference IDs of this outbox begin with, if other programs use the account")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return op.on(cmd.Context(), true, func(client *messaging.Client, db database) error {
-			var found audited
-			if err := compare(cmd.Context(), client, db, time.Now().Add(-within), func(d difference) error {
-				if d.State == absent && (d.Reference == "" || !strings.HasPrefix(d.Reference, prefix)) {
-					found.Others += d.Listed
-					return nil
-				}
-				found.Compared++
-				if !d.differs() {
-					return nil
-				}
-				found.Differences++
-				return op.print(cmd.OutOrStdout(), d, fmt.Sprintf("%s\tis %s; times listed: %d\n", safe(d.Reference), d.State, d.Listed))
-			}); err != nil {
-				return err
+	within := cmd.Flags().Duration("within", 24*time.Hour, "how far back; less than --keep of the workers")
+	prefix := cmd.Flags().String("prefix", "", "what the reference IDs of this outbox begin with, if other programs use the account")
+	cmd.RunE = op.on(theService, func(cmd *cobra.Command, _ []string, db database) error {
+		var found audited
+		if err := compare(cmd.Context(), op.client, db, time.Now().Add(-*within), func(d difference) error {
+			if d.State == absent && (d.Reference == "" || !strings.HasPrefix(d.Reference, *prefix)) {
+				found.Others += d.Listed
+				return nil
 			}
-			text := fmt.Sprintf("SMS compared: %d; differences: %d\n", found.Compared, found.Differences)
-			if found.Others > 0 {
-				text += fmt.Sprintf("listed SMS of other programs: %d\n", found.Others)
+			found.Compared++
+			if !d.differs() {
+				return nil
 			}
-			if err := op.print(cmd.OutOrStdout(), found, text); err != nil || found.Differences == 0 {
-				return err
-			}
-			return errFindings
-		})
-	}
+			found.Differences++
+			return op.print(cmd.OutOrStdout(), d, fmt.Sprintf("%s\tis %s; times listed: %d\n", safe(d.Reference), d.State, d.Listed))
+		}); err != nil {
+			return err
+		}
+		text := fmt.Sprintf("SMS compared: %d; differences: %d\n", found.Compared, found.Differences)
+		if found.Others > 0 {
+			text += fmt.Sprintf("listed SMS of other programs: %d\n", found.Others)
+		}
+		if err := op.print(cmd.OutOrStdout(), found, text); err != nil || found.Differences == 0 {
+			return err
+		}
+		return errFindings
+	})
 	return cmd
 }
 
@@ -591,26 +554,6 @@ func compare(ctx context.Context, client *messaging.Client, db database, since t
 		}
 		listed[transaction.ReferenceID]++
 	}
-	if err := eachSMS(ctx, db, func(d difference, created time.Time) error {
-		d.Listed = listed[d.Reference]
-		delete(listed, d.Reference)
-		if created.Before(since) && d.Listed == 0 {
-			return nil
-		}
-		return report(d)
-	}); err != nil {
-		return err
-	}
-	for _, reference := range slices.Sorted(maps.Keys(listed)) {
-		if err := report(difference{reference, absent, listed[reference]}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachSMS calls do for every SMS of the outbox.
-func eachSMS(ctx context.Context, db database, do func(d difference, created time.Time) error) error {
 	rows, err := db.pool().QueryContext(ctx, "SELECT reference, state, created_at FROM messaging_outbox WHERE channel = 'sms' ORDER BY reference")
 	if err != nil {
 		return err
@@ -622,9 +565,22 @@ func eachSMS(ctx context.Context, db database, do func(d difference, created tim
 		if err := rows.Scan(&d.Reference, &d.State, &created); err != nil {
 			return err
 		}
-		if err := do(d, time.UnixMilli(created)); err != nil {
+		d.Listed = listed[d.Reference]
+		delete(listed, d.Reference)
+		if d.Listed == 0 && time.UnixMilli(created).Before(since) {
+			continue
+		}
+		if err := report(d); err != nil {
 			return err
 		}
 	}
-	return rows.Err()
+	if rows.Err() != nil {
+		return rows.Err()
+	}
+	for _, reference := range slices.Sorted(maps.Keys(listed)) {
+		if err := report(difference{reference, absent, listed[reference]}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

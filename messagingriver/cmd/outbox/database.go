@@ -130,10 +130,7 @@ func openSQLite(path string, create bool, client *messaging.Client, options mess
 	}
 	begin := func(ctx context.Context) (*sql.Tx, func() error, func() error, error) {
 		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return tx, tx.Commit, tx.Rollback, nil
+		return tx, tx.Commit, tx.Rollback, err
 	}
 	return outbox[*sql.Tx]{of, riversqlite.New(db), begin, db, func() { _ = db.Close() }}, nil
 }

@@ -41,6 +41,7 @@ type repeated struct {
 type entry struct {
 	message messaging.Message
 	options messagingriver.InsertOptions
+	line    int
 }
 
 // terms are the options of a line, or of the flags, as text.
@@ -87,35 +88,33 @@ where the message is as encoding/json writes it. A file that ends in .csv has SM
 are from, to, text, reference and callback. A line may also have campaign, priority, at and expire, which win over the
 flags. A line that cannot be sent ends the load with its number; those before it are enqueued. A line with the reference ID
 of an earlier one is not enqueued: the load names it, and ends with status 1.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return op.on(cmd.Context(), false, func(_ *messaging.Client, db database) error {
-				file, err := os.Open(args[0])
-				if err != nil {
-					return err
-				}
-				defer func() { _ = file.Close() }()
-				info, err := file.Stat()
-				if err != nil {
-					return err
-				}
-				bar := progressbar.NewOptions64(info.Size(), progressbar.OptionSetWriter(cmd.ErrOrStderr()), progressbar.OptionShowBytes(true),
-					progressbar.OptionSetDescription("loading"), progressbar.OptionClearOnFinish(),
-					progressbar.OptionSetVisibility(isTerminal(cmd.ErrOrStderr())))
-				count, err := enqueue(cmd, db, args[0], io.TeeReader(file, bar), flags)
-				if err = errors.Join(err, bar.Finish()); err != nil {
-					return fmt.Errorf("%s: %w (enqueued: %d; known: %d)", args[0], err, count.New, count.Known)
-				}
-				var text strings.Builder
-				for _, r := range count.Repeated {
-					fmt.Fprintf(&text, "line %d repeats the reference ID of line %d, and is not enqueued\n", r.Line, r.First)
-				}
-				fmt.Fprintf(&text, "enqueued: %d; known: %d\n", count.New, count.Known)
-				if err = op.print(cmd.OutOrStdout(), count, text.String()); err != nil || len(count.Repeated) == 0 {
-					return err
-				}
-				return errFindings
-			})
-		},
+		RunE: op.on(tables, func(cmd *cobra.Command, args []string, db database) error {
+			file, err := os.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer func() { _ = file.Close() }()
+			info, err := file.Stat()
+			if err != nil {
+				return err
+			}
+			bar := progressbar.NewOptions64(info.Size(), progressbar.OptionSetWriter(cmd.ErrOrStderr()), progressbar.OptionShowBytes(true),
+				progressbar.OptionSetDescription("loading"), progressbar.OptionClearOnFinish(),
+				progressbar.OptionSetVisibility(isTerminal(cmd.ErrOrStderr())))
+			count, err := enqueue(cmd, db, args[0], io.TeeReader(file, bar), flags)
+			if err = errors.Join(err, bar.Finish()); err != nil {
+				return fmt.Errorf("%s: %w (enqueued: %d; known: %d)", args[0], err, count.New, count.Known)
+			}
+			var text strings.Builder
+			for _, r := range count.Repeated {
+				fmt.Fprintf(&text, "line %d repeats the reference ID of line %d, and is not enqueued\n", r.Line, r.First)
+			}
+			fmt.Fprintf(&text, "enqueued: %d; known: %d\n", count.New, count.Known)
+			if err = op.print(cmd.OutOrStdout(), count, text.String()); err != nil || len(count.Repeated) == 0 {
+				return err
+			}
+			return errFindings
+		}),
 	}
 	cmd.Flags().BoolVar(&op.options.InOrder, "in-order", false, "for workers with --in-order: keep the order of the messages to one recipient")
 	cmd.Flags().StringVar(&flags.Campaign, "campaign", "", "name by which the messages are counted, paused and cancelled")
@@ -140,7 +139,7 @@ func enqueue(cmd *cobra.Command, db database, name string, in io.Reader, flags t
 	}
 	const atOnce = 1000
 	first := map[messagingriver.Key]int{} // the line of each message
-	var some batch
+	var some []entry
 	for {
 		message, its, line, err := next()
 		var options messagingriver.InsertOptions
@@ -160,36 +159,30 @@ func enqueue(cmd *cobra.Command, db database, name string, in io.Reader, flags t
 			continue
 		}
 		first[key] = line
-		if some = (batch{append(some.entries, entry{message, options}), append(some.lines, line)}); len(some.lines) == atOnce {
+		if some = append(some, entry{message, options, line}); len(some) == atOnce {
 			if err = count.add(cmd.Context(), db, some); err != nil {
 				return count, err
 			}
-			some = batch{}
+			some = nil
 		}
 	}
 }
 
-// batch is some messages of a file with their lines.
-type batch struct {
-	entries []entry
-	lines   []int
-}
-
 // add enqueues messages in one transaction, or one by one if one of them is invalid, to name its line and keep those before it.
-func (l *loaded) add(ctx context.Context, db database, some batch) error {
-	added, err := db.insert(ctx, some.entries)
+func (l *loaded) add(ctx context.Context, db database, some []entry) error {
+	added, err := db.insert(ctx, some)
 	switch {
 	case err == nil:
 		l.New += added
-		l.Known += len(some.entries) - added
+		l.Known += len(some) - added
 		return nil
 	case !errors.Is(err, messaging.ErrInvalid):
 		return err
-	case len(some.entries) == 1:
-		return fmt.Errorf("line %d: %w", some.lines[0], err)
+	case len(some) == 1:
+		return fmt.Errorf("line %d: %w", some[0].line, err)
 	}
-	for i := range some.entries {
-		if err := l.add(ctx, db, batch{some.entries[i : i+1], some.lines[i : i+1]}); err != nil {
+	for i := range some {
+		if err := l.add(ctx, db, some[i:i+1]); err != nil {
 			return err
 		}
 	}

@@ -103,6 +103,7 @@ func TestManyRows(t *testing.T) {
 				try("pause", "--campaign", campaign)
 				try("resume", "--campaign", campaign)
 			}
+			try("status", "--campaign", "winter")
 			try("pause", "--campaign", "winter")
 			try("resume", "--campaign", "winter")
 			analyze() // as autovacuum does
