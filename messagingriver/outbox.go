@@ -240,6 +240,9 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 	if err := options.complete(); err != nil {
 		return 0, err
 	}
+	if none := *new(TTx); any(tx) == any(none) {
+		return 0, fmt.Errorf("messagingriver: tx: required, but nil: %w", messaging.ErrInvalid)
+	}
 	rows := make(list[row], len(messages))
 	for i, message := range messages {
 		var err error

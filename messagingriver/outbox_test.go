@@ -178,7 +178,10 @@ func TestInsertRejects(t *testing.T) {
 				assert.NotContains(t, err.Error(), number)
 			})
 		}
-		_, err := r.insert(t.Context(), false, nil)
+		err := r.insertWithoutTx(t.Context(), smsMessage("valid"))
+		require.ErrorIs(t, err, messaging.ErrInvalid)
+		require.ErrorContains(t, err, "tx: required, but nil")
+		_, err = r.insert(t.Context(), false, nil)
 		var packages []string
 		for _, channel := range messaging.Channels() {
 			packages = append(packages, channel.String())

@@ -97,6 +97,8 @@ type rig interface {
 	outbox
 	// insert enqueues messages in one transaction, which it commits unless it is told to roll back.
 	insert(ctx context.Context, rollBack bool, messages ...messaging.Message) (int, error)
+	// insertWithoutTx is for a caller who has no transaction.
+	insertWithoutTx(ctx context.Context, message messaging.Message) error
 	// insertWith is like insert, for one message with options.
 	insertWith(ctx context.Context, message messaging.Message, options messagingriver.InsertOptions) error
 	// row returns the row of a message, as the table's documentation has it.
@@ -186,6 +188,12 @@ func (r rigOf[TTx]) insert(ctx context.Context, rollBack bool, messages ...messa
 		return added, errors.Join(err, undo())
 	}
 	return added, commit()
+}
+
+func (r rigOf[TTx]) insertWithoutTx(ctx context.Context, message messaging.Message) error {
+	var none TTx
+	_, err := r.Insert(ctx, none, message)
+	return err
 }
 
 func (r rigOf[TTx]) insertWith(ctx context.Context, message messaging.Message, options messagingriver.InsertOptions) error {

@@ -404,8 +404,11 @@ func (op *operator) cancel() *cobra.Command {
 	cmd.Flags().StringVar(&c.channel, "channel", "sms", "channel of the messages")
 	cmd.Flags().StringVar(&c.file, "file", "", "file with a reference ID on each line")
 	cmd.RunE = op.on(tables, func(cmd *cobra.Command, args []string, db database) error {
-		if *campaign == "" {
+		switch {
+		case *campaign == "":
 			return op.decide(cmd, db, messagingriver.Drop, 0, c, args)
+		case len(args) > 0 || c.file != "" || cmd.Flags().Changed("channel"):
+			return errors.New("--campaign is for all its messages; want no reference IDs, --file or --channel beside it")
 		}
 		n, err := db.CancelCampaign(cmd.Context(), *campaign)
 		if err != nil {

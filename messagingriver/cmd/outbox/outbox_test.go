@@ -361,6 +361,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 			"unknown decision": {[]string{"resolve", "forget", "a"}, `want Sent, Resend or Drop`},
 			"nothing chosen":   {[]string{"resolve", "drop"}, "want reference IDs, --file or --reason"},
 			"both chosen":      {[]string{"resolve", "drop", "a", "--reason", "x"}, "want no reference IDs beside it"},
+			"too many chosen":  {[]string{"cancel", "--campaign", "x", "a"}, "want no reference IDs, --file or --channel beside it"},
 			"unknown state":    {[]string{"resolve", "drop", "--reason", "x", "--state", "sent"}, "want parked or refused"},
 			"unknown channel":  {[]string{"pause", "pigeon"}, `there is no channel "pigeon"`},
 			"no number":        {[]string{"rate", "fast"}, `"fast" is no number`},
