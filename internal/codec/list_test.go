@@ -797,7 +797,8 @@ func TestListHasNoOtherGoldenFiles(t *testing.T) {
 // checkPage holds a page against what the case says of it, and its rows against those of the reference.
 func checkPage(t *testing.T, tt pageCase, page codec.Page) {
 	t.Helper()
-	op := &parse(t, tt.overlay).SMSList
+	names := parse(t, tt.overlay)
+	op := &names.SMSList
 	ids := make([]string, 0, len(page.Transactions))
 	for _, record := range page.Transactions {
 		ids = append(ids, record.ID)
@@ -819,7 +820,7 @@ func checkPage(t *testing.T, tt pageCase, page codec.Page) {
 		unread = append(unread, row.Index)
 	}
 	assert.Equal(t, tt.unread, unread)
-	if problem := differs(op, []byte(tt.body), page); problem != "" {
+	if problem := differs(names, []byte(tt.body), page); problem != "" {
 		assert.Fail(t, "not what the reference reads", problem)
 	}
 }
