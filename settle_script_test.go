@@ -405,6 +405,7 @@ func TestFindIsNotListedOnlyInAWholeListing(t *testing.T) {
 		`{"data":[],"links":[{"url":null,"label":"1","active":true}],"totalRows":0}`:                             true,
 		`{"data":[],"meta":{"filters":[{"field":"referenceId"}]}}`:                                               true,
 		`{"data":[{"id":"m-1","referenceId":"r-1"}],"data":[]}`:                                                  false,
+		`{"data":[],"data":[{"id":"m-1","referenceId":"r-1"}]}`:                                                  false,
 		`{"data":[],"totalRows":3,"totalRows":0}`:                                                                false,
 		`{"data":[],"errors":[{"title":"shard 3 timed out"}]}`:                                                   false,
 		`{"data":[],"success":false}`:                                                                            false,

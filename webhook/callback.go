@@ -34,7 +34,7 @@ func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 	switch {
 	case err != nil:
 	case len(messages) == 0:
-		err = CallbackSMS.refuse(ErrNoSender)
+		err = CallbackSMS.refuse(ErrNoSender).as(http.StatusOK)
 	case len(messages) > 1:
 		err = CallbackSMS.refuse(ErrSeveral)
 	default:

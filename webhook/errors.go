@@ -25,7 +25,7 @@ var (
 	// ErrUnreadable: the body, or an event of a list in it, is neither a form nor a JSON object, or ended early. 400, or 415 if its
 	// Content-Type is known to be something else.
 	ErrUnreadable error = &reason{http.StatusBadRequest, "unreadable body"}
-	// ErrNoSender: an inbound message has no sender. 400.
+	// ErrNoSender: an inbound message has no sender. 400; 200 from ParseSMS for an empty list, which a handler takes.
 	ErrNoSender error = &reason{http.StatusBadRequest, "no sender"}
 	// ErrNoMessage: a delivery report has neither a message ID nor a reference ID. 400.
 	ErrNoMessage error = &reason{http.StatusBadRequest, "neither message ID nor reference ID"}

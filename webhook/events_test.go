@@ -207,6 +207,28 @@ func TestSeveralEventsInListAsBody(t *testing.T) {
 	assert.NotContains(t, fmt.Sprint(messages), "s3cret")
 }
 
+// ParseSMS has no message to return for an empty list, but the service need not call again.
+func TestEmptyListHasTheStatusOfTheHandler(t *testing.T) {
+	t.Parallel()
+	var in inbox[webhook.SMSMessage]
+	for rcv, bodies := range map[*webhook.Receiver][]string{
+		hooks(webhook.WithPOST()): {`[]`, "[] ", "\ufeff[ ]"},
+		named(t, listed):          {`{"results":[]}`, `{"data":{"results":null},"from":"1111"}`},
+	} {
+		for _, body := range bodies {
+			_, err := rcv.ParseSMS(post("", "", body))
+			require.ErrorIs(t, err, webhook.ErrNoSender, body)
+			refusal, _ := errors.AsType[*webhook.RejectError](err)
+			assert.Equal(t, http.StatusOK, refusal.Status, body)
+			assert.Equal(t, refusal.Status, call(t, rcv.SMS(in.handle), post("", "", body)).Code, body)
+		}
+	}
+	assert.Empty(t, in.got)
+	_, err := hooks(webhook.WithPOST()).ParseSMS(post("", "", `[{}]`))
+	refusal, _ := errors.AsType[*webhook.RejectError](err)
+	assert.Equal(t, http.StatusBadRequest, refusal.Status, "an event without a sender is no empty list")
+}
+
 func TestSeveralEventsOfChatAppsAndReports(t *testing.T) {
 	t.Parallel()
 	rcv := named(t, listed)
@@ -333,17 +355,21 @@ func FuzzEvents(f *testing.F) {
 		for _, m := range messages {
 			require.NotEmpty(t, m.From)
 			require.Empty(t, m.Params.All("key"))
+			keepsQuery(t, query, m.RawQuery)
 			stores(t, m)
 		}
 		chats, reports, _ := rcv.ParseChatApp2(post(query, "", body))
 		for _, m := range chats {
-			checkChat(t, query, body+strings.Repeat(" ", len(query)*len(chats)), m)
+			keepsQuery(t, query, m.RawQuery)
 			stores(t, m)
+			m.RawQuery = query // as without a secret
+			checkChat(t, query, body+strings.Repeat(" ", len(query)*len(chats)), m)
 		}
 		more, _ := rcv.ParseDelivery(post(query, "", body))
 		for _, d := range append(reports, more...) {
 			require.NotEmpty(t, d.ID+d.ReferenceID)
 			require.True(t, d.JSON == nil || json.Valid(d.JSON))
+			keepsQuery(t, query, d.RawQuery)
 			stores(t, d)
 		}
 		require.LessOrEqual(t, len(messages), 1000)

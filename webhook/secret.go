@@ -107,7 +107,7 @@ func (c *callback) checkOrigin(r *http.Request, claimed *arrival) (arrival, erro
 	}
 	claimed.shown = c.shown(r, claimed.proofs)
 	clean := c.withoutCopies(claimed)
-	if !slices.Equal(clean.params, claimed.params) { // so the query is written again
+	if !slices.Equal(clean.params[:clean.inQuery], claimed.params[:clean.inQuery]) { // so the query is written again
 		query := make([]string, clean.inQuery)
 		for i, param := range clean.params[:clean.inQuery] {
 			query[i] = url.QueryEscape(param.Name) + "=" + url.QueryEscape(param.Value)

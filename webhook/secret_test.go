@@ -306,6 +306,25 @@ func TestCopyOfALongSecretWithinAValue(t *testing.T) {
 	assert.Equal(t, "from=1&message=a+QZ5JEWNTJ4W5SXP&copy=", short.RawQuery)
 }
 
+// A query without a copy of the secret stays byte for byte, whatever the body holds.
+func TestCopyInTheBodyLeavesTheQuery(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"s3cret", "QZ5JEWN+TJ4W5SXP"} {
+		rcv := hooks(webhook.WithPOST(), webhook.WithSecret("key", secret))
+		body := fmt.Sprintf(`{"key":%[1]q,"copy":%[1]q,"o":{"copy":%[1]q},"message":"a"}`, secret)
+		for query, want := range map[string]string{
+			"from=1111&x=\xf5\xa0%zz;+&&y":                            "from=1111&x=\xf5\xa0%zz;+&&y",
+			"x=b c&key=" + url.QueryEscape(secret) + "&from=1111":     "x=b c&from=1111",
+			"from=1111&x=b c&again=" + url.QueryEscape(secret) + "&y": "from=1111&x=b+c&again=&y=",
+		} {
+			m, err := rcv.ParseSMS(post(query, "", body))
+			require.NoError(t, err)
+			assert.Equal(t, want, m.RawQuery)
+			assert.NotContains(t, fmt.Sprint(m.Params), secret)
+		}
+	}
+}
+
 func TestCopyOfAPathSecret(t *testing.T) {
 	t.Parallel()
 	var in inbox[webhook.SMSMessage]

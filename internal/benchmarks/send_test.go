@@ -297,7 +297,7 @@ func sendInMemory() work {
 // pooled returns an http.Client over a transport like net/http's default, which keeps many idle connections to a host instead of two. It
 // speaks HTTP/1.1.
 func pooled() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck,forcetypeassert // it is one
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 256, 256
 	transport.Protocols = new(http.Protocols)
 	transport.Protocols.SetHTTP1(true)
