@@ -63,7 +63,7 @@ func FuzzChatPieces(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, p := range chatPieces(text) {
 			assert.NotContains(t, p.Text, "\u202e")
-			assert.True(t, p.Link == "" || strings.HasPrefix(p.Link, "http"))
+			assert.Regexp(t, `^((?i:https?)://[^/?#]|$)`, p.Link)
 		}
 	})
 }
