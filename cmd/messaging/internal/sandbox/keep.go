@@ -243,5 +243,7 @@ func (j *journal) close() error {
 	if j == nil {
 		return nil
 	}
-	return cmp.Or(j.err, errors.Join(j.file.Close(), j.lock.Close()))
+	err := j.file.Close()
+	unlock(j.lock)
+	return cmp.Or(j.err, errors.Join(err, j.lock.Close()))
 }

@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// lock locks a file. It fails with errKept if another process has locked it. The lock ends with the process, or when the file is
-// closed.
+// lock locks a file. It fails with errKept if another process has locked it. The lock ends with the process, or with unlock.
 func lock(file *os.File) error {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -17,3 +16,6 @@ func lock(file *os.File) error {
 	}
 	return os.NewSyscallError("flock", err) // some file systems have no locks
 }
+
+// unlock ends the lock of a file. To close the file is not enough: a child that is being started has a copy until its program begins.
+func unlock(file *os.File) { _ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN) }
