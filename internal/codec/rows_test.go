@@ -53,7 +53,7 @@ func differs(t *table.Table, body []byte, page codec.Page) string {
 	for i, raw := range list {
 		row, isUnreadable := unreadable[i]
 		repeats := raw[0] == '{' && comesTwice(raw, wanted)
-		if repeats && !(isUnreadable && row.IsDoubtful()) || !repeats && strings.HasSuffix(row.Reason, " twice") {
+		if repeats && (!isUnreadable || !row.IsDoubtful()) || !repeats && strings.HasSuffix(row.Reason, " twice") {
 			return fmt.Sprintf("row %d, %s: unreadable is %+v, a member comes twice: %t", i, raw, row, repeats)
 		}
 		if repeats {
