@@ -77,8 +77,7 @@ func (o *Outbox[TTx]) settleDue(ctx context.Context) error {
 		all.SetLimit(lookups)
 		for _, a := range unknown {
 			all.Go(func() error {
-				found := time.Now()
-				return o.recordUntil(ctx, found.Add(o.round()), o.lookUp(ctx, &a))
+				return o.recordUntil(ctx, time.Now().Add(o.round()), o.lookUp(ctx, &a))
 			})
 		}
 		if err := all.Wait(); err != nil || time.Since(began) > o.round() {

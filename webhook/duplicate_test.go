@@ -13,7 +13,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// keys returns the duplicate key of a query, as a handler of each kind gives it to the store.
+// keys returns the duplicate key of a query, as a handler of each kind passes it to the store.
 func keys(t *testing.T, callback webhook.Callback, query string) string {
 	t.Helper()
 	var got []string

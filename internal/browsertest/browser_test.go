@@ -104,7 +104,7 @@ func startBrowser(t *testing.T) browser {
 	return tab
 }
 
-// run runs actions of the browser and gives them a minute.
+// run runs actions of the browser within a minute.
 func run(t *testing.T, tab browser, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tab, time.Minute)

@@ -230,7 +230,7 @@ func testMedia(t *testing.T, tab browser, command string) {
 	eventually(t, tab, `document.querySelector(".entry.current .place") && document.querySelector(".timeline").innerText.includes("accepted")`)
 }
 
-// testSigns has what tells of a message without a click: whose it is, its fault, and that it is unread. A callback is sent again from
+// testSigns has what shows of a message without a click: whose it is, its fault, and that it is unread. A callback is sent again from
 // its exchange.
 func testSigns(t *testing.T, tab browser, command string) {
 	t.Helper()

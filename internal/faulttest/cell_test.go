@@ -335,7 +335,7 @@ type wrapper func(*http.Request) (*http.Response, error)
 
 func (f wrapper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// sendMessage sends the message under test, or another one that its reference tells apart.
+// sendMessage sends the message under test, or another one that has another reference.
 func (c cell) sendMessage(ctx context.Context, client *messaging.Client, reference string) (id string, err error) {
 	text := testText
 	if c.text != "" && reference == testReference {

@@ -23,7 +23,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// frozenURL names the variable by which TestFrozenProcessGetsItsResponses tells its own child where to send.
+// frozenURL names the variable by which TestFrozenProcessGetsItsResponses shows its own child where to send.
 const frozenURL = "MESSAGING_TEST_FROZEN_URL"
 
 // A process that is stopped for longer than its timeout, while the service responds, gets the responses that the kernel holds.

@@ -173,7 +173,7 @@ const manyMore = 1 << 30
 
 func good() reply { return accepts(1) }
 
-// during returns a service that gives a bad reply for a time, from a second after it began.
+// during returns a service with a bad reply for a time, from a second after it began.
 func during(length time.Duration, bad reply) func(time.Duration, sms.Message) reply {
 	return func(since time.Duration, _ sms.Message) reply {
 		if since >= calm && since < calm+length {

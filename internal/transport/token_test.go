@@ -43,7 +43,7 @@ func (f *fetches) fetch(ctx context.Context) (string, time.Time, error) {
 	return fmt.Sprint("t", n), expiry, nil
 }
 
-// value is the token that the source gives, or the error's text.
+// value is the token of the source, or the error's text.
 func value(ctx context.Context, s *TokenSource) string {
 	got, err := s.token(ctx, nil)
 	if err != nil {

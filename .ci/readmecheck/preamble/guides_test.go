@@ -60,7 +60,7 @@ func TestGuides(t *testing.T) {
 	}
 }
 
-// begin gives the fragments a service of their own. What it returns says whether a queue has to call a send again.
+// begin starts a service for the fragments alone. What it returns says whether a queue has to call a send again.
 func begin(t *testing.T, stored *int) *bool {
 	service = messagingtest.NewServer(t)
 	url, token, secret, key = service.URL, service.Token, "a-secret-of-one-receiver", "key"

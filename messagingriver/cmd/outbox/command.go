@@ -208,9 +208,8 @@ func textOf(status overview) string {
 		for _, state := range messagingriver.States() {
 			fmt.Fprintf(&text, "%10d", counts[state].Messages)
 		}
-		waiting := counts[messagingriver.Waiting]
-		oldest := max(waiting.Oldest, counts[messagingriver.Sending].Oldest, counts[messagingriver.Unknown].Oldest)
-		fmt.Fprintf(&text, "%10d    %v\n", waiting.Due, oldest.Round(time.Second))
+		oldest := max(counts[messagingriver.Waiting].Oldest, counts[messagingriver.Sending].Oldest, counts[messagingriver.Unknown].Oldest)
+		fmt.Fprintf(&text, "%10d    %v\n", counts[messagingriver.Waiting].Due, oldest.Round(time.Second))
 	}
 	rate := "no limit"
 	if status.Rate > 0 {
@@ -356,13 +355,12 @@ func (c chosen) keys(ctx context.Context, db database, references []string) ([]m
 	for _, reference := range references {
 		keys = append(keys, messagingriver.Key{Channel: c.channel, Reference: reference})
 	}
-	if c.reason == "" {
-		if len(keys) == 0 {
-			return nil, errors.New("no messages are named; want reference IDs, --file or --reason")
-		}
+	switch {
+	case c.reason == "" && len(keys) == 0:
+		return nil, errors.New("no messages are named; want reference IDs, --file or --reason")
+	case c.reason == "":
 		return keys, nil
-	}
-	if len(keys) > 0 {
+	case len(keys) > 0:
 		return nil, errors.New("--reason chooses messages by itself; want no reference IDs beside it")
 	}
 	lists := map[string]lister{"parked": database.Parked, "refused": database.Refused}

@@ -314,7 +314,7 @@ func TestListInAListIsFound(t *testing.T) {
 	}
 }
 
-// TestRepeatedCursorEnds has a service that pages by cursor and gives the same one each time.
+// TestRepeatedCursorEnds has a service that pages by cursor, with the same one each time.
 func TestRepeatedCursorEnds(t *testing.T) {
 	f := newFake()
 	f.page = func(rows []object, _ url.Values) object {

@@ -299,7 +299,7 @@ func TestKeepKeepsTheToken(t *testing.T) {
 	}
 }
 
-// TestWindow tells of a conversation to which the platform takes templates alone, and refuses others if it is asked to.
+// TestWindow: the page shows a conversation to which the platform takes templates alone, and refuses others if it is asked to.
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	for _, hasWebhook := range []bool{true, false} {

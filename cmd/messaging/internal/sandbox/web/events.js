@@ -1,5 +1,5 @@
 "use strict";
-// stream tells of changes, until the function that it returns is called.
+// stream reports changes until the function that it returns is called.
 function stream(url, tell) {
   let events, isOver = false;
   const open = () => {
