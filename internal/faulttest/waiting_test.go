@@ -225,6 +225,29 @@ func TestResponseThatProvesNothingIsTrouble(t *testing.T) {
 	}
 }
 
+// A success takes longer than a failure, so that at first successes of requests from before the trouble come between the failures.
+func TestTroubleIsNoticedBesideLateSuccesses(t *testing.T) {
+	for _, failure := range []time.Duration{time.Millisecond, 4 * time.Millisecond, 8 * time.Millisecond, 15 * time.Millisecond} {
+		t.Run(failure.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				trouble := during(8*time.Second, reply{status: 502, body: page, latency: failure})
+				var count atomic.Int64
+				o := newOrigin(func(since time.Duration, m sms.Message) reply {
+					r := trouble(since, m)
+					if r.status == http.StatusOK {
+						r.latency = latency/2 + time.Duration(count.Add(1)*7%41)*time.Millisecond
+					}
+					return r
+				})
+				o.campaign(t, o.client(t), senders, manyMore, 12*time.Second)
+				failed := within(o.requests, calm, calm+8*time.Second)
+				t.Logf("%d failed", failed)
+				assert.LessOrEqual(t, failed, 60)
+			})
+		})
+	}
+}
+
 func TestRateLimitHoldsAfterAnOutage(t *testing.T) {
 	for name, bad := range map[string]reply{
 		"503": {status: 503, body: `{}`, latency: latency}, "429": {status: 429, body: `{}`, latency: latency},

@@ -20,6 +20,11 @@ func (c *call) attempt(carrier *http.Request) {
 	if c.outcome.Interrupted = c.admit(carrier); c.outcome.Interrupted != nil {
 		return
 	}
+	for i := range c.passed {
+		if p := &c.passed[i]; p.entered {
+			p.number = p.breaker.begun.Add(1)
+		}
+	}
 	own := c.own
 	began := time.Now()
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math"
 	"math/rand/v2"
@@ -63,6 +64,7 @@ type Breaker struct {
 	// bounds reports that not every call may pass. It is written before generation, which is read before it.
 	bounds     atomic.Bool
 	generation atomic.Uint64 // counts openings and closings, so that what began before does not count after
+	begun      atomic.Uint64 // counts attempts, which numbers them
 
 	// calm is when a success last counted, in Unix nanoseconds, if the last 40 outcomes are successes. One more then changes
 	// nothing, so for a moment none takes the lock. Otherwise it is 0.
@@ -94,6 +96,7 @@ type heard struct {
 	retryAfter time.Duration
 	cause      error
 	who        uint64 // the hash of its recipient
+	number     uint64 // by when its attempt began
 }
 
 // waiter is a call that may have to wait for a breaker.
@@ -356,7 +359,7 @@ func (b *Breaker) Settled(recipient string, began time.Time) *Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	switch o := (&heard{at: now, who: b.hash(recipient)}); {
+	switch o := (&heard{at: now, who: b.hash(recipient), number: b.begun.Add(1)}); {
 	case !b.isOpen:
 		b.remember(o)
 	case began.After(b.trouble.Since):
@@ -445,17 +448,35 @@ func count(outcomes []heard, of ...Health) (n int) {
 func (b *Breaker) trips(now time.Time) bool {
 	recent := b.recent(now)
 	mostFailed := func(of []heard) bool { return 5*count(of, Failing, Refusing) >= 4*len(of) }
-	isOther := func(o heard) bool { return o.who != recent[0].who }
-	row := slices.IndexFunc(append(recent, heard{}), func(o heard) bool { return o.health != Failing && o.health != Refusing })
 	latest := recent[:min(len(recent), throttleOf)]
 	recipients := twoOfEach(latest)
 	least := fewest
 	if b.weak > 0 {
 		least = fewestAgain
 	}
-	return len(recent) >= least && mostFailed(recent) && mostFailed(twoOfEach(recent)) ||
-		row >= inARow && (slices.ContainsFunc(recent[:row], isOther) || !slices.ContainsFunc(recent, isOther)) ||
-		2*count(latest, Throttling) >= throttleOf && 2*count(recipients, Throttling) >= len(recipients)
+	return len(recent) >= least && mostFailed(recent) && mostFailed(twoOfEach(recent)) || isRow(recent, false) ||
+		2*count(latest, Throttling) >= throttleOf && 2*count(recipients, Throttling) >= len(recipients) ||
+		isRow(slices.SortedFunc(slices.Values(recent), func(a, b heard) int { return cmp.Compare(b.number, a.number) }), true)
+}
+
+// isRow reports whether ten in a row failed and no success is later, which is asked of the order in which outcomes came and of that in
+// which attempts began. In the first, successes from before the trouble come between the failures. In the second an attempt in flight
+// leaves a gap: it may succeed.
+func isRow(outcomes []heard, gaps bool) bool {
+	first := 0
+	for i, o := range outcomes {
+		if o.health != Failing && o.health != Refusing {
+			return false
+		}
+		if gaps && i > 0 && o.number+1 != outcomes[i-1].number {
+			first = i
+		}
+		isOther := func(other heard) bool { return other.who != o.who }
+		if i-first+1 >= inARow && (slices.ContainsFunc(outcomes[first:i], isOther) || !slices.ContainsFunc(outcomes, isOther)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *Breaker) shortestWait(now time.Time) (shortest time.Duration) {

@@ -102,6 +102,38 @@ func TestBreakerOpens(t *testing.T) {
 	}
 }
 
+// Attempts begin one after the other, and f fails and s succeeds. Between them come an o, which is a success from before, and a dash: an
+// attempt that begins and stays in flight.
+func TestBreakerOpensAtTenThatBeganInARow(t *testing.T) {
+	for outcomes, want := range map[string]bool{
+		"ffofffofffoff":   true,
+		"ffofffofffof":    false,
+		"ffofffofffosfof": false,
+		"ffofff-ofofffof": false,
+	} {
+		t.Run(outcomes, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var b Breaker
+				hear(t, &b, times(40, Healthy)...)
+				for i, outcome := range outcomes {
+					require.False(t, isOpen(&b), "after %d", i)
+					o := outcomeOf(Healthy)
+					if outcome == 'f' {
+						o = outcomeOf(Failing)
+					}
+					if outcome != 'o' {
+						o.number = b.begun.Add(1)
+					}
+					if generation, _ := b.enter(someone(), false); outcome != '-' {
+						b.leave(generation, o, "", false)
+					}
+				}
+				assert.Equal(t, want, isOpen(&b))
+			})
+		})
+	}
+}
+
 func TestBreakerForgetsAfterAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b Breaker

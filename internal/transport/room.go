@@ -53,7 +53,8 @@ type passed struct {
 	breaker    *Breaker
 	entered    bool // and not left
 	generation uint64
-	counted    bool // the call was counted in countedIn
+	number     uint64 // of the attempt
+	counted    bool   // the call was counted in countedIn
 	countedIn  uint64
 }
 
@@ -253,7 +254,7 @@ func (c *call) leaveBreakers(health Health) {
 			continue
 		}
 		p.entered = false
-		o.health = health
+		o.health, o.number = health, p.number
 		switch service := i == 0; {
 		case service && (health == Refusing || health == Throttling):
 			o.health = Healthy
