@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"cmp"
 	"hash/maphash"
 	"math"
 	"math/rand/v2"
@@ -456,7 +455,18 @@ func (b *Breaker) trips(now time.Time) bool {
 	}
 	return len(recent) >= least && mostFailed(recent) && mostFailed(twoOfEach(recent)) || isRow(recent, false) ||
 		2*count(latest, Throttling) >= throttleOf && 2*count(recipients, Throttling) >= len(recipients) ||
-		isRow(slices.SortedFunc(slices.Values(recent), func(a, b heard) int { return cmp.Compare(b.number, a.number) }), true)
+		isRow(lastBegunFirst(recent), true)
+}
+
+// lastBegunFirst sorts outcomes, which nearly are in that order.
+func lastBegunFirst(outcomes []heard) []heard {
+	sorted := slices.Clone(outcomes)
+	for i := range sorted {
+		for ; i > 0 && sorted[i].number > sorted[i-1].number; i-- {
+			sorted[i], sorted[i-1] = sorted[i-1], sorted[i]
+		}
+	}
+	return sorted
 }
 
 // isRow reports whether ten in a row failed and no success is later, which is asked of the order in which outcomes came and of that in
