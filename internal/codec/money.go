@@ -27,11 +27,8 @@ func amountOf(text string, money table.Money) (number, currency string, ok bool)
 	}
 	before, behind := strings.TrimSpace(unsigned[:begin]), strings.TrimSpace(unsigned[end:])
 	currency = before + behind
-	if before != "" && behind != "" || currency != "" && !isCurrency(currency) {
-		return "", "", false
-	}
 	number, ok = scaled(sign+unsigned[begin:end], money)
-	if !ok {
+	if !ok || before != "" && behind != "" || currency != "" && !isCurrency(currency) {
 		return "", "", false
 	}
 	return number, currency, true

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -323,7 +324,9 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 			if !ok {
 				return "is no decimal number"
 			}
-			r.row.Currency, word = currency, amount // a currency of its own comes after the price, and wins
+			r.row.Currency, word = currency, amount
+		case "currency":
+			word = cmp.Or(word, r.row.Currency) // of the price, which comes before
 		case "from", "to":
 			word = table.Number(word)
 		case "id":

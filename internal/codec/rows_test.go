@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -131,6 +132,7 @@ type row struct {
 	flags   map[string]bool
 	times   map[string]instant
 	broken  []string // the Go fields that cannot be read
+	money   string   // the currency that stands with the price
 	open    bool     // whether what can be read is no matter of the contract
 	extra   map[string]json.RawMessage
 }
@@ -232,6 +234,7 @@ func referenceRow(t *table.Table, raw json.RawMessage, zone *time.Location) row 
 			}
 		}
 	}
+	r.words["Currency"] = cmp.Or(r.words["Currency"], r.money)
 	return r
 }
 
@@ -266,11 +269,50 @@ func (r *row) set(field, text string, zone *time.Location) {
 		}
 		r.open = r.open || at.open
 	default:
-		if field == "ID" {
+		switch field {
+		case "ID":
 			text = strings.TrimSpace(text)
+		case "From", "To":
+			text = table.Number(text)
+		case "Price":
+			var ok bool
+			if text, r.money, ok = referenceAmount(text); !ok {
+				r.broken = append(r.broken, field)
+				return
+			}
 		}
 		r.words[field] = text
 	}
+}
+
+// An amount has one sign at most, before or behind a currency that stands in front, and one currency at most: three letters, or a symbol
+// among three letters at most.
+var (
+	amountForm   = regexp.MustCompile(`^([+-]?)([^-+.0-9]*)([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?([^.0-9]*)$`)
+	currencyForm = regexp.MustCompile(`^([A-Za-z]{3}|[A-Za-z]*\p{Sc}[A-Za-z]*)?$`)
+)
+
+// referenceAmount reads an amount under a contract that changes neither scale nor sign: the number as it is written, and its currency.
+func referenceAmount(text string) (number, currency string, ok bool) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return "", "", true
+	}
+	m := amountForm.FindStringSubmatch(text)
+	if m == nil || m[1] != "" && m[3] != "" || len(m[4]) > 64 {
+		return "", "", false
+	}
+	if m[5] != "" {
+		if exponent, err := strconv.Atoi(m[5][1:]); err != nil || exponent < -64 || exponent > 64 {
+			return "", "", false
+		}
+	}
+	before, behind := strings.TrimSpace(m[2]), strings.TrimSpace(m[6])
+	currency = before + behind
+	if before != "" && behind != "" || !currencyForm.MatchString(currency) || utf8.RuneCountInString(currency) > 4 {
+		return "", "", false
+	}
+	return m[1] + m[3] + m[4] + m[5], currency, true
 }
 
 // differs returns where a record is not what the reference reads. The reason is why the row is unreadable, or "".
@@ -438,6 +480,8 @@ func TestRowNumbers(t *testing.T) {
 		`{"price":"KES 0.8000"}`:                {Price: "0.8000", Currency: "KES"},
 		`{"price":"0.05 USD","currency":"EUR"}`: {Price: "0.05", Currency: "EUR"},
 		`{"currency":"EUR","price":"$5"}`:       {Price: "5", Currency: "EUR"},
+		`{"currency":"","price":"$5"}`:          {Price: "5", Currency: "$"},
+		`{"currency":null,"price":"$5"}`:        {Price: "5", Currency: "$"},
 		`{"from":"tel:2929","to":"tel:+639171234567;ext=1","text":"tel:1"}`: {From: "2929", To: "+639171234567", Text: "tel:1"},
 		`{"messageParts":2}`:             {Parts: 2},
 		`{"messageParts":"2"}`:           {Parts: 2},
@@ -896,6 +940,7 @@ func FuzzListDecode(f *testing.F) {
 		`{"data":[{"id":"a"}],"code":{"x":1},"error":{"code":"0"},"nextPage":"?a=%zz"}`,
 		"{\"data\":[{\"\\u0069d\":\"\xff\",\"\xff\":1,\"\\ufffd\":2}]}", `40001`, `{"data":[{"id":"a",1}]}`, `{"data":[{"id" "a"}]}`, `{"data":[{"id":"a\x"}]}`,
 		`{"data":[{"dateCreated":"NaN"},{"dateCreated":"1e99"},{"dateCreated":"-1.5e12"}]}`,
+		`[{"price":"A","from":"tel:1;ext=2"},{"price":"-US$ 1.5e2","currency":"","to":" TEL:7 "},{"price":"5 KES","currency":"EUR"},{"price":"-KES -5"}]`,
 	} {
 		f.Add([]byte(seed), uint8(i))
 	}
