@@ -199,14 +199,14 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 func TestCalibrateReturnsWhatTakesATurn(t *testing.T) {
 	t.Parallel()
-	n := calibrate(t, busy, 1, 8*time.Millisecond)
+	n := calibrate(t, busy(t), 1, 8*time.Millisecond)
 	assert.Positive(t, n)
 	assert.LessOrEqual(t, n, 80, "more than that cannot be done in the time")
-	assert.Equal(t, 100, calibrate(t, busy, 100, time.Millisecond))
+	assert.Equal(t, 100, calibrate(t, busy(t), 100, time.Millisecond))
 }
 
 func TestUseCounts(t *testing.T) {
-	s := use(t, busy, 20)
+	s := use(t, busy(t), 20)
 	assert.Equal(t, 20, s.units)
 	assert.GreaterOrEqual(t, s.wall, 2*time.Millisecond)
 	assert.Positive(t, s.cpu)
@@ -221,12 +221,16 @@ func TestUseCounts(t *testing.T) {
 	assert.InDelta(t, 1000, float64(s.allocs), 300)
 }
 
-// busy takes 100 µs each time.
-func busy(_ context.Context, n int) error {
-	for range n {
-		for began := time.Now(); time.Since(began) < 100*time.Microsecond; {
-			runtime.Gosched()
+// busy takes 100 µs each time, of the clock and of the processor.
+func busy(tb testing.TB) operation {
+	tb.Helper()
+	return func(_ context.Context, n int) error {
+		const least = 100 * time.Microsecond
+		for range n {
+			for began, used := time.Now(), processorTime(tb); time.Since(began) < least || processorTime(tb)-used < least; {
+				runtime.Gosched()
+			}
 		}
+		return nil
 	}
-	return nil
 }

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -51,6 +53,7 @@ func accepted(path string) route { return route{path, acceptedResponse} }
 var (
 	errNoID    = errors.New("the response was read without its ID")
 	errMessage = errors.New("the message cannot be sent")
+	errNotSent = errors.New("nothing was written; the message can be sent again")
 )
 
 // call sends a message. It may send another one of its own instead.
@@ -109,7 +112,8 @@ type plainResponse struct {
 	} `json:"data"`
 }
 
-// byHand is the send that a careful person writes with net/http alone. body returns what is written of a message.
+// byHand is the send that a careful person writes with net/http alone. body returns what is written of a message. An error tells
+// whether the service may have got the message, by what net/http's hooks report, as each error of this library does.
 func byHand(client *http.Client, url string, body func(sms.Message) (any, error)) call {
 	return func(ctx context.Context, m sms.Message) (messaging.Receipt, error) {
 		content, err := body(m)
@@ -122,12 +126,20 @@ func byHand(client *http.Client, url string, body func(sms.Message) (any, error)
 		}
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
+		var asked, written atomic.Bool
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			GetConn:      func(string) { asked.Store(true) },
+			WroteHeaders: func() { written.Store(true) },
+		})
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(payload))
 		if err != nil {
 			return messaging.Receipt{}, err
 		}
 		setHeader(req.Header)
 		resp, err := client.Do(req)
+		if err != nil && asked.Load() && !written.Load() {
+			return messaging.Receipt{}, errors.Join(errNotSent, err)
+		}
 		if err != nil {
 			return messaging.Receipt{}, err
 		}

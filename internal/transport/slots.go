@@ -97,7 +97,7 @@ func NewSlots(waits context.Context, n int) *Slots {
 	return &Slots{waits: waits, freed: newSleeper(), places: Places{size: int64(n)}}
 }
 
-// Freed receives a value when Take may succeed again.
+// Freed receives a value when Take may succeed again because a message waits.
 func (s *Slots) Freed() <-chan struct{} { return s.freed }
 
 // Take returns a slot for a new message, or nil if there is none.
@@ -109,20 +109,25 @@ func (s *Slots) Take() *Slot {
 	return &Slot{s, true}
 }
 
-// Done says that the message is out of the way: its outcome was received.
+// Done says that the message is out of the way: its outcome was received, by the goroutine that takes slots.
 func (s *Slot) Done() {
 	s.of.pending.Add(-1)
-	s.park()
-	s.of.freed.wake()
+	s.giveBack()
 }
 
 // park begins a wait.
 func (s *Slot) park() {
-	if s != nil && s.held {
-		s.held = false
-		s.of.places.leave()
+	if s != nil && s.giveBack() {
 		s.of.freed.wake()
 	}
+}
+
+func (s *Slot) giveBack() (had bool) {
+	if had = s.held; had {
+		s.held = false
+		s.of.places.leave()
+	}
+	return had
 }
 
 // resume ends a wait: the message has a slot again, unless the context ends before.
