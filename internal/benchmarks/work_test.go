@@ -84,11 +84,9 @@ func (w work) measure(b *testing.B, c way) {
 	}
 	total := make([]sample, len(run))
 	runtime.GC()
-	for turn := 0; b.Loop(); turn++ {
-		for i := range run {
-			if turn%2 == 1 {
-				i = len(run) - 1 - i
-			}
+	for b.Loop() {
+		for turn := range 2 * len(run) { // as often first as second
+			i := min(turn, 2*len(run)-1-turn)
 			s := use(b, run[i], counts[i])
 			s.units *= max(1, w.units)
 			total[i].add(s)
