@@ -112,22 +112,18 @@ func (s *Slots) Take() *Slot {
 // Done says that the message is out of the way: its outcome was received, by the goroutine that takes slots.
 func (s *Slot) Done() {
 	s.of.pending.Add(-1)
-	s.giveBack()
+	if s.held {
+		s.of.places.leave()
+	}
 }
 
 // park begins a wait.
 func (s *Slot) park() {
-	if s != nil && s.giveBack() {
-		s.of.freed.wake()
-	}
-}
-
-func (s *Slot) giveBack() (had bool) {
-	if had = s.held; had {
+	if s != nil && s.held {
 		s.held = false
 		s.of.places.leave()
+		s.of.freed.wake()
 	}
-	return had
 }
 
 // resume ends a wait: the message has a slot again, unless the context ends before.
