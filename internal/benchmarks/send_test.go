@@ -112,7 +112,7 @@ type plainResponse struct {
 	} `json:"data"`
 }
 
-// byHand is the send that a careful person writes with net/http alone. body returns what is written of a message. An error tells
+// byHand is the send that a careful person writes with net/http alone. body returns what is written of a message. An error says
 // whether the service may have got the message, by what net/http's hooks report, as each error of this library does.
 func byHand(client *http.Client, url string, body func(sms.Message) (any, error)) call {
 	return func(ctx context.Context, m sms.Message) (messaging.Receipt, error) {
