@@ -15,8 +15,9 @@
 //	}
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(names))
 //
-// The page docs/contract.md of the repository leads from a service's documentation to an overlay, step by step. This is the
-// overlay of its last step, for an account that differs everywhere; it runs as the example of [Parse] named Account:
+// The page docs/contract.md of the repository leads from a service's documentation to an overlay, step by step, and docs/unusual.md says
+// what no contract describes, such as a send by GET, and is Go instead. This is the overlay of the last step, for an account that differs
+// everywhere; it runs as the example of [Parse] named Account:
 //
 //	{
 //		"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}},
