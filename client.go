@@ -207,13 +207,7 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 func (s *settings) check(parent *core) {
 	names := s.contract.Table()
 	if s.contract != contract.Default() && (parent == nil || parent.settings.contract != s.contract) {
-		field := "WithContract"
-		if s.fromEnv {
-			field = contract.EnvFile
-		}
-		for _, problem := range codec.CheckNames(names) {
-			s.reject(field, "%s: %s", problem.Path, problem.Reason)
-		}
+		s.checkNames()
 	}
 	if !slices.ContainsFunc(s.credentials[:], func(c *credential) bool { return c != nil }) {
 		field, want := "options", "use WithToken, WithTokenSource, WithAPIKey or WithAuth"
@@ -246,6 +240,17 @@ func (s *settings) check(parent *core) {
 	}
 	if s.idleTimeout > 0 && !s.ownBase() {
 		s.reject("WithIdleTimeout", "is for the library's own transport; set the IdleConnTimeout of the one that WithHTTPClient brings")
+	}
+}
+
+// checkNames finds names of the contract that one request cannot hold together.
+func (s *settings) checkNames() {
+	field := "WithContract"
+	if s.fromEnv {
+		field = contract.EnvFile
+	}
+	for _, problem := range codec.CheckNames(s.contract.Table()) {
+		s.reject(field, "%s: %s", problem.Path, problem.Reason)
 	}
 }
 

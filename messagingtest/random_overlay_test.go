@@ -1,6 +1,4 @@
-// Package randomcontract draws overlays of the contract at random, for tests: every construct of the grammar comes up, and a
-// client, a receiver and the test server that have the same overlay understand each other.
-package randomcontract
+package messagingtest_test
 
 import (
 	"encoding/json"
@@ -15,9 +13,10 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// Overlay returns the overlay of a seed. It is valid, and holds no secret.
-func Overlay(seed uint64) []byte {
-	d := drawer{rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // what is drawn is no secret
+// randomOverlay returns the overlay of a seed. It is valid, and holds no secret. Every construct of the grammar comes up, and a client, a
+// receiver and the test server that have the same overlay understand each other.
+func randomOverlay(seed uint64) []byte {
+	d := drawer{rand.New(rand.NewPCG(seed, 0))}
 	overlay := object{"headers": d.headers("X-Common")}
 	for name, section := range contract.Default().Table().Sections() {
 		switch section := section.(type) {
@@ -35,7 +34,7 @@ func Overlay(seed uint64) []byte {
 			overlay[name] = d.delivery(section)
 		case table.Headers: // drawn before
 		default:
-			panic(fmt.Sprintf("randomcontract: nothing is drawn for the section %s, a %T", name, section))
+			panic(fmt.Sprintf("nothing is drawn for the section %s, a %T", name, section))
 		}
 	}
 	if response := overlay["sms.send"].(object)["response"].(object); len(response["id"].([]string)) > 0 && d.chance(6) {
@@ -47,7 +46,7 @@ func Overlay(seed uint64) []byte {
 	}
 	text, err := json.MarshalIndent(overlay, "", "  ")
 	if err != nil {
-		panic("randomcontract: " + err.Error()) // maps, lists and plain values
+		panic(err) // maps, lists and plain values
 	}
 	return text
 }

@@ -1,4 +1,4 @@
-package randomcontract_test
+package messagingtest_test
 
 import (
 	"slices"
@@ -8,25 +8,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/internal/randomcontract"
 )
 
-func TestOverlayIsValid(t *testing.T) {
+func TestRandomOverlayIsValid(t *testing.T) {
 	t.Parallel()
-	for seed := uint64(1001); seed <= 1100; seed++ { // messagingtest tries those before
-		overlay := randomcontract.Overlay(seed)
+	for seed := uint64(1001); seed <= 1100; seed++ { // TestRandomContracts tries those before
+		overlay := randomOverlay(seed)
 		_, err := contract.Parse(overlay)
 		require.NoError(t, err, "seed %d: %s", seed, overlay)
-		require.Equal(t, string(overlay), string(randomcontract.Overlay(seed)))
+		require.Equal(t, string(overlay), string(randomOverlay(seed)))
 	}
 }
 
 // Every construct comes up in a hundred contracts.
-func TestOverlayDrawsEveryConstruct(t *testing.T) {
+func TestRandomOverlaysDrawEveryConstruct(t *testing.T) {
 	t.Parallel()
 	drawn := map[string]int{}
 	for seed := uint64(1); seed <= 100; seed++ {
-		names, err := contract.Parse(randomcontract.Overlay(seed))
+		names, err := contract.Parse(randomOverlay(seed))
 		require.NoError(t, err)
 		c := names.Table()
 		for construct, isDrawn := range map[string]bool{
