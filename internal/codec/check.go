@@ -14,13 +14,16 @@ import (
 // CheckNames finds the names of a table that one request cannot hold together. It writes a request of each operation with every field,
 // constant and credential, whose value is its place in the table, and reads each name back.
 func CheckNames(t *table.Table) []table.Problem {
-	var problems []table.Problem
 	pair := func() (key, secret string) { return "auth.keyPair.key", "auth.keyPair.secret" }
+	var problems []table.Problem
 	for _, channel := range table.Channels() {
-		s := CompileSend(t, channel.Send(t), new(url.URL), pair)
-		problems = append(problems, s.checkNames()...)
+		op := channel.Send(t)
+		e := newEncoding(t, &op.Operation, "POST", new(url.URL), pair)
+		problems = append(problems, e.checkSend(channel.SendSection(), op)...)
 	}
-	problems = append(problems, CompileList(t, new(url.URL), pair).checkNames()...)
+	list := newEncoding(t, &t.SMSList.Operation, t.SMSList.Method, new(url.URL), pair)
+	params := append(marked("sms.list.params", t.SMSList.Params), markedConstants("sms.list.constants", t.SMSList.Constants)...)
+	problems = append(problems, list.readBack(params)...)
 	if left := len(problems) - mostProblems; left > 0 {
 		problems = append(problems[:mostProblems], table.Problem{Path: "contract", Reason: strconv.Itoa(left) + " more problems"})
 	}
@@ -30,29 +33,26 @@ func CheckNames(t *table.Table) []table.Problem {
 // mostProblems is how many names are reported one by one.
 const mostProblems = 20
 
-func (s *Send) checkNames() []table.Problem {
-	members := marked(s.section+".fields", s.op.Fields)
-	if s.wrap != "" {
-		members = append(members, member{name: s.wrap, dotted: true, text: s.section + ".wrap"})
+// checkSend checks the names of an operation that sends.
+func (e *encoding) checkSend(section string, op *table.Send) []table.Problem {
+	members := marked(section+".fields", op.Fields)
+	if op.Wrap != nil && *op.Wrap != "" {
+		members = append(members, member{name: *op.Wrap, dotted: true, text: section + ".wrap"})
 	}
-	members = append(members, markedConstants(s.section+".constants", s.op.Constants)...)
-	for _, concept := range slices.Sorted(maps.Keys(s.op.FieldConstants)) {
+	members = append(members, markedConstants(section+".constants", op.Constants)...)
+	for _, concept := range slices.Sorted(maps.Keys(op.FieldConstants)) {
 		if concept != table.GSM && concept != table.Unicode {
-			members = append(members, markedConstants(s.section+".with."+concept, s.op.FieldConstants[concept])...)
+			members = append(members, markedConstants(section+".with."+concept, op.FieldConstants[concept])...)
 		}
 	}
-	problems := s.readBack(members)
+	problems := e.readBack(members)
 	for _, encoding := range []string{table.GSM, table.Unicode} { // a text has one of the two
-		constants := markedConstants(s.section+".with."+encoding, s.op.FieldConstants[encoding])
+		constants := markedConstants(section+".with."+encoding, op.FieldConstants[encoding])
 		if len(problems) == 0 && len(constants) > 0 {
-			problems = s.readBack(append(slices.Clone(members), constants...))
+			problems = e.readBack(append(slices.Clone(members), constants...))
 		}
 	}
 	return problems
-}
-
-func (l *List) checkNames() []table.Problem {
-	return l.readBack(append(marked("sms.list.params", l.op.Params), markedConstants("sms.list.constants", l.op.Constants)...))
 }
 
 // marked returns members by concept, each with its place as its value.
@@ -77,6 +77,13 @@ func markedConstants(section string, constants map[string]any) (members []member
 func (e *encoding) readBack(members []member) (problems []table.Problem) {
 	beside, _ := e.credentials()
 	members = slices.Concat(beside, members)
+	isTooFar := func(m member) bool { return e.isJSON() && leadsBeyond(m.name, len(members)) }
+	for _, m := range members {
+		if isTooFar(m) {
+			problems = append(problems, table.Problem{Path: m.text, Reason: gap})
+		}
+	}
+	members = slices.DeleteFunc(members, isTooFar)
 	backwards := slices.Clone(members)
 	slices.Reverse(backwards)
 	request := e.request(e.url, backwards, nil)
@@ -102,13 +109,25 @@ func (e *encoding) readBack(members []member) (problems []table.Problem) {
 	return problems
 }
 
+// leadsBeyond reports whether a name has a position that a list of so many names cannot reach without a gap.
+func leadsBeyond(name string, names int) bool {
+	for part := range strings.SplitSeq(name, ".") {
+		if position, _ := strconv.Atoi(part); table.IsPosition(part) && position >= names {
+			return true
+		}
+	}
+	return false
+}
+
 // missingParameter returns why a parameter cannot be read from a form, or "".
 func missingParameter(form url.Values, m member) string {
-	values := form[m.name]
-	if last := values[len(values)-1]; last != m.text {
-		return sameName + last
+	var last string
+	for _, last = range form[m.name] {
 	}
-	return ""
+	if last == m.text {
+		return ""
+	}
+	return sameName + last
 }
 
 const (

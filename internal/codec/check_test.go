@@ -33,6 +33,7 @@ func TestCheckNames(t *testing.T) {
 		"constants of the other one":     {`{"sms.send":{"with":{"gsm":{"a":1},"unicode":{"a":2,"to.kind":1}}}}`, "sms.send.with.unicode.to.kind", "would stand within the value of sms.send.fields.to" + rename},
 		"position after the first":       {`{"sms.send":{"fields":{"to":"to.1"}}}`, "sms.send.fields.to", gap},
 		"position after a gap":           {`{"sms.send":{"fields":{"from":"m.0.from","to":"m.2.to"}}}`, "sms.send.fields.to", gap},
+		"position far beyond":            {`{"sms.send":{"fields":{"to":"to.9999.9999.9999"}}}`, "sms.send.fields.to", gap},
 		"list and member":                {`{"sms.send":{"fields":{"from":"m.name","to":"m.0"}}}`, "sms.send.fields.from", "stands where a list would have to be an object too, because of sms.send.fields.to" + rename},
 		"member and list":                {`{"sms.send":{"fields":{"from":"m.0","to":"m.name"}}}`, "sms.send.fields.from", "stands where a list would have to be an object too, because of sms.send.fields.to" + rename},
 		"list in another":                {`{"sms.send":{"fields":{"from":"to.0","to":"to"}}}`, "sms.send.fields.to", "would hold both a value of its own and sms.send.fields.from" + rename},
