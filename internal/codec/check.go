@@ -84,29 +84,37 @@ func (e *encoding) readBack(members []member) (problems []table.Problem) {
 		}
 	}
 	members = slices.DeleteFunc(members, isTooFar)
+
 	backwards := slices.Clone(members)
 	slices.Reverse(backwards)
-	request := e.request(e.url, backwards, nil)
-	find := func(m member) string { return missingParameter(request.URL.Query(), m) }
-	switch e.kind {
-	case "form":
-		form, _ := url.ParseQuery(string(request.Body))
-		find = func(m member) string { return missingParameter(form, m) }
-	case "json":
-		var body any
-		_ = json.Unmarshal(request.Body, &body)
-		find = func(m member) string { return missingMember(body, strings.Split(m.name, "."), m.text) }
-	}
+	missing := e.missing(e.request(e.url, backwards, nil))
 	for _, m := range members {
-		switch reason := find(m); reason {
-		case "":
-		case gap:
-			problems = append(problems, table.Problem{Path: m.text, Reason: gap})
-		default:
-			problems = append(problems, table.Problem{Path: m.text, Reason: reason + "; give one of them another name, or leave it out"})
+		reason := missing(m)
+		if reason == "" {
+			continue
 		}
+		if reason != gap {
+			reason += "; give one of them another name, or leave it out"
+		}
+		problems = append(problems, table.Problem{Path: m.text, Reason: reason})
 	}
 	return problems
+}
+
+// missing returns a function that says why a member cannot be read from a request, or "".
+func (e *encoding) missing(request Request) func(member) string {
+	switch e.kind {
+	case "json":
+		var body any
+		_ = json.Unmarshal(request.Body, &body) // that it is JSON is shown elsewhere; what is not is missing
+		return func(m member) string { return missingMember(body, strings.Split(m.name, "."), m.text) }
+	case "form":
+		form, _ := url.ParseQuery(string(request.Body))
+		return func(m member) string { return missingParameter(form, m) }
+	default:
+		query := request.URL.Query()
+		return func(m member) string { return missingParameter(query, m) }
+	}
 }
 
 // leadsBeyond reports whether a name has a position that a list of so many names cannot reach without a gap.
@@ -121,8 +129,9 @@ func leadsBeyond(name string, names int) bool {
 
 // missingParameter returns why a parameter cannot be read from a form, or "".
 func missingParameter(form url.Values, m member) string {
-	var last string
-	for _, last = range form[m.name] {
+	last := ""
+	if values := form[m.name]; len(values) > 0 {
+		last = values[len(values)-1]
 	}
 	if last == m.text {
 		return ""
