@@ -87,35 +87,22 @@ func (e *encoding) readBack(members []member) (problems []table.Problem) {
 
 	backwards := slices.Clone(members)
 	slices.Reverse(backwards)
-	missing := e.missing(e.request(e.url, backwards, nil))
+	find := e.find(e.request(e.url, backwards, nil))
 	for _, m := range members {
-		reason := missing(m)
-		if reason == "" {
-			continue
+		switch found := find(m); found {
+		case m.text:
+		case gap:
+			problems = append(problems, table.Problem{Path: m.text, Reason: gap})
+		default:
+			problems = append(problems, table.Problem{
+				Path: m.text, Reason: "cannot be written together with " + found + "; give one of them another name, or leave it out",
+			})
 		}
-		if reason != gap {
-			reason += "; give one of them another name, or leave it out"
-		}
-		problems = append(problems, table.Problem{Path: m.text, Reason: reason})
 	}
 	return problems
 }
 
-// missing returns a function that says why a member cannot be read from a request, or "".
-func (e *encoding) missing(request Request) func(member) string {
-	switch e.kind {
-	case "json":
-		var body any
-		_ = json.Unmarshal(request.Body, &body) // that it is JSON is shown elsewhere; what is not is missing
-		return func(m member) string { return missingMember(body, strings.Split(m.name, "."), m.text) }
-	case "form":
-		form, _ := url.ParseQuery(string(request.Body))
-		return func(m member) string { return missingParameter(form, m) }
-	default:
-		query := request.URL.Query()
-		return func(m member) string { return missingParameter(query, m) }
-	}
-}
+const gap = "stands in a list at a position with none before it; positions begin at 0, without a gap"
 
 // leadsBeyond reports whether a name has a position that a list of so many names cannot reach without a gap.
 func leadsBeyond(name string, names int) bool {
@@ -127,76 +114,71 @@ func leadsBeyond(name string, names int) bool {
 	return false
 }
 
-// missingParameter returns why a parameter cannot be read from a form, or "".
-func missingParameter(form url.Values, m member) string {
-	last := ""
-	if values := form[m.name]; len(values) > 0 {
-		last = values[len(values)-1]
+// find returns a function that returns the text at the name of a member, or another text that is there instead.
+func (e *encoding) find(request Request) func(member) string {
+	if e.isJSON() {
+		var body any
+		_ = json.Unmarshal(request.Body, &body) // what is no JSON is not found
+		return func(m member) string { return findMember(body, strings.Split(m.name, "."), m.text) }
 	}
-	if last == m.text {
-		return ""
+	form := request.URL.Query()
+	if e.kind == "form" {
+		form, _ = url.ParseQuery(string(request.Body))
 	}
-	return sameName + last
+	return func(m member) string {
+		values := form[m.name]
+		return values[len(values)-1] // it was written
+	}
 }
 
-const (
-	sameName = "has the same name as "
-	noObject = "stands where a list would have to be an object too, because of "
-	gap      = "stands in a list at a position with none before it; positions begin at 0, without a gap"
-)
-
-// missingMember returns why a member cannot be read at a path of a document, or "".
-func missingMember(document any, path []string, place string) string {
+// findMember returns the text at a path of a document. If that leads elsewhere, it returns the first text on the way that is another than
+// the one wanted, or gap.
+func findMember(document any, path []string, want string) string {
 	for _, name := range path {
-		index, err := strconv.Atoi(name)
-		isPosition := err == nil && table.IsPosition(name)
+		isPosition := table.IsPosition(name)
 		switch value := document.(type) {
 		case string:
-			return "would stand within the value of " + value
+			return value
 		case []any:
+			index, _ := strconv.Atoi(name)
 			switch {
 			case !isPosition || index >= len(value):
-				return noObject + otherIn(value, place)
+				return firstText(value, want)
 			case index > 0 && value[index-1] == nil:
 				return gap
 			}
 			document = value[index]
 		case map[string]any:
 			if isPosition {
-				return noObject + otherIn(value, place)
+				return firstText(value, want)
 			}
 			document = value[name]
 		}
 	}
-	switch value := document.(type) {
-	case string:
-		if value == place {
-			return ""
-		}
-		return sameName + value
-	default:
-		return "would hold both a value of its own and " + otherIn(value, place)
+	if text, ok := document.(string); ok {
+		return text
 	}
+	return firstText(document, want)
 }
 
-// otherIn returns the first text in a document that is another than place, in the order of the names, or "".
-func otherIn(document any, place string) string {
+// firstText returns the first text in a document, in the order of its names, that is another than one.
+func firstText(document any, except string) string {
+	var elements []any
 	switch value := document.(type) {
 	case string:
-		if value != place {
+		if value != except {
 			return value
 		}
 	case []any:
-		for _, element := range value {
-			if text := otherIn(element, place); text != "" {
-				return text
-			}
-		}
+		elements = value
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if text := otherIn(value[name], place); text != "" {
-				return text
-			}
+			elements = append(elements, value[name])
+		}
+	}
+	for _, element := range elements {
+		if text := firstText(element, except); text != "" {
+			return text
 		}
 	}
 	return ""
