@@ -25,8 +25,6 @@ type Outgoing struct {
 	Kind string
 	// Template is the name of the template on chat app 2, its ID on chat app 1, and empty for other kinds.
 	Template string
-	// Asked says how often the guards have been asked about the message, from 1. A later call that sends it again begins at 1.
-	Asked int
 }
 
 // WithGuard has a function decide before each message goes, for opt-outs, quiet hours, a conversation window or a budget. It holds for
@@ -76,8 +74,7 @@ func (c *core) guard(channel Channel, call *wire.Call) transport.Guard {
 		Channel: channel, From: cmp.Or(textOf(call, "from"), textOf(call, "channel")), To: recipientOf(call),
 		ReferenceID: call.ReferenceID, Kind: kindOf(call), Template: templateOf(call),
 	}
-	return func(ctx context.Context, asked int) error {
-		m.Asked = asked
+	return func(ctx context.Context) error {
 		for _, guard := range guards {
 			if err := guard(ctx, m); err != nil {
 				return err

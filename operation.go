@@ -201,11 +201,12 @@ func read[T any, C decoder](
 	r := &reading[T]{core: c, endpoint: &e.endpoint, params: params, decode: decode, decodeFailure: e.codec.DecodeFailure}
 	o := c.observation(ctx, &e.endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
+	calls := c.calls(e.channel, true)
 	out := c.transport.Do(ctx, transport.Request{
-		Method: request.Method, URL: request.URL, Body: request.Body, Header: e.header,
-		Read: true, Authenticate: e.authenticator, Buffer: *buffer, Judge: r,
-		Breakers: c.breakersOf(e.channel, true),
-		Observe:  o.inTransport(ctx, r),
+		Method: request.Method, URL: request.URL, Body: request.Body, Header: e.header, Authenticate: e.authenticator,
+		Read: true, Buffer: *buffer,
+		Judge: r, Channel: uint8(e.channel), Room: calls.room, Service: calls.service, Account: calls.account,
+		Observe: o.inTransport(ctx, r),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		r.err = r.failed(out) // there was nothing to judge, or more is known since

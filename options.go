@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/time/rate"
+
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
@@ -34,7 +36,7 @@ type settings struct {
 	retry            RetryPolicy
 	breaker          BreakerPolicy
 	settle           *SettlePolicy // nil if no option set it
-	limit            *transport.Limit
+	limit            *rate.Limiter
 	contract         contract.Contract
 	variables        map[string]string // of the contract's paths
 	maxResponseBytes int64
@@ -274,7 +276,7 @@ func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
 		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "perSecond must be a number more than 0, got %v", perSecond)
 		s.require(burst >= 1, "WithRateLimit", "burst must be 1 or more, got %d", burst)
-		s.limit = transport.NewLimit(perSecond, burst)
+		s.limit = rate.NewLimiter(rate.Limit(perSecond), burst)
 	}
 }
 

@@ -59,9 +59,9 @@ func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message]
 	if policy == nil {
 		return sendAllOn(ctx, s.core, ChannelSMS, messages, concurrency)
 	}
-	once := inBulk(s.core.smsSend(), func(ctx context.Context, out *Outcome[sms.Message], mode sendMode) {
+	send := func(ctx context.Context, out *Outcome[sms.Message], o *observation, mode sendMode) {
 		out.Message = withReference(out.Message)
-		out.Receipt, out.Err = s.sendOnce(ctx, out.Message, policy.withDefaults(), mode)
-	})
-	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, once)
+		out.Receipt, out.Err = s.deliverOnce(ctx, out.Message, policy.withDefaults(), o, mode)
+	}
+	return sendAll(ctx, s.core, s.core.smsSend(), messages, concurrency, send)
 }

@@ -91,7 +91,7 @@ func TestNewBaseBoundsConnectionsBeingEstablished(t *testing.T) {
 		timeout        = 50 * time.Millisecond
 		connectTimeout = 500 * time.Millisecond
 		patience       = 30 * time.Second // for the peer and the scheduler of a busy machine
-		divisor        = 64 // of the bound, so that the senders meet it: without one they open some ten connections each
+		divisor        = 64               // of the bound, so that the senders meet it: without one they open some ten connections each
 	)
 	proxyCertificate := certificate(t, "proxy.example")
 	type row struct {
