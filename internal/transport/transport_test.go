@@ -507,7 +507,7 @@ func TestCallLeavesNoGoroutine(t *testing.T) {
 	require.NoError(t, err)
 	pool := NewBase(DefaultIdleTimeout)
 	source := NewTokenSource(func(context.Context) (string, time.Time, error) { return "t", time.Now().Add(time.Hour), nil })
-	tr := newTransport(pool, timeoutOf(20*time.Millisecond), waits(time.Millisecond, time.Millisecond))
+	tr := newTransport(pool, timeoutOf(20*time.Millisecond), waits(time.Millisecond, time.Second))
 	before := runtime.NumGoroutine()
 	var calls sync.WaitGroup
 	for range 20 {
