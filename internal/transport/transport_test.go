@@ -2,6 +2,8 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -162,6 +164,8 @@ func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 var (
 	errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	errReset   = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+
+	certificateError = &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
 )
 
 func newTransport(base http.RoundTripper, changes ...func(*Transport)) *Transport {
