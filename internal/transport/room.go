@@ -63,6 +63,7 @@ func (c *call) takePlace(ctx context.Context) error {
 	}
 	return c.wait(ctx, "a connection", func(ctx context.Context) error {
 		began := time.Now()
+		late := c.lateError() // for the bound that is the nearer now
 		timer := time.NewTimer(c.longestWait())
 		defer timer.Stop()
 		select {
@@ -74,7 +75,7 @@ func (c *call) takePlace(ctx context.Context) error {
 			return ctx.Err()
 		case <-timer.C:
 			c.outcome.Wait = room.usualTime()
-			return c.lateError()
+			return late
 		}
 	})
 }
