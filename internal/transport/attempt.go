@@ -71,6 +71,9 @@ func (c *call) prepare(ctx context.Context, carrier *http.Request) error {
 	if err := c.passBreakers(); err != nil {
 		return err
 	}
+	if c.isNested { // the fence is for the call around it
+		return nil
+	}
 	return fence.Check(c.ctx)
 }
 
@@ -83,6 +86,7 @@ func (c *call) askGuard(ctx context.Context) error {
 		// Calls that the guard makes are not within this one, unless it holds a place.
 		if !c.holdsPlace {
 			ctx = context.WithValue(ctx, callKey{}, nil)
+			ctx = fence.With(ctx, nil) // it is for this call alone
 		}
 		if err := c.request.Guard(ctx); err != nil {
 			if ctx.Err() != nil {

@@ -29,6 +29,7 @@ type call struct {
 	inDoubt    bool          // the last attempt reached the round tripper, and is not known to have been without effect
 	endStep    func(Outcome) // ends the step of an attempt or of a back-off that is under way
 
+	isNested    bool          // a function of the user makes it within another call
 	tries       int           // attempts that count towards MaxAttempts
 	refreshed   bool          // an attempt was made for a fresh token
 	forgetToken func()        // drops the token of the last attempt; nil if it had none from a TokenSource
@@ -51,6 +52,7 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	defer c.leave()
 	c.outcome.Attempts = r.Begun
 	if _, isNested := ctx.Value(callKey{}).(*call); isNested {
+		c.isNested = true
 		// A function of the user, such as an observer, makes this call within another. It must not wait for what that one holds.
 		c.request.Room = nil
 		c.request.Service = nil
