@@ -216,3 +216,34 @@ func TestResponseIsJudgedAfterTheContextEnded(t *testing.T) {
 		assert.Equal(t, [2]bool{}, p.areOpen())
 	})
 }
+
+// What waits belongs to the call, although its waits end with those of a SendAll: its trace goes on, whoever is called.
+func TestWaitsHaveTheValuesOfTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		var asked []string
+		saw := func(ctx context.Context, name string) {
+			asked = append(asked, name)
+			assert.Equal(t, "call", ctx.Value(key{}), name)
+		}
+		ctx := context.WithValue(t.Context(), key{}, "call")
+		source := NewTokenSource(func(ctx context.Context) (string, time.Time, error) {
+			saw(ctx, "token source")
+			return "t1", time.Time{}, nil
+		})
+		request := authenticatedBy(sendRequest(), source.Authenticator("Authorization", ""))
+		request.Waits = endedAfter(t.Context(), time.Hour)
+		request.Guard = func(ctx context.Context) error {
+			saw(ctx, "guard")
+			return nil
+		}
+		request.Observe = func(ctx context.Context, step Step, _ int) (context.Context, func(Outcome)) {
+			saw(ctx, string(step))
+			return ctx, func(Outcome) {}
+		}
+		tr := newTransport(newFakeBase(responds(429, ""), responds(200, "{}")), limitOf(time.Second, 1))
+		tr.Limit.Allow()
+		assert.Equal(t, 200, tr.Do(ctx, request).StatusCode)
+		assert.Equal(t, []string{"guard", "token", "token source", "wait", "attempt", "backoff", "wait", "attempt"}, asked)
+	})
+}

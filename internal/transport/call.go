@@ -61,7 +61,7 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	c.ctx = context.WithValue(ctx, callKey{}, c)
 	waits := c.ctx
 	if r.Waits != nil {
-		waits = context.WithValue(r.Waits, callKey{}, c)
+		waits = waitContext{r.Waits, c.ctx}
 	}
 	carrier := &http.Request{Method: r.Method, URL: r.URL, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}}
 	c.carrier.Request = carrier.WithContext(waits) //nolint:contextcheck // that of the SendAll
@@ -77,6 +77,18 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	}
 	return o
 }
+
+// A waitContext ends with the waits of a call, and has the values of the call.
+type waitContext struct {
+	context.Context //nolint:containedctx // of the waits
+
+	values context.Context //nolint:containedctx // of the call
+}
+
+func (w waitContext) Value(key any) any { return w.values.Value(key) }
+
+// AfterFunc lets package context derive from w without a goroutine.
+func (w waitContext) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(w.Context, f) }
 
 // leave gives back what the call still holds, whether it returns or panics, and says what doubt it leaves.
 func (c *call) leave() {
