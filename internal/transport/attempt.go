@@ -75,6 +75,14 @@ func (c *call) prepare(ctx context.Context, carrier *http.Request) error {
 	if err := c.passBreakers(); err != nil {
 		return err
 	}
+	return c.checkFence()
+}
+
+// checkFence asks the fence of a send. That of a send is not for the calls that a function of the user makes within it.
+func (c *call) checkFence() error {
+	if c.isNested || c.request.Read {
+		return nil
+	}
 	if err := fence.Check(c.ctx); err != nil {
 		return &namedError{"stopped before it was written", err}
 	}
@@ -90,6 +98,7 @@ func (c *call) askGuard(ctx context.Context) error {
 		// Calls that the guard makes are not within this one, unless it holds a place.
 		if !c.holdsPlace {
 			ctx = context.WithValue(ctx, callKey{}, nil)
+			ctx = fence.With(ctx, nil) // it is for this call alone
 		}
 		if err := c.request.Guard(ctx); err != nil {
 			if ctx.Err() != nil {

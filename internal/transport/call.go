@@ -30,6 +30,7 @@ type call struct {
 	inDoubt    bool          // the last attempt reached the round tripper, and is not known to have been without effect
 	endStep    func(Outcome) // ends the step of an attempt or of a back-off that is under way
 
+	isNested    bool          // a function of the user makes it within another call
 	tries       int           // attempts that count towards MaxAttempts
 	refreshed   bool          // an attempt was made for a fresh token
 	forgetToken func()        // drops the token of the last attempt; nil if it had none from a TokenSource
@@ -52,6 +53,7 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	defer c.leave()
 	c.outcome.Attempts = r.Begun
 	if _, isNested := ctx.Value(callKey{}).(*call); isNested {
+		c.isNested = true
 		// A function of the user, such as an observer, makes this call within another. It must not wait for what that one holds.
 		c.request.Room = nil
 		c.request.Service = nil
@@ -60,7 +62,7 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	c.ctx = context.WithValue(ctx, callKey{}, c)
 	waits := c.ctx
 	if r.Waits != nil {
-		waits = context.WithValue(r.Waits, callKey{}, c)
+		waits = waitContext{r.Waits, c.ctx}
 	}
 	carrier := &http.Request{Method: r.Method, URL: r.URL, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}}
 	c.carrier.Request = carrier.WithContext(waits) //nolint:contextcheck // that of the SendAll
@@ -77,10 +79,25 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	return o
 }
 
+// A waitContext ends with the waits of a call, and has the values of the call.
+type waitContext struct {
+	context.Context //nolint:containedctx // of the waits
+
+	values context.Context //nolint:containedctx // of the call
+}
+
+func (w waitContext) Value(key any) any { return w.values.Value(key) }
+
+// AfterFunc lets package context derive from w without a goroutine.
+func (w waitContext) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(w.Context, f) }
+
 // leave gives back what the call still holds, whether it returns or panics, and says what doubt it leaves.
 func (c *call) leave() {
 	if c.request.Doubt != nil {
 		*c.request.Doubt = c.inDoubt && c.evidence.written(c.outcome.Err)
+	}
+	if c.current != nil && c.current.cancel != nil {
+		c.current.cancel()
 	}
 	c.giveBack(unwritten)
 }
@@ -144,7 +161,7 @@ func (c *call) decide(ctx context.Context) bool {
 	return c.backsOff(ctx, max(c.transport.Backoff(c.tries), c.outcome.RetryAfter))
 }
 
-// judge finds out what the attempt says of its message and of the service, and gives back what it held.
+// judge finds out what the attempt says of its message and of the service, gives back what it held, and ends it.
 func (c *call) judge() {
 	o := &c.outcome
 	if o.StatusCode != 0 {
@@ -152,13 +169,11 @@ func (c *call) judge() {
 	}
 	c.giveBack(c.health())
 	c.end(*o)
+	c.current.cancel()
 }
 
-// giveBack ends the attempt: its context, its tickets of the breakers, which hear what it says of the service, and its place.
+// giveBack gives back the tickets of the breakers, which hear what the attempt says of the service, and the place.
 func (c *call) giveBack(health Health) {
-	if c.current != nil && c.current.cancel != nil {
-		c.current.cancel()
-	}
 	defer c.leavePlace() // even if Transport.Changed panics
 	c.report(health)
 }

@@ -64,6 +64,7 @@ func (c *call) takePlace(ctx context.Context) error {
 	return c.wait(ctx, "a connection", func(ctx context.Context) error {
 		began := time.Now()
 		longest := c.longestWait()
+		isDeadline := longest < c.transport.MaxWait-c.waited
 		timer := time.NewTimer(longest)
 		defer timer.Stop()
 		select {
@@ -75,7 +76,7 @@ func (c *call) takePlace(ctx context.Context) error {
 			return ctx.Err()
 		case <-timer.C:
 			c.outcome.Wait = room.usualTime()
-			return c.lateError(longest)
+			return lateError(isDeadline)
 		}
 	})
 }
@@ -101,7 +102,7 @@ func (c *call) takeTurn(ctx context.Context) error {
 		if delay > c.longestWait() {
 			turn.Cancel()
 			c.outcome.Wait = delay
-			return c.lateError(delay)
+			return lateError(delay > c.untilDeadline())
 		}
 		if err := sleep(ctx, delay); err != nil {
 			turn.Cancel()
@@ -112,9 +113,9 @@ func (c *call) takeTurn(ctx context.Context) error {
 	})
 }
 
-// lateError says why a call must not wait so long. It matches context.DeadlineExceeded if the caller's deadline is one reason.
-func (c *call) lateError(wait time.Duration) error {
-	if wait > c.untilDeadline() {
+// lateError says which bound a wait would pass: the caller's deadline, or MaxWait.
+func lateError(isDeadline bool) error {
+	if isDeadline {
 		return errors.Join(context.DeadlineExceeded, &LateError{context.DeadlineExceeded.Error()})
 	}
 	return &LateError{"longer than MaxWait of the RetryPolicy"}
