@@ -119,6 +119,7 @@ type job[M any] struct {
 	endCall     func(StepResult) // ends the StepCall
 	endWait     func(StepResult) // ends the step of a wait, or is nil
 
+	inDoubt  bool      // something of it may have been written
 	attempts int       // requests so far
 	tries    int       // those that count towards MaxAttempts
 	due      time.Time // when it is to be tried again
@@ -365,18 +366,16 @@ func (b *bulk[M]) patience(t *transport.Trouble) time.Duration {
 	return time.Until(t.Since.Add(cmp.Or(b.core.settings.breaker.GiveUp, most)))
 }
 
-// attempt sends a message once, and reports whether that is its outcome. Otherwise the message waits.
+// attempt sends a message once, and reports whether that is its outcome. Otherwise the message waits. A panic is its outcome.
 func (b *bulk[M]) attempt(j *job[M]) (ended bool) {
-	if j.endWait != nil {
-		j.endWait(StepResult{})
-		j.endWait = nil
-	}
+	defer b.catch(j, &ended)
+	j.resume()
 	if j.ctx == nil {
 		j.observation = b.core.observation(b.ctx, &b.endpoint.endpoint)
 		j.ctx, j.endCall = j.observation.begin(b.ctx, StepCall, 0)
 	}
 	began := time.Now()
-	b.try(j)
+	b.send(j.ctx, &j.Outcome, j.observation, sendMode{doubt: &j.inDoubt, waits: b.waits, begun: j.attempts})
 	wait, again := b.decide(j, began)
 	if !again {
 		return true
@@ -396,23 +395,32 @@ func (b *bulk[M]) attempt(j *job[M]) (ended bool) {
 	return false
 }
 
-// finish ends the steps of a message that has its outcome.
+// finish ends the steps of a message that has its outcome. A panic is its outcome.
 func (b *bulk[M]) finish(j *job[M]) {
-	if j.endWait != nil {
-		j.endWait(StepResult{})
+	var ended bool
+	defer b.catch(j, &ended)
+	j.resume()
+	if end := j.endCall; end != nil {
+		j.endCall = nil
+		end(j.observation.outcome(&j.Receipt, j.Err))
 	}
-	j.endCall(j.observation.outcome(&j.Receipt, j.Err))
 }
 
-// try sends a message. A panic is its outcome.
-func (b *bulk[M]) try(j *job[M]) {
-	inDoubt := false
-	defer func() {
-		if value := recover(); value != nil {
-			j.Err = panicked(b.endpoint, value, inDoubt, j.Message.Call().ReferenceID)
-		}
-	}()
-	b.send(j.ctx, &j.Outcome, j.observation, sendMode{doubt: &inDoubt, waits: b.waits, begun: j.attempts})
+// catch makes a panic of a function of the user the outcome of the message.
+func (b *bulk[M]) catch(j *job[M], ended *bool) {
+	if value := recover(); value != nil {
+		j.Err = panicked(b.endpoint, value, j.inDoubt, j.Message.Call().ReferenceID)
+		*ended = true
+	}
+}
+
+// resume ends the step of the wait, if there was one.
+func (j *job[M]) resume() {
+	end := j.endWait
+	j.endWait = nil
+	if end != nil {
+		end(StepResult{})
+	}
 }
 
 // decide returns whether a message is tried again, and after how long.

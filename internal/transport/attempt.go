@@ -27,18 +27,18 @@ type attempt struct {
 // attempt makes an attempt in small steps, always in this order:
 //
 //  1. the guard, if it was not asked yet, while the call holds nothing
-//  2. credentials; a token source has its own timeout
-//  3. a place among the requests in flight
-//  4. a turn of the rate limit; waiting for it holds the place
-//  5. the guard again, if its yes is old
-//  6. the breakers, which let the attempt pass or say when to come again
-//  7. the request, with evidence of what was written
+//  2. a look at the breakers: while one is open, nothing else is worth its time
+//  3. credentials; a token source has its own timeout
+//  4. a place among the requests in flight
+//  5. a turn of the rate limit; waiting for it holds the place
+//  6. the guard again, if its yes is old
+//  7. the breakers, which let the attempt pass or say when to come again
+//  8. the request, with evidence of what was written
 //
 // If it cannot begin, blocked says why, and the outcome of the attempt before it stays. decide gives back what it holds.
 func (c *call) attempt(carrier *http.Request) {
-	ctx := carrier.Context()
 	c.inDoubt = false
-	c.blocked = c.prepare(ctx, carrier)
+	c.blocked = c.prepare(carrier.Context(), carrier)
 	if c.blocked == nil {
 		c.send()
 	}
@@ -53,6 +53,9 @@ func (c *call) prepare(ctx context.Context, carrier *http.Request) error {
 		if err := c.askGuard(ctx); err != nil {
 			return err
 		}
+	}
+	if err := c.lookAtBreakers(); err != nil {
+		return err
 	}
 	if err := c.authenticate(ctx, carrier); err != nil {
 		return err
@@ -71,7 +74,10 @@ func (c *call) prepare(ctx context.Context, carrier *http.Request) error {
 	if err := c.passBreakers(); err != nil {
 		return err
 	}
-	return fence.Check(c.ctx)
+	if err := fence.Check(c.ctx); err != nil {
+		return &namedError{"stopped before it was written", err}
+	}
+	return nil
 }
 
 // allowedFor is how long a guard's yes holds.

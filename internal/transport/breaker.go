@@ -237,7 +237,20 @@ func (b *Breaker) Settled(began time.Time) *Change {
 	return nil
 }
 
-// passBreakers asks the breakers of the service and of the account.
+// lookAtBreakers returns why an attempt would not pass now, or nil.
+func (c *call) lookAtBreakers() error {
+	for _, breaker := range []*Breaker{c.request.Service, c.request.Account} {
+		if breaker == nil {
+			continue
+		}
+		if open := breaker.Blocked(); open != nil {
+			return &namedError{open.Error(), open}
+		}
+	}
+	return nil
+}
+
+// passBreakers asks the breakers of the service and of the account to let the attempt pass.
 func (c *call) passBreakers() error {
 	for i, breaker := range []*Breaker{c.request.Service, c.request.Account} {
 		if breaker == nil {

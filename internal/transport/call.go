@@ -196,12 +196,17 @@ func (c *call) backsOff(ctx context.Context, wait time.Duration) bool {
 	return true
 }
 
-// longestWait returns how long the call may still wait: its waits take MaxWait together at most, and leave twice the usual time of a
-// response before its deadline. So nothing is written that has no time for its response.
-func (c *call) longestWait() time.Duration {
-	left := c.transport.MaxWait - c.waited
-	if deadline, ok := c.ctx.Deadline(); ok {
-		left = min(left, time.Until(deadline)-2*c.request.Room.usualTime())
+// longestWait returns how long the call may still wait: its waits take MaxWait together at most, and end before its deadline.
+func (c *call) longestWait() time.Duration { return min(c.transport.MaxWait-c.waited, c.untilDeadline()) }
+
+// untilDeadline returns how long the call has until its deadline, less twice the usual time of a response: nothing is written that has no
+// time for its response.
+func (c *call) untilDeadline() time.Duration {
+	deadline, ok := c.ctx.Deadline()
+	if !ok {
+		return forever
 	}
-	return left
+	return time.Until(deadline) - 2*c.request.Room.usualTime()
 }
+
+const forever = time.Duration(math.MaxInt64)

@@ -63,7 +63,8 @@ func (c *call) takePlace(ctx context.Context) error {
 	}
 	return c.wait(ctx, "a connection", func(ctx context.Context) error {
 		began := time.Now()
-		timer := time.NewTimer(c.longestWait())
+		longest := c.longestWait()
+		timer := time.NewTimer(longest)
 		defer timer.Stop()
 		select {
 		case room.places <- struct{}{}:
@@ -74,7 +75,7 @@ func (c *call) takePlace(ctx context.Context) error {
 			return ctx.Err()
 		case <-timer.C:
 			c.outcome.Wait = room.usualTime()
-			return c.lateError()
+			return c.lateError(longest)
 		}
 	})
 }
@@ -100,7 +101,7 @@ func (c *call) takeTurn(ctx context.Context) error {
 		if delay > c.longestWait() {
 			turn.Cancel()
 			c.outcome.Wait = delay
-			return c.lateError()
+			return c.lateError(delay)
 		}
 		if err := sleep(ctx, delay); err != nil {
 			turn.Cancel()
@@ -111,9 +112,9 @@ func (c *call) takeTurn(ctx context.Context) error {
 	})
 }
 
-// lateError says which bound a wait would pass. It matches context.DeadlineExceeded if that is the caller's deadline.
-func (c *call) lateError() error {
-	if _, hasDeadline := c.ctx.Deadline(); hasDeadline && c.longestWait() < c.transport.MaxWait-c.waited {
+// lateError says why a call must not wait so long. It matches context.DeadlineExceeded if the caller's deadline is one reason.
+func (c *call) lateError(wait time.Duration) error {
+	if wait > c.untilDeadline() {
 		return errors.Join(context.DeadlineExceeded, &LateError{context.DeadlineExceeded.Error()})
 	}
 	return &LateError{"longer than MaxWait of the RetryPolicy"}
