@@ -64,6 +64,7 @@ func (c *call) takePlace(ctx context.Context) error {
 	return c.wait(ctx, "a connection", func(ctx context.Context) error {
 		began := time.Now()
 		longest := c.longestWait()
+		late := c.lateError(longest) // for the bound that is the nearer now
 		timer := time.NewTimer(longest)
 		defer timer.Stop()
 		select {
@@ -75,7 +76,7 @@ func (c *call) takePlace(ctx context.Context) error {
 			return ctx.Err()
 		case <-timer.C:
 			c.outcome.Wait = room.usualTime()
-			return c.lateError(longest)
+			return late
 		}
 	})
 }
@@ -114,7 +115,7 @@ func (c *call) takeTurn(ctx context.Context) error {
 
 // lateError says why a call must not wait so long. It matches context.DeadlineExceeded if the caller's deadline is one reason.
 func (c *call) lateError(wait time.Duration) error {
-	if wait > c.untilDeadline() {
+	if wait >= c.untilDeadline() {
 		return errors.Join(context.DeadlineExceeded, &LateError{context.DeadlineExceeded.Error()})
 	}
 	return &LateError{"longer than MaxWait of the RetryPolicy"}
