@@ -460,7 +460,7 @@ func (b *bulk[M]) decide(j *job[M], began time.Time) (wait time.Duration, again 
 
 // decideUnbegun decides about a message for which no request could begin.
 func (b *bulk[M]) decideUnbegun(e *Error) (wait time.Duration, again bool) {
-	if b.waits.Err() != nil {
+	if b.waits.Err() != nil || e.is(ErrGuarded) {
 		return 0, false
 	}
 	if open, ok := errors.AsType[*transport.OpenError](e.cause); ok {

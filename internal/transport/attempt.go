@@ -38,6 +38,7 @@ type attempt struct {
 // If it cannot begin, blocked says why, and the outcome of the attempt before it stays. decide gives back what it holds.
 func (c *call) attempt(carrier *http.Request) {
 	c.inDoubt = false
+	c.open = nil
 	c.blocked = c.prepare(carrier.Context(), carrier)
 	if c.blocked == nil {
 		c.send()

@@ -237,32 +237,35 @@ func (b *Breaker) Settled(began time.Time) *Change {
 	return nil
 }
 
-// lookAtBreakers returns why an attempt would not pass now, or nil.
+// lookAtBreakers returns why an attempt would not pass now, or nil. Of two breakers that are open it is the one whose pause ends later.
 func (c *call) lookAtBreakers() error {
 	for _, breaker := range []*Breaker{c.request.Service, c.request.Account} {
 		if breaker == nil {
 			continue
 		}
-		if open := breaker.Blocked(); open != nil {
-			return &namedError{open.Error(), open}
+		open := breaker.Blocked()
+		if open != nil && (c.open == nil || open.RetryAfter > c.open.RetryAfter) {
+			c.open = open
 		}
 	}
-	return nil
+	return c.openError()
 }
 
 // passBreakers asks the breakers of the service and of the account to let the attempt pass.
 func (c *call) passBreakers() error {
 	for i, breaker := range []*Breaker{c.request.Service, c.request.Account} {
-		if breaker == nil {
-			continue
+		if breaker != nil && c.open == nil {
+			c.tickets[i], c.open = breaker.pass()
 		}
-		ticket, open := breaker.pass()
-		if open != nil {
-			return &namedError{open.Error(), open}
-		}
-		c.tickets[i] = ticket
 	}
-	return nil
+	return c.openError()
+}
+
+func (c *call) openError() error {
+	if c.open == nil {
+		return nil
+	}
+	return &namedError{c.open.Error(), c.open}
 }
 
 // report tells the breakers that let the attempt pass what became of it.

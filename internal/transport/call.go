@@ -19,8 +19,9 @@ type call struct {
 	evidence  evidence
 
 	outcome   Outcome
-	judgement Judgement // of the response in outcome
-	blocked   error     // why the last attempt could not begin, or nil
+	judgement Judgement  // of the response in outcome
+	blocked   error      // why the last attempt could not begin, or nil
+	open      *OpenError // the same if a breaker is why, or nil
 
 	current    *attempt      // the last that got its credentials
 	allowedAt  time.Time     // when the guard last said yes
@@ -173,11 +174,11 @@ func (c *call) end(found Outcome) {
 
 // backsOffForBreaker reports whether a call that an open breaker held back waits and asks it again. Such a wait is no attempt.
 func (c *call) backsOffForBreaker(ctx context.Context) bool {
-	if open, ok := errors.AsType[*OpenError](c.blocked); ok && ctx.Err() == nil {
-		if c.mayBackOff() && c.backsOff(ctx, open.RetryAfter) {
+	if c.open != nil && ctx.Err() == nil {
+		if c.mayBackOff() && c.backsOff(ctx, c.open.RetryAfter) {
 			return true
 		}
-		c.outcome.Wait = open.RetryAfter
+		c.outcome.Wait = c.open.RetryAfter
 	}
 	c.outcome.Interrupted = c.blocked
 	return false
@@ -197,7 +198,9 @@ func (c *call) backsOff(ctx context.Context, wait time.Duration) bool {
 }
 
 // longestWait returns how long the call may still wait: its waits take MaxWait together at most, and end before its deadline.
-func (c *call) longestWait() time.Duration { return min(c.transport.MaxWait-c.waited, c.untilDeadline()) }
+func (c *call) longestWait() time.Duration {
+	return min(c.transport.MaxWait-c.waited, c.untilDeadline())
+}
 
 // untilDeadline returns how long the call has until its deadline, less twice the usual time of a response: nothing is written that has no
 // time for its response.
