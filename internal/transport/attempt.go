@@ -75,6 +75,9 @@ func (c *call) prepare(ctx context.Context, carrier *http.Request) error {
 	if err := c.passBreakers(); err != nil {
 		return err
 	}
+	if c.isNested { // the fence is for the call around it
+		return nil
+	}
 	if err := fence.Check(c.ctx); err != nil {
 		return &namedError{"stopped before it was written", err}
 	}
@@ -90,6 +93,7 @@ func (c *call) askGuard(ctx context.Context) error {
 		// Calls that the guard makes are not within this one, unless it holds a place.
 		if !c.holdsPlace {
 			ctx = context.WithValue(ctx, callKey{}, nil)
+			ctx = fence.With(ctx, nil) // it is for this call alone
 		}
 		if err := c.request.Guard(ctx); err != nil {
 			if ctx.Err() != nil {

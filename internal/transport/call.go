@@ -30,6 +30,7 @@ type call struct {
 	inDoubt    bool          // the last attempt reached the round tripper, and is not known to have been without effect
 	endStep    func(Outcome) // ends the step of an attempt or of a back-off that is under way
 
+	isNested    bool          // a function of the user makes it within another call
 	tries       int           // attempts that count towards MaxAttempts
 	refreshed   bool          // an attempt was made for a fresh token
 	forgetToken func()        // drops the token of the last attempt; nil if it had none from a TokenSource
@@ -52,6 +53,7 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	defer c.leave()
 	c.outcome.Attempts = r.Begun
 	if _, isNested := ctx.Value(callKey{}).(*call); isNested {
+		c.isNested = true
 		// A function of the user, such as an observer, makes this call within another. It must not wait for what that one holds.
 		c.request.Room = nil
 		c.request.Service = nil
@@ -60,7 +62,7 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	c.ctx = context.WithValue(ctx, callKey{}, c)
 	waits := c.ctx
 	if r.Waits != nil {
-		waits = context.WithValue(r.Waits, callKey{}, c)
+		waits = waitContext{r.Waits, c.ctx}
 	}
 	carrier := &http.Request{Method: r.Method, URL: r.URL, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}}
 	c.carrier.Request = carrier.WithContext(waits) //nolint:contextcheck // that of the SendAll
@@ -76,6 +78,18 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	}
 	return o
 }
+
+// A waitContext ends with the waits of a call, and has the values of the call.
+type waitContext struct {
+	context.Context //nolint:containedctx // of the waits
+
+	values context.Context //nolint:containedctx // of the call
+}
+
+func (w waitContext) Value(key any) any { return w.values.Value(key) }
+
+// AfterFunc lets package context derive from w without a goroutine.
+func (w waitContext) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(w.Context, f) }
 
 // leave gives back what the call still holds, whether it returns or panics, and says what doubt it leaves.
 func (c *call) leave() {
