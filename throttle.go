@@ -184,7 +184,7 @@ func (t *throttle) restart(now time.Time) {
 
 // grow raises the rate by a twentieth, and the more the longer all is calm. A rate that is far above what begins bounds nothing, and goes.
 func (t *throttle) grow(now time.Time) {
-	growth := min(0.02*float64(int(1)<<min(t.calm/3, 6)), 1)
+	growth := min(0.02*float64(int(1)<<min(t.calm/2, 6)), 1)
 	if t.isNew {
 		growth = 1
 	}
