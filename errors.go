@@ -206,8 +206,8 @@ type Error struct {
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long the service asked to wait; with ErrBreakerOpen, how long the breaker holds back what is sent; and with
-	// ErrGuarded, the wait of RetryLater. The library does not begin a wait that is longer than the RetryPolicy or the context allows.
+	// RetryAfter is how long the service asked to wait, or a longer wait that the RetryPolicy or the context did not allow: until the
+	// circuit breaker lets a call pass, for a turn of the rate limit, or before another attempt. With ErrGuarded it is the wait of RetryLater.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int

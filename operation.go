@@ -59,7 +59,6 @@ type endpoint struct {
 	pair          codec.KeyPair           // nil if they are not
 	tenants       bool                    // whether they may be those of many accounts
 	errors        *table.Errors           // how its responses report a failure
-	throttled     []int                   // the statuses of a service that takes no more requests now
 }
 
 type sendEndpoint struct {
@@ -98,7 +97,6 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 		e.header.Set("Content-Type", contentType)
 	}
 	e.errors = c.table.ErrorsOf(op)
-	e.throttled = append([]int{http.StatusTooManyRequests}, e.errors.NotProcessed...)
 	if own := c.settings.credentialOf(channel); own != nil {
 		e.authenticated, e.tenants = true, own.tenants
 		e.authenticator, e.pair = own.compile(c.table.Auth)

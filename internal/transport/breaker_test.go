@@ -671,7 +671,7 @@ func TestStepThatEndsTheCallGivesBackWhatItHolds(t *testing.T) {
 					p := newPair()
 					p.open(t, responds(503, ""))
 					room := NewRoom()
-					limit := limitOf(10*time.Millisecond, 1)
+					limit := limitOf(3*time.Second, 1) // longer than the pause
 					tr := newTransport(newFakeBase(responds(503, "")), ownBase, limit)
 					if step == Wait { // while a breaker is open, nothing waits for a turn
 						time.Sleep(afterPause)
