@@ -28,11 +28,12 @@ const (
 	failuresToOpen = 16
 	minPause       = time.Second
 	maxPause       = 30 * time.Second
+	maxAsked       = 10 * time.Minute       // that a Retry-After may hold calls back
 	probeWait      = 100 * time.Millisecond // for a call that comes while a probe is on its way
 )
 
 // A Breaker is a circuit breaker. Closed, it lets every call pass. It opens after 16 failures in a row, and then lets none pass for a pause of
-// a fifth of the trouble so far, within 1 and 30 seconds, or as long as the last failure asked to wait. The first call after the pause is the
+// a fifth of the trouble so far, within 1 and 30 seconds, or as long as the last failure asked to wait, at most 10 minutes. The first call after the pause is the
 // probe: its success closes the breaker, and its failure begins the next pause.
 //
 // Nothing waits in a Breaker. The zero Breaker is closed. It is safe for concurrent use and runs no goroutine.
@@ -205,10 +206,10 @@ func (b *Breaker) countFailure(r report) *Change {
 // pause begins a pause.
 func (b *Breaker) pause(r report) {
 	length := max(minPause, time.Since(b.trouble.Since)/5)
-	if r.retryAfter > 0 {
-		length = r.retryAfter
-	}
 	length = min(length, maxPause)
+	if r.retryAfter > 0 {
+		length = min(r.retryAfter, maxAsked)
+	}
 	length += rand.N(length/10 + 1) //nolint:gosec // so that clients which failed together do not come back together
 	b.trouble.Until = time.Now().Add(length)
 	b.trouble.Cause = r.cause
