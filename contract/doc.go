@@ -188,17 +188,17 @@
 // # Names, paths and words
 //
 // A name has 1 to 256 bytes of valid UTF-8 without control characters. In a JSON body a dot nests, and a number is a position
-// in a list: messages.0.to is the member to of the first element of the list messages. The body itself is an object. The positions of a list begin at 0 and
-// have no gap; one whose field a message does not have is null if others follow. In a query or a form, dots and brackets are
+// in a list: messages.0.to is the member to of the first element of the list messages. The body itself is an object. The positions of a
+// list begin at 0 and have no gap; one whose field a message does not have is null if others follow. In a query or a form, dots and brackets are
 // part of the name, and an object or a list is written as JSON. Within one request no two names may be equal, including
 // constants, "with" and a key pair beside the fields. In a JSON body no name may lie within another (sender and sender.id), and
 // nothing can be both an object and a list (to.0 and to.kind). messaging.NewClient writes a request with all of them and reads each
-// back, and refuses a contract of which one is missing.
+// back. It refuses the contract if one is missing.
 //
-// A name that only the default table has gives way. Where an overlay has another use for it, as a name or as an object around one, or
-// where it would stand in an object that the overlay has not, the field cannot be set: setting it is a ValidationError, and an overlay that does
-// not name it works as before. So a field that a release adds breaks no overlay. To constants, and to the user's Extra if the message leaves
-// the field empty, all default names give way but those of from, to, text and channel, and the parameter of paging.by.
+// A name that only the default table has gives way to the names and constants of an overlay, so that a field which a release adds breaks no
+// overlay. If the overlay uses the name for something else, or has no such object for it, the field cannot be set: setting it is a
+// ValidationError, until the overlay names the field. The name also gives way to the user's Extra, if the message leaves the field empty.
+// The names of from, to, text and channel never give way, and neither does the parameter of paging.by.
 //
 // A path is a list of members and positions with dots between them, such as messages.0.id; "" is the document itself. Of
 // several paths, or of several names of a webhook's parameter, the first that is present and holds a value counts; of errors.code,
