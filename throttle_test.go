@@ -1,0 +1,27 @@
+package messaging
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A throttle that the service no longer needs goes, so that workers take messages directly again.
+func TestThrottleThatBoundsNothingGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		throttle := throttle{period: throttleCounts{began: time.Now()}}
+		time.Sleep(time.Millisecond)
+		for range leastThrottled {
+			throttle.hear(time.Now(), true)
+		}
+		assert.True(t, throttle.isOn())
+		for range 20 {
+			time.Sleep(throttlePeriod)
+			throttle.wait(t.Context())
+			throttle.hear(time.Now(), false)
+		}
+		assert.False(t, throttle.isOn())
+	})
+}
