@@ -25,3 +25,16 @@ func TestThrottleThatBoundsNothingGoes(t *testing.T) {
 		assert.False(t, throttle.isOn())
 	})
 }
+
+func TestThrottleBeginsAboveATenth(t *testing.T) {
+	for throttledOfTwenty, begins := range map[int]bool{1: false, 2: false, 4: true} {
+		synctest.Test(t, func(t *testing.T) {
+			throttle := throttle{period: throttleCounts{began: time.Now()}}
+			for i := range 1000 {
+				time.Sleep(time.Millisecond)
+				throttle.hear(time.Now(), i%(20/throttledOfTwenty) == 0)
+			}
+			assert.Equal(t, begins, throttle.isOn(), "%d of 20", throttledOfTwenty)
+		})
+	}
+}
