@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -163,17 +163,5 @@ func (w recordRows) Write(tx sms.Transaction) error {
 
 func (w recordRows) Flush() error { return nil }
 
-// printable returns a text for a terminal: what does not print is escaped, so that a text can neither move the cursor nor break a
-// table.
-func printable(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if strconv.IsGraphic(r) {
-			b.WriteRune(r)
-			continue
-		}
-		quoted := strconv.QuoteRune(r)
-		b.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return b.String()
-}
+// printable is [cli.Printable].
+func printable(text string) string { return cli.Printable(text) }
