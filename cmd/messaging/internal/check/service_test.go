@@ -1,4 +1,4 @@
-package doctor
+package check
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/randomcontract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -28,9 +29,9 @@ func respond(status int, contentType, body string) http.Handler {
 	})
 }
 
-// TestServiceThatCannotBeExamined checks what is said of services that tell nothing, and that it is said in time.
-func TestServiceThatCannotBeExamined(t *testing.T) {
-	const theCredentials = "see MESSAGING_BASE_URL, the credentials and sms.list.path"
+// TestServiceThatCannotBeRead checks what is said of services that tell nothing, and that it is said in time.
+func TestServiceThatCannotBeRead(t *testing.T) {
+	const theCredentials = "see MESSAGING_BASE_URL, the credentials and sms.list of the contract"
 	for name, tt := range map[string]struct {
 		want    string
 		service http.Handler
@@ -38,7 +39,7 @@ func TestServiceThatCannotBeExamined(t *testing.T) {
 		"a page":         {theCredentials, respond(http.StatusOK, "text/html", "<!doctype html><p>+639171230045")},
 		"an empty body":  {theCredentials, respond(http.StatusOK, "application/json", "")},
 		"half a body":    {theCredentials, respond(http.StatusOK, "application/json", `{"data": [`)},
-		"no list":        {"there is no list of objects", respond(http.StatusOK, "application/json", `{"colour": "red"}`)},
+		"no list":        {"no list at any path of the contract (sms.list.items)", respond(http.StatusOK, "application/json", `{"colour": "red"}`)},
 		"a refusal":      {theCredentials, respond(http.StatusUnauthorized, "application/json", `{"code": "40001"}`)},
 		"another path":   {theCredentials, respond(http.StatusNotFound, "application/json", `{}`)},
 		"a redirect":     {theCredentials, respond(http.StatusFound, "application/json", `{}`)},
@@ -71,8 +72,8 @@ func flow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestInterruptEndsExamination ends the context while a service does not respond, after the progress has said so.
-func TestInterruptEndsExamination(t *testing.T) {
+// TestInterruptEndsCheck ends the context while a service does not respond, after the progress has said so.
+func TestInterruptEndsCheck(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(server.Close)
 	newRig(t, server.URL, "token")
@@ -99,11 +100,12 @@ func TestSendWithoutListing(t *testing.T) {
 		srv.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	status, out, _ := newRig(t, server.URL, srv.Token).sends()
+	status, out, progress := newRig(t, server.URL, srv.Token).sends()
+	got := newRun(t, status, out, progress)
 	assert.Equal(t, cli.ExitRefused, status)
 	assert.Len(t, srv.Sent(), enough)
-	assert.Contains(t, out, "message 1: accepted; not listed in time (--wait)")
-	assert.Regexp(t, `sends +POST /sms/send +- +plausible`, out)
+	assert.Equal(t, "accepted; not listed in time (--wait)", got.why["send 1"])
+	assert.Empty(t, got.proven())
 }
 
 func TestBadInputIsOneLine(t *testing.T) {
@@ -130,7 +132,6 @@ func TestBadInputIsOneLine(t *testing.T) {
 		"want --send, --from SENDER and":    {args: []string{"--send", "--from", "639170000001"}},
 		"and --to NUMBER together":          {args: []string{"--from", "ACME", "--to", "639170000001"}},
 		"--send: there is no terminal":      {args: []string{"--send", "--to", "639170000001", "--from", "ACME"}},
-		"exists":                            {args: []string{"-o", file("out.json", "{}")}},
 		"unknown flag: --colour":            {args: []string{"--colour", "red"}},
 		"everything is a flag":              {args: []string{"639170000001"}},
 		"invalid argument":                  {args: []string{"--timeout", "long"}},
@@ -153,7 +154,7 @@ func TestBadInputIsOneLine(t *testing.T) {
 func TestHelpHasAnExample(t *testing.T) {
 	status, help, _ := newRig(t, "", "").run("--help")
 	assert.Equal(t, cli.ExitOK, status)
-	assert.Contains(t, help, "messaging doctor --send --from ACME --to +639171234567 -o contract.json")
+	assert.Contains(t, help, "messaging check --send --from ACME --to +639171234567")
 	assert.Contains(t, help, "MESSAGING_TOKEN")
 }
 
@@ -166,7 +167,7 @@ func TestSendAsksFirst(t *testing.T) {
 		status := execute(t.Context(), []string{"--rate", "1000", "--send", "--to", "+639170000001", "--from", "ACME"}, cli.Console{
 			In: strings.NewReader(answer), InTerminal: true, Out: &out, Err: &progress, Getenv: os.Getenv,
 		})
-		assert.Contains(t, progress.String(), "until two are not refused", "before asking")
+		assert.Contains(t, progress.String(), "sends two SMS", "before asking")
 		if sends {
 			assert.Len(t, srv.Sent(), 2+enough, "%q", answer)
 			assert.Equal(t, cli.ExitOK, status, "%q %s", answer, out.String())
@@ -178,46 +179,44 @@ func TestSendAsksFirst(t *testing.T) {
 	}
 }
 
-func TestEmptyAccountShowsNothing(t *testing.T) {
+func TestEmptyAccountShowsLittle(t *testing.T) {
 	srv := messagingtest.NewServer(t)
-	status, out, _ := newRig(t, srv.URL, srv.Token).run()
-	assert.Equal(t, cli.ExitRefused, status)
-	assert.Contains(t, out, "no row was read")
-	assert.NotContains(t, out, proven)
-	assert.Contains(t, out, "keys that end in //\n{}\n")
-}
-
-// rows serves a listing that ignores every parameter.
-func rows(list ...string) http.Handler {
-	return respond(http.StatusOK, "application/json", `{"data": [`+strings.Join(list, ",")+`]}`)
-}
-
-// TestNothingIsProvenWithoutSending has rows whose names say much, and whose values prove nothing. That filters are ignored needs no message.
-func TestNothingIsProvenWithoutSending(t *testing.T) {
-	var list []string
-	for i := range 3 {
-		list = append(list, fmt.Sprintf(`{"messageRef": "r%d", "clientTag": "t%d", "source": "63917000000%d", "destination": "63917000001%d"}`, i, i, i, i))
-	}
-	server := httptest.NewServer(rows(list...))
-	t.Cleanup(server.Close)
-	status, out, _ := newRig(t, server.URL, "token").run()
+	status, out, progress := newRig(t, srv.URL, srv.Token).run()
+	got := newRun(t, status, out, progress)
 	assert.Equal(t, cli.ExitOK, status)
-	_, overlay, _ := strings.Cut(out, "\nThe overlay")
-	assert.NotContains(t, strings.TrimSuffix(out, overlay), " proven ")
-	assert.Contains(t, overlay, `"to//": ["destination","source"]`)
-	assert.Contains(t, overlay, `"reference": "",`)
-	assert.Contains(t, overlay, `"reference//": "is ignored: a value that nobody has finds rows"`)
-	assert.Regexp(t, `page +pageNumber +- +absent +page 2 has only rows of the pages before it`, out)
-	assert.NotRegexp(t, `"(id|to|from)": `, strings.ReplaceAll(overlay, `": ""`, ""))
+	assert.Equal(t, plausible, got.words["listing"])
+	assert.Empty(t, got.proven())
 }
 
-// TestMembersThatNoConceptReadsAreListed also has a name that is a number: it is not shown.
-func TestMembersThatNoConceptReadsAreListed(t *testing.T) {
-	server := httptest.NewServer(rows(`{"id": "m1", "639171230045": "x", "deliveredAt": "23/10/2026 14:44:23", "inner": {"flag": true}}`))
+// TestNothingButTheListingIsProvenWithoutSending has a service that ignores every parameter. That needs no message.
+func TestNothingButTheListingIsProvenWithoutSending(t *testing.T) {
+	const body = `{"data": [{"id": "m1", "to": "639170000001"}, {"id": "m2", "to": "639170000002"}]}`
+	server := httptest.NewServer(respond(http.StatusOK, "application/json", body))
 	t.Cleanup(server.Close)
-	_, out, _ := newRig(t, server.URL, "token").run()
-	assert.Contains(t, out, "no concept reads deliveredAt: time 00/00/0000 00:00:00\n")
-	assert.Contains(t, out, "no concept reads inner.flag: true or false\n")
-	assert.NotContains(t, out, "917123")
-	assert.Regexp(t, `created +dateCreated +nothing +plausible +deliveredAt\n`, out)
+	status, out, progress := newRig(t, server.URL, "token").run()
+	got := newRun(t, status, out, progress)
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Equal(t, []string{"listing"}, got.proven())
+	assert.Equal(t, wrong, got.words["filter by to"])
+	assert.Equal(t, "it is ignored: a value that no message has finds 2 rows", got.why["filter by to"])
+}
+
+// TestTrueContracts checks test servers of random contracts, with these contracts: nothing is wrong.
+func TestTrueContracts(t *testing.T) {
+	const seeds = 12
+	for seed := range uint64(seeds) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			overlay := randomcontract.Overlay(seed + 1)
+			srv := messagingtest.NewServer(t, messagingtest.WithContract(parseContract(t, string(overlay))))
+			seedMessages(srv, 6)
+			r := newRig(t, srv.URL, srv.Token)
+			r.overlayFile(string(overlay))
+			status, out, progress := r.sends()
+			got := newRun(t, status, out, progress)
+			assert.Equal(t, 0, status, "%s%s%s", overlay, out, progress)
+			for subject, word := range got.words {
+				assert.NotEqual(t, wrong, word, "%s\n%s\n%s", subject, overlay, out)
+			}
+		})
+	}
 }

@@ -1,4 +1,4 @@
-package doctor
+package check
 
 import (
 	"encoding/json"
@@ -120,7 +120,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if why := f.refuses(r, sent); why != "" {
 		status, _ := strconv.Atoi(why[:3])
-		writeJSON(w, status, object{"error": object{"code": "E4711", "message": why[4:] + " 4711 pesos"}})
+		writeJSON(w, status, object{"error": object{"code": "E4711", "message": why[4:]}})
 		return
 	}
 	if r.Method != http.MethodPost {
