@@ -67,6 +67,7 @@ func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
 		shared        = settings{console: console}
 		m             message
 		validate, yes bool
+		verbose       bool
 	)
 	from := ""
 	if s.from != "" {
@@ -75,8 +76,8 @@ func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
 	command := &cobra.Command{
 		Use:   s.channel,
 		Short: "Send " + s.about,
-		Long: "Send " + s.about + `. Flags describe a text. For any other message, -f reads JSON from a file or standard input: that of
-the Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
+		Long: "Send " + s.about + `. Flags describe a text. For any other message, -f reads JSON from a file or standard input: ` + s.file + ".\n" +
+			environment,
 		Example: fmt.Sprintf(`  messaging send %[1]s%[2]s --to +639171234567 --text 'Your order is ready' --reference order-17
   messaging send %[1]s -f message.json -n    # validate only
   cat message.json | messaging send %[1]s -f - --json`, s.channel, from),
@@ -98,6 +99,7 @@ the Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environme
 	}
 	flags.StringVarP(&m.file, "file", "f", "", "read the message as JSON from this `file`; - is standard input")
 	flags.BoolVarP(&validate, "validate", "n", false, "validate only, and send nothing")
+	flags.BoolVarP(&verbose, "verbose", "v", false, "show each request line, status and response on standard error, with secrets masked")
 	flags.BoolVarP(&yes, "yes", "y", false, "send to a real account without asking")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		for _, flag := range []string{"from", "to", "text", "reference", "callback", "ttl", "fallback-from", "fallback-text"} {
@@ -105,7 +107,8 @@ the Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environme
 				return fmt.Errorf("--%s: want it in the file of --file, or no --file", flag)
 			}
 		}
-		client, err := shared.client()
+		trace := &tracer{console: console}
+		client, err := shared.client(trace.options(verbose)...)
 		if err != nil {
 			return err
 		}
@@ -115,6 +118,7 @@ the Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environme
 				return err
 			}
 		}
+		trace.hide(msg)
 		if err = s.service(client).Validate(msg); err != nil {
 			return shared.printVerdict(messaging.Receipt{}, err) // not sent
 		}
@@ -202,10 +206,8 @@ func (s *settings) printVerdict(receipt messaging.Receipt, err error) error {
 		}
 	}
 	if s.json {
-		encoder := json.NewEncoder(s.console.Out)
-		encoder.SetEscapeHTML(false)
-		if encodeErr := encoder.Encode(r); encodeErr != nil {
-			return &cli.ExitError{Status: status, Err: encodeErr}
+		if writeErr := writeJSON(s.console.Out, r); writeErr != nil {
+			return &cli.ExitError{Status: status, Err: writeErr}
 		}
 		return exitWith(status)
 	}
@@ -220,7 +222,7 @@ func (s *settings) printVerdict(receipt messaging.Receipt, err error) error {
 	}
 	_, _ = fmt.Fprintln(s.console.Out, s.console.Paint(paint, verdict.String())+r.details())
 	if err != nil {
-		_, _ = fmt.Fprintln(s.console.Err, err)
+		s.console.Complain(err)
 	}
 	return exitWith(status)
 }
@@ -239,7 +241,7 @@ func (r *result) details() string {
 		{"retry after", r.RetryAfter},
 	} {
 		if detail.value != "" {
-			text.WriteString("  " + detail.name + " " + detail.value)
+			text.WriteString("  " + detail.name + " " + printable(detail.value))
 		}
 	}
 	return text.String()

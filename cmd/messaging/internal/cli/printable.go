@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -18,4 +19,11 @@ func Printable(text string) string {
 		b.WriteString(quoted[1 : len(quoted)-1])
 	}
 	return b.String()
+}
+
+// Complain prints an error, line by line.
+func (c Console) Complain(err error) {
+	for line := range strings.Lines(err.Error()) {
+		_, _ = fmt.Fprintln(c.Err, Printable(strings.TrimSuffix(line, "\n")))
+	}
 }

@@ -112,9 +112,7 @@ func (s *settings) run(ctx context.Context, files []string) error {
 	}
 	overlay, err := Learn(examples)
 	if err != nil {
-		for line := range strings.Lines(err.Error()) {
-			_, _ = fmt.Fprintln(s.console.Err, cli.Printable(strings.TrimRight(line, "\n")))
-		}
+		s.console.Complain(err)
 		return &cli.ExitError{Status: cli.ExitRefused, Err: errors.New("nothing was written")}
 	}
 	if s.out == "" {
