@@ -62,7 +62,7 @@ empty line and the example follow, as the documentation has it:
   http: 202
   id: h-1
 
-  {"messageId": "h-1", "state": "queued"}
+  {"handle": "h-1", "state": "queued"}
 
   === refused
   http: 400

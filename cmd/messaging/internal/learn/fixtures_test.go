@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -42,5 +43,22 @@ func TestLearn(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, string(want), got+"\n")
 		})
+	}
+}
+
+// TestLearnsPage learns from the examples that docs/contract.md shows.
+func TestLearnsPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../docs/contract.md")
+	require.NoError(t, err)
+	found := regexp.MustCompile("(?ms)^```text\n(=== request.*?)^```$").FindSubmatch(page)
+	require.NotNil(t, found)
+	got, err := learnText(t, string(found[1]))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"in": "header", "key": "X-Api-Key", "secret": ""}, at(got, "auth", "keyPair"))
+	assert.Equal(t, []any{"messages.0.status.name"}, at(got, "sms.send", "response", "status"))
+	for _, note := range []string{"accepted", "params"} {
+		section := map[string]string{"accepted": "sms.send", "params": "sms.list"}[note]
+		assert.Contains(t, string(page), at(got, section, note+"//"), "the page shows it")
 	}
 }
