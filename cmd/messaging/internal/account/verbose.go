@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
@@ -93,12 +94,14 @@ func (f *failing) Read([]byte) (int, error) {
 // requestURL returns a URL with the values of its query masked.
 func requestURL(u *url.URL) string {
 	shown := u.Scheme + "://" + u.Host + u.EscapedPath()
-	separator := "?"
+	var names []string
 	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
-		shown += separator + url.QueryEscape(name) + "=***"
-		separator = "&"
+		names = append(names, url.QueryEscape(name)+"=***")
 	}
-	return shown
+	if len(names) == 0 {
+		return shown
+	}
+	return shown + "?" + strings.Join(names, "&")
 }
 
 // maskBody returns a response with its secrets masked.

@@ -119,7 +119,7 @@ func (s *settings) run(ctx context.Context, files []string) error {
 		_, err = fmt.Fprintln(s.console.Out, overlay)
 		return err
 	}
-	if err := create(s.out, overlay+"\n"); err != nil {
+	if err = create(s.out, overlay+"\n"); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	_, err = fmt.Fprintf(s.console.Err, "%s: each example is judged as it should be. Look up what is under keys that end in //\n", s.out)

@@ -44,13 +44,14 @@ func (c *curl) take(words []string) ([]string, error) {
 	case !strings.HasPrefix(word, "-") || word == "-":
 		c.request.setURL(word)
 		return rest, nil
-	case !strings.HasPrefix(word, "--"):
-		name = word[:min(len(word), 2)] // -XPOST
-		value, hasValue = strings.CutPrefix(word, name)
+	case !strings.HasPrefix(word, "--"): // -XPOST
+		name = word[:min(len(word), 2)]
+		value = strings.TrimPrefix(word, name)
 		hasValue = value != ""
 	}
 	if !takesValue(name) {
-		return rest, c.flag(name)
+		c.flag(name)
+		return rest, nil
 	}
 	if !hasValue {
 		if len(rest) == 0 {
@@ -63,14 +64,14 @@ func (c *curl) take(words []string) ([]string, error) {
 }
 
 // flag reads an option without a value.
-func (c *curl) flag(name string) error {
+func (c *curl) flag(name string) {
 	switch name {
 	case "-G", "--get":
 		c.isGet = true
 	case "-I", "--head":
 		c.request.method = http.MethodHead
+	default: // -s, --compressed and the like do not change the request
 	}
-	return nil // -s, --compressed and the like do not change the request
 }
 
 // takesValue reports whether an option of curl has a value.
@@ -271,15 +272,12 @@ func inANSIQuotes(rest string) (text string, length int) {
 	case 'r':
 		return "\r", 1
 	case 'u', 'x':
-		const most = 5 // u and four digits
-		for length = 1; length < min(len(rest), most) && isHex(rest[length]); length++ {
-		}
-		code, err := strconv.ParseUint(rest[1:length], 16, 32)
-		if err == nil {
-			return string(rune(code)), length
+		const most = 4
+		hex := rest[1:min(len(rest), 1+most)]
+		hex = strings.TrimSuffix(hex, strings.TrimLeft(hex, "0123456789abcdefABCDEF"))
+		if code, err := strconv.ParseUint(hex, 16, 16); err == nil {
+			return string(rune(uint16(code))), 1 + len(hex)
 		}
 	}
 	return rest[:1], 1
 }
-
-func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }

@@ -20,21 +20,10 @@ func (l *learner) learnRow() error {
 	} else {
 		l.overlay.note("the example does not show the path", sectionList, "path")
 	}
-	found := map[string]leaf{}
-	leaves := leavesOf(example.text)
-	for _, concept := range keysOf(kindRow) {
-		value := example.values[concept]
-		if value == "" || concept == "path" || concept == "means" {
-			continue
-		}
-		at, err := locate(leaves, concept, value)
-		if err != nil {
-			return example.errorf("%w", err)
-		}
-		if concept == "status" {
-			concept = "deliveryStatus"
-		}
-		found[concept] = at
+	concepts := slices.DeleteFunc(keysOf(kindRow), func(key string) bool { return key == "path" || key == "means" })
+	found, err := example.locate(leavesOf(example.text), concepts)
+	if err != nil {
+		return err
 	}
 	items, isList := listOf(found)
 	if isList {
@@ -47,12 +36,31 @@ func (l *learner) learnRow() error {
 		if isList {
 			_, path, _ = cutList(at.path)
 		}
+		if concept == "status" {
+			concept = "deliveryStatus"
+		}
 		l.overlay.set([]string{path}, sectionList, "record", concept)
 	}
 	if example.values["status"] != "" {
 		l.learnMeaning(example)
 	}
 	return nil
+}
+
+// locate finds what is known of an example in it, by concept.
+func (e *Example) locate(leaves []leaf, concepts []string) (map[string]leaf, error) {
+	found := map[string]leaf{}
+	for _, concept := range concepts {
+		if e.values[concept] == "" {
+			continue
+		}
+		at, err := locate(leaves, concept, e.values[concept])
+		if err != nil {
+			return nil, e.errorf("%w", err)
+		}
+		found[concept] = at
+	}
+	return found, nil
 }
 
 // listOf returns the list that all of some values are in, each in its own element or in the same one.
@@ -173,15 +181,9 @@ func (l *learner) learnCallbacks(section string, examples []*Example, concepts [
 		if err != nil {
 			return example.errorf("%w", err)
 		}
-		found := map[string]leaf{}
-		for _, concept := range concepts {
-			value := example.values[concept]
-			if value == "" {
-				continue
-			}
-			if found[concept], err = locate(c.leaves, concept, value); err != nil {
-				return example.errorf("%w", err)
-			}
+		found, err := example.locate(c.leaves, concepts)
+		if err != nil {
+			return err
 		}
 		events, isList := listOf(found)
 		isList = isList && c.isJSON

@@ -11,8 +11,10 @@ import (
 
 // codeName is what members are called that hold the code of an error, from the most to the least certain.
 var (
-	codeName    = regexp.MustCompile(`(?i)code$|^errno$|^err_?no$`)
-	typeName    = regexp.MustCompile(`(?i)^type$|^error$|^status$|^name$|id$|^reason$|^title$`)
+	codeName = regexp.MustCompile(`(?i)code$|^errno$|^err_?no$`)
+	typeName = regexp.MustCompile(`(?i)^type$|^error$|^status$|^name$|id$|^reason$|^title$`)
+	// kindOfError is what a code looks like whose name says little: a word, or a short number, and no ID.
+	kindOfError = regexp.MustCompile(`^([A-Za-z_.:-]+|[0-9]{1,6})$`)
 	messageName = regexp.MustCompile(`(?i)message$|description$|detail$|title$|^error$|text$|msg$|reason$`)
 )
 
@@ -26,7 +28,7 @@ func (l *learner) learnRefused() error {
 		}
 		l.learnMessage(example)
 		class := example.values["class"]
-		if word := l.statusWord(example); code.word == "" && isCode(word) {
+		if word := l.statusWord(example); code.word == "" && l.isCode(word) {
 			code.word = word // the status says it
 		} else if code.word != "" {
 			l.overlay.add(code.path, sectionErrors, "code")
@@ -60,10 +62,10 @@ func isElsewhere(classes map[string][]string, class, code string) bool {
 	return false
 }
 
-// isCode reports whether a word can be the code of a class: numbers and booleans mean something else at other places.
-func isCode(word string) bool {
-	_, err := strconv.ParseFloat(word, 64)
-	return word != "" && err != nil && word != "true" && word != "false"
+// isCode reports whether the word of a status can be the code of a class, and not one that means success elsewhere.
+func (l *learner) isCode(word string) bool {
+	isBool := word == "true" || word == "false"
+	return word != "" && !isBool && table.Match(l.defaults.Errors.Success, word, true) < 0
 }
 
 // statusWord returns the word by which the status of a response with a status of success refuses, or "".
@@ -98,7 +100,7 @@ func (l *learner) codeOf(example *Example) (leaf, error) {
 	byName := func(candidate leaf) bool { return codeName.MatchString(candidate.name) }
 	isRefusedByStatus := l.statusWord(example) != ""
 	byType := func(candidate leaf) bool {
-		return !isRefusedByStatus && typeName.MatchString(candidate.name) && !strings.Contains(candidate.word, " ")
+		return !isRefusedByStatus && typeName.MatchString(candidate.name) && kindOfError.MatchString(candidate.word)
 	}
 	for _, is := range []func(leaf) bool{isLearned, byName, byType} {
 		for _, candidate := range leaves {

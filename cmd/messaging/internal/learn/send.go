@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -483,25 +482,6 @@ func wordAt(body, path string) string {
 		if l.path == path {
 			return l.word
 		}
-	}
-	return ""
-}
-
-// defaultClass returns the class that the HTTP status alone gives a refusal, or "".
-func defaultClass(status int) string {
-	switch status {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusRequestURITooLong:
-		return "invalid"
-	case http.StatusUnauthorized:
-		return "unauthorized"
-	case http.StatusPaymentRequired:
-		return "insufficientBalance"
-	case http.StatusForbidden:
-		return "forbidden"
-	case http.StatusNotFound, http.StatusGone:
-		return "notFound"
-	case http.StatusTooManyRequests:
-		return "rateLimited"
 	}
 	return ""
 }
