@@ -382,7 +382,7 @@ func TestSendVerbose(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
 		_ = json.NewEncoder(w).Encode(map[string]any{
-			"err": map[string]any{"msg": "originator is missing for 639171234567 and parcel " + r.Header.Get("Authorization"), "code": 17}, "got": string(body),
+			"err": map[string]any{"msg": "originator is missing for 639171234567 and " + r.Header.Get("Authorization"), "code": 17}, "got": string(body),
 		})
 	}))
 	t.Cleanup(server.Close)
