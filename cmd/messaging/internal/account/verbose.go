@@ -36,16 +36,14 @@ func (t *tracer) options(isVerbose bool) []messaging.Option {
 	return []messaging.Option{messaging.WithTransport(t.wrap)}
 }
 
-// hide masks the values of a message, other than the names that the sender chose.
+// hide masks the values of a message, other than its reference ID.
 func (t *tracer) hide(message any) {
 	raw, err := json.Marshal(message)
 	if err != nil {
 		return // it cannot be sent either
 	}
 	values := document.Parse(raw).Object()
-	for _, name := range []string{"from", "channelID", "referenceID"} {
-		delete(values, name)
-	}
+	delete(values, "referenceID")
 	t.secrets.AddValue(values)
 }
 
