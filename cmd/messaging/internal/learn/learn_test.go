@@ -198,6 +198,16 @@ func TestLearnRefusesToWrite(t *testing.T) {
 	}
 }
 
+// TestLearnCodesOfSuccess: an accepted message with another code must not be taken for accepted.
+func TestLearnCodesOfSuccess(t *testing.T) {
+	t.Parallel()
+	got, err := learnText(t, requestText+"=== accepted\nid: h-1\n\n"+`{"result": {"errorCode": 100, "countryCode": "PH", "messageId": "h-1"}}`+"\n")
+	require.NoError(t, err)
+	assert.Equal(t, []any{"code", "error.code", "result.errorCode"}, at(got, "errors", "code"))
+	assert.Contains(t, at(got, "errors", "success"), "100")
+	assert.NotContains(t, at(got, "errors", "success"), "PH")
+}
+
 // TestLearnYields has a service whose ID has the default name of another concept: no two may share a place.
 func TestLearnYields(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,7 @@ func (l *learner) learnRefused() error {
 			classes[class] = append(classes[class], code.word)
 		}
 	}
+	l.learnSuccess()
 	if len(classes) == 0 {
 		return nil
 	}
@@ -48,7 +49,6 @@ func (l *learner) learnRefused() error {
 		l.overlay.set(append([]string{}, codes...), sectionErrors, "classes", class)
 	}
 	l.overlay.note("the examples show these codes alone: look up the others", sectionErrors, "classes")
-	l.learnSuccess()
 	return nil
 }
 
@@ -152,15 +152,38 @@ func (l *learner) learnMessage(example *Example) {
 	l.overlay.add(leaves[i].path, sectionErrors, "message")
 }
 
+// successName is what members are called that hold a code of success in an accepted response. With another code the outcome is then
+// unknown. Codes of countries and networks have longer names.
+var successName = regexp.MustCompile(`(?i)^(status|error|err|result|response|return)?[-_]?code$|^errno$`)
+
 // learnSuccess adds the codes of accepted responses to those that prove nothing against a message.
 func (l *learner) learnSuccess() {
 	success := slices.Clone(l.defaults.Errors.Success)
 	for _, example := range l.examples.accepted {
-		for _, path := range l.overlay.list(sectionErrors, "code") {
-			if word := wordAt(example.text, path); word != "" && table.Match(success, word, true) < 0 {
-				success = append(success, word)
+		for _, at := range leavesOf(example.text) {
+			isLearned := slices.Contains(l.overlay.list(sectionErrors, "code"), at.path)
+			isNamed := successName.MatchString(at.name) && at.word != strconv.Itoa(example.status) && !l.isResponseValue(at.path)
+			if at.path == "" || at.word == "" || !isLearned && !isNamed {
+				continue
+			}
+			if !isLearned {
+				l.addCodePath(at.path)
+			}
+			if table.Match(success, at.word, true) < 0 {
+				success = append(success, at.word)
 				l.overlay.set(success, sectionErrors, "success")
 			}
 		}
 	}
+}
+
+// addCodePath adds a path of codes to those that were learned, or to those of the default contract.
+func (l *learner) addCodePath(path string) {
+	if l.overlay.get(sectionErrors, "code") == nil {
+		if slices.Contains(l.defaults.Errors.Code, path) {
+			return
+		}
+		l.overlay.set(slices.Clone(l.defaults.Errors.Code), sectionErrors, "code")
+	}
+	l.overlay.add(path, sectionErrors, "code")
 }

@@ -262,7 +262,8 @@ func compareRow(example *Example, rows []sms.Transaction) error {
 		problems = append(problems, example.errorf("the status is read as %s, and is %s", tx.Status, status))
 	}
 	if example.values["created"] != "" && tx.CreatedAt.IsZero() {
-		problems = append(problems, example.errorf("the time %q is in a form that no default layout reads", example.values["created"]))
+		problems = append(problems, example.errorf("the time %q is in a form that no default layout reads: leave the line created: out, and write sms.list.layouts",
+			example.values["created"]))
 	}
 	return errors.Join(problems...)
 }
