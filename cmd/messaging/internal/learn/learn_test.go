@@ -176,6 +176,7 @@ func TestLearnRefusesToWrite(t *testing.T) {
 		"another recipient":            {requestText + "=== accepted\nid: h-1\n\n" + `{"messageId": "h-1", "recipient": "447700900000"}`, "add the line to:"},
 		"a value at two places":        {request("POST /m\n\n" + `{"to":"639171234567","text":"Hi there","copy":"639171234567"}`), "a contract writes it once"},
 		"a value within another":       {request("POST /m\n\n" + `{"to":"639171234567","text":"Hi there","log":"to 639171234567"}`), "a contract writes it once"},
+		"a value in the path":          {request("POST /m/639171234567\n\n" + body), "the path has the value of to"},
 		"a value in a header":          {request("POST /m\nX-To: 639171234567\n\n" + body), "the header X-To has a value of the message"},
 		"no text":                      {request("POST /m\n\n" + `{"to":"639171234567"}`), `nothing in the example has the value of text`},
 		"a GET":                        {request("GET /m?to=639171234567&text=Hi+there"), "the request is a GET"},

@@ -26,6 +26,9 @@ func (l *learner) learnRequest() error {
 	if r.path == "" {
 		return example.errorf("want the line path: and where the request goes, such as /v1/messages")
 	}
+	if concept := l.valueIn(r.path); concept != "" {
+		return example.errorf("the path has the value of %s, which a contract cannot write there", concept)
+	}
 	l.overlay.set(r.path, sectionSend, "path")
 	if err := l.learnEncoding(); err != nil {
 		return err
@@ -78,7 +81,7 @@ func (l *learner) learnHeaders() error {
 		case isRoutine(name) || name == "Authorization":
 		case l.isKnown(value, "token", "key", "secret") || isCredentialName(name):
 			l.learnCredential(leaf{path: name, name: name, word: value}, "header")
-		case l.isKnown(value, fieldConcepts()...):
+		case l.valueIn(value) != "":
 			return l.examples.request.errorf("the header %s has a value of the message, which a contract cannot write", name)
 		default:
 			l.overlay.set(value, sectionHeaders, name)
@@ -205,17 +208,25 @@ func (l *learner) fieldPaths() []string {
 	return paths
 }
 
-// checkConstant reports a constant that would send a value of the example's message with every message.
-func (l *learner) checkConstant(constant leaf) error {
+// valueIn returns the concept of the message whose value a text is or has in it, or "".
+func (l *learner) valueIn(text string) string {
 	const distinctive = 5
 	for _, concept := range fieldConcepts() {
 		value := l.examples.request.values[concept]
-		isPart := len(value) >= distinctive && strings.Contains(constant.word, value)
-		if same(constant.word, value) || isPart {
-			field, _ := l.overlay.get(sectionSend, "fields", concept).(string)
-			return errorf("the value of %s, %q, is at %s and in %s; a contract writes it once. Change it in the example where it is something else",
-				concept, value, field, constant.path)
+		isPart := len(value) >= distinctive && strings.Contains(text, strings.TrimPrefix(value, "+"))
+		if same(text, value) || isPart {
+			return concept
 		}
+	}
+	return ""
+}
+
+// checkConstant reports a constant that would send a value of the example's message with every message.
+func (l *learner) checkConstant(constant leaf) error {
+	if concept := l.valueIn(constant.word); concept != "" {
+		field, _ := l.overlay.get(sectionSend, "fields", concept).(string)
+		return errorf("the value of %s, %q, is at %s and in %s; a contract writes it once. Change it in the example where it is something else",
+			concept, l.examples.request.values[concept], field, constant.path)
 	}
 	if l.request.isJSON && strings.Count(constant.path, ".") != 0 && !constant.isPlain(l.request.body) {
 		return errorf("the name %q has a dot, which a contract cannot write", constant.name)
