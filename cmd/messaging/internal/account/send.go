@@ -134,18 +134,18 @@ func send[M any](ctx context.Context, r *sending, s sender[M]) error {
 	}
 	m := s.build(&r.message)
 	if r.file != "" {
-		if err := readMessage(r.console, r.file, &m); err != nil {
+		if err = readMessage(r.console, r.file, &m); err != nil {
 			return err
 		}
 	}
 	trace.hide(m)
-	if err := s.service(client).Validate(m); err != nil {
+	if err = s.service(client).Validate(m); err != nil {
 		return r.printVerdict(messaging.Receipt{}, err) // not sent
 	}
 	if r.validate {
 		return r.printValid()
 	}
-	if err := r.confirm(ctx); err != nil {
+	if err = r.confirm(ctx); err != nil {
 		return err
 	}
 	receipt, err := s.service(client).Send(ctx, m)
