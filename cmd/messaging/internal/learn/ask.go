@@ -13,7 +13,7 @@ import (
 // interview asks a person for examples, and writes down what a file of examples would hold.
 type interview struct {
 	console cli.Console
-	lines   chan string // what is typed; closed at the end of the input
+	lines   chan string // the typed lines; closed at the end of the input
 	text    strings.Builder
 }
 
@@ -23,7 +23,7 @@ var errInterrupted = errors.New("interrupted, and nothing was written")
 // ask asks for examples one by one, and returns them as the text of a file.
 func ask(ctx context.Context, console cli.Console) (string, error) {
 	in := &interview{console: console, lines: make(chan string)}
-	go func() { // ends with the process if nobody types
+	go func() { // ends with the process if no line comes
 		defer close(in.lines)
 		typed := bufio.NewScanner(console.In)
 		typed.Buffer(nil, maxText)
@@ -35,7 +35,7 @@ func ask(ctx context.Context, console cli.Console) (string, error) {
 			}
 		}
 	}()
-	in.say("Have the provider's documentation at hand. An empty line skips what the documentation does not show.")
+	in.say("Have the provider's documentation at hand. An empty line skips a value that the documentation does not show.")
 	for _, part := range []func(context.Context) error{in.request, in.accepted, in.refused, in.row, in.inbound, in.delivery} {
 		if err := part(ctx); err != nil {
 			return "", err
@@ -59,7 +59,7 @@ func (in *interview) line(ctx context.Context) (string, error) {
 	}
 }
 
-// values asks for the values of an example. The first is required if the example is; without it, there is none.
+// values asks for the values of an example. An empty first value means that there is no such example.
 func (in *interview) values(ctx context.Context, kind string, keys ...string) (isThere bool, err error) {
 	for i, key := range keys {
 		_, _ = fmt.Fprintf(in.console.Err, "  %s: ", key)

@@ -46,8 +46,8 @@ func newLearn(console cli.Console) *cobra.Command {
 		Long: `Write an overlay of the contract from the examples of a provider's documentation. The examples come from files, from standard
 input, or, on a terminal, one by one.
 
-A file has a section for each example. A section begins with its kind. Lines such as "id: h-1" say what the example has for what; an
-empty line and the example follow, as the documentation has it:
+A file has a section for each example. A section begins with its kind. Lines such as "id: h-1" name values in the example; an empty
+line and the example follow, as the documentation has it:
 
   === request
   from: ACME
@@ -84,8 +84,8 @@ The kinds are:
 
 There is one request and one row, and as many of the others as you like. Give a refusal of each class, and a report of each status.
 
-Each example is then replayed through the overlay. If one is judged wrongly, nothing is written, and the exit status is 1. What the
-examples do not show is in the overlay under keys that end in //, which the library passes over.`,
+Each example is then replayed through the overlay. If one is judged wrongly, nothing is written, and the exit status is 1. The overlay
+lists what the examples do not show under keys that end in //, which the library ignores.`,
 		Example: `  messaging contract learn
   messaging contract learn examples.txt -o contract.json
   cat examples.txt | messaging contract learn - > contract.json`,
@@ -122,7 +122,7 @@ func (s *settings) run(ctx context.Context, files []string) error {
 	if err = create(s.out, overlay+"\n"); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	_, err = fmt.Fprintf(s.console.Err, "%s: each example is judged as it should be. Look up what is under keys that end in //\n", s.out)
+	_, err = fmt.Fprintf(s.console.Err, "%s: each example is judged as it should be. Look up the values under keys that end in //\n", s.out)
 	return err
 }
 

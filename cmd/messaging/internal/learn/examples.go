@@ -21,7 +21,7 @@ const (
 	kindDelivery = "delivery"
 )
 
-// keysOf lists, for each kind of example, what may be said of it in lines in front of its text.
+// keysOf lists the keys that the lines in front of an example may have, by its kind.
 func keysOf(kind string) []string {
 	switch kind {
 	case kindRequest:
@@ -51,7 +51,7 @@ func keysOf(kind string) []string {
 type Example struct {
 	kind   string
 	line   int               // of its heading
-	values map[string]string // what is known of it, by key
+	values map[string]string // the known values in it, by key
 	text   string            // the example as the documentation has it
 	status int               // of a response: its HTTP status
 }
@@ -73,7 +73,7 @@ type Examples struct {
 	delivery []*Example
 }
 
-// The bounds of what is read.
+// The bounds of a file of examples.
 const (
 	maxExamples = 200
 	maxText     = 1 << 20
@@ -82,7 +82,7 @@ const (
 // heading begins an example: three equals signs and its kind.
 var heading = regexp.MustCompile(`^===\s*(\S*)\s*$`)
 
-// keyLine says something of an example.
+// keyLine names a value of an example.
 var keyLine = regexp.MustCompile(`^([a-zA-Z]+):\s*(.*?)\s*$`)
 
 // Parse reads a file of examples. The error joins one error for each line that cannot be used.
@@ -141,7 +141,7 @@ func split(text string) ([]*Example, error) {
 	return sections, nil
 }
 
-// read reads the lines of an example: what is known of it, an empty line, and its text.
+// read reads the lines of an example: its values, an empty line, and its text.
 func (e *Example) read(lines []string) error {
 	keys := keysOf(e.kind)
 	if keys == nil {
@@ -169,7 +169,7 @@ func (e *Example) read(lines []string) error {
 	return nil
 }
 
-// add checks an example and adds it to those of its kind.
+// add checks an example and adds it to the others of its kind.
 func (all *Examples) add(e *Example) error {
 	switch e.kind {
 	case kindRequest:
@@ -204,7 +204,7 @@ func (e *Example) require(keys ...string) error {
 	var problems []error
 	for _, key := range keys {
 		if e.values[key] == "" {
-			problems = append(problems, e.errorf("want the line %s: and what the example has for it", key))
+			problems = append(problems, e.errorf("want the line %s: and its value in the example", key))
 		}
 	}
 	if e.text == "" {
@@ -215,7 +215,7 @@ func (e *Example) require(keys ...string) error {
 
 func (e *Example) checkRequest() error {
 	if path := e.values["path"]; path != "" && !strings.HasPrefix(path, "/") {
-		return e.errorf("path: want one that begins with /, got %q", path)
+		return e.errorf("path: want a path that begins with /, got %q", path)
 	}
 	return e.require("to", "text")
 }
@@ -248,7 +248,7 @@ func (e *Example) checkRefused() error {
 	return nil // it may have no body
 }
 
-// readStatus reads the HTTP status. It is the given one if the example has none; 0 stands for none.
+// readStatus reads the HTTP status. Without one, the example has the given status; 0 means that there must be one.
 func (e *Example) readStatus(status int) error {
 	if text := e.values["http"]; text != "" {
 		n, err := strconv.Atoi(text)
@@ -279,10 +279,10 @@ func (e *Example) splitResponse() {
 
 func (e *Example) checkRow() error {
 	if path := e.values["path"]; path != "" && !strings.HasPrefix(path, "/") {
-		return e.errorf("path: want one that begins with /, got %q", path)
+		return e.errorf("path: want a path that begins with /, got %q", path)
 	}
 	if e.values["id"] == "" && e.values["reference"] == "" {
-		return e.errorf("want the line id: or reference: and what the row has for it")
+		return e.errorf("want the line id: or reference: and its value in the row")
 	}
 	return errors.Join(e.checkMeaning(), e.require())
 }
@@ -291,12 +291,12 @@ func (e *Example) checkInbound() error { return e.require("from") }
 
 func (e *Example) checkDelivery() error {
 	if e.values["id"] == "" && e.values["reference"] == "" {
-		return e.errorf("want the line id: or reference: and what the report has for it")
+		return e.errorf("want the line id: or reference: and its value in the report")
 	}
 	return errors.Join(e.checkMeaning(), e.require("status"))
 }
 
-// checkMeaning completes what a status means. A usual word needs no line that says it.
+// checkMeaning completes the meaning of a status. A usual word needs no line means.
 func (e *Example) checkMeaning() error {
 	word := e.values["status"]
 	if word == "" {
@@ -304,7 +304,7 @@ func (e *Example) checkMeaning() error {
 	}
 	meaning := cmp.Or(e.values["means"], usualMeaning(word))
 	if !slices.Contains(meanings(), meaning) {
-		return e.errorf("want the line means: and what the status %q says, one of %s", word, strings.Join(meanings(), ", "))
+		return e.errorf("want the line means: and the meaning of the status %q, one of %s", word, strings.Join(meanings(), ", "))
 	}
 	e.values["means"] = meaning
 	return nil

@@ -76,7 +76,7 @@ func join(path, name string) string {
 // pair is a parameter of a form.
 type pair struct{ name, value string }
 
-// splitForm reads a form or a query. What is not escaped properly stays as it is.
+// splitForm reads a form or a query. Text that is not escaped properly stays unchanged.
 func splitForm(form string) []pair {
 	var pairs []pair
 	for part := range strings.SplitSeq(form, "&") {
@@ -152,7 +152,7 @@ var speaking = map[string]*regexp.Regexp{ //nolint:gochecknoglobals // never wri
 	"country":   regexp.MustCompile(`(?i)country`),
 }
 
-// speaksOf reports whether a name is that of a concept.
+// speaksOf reports whether a member with this name usually holds a concept.
 func speaksOf(name, concept string) bool {
 	if known := speaking[concept]; known != nil {
 		return known.MatchString(name)

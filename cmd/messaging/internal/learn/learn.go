@@ -1,8 +1,8 @@
 // Package learn writes an overlay of the contract from the examples of a provider's documentation: a request with known values in it,
 // responses, a row of a listing, and callbacks.
 //
-// A member with a known value holds that concept, and everything else in the request is a constant. What the examples do not show is
-// written as a comment. At the end each example is replayed through the contract that was learned, by the client and the receiver of
+// A member with a known value holds that concept, and everything else in the request is a constant. Comments name what the examples do
+// not show. At the end each example is replayed through the contract that was learned, by the client and the receiver of
 // the library: an overlay that judges one of them wrongly is never written.
 package learn
 
@@ -107,12 +107,12 @@ func sentinels() map[string]error {
 	}
 }
 
-// meanings are what a status of a message can say.
+// meanings are the possible meanings of a status.
 func meanings() []string {
 	return []string{"delivered", "read", "queued", "sent", "failed", "expired", "rejected"}
 }
 
-// usualMeaning returns what a word says by the default contract, or "".
+// usualMeaning returns the meaning of a word in the default contract, or "".
 func usualMeaning(word string) string {
 	statuses := contract.Default().Table().WebhookDelivery.Statuses
 	for _, meaning := range meanings() {

@@ -9,7 +9,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// learnRow learns what the rows of the listing are called, and where they are.
+// learnRow learns where the rows of the listing are, and the names of their members.
 func (l *learner) learnRow() error {
 	example := l.examples.row
 	if example == nil {
@@ -47,7 +47,7 @@ func (l *learner) learnRow() error {
 	return nil
 }
 
-// locate finds what is known of an example in it, by concept.
+// locate finds the known values of an example in it, by concept.
 func (e *Example) locate(leaves []leaf, concepts []string) (map[string]leaf, error) {
 	found := map[string]leaf{}
 	for _, concept := range concepts {
@@ -77,8 +77,7 @@ func listOf(found map[string]leaf) (list string, ok bool) {
 	return list, !isFirst
 }
 
-// learnMeaning adds what a status means to the words of the default contract. The numbers there are a guess, and go if this service has
-// numbers of its own.
+// learnMeaning adds a status to the words of the default contract. The numbers there are a guess, and go if this service has its own.
 func (l *learner) learnMeaning(example *Example) {
 	word := example.values["status"]
 	meaning := example.values["means"]
@@ -107,7 +106,7 @@ func (l *learner) learnMeaning(example *Example) {
 	l.overlay.note("the examples show few words: look up the others", sectionDelivery, "statuses")
 }
 
-// meansAlready reports whether the words that there are say what a status means.
+// meansAlready reports whether the words so far give a status its meaning.
 func (l *learner) meansAlready(word, meaning string) bool {
 	words := l.overlay.list(sectionDelivery, "statuses", meaning)
 	if words == nil {
@@ -162,7 +161,7 @@ func (l *learner) learnInbound() error {
 	return l.learnCallbacks(sectionInbound, l.examples.inbound, keysOf(kindInbound))
 }
 
-// learnDelivery learns the names of a delivery report, and what its statuses mean.
+// learnDelivery learns the names of a delivery report, and the meaning of its statuses.
 func (l *learner) learnDelivery() error {
 	concepts := slices.DeleteFunc(keysOf(kindDelivery), func(key string) bool { return key == "means" })
 	if err := l.learnCallbacks(sectionDelivery, l.examples.delivery, concepts); err != nil {
@@ -174,7 +173,7 @@ func (l *learner) learnDelivery() error {
 	return nil
 }
 
-// learnCallbacks finds what is known of some callbacks in them.
+// learnCallbacks finds the known values of callbacks in them.
 func (l *learner) learnCallbacks(section string, examples []*Example, concepts []string) error {
 	for i, example := range examples {
 		c, err := parseCallback(example.text)

@@ -9,16 +9,16 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// codeName is what members are called that hold the code of an error, from the most to the least certain.
+// The usual names of members that hold the code of an error, from the most to the least certain, and its message.
 var (
 	codeName = regexp.MustCompile(`(?i)code$|^errno$|^err_?no$`)
 	typeName = regexp.MustCompile(`(?i)^type$|^error$|^status$|^name$|id$|^reason$|^title$`)
-	// kindOfError is what a code looks like whose name says little: a word, or a short number, and no ID.
+	// kindOfError matches codes under a name that says little: a word or a short number, and no ID.
 	kindOfError = regexp.MustCompile(`^([A-Za-z_.:-]+|[0-9]{1,6})$`)
 	messageName = regexp.MustCompile(`(?i)message$|description$|detail$|title$|^error$|text$|msg$|reason$`)
 )
 
-// learnRefused learns the codes of refusals, and what class each is of.
+// learnRefused learns the codes of refusals and their classes.
 func (l *learner) learnRefused() error {
 	classes := map[string][]string{}
 	for _, example := range l.examples.refused {
@@ -62,7 +62,7 @@ func isElsewhere(classes map[string][]string, class, code string) bool {
 	return false
 }
 
-// isCode reports whether the word of a status can be the code of a class, and not one that means success elsewhere.
+// isCode reports whether the word of a status can be the code of a class. A word that means success elsewhere cannot.
 func (l *learner) isCode(word string) bool {
 	isBool := word == "true" || word == "false"
 	return word != "" && !isBool && table.Match(l.defaults.Errors.Success, word, true) < 0
@@ -81,7 +81,7 @@ func (l *learner) statusWord(example *Example) string {
 	return ""
 }
 
-// codeOf returns the code of a refusal: the one that is known, or else the value with the name of a code. It is empty if there is none.
+// codeOf returns the code of a refusal: the known one, or else a value with the name of a code. It returns the zero leaf if there is none.
 func (l *learner) codeOf(example *Example) (leaf, error) {
 	leaves := leavesOf(example.text)
 	if known := example.values["code"]; known != "" {
@@ -112,7 +112,7 @@ func (l *learner) codeOf(example *Example) (leaf, error) {
 	return leaf{}, nil
 }
 
-// textCode takes a short text for its own code. A page is none.
+// textCode takes a short text for its own code. A page has no code.
 func textCode(text leaf) leaf {
 	const longest = 100
 	isPage := strings.HasPrefix(text.word, "<") || strings.Contains(text.word, "\n") || len(text.word) > longest
@@ -152,11 +152,11 @@ func (l *learner) learnMessage(example *Example) {
 	l.overlay.add(leaves[i].path, sectionErrors, "message")
 }
 
-// successName is what members are called that hold a code of success in an accepted response. With another code the outcome is then
+// successName matches members that hold a code of success in an accepted response. With another code the outcome is then
 // unknown. Codes of countries and networks have longer names.
 var successName = regexp.MustCompile(`(?i)^(status|error|err|result|response|return)?[-_]?code$|^errno$`)
 
-// learnSuccess adds the codes of accepted responses to those that prove nothing against a message.
+// learnSuccess adds the codes of accepted responses to errors.success.
 func (l *learner) learnSuccess() {
 	success := slices.Clone(l.defaults.Errors.Success)
 	for _, example := range l.examples.accepted {
@@ -177,7 +177,7 @@ func (l *learner) learnSuccess() {
 	}
 }
 
-// addCodePath adds a path of codes to those that were learned, or to those of the default contract.
+// addCodePath adds a path of codes to the learned paths, or to the paths of the default contract if there are none.
 func (l *learner) addCodePath(path string) {
 	if l.overlay.get(sectionErrors, "code") == nil {
 		if slices.Contains(l.defaults.Errors.Code, path) {

@@ -100,7 +100,7 @@ func (s *stub) client(names contract.Contract) (*messaging.Client, error) {
 	return messaging.NewClient("http://127.0.0.1", options...)
 }
 
-// message returns the message of the request, with what an example has in place of its values.
+// message returns the message of the request. Values of the example replace its own.
 func (l *learner) message(example *Example) sms.Message {
 	value := func(concept string) string {
 		if path, _ := l.overlay.get(sectionSend, "fields", concept).(string); path == "" {
@@ -158,7 +158,7 @@ func (l *learner) replayRequest(names contract.Contract) error {
 	return nil
 }
 
-// valuesOf returns values by their paths, without credentials and what the overlay leaves out on purpose.
+// valuesOf returns values by their paths, without credentials and without the values that the overlay leaves out on purpose.
 func (l *learner) valuesOf(leaves []leaf) map[string]any {
 	key, _ := l.overlay.get(sectionAuth, "keyPair", "key").(string)
 	secret, _ := l.overlay.get(sectionAuth, "keyPair", "secret").(string)
@@ -240,7 +240,7 @@ func withoutPaging(o overlay, names contract.Contract) contract.Contract {
 	return names
 }
 
-// compareRow compares the row of the example with what is read of it.
+// compareRow compares the row of the example with the transaction that was read.
 func compareRow(example *Example, rows []sms.Transaction) error {
 	isIt := func(tx sms.Transaction) bool {
 		return tx.ID == example.values["id"] || example.values["id"] == "" && tx.ReferenceID == example.values["reference"]
@@ -348,7 +348,7 @@ func (l *learner) replayDelivery(names contract.Contract, example *Example) erro
 	return errors.Join(problems...)
 }
 
-// noteUnknown writes what the examples cannot show.
+// noteUnknown writes comments about everything that the examples do not show.
 func (l *learner) noteUnknown() {
 	const page = "; see docs/contract.md, "
 	l.overlay.note("not in the examples: the names of paging, filters and order"+page+"5. The listing", sectionList, "params")

@@ -41,7 +41,7 @@ func parseRequest(text string) (*request, error) {
 	return r, r.complete()
 }
 
-// complete finds out what the body is, and checks what a contract can say.
+// complete finds out the kind of the body, and reports what a contract cannot write.
 func (r *request) complete() error {
 	if r.method == "" {
 		r.method = http.MethodPost
@@ -160,12 +160,12 @@ func (r *request) basic() (user, password string, ok bool) {
 	return user, password, true
 }
 
-// credentialName is what the names of credentials have in common.
+// credentialName matches names of credentials.
 var credentialName = regexp.MustCompile(`(?i)(api|app|auth|access|account|private|subscription)[-_]?key|secret|passw|passphrase|^pwd$|token|^key$|^auth|credential|api[-_]?id|user[-_]?name|^login$`)
 
 func isCredentialName(name string) bool { return credentialName.MatchString(name) }
 
-// routine are headers that say nothing of the account.
+// isRoutine reports whether a header says nothing about the account.
 func isRoutine(header string) bool {
 	return slices.Contains([]string{
 		"Accept", "Accept-Encoding", "Accept-Language", "Cache-Control", "Connection", "Content-Length", "Content-Type", "Date", "Expect",

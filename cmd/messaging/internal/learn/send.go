@@ -67,7 +67,7 @@ func (l *learner) learnEncoding() error {
 	return nil
 }
 
-// learnHeaders learns where credentials go, and the headers that every request has.
+// learnHeaders learns the place of the credentials, and the constant headers.
 func (l *learner) learnHeaders() error {
 	r := l.request
 	if _, _, ok := r.basic(); ok {
@@ -90,7 +90,7 @@ func (l *learner) learnHeaders() error {
 	return nil
 }
 
-// isKnown reports whether a value is one of those that are known of the request.
+// isKnown reports whether the request has a value under one of these keys.
 func (l *learner) isKnown(value string, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return same(value, l.examples.request.values[key]) })
 }
@@ -155,7 +155,7 @@ func (l *learner) learnFields() error {
 	return nil
 }
 
-// learnConstants takes everything else in the request for a constant. What goes with a callback alone is written under with.
+// learnConstants takes everything else in the request for a constant. Constants of the callback alone are written under with.
 func (l *learner) learnConstants() error {
 	example := l.examples.request
 	fields, _ := l.overlay.get(sectionSend, "fields").(map[string]any)
@@ -254,7 +254,7 @@ func (l *learner) goesWith(constant leaf, callback string) bool {
 	return false
 }
 
-// learnAccepted finds what is known of the accepted responses in them.
+// learnAccepted finds the known values of accepted responses in them.
 func (l *learner) learnAccepted() error {
 	response := []string{sectionSend, "response"}
 	for _, example := range l.examples.accepted {
@@ -307,7 +307,7 @@ func (l *learner) learnReference(example *Example, leaves []leaf, reference stri
 	}
 }
 
-// learnAcceptedText learns a response that is one text: its words accept. What is behind the words, such as the ID, may be anything.
+// learnAcceptedText learns a response that is one text. Its beginning, up to the ID, accepts.
 func (l *learner) learnAcceptedText(example *Example) {
 	word := strings.TrimSpace(example.text)
 	if id := example.values["id"]; id != "" {
@@ -320,7 +320,7 @@ func (l *learner) learnAcceptedText(example *Example) {
 	l.acceptWord(word)
 }
 
-// acceptWord adds a word that accepts to those of the default contract.
+// acceptWord adds a word to the words of the default contract that accept.
 func (l *learner) acceptWord(word string) {
 	if l.overlay.get(sectionSend, "accepted") == nil {
 		l.overlay.set(slices.Clone(l.defaults.SMSSend.Accepted), sectionSend, "accepted")
@@ -338,11 +338,11 @@ func (l *learner) refuseWord(word string) {
 	l.overlay.set(slices.DeleteFunc(accepted, isIt), sectionSend, "accepted")
 }
 
-// statusName is what members are called that say what became of a message.
+// statusName matches members that hold the status of a message.
 var statusName = regexp.MustCompile(`(?i)status|state$|^dlr|^result$|success|^accepted$|^valid$|^stat$`)
 
-// learnStatus finds the member that says that a message was accepted: the one with the word that is known, or else the one that differs in
-// the refusals with a status of success, or else the one with the name of a status that is nearest to the ID.
+// learnStatus finds the status of an accepted response: the member with the known word, or else a member that differs in refusals with HTTP
+// 2xx, or else the member with the name of a status that is nearest to the ID.
 func (l *learner) learnStatus() {
 	if l.overlay.get(sectionSend, "response", "status") != nil {
 		return // a text
