@@ -96,12 +96,14 @@ func TestLearnCredentials(t *testing.T) {
 			"POST /m?u=K3y&p=S3cret\n\n" + body, map[string]any{"keyPair": map[string]any{"in": "query", "key": "u", "secret": "p"}},
 		},
 		"the body": {
-			"POST /m\n\nto=639171234567&text=Hi+there&u=K3y&p=S3cret", map[string]any{"keyPair": map[string]any{"in": "body", "key": "u", "secret": "p"}},
+			"POST /m\n\nto=639171234567&text=Hi+there&u=K3y&p=S3cret", map[string]any{"keyPair": map[string]any{
+				"in": "body", "in//": "a listing by GET has no body: look up where its credentials go", "key": "u", "secret": "p",
+			}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := learnText(t, values+tt.request+"\n\n"+acceptedText)
+			got, err := learnText(t, values+tt.request+"\n\n"+acceptedText+"=== row\nid: h-1\n\n"+`{"rows": [{"handle": "h-1"}]}`)
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, got["auth"])
 			text, err := json.Marshal(got)

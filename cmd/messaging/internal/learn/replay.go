@@ -217,7 +217,7 @@ func (l *learner) replayRow(names contract.Contract, example *Example) error {
 		body = "[" + body + "]" // one row alone
 	}
 	s := &stub{status: http.StatusOK, body: body}
-	client, err := s.client(withoutPaging(l.overlay, names))
+	client, err := s.client(forReading(l.overlay, names))
 	if err != nil {
 		return example.errorf("%w", err)
 	}
@@ -230,10 +230,13 @@ func (l *learner) replayRow(names contract.Contract, example *Example) error {
 	return example.errorf("no row is read")
 }
 
-// withoutPaging returns a contract that reads one page: the examples do not show how the next one is asked for.
-func withoutPaging(o overlay, names contract.Contract) contract.Contract {
+// forReading returns a contract that reads one page with credentials in headers: the examples do not show how a page is asked for.
+func forReading(o overlay, names contract.Contract) contract.Contract {
 	copied := overlay(document.Parse([]byte(document.Encode(o))).Object())
 	copied.set(map[string]any{"by": "none", "whole": true}, sectionList, "paging")
+	if copied.get(sectionAuth, "keyPair", "in") == "body" {
+		copied.set(map[string]any{"in": "header", "key": "X-Key", "secret": "X-Secret"}, sectionAuth, "keyPair")
+	}
 	if alone, err := copied.parse(); err == nil {
 		return alone
 	}
@@ -363,6 +366,9 @@ func (l *learner) noteUnknown() {
 	}
 	if len(l.examples.refused) == 0 {
 		l.overlay.note("not in the examples: a refusal"+page+"4. Errors", sectionErrors, "classes")
+	}
+	if l.overlay.get(sectionAuth, "keyPair", "in") == "body" {
+		l.overlay.note("a listing by GET has no body: look up where its credentials go", sectionAuth, "keyPair", "in")
 	}
 	if constants, _ := l.overlay.get(sectionSend, "constants").(map[string]any); len(constants) > 0 {
 		l.overlay.note("every message is sent with these: remove those that only the example has", sectionSend, "constants")
