@@ -297,8 +297,10 @@ func (c *callback) call() *http.Request {
 	return r
 }
 
+// receiver returns a receiver that takes every call.
 func receiver(names contract.Contract) (*webhook.Receiver, error) {
-	return webhook.NewReceiver(webhook.WithContract(names), webhook.WithPOST())
+	anyone := func(*http.Request) error { return nil }
+	return webhook.NewReceiver(webhook.WithContract(names), webhook.WithPOST(), webhook.WithVerifier(anyone))
 }
 
 func (l *learner) replayInbound(names contract.Contract, example *Example) error {
