@@ -183,6 +183,7 @@ func TestEmptyAccountShowsLittle(t *testing.T) {
 	got := newRun(t, status, out, progress)
 	assert.Equal(t, cli.ExitOK, status)
 	assert.Equal(t, plausible, got.words["listing"])
+	assert.Equal(t, "not tried: there is no row to find", got.why["filters"])
 	assert.Empty(t, got.proven())
 }
 

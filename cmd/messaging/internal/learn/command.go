@@ -106,14 +106,11 @@ func (s *settings) run(ctx context.Context, files []string) error {
 	if err != nil {
 		return err
 	}
-	examples, err := Parse(text)
-	if err != nil {
-		return err
-	}
-	overlay, err := Learn(examples)
+	overlay, status, err := learn(text)
 	if err != nil {
 		s.console.Complain(err)
-		return &cli.ExitError{Status: cli.ExitRefused, Err: errors.New("nothing was written")}
+		s.keepTyped(text, files)
+		return &cli.ExitError{Status: status, Err: errors.New("nothing was written")}
 	}
 	if s.out == "" {
 		_, err = fmt.Fprintln(s.console.Out, overlay)
@@ -124,6 +121,34 @@ func (s *settings) run(ctx context.Context, files []string) error {
 	}
 	_, err = fmt.Fprintf(s.console.Err, "%s: each example is judged as it should be. Look up the values under keys that end in //\n", s.out)
 	return err
+}
+
+// learn returns the overlay of the text of a file, or an error with the exit status that says the same.
+func learn(text string) (overlay string, status int, err error) {
+	examples, err := Parse(text)
+	if err != nil {
+		return "", cli.ExitUsage, err
+	}
+	overlay, err = Learn(examples)
+	return overlay, cli.ExitRefused, err
+}
+
+// isTyped reports whether a person types the examples.
+func (s *settings) isTyped(files []string) bool { return len(files) == 0 && s.console.InTerminal }
+
+// keepTyped keeps examples that were typed in vain, so that they can be corrected.
+func (s *settings) keepTyped(text string, files []string) {
+	if !s.isTyped(files) || s.keep != "" {
+		return
+	}
+	file, err := os.CreateTemp("", "examples-*.txt")
+	if err == nil {
+		_, err = file.WriteString(text)
+		err = errors.Join(err, file.Close())
+	}
+	if err == nil {
+		_, _ = fmt.Fprintf(s.console.Err, "The examples are in %s: correct them there, and learn from this file.\n", file.Name())
+	}
 }
 
 // create writes a new file.
@@ -139,7 +164,7 @@ func create(name, text string) error {
 
 // read returns the text of the examples.
 func (s *settings) read(ctx context.Context, files []string) (string, error) {
-	if len(files) == 0 && s.console.InTerminal {
+	if s.isTyped(files) {
 		text, err := ask(ctx, s.console)
 		if err != nil || s.keep == "" {
 			return text, err

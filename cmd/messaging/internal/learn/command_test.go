@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -65,7 +66,6 @@ func TestCommandUsage(t *testing.T) {
 	for want, args := range map[string][]string{
 		"no such file":           {filepath.Join(t.TempDir(), "absent.txt")},
 		"--keep: is for":         {"--keep", filepath.Join(t.TempDir(), "examples.txt")},
-		"want a heading":         {"command_test.go"},
 		"unknown flag: --colour": {"--colour"},
 	} {
 		status, out, progress := run(t, "", false, args...)
@@ -73,6 +73,14 @@ func TestCommandUsage(t *testing.T) {
 		assert.Contains(t, progress, want)
 		assert.Empty(t, out)
 	}
+}
+
+// TestCommandSaysWhatIsWrongWithFile has a file of another kind.
+func TestCommandSaysWhatIsWrongWithFile(t *testing.T) {
+	t.Parallel()
+	status, _, progress := run(t, "", false, "command_test.go")
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, progress, "line 1: want a heading")
 }
 
 // TestInterview types the examples, and keeps them in a file from which the same is learned again.
@@ -95,6 +103,21 @@ func TestInterview(t *testing.T) {
 	status, again, progress := run(t, "", false, keep)
 	require.Equal(t, cli.ExitOK, status, progress)
 	assert.Equal(t, out, again)
+}
+
+// TestInterviewKeepsExamples: what was typed in vain can be corrected.
+func TestInterviewKeepsExamples(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	typed := "639171234567\nHi there\n\n\n\n/m\n{\"to\": \"639171234567\", \"text\": \"Hi there\"}\n.\n202\nh-2\n{\"messageId\": \"h-1\"}\n.\n\n\n\n\n"
+	status, _, progress := run(t, typed, true)
+	assert.Equal(t, cli.ExitRefused, status)
+	found := regexp.MustCompile(`The examples are in (\S+):`).FindStringSubmatch(progress)
+	require.NotNil(t, found, progress)
+	text, err := os.ReadFile(found[1])
+	require.NoError(t, err)
+	corrected := strings.Replace(string(text), "id: h-2", "id: h-1", 1)
+	status, _, progress = run(t, corrected, false)
+	assert.Equal(t, cli.ExitOK, status, progress)
 }
 
 func TestInterviewEnds(t *testing.T) {

@@ -53,7 +53,7 @@ func TestLearnsPage(t *testing.T) {
 	require.NoError(t, err)
 	found := regexp.MustCompile("(?ms)^```text\n(=== request.*?)^```$").FindSubmatch(page)
 	require.NotNil(t, found)
-	got, err := learnText(t, string(found[1]))
+	got, err := learnObject(t, string(found[1]))
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"in": "header", "key": "X-Api-Key", "secret": ""}, at(got, "auth", "keyPair"))
 	assert.Equal(t, []any{"messages.0.status.name"}, at(got, "sms.send", "response", "status"))

@@ -34,8 +34,8 @@ id: h-1
 
 `
 
-// learnText learns from the text of a file.
-func learnText(t *testing.T, text string) (map[string]any, error) {
+// learnObject learns from the text of a file.
+func learnObject(t *testing.T, text string) (map[string]any, error) {
 	t.Helper()
 	examples, err := Parse(text)
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func at(overlay map[string]any, keys ...string) any {
 
 func TestLearnRequest(t *testing.T) {
 	t.Parallel()
-	got, err := learnText(t, requestText+acceptedText)
+	got, err := learnObject(t, requestText+acceptedText)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{
 		"text": "body", "to": "recipient", "from": "sender", "reference": "ref", "callback": "notify.url",
@@ -103,7 +103,7 @@ func TestLearnCredentials(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := learnText(t, values+tt.request+"\n\n"+acceptedText+"=== row\nid: h-1\n\n"+`{"rows": [{"handle": "h-1"}]}`)
+			got, err := learnObject(t, values+tt.request+"\n\n"+acceptedText+"=== row\nid: h-1\n\n"+`{"rows": [{"handle": "h-1"}]}`)
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, got["auth"])
 			text, err := json.Marshal(got)
@@ -118,7 +118,7 @@ func TestLearnCredentials(t *testing.T) {
 // TestLearnLeavesUnknownCredentialsOut: a secret that nobody named as such must not become a constant.
 func TestLearnLeavesUnknownCredentialsOut(t *testing.T) {
 	t.Parallel()
-	got, err := learnText(t, strings.Replace(requestText, `"channel": "sms"`, `"api_key": "hush", "userToken": "hush"`, 1)+acceptedText)
+	got, err := learnObject(t, strings.Replace(requestText, `"channel": "sms"`, `"api_key": "hush", "userToken": "hush"`, 1)+acceptedText)
 	require.NoError(t, err)
 	text, err := json.Marshal(got)
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestLearnLeavesUnknownCredentialsOut(t *testing.T) {
 
 func TestLearnHeadersAndVariables(t *testing.T) {
 	t.Parallel()
-	got, err := learnText(t, "=== request\nto: 639171234567\ntext: Hi there\n\nPOST https://api.example.com/v1/{accountId}/<app>/sms HTTP/1.1\n"+
+	got, err := learnObject(t, "=== request\nto: 639171234567\ntext: Hi there\n\nPOST https://api.example.com/v1/{accountId}/<app>/sms HTTP/1.1\n"+
 		"Host: api.example.com\nX-Version: 3\n\n"+`{"to":"639171234567","text":"Hi there"}`+"\n\n"+acceptedText)
 	require.NoError(t, err)
 	assert.Equal(t, "/v1/{accountid}/{app}/sms", at(got, "sms.send", "path"))
@@ -138,7 +138,7 @@ func TestLearnHeadersAndVariables(t *testing.T) {
 // TestLearnQuery learns a request whose parameters are all in its query.
 func TestLearnQuery(t *testing.T) {
 	t.Parallel()
-	got, err := learnText(t, "=== request\nto: 639171234567\ntext: Hi there\n\ncurl -X POST 'https://api.example.com/sms?n=639171234567&m=Hi%20there&v=2'\n\n"+acceptedText)
+	got, err := learnObject(t, "=== request\nto: 639171234567\ntext: Hi there\n\ncurl -X POST 'https://api.example.com/sms?n=639171234567&m=Hi%20there&v=2'\n\n"+acceptedText)
 	require.NoError(t, err)
 	assert.Equal(t, "query", at(got, "sms.send", "encoding"))
 	assert.Equal(t, "n", at(got, "sms.send", "fields", "to"))
@@ -148,7 +148,7 @@ func TestLearnQuery(t *testing.T) {
 // TestLearnText learns a response that is one text.
 func TestLearnText(t *testing.T) {
 	t.Parallel()
-	got, err := learnText(t, requestText+"=== accepted\nid: 0703\n\nOK: 0703\n\n=== refused\nhttp: 200\nclass: unauthorized\n\nERR 401\n")
+	got, err := learnObject(t, requestText+"=== accepted\nid: 0703\n\nOK: 0703\n\n=== refused\nhttp: 200\nclass: unauthorized\n\nERR 401\n")
 	require.NoError(t, err)
 	assert.Equal(t, []any{""}, at(got, "sms.send", "response", "status"))
 	assert.Equal(t, []any{}, at(got, "sms.send", "response", "id"))
@@ -195,7 +195,7 @@ func TestLearnRefusesToWrite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := learnText(t, tt.text)
+			_, err := learnObject(t, tt.text)
 			require.ErrorContains(t, err, tt.want)
 		})
 	}
@@ -204,7 +204,7 @@ func TestLearnRefusesToWrite(t *testing.T) {
 // TestLearnCodesOfSuccess: an accepted message with another code must not be taken for accepted.
 func TestLearnCodesOfSuccess(t *testing.T) {
 	t.Parallel()
-	got, err := learnText(t, requestText+"=== accepted\nid: h-1\n\n"+`{"result": {"errorCode": 100, "countryCode": "PH", "messageId": "h-1"}}`+"\n")
+	got, err := learnObject(t, requestText+"=== accepted\nid: h-1\n\n"+`{"result": {"errorCode": 100, "countryCode": "PH", "messageId": "h-1"}}`+"\n")
 	require.NoError(t, err)
 	assert.Equal(t, []any{"code", "error.code", "result.errorCode"}, at(got, "errors", "code"))
 	assert.Contains(t, at(got, "errors", "success"), "100")
@@ -214,7 +214,7 @@ func TestLearnCodesOfSuccess(t *testing.T) {
 // TestLearnYields has a service whose ID has the default name of another concept: no two may share a place.
 func TestLearnYields(t *testing.T) {
 	t.Parallel()
-	got, err := learnText(t, requestText+"=== accepted\nid: h-1\n\n"+`{"requestId": "h-1"}`+"\n")
+	got, err := learnObject(t, requestText+"=== accepted\nid: h-1\n\n"+`{"requestId": "h-1"}`+"\n")
 	require.NoError(t, err)
 	assert.Equal(t, []any{"requestId"}, at(got, "sms.send", "response", "id"))
 	assert.NotContains(t, at(got, "sms.send", "response", "request"), "requestId")
@@ -223,7 +223,7 @@ func TestLearnYields(t *testing.T) {
 // TestLearnNumbersOfStatuses: that 1 means delivered is a guess of the default contract, and goes where a service has numbers of its own.
 func TestLearnNumbersOfStatuses(t *testing.T) {
 	t.Parallel()
-	got, err := learnText(t, requestText+acceptedText+"=== delivery\nid: h-1\nstatus: 3\nmeans: delivered\n\nid=h-1&s=3\n")
+	got, err := learnObject(t, requestText+acceptedText+"=== delivery\nid: h-1\nstatus: 3\nmeans: delivered\n\nid=h-1&s=3\n")
 	require.NoError(t, err)
 	delivered := at(got, "webhook.delivery", "statuses", "delivered")
 	assert.Contains(t, delivered, "3")
