@@ -5,11 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -61,4 +65,33 @@ func TestLearnsPage(t *testing.T) {
 		section := map[string]string{"accepted": "sms.send", "params": "sms.list"}[note]
 		assert.Contains(t, string(page), at(got, section, note+"//"), "the page shows it")
 	}
+}
+
+// TestUnseenRefusalIsNotAccepted learns without one of the refusals, and has the overlay judge it. What the documentation did not show may
+// be unknown, and must not be accepted.
+func TestUnseenRefusalIsNotAccepted(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
+	require.NoError(t, err)
+	verdicts := map[messaging.Verdict]int{}
+	for _, file := range files {
+		all := read(t, filepath.Base(file))
+		for i, unseen := range all.refused {
+			examples := *all
+			examples.refused = slices.Delete(slices.Clone(all.refused), i, i+1)
+			l := &learner{examples: &examples, overlay: overlay{}, defaults: contract.Default().Table()}
+			require.NoError(t, l.learn(), file)
+			names, err := l.overlay.parse()
+			require.NoError(t, err, file)
+			require.NoError(t, l.replay(names), file)
+			_, err = l.send(names, unseen, &stub{status: unseen.status, body: unseen.text})
+			verdict := messaging.VerdictOf(err)
+			verdicts[verdict]++
+			if strings.Contains(unseen.text, "Message Submitted Successfully") {
+				continue // it says so, and only a counter says the contrary
+			}
+			assert.NotEqual(t, messaging.Accepted, verdict, "%s: %s", file, unseen.name())
+		}
+	}
+	assert.Greater(t, verdicts[messaging.Refused], verdicts[messaging.Unknown])
 }
