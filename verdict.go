@@ -172,7 +172,7 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 	case !out.Written:
 		err.Verdict = NotSent
 	}
-	err.addGuard()
+	err.addGuard(&s.call)
 	return err
 }
 

@@ -30,7 +30,7 @@ func (o *Outbox[TTx]) guard(ctx context.Context, _ messaging.Outgoing) error {
 	now := uptime()
 	switch age := now - a.claimed; {
 	case a.expires.Valid && age >= time.Duration(a.expires.Int64)*time.Millisecond:
-		return errExpired
+		return messaging.Deny(errExpired)
 	case age >= claimAge || now-time.Duration(o.live.at.Load()) >= claimAge:
 		return errors.Join(errHeldUp, messaging.RetryLater(0))
 	}
@@ -165,7 +165,7 @@ func problemOf(err error) string { return strings.ReplaceAll(err.Error(), "\x00"
 // waited all the time, for its rate limit, its circuit breaker or a context. That costs the message no attempt.
 func wasTried(err error) bool {
 	e, ok := errors.AsType[*messaging.Error](err)
-	return !errors.Is(err, messaging.ErrBreakerOpen) && !errors.Is(err, messaging.ErrGuarded) &&
+	return !errors.Is(err, messaging.ErrBreakerOpen) && !errors.Is(err, messaging.ErrGuarded) && !errors.Is(err, messaging.ErrPostponed) &&
 		(ok && e.Attempts > 0 || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded))
 }
 
