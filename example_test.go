@@ -547,10 +547,3 @@ func ExampleRetryable() {
 }
 
 // A webhook reports a number in another form than the one that a program has stored.
-func ExampleSameNumber() {
-	fmt.Println(messaging.SameNumber("+639171234567", "0917 123 4567"))
-	fmt.Println(messaging.SameNumber("+639171234567", "+639171234568"))
-	// Output:
-	// true
-	// false
-}
