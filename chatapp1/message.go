@@ -60,6 +60,8 @@ type Message struct {
 	CallbackURL string `json:"callbackURL"`
 	// ReferenceID is the caller's own name for the message. It comes back in the Receipt, on errors and in delivery reports.
 	ReferenceID string `json:"referenceID"`
+	// Marketing says that the message is marketing. It is not sent: a guard sees it, so that who stopped marketing gets none.
+	Marketing bool `json:"marketing"`
 }
 
 // WithTTL returns a copy of the message with the given TTL.
@@ -83,6 +85,12 @@ func (m Message) WithCallback(callbackURL string) Message {
 // WithReference returns a copy of the message with the given reference ID.
 func (m Message) WithReference(referenceID string) Message {
 	m.ReferenceID = referenceID
+	return m
+}
+
+// WithMarketing returns a copy of the message that says that it is marketing.
+func (m Message) WithMarketing() Message {
+	m.Marketing = true
 	return m
 }
 
@@ -120,7 +128,7 @@ func (d Draft) message(p Payload) Message {
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
 	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
-	call := wire.Call{ExtraField: "Payload.Fields", ReferenceID: m.ReferenceID}
+	call := wire.Call{ExtraField: "Payload.Fields", ReferenceID: m.ReferenceID, Marketing: m.Marketing}
 	call.Fields = append(
 		make([]wire.Field, 0, 8), // enough for a text
 		wire.Field{Concept: "channel", Name: "ChannelID", Text: m.ChannelID, Required: true, Reason: wire.CheckNotBlank(m.ChannelID)},
@@ -143,7 +151,7 @@ func reject(call *wire.Call, field, reason string) {
 
 // MarshalJSON encodes the message for storage, under keys of this library that no contract changes:
 //
-//	{"callbackURL": "…", "channelID": "channel-1", "fallback": {"from": "ACME", "text": "Hi"},
+//	{"callbackURL": "…", "channelID": "channel-1", "fallback": {"from": "ACME", "text": "Hi"}, "marketing": true,
 //	 "payload": {"body": "Hi", "type": "text"}, "referenceID": "…", "to": "+639171234567", "ttl": "10m0s"}
 //
 // It does not validate the message, but text that is not valid UTF-8 is an error.

@@ -161,7 +161,7 @@ func (r jsonMaker) body() jsonObject {
 	if kind == "template" {
 		r.set(body, "product_policy", jsonPick(r, "CLOUD_API_FALLBACK", "STRICT"))
 		r.set(body, "message_activity_sharing", r.maybe())
-		r.set(body, "bid_spec", jsonObject{"per_message_bid_multiplier": jsonPick[any](r, 1.5, "2", 3)})
+		r.set(body, "optimization_spec", jsonObject{"per_message_bid_multiplier": jsonPick[any](r, 1.5, "2", 3)})
 	}
 	if kind == "text" || kind == "interactive" {
 		r.set(body, "category", jsonPick(r, "utility", "authentication"))

@@ -22,6 +22,8 @@ type Call struct {
 	Payloads [][]string
 	// ReferenceID is the caller's own name for the message, for receipts and errors.
 	ReferenceID string
+	// Marketing reports whether the message says that it is marketing, for guards.
+	Marketing bool
 	// Problems are the problems found that belong to no single Field.
 	Problems []Problem
 }
