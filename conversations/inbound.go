@@ -61,9 +61,11 @@ func FromChat(m webhook.ChatMessage) Inbound {
 		in.Text = content.Caption
 	case webhook.Reply:
 		in.ButtonID, in.ButtonTitle = buttonOf(content)
-	case webhook.System:
+	case webhook.System, webhook.RequestWelcome:
 		in.opensNoWindow = true
-	default: // it says nothing that counts, and was written
+	case webhook.Location, webhook.Contacts, webhook.Reaction, webhook.Product, webhook.Order, webhook.Edit, webhook.Revoke,
+		webhook.Unknown:
+		// It says nothing that counts, but the person wrote.
 	}
 	return in
 }
