@@ -190,3 +190,17 @@ func TestPlatformNotNowIsNotWaitedFor(t *testing.T) {
 		assert.Less(t, time.Since(began), time.Minute)
 	})
 }
+
+func TestReceiptHasTheServicesStatus(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"messages":[{"id":"wamid.1","message_status":"accepted"}]}`:                    "accepted",
+		`{"messages":[{"id":"wamid.1","message_status":"held_for_quality_assessment"}]}`: "held_for_quality_assessment",
+		`{"messages":[{"id":"wamid.1","message_status":"paused"}]}`:                      "paused",
+		`{"messages":[{"id":"wamid.1"}]}`:                                                "",
+	} {
+		receipt, err := (&troubled{status: 200, body: body}).client(t).ChatApp2.Send(t.Context(), chatMessage(hello.To))
+		require.NoError(t, err, body)
+		assert.Equal(t, want, receipt.Status)
+		assert.Equal(t, "wamid.1", receipt.ID)
+	}
+}
