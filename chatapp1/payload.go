@@ -120,10 +120,10 @@ func (t Template) describe(call *wire.Call) {
 		if name == "" {
 			c.Found(field, "a parameter needs a name")
 		}
-		if reason := wire.CheckUTF8(name); reason != "" {
+		if reason := wire.CheckText(name); reason != "" {
 			c.Found(field, "the name "+reason)
 		}
-		c.Found(field, wire.CheckUTF8(t.Params[name]))
+		c.Found(field, wire.CheckText(t.Params[name]))
 	}
 	if len(c) > 0 {
 		t.Params = nil // whose problems are known by name

@@ -70,7 +70,7 @@ func (r jsonMaker) text(most int) string {
 	if r.IntN(30) == 0 {
 		n = most
 	}
-	some := []rune("abcXYZ 012\"\\<>&/%'é日\u2028\t😀\u0000")
+	some := []rune("abcXYZ 012\"\\<>&/%'é日\u2028\t😀\u0001")
 	var b strings.Builder
 	for i := range n {
 		if i == 0 || i == n-1 {

@@ -287,7 +287,7 @@ func (s *Send) extra(value any, asJSON bool) (m member, reason string) {
 	if !ok {
 		return m, "must be a string, a number or a boolean with the encoding " + s.kind
 	}
-	return member{text: text}, wire.CheckUTF8(text)
+	return member{text: text}, wire.CheckText(text)
 }
 
 func encoded(value any) (m member, reason string) {
@@ -295,7 +295,7 @@ func encoded(value any) (m member, reason string) {
 	if err != nil {
 		return m, fmt.Sprintf("cannot be encoded as JSON: %T", err)
 	}
-	return member{raw: raw}, ""
+	return member{raw: raw}, wire.CheckJSON(raw)
 }
 
 // checkMembers finds the members at the top level that would overwrite a name of the contract.
