@@ -86,7 +86,9 @@ func TestValidateRefusesZeroBytes(t *testing.T) {
 	app1 := func(payload chatapp1.Payload) chatapp1.Message {
 		return chatapp1.Message{ChannelID: "c", To: hello.To, Payload: payload}
 	}
-	app2 := func(content chatapp2.Content) chatapp2.Message { return chatapp2.Message{To: hello.To, Content: content} }
+	app2 := func(content chatapp2.Content) chatapp2.Message {
+		return chatapp2.Message{To: hello.To, Content: content}
+	}
 	for field, err := range map[string]error{
 		"Text":               client.SMS.Validate(sms.Message{From: "ACME", To: hello.To, Text: text}),
 		"From":               client.SMS.Validate(sms.Message{From: text, To: hello.To, Text: "Hi"}),
