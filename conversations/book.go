@@ -125,7 +125,8 @@ func tables() []string {
 func (b *Book) Guard(ctx context.Context, m messaging.Outgoing) error { return b.Allow(ctx, nil, m) }
 
 // Allow returns nil if a message may be sent now. It returns messaging.ErrOptedOut if the person opted out, and messaging.ErrWindowClosed
-// if the window of chat app 2 is closed and the message is no template. Any other error means that the book could not tell.
+// if the window of chat app 2 is closed and the message is no template. A recipient who is no person is an error of messaging.Deny that
+// matches ErrNoPerson. Any other error means that the book could not tell.
 //
 // If the SMS that may follow a message of a chat app would go to a person who opted out of SMS, the error says so and matches
 // messaging.ErrOptedOut. The message may then be sent without its fallback.
@@ -135,7 +136,7 @@ func (b *Book) Guard(ctx context.Context, m messaging.Outgoing) error { return b
 func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) error {
 	known, err := b.namesOf(m.Channel, named{"To", m.To}, named{"UserID", m.UserID})
 	if err != nil {
-		return err
+		return messaging.Deny(err) // the next time will be the same
 	}
 	names, err := b.person(ctx, tx, m.Channel, known)
 	if err != nil {

@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"time"
@@ -29,6 +30,8 @@ type Inbound struct {
 	isForeign bool
 	// opensNoWindow is set if the message is a notice of the platform, or was written to a group.
 	opensNoWindow bool
+	// renamed are the names before and after, if the message is a notice that one of them changed. They are one person.
+	renamed [2]string
 	// isDoubtful is set if the event contradicts itself. It may opt out, and neither opts in nor joins two names.
 	isDoubtful bool
 }
@@ -61,13 +64,28 @@ func FromChat(m webhook.ChatMessage) Inbound {
 		in.Text = content.Caption
 	case webhook.Reply:
 		in.ButtonID, in.ButtonTitle = buttonOf(content)
-	case webhook.System, webhook.RequestWelcome:
+	case webhook.System:
+		in.opensNoWindow = true
+		in.renamed = renamed(m.From, content)
+	case webhook.RequestWelcome:
 		in.opensNoWindow = true
 	case webhook.Location, webhook.Contacts, webhook.Reaction, webhook.Product, webhook.Order, webhook.Edit, webhook.Revoke,
 		webhook.Unknown:
 		// It says nothing that counts, but the person wrote.
 	}
 	return in
+}
+
+// renamed returns the names before and after of a notice that the number or the user ID of a person changed.
+func renamed(from string, notice webhook.System) (names [2]string) {
+	switch notice.Kind {
+	case webhook.SystemNumberChanged:
+		return [2]string{from, notice.NewID}
+	case webhook.SystemUserIDChanged:
+		return [2]string{cmp.Or(notice.PreviousUserID, from), notice.NewUserID}
+	default:
+		return names
+	}
 }
 
 // buttonOf returns the ID and the title of the button or row that was tapped, and nothing for a form.
@@ -94,7 +112,7 @@ func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (changed bool, e
 		return false, err
 	}
 	if !m.isDoubtful {
-		err = b.join(ctx, tx, m.Channel, known)
+		err = b.joinNames(ctx, tx, m, known)
 	}
 	if err == nil && !m.opensNoWindow {
 		err = b.noteTime(ctx, tx, m, known)
@@ -112,6 +130,18 @@ func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (changed bool, e
 		d.sender = b.senderOf(m.To)
 	}
 	return b.decide(ctx, tx, d)
+}
+
+// joinNames notes that the names in a message are of one person, and those of a notice that one of them changed.
+func (b *Book) joinNames(ctx context.Context, tx *sql.Tx, m Inbound, known [2]string) error {
+	if err := b.join(ctx, tx, m.Channel, known); err != nil || m.renamed[0] == "" || m.renamed[1] == "" {
+		return err
+	}
+	names, err := b.namesOf(m.Channel, named{"From", m.renamed[0]}, named{"NewID", m.renamed[1]})
+	if err != nil {
+		return err
+	}
+	return b.join(ctx, tx, m.Channel, names)
 }
 
 // isTap reports whether a button was tapped.

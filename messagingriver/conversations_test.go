@@ -215,6 +215,16 @@ func TestConversationsKnowAPersonByNumberAndUserID(t *testing.T) {
 			Callback: webhook.CallbackChatApp2, From: newNumber, UserID: anaID, Content: webhook.System{Kind: webhook.SystemNumberChanged},
 		}))
 		t.isOptedOut(templateTo(newNumber))
+		t.note(conversations.FromChat(webhook.ChatMessage{
+			Callback: webhook.CallbackChatApp2, From: newNumber,
+			Content: webhook.System{Kind: webhook.SystemNumberChanged, NewID: "639178888888"},
+		}))
+		t.isOptedOut(templateTo("+639178888888"))
+		t.note(conversations.FromChat(webhook.ChatMessage{
+			Callback: webhook.CallbackChatApp2, From: anaID,
+			Content: webhook.System{Kind: webhook.SystemUserIDChanged, PreviousUserID: anaID, NewUserID: "US.77"},
+		}))
+		t.isOptedOut(templateTo("US.77"))
 	})
 }
 
