@@ -15,7 +15,7 @@ import (
 // MarshalJSON encodes the message for storage, under keys of this library that no contract changes:
 //
 //	{"channelID": "channel-1", "to": "+639171234567", "fallback": {"from": "ACME", "text": "Hi"}, "callbackURL": "…",
-//	 "referenceID": "…", "payload": {"body": "Hi", "type": "text"}, "ttl": "10m0s"}
+//	 "referenceID": "…", "marketing": true, "extra": {…}, "payload": {"body": "Hi", "type": "text"}, "ttl": "10m0s"}
 //
 // It does not validate the message, but text that is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
@@ -26,7 +26,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return data, nil
 }
 
-// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Raw.Fields become json.Number. An
+// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Extra and Raw.Fields become json.Number. An
 // unknown or repeated key is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	decoded, err := restore(data)

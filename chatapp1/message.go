@@ -1,7 +1,10 @@
 // Package chatapp1 holds the messages of chat app 1. The field ChatApp1 of a [messaging.Client] sends them:
 //
 //	to := chatapp1.New("channel-1", "+639171234567")
-//	receipt, err := client.ChatApp1.Send(ctx, to.Text("Your order is ready"))
+//	template := chatapp1.Template{ID: "order_ready", Params: map[string]string{"order": "17"}}
+//	receipt, err := client.ChatApp1.Send(ctx, to.Template(template))
+//
+// Platforms of this kind require an approved template for transactional messages.
 //
 // New returns a Draft, which cannot be sent; that would not compile. Each method of a Draft returns a Message with its payload.
 // A Message without a payload is refused when it is sent, and so is a Raw that has no fields or makes two known payloads.
@@ -59,6 +62,12 @@ type Message struct {
 	CallbackURL string `json:"callbackURL,omitzero"`
 	// ReferenceID is the caller's own name for the message. It comes back in the Receipt, on errors and in delivery reports.
 	ReferenceID string `json:"referenceID,omitzero"`
+	// Marketing says that the message is marketing. It is not sent: a guard sees it, so that who stopped marketing gets none.
+	Marketing bool `json:"marketing,omitzero"`
+	// Extra holds fields that this library does not know, by their wire names. A value is anything that encoding/json encodes; with the
+	// encodings form and query, a string, a number or a boolean. A name that the contract or a Raw
+	// payload uses is rejected, and so is one that makes a second payload.
+	Extra map[string]any `json:"extra,omitzero"`
 }
 
 // WithTTL returns a copy of the message with the given TTL.
@@ -82,6 +91,12 @@ func (m Message) WithCallback(callbackURL string) Message {
 // WithReference returns a copy of the message with the given reference ID.
 func (m Message) WithReference(referenceID string) Message {
 	m.ReferenceID = referenceID
+	return m
+}
+
+// WithMarketing returns a copy of the message that says that it is marketing.
+func (m Message) WithMarketing() Message {
+	m.Marketing = true
 	return m
 }
 
@@ -119,7 +134,7 @@ func (d Draft) message(p Payload) Message {
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
 	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
-	call := wire.Call{ExtraField: "Payload.Fields", ReferenceID: m.ReferenceID}
+	call := wire.Call{Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Marketing: m.Marketing}
 	call.Fields = append(
 		make([]wire.Field, 0, 8), // enough for a text
 		wire.Field{Concept: "channel", Name: "ChannelID", Text: m.ChannelID, Required: true, Reason: wire.CheckNotBlank(m.ChannelID)},
@@ -131,6 +146,9 @@ func (m Message) Call() wire.Call {
 		reject(&call, "Payload", reason)
 	} else {
 		m.Payload.describe(&call)
+	}
+	if len(call.Extra) > 0 {
+		call.Payloads = [][]string{{"text"}, {"image", "text"}, {"video", "text"}, {"url", "text", "image"}, {"template"}}
 	}
 	call.Fields = tail.AppendTo(call.Fields)
 	return call
