@@ -46,6 +46,9 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 	for _, channel := range Channels() {
 		channel.Send(t).claim(channel.Send(whole))
 	}
+	for name, section := range t.Webhooks() {
+		section.yield(whole.Webhooks()[name])
+	}
 	t.validate(&found)
 	if found.count() > 0 {
 		return nil, found
