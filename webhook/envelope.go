@@ -158,21 +158,15 @@ func (e *envelope) distrust() {
 // addValue adds the messages and statuses of the value of a change.
 func (e *envelope) addValue(value object) {
 	business := value.object("metadata").word("display_phone_number", "phone_number_id")
-	contacts := value.list("contacts", maxEvents)
-	people := make([]object, 0, 1)
-	for _, raw := range contacts {
-		people = append(people, objectOf(raw))
-	}
-	e.messages = e.addItems(e.messages, e.list(value, "messages"), people, business)
-	e.statuses = e.addItems(e.statuses, e.list(value, "statuses"), nil, business)
+	e.messages = e.addItems(e.messages, e.list(value, "messages"), peopleIn(value), business)
+	e.statuses = e.addItems(e.statuses, e.list(value, "statuses"), people{}, business)
 	e.tooLarge = e.tooLarge || e.size() > maxEvents
 }
 
-func (e *envelope) addItems(to []item, list []json.RawMessage, people []object, business string) []item {
+func (e *envelope) addItems(to []item, list []json.RawMessage, from people, business string) []item {
 	if to == nil && len(list) > 0 {
 		to = make([]item, 0, len(list))
 	}
-	byID := peopleByID(people)
 	for _, raw := range list {
 		members := objectOf(raw)
 		if members == nil {
@@ -181,7 +175,7 @@ func (e *envelope) addItems(to []item, list []json.RawMessage, people []object, 
 		}
 		one := newItem(members, raw)
 		one.business = business
-		one.contact = byID(members.word("from", "from_user_id"))
+		one.contact = from.find(members)
 		if one.from == "" {
 			one.from = firstName(one.contact, "wa_id", "user_id")
 		}
@@ -190,27 +184,38 @@ func (e *envelope) addItems(to []item, list []json.RawMessage, people []object, 
 	return to
 }
 
-// peopleByID returns a function that finds a person by a number or a user ID. A single person has sent everything.
-func peopleByID(people []object) func(id string) object {
-	if len(people) <= 1 {
-		return func(string) object {
-			if len(people) == 0 {
-				return nil
-			}
-			return people[0]
+// people are the contacts of a value: whom its messages come from.
+type people struct {
+	only object            // the only one, who has sent everything
+	byID map[string]object // by number and by user ID, if there are several
+}
+
+func peopleIn(value object) (all people) {
+	list := value.list("contacts", maxEvents)
+	if len(list) == 1 {
+		all.only = objectOf(list[0])
+		return all
+	}
+	for _, raw := range list {
+		if all.byID == nil {
+			all.byID = make(map[string]object, 2*len(list))
 		}
+		person := objectOf(raw)
+		all.byID[person.word("wa_id")] = person
+		all.byID[person.word("user_id")] = person
 	}
-	all := make(map[string]object, 2*len(people))
-	for _, person := range people {
-		all[person.word("wa_id")] = person
-		all[person.word("user_id")] = person
+	return all
+}
+
+// find returns the person that an item names, or nil.
+func (all people) find(item object) object {
+	if all.only != nil || all.byID == nil {
+		return all.only
 	}
-	return func(id string) object {
-		if id == "" {
-			return nil
-		}
-		return all[id]
+	if id := item.word("from", "from_user_id", "wa_id", "user_id"); id != "" {
+		return all.byID[id]
 	}
+	return nil
 }
 
 func newItem(members object, raw json.RawMessage) item {

@@ -160,6 +160,29 @@ func ExampleReceiver_ParseDelivery() {
 	// m-1 read
 }
 
+// Reports arrive out of order. The program keeps the newest state of each message, and why it failed.
+func ExampleDeliveryReport() {
+	states := map[string]webhook.Status{}
+	handler := receiver().Delivery(func(_ context.Context, d webhook.DeliveryReport) error {
+		if !d.Status.Supersedes(states[d.ReferenceID]) {
+			return nil
+		}
+		states[d.ReferenceID] = d.Status
+		fmt.Println(strings.TrimSpace(strings.Join([]string{d.ReferenceID, d.Status.String(), d.ErrorCode, d.ErrorText, d.Cost, d.Currency}, " ")))
+		return nil
+	})
+
+	arrives(handler, "/hooks/dlr?referenceId=order-17&status=delivered&cost=0.0072&currency=EUR")
+	arrives(handler, "/hooks/dlr?referenceId=order-17&status=sent")
+	arrives(handler, "/hooks/dlr?referenceId=order-18&status=failed&errorCode=E17&errorMessage=Absent+subscriber")
+	// Output:
+	// order-17 delivered   0.0072 EUR
+	// 200
+	// 200
+	// order-18 failed E17 Absent subscriber
+	// 200
+}
+
 // The callback URL goes into sms.Message.CallbackURL, or that of a chat app, as it is.
 func ExampleReceiver_DeliveryURL() {
 	callback, err := receiver(webhook.WithSecret("key", "s3cret/s3cret/s3cret")).DeliveryURL("https://shop.example.com/hooks/dlr")

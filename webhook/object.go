@@ -119,7 +119,11 @@ func (o object) object(member string) object { return objectOf(o.get(member)) }
 // one more than most.
 func (o object) list(name string, most int) (list []json.RawMessage) {
 	for _, m := range o {
-		if string(m.name) == name && isNested(m.value, '[') {
+		switch {
+		case string(m.name) != name || !isNested(m.value, '['):
+		case list == nil:
+			list = elements(m.value, most)
+		default:
 			list = append(list, elements(m.value, most-len(list))...)
 		}
 	}
@@ -223,11 +227,14 @@ func newShape(of reflect.Type) *shape {
 }
 
 // fill reads a struct from an object in valid JSON. The result is zero if raw is not an object, as for a message in parameters.
-func fill[T any](raw json.RawMessage) (to T) {
-	if isNested(raw, '{') {
-		shapes()[reflect.TypeFor[T]()].fill(reflect.ValueOf(&to).Elem(), raw)
+func fill[T any](raw json.RawMessage) T {
+	if !isNested(raw, '{') {
+		var zero T
+		return zero
 	}
-	return to
+	to := new(T)
+	shapes()[reflect.TypeFor[T]()].fill(reflect.ValueOf(to).Elem(), raw)
+	return *to
 }
 
 func (s *shape) fill(to reflect.Value, raw json.RawMessage) {

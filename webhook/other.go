@@ -89,17 +89,13 @@ func (f *facts) appendOthers(events []event) []event {
 func (f *facts) preferences(one change) (events []event, complete bool) {
 	value := objectOf(one.value)
 	business := value.object("metadata").word("display_phone_number", "phone_number_id")
-	var people []object
-	for _, raw := range value.list("contacts", maxEvents) {
-		people = append(people, objectOf(raw))
-	}
-	byID := peopleByID(people)
+	people := peopleIn(value)
 	list := value.list("user_preferences", maxEvents)
 	complete = len(list) > 0 && len(list) <= maxEvents
 	for _, raw := range list {
 		members := objectOf(raw)
 		choice := strings.ToLower(members.word("value"))
-		person := byID(members.word("wa_id", "user_id"))
+		person := people.find(members)
 		p := &Preference{
 			Callback:  f.name,
 			From:      number(firstName(members, "wa_id", "user_id")),

@@ -129,7 +129,8 @@ func TestLiveMessageBesideOther(t *testing.T) {
 		"two fields":           {`{"entry":[{"changes":[{"field":"messages","field":"standby","value":{"messages":[` + message + `]}}]}]}`, 0, []string{"standby"}},
 		"beside a live one": {
 			`{"entry":[{"changes":[{"field":"standby","value":{"messages":[` + message + `]}},{"field":"messages","value":{"messages":[` + message + `]}}]}]}`,
-			1, []string{"standby"},
+			1,
+			[]string{"standby"},
 		},
 		"errors beside a message": {envelopeIn("messages", `{"messages":[`+message+`],"errors":[{"code":1}]}`), 1, []string{"messages"}},
 	} {

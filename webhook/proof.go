@@ -92,7 +92,7 @@ func (c *callback) verify(r *http.Request, in *request) error {
 			cause, right = err, false
 		}
 	}
-	restoreBody(r, in.body)
+	restoreBody(r, in.body) // also for a caller of ParseSMS, who may go on with ParseSMSMessages
 	return c.proofError(right, cause)
 }
 
