@@ -119,6 +119,9 @@ func (s *secret) isShown(in *request) bool {
 		for form != "" {
 			var pair string
 			pair, form, _ = strings.Cut(form, "&")
+			if !mayBegin(pair, s.name[0]) {
+				continue
+			}
 			name, escaped, _ := strings.Cut(pair, "=")
 			if decode(name) != s.name {
 				continue
@@ -137,6 +140,11 @@ func (s *secret) isShown(in *request) bool {
 		}
 	}
 	return false
+}
+
+// mayBegin reports whether a parameter whose name begins with a byte may look like this. Most others are passed over at once.
+func mayBegin(pair string, first byte) bool {
+	return pair != "" && (pair[0] == first || pair[0] == '%' || pair[0] == '+' || pair[0] >= utf8.RuneSelf)
 }
 
 // withoutSecrets returns a JSON object without the members that hold secrets, otherwise byte for byte.

@@ -1,27 +1,15 @@
 package webhook
 
 import (
-	"encoding/hex"
 	"strings"
 	"unicode/utf8"
 )
-
-// unescaped returns the first byte of a text that is escaped, and how many bytes it takes there.
-func unescaped(text string) (c byte, width int) {
-	if text[0] == '%' && len(text) > 2 {
-		var one [1]byte
-		if _, err := hex.Decode(one[:], []byte(text[1:3])); err == nil {
-			return one[0], 3
-		}
-	}
-	return text[0], 1
-}
 
 func decode(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	return repair(unescape(text, ' '))
+	return repair(unescapeAll(text, ' '))
 }
 
 // isPlain reports whether a name or a value stands for itself, as most do.
@@ -36,20 +24,48 @@ func isPlain(text string) bool {
 
 // unescape replaces each %XX by its byte and each + by plus. A % without two hexadecimal digits stays.
 func unescape(text string, plus byte) string {
+	if isPlain(text) {
+		return text
+	}
+	return unescapeAll(text, plus)
+}
+
+func unescapeAll(text string, plus byte) string {
 	var few [128]byte // on the stack, for most
 	b := few[:0]
 	if len(text) > len(few) {
 		b = make([]byte, 0, len(text))
 	}
-	for text != "" {
-		c, width := unescaped(text)
-		if c == '+' && width == 1 {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch c {
+		case '+':
 			c = plus
+		case '%':
+			if i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]) {
+				c = fromHex(text[i+1])<<4 | fromHex(text[i+2])
+				i += 2
+			}
 		}
 		b = append(b, c)
-		text = text[width:]
 	}
 	return string(b)
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+// fromHex returns the value of a hexadecimal digit.
+func fromHex(c byte) byte {
+	switch {
+	case c <= '9':
+		return c - '0'
+	case c <= 'F':
+		return c - 'A' + 10
+	default:
+		return c - 'a' + 10
+	}
 }
 
 // repair reads each byte that is not part of valid UTF-8 as Windows-1252, and leaves the rest as it is.
