@@ -279,6 +279,11 @@ type DeliveryReport struct {
 	Kind        string    `concept:"kind"`      // the type of the transaction
 	From        string    `concept:"from"`      // the sender ID of the message
 	To          string    `concept:"to"`        // the recipient of the message
+	ErrorCode   string    `concept:"errorCode"` // why the message was not delivered
+	ErrorText   string    `concept:"errorText"` // the same in words
+	Cost        string    `concept:"cost"`      // of the message, a decimal number
+	Currency    string    `concept:"currency"`  // of Cost
+	Category    string    `concept:"category"`  // what the message counts as in the bill
 	Extra       []Param
 }
 

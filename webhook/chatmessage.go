@@ -179,6 +179,8 @@ func plainText(content Content) string {
 		return content.Text
 	case Edit:
 		return plainText(content.Content)
+	case Contacts, Location, Product, Reaction, RequestWelcome, Revoke, System, Unknown:
+		return ""
 	default:
 		return ""
 	}

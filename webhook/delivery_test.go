@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -39,6 +40,43 @@ func TestDeliveryReport(t *testing.T) {
 			StatusAt: at(), RawTime: "1791038663", Params: report(t, query).Params, RawQuery: query,
 		}, report(t, query))
 		assert.Equal(t, "7", report(t, query).Params.Get("x"))
+	}
+}
+
+func TestDeliveryReasonAndPrice(t *testing.T) {
+	t.Parallel()
+	rcv := hooks(webhook.WithPOST())
+	sent := messagingtest.DeliveryReport{
+		ID: "m-1", Status: "failed", ErrorCode: "E17", ErrorText: "Absent subscriber", Cost: "0.00720", Currency: "EUR", Category: "utility",
+		Extra: []messagingtest.Param{{Name: "billable", Value: "true"}},
+	}
+	for _, options := range [][]messagingtest.ReceiveOption{nil, {messagingtest.AsForm()}, {messagingtest.AsJSON()}} {
+		reports, err := rcv.ParseDelivery(messagingtest.DeliveryRequest("/hook", sent, options...))
+		require.NoError(t, err)
+		require.Len(t, reports, 1)
+		d := reports[0]
+		assert.Equal(t, "E17 Absent subscriber 0.00720 EUR utility", strings.Join([]string{d.ErrorCode, d.ErrorText, d.Cost, d.Currency, d.Category}, " "))
+		assert.True(t, d.Billable)
+		stores(t, d)
+	}
+	nested, err := rcv.ParseDelivery(post("", "", `{"messageId":"m-1","status":"failed","error":{"code":42,"message":"Blocked"}}`))
+	require.NoError(t, err)
+	assert.Equal(t, "42 Blocked", nested[0].ErrorCode+" "+nested[0].ErrorText)
+	for status, want := range map[string]string{
+		`"errors":[{"code":131049,"title":"T","message":"M","error_data":{"details":"D"}},{"code":1}]`:                       "131049 D  false",
+		`"errors":[{"code":131049,"title":"T","message":"M"}]`:                                                               "131049 M  false",
+		`"errors":[{"code":131049,"title":"T"}]`:                                                                             "131049 T  false",
+		`"errors":[7]`:                                                                                                       "   false",
+		`"pricing":{"billable":true,"pricing_model":"CBP","category":"service"}`:                                             "  service true",
+		`"pricing":{"billable":true,"pricing_model":"PMP","type":"free_customer_service","category":"utility"}`:              "  utility false",
+		`"pricing":{"pricing_model":"PMP","type":"regular","category":"marketing"}`:                                          "  marketing true",
+		`"conversation":{"id":"c","origin":{"type":"marketing_lite"}}`:                                                       "  marketing_lite false",
+		`"conversation":{"id":"c","origin":{"type":"service"}},"pricing":{"billable":false,"type":"x","category":"utility"}`: "  utility false",
+	} {
+		reports, err := rcv.ParseDelivery(post("", "", `{"id":"1","status":"failed","recipient_id":"2",`+status+`}`))
+		require.NoError(t, err, status)
+		d := reports[0]
+		assert.Equal(t, want, fmt.Sprint(d.ErrorCode, " ", d.ErrorText, " ", d.Category, " ", d.Billable), status)
 	}
 }
 

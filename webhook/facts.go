@@ -227,15 +227,13 @@ func isText(uses []use) bool {
 // set sets a concept to the value of a parameter, unless there is a better one: of several names the first in the list of the contract
 // counts, and of several parameters with one name the first to arrive. A placeholder counts as absent.
 func (f *facts) set(u use, value string) {
-	switch u.concept {
-	case conceptText:
+	switch {
+	case u.concept == conceptText:
 		f.setText(u, value)
 		return
-	case conceptStatus:
+	case u.concept == conceptStatus:
 		f.setStatus(u, value)
 		return
-	}
-	switch {
 	case isBlank(value), value == f.placeholders[u.concept]:
 		return
 	case u.concept.identifies() && table.IsPlaceholder(value):

@@ -160,8 +160,11 @@ func (c *call) end(outcome Outcome, err error, status int) {
 // LogHook returns a hook that writes a record for each event, and for each request that was refused: the callback, the kind, the ID, the
 // field, the outcome with its reason, and the duration. Numbers, texts, queries, secrets and the errors of functions are not logged.
 // Duplicates are logged at Debug, what was handled or put off at Info, what was refused at Warn, what failed at Error. A HEAD request,
-// which has no effect, is not logged. A nil logger is [slog.Default].
+// which has no effect, is not logged. Without a logger the hook is empty, which [WithHook] refuses.
 func LogHook(logger *slog.Logger) Hook {
+	if logger == nil {
+		return Hook{}
+	}
 	return Hook{End: func(ctx context.Context, r Result) {
 		rejected, _ := errors.AsType[*RejectError](r.Err)
 		if rejected != nil && rejected.Status == http.StatusOK && errors.Is(rejected, ErrProbe) {
@@ -178,11 +181,7 @@ func LogHook(logger *slog.Logger) Hook {
 		if r.Field != "" {
 			attrs = append(attrs, slog.String("field", r.Field))
 		}
-		to := logger
-		if to == nil {
-			to = slog.Default()
-		}
-		to.LogAttrs(ctx, r.Outcome.level(), "webhook", attrs...)
+		logger.LogAttrs(ctx, r.Outcome.level(), "webhook", attrs...)
 	}}
 }
 

@@ -40,7 +40,7 @@ func IsPlaceholder(id string) bool {
 // isNoWord reports whether an ID is a word that says that there is none, or several of them, such as undefined-undefined.
 func isNoWord(id string) bool {
 	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	const longest = len("object object") // JavaScript writes [object Object]
+	const longest = len("object object") //nolint:dupword // JavaScript writes [object Object]
 	if trimmed := strings.TrimFunc(id, isOther); len(trimmed) <= longest {
 		switch strings.ToLower(trimmed) {
 		case "n/a", "n.a", "object object": //nolint:dupword // see above
