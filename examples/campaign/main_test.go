@@ -49,7 +49,7 @@ func TestEachRecipientOnce(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte(lines.String()), 0o600))
 	begin := func() *exec.Cmd {
 		process := exec.CommandContext(t.Context(), os.Args[0])
-		process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+folder, "CAMPAIGN_ADDRESS="+address, "CAMPAIGN_SECRET=secret",
+		process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+folder, "CAMPAIGN_ADDRESS="+address, "CAMPAIGN_SECRET=secret-of-a-demo",
 			"MESSAGING_BASE_URL="+service.URL, "MESSAGING_TOKEN="+service.Token)
 		require.NoError(t, process.Start())
 		return process
