@@ -17,7 +17,7 @@ type element = json.RawMessage
 
 // split returns the list of events in a body, or nil if there is none.
 func (c *callback) split(raw []byte) (list []element, err error) {
-	list, err = c.events.events(raw, false)
+	list, err = c.events.events(raw)
 	if list == nil && err == nil && c.takesList && isNested(raw, '[') {
 		list = elementsOf(raw)
 	}
@@ -32,8 +32,8 @@ func (c *callback) split(raw []byte) (list []element, err error) {
 }
 
 // events returns the list of events at the paths. The first path counts at which there are some, or else the first at which there is an
-// empty list. A value that is neither a list nor an object is an error, unless it may be something else.
-func (p *paths) events(raw []byte, mayBeOther bool) (list []element, err error) {
+// empty list. A value that is neither a list nor an object is an error.
+func (p *paths) events(raw []byte) (list []element, err error) {
 	found, repeats := p.in(raw)
 	for i, value := range found {
 		if repeats {
@@ -43,7 +43,7 @@ func (p *paths) events(raw []byte, mayBeOther bool) (list []element, err error) 
 		}
 		isList := isNested(value, '[') || isNested(value, '{') || string(value) == "null"
 		switch {
-		case value == nil, !isList && mayBeOther:
+		case value == nil:
 			continue
 		case !isList:
 			return nil, ErrUnreadable

@@ -433,10 +433,13 @@ func TestEventsWithinABody(t *testing.T) {
 		}
 		assert.Equal(t, want, strings.Join(got, ","), body)
 	}
-	for _, body := range []string{`{"data":{"x":1}}`, `{"data":[]}`, `{"data":7}`, `{"results":[{"from":"1"},7]}`, `{"message":"a"}`} {
+	for _, body := range []string{`{"data":{"x":1}}`, `{"data":[]}`, `{"data":7}`, `{"results":[7]}`, `{"message":"a"}`, `{"data":{"from":"1"},"data":{"from":"2"}}`} {
 		_, err := rcv.ParseSMSMessages(post("", "", body))
 		require.ErrorIs(t, err, webhook.ErrNoSender, body)
 	}
+	messages, err := rcv.ParseSMSMessages(post("", "", `{"data":{"x":1},"results":[],"payload":[{"from":"1111"},7,{"from":"2222"}]}`))
+	require.ErrorIs(t, err, webhook.ErrUnreadable)
+	assert.Len(t, messages, 2, "a bad event loses no good ones")
 }
 
 // The ID of a callback is not that of the message.

@@ -43,8 +43,8 @@ func (c *callback) read(r *http.Request, events []event) ([]event, error) {
 		around := f
 		f.readObject(c.withoutSecrets(in.json, in.members))
 		if c.inner != nil && !f.isConclusive() {
-			if inner := around.readInner(in.json, events); len(inner) > len(events) {
-				return inner, nil
+			if inner, err := around.readInner(in.json, events); len(inner) > len(events) {
+				return inner, err
 			}
 		}
 	}
@@ -72,17 +72,25 @@ func (f *facts) readList(list []element, events []event) (all []event, problem e
 	return events, problem
 }
 
-// readInner appends the events within a body that does not look like an event itself. It appends none unless all can be read.
-func (f *facts) readInner(raw []byte, events []event) []event {
-	list, err := f.inner.events(raw, true)
-	if err != nil || len(list) > maxEvents {
-		return events
+// readInner appends the events within a body that does not look like an event itself: those at the first path at which one can be read.
+func (f *facts) readInner(raw []byte, events []event) (all []event, problem error) {
+	found, repeats := f.inner.in(raw)
+	if repeats { // to read one list would lose the other
+		return events, nil
 	}
-	inner, err := f.readList(list, events)
-	if err != nil {
-		return events
+	for _, value := range found {
+		if !isNested(value, '[') && !isNested(value, '{') {
+			continue
+		}
+		list := elementsOf(value)
+		if len(list) > maxEvents {
+			return events, nil
+		}
+		if all, problem = f.readList(list, events); len(all) > len(events) {
+			return all, problem
+		}
 	}
-	return inner
+	return events, nil
 }
 
 // isConclusive reports whether the parameters are an event by themselves. The name id does not suffice for a report: it is often the ID of
