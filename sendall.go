@@ -136,7 +136,7 @@ func newBulk[M sendable](ctx context.Context, c *core, e *sendEndpoint, concurre
 		changed: make(chan struct{}, 1),
 	}
 	b.throttle.period.began = b.lastSuccess
-	b.waits, b.stopWaits = context.WithCancel(ctx)
+	b.waits, b.stopWaits = context.WithCancel(ctx) //nolint:gosec // end calls it
 	return b
 }
 
@@ -178,7 +178,7 @@ func (b *bulk[M]) end() {
 		b.workers.Wait()
 		close(b.done)
 	}()
-	for range b.done { //nolint:revive // they are lost
+	for range b.done {
 	}
 }
 
@@ -204,24 +204,22 @@ func (b *bulk[M]) work() {
 // next waits for a message that may begin, and reports whether there is one. The worker leads until it has sent the message if that is the
 // probe of an open breaker.
 func (b *bulk[M]) next(j *job[M]) (leads, ok bool) {
-	for {
-		direct := b.jobs
-		if b.isHeld() {
-			direct = nil
-		}
-		select {
-		case *j = <-direct:
-			return false, true
-		case <-b.quit:
-			return false, false
-		case b.lead <- struct{}{}:
-		}
-		isProbe, ok := b.nextToLead(j)
-		if !ok || !isProbe {
-			<-b.lead
-		}
-		return isProbe, ok
+	direct := b.jobs
+	if b.isHeld() {
+		direct = nil
 	}
+	select {
+	case *j = <-direct:
+		return false, true
+	case <-b.quit:
+		return false, false
+	case b.lead <- struct{}{}:
+	}
+	isProbe, ok := b.nextToLead(j)
+	if !ok || !isProbe {
+		<-b.lead
+	}
+	return isProbe, ok
 }
 
 // isHeld reports whether only the leader begins messages.

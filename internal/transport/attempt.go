@@ -41,7 +41,7 @@ func (c *call) attempt(carrier *http.Request) {
 	c.open = nil
 	c.blocked = c.prepare(carrier.Context(), carrier)
 	if c.blocked == nil {
-		c.send()
+		c.send() //nolint:contextcheck // the context of the call, not that of its waits
 	}
 }
 

@@ -155,7 +155,7 @@ func TestBreakerLetsOneProbePass(t *testing.T) {
 		require.NotNil(t, open)
 		time.Sleep(open.RetryAfter - 1)
 		assert.Equal(t, time.Duration(1), b.Blocked().RetryAfter)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		assert.Nil(t, b.Blocked())
 		assert.True(t, isOpen(&b))
 		probe := begin(t, &b)
@@ -503,7 +503,7 @@ func TestWhatCountsAsTrouble(t *testing.T) {
 		"the caller's context":           {hangs, time.Minute, time.Second, true},
 		"a short context":                {hangs, time.Minute, time.Second - 1, false},
 		"a response that is too large":   {responds(200, string(make([]byte, 1<<20+1))), time.Minute, time.Hour, false},
-		"a certificate that is refused":  {unsent(certificateError), time.Minute, time.Hour, false},
+		"a certificate that is refused":  {unsent(errCertificate), time.Minute, time.Hour, false},
 		"a proxy that wants credentials": {unsent(proxyError(http.StatusProxyAuthRequired)), time.Minute, time.Hour, false},
 		"a proxy that refuses":           {unsent(proxyError(http.StatusBadGateway)), time.Minute, time.Hour, true},
 	} {
@@ -525,7 +525,7 @@ func TestWhatCountsAsTrouble(t *testing.T) {
 // What says nothing must not end a row either.
 func TestWhatSaysNothingLeavesTheRow(t *testing.T) {
 	for name, react := range map[string]reaction{
-		"a certificate that is refused": unsent(certificateError), "a short silence": hangs, "a short silence, unwritten": hangsUnsent,
+		"a certificate that is refused": unsent(errCertificate), "a short silence": hangs, "a short silence, unwritten": hangsUnsent,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPair()

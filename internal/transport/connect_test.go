@@ -170,6 +170,7 @@ func TestNewBaseBoundsConnectionsBeingEstablished(t *testing.T) {
 func ownBase(tr *Transport) { tr.OwnBase = true }
 
 func TestNewBaseServesResponsesSlowerThanConnecting(t *testing.T) {
+	t.Parallel()
 	const connectTimeout = 2 * time.Second // a busy machine must be able to connect in it
 	for _, scheme := range []string{"http", "https"} {
 		t.Run(scheme, func(t *testing.T) {

@@ -86,7 +86,7 @@ func TestPlaceIsWaitedForHoldingNothing(t *testing.T) {
 		var waiting sync.WaitGroup
 		waiting.Go(func() { assert.Equal(t, 200, tr.Do(t.Context(), in(room, p.asking())).StatusCode) })
 		synctest.Wait()
-		assert.Equal(t, 2.0, tr.Limit.Tokens(), "no turn")
+		assert.InDelta(t, 2, tr.Limit.Tokens(), 1e-9, "no turn")
 		began := time.Now()
 		assert.Equal(t, 200, tr.Do(t.Context(), in(NewRoom(), p.asking())).StatusCode, "not the probe")
 		assert.Zero(t, time.Since(began))
@@ -133,7 +133,7 @@ func TestCredentialsAreFetchedHoldingNothing(t *testing.T) {
 		tr := newTransport(newFakeBase(responds(200, "{}")), ownBase, limitOf(time.Hour, 1))
 		source := NewTokenSource(func(context.Context) (string, time.Time, error) {
 			assert.Empty(t, room.places)
-			assert.Equal(t, 1.0, tr.Limit.Tokens())
+			assert.InDelta(t, 1, tr.Limit.Tokens(), 1e-9)
 			return "t1", time.Time{}, nil
 		})
 		out := tr.Do(t.Context(), in(room, authenticatedBy(sendRequest(), source.Authenticator("Authorization", ""))))

@@ -165,7 +165,7 @@ var (
 	errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	errReset   = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 
-	certificateError = &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
+	errCertificate = &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
 )
 
 func newTransport(base http.RoundTripper, changes ...func(*Transport)) *Transport {
