@@ -50,8 +50,14 @@ var (
 	ErrInsufficientBalance = errors.New("messaging: insufficient balance")
 	// ErrDuplicate: the service has this message already. A code of that class.
 	ErrDuplicate = errors.New("messaging: duplicate")
-	// ErrWindowClosed: the recipient has not written for so long that chat app 2 takes a template alone. A code of that class.
-	ErrWindowClosed = errors.New("messaging: window closed")
+	// ErrWindowClosed: the recipient has not written for 24 hours, so that chat app 2 takes a template alone. A code of that class, or a
+	// guard found it.
+	ErrWindowClosed = errors.New("messaging: the 24-hour window is closed")
+	// ErrOptedOut: the recipient does not want this message. A guard found it; see WithGuard. On chat app 2 it also matches the platform's
+	// code 131050: the recipient stopped marketing.
+	ErrOptedOut = errors.New("messaging: opted out")
+	// ErrUnreachable: the recipient cannot be reached over this channel. On chat app 2 it matches the platform's code 131026.
+	ErrUnreachable = errors.New("messaging: unreachable")
 	// ErrUnavailable: the service is in trouble. HTTP 500, 502, 503 or 504, or a code of that class.
 	ErrUnavailable = errors.New("messaging: unavailable")
 	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches
@@ -59,6 +65,8 @@ var (
 	ErrBreakerOpen = errors.New("messaging: circuit breaker open")
 	// ErrGuarded: nothing was sent, because a guard said no; see WithGuard. The error also matches that of the guard.
 	ErrGuarded = errors.New("messaging: guarded")
+	// ErrPostponed: nothing was sent, because a guard said later or could not decide; see WithGuard. The error is retryable.
+	ErrPostponed = errors.New("messaging: postponed")
 	// ErrRow matches a *RowError: one row of a listing could not be read, and the listing goes on.
 	ErrRow = errors.New("messaging: row")
 )
@@ -125,9 +133,11 @@ func VerdictOf(err error) Verdict {
 // It may after
 //
 //   - NotSent, except for a *ValidationError, a certificate that was refused, and a client without credentials for the channel,
-//     where another attempt meets the same, and for ErrGuarded unless the guard returned RetryLater
+//     where another attempt meets the same, and for ErrGuarded. After a guard said later, the wait is that of its RetryLater
 //   - ErrRateLimited, and another refusal with a status that proves that nothing was processed (errors.notProcessed of the contract),
-//     unless the response names a message, see Error.NamesMessage
+//     unless the response names a message, see Error.NamesMessage. After the platform's code 131056 on chat app 2 the wait is at least
+//     6 seconds
+//   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient
 //
 // and never after an unknown outcome, which has to be settled first. Any other error, nil and the error of a read are not retryable.
 func Retryable(err error) (after time.Duration, ok bool) {
@@ -136,11 +146,14 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	case !isError || e.read:
 		return 0, false
 	case slices.Contains(e.classes, ErrGuarded):
-		_, ok = errors.AsType[*retryLaterError](e.cause)
+		return 0, false
+	case e.guardReason != "": // it said later, or could not decide
+		ok = true
 	case e.Verdict == NotSent:
 		ok = !e.uncredentialed && !transport.IsPermanent(e.cause)
 	case e.Verdict == Refused:
-		ok = (e.unprocessed || errors.Is(e, ErrRateLimited)) && !e.NamesMessage()
+		isTemporary := e.unprocessed || e.platform == platformNotNow || errors.Is(e, ErrRateLimited)
+		ok = isTemporary && !e.NamesMessage()
 	}
 	if !ok {
 		return 0, false
@@ -207,26 +220,29 @@ type Error struct {
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
 	// RetryAfter is how long the service asked to wait, or a longer wait that the RetryPolicy or the context did not allow: until the
-	// circuit breaker lets a call pass, for a turn of the rate limit, or before another attempt. With ErrGuarded it is the wait of RetryLater.
+	// circuit breaker lets a call pass, for a turn of the rate limit, or before another attempt. If a guard said later it is the
+	// wait of RetryLater, and with a code of chat app 2's platform that of the code; see Retryable.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
 	// Body is the beginning of the response, at most 64 KiB.
 	Body []byte
 
-	read           bool    // a read has no verdict
-	paused         bool    // RetryAfter is a wait of the library or of a guard, for which the service did not ask
-	settled        bool    // it is the error of Settle
-	uncredentialed bool    // the client has no credentials for the channel
-	named          bool    // see NamesMessage
-	page           bool    // the response is neither in the form of the contract nor empty
-	unprocessed    bool    // the status proves that nothing was processed
-	unlisted       bool    // the channel has no listing that could settle an unknown outcome
-	reason         string  // what this library found, where status and cause do not say it
-	shown          string  // what may be shown of Message
-	hidden         bool    // whether Code and RequestID must not be shown
-	byCode         bool    // the class comes from a code of the contract
-	classes        []error // the sentinels it matches, besides those of the verdict
+	read           bool          // a read has no verdict
+	paused         bool          // RetryAfter is a wait of the library, of a guard or of a class of codes, for which the service did not ask
+	settled        bool          // it is the error of Settle
+	uncredentialed bool          // the client has no credentials for the channel
+	named          bool          // see NamesMessage
+	page           bool          // the response is neither in the form of the contract nor empty
+	unprocessed    bool          // the status proves that nothing was processed
+	unlisted       bool          // the channel has no listing that could settle an unknown outcome
+	platform       platformClass // of the code of a message of chat app 2, or zero
+	guardReason    string        // why a guard stopped the message, or ""
+	reason         string        // what this library found, where status and cause do not say it
+	shown          string        // what may be shown of Message
+	hidden         bool          // whether Code and RequestID must not be shown
+	byCode         bool          // the class comes from a code of the contract
+	classes        []error       // the sentinels it matches, besides those of the verdict
 	cause          error
 }
 
@@ -346,14 +362,17 @@ func (e *Error) Error() string {
 	if e.reason != "" {
 		say("%s", e.reason)
 	}
-	if e.cause != nil {
+	switch {
+	case e.guardReason != "":
+		say("%s", e.guardReason)
+	case e.cause != nil:
 		say("%s", transport.Describe(e.cause))
 	}
 	if redact.IsWord(e.Code) && !e.hidden {
 		say("code %s", e.Code)
 	}
 	for _, class := range e.classes {
-		if e.StatusCode == 0 && e.reason != "" || errors.Is(class, ErrGuarded) { // something says it in words of its own
+		if e.StatusCode == 0 && e.reason != "" || e.guardReason != "" { // something says it in words of its own
 			break
 		}
 		say("%s", className(class))

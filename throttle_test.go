@@ -27,7 +27,7 @@ func TestThrottleThatBoundsNothingGoes(t *testing.T) {
 }
 
 func TestThrottleBeginsAboveATenth(t *testing.T) {
-	for throttledOfTwenty, begins := range map[int]bool{1: false, 2: false, 4: true} {
+	for throttledOfTwenty, begins := range map[int]bool{1: false, 4: true} {
 		synctest.Test(t, func(t *testing.T) {
 			throttle := throttle{period: throttleCounts{began: time.Now()}}
 			for i := range 1000 {

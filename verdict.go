@@ -12,6 +12,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
+	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -22,6 +23,8 @@ type judgement struct {
 	verdict Verdict
 	reason  string // of a verdict that the status does not explain
 	proves  transport.Judgement
+	// platform is the class of a code of chat app 2's platform, or zero.
+	platform platformClass
 	// response is what the response says, and notJSON why it is not in the form of the contract, or nil.
 	response codec.Response
 	notJSON  error
@@ -35,9 +38,10 @@ func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outco
 		return
 	}
 	j.response, j.notJSON = e.codec.Decode(out.Body)
+	j.addPlatform(e.channel)
 	r := &j.response
 	isOther := func(got string) bool { return !sameReference(got, call.ReferenceID) }
-	isAnother := func(to string) bool { return contradicts(to, textOf(call, "to")) }
+	isAnother := func(to string) bool { return phone.Contradict(to, textOf(call, "to")) }
 	switch {
 	case out.StatusCode == http.StatusPartialContent:
 		j.reason = "the response is a part of one"
@@ -79,7 +83,8 @@ func (e *sendEndpoint) judgeFailure(j *judgement, out *transport.Outcome) {
 	case e.isProof(j, out):
 		j.verdict = Refused
 		if !j.response.NamesMessage() { // a message that it names was processed
-			j.proves.Repeatable, j.proves.TokenRefused = isListed, status == http.StatusUnauthorized
+			j.proves.Repeatable = (isListed || j.platform == platformRate) && j.platform != platformRateOfRecipient
+			j.proves.TokenRefused = status == http.StatusUnauthorized
 		}
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
@@ -168,10 +173,11 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 		err.Verdict, err.reason = s.verdict, cmp.Or(err.reason, s.reason)
 		err.MessageID, err.named, err.unprocessed = s.response.ID, s.response.NamesMessage(), s.proves.Repeatable
 		err.explain(failure, s.notJSON, *out, s.endpoint.messageSecrets(&s.call, out))
+		err.addPlatform(s.platform)
 	case !out.Written:
 		err.Verdict = NotSent
 	}
-	err.addGuard()
+	err.addGuard(&s.call)
 	return err
 }
 

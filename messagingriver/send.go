@@ -30,7 +30,7 @@ func (o *Outbox[TTx]) guard(ctx context.Context, _ messaging.Outgoing) error {
 	now := uptime()
 	switch age := now - a.claimed; {
 	case a.expires.Valid && age >= time.Duration(a.expires.Int64)*time.Millisecond:
-		return errExpired
+		return messaging.Deny(errExpired)
 	case age >= claimAge || now-time.Duration(o.live.at.Load()) >= claimAge:
 		return errors.Join(errHeldUp, messaging.RetryLater(0))
 	}
@@ -164,7 +164,7 @@ func problemOf(err error) string { return strings.ReplaceAll(err.Error(), "\x00"
 // wasTried reports whether something was tried for a message that was not sent. It was not if a guard stopped it, or if the client
 // made no request because of its rate limit, its circuit breaker or a context. That costs the message no attempt.
 func wasTried(err error) bool {
-	if errors.Is(err, messaging.ErrBreakerOpen) || errors.Is(err, messaging.ErrGuarded) {
+	if errors.Is(err, messaging.ErrBreakerOpen) || errors.Is(err, messaging.ErrGuarded) || errors.Is(err, messaging.ErrPostponed) {
 		return false
 	}
 	if e, ok := errors.AsType[*messaging.Error](err); ok {

@@ -19,6 +19,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -55,6 +56,7 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 type bot struct {
 	hook   http.Handler
 	db     *sql.DB
+	book   *conversations.Book // who wrote when, and who opted out
 	outbox *messagingriver.Outbox[*sql.Tx]
 	river  *river.Client[*sql.Tx] // sends what is in the outbox
 }
@@ -66,14 +68,18 @@ func open(ctx context.Context, path, service, token string) (*bot, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
+	book, err := conversations.New(ctx, db, conversations.Options{})
+	if err != nil {
+		return nil, err
+	}
 	store, storeErr := sqlstore.New(ctx, db, 0)
-	client, clientErr := messaging.NewClient(service, messaging.WithToken(token))
+	client, clientErr := messaging.NewClient(service, messaging.WithToken(token), messaging.WithGuard(book.Guard))
 	outbox, outboxErr := messagingriver.NewSQLite(db, client, messagingriver.Options{})
 	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
 	if err = errors.Join(storeErr, clientErr, outboxErr, hooksErr); err != nil {
 		return nil, err
 	}
-	b, config := &bot{db: db, outbox: outbox}, &river.Config{}
+	b, config := &bot{db: db, book: book, outbox: outbox}, &river.Config{}
 	b.hook = hooks.ChatApp2(b.receive)
 	if err = errors.Join(outbox.Migrate(ctx), outbox.AddTo(config)); err != nil {
 		return nil, err
@@ -86,6 +92,9 @@ func open(ctx context.Context, path, service, token string) (*bot, error) {
 func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
+		return err
+	}
+	if _, err = b.book.Note(ctx, tx, conversations.FromChat(m)); err != nil {
 		return err
 	}
 	text, _ := m.Content.(webhook.Text)
