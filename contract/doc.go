@@ -150,9 +150,8 @@
 //	params                     by concept, names, which may be paths in a JSON body; json lists the parameters that may hold a
 //	                           message in the platform's shape
 //	events                     paths at which a JSON body holds one event or a list of them; the first that holds any counts;
-//	                           params are then names within an event; without paths, the body is the event. In a query or form a
-//	                           path begins with the name of a parameter that holds JSON; a * in it is each element of a list, see
-//	                           below
+//	                           params are then names within an event. "" is the body itself: paths after it count only if the
+//	                           body has no sender, or for a report neither an ID or a reference nor a status
 //	layouts, zone              as in sms.list
 //	reply.type, reply.body     the body of the response to a call that was handled; empty by default
 //	statuses                   by status, words and integers, as strings, in any case; none under two statuses; they also give
@@ -181,7 +180,8 @@
 //	                               latitude, longitude, json
 //	webhook.chatapp2.params        id, from, to, text, time, reference, name, kind, mediaURL, mediaID, mimeType, caption, fileName,
 //	                               latitude, longitude, json
-//	webhook.delivery.params        id, reference, status, time, kind, from, to
+//	webhook.delivery.params        id, reference, status, time, kind, from, to, errorCode, errorText, cost, currency, category,
+//	                               billable
 //	webhook.delivery.statuses      delivered, read, queued, sent, failed, expired, rejected
 //	webhook.delivery.placeholders  status, id, reference, time, kind, from, to
 //
@@ -222,17 +222,6 @@
 //
 // An amount of money may stand with its currency, "KES 0.8000" or "0.05 USD": both are read, and what is no amount is left out. A number
 // may be a URI, tel:+639171234567, in a row and in a callback: it is read as the number.
-//
-// Events may stand in lists within the elements of a list: in the path data.*.report, the * stands for each element of the list data, and
-// each object in the list report is an event. What stands around the events in an element has the name of its path: data.*.requestId is
-// then the ID of every event of that element.
-//
-//	{
-//		"webhook.delivery": {
-//			"events": ["data.*.report"],
-//			"params": {"id": ["data.*.requestId"], "status": ["status"], "to": ["number"]}
-//		}
-//	}
 //
 // No two of ID, request, reference, from, to and text may stand at one place of a response, a row or a callback. There is one exception: a
 // service may take the reference of a message for its ID. The lists of id and reference are then the same in its response, and may be the

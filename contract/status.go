@@ -41,6 +41,33 @@ func (s Status) Final() bool {
 	}
 }
 
+// Supersedes reports whether a message that had the status old has this one now. Reports can arrive out of order, so store a status only
+// if it supersedes the stored one: sent, then delivered, then read, then played. A failure supersedes what comes before a delivery, and a
+// delivery supersedes a failure, which some services report too early. An equal status and StatusUnknown supersede nothing.
+func (s Status) Supersedes(old Status) bool { return s.rank() > old.rank() }
+
+// rank returns the place of a status in the life of a message. It is 0 for StatusUnknown and for a status without a constant.
+func (s Status) rank() int {
+	switch s {
+	case StatusQueued:
+		return 1
+	case StatusSent:
+		return 2
+	case StatusFailed, StatusExpired, StatusRejected:
+		return 3
+	case StatusDelivered:
+		return 4
+	case StatusRead:
+		return 5
+	case StatusPlayed:
+		return 6
+	case StatusDeleted:
+		return 7
+	default:
+		return 0
+	}
+}
+
 // String returns the status, or "unknown" for StatusUnknown.
 func (s Status) String() string {
 	if s == StatusUnknown {

@@ -46,3 +46,26 @@ func TestStatusesOfTheContractHaveConstants(t *testing.T) {
 		}, contract.Status(status))
 	}
 }
+
+func TestStatusSupersedes(t *testing.T) {
+	t.Parallel()
+	order := [][]contract.Status{
+		{contract.StatusUnknown, "a new word"},
+		{contract.StatusQueued},
+		{contract.StatusSent},
+		{contract.StatusFailed, contract.StatusExpired, contract.StatusRejected},
+		{contract.StatusDelivered},
+		{contract.StatusRead},
+		{contract.StatusPlayed},
+		{contract.StatusDeleted},
+	}
+	for i, statuses := range order {
+		for j, others := range order {
+			for _, status := range statuses {
+				for _, old := range others {
+					assert.Equal(t, i > j, status.Supersedes(old), "%q after %q", status, old)
+				}
+			}
+		}
+	}
+}

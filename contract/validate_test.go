@@ -150,34 +150,29 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"header with white space":     {`{"headers":{"X-App":" a"}}`, "headers.X-App", "has white space around its value, which no header keeps"},
 		"header that is too long":     {`{"headers":{"X-App":"` + strings.Repeat("a", 1025) + `"}}`, "headers.X-App", "is longer than 1024 bytes"},
 
-		"events after the body":          {`{"webhook.sms":{"events":["","results"]}}`, "webhook.sms.events[1]", eventsReason},
-		"events within others":           {`{"webhook.delivery":{"events":["results","results.0"]}}`, "webhook.delivery.events[1]", eventsReason},
-		"events twice":                   {`{"webhook.chatapp1":{"events":["results","results"]}}`, "webhook.chatapp1.events[1]", eventsReason},
-		"events in brackets":             {`{"webhook.chatapp2":{"events":["results[]"]}}`, "webhook.chatapp2.events[0]", "holds a position in brackets; write it between dots, such as messages.0.id"},
-		"events that end in a *":         {`{"webhook.sms":{"events":["data.*"]}}`, "webhook.sms.events[0]", "ends in a *; the elements of a list are events by themselves: write the list alone, such as data"},
-		"a * in a response":              {`{"sms.send":{"response":{"parts":["messages.*.parts"]}}}`, "sms.send.response.parts[0]", "holds a *; only id and status can: every element counts. Write a position, such as messages.0.parts"},
-		"one page of any size":           {`{"sms.list":{"paging":{"by":"none"}}}`, "sms.list.paging.by", "is none, so that there is one page; write how many rows it can hold, such as \"most\": 50, or \"whole\": true if it holds all"},
-		"one page that is two":           {`{"sms.list":{"paging":{"by":"none","most":50,"whole":true}}}`, "sms.list.paging.whole", "says that one page holds all rows, and sms.list.paging.most that it cannot"},
-		"pages that are one":             {`{"sms.list":{"paging":{"most":50}}}`, "sms.list.paging.by", "is page; most and whole are for none, where there is one page"},
-		"rows of no word":                {`{"sms.list":{"only":{"direction":[]}}}`, "sms.list.only.direction", "has no words, so no row could be of this listing"},
-		"rows of every word":             {`{"sms.list":{"only":{"direction":["*"]}}}`, "sms.list.only.direction[0]", "stands for every word; write the words of the rows of this listing"},
-		"rows of no place":               {`{"sms.list":{"only":{"$.direction":["mt"]}}}`, "sms.list.only.$.direction", "begins with $; write the members alone, with dots between them, such as data.id"},
-		"a reply of no type":             {`{"webhook.sms":{"reply":{"type":"text"}}}`, "webhook.sms.reply.type", "is no media type, such as text/plain"},
-		"constants of another encoding":  {`{"sms.send":{"with":{"latin1":{"dcs":3}}}}`, "sms.send.with.latin1", "unknown key; known here: callback, from, gsm, reference, text, to, unicode (what no key says: docs/unusual.md)"},
-		"encodings of a chat app":        {`{"chatapp1.send":{"encoding":{"gsm":{}}}}`, "chatapp1.send.encoding", "is an object; write a string, such as \"json\""},
-		"a * in a request":               {`{"sms.send":{"fields":{"to":"messages.*.to"}}}`, "sms.send.fields.to", everyReason},
-		"a * in a row":                   {`{"sms.list":{"record":{"id":["*"]}}}`, "sms.list.record.id[0]", everyReason},
-		"parameter around no events":     {`{"webhook.sms":{"events":["data.*.items"],"params":{"from":["from","items.*.from"]}}}`, "webhook.sms.params.from[1]", aroundReason},
-		"parameter of all elements":      {`{"webhook.sms":{"params":{"from":["data.*.from"]}}}`, "webhook.sms.params.from[0]", aroundReason},
-		"the events as a parameter":      {`{"webhook.sms":{"events":["data.*.items"],"params":{"text":["data.*.items"]}}}`, "webhook.sms.params.text[0]", aroundReason},
-		"parameter through a *":          {`{"webhook.sms":{"events":["data.*.items"],"params":{"from":["data.0.from"]}}}`, "webhook.sms.params.from[0]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
-		"parameter through inner events": {`{"webhook.sms":{"events":["data.*.items"],"params":{"from":["data.*.items.0.from"]}}}`, "webhook.sms.params.from[0]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
-		"parameter through the events":   {`{"webhook.sms":{"events":["results"],"params":{"from":["from","results.0.from"]}}}`, "webhook.sms.params.from[1]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
-		"layout that is none":            {`{"sms.list":{"layouts":["DD/MM/YYYY"]}}`, "sms.list.layouts[0]", layoutReason},
-		"layout of a day":                {`{"webhook.sms":{"layouts":["15:04"]}}`, "webhook.sms.layouts[0]", layoutReason},
-		"layout of half a day":           {`{"webhook.delivery":{"layouts":["2006-01-02","2006-01-02 03:04"]}}`, "webhook.delivery.layouts[1]", layoutReason},
-		"layout with a zone's letters":   {`{"sms.list":{"layouts":["2006-01-02 15:04 MST"]}}`, "sms.list.layouts[0]", "names a zone by letters; write -0700, or the letters that always stand there, such as GMT"},
-		"empty layout":                   {`{"sms.list":{"layouts":[""]}}`, "sms.list.layouts[0]", "is empty"},
+		"events within others":          {`{"webhook.delivery":{"events":["results","results.0"]}}`, "webhook.delivery.events[1]", eventsReason},
+		"events twice":                  {`{"webhook.chatapp1":{"events":["results","results"]}}`, "webhook.chatapp1.events[1]", eventsReason},
+		"events in brackets":            {`{"webhook.chatapp2":{"events":["results[]"]}}`, "webhook.chatapp2.events[0]", "holds a position in brackets; write it between dots, such as messages.0.id"},
+		"a * in a response":             {`{"sms.send":{"response":{"parts":["messages.*.parts"]}}}`, "sms.send.response.parts[0]", "holds a *; only id and status can: every element counts. Write a position, such as messages.0.parts"},
+		"one page of any size":          {`{"sms.list":{"paging":{"by":"none"}}}`, "sms.list.paging.by", "is none, so that there is one page; write how many rows it can hold, such as \"most\": 50, or \"whole\": true if it holds all"},
+		"one page that is two":          {`{"sms.list":{"paging":{"by":"none","most":50,"whole":true}}}`, "sms.list.paging.whole", "says that one page holds all rows, and sms.list.paging.most that it cannot"},
+		"pages that are one":            {`{"sms.list":{"paging":{"most":50}}}`, "sms.list.paging.by", "is page; most and whole are for none, where there is one page"},
+		"rows of no word":               {`{"sms.list":{"only":{"direction":[]}}}`, "sms.list.only.direction", "has no words, so no row could be of this listing"},
+		"rows of every word":            {`{"sms.list":{"only":{"direction":["*"]}}}`, "sms.list.only.direction[0]", "stands for every word; write the words of the rows of this listing"},
+		"rows of no place":              {`{"sms.list":{"only":{"$.direction":["mt"]}}}`, "sms.list.only.$.direction", "begins with $; write the members alone, with dots between them, such as data.id"},
+		"a reply of no type":            {`{"webhook.sms":{"reply":{"type":"text"}}}`, "webhook.sms.reply.type", "is no media type, such as text/plain"},
+		"constants of another encoding": {`{"sms.send":{"with":{"latin1":{"dcs":3}}}}`, "sms.send.with.latin1", "unknown key; known here: callback, from, gsm, reference, text, to, unicode (what no key says: docs/unusual.md)"},
+		"encodings of a chat app":       {`{"chatapp1.send":{"encoding":{"gsm":{}}}}`, "chatapp1.send.encoding", "is an object; write a string, such as \"json\""},
+		"a * in a request":              {`{"sms.send":{"fields":{"to":"messages.*.to"}}}`, "sms.send.fields.to", everyReason},
+		"a * in a row":                  {`{"sms.list":{"record":{"id":["*"]}}}`, "sms.list.record.id[0]", everyReason},
+		"events in lists of lists":      {`{"webhook.sms":{"events":["data.*.items"]}}`, "webhook.sms.events[0]", everyReason},
+		"parameter of all elements":     {`{"webhook.sms":{"params":{"from":["data.*.from"]}}}`, "webhook.sms.params.from[0]", everyReason},
+		"parameter through the events":  {`{"webhook.sms":{"events":["results"],"params":{"from":["from","results.0.from"]}}}`, "webhook.sms.params.from[1]", "leads through webhook.sms.events; write the rest of the path, from the event on"},
+		"layout that is none":           {`{"sms.list":{"layouts":["DD/MM/YYYY"]}}`, "sms.list.layouts[0]", layoutReason},
+		"layout of a day":               {`{"webhook.sms":{"layouts":["15:04"]}}`, "webhook.sms.layouts[0]", layoutReason},
+		"layout of half a day":          {`{"webhook.delivery":{"layouts":["2006-01-02","2006-01-02 03:04"]}}`, "webhook.delivery.layouts[1]", layoutReason},
+		"layout with a zone's letters":  {`{"sms.list":{"layouts":["2006-01-02 15:04 MST"]}}`, "sms.list.layouts[0]", "names a zone by letters; write -0700, or the letters that always stand there, such as GMT"},
+		"empty layout":                  {`{"sms.list":{"layouts":[""]}}`, "sms.list.layouts[0]", "is empty"},
 
 		"zone of the list":           {`{"sms.list":{"zone":"Mars/Olympus"}}`, "sms.list.zone", zoneReason},
 		"zone of inbound SMS":        {`{"webhook.sms":{"zone":"../UTC"}}`, "webhook.sms.zone", zoneReason},
@@ -196,11 +191,10 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 
 const (
 	positionReason = "leads into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
-	everyReason    = "holds a *, which only events of a webhook and id and status of a response have; write a position, such as messages.0.id"
+	everyReason    = "holds a *, which only id and status of a response have; write a position, such as messages.0.id"
 
 	placeholderReason = "holds a placeholder; write what your account has in its place, such as /accounts/AC123/messages, or a variable, such as " +
 		"{account}: lower-case letters, digits and _ in braces"
-	aroundReason = "holds a *; only a name that begins as a path of webhook.sms.events does, up to its *, can, such as data.*.id"
 	eventsReason = "is never looked for: a path before it is present wherever this one is"
 	layoutReason = "is no layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
 )
@@ -250,7 +244,8 @@ func TestParseAcceptsTableThatCanWork(t *testing.T) {
 		"listing by POST":                `{"sms.list":{"method":"POST","encoding":"json","params":{"from":"filters.0.from","id":"filters.1.id"},"constants":{"filters.0.op":[1]}}}`,
 		"listing by POST with a query":   `{"sms.list":{"method":"POST"}}`,
 		"reference as the ID":            `{"sms.send":{"response":{"id":["messageId"],"reference":["messageId"]}},"sms.list":{"record":{"id":["messageId"],"reference":["messageId"]}},"webhook.delivery":{"params":{"id":["messageId"],"reference":["messageId"]}}}`,
-		"events in elements":             `{"webhook.sms":{"events":["data.*.a.*.items","*.items"],"params":{"from":["data.*.from","data.*.a.*.from.number","*.from"]}}}`,
+		"events in a body of no event":   `{"webhook.sms":{"events":["","results","data"]}}`,
+		"names of defaults":              `{"webhook.sms":{"params":{"to":["phone","to.number"],"reference":["id"]}}}`,
 		"nested callbacks":               `{"webhook.sms":{"events":["data.events","results",""],"params":{"from":["data.from.phone","results.from"]}}}`,
 		"layouts":                        `{"sms.list":{"layouts":["02/01/2006 15:04","Jan 2 2006 3:04PM","2006-01-02 15:04:05 GMT","20060102150405-0700"]}}`,
 		"no placeholders":                `{"webhook.delivery":{"placeholders":{"status":"","id":"","reference":"","time":"","kind":"","from":"","to":""}}}`,

@@ -26,8 +26,6 @@ type Inbound struct {
 	// At is when the service received the message. The zero time means that it is not dated.
 	At time.Time
 
-	// isForeign is set if the message is none of the person's to us, such as one of another field of the envelope. It is not noted.
-	isForeign bool
 	// opensNoWindow is set if the message is a notice of the platform, or was written to a group.
 	opensNoWindow bool
 	// renamed are the names before and after, if the message is a notice that one of them changed. They are one person.
@@ -44,11 +42,11 @@ func FromSMS(m webhook.SMSMessage) Inbound {
 }
 
 // FromChat returns a message of a chat app for Note: its text or caption, or the button that was tapped. A notice of the platform and a
-// message to a group open no window. A message in another field of the envelope than messages and standby is not noted.
+// message to a group open no window.
 func FromChat(m webhook.ChatMessage) Inbound {
 	in := Inbound{
 		Channel: messaging.ChannelChatApp1, From: m.From, UserID: m.UserID, To: m.To, At: m.ReceivedAt,
-		isForeign: m.Field != "" && m.Field != "standby", opensNoWindow: m.GroupID != "", isDoubtful: m.Ambiguous,
+		opensNoWindow: m.GroupID != "", isDoubtful: m.Ambiguous,
 	}
 	if m.Callback == webhook.CallbackChatApp2 {
 		in.Channel = messaging.ChannelChatApp2
@@ -104,9 +102,6 @@ func buttonOf(reply webhook.Reply) (id, title string) {
 //
 // A From or UserID that is neither a phone number nor a user ID is an error that matches [ErrNoPerson].
 func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (changed bool, err error) {
-	if m.isForeign {
-		return false, nil
-	}
 	known, err := b.namesOf(m.Channel, named{"From", m.From}, named{"UserID", m.UserID})
 	if err != nil {
 		return false, err

@@ -3,7 +3,7 @@
 //	observer, err := messagingotel.New()
 //	// ...
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithObserver(observer))
-//	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithObserver(observer))
+//	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithHook(observer.Hook()))
 //
 // Names follow version 1.43 of the semantic conventions for messaging and for HTTP clients. No span and no metric holds a phone
 // number, a text, a reference ID, a credential, a path or a query. The package is a module of its own, so that only programs that use

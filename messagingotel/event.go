@@ -11,15 +11,20 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// StartEvent starts a span; see webhook.Observer.
-func (o *Observer) StartEvent(ctx context.Context, event webhook.Event) context.Context {
-	return o.start(ctx, "process "+string(event.Callback), trace.SpanKindConsumer, processing(event))
+// Hook returns a hook for webhook.WithHook: a span for each event, within which the handle function runs, and a metric of what became
+// of it.
+func (o *Observer) Hook() webhook.Hook {
+	return webhook.Hook{Begin: o.beginEvent, End: o.endEvent}
 }
 
-// EndEvent ends the span of an event, and records its metric; see webhook.Observer.
-func (o *Observer) EndEvent(ctx context.Context, event webhook.Event, result webhook.EventResult) {
+func (o *Observer) beginEvent(ctx context.Context, callback webhook.Callback) context.Context {
+	return o.start(ctx, "process "+string(callback), trace.SpanKindConsumer, processing(callback))
+}
+
+// endEvent ends the span of an event, and records its metric. Neither gets the error, which may hold personal data.
+func (o *Observer) endEvent(ctx context.Context, result webhook.Result) {
 	span := o.span(ctx)
-	kind, outcome := EventKindKey.String(string(result.Kind)), OutcomeKey.String(string(result.Outcome))
+	kind, outcome := EventKindKey.String(result.Kind), OutcomeKey.String(string(result.Outcome))
 	span.SetAttributes(kind, outcome, semconv.HTTPResponseStatusCode(result.StatusCode))
 	var failure attribute.KeyValue
 	switch result.Outcome {
@@ -27,17 +32,17 @@ func (o *Observer) EndEvent(ctx context.Context, event webhook.Event, result web
 		failure = semconv.ErrorTypeKey.String(string(result.Outcome))
 		span.SetStatus(codes.Error, string(result.Outcome))
 	case webhook.OutcomeRejected:
-		failure = semconv.ErrorTypeKey.String(result.Reason)
+		failure = semconv.ErrorTypeKey.String(result.Reason())
 	case webhook.OutcomeHandled, webhook.OutcomeDuplicate, webhook.OutcomeInProgress, webhook.OutcomeRetryLater:
 	}
 	if failure.Valid() {
 		span.SetAttributes(failure)
 	}
-	o.process.RecordSet(ctx, result.Duration.Seconds(), set(processing(event), kind, outcome, failure))
+	o.process.RecordSet(ctx, result.Duration.Seconds(), set(processing(result.Callback), kind, outcome, failure))
 	span.End()
 }
 
 // processing returns the attributes of an event before it is read.
-func processing(event webhook.Event) []attribute.KeyValue {
-	return operation("process", string(event.Callback), semconv.MessagingOperationTypeProcess)
+func processing(callback webhook.Callback) []attribute.KeyValue {
+	return operation("process", string(callback), semconv.MessagingOperationTypeProcess)
 }

@@ -18,13 +18,16 @@ import (
 
 var inbound = messagingtest.InboundSMS{ID: "in-17", From: "639171234567", To: "63281234567", Text: "PRIVATE TEXT", ReceivedAt: time.Unix(1700000000, 0)}
 
-const hook = "/hooks/sms?key=SECRET"
+const (
+	secret = "SECRET-of-16-characters"
+	hook   = "/hooks/sms?key=" + secret
+)
 
 // receiver returns a receiver that is observed, with a store and a secret.
 func (l *lab) receiver(t *testing.T, options ...webhook.Option) *webhook.Receiver {
 	t.Helper()
 	hooks, err := webhook.NewReceiver(append([]webhook.Option{
-		webhook.WithSecret("key", "SECRET"), webhook.WithObserver(l.observer), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)),
+		webhook.WithSecret("key", secret), webhook.WithHook(l.observer.Hook()), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)),
 	}, options...)...)
 	require.NoError(t, err)
 	return hooks
@@ -113,7 +116,7 @@ func TestDeliveryReportAtAChatHandler(t *testing.T) {
 	l := newLab(t)
 	handle := func(context.Context, webhook.ChatMessage) error { return nil }
 	reports := webhook.WithStatuses(func(context.Context, webhook.DeliveryReport) error { return nil })
-	r := messagingtest.ChatAppRequest("/hooks?key=SECRET", messagingtest.InboundChatApp{
+	r := messagingtest.ChatAppRequest("/hooks?key="+secret, messagingtest.InboundChatApp{
 		Channel: messagingtest.ChannelChatApp2,
 		JSON:    `{"statuses":[{"id":"m-1","status":"delivered","recipient_id":"639171234567"}]}`,
 	})

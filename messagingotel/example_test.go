@@ -27,13 +27,13 @@ func Example() {
 		if err != nil {
 			return err
 		}
-		hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithObserver(observer))
+		hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithHook(observer.Hook()))
 		if err != nil {
 			return err
 		}
 		return serve(client, hooks)
 	}
-	fmt.Println(observed("https://api.example.com", "token", "s3cret"))
+	fmt.Println(observed("https://api.example.com", "token", "s3cret-of-16-chars"))
 	// Output: <nil>
 }
 
@@ -66,21 +66,21 @@ func ExampleNew() {
 }
 
 // An Observer watches a webhook as well.
-func ExampleObserver_StartEvent() {
+func ExampleObserver_Hook() {
 	spans := tracetest.NewInMemoryExporter()
 	observer, err := messagingotel.New(messagingotel.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "s3cret"), webhook.WithObserver(observer))
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithHook(observer.Hook()))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	handler := hooks.SMS(func(context.Context, webhook.SMSMessage) error { return nil })
 	message := messagingtest.InboundSMS{ID: "m-1", From: "+639171234567", Text: "YES"}
-	handler.ServeHTTP(httptest.NewRecorder(), messagingtest.SMSRequest("/hooks/sms?key=s3cret", message))
+	handler.ServeHTTP(httptest.NewRecorder(), messagingtest.SMSRequest("/hooks/sms?key=s3cret-of-16-chars", message))
 	for _, span := range spans.GetSpans() {
 		fmt.Println(span.Name, span.SpanKind)
 		for _, attribute := range span.Attributes {

@@ -16,7 +16,6 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/webhook"
 )
 
 // The attributes that are not of the semantic conventions.
@@ -31,7 +30,8 @@ const (
 	RequestIDKey = attribute.Key("messaging.request.id")
 	// OutcomeKey is what became of an event: the text of a webhook.Outcome.
 	OutcomeKey = attribute.Key("messaging.outcome")
-	// EventKindKey is the kind of an event: the name of its callback, or "delivery" for a delivery report at the callback of a chat app.
+	// EventKindKey is the kind of an event: the name of its callback, "delivery" for a delivery report at the callback of a chat app,
+	// "preference", or "other".
 	EventKindKey = attribute.Key("messaging.event.kind")
 )
 
@@ -40,7 +40,7 @@ const (
 	system = "messaging-service" // messaging.system
 )
 
-// Observer is an observer of package messaging and of package webhook. It is safe for concurrent use, by any number of clients and
+// Observer is an observer of package messaging, and its Hook is one of package webhook. It is safe for concurrent use, by any number of clients and
 // receivers.
 type Observer struct {
 	tracer    trace.Tracer
@@ -53,10 +53,7 @@ type Observer struct {
 	breaker   metric.Int64ObservableGauge
 }
 
-var (
-	_ messaging.Observer = (*Observer)(nil)
-	_ webhook.Observer   = (*Observer)(nil)
-)
+var _ messaging.Observer = (*Observer)(nil)
 
 // Option sets something of an Observer.
 type Option func(*settings) error

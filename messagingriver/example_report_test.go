@@ -11,7 +11,7 @@ import (
 // A delivery report proves that the service took the message.
 func ExampleOutbox_Resolve_deliveryReport() { //nolint:testableexamples // prints nothing
 	var outbox *messagingriver.Outbox[*sql.Tx] // of messagingriver.New
-	hooks, err := webhook.NewReceiver()
+	hooks, err := webhook.NewReceiver(webhook.WithoutProof())
 	if err != nil {
 		return
 	}

@@ -44,7 +44,7 @@ func (p program) receive(ctx context.Context) error {
 			}
 		}
 	}
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret"), webhook.WithStore(store), webhook.WithHandlerTimeout(time.Second))
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store), webhook.WithHandlerTimeout(time.Second))
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (p program) receive(ctx context.Context) error {
 
 // callback returns the request with which the service sends an event to a receiver. There are four kinds of events.
 func callback(address string, n int) *http.Request {
-	hook := func(name string) string { return "http://" + address + "/hooks/" + name + "?key=secret" }
+	hook := func(name string) string { return "http://" + address + "/hooks/" + name + "?key=secret-of-a-demo" }
 	text := fmt.Sprint("event ", n)
 	var r *http.Request
 	switch n % 4 {

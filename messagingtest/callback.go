@@ -90,27 +90,18 @@ func (e event) params(t *table.Table) []Param {
 	return append(params, e.extra...)
 }
 
-// document returns what an event says under names that begin with a path, as a JSON object in which what follows is a path. What is
-// around the event has names with a *, and the event itself has the others.
-func (e event) document(t *table.Table, around string) document {
+// document returns what an event says as a JSON object, in which the names of the contract are paths.
+func (e event) document(t *table.Table) document {
 	members := document{}
 	for _, f := range e.fields(t) {
 		var value any = f.Value
 		if f.Name == "json" && json.Valid([]byte(f.Value)) {
 			value = json.RawMessage(f.Value)
 		}
-		var names []string
-		for _, name := range t.Webhooks()[e.section].Params[f.Name] {
-			if i := strings.LastIndex("."+name, ".*.") + 1; name[:i] == around {
-				names = append(names, strings.TrimPrefix(name[i:], "."))
-			}
-		}
-		placeFirst(members, names, value)
+		placeFirst(members, t.Webhooks()[e.section].Params[f.Name], value)
 	}
-	if around == "" {
-		for _, param := range e.extra {
-			members[param.Name] = param.Value
-		}
+	for _, param := range e.extra {
+		members[param.Name] = param.Value
 	}
 	return members
 }
@@ -132,9 +123,6 @@ func (how receiving) calls(target string, events []event) []call {
 	for group := range slices.Chunk(events, size) {
 		c := call{callback: group[0].callback, method: http.MethodPost, url: target}
 		query := queryOf(group[0].params(how.names), how.unescaped)
-		if how.parameter {
-			query = queryOf(how.holder(group), how.unescaped)
-		}
 		switch how.encoding {
 		case "json":
 			c.contentType, c.body = "application/json", how.json(group)
@@ -156,55 +144,26 @@ func (how receiving) calls(target string, events []event) []call {
 
 // json returns a body that holds events where the contract has them. A single one that is the body is no list.
 func (how receiving) json(events []event) string {
-	paths := slices.Concat(how.names.Webhooks()[events[0].section].Events, []string{""})
-	if paths[0] == "" && !how.together {
-		return string(encode(events[0].document(how.names, "")))
+	path := ""
+	if paths := how.names.Webhooks()[events[0].section].Events; len(paths) > 0 {
+		path = paths[0]
 	}
-	return string(encode(how.nest(nil, "", paths[0], events)))
-}
-
-// nest returns a tree with events at a path. A * in it stands for a list, with an element for events in a row that have the same around
-// them. The names of what is around begin with to, the path up to the * before.
-func (how receiving) nest(tree any, to, path string, events []event) any {
-	head, rest, isNested := strings.Cut("."+path, ".*.")
-	head = strings.TrimPrefix(head, ".")
-	to = strings.TrimPrefix(strings.TrimSuffix(to+"."+head, ".")+".*", ".")
+	if path == "" && !how.together {
+		return string(encode(events[0].document(how.names)))
+	}
 	var list []any
-	for len(events) > 0 {
-		next, element := 1, any(events[0].document(how.names, ""))
-		if isNested {
-			around := events[0].document(how.names, to)
-			isSame := func(e event) bool { return reflect.DeepEqual(e.document(how.names, to), around) }
-			for next < len(events) && isSame(events[next]) {
-				next++
-			}
-			element = how.nest(around, to, rest, events[:next])
-		}
-		list, events = append(list, element), events[next:]
+	for _, e := range events {
+		list = append(list, e.document(how.names))
 	}
-	grown, _ := place(tree, head, list)
-	return grown
+	tree, _ := place(nil, path, list)
+	return string(encode(tree))
 }
 
-// holder returns the parameter that holds events as JSON.
-func (how receiving) holder(events []event) []Param {
-	paths := how.names.Webhooks()[events[0].section].Events
-	name, _, _ := strings.Cut(strings.Join(paths[:min(1, len(paths))], ""), ".")
-	must(name != "" && name != "*", "InParameter: the contract names no parameter of events")
-	var members map[string]json.RawMessage
-	must(json.Unmarshal([]byte(how.json(events)), &members) == nil, "the body of events is an object")
-	return []Param{{name, string(members[name])}}
-}
+var careless = regexp.MustCompile(`[\x00-\x20\x7f&#]`)
 
 // escapeLittle escapes a value as [Unescaped] says. What would end the parameter or the request line is escaped all the same,
-// because no receiver could restore it; but JSON has an end of its own.
-func escapeLittle(s string) string {
-	special := `[\x00-\x20\x7f&#]`
-	if strings.HasPrefix(strings.TrimPrefix(s, "["), `{"`) && json.Valid([]byte(s)) {
-		special = `[\x00-\x20\x7f#]`
-	}
-	return regexp.MustCompile(special).ReplaceAllStringFunc(s, url.QueryEscape)
-}
+// because no receiver could restore it.
+func escapeLittle(s string) string { return careless.ReplaceAllStringFunc(s, url.QueryEscape) }
 
 func queryOf(params []Param, unescaped bool) string {
 	escape := url.QueryEscape
@@ -320,6 +279,11 @@ type DeliveryReport struct {
 	Kind        string    `concept:"kind"`      // the type of the transaction
 	From        string    `concept:"from"`      // the sender ID of the message
 	To          string    `concept:"to"`        // the recipient of the message
+	ErrorCode   string    `concept:"errorCode"` // why the message was not delivered
+	ErrorText   string    `concept:"errorText"` // the same in words
+	Cost        string    `concept:"cost"`      // of the message, a decimal number
+	Currency    string    `concept:"currency"`  // of Cost
+	Category    string    `concept:"category"`  // what the message counts as in the bill
 	Extra       []Param
 }
 

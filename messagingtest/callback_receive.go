@@ -231,7 +231,6 @@ type receiving struct {
 	encoding  string // "form" or "json"; otherwise a GET
 	together  bool   // all events in one body
 	unescaped bool
-	parameter bool // events as JSON in a parameter
 	reversed  bool
 	copies    int // of each callback, in the same instant
 	retries   int
@@ -259,10 +258,6 @@ func AsJSON() ReceiveOption { return func(r *receiving) { r.encoding = "json" } 
 // Callback is [Callbacks].
 func InOneCall() ReceiveOption { return func(r *receiving) { r.encoding, r.together = "json", true } }
 
-// InParameter writes callbacks as JSON into the parameter that the contract's events begin with, in the query or, with [AsForm], in a form:
-// data=[{"from":…}] where events is ["data"]. It panics under a contract without such a path.
-func InParameter() ReceiveOption { return func(r *receiving) { r.parameter = true } }
-
 // UnderContract writes callbacks under the names of a contract. Without it a server uses the names of its own contract, and
 // [SMSRequest] and its siblings use the default contract.
 func UnderContract(c contract.Contract) ReceiveOption {
@@ -270,8 +265,7 @@ func UnderContract(c contract.Contract) ReceiveOption {
 }
 
 // Unescaped writes the values of parameters as a careless sender does: + % ; = and bytes beyond ASCII stand as they are, and a
-// space is a +. Only & # and control characters are escaped, and in a value that is a JSON object not even the &: a text in it may hold
-// what looks like parameters.
+// space is a +. Only & # and control characters are escaped.
 //
 // A correct receiver gets every value whole all the same, and restores a + in front of a number. Two things are lost for any
 // receiver: a + in a text reads as a space, and a % in front of two hexadecimal digits as the byte that they name.

@@ -164,7 +164,7 @@ func TestReceiveReturnsReplies(t *testing.T) {
 	assert.Len(t, replies[5].Body, maxReply)
 	assert.Equal(t, "half", string(replies[6].Body))
 	require.ErrorIs(t, replies[6].Err, io.ErrUnexpectedEOF)
-	assert.Len(t, h.came("id"), 7, "nothing is sent again, and no redirect is followed")
+	assert.Len(t, h.came("messageId"), 7, "nothing is sent again, and no redirect is followed")
 }
 
 func TestReceiveNothing(t *testing.T) {
@@ -188,7 +188,7 @@ func TestReceiveIsSequential(t *testing.T) {
 		clients[r.RemoteAddr] = true
 	})
 	NewServer(t).Receive(t.Context(), h.URL, messages(20))
-	assert.Equal(t, []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, h.came("id")[:10])
+	assert.Equal(t, []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, h.came("messageId")[:10])
 	assert.Len(t, clients, 1)
 }
 
@@ -218,7 +218,7 @@ func TestTwiceAtOnce(t *testing.T) {
 	})
 	replies := NewServer(t).Receive(t.Context(), h.URL+"?key=s3cret", messages(3), TwiceAtOnce())
 	require.Len(t, replies, 6)
-	assert.Equal(t, []string{"0", "0", "1", "1", "2", "2"}, h.came("id"))
+	assert.Equal(t, []string{"0", "0", "1", "1", "2", "2"}, h.came("messageId"))
 	assert.ElementsMatch(t, []int{201, 200}, statuses(replies[:2]), "each has its own")
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -283,7 +283,7 @@ func TestRetryFailuresBeforeNextCallback(t *testing.T) {
 		}
 	})
 	NewServer(t).Receive(t.Context(), h.URL, messages(2), RetryFailures(1))
-	assert.Equal(t, []string{"0", "0", "1"}, h.came("id"))
+	assert.Equal(t, []string{"0", "0", "1"}, h.came("messageId"))
 }
 
 func TestReceiveDoesNotRetryByDefault(t *testing.T) {
@@ -302,7 +302,7 @@ func TestReceiveDoesNotRetryClosedConnection(t *testing.T) {
 	})
 	replies := NewServer(t).Receive(t.Context(), h.URL, messages(2))
 	assert.Equal(t, []int{200, 0}, statuses(replies))
-	assert.Equal(t, []string{"0", "1"}, h.came("id"))
+	assert.Equal(t, []string{"0", "1"}, h.came("messageId"))
 }
 
 func TestPauseIsShort(t *testing.T) {
@@ -360,7 +360,7 @@ func TestReceiveEndsWithPatience(t *testing.T) {
 	require.EqualError(t, replies[0].Err, "messagingtest: no complete response: none within 300ms: context deadline exceeded")
 	require.ErrorIs(t, replies[1].Err, context.DeadlineExceeded)
 	assert.Equal(t, "half", string(replies[1].Body))
-	assert.Equal(t, []string{"0", "0", "1", "2"}, h.came("id"), "a status is a response, even if its body is cut")
+	assert.Equal(t, []string{"0", "0", "1", "2"}, h.came("messageId"), "a status is a response, even if its body is cut")
 }
 
 func TestReceiveEndsWithContext(t *testing.T) {
@@ -388,7 +388,7 @@ func TestReceiveEndsWithContext(t *testing.T) {
 				assert.Error(t, r.Err)
 				assert.Zero(t, r.StatusCode)
 			}
-			assert.LessOrEqual(t, len(h.came("id")), 2)
+			assert.LessOrEqual(t, len(h.came("messageId")), 2)
 		})
 	}
 }
@@ -424,7 +424,7 @@ func TestReceiveEndsWithServer(t *testing.T) {
 		require.Len(t, replies, 2)
 		require.EqualError(t, replies[1].Err, "messagingtest: not sent: the server is closed")
 	}
-	assert.Len(t, h.came("id"), 1)
+	assert.Len(t, h.came("messageId"), 1)
 }
 
 func TestReplyErrorsContainNoURL(t *testing.T) {

@@ -21,7 +21,7 @@ func TestCallbackRequests(t *testing.T) {
 		"SMS":             {SMSRequest("/hook?key=a%2Bb", InboundSMS{From: "+1", Text: "a b"}), "/hook?key=a%2Bb&from=%2B1&message=a+b"},
 		"chat app 1":      {ChatAppRequest("/hook", InboundChatApp{From: "1", Kind: "text"}), "/hook?from=1&type=text"},
 		"chat app 2":      {ChatAppRequest("/hook", InboundChatApp{Channel: ChannelChatApp2, From: "1", JSON: "{}"}), "/hook?from=1&payload=%7B%7D"},
-		"delivery report": {DeliveryRequest("/hook", DeliveryReport{ID: "1", Status: "1"}), "/hook?status=1&id=1"},
+		"delivery report": {DeliveryRequest("/hook", DeliveryReport{ID: "1", Status: "1"}), "/hook?status=1&messageId=1"},
 		"unescaped":       {SMSRequest("/hook", InboundSMS{Text: "1+1 é \xff %"}, nil, Unescaped()), "/hook?message=1+1+é+\xff+%"},
 		"nothing":         {SMSRequest("/hook", InboundSMS{}), "/hook"},
 		"absolute":        {SMSRequest("https://shop.example.com/hook", InboundSMS{From: "1"}), "https://shop.example.com/hook?from=1"},

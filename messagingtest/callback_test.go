@@ -1,7 +1,6 @@
 package messagingtest
 
 import (
-	"encoding/json"
 	"net/url"
 	"strings"
 	"testing"
@@ -32,7 +31,7 @@ func TestCallbackParameters(t *testing.T) {
 		want     []Param
 	}{
 		"SMS": {fullSMS, []Param{
-			{"id", "1"},
+			{"messageId", "1"},
 			{"from", "+639171234567"},
 			{"to", "21581"},
 			{"message", "Hi there"},
@@ -42,7 +41,7 @@ func TestCallbackParameters(t *testing.T) {
 			{"keyword", "HI"},
 		}},
 		"chat app": {fullChatApp, []Param{
-			{"id", "1"},
+			{"messageId", "1"},
 			{"from", "2"},
 			{"to", "3"},
 			{"name", "4"},
@@ -61,7 +60,7 @@ func TestCallbackParameters(t *testing.T) {
 		}},
 		"delivery report": {fullReport, []Param{
 			{"status", "1"},
-			{"id", "2"},
+			{"messageId", "2"},
 			{"referenceId", "3"},
 			{"timestamp", "2026-10-03T04:00:00.12Z"},
 			{"transactionType", "5"},
@@ -182,13 +181,6 @@ func FuzzQuery(f *testing.F) {
 		for i, p := range params {
 			rest, found := strings.CutPrefix(unescaped, url.QueryEscape(p.Name)+"=")
 			written, after, more := strings.Cut(rest, "&")
-			if json.Valid([]byte(p.Value)) && strings.HasPrefix(strings.TrimPrefix(p.Value, "["), `{"`) { // it has an end of its own
-				for strings.Count(written, "&") < strings.Count(p.Value, "&") {
-					var next string
-					next, after, more = strings.Cut(after, "&")
-					written += "&" + next
-				}
-			}
 			if unescaped = after; !found || more != (i+1 < len(params)) {
 				t.Fatalf("%q stands where %q and %d parameters after it should", rest, p.Name, len(params)-1-i)
 			}

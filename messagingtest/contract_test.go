@@ -260,31 +260,6 @@ func TestServerUnderContractAuthorizes(t *testing.T) {
 	}
 }
 
-func TestCallbackInElements(t *testing.T) {
-	t.Parallel()
-	names, err := contract.Parse([]byte(`{"webhook.delivery": {
-		"events": ["data.*.parts.*.report"],
-		"params": {"id": ["data.*.batch.id"], "reference": ["data.*.parts.*.ref"], "status": ["state"], "to": ["number"]}
-	}}`))
-	require.NoError(t, err)
-	reports := Callbacks{
-		DeliveryReport{ID: "a", ReferenceID: "r", Status: "1", To: "1111", Extra: []Param{{"x", "y"}}},
-		DeliveryReport{ID: "a", ReferenceID: "r", Status: "2", To: "2222"},
-		DeliveryReport{ID: "a", ReferenceID: "s", Status: "3"},
-		DeliveryReport{ID: "b", ReferenceID: "s", Status: "4"},
-	}
-	how := newReceiving(names.Table(), []ReceiveOption{InOneCall()})
-	const body = `[
-		{"batch":{"id":"a"},"parts":[{"ref":"r","report":[{"state":"1","number":"1111","x":"y"},{"state":"2","number":"2222"}]},{"ref":"s","report":[{"state":"3"}]}]},
-		{"batch":{"id":"b"},"parts":[{"ref":"s","report":[{"state":"4"}]}]}
-	]`
-	assert.JSONEq(t, `{"data":`+body+`}`, how.calls("/hook", reports.events())[0].body)
-	how.encoding, how.parameter = "form", true
-	values, err := url.ParseQuery(how.calls("/hook", reports.events())[0].body)
-	require.NoError(t, err)
-	assert.JSONEq(t, body, values.Get("data"))
-}
-
 func TestCallbackUnderContract(t *testing.T) {
 	t.Parallel()
 	names, err := contract.Parse([]byte(`{

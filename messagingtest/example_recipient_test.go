@@ -23,7 +23,7 @@ func ExampleSent_Tap() {
 		fmt.Println(err)
 		return
 	}
-	hooks, err := webhook.NewReceiver()
+	hooks, err := webhook.NewReceiver(webhook.WithoutProof())
 	if err != nil {
 		fmt.Println(err)
 		return

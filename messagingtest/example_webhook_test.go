@@ -49,7 +49,7 @@ func ExampleServer_Receive() {
 	webhook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		if id := r.FormValue("id"); !handled[id] {
+		if id := r.FormValue("messageId"); !handled[id] {
 			handled[id] = true
 			fmt.Printf("%s: %q\n", r.FormValue("from"), r.FormValue("message"))
 		}
@@ -78,7 +78,7 @@ func ExampleRetryFailures() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		fmt.Println("handled", r.FormValue("id"))
+		fmt.Println("handled", r.FormValue("messageId"))
 	}))
 	defer webhook.Close()
 

@@ -305,14 +305,7 @@ func (d drawer) webhook(section table.Webhook) object {
 	for _, concept := range keys(section.Params) {
 		params[concept] = []string{in(rename(concept)), "other." + concept}
 	}
-	events := pick(d, []string{}, []string{""}, []string{"results"}, []string{"data.0.events", "other"}, []string{"absent", "body.list"})
-	if d.chance(4) { // lists in the elements of a list, around which some concepts stand
-		events = []string{pick(d, "data.*.reports", "a.*.b.*.events")}
-		list := events[0][:strings.LastIndex(events[0], "*")+1]
-		for _, concept := range pick(d, []string{"id"}, []string{"to", "time"}, []string{"from", "reference"}) {
-			params[concept] = []string{list + "." + in(rename(concept)), "other." + concept}
-		}
-	}
+	events := pick(d, []string{}, []string{""}, []string{"results"}, []string{"data.0.events", "other"}, []string{"absent", "body.list"}, []string{"", "results"})
 	return object{
 		"params": params, "zone": d.zone(), "layouts": d.layouts(), "events": events,
 		"reply": pick(d, object{}, object{}, object{"type": "text/xml", "body": "<ok/>"}),

@@ -79,7 +79,7 @@ func TestPOSTRefused(t *testing.T) {
 		{"multipart", "multipart/form-data; boundary=x", "--x\r\n", webhook.ErrUnreadable, 415},
 		{"no sender in a form", "", "message=x", webhook.ErrNoSender, 400},
 		{"no sender in JSON", "", `{"message":"x"}`, webhook.ErrNoSender, 400},
-		{"a sender that is an object", "", `{"from":{"number":"1111"}}`, webhook.ErrNoSender, 400},
+		{"a sender that is an object", "", `{"from":{"name":"1111"}}`, webhook.ErrNoSender, 400},
 		{"nothing", "", "", webhook.ErrNoSender, 400},
 		{"white space", "application/json", " \r\n", webhook.ErrNoSender, 400},
 		{"too many members", "", `{"from":"1111"` + strings.Repeat(`,"a":1`, 256) + "}", webhook.ErrTooManyParams, 414},
@@ -96,7 +96,7 @@ func TestPOSTRefused(t *testing.T) {
 			assert.ErrorIs(t, err, tt.reason)
 
 			// Without the proof nobody is told what else is wrong but the length.
-			_, err = hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret")).ParseSMS(post("", tt.contentType, tt.body))
+			_, err = hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret-of-16-chars")).ParseSMS(post("", tt.contentType, tt.body))
 			if tt.status == http.StatusRequestEntityTooLarge {
 				assert.ErrorIs(t, err, webhook.ErrTooLarge)
 			} else {
@@ -142,19 +142,19 @@ func TestPOSTLimit(t *testing.T) {
 
 func TestPOSTSecret(t *testing.T) {
 	t.Parallel()
-	opts := []webhook.Option{webhook.WithPOST(), webhook.WithSecret("key", "s3cret+")}
-	for _, body := range []string{"key=s3cret%2B&from=1111", "from=1111&key=s3cret+", `{"key":"s3cret+","from":"1111"}`, `{"from":1111,"key":"s3cret+","key":"no"}`} {
+	opts := []webhook.Option{webhook.WithPOST(), webhook.WithSecret("key", "s3cret-of-16-chars+")}
+	for _, body := range []string{"key=s3cret-of-16-chars%2B&from=1111", "from=1111&key=s3cret-of-16-chars+", `{"key":"s3cret-of-16-chars+","from":"1111"}`, `{"from":1111,"key":"s3cret-of-16-chars+","key":"no"}`} {
 		m, err := hooks(opts...).ParseSMS(post("a=b&&c", "", body))
 		require.NoError(t, err, body)
 		assert.Empty(t, m.Params.All("key"))
 		assert.Equal(t, "a=b&&c", m.RawQuery)
 		assert.Equal(t, "1111", m.From)
 	}
-	for _, body := range []string{"from=1111", "from=1111&key=no&key=s3cret%2B", `{"key":["s3cret+"],"from":"1111"}`, `{"key":"no","key":"s3cret+","from":"1111"}`} {
+	for _, body := range []string{"from=1111", "from=1111&key=no&key=s3cret-of-16-chars%2B", `{"key":["s3cret-of-16-chars+"],"from":"1111"}`, `{"key":"no","key":"s3cret-of-16-chars+","from":"1111"}`} {
 		_, err := hooks(opts...).ParseSMS(post("", "", body))
 		require.ErrorIs(t, err, webhook.ErrProof, body)
 	}
-	_, err := hooks(opts...).ParseSMS(post("key=no", "", "from=1111&key=s3cret%2B"))
+	_, err := hooks(opts...).ParseSMS(post("key=no", "", "from=1111&key=s3cret-of-16-chars%2B"))
 	require.ErrorIs(t, err, webhook.ErrProof, "the first counts, and the query comes first")
 }
 

@@ -24,7 +24,7 @@ const (
 // SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
 // documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
 func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackSMS], func(ctx context.Context, e event) error { return handle(ctx, *e.(*SMSMessage)) }}
+	return &handler{rcv.callbacks[CallbackSMS], of(handle)}
 }
 
 // ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
@@ -52,50 +52,39 @@ func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
 
 // ChatApp1 is like SMS, for inbound messages of chat app 1. One call can bring several messages: each is handled by itself, and
 // if one fails the service is asked to call again. A Store then keeps the others from being handled twice. For delivery statuses beside the
-// messages see [WithStatuses].
+// messages see [WithStatuses], for marketing preferences [WithPreferences], and for everything else [WithOther].
 func (rcv *Receiver) ChatApp1(handle func(context.Context, ChatMessage) error) http.Handler {
-	return rcv.chatHandler(CallbackChatApp1, handle)
+	return &handler{rcv.callbacks[CallbackChatApp1], of(handle)}
 }
 
 // ChatApp2 is like ChatApp1, for chat app 2.
 func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) http.Handler {
-	return rcv.chatHandler(CallbackChatApp2, handle)
+	return &handler{rcv.callbacks[CallbackChatApp2], of(handle)}
 }
 
 // ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses that an envelope holds beside
 // or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
 // returned beside an error for the rest.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	events, err := rcv.callbacks[CallbackChatApp1].read(r, nil)
+	events, err := rcv.callbacks[CallbackChatApp1].parse(r)
 	return only[ChatMessage](events), only[DeliveryReport](events), err
 }
 
 // ParseChatApp2 is like ParseChatApp1, for chat app 2.
 func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
-	events, err := rcv.callbacks[CallbackChatApp2].read(r, nil)
+	events, err := rcv.callbacks[CallbackChatApp2].parse(r)
 	return only[ChatMessage](events), only[DeliveryReport](events), err
-}
-
-func (rcv *Receiver) chatHandler(name Callback, handle func(context.Context, ChatMessage) error) http.Handler {
-	return &handler{rcv.callbacks[name], func(ctx context.Context, e event) error {
-		if report, ok := e.(*DeliveryReport); ok {
-			return rcv.handleStatus(ctx, *report)
-		}
-		return handle(ctx, *e.(*ChatMessage))
-	}}
 }
 
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. One call can bring several reports:
 // each is handled by itself, and if one fails the service is asked to call again.
 func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackDelivery], func(ctx context.Context, e event) error {
-		return handle(ctx, *e.(*DeliveryReport))
-	}}
+	return &handler{rcv.callbacks[CallbackDelivery], of(handle)}
 }
 
 // ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
 // error is a [*RejectError]. What could be read is returned beside an error for the rest.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
-	events, err := rcv.callbacks[CallbackDelivery].read(r, nil)
+	events, err := rcv.callbacks[CallbackDelivery].parse(r)
 	return only[DeliveryReport](events), err
 }

@@ -19,9 +19,6 @@ import (
 type ChatMessage struct {
 	// Callback is the callback that brought the message, such as CallbackChatApp1.
 	Callback Callback `json:"callback,omitzero"`
-	// Field is the field of the platform's envelope, such as standby, if the receiver asks for others than messages; see [WithFields].
-	// It is empty for a live message.
-	Field string `json:"field,omitzero"`
 	// ID is the message ID of the service.
 	ID string `json:"id,omitzero"`
 	// From is the number of the sender, or the user ID of a sender who shows no number.
@@ -94,68 +91,64 @@ type Referral struct {
 }
 
 func (f *facts) appendChat(events []event) ([]event, error) {
-	e := f.envelope
-	if e.tooLarge {
+	e := &f.envelope
+	isAnonymous := f.values[conceptFrom].value == ""
+	switch {
+	case e.tooLarge:
 		return events, f.name.refuse(ErrTooLarge)
-	}
-	switch anonymous := f.values[conceptFrom] == ""; {
-	case e.isForeign() && e.other != "":
-		return events, f.refuseOther()
-	case e.isForeign() && e.hasOther && anonymous:
-		return events, nil
-	case e.isForeign() && anonymous:
+	case e.isEmpty() && len(e.others) > 0:
+		return f.appendOthers(events), nil
+	case e.isEmpty() && isAnonymous:
 		return events, f.name.refuse(ErrMisdirected).as(http.StatusOK)
 	}
-	statuses, complete := f.appendStatuses(nil, &e)
+	statuses, complete := f.appendStatuses(nil, e)
 	if len(e.messages)+len(statuses) == 0 {
 		e.messages, complete = []item{{raw: e.raw}}, true // one in parameters, beside JSON of which nothing could be read
 	}
-	for _, one := range e.messages {
-		if m := f.chatMessage(&e, one); m.From != "" {
+	for i := range e.messages {
+		if m := f.chatMessage(&e.messages[i]); m.From != "" {
 			events = append(events, m)
 		} else {
 			complete = false
 		}
 	}
 	events = append(events, statuses...)
-	switch {
-	case !complete:
+	events = f.appendOthers(events)
+	if !complete {
 		return events, f.name.refuse(ErrNoSender)
-	case e.other != "":
-		return events, f.refuseOther()
-	default:
-		return events, nil
 	}
-}
-
-// refuseOther refuses messages that are not live.
-func (f *facts) refuseOther() error {
-	refusal := f.name.refuse(ErrOtherField)
-	refusal.Field = f.envelope.other
-	return refusal
+	return events, nil
 }
 
 // chatMessage makes a message: of its parameters, and of one message of the platform. Of several messages each says everything
 // itself.
-func (f *facts) chatMessage(e *envelope, one item) *ChatMessage {
-	flat := f
+func (f *facts) chatMessage(one *item) *ChatMessage {
+	e, flat := &f.envelope, f
 	if len(e.messages) > 1 {
 		flat = &facts{callback: f.callback}
 	}
-	at, to := cmp.Or(flat.values[conceptTime], one.word("timestamp")), one.business
-	if one.field != "" { // the business may have sent it itself
-		to = cmp.Or(one.word("to"), to)
-	}
+	profile := one.contact.object("profile")
+	at := cmp.Or(flat.values[conceptTime].value, one.word("timestamp"))
+	contradicts := differ(f.values[conceptID].value, one.id) || differ(f.values[conceptFrom].value, one.from)
 	return &ChatMessage{
-		Callback: f.name, Field: one.field, ID: cmp.Or(flat.values[conceptID], one.id()),
-		From: number(cmp.Or(flat.values[conceptFrom], one.from())), To: number(cmp.Or(flat.values[conceptTo], to)),
-		ReferenceID: f.values[conceptReference],
-		Name:        cmp.Or(flat.values[conceptName], one.contact.object("profile").word("name", "username")),
-		Username:    one.contact.object("profile").word("username"), UserID: cmp.Or(one.word("from_user_id"), one.contact.word("user_id")),
-		GroupID: one.word("group_id"), Referral: fill[Referral](one.get("referral")),
-		Content: flat.content(e, one), Context: fill[Context](one.get("context")), ReceivedAt: f.moment(at), RawTime: at,
-		Ambiguous: f.ambiguous || e.isDoubtful(one) || differ(f.values[conceptID], one.id()) || differ(f.values[conceptFrom], one.from()),
-		JSON:      one.raw, Params: f.params, RawQuery: f.query,
+		Callback:    f.name,
+		ID:          cmp.Or(flat.values[conceptID].value, one.id),
+		From:        number(cmp.Or(flat.values[conceptFrom].value, one.from)),
+		To:          number(cmp.Or(flat.values[conceptTo].value, one.business)),
+		ReferenceID: f.values[conceptReference].value,
+		Name:        cmp.Or(flat.values[conceptName].value, profile.word("name", "username")),
+		Username:    profile.word("username"),
+		UserID:      cmp.Or(one.word("from_user_id"), one.contact.word("user_id")),
+		GroupID:     one.word("group_id"),
+		Content:     flat.content(e, *one),
+		Context:     fill[Context](one.get("context")),
+		Referral:    fill[Referral](one.get("referral")),
+		ReceivedAt:  f.moment(at),
+		RawTime:     at,
+		Ambiguous:   f.ambiguous || e.isDoubtful(*one) || contradicts,
+		JSON:        one.raw,
+		Params:      f.params,
+		RawQuery:    f.query,
 	}
 }
 
@@ -165,13 +158,33 @@ func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
 	isCertain := table.Identifies(m.ID) && !m.Ambiguous && (!unknown || m.JSON != nil)
 	key = duplicateKey(m.Callback, isCertain, m.JSON, m.Params,
 		m.ID, m.ReferenceID, m.From, m.To, m.Name, m.RawTime, fmt.Sprintf("%#v", m.Content))
-	if m.Field != "" {
-		key = duplicateKey(m.Callback, isCertain, nil, nil, key, m.Field)
-	}
 	return key, table.Identifies(m.ID) || isPrecise(m.ReceivedAt)
 }
 
-func (m *ChatMessage) about() (Callback, string) { return m.Callback, m.ID }
+func (m *ChatMessage) about() (kind, id string) { return string(m.Callback), m.ID }
+
+// PlainText returns what the person said in words: the text of a [Text], the caption of a [Media], the title of a tapped button or row
+// of a [Reply], the note of an [Order], or any of these in an [Edit]. It is empty for everything else.
+func (m ChatMessage) PlainText() string { return plainText(m.Content) }
+
+func plainText(content Content) string {
+	switch content := content.(type) {
+	case Text:
+		return content.Body
+	case Media:
+		return content.Caption
+	case Reply:
+		return content.Title
+	case Order:
+		return content.Text
+	case Edit:
+		return plainText(content.Content)
+	case Contacts, Location, Product, Reaction, RequestWelcome, Revoke, System, Unknown:
+		return ""
+	default:
+		return ""
+	}
+}
 
 // LogValue returns the message without personal data: its callback and ID, when it was received, and whether it is ambiguous.
 func (m ChatMessage) LogValue() slog.Value {

@@ -14,7 +14,7 @@ import (
 // crypto/subtle alone, and all secrets are compared, whichever is right.
 func TestSecretComparison(t *testing.T) {
 	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "secret.go", nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "proof.go", nil, parser.SkipObjectResolution)
 	require.NoError(t, err)
 	compared := 0
 	for _, declaration := range file.Decls {
@@ -49,12 +49,15 @@ func TestSecretComparison(t *testing.T) {
 
 func TestSecretMatches(t *testing.T) {
 	t.Parallel()
-	words := []string{"new", "old"}
+	words := []string{"new-of-16-characters", "old-of-16-characters"}
 	s, problem := newSecret("key", words)
-	require.Empty(t, problem)
+	require.NoError(t, problem)
 	words[0], words[1] = "changed", "changed"
-	for value, want := range map[string]bool{"new": true, "old": true, "": false, "ne": false, "newer": false, "new\x00": false, "changed": false} {
+	for value, want := range map[string]bool{
+		"new-of-16-characters": true, "old-of-16-characters": true, "": false, "new-of-16-character": false,
+		"new-of-16-characters-": false, "new-of-16-characters\x00": false, "changed": false,
+	} {
 		assert.Equal(t, want, s.matches(value), value)
 	}
-	assert.Equal(t, "new", s.first())
+	assert.Equal(t, "new-of-16-characters", s.first())
 }

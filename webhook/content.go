@@ -273,7 +273,7 @@ func (RequestWelcome) content() {}
 
 // content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
 func (f *facts) content(e *envelope, one item) Content {
-	raw := cmp.Or(strings.TrimSpace(f.values[conceptKind]), one.word("type"))
+	raw := cmp.Or(strings.TrimSpace(f.values[conceptKind].value), one.kind)
 	kind := strings.ToLower(raw)
 	if kind == "" && (e.raw == nil || e.single) {
 		kind = f.kindOfParams(e)
@@ -289,7 +289,7 @@ func (f *facts) content(e *envelope, one item) Content {
 		content = f.mediaContent("", e, member)
 	case kind == "location":
 		content = f.locationContent(member)
-	case e.typed && kind == "system": // only the platform says so
+	case e.isDistrusted && kind == "system": // only the platform says so
 	case kind == "edit":
 		content = f.edit(objectOf(member))
 	default:
@@ -308,7 +308,7 @@ func (f *facts) edit(member object) Content {
 		return nil
 	}
 	raw := member.get("message")
-	content := (&facts{callback: f.callback}).content(&envelope{raw: raw, single: true}, item{object: message, raw: raw})
+	content := (&facts{callback: f.callback}).content(&envelope{raw: raw, single: true}, newItem(message, raw))
 	return Edit{MessageID: id, Content: content}
 }
 
@@ -321,10 +321,10 @@ const kindlessMedia = " media" // the space keeps it apart from any kind that ar
 
 // kindOfParams returns the kind of a message that does not name it, by its parameters.
 func (f *facts) kindOfParams(e *envelope) string {
-	_, isText := f.text(e.index)
+	_, isText := f.text()
 	switch {
-	case f.values[conceptMediaURL] != "" || f.values[conceptMediaID] != "":
-		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(f.values[conceptMIMEType])), "/")
+	case f.values[conceptMediaURL].value != "" || f.values[conceptMediaID].value != "":
+		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(f.values[conceptMIMEType].value)), "/")
 		switch kind {
 		case "":
 			return kindlessMedia
@@ -333,9 +333,9 @@ func (f *facts) kindOfParams(e *envelope) string {
 		default:
 			return "document"
 		}
-	case f.values[conceptLatitude] != "" && f.values[conceptLongitude] != "":
+	case f.values[conceptLatitude].value != "" && f.values[conceptLongitude].value != "":
 		return "location"
-	case isText || e.raw == nil && f.values[conceptJSON] == "":
+	case isText || e.raw == nil && f.values[conceptJSON].value == "":
 		return "text"
 	default:
 		return "" // JSON of an unknown shape, or that cannot be read
@@ -344,7 +344,7 @@ func (f *facts) kindOfParams(e *envelope) string {
 
 func (f *facts) textContent(e *envelope, member json.RawMessage) Content {
 	body, ok := objectOf(member).text("body")
-	if text, arrived := f.text(e.index); arrived && (!ok || !isBlank(text)) {
+	if text, arrived := f.text(); arrived && (!ok || !isBlank(text)) {
 		return Text{Body: text}
 	}
 	if !ok && e.raw != nil {
@@ -356,25 +356,25 @@ func (f *facts) textContent(e *envelope, member json.RawMessage) Content {
 func (f *facts) mediaContent(kind MediaKind, e *envelope, member json.RawMessage) Content {
 	m := fill[Media](member)
 	m.Kind = kind
-	m.URL = cmp.Or(f.values[conceptMediaURL], m.URL)
-	m.ID = cmp.Or(f.values[conceptMediaID], m.ID)
-	m.MIMEType = cmp.Or(f.values[conceptMIMEType], m.MIMEType)
-	m.FileName = cmp.Or(f.values[conceptFileName], m.FileName)
+	m.URL = cmp.Or(f.values[conceptMediaURL].value, m.URL)
+	m.ID = cmp.Or(f.values[conceptMediaID].value, m.ID)
+	m.MIMEType = cmp.Or(f.values[conceptMIMEType].value, m.MIMEType)
+	m.FileName = cmp.Or(f.values[conceptFileName].value, m.FileName)
 	if !isNested(member, '{') && e.raw != nil && m.URL == "" && m.ID == "" {
 		return nil
 	}
-	text, _ := f.text(e.index)
+	text, _ := f.text()
 	if isBlank(text) {
 		text = cmp.Or(m.Caption, text)
 	}
-	m.Caption = cmp.Or(f.values[conceptCaption], text)
+	m.Caption = cmp.Or(f.values[conceptCaption].value, text)
 	return m
 }
 
 func (f *facts) locationContent(member json.RawMessage) Content {
 	o := objectOf(member)
 	degrees := func(c concept, name string, limit float64) (float64, bool) {
-		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(f.values[c], o.word(name))), 64)
+		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(f.values[c].value, o.word(name))), 64)
 		return n, err == nil && math.Abs(n) <= limit // which NaN is not
 	}
 	latitude, ok := degrees(conceptLatitude, "latitude", 90)

@@ -21,8 +21,8 @@ import (
 // DeliveryReport reports the state of a message that was sent with a callback URL. At least one of ID and ReferenceID is not empty.
 // Any other field is empty or zero if the callback does not carry it.
 //
-// Reports can arrive out of order, more than once, or not at all: a "sent" can follow a "delivered". Status.Final says which
-// states end the question of delivery.
+// Reports can arrive out of order, more than once, or not at all: a "sent" can follow a "delivered". Store a status only if it supersedes
+// the stored one, see [contract.Status.Supersedes]; [contract.Status.Final] says which states end the question of delivery.
 type DeliveryReport struct {
 	// ID is the message ID, as in the receipt.
 	ID string `json:"id,omitzero"`
@@ -45,9 +45,20 @@ type DeliveryReport struct {
 	StatusAt time.Time `json:"statusAt,omitzero"`
 	// RawTime is the time as it arrived.
 	RawTime string `json:"rawTime,omitzero"`
+	// ErrorCode is the service's code for why the message was not delivered, such as 131049 or E17. It is empty if the report has none.
+	ErrorCode string `json:"errorCode,omitzero"`
+	// ErrorText says in words why the message was not delivered. It comes from outside and may hold a number or a text.
+	ErrorText string `json:"errorText,omitzero"`
+	// Cost is what the message cost, a decimal number exactly as it arrived, and Currency its currency, such as EUR.
+	Cost     string `json:"cost,omitzero"`
+	Currency string `json:"currency,omitzero"`
+	// Category is what the message counts as in the bill, such as utility or marketing.
+	Category string `json:"category,omitzero"`
+	// Billable reports whether the service says that it charges for the message. It is false too if the report does not say.
+	Billable bool `json:"billable,omitzero"`
 	// Ambiguous is like SMSMessage.Ambiguous. It is also set if two different statuses arrived.
 	Ambiguous bool `json:"ambiguous,omitzero"`
-	// JSON is the complete status, if it arrived in the shape of the platform. It has errors and prices.
+	// JSON is the complete status, if it arrived in the shape of the platform.
 	JSON json.RawMessage `json:"-"`
 	// Params are all parameters, including those of the fields above.
 	Params Params `json:"params,omitzero"`
@@ -62,55 +73,100 @@ func (f *facts) appendReports(events []event) ([]event, error) {
 	}
 	size := len(events)
 	events, complete := f.appendStatuses(events, e)
-	isAnonymous := f.values[conceptID]+f.values[conceptReference] == ""
+	events = f.appendOthers(events)
+	isAnonymous := f.values[conceptID].value+f.values[conceptReference].value == ""
 	switch {
 	case len(e.messages) > 0 && !e.single:
 		return events, f.name.refuse(ErrMisdirected)
 	case !complete:
 		return events, f.name.refuse(ErrNoMessage)
-	case e.other != "":
-		return events, f.refuseOther()
-	case len(events) > size, e.isForeign() && e.hasOther && isAnonymous:
+	case len(events) > size:
 		return events, nil
-	case e.isForeign() && isAnonymous:
+	case e.isEmpty() && isAnonymous:
 		return events, f.name.refuse(ErrMisdirected).as(http.StatusOK)
-	}
-	d := &DeliveryReport{
-		ID: f.values[conceptID], ReferenceID: f.values[conceptReference], From: number(f.values[conceptFrom]),
-		To: number(f.values[conceptTo]), Kind: f.values[conceptKind],
-		Status: f.status(f.values[conceptStatus]), RawStatus: f.values[conceptStatus],
-		StatusAt: f.moment(f.values[conceptTime]), RawTime: f.values[conceptTime],
-		Ambiguous: f.ambiguous, Params: f.params, RawQuery: f.query,
-	}
-	if isAnonymous {
+	case isAnonymous:
 		return events, f.name.refuse(ErrNoMessage)
+	default:
+		return append(events, f.report()), nil
 	}
-	return append(events, d), nil
+}
+
+// report makes a report of parameters.
+func (f *facts) report() *DeliveryReport {
+	return &DeliveryReport{
+		ID:          f.values[conceptID].value,
+		ReferenceID: f.values[conceptReference].value,
+		From:        number(f.values[conceptFrom].value),
+		To:          number(f.values[conceptTo].value),
+		Kind:        f.values[conceptKind].value,
+		Status:      f.status(f.values[conceptStatus].value),
+		RawStatus:   f.values[conceptStatus].value,
+		StatusAt:    f.moment(f.values[conceptTime].value),
+		RawTime:     f.values[conceptTime].value,
+		ErrorCode:   f.values[conceptErrorCode].value,
+		ErrorText:   f.values[conceptErrorText].value,
+		Cost:        f.values[conceptCost].value,
+		Currency:    f.values[conceptCurrency].value,
+		Category:    f.values[conceptCategory].value,
+		Billable:    isTrue(f.values[conceptBillable].value),
+		Ambiguous:   f.ambiguous,
+		Params:      f.params,
+		RawQuery:    f.query,
+	}
 }
 
 // appendStatuses appends the statuses of an envelope, and reports whether that was all of them.
 func (f *facts) appendStatuses(events []event, e *envelope) (all []event, complete bool) {
 	complete = e.broken == 0
-	for _, one := range e.statuses {
-		id, raw, status := one.id(), one.word("status"), f.values[conceptStatus]
-		kind, meaning := one.word("type"), f.status(raw)
-		if kind != "" && !strings.EqualFold(kind, "message") { // of a payment or a call, which says nothing of delivery
-			meaning = StatusUnknown
-		}
-		d := &DeliveryReport{
-			ID: id, ReferenceID: cmp.Or(f.values[conceptReference], one.word("biz_opaque_callback_data")), From: number(one.business),
-			To: number(one.word("recipient_id", "recipient_user_id")), UserID: one.word("recipient_user_id"),
-			Kind: kind, Status: meaning, RawStatus: raw,
-			StatusAt: one.time("timestamp"), RawTime: one.word("timestamp"), JSON: one.raw, Params: f.params, RawQuery: f.query,
-			Ambiguous: f.ambiguous || e.isDoubtful(one) || differ(f.values[conceptID], id) || status != "" && !f.sameStatus(status, raw),
-		}
-		if d.ID == "" && d.ReferenceID == "" {
+	for i := range e.statuses {
+		if d := f.platformReport(&e.statuses[i]); d.ID != "" || d.ReferenceID != "" {
+			events = append(events, d)
+		} else {
 			complete = false
-			continue
 		}
-		events = append(events, d)
 	}
 	return events, complete
+}
+
+// platformReport makes a report of a status of the platform.
+func (f *facts) platformReport(one *item) *DeliveryReport {
+	status, raw := f.values[conceptStatus].value, one.word("status")
+	meaning := f.status(raw)
+	if one.kind != "" && !strings.EqualFold(one.kind, "message") { // of a payment or a call, which says nothing of delivery
+		meaning = StatusUnknown
+	}
+	contradicts := differ(f.values[conceptID].value, one.id) || status != "" && !f.sameStatus(status, raw)
+	d := &DeliveryReport{
+		ID:          one.id,
+		ReferenceID: cmp.Or(f.values[conceptReference].value, one.word("biz_opaque_callback_data")),
+		From:        number(one.business),
+		To:          number(one.word("recipient_id", "recipient_user_id")),
+		UserID:      one.word("recipient_user_id"),
+		Kind:        one.kind,
+		Status:      meaning,
+		RawStatus:   raw,
+		StatusAt:    one.time("timestamp"),
+		RawTime:     one.word("timestamp"),
+		JSON:        one.raw,
+		Ambiguous:   f.ambiguous || f.envelope.isDoubtful(*one) || contradicts,
+		Params:      f.params,
+		RawQuery:    f.query,
+	}
+	d.explain(one.object)
+	return d
+}
+
+// explain reads from a status of the platform why the message failed, and what it costs.
+func (d *DeliveryReport) explain(status object) {
+	if failures := status.list("errors", 0); len(failures) > 0 {
+		failure := objectOf(failures[0])
+		d.ErrorCode = failure.word("code")
+		d.ErrorText = cmp.Or(failure.object("error_data").word("details"), failure.word("message", "title"))
+	}
+	pricing := status.object("pricing")
+	d.Category = cmp.Or(pricing.word("category"), status.object("conversation").object("origin").word("type"))
+	kind, billable := pricing.word("type"), pricing.word("billable")
+	d.Billable = kind == "regular" || kind == "" && billable == "true"
 }
 
 // DuplicateKey is like that of SMSMessage. It is always lasting.
@@ -120,12 +176,12 @@ func (d DeliveryReport) DuplicateKey() (key string, lasting bool) {
 		d.ID, d.ReferenceID, d.From, d.To, d.Kind, foldStatus(d.RawStatus), d.RawTime), true
 }
 
-func (d *DeliveryReport) about() (Callback, string) { return CallbackDelivery, d.ID }
+func (d *DeliveryReport) about() (kind, id string) { return string(CallbackDelivery), d.ID }
 
 // LogValue returns the report without personal data: its IDs, its status and when it was reached.
 func (d DeliveryReport) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("id", loggable(d.ID)), slog.String("status", d.Status.String()), slog.Time("status_at", d.StatusAt),
-		slog.Bool("ambiguous", d.Ambiguous))
+		slog.String("error_code", loggable(d.ErrorCode)), slog.Bool("billable", d.Billable), slog.Bool("ambiguous", d.Ambiguous))
 }
 
 // Status is the state of a message in a delivery report: that of package contract.
@@ -164,6 +220,15 @@ func (rcv *Receiver) sameStatus(a, b string) bool {
 // isStatus reports whether a report has a status, and not a placeholder in its place.
 func isStatus(status Status, raw string) bool {
 	return status != StatusUnknown || !table.IsPlaceholder(raw)
+}
+
+func isTrue(word string) bool {
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "true", "1", "yes":
+		return true
+	default:
+		return false
+	}
 }
 
 func foldStatus(raw string) string { return strings.ToLower(strings.TrimSpace(raw)) }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -39,6 +40,43 @@ func TestDeliveryReport(t *testing.T) {
 			StatusAt: at(), RawTime: "1791038663", Params: report(t, query).Params, RawQuery: query,
 		}, report(t, query))
 		assert.Equal(t, "7", report(t, query).Params.Get("x"))
+	}
+}
+
+func TestDeliveryReasonAndPrice(t *testing.T) {
+	t.Parallel()
+	rcv := hooks(webhook.WithPOST())
+	sent := messagingtest.DeliveryReport{
+		ID: "m-1", Status: "failed", ErrorCode: "E17", ErrorText: "Absent subscriber", Cost: "0.00720", Currency: "EUR", Category: "utility",
+		Extra: []messagingtest.Param{{Name: "billable", Value: "true"}},
+	}
+	for _, options := range [][]messagingtest.ReceiveOption{nil, {messagingtest.AsForm()}, {messagingtest.AsJSON()}} {
+		reports, err := rcv.ParseDelivery(messagingtest.DeliveryRequest("/hook", sent, options...))
+		require.NoError(t, err)
+		require.Len(t, reports, 1)
+		d := reports[0]
+		assert.Equal(t, "E17 Absent subscriber 0.00720 EUR utility", strings.Join([]string{d.ErrorCode, d.ErrorText, d.Cost, d.Currency, d.Category}, " "))
+		assert.True(t, d.Billable)
+		stores(t, d)
+	}
+	nested, err := rcv.ParseDelivery(post("", "", `{"messageId":"m-1","status":"failed","error":{"code":42,"message":"Blocked"}}`))
+	require.NoError(t, err)
+	assert.Equal(t, "42 Blocked", nested[0].ErrorCode+" "+nested[0].ErrorText)
+	for status, want := range map[string]string{
+		`"errors":[{"code":131049,"title":"T","message":"M","error_data":{"details":"D"}},{"code":1}]`:                       "131049 D  false",
+		`"errors":[{"code":131049,"title":"T","message":"M"}]`:                                                               "131049 M  false",
+		`"errors":[{"code":131049,"title":"T"}]`:                                                                             "131049 T  false",
+		`"errors":[7]`:                                                                                                       "   false",
+		`"pricing":{"billable":true,"pricing_model":"CBP","category":"service"}`:                                             "  service true",
+		`"pricing":{"billable":true,"pricing_model":"PMP","type":"free_customer_service","category":"utility"}`:              "  utility false",
+		`"pricing":{"pricing_model":"PMP","type":"regular","category":"marketing"}`:                                          "  marketing true",
+		`"conversation":{"id":"c","origin":{"type":"marketing_lite"}}`:                                                       "  marketing_lite false",
+		`"conversation":{"id":"c","origin":{"type":"service"}},"pricing":{"billable":false,"type":"x","category":"utility"}`: "  utility false",
+	} {
+		reports, err := rcv.ParseDelivery(post("", "", `{"id":"1","status":"failed","recipient_id":"2",`+status+`}`))
+		require.NoError(t, err, status)
+		d := reports[0]
+		assert.Equal(t, want, fmt.Sprint(d.ErrorCode, " ", d.ErrorText, " ", d.Category, " ", d.Billable), status)
 	}
 }
 
@@ -125,10 +163,11 @@ func TestDeliveryEnvelope(t *testing.T) {
 		require.Len(t, reports, 2)
 		assert.Equal(t, webhook.DeliveryReport{
 			ID: "wamid.1", ReferenceID: "order-17", From: "15550001111", To: "15550002222", Status: webhook.StatusRead, RawStatus: "read", StatusAt: at(), RawTime: "1791038663",
-			JSON: json.RawMessage(status), Params: reports[0].Params, RawQuery: r.URL.RawQuery,
+			Category: "service", Billable: true, JSON: json.RawMessage(status), Params: reports[0].Params, RawQuery: r.URL.RawQuery,
 		}, reports[0])
 		assert.Equal(t, "US.1", reports[1].To)
 		assert.Equal(t, webhook.StatusFailed, reports[1].Status)
+		assert.Equal(t, "131047 Re-engagement message", reports[1].ErrorCode+" "+reports[1].ErrorText)
 		assert.JSONEq(t, failed, string(reports[1].JSON))
 	}
 	alone, err := rcv.ParseDelivery(post("referenceId=order-18", "", status))
@@ -188,7 +227,7 @@ func TestDeliveryEnvelopeUnreadable(t *testing.T) {
 		"one that names nothing":     {envelopeOf(`{"statuses":[{"status":"sent"},` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
 		"one that is no object":      {envelopeOf(`{"statuses":["sent",` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
 		"one with a placeholder":     {envelopeOf(`{"statuses":[{"id":"null","status":"sent"}]}`), webhook.ErrNoMessage, 400, 0},
-		"no status":                  {envelopeOf(`{"statuses":[]}`), webhook.ErrMisdirected, 200, 0},
+		"no status":                  {envelopeOf(`{"statuses":[]}`), webhook.ErrOtherField, 200, 0},
 		"too many":                   {`{"statuses":[` + ok + strings.Repeat(","+ok, 1000) + `]}`, webhook.ErrTooLarge, 413, 0},
 		"a message by itself is one": {`{"id":"1","type":"text","from":"1111","text":{"body":"a"}}`, nil, 200, 1},
 	} {
@@ -244,8 +283,8 @@ func TestDeliveryPlaceholdersNotFilledIn(t *testing.T) {
 
 func TestDeliveryURL(t *testing.T) {
 	t.Parallel()
-	const all = "status=%s&id=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t"
-	secret := webhook.WithSecret("key", "a+b/c &d", "old")
+	const all = "status=%s&messageId=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t"
+	secret := webhook.WithSecret("key", "a+b/c &d-of-16-chars", "old-one-of-16-chars")
 	for _, tt := range []struct {
 		name, base string
 		opts       []webhook.Option
@@ -261,10 +300,10 @@ func TestDeliveryURL(t *testing.T) {
 		{"a query that is a question mark", "https://example.com/dlr??", nil, "https://example.com/dlr??&" + all},
 		{"an open parameter", "https://example.com/dlr?a=b&", nil, "https://example.com/dlr?a=b&" + all},
 		{"what is no escape", "https://example.com/%tr/%zz?x=%s", nil, "https://example.com/%tr/%zz?x=%s&" + all},
-		{"a secret", "https://example.com/dlr", []webhook.Option{secret}, "https://example.com/dlr?key=a%2Bb%2Fc+%26d&" + all},
-		{"two secrets", "https://example.com/dlr?a=b", []webhook.Option{secret, webhook.WithSecret("k 2", "x")}, "https://example.com/dlr?a=b&key=a%2Bb%2Fc+%26d&k+2=x&" + all},
-		{"a secret in the path", "https://example.com/{key}/dlr?x={key}", []webhook.Option{webhook.WithPathSecret("key", "a/b c")}, "https://example.com/a%2Fb%20c/dlr?x={key}&" + all},
-		{"a secret in the path, in its place already", "https://example.com/abc/dlr", []webhook.Option{webhook.WithPathSecret("key", "abc")}, "https://example.com/abc/dlr?" + all},
+		{"a secret", "https://example.com/dlr", []webhook.Option{secret}, "https://example.com/dlr?key=a%2Bb%2Fc+%26d-of-16-chars&" + all},
+		{"two secrets", "https://example.com/dlr?a=b", []webhook.Option{secret, webhook.WithSecret("k 2", "x-of-16-characters")}, "https://example.com/dlr?a=b&key=a%2Bb%2Fc+%26d-of-16-chars&k+2=x-of-16-characters&" + all},
+		{"a secret in the path", "https://example.com/{key}/dlr?x={key}", []webhook.Option{webhook.WithPathSecret("key", "a/b c-of-16-chars")}, "https://example.com/a%2Fb%20c-of-16-chars/dlr?x={key}&" + all},
+		{"a secret in the path, in its place already", "https://example.com/abc-of-16-characters/dlr", []webhook.Option{webhook.WithPathSecret("key", "abc-of-16-characters")}, "https://example.com/abc-of-16-characters/dlr?" + all},
 		{"facts that are there", "https://example.com/dlr?dlrStatus=%s&_id=order&%66rom=x", nil, "https://example.com/dlr?dlrStatus=%s&_id=order&%66rom=x&referenceId=%r&timestamp=%d&transactionType=%tr&to=%t"},
 		{
 			"another contract", "https://example.com/dlr",
@@ -303,7 +342,7 @@ func TestDeliveryURLErrors(t *testing.T) {
 		"a line break":           {"https://example.com/hunter2\r\nx", nil},
 		"a NUL":                  {"https://example.com/hunter2\x00", nil},
 		"not UTF-8":              {"https://example.com/hunter2\xff", nil},
-		"the secret is there":    {"https://example.com/x?k%65y=hunter2", []webhook.Option{webhook.WithSecret("key", "s3cret")}},
+		"the secret is there":    {"https://example.com/x?k%65y=hunter2", []webhook.Option{webhook.WithSecret("key", "s3cret-of-16-chars")}},
 		"nothing identifies":     {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"placeholders": {"id": "", "reference": ""}}}`)}},
 		"nothing is identified":  {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"params": {"id": [], "reference": []}}}`)}},
 		"a placeholder with &":   {"https://example.com/hunter2", []webhook.Option{overlay(t, `{"webhook.delivery": {"placeholders": {"id": "a&b"}}}`)}},
@@ -313,7 +352,7 @@ func TestDeliveryURLErrors(t *testing.T) {
 		require.Error(t, err, name)
 		assert.Empty(t, got, name)
 		assert.NotContains(t, err.Error(), "hunter2", name)
-		assert.NotContains(t, err.Error(), "s3cret", name)
+		assert.NotContains(t, err.Error(), "s3cret-of-16-chars", name)
 	}
 }
 
@@ -322,23 +361,23 @@ func TestDeliveryURLWithoutPlaceholders(t *testing.T) {
 	t.Parallel()
 	none := overlay(t, `{"webhook.delivery": {"placeholders": {"status": "", "id": "", "reference": "", "time": "", "kind": "", "from": "", "to": ""}}}`)
 	for base, want := range map[string]string{
-		"https://example.com/{place}/dlr":      "https://example.com/p/dlr",
-		"https://example.com/{place}/dlr?":     "https://example.com/p/dlr?",
-		"https://example.com/{place}/dlr?a=b&": "https://example.com/p/dlr?a=b&",
+		"https://example.com/{place}/dlr":      "https://example.com/p-of-16-characters/dlr",
+		"https://example.com/{place}/dlr?":     "https://example.com/p-of-16-characters/dlr?",
+		"https://example.com/{place}/dlr?a=b&": "https://example.com/p-of-16-characters/dlr?a=b&",
 	} {
-		got, err := hooks(none, webhook.WithPathSecret("place", "p")).DeliveryURL(base)
+		got, err := hooks(none, webhook.WithPathSecret("place", "p-of-16-characters")).DeliveryURL(base)
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
-	got, err := hooks(none, webhook.WithSecret("key", "s3cret")).DeliveryURL("https://example.com/dlr")
+	got, err := hooks(none, webhook.WithSecret("key", "s3cret-of-16-chars")).DeliveryURL("https://example.com/dlr")
 	require.NoError(t, err)
-	assert.Equal(t, "https://example.com/dlr?key=s3cret", got)
+	assert.Equal(t, "https://example.com/dlr?key=s3cret-of-16-chars", got)
 }
 
 // What a service makes of the URL is what the handler takes.
 func TestDeliveryURLFilledIn(t *testing.T) {
 	t.Parallel()
-	opts := []webhook.Option{webhook.WithSecret("key", "a+b/c &d="), webhook.WithPathSecret("place", "p/q r")}
+	opts := []webhook.Option{webhook.WithSecret("key", "a+b/c &d=-of-16-chars"), webhook.WithPathSecret("place", "p/q r-of-16-chars")}
 	callback, err := hooks(opts...).DeliveryURL("https://example.com/hooks/{place}/dlr")
 	require.NoError(t, err)
 	filled := strings.NewReplacer("%tr", "sms", "%s", "DELIVRD", "%i", "m-1", "%r", "order+17", "%d", "2026-10-03+14:44:23", "%f", "ACME", "%t", "+639171234567").Replace(callback)
@@ -381,14 +420,11 @@ func FuzzDeliveryURL(f *testing.F) {
 	for _, seed := range []string{
 		"https://example.com/dlr", "http://example.com?a=b", "https://example.com/%tr?x=%s&", "https://[::1]:80", "https://u:p@h/?status=1", "https://h/{p}", "ftp://h", "https://#", "https://h\n", "", "https://h?id&key", "http://0??", "http://h/?&", "http://h/#a", "http://h:99999",
 	} {
-		f.Add(seed, "s3cret")
+		f.Add(seed, "s3cret-of-16-chars")
 	}
 	f.Add("https://example.com", "a+b/%=&? \xff")
 	f.Fuzz(func(t *testing.T, base, secret string) {
-		if strings.TrimSpace(secret) == "" {
-			return
-		}
-		opt := webhook.WithSecret("key", secret)
+		opt := webhook.WithSecret("key", secret+"-of-16-characters")
 		got, err := hooks(opt).DeliveryURL(base)
 		if err != nil {
 			require.Empty(t, got)

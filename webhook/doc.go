@@ -30,14 +30,17 @@
 //
 // # Who called
 //
-// Anyone who knows the URL can call it. WithSecret puts a secret into its query, WithPathSecret into its path, and WithVerifier
-// calls a function of yours. Use https, and keep URLs out of access logs: log the pattern of the route, [http.Request.Pattern].
-// Anyone who has seen a secret in a URL can use it, so change it now and then.
+// Anyone who knows the URL can call it, so a Receiver needs a proof: WithPathSecret puts a secret into the path of the URL, WithSecret
+// into its query, and WithVerifier calls a function of yours, which can look at a header or a signature. Use https, and keep URLs out of
+// access logs: log the pattern of the route, [http.Request.Pattern]. Anyone who has seen a secret in a URL can use it, so change it now
+// and then.
 //
 // Set the timeouts and limits of http.Server, which has none by default.
 //
 // # Duplicates
 //
-// Services call again when a response was lost, and some call twice at once. WithStore handles each event once (see [Store]).
-// Without a store, make the function idempotent. When in doubt whether two events are the same, both are handled.
+// Services call again when a response was lost, and some call twice at once. WithStore handles each event once, for as long as the store
+// remembers it: a [MemoryStore] forgets all events when the process ends and the oldest beyond its capacity, package webhook/sqlstore
+// none before you tell it to. Without a store, make the function idempotent. When in doubt whether two events are the same, both are
+// handled.
 package webhook

@@ -25,21 +25,23 @@ func TestNewReceiverFromEnv(t *testing.T) {
 		query                  string // that is accepted
 		want                   string // in the error
 	}{
-		{name: "a secret", contract: unset, secret: "key=s3cret", query: "from=1111&key=s3cret"},
-		{name: "a contract", contract: file, secret: "key=s3cret", query: "absender=1111&key=s3cret"},
-		{name: "two secrets", contract: "", secret: " key = new  old ", query: "from=1111&key=old"},
-		{name: "a secret with =", contract: unset, secret: "key=a=b==", query: "from=1111&key=a=b=="},
+		{name: "a secret", contract: unset, secret: "key=s3cret-of-16-chars", query: "from=1111&key=s3cret-of-16-chars"},
+		{name: "a contract", contract: file, secret: "key=s3cret-of-16-chars", query: "absender=1111&key=s3cret-of-16-chars"},
+		{name: "two secrets", contract: "", secret: " key = the-new-secret-16  the-old-secret-16 ", query: "from=1111&key=the-old-secret-16"},
+		{name: "a secret with =", contract: unset, secret: "key=a=b==a=b==a=b==a", query: "from=1111&key=a=b==a=b==a=b==a"},
 		{name: "no secret, and a verifier", contract: unset, secret: unset, options: []webhook.Option{verify}, query: "from=1111"},
-		{name: "both", contract: unset, secret: "key=s3cret", options: []webhook.Option{verify}, query: "from=1111&key=s3cret"},
+		{name: "no secret, and WithoutProof", contract: unset, secret: unset, options: []webhook.Option{webhook.WithoutProof()}, query: "from=1111"},
+		{name: "a short secret", contract: unset, secret: "key=hunter2", want: "WithSecret: a secret has fewer than 16 characters"},
+		{name: "both", contract: unset, secret: "key=s3cret-of-16-chars", options: []webhook.Option{verify}, query: "from=1111&key=s3cret-of-16-chars"},
 		{name: "no secret", contract: unset, secret: unset, want: "MESSAGING_WEBHOOK_SECRET: required, unless an option proves the origin"},
 		{name: "an empty secret", contract: unset, secret: "", options: []webhook.Option{verify}, want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
 		{name: "a secret alone", contract: unset, secret: "hunter2", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
 		{name: "a parameter alone", contract: unset, secret: "hunter2= ", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
 		{name: "a secret in base64 alone", contract: unset, secret: "aHVudGVyMg==", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
 		{name: "no parameter", contract: unset, secret: "=hunter2", want: "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET"},
-		{name: "a parameter of the callback", contract: unset, secret: "from=hunter2", want: "the sms callback needs the parameter itself"},
-		{name: "no file", contract: "/hunter2", secret: "key=s3cret", want: "MESSAGING_CONTRACT: the file that it names cannot be read: no such file"},
-		{name: "no contract", contract: broken, secret: "key=s3cret", want: "MESSAGING_CONTRACT: contract: webhook.sms"},
+		{name: "a parameter of the callback", contract: unset, secret: "from=hunter2-hunter2-hunter2", want: "the sms callback needs the parameter itself"},
+		{name: "no file", contract: "/hunter2", secret: "key=s3cret-of-16-chars", want: "MESSAGING_CONTRACT: the file that it names cannot be read: no such file"},
+		{name: "no contract", contract: broken, secret: "key=s3cret-of-16-chars", want: "MESSAGING_CONTRACT: contract: webhook.sms"},
 		{name: "both wrong", contract: "/hunter2", secret: "", want: "MESSAGING_WEBHOOK_SECRET: want"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

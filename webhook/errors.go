@@ -32,12 +32,12 @@ var (
 	// ErrSeveral: ParseSMS was called for a request that holds several messages. 500, so that the service calls again.
 	ErrSeveral error = &reason{http.StatusInternalServerError, "several events"}
 	// ErrMisdirected: an envelope of the platform holds events of another kind. 400 for messages at a Delivery handler, so that they are
-	// not lost; 200 for statuses at a chat-app handler without WithStatuses, and for an envelope with neither, with which the platform
+	// not lost; 200 for statuses at a chat-app handler without WithStatuses, and for an envelope without events, with which the platform
 	// would call for 36 hours.
 	ErrMisdirected error = &reason{http.StatusBadRequest, "events of another kind"}
-	// ErrOtherField: an envelope of the platform holds messages in a field other than messages, such as standby, where another app
-	// answers, or history. 200. An answer to such a message could take over a conversation. [WithFields] reads them.
-	ErrOtherField error = &reason{http.StatusOK, "messages in another field"}
+	// ErrOtherField: an envelope of the platform holds something other than a live message or a status, such as standby, history or
+	// account_update, and no option asks for it. 200. [WithOther] and [WithPreferences] take such changes.
+	ErrOtherField error = &reason{http.StatusOK, "another field, which no option asks for"}
 )
 
 // reason is why a request is refused, and the usual status of the response.
@@ -66,6 +66,13 @@ type RejectError struct {
 func (c Callback) refuse(err error) *RejectError {
 	why, _ := errors.AsType[*reason](err)
 	return &RejectError{Callback: c, Status: why.status, Reason: err}
+}
+
+// refuseOther returns the refusal of a change that no option asks for.
+func (c Callback) refuseOther(field string) *RejectError {
+	e := c.refuse(ErrOtherField)
+	e.Field = field
+	return e
 }
 
 func (e *RejectError) as(status int) *RejectError {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -193,18 +190,16 @@ func TestEventsAreNotHiddenBehindAnEmptyList(t *testing.T) {
 
 func TestSeveralEventsInListAsBody(t *testing.T) {
 	t.Parallel()
-	rcv := hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret"))
-	messages, err := rcv.ParseSMSMessages(post("key=s3cret", "application/json", `[{"id":"1","from":"1111","a":"s3cret","key":"x"},{"id":"2","from":"2222","message":"\u00733cret"}]`))
+	rcv := hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret-of-16-chars"))
+	messages, err := rcv.ParseSMSMessages(post("key=s3cret-of-16-chars", "application/json", `[{"id":"1","from":"1111","key":"x"},{"id":"2","from":"2222","message":"a"}]`))
 	require.NoError(t, err)
 	require.Len(t, messages, 2)
-	assert.Empty(t, messages[0].Params.Get("a"), "a copy of the secret")
 	assert.Empty(t, messages[0].Params.Get("key"))
-	assert.Empty(t, messages[1].Text, "a copy of the secret")
-	_, err = rcv.ParseSMSMessages(post("", "application/json", `[{"id":"1","from":"1111","key":"s3cret"}]`))
+	_, err = rcv.ParseSMSMessages(post("", "application/json", `[{"id":"1","from":"1111","key":"s3cret-of-16-chars"}]`))
 	require.ErrorIs(t, err, webhook.ErrProof, "an event of a list is no place for a secret")
-	messages, err = named(t, listed, webhook.WithSecret("key", "s3cret")).ParseSMSMessages(post("", "", `{"key":"s3cret","results":[{"from":"1111","text":{"body":"s3cret"}}]}`))
+	messages, err = named(t, listed, webhook.WithSecret("key", "s3cret-of-16-chars")).ParseSMSMessages(post("", "", `{"key":"s3cret-of-16-chars","results":[{"from":"1111","text":{"body":"a"}}]}`))
 	require.NoError(t, err)
-	assert.NotContains(t, fmt.Sprint(messages), "s3cret")
+	assert.NotContains(t, fmt.Sprint(messages), "s3cret-of-16-chars")
 }
 
 // ParseSMS has no message to return for an empty list, but the service need not call again.
@@ -313,7 +308,7 @@ func TestSecretIsNoPartOfAPath(t *testing.T) {
 	names, err := contract.Parse([]byte(listed))
 	require.NoError(t, err)
 	for _, parameter := range []string{"data", "results", "text", "status"} {
-		_, err := webhook.NewReceiver(webhook.WithContract(names), webhook.WithSecret(parameter, "s3cret"))
+		_, err := webhook.NewReceiver(webhook.WithContract(names), webhook.WithSecret(parameter, "s3cret-of-16-chars"))
 		require.ErrorContains(t, err, "callback needs the parameter itself", parameter)
 	}
 }
@@ -339,11 +334,11 @@ func TestSeveralEventsAreBounded(t *testing.T) {
 
 func FuzzEvents(f *testing.F) {
 	f.Add("", `{"results":[{"messageId":"1","from":"1111","text":{"body":"a"}},{"from":"2222"},7]}`)
-	f.Add("key=s3cret", `{"data":{"results":{"from":"1111","receivedAt":"03.10.2026 14:44:23"}}}`)
-	f.Add("from=1", `[{"from":"1111","key":"s3cret"},[],null]`)
-	f.Add("", `{"results":[{"type":"text","text":{"body":"a"},"from":"1","id":"1"},{"id":"1","status":{"groupId":3},"recipient_id":"1","messageId":"s3cret"}],"key":"s3cret"}`)
+	f.Add("key=s3cret-of-16-chars", `{"data":{"results":{"from":"1111","receivedAt":"03.10.2026 14:44:23"}}}`)
+	f.Add("from=1", `[{"from":"1111","key":"s3cret-of-16-chars"},[],null]`)
+	f.Add("", `{"results":[{"type":"text","text":{"body":"a"},"from":"1","id":"1"},{"id":"1","status":{"groupId":3},"recipient_id":"1","messageId":"s3cret-of-16-chars"}],"key":"s3cret-of-16-chars"}`)
 	f.Add("", `{"results":`+strings.Repeat(`[`, 100)+`]`)
-	rcv := named(f, listed, webhook.WithSecret("key", "s3cret"))
+	rcv := named(f, listed, webhook.WithSecret("key", "s3cret-of-16-chars"))
 	names, err := contract.Parse([]byte(nested))
 	require.NoError(f, err)
 	deep := hooks(webhook.WithContract(names), webhook.WithPOST())
@@ -384,69 +379,6 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-func TestEventsInAParameter(t *testing.T) {
-	t.Parallel()
-	rcv := func(path string) *webhook.Receiver {
-		names, err := contract.Parse([]byte(`{"webhook.sms": {"events": ["` + path + `"], "params": {"from": ["sender.phone"], "text": ["text"]}}}`))
-		require.NoError(t, err)
-		return hooks(webhook.WithContract(names), webhook.WithPOST(), webhook.WithSecret("key", "s3cret"))
-	}
-	one := func(n string) string {
-		return `{"id":"` + n + `","sender":{"phone":"tel:+63917123456` + n + `"},"text":"a & b"}`
-	}
-	list := "[" + one("1") + "," + one("2") + "]"
-	form := "application/x-www-form-urlencoded"
-	for name, tt := range map[string]struct {
-		path    string
-		request *http.Request
-		texts   int
-	}{
-		"in the query":      {"data", get("key=s3cret&x=1&data=" + url.QueryEscape(list)), 2},
-		"in a form":         {"data", post("key=s3cret", form, "x=1&data="+url.QueryEscape(list)), 2},
-		"a path enters it":  {"data.0.reports", get("key=s3cret&data=" + url.QueryEscape(`[{"reports":`+list+`}]`)), 2},
-		"not escaped":       {"data", get("key=s3cret&data=" + strings.ReplaceAll(list, " ", "+") + "&x=1"), 2},
-		"one":               {"data", get("key=s3cret&data=" + url.QueryEscape(one("1"))), 1},
-		"none":              {"data", get("key=s3cret&data=[]"), 0},
-		"the same twice":    {"data", get("key=s3cret&data=" + url.QueryEscape(one("1")) + "&data=" + url.QueryEscape(one("1"))), 1},
-		"secret behind":     {"data", get("data=" + url.QueryEscape(list) + "&key=s3cret"), 2},
-		"parameters around": {"data", get("key=s3cret&sender.phone=639170000000&data=" + url.QueryEscape(one("1"))), 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			messages, err := rcv(tt.path).ParseSMSMessages(tt.request)
-			require.NoError(t, err)
-			require.Len(t, messages, tt.texts)
-			for i, m := range messages {
-				assert.Equal(t, "+63917123456"+strconv.Itoa(i+1), m.From)
-				assert.Equal(t, "a & b", m.Text)
-				assert.Empty(t, m.Params.Get("data"), "an event has its own parameters, and those around the list")
-				assert.Equal(t, name == "parameters around", m.Ambiguous, "what stands around the list can only contradict")
-			}
-		})
-	}
-	_, err := rcv("data").ParseSMSMessages(get("key=s3cret&data=" + url.QueryEscape(one("1")) + "&data=" + url.QueryEscape(one("2"))))
-	require.ErrorIs(t, err, webhook.ErrUnreadable, "to read one would lose the other")
-	_, err = rcv("data").ParseSMSMessages(get("key=s3cret&data=" + url.QueryEscape("["+strings.Repeat("{},", 1500)+"{}]")))
-	require.ErrorIs(t, err, webhook.ErrTooLarge)
-	m, err := rcv("data").ParseSMS(get("key=s3cret&sender.phone=639171234567&text=a"))
-	require.NoError(t, err, "without the parameter it is one event, as ever")
-	assert.Equal(t, "639171234567", m.From)
-
-	// The test server writes so.
-	names, err := contract.Parse([]byte(`{"webhook.sms": {"events": ["data.list"]}}`))
-	require.NoError(t, err)
-	for _, options := range [][]messagingtest.ReceiveOption{
-		{messagingtest.InParameter()}, {messagingtest.InParameter(), messagingtest.AsForm()}, {messagingtest.InParameter(), messagingtest.Unescaped()},
-	} {
-		r := messagingtest.SMSRequest("/hook", messagingtest.InboundSMS{ID: "m-1", From: "639171234567", Text: "a&b=c"}, append(options, messagingtest.UnderContract(names))...)
-		m, err = hooks(webhook.WithContract(names), webhook.WithPOST()).ParseSMS(r)
-		require.NoError(t, err)
-		assert.Equal(t, "a&b=c", m.Text)
-		assert.False(t, m.Ambiguous)
-	}
-	assert.Panics(t, func() { messagingtest.SMSRequest("/hook", messagingtest.InboundSMS{}, messagingtest.InParameter()) })
-}
-
 func TestTelNumbers(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
@@ -460,106 +392,6 @@ func TestTelNumbers(t *testing.T) {
 	m, err := hooks().ParseSMS(get("from=tel:%2B639171234567&msisdn=639171234567"))
 	require.NoError(t, err)
 	assert.False(t, m.Ambiguous, "the same number")
-}
-
-// TestEventsInElements reads lists of events in the elements of a list.
-func TestEventsInElements(t *testing.T) {
-	t.Parallel()
-	rcv := named(t, `{"webhook.delivery": {
-		"events": ["data.*.report", "batches.*.parts.*.events"],
-		"params": {
-			"id": ["data.*.requestId", "batches.*.batch.id"], "reference": ["batches.*.parts.*.ref"], "status": ["status"], "time": ["date"],
-			"from": ["data.*.senderId"], "to": ["number"]
-		}
-	}}`)
-	for name, tt := range map[string]struct {
-		body string
-		want []string
-		err  error
-	}{
-		"each report of each element": {
-			`{"data":[
-				{"senderId":"ACME","requestId":"a","report":[{"number":"1111","status":"1"},{"number":"2222","status":"expired"}]},
-				{"senderId":"SHOP","requestId":"b","report":[{"number":"3333","status":"1"}],"campaign":"x"}
-			]}`,
-			[]string{"a||ACME|1111|delivered", "a||ACME|2222|expired", "b||SHOP|3333|delivered"},
-			nil,
-		},
-		"two levels": {
-			`{"batches":[{"batch":{"id":"a"},"parts":[{"ref":"r","events":[{"status":"1"},{"status":"read"}]},{"ref":"s","events":{"status":"1"}}]}]}`,
-			[]string{"a|r|||delivered", "a|r|||read", "a|s|||delivered"},
-			nil,
-		},
-		"an object in place of a list": {`{"data":{"requestId":"a","report":{"status":"1"}}}`, []string{"a||||delivered"}, nil},
-		"none in one of them":          {`{"data":[{"requestId":"a","report":[]},{"requestId":"b","report":[{"status":"1"}]}]}`, []string{"b||||delivered"}, nil},
-		"none":                         {`{"data":[]}`, nil, nil},
-		"an element without a list": {
-			`{"data":[{"requestId":"a","status":"1"},{"requestId":"b","report":[{"status":"1"}]},7,{"report":"c"}]}`,
-			[]string{"b||||delivered"},
-			webhook.ErrUnreadable,
-		},
-		"a list that comes twice in an element": {
-			`{"data":[{"requestId":"a","report":[{"status":"1"}],"report":[]},{"requestId":"b","report":[{"status":"1"}]}]}`,
-			[]string{"b||||delivered"},
-			webhook.ErrUnreadable,
-		},
-		"an ID that comes twice in an element": {`{"data":[{"requestId":"a","requestId":"b","report":[{"status":"1"}]}]}`, []string{"a||||delivered (ambiguous)"}, nil},
-		"more than may be":                     {`{"data":[` + strings.Repeat(`{"report":[]},`, 1000) + `{"report":[]}]}`, nil, webhook.ErrTooLarge},
-		"more than may be, in all": {
-			`{"data":[` + strings.Repeat(`{"report":[`+strings.Repeat(`{},`, 99)+`{}]},`, 10) + `{"report":[{}]}]}`, nil, webhook.ErrTooLarge,
-		},
-		"copied too often": {
-			`{"data":{"requestId":"a"` + manyMembers(100) + `,"report":[` + strings.Repeat(`{"status":"1"},`, 200) + `{}]}}`, nil, webhook.ErrTooManyParams,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			reports, err := rcv.ParseDelivery(post("", "application/json", tt.body))
-			var got []string
-			for _, d := range reports {
-				line := strings.Join([]string{d.ID, d.ReferenceID, d.From, d.To, string(d.Status)}, "|")
-				if d.Ambiguous {
-					line += " (ambiguous)"
-				}
-				got = append(got, line)
-				stores(t, d)
-			}
-			assert.Equal(t, tt.want, got)
-			if tt.err == nil {
-				require.NoError(t, err)
-			} else {
-				require.ErrorIs(t, err, tt.err)
-			}
-		})
-	}
-
-	reports, err := rcv.ParseDelivery(post("data="+url.QueryEscape(`[{"requestId":"a","userId":"7","report":[{"status":"1"}]},{"requestId":"b","report":[{"status":"1"}]}]`), "", ""))
-	require.NoError(t, err, "in a parameter")
-	require.Len(t, reports, 2)
-	assert.Equal(t, "7", reports[0].Params.Get("data.*.userId"), "what stands around an event is a parameter of it")
-	assert.Empty(t, reports[1].Params.Get("data.*.userId"))
-	first, _ := reports[0].DuplicateKey()
-	second, _ := reports[1].DuplicateKey()
-	assert.NotEqual(t, first, second)
-
-	replies := named(t, `{"webhook.sms": {"events": ["*.replies"], "params": {"from": ["*.user.number"], "text": ["text"]}}}`)
-	messages, err := replies.ParseSMSMessages(post("", "application/json", `[{"user":{"number":"1111"},"replies":[{"text":"a"},{"text":"b"}]}]`))
-	require.NoError(t, err)
-	require.Len(t, messages, 2)
-	assert.Equal(t, []string{"1111", "a", "1111", "b"}, []string{messages[0].From, messages[0].Text, messages[1].From, messages[1].Text})
-
-	names, err := contract.Parse([]byte(`{"webhook.delivery": {"events": ["data.*.report"], "params": {"id": ["data.*.key"]}}}`))
-	require.NoError(t, err)
-	_, err = webhook.NewReceiver(webhook.WithContract(names), webhook.WithSecret("key", "QZ5JEWNTJ4W5SXPJSAXLQJ6YPM"))
-	require.ErrorContains(t, err, "the delivery callback needs the parameter itself")
-}
-
-func manyMembers(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, `,"a%d":1`, i)
-	}
-	return b.String()
 }
 
 // A contract that reads one report of a list by its position loses the others, and the one that is read says so.
@@ -577,5 +409,57 @@ func TestReportsReadByPositionAreAmbiguous(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, reports, 1)
 		assert.Equal(t, want, reports[0].Ambiguous, body)
+	}
+}
+
+// By default a body that is no event itself is looked into. What is an event itself is not.
+func TestEventsWithinABody(t *testing.T) {
+	t.Parallel()
+	rcv := hooks(webhook.WithPOST())
+	for body, want := range map[string]string{
+		`{"from":"1111","text":"a","data":{"from":"2222","text":"b"}}`:                      "1111 a",
+		`{"id":"evt","type":"inbound","data":{"from":"2222","text":"b"}}`:                   "2222 b",
+		`{"id":"evt","data":{"id":"x","payload":{"id":"m","from":"2222","text":"b"}}}`:      "2222 b",
+		`{"results":[{"from":"1111","text":"a"},{"sender":"2222","message":"b"}]}`:          "1111 a,2222 b",
+		`{"message":{"from":"2222","text":"b"}}`:                                            "2222 b",
+		`{"from":{"phone_number":"2222"},"body":"b"}`:                                       "2222 b",
+		`{"from":"1111","message":"a","data":[1,2],"results":[{"from":"3333","text":"c"}]}`: "1111 a",
+	} {
+		messages, err := rcv.ParseSMSMessages(post("", "", body))
+		require.NoError(t, err, body)
+		var got []string
+		for _, m := range messages {
+			got = append(got, m.From+" "+m.Text)
+		}
+		assert.Equal(t, want, strings.Join(got, ","), body)
+	}
+	for _, body := range []string{`{"data":{"x":1}}`, `{"data":[]}`, `{"data":7}`, `{"results":[7]}`, `{"message":"a"}`, `{"data":{"from":"1"},"data":{"from":"2"}}`} {
+		_, err := rcv.ParseSMSMessages(post("", "", body))
+		require.ErrorIs(t, err, webhook.ErrNoSender, body)
+	}
+	messages, err := rcv.ParseSMSMessages(post("", "", `{"data":{"x":1},"results":[],"payload":[{"from":"1111"},7,{"from":"2222"}]}`))
+	require.ErrorIs(t, err, webhook.ErrUnreadable)
+	assert.Len(t, messages, 2, "a bad event loses no good ones")
+}
+
+// The ID of a callback is not that of the message.
+func TestReportWithinABody(t *testing.T) {
+	t.Parallel()
+	rcv := hooks(webhook.WithPOST())
+	for body, want := range map[string]string{
+		`{"id":"evt","event_type":"message.finalized","data":{"payload":{"id":"m-1","status":"delivered"}}}`:           "m-1 delivered",
+		`{"id":"evt","status":"ok","results":[{"messageId":"m-1","status":{"groupName":"DELIVERED"}}]}`:                "m-1 delivered",
+		`{"id":"m-1","status":"delivered","data":{"campaign":7}}`:                                                      "m-1 delivered",
+		`{"id":"evt","message_id":"m-1","status":"delivered"}`:                                                         "m-1 delivered",
+		`{"id":"evt","data":{"id":"m-1","status":"delivered"}}`:                                                        "m-1 delivered",
+		`{"message_id":"m-1","state":"failed","data":{"id":"x","status":"delivered"}}`:                                 "m-1 failed",
+		`{"id":"s","status":"sent","recipient_id":"1","data":{"id":"x","status":"delivered"}}`:                         "s sent",
+		`{"id":"evt","status":"delivered","data":{"id":"m-1","status":"sent"},"payload":{"id":"m-2","status":"sent"}}`: "m-1 sent",
+	} {
+		reports, err := rcv.ParseDelivery(post("", "", body))
+		require.NoError(t, err, body)
+		require.Len(t, reports, 1, body)
+		assert.Equal(t, want, reports[0].ID+" "+string(reports[0].Status), body)
+		assert.False(t, reports[0].Ambiguous, body)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -29,9 +30,9 @@ func arrives(h http.Handler, target string) {
 	fmt.Println(w.Code)
 }
 
-// receiver returns a receiver with options that make sense.
+// receiver returns a receiver with options that make sense. It needs no proof of origin, as no program should do it.
 func receiver(options ...webhook.Option) *webhook.Receiver {
-	rcv, err := webhook.NewReceiver(options...)
+	rcv, err := webhook.NewReceiver(append([]webhook.Option{webhook.WithoutProof()}, options...)...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -159,12 +160,35 @@ func ExampleReceiver_ParseDelivery() {
 	// m-1 read
 }
 
+// Reports arrive out of order. The program keeps the newest state of each message, and why it failed.
+func ExampleDeliveryReport() {
+	states := map[string]webhook.Status{}
+	handler := receiver().Delivery(func(_ context.Context, d webhook.DeliveryReport) error {
+		if !d.Status.Supersedes(states[d.ReferenceID]) {
+			return nil
+		}
+		states[d.ReferenceID] = d.Status
+		fmt.Println(strings.TrimSpace(strings.Join([]string{d.ReferenceID, d.Status.String(), d.ErrorCode, d.ErrorText, d.Cost, d.Currency}, " ")))
+		return nil
+	})
+
+	arrives(handler, "/hooks/dlr?referenceId=order-17&status=delivered&cost=0.0072&currency=EUR")
+	arrives(handler, "/hooks/dlr?referenceId=order-17&status=sent")
+	arrives(handler, "/hooks/dlr?referenceId=order-18&status=failed&errorCode=E17&errorMessage=Absent+subscriber")
+	// Output:
+	// order-17 delivered   0.0072 EUR
+	// 200
+	// 200
+	// order-18 failed E17 Absent subscriber
+	// 200
+}
+
 // The callback URL goes into sms.Message.CallbackURL, or that of a chat app, as it is.
 func ExampleReceiver_DeliveryURL() {
-	callback, err := receiver(webhook.WithSecret("key", "s3cret/s3cret")).DeliveryURL("https://shop.example.com/hooks/dlr")
+	callback, err := receiver(webhook.WithSecret("key", "s3cret/s3cret/s3cret")).DeliveryURL("https://shop.example.com/hooks/dlr")
 	fmt.Println(callback, err)
 	// Output:
-	// https://shop.example.com/hooks/dlr?key=s3cret%2Fs3cret&status=%s&id=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t <nil>
+	// https://shop.example.com/hooks/dlr?key=s3cret%2Fs3cret%2Fs3cret&status=%s&messageId=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t <nil>
 }
 
 // The platform sends messages and delivery statuses to one URL.
@@ -192,7 +216,7 @@ func ExampleWithStatuses() {
 // The handlers go into any http.ServeMux. Both secrets of a rotation hold until the service calls with the new one.
 func Example_serveMux() {
 	hooks, err := webhook.NewReceiver(
-		webhook.WithPathSecret("key", "the-new-one", "the-old-one"),
+		webhook.WithPathSecret("key", "the-new-one-of-16", "the-old-one-of-16"),
 		webhook.WithStore(webhook.NewMemoryStore(100_000, 24*time.Hour)),
 	)
 	if err != nil {
@@ -217,11 +241,11 @@ func Example_serveMux() {
 		mux.ServeHTTP(w, r)
 	})
 
-	arrives(handler, "/hooks/the-new-one/sms?id=1&from=639171234567&message=Hello")
-	arrives(handler, "/hooks/the-old-one/sms?id=1&from=639171234567&message=Hello") // the service calls again
-	arrives(handler, "/hooks/the-old-one/dlr?id=1&status=1")
+	arrives(handler, "/hooks/the-new-one-of-16/sms?id=1&from=639171234567&message=Hello")
+	arrives(handler, "/hooks/the-old-one-of-16/sms?id=1&from=639171234567&message=Hello") // the service calls again
+	arrives(handler, "/hooks/the-old-one-of-16/dlr?id=1&status=1")
 	arrives(handler, "/hooks/somebody-else/sms?id=2&from=639171234567&message=Hello")
-	arrives(handler, "/hooks//the-new-one/sms?id=3&from=639171234567&message=Hello")
+	arrives(handler, "/hooks//the-new-one-of-16/sms?id=3&from=639171234567&message=Hello")
 	// Output:
 	// message 1
 	// 200
@@ -384,30 +408,23 @@ func ExampleRetryLater() {
 	// 503 30
 }
 
-// counters counts events by callback and outcome, as a metrics library would.
-type counters struct {
-	mu     sync.Mutex
-	counts map[string]int
-}
-
-func (c *counters) StartEvent(ctx context.Context, _ webhook.Event) context.Context { return ctx }
-
-func (c *counters) EndEvent(_ context.Context, _ webhook.Event, result webhook.EventResult) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.counts[fmt.Sprintf("%s %s %s", result.Kind, result.Outcome, result.Reason)]++
-}
-
-func ExampleWithObserver() {
-	metrics := &counters{counts: map[string]int{}}
-	handler := receiver(webhook.WithObserver(metrics), webhook.WithStore(webhook.NewMemoryStore(1000, time.Hour))).
+// A hook counts events by callback and outcome, as a metrics library would.
+func ExampleWithHook() {
+	var mu sync.Mutex
+	counts := map[string]int{}
+	hook := webhook.Hook{End: func(_ context.Context, result webhook.Result) {
+		mu.Lock()
+		defer mu.Unlock()
+		counts[fmt.Sprintf("%s %s %s", result.Kind, result.Outcome, result.Reason())]++
+	}}
+	handler := receiver(webhook.WithHook(hook), webhook.WithStore(webhook.NewMemoryStore(1000, time.Hour))).
 		SMS(func(context.Context, webhook.SMSMessage) error { return nil })
 
 	arrives(handler, "/hooks/sms?id=1&from=639171234567&message=Hello")
 	arrives(handler, "/hooks/sms?id=1&from=639171234567&message=Hello")
 	arrives(handler, "/hooks/sms?message=Hello")
-	for _, name := range slices.Sorted(maps.Keys(metrics.counts)) {
-		fmt.Println(name, metrics.counts[name])
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Println(name, counts[name])
 	}
 	// Output:
 	// 200
@@ -416,6 +433,55 @@ func ExampleWithObserver() {
 	// sms duplicate  1
 	// sms handled  1
 	// sms refused no sender 1
+}
+
+func ExampleLogHook() {
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == "time" || a.Key == "duration" { // in this example, to print the same each time
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	handler := receiver(webhook.WithHook(webhook.LogHook(logger))).SMS(func(context.Context, webhook.SMSMessage) error { return nil })
+
+	arrives(handler, "/hooks/sms?id=m-1&from=639171234567&message=Hello")
+	// Output:
+	// level=INFO msg=webhook callback=sms kind=sms id=m-1 outcome=handled
+	// 200
+}
+
+// Messages of the field standby were answered by another app. They are worth a look, and no reply.
+func ExampleWithOther() {
+	handler := receiver(webhook.WithPOST(), webhook.WithOther(func(_ context.Context, other webhook.Other) error {
+		fmt.Println(other.Field, string(other.JSON))
+		return nil
+	})).ChatApp2(func(context.Context, webhook.ChatMessage) error { return nil })
+
+	body := `{"object":"whatsapp_business_account","entry":[{"id":"102","changes":[{"field":"account_update","value":{"event":"VERIFIED_ACCOUNT"}}]}]}`
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/hooks/two", strings.NewReader(body)))
+	fmt.Println(w.Code)
+	// Output:
+	// account_update {"event":"VERIFIED_ACCOUNT"}
+	// 200
+}
+
+// Do not send marketing messages to somebody who stopped them.
+func ExampleWithPreferences() {
+	handler := receiver(webhook.WithPOST(), webhook.WithPreferences(func(_ context.Context, p webhook.Preference) error {
+		fmt.Println(p.From, p.UserID, p.Category, "stopped:", p.Stopped)
+		return nil // the choice is safe in a database
+	})).ChatApp2(func(context.Context, webhook.ChatMessage) error { return nil })
+
+	body := `{"object":"whatsapp_business_account","entry":[{"id":"102","changes":[{"field":"user_preferences","value":{
+		"contacts":[{"wa_id":"639171234567","user_id":"PH.1"}],
+		"user_preferences":[{"wa_id":"639171234567","category":"marketing_messages","value":"stop","timestamp":1791038663}]}}]}]}`
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/hooks/two", strings.NewReader(body)))
+	fmt.Println(w.Code)
+	// Output:
+	// 639171234567 PH.1 marketing_messages stopped: true
+	// 200
 }
 
 // The contract and the secret come from the environment, as for messaging.NewClientFromEnv.

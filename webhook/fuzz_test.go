@@ -28,7 +28,7 @@ func queries() []string {
 	return []string{
 		"", honest, "from=+639171234567&to=+21581&message=1+1=2", "from=%2B639171234567&message=100%", "from=1111&message=%zz%u00E6%", "from=1111&message=a;b=c;d", "from=1111&from=2222&message=a&message=b",
 		"from=1111&message=%E6%F8%E5", "from=1111&message=\xe6\xf8\xe5", "from=1111&message=%ED%A0%BD%ED%B8%80%C0%AF", "from=1111&message=a%00b%0D%0A", "%66rom=1111&&=&x&message=a#b?", "msisdn=1111&text=%F0%9F%98%80",
-		"from=+&sender=%C2%A0&mobile=7", "from_user_id=US.1&message=a", "from=1111&timestamp=2026-10-03T22:44:23+08:00", "from=1111&timestamp=20261399999999", "from=1111&timestamp=99999999999999999999", "key=s3cret&from=1111&k%65y=no",
+		"from=+&sender=%C2%A0&mobile=7", "from_user_id=US.1&message=a", "from=1111&timestamp=2026-10-03T22:44:23+08:00", "from=1111&timestamp=20261399999999", "from=1111&timestamp=99999999999999999999", "key=s3cret-of-16-chars&from=1111&k%65y=no",
 		"from=1111&type=image&mediaUrl=https%3A%2F%2Fexample.com&mimeType=image/png&caption=c&fileName=f", "from=1111&latitude=14.5&longitude=-121", "from=1111&type=location&latitude=NaN&longitude=1e999", "from=1111&type=hologram&beam=7",
 		`payload={"from":"1111","id":"1","timestamp":"1","type":"text","text":{"body":"a"}}`, `message={"from":"1111","type":"interactive","interactive":{"type":"list_reply","list_reply":{"id":"1"}}}`,
 		`from=1111&payload={"entry":[{"changes":[{"value":{"metadata":{"phone_number_id":"1"},"contacts":[{"wa_id":"2"}],"messages":[{"type":"edit","edit":{}}]}}]}]}`,
@@ -104,7 +104,7 @@ func common(t *testing.T, query, body string, params webhook.Params, rawQuery st
 // keepsQuery checks that a query which may hold secrets was kept without those parameters, or written again for a copy in another one.
 func keepsQuery(t *testing.T, query, rawQuery string) {
 	t.Helper()
-	mayHoldCopy := strings.Contains(query, "s3cret") || strings.ContainsAny(query, `%\`)
+	mayHoldCopy := strings.Contains(query, "s3cret-of-16-chars") || strings.ContainsAny(query, `%\`)
 	if !mayHoldCopy && !strings.Contains(query, "key") {
 		require.Equal(t, query, rawQuery)
 	}
@@ -123,7 +123,7 @@ func isWritten(query, rawQuery string) bool {
 	for segment := range strings.SplitSeq(rawQuery, "&") {
 		have, escaped, _ := strings.Cut(segment, "=")
 		name, value := naiveDecode(have), naiveDecode(escaped)
-		isCopy := name == "s3cret" || value == "s3cret"
+		isCopy := name == "s3cret-of-16-chars" || value == "s3cret-of-16-chars"
 		if isCopy || !utf8.ValidString(name+value) || url.QueryEscape(name)+"="+url.QueryEscape(value) != segment {
 			return false
 		}
@@ -160,12 +160,12 @@ func fuzz[T any](f *testing.F, p parsing[T]) {
 		f.Add(query, "")
 		f.Add(queries()[(i*7)%len(queries())], query)
 	}
-	f.Add("", `{"from":"1111","type":"text","text":{"body":"a"},"a":null,"b":[1,{}],"key":"s3cret"}`)
+	f.Add("", `{"from":"1111","type":"text","text":{"body":"a"},"a":null,"b":[1,{}],"key":"s3cret-of-16-chars"}`)
 	f.Add("from=1111", `{"from":1e400,"message":"\ud800\u0000","message":true}`)
 	f.Add("from=1111", "\ufeff{\"id\":\"\xe6\"}")
 	f.Add("", `{"entry":[{"changes":[{"value":{"messages":[{"from":"1","id":"1"},{"from":"2"},7],"statuses":[{"id":"1","status":"read"}]}},{"value":{"statuses":[{}]}}]}]}`)
 	f.Add("", `{"id":"1","status":"played","recipient_id":"1","timestamp":"1"}`)
-	rcv, secret := hooks(webhook.WithPOST(), webhook.WithStore(webhook.NewMemoryStore(100, time.Minute))), hooks(webhook.WithSecret("key", "s3cret"), webhook.WithPOST())
+	rcv, secret := hooks(webhook.WithPOST(), webhook.WithStore(webhook.NewMemoryStore(100, time.Minute))), hooks(webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithPOST())
 	f.Fuzz(func(t *testing.T, query, body string) {
 		r := get(query)
 		if body != "" {
@@ -194,9 +194,9 @@ func fuzz[T any](f *testing.F, p parsing[T]) {
 		require.Zero(t, w.Body.Len())
 
 		// A secret is not passed on.
-		r = get("key=s3cret&" + query)
+		r = get("key=s3cret-of-16-chars&" + query)
 		if body != "" {
-			r = post("key=s3cret&"+query, "", body)
+			r = post("key=s3cret-of-16-chars&"+query, "", body)
 		}
 		events, err = p.parse(secret, r)
 		if err != nil {
@@ -294,30 +294,5 @@ func FuzzDelivery(f *testing.F) {
 			require.NotEmpty(t, d.ID+d.ReferenceID)
 			common(t, query, body, d.Params, d.RawQuery, d.ID, d.ReferenceID, d.From, d.To, d.Kind, d.RawStatus)
 		},
-	})
-}
-
-// FuzzEventsInElements reads bodies whose events stand in lists within elements of lists.
-func FuzzEventsInElements(f *testing.F) {
-	rcv := named(f, `{"webhook.delivery": {"events": ["data.*.parts.*.report", "*.report", "other.*.*.x"], "params": {
-		"id": ["data.*.id", "data.*.parts.*.at.id", "*.id"], "status": ["status"], "to": ["to.0"]
-	}}}`)
-	for _, seed := range []string{
-		`{"data":[{"id":"a","parts":[{"report":[{"status":"1","to":["1","2"]},{"status":2}]},{"at":{"id":"b"},"report":{"status":"1"}}]}]}`,
-		`[{"id":"a","report":[{"status":"1"}]},{"id":"b"}]`, `{"data":{"parts":{"report":null}}}`, `{"other":[[{"x":{"id":"a"}}],[]]}`,
-		`data=[{"id":"a","parts":[{"report":[{"status":"1"}]}]}]`, `{"data":[7,[[]],{"parts":"x"}]}`, `{"data":[{"id":"a","id":"b","parts":[]}],"data":1}`,
-	} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, body string) {
-		reports, err := rcv.ParseDelivery(post("", "", body))
-		require.LessOrEqual(t, len(reports), 1000)
-		for _, d := range reports {
-			require.NotEmpty(t, d.ID+d.ReferenceID)
-			require.LessOrEqual(t, len(d.Params), 256)
-		}
-		again, errAgain := rcv.ParseDelivery(post("", "", body))
-		require.Equal(t, reports, again)
-		require.Equal(t, err == nil, errAgain == nil)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"math"
 	"net/http"
 	"runtime/debug"
@@ -18,13 +17,13 @@ import (
 type handler struct {
 	*callback
 
-	function func(context.Context, event) error
+	handleEvent func(context.Context, event) error
 }
 
-// event is a pointer to an SMSMessage, a ChatMessage or a DeliveryReport.
+// event is a pointer to an SMSMessage, a ChatMessage, a DeliveryReport, a Preference or an Other.
 type event interface {
 	DuplicateKey() (key string, lasting bool)
-	about() (kind Callback, id string)
+	about() (kind, id string)
 }
 
 // ServeHTTP answers a request. The body is empty unless the contract has a reply: some gateways send it back to the sender as a message.
@@ -60,7 +59,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // any was not handled. It lets no panic out.
 func (h *handler) serve(r *http.Request) (status int, retryAfter time.Duration) {
 	status = http.StatusOK
-	c := h.watch(r)
+	c := h.begin(r)
 	defer func() {
 		if value := recover(); value != nil {
 			status = c.refused(newPanicError(h.name, value))
@@ -72,11 +71,11 @@ func (h *handler) serve(r *http.Request) (status int, retryAfter time.Duration) 
 	case err != nil:
 		status = c.refused(err)
 	case len(events) == 0:
-		c.end(OutcomeHandled, nil, status, slog.LevelDebug)
+		c.end(OutcomeHandled, nil, status)
 	}
 	for i, e := range events {
 		if i > 0 || err != nil {
-			c = h.watch(r)
+			c = h.begin(r)
 		}
 		one, after := c.handle(e, i)
 		status = max(status, one)
@@ -89,20 +88,19 @@ func (h *handler) serve(r *http.Request) (status int, retryAfter time.Duration) 
 type call struct {
 	*handler
 
-	request *http.Request
-	parent  context.Context //nolint:containedctx // that of the request, or of the observers
-	began   time.Time       // zero if nobody asks
-	event   event           // nil until it is read
-	field   string          // of an envelope whose messages are not live
-	called  bool            // the handle function was called
-	err     error
+	parent   context.Context //nolint:containedctx // that of the request, or of the hooks
+	began    time.Time       // zero if there are no hooks
+	event    event           // nil until it is read
+	function func(context.Context, event) error
+	called   bool // the function was called
+	err      error
 }
 
 // handle handles the event at a position of the request, unless that was done or is being done.
 func (c *call) handle(e event, position int) (status int, retryAfter time.Duration) {
 	c.event = e
-	if _, isReport := e.(*DeliveryReport); isReport && c.isChat() && c.handleStatus == nil {
-		return c.refused(c.name.refuse(ErrMisdirected).as(http.StatusOK)), 0
+	if c.function = c.functionOf(e); c.function == nil {
+		return c.refused(c.refuseUnasked(e)), 0
 	}
 	// The context lasts beyond a caller that hangs up, which cancels that of the request without a cause. All other ends have one.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.parent), c.timeout)
@@ -121,12 +119,43 @@ func (c *call) handle(e event, position int) (status int, retryAfter time.Durati
 	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
 		return c.refused(panicked), 0
 	}
-	outcome, status, level := c.outcome(storeErr)
-	c.end(outcome, nil, status, level)
+	outcome, status := c.outcome(storeErr)
+	c.end(outcome, cmp.Or(c.err, storeErr), status)
 	if later, ok := errors.AsType[*retryLaterError](c.err); ok {
 		retryAfter = later.after
 	}
 	return status, retryAfter
+}
+
+// functionOf returns the function for an event, or nil if no option sets one.
+func (h *handler) functionOf(e event) func(context.Context, event) error {
+	switch e.(type) {
+	case *DeliveryReport:
+		if h.isChat() {
+			return h.handleStatus
+		}
+	case *Other:
+		return h.handleOther
+	case *Preference:
+		return h.handlePreference
+	}
+	return h.handleEvent
+}
+
+// of returns a function for events that calls handle with one of type E.
+func of[E any](handle func(context.Context, E) error) func(context.Context, event) error {
+	return func(ctx context.Context, e event) error {
+		one, _ := any(e).(*E)
+		return handle(ctx, *one)
+	}
+}
+
+// refuseUnasked returns the refusal of an event for which no option sets a function. The service need not call again with it.
+func (h *handler) refuseUnasked(e event) error {
+	if other, ok := e.(*Other); ok {
+		return h.name.refuseOther(other.Field)
+	}
+	return h.name.refuse(ErrMisdirected).as(http.StatusOK)
 }
 
 func (c *call) run(ctx context.Context) error {
@@ -135,8 +164,13 @@ func (c *call) run(ctx context.Context) error {
 	return c.err
 }
 
-// storeKey returns the key of an event in the store, or "" if there is no store or the event cannot be told from others. Two
-// equal events in one body are two, so the position of one that does not identify itself is part of its key.
+// duplicateWindow is how long a message with neither an ID nor a time in seconds counts as the same when it arrives again with the same
+// parameters. It covers a service that calls twice at once or again at once, and hardly a person who sends "yes" twice. It is a span of
+// the clock: two equal messages a second apart are both handled if a new span begins between them.
+const duplicateWindow = 5 * time.Second
+
+// storeKey returns the key of an event in the store, or "" if there is no store. Two equal events in one body are two, so the position of
+// one that does not identify itself is part of its key.
 func (c *call) storeKey(position int) string {
 	if c.store == nil {
 		return ""
@@ -145,12 +179,10 @@ func (c *call) storeKey(position int) string {
 	switch {
 	case lasting:
 		return key
-	case c.window == 0:
-		return ""
 	case position > 0:
 		key += "." + strconv.Itoa(position)
 	}
-	return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(c.window), 10)
+	return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(duplicateWindow), 10)
 }
 
 // protect calls a function of the user and turns a panic into a [*PanicError].
@@ -167,25 +199,13 @@ func newPanicError(name Callback, value any) *PanicError {
 	return &PanicError{Callback: name, Value: value, Stack: debug.Stack()}
 }
 
-// refused reports a refusal or a panic and returns the status of the response.
+// refused tells the hooks of a refusal or a panic and returns the status of the response.
 func (c *call) refused(err error) int {
-	status, outcome, reason, level := http.StatusInternalServerError, OutcomePanicked, error(nil), slog.LevelError
+	status, outcome := http.StatusInternalServerError, OutcomePanicked
 	if rejected, ok := errors.AsType[*RejectError](err); ok {
-		status, outcome, reason, level = rejected.Status, OutcomeRejected, rejected.Reason, slog.LevelWarn
-		if c.field = rejected.Field; c.field != "" && !c.otherFields.isNew(c.field) {
-			level = slog.LevelDebug
-		}
+		status, outcome = rejected.Status, OutcomeRejected
 	}
-	if c.onReject != nil && !c.isHEAD(reason) {
-		failed := protect(c.name, func() error {
-			c.onReject(c.request, err)
-			return nil
-		})
-		if failed != nil {
-			status = http.StatusInternalServerError
-		}
-	}
-	c.end(outcome, reason, status, level)
+	c.end(outcome, err, status)
 	return status
 }
 

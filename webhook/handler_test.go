@@ -121,7 +121,7 @@ func TestHandlerChecksInOrder(t *testing.T) {
 	t.Parallel()
 	const many = "&a=b&a=b&a=b&a=b"
 	long := many + "&x=" + strings.Repeat("a", 100)
-	rcv := hooks(webhook.WithPathSecret("place", "p4th"), webhook.WithSecret("key", "s3cret"), webhook.WithLimits(4, 100))
+	rcv := hooks(webhook.WithPathSecret("place", "p4th-of-16-characters"), webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithLimits(4, 100))
 	prefetch := http.Header{"Purpose": {"prefetch"}}
 	for _, tt := range []struct {
 		method, path, query string
@@ -130,15 +130,15 @@ func TestHandlerChecksInOrder(t *testing.T) {
 		status              int
 	}{
 		{"PATCH", "no", "key=no" + long, prefetch, webhook.ErrProof, 404},
-		{"PATCH", "p4th", "key=no" + long, prefetch, webhook.ErrMethod, 405},
-		{"HEAD", "p4th", "key=no" + long, prefetch, webhook.ErrProbe, 200},
-		{"GET", "p4th", "key=no" + long, prefetch, webhook.ErrTooLong, 414},
-		{"GET", "p4th", "key=no" + many, prefetch, webhook.ErrProof, 404},
-		{"GET", "p4th", many + "&key=no", prefetch, webhook.ErrProof, 404},
-		{"GET", "p4th", "key=s3cret" + many, prefetch, webhook.ErrProbe, 503},
-		{"GET", "p4th", "key=s3cret" + many, nil, webhook.ErrTooManyParams, 414},
-		{"GET", "p4th", many + "&key=s3cret", nil, webhook.ErrTooManyParams, 414},
-		{"GET", "p4th", "key=s3cret&message=x", nil, webhook.ErrNoSender, 400},
+		{"PATCH", "p4th-of-16-characters", "key=no" + long, prefetch, webhook.ErrMethod, 405},
+		{"HEAD", "p4th-of-16-characters", "key=no" + long, prefetch, webhook.ErrProbe, 200},
+		{"GET", "p4th-of-16-characters", "key=no" + long, prefetch, webhook.ErrTooLong, 414},
+		{"GET", "p4th-of-16-characters", "key=no" + many, prefetch, webhook.ErrProof, 404},
+		{"GET", "p4th-of-16-characters", many + "&key=no", prefetch, webhook.ErrProof, 404},
+		{"GET", "p4th-of-16-characters", "key=s3cret-of-16-chars" + many, prefetch, webhook.ErrProbe, 503},
+		{"GET", "p4th-of-16-characters", "key=s3cret-of-16-chars" + many, nil, webhook.ErrTooManyParams, 414},
+		{"GET", "p4th-of-16-characters", many + "&key=s3cret-of-16-chars", nil, webhook.ErrTooManyParams, 414},
+		{"GET", "p4th-of-16-characters", "key=s3cret-of-16-chars&message=x", nil, webhook.ErrNoSender, 400},
 	} {
 		r := get(tt.query)
 		r.Method, r.Header = tt.method, tt.header
@@ -155,16 +155,16 @@ func TestHandlerReportsPrefetch(t *testing.T) {
 	t.Parallel()
 	for _, header := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
 		var text bytes.Buffer
-		var rejected error
+		var rejected rejections
 		var in inbox[webhook.SMSMessage]
-		h := hooks(webhook.WithSecret("key", "s3cret"), webhook.WithLogger(slog.New(slog.NewTextHandler(&text, nil))),
-			webhook.WithOnReject(func(_ *http.Request, err error) { rejected = err })).SMS(in.handle)
-		r := get(honest + "&key=s3cret")
+		h := hooks(webhook.WithSecret("key", "s3cret-of-16-chars"), logTo(slog.NewTextHandler(&text, nil)), rejected.option()).SMS(in.handle)
+		r := get(honest + "&key=s3cret-of-16-chars")
 		r.Header.Set(header, "preview")
 		w := call(t, h, r)
 		assert.Equal(t, http.StatusServiceUnavailable, w.Code)
 		assert.Empty(t, in.got)
-		assert.ErrorIs(t, rejected, webhook.ErrProbe)
+		require.Len(t, rejected, 1)
+		assert.ErrorIs(t, rejected[0], webhook.ErrProbe)
 		assert.Contains(t, text.String(), "level=WARN")
 
 		r = get(honest + "&key=no")
@@ -173,72 +173,70 @@ func TestHandlerReportsPrefetch(t *testing.T) {
 	}
 }
 
-func TestOnReject(t *testing.T) {
+func TestHookGetsRefusals(t *testing.T) {
 	t.Parallel()
-	type told struct {
-		r   *http.Request
-		err error
-	}
 	for _, tt := range []struct {
 		name   string
 		r      *http.Request
-		handle func() error
+		handle error
 		reason error
 	}{
 		{"wrong secret", get(honest + "&key=no"), nil, webhook.ErrProof},
-		{"no sender", get("key=s3cret"), nil, webhook.ErrNoSender},
+		{"no sender", get("key=s3cret-of-16-chars"), nil, webhook.ErrNoSender},
 		{"POST", post(honest, "", ""), nil, webhook.ErrMethod},
-		{"HEAD", httptest.NewRequest(http.MethodHead, "/?"+honest, http.NoBody), nil, nil},
-		{"handled", get(honest + "&key=s3cret"), nil, nil},
-		{"failed", get(honest + "&key=s3cret"), func() error { return errors.New("no") }, nil},
+		{"HEAD", httptest.NewRequest(http.MethodHead, "/?"+honest, http.NoBody), nil, webhook.ErrProbe},
+		{"handled", get(honest + "&key=s3cret-of-16-chars"), nil, nil},
+		{"failed", get(honest + "&key=s3cret-of-16-chars"), errors.New("no"), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			var all []told
-			h := hooks(webhook.WithSecret("key", "s3cret"), webhook.WithOnReject(func(r *http.Request, err error) { all = append(all, told{r, err}) })).SMS(func(context.Context, webhook.SMSMessage) error {
-				if tt.handle != nil {
-					return tt.handle()
-				}
-				return nil
-			})
-			call(t, h, tt.r)
+			var all rejections
+			in := inbox[webhook.SMSMessage]{err: tt.handle}
+			call(t, hooks(webhook.WithSecret("key", "s3cret-of-16-chars"), all.option()).SMS(in.handle), tt.r)
 			if tt.reason == nil {
 				assert.Empty(t, all)
 				return
 			}
 			require.Len(t, all, 1)
-			assert.Same(t, tt.r, all[0].r)
-			assert.ErrorIs(t, all[0].err, tt.reason)
+			assert.ErrorIs(t, all[0], tt.reason)
 		})
 	}
 }
 
-func TestOnRejectGetsPanics(t *testing.T) {
+func TestHookGetsPanics(t *testing.T) {
 	t.Parallel()
-	var told error
-	onReject := webhook.WithOnReject(func(_ *http.Request, err error) { told = err })
+	var told rejections
 	boom := errors.New("hunter2")
-	h := hooks(onReject).SMS(func(context.Context, webhook.SMSMessage) error { panic(boom) })
+	h := hooks(told.option()).SMS(func(context.Context, webhook.SMSMessage) error { panic(boom) })
 	assert.Equal(t, http.StatusInternalServerError, call(t, h, get(honest)).Code)
-	p, ok := errors.AsType[*webhook.PanicError](told)
+	require.Len(t, told, 1)
+	p, ok := errors.AsType[*webhook.PanicError](told[0])
 	require.True(t, ok)
 	assert.Equal(t, boom, p.Value)
 	assert.Equal(t, webhook.CallbackSMS, p.Callback)
-	assert.ErrorIs(t, told, boom)
-	assert.Contains(t, string(p.Stack), "TestOnRejectGetsPanics")
-	assert.Equal(t, "webhook: sms: a function panicked", told.Error())
+	assert.ErrorIs(t, told[0], boom)
+	assert.Contains(t, string(p.Stack), "TestHookGetsPanics")
+	assert.Equal(t, "webhook: sms: a function panicked", told[0].Error())
 
-	h = hooks(onReject, webhook.WithVerifier(func(*http.Request) error { panic("hunter2") })).SMS(new(inbox[webhook.SMSMessage]).handle)
+	h = hooks(told.option(), webhook.WithVerifier(func(*http.Request) error { panic("hunter2") })).SMS(new(inbox[webhook.SMSMessage]).handle)
 	assert.Equal(t, http.StatusInternalServerError, call(t, h, get(honest)).Code)
-	assert.ErrorAs(t, told, &p)
+	require.Len(t, told, 2)
+	assert.ErrorAs(t, told[1], &p)
 	assert.Equal(t, "hunter2", p.Value)
 	assert.NoError(t, p.Unwrap())
 }
 
-func TestOnRejectPanics(t *testing.T) {
+func TestNewReceiverNeedsAProof(t *testing.T) {
 	t.Parallel()
-	h := hooks(webhook.WithOnReject(func(*http.Request, error) { panic("no") })).SMS(new(inbox[webhook.SMSMessage]).handle)
-	assert.Equal(t, http.StatusInternalServerError, call(t, h, get("message=x")).Code)
+	_, err := webhook.NewReceiver(webhook.WithPOST())
+	require.EqualError(t, err, "webhook: anyone could call: want WithSecret, WithPathSecret or WithVerifier, or WithoutProof to take every call")
+	for _, proof := range []webhook.Option{
+		webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithPathSecret("key", "s3cret-of-16-chars"),
+		webhook.WithVerifier(func(*http.Request) error { return nil }), webhook.WithoutProof(),
+	} {
+		_, err := webhook.NewReceiver(proof)
+		require.NoError(t, err)
+	}
 }
 
 // A function that ends its goroutine, as FailNow of a test does, must not leave its claim behind.
@@ -384,7 +382,7 @@ func TestHandlerWritesStatus(t *testing.T) {
 	assert.Equal(t, http.StatusOK, w.status)
 }
 
-func TestLogger(t *testing.T) {
+func TestLogHook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var text bytes.Buffer
@@ -394,7 +392,7 @@ func TestLogger(t *testing.T) {
 		store := storeFunc(func(ctx context.Context, key string, handle func(context.Context) error) error {
 			return cmp.Or(memory.Once(ctx, key, handle), storeErr)
 		})
-		h := hooks(webhook.WithLogger(slog.New(slog.NewJSONHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))), webhook.WithSecret("key", "s3cret"), webhook.WithStore(store)).
+		h := hooks(logTo(slog.NewJSONHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug})), webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithStore(store)).
 			SMS(func(context.Context, webhook.SMSMessage) error {
 				time.Sleep(250 * time.Millisecond)
 				if panics {
@@ -406,7 +404,7 @@ func TestLogger(t *testing.T) {
 			t.Helper()
 			text.Reset()
 			h.ServeHTTP(httptest.NewRecorder(), r)
-			for _, private := range []string{"hunter2", sender, "s3cret", "21581"} {
+			for _, private := range []string{"hunter2", sender, "s3cret-of-16-chars", "21581"} {
 				assert.NotContains(t, text.String(), private)
 			}
 			if text.Len() == 0 {
@@ -421,9 +419,9 @@ func TestLogger(t *testing.T) {
 			delete(record, "callback")
 			return record
 		}
-		const query = "&from=" + sender + "&to=21581&message=hunter2&key=s3cret"
-		record := func(level, id, verdict string, took float64) map[string]any {
-			return map[string]any{"level": level, "id": id, "verdict": verdict, "duration": took}
+		const query = "&from=" + sender + "&to=21581&message=hunter2&key=s3cret-of-16-chars"
+		record := func(level, id, outcome string, took float64) map[string]any {
+			return map[string]any{"level": level, "kind": "sms", "id": id, "outcome": outcome, "duration": took}
 		}
 		const took = 250e6
 		assert.Equal(t, record("INFO", "m-1", "handled", took), hit(get("id=m-1"+query)))
@@ -439,22 +437,22 @@ func TestLogger(t *testing.T) {
 		assert.Equal(t, record("ERROR", "m-3", "panicked", took), hit(get("id=m-3"+query)))
 		panics, handleErr = false, nil
 		assert.Equal(t, record("WARN", "", "refused: wrong proof of origin", 0), hit(get(honest+"&key=no")))
-		assert.Equal(t, record("WARN", "", "refused: no sender", 0), hit(get("key=s3cret&message=hunter2")))
+		assert.Equal(t, record("WARN", "", "refused: no sender", 0), hit(get("key=s3cret-of-16-chars&message=hunter2")))
 		assert.Nil(t, hit(httptest.NewRequest(http.MethodHead, "/", http.NoBody)))
 
 		for id, want := range map[string]string{
 			"wamid.A-1_b:2": "wamid.A-1_b:2", "order-20261122": "order-20261122", "639171234567": "", "m-639171234567": "", "call me": "", "a@b.example": "",
 			strings.Repeat("a", 64): strings.Repeat("a", 64), strings.Repeat("a", 65): "", strings.Repeat("é", 20): "",
 		} {
-			logged := hit(get("id=" + url.QueryEscape(id) + "&from=1111&key=s3cret"))
+			logged := hit(get("id=" + url.QueryEscape(id) + "&from=1111&key=s3cret-of-16-chars"))
 			assert.Equal(t, want, logged["id"], "%q is shown only if it can hold neither a number nor a sentence", id)
 		}
 	})
 }
 
-func TestLoggerPanics(t *testing.T) {
+func TestLogHookPanics(t *testing.T) {
 	t.Parallel()
-	h := hooks(webhook.WithLogger(slog.New(panickingLog{slog.DiscardHandler}))).SMS(new(inbox[webhook.SMSMessage]).handle)
+	h := hooks(logTo(panickingLog{slog.DiscardHandler})).SMS(new(inbox[webhook.SMSMessage]).handle)
 	require.NotPanics(t, func() { assert.Equal(t, 200, call(t, h, get(honest)).Code) })
 }
 
@@ -474,37 +472,41 @@ func TestNewReceiverReportsBadOptions(t *testing.T) {
 	}{
 		"nil option":                 {nil, "option 1 is nil"},
 		"no secret":                  {webhook.WithSecret("key"), "WithSecret: no secret is given"},
-		"empty secret":               {webhook.WithSecret("key", ""), "WithSecret: a secret is empty"},
-		"blank secret":               {webhook.WithSecret("key", "s3cret", " \t"), "WithSecret: a secret is empty"},
-		"empty parameter":            {webhook.WithSecret("", "s3cret"), "WithSecret: the name is empty"},
+		"empty secret":               {webhook.WithSecret("key", ""), "WithSecret: a secret has fewer than 16 characters"},
+		"blank secret":               {webhook.WithSecret("key", "s3cret-of-16-chars", strings.Repeat(" \t", 16)), "WithSecret: a secret has fewer than 16 characters"},
+		"short secret":               {webhook.WithSecret("key", "fifteen-letters"), "WithSecret: a secret has fewer than 16 characters"},
+		"name as the secret":         {webhook.WithSecret("callback-secret-key", "callback-secret-key"), "WithSecret: a secret is the name itself"},
+		"name as the path secret":    {webhook.WithPathSecret("key", "key"), "WithPathSecret: a secret is the name itself"},
+		"empty parameter":            {webhook.WithSecret("", "s3cret-of-16-chars"), "WithSecret: the name is empty"},
 		"no path secret":             {webhook.WithPathSecret("key"), "WithPathSecret: no secret is given"},
-		"empty path secret":          {webhook.WithPathSecret("key", "a", ""), "WithPathSecret: a secret is empty"},
-		"empty path value":           {webhook.WithPathSecret(" ", "s3cret"), "WithPathSecret: the name is empty"},
-		"parameter of an SMS":        {webhook.WithSecret("message", "s3cret"), "WithSecret: the sms callback needs the parameter"},
-		"parameter of a chat app":    {webhook.WithSecret("payload", "s3cret"), "WithSecret: the chatapp1 callback needs the parameter"},
-		"parameter of a report":      {webhook.WithSecret("_status", "s3cret"), "WithSecret: the delivery callback needs the parameter"},
+		"empty path secret":          {webhook.WithPathSecret("key", "s3cret-of-16-chars", ""), "WithPathSecret: a secret has fewer than 16 characters"},
+		"empty path value":           {webhook.WithPathSecret(" ", "s3cret-of-16-chars"), "WithPathSecret: the name is empty"},
+		"parameter of an SMS":        {webhook.WithSecret("message", "s3cret-of-16-chars"), "WithSecret: the sms callback needs the parameter"},
+		"parameter of a chat app":    {webhook.WithSecret("payload", "s3cret-of-16-chars"), "WithSecret: the chatapp1 callback needs the parameter"},
+		"parameter of a report":      {webhook.WithSecret("_status", "s3cret-of-16-chars"), "WithSecret: the delivery callback needs the parameter"},
 		"nil verifier":               {webhook.WithVerifier(nil), "WithVerifier: the argument is nil"},
-		"nil function to report to":  {webhook.WithOnReject(nil), "WithOnReject: the argument is nil"},
+		"empty hook":                 {webhook.WithHook(webhook.Hook{}), "WithHook: the hook has neither Begin nor End"},
+		"nil logger":                 {webhook.WithHook(webhook.LogHook(nil)), "WithHook: the hook has neither Begin nor End"},
+		"nil function for others":    {webhook.WithOther(nil), "WithOther: the argument is nil"},
+		"nil function to stop":       {webhook.WithPreferences(nil), "WithPreferences: the argument is nil"},
 		"nil function for statuses":  {webhook.WithStatuses(nil), "WithStatuses: the argument is nil"},
 		"nil store":                  {webhook.WithStore(nil), "WithStore: the argument is nil"},
 		"nil memory store":           {webhook.WithStore(none), "WithStore: the argument is nil"},
 		"store of nothing":           {webhook.WithStore(webhook.NewMemoryStore(0, time.Hour)), "WithStore: the capacity"},
 		"store for no time":          {webhook.WithStore(webhook.NewMemoryStore(1, 0)), "WithStore: the capacity"},
 		"store without a lease":      {webhook.WithStore(new(webhook.MemoryStore)), "WithStore: the capacity"},
-		"nil logger":                 {webhook.WithLogger(nil), "WithLogger: the argument is nil"},
 		"no parameters":              {webhook.WithLimits(0, 1), "WithLimits: both limits"},
 		"no bytes":                   {webhook.WithLimits(1, 0), "WithLimits: both limits"},
-		"negative duplicate window":  {webhook.WithDuplicateWindow(-1), "WithDuplicateWindow: the window is negative"},
 		"handler timeout of nothing": {webhook.WithHandlerTimeout(0), "WithHandlerTimeout: the timeout must be positive"},
 	}
 	for name, tt := range tests {
 		rcv, err := webhook.NewReceiver(tt.option)
 		assert.Nil(t, rcv, name)
 		assert.ErrorContains(t, err, "webhook: "+tt.says, name)
-		assert.NotContains(t, err.Error(), "s3cret")
+		assert.NotContains(t, err.Error(), "s3cret-of-16-chars")
 		all = append(all, tt.option)
 	}
-	_, err := webhook.NewReceiver(append(all, webhook.WithSecret("a", "1"), webhook.WithSecret("a", "2"))...)
+	_, err := webhook.NewReceiver(append(all, webhook.WithSecret("a", "s3cret-of-16-chars"), webhook.WithSecret("a", "another-of-16-chars"))...)
 	for name, tt := range tests {
 		if tt.option != nil {
 			assert.ErrorContains(t, err, tt.says, name)
@@ -512,18 +514,18 @@ func TestNewReceiverReportsBadOptions(t *testing.T) {
 	}
 	assert.ErrorContains(t, err, "two options name the same parameter")
 
-	_, err = webhook.NewReceiver(webhook.WithSecret("a", "x"), webhook.WithSecret("b", "x"), webhook.WithDuplicateWindow(0), webhook.WithContract(contract.Contract{}))
+	_, err = webhook.NewReceiver(webhook.WithSecret("a", "s3cret-of-16-chars"), webhook.WithSecret("b", "s3cret-of-16-chars"), webhook.WithContract(contract.Contract{}))
 	assert.NoError(t, err)
 }
 
 // A nil function fails each event, as one that panics does: nothing is lost, since the service calls again.
 func TestHandlerNilFunction(t *testing.T) {
 	t.Parallel()
-	var told error
-	rcv := hooks(webhook.WithOnReject(func(_ *http.Request, err error) { told = err }))
+	var told rejections
+	rcv := hooks(told.option())
 	for _, h := range []http.Handler{rcv.SMS(nil), rcv.ChatApp1(nil), rcv.ChatApp2(nil), rcv.Delivery(nil)} {
 		assert.Equal(t, http.StatusInternalServerError, call(t, h, get("id=1&from=1111")).Code)
-		assert.ErrorAs(t, told, new(*webhook.PanicError))
+		assert.ErrorAs(t, told[len(told)-1], new(*webhook.PanicError))
 	}
 }
 
@@ -552,23 +554,23 @@ func TestDocumentationListsEveryCallback(t *testing.T) {
 
 func TestOptionReused(t *testing.T) {
 	t.Parallel()
-	base := []webhook.Option{webhook.WithSecret("a", "1")}
-	one := hooks(append(base, webhook.WithSecret("b", "2"))...).SMS(new(inbox[webhook.SMSMessage]).handle)
-	two := hooks(append(base, webhook.WithSecret("c", "3"))...).SMS(new(inbox[webhook.SMSMessage]).handle)
-	assert.Equal(t, 200, call(t, one, get("from=1111&a=1&b=2")).Code)
-	assert.Equal(t, 403, call(t, one, get("from=1111&a=1&c=3")).Code)
-	assert.Equal(t, 200, call(t, two, get("from=1111&a=1&c=3")).Code)
-	assert.Equal(t, 403, call(t, two, get("from=1111&a=1&b=2")).Code)
+	base := []webhook.Option{webhook.WithSecret("a", "1-of-16-characters")}
+	one := hooks(append(base, webhook.WithSecret("b", "2-of-16-characters"))...).SMS(new(inbox[webhook.SMSMessage]).handle)
+	two := hooks(append(base, webhook.WithSecret("c", "3-of-16-characters"))...).SMS(new(inbox[webhook.SMSMessage]).handle)
+	assert.Equal(t, 200, call(t, one, get("from=1111&a=1-of-16-characters&b=2-of-16-characters")).Code)
+	assert.Equal(t, 403, call(t, one, get("from=1111&a=1-of-16-characters&c=3-of-16-characters")).Code)
+	assert.Equal(t, 200, call(t, two, get("from=1111&a=1-of-16-characters&c=3-of-16-characters")).Code)
+	assert.Equal(t, 403, call(t, two, get("from=1111&a=1-of-16-characters&b=2-of-16-characters")).Code)
 }
 
 func TestReceiverPrintsNoSecret(t *testing.T) {
 	t.Parallel()
-	option := webhook.WithSecret("key", "s3cret")
-	rcv := hooks(option, webhook.WithPathSecret("p", "s3cret"))
+	option := webhook.WithSecret("key", "s3cret-of-16-chars")
+	rcv := hooks(option, webhook.WithPathSecret("p", "s3cret-of-16-chars"))
 	h := rcv.SMS(new(inbox[webhook.SMSMessage]).handle)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 		for _, value := range []any{rcv, *rcv, h, &h, option, struct{ H http.Handler }{h}} {
-			assert.NotContains(t, fmt.Sprintf(verb, value), "s3cret")
+			assert.NotContains(t, fmt.Sprintf(verb, value), "s3cret-of-16-chars")
 			assert.NotContains(t, fmt.Sprintf(verb, value), "733363726574")
 			assert.NotContains(t, fmt.Sprintf(verb, value), "115 51 99")
 		}

@@ -169,6 +169,28 @@ func (d *DeliveryReport) storage() storage {
 	return storage{(*plain)(d), nil, &d.JSON, &d.RawQuery}
 }
 
+// MarshalJSON is like that of SMSMessage. The JSON of the change is stored as text.
+func (o Other) MarshalJSON() ([]byte, error) { return o.storage().encode() }
+
+// UnmarshalJSON is like that of SMSMessage.
+func (o *Other) UnmarshalJSON(data []byte) error { return decodeEvent(data, o) }
+
+func (o *Other) storage() storage {
+	type plain Other
+	return storage{(*plain)(o), nil, &o.JSON, &o.RawQuery}
+}
+
+// MarshalJSON is like that of SMSMessage. The JSON of the preference is stored as text.
+func (p Preference) MarshalJSON() ([]byte, error) { return p.storage().encode() }
+
+// UnmarshalJSON is like that of SMSMessage.
+func (p *Preference) UnmarshalJSON(data []byte) error { return decodeEvent(data, p) }
+
+func (p *Preference) storage() storage {
+	type plain Preference
+	return storage{(*plain)(p), nil, &p.JSON, &p.RawQuery}
+}
+
 // MarshalJSON stores the content like that of [ChatMessage].
 func (e Edit) MarshalJSON() ([]byte, error) { return e.storage().encode() }
 

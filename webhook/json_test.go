@@ -81,6 +81,8 @@ func TestEventsSurviveStorageWithEveryField(t *testing.T) {
 	t.Parallel()
 	stores(t, filled[webhook.SMSMessage]())
 	stores(t, filled[webhook.DeliveryReport]())
+	stores(t, filled[webhook.Other]())
+	stores(t, filled[webhook.Preference]())
 	m := filled[webhook.ChatMessage]()
 	for _, content := range []webhook.Content{
 		nil,

@@ -7,120 +7,86 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
-	"github.com/messaging-service/messaging-go/internal/table"
 )
-
-// records reads a list of objects; nil if it is nil or longer than most.
-func records[T any](list []json.RawMessage, most int) []T {
-	if list == nil || len(list) > most {
-		return nil
-	}
-	all := make([]T, len(list))
-	for i, raw := range list {
-		all[i] = fill[T](raw)
-	}
-	return all
-}
-
-// fill reads a struct from an object in valid JSON. The tag "at" of a field says where it stands, as the page of internal/shape explains:
-// `at:"name.first_name"`, and `at:"url|link"` for the first of several that has a value.
-func fill[T any](raw json.RawMessage) (to T) {
-	if isNested(raw, '{') { // as not of a message in parameters
-		fillStruct(reflect.ValueOf(&to).Elem(), raw)
-	}
-	return to
-}
-
-func fillStruct(to reflect.Value, raw json.RawMessage) {
-	var paths jsonscan.Paths
-	var slots [][]int // by field
-	for field := range to.Type().Fields() {
-		tag := strings.FieldsFunc(field.Tag.Get("at"), func(r rune) bool { return r == '|' })
-		slots = append(slots, paths.Add(tag...))
-	}
-	found, _ := paths.Find(jsonscan.NewWalker(raw), nil)
-	for i, list := range slots {
-		for _, slot := range list {
-			if value := to.Field(i); value.IsZero() {
-				set(value, found[slot].Raw(raw))
-			}
-		}
-	}
-}
-
-func set(value reflect.Value, raw json.RawMessage) {
-	text, nested := scalar(raw)
-	if nested || isBlank(text) {
-		text = ""
-	}
-	switch value.Kind() {
-	case reflect.String:
-		value.SetString(text)
-	case reflect.Bool:
-		value.SetBool(text == "true")
-	case reflect.Int:
-		if n, err := strconv.Atoi(text); err == nil {
-			value.SetInt(int64(n))
-		}
-	case reflect.Slice:
-		for _, one := range elements(raw, maxParts-1) {
-			part := reflect.New(value.Type().Elem()).Elem()
-			fillStruct(part, one)
-			value.Set(reflect.Append(value, part))
-		}
-	default:
-		value.Set(reflect.ValueOf(moment(text, time.UTC).UTC()))
-	}
-}
 
 // object is a JSON object of which only the members are decoded, in their order. A nil object has no members. Of members with
 // the same name the first counts.
-type object []jsonscan.Member
+type object []member
 
-// objectOf returns nil if raw is not an object.
-func objectOf(raw json.RawMessage) object { return jsonscan.Members(raw) }
+// member is a member of an object. Name and value are parts of the document.
+type member struct {
+	name    []byte
+	value   json.RawMessage
+	repeats bool // an earlier member has the same name and another value
+}
 
-// elements returns the elements of a JSON list. It stops after one more than most.
-func elements(list json.RawMessage, most int) []json.RawMessage {
-	all := []json.RawMessage{}
-	for element := range jsonscan.Elements(list) {
-		if len(all) > most {
+// objectOf returns the members of an object in valid JSON. It returns nil if raw is not an object.
+func objectOf(raw []byte) object {
+	s := jsonscan.Scanner{Doc: raw}
+	if s.Peek() != '{' {
+		return nil
+	}
+	o := object{}
+	var many map[string]int // the members by name, once they are many
+	for more := s.Open('}'); more; more = s.Next('}') {
+		m := member{name: s.Name()}
+		s.Peek()
+		start := s.Pos
+		s.Skip()
+		if s.Err() != nil {
 			break
 		}
-		all = append(all, element)
+		m.value = raw[start:s.Pos:s.Pos]
+		first := o.index(m.name, &many)
+		m.repeats = first >= 0 && !bytes.Equal(o[first].value, m.value)
+		if len(o) == cap(o) {
+			o = slices.Grow(o, max(6, len(o))) // most have a few
+		}
+		o = append(o, m)
 	}
-	return all
+	return o
 }
 
-func (o object) get(name string) json.RawMessage {
-	value, _ := o.find(name)
-	return value
-}
-
-// find returns the first member of that name, or nil, and reports whether another one has a different value.
-func (o object) find(name string) (value json.RawMessage, repeats bool) {
-	for _, m := range o {
-		switch {
-		case m.Name != name:
-		case value == nil:
-			value = m.Value
-		default:
-			repeats = repeats || !bytes.Equal(value, m.Value)
+// index returns the index of the first member of that name, or -1. It keeps an index of its own for an object with many members.
+func (o object) index(name []byte, many *map[string]int) int {
+	const few = 16 // members, among which a search is faster than a map
+	if len(o) < few {
+		return slices.IndexFunc(o, func(m member) bool { return bytes.Equal(m.name, name) })
+	}
+	if *many == nil {
+		*many = map[string]int{}
+		for i, m := range slices.Backward(o) {
+			(*many)[string(m.name)] = i
 		}
 	}
-	return value, repeats
+	if i, ok := (*many)[string(name)]; ok {
+		return i
+	}
+	(*many)[string(name)] = len(o)
+	return -1
+}
+
+// get returns the value of a member, or nil.
+func (o object) get(name string) json.RawMessage {
+	for i := range o {
+		if string(o[i].name) == name {
+			return o[i].value
+		}
+	}
+	return nil
 }
 
 // repeats reports whether two members have the same name and different values.
 func (o object) repeats() bool {
-	return slices.ContainsFunc(o, func(m jsonscan.Member) bool { return m.Differs })
+	return slices.ContainsFunc(o, func(m member) bool { return m.repeats })
 }
 
-func (o object) hasList(members ...string) bool {
-	return slices.ContainsFunc(o, func(m jsonscan.Member) bool { return slices.Contains(members, m.Name) && isNested(m.Value, '[') })
+func (o object) hasList(name string) bool {
+	return slices.ContainsFunc(o, func(m member) bool { return string(m.name) == name && isNested(m.value, '[') })
 }
 
 // word returns the text of the first of the members that is a string, a number, true or false, and not blank.
@@ -153,15 +119,41 @@ func (o object) object(member string) object { return objectOf(o.get(member)) }
 // one more than most.
 func (o object) list(name string, most int) (list []json.RawMessage) {
 	for _, m := range o {
-		if m.Name == name && isNested(m.Value, '[') {
-			list = append(list, elements(m.Value, most-len(list))...)
+		switch {
+		case string(m.name) != name || !isNested(m.value, '['):
+		case list == nil:
+			list = elements(m.value, most)
+		default:
+			list = append(list, elements(m.value, most-len(list))...)
 		}
 	}
 	return list
 }
 
+// elements returns the elements of a JSON list. It stops after one more than most.
+func elements(list json.RawMessage, most int) []json.RawMessage {
+	all := []json.RawMessage{}
+	for element := range jsonscan.Elements(list) {
+		if len(all) > most {
+			break
+		}
+		all = append(all, element)
+	}
+	return all
+}
+
 // isNested reports whether a JSON value, without white space around it, is an object or a list: it begins with the bracket.
-func isNested(raw json.RawMessage, opening byte) bool { return len(raw) > 0 && raw[0] == opening }
+func isNested(raw []byte, opening byte) bool { return len(raw) > 0 && raw[0] == opening }
+
+// scalar returns the text of a JSON value: the content of a string, a number, true or false as written, "" for null. An
+// object or a list is nested, and its text is its JSON.
+func scalar(raw json.RawMessage) (text string, nested bool) {
+	if isNested(raw, '{') || isNested(raw, '[') {
+		return string(raw), true
+	}
+	text, _ = jsonscan.Word(raw)
+	return text, false
+}
 
 // paths are paths into JSON, such as results.0.from. "" is all of it.
 type paths struct {
@@ -179,12 +171,13 @@ func newPaths(texts ...string) *paths {
 }
 
 func (p *paths) add(text string) {
-	p.texts, p.slots = append(p.texts, text), append(p.slots, p.tree.Add(text)...)
+	p.texts = append(p.texts, text)
+	p.slots = append(p.slots, p.tree.Add(text)...)
 }
 
-// in returns what stands at each path in valid JSON, nil for nothing, and reports whether a member on the way came twice with different
+// in returns what valid JSON holds at each path, nil for nothing, and reports whether a member on the way came twice with different
 // values.
-func (p *paths) in(raw json.RawMessage) (found []json.RawMessage, repeats bool) {
+func (p *paths) in(raw []byte) (found []json.RawMessage, repeats bool) {
 	if p == nil {
 		return nil, false
 	}
@@ -196,38 +189,100 @@ func (p *paths) in(raw json.RawMessage) (found []json.RawMessage, repeats bool) 
 	return found, w.Differs
 }
 
-// first is in for the first path alone.
-func (p *paths) first(raw json.RawMessage) (found json.RawMessage, repeats bool) {
+// first is like in, for the first path alone.
+func (p *paths) first(raw []byte) (found json.RawMessage, repeats bool) {
 	all, repeats := p.in(raw)
 	return all[0], repeats
 }
 
-// isOneOf reports whether a path leads through a list that has, at the same place of another element, a value other than found. Of a
-// list of reports, it then reads one alone.
-func isOneOf(path string, raw, found json.RawMessage) bool {
-	names := strings.Split(path, ".")
-	for i, name := range names {
-		if !table.IsPosition(name) {
-			continue
+// shape says where the fields of a struct are in a JSON object. It is made of their tags, such as `at:"name.first_name"`, as the page of internal/shape explains; of
+// several paths the first that has a value counts.
+type shape struct {
+	tree     jsonscan.Paths
+	slots    [][]int  // by field
+	elements []*shape // by field, of the elements of a slice
+}
+
+// shapes are the shapes of the types that fill is called with, made once.
+var shapes = sync.OnceValue(func() map[reflect.Type]*shape { //nolint:gochecknoglobals // never written
+	all := map[reflect.Type]*shape{}
+	for _, sample := range []any{Media{}, Location{}, Contact{}, Product{}, Order{}, OrderItem{}, System{}, CallPermission{}, Context{}, Referral{}} {
+		all[reflect.TypeOf(sample)] = newShape(reflect.TypeOf(sample))
+	}
+	return all
+})
+
+func newShape(of reflect.Type) *shape {
+	s := new(shape)
+	for field := range of.Fields() {
+		tag := strings.FieldsFunc(field.Tag.Get("at"), func(r rune) bool { return r == '|' })
+		s.slots = append(s.slots, s.tree.Add(tag...))
+		var element *shape
+		if field.Type.Kind() == reflect.Slice && len(tag) > 0 {
+			element = newShape(field.Type.Elem())
 		}
-		list, _ := newPaths(strings.Join(names[:i], ".")).first(raw)
-		inElement := newPaths(strings.Join(names[i+1:], "."))
-		for element := range jsonscan.Elements(list) {
-			other, _ := inElement.first(element)
-			if text, nested := scalar(other); !nested && !isBlank(text) && !bytes.Equal(other, found) {
-				return true
+		s.elements = append(s.elements, element)
+	}
+	return s
+}
+
+// fill reads a struct from an object in valid JSON. The result is zero if raw is not an object, as for a message in parameters.
+func fill[T any](raw json.RawMessage) T {
+	if !isNested(raw, '{') {
+		var zero T
+		return zero
+	}
+	to := new(T)
+	shapes()[reflect.TypeFor[T]()].fill(reflect.ValueOf(to).Elem(), raw)
+	return *to
+}
+
+func (s *shape) fill(to reflect.Value, raw json.RawMessage) {
+	found, _ := s.tree.Find(jsonscan.NewWalker(raw), nil)
+	for i, slots := range s.slots {
+		field := to.Field(i)
+		for _, slot := range slots {
+			if field.IsZero() {
+				s.set(field, i, found[slot].Raw(raw))
 			}
 		}
 	}
-	return false
 }
 
-// scalar returns the text of a JSON value: the content of a string, a number, true or false as written, "" for null. An
-// object or a list is nested, and its text is its JSON.
-func scalar(raw json.RawMessage) (text string, nested bool) {
-	if isNested(raw, '{') || isNested(raw, '[') {
-		return string(raw), true
+// set sets the field with an index to a JSON value.
+func (s *shape) set(field reflect.Value, index int, raw json.RawMessage) {
+	text, nested := scalar(raw)
+	if nested || isBlank(text) {
+		text = ""
 	}
-	text, _ = jsonscan.Word(raw)
-	return text, false
+	switch field.Kind() {
+	case reflect.String:
+		field.SetString(text)
+	case reflect.Bool:
+		field.SetBool(text == "true")
+	case reflect.Int:
+		if n, err := strconv.Atoi(text); err == nil {
+			field.SetInt(int64(n))
+		}
+	case reflect.Slice:
+		for _, one := range elements(raw, maxParts-1) {
+			part := reflect.New(field.Type().Elem()).Elem()
+			s.elements[index].fill(part, one)
+			field.Set(reflect.Append(field, part))
+		}
+	default:
+		field.Set(reflect.ValueOf(moment(text, time.UTC).UTC()))
+	}
+}
+
+// records reads a list of objects; nil if it is nil or longer than most.
+func records[T any](list []json.RawMessage, most int) []T {
+	if list == nil || len(list) > most {
+		return nil
+	}
+	all := make([]T, len(list))
+	for i, raw := range list {
+		all[i] = fill[T](raw)
+	}
+	return all
 }

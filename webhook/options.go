@@ -3,9 +3,8 @@ package webhook
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
@@ -21,34 +20,52 @@ func WithContract(c contract.Contract) Option {
 }
 
 // WithSecret requires one of the secrets in the parameter of that name, in the query or, with WithPOST, in the body. Of several
-// values, the first that is not blank counts. DeliveryURL adds the parameter to the URL.
+// values, the first that is not blank counts. DeliveryURL adds the parameter to the URL. A secret has at least 16 characters, and
+// crypto/rand.Text makes one. The comparison takes constant time.
 //
-// Several secrets allow rotation: put the new one first, change the callback URL at the service, then drop the old one. A
-// secret should have 128 bits or more; crypto/rand.Text makes one. The comparison takes constant time.
+// Several secrets allow rotation: put the new one first, change the callback URL at the service, then drop the old one.
 //
-// The event does not hold the secret: Params, RawQuery, JSON and the duplicate key are without the parameter and without copies of its
-// value. A copy of a secret of 16 characters or more is removed from other values and names too, and a shorter one where it is a whole
-// value. Access logs still show it. The contract must not use the parameter for the event itself.
+// The event does not hold the parameter: Params, RawQuery, JSON and the duplicate key are without it. If the service copies the URL into
+// another parameter, that one is kept as it is. Access logs show the secret too, so prefer [WithPathSecret], or a header that
+// [WithVerifier] checks, where the service allows it. The contract must not use the parameter for the event itself.
 func WithSecret(parameter string, secrets ...string) Option {
 	s, problem := newSecret(parameter, secrets)
-	return option(problem == "", "WithSecret: "+problem, func(rcv *Receiver) { rcv.secrets = append(rcv.secrets, s) })
+	return func(rcv *Receiver) error {
+		if problem != nil {
+			return fmt.Errorf("webhook: WithSecret: %w", problem)
+		}
+		rcv.secrets = append(rcv.secrets, s)
+		return nil
+	}
 }
 
 // WithPathSecret requires one of the secrets as the path value of that name: the pattern /hooks/{key}/sms of http.ServeMux
 // has the path value key, see [http.Request.PathValue]. A wrong secret always gets a 404 response, before anything else is
-// checked. DeliveryURL replaces {name} in the path.
+// checked. DeliveryURL replaces {name} in the path. A secret has at least 16 characters.
 //
 // Choose secrets of letters and digits, since routers differ in how they treat an escaped slash.
 func WithPathSecret(name string, secrets ...string) Option {
 	s, problem := newSecret(name, secrets)
-	return option(problem == "", "WithPathSecret: "+problem, func(rcv *Receiver) { rcv.pathSecrets = append(rcv.pathSecrets, s) })
+	return func(rcv *Receiver) error {
+		if problem != nil {
+			return fmt.Errorf("webhook: WithPathSecret: %w", problem)
+		}
+		rcv.pathSecrets = append(rcv.pathSecrets, s)
+		return nil
+	}
 }
 
 // WithVerifier requires that verify returns nil for a request: a signature is right, an address is on a list. It is called
 // from many goroutines, after the length of the request was checked. It may read the body of a POST, which can be
-// read again afterwards. Only the function of WithOnReject sees its error.
+// read again afterwards. Only a [Hook] sees its error.
 func WithVerifier(verify func(*http.Request) error) Option {
 	return option(verify != nil, "WithVerifier: the argument is nil", func(rcv *Receiver) { rcv.verifiers = append(rcv.verifiers, verify) })
+}
+
+// WithoutProof makes a Receiver that takes every call without a proof of its origin: anyone who finds the URL can pretend that a customer
+// wrote, that a message was delivered, or that a person stopped marketing. Use it in tests, or behind a proxy that has proven the origin.
+func WithoutProof() Option {
+	return option(true, "", func(rcv *Receiver) { rcv.unproven = true })
 }
 
 // WithStore handles each event once, however often it arrives, for as long as the store remembers it. Handlers may share a
@@ -62,14 +79,6 @@ func WithStore(store Store) Option {
 	return option(!isNil, "WithStore: the argument is nil", func(rcv *Receiver) { rcv.store = store })
 }
 
-// WithDuplicateWindow sets how long a message with neither an ID nor a time in seconds counts as the same when it arrives
-// again with the same parameters. The default is five seconds, which covers a service that calls twice at once or again at
-// once, and hardly a person who sends "yes" twice; 0 handles every such message. The window is a span of the clock: two equal
-// messages a second apart are both handled if a new span begins between them.
-func WithDuplicateWindow(window time.Duration) Option {
-	return option(window >= 0, "WithDuplicateWindow: the window is negative", func(rcv *Receiver) { rcv.window = window })
-}
-
 // WithHandlerTimeout sets how long a function may handle one event before its context ends. The default is 30 seconds. Keep it
 // below the lease of the store (see [MemoryStore]).
 func WithHandlerTimeout(timeout time.Duration) Option {
@@ -77,19 +86,23 @@ func WithHandlerTimeout(timeout time.Duration) Option {
 }
 
 // WithStatuses makes the chat-app handlers call handle for each delivery status in the platform's envelope, with or without messages.
-// Without it they respond with 200, log each status as refused, and pass an [ErrMisdirected] to the function of WithOnReject.
+// Without it they respond with 200 and tell the hooks of an [ErrMisdirected] for each status.
 func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
-	return option(handle != nil, "WithStatuses: the argument is nil", func(rcv *Receiver) { rcv.handleStatus = handle })
+	return option(handle != nil, "WithStatuses: the argument is nil", func(rcv *Receiver) { rcv.handleStatus = of(handle) })
 }
 
-// WithFields reads the messages of an envelope of the platform whose field is one of these, such as standby, history or
-// smb_message_echoes, and not only of the field messages. [ChatMessage.Field] says which. Without it they are an [ErrOtherField]: they are
-// not live, and the handler does not see them.
-func WithFields(fields ...string) Option {
-	isWrong := func(field string) bool { return isBlank(field) || field == liveField }
-	makesSense := len(fields) > 0 && !slices.ContainsFunc(fields, isWrong)
-	fields = slices.Clone(fields)
-	return option(makesSense, "WithFields: want the names of fields other than messages", func(rcv *Receiver) { rcv.fields = fields })
+// WithOther makes the handlers call handle for each change in the platform's envelope that is neither a live message nor a status, such
+// as standby, history, calls, account_update and errors of the platform. Without it they respond with 200 and tell the hooks of an
+// [ErrOtherField]. If handle returns an error, the response is 503, so that the platform calls again.
+func WithOther(handle func(context.Context, Other) error) Option {
+	return option(handle != nil, "WithOther: the argument is nil", func(rcv *Receiver) { rcv.handleOther = of(handle) })
+}
+
+// WithPreferences makes the handlers call handle when a person stops or resumes marketing messages in the app of the platform: to send
+// them all the same costs the reputation of your number. Without it the change goes to the function of WithOther, and without that one
+// it is refused, which [LogHook] logs at Warn. If handle returns an error, the response is 503, so that the platform calls again.
+func WithPreferences(handle func(context.Context, Preference) error) Option {
+	return option(handle != nil, "WithPreferences: the argument is nil", func(rcv *Receiver) { rcv.handlePreference = of(handle) })
 }
 
 // WithPOST accepts POST as well as GET. The body is a form or a JSON object, regardless of its Content-Type. Members of the
@@ -108,27 +121,12 @@ func WithLimits(parameters, bytes int) Option {
 	})
 }
 
-// WithLogger logs one record for each event, and one for each request that was refused: the callback, the ID, the verdict and
-// the duration. An ID that may hold a number or a sentence is left out. Numbers, texts, queries, secrets and the errors of functions
-// are not logged. Duplicates are logged at Debug, what was handled or put off at Info, what was refused at Warn, what failed at
-// Error. Messages in another field than messages are logged at Warn once for each field, then at Debug. Without it nothing is logged.
-func WithLogger(logger *slog.Logger) Option {
-	return option(logger != nil, "WithLogger: the argument is nil", func(rcv *Receiver) { rcv.logger = logger })
-}
-
-// WithObserver reports the beginning and the end of each event to observer, for traces and metrics. Several observers are called
-// in the order of the options, and at the end in the opposite order. Without it nothing is observed, at no cost.
-func WithObserver(observer Observer) Option {
-	return option(observer != nil, "WithObserver: the argument is nil", func(rcv *Receiver) {
-		rcv.observers = append(rcv.observers, func() Observer { return observer }) // a function, so that package fmt prints none
-	})
-}
-
-// WithOnReject calls rejected with a [*RejectError] for each request that was refused, and with a [*PanicError] where one of
-// your functions panicked. It is called from many goroutines, before the response. It does not get the errors that
-// functions return. The URL of the request holds numbers, texts and secrets.
-func WithOnReject(rejected func(*http.Request, error)) Option {
-	return option(rejected != nil, "WithOnReject: the argument is nil", func(rcv *Receiver) { rcv.onReject = rejected })
+// WithHook tells hook what the Receiver does with each event. Several hooks are called in the order of the options, and at the end in
+// the opposite order. [LogHook] makes one that writes a log, module messagingotel one for traces and metrics. Without hooks nothing is
+// told, at no cost.
+func WithHook(hook Hook) Option {
+	isEmpty := hook.Begin == nil && hook.End == nil
+	return option(!isEmpty, "WithHook: the hook has neither Begin nor End", func(rcv *Receiver) { rcv.hooks = append(rcv.hooks, hook) })
 }
 
 // option returns an option that sets something, and is an error if it makes no sense.

@@ -56,12 +56,17 @@ func filled[T any]() T {
 func TestEventsLogNoPersonalData(t *testing.T) {
 	t.Parallel()
 	sms, chat, report := filled[webhook.SMSMessage](), filled[webhook.ChatMessage](), filled[webhook.DeliveryReport]()
+	other, preference := filled[webhook.Other](), filled[webhook.Preference]()
+	other.Callback, other.Field, preference.Callback = webhook.CallbackChatApp2, "standby", webhook.CallbackChatApp2
+	report.ErrorCode = "131049"
 	sms.ID, chat.ID, report.ID = "m-1", "m-1", "m-1"
 	chat.Callback, report.Status = webhook.CallbackChatApp2, webhook.StatusRead
 	for want, event := range map[string]any{
-		`{"id":"m-1","received_at":"2026-10-03T14:44:23Z","ambiguous":true}`:                       sms,
-		`{"callback":"chatapp2","id":"m-1","received_at":"2026-10-03T14:44:23Z","ambiguous":true}`: chat,
-		`{"id":"m-1","status":"read","status_at":"2026-10-03T14:44:23Z","ambiguous":true}`:         report,
+		`{"id":"m-1","received_at":"2026-10-03T14:44:23Z","ambiguous":true}`:                                                     sms,
+		`{"callback":"chatapp2","id":"m-1","received_at":"2026-10-03T14:44:23Z","ambiguous":true}`:                               chat,
+		`{"id":"m-1","status":"read","status_at":"2026-10-03T14:44:23Z","error_code":"131049","billable":true,"ambiguous":true}`: report,
+		`{"callback":"chatapp2","field":"standby","changed_at":"2026-10-03T14:44:23Z"}`:                                          other,
+		`{"callback":"chatapp2","stopped":true,"changed_at":"2026-10-03T14:44:23Z","ambiguous":true}`:                            preference,
 	} {
 		var text bytes.Buffer
 		slog.New(slog.NewTextHandler(&text, nil)).Info("x", "event", event)

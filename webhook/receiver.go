@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"os"
@@ -22,22 +21,21 @@ type Receiver struct {
 	contract  contract.Contract
 	callbacks map[Callback]*callback
 
-	secrets      []secret
-	pathSecrets  []secret
-	verifiers    []func(*http.Request) error
-	store        Store
-	window       time.Duration
-	timeout      time.Duration
-	post         bool
-	maxParams    int
-	maxBytes     int
-	logger       *slog.Logger
-	observers    []func() Observer
-	fields       []string // of the platform's changes that are read, beside the live one
-	otherFields  *otherFields
-	onReject     func(*http.Request, error)
-	handleStatus func(context.Context, DeliveryReport) error
-	noStore      []string // the value of a header, the same in every response
+	secrets     []secret
+	pathSecrets []secret
+	verifiers   []func(*http.Request) error
+	unproven    bool // every call is taken
+	store       Store
+	timeout     time.Duration
+	post        bool
+	maxParams   int
+	maxBytes    int
+	hooks       []Hook
+	noStore     []string // the value of a header, the same in every response
+
+	handleStatus     func(context.Context, event) error
+	handleOther      func(context.Context, event) error
+	handlePreference func(context.Context, event) error
 }
 
 // callback is a callback as the contract describes it.
@@ -45,11 +43,13 @@ type callback struct {
 	*Receiver
 
 	name         Callback
-	concepts     map[string][]concept // by the names of parameters, what they stand for
-	placeholders [numConcepts]string  // what stands for a value that the service did not fill in
-	paths        *paths               // of parameters in a JSON body; nil for none
-	outer        map[string]*paths    // of parameters beside a list of events, by the path of the list up to a *
-	events       []eventsPath         // where a JSON body may hold several events
+	concepts     map[string][]use    // by the names of parameters, what they stand for
+	placeholders [numConcepts]string // what stands for a value that the service did not fill in
+	paths        *paths              // of parameters in a JSON body; nil for none
+	positions    []position          // on those of paths that identify a report
+	events       *paths              // where a JSON body may hold several events; nil for nowhere
+	inner        *paths              // the same, for a body that is not an event by itself
+	takesList    bool                // a JSON body may be a list of events
 	zone         *time.Location
 	layouts      []string    // further forms of times
 	reply        table.Reply // to a call that was handled
@@ -57,40 +57,73 @@ type callback struct {
 
 func (c *callback) isChat() bool { return c.name != CallbackSMS && c.name != CallbackDelivery }
 
+// add adds the names of a concept, in their order of preference. A name id that is not the first is that of the event or of the message.
 func (c *callback) add(of concept, names []string) {
-	for _, name := range names {
-		list, inElement := cutElement(name)
-		switch {
-		case c.concepts[name] != nil || !strings.Contains(inElement, "."):
-		case list != "":
-			if c.outer[list] == nil {
-				c.outer[list] = new(paths)
+	for i, name := range names {
+		u := use{concept: of, rank: i + 1}
+		isBare := name == "id" || name == "_id"
+		if of == conceptID && isBare && i > 0 {
+			u.concept = conceptBareID
+		}
+		isPath := strings.Contains(name, ".")
+		if isPath && c.concepts[name] == nil {
+			if c.paths == nil {
+				c.paths = new(paths)
 			}
-			c.outer[list].add(inElement)
-		case c.paths == nil:
-			c.paths = newPaths(name)
-		default:
 			c.paths.add(name)
 		}
-		c.concepts[name] = append(c.concepts[name], of)
+		if isPath && c.name == CallbackDelivery && of.identifies() {
+			c.positions = append(c.positions, newPositions(name)...)
+		}
+		c.concepts[name] = append(c.concepts[name], u)
+	}
+}
+
+// setEvents sets where a JSON body may hold events. Paths after "", which is the body itself, count only if the body is no event.
+func (c *callback) setEvents(list []string) {
+	if len(list) == 0 {
+		list = []string{""}
+	}
+	for _, path := range list {
+		to := &c.events
+		if c.takesList {
+			to = &c.inner
+		}
+		switch {
+		case path == "":
+			c.takesList = true
+		case *to == nil:
+			*to = newPaths(path)
+		default:
+			(*to).add(path)
+		}
 	}
 }
 
 // needs reports whether the callback reads a parameter, or members of it.
 func (c *callback) needs(parameter string) bool {
+	isWithin := func(path string) bool { return path == parameter || strings.HasPrefix(path, parameter+".") }
 	for name := range c.concepts {
-		if _, name = cutElement(name); name == parameter || strings.HasPrefix(name, parameter+".") {
+		if isWithin(name) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(c.events, func(e eventsPath) bool { return e.parameter() == parameter })
+	return c.events != nil && slices.ContainsFunc(c.events.texts, isWithin)
 }
 
-// NewReceiver returns a Receiver. Without options it reads the default contract, takes GET only, asks for no secret and
-// handles every call. The error joins one error for each option that makes no sense.
+// NewReceiver returns a Receiver. It needs a proof of who calls: [WithSecret], [WithPathSecret] or [WithVerifier], or [WithoutProof] to
+// do without. Otherwise it reads the default contract, takes GET only, and handles every call. The error joins one error for each option
+// that makes no sense.
 func NewReceiver(options ...Option) (*Receiver, error) {
-	rcv := &Receiver{timeout: 30 * time.Second, window: 5 * time.Second, maxParams: 256, maxBytes: 64 << 10}
-	rcv.noStore, rcv.otherFields = []string{"no-store"}, new(otherFields)
+	rcv, err := newReceiver(options)
+	if err == nil && !rcv.hasProof() && !rcv.unproven {
+		return nil, errors.New("webhook: anyone could call: want WithSecret, WithPathSecret or WithVerifier, or WithoutProof to take every call")
+	}
+	return rcv, err
+}
+
+func newReceiver(options []Option) (*Receiver, error) {
+	rcv := &Receiver{timeout: 30 * time.Second, maxParams: 256, maxBytes: 64 << 10, noStore: []string{"no-store"}}
 	var problems []error
 	for i, option := range options {
 		if option == nil {
@@ -100,7 +133,8 @@ func NewReceiver(options ...Option) (*Receiver, error) {
 		problems = append(problems, option(rcv))
 	}
 	rcv.compile()
-	if err := errors.Join(append(problems, rcv.checkSecrets())...); err != nil {
+	problems = append(problems, rcv.checkSecrets())
+	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
 	return rcv, nil
@@ -112,32 +146,30 @@ func (rcv *Receiver) compile() {
 	for name, section := range t.Webhooks() {
 		zone, _ := time.LoadLocation(section.Zone) // no contract has an unknown one
 		c := &callback{
-			Receiver: rcv, name: Callback(name), concepts: map[string][]concept{}, outer: map[string]*paths{},
+			Receiver: rcv, name: Callback(name), concepts: map[string][]use{},
 			zone: zone, layouts: section.Layouts, reply: section.Reply,
 		}
-		for _, text := range section.Events {
-			c.events = append(c.events, newEventsPath(text))
-		}
-		if len(c.events) == 0 {
-			c.events = []eventsPath{newEventsPath("")}
-		}
+		c.setEvents(section.Events)
 		for i, key := range conceptKeys() {
-			c.add(concept(i), section.Params[key])
+			names := section.Params[key]
+			if c.name == CallbackDelivery && concept(i) == conceptJSON { // statuses arrive in the same parameters as messages
+				names = t.WebhookChatApp2.Params[key]
+			}
+			c.add(concept(i), names)
 			if c.name == CallbackDelivery {
 				c.placeholders[i] = t.WebhookDelivery.Placeholders[key]
 			}
 		}
+		c.placeholders[conceptBareID] = c.placeholders[conceptID]
 		rcv.callbacks[c.name] = c
 	}
-	// Statuses of the platform arrive in the same parameters as its messages.
-	rcv.callbacks[CallbackDelivery].add(conceptJSON, t.WebhookChatApp2.Params["json"])
 }
 
 // checkSecrets reports parameters that cannot hold a secret.
 func (rcv *Receiver) checkSecrets() error {
 	var problems []error
 	for i, s := range rcv.secrets {
-		if rcv.secretOf(s.name) < i {
+		if slices.ContainsFunc(rcv.secrets[:i], func(before secret) bool { return before.name == s.name }) {
 			problems = append(problems, errors.New("webhook: WithSecret: two options name the same parameter: merge them"))
 		}
 		for _, name := range slices.Sorted(maps.Keys(rcv.callbacks)) {
@@ -156,7 +188,7 @@ const envSecret = "MESSAGING_WEBHOOK_SECRET"
 //   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay, as for messaging.NewClientFromEnv
 //   - MESSAGING_WEBHOOK_SECRET: the parameter of [WithSecret] and its secret, such as key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM. Several
 //     secrets are separated by spaces; the first is the one that DeliveryURL writes. It may be absent only if an option
-//     proves the origin: WithSecret, WithPathSecret or WithVerifier
+//     proves the origin (WithSecret, WithPathSecret or WithVerifier) or does without a proof (WithoutProof)
 //
 // The options are applied on top. Errors name variables and never show their values.
 func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
@@ -177,9 +209,9 @@ func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	rcv, err := NewReceiver(append(fromEnv, options...)...)
-	if err == nil && len(rcv.secrets)+len(rcv.pathSecrets)+len(rcv.verifiers) == 0 {
-		return nil, errors.New("webhook: " + envSecret + ": required, unless an option proves the origin; anyone could call")
+	rcv, err := newReceiver(append(fromEnv, options...))
+	if err == nil && !rcv.hasProof() && !rcv.unproven {
+		return nil, errors.New("webhook: " + envSecret + ": required, unless an option proves the origin; anyone could call. WithoutProof takes every call")
 	}
 	return rcv, err
 }

@@ -32,9 +32,9 @@ func post(query, contentType, body string) *http.Request {
 	return r
 }
 
-// hooks returns a receiver with options that make sense.
+// hooks returns a receiver with options that make sense. It needs no proof of origin.
 func hooks(options ...webhook.Option) *webhook.Receiver {
-	rcv, err := webhook.NewReceiver(options...)
+	rcv, err := webhook.NewReceiver(append([]webhook.Option{webhook.WithoutProof()}, options...)...)
 	if err != nil {
 		panic(err)
 	}
@@ -108,8 +108,8 @@ func TestSMS(t *testing.T) {
 	assert.Equal(t, m, parsed)
 }
 
-// Each name of the contract is read, and of several the first to arrive that is not blank, whatever its rank in the list.
-func TestParamsFirstToArriveCounts(t *testing.T) {
+// Each name of the contract is read, and of several the first in its list that is not blank, in whatever order they arrive.
+func TestParamsOrderOfPreference(t *testing.T) {
 	t.Parallel()
 	for concept, names := range contract.Default().Table().WebhookSMS.Params {
 		if concept == "time" {
@@ -121,20 +121,41 @@ func TestParamsFirstToArriveCounts(t *testing.T) {
 			}[concept]
 		}
 		for i := range names {
-			query := "" // all names from the last to name i, those before that one blank
-			for j, name := range slices.Backward(names) {
+			var pairs []string // all names, those before name i blank
+			for j, name := range names {
 				v := "v" + name
-				if j > i {
+				if j < i {
 					v = []string{"", "+", "%20%09%0A", "%C2%A0"}[j%4]
 				}
-				query += url.QueryEscape(name) + "=" + v + "&"
+				pairs = append(pairs, url.QueryEscape(name)+"="+v)
 			}
 			if concept != "from" {
-				query += "from=1111"
+				pairs = append(pairs, "from=1111")
 			}
-			assert.Equal(t, "v"+names[i], value(receive(t, query)), query)
+			assert.Equal(t, "v"+names[i], value(receive(t, strings.Join(pairs, "&"))), pairs)
+			slices.Reverse(pairs)
+			assert.Equal(t, "v"+names[i], value(receive(t, strings.Join(pairs, "&"))), pairs)
 		}
 	}
+}
+
+// The parameter id is often the ID of the callback.
+func TestBareIDYields(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{
+		"id=evt&messageId=m-1": "m-1", "messageId=m-1&id=evt": "m-1", "id=m-1": "m-1", "id=m-1&messageId=": "m-1", "id=m-1&messageId=null": "m-1",
+	} {
+		m := receive(t, "from=1111&"+query)
+		assert.Equal(t, want, m.ID, query)
+		assert.False(t, m.Ambiguous, query)
+	}
+	assert.True(t, receive(t, "from=1111&id=a&id=b").Ambiguous, "one name twice")
+	assert.True(t, receive(t, "from=1111&id=evt&messageId=a&msgId=b").Ambiguous, "two specific names")
+	assert.Equal(t, "a", receive(t, "from=1111&msgId=b&messageId=a").ID)
+	first := overlay(t, `{"webhook.sms": {"params": {"id": ["id", "messageId"]}}}`)
+	m := receive(t, "from=1111&messageId=b&id=a", first)
+	assert.Equal(t, "a", m.ID, "the contract prefers it")
+	assert.True(t, m.Ambiguous)
 }
 
 func TestParamsRepeated(t *testing.T) {
@@ -150,7 +171,7 @@ func TestParamsRepeated(t *testing.T) {
 	assert.Empty(t, m.Params.Get("none"))
 }
 
-// Where a gateway does not escape, a text can hold parameters of its own. The genuine ones that arrive first count.
+// Where a gateway does not escape, a text can hold parameters of its own. Such an event is flagged.
 func TestAmbiguous(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -159,9 +180,9 @@ func TestAmbiguous(t *testing.T) {
 		want        bool
 	}{
 		{"once", "msgId=7&msisdn=1111&text=x", "1111", "7", false},
-		{"text that claims another identity", "msgId=7&msisdn=1111&text=x&id=1002&from=%2B63917", "1111", "7", true},
-		{"claim before the genuine parameters", "text=x&id=1002&from=%2B63917&msgId=7&msisdn=1111", "+63917", "1002", true},
-		{"another ID", "from=1111&id=7&messageId=8", "1111", "7", true},
+		{"text that claims another identity", "messageId=7&from=1111&text=x&id=1002&from=%2B63917", "1111", "7", true},
+		{"claim before the genuine parameters", "text=x&id=1002&from=%2B63917&msgId=7&msisdn=1111", "+63917", "7", true},
+		{"another ID", "from=1111&msgId=8&messageId=7", "1111", "7", true},
 		{"another sender", "from=1111&id=7&sender=2222", "1111", "7", true},
 		{"another reference", "from=1111&id=7&referenceId=a&reference_id=b", "1111", "7", true},
 		{"another text", "from=1111&id=7&message=a&text=b", "1111", "7", false},
@@ -169,7 +190,7 @@ func TestAmbiguous(t *testing.T) {
 		{"text that claims another recipient", "text=x&to=PREMIUM&from=1111&id=7&to=21581", "1111", "7", true},
 		{"a placeholder beside a sender", "from=null&sender=1111&id=7&to=undefined&recipient=2", "1111", "7", false},
 		{"a number in two forms", "from=%2B63+917-1234567&sender=639171234567&id=7", "+63 917-1234567", "7", false},
-		{"the same values", "from=1111&id=7&sender=1111&messageId=+7", "1111", "7", false},
+		{"the same values", "from=1111&id=7&sender=1111&messageId=7", "1111", "7", false},
 		{"a sender with and without +", "from=%2B1111&id=7&sender=1111&msisdn=+1111", "+1111", "7", false},
 		{"a placeholder beside an ID", "from=1111&id=null&messageId=7", "1111", "7", false},
 		{"a blank sender", "from=&sender=1111&id=7", "1111", "7", false},
@@ -199,7 +220,7 @@ func TestSMSTextOfWhiteSpace(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "  ", receive(t, "from=1111&message=++").Text)
 	assert.Equal(t, "x", receive(t, "from=1111&message=++&text=x").Text)
-	assert.Equal(t, " ", receive(t, "from=1111&text=+&message=%0A").Text, "in the order of arrival")
+	assert.Equal(t, "\n", receive(t, "from=1111&text=+&message=%0A").Text, "in the order of the contract")
 	assert.Empty(t, receive(t, "from=1111").Text)
 }
 

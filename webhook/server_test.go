@@ -107,7 +107,7 @@ func TestServerHandlesEachEventOnce(t *testing.T) {
 	const events, connections = 2000, 64
 	var handled [events + 1]atomic.Int32
 	var failed atomic.Int32
-	server := httptest.NewServer(hooks(webhook.WithSecret("key", "s3cret"), webhook.WithStore(webhook.NewMemoryStore(events, time.Hour))).SMS(func(_ context.Context, m webhook.SMSMessage) error {
+	server := httptest.NewServer(hooks(webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithStore(webhook.NewMemoryStore(events, time.Hour))).SMS(func(_ context.Context, m webhook.SMSMessage) error {
 		n, err := strconv.Atoi(m.ID)
 		if err != nil {
 			return err
@@ -127,7 +127,7 @@ func TestServerHandlesEachEventOnce(t *testing.T) {
 		wg.Go(func() {
 			for n := range work {
 				for range 10_000 { // until it is handled
-					answer, err := client.Get(server.URL + "/?key=s3cret&from=1111&message=a&id=" + strconv.Itoa(n))
+					answer, err := client.Get(server.URL + "/?key=s3cret-of-16-chars&from=1111&message=a&id=" + strconv.Itoa(n))
 					if err != nil {
 						t.Error(err)
 						return
@@ -179,8 +179,8 @@ func TestRequestCostIsBounded(t *testing.T) {
 		"a sender of digits":  "from=+" + fill("1"),
 		"a time":              "from=1111&timestamp=" + fill("2"),
 		"a long name":         fill("a") + "=b&from=1111",
-		"many secrets":        "from=1111&" + fill("key=s3cret&"),
-		"secrets in between":  "from=1111&" + fill("key=s3cret&a&"),
+		"many secrets":        "from=1111&" + fill("key=s3cret-of-16-chars&"),
+		"secrets in between":  "from=1111&" + fill("key=s3cret-of-16-chars&a&"),
 		"open JSON":           "from=1111&payload={%22a%22:" + fill("["),
 		"JSON of members":     "from=1111&payload={" + fill(`"a":0,`) + `"type":"x"}`,
 		"JSON in the text":    "from=1111&message={" + fill(`"a":0,`) + `"type":"x","x":{}}`,
@@ -192,8 +192,8 @@ func TestRequestCostIsBounded(t *testing.T) {
 		"many items":          list(`{"type":"order","order":{"product_items":[`, `0`, `]}}`),
 		"names and names":     "from=1111&payload={" + manyNames(limit-200) + `"type":"x"}`,
 	} {
-		opts := []webhook.Option{webhook.WithSecret("key", "s3cret"), webhook.WithLimits(1<<17, limit)}
-		r := get(query + "&key=s3cret")
+		opts := []webhook.Option{webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithLimits(1<<17, limit)}
+		r := get(query + "&key=s3cret-of-16-chars")
 		require.LessOrEqual(t, len(r.URL.RawQuery), limit, name)
 		least := uint64(math.MaxUint64) // other goroutines allocate too, now and then
 		for range 3 {

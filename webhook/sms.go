@@ -27,8 +27,8 @@ type SMSMessage struct {
 	ReceivedAt time.Time `json:"received,omitzero"`
 	// RawTime is the time as it arrived.
 	RawTime string `json:"rawTime,omitzero"`
-	// Ambiguous reports whether an ID, a sender, a recipient or a reference arrived twice with different values. The first is
-	// used. A text that was not escaped can hold parameters of its own, so trust such an event no more than you trust its sender.
+	// Ambiguous reports whether an ID, a sender, a recipient or a reference arrived twice with different values. The one is used whose name
+	// comes first in the contract. A parameter with the name id may be that of the event, so it may differ from the message ID. A text that was not escaped can hold parameters of its own, so trust such an event no more than you trust its sender.
 	Ambiguous bool `json:"ambiguous,omitzero"`
 	// Params are all parameters, including those of the fields above.
 	Params Params `json:"params,omitzero"`
@@ -38,12 +38,19 @@ type SMSMessage struct {
 
 func (f *facts) appendSMS(events []event) ([]event, error) {
 	m := &SMSMessage{
-		ID: f.values[conceptID], From: number(f.values[conceptFrom]), To: number(f.values[conceptTo]),
-		ReferenceID: f.values[conceptReference], Operator: f.values[conceptOperator], Keyword: f.values[conceptKeyword],
-		ReceivedAt: f.moment(f.values[conceptTime]), RawTime: f.values[conceptTime],
-		Ambiguous: f.ambiguous, Params: f.params, RawQuery: f.query,
+		ID:          f.values[conceptID].value,
+		From:        number(f.values[conceptFrom].value),
+		To:          number(f.values[conceptTo].value),
+		Text:        f.values[conceptText].value,
+		ReferenceID: f.values[conceptReference].value,
+		Operator:    f.values[conceptOperator].value,
+		Keyword:     f.values[conceptKeyword].value,
+		ReceivedAt:  f.moment(f.values[conceptTime].value),
+		RawTime:     f.values[conceptTime].value,
+		Ambiguous:   f.ambiguous,
+		Params:      f.params,
+		RawQuery:    f.query,
 	}
-	m.Text, _ = f.text(-1)
 	if m.From == "" {
 		return events, f.name.refuse(ErrNoSender)
 	}
@@ -61,7 +68,7 @@ func (m SMSMessage) DuplicateKey() (key string, lasting bool) {
 	return key, table.Identifies(m.ID) || isPrecise(m.ReceivedAt)
 }
 
-func (m *SMSMessage) about() (Callback, string) { return CallbackSMS, m.ID }
+func (m *SMSMessage) about() (kind, id string) { return string(CallbackSMS), m.ID }
 
 // LogValue returns the message without personal data: its ID, when it was received, and whether it is ambiguous.
 func (m SMSMessage) LogValue() slog.Value {

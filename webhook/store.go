@@ -29,7 +29,8 @@ type Store interface {
 // ErrInProgress means that another call is handling the same event. The service is asked to call again.
 var ErrInProgress = errors.New("webhook: the event is being handled")
 
-// MemoryStore is a [Store] in the memory of one process. It forgets everything when the process ends.
+// MemoryStore is a [Store] in the memory of one process. It forgets everything when the process ends, and the oldest events beyond its
+// capacity: an event that it has forgotten is handled again if the service calls again. Use package webhook/sqlstore where that is wrong.
 type MemoryStore struct {
 	// Lease is how long one call may handle an event before another may take it over: one minute, unless it is changed before
 	// the store is used. Keep it above WithHandlerTimeout.

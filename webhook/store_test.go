@@ -104,34 +104,29 @@ func TestStoreManyAtOnce(t *testing.T) {
 // Two genuine "yes" are two messages, unless the second comes at once.
 func TestDuplicateWindow(t *testing.T) {
 	t.Parallel()
-	window := func(d time.Duration) []webhook.Option { return []webhook.Option{webhook.WithDuplicateWindow(d)} }
 	const second = time.Second
 	for _, tt := range []struct {
 		name    string
-		options []webhook.Option
 		query   string
 		at      []time.Duration // the clock of the test begins at a full minute
 		handled []bool
 	}{
-		{"by default", nil, "from=1111&message=yes", []time.Duration{0, second, 4 * second, 5 * second, 9 * second, 10 * second}, []bool{true, false, false, true, false, true}},
-		{"beginning late", nil, "from=1111&message=yes", []time.Duration{51 * second, 54 * second, 56 * second}, []bool{true, false, true}},
-		{"short", window(second), "from=1111&message=yes", []time.Duration{0, 999 * time.Millisecond, second}, []bool{true, false, true}},
-		{"none", window(0), "from=1111&message=yes", []time.Duration{0, 0}, []bool{true, true}},
-		{"longer than the store remembers", window(2 * time.Hour), "from=1111&message=yes", []time.Duration{0, 59 * time.Minute, time.Hour}, []bool{true, false, true}},
-		{"with a time", nil, "from=1111&message=yes&timestamp=1791038663", []time.Duration{0, 61 * second, 50 * time.Minute}, []bool{true, false, false}},
-		{"with an ID", nil, "from=1111&message=yes&id=1", []time.Duration{0, 61 * second}, []bool{true, false}},
-		{"with a time that cannot be read", nil, "from=1111&message=yes&timestamp=yesterday", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
-		{"with a time that stands for none", nil, "from=1111&message=yes&timestamp=0", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
-		{"with a date", nil, "from=1111&message=yes&date=2026-10-03", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
-		{"with a time without seconds", nil, "from=1111&message=yes&date=2026-10-03+14:44", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
-		{"with a placeholder for an ID", nil, "from=1111&message=yes&id=null", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
+		{"by default", "from=1111&message=yes", []time.Duration{0, second, 4 * second, 5 * second, 9 * second, 10 * second}, []bool{true, false, false, true, false, true}},
+		{"beginning late", "from=1111&message=yes", []time.Duration{51 * second, 54 * second, 56 * second}, []bool{true, false, true}},
+		{"with a time", "from=1111&message=yes&timestamp=1791038663", []time.Duration{0, 61 * second, 50 * time.Minute}, []bool{true, false, false}},
+		{"with an ID", "from=1111&message=yes&id=1", []time.Duration{0, 61 * second}, []bool{true, false}},
+		{"with a time that cannot be read", "from=1111&message=yes&timestamp=yesterday", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
+		{"with a time that stands for none", "from=1111&message=yes&timestamp=0", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
+		{"with a date", "from=1111&message=yes&date=2026-10-03", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
+		{"with a time without seconds", "from=1111&message=yes&date=2026-10-03+14:44", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
+		{"with a placeholder for an ID", "from=1111&message=yes&id=null", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				var in inbox[webhook.SMSMessage]
-				h := hooks(append(tt.options, webhook.WithStore(webhook.NewMemoryStore(1000, time.Hour)))...).SMS(in.handle)
+				h := hooks(webhook.WithStore(webhook.NewMemoryStore(1000, time.Hour))).SMS(in.handle)
 				for i, at := range tt.at {
 					time.Sleep(time.Until(began.Add(at)))
 					before := len(in.got)

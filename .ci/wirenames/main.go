@@ -27,9 +27,12 @@ var exempt = []string{"examples", ".ci", ".git", "internal/benchmarks", "interna
 
 // platform are names that the platform of chat app 2 uses in its own messages, and the packages that read and write those.
 var (
-	platform        = []string{"message_id", "mime_type", "from_user_id", "reference_id"}
+	platform        = []string{"message_id", "mime_type", "from_user_id", "reference_id", "phone_number"}
 	platformFolders = []string{"chatapp2", "cmd", "messagingtest", "webhook"}
 )
+
+// ordinary are names of callbacks that a program also has for its own things, such as columns.
+var ordinary = []string{"created_at", "delivery_status", "DeliveryStatus", "errorMessage"}
 
 var (
 	distinctive = regexp.MustCompile(`^/.+|[a-z][A-Z]|[a-z]_[a-z]|\[`)
@@ -68,7 +71,7 @@ func wireNames() (map[string]bool, error) {
 	names, concepts := map[string]bool{}, map[string]bool{}
 	collect(table, "", names, concepts)
 	for name := range names {
-		if concepts[name] || !distinctive.MatchString(name) {
+		if concepts[name] || !distinctive.MatchString(name) || slices.Contains(ordinary, name) {
 			delete(names, name)
 		}
 	}

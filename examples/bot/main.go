@@ -45,9 +45,9 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	defer server.Close()
 	const person = "639171234567"
 	hello := messagingtest.InboundChatApp{Channel: messagingtest.ChannelChatApp2, ID: "in-1", From: person, To: "sender-1", Text: "hi"}
-	service.Receive(ctx, server.URL+"?key=secret", hello, messagingtest.TwiceAtOnce())
+	service.Receive(ctx, server.URL+"?key=secret-of-a-demo", hello, messagingtest.TwiceAtOnce())
 	question, _ := service.WaitFor(ctx, person)
-	service.Receive(ctx, server.URL+"?key=secret", question.Tap("Order"), messagingtest.TwiceAtOnce())
+	service.Receive(ctx, server.URL+"?key=secret-of-a-demo", question.Tap("Order"), messagingtest.TwiceAtOnce())
 	reply, _ := service.WaitFor(ctx, person)
 	fmt.Println(question.Kind, "then:", reply.Text)
 	return b.river.Stop(ctx)
@@ -75,7 +75,7 @@ func open(ctx context.Context, path, service, token string) (*bot, error) {
 	store, storeErr := sqlstore.New(ctx, db, 0)
 	client, clientErr := messaging.NewClient(service, messaging.WithToken(token), messaging.WithGuard(book.Guard))
 	outbox, outboxErr := messagingriver.NewSQLite(db, client, messagingriver.Options{})
-	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", "secret"), webhook.WithStore(store))
+	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
 	if err = errors.Join(storeErr, clientErr, outboxErr, hooksErr); err != nil {
 		return nil, err
 	}

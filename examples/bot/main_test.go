@@ -82,7 +82,7 @@ func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 		}
 		assert.Eventually(t, func() bool { // as the service does: until one of its two calls gets a 2xx
 			handled := false
-			for _, reply := range service.Receive(t.Context(), "http://"+address+"/?key=secret", message, messagingtest.TwiceAtOnce()) {
+			for _, reply := range service.Receive(t.Context(), "http://"+address+"/?key=secret-of-a-demo", message, messagingtest.TwiceAtOnce()) {
 				handled = handled || reply.Err == nil && reply.StatusCode/100 == 2
 			}
 			return handled

@@ -36,7 +36,7 @@ func main() {
 		_ = os.WriteFile(folder+"/recipients.csv", []byte("number,text\n+639171234567,Spring sale\n"), 0o600)
 		_ = os.Setenv("MESSAGING_BASE_URL", service.URL)
 		_ = os.Setenv("MESSAGING_TOKEN", service.Token)
-		_ = os.Setenv("CAMPAIGN_SECRET", "secret")
+		_ = os.Setenv("CAMPAIGN_SECRET", "secret-of-a-demo")
 	}
 	if err := run(context.Background(), folder, messagingriver.Options{}); err != nil {
 		log.Fatalln("campaign:", err)

@@ -49,7 +49,7 @@ func TestEachRecipientOnce(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte(lines.String()), 0o600))
 	begin := func() *exec.Cmd {
 		process := exec.CommandContext(t.Context(), os.Args[0])
-		process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+folder, "CAMPAIGN_ADDRESS="+address, "CAMPAIGN_SECRET=secret",
+		process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+folder, "CAMPAIGN_ADDRESS="+address, "CAMPAIGN_SECRET=secret-of-a-demo",
 			"MESSAGING_BASE_URL="+service.URL, "MESSAGING_TOKEN="+service.Token)
 		require.NoError(t, process.Start())
 		return process
@@ -57,7 +57,7 @@ func TestEachRecipientOnce(t *testing.T) {
 	process := begin()
 	last := fmt.Sprintf("63917%07d", recipients-1)
 	require.Eventually(t, func() bool { // until the program serves
-		replies := service.Receive(t.Context(), "http://"+address+"/?key=secret", messagingtest.InboundSMS{ID: "stop", From: last, To: "ACME", Text: "STOP"})
+		replies := service.Receive(t.Context(), "http://"+address+"/?key=secret-of-a-demo", messagingtest.InboundSMS{ID: "stop", From: last, To: "ACME", Text: "STOP"})
 		return len(replies) > 0 && replies[0].Err == nil && replies[0].StatusCode < 300
 	}, time.Minute, 50*time.Millisecond)
 	for range 11 {

@@ -32,7 +32,7 @@ type play struct {
 
 // newPlay returns a play whose hook is served at base. Its service is to be closed.
 func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
-	const secret = "s3cret" // of a test server
+	const secret = "s3cret-of-16-chars" // of a test server
 	p := &play{service: messagingtest.Start(), target: base + hookPath + "?key=" + secret}
 	p.service.InjectRandomly(17, 0.2, messagingtest.AcceptThenDrop(), messagingtest.Status(http.StatusTooManyRequests, 0),
 		messagingtest.Status(http.StatusInternalServerError, 0), messagingtest.Slow(50*time.Millisecond))
@@ -46,7 +46,7 @@ func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
 	if _, err = observer.ObserveBreakers(client); err != nil { // measured as long as the process runs
 		return nil, err
 	}
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithObserver(observer),
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithHook(observer.Hook()),
 		webhook.WithStore(webhook.NewMemoryStore(10_000, time.Hour)))
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func open(ctx context.Context, path, base string, service *messagingtest.Server,
 	store, storeErr := sqlstore.New(ctx, db, 0)
 	client, clientErr := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	outbox, outboxErr := messagingriver.NewSQLite(db, client, options)
-	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", "secret"), webhook.WithStore(store))
+	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
 	if err = errors.Join(storeErr, clientErr, outboxErr, hooksErr); err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func TestReportCountsOnceAcrossAKill(t *testing.T) {
 	at := time.Now()
 	report := func(status string) { // again with the same time: a call that is repeated, not another report
 		again := messagingtest.DeliveryReport{Status: status, ID: sent.ID, ReferenceID: sent.ReferenceID, To: sent.To, At: at}
-		for _, reply := range service.Receive(t.Context(), "http://"+k.address+"/hooks/delivery?key=secret", again) {
+		for _, reply := range service.Receive(t.Context(), "http://"+k.address+"/hooks/delivery?key=secret-of-a-demo", again) {
 			require.NoError(t, reply.Err)
 			require.Equal(t, http.StatusOK, reply.StatusCode)
 		}

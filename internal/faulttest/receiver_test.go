@@ -27,7 +27,7 @@ import (
 
 func newReceiver(t *testing.T, options ...webhook.Option) *webhook.Receiver {
 	t.Helper()
-	hooks, err := webhook.NewReceiver(options...)
+	hooks, err := webhook.NewReceiver(append([]webhook.Option{webhook.WithoutProof()}, options...)...)
 	require.NoError(t, err)
 	return hooks
 }
@@ -150,29 +150,22 @@ func TestReceiverDeepJSON(t *testing.T) {
 	}
 }
 
-// observer has a secret of its own.
-type observer struct{ name string }
-
-func (o observer) StartEvent(ctx context.Context, _ webhook.Event) context.Context { return ctx }
-func (o observer) EndEvent(context.Context, webhook.Event, webhook.EventResult)    {}
-
 // receiverOptions returns every option of package webhook by its name, with a secret where it can hold one.
 func receiverOptions() map[string]webhook.Option {
 	return map[string]webhook.Option{
-		"WithSecret":          webhook.WithSecret("key", "new-SECRET", "SECRET"),
-		"WithPathSecret":      webhook.WithPathSecret("name", "SECRET"),
-		"WithVerifier":        webhook.WithVerifier(func(*http.Request) error { return errors.New("SECRET") }),
-		"WithOnReject":        webhook.WithOnReject(func(*http.Request, error) {}),
-		"WithStore":           webhook.WithStore(webhook.NewMemoryStore(10, time.Minute)),
-		"WithDuplicateWindow": webhook.WithDuplicateWindow(time.Second),
-		"WithHandlerTimeout":  webhook.WithHandlerTimeout(time.Second),
-		"WithStatuses":        webhook.WithStatuses(func(context.Context, webhook.DeliveryReport) error { return nil }),
-		"WithFields":          webhook.WithFields("standby"),
-		"WithPOST":            webhook.WithPOST(),
-		"WithContract":        webhook.WithContract(contract.Default()),
-		"WithLogger":          webhook.WithLogger(slog.New(slog.DiscardHandler).With("by", "SECRET")),
-		"WithLimits":          webhook.WithLimits(10, 1000),
-		"WithObserver":        webhook.WithObserver(observer{"SECRET"}),
+		"WithSecret":         webhook.WithSecret("key", "new-SECRET-of-16-characters", "SECRET-of-16-characters"),
+		"WithPathSecret":     webhook.WithPathSecret("name", "SECRET-of-16-characters"),
+		"WithVerifier":       webhook.WithVerifier(func(*http.Request) error { return errors.New("SECRET") }),
+		"WithoutProof":       webhook.WithoutProof(),
+		"WithStore":          webhook.WithStore(webhook.NewMemoryStore(10, time.Minute)),
+		"WithHandlerTimeout": webhook.WithHandlerTimeout(time.Second),
+		"WithStatuses":       webhook.WithStatuses(func(context.Context, webhook.DeliveryReport) error { return nil }),
+		"WithOther":          webhook.WithOther(func(context.Context, webhook.Other) error { return nil }),
+		"WithPreferences":    webhook.WithPreferences(func(context.Context, webhook.Preference) error { return nil }),
+		"WithPOST":           webhook.WithPOST(),
+		"WithContract":       webhook.WithContract(contract.Default()),
+		"WithLimits":         webhook.WithLimits(10, 1000),
+		"WithHook":           webhook.WithHook(webhook.LogHook(slog.New(slog.DiscardHandler).With("by", "SECRET"))),
 	}
 }
 
@@ -209,7 +202,7 @@ func TestRejectionsDoNotPrintPersonalData(t *testing.T) {
 func rejections(t *testing.T) (errs []error) {
 	t.Helper()
 	const query = "from=639171234567&to=ACME&text=Tom+%26+Jerry&key=SECRET"
-	collect := webhook.WithOnReject(func(_ *http.Request, err error) { errs = append(errs, err) })
+	collect := webhook.WithHook(webhook.Hook{End: func(_ context.Context, result webhook.Result) { errs = append(errs, result.Err) }})
 	call := func(method, query string, options ...webhook.Option) {
 		t.Helper()
 		before := len(errs)
@@ -219,8 +212,8 @@ func rejections(t *testing.T) (errs []error) {
 		require.Len(t, errs, before+1)
 	}
 	call(http.MethodGet, query) // panics
-	call(http.MethodGet, query, webhook.WithSecret("key", "other-SECRET"))
-	call(http.MethodGet, query, webhook.WithPathSecret("name", "SECRET"))
+	call(http.MethodGet, query, webhook.WithSecret("key", "other-SECRET-of-16-characters"))
+	call(http.MethodGet, query, webhook.WithPathSecret("name", "SECRET-of-16-characters"))
 	for _, cause := range []error{
 		errors.New("SECRET Jerry"),
 		&url.Error{Op: "Get", URL: "https://shop.example.com/?SECRET", Err: errors.New("Jerry")},
@@ -245,7 +238,7 @@ func rejections(t *testing.T) (errs []error) {
 	for _, parse := range parsersOf(newReceiver(t)) {
 		errs = append(errs, parse(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/?text=Jerry&key=SECRET", http.NoBody)))
 	}
-	secret := newReceiver(t, webhook.WithSecret("key", "SECRET"))
+	secret := newReceiver(t, webhook.WithSecret("key", "SECRET-of-16-characters"))
 	for _, base := range []string{"shop.example.com?SECRET", "https://shop.example.com/?key=SECRET", "https://shop.example.com/#SECRET", "https://user:SECRET@shop.example.com /"} {
 		_, err := secret.DeliveryURL(base)
 		errs = append(errs, err)

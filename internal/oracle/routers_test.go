@@ -45,7 +45,7 @@ func TestRouters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var texts []string
-			hooks, err := webhook.NewReceiver(webhook.WithPathSecret("key", "s3cret"))
+			hooks, err := webhook.NewReceiver(webhook.WithPathSecret("key", "s3cret-of-16-chars"))
 			require.NoError(t, err)
 			router := mount(hooks.SMS(func(_ context.Context, m webhook.SMSMessage) error {
 				texts = append(texts, m.Text)
@@ -55,10 +55,10 @@ func TestRouters(t *testing.T) {
 				method string
 				status int
 			}{
-				"/hooks/s3cret/sms?from=639171234567&to=21581&message=50%+off":   {http.MethodGet, http.StatusOK},
-				"/hooks/wrong/sms?from=639171234567&to=21581&message=Hi":         {http.MethodGet, http.StatusNotFound},
-				"/hooks/s3cret/sms?to=21581&message=Hi":                          {http.MethodGet, http.StatusBadRequest},
-				"/hooks/s3cret/sms?from=639171234567&to=21581&message=by+a+POST": {http.MethodPost, http.StatusMethodNotAllowed},
+				"/hooks/s3cret-of-16-chars/sms?from=639171234567&to=21581&message=50%+off":   {http.MethodGet, http.StatusOK},
+				"/hooks/wrong/sms?from=639171234567&to=21581&message=Hi":                     {http.MethodGet, http.StatusNotFound},
+				"/hooks/s3cret-of-16-chars/sms?to=21581&message=Hi":                          {http.MethodGet, http.StatusBadRequest},
+				"/hooks/s3cret-of-16-chars/sms?from=639171234567&to=21581&message=by+a+POST": {http.MethodPost, http.StatusMethodNotAllowed},
 			} {
 				w := httptest.NewRecorder()
 				router.ServeHTTP(w, httptest.NewRequest(want.method, target, nil))
@@ -69,7 +69,7 @@ func TestRouters(t *testing.T) {
 			assert.Equal(t, []string{"50% off"}, texts)
 
 			w := httptest.NewRecorder()
-			router.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "//hooks/s3cret/sms?from=639171234567&message=Hi", nil))
+			router.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "//hooks/s3cret-of-16-chars/sms?from=639171234567&message=Hi", nil))
 			assert.NotContains(t, w.Body.String(), "639171234567", "a redirect repeats the query")
 		})
 	}

@@ -24,7 +24,7 @@ import (
 
 const (
 	events = 300
-	secret = "s3cret"
+	secret = "s3cret-of-16-chars"
 )
 
 // receiver is a process that receives webhooks. What it prints is the ledger.

@@ -46,12 +46,12 @@ func foreignFault(path string) string {
 	case bracketed.MatchString(path):
 		return "holds a position in brackets; write it between dots, such as messages.0.id"
 	case slices.Contains(strings.Split(path, "."), every):
-		return "holds a *, which only events of a webhook and id and status of a response have; write a position, such as messages.0.id"
+		return "holds a *, which only id and status of a response have; write a position, such as messages.0.id"
 	}
 	return ""
 }
 
-// every is the part of a path of events that stands for each element of a list.
+// every is the part of a path of a response that stands for each element of a list.
 const every = "*"
 
 // WithoutEvery returns a path with the first position in place of each *.

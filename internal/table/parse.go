@@ -45,6 +45,9 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 		channel.Send(t).giveWay(channel.Send(whole), t.Auth.KeyPair)
 	}
 	t.SMSList.giveWay(&whole.SMSList, t.Auth.KeyPair)
+	for name, section := range t.Webhooks() {
+		section.yield(whole.Webhooks()[name])
+	}
 	t.validate(&found)
 	if found.count() > 0 {
 		return nil, found

@@ -40,9 +40,12 @@ func IsPlaceholder(id string) bool {
 // isNoWord reports whether an ID is a word that says that there is none, or several of them, such as undefined-undefined.
 func isNoWord(id string) bool {
 	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	switch strings.ToLower(strings.TrimFunc(id, isOther)) {
-	case "n/a", "n.a", "object object": //nolint:dupword // JavaScript writes [object Object]
-		return true
+	const longest = len("object object") //nolint:dupword // JavaScript writes [object Object]
+	if trimmed := strings.TrimFunc(id, isOther); len(trimmed) <= longest {
+		switch strings.ToLower(trimmed) {
+		case "n/a", "n.a", "object object": //nolint:dupword // see above
+			return true
+		}
 	}
 	for word := range strings.FieldsFuncSeq(id, isOther) {
 		switch strings.ToLower(word) {

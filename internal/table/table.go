@@ -419,9 +419,8 @@ type Webhook struct {
 	// lists the parameters that may hold a message in the shape of the platform.
 	Params map[string][]string `json:"params" check:"name"`
 	// Events lists paths at which a JSON body may hold its events, one or a list of them. The first that holds any counts; ""
-	// is the body itself, and so is an empty list. In a query or form a path begins with the name of a parameter that holds JSON. A *
-	// stands for each element of a list.
-	Events []string `json:"events" check:"events"`
+	// is the body itself, and so is an empty list. Paths after "" count only where the body is not an event by itself.
+	Events []string `json:"events" check:"place"`
 	// Layouts lists further layouts of times, as in package time.
 	Layouts []string `json:"layouts" check:"layout"`
 	Zone    string   `json:"zone" check:"zone"`
@@ -440,25 +439,40 @@ func (w Webhook) validate(found *Problems, section string, t *Table) {
 	anyIDIsReference := slices.ContainsFunc(Channels(), func(c Channel) bool { return c.Send(t).IDIsReference() })
 	checkIdentity(found, section+".params", w.Params, isReport && anyIDIsReference)
 	for i, path := range w.Events {
-		for _, before := range w.Events[:i] {
-			if path == before || before == "" || strings.HasPrefix(path, before+".") {
-				found.add(elementPath(section+".events", i), "is never looked for: a path before it is present wherever this one is")
-				break
-			}
+		hides := func(before string) bool { return path == before || before != "" && strings.HasPrefix(path, before+".") }
+		if slices.ContainsFunc(w.Events[:i], hides) {
+			found.add(elementPath(section+".events", i), "is never looked for: a path before it is present wherever this one is")
 		}
 	}
 	for concept, list := range sorted(w.Params) {
 		for i, name := range list {
 			place := elementPath(join(section+".params", concept), i)
 			leadsThrough := func(path string) bool { return isWithinElement(name, path) }
-			leadsAround := func(path string) bool { return isAround(name, path) }
 			switch {
 			case slices.ContainsFunc(w.Events, leadsThrough):
 				found.add(place, "leads through "+section+".events; write the rest of the path, from the event on")
-			case slices.Contains(strings.Split(name, "."), every) && !slices.ContainsFunc(w.Events, leadsAround):
-				found.add(place, "holds a *; only a name that begins as a path of "+section+
-					".events does, up to its *, can, such as data.*.id")
+			case slices.Contains(strings.Split(name, "."), every):
+				found.add(place, foreignFault(name))
 			}
+		}
+	}
+}
+
+// yield drops from the lists that are still those of the defaults the names that a list of the overlay has, except for the first.
+func (w Webhook) yield(defaults Webhook) {
+	claimed := map[string]bool{}
+	for concept, list := range w.Params {
+		if slices.Equal(list, defaults.Params[concept]) {
+			continue
+		}
+		for _, name := range list {
+			claimed[name] = true
+		}
+	}
+	for concept, list := range w.Params {
+		if len(list) > 1 && slices.Equal(list, defaults.Params[concept]) {
+			isClaimed := func(name string) bool { return claimed[name] && name != list[0] }
+			w.Params[concept] = slices.DeleteFunc(slices.Clone(list), isClaimed)
 		}
 	}
 }
@@ -508,28 +522,9 @@ func (d Delivery) validate(found *Problems, section string, t *Table) {
 	checkApart(found, places(section+".statuses", d.Statuses), true, oneMeaning)
 }
 
-// isWithinElement reports whether a path leads into an element of the list at another, or of a list on the way to it.
+// isWithinElement reports whether a path leads into an element of the list at another.
 func isWithinElement(path, list string) bool {
-	names, in := strings.Split(path, "."), strings.Split(list, ".")
-	for i, name := range names {
-		isElement := i == len(in) || i < len(in) && in[i] == every && name != every
-		if list != "" && i > 0 && isElement && IsPosition(name) {
-			return true
-		}
-		if i >= len(in) || name != in[i] {
-			return false
-		}
-	}
-	return false
-}
-
-// isAround reports whether the name of a parameter is that of a member, or the way to one, of an element that a * of a path of events
-// stands for, beside the events in it.
-func isAround(name, events string) bool {
-	i := strings.LastIndex("."+name, "."+every+".")
-	if i < 0 {
-		return false
-	}
-	element := name[:i+len(every)]
-	return strings.HasPrefix(events, element+".") && !strings.HasPrefix(events+".", name+".") && !strings.HasPrefix(name, events+".")
+	rest, isWithin := strings.CutPrefix(path, list+".")
+	position, _, _ := strings.Cut(rest, ".")
+	return list != "" && isWithin && IsPosition(position)
 }

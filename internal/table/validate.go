@@ -63,11 +63,6 @@ func fault(rule string, value any) string {
 		}
 	case "answer": // to a send, in which a * stands for every element of a list
 		return fault("place", WithoutEvery(text))
-	case "events": // or the way to them, in which a * stands for each element of a list
-		if text == every || strings.HasSuffix(text, "."+every) {
-			return "ends in a *; the elements of a list are events by themselves: write the list alone, such as data"
-		}
-		return fault("place", WithoutEvery(text))
 	case "member": // or the way to one
 		return cmp.Or(nameFault(text, true), foreignFault(text))
 	case "name":

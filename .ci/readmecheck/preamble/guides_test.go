@@ -105,7 +105,11 @@ func (s *failsOnce) Put(_ context.Context, values ...string) error {
 	return nil
 }
 
-func (s *failsOnce) SetStatus(ctx context.Context, referenceID, _ string) error {
+func (s *failsOnce) Status(context.Context, string) (webhook.Status, error) {
+	return webhook.StatusSent, nil
+}
+
+func (s *failsOnce) SetStatus(ctx context.Context, referenceID string, _ webhook.Status) error {
 	return s.Put(ctx, referenceID)
 }
 

@@ -53,7 +53,8 @@ var (
 	book       *conversations.Book
 	service    *messagingtest.Server
 	orders     interface {
-		SetStatus(ctx context.Context, referenceID, status string) error
+		Status(ctx context.Context, referenceID string) (webhook.Status, error)
+		SetStatus(ctx context.Context, referenceID string, status webhook.Status) error
 	}
 	queue interface {
 		Put(ctx context.Context, values ...string) error

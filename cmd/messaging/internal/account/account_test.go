@@ -512,6 +512,65 @@ func TestListenForwardsAndReplays(t *testing.T) {
 	}
 }
 
+// TestListenKeepsWhatWasTaken saves and forwards nothing that the receiver refused or that has no effect.
+func TestListenKeepsWhatWasTaken(t *testing.T) {
+	forwarded := 0
+	program := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { forwarded++ }))
+	defer program.Close()
+	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=a-secret-of-the-webhook")
+	saved := filepath.Join(t.TempDir(), "callbacks.jsonl")
+	base, end := startListen(t, "--forward", program.URL, "--save", saved)
+	const secret = "key=a-secret-of-the-webhook"
+	for want, request := range map[int][3]string{
+		http.StatusOK:                    {http.MethodHead, "/sms?from=639170000001&" + secret, ""},
+		http.StatusMethodNotAllowed:      {http.MethodPut, "/sms?from=639170000001&" + secret, ""},
+		http.StatusForbidden:             {http.MethodGet, "/sms?from=639170000001", ""},
+		http.StatusBadRequest:            {http.MethodGet, "/sms?message=x&" + secret, ""},
+		http.StatusRequestURITooLong:     {http.MethodGet, "/sms?from=639170000001&message=" + strings.Repeat("a", 1<<17), ""},
+		http.StatusRequestEntityTooLarge: {http.MethodPost, "/sms?from=639170000001", strings.Repeat("a", 1<<17)},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), request[0], base+request[1], strings.NewReader(request[2]))
+		require.NoError(t, err)
+		response, err := http.DefaultTransport.RoundTrip(r)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, want, response.StatusCode, request[0])
+	}
+	_, errs := end()
+	assert.Zero(t, forwarded)
+	assert.Contains(t, errs, "stopped: 0 callbacks, 6 refused")
+	assert.Contains(t, errs, "sms: webhook: sms: no sender")
+	text, err := os.ReadFile(saved)
+	require.NoError(t, err)
+	assert.Empty(t, text)
+}
+
+// TestReplayEndsWhereTheFileEnded sends a file to a program that saves into it.
+func TestReplayEndsWhereTheFileEnded(t *testing.T) {
+	t.Parallel()
+	saved := filepath.Join(t.TempDir(), "callbacks.jsonl")
+	line := []byte(`{"number":1,"method":"GET","path":"/sms","query":"from=639170000001"}` + "\n")
+	require.NoError(t, os.WriteFile(saved, bytes.Repeat(line, 2), 0o600))
+	calls := 0
+	program := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if calls++; calls > 10 {
+			return
+		}
+		file, err := os.OpenFile(saved, os.O_APPEND|os.O_WRONLY, 0)
+		if assert.NoError(t, err) {
+			_, err = file.Write(line)
+			assert.NoError(t, err)
+			assert.NoError(t, file.Close())
+		}
+	}))
+	defer program.Close()
+	s := &shell{T: t}
+	printed, errs, code := s.run("replay", saved, "--forward", program.URL)
+	assert.Equal(t, cli.ExitOK, code, errs)
+	assert.Equal(t, 2, calls)
+	assert.Equal(t, 2, strings.Count(printed, "/sms  200"))
+}
+
 // TestListenSavesWithoutASecret takes what anybody may have made: so much of it, and marked.
 func TestListenSavesWithoutASecret(t *testing.T) {
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "") // restored at the end
@@ -590,7 +649,7 @@ func TestSendHasEveryChannel(t *testing.T) {
 
 func TestListenTakesEveryCallback(t *testing.T) {
 	t.Parallel()
-	hooks, err := webhook.NewReceiver()
+	hooks, err := webhook.NewReceiver(webhook.WithoutProof())
 	require.NoError(t, err)
 	console := cli.Console{Out: io.Discard, Err: io.Discard}
 	handler := (&listener{console: console}).handler(hooks, nil)

@@ -56,9 +56,9 @@ func newListen(console cli.Console) *cobra.Command {
 		Short: "Receive callbacks, print them, and forward them to a program",
 		Long: "Receive callbacks at the paths " + l.paths() + `, and print each event.
 
-With --forward each callback goes on as it is to a program, at its URL and the same path, and the service gets the response of the
-program. So a program on this machine can be tried with real callbacks. A line says what the program responded; on a terminal, r and Enter
-repeat the last callback. With --save each is kept in a file, and "messaging replay" sends it to the program again. The file holds numbers,
+With --forward each callback that is taken goes on as it is to a program, at its URL and the same path, and the service gets the response of
+the program. So a program on this machine can be tried with real callbacks. A line says what the program responded; on a terminal, r and Enter
+repeat the last callback. With --save each of them is kept in a file, and "messaging replay" sends it to the program again. The file holds numbers,
 texts and secrets. With --insecure anyone can call: it takes the first 1,000 callbacks and 16 MiB of them, each marked as unproven.
 
 The environment is MESSAGING_CONTRACT, the file of an overlay, and MESSAGING_WEBHOOK_SECRET, such as key=SECRET: callbacks must then
@@ -91,18 +91,16 @@ func target(text string) (*url.URL, error) {
 }
 
 func (l *listener) run(ctx context.Context) error {
-	options := []webhook.Option{webhook.WithPOST(), webhook.WithStatuses(l.report)}
+	options := []webhook.Option{
+		webhook.WithPOST(), webhook.WithStatuses(l.report), webhook.WithPreferences(l.preference), webhook.WithOther(l.other),
+		webhook.WithHook(webhook.Hook{End: l.refuse}),
+	}
 	if l.insecure {
 		if l.console.Getenv("MESSAGING_WEBHOOK_SECRET") != "" {
 			return errors.New("--insecure: MESSAGING_WEBHOOK_SECRET is set, too; want one of them")
 		}
-		options = append(options, webhook.WithVerifier(func(*http.Request) error { return nil }))
+		options = append(options, webhook.WithoutProof())
 	}
-	options = append(options, webhook.WithOnReject(func(r *http.Request, err error) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		_, _ = fmt.Fprintf(l.console.Err, "%s %s: %v\n", r.Method, printable(r.URL.Path), err)
-	}))
 	hooks, err := webhook.NewReceiverFromEnv(options...)
 	if err != nil && !l.insecure && l.console.Getenv("MESSAGING_WEBHOOK_SECRET") == "" {
 		return fmt.Errorf("%w; --insecure takes callbacks without one", err)
@@ -154,8 +152,8 @@ func (l *listener) handler(rcv *webhook.Receiver, forward *url.URL) http.Handler
 	return mux
 }
 
-// passOn prints a callback by the handler of the library, saves it, and forwards it. The caller gets the response of the program, or
-// that of the handler if nothing is forwarded or the callback was refused.
+// passOn prints a callback by the handler of the library. If the handler takes it, it is saved and forwarded. The caller gets the response
+// of the program, or that of the handler if nothing is forwarded or the callback was refused.
 func (l *listener) passOn(hook http.Handler, forward *url.URL) http.Handler {
 	var proxy *httputil.ReverseProxy
 	if forward != nil {
@@ -187,13 +185,13 @@ func (l *listener) passOn(hook http.Handler, forward *url.URL) http.Handler {
 		}
 		handled := heldBack{header: http.Header{}, status: http.StatusOK}
 		hook.ServeHTTP(&handled, again())
-		isProven := handled.status != http.StatusForbidden && handled.status != http.StatusUnauthorized
-		if err := l.keep(r, body, isProven); err != nil {
+		isTaken := handled.status == http.StatusOK && (r.Method == http.MethodGet || r.Method == http.MethodPost)
+		if err := l.keep(r, body, isTaken); err != nil {
 			l.say("--save: %v", err)
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
-		if proxy == nil || handled.status >= http.StatusMultipleChoices {
+		if proxy == nil || !isTaken {
 			maps.Copy(w.Header(), handled.header)
 			w.WriteHeader(handled.status)
 			_, _ = w.Write(handled.body.Bytes())
@@ -279,6 +277,25 @@ func (l *listener) report(_ context.Context, r webhook.DeliveryReport) error {
 	return l.print("delivery", r.ID, r.From, r.To, r.Status.String()+" "+r.RawStatus, r)
 }
 
+func (l *listener) preference(_ context.Context, p webhook.Preference) error {
+	choice := "resumed "
+	if p.Stopped {
+		choice = "stopped "
+	}
+	return l.print("preference", "", p.From, p.To, choice+p.Category, p)
+}
+
+func (l *listener) other(_ context.Context, o webhook.Other) error {
+	return l.print("other", "", o.Field, o.EntryID, string(o.JSON), o)
+}
+
+// refuse prints why a callback was refused.
+func (l *listener) refuse(_ context.Context, result webhook.Result) {
+	if result.Outcome == webhook.OutcomeRejected {
+		l.say("%s: %v", result.Callback, result.Err)
+	}
+}
+
 // print prints an event.
 func (l *listener) print(kind, id, from, to, text string, event any) error {
 	l.mu.Lock()
@@ -308,11 +325,11 @@ type callback struct {
 	Body     []byte      `json:"body,omitzero"`
 }
 
-// keep counts a callback, and appends it to the file of --save unless it was refused.
-func (l *listener) keep(r *http.Request, body []byte, isProven bool) error {
+// keep counts a callback, and appends it to the file of --save if it was taken.
+func (l *listener) keep(r *http.Request, body []byte, isTaken bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !isProven {
+	if !isTaken {
 		l.refused++
 		return nil
 	}

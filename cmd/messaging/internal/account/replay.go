@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strconv"
@@ -51,8 +52,12 @@ func replay(ctx context.Context, console cli.Console, name string, line int, for
 		return fmt.Errorf("FILE: %w; messaging listen --save FILE writes one", err)
 	}
 	defer func() { _ = file.Close() }()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 4*maxCallback) // a body in base64, and its header
+	info, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("FILE: %w", err)
+	}
+	lines := bufio.NewScanner(io.LimitReader(file, info.Size())) // the program may append to the file
+	lines.Buffer(nil, 4*maxCallback)                             // a body in base64, and its header
 	at, failed := 0, 0
 	for lines.Scan() {
 		if at++; line != 0 && at != line {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,23 +21,27 @@ import (
 
 type spanKey struct{}
 
-// spans is an observer that keeps what it was told.
+// spans is a hook that keeps what it was told.
 type spans struct {
 	started int
-	ended   []webhook.EventResult
+	ended   []webhook.Result
 	inside  []any // the spans in the contexts
 	panics  bool
 }
 
-func (s *spans) StartEvent(ctx context.Context, event webhook.Event) context.Context {
+func (s *spans) option() webhook.Option {
+	return webhook.WithHook(webhook.Hook{Begin: s.begin, End: s.end})
+}
+
+func (s *spans) begin(ctx context.Context, callback webhook.Callback) context.Context {
 	s.started++
 	if s.panics {
-		panic("hunter2 " + event.Callback)
+		panic("hunter2 " + callback)
 	}
 	return context.WithValue(ctx, spanKey{}, s.started)
 }
 
-func (s *spans) EndEvent(ctx context.Context, _ webhook.Event, result webhook.EventResult) {
+func (s *spans) end(ctx context.Context, result webhook.Result) {
 	s.inside = append(s.inside, ctx.Value(spanKey{}))
 	s.ended = append(s.ended, result)
 	if s.panics {
@@ -44,7 +49,18 @@ func (s *spans) EndEvent(ctx context.Context, _ webhook.Event, result webhook.Ev
 	}
 }
 
-func TestObserver(t *testing.T) {
+// rejections is a hook that keeps the errors of what was refused or panicked.
+type rejections []error
+
+func (r *rejections) option() webhook.Option {
+	return webhook.WithHook(webhook.Hook{End: func(_ context.Context, result webhook.Result) {
+		if result.Outcome == webhook.OutcomeRejected || result.Outcome == webhook.OutcomePanicked {
+			*r = append(*r, result.Err)
+		}
+	}})
+}
+
+func TestHook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var storeErr, handleErr error
@@ -58,7 +74,7 @@ func TestObserver(t *testing.T) {
 		})
 		var seen spans
 		var span any
-		h := named(t, listed, webhook.WithObserver(&seen), webhook.WithSecret("key", "s3cret"), webhook.WithStore(store)).
+		h := named(t, listed, seen.option(), webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithStore(store)).
 			SMS(func(ctx context.Context, _ webhook.SMSMessage) error {
 				span = ctx.Value(spanKey{})
 				time.Sleep(250 * time.Millisecond)
@@ -67,49 +83,61 @@ func TestObserver(t *testing.T) {
 				}
 				return handleErr
 			})
-		hit := func(r *http.Request) []webhook.EventResult {
+		hit := func(r *http.Request) []webhook.Result {
 			t.Helper()
 			seen.ended = nil
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
 			assert.Len(t, seen.inside, seen.started, "each beginning has an end")
 			worst := 0
-			for _, end := range seen.ended {
+			for i, end := range seen.ended {
 				worst = max(worst, end.StatusCode)
-				for _, private := range []string{"hunter2", sender, "s3cret", "m-1"} {
+				assert.False(t, end.Began.IsZero())
+				assert.Equal(t, webhook.CallbackSMS, end.Callback)
+				end.Began = time.Time{}
+				seen.ended[i] = end
+				end.Err = nil
+				for _, private := range []string{"hunter2", sender, "s3cret"} {
 					assert.NotContains(t, fmt.Sprintf("%+v", end), private)
 				}
 			}
 			assert.Equal(t, worst, w.Code)
 			return seen.ended
 		}
-		result := func(outcome webhook.Outcome, status int, took time.Duration) []webhook.EventResult {
-			return []webhook.EventResult{{Kind: webhook.CallbackSMS, Outcome: outcome, StatusCode: status, Duration: took}}
+		result := func(outcome webhook.Outcome, id string, status int, took time.Duration, err error) []webhook.Result {
+			return []webhook.Result{{
+				Callback: webhook.CallbackSMS, Kind: "sms", ID: id, Outcome: outcome, StatusCode: status, Duration: took, Err: err,
+			}}
 		}
 		const took = 250 * time.Millisecond
-		query := func(id string) string { return "messageId=" + id + "&from=" + sender + "&text.body=hunter2&key=s3cret" }
-		assert.Equal(t, result(webhook.OutcomeHandled, 200, took), hit(get(query("m-1"))))
+		query := func(id string) string {
+			return "messageId=" + id + "&from=" + sender + "&text.body=hunter2&key=s3cret-of-16-chars"
+		}
+		assert.Equal(t, result(webhook.OutcomeHandled, "m-1", 200, took, nil), hit(get(query("m-1"))))
 		assert.Equal(t, 1, span)
-		assert.Equal(t, result(webhook.OutcomeDuplicate, 200, 0), hit(get(query("m-1"))))
+		assert.Equal(t, result(webhook.OutcomeDuplicate, "m-1", 200, 0, nil), hit(get(query("m-1"))))
 		storeErr = webhook.ErrInProgress
-		assert.Equal(t, result(webhook.OutcomeInProgress, 503, 0), hit(get(query("m-1"))))
+		assert.Equal(t, result(webhook.OutcomeInProgress, "m-1", 503, 0, storeErr), hit(get(query("m-1"))))
 		storeErr = errors.New("hunter2")
-		assert.Equal(t, result(webhook.OutcomeStoreFailed, 503, 0), hit(get(query("m-1"))))
+		assert.Equal(t, result(webhook.OutcomeStoreFailed, "m-1", 503, 0, storeErr), hit(get(query("m-1"))))
 		storeErr, handleErr = nil, errors.New("hunter2")
-		assert.Equal(t, result(webhook.OutcomeFailed, 500, took), hit(get(query("m-2"))))
+		assert.Equal(t, result(webhook.OutcomeFailed, "m-2", 500, took, handleErr), hit(get(query("m-2"))))
 		handleErr = fmt.Errorf("hunter2: %w", webhook.ErrRetryLater)
-		assert.Equal(t, result(webhook.OutcomeRetryLater, 503, took), hit(get(query("m-2"))))
+		assert.Equal(t, result(webhook.OutcomeRetryLater, "m-2", 503, took, handleErr), hit(get(query("m-2"))))
 		handleErr, panics = nil, true
-		assert.Equal(t, result(webhook.OutcomePanicked, 500, took), hit(get(query("m-2"))))
+		panicked := hit(get(query("m-2")))
+		assert.ErrorAs(t, panicked[0].Err, new(*webhook.PanicError))
+		assert.Equal(t, result(webhook.OutcomePanicked, "m-2", 500, took, panicked[0].Err), panicked)
 		panics = false
-		refused := result(webhook.OutcomeRejected, 403, 0)
-		refused[0].Reason = "wrong proof of origin"
-		assert.Equal(t, refused, hit(get("from=1111&key=hunter2")))
+		refused := hit(get("from=1111&key=hunter2"))
+		require.ErrorIs(t, refused[0].Err, webhook.ErrProof)
+		assert.Equal(t, "wrong proof of origin", refused[0].Reason())
+		assert.Equal(t, result(webhook.OutcomeRejected, "", 403, 0, refused[0].Err), refused)
 
-		ends := hit(post("key=s3cret", "", `{"results":[{"messageId":"m-1","from":"`+sender+`"},{"from":"1111"},{"text":"hunter2"}]}`))
+		ends := hit(post("key=s3cret-of-16-chars", "", `{"results":[{"messageId":"m-1","from":"`+sender+`"},{"from":"1111"},{"text":"hunter2"}]}`))
 		require.Len(t, ends, 3)
 		assert.Equal(t, webhook.OutcomeRejected, ends[0].Outcome)
-		assert.Equal(t, "no sender", ends[0].Reason)
+		assert.Equal(t, "no sender", ends[0].Reason())
 		assert.Equal(t, webhook.OutcomeHandled, ends[1].Outcome, "another text than the message of that ID")
 		assert.Equal(t, webhook.OutcomeHandled, ends[2].Outcome)
 		assert.Equal(t, seen.started, span, "each event has a span of its own")
@@ -123,78 +151,95 @@ func TestObserver(t *testing.T) {
 	})
 }
 
-func TestObserverOfStatuses(t *testing.T) {
+func TestHookShowsNoNumber(t *testing.T) {
 	t.Parallel()
-	var seen spans
-	h := hooks(webhook.WithPOST(), webhook.WithObserver(&seen), webhook.WithStatuses(new(inbox[webhook.DeliveryReport]).handle)).
-		ChatApp2(new(inbox[webhook.ChatMessage]).handle)
-	assert.Equal(t, 200, call(t, h, post("", "", `{"messages":[{"from":"1","id":"1","type":"text"}],"statuses":[{"id":"1","status":"read"}]}`)).Code)
-	require.Len(t, seen.ended, 2)
-	assert.Equal(t, []webhook.Callback{webhook.CallbackChatApp2, webhook.CallbackDelivery}, []webhook.Callback{seen.ended[0].Kind, seen.ended[1].Kind})
-}
-
-func TestObserverOfStatusesThatNobodyAskedFor(t *testing.T) {
-	t.Parallel()
-	var seen spans
-	in, rejected := inbox[webhook.ChatMessage]{}, 0
-	h := hooks(webhook.WithPOST(), webhook.WithObserver(&seen), webhook.WithOnReject(func(*http.Request, error) { rejected++ })).ChatApp2(in.handle)
-	body := `{"messages":[{"from":"1","id":"1","type":"text"}],"statuses":[{"id":"1","status":"read"},{"id":"2","status":"read"}]}`
-	assert.Equal(t, 200, call(t, h, post("", "", body)).Code)
-	assert.Len(t, in.got, 1)
-	assert.Equal(t, 2, rejected)
-	require.Len(t, seen.ended, 3)
-	for _, end := range seen.ended[1:] {
-		assert.Equal(t, webhook.EventResult{
-			Kind: webhook.CallbackDelivery, Outcome: webhook.OutcomeRejected, Reason: "events of another kind", StatusCode: 200, Duration: end.Duration,
-		}, end)
+	for id, want := range map[string]string{"m-1": "m-1", "639171234567": "", "call me": "", "wamid.A-1_b:2": "wamid.A-1_b:2"} {
+		var seen spans
+		h := hooks(seen.option()).SMS(new(inbox[webhook.SMSMessage]).handle)
+		call(t, h, get("from=1111&message=x&messageId="+url.QueryEscape(id)))
+		require.Len(t, seen.ended, 1)
+		assert.Equal(t, want, seen.ended[0].ID, id)
 	}
 }
 
-func TestObserverOfAnEmptyList(t *testing.T) {
+func TestHookOfStatuses(t *testing.T) {
 	t.Parallel()
 	var seen spans
-	h := named(t, `{"webhook.sms": {"events": ["results"]}}`, webhook.WithObserver(&seen)).SMS(new(inbox[webhook.SMSMessage]).handle)
+	h := hooks(webhook.WithPOST(), seen.option(), webhook.WithStatuses(new(inbox[webhook.DeliveryReport]).handle)).
+		ChatApp2(new(inbox[webhook.ChatMessage]).handle)
+	assert.Equal(t, 200, call(t, h, post("", "", `{"messages":[{"from":"1","id":"1","type":"text"}],"statuses":[{"id":"1","status":"read"}]}`)).Code)
+	require.Len(t, seen.ended, 2)
+	assert.Equal(t, []string{"chatapp2", "delivery"}, []string{seen.ended[0].Kind, seen.ended[1].Kind})
+	assert.Equal(t, webhook.CallbackChatApp2, seen.ended[1].Callback)
+}
+
+func TestHookOfStatusesWithoutWithStatuses(t *testing.T) {
+	t.Parallel()
+	var seen spans
+	var in inbox[webhook.ChatMessage]
+	h := hooks(webhook.WithPOST(), seen.option()).ChatApp2(in.handle)
+	body := `{"messages":[{"from":"1","id":"1","type":"text"}],"statuses":[{"id":"1","status":"read"},{"id":"2","status":"read"}]}`
+	assert.Equal(t, 200, call(t, h, post("", "", body)).Code)
+	assert.Len(t, in.got, 1)
+	require.Len(t, seen.ended, 3)
+	for _, end := range seen.ended[1:] {
+		assert.Equal(t, "delivery", end.Kind)
+		assert.Equal(t, webhook.OutcomeRejected, end.Outcome)
+		assert.Equal(t, "events of another kind", end.Reason())
+		assert.Equal(t, 200, end.StatusCode)
+	}
+}
+
+func TestHookOfAnEmptyList(t *testing.T) {
+	t.Parallel()
+	var seen spans
+	h := named(t, `{"webhook.sms": {"events": ["results"]}}`, seen.option()).SMS(new(inbox[webhook.SMSMessage]).handle)
 	assert.Equal(t, 200, call(t, h, post("", "", `{"results":[]}`)).Code)
 	assert.Equal(t, 1, seen.started)
 	require.Len(t, seen.ended, 1)
-	assert.Equal(t, webhook.EventResult{
-		Kind: webhook.CallbackSMS, Outcome: webhook.OutcomeHandled, StatusCode: 200, Duration: seen.ended[0].Duration,
-	}, seen.ended[0])
+	assert.Equal(t, webhook.OutcomeHandled, seen.ended[0].Outcome)
 }
 
-// order is an observer that notes its name.
-type order struct {
-	name  string
-	notes *[]string
-}
-
-func (o order) StartEvent(ctx context.Context, _ webhook.Event) context.Context {
-	*o.notes = append(*o.notes, "start "+o.name)
-	return ctx
-}
-
-func (o order) EndEvent(context.Context, webhook.Event, webhook.EventResult) {
-	*o.notes = append(*o.notes, "end "+o.name)
-}
-
-func TestObserversNest(t *testing.T) {
+func TestHooksNest(t *testing.T) {
 	t.Parallel()
 	var notes []string
-	h := hooks(webhook.WithObserver(order{"a", &notes}), webhook.WithObserver(order{"b", &notes})).SMS(new(inbox[webhook.SMSMessage]).handle)
+	noting := func(name string) webhook.Option {
+		return webhook.WithHook(webhook.Hook{
+			Begin: func(ctx context.Context, _ webhook.Callback) context.Context {
+				notes = append(notes, "begin "+name)
+				return ctx
+			},
+			End: func(context.Context, webhook.Result) { notes = append(notes, "end "+name) },
+		})
+	}
+	h := hooks(noting("a"), noting("b")).SMS(new(inbox[webhook.SMSMessage]).handle)
 	call(t, h, get(honest))
-	assert.Equal(t, []string{"start a", "start b", "end b", "end a"}, notes)
+	assert.Equal(t, []string{"begin a", "begin b", "end b", "end a"}, notes)
 }
 
-func TestObserverPanicIsIgnored(t *testing.T) {
+func TestHookWithOneFunction(t *testing.T) {
+	t.Parallel()
+	begun := 0
+	begin := webhook.WithHook(webhook.Hook{Begin: func(context.Context, webhook.Callback) context.Context {
+		begun++
+		return nil // which counts as the context that it got
+	}})
+	var in inbox[webhook.SMSMessage]
+	assert.Equal(t, 200, call(t, hooks(begin).SMS(in.handle), get(honest)).Code)
+	in.one(t)
+	assert.Equal(t, 1, begun)
+	_, err := webhook.NewReceiver(webhook.WithHook(webhook.Hook{}))
+	require.ErrorContains(t, err, "WithHook: the hook has neither Begin nor End")
+}
+
+func TestHookPanicIsIgnored(t *testing.T) {
 	t.Parallel()
 	var in inbox[webhook.SMSMessage]
-	assert.Equal(t, 200, call(t, hooks(webhook.WithObserver(&spans{panics: true})).SMS(in.handle), get(honest)).Code)
+	assert.Equal(t, 200, call(t, hooks((&spans{panics: true}).option()).SMS(in.handle), get(honest)).Code)
 	in.one(t)
-	_, err := webhook.NewReceiver(webhook.WithObserver(nil))
-	require.ErrorContains(t, err, "WithObserver: the argument is nil")
 }
 
-func TestNoObserverCostsNothing(t *testing.T) {
+func TestNoHookCostsNothing(t *testing.T) {
 	// Not parallel: AllocsPerRun counts those of all goroutines.
 	r, w := get(honest), &discard{header: http.Header{}}
 	allocations := func(options ...webhook.Option) float64 {
@@ -202,7 +247,7 @@ func TestNoObserverCostsNothing(t *testing.T) {
 		return testing.AllocsPerRun(100, func() { h.ServeHTTP(w, r) })
 	}
 	assert.LessOrEqual(t, allocations(), 11.0, "most are those of the context")
-	assert.Greater(t, allocations(webhook.WithObserver(&spans{})), allocations())
+	assert.Greater(t, allocations((&spans{}).option()), allocations())
 }
 
 func TestRetryLater(t *testing.T) {
@@ -260,13 +305,18 @@ func TestRetryLaterOfSeveralEvents(t *testing.T) {
 	assert.Equal(t, 7, handled, "the one that was handled is not handled again")
 }
 
+// logTo returns an option that logs to a handler.
+func logTo(handler slog.Handler) webhook.Option {
+	return webhook.WithHook(webhook.LogHook(slog.New(handler)))
+}
+
 func TestDuplicatesAreLoggedAtDebug(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
-	h := hooks(webhook.WithLogger(slog.New(slog.NewTextHandler(&text, nil))), webhook.WithStore(webhook.NewMemoryStore(10, time.Hour))).
+	h := hooks(logTo(slog.NewTextHandler(&text, nil)), webhook.WithStore(webhook.NewMemoryStore(10, time.Hour))).
 		SMS(new(inbox[webhook.SMSMessage]).handle)
 	call(t, h, get(honest))
-	assert.Contains(t, text.String(), "verdict=handled")
+	assert.Contains(t, text.String(), "outcome=handled")
 	text.Reset()
 	call(t, h, get(honest))
 	assert.Empty(t, text.String())

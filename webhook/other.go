@@ -1,0 +1,151 @@
+package webhook
+
+import (
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// Other is a change in an envelope of the platform that is neither a live message nor a status: messages that another app answers
+// (field standby), messages that the business sent from a phone (smb_message_echoes), old messages (history), calls, changes of templates
+// and of the account, and errors of the platform itself (messages). See [WithOther].
+//
+// Do not answer a message in it: another app or a person has done so, and a reply could take the conversation over.
+type Other struct {
+	// Callback is the callback that brought the change, such as CallbackChatApp2.
+	Callback Callback `json:"callback,omitzero"`
+	// Field is the platform's name for what has changed, such as standby or account_update. It comes from outside.
+	Field string `json:"field,omitzero"`
+	// EntryID is the ID of the entry, which is that of the account. It may be empty.
+	EntryID string `json:"entryID,omitzero"`
+	// ChangedAt is the time of the entry. It is zero if the entry has no time, or one in an unknown form.
+	ChangedAt time.Time `json:"changed,omitzero"`
+	// RawTime is the time as it arrived.
+	RawTime string `json:"rawTime,omitzero"`
+	// JSON is the value of the change, complete. Package encoding/json decodes it.
+	JSON json.RawMessage `json:"-"`
+	// Params are all parameters.
+	Params Params `json:"params,omitzero"`
+	// RawQuery is the query byte for byte, without secrets.
+	RawQuery string `json:"-"`
+}
+
+// Preference says that a person does not want marketing messages any more, or wants them again. The person chose so in the app of the
+// platform. See [WithPreferences].
+type Preference struct {
+	// Callback is the callback that brought the change, such as CallbackChatApp2.
+	Callback Callback `json:"callback,omitzero"`
+	// From is the number of the person, or the user ID of a person who shows no number. It is never empty.
+	From string `json:"from,omitzero"`
+	// UserID is the person's user ID, even if From is a number. It may be empty.
+	UserID string `json:"userID,omitzero"`
+	// To is your number.
+	To string `json:"to,omitzero"`
+	// Category is the category of messages, such as marketing_messages.
+	Category string `json:"category,omitzero"`
+	// Stopped is true if the person stopped these messages, and false if the person resumed them.
+	Stopped bool `json:"stopped,omitzero"`
+	// ChangedAt is when the person chose so. It is zero if the change has no time, or one in an unknown form.
+	ChangedAt time.Time `json:"changed,omitzero"`
+	// RawTime is the time as it arrived.
+	RawTime string `json:"rawTime,omitzero"`
+	// Ambiguous is like that of ChatMessage. Treat an ambiguous change as a stop.
+	Ambiguous bool `json:"ambiguous,omitzero"`
+	// JSON is the complete preference.
+	JSON json.RawMessage `json:"-"`
+	// Params are all parameters.
+	Params Params `json:"params,omitzero"`
+	// RawQuery is the query byte for byte, without secrets.
+	RawQuery string `json:"-"`
+}
+
+// appendOthers appends the changes of an envelope that are neither messages nor statuses. A change of preferences that this package does
+// not understand as a whole is an Other too.
+func (f *facts) appendOthers(events []event) []event {
+	for _, one := range f.envelope.others {
+		if f.handlePreference != nil && !f.envelope.isDistrusted {
+			preferences, complete := f.preferences(one)
+			events = append(events, preferences...)
+			if complete {
+				continue
+			}
+		}
+		events = append(events, &Other{
+			Callback:  f.name,
+			Field:     one.field,
+			EntryID:   one.entry.word("id"),
+			ChangedAt: one.entry.time("time"),
+			RawTime:   one.entry.word("time"),
+			JSON:      one.value,
+			Params:    f.params,
+			RawQuery:  f.query,
+		})
+	}
+	return events
+}
+
+// preferences returns the preferences of a change, and reports whether it has some and all were understood.
+func (f *facts) preferences(one change) (events []event, complete bool) {
+	value := objectOf(one.value)
+	business := value.object("metadata").word("display_phone_number", "phone_number_id")
+	people := peopleIn(value)
+	list := value.list("user_preferences", maxEvents)
+	complete = len(list) > 0 && len(list) <= maxEvents
+	for _, raw := range list {
+		members := objectOf(raw)
+		choice := strings.ToLower(members.word("value"))
+		person := people.find(members)
+		p := &Preference{
+			Callback:  f.name,
+			From:      number(firstName(members, "wa_id", "user_id")),
+			UserID:    members.word("user_id"),
+			To:        number(business),
+			Category:  members.word("category"),
+			Stopped:   choice == "stop",
+			ChangedAt: members.time("timestamp"),
+			RawTime:   members.word("timestamp"),
+			Ambiguous: f.ambiguous || f.envelope.repeats || value.repeats() || members.repeats(),
+			JSON:      raw,
+			Params:    f.params,
+			RawQuery:  f.query,
+		}
+		if p.From == "" {
+			p.From = number(firstName(person, "wa_id", "user_id"))
+		}
+		if p.UserID == "" {
+			p.UserID = person.word("user_id")
+		}
+		if p.From == "" || choice != "stop" && choice != "resume" {
+			complete = false
+			continue
+		}
+		events = append(events, p)
+	}
+	return events, complete
+}
+
+// DuplicateKey is like that of SMSMessage. It covers the entry and the value of the change, and is always lasting.
+func (o Other) DuplicateKey() (key string, lasting bool) {
+	return duplicateKey(o.Callback, true, o.JSON, nil, "other", o.Field, o.EntryID, o.RawTime), true
+}
+
+// DuplicateKey is like that of SMSMessage. It covers the whole preference, and is always lasting.
+func (p Preference) DuplicateKey() (key string, lasting bool) {
+	return duplicateKey(p.Callback, !p.Ambiguous, p.JSON, p.Params, "preference", p.From, p.UserID, p.To), true
+}
+
+func (o *Other) about() (kind, id string) { return kindOther, "" }
+
+func (p *Preference) about() (kind, id string) { return kindPreference, "" }
+
+// LogValue returns the change without personal data: its callback, its field, and when it happened.
+func (o Other) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("callback", string(o.Callback)), slog.String("field", loggable(o.Field)), slog.Time("changed_at", o.ChangedAt))
+}
+
+// LogValue returns the preference without personal data: its callback, whether messages were stopped, and when.
+func (p Preference) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("callback", string(p.Callback)), slog.Bool("stopped", p.Stopped),
+		slog.Time("changed_at", p.ChangedAt), slog.Bool("ambiguous", p.Ambiguous))
+}

@@ -1,0 +1,267 @@
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// changes are values of changes that are neither live messages nor statuses, by name, each in an envelope with its field.
+func changes() map[string][2]string {
+	message := textMessage("a", "15550002222")
+	return map[string][2]string{
+		"calls":               {"calls", `{"metadata":{"phone_number_id":"1"},"calls":[{"id":"wacid.1","from":"15550002222","event":"connect"}]}`},
+		"user_preferences":    {"user_preferences", preferenceValue("stop")},
+		"template status":     {"message_template_status_update", `{"event":"APPROVED","message_template_id":1,"message_template_name":"a"}`},
+		"errors":              {"messages", `{"errors":[{"code":130429,"title":"Rate limit hit"}]}`},
+		"empty messages":      {"messages", `{"messages":[]}`},
+		"standby":             {"standby", `{"messages":[` + message + `]}`},
+		"statuses of standby": {"standby", `{"statuses":[{"id":"s","status":"read","recipient_id":"1"}]}`},
+		"history":             {"history", `{"history":[{"metadata":{"phase":0},"threads":[{"id":"1","messages":[` + message + `]}]}]}`},
+		"echoes":              {"smb_message_echoes", `{"message_echoes":[` + message + `]}`},
+		"unknown":             {"a new field", `{"messages":[` + message + `],"statuses":[{"id":"s","status":"read","recipient_id":"1"}]}`},
+		"another case":        {"Messages", `{"messages":[` + message + `]}`},
+		"account_update":      {"account_update", `{"event":"PARTNER_ADDED","waba_info":{"waba_id":"2"}}`},
+		"a word for a value":  {"security", `"x"`},
+	}
+}
+
+func preferenceValue(choice string) string {
+	return `{"messaging_product":"whatsapp","metadata":{"display_phone_number":"15550001111","phone_number_id":"7"},` +
+		`"contacts":[{"profile":{"name":"Ana"},"wa_id":"15550002222","user_id":"US.1"}],"user_preferences":[{"wa_id":"15550002222",` +
+		`"detail":"User requested to ` + choice + ` marketing messages","category":"marketing_messages","value":"` + choice + `","timestamp":1791038663}]}`
+}
+
+// All that is neither a live message nor a status reaches the function, wherever the envelope came.
+func TestWithOther(t *testing.T) {
+	t.Parallel()
+	for name, change := range changes() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			body := `{"object":"x","entry":[{"id":"102","time":1791038663,"changes":[{"value":` + change[1] + `,"field":"` + change[0] + `"}]}]}`
+			var others inbox[webhook.Other]
+			rcv := hooks(webhook.WithPOST(), webhook.WithOther(others.handle))
+			never := func(context.Context, webhook.ChatMessage) error { return errors.New("called") }
+			for _, handler := range []http.Handler{
+				rcv.ChatApp1(never), rcv.ChatApp2(never), rcv.Delivery(func(context.Context, webhook.DeliveryReport) error { return errors.New("called") }),
+			} {
+				assert.Equal(t, 200, call(t, handler, post("", "application/json", body)).Code)
+				assert.Equal(t, 200, call(t, handler, get("payload="+url.QueryEscape(body))).Code)
+			}
+			require.Len(t, others.got, 6)
+			for i, other := range others.got {
+				assert.Equal(t, change[0], other.Field)
+				assert.Equal(t, change[1], string(other.JSON))
+				assert.Equal(t, "102", other.EntryID)
+				assert.Equal(t, at(), other.ChangedAt)
+				assert.Equal(t, []webhook.Callback{webhook.CallbackChatApp1, webhook.CallbackChatApp2, webhook.CallbackDelivery}[i/2], other.Callback)
+				stores(t, other)
+			}
+
+			_, _, err := rcv.ParseChatApp2(post("", "", body))
+			require.ErrorIs(t, err, webhook.ErrOtherField, "a parser has nobody to tell")
+			refusal, _ := errors.AsType[*webhook.RejectError](err)
+			assert.Equal(t, change[0], refusal.Field)
+			assert.NotContains(t, err.Error(), change[0])
+		})
+	}
+}
+
+// Without the option nothing is lost in silence, and the platform does not call again.
+func TestOtherWithoutWithOther(t *testing.T) {
+	t.Parallel()
+	for name, change := range changes() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var told rejections
+			var text bytes.Buffer
+			rcv := hooks(webhook.WithPOST(), told.option(), logTo(slog.NewTextHandler(&text, nil)))
+			var in inbox[webhook.ChatMessage]
+			for range 2 {
+				assert.Equal(t, 200, call(t, rcv.ChatApp2(in.handle), post("", "", envelopeIn(change[0], change[1]))).Code)
+			}
+			assert.Empty(t, in.got)
+			require.Len(t, told, 2)
+			require.ErrorIs(t, told[0], webhook.ErrOtherField)
+			assert.Equal(t, 2, strings.Count(text.String(), "level=WARN"), "each is logged")
+			assert.Contains(t, text.String(), "kind=other")
+			assert.NotContains(t, text.String(), "15550002222")
+			assert.NotContains(t, text.String(), "handled")
+		})
+	}
+}
+
+func TestOtherFieldInTheLog(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string]string{"standby": "field=standby", "+639171234567": "", "call me": ""} {
+		var text bytes.Buffer
+		h := hooks(webhook.WithPOST(), logTo(slog.NewTextHandler(&text, nil))).ChatApp2(new(inbox[webhook.ChatMessage]).handle)
+		call(t, h, post("", "", envelopeIn(field, `{}`)))
+		assert.Contains(t, text.String(), want)
+		assert.Equal(t, want != "", strings.Contains(text.String(), "field="), field)
+	}
+}
+
+func TestLiveMessageBesideOther(t *testing.T) {
+	t.Parallel()
+	message := textMessage("a", "15550002222")
+	for name, tt := range map[string]struct {
+		body   string
+		got    int
+		others []string
+	}{
+		"live":                 {envelopeIn("messages", `{"messages":[`+message+`]}`), 1, nil},
+		"no field":             {`{"entry":[{"changes":[{"value":{"messages":[` + message + `]}}]}]}`, 1, nil},
+		"a field that is null": {`{"entry":[{"changes":[{"field":null,"value":{"messages":[` + message + `]}}]}]}`, 1, nil},
+		"one change":           {`{"field":"standby","value":{"messages":[` + message + `]}}`, 0, []string{"standby"}},
+		"a field of no name":   {`{"entry":[{"changes":[{"field":["messages"],"value":{"messages":[` + message + `]}}]}]}`, 0, []string{`["messages"]`}},
+		"two fields":           {`{"entry":[{"changes":[{"field":"messages","field":"standby","value":{"messages":[` + message + `]}}]}]}`, 0, []string{"standby"}},
+		"beside a live one": {
+			`{"entry":[{"changes":[{"field":"standby","value":{"messages":[` + message + `]}},{"field":"messages","value":{"messages":[` + message + `]}}]}]}`,
+			1,
+			[]string{"standby"},
+		},
+		"errors beside a message": {envelopeIn("messages", `{"messages":[`+message+`],"errors":[{"code":1}]}`), 1, []string{"messages"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var in inbox[webhook.ChatMessage]
+			var others inbox[webhook.Other]
+			h := hooks(webhook.WithPOST(), webhook.WithOther(others.handle)).ChatApp2(in.handle)
+			assert.Equal(t, 200, call(t, h, post("", "", tt.body)).Code)
+			assert.Len(t, in.got, tt.got)
+			var fields []string
+			for _, other := range others.got {
+				fields = append(fields, other.Field)
+			}
+			assert.Equal(t, tt.others, fields)
+		})
+	}
+}
+
+func TestEnvelopeWithoutEvents(t *testing.T) {
+	t.Parallel()
+	var told rejections
+	rcv := hooks(webhook.WithPOST(), told.option(), webhook.WithOther(new(inbox[webhook.Other]).handle))
+	const body = `{"object":"whatsapp_business_account","entry":[]}`
+	assert.Equal(t, 200, call(t, rcv.ChatApp2(new(inbox[webhook.ChatMessage]).handle), post("", "", body)).Code)
+	assert.Equal(t, 200, call(t, rcv.Delivery(new(inbox[webhook.DeliveryReport]).handle), post("", "", body)).Code)
+	require.Len(t, told, 2)
+	for _, err := range told {
+		assert.ErrorIs(t, err, webhook.ErrMisdirected)
+	}
+}
+
+// A gateway may write beside an envelope what it is about. That does not make it live. A person may type an envelope: that is a text.
+func TestOtherBesideParameters(t *testing.T) {
+	t.Parallel()
+	standby := url.QueryEscape(envelopeIn("standby", `{"messages":[`+textMessage("a", "1111")+`]}`))
+	for _, query := range []string{"from=1111&payload=", "from=1111&id=a&type=text&payload=", "id=a&payload="} {
+		messages, _, err := hooks().ParseChatApp2(get(query + standby))
+		require.ErrorIs(t, err, webhook.ErrOtherField, query)
+		assert.Empty(t, messages, query)
+	}
+	m := chat(t, "from=1111&message="+standby)
+	assert.Equal(t, "1111", m.From, "a person may type it")
+	assert.Contains(t, m.Content.(webhook.Text).Body, "standby")
+	m = chat(t, "from=1111&message=Hi&payload="+url.QueryEscape(envelopeIn("security", `{}`)))
+	assert.Equal(t, webhook.Text{Body: "Hi"}, m.Content)
+}
+
+func TestOtherIsHandledOnce(t *testing.T) {
+	t.Parallel()
+	others := inbox[webhook.Other]{err: errors.New("not yet")}
+	h := hooks(webhook.WithPOST(), webhook.WithOther(others.handle), webhook.WithStore(webhook.NewMemoryStore(10, time.Hour))).
+		ChatApp2(new(inbox[webhook.ChatMessage]).handle)
+	hit := func(entry, value string) int {
+		body := `{"entry":[{"id":"1","time":` + entry + `,"changes":[{"value":` + value + `,"field":"account_update"}]}]}`
+		return call(t, h, post("", "", body)).Code
+	}
+	assert.Equal(t, http.StatusServiceUnavailable, hit("1", `{"event":"A"}`), "the platform calls again")
+	others.err = nil
+	assert.Equal(t, 200, hit("1", `{"event":"A"}`))
+	assert.Equal(t, 200, hit("1", `{"event":"A"}`))
+	assert.Len(t, others.got, 2, "the first failed")
+	assert.Equal(t, 200, hit("2", `{"event":"A"}`))
+	assert.Equal(t, 200, hit("1", `{"event":"B"}`))
+	assert.Len(t, others.got, 4, "another entry or value is another event")
+}
+
+func TestWithPreferences(t *testing.T) {
+	t.Parallel()
+	var preferences inbox[webhook.Preference]
+	var others inbox[webhook.Other]
+	rcv := hooks(webhook.WithPOST(), webhook.WithPreferences(preferences.handle), webhook.WithOther(others.handle))
+	h := rcv.ChatApp2(new(inbox[webhook.ChatMessage]).handle)
+	for _, choice := range []string{"stop", "resume"} {
+		assert.Equal(t, 200, call(t, h, post("", "", envelopeIn("user_preferences", preferenceValue(choice)))).Code)
+	}
+	require.Len(t, preferences.got, 2)
+	for i, p := range preferences.got {
+		assert.Equal(t, i == 0, p.Stopped)
+		assert.Equal(t, "15550002222", p.From)
+		assert.Equal(t, "US.1", p.UserID)
+		assert.Equal(t, "15550001111", p.To)
+		assert.Equal(t, "marketing_messages", p.Category)
+		assert.Equal(t, at(), p.ChangedAt)
+		assert.Equal(t, webhook.CallbackChatApp2, p.Callback)
+		assert.False(t, p.Ambiguous)
+		stores(t, p)
+	}
+	assert.Empty(t, others.got)
+	first, lasting := preferences.got[0].DuplicateKey()
+	second, _ := preferences.got[1].DuplicateKey()
+	assert.True(t, lasting)
+	assert.NotEqual(t, first, second)
+
+	for name, value := range map[string]string{
+		"another word": preferenceValue("pause"),
+		"nobody":       `{"user_preferences":[{"value":"stop"}]}`,
+		"no object":    `{"user_preferences":[7]}`,
+		"none":         `{"user_preferences":[]}`,
+	} {
+		preferences.got, others.got = nil, nil
+		assert.Equal(t, 200, call(t, h, post("", "", envelopeIn("user_preferences", value))).Code)
+		assert.Empty(t, preferences.got, name)
+		assert.Len(t, others.got, 1, name)
+	}
+	preferences.err = errors.New("the database is down")
+	assert.Equal(t, http.StatusServiceUnavailable, call(t, h, post("", "", envelopeIn("user_preferences", preferenceValue("stop")))).Code)
+}
+
+func TestPreferenceOfAUserWithoutANumber(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{
+		`{"contacts":[{"user_id":"US.1"}],"user_preferences":[{"user_id":"US.1","value":"stop"}]}`,
+		`{"contacts":[{"user_id":"US.1"}],"user_preferences":[{"value":"stop"}]}`,
+	} {
+		var preferences inbox[webhook.Preference]
+		h := hooks(webhook.WithPOST(), webhook.WithPreferences(preferences.handle)).ChatApp2(new(inbox[webhook.ChatMessage]).handle)
+		assert.Equal(t, 200, call(t, h, post("", "", envelopeIn("user_preferences", value))).Code)
+		p := preferences.one(t)
+		assert.Equal(t, "US.1 US.1", p.From+" "+p.UserID)
+	}
+}
+
+// A person who types an envelope of the platform changes nobody's preferences.
+func TestPreferenceInAText(t *testing.T) {
+	t.Parallel()
+	typed := url.QueryEscape(envelopeIn("user_preferences", preferenceValue("stop")))
+	for _, query := range []string{"from=1111&message=" + typed, "from=1111&message=Hi&payload=" + typed, "from=1111&payload=" + typed, "message=" + typed} {
+		var preferences inbox[webhook.Preference]
+		h := hooks(webhook.WithPreferences(preferences.handle)).ChatApp2(new(inbox[webhook.ChatMessage]).handle)
+		call(t, h, get(query))
+		assert.Empty(t, preferences.got, query)
+	}
+}

@@ -1,0 +1,109 @@
+package webhook
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
+)
+
+// request holds the bytes of a request. They have no meaning yet.
+type request struct {
+	query   string
+	body    []byte // byte for byte
+	form    string // a body that is a form
+	json    []byte // a body that is a JSON object or list, in valid UTF-8
+	members object // of a body that is a JSON object
+	fault   error  // why the body cannot be read
+}
+
+// receive reads the bytes of a request. It fails if nothing of the request counts.
+func (c *callback) receive(r *http.Request) (in request, err error) {
+	isPOST := r.Method == http.MethodPost && c.post
+	switch {
+	case r.Method == http.MethodGet, r.Method == "", isPOST: // a request made by hand may have no method
+	case r.Method == http.MethodHead:
+		return in, c.name.refuse(ErrProbe).as(http.StatusOK)
+	default:
+		return in, c.name.refuse(ErrMethod)
+	}
+	if r.URL != nil {
+		in.query = r.URL.RawQuery
+	}
+	if len(in.query) > c.maxBytes {
+		return in, c.name.refuse(ErrTooLong)
+	}
+	if !isPOST {
+		return in, nil
+	}
+	in.body, err = readBody(r, c.maxBytes)
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge { // our limit, or one of the server
+		return in, c.name.refuse(ErrTooLarge)
+	}
+	in.fault = c.sort(&in, r.Header.Get("Content-Type"))
+	if err != nil {
+		in.fault = c.name.refuse(ErrUnreadable).with(err)
+	}
+	return in, nil
+}
+
+// readBody reads a body of at most limit bytes.
+func readBody(r *http.Request, limit int) ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
+	}
+	reader := http.MaxBytesReader(nil, r.Body, int64(limit))
+	var body bytes.Buffer
+	if r.ContentLength > 0 && r.ContentLength <= int64(limit) {
+		body.Grow(int(r.ContentLength) + bytes.MinRead) // so that it need not grow while it reads
+	}
+	_, err := body.ReadFrom(reader)
+	return body.Bytes(), err
+}
+
+// sort finds out what a body is. Its content decides: a JSON object is one whatever the Content-Type says, and anything else is a form,
+// unless the Content-Type says that it is not.
+func (c *callback) sort(in *request, contentType string) (fault error) {
+	const byteOrderMark = "\ufeff"
+	body := bytes.TrimSpace(bytes.TrimPrefix(in.body, []byte(byteOrderMark)))
+	if len(body) == 0 {
+		return nil
+	}
+	if isNested(body, '{') || isNested(body, '[') && c.takesList {
+		text := body
+		if !utf8.Valid(text) {
+			text = []byte(repair(string(text)))
+		}
+		if jsonscan.Check(text) == nil {
+			in.json = text
+			in.members = objectOf(text)
+			return nil
+		}
+	}
+	contentType, _, _ = strings.Cut(contentType, ";")
+	switch strings.ToLower(strings.TrimSpace(contentType)) {
+	case "", "application/x-www-form-urlencoded", "text/plain", "application/octet-stream":
+		in.form = string(body)
+		return nil
+	case "application/json", "text/json":
+		return c.name.refuse(ErrUnreadable)
+	default:
+		return c.name.refuse(ErrUnreadable).as(http.StatusUnsupportedMediaType)
+	}
+}
+
+// isPrefetch reports whether a browser or a link preview fetches ahead of its user, who may never ask for the page.
+func isPrefetch(h http.Header) bool {
+	for _, name := range [...]string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
+		for _, purpose := range h[name] {
+			purpose = strings.ToLower(purpose)
+			if strings.Contains(purpose, "prefetch") || strings.Contains(purpose, "prerender") || strings.Contains(purpose, "preview") {
+				return true
+			}
+		}
+	}
+	return false
+}
