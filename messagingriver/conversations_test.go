@@ -244,12 +244,12 @@ func TestConversationsSayWhatTheyNeed(t *testing.T) {
 	for want, options := range map[string]conversations.Options{
 		`CountryCode is "+63"`: {CountryCode: "+63"}, `CountryCode is "063"`: {CountryCode: "063"}, "word of Options is empty": {StopWords: []string{" "}},
 	} {
-		_, err = conversations.New(t.Context(), openSQLite(t), options)
+		_, err = conversations.New(t.Context(), openPoolOfOne(t), options)
 		require.ErrorContains(t, err, want)
 	}
-	_, err = conversations.New(t.Context(), openSQLiteWith(t, ""), conversations.Options{})
+	_, err = conversations.New(t.Context(), openSQLite(t, ""), conversations.Options{})
 	require.ErrorContains(t, err, "SetMaxOpenConns(1)")
-	book := newBook(t, openSQLite(t), conversations.Options{})
+	book := newBook(t, openPoolOfOne(t), conversations.Options{})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, book.Allow(ended, smsTo("1")), context.Canceled)
