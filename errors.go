@@ -50,8 +50,11 @@ var (
 	ErrInsufficientBalance = errors.New("messaging: insufficient balance")
 	// ErrDuplicate: the service has this message already. A code of that class.
 	ErrDuplicate = errors.New("messaging: duplicate")
-	// ErrWindowClosed: the recipient has not written for so long that chat app 2 takes a template alone. A code of that class.
-	ErrWindowClosed = errors.New("messaging: window closed")
+	// ErrWindowClosed: the recipient has not written for 24 hours, so that chat app 2 takes a template alone. A code of that class, or a
+	// guard found it.
+	ErrWindowClosed = errors.New("messaging: the 24-hour window is closed")
+	// ErrOptedOut: the recipient does not want this message. A guard found it; see WithGuard.
+	ErrOptedOut = errors.New("messaging: opted out")
 	// ErrUnavailable: the service is in trouble. HTTP 500, 502, 503 or 504, or a code of that class.
 	ErrUnavailable = errors.New("messaging: unavailable")
 	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches
@@ -59,6 +62,8 @@ var (
 	ErrBreakerOpen = errors.New("messaging: circuit breaker open")
 	// ErrGuarded: nothing was sent, because a guard said no; see WithGuard. The error also matches that of the guard.
 	ErrGuarded = errors.New("messaging: guarded")
+	// ErrPostponed: nothing was sent, because a guard said later or could not decide; see WithGuard. The error is retryable.
+	ErrPostponed = errors.New("messaging: postponed")
 	// ErrRow matches a *RowError: one row of a listing could not be read, and the listing goes on.
 	ErrRow = errors.New("messaging: row")
 )
@@ -125,7 +130,7 @@ func VerdictOf(err error) Verdict {
 // It may after
 //
 //   - NotSent, except for a *ValidationError, a certificate that was refused, and a client without credentials for the channel,
-//     where another attempt meets the same, and for ErrGuarded unless the guard returned RetryLater
+//     where another attempt meets the same, and for ErrGuarded. After a guard said later, the wait is that of its RetryLater
 //   - ErrRateLimited, and another refusal with a status that proves that nothing was processed (errors.notProcessed of the contract),
 //     unless the response names a message, see Error.NamesMessage
 //
@@ -136,7 +141,9 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	case !isError || e.read:
 		return 0, false
 	case slices.Contains(e.classes, ErrGuarded):
-		_, ok = errors.AsType[*retryLaterError](e.cause)
+		return 0, false
+	case e.guardReason != "": // it said later, or could not decide
+		ok = true
 	case e.Verdict == NotSent:
 		ok = !e.uncredentialed && !transport.IsPermanent(e.cause)
 	case e.Verdict == Refused:
@@ -206,8 +213,8 @@ type Error struct {
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long the service asked to wait; with ErrBreakerOpen, how long the breaker holds back what is sent; and with
-	// ErrGuarded, the wait of RetryLater. The library does not begin a wait that is longer than the RetryPolicy or the context allows.
+	// RetryAfter is how long the service asked to wait; with ErrBreakerOpen, how long the breaker holds back what is sent; and if a guard
+	// said later, its wait. The library does not begin a wait that is longer than the RetryPolicy or the context allows.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
@@ -224,6 +231,7 @@ type Error struct {
 	unprocessed    bool    // the status proves that nothing was processed
 	unlisted       bool    // the channel has no listing that could settle an unknown outcome
 	reason         string  // what this library found, where status and cause do not say it
+	guardReason    string  // why a guard stopped the message, or ""
 	shown          string  // what may be shown of Message
 	hidden         bool    // whether Code and RequestID must not be shown
 	classes        []error // the sentinels it matches, besides those of the verdict
@@ -337,14 +345,17 @@ func (e *Error) Error() string {
 	if e.reason != "" {
 		say("%s", e.reason)
 	}
-	if e.cause != nil {
+	switch {
+	case e.guardReason != "":
+		say("%s", e.guardReason)
+	case e.cause != nil:
 		say("%s", transport.Describe(e.cause))
 	}
 	if redact.IsWord(e.Code) && !e.hidden {
 		say("code %s", e.Code)
 	}
 	for _, class := range e.classes {
-		if e.StatusCode == 0 && e.reason != "" || errors.Is(class, ErrGuarded) { // something says it in words of its own
+		if e.StatusCode == 0 && e.reason != "" || e.guardReason != "" { // something says it in words of its own
 			break
 		}
 		say("%s", className(class))

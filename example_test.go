@@ -242,12 +242,11 @@ func ExampleWithRateLimit() {
 func ExampleWithGuard() {
 	service := messagingtest.Start()
 	defer service.Close()
-	errOptedOut := errors.New("opted out")
 	client, err := messaging.NewClient(
 		service.URL, messaging.WithToken(service.Token),
 		messaging.WithGuard(func(_ context.Context, m messaging.Outgoing) error {
 			if m.To == "+639171234599" { // in a program: ask a database
-				return errOptedOut
+				return messaging.ErrOptedOut
 			}
 			return nil
 		}),
@@ -258,10 +257,32 @@ func ExampleWithGuard() {
 	}
 	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234599", Text: "Half price!"})
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, messaging.ErrGuarded), errors.Is(err, errOptedOut), len(service.Sent()))
+	fmt.Println(errors.Is(err, messaging.ErrGuarded), errors.Is(err, messaging.ErrOptedOut), len(service.Sent()))
 	// Output:
-	// messaging: sms.send not sent: a guard stopped the message
+	// messaging: sms.send not sent: opted out
 	// true true 0
+}
+
+func ExampleDeny() {
+	service := messagingtest.Start()
+	defer service.Close()
+	left := 0 // in a program: what the budget of the day leaves
+	client, err := messaging.NewClient(
+		service.URL, messaging.WithToken(service.Token),
+		messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+			if left == 0 {
+				return messaging.Deny(errors.New("the budget of the day is spent"))
+			}
+			return nil
+		}),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Half price!"})
+	fmt.Println(err)
+	// Output: messaging: sms.send not sent: the budget of the day is spent
 }
 
 func ExampleRetryLater() {
@@ -526,10 +547,3 @@ func ExampleRetryable() {
 }
 
 // A webhook reports a number in another form than the one that a program has stored.
-func ExampleSameNumber() {
-	fmt.Println(messaging.SameNumber("+639171234567", "0917 123 4567"))
-	fmt.Println(messaging.SameNumber("+639171234567", "+639171234568"))
-	// Output:
-	// true
-	// false
-}

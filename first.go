@@ -16,7 +16,8 @@ import (
 //   - after a refusal, unless the response names a message (Error.NamesMessage)
 //
 // It stops at an unknown outcome, which any error that is not from a send counts as, at ErrDuplicate, at a *ValidationError, and when ctx
-// has ended. It also stops at ErrGuarded, for the person may have opted out, unless the guard's error matches ErrWindowClosed.
+// has ended. It also stops if a guard stopped the message, for the person may have opted out, or the guard could not decide. It goes on if
+// the guard's reason is ErrWindowClosed.
 //
 // The error is that of the last function that was called, and its text shows the others too. For errors.Is, VerdictOf and Retryable it is
 // the last error alone. No functions, or a nil one, is a *ValidationError.
@@ -55,12 +56,24 @@ func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt,
 // allowsAnotherWay reports whether the error of a send proves that its message did not go out, and says nothing against another way.
 func allowsAnotherWay(err error) bool {
 	e, isError := errors.AsType[*Error](err)
-	_, isInvalid := errors.AsType[*ValidationError](err)
-	isStopped := errors.Is(err, ErrGuarded) && !errors.Is(err, ErrWindowClosed)
-	if !isError || isInvalid || isStopped || errors.Is(err, ErrDuplicate) || errors.Is(err, ErrOutcomeUnknown) { // it may join several
+	if !isError || stopsEveryWay(err) {
 		return false
 	}
 	return e.Verdict == NotSent || e.Verdict == Refused && !e.NamesMessage()
+}
+
+// stopsEveryWay reports whether an error, which may join several, holds for other ways too: the message may have gone out, it is wrong,
+// or a guard stopped it for a reason other than the window of its channel.
+func stopsEveryWay(err error) bool {
+	if _, isInvalid := errors.AsType[*ValidationError](err); isInvalid {
+		return true
+	}
+	for _, reason := range []error{ErrDuplicate, ErrOutcomeUnknown, ErrOptedOut, ErrPostponed} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return errors.Is(err, ErrGuarded) && !errors.Is(err, ErrWindowClosed)
 }
 
 // sendErrors are the errors of several sends. It is the last one but for its text: if that has an unknown outcome, the ErrNotSent of one

@@ -39,6 +39,8 @@ func TestFirstAcceptedGoesOnOnlyIfTheMessageDidNotGoOut(t *testing.T) {
 		"refused, a window that closed":   {errors.Join(refused, messaging.ErrWindowClosed), true},
 		"stopped by a guard":              {errors.Join(notSent, messaging.ErrGuarded), false},
 		"a guard, a window that closed":   {errors.Join(notSent, messaging.ErrGuarded, messaging.ErrWindowClosed), true},
+		"refused, somebody opted out":     {errors.Join(refused, messaging.ErrOptedOut), false},
+		"a window, somebody opted out":    {errors.Join(notSent, messaging.ErrWindowClosed, messaging.ErrOptedOut), false},
 		"refused, and names a message":    {&messaging.Error{Verdict: messaging.Refused, MessageID: "m-1"}, false},
 		"refused as a duplicate":          {errors.Join(refused, messaging.ErrDuplicate), false},
 		"unknown":                         {unknown, false},
@@ -61,6 +63,35 @@ func TestFirstAcceptedGoesOnOnlyIfTheMessageDidNotGoOut(t *testing.T) {
 		} else {
 			assert.Equal(t, tt.err, err, name)
 		}
+	}
+}
+
+func TestFirstAcceptedAfterAGuard(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		err    error
+		goesOn bool
+	}{
+		"the window is closed": {messaging.ErrWindowClosed, true},
+		"opted out":            {messaging.ErrOptedOut, false},
+		"denied":               {messaging.Deny(errors.New("the budget is spent")), false},
+		"later":                {messaging.RetryLater(time.Hour), false},
+		"could not decide":     {errors.New("driver: bad connection"), false},
+	} {
+		service := accepting()
+		client := service.client(t, messaging.WithGuard(func(_ context.Context, m messaging.Outgoing) error {
+			if m.To == hello.To {
+				return tt.err
+			}
+			return nil
+		}))
+		other := hello
+		other.To = "+639170000000"
+		_, err := messaging.FirstAccepted(t.Context(), func(ctx context.Context) (messaging.Receipt, error) {
+			return client.SMS.Send(ctx, hello)
+		}, func(ctx context.Context) (messaging.Receipt, error) { return client.SMS.Send(ctx, other) })
+		assert.Equal(t, tt.goesOn, err == nil, name)
+		assert.Equal(t, tt.goesOn, service.requests == 1, name)
 	}
 }
 

@@ -66,6 +66,7 @@ func TestGuardSeesTheMessage(t *testing.T) {
 		{To: hello.To, Content: chatapp2.Text{Body: "Hi"}, ReferenceID: "r"},
 		{To: "US.1349", Content: chatapp2.Template{Name: "order_ready", Language: "en"}},
 		{To: hello.To, Content: chatapp2.Raw{Type: "template", JSON: []byte(`{"name":"raw_one"}`)}},
+		{To: hello.To, Recipient: "US.1349", Content: chatapp2.Text{Body: "Hi"}, Fallback: &sms.Fallback{From: "SHOP", Text: "Hi"}},
 	} {
 		_, err := client.ChatApp2.Send(t.Context(), m)
 		require.NoError(t, err)
@@ -80,8 +81,9 @@ func TestGuardSeesTheMessage(t *testing.T) {
 	assert.Equal(t, []messaging.Outgoing{
 		app1("text", ""), app1("image", ""), app1("video", ""), app1("call_to_action", ""), app1("template", "t-1"), app1("raw", ""),
 		{Channel: messaging.ChannelChatApp2, To: hello.To, ReferenceID: "r", Kind: "text", Asked: 1},
-		{Channel: messaging.ChannelChatApp2, To: "US.1349", Kind: "template", Template: "order_ready", Asked: 1},
+		{Channel: messaging.ChannelChatApp2, To: "US.1349", UserID: "US.1349", Kind: "template", Template: "order_ready", Asked: 1},
 		{Channel: messaging.ChannelChatApp2, To: hello.To, Kind: "template", Template: "raw_one", Asked: 1},
+		{Channel: messaging.ChannelChatApp2, To: hello.To, UserID: "US.1349", Kind: "text", Fallback: "SHOP", Asked: 1},
 		{Channel: messaging.ChannelSMS, From: "ACME", To: hello.To, ReferenceID: hello.ReferenceID, Kind: "text", Asked: 1},
 	}, g.all)
 }
@@ -97,46 +99,99 @@ func TestGuardIsAskedOnlyAboutValidMessages(t *testing.T) {
 	assert.Empty(t, g.all)
 }
 
-func TestGuardStopsAMessage(t *testing.T) {
-	errOptedOut := errors.New("+639171234567 opted out")
+// sendInEachWay sends a message with a guard that returns an error, and calls check with each error of a send.
+func sendInEachWay(t *testing.T, guardErr error, check func(error)) {
+	t.Helper()
+	service := accepting()
+	client := service.client(t, messaging.WithGuard(func(context.Context, messaging.Outgoing) error { return guardErr }))
+	_, err := client.SMS.Send(t.Context(), hello)
+	check(err)
+	_, err = client.SMS.SendOnce(t.Context(), hello)
+	check(err)
+	for out := range client.SMS.SendAll(t.Context(), slices.Values([]sms.Message{hello, hello}), 2) {
+		check(out.Err)
+	}
+	assert.Zero(t, service.requests)
+}
+
+func TestGuardSaysNo(t *testing.T) {
 	for name, tc := range map[string]struct {
-		err   error
-		after time.Duration // 0 if it is not retryable
-		text  string
+		err  error
+		text string
 	}{
-		"refused":                     {errOptedOut, 0, ""},
-		"the window":                  {errors.Join(errOptedOut, messaging.ErrWindowClosed), 0, ""},
-		"later":                       {messaging.RetryLater(8 * time.Hour), 8 * time.Hour, ", try again in 8h0m0s"},
-		"later, with a cause":         {errors.Join(errOptedOut, messaging.RetryLater(time.Minute)), time.Minute, ", try again in 1m0s"},
-		"at once, which is a second":  {messaging.RetryLater(0), time.Second, ", try again in 1s"},
-		"a request of its own failed": {&messaging.Error{Verdict: messaging.NotSent, RetryAfter: time.Hour}, 0, ""},
+		"opted out":           {messaging.ErrOptedOut, "opted out"},
+		"opted out, wrapped":  {fmt.Errorf("the SMS fallback: %w", messaging.ErrOptedOut), "the SMS fallback: opted out"},
+		"the window":          {messaging.ErrWindowClosed, "the 24-hour window is closed"},
+		"denied":              {messaging.Deny(errors.New("the budget is spent")), "the budget is spent"},
+		"denied, wrapped":     {fmt.Errorf("today: %w", messaging.Deny(errors.New("the budget is spent"))), "today: the budget is spent"},
+		"denied for a number": {messaging.Deny(errors.New("639171234567 of ACME is blocked, like 1234567")), "*** of *** is blocked, like ***"},
+		"denied for nothing":  {messaging.Deny(nil), "denied"},
+		"denied, with a wait": {messaging.Deny(messaging.RetryLater(time.Hour)), "retry in 1h0m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			service := accepting()
-			client := service.client(t, messaging.WithGuard(func(context.Context, messaging.Outgoing) error { return tc.err }))
-			check := func(err error) {
-				t.Helper()
+			sendInEachWay(t, tc.err, func(err error) {
 				require.ErrorIs(t, err, tc.err)
 				require.ErrorIs(t, err, messaging.ErrGuarded)
 				require.ErrorIs(t, err, messaging.ErrNotSent)
+				assert.NotErrorIs(t, err, messaging.ErrPostponed)
 				assert.NotErrorIs(t, err, messaging.ErrInvalid)
-				assert.Equal(t, errors.Is(tc.err, messaging.ErrWindowClosed), errors.Is(err, messaging.ErrWindowClosed))
 				assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
-				after, ok := messaging.Retryable(err)
-				assert.Equal(t, tc.after > 0, ok)
-				assert.Equal(t, tc.after, after)
-				assert.Equal(t, "messaging: sms.send not sent: a guard stopped the message"+tc.text, err.Error())
+				_, retryable := messaging.Retryable(err)
+				assert.False(t, retryable)
+				assert.Equal(t, "messaging: sms.send not sent: "+tc.text, err.Error())
 				e, _ := errors.AsType[*messaging.Error](err)
 				assert.Equal(t, hello.ReferenceID, e.ReferenceID)
-			}
-			_, err := client.SMS.Send(t.Context(), hello)
-			check(err)
-			_, err = client.SMS.SendOnce(t.Context(), hello)
-			check(err)
-			for out := range client.SMS.SendAll(t.Context(), slices.Values([]sms.Message{hello, hello}), 2) {
-				check(out.Err)
-			}
-			assert.Zero(t, service.requests)
+			})
+		})
+	}
+}
+
+func TestGuardSaysLater(t *testing.T) {
+	errBudget := errors.New("the budget of +639171234567 is spent")
+	for name, tc := range map[string]struct {
+		err   error
+		after time.Duration
+		text  string
+	}{
+		"later":                      {messaging.RetryLater(8 * time.Hour), 8 * time.Hour, ", try again in 8h0m0s"},
+		"later, with a cause":        {errors.Join(errBudget, messaging.RetryLater(time.Minute)), time.Minute, ", try again in 1m0s"},
+		"at once, which is a second": {messaging.RetryLater(0), time.Second, ", try again in 1s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sendInEachWay(t, tc.err, func(err error) {
+				require.ErrorIs(t, err, tc.err)
+				require.ErrorIs(t, err, messaging.ErrPostponed)
+				assert.NotErrorIs(t, err, messaging.ErrGuarded)
+				assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
+				after, retryable := messaging.Retryable(err)
+				assert.True(t, retryable)
+				assert.Equal(t, tc.after, after)
+				assert.Equal(t, "messaging: sms.send not sent: a guard postponed the message"+tc.text, err.Error())
+			})
+		})
+	}
+}
+
+// A guard whose database is away has not decided: the message is kept.
+func TestGuardCouldNotDecide(t *testing.T) {
+	errDatabase := errors.New("no row for +639171234567")
+	for name, guardErr := range map[string]error{
+		"an error":                    errDatabase,
+		"an error, wrapped":           fmt.Errorf("book: %w", errDatabase),
+		"a request of its own failed": &messaging.Error{Verdict: messaging.Refused, StatusCode: 400, RetryAfter: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sendInEachWay(t, guardErr, func(err error) {
+				require.ErrorIs(t, err, guardErr)
+				require.ErrorIs(t, err, messaging.ErrPostponed)
+				assert.NotErrorIs(t, err, messaging.ErrGuarded)
+				assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
+				after, retryable := messaging.Retryable(err)
+				assert.True(t, retryable)
+				assert.Equal(t, time.Second, after)
+				assert.Contains(t, err.Error(), "messaging: sms.send not sent: a guard could not decide (*")
+				assert.NotContains(t, err.Error(), "639171234567")
+			})
 		})
 	}
 }
@@ -192,7 +247,6 @@ func TestGuardIsAskedAgainAfterTheBreaker(t *testing.T) {
 		for _, optsOut := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", opts out: ", optsOut), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					errOptedOut := errors.New("opted out")
 					began := time.Now().Add(time.Second)
 					var at []time.Duration
 					client, requests := heldFor(t, 10*time.Minute, messaging.WithBreaker(messaging.BreakerPolicy{GiveUp: time.Hour}),
@@ -200,14 +254,14 @@ func TestGuardIsAskedAgainAfterTheBreaker(t *testing.T) {
 							at = append(at, time.Since(began))
 							assert.Len(t, at, m.Asked)
 							if optsOut && m.Asked == 2 {
-								return errOptedOut
+								return messaging.ErrOptedOut
 							}
 							return nil
 						}))
 					err := send(t.Context(), client)
 					assert.Equal(t, []time.Duration{0, 10 * time.Minute}, at)
 					if optsOut {
-						require.ErrorIs(t, err, errOptedOut)
+						require.ErrorIs(t, err, messaging.ErrOptedOut)
 						assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
 						assert.Zero(t, requests())
 					} else {
@@ -252,7 +306,7 @@ func TestGuardStopsARetry(t *testing.T) {
 		service := &troubled{status: 429, body: `{}`, retryAfter: "10"}
 		client := service.client(t, messaging.WithGuard(func(_ context.Context, m messaging.Outgoing) error {
 			if m.Asked == 2 {
-				return errors.New("opted out")
+				return messaging.ErrOptedOut
 			}
 			return nil
 		}))
@@ -263,7 +317,7 @@ func TestGuardStopsARetry(t *testing.T) {
 		_, ok := messaging.Retryable(err)
 		assert.False(t, ok)
 		assert.Equal(t, 1, service.requests)
-		assert.Equal(t, "messaging: sms.send not sent: HTTP 429, another attempt could not begin, a guard stopped the message", err.Error())
+		assert.Equal(t, "messaging: sms.send not sent: HTTP 429, another attempt could not begin, opted out", err.Error())
 	})
 }
 
@@ -353,7 +407,8 @@ func TestRequestOfAGuardIsNoPartOfTheCall(t *testing.T) {
 		sendFive(t, plain)
 		before := service.requests
 		_, err = client.SMS.Send(t.Context(), hello)
-		require.ErrorIs(t, err, messaging.ErrGuarded)
+		require.ErrorIs(t, err, messaging.ErrBreakerOpen)
+		assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
 		assert.Equal(t, before, service.requests)
 	})
 }

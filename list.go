@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -223,7 +224,7 @@ func (p *listPage) contradicts(row int) bool {
 	if p.meaning == sms.StatusDelivered && (status == sms.StatusRead || status == sms.StatusPlayed) {
 		status = sms.StatusDelivered // the recipient has it
 	}
-	return contradicts(tx.To, o.To) || contradicts(tx.From, o.From) ||
+	return phone.Contradict(tx.To, o.To) || phone.Contradict(tx.From, o.From) ||
 		isName(tx.From) && isName(o.From) && !strings.EqualFold(tx.From, o.From) ||
 		other(tx.ID, o.ID) || other(tx.RequestID, o.RequestID) || o.ReferenceID != "" && !sameReference(tx.ReferenceID, o.ReferenceID) ||
 		p.meaning != sms.StatusUnknown && status != sms.StatusUnknown && status != p.meaning

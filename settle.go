@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/redact"
-	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
@@ -195,7 +195,7 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	refused := 0
 	for _, row := range rows {
 		switch {
-		case row.ID == "" || row.isDoubtful || !sameNumber(row.To, m.To) || s.core.smsList().codec.HasFailed(row.Transaction):
+		case row.ID == "" || row.isDoubtful || !matchesNumber(row.To, m.To) || s.core.smsList().codec.HasFailed(row.Transaction):
 			continue
 		case !s.core.smsList().codec.IsRefused(row.Transaction):
 			return row.Transaction, nil
@@ -217,63 +217,7 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	}
 }
 
-// subscriber is how many digits a number has at least, behind the prefixes of a country and of an area.
-const subscriber = 7
-
-// SameNumber reports whether two phone numbers may be one, as SendOnce and Settle compare recipients: with or without a country or a trunk
-// prefix, as tel URLs, with characters between the digits. A text without a digit is no number.
-func SameNumber(a, b string) bool {
-	a, b = table.Number(a), table.Number(b)
-	return redact.Digits(a) != "" && redact.Digits(b) != "" && sameNumber(a, b) && sameNumber(b, a)
-}
-
-// sameNumber reports whether a listed number may be the one of a message, written with or without a country or trunk prefix: the shorter
-// is then the end of the longer. A row without a number may be the message's; a text without enough digits for a number, or with too
-// many, is of nobody.
-func sameNumber(listed, sent string) bool {
-	const longest = 15 + len("00")
-	if strings.TrimSpace(listed) == "" {
-		return true
-	}
-	shorter, longer := redact.Digits(listed), redact.Digits(sent)
-	if len(shorter) > longest {
-		return false
-	}
-	shorter, longer = strings.TrimLeft(shorter, "0"), strings.TrimLeft(longer, "0")
-	if len(shorter) < min(len(longer), subscriber) {
-		return false
-	}
-	if len(shorter) > len(longer) {
-		shorter, longer = longer, shorter
-	}
-	return strings.HasSuffix(longer, shorter) || inserts(longer, shorter)
-}
-
-// contradicts reports whether two texts are numbers, and not the same. A masked number, such as 63917***4567, is none.
-func contradicts(listed, sent string) bool {
-	isNumber := func(text string) bool {
-		const longest = 15 + len("00")
-		digits := len(redact.Digits(text))
-		return digits >= subscriber && digits <= longest && !strings.ContainsFunc(text, func(r rune) bool {
-			return !strings.ContainsRune("0123456789+-(). ", r)
-		})
-	}
-	if !isNumber(sent) { // as where no filter asks for one, for each row of a listing
-		return false
-	}
-	listed = table.Number(listed)
-	return isNumber(listed) && !sameNumber(listed, sent)
-}
-
-// inserts reports whether the longer number is the shorter one with up to two digits between its country code and its last digits, which
-// some countries ask for and services leave out: 52 1 55…, 54 9 11…, 55 11 9….
-func inserts(longer, shorter string) bool {
-	const most, countryCode = 2, 2
-	inserted := len(longer) - len(shorter)
-	for begin := countryCode; inserted > 0 && inserted <= most && begin <= len(shorter)-subscriber; begin++ {
-		if longer[:begin] == shorter[:begin] && longer[begin+inserted:] == shorter[begin:] {
-			return true
-		}
-	}
-	return false
+// matchesNumber reports whether a listed number may be the one of a message. A row without a number may be the message's.
+func matchesNumber(listed, sent string) bool {
+	return strings.TrimSpace(listed) == "" || phone.Match(listed, sent)
 }

@@ -350,27 +350,3 @@ func TestSettleErrorsNameSettle(t *testing.T) {
 	_, err = client.SMS.Settle(t.Context(), sms.Message{To: "+639171234567"}, time.Now())
 	require.ErrorContains(t, err, "messaging: Settle not sent: ReferenceID: required")
 }
-
-func TestSameNumber(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		a, b string
-		want bool
-	}{
-		{"+639171234567", "639171234567", true},
-		{"+639171234567", "00639171234567", true},
-		{"+639171234567", "09171234567", true},
-		{"+63 (917) 123-4567", "tel:+639171234567;ext=1", true},
-		{"12345", "12345", true},
-		{"+639171234567", "+639171234568", false},
-		{"+639171234567", "+659171234567", false},
-		{"+639171234567", "34567", false},
-		{"+639171234567", "6391712345671234567890", false},
-		{"", "", false},
-		{"+639171234567", "", false},
-		{"ACME", "ACME", false},
-	} {
-		assert.Equal(t, tt.want, messaging.SameNumber(tt.a, tt.b), "%s %s", tt.a, tt.b)
-		assert.Equal(t, tt.want, messaging.SameNumber(tt.b, tt.a), "%s %s", tt.b, tt.a)
-	}
-}

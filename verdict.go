@@ -12,6 +12,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
+	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -37,7 +38,7 @@ func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outco
 	j.response, j.notJSON = e.codec.Decode(out.Body)
 	r := &j.response
 	isOther := func(got string) bool { return !sameReference(got, call.ReferenceID) }
-	isAnother := func(to string) bool { return contradicts(to, textOf(call, "to")) }
+	isAnother := func(to string) bool { return phone.Contradict(to, textOf(call, "to")) }
 	switch {
 	case out.StatusCode == http.StatusPartialContent:
 		j.reason = "the response is a part of one"
@@ -172,7 +173,7 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 	case !out.Written:
 		err.Verdict = NotSent
 	}
-	err.addGuard()
+	err.addGuard(&s.call)
 	return err
 }
 

@@ -15,9 +15,9 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
-	"github.com/messaging-service/messaging-go/webhook/conversations"
 )
 
 // pool is a test with a database of its own.
@@ -49,8 +49,8 @@ func smsFrom(from, text string) conversations.Inbound {
 	return conversations.Inbound{Channel: "sms", From: from, To: "12345", Text: text}
 }
 
-func smsTo(to string) conversations.Outbound {
-	return conversations.Outbound{Channel: "sms", From: "ACME", To: to}
+func smsTo(to string) messaging.Outgoing {
+	return messaging.Outgoing{Channel: messaging.ChannelSMS, From: "ACME", To: to}
 }
 
 func TestConversationsOptOut(t *testing.T) {
@@ -58,31 +58,31 @@ func TestConversationsOptOut(t *testing.T) {
 	onEachPool(t, func(t pool) {
 		book := newBook(t, t.db, conversations.Options{})
 		note := func(m conversations.Inbound) { require.NoError(t, book.Note(t.Context(), nil, m)) }
-		require.NoError(t, book.Allow(t.Context(), smsTo("+639171234567")))
+		require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")))
 		for _, text := range []string{"please stop", "STOP IT", "cancel", "END", ""} {
 			note(smsFrom("639171234567", text))
-			require.NoError(t, book.Allow(t.Context(), smsTo("+639171234567")), text)
+			require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")), text)
 		}
 		for _, word := range []string{"STOP", " stop\n", "Unsubscribe", "quit"} {
 			note(smsFrom("639171234567", word))
 			for _, to := range []string{"+639171234567", "00639171234567", "tel:+63-917-123-4567", "63 (917) 123.4567"} {
-				require.ErrorIs(t, book.Allow(t.Context(), smsTo(to)), conversations.ErrOptedOut, "%q to %s", word, to)
+				require.ErrorIs(t, book.Allow(t.Context(), nil, smsTo(to)), messaging.ErrOptedOut, "%q to %s", word, to)
 			}
-			require.NoError(t, book.Allow(t.Context(), smsTo("+639171234568")), "another person")
-			require.NoError(t, book.Allow(t.Context(), conversations.Outbound{Channel: "chatapp1", To: "+639171234567"}), "another channel")
+			require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234568")), "another person")
+			require.NoError(t, book.Allow(t.Context(), nil, messaging.Outgoing{Channel: messaging.ChannelChatApp1, To: "+639171234567"}), "another channel")
 			note(smsFrom("+639171234567", "start"))
-			require.NoError(t, book.Allow(t.Context(), smsTo("+639171234567")), word)
+			require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")), word)
 		}
 		// What comes late does not count against what was decided since, and a time in the future is none.
 		late := smsFrom("639171234567", "STOP")
 		late.At = time.Now().Add(-time.Hour)
 		note(late)
-		require.NoError(t, book.Allow(t.Context(), smsTo("+639171234567")))
+		require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")))
 		late.At = time.Now().Add(1000 * time.Hour)
 		note(late)
-		require.ErrorIs(t, book.Allow(t.Context(), smsTo("+639171234567")), conversations.ErrOptedOut)
+		require.ErrorIs(t, book.Allow(t.Context(), nil, smsTo("+639171234567")), messaging.ErrOptedOut)
 		note(smsFrom("639171234567", "UNSTOP"))
-		require.NoError(t, book.Allow(t.Context(), smsTo("+639171234567")))
+		require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")))
 	})
 }
 
@@ -91,15 +91,15 @@ func TestConversationsOptions(t *testing.T) {
 	onEachPool(t, func(t pool) {
 		book := newBook(t, t.db, conversations.Options{StopWords: []string{"BAJA"}, StartWords: []string{"ALTA"}, PerSender: true, CountryCode: "63"})
 		require.NoError(t, book.Note(t.Context(), nil, smsFrom("0917 123 4567", "stop")))
-		require.NoError(t, book.Allow(t.Context(), conversations.Outbound{Channel: "sms", From: "12345", To: "+639171234567"}), "words that are set replace the default")
+		require.NoError(t, book.Allow(t.Context(), nil, messaging.Outgoing{Channel: messaging.ChannelSMS, From: "12345", To: "+639171234567"}), "words that are set replace the default")
 		require.NoError(t, book.Note(t.Context(), nil, smsFrom("0917 123 4567", "Baja")))
-		require.ErrorIs(t, book.Allow(t.Context(), conversations.Outbound{Channel: "sms", From: "+12345", To: "+639171234567"}), conversations.ErrOptedOut)
-		require.ErrorIs(t, book.Allow(t.Context(), conversations.Outbound{Channel: "sms", To: "+639171234567"}), conversations.ErrOptedOut, "any sender")
-		require.NoError(t, book.Allow(t.Context(), smsTo("+639171234567")), "another sender")
+		require.ErrorIs(t, book.Allow(t.Context(), nil, messaging.Outgoing{Channel: messaging.ChannelSMS, From: "+12345", To: "+639171234567"}), messaging.ErrOptedOut)
+		require.ErrorIs(t, book.Allow(t.Context(), nil, messaging.Outgoing{Channel: messaging.ChannelSMS, To: "+639171234567"}), messaging.ErrOptedOut, "any sender")
+		require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")), "another sender")
 		require.NoError(t, book.OptOut(t.Context(), nil, conversations.OptOut{Channel: "sms", From: "+639171234567"}))
-		require.ErrorIs(t, book.Allow(t.Context(), smsTo("0917-123-4567")), conversations.ErrOptedOut, "by hand, for all senders")
+		require.ErrorIs(t, book.Allow(t.Context(), nil, smsTo("0917-123-4567")), messaging.ErrOptedOut, "by hand, for all senders")
 		require.NoError(t, book.OptIn(t.Context(), nil, conversations.OptOut{Channel: "sms", From: "+639171234567"}))
-		require.NoError(t, book.Allow(t.Context(), smsTo("+639171234567")))
+		require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")))
 
 		for i := range 600 {
 			require.NoError(t, book.OptOut(t.Context(), nil, conversations.OptOut{Channel: "chatapp2", From: fmt.Sprintf("US.%03d", i), At: time.UnixMilli(1000)}))
@@ -119,28 +119,29 @@ func TestConversationsWindow(t *testing.T) {
 	t.Parallel()
 	onEachPool(t, func(t pool) {
 		book := newBook(t, t.db, conversations.Options{})
-		to := func(from string, template bool) conversations.Outbound {
-			return conversations.Outbound{Channel: "chatapp2", From: from, To: "US.1349", Template: template}
+		to := func(from string, template bool) messaging.Outgoing {
+			kind := map[bool]string{true: "template", false: "text"}[template]
+			return messaging.Outgoing{Channel: messaging.ChannelChatApp2, From: from, To: "US.1349", Kind: kind}
 		}
-		require.ErrorIs(t, book.Allow(t.Context(), to("", false)), conversations.ErrWindowClosed)
-		require.NoError(t, book.Allow(t.Context(), to("", true)))
-		end, err := book.WindowEnd(t.Context(), to("", false))
+		require.ErrorIs(t, book.Allow(t.Context(), nil, to("", false)), messaging.ErrWindowClosed)
+		require.NoError(t, book.Allow(t.Context(), nil, to("", true)))
+		end, err := book.WindowEnd(t.Context(), nil, to("", false))
 		require.NoError(t, err)
 		assert.Zero(t, end)
 
 		written := conversations.Inbound{Channel: "chatapp2", From: "US.1349", To: "15550001111", Text: "Hi", At: time.Now().Add(-25 * time.Hour)}
 		require.NoError(t, book.Note(t.Context(), nil, written))
-		require.ErrorIs(t, book.Allow(t.Context(), to("", false)), conversations.ErrWindowClosed)
-		require.NoError(t, book.Allow(t.Context(), conversations.Outbound{Channel: "chatapp1", To: "US.1349"}), "another channel has no window")
+		require.ErrorIs(t, book.Allow(t.Context(), nil, to("", false)), messaging.ErrWindowClosed)
+		require.NoError(t, book.Allow(t.Context(), nil, messaging.Outgoing{Channel: messaging.ChannelChatApp1, To: "US.1349"}), "another channel has no window")
 		written.At = time.Now().Add(-23 * time.Hour)
 		require.NoError(t, book.Note(t.Context(), nil, written))
 		late := written
 		late.At = time.Now().Add(-30 * time.Hour)
 		require.NoError(t, book.Note(t.Context(), nil, late))
-		require.NoError(t, book.Allow(t.Context(), to("", false)))
-		require.NoError(t, book.Allow(t.Context(), to("+15550001111", false)))
-		require.ErrorIs(t, book.Allow(t.Context(), to("15550002222", false)), conversations.ErrWindowClosed, "another sender of ours")
-		end, err = book.WindowEnd(t.Context(), to("", false))
+		require.NoError(t, book.Allow(t.Context(), nil, to("", false)))
+		require.NoError(t, book.Allow(t.Context(), nil, to("+15550001111", false)))
+		require.ErrorIs(t, book.Allow(t.Context(), nil, to("15550002222", false)), messaging.ErrWindowClosed, "another sender of ours")
+		end, err = book.WindowEnd(t.Context(), nil, to("", false))
 		require.NoError(t, err)
 		assert.WithinDuration(t, written.At.Add(24*time.Hour), end, time.Millisecond)
 	})
@@ -156,11 +157,11 @@ func TestConversationsNoteInTransaction(t *testing.T) {
 			require.NoError(t, book.Note(t.Context(), tx, smsFrom("+639171234567", "STOP")))
 			if commit {
 				require.NoError(t, tx.Commit())
-				require.ErrorIs(t, book.Allow(t.Context(), smsTo("+639171234567")), conversations.ErrOptedOut)
+				require.ErrorIs(t, book.Allow(t.Context(), nil, smsTo("+639171234567")), messaging.ErrOptedOut)
 				continue
 			}
 			require.NoError(t, tx.Rollback())
-			require.NoError(t, book.Allow(t.Context(), smsTo("+639171234567")))
+			require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")))
 		}
 		// What no database holds does not make a webhook fail each time.
 		require.NoError(t, book.Note(t.Context(), nil, smsFrom("a\x00\xff"+strings.Repeat("é", 5000), "STOP")))
@@ -168,9 +169,9 @@ func TestConversationsNoteInTransaction(t *testing.T) {
 
 		_, err := t.db.ExecContext(t.Context(), "DROP TABLE conversation_opt_out")
 		require.NoError(t, err)
-		err = book.Allow(t.Context(), smsTo("+639171234567"))
+		err = book.Allow(t.Context(), nil, smsTo("+639171234567"))
 		require.ErrorContains(t, err, "conversations: ")
-		require.NotErrorIs(t, err, conversations.ErrOptedOut)
+		require.NotErrorIs(t, err, messaging.ErrOptedOut)
 	})
 }
 
@@ -194,7 +195,7 @@ func TestConversationsPrune(t *testing.T) {
 		deleted, err := book.Prune(t.Context())
 		require.NoError(t, err)
 		assert.EqualValues(t, many-1+1, deleted, "the windows but one, which was open again, and an opt-in")
-		require.ErrorIs(t, book.Allow(t.Context(), smsTo("2")), conversations.ErrOptedOut)
+		require.ErrorIs(t, book.Allow(t.Context(), nil, smsTo("2")), messaging.ErrOptedOut)
 	})
 }
 
@@ -220,11 +221,11 @@ func TestConversationsHoldUnderLoad(t *testing.T) {
 				for n := range each * 2 {
 					to := (i + n) % people
 					was := out[to].Load()
-					err := book.Allow(t.Context(), smsTo("+"+number(to)))
+					err := book.Allow(t.Context(), nil, smsTo("+"+number(to)))
 					if was {
-						assert.ErrorIs(t, err, conversations.ErrOptedOut)
+						assert.ErrorIs(t, err, messaging.ErrOptedOut)
 					} else if err != nil {
-						assert.ErrorIs(t, err, conversations.ErrOptedOut)
+						assert.ErrorIs(t, err, messaging.ErrOptedOut)
 						assert.Zero(t, to%2)
 					}
 				}
@@ -232,7 +233,7 @@ func TestConversationsHoldUnderLoad(t *testing.T) {
 		}
 		all.Wait()
 		for i := range people {
-			assert.Equal(t, i%2 == 0, book.Allow(t.Context(), smsTo(number(i))) != nil)
+			assert.Equal(t, i%2 == 0, book.Allow(t.Context(), nil, smsTo(number(i))) != nil)
 		}
 	})
 }
@@ -252,7 +253,7 @@ func TestConversationsSayWhatTheyNeed(t *testing.T) {
 	book := newBook(t, openPoolOfOne(t), conversations.Options{})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, book.Allow(ended, smsTo("1")), context.Canceled)
+	require.ErrorIs(t, book.Allow(ended, nil, smsTo("1")), context.Canceled)
 }
 
 func TestConversationsGuard(t *testing.T) {
@@ -260,7 +261,7 @@ func TestConversationsGuard(t *testing.T) {
 	onEachPool(t, func(t pool) {
 		book := newBook(t, t.db, conversations.Options{})
 		service := messagingtest.NewServer(t)
-		client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithGuard(guardOf(book)))
+		client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithGuard(book.Guard))
 		require.NoError(t, err)
 		remind := func() error {
 			_, err := messaging.FirstAccepted(t.Context(), func(ctx context.Context) (messaging.Receipt, error) {
@@ -281,7 +282,7 @@ func TestConversationsGuard(t *testing.T) {
 		assert.Equal(t, messagingtest.ChannelChatApp2, service.Sent()[1].Channel)
 		note("STOP")
 		err = remind()
-		require.ErrorIs(t, err, conversations.ErrOptedOut)
+		require.ErrorIs(t, err, messaging.ErrOptedOut)
 		require.ErrorIs(t, err, messaging.ErrGuarded)
 		_, retryable := messaging.Retryable(err)
 		assert.False(t, retryable)
@@ -291,7 +292,7 @@ func TestConversationsGuard(t *testing.T) {
 		err = remind()
 		wait, retryable := messaging.Retryable(err)
 		assert.True(t, retryable, "a database that fails puts the message off: %v", err)
-		assert.Equal(t, time.Minute, wait)
+		assert.Equal(t, time.Second, wait)
 		assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
 		assert.Len(t, service.Sent(), 2)
 	})

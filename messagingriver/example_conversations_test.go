@@ -5,13 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
-	"github.com/messaging-service/messaging-go/webhook/conversations"
 )
 
 // Package conversations knows who wrote when and who opted out, in the database of the program.
@@ -27,39 +26,23 @@ func Example_conversations() {
 	if err != nil {
 		panic(err)
 	}
-	offer := conversations.Outbound{Channel: "sms", From: "ACME", To: "0917 123 4567"}
-	fmt.Println(book.Allow(ctx, offer))
+	offer := messaging.Outgoing{Channel: messaging.ChannelSMS, From: "ACME", To: "0917 123 4567"}
+	fmt.Println(book.Allow(ctx, nil, offer))
 
 	// A handler of inbound SMS notes what comes in.
 	err = book.Note(ctx, nil, conversations.Inbound{Channel: "sms", From: "639171234567", To: "12345", Text: "Stop"})
-	fmt.Println(err, errors.Is(book.Allow(ctx, offer), conversations.ErrOptedOut))
+	fmt.Println(err, errors.Is(book.Allow(ctx, nil, offer), messaging.ErrOptedOut))
 
 	// Chat app 2 takes only templates from who has not written for a day.
-	reply := conversations.Outbound{Channel: "chatapp2", To: "639171234567"}
-	fmt.Println(errors.Is(book.Allow(ctx, reply), conversations.ErrWindowClosed))
-	reply.Template = true
-	fmt.Println(book.Allow(ctx, reply))
+	reply := messaging.Outgoing{Channel: messaging.ChannelChatApp2, To: "639171234567"}
+	fmt.Println(errors.Is(book.Allow(ctx, nil, reply), messaging.ErrWindowClosed))
+	reply.Kind = "template"
+	fmt.Println(book.Allow(ctx, nil, reply))
 	// Output:
 	// <nil>
 	// <nil> true
 	// true
 	// <nil>
-}
-
-// guardOf returns a guard that asks a book. A window that is closed lets [messaging.FirstAccepted] go on to another channel. Who opted
-// out gets nothing, and a database that fails puts the message off.
-func guardOf(book *conversations.Book) func(context.Context, messaging.Outgoing) error {
-	return func(ctx context.Context, m messaging.Outgoing) error {
-		out := conversations.Outbound{Channel: m.Channel.String(), From: m.From, To: m.To, Template: m.Kind == "template"}
-		switch err := book.Allow(ctx, out); {
-		case err == nil, errors.Is(err, conversations.ErrOptedOut):
-			return err
-		case errors.Is(err, conversations.ErrWindowClosed):
-			return errors.Join(err, messaging.ErrWindowClosed)
-		default:
-			return errors.Join(err, messaging.RetryLater(time.Minute))
-		}
-	}
 }
 
 // Each message is asked about before it goes: a bot replies over chat app 2 while its window is open, and otherwise as an SMS.
@@ -77,7 +60,7 @@ func Example_conversationsGuard() {
 	}
 	service := messagingtest.Start()
 	defer service.Close()
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithGuard(guardOf(book)))
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithGuard(book.Guard))
 	if err != nil {
 		panic(err)
 	}
@@ -93,7 +76,7 @@ func Example_conversationsGuard() {
 
 	// They write STOP on chat app 2: nothing goes there, nor another way.
 	err = book.Note(ctx, nil, conversations.Inbound{Channel: "chatapp2", From: "639171234567", Text: "STOP"})
-	fmt.Println(err, errors.Is(remind(), conversations.ErrOptedOut), len(service.Sent()))
+	fmt.Println(err, errors.Is(remind(), messaging.ErrOptedOut), len(service.Sent()))
 	// Output:
 	// <nil> sms
 	// <nil> true 1

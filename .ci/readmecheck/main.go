@@ -314,7 +314,7 @@ func compilable(file string, b block, module string) (string, error) {
 	}
 
 	hooks := module + "/webhook/"
-	known := map[string]string{"messaging": module, "sqlstore": hooks + "sqlstore", "conversations": hooks + "conversations"}
+	known := map[string]string{"messaging": module, "sqlstore": hooks + "sqlstore", "conversations": module + "/conversations"}
 	packages, err := filepath.Glob("*/*.go") // not those of other modules, which README.md names without importing them
 	if err != nil {
 		return "", err

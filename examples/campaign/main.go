@@ -19,11 +19,11 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
-	"github.com/messaging-service/messaging-go/webhook/conversations"
 )
 
 const name = "spring"
@@ -50,17 +50,14 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 	}
 	defer db.Close() //nolint:errcheck // everything is committed
 	db.SetMaxOpenConns(1)
-	book, bookErr := conversations.New(ctx, db, conversations.Options{})
-	client, clientErr := messaging.NewClientFromEnv(messaging.WithGuard(func(ctx context.Context, m messaging.Outgoing) error {
-		reason := book.Allow(ctx, conversations.Outbound{Channel: m.Channel.String(), From: m.From, To: m.To})
-		if reason == nil || errors.Is(reason, conversations.ErrOptedOut) {
-			return reason
-		}
-		return errors.Join(reason, messaging.RetryLater(time.Second)) // the database was away
-	}))
+	book, err := conversations.New(ctx, db, conversations.Options{})
+	if err != nil {
+		return err
+	}
+	client, clientErr := messaging.NewClientFromEnv(messaging.WithGuard(book.Guard))
 	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", os.Getenv("CAMPAIGN_SECRET")))
 	outbox, outboxErr := messagingriver.NewSQLite(db, client, options)
-	if err = errors.Join(bookErr, clientErr, hooksErr, outboxErr); err != nil {
+	if err = errors.Join(clientErr, hooksErr, outboxErr); err != nil {
 		return err
 	}
 	handler := hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {

@@ -12,10 +12,10 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
-	"github.com/messaging-service/messaging-go/webhook/conversations"
 )
 
 // handlers are the values of the fragments that serve HTTP, the latest last.

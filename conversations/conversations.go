@@ -7,9 +7,9 @@
 //		return book.Note(ctx, nil, conversations.Inbound{Channel: "sms", From: m.From, To: m.To, Text: m.Text, At: m.ReceivedAt})
 //	})
 //
-// Senders ask before each message:
+// The client asks before each message:
 //
-//	err := book.Allow(ctx, conversations.Outbound{Channel: "sms", From: "ACME", To: "+639171234567"})
+//	client, err := messaging.NewClient(baseURL, messaging.WithGuard(book.Guard))
 //
 // It works with any driver of database/sql for the two databases, and imports none. A channel goes by its name in the contract.
 package conversations
@@ -24,16 +24,8 @@ import (
 	"strings"
 	"time"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/internal/sqlclock"
-)
-
-// The reasons for which Allow refuses a message, for errors.Is. Every other error of Allow is of the database: the message may be
-// allowed later.
-var (
-	// ErrWindowClosed: the recipient has not written for 24 hours. A template may be sent.
-	ErrWindowClosed = errors.New("conversations: the recipient has not written within 24 hours, and only a template can be sent")
-	// ErrOptedOut: the recipient does not want messages.
-	ErrOptedOut = errors.New("conversations: the recipient has opted out")
 )
 
 // window is for how long after a message of the recipient chat app 2 takes messages without a template.
@@ -209,48 +201,50 @@ func (b *Book) optOuts(ctx context.Context, last OptOut, some int) (page []OptOu
 	return page, rows.Err()
 }
 
-// Outbound is a message that is to be sent.
-type Outbound struct {
-	Channel  string
-	From     string // the sender of ours; if it is empty, as on chat app 2, what is known of any of them counts
-	To       string // the person
-	Template bool   // whether it is a template
-}
+// Guard decides whether a message may go, for messaging.WithGuard: like Allow, without a transaction.
+func (b *Book) Guard(ctx context.Context, m messaging.Outgoing) error { return b.Allow(ctx, nil, m) }
 
-// Allow returns nil if a message may be sent now, and otherwise an error that matches ErrOptedOut or ErrWindowClosed, or is of the
-// database. The window is that of chat app 2, for what is no template. An opt-out that was committed before Allow is called counts.
-func (b *Book) Allow(ctx context.Context, m Outbound) error {
+// Allow returns nil if a message may be sent now, messaging.ErrOptedOut or messaging.ErrWindowClosed if not, and any other error if the
+// database could not tell. It reads in a transaction of the caller, or in none if tx is nil.
+//
+// The window is that of chat app 2, for whatever is no template. An opt-out that was committed before Allow is called counts. If m.From is
+// empty, as on chat app 2, an opt-out from any sender of ours counts, and so does a message to any of them.
+func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) error {
 	var out int
-	err := b.db.QueryRowContext(ctx, `SELECT COUNT(*) FROM conversation_opt_out
+	err := b.queryRow(ctx, tx, `SELECT COUNT(*) FROM conversation_opt_out
 		WHERE channel = $1 AND peer = $2 AND is_out = 1 AND (sender = '' OR sender = $3 OR $3 = '')`,
-		m.Channel, b.nameOf(m.To), b.nameOf(m.From)).Scan(&out)
-	switch {
-	case err != nil:
+		m.Channel.String(), b.nameOf(m.To), b.nameOf(m.From)).Scan(&out)
+	if err != nil {
 		return fmt.Errorf("conversations: %w", err)
-	case out > 0:
-		return ErrOptedOut
-	case m.Channel != "chatapp2" || m.Template:
+	}
+	if out > 0 {
+		return messaging.ErrOptedOut
+	}
+	if m.Channel != messaging.ChannelChatApp2 || m.Kind == "template" {
 		return nil
 	}
-	end, left, err := b.window(ctx, m)
-	if err == nil && (end.IsZero() || left <= 0) {
-		err = ErrWindowClosed
+	_, left, err := b.window(ctx, tx, m)
+	if err != nil {
+		return err
 	}
-	return err
+	if left <= 0 {
+		return messaging.ErrWindowClosed
+	}
+	return nil
 }
 
 // WindowEnd returns when the time ends in which messages without a template can be sent to a person, and the zero time if the person
-// has not written. Rows that Prune deleted have ended.
-func (b *Book) WindowEnd(ctx context.Context, m Outbound) (time.Time, error) {
-	end, _, err := b.window(ctx, m)
+// has not written. Rows that Prune deleted have ended. Of the message, the channel, the recipient and the sender count.
+func (b *Book) WindowEnd(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) (time.Time, error) {
+	end, _, err := b.window(ctx, tx, m)
 	return end, err
 }
 
-func (b *Book) window(ctx context.Context, m Outbound) (end time.Time, left time.Duration, err error) {
+func (b *Book) window(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) (end time.Time, left time.Duration, err error) {
 	var last, now int64
-	if err = b.db.QueryRowContext(ctx, b.spell.Replace(`SELECT COALESCE(MAX(last_at), 0), CLOCK FROM conversation
-		WHERE channel = $1 AND peer = $2 AND (sender = $3 OR $3 = '')`),
-		m.Channel, b.nameOf(m.To), b.nameOf(m.From)).Scan(&last, &now); err != nil {
+	if err = b.queryRow(ctx, tx, `SELECT COALESCE(MAX(last_at), 0), CLOCK FROM conversation
+		WHERE channel = $1 AND peer = $2 AND (sender = $3 OR $3 = '')`,
+		m.Channel.String(), b.nameOf(m.To), b.nameOf(m.From)).Scan(&last, &now); err != nil {
 		return time.Time{}, 0, fmt.Errorf("conversations: %w", err)
 	}
 	if last == 0 {
@@ -258,6 +252,15 @@ func (b *Book) window(ctx context.Context, m Outbound) (end time.Time, left time
 	}
 	end = time.UnixMilli(last).Add(window)
 	return end, end.Sub(time.UnixMilli(now)), nil
+}
+
+// queryRow asks for one row in a transaction, or in none if it is nil.
+func (b *Book) queryRow(ctx context.Context, tx *sql.Tx, query string, args ...any) *sql.Row {
+	query = b.spell.Replace(query)
+	if tx != nil {
+		return tx.QueryRowContext(ctx, query, args...)
+	}
+	return b.db.QueryRowContext(ctx, query, args...)
 }
 
 // Prune deletes what is of no use any more, a thousand rows at a time, and returns how many: closed windows, and opt-ins of 30 days ago.

@@ -1,0 +1,165 @@
+// Package phone compares phone numbers as people and services write them.
+package phone
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// subscriber is how many digits a number has at least, behind the prefixes of a country and of an area.
+	subscriber = 7
+	// longest is how many digits a number has at most, with its country code.
+	longest = 15
+	// longestDialled is the same for one that begins with the international prefix 00.
+	longestDialled = longest + 2
+)
+
+// Key returns the digits by which a number is known: those of the international form, without the mobile digit that some countries
+// insert. It reports false for a text that is no number.
+//
+// It reads what stands behind a scheme, such as tel:, and passes over a leading + or 00, over spaces, hyphens, dots and parentheses, and
+// over characters that do not show. A number in national form, such as 0917…, gets the country code if there is one, and is otherwise
+// left as it is.
+func Key(text, countryCode string) (key string, ok bool) {
+	digits, isInternational := dialled(text)
+	if !isNumber(digits) || len(digits) > longest {
+		return "", false
+	}
+	national, hasTrunkPrefix := strings.CutPrefix(digits, "0")
+	if !isInternational && hasTrunkPrefix && countryCode != "" {
+		digits = countryCode + national
+	}
+	return withoutMobileDigit(digits), true
+}
+
+// Match reports whether a listed number may be the one of a message. Either may lack its country code or have a trunk prefix: the shorter
+// one is then the end of the longer one. A listed text with too few digits for a number, or with too many, matches none.
+func Match(listed, sent string) bool {
+	a := significant(listed)
+	b := significant(sent)
+	if len(ASCIIDigits(listed)) > longestDialled || len(a) < min(len(b), subscriber) {
+		return false
+	}
+	return isEnd(a, b) || isEnd(withoutMobileDigit(a), withoutMobileDigit(b))
+}
+
+// Contradict reports whether both texts are numbers, and not the same. A masked number, such as 63917***4567, is none.
+func Contradict(listed, sent string) bool {
+	return isPlain(sent) && isPlain(withoutScheme(listed)) && !Match(listed, sent)
+}
+
+// Fold returns text with characters of full width as ASCII, and without those that do not show, such as a zero-width space. Bytes that are
+// not UTF-8 are left out.
+func Fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		const fullWidth, lastFullWidth, toASCII = '！', '～', '！' - '!'
+		switch {
+		case r == utf8.RuneError || isInvisible(r):
+			return -1
+		case r >= fullWidth && r <= lastFullWidth:
+			return r - toASCII
+		case unicode.IsSpace(r):
+			return ' '
+		default:
+			return r
+		}
+	}, text)
+}
+
+// ASCIIDigits returns the digits of a text.
+func ASCIIDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func isInvisible(r rune) bool {
+	isControl := unicode.IsControl(r) && !unicode.IsSpace(r)
+	return isControl || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// dialled returns what is left of a number without its scheme, its separators and its international prefix, and whether it had that.
+func dialled(text string) (digits string, isInternational bool) {
+	number := withoutScheme(Fold(text))
+	if strings.HasPrefix(number, "+") {
+		number = strings.Replace(number, "(0)", "", 1) // as in +44 (0)20
+	}
+	number = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" .()", r) || unicode.Is(unicode.Pd, r) {
+			return -1
+		}
+		return r
+	}, number)
+	for _, prefix := range []string{"+", "00"} {
+		if digits, isInternational = strings.CutPrefix(number, prefix); isInternational {
+			return digits, true
+		}
+	}
+	return number, false
+}
+
+// withoutScheme returns the number in a URI, without its parameters, and any other text without the spaces around it.
+func withoutScheme(text string) string {
+	text = strings.TrimSpace(text)
+	scheme, rest, hasScheme := strings.Cut(text, ":")
+	if !hasScheme || !isScheme(strings.TrimSpace(scheme)) {
+		return text
+	}
+	rest = strings.TrimPrefix(rest, "//")
+	if end := strings.IndexAny(rest, ";?"); end >= 0 {
+		rest = rest[:end]
+	}
+	return strings.TrimSpace(rest)
+}
+
+func isScheme(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) || r > unicode.MaxASCII
+	})
+}
+
+func isNumber(digits string) bool { return digits != "" && digits == ASCIIDigits(digits) }
+
+// isPlain reports whether a text is a number as services list it: digits with usual separators, and enough of them.
+func isPlain(text string) bool {
+	digits := len(ASCIIDigits(text))
+	return digits >= subscriber && digits <= longestDialled && !strings.ContainsFunc(text, func(r rune) bool {
+		return !strings.ContainsRune("0123456789+-(). ", r)
+	})
+}
+
+// significant returns the digits of a text without the zeros of an international or a trunk prefix.
+func significant(text string) string {
+	text = withoutScheme(Fold(text))
+	if strings.HasPrefix(text, "+") {
+		text = strings.Replace(text, "(0)", "", 1)
+	}
+	return strings.TrimLeft(ASCIIDigits(text), "0")
+}
+
+// isEnd reports whether one of two texts ends with the other.
+func isEnd(a, b string) bool { return strings.HasSuffix(a, b) || strings.HasSuffix(b, a) }
+
+// withoutMobileDigit returns an international number of Mexico, Argentina or Brazil without the digit that marks a mobile number. One
+// person is written with it and without: 52 1 55…, 54 9 11…, 55 11 9….
+func withoutMobileDigit(digits string) string {
+	const whole = 13 // digits with the country code and the mobile digit
+	if len(digits) != whole {
+		return digits
+	}
+	at := 0
+	switch {
+	case strings.HasPrefix(digits, "521"), strings.HasPrefix(digits, "549"):
+		at = 2
+	case strings.HasPrefix(digits, "55") && digits[4] == '9':
+		at = 4
+	default:
+		return digits
+	}
+	return digits[:at] + digits[at+1:]
+}
