@@ -139,7 +139,7 @@ const (
 const (
 	isDecidable  = " WHERE kind = 'messaging' AND IS_MESSAGE AND state NOT IN ('running', 'completed') "
 	decideSent   = `UPDATE JOBS SET state = 'completed', finalized_at = NOW, metadata = MERGE('{"verdict": "accepted", "reason": "resolved as sent"}')` + isDecidable + "RETURNING id"
-	decideResend = `UPDATE JOBS SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = MERGE(OBJECT('verdict', '', 'reason', '', 'ends_as', '', 'failures', 0, 'unknown_since', NULL,
+	decideResend = `UPDATE JOBS SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = MERGE(OBJECT('verdict', '', 'reason', '', 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL,
 			'ended', COALESCE(metadata->>'begun', ''), 'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0), 'outcomes', FETCHES))` + isDecidable +
 		"AND args->'message' IS NOT NULL AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups') RETURNING id"
 	decideDrop = `UPDATE JOBS SET state = 'cancelled', finalized_at = NOW, args = WITHOUT_MESSAGE, metadata = MERGE('{"reason": "dropped by a person"}')` +

@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"math/big"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -38,6 +40,11 @@ type program struct {
 	Rate           float64
 	SendTimeout    time.Duration
 	SettleFor      time.Duration
+
+	// KillAt is where the process kills itself: "before the mark", "after the mark", "after the response" or "in OnOutcome".
+	KillAt string
+	// Outcomes has the process report outcomes to the service, as messages to this number.
+	Outcomes bool
 }
 
 // runProgram runs until it is told to end, killed or frozen.
@@ -64,6 +71,32 @@ func runProgram(text string) error {
 	return outbox.Stop(context.WithoutCancel(ctx))
 }
 
+// killAt kills the process if it is to be killed here.
+func (p program) killAt(place string) {
+	if p.KillAt == place {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+}
+
+// killing kills the process around a request to send. It is behind the fence.
+func (p program) killing(base http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		if request.Method == http.MethodPost {
+			p.killAt("after the mark")
+		}
+		response, err := base.RoundTrip(request)
+		if request.Method == http.MethodPost {
+			p.killAt("after the response")
+		}
+		return response, err
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
+
 // startStop is an outbox over either type of transaction.
 type startStop interface {
 	Start(ctx context.Context) error
@@ -72,13 +105,23 @@ type startStop interface {
 
 // open opens the outbox of a process.
 func (p program) open(ctx context.Context) (startStop, error) {
-	client, err := messaging.NewClient(p.Service, messaging.WithToken(p.Token))
+	client, err := messaging.NewClient(p.Service, messaging.WithToken(p.Token), messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+		p.killAt("before the mark")
+		return nil
+	}), messaging.WithTransport(p.killing))
 	if err != nil {
 		return nil, err
 	}
 	options := messagingriver.Options{
 		Schema: p.Schema, Workers: p.Workers, Rate: p.Rate, SendTimeout: p.SendTimeout, SettleFor: p.SettleFor,
 		Logger: slog.New(slog.DiscardHandler),
+	}
+	if p.Outcomes {
+		options.OnOutcome = func(context.Context, messagingriver.Outcome) error {
+			p.killAt("in OnOutcome")
+			fmt.Println("outcome")
+			return nil
+		}
 	}
 	if !strings.HasPrefix(p.Database, "postgres://") {
 		db, err := openShared(p.Database)
@@ -108,6 +151,7 @@ type process struct {
 	mu      sync.Mutex
 	command *exec.Cmd
 	output  bytes.Buffer
+	ended   bool // by itself
 }
 
 // begin starts a process, which ends with the test and has to have said nothing.
@@ -116,6 +160,9 @@ func (p program) begin(t *testing.T) *process {
 	one := &process{program: p}
 	one.start(t)
 	t.Cleanup(func() {
+		if one.ended {
+			return
+		}
 		one.signal(t, syscall.SIGTERM)
 		one.wait()
 		assert.Empty(t, one.output.String())
@@ -143,6 +190,22 @@ func (p *process) signal(t *testing.T, s syscall.Signal) {
 }
 
 func (p *process) wait() { _ = p.command.Wait() }
+
+// awaitEnd waits until a process has killed itself.
+func (p *process) awaitEnd(t *testing.T) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		p.wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		p.ended = true
+	case <-time.After(time.Minute):
+		require.Fail(t, "the process did not kill itself")
+	}
+}
 
 // torment kills and freezes a process at random moments until the context ends, and leaves it running. It is killed three times as often as
 // frozen. With -whole every third freeze is so long that others rescue what it held.

@@ -376,3 +376,6 @@ func needsPostgres(t testing.TB) {
 		t.Skip(".ci/with-postgres runs this beside a PostgreSQL")
 	}
 }
+
+// stateType returns the type of a job's state on PostgreSQL.
+func stateType(r rig) string { return r.(rigOf[pgx.Tx]).tables.Replace("JOBS") + "_state" }

@@ -1,6 +1,7 @@
 package messagingriver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -41,7 +42,7 @@ func (a *attempt) judge(err error, isOpen bool) verdict {
 	if err == nil {
 		return verdict{action: complete, recorded: accepted, isResponse: true}
 	}
-	v := verdict{recorded: notSent, reason: withoutZeroBytes(reasonOf(err))}
+	v := verdict{recorded: notSent, reason: withoutZeroBytes(err.Error())}
 	if !a.entered.Load() {
 		a.judgeUnsent(&v, err, isOpen)
 		return v
@@ -62,8 +63,8 @@ func (a *attempt) judge(err error, isOpen bool) verdict {
 			v.action, v.recorded = lookUp, unknown
 		case isAccounts, isLimited, isRetryable:
 			v.blame(isOpen || isAccounts || isLimited)
-		default:
-			v.action, v.isResponse = cancel, true
+		default: // one that names a message is final even if the account is in trouble
+			v.action, v.pauses, v.isResponse = cancel, isAccount(err), !isAccount(err)
 		}
 	default:
 		v.action, v.recorded, v.pauses = lookUp, unknown, isOpen
@@ -88,7 +89,7 @@ func (a *attempt) judgeUnsent(v *verdict, err error, isOpen bool) {
 	after, isRetryable := messaging.Retryable(err)
 	v.retryAfter = min(max(after, time.Second), longestWait)
 	_, isInvalid := errors.AsType[*messaging.ValidationError](err)
-	_, isError := errors.AsType[*messaging.Error](err)
+	failure, isError := errors.AsType[*messaging.Error](err)
 	switch {
 	case errors.Is(err, errExpired):
 		v.action, v.reason = cancel, errExpired.Error()
@@ -96,12 +97,10 @@ func (a *attempt) judgeUnsent(v *verdict, err error, isOpen bool) {
 		v.action, v.retryAfter, v.reason = snooze, 0, errOutdated.Error()
 	case errors.Is(err, errUnmarked):
 		v.action, v.reason = snooze, errUnmarked.Error()
-	case isInvalid:
+	case isInvalid, errors.Is(err, messaging.ErrGuarded):
 		v.action = cancel
-	case errors.Is(err, messaging.ErrGuarded) && !isRetryable:
-		v.action = cancel
-	case errors.Is(err, messaging.ErrGuarded):
-		v.action = snooze
+	case errors.Is(err, messaging.ErrPostponed) && isError:
+		v.action, v.retryAfter = snooze, cmp.Or(failure.RetryAfter, undecidedWait)
 	case isOpen, errors.Is(err, messaging.ErrBreakerOpen), isAccount(err):
 		v.action, v.pauses = pauseChannel, true
 	case errors.Is(err, context.Canceled):
@@ -118,19 +117,4 @@ func (a *attempt) judgeUnsent(v *verdict, err error, isOpen bool) {
 // isAccount reports whether the service would refuse every other message too: wrong credentials, or no credit.
 func isAccount(err error) bool {
 	return errors.Is(err, messaging.ErrUnauthorized) || errors.Is(err, messaging.ErrInsufficientBalance)
-}
-
-// reasonOf returns the text of an error, and behind it that of the guard that denied the message, which the error leaves out.
-func reasonOf(err error) string {
-	if !errors.Is(err, messaging.ErrGuarded) {
-		return err.Error()
-	}
-	reason := err
-	for next := err; next != nil; next = errors.Unwrap(next) {
-		reason = next
-	}
-	if reason.Error() == err.Error() {
-		return err.Error()
-	}
-	return err.Error() + ": " + reason.Error()
 }

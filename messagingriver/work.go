@@ -43,6 +43,8 @@ type note struct {
 	Rescues  int `json:"river:rescue_count,omitempty"`
 	Answered int `json:"answered,omitempty"`
 	Outcomes int `json:"outcomes,omitempty"`
+	// InDoubt is set on SQLite by the first lookup: a lookup is a fetch, too.
+	InDoubt bool `json:"in_doubt,omitempty"`
 
 	// Receipt is River's output of the job.
 	Receipt *messaging.Receipt `json:"output,omitempty"`
@@ -70,7 +72,7 @@ func (n *note) isInDoubt(job *river.Job[messageArgs], hasFence bool) bool {
 	fetches := len(job.AttemptedBy)
 	isRescued := n.Rescues > n.Answered
 	isUnrecorded := fetches < mostFetches && fetches-1 != n.Outcomes
-	return isRescued || isUnrecorded
+	return n.InDoubt || isRescued || isUnrecorded
 }
 
 // messageWorker works the jobs of messages.
@@ -103,7 +105,6 @@ func (w *messageWorker[TTx]) Work(ctx context.Context, job *river.Job[messageArg
 	if err := json.Unmarshal(job.Metadata, &n); err != nil {
 		return discard(job, errors.New("the metadata of the job cannot be read"))
 	}
-	set(ctx, "outcomes", len(job.AttemptedBy))
 	if n.EndsAs != "" {
 		return o.ended(ctx, job, n.EndsAs, n.Reason)
 	}
@@ -111,8 +112,10 @@ func (w *messageWorker[TTx]) Work(ctx context.Context, job *river.Job[messageArg
 		return o.ended(ctx, job, rivertype.JobStateCompleted, "")
 	}
 	if n.isInDoubt(job, o.database.isPostgres) {
+		set(ctx, "in_doubt", !o.database.isPostgres)
 		return o.lookUp(ctx, job, &n)
 	}
+	set(ctx, "outcomes", len(job.AttemptedBy))
 	if job.Queue == lookups { // a late outcome proved that it was not sent
 		o.moveTo(ctx, job, queueOf(job.Args.Channel))
 		return river.JobSnooze(0)

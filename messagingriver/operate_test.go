@@ -1,0 +1,220 @@
+package messagingriver_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+func smsKey(reference string) messagingriver.Key {
+	return messagingriver.Key{Channel: "sms", Reference: reference}
+}
+
+func TestShowRejectsAnUnknownReference(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db database) {
+		service := messagingtest.NewServer(t)
+		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		_, err := r.Show(t.Context(), "nothing")
+		require.ErrorContains(t, err, `"nothing"`)
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring", Priority: messagingriver.High}, text("a"), chat("a"))
+		records, err := r.Show(t.Context(), "a")
+		require.NoError(t, err)
+		require.Len(t, records, 2, "one for each channel")
+		require.Equal(t, "spring", records[0].Campaign)
+		require.Equal(t, messagingriver.High, records[0].Priority)
+		require.Equal(t, available, records[0].State)
+	})
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db database) {
+		service := messagingtest.NewServer(t)
+		r := db.newRig(t, newClient(t, service), quick())
+		service.Inject(messagingtest.Status(http.StatusUnprocessableEntity, 0), 3)
+		r.insert(t, messagingriver.InsertOptions{}, text("sent"), text("resend"), text("drop"))
+		stop := r.start(t)
+		for _, reference := range []string{"sent", "resend", "drop"} {
+			await(t, r, reference, cancelled)
+		}
+		stop()
+		resolve := func(decision messagingriver.Decision, references ...string) int {
+			var keys []messagingriver.Key
+			for _, reference := range references {
+				keys = append(keys, smsKey(reference))
+			}
+			n, err := r.Resolve(t.Context(), decision, keys...)
+			require.NoError(t, err)
+			return n
+		}
+		refused := 0
+		for record, err := range r.Refused(t.Context()) {
+			require.NoError(t, err)
+			require.Contains(t, record.Reason, "422")
+			refused++
+		}
+		require.Equal(t, 3, refused)
+		require.Equal(t, 1, resolve(messagingriver.Sent, "sent", "nothing"))
+		require.Equal(t, completed, show(t, r, "sent").State)
+		require.Equal(t, messaging.Accepted, show(t, r, "sent").Verdict)
+		require.Equal(t, 0, resolve(messagingriver.Sent, "sent"), "it is completed")
+		require.Equal(t, 0, resolve(messagingriver.Resend, "sent"))
+		require.Equal(t, 1, resolve(messagingriver.Drop, "drop"))
+		require.Equal(t, 0, resolve(messagingriver.Resend, "drop"), "its content is deleted")
+		require.Nil(t, show(t, r, "drop").Message)
+		require.Equal(t, 1, resolve(messagingriver.Resend, "resend"))
+		r.start(t)
+		await(t, r, "resend", completed)
+		require.Equal(t, map[string]int{"resend": 1}, sentOf(service))
+		_, err := r.Resolve(t.Context(), "burn", smsKey("a"))
+		require.ErrorContains(t, err, `"burn"`)
+	})
+}
+
+// A waiting message is dropped, and one that is looked up can be resolved.
+func TestResolveWaitingAndUnknown(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db database) {
+		service := messagingtest.NewServer(t)
+		options := quick()
+		options.SettleFor = time.Hour
+		r := db.newRig(t, newClient(t, service), options)
+		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}, text("later"))
+		service.Inject(messagingtest.DropUnread(), 2)
+		r.insert(t, messagingriver.InsertOptions{}, text("lost"), text("known"))
+		r.start(t)
+		for _, reference := range []string{"lost", "known"} {
+			require.Eventually(t, func() bool {
+				record := show(t, r, reference)
+				return record.Verdict == messaging.Unknown && record.Reason != "" && record.State != running
+			}, 20*time.Second, 10*time.Millisecond)
+		}
+		resolveOne := func(decision messagingriver.Decision, key messagingriver.Key) {
+			require.Eventually(t, func() bool {
+				n, err := r.Resolve(t.Context(), decision, key)
+				return err == nil && n == 1
+			}, 20*time.Second, 50*time.Millisecond)
+		}
+		resolveOne(messagingriver.Drop, smsKey("later"))
+		resolveOne(messagingriver.Resend, smsKey("lost"))
+		resolveOne(messagingriver.Sent, smsKey("known"))
+		await(t, r, "lost", completed)
+		require.Equal(t, cancelled, show(t, r, "later").State)
+		require.Equal(t, completed, show(t, r, "known").State)
+		require.Equal(t, map[string]int{"lost": 1}, sentOf(service))
+	})
+}
+
+func TestParkedYieldsAll(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db database) {
+		service := messagingtest.NewServer(t)
+		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", 1200)...)
+		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = created_at")
+		seen := map[string]bool{}
+		for record, err := range r.Parked(t.Context()) {
+			require.NoError(t, err)
+			seen[record.Reference] = true
+		}
+		require.Len(t, seen, 1200)
+		for range r.Parked(t.Context()) {
+			break
+		}
+	})
+}
+
+func TestCampaign(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db database) {
+		const messages = 1000
+		service := messagingtest.NewServer(t)
+		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, texts("s", messages)...)
+		r.insert(t, messagingriver.InsertOptions{Campaign: "autumn", At: time.Now().Add(time.Hour)}, texts("a", 10)...)
+		n, err := r.PauseCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Equal(t, messages, n)
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, texts("more", 10)...)
+		r.insert(t, messagingriver.InsertOptions{}, text("other"))
+		r.start(t)
+		await(t, r, "other", completed)
+		time.Sleep(500 * time.Millisecond)
+		require.Len(t, service.Sent(), 1, "the campaign is paused, also for what comes later")
+		n, err = r.CancelCampaign(t.Context(), "autumn")
+		require.NoError(t, err)
+		require.Equal(t, 10, n)
+		require.Nil(t, show(t, r, "a3").Message)
+		campaigns, err := r.Campaigns(t.Context())
+		require.NoError(t, err)
+		require.Len(t, campaigns, 2)
+		require.Equal(t, "autumn", campaigns[0].Name)
+		require.Equal(t, 10, campaigns[0].States[cancelled])
+		require.Equal(t, messages+10, campaigns[1].States[pending])
+		n, err = r.ResumeCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Equal(t, messages+10, n)
+		require.Eventually(t, func() bool { return len(service.Sent()) == messages+11 }, time.Minute, 50*time.Millisecond)
+		_, err = r.PauseCampaign(t.Context(), "winter")
+		require.ErrorContains(t, err, `there is no campaign "winter"`)
+		_, err = r.Campaigns(t.Context(), "winter")
+		require.ErrorContains(t, err, `there is no campaign "winter"`)
+	})
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db database) {
+		service := messagingtest.NewServer(t)
+		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", 3)...)
+		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}, text("later"))
+		time.Sleep(1500 * time.Millisecond)
+		status, err := r.Status(t.Context())
+		require.NoError(t, err)
+		require.Len(t, status.Channels, 3)
+		channel := status.Channels[2]
+		require.Equal(t, "sms", channel.Channel)
+		require.Equal(t, 3, channel.States[available])
+		require.Equal(t, 1, channel.States[scheduled])
+		require.GreaterOrEqual(t, channel.Oldest, time.Second)
+		require.Less(t, channel.Oldest, time.Minute)
+		require.False(t, channel.Paused)
+	})
+}
+
+// A message is kept for Keep after it was completed or cancelled, and a discarded one until a person decides.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db database) {
+		service := messagingtest.NewServer(t)
+		r := db.newRig(t, newClient(t, service), messagingriver.Options{Keep: 48 * time.Hour})
+		for i, state := range []string{"completed", "cancelled", "discarded", "completed"} {
+			reference := fmt.Sprint(state, i)
+			r.insert(t, messagingriver.InsertOptions{}, text(reference))
+			age := "-49 hours"
+			if i == 3 {
+				age = "-47 hours"
+			}
+			if db.isPostgres {
+				r.exec(t, "UPDATE JOBS SET state = CAST(CAST($2 AS TEXT) AS "+stateType(r)+"), finalized_at = now() + CAST(CAST($3 AS TEXT) AS INTERVAL) WHERE args->>'reference' = $1", reference, state, age)
+				continue
+			}
+			r.exec(t, "UPDATE JOBS SET state = ?2, finalized_at = datetime('now', 'subsec', ?3) WHERE args->>'reference' = ?1", reference, state, age)
+		}
+		r.start(t)
+		require.Eventually(t, func() bool {
+			return r.number(t, "SELECT COUNT(*) FROM JOBS WHERE kind = 'messaging'") == 2
+		}, 45*time.Second, 100*time.Millisecond)
+		show(t, r, "discarded2")
+		show(t, r, "completed3")
+	})
+}
