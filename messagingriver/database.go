@@ -21,7 +21,7 @@ import (
 //	NOW_TEXT             the time as text; PAUSED_TEXT is the time of a queue's pause in the same form
 //	SKIP_LOCKED          passes over rows that other transactions hold
 //	MERGE(object)        the metadata with an object's members
-//	WITHOUT_PAUSE        the metadata without the member "pause"
+//	WITHOUT_PAUSE        the metadata without the member "pause"; WITH_PROBES has $2 as its member "probes"
 //	OBJECT(…), LIST(x)   a JSON object, and a JSON array of the rows of a group
 //	WITHOUT_MESSAGE      the arguments of a job without its message
 //	IS_MESSAGE           whether a job is that of the message of channel $1 with reference $2
@@ -53,7 +53,8 @@ func postgresWords(schema string) *strings.Replacer {
 		"NOW", "now()", "CLOCK", "CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS FLOAT8)",
 		"LATER", "now() + CAST(CAST($3 AS TEXT) AS INTERVAL)", "AGE(", "EXTRACT(EPOCH FROM now() - ",
 		"SKIP_LOCKED", "FOR UPDATE SKIP LOCKED", "FETCHES", "COALESCE(array_length(attempted_by, 1), 0)",
-		"MERGE(", "(metadata || ", "WITHOUT_PAUSE", "metadata - 'pause'", "WITHOUT_MESSAGE", "args - 'message'",
+		"MERGE(", "(metadata || ", "WITHOUT_PAUSE", "metadata - 'pause'",
+		"WITH_PROBES", "jsonb_set(metadata, '{pause,probes}', to_jsonb(CAST($2 AS INTEGER)))", "WITHOUT_MESSAGE", "args - 'message'",
 		"OBJECT(", "jsonb_build_object(", "LIST(", "jsonb_agg(",
 		"IS_MESSAGE", "args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))",
 		"IS_REFERENCE", "args @> jsonb_build_object('reference', CAST(@reference AS TEXT))",
@@ -69,6 +70,7 @@ func sqliteWords() *strings.Replacer {
 		"LATER", "strftime('%Y-%m-%d %H:%M:%f', 'now', ?3)", "AGE(", "unixepoch('subsec') - unixepoch(",
 		"SKIP_LOCKED", "", "FETCHES", "json_array_length(COALESCE(attempted_by, '[]'))",
 		"MERGE(", "jsonb_patch(metadata, ", "WITHOUT_PAUSE", "jsonb_remove(metadata, '$.pause')",
+		"WITH_PROBES", "jsonb_set(metadata, '$.pause.probes', ?2)",
 		"WITHOUT_MESSAGE", "jsonb_remove(args, '$.message')", "OBJECT(", "json_object(", "LIST(", "json_group_array(",
 		"IS_MESSAGE", "args->>'channel' = ?1 AND args->>'reference' = ?2", "IS_REFERENCE", "args->>'reference' = @reference",
 		"IN_CAMPAIGN", "metadata->>'campaign' = ?1", "$", "?",

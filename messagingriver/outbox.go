@@ -56,6 +56,9 @@ type Options struct {
 	// Keep is how long completed and cancelled messages keep their reference ID from being used again, 30 days by default. Discarded
 	// ones are kept until a person decides.
 	Keep time.Duration
+	// PollOnly has River ask for jobs and pauses every second or two, in place of PostgreSQL's notifications. A pooler such as pgbouncer in
+	// transaction mode does not pass those on; its pool needs pgx.QueryExecModeExec, too.
+	PollOnly bool
 	// OnOutcome is called with the outcome of each message that an attempt or a lookup ended: when it was completed, cancelled or
 	// discarded. See Outcome. Give it to all processes that call Start. By default nothing is called.
 	OnOutcome func(ctx context.Context, outcome Outcome) error

@@ -21,7 +21,7 @@ func (o *Outbox[TTx]) hold(ctx context.Context, channel, cause string, pause tim
 		var name string
 		var err error
 		isPaused, err = o.database.scan(ctx, tx, []any{&name}, `
-			UPDATE QUEUES SET paused_at = NOW, updated_at = NOW, metadata = MERGE(OBJECT('pause', OBJECT('at', NOW_TEXT, 'cause', CAST($2 AS TEXT))))
+			UPDATE QUEUES SET paused_at = NOW, updated_at = NOW, metadata = MERGE(OBJECT('pause', OBJECT('at', NOW_TEXT, 'cause', CAST($2 AS TEXT), 'probes', 0)))
 			WHERE name = $1 AND paused_at IS NULL RETURNING name`, queue, cause)
 		if err != nil || !isPaused {
 			return err
@@ -59,22 +59,30 @@ func (o *Outbox[TTx]) release(ctx context.Context, channel string) {
 	}
 }
 
-// nextProbe has the next message of a held channel probe after a while, unless another one does.
+// nextProbe has the next message of a held channel probe after a while, unless another one does. Each probe of a pause waits twice as long as
+// the one before, for a minute at most if the service asks for no more.
 func (o *Outbox[TTx]) nextProbe(ctx context.Context, channel string, after time.Duration) {
-	interval := fmt.Sprintf("+%.3f seconds", max(after, time.Second).Seconds())
+	queue, probes := queueOf(channel), probesOf(channel)
 	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		var name string
+		var before int
 		// This locks the queue, so that two processes do not choose two messages.
-		held, err := o.database.scan(ctx, tx, []any{&name},
-			"UPDATE QUEUES SET updated_at = NOW WHERE name = $1 AND "+isHeld+" RETURNING name", queueOf(channel))
+		held, err := o.database.scan(ctx, tx, []any{&before},
+			"UPDATE QUEUES SET updated_at = NOW WHERE name = $1 AND "+isHeld+" RETURNING CAST(metadata->'pause'->>'probes' AS INTEGER)", queue)
 		if err != nil || !held {
 			return err
 		}
-		return tx.Exec(ctx, o.database.spell.Replace(`
+		backoff := min(time.Second<<min(before, 6), time.Minute)
+		interval := fmt.Sprintf("+%.3f seconds", max(after, backoff).Seconds())
+		var id int64
+		chosen, err := o.database.scan(ctx, tx, []any{&id}, `
 			UPDATE JOBS SET queue = $2, scheduled_at = LATER
 			WHERE id = (SELECT id FROM JOBS WHERE queue = $1 AND state = 'available' ORDER BY priority, scheduled_at, id LIMIT 1 SKIP_LOCKED)
-				AND NOT EXISTS (SELECT 1 FROM JOBS WHERE queue = $2 AND state IN ('available', 'running', 'retryable', 'scheduled'))`),
-			queueOf(channel), probesOf(channel), interval)
+				AND NOT EXISTS (SELECT 1 FROM JOBS WHERE queue = $2 AND state IN ('available', 'running', 'retryable', 'scheduled'))
+			RETURNING id`, queue, probes, interval)
+		if err != nil || !chosen {
+			return err
+		}
+		return tx.Exec(ctx, o.database.spell.Replace("UPDATE QUEUES SET metadata = WITH_PROBES WHERE name = $1"), queue, before+1)
 	})
 	if err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: no message can probe", "channel", channel, "error", err)

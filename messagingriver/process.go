@@ -21,6 +21,7 @@ type process struct {
 	river   riverWorker // nil while the clock of the process is wrong
 
 	seenAt atomic.Int64 // when the database was reached last, as uptime
+	ahead  atomic.Int64 // by how much a test has the clock differ
 }
 
 // stopping returns a context that ends when the outbox stops.
@@ -126,6 +127,7 @@ func (o *Outbox[TTx]) startWorker(ctx context.Context) error {
 		CancelledJobRetentionPeriod: o.options.Keep,
 		DiscardedJobRetentionPeriod: -1, // until a person decides
 		SoftStopTimeout:             o.options.SendTimeout + attemptSlack,
+		PollOnly:                    o.options.PollOnly,
 		TestOnly:                    startsAtOnce,
 	}
 	worker, err := o.database.newWorker(config)
@@ -159,15 +161,14 @@ func (o *Outbox[TTx]) queues() map[string]river.QueueConfig {
 // clockDifference returns by how much the clock of this process differs from that of the database.
 func (o *Outbox[TTx]) clockDifference(ctx context.Context) (time.Duration, error) {
 	var seconds float64
-	before := now()
+	before := o.process.now()
 	if _, err := o.database.scan(ctx, o.database.executor, []any{&seconds}, "SELECT CLOCK"); err != nil {
 		return 0, err
 	}
-	after := now()
+	after := o.process.now()
 	o.process.seenAt.Store(int64(uptime()))
 	database := time.UnixMicro(int64(seconds * 1e6))
 	return max(before.Sub(database), database.Sub(after), 0), nil
 }
 
-// now is the clock of this process. Tests set another.
-var now = time.Now
+func (p *process) now() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }

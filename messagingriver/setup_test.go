@@ -79,6 +79,7 @@ type rig interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
 	Alive() bool
+	SetClock(ahead time.Duration)
 	Parked(ctx context.Context) iter.Seq2[messagingriver.Record, error]
 	Refused(ctx context.Context) iter.Seq2[messagingriver.Record, error]
 	Show(ctx context.Context, reference string) ([]messagingriver.Record, error)

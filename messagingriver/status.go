@@ -56,9 +56,9 @@ func (o *Outbox[TTx]) status(ctx context.Context, which string) (Status, error) 
 	}
 	var queues []struct {
 		Name, Cause string
-		IsPaused    bool
+		Paused      int
 	}
-	err = o.readJSON(ctx, &queues, `SELECT LIST(OBJECT('name', name, 'ispaused', paused_at IS NOT NULL,
+	err = o.readJSON(ctx, &queues, `SELECT LIST(OBJECT('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
 		'cause', CASE WHEN `+isHeld+` THEN metadata->'pause'->>'cause' ELSE '' END)) FROM QUEUES`)
 	if err != nil {
 		return Status{}, err
@@ -76,7 +76,7 @@ func (o *Outbox[TTx]) status(ctx context.Context, which string) (Status, error) 
 		}
 		for _, queue := range queues {
 			if queue.Name == queueOf(name) {
-				channel.Paused, channel.Cause = queue.IsPaused, queue.Cause
+				channel.Paused, channel.Cause = queue.Paused == 1, queue.Cause
 			}
 		}
 		status.Channels = append(status.Channels, channel)
