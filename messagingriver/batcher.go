@@ -3,6 +3,7 @@ package messagingriver
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // batcher joins what goroutines write at the same time: what comes while one statement runs goes into the next.
@@ -20,6 +21,9 @@ type batch[T any] struct {
 	err   error
 }
 
+// gathering is how long the first item waits for others.
+const gathering = 2 * time.Millisecond
+
 // do returns when an item has been written, by its caller or by another.
 func (b *batcher[T]) do(ctx context.Context, item T, write func(ctx context.Context, items []T) error) error {
 	b.mu.Lock()
@@ -34,6 +38,7 @@ func (b *batcher[T]) do(ctx context.Context, item T, write func(ctx context.Cont
 		<-joined.done
 		return joined.err
 	}
+	time.Sleep(gathering)
 	b.writing.Lock()
 	defer b.writing.Unlock()
 	b.mu.Lock()

@@ -30,7 +30,7 @@ func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.Tra
 
 func (s *statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-const speedMessages, speedWorkers = 3000, 100
+const speedMessages, speedWorkers = 5000, 100
 
 // BenchmarkSend sends by the outbox and by a worker of bare River that calls SMS.Send, in turns, on PostgreSQL. It reports messages and
 // statements, those of the insertion apart.

@@ -3,6 +3,7 @@ package messagingriver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -75,9 +76,21 @@ func (o *Outbox[TTx]) tendOnce(ctx context.Context) {
 		UPDATE JOBS SET args = WITHOUT_MESSAGE WHERE id IN (SELECT id FROM JOBS WHERE `+hasContent+` LIMIT 5000)`))
 	check("jobs of outcomes cannot be deleted", o.database.exec(ctx, `
 		DELETE FROM JOBS WHERE kind = 'messaging_outcome' AND state = 'completed'`))
-	for channel := range o.channels {
-		o.nextProbe(ctx, channel, time.Second) // the last one may have died or expired
+	check("paused queues cannot be read", o.replaceProbes(ctx))
+}
+
+// replaceProbes has another message probe in each held channel whose probe died or expired.
+func (o *Outbox[TTx]) replaceProbes(ctx context.Context) error {
+	var held []string
+	if err := o.readJSON(ctx, &held, "SELECT LIST(name) FROM QUEUES WHERE "+isHeld); err != nil {
+		return err
 	}
+	for channel := range o.channels {
+		if slices.Contains(held, queueOf(channel)) {
+			o.nextProbe(ctx, channel, time.Second)
+		}
+	}
+	return nil
 }
 
 // rescuedToLookups returns the statement that moves messages whose process died and which may have been sent. In their own queue they would
