@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"os"
 	"strings"
 	"time"
 
@@ -62,7 +63,8 @@ type Options struct {
 	// OnOutcome is called with the outcome of each message that an attempt or a lookup ended: when it was completed, cancelled or
 	// discarded. See Outcome. Give it to all processes that call Start. By default nothing is called.
 	OnOutcome func(ctx context.Context, outcome Outcome) error
-	// Logger gets what goes wrong in the background, from River and from the outbox, without personal data. The default is slog.Default().
+	// Logger gets what goes wrong in the background, from River and from the outbox, without personal data. The default writes warnings and
+	// errors to standard error.
 	Logger *slog.Logger
 }
 
@@ -183,7 +185,9 @@ func (o *Options) complete(isPostgres bool) error {
 	o.SendTimeout = cmp.Or(o.SendTimeout, 30*time.Second)
 	o.SettleFor = cmp.Or(o.SettleFor, 15*time.Minute)
 	o.Keep = cmp.Or(o.Keep, 30*day)
-	o.Logger = cmp.Or(o.Logger, slog.Default())
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
 	if isPostgres {
 		o.Schema = cmp.Or(o.Schema, "messaging")
 	}
