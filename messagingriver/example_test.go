@@ -1,0 +1,244 @@
+package messagingriver_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// shop is an outbox in a temporary file, and a service that it sends through.
+type shop struct {
+	folder  string
+	service *messagingtest.Server
+	db      *sql.DB
+	outbox  *messagingriver.Outbox[*sql.Tx]
+}
+
+func openShop(options messagingriver.Options) (shop, error) {
+	folder, err := os.MkdirTemp("", "outbox")
+	if err != nil {
+		return shop{}, err
+	}
+	service := messagingtest.Start()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	if err != nil {
+		return shop{}, err
+	}
+	db, err := sql.Open("sqlite", filepath.Join(folder, "shop.db")+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(5000)&_txlock=immediate")
+	if err != nil {
+		return shop{}, err
+	}
+	db.SetMaxOpenConns(1)
+	options.SendTimeout = 2 * time.Second
+	outbox, err := messagingriver.NewSQLite(db, client, options)
+	if err != nil {
+		return shop{}, err
+	}
+	if err := outbox.Migrate(context.Background()); err != nil {
+		return shop{}, err
+	}
+	return shop{folder, service, db, outbox}, nil
+}
+
+// enqueue enqueues messages in a transaction of their own.
+func (s shop) enqueue(ctx context.Context, options messagingriver.InsertOptions, messages ...messaging.Message) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	if _, err := s.outbox.InsertMany(ctx, tx, messages, options); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func (s shop) close() {
+	s.service.Close()
+	_ = s.db.Close()
+	_ = os.RemoveAll(s.folder)
+}
+
+func ExampleOutbox_Insert() {
+	shop, err := openShop(messagingriver.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer shop.close()
+
+	ctx := context.Background()
+	tx, err := shop.db.BeginTx(ctx, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	message := sms.Message{From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17"}
+	for range 2 {
+		isNew, err := shop.outbox.Insert(ctx, tx, message)
+		fmt.Println("new:", isNew, err)
+	}
+	if err := tx.Commit(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := shop.outbox.Start(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for len(shop.service.Sent()) == 0 {
+		<-time.After(10 * time.Millisecond)
+	}
+	if err := shop.outbox.Stop(ctx); err != nil {
+		fmt.Println(err)
+	}
+	records, err := shop.outbox.Show(ctx, "order-17")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(records[0].State, records[0].Receipt.ID)
+	// Output:
+	// new: true <nil>
+	// new: false <nil>
+	// completed msg-1
+}
+
+// A code goes before everything else, is not sent late, and reaches people who opted out of marketing.
+func ExampleOutbox_InsertMany() {
+	shop, err := openShop(messagingriver.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer shop.close()
+	code := sms.Message{From: "ACME", To: "+639171234567", Text: "Your code is 123456", ReferenceID: "code-17"}
+	options := messagingriver.InsertOptions{Priority: messagingriver.Urgent, Expire: 5 * time.Minute, Unguarded: true}
+	fmt.Println(shop.enqueue(context.Background(), options, code))
+	// Output:
+	// <nil>
+}
+
+// A message that cannot be sent over a chat app goes by SMS.
+func ExampleOptions_onOutcome() {
+	var shop shop
+	fallBack := func(ctx context.Context, outcome messagingriver.Outcome) error {
+		message, isChat := outcome.Message.(chatapp1.Message)
+		if !isChat || outcome.Verdict == messaging.Unknown { // it may have been sent
+			return nil
+		}
+		text := sms.Message{From: "ACME", To: message.To, Text: "Your order is ready", ReferenceID: "sms-" + outcome.Reference}
+		return shop.enqueue(ctx, messagingriver.InsertOptions{}, text)
+	}
+	shop, err := openShop(messagingriver.Options{OnOutcome: fallBack})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer shop.close()
+	shop.service.Inject(messagingtest.Status(422, 0), 1) // the service refuses the first message
+
+	ctx := context.Background()
+	if err := shop.outbox.Start(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	message := chatapp1.New("channel-1", "+639171234567").Text("Your order is ready").WithReference("order-17")
+	if err := shop.enqueue(ctx, messagingriver.InsertOptions{}, message); err != nil {
+		fmt.Println(err)
+		return
+	}
+	sent, err := shop.service.WaitFor(ctx, "+639171234567")
+	fmt.Println(sent.Channel, sent.ReferenceID, err)
+	if err := shop.outbox.Stop(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// sms sms-order-17 <nil>
+}
+
+func ExampleOutbox_Decode() {
+	shop, err := openShop(messagingriver.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer shop.close()
+
+	// A line of a file, or a message of another queue.
+	line := `{"from": "ACME", "to": "+639171234567", "text": "Your order 17 is ready", "referenceID": "order-17"}`
+	message, err := shop.outbox.Decode("sms", []byte(line))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%T %s\n", message, message.Call().ReferenceID)
+	// Output:
+	// sms.Message order-17
+}
+
+// A person, or a program that knows more, decides about any number of messages at once.
+func ExampleOutbox_Resolve() {
+	shop, err := openShop(messagingriver.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer shop.close()
+	shop.service.Inject(messagingtest.AcceptThenDrop(), 1) // the outcome of a chat message is lost
+
+	ctx := context.Background()
+	message := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready").WithReference("order-17")
+	if err := shop.enqueue(ctx, messagingriver.InsertOptions{}, message); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := shop.outbox.Start(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	var sent []messagingriver.Key
+	for len(sent) == 0 {
+		<-time.After(10 * time.Millisecond)
+		for record, err := range shop.outbox.Parked(ctx) {
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			fmt.Println(record.Channel, record.Reference, record.Reason != "")
+			sent = append(sent, record.Key) // because the recipient says so
+		}
+	}
+	n, err := shop.outbox.Resolve(ctx, messagingriver.Sent, sent...)
+	fmt.Println("resolved:", n, err)
+	if err := shop.outbox.Stop(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// chatapp1 order-17 true
+	// resolved: 1 <nil>
+}
+
+// A delivery report proves that the service took the message.
+func ExampleOutbox_Resolve_deliveryReport() { //nolint:testableexamples // prints nothing
+	var outbox *messagingriver.Outbox[*sql.Tx] // of messagingriver.NewSQLite
+	hooks, err := webhook.NewReceiver()
+	if err != nil {
+		return
+	}
+	handler := hooks.Delivery(func(ctx context.Context, report webhook.DeliveryReport) error {
+		_, err := outbox.Resolve(ctx, messagingriver.Sent, messagingriver.Key{Channel: "chatapp1", Reference: report.ReferenceID})
+		return err
+	})
+	_ = handler // mount it, as at /hooks/delivery
+}
