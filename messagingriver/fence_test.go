@@ -21,7 +21,7 @@ import (
 func abandon(t *testing.T, r rig, isPostgres bool, reference, metadata string) {
 	t.Helper()
 	if isPostgres {
-		r.exec(t, `UPDATE JOBS SET state = 'running', attempt = 1, attempted_at = now() - interval '1 hour',
+		r.exec(t, `UPDATE JOBS SET state = 'running', attempt = 1, finalized_at = NULL, attempted_at = now() - interval '1 hour',
 			attempted_by = array_append(attempted_by, 'dead'), metadata = metadata || CAST($2 AS JSONB) WHERE args->>'reference' = $1`, reference, metadata)
 		return
 	}
@@ -169,8 +169,7 @@ func TestFenceHoldsAfter101Snoozes(t *testing.T) {
 	require.Equal(t, 100, r.number(t, "SELECT array_length(attempted_by, 1) FROM JOBS"))
 
 	// Its process died after the mark of another attempt.
-	r.exec(t, "UPDATE JOBS SET finalized_at = NULL, metadata = metadata - 'verdict'")
-	abandon(t, r, true, "a", `{"begun": "B"}`)
+	abandon(t, r, true, "a", `{"begun": "B", "verdict": "not sent"}`)
 	service.Reset()
 	r.start(t)
 	await(t, r, "a", discarded)
