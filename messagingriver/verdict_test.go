@@ -246,6 +246,34 @@ type readCloser struct{ *strings.Reader }
 
 func (readCloser) Close() error { return nil }
 
+// A message of a newer version waits for a process that can read it, and one that nobody can read is discarded, alone.
+func TestMessageThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db database) {
+		service := messagingtest.NewServer(t)
+		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("newer key"), text("newer channel"), text("damaged"), text("good"))
+		change := func(reference, args string) {
+			if db.isPostgres {
+				r.exec(t, "UPDATE JOBS SET args = args || CAST($2 AS JSONB) WHERE args->>'reference' = $1", reference, args)
+				return
+			}
+			r.exec(t, "UPDATE JOBS SET args = jsonb_patch(args, ?2) WHERE args->>'reference' = ?1", reference, args)
+		}
+		change("newer key", `{"message": {"from": "ACME", "to": "+639171234567", "text": "x", "colour": "red"}}`)
+		change("newer channel", `{"channel": "pigeon"}`)
+		change("damaged", `{"message": "+639171234567"}`)
+		r.start(t)
+		await(t, r, "good", completed)
+		require.Contains(t, await(t, r, "newer key", scheduled).Reason, "another version")
+		require.Contains(t, await(t, r, "newer channel", scheduled).Reason, "another version")
+		record := await(t, r, "damaged", discarded)
+		require.Contains(t, record.Reason, "no message that this version can read")
+		require.NotContains(t, record.Reason, "639171234567")
+		require.Len(t, service.Sent(), 1)
+	})
+}
+
 // What has not begun goes back when the process stops, and nothing is in doubt.
 func TestStopLeavesNothingInDoubt(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,147 @@
+package messagingriver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/assert"
+
+	messaging "github.com/messaging-service/messaging-go"
+)
+
+// What a job's row says decides whether its message may be sent.
+func TestInDoubt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		hasFence bool
+		note     note
+		fetches  int
+		want     bool
+	}{
+		{"fence: a new message", true, note{}, 1, false},
+		{"fence: rescued without a mark", true, note{Rescues: 1}, 2, false},
+		{"fence: a mark and no outcome", true, note{Begun: "B"}, 2, true},
+		{"fence: a mark and the outcome of an earlier attempt", true, note{Begun: "B", Ended: "A"}, 3, true},
+		{"fence: a mark and its outcome", true, note{Begun: "B", Ended: "B", Rescues: 1}, 3, false},
+		{"fence: snoozed more often than River remembers", true, note{Begun: "B"}, 100, true},
+		{"fence: the outcome is unknown", true, note{Begun: "B", Ended: "B", Verdict: unknown}, 2, true},
+		{"facts: a new message", false, note{}, 1, false},
+		{"facts: rescued", false, note{Rescues: 1, Outcomes: 1}, 2, true},
+		{"facts: rescued, and answered for", false, note{Rescues: 1, Answered: 1, Outcomes: 1}, 2, false},
+		{"facts: a fetch without an outcome", false, note{}, 2, true},
+		{"facts: each fetch had an outcome", false, note{Outcomes: 7}, 8, false},
+		{"facts: more fetches than River remembers", false, note{Outcomes: 100}, 100, false},
+		{"facts: rescued after more fetches than River remembers", false, note{Outcomes: 100, Rescues: 1}, 100, true},
+		{"facts: looked up before", false, note{Outcomes: 1, InDoubt: true}, 2, true},
+		{"facts: the outcome is unknown", false, note{Verdict: unknown, Outcomes: 1}, 2, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			job := &river.Job[messageArgs]{JobRow: &rivertype.JobRow{AttemptedBy: make([]string, tt.fetches)}}
+			assert.Equal(t, tt.want, tt.note.isInDoubt(job, tt.hasFence))
+		})
+	}
+}
+
+// A process that was frozen begins nothing when it goes on.
+func TestOldClaimBeginsNothing(t *testing.T) {
+	t.Parallel()
+	marked := 0
+	mark := func(context.Context, *attempt) error { marked++; return nil }
+	claimed := func(ago time.Duration) *attempt { return &attempt{claimedAt: uptime() - ago, markNow: mark} }
+	assert.NoError(t, claimed(maxClaimAge-time.Second).enter(t.Context()))
+	assert.ErrorIs(t, claimed(maxClaimAge).enter(t.Context()), errOutdated)
+	assert.Equal(t, 1, marked)
+
+	// It is frozen while the mark is written.
+	frozen := claimed(0)
+	frozen.markNow = func(_ context.Context, a *attempt) error {
+		a.claimedAt -= maxClaimAge
+		return nil
+	}
+	assert.ErrorIs(t, frozen.enter(t.Context()), errOutdated)
+	assert.False(t, frozen.entered.Load())
+}
+
+// Without a mark no request begins.
+func TestRequestNeedsItsMark(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{errOutdated, fmt.Errorf("%w: the database is away", errUnmarked)} {
+		a := &attempt{claimedAt: uptime(), markNow: func(context.Context, *attempt) error { return err }}
+		assert.ErrorIs(t, a.enter(t.Context()), err)
+		assert.False(t, a.entered.Load())
+		v := a.judge(err, false)
+		assert.Equal(t, snooze, v.action)
+		assert.Equal(t, notSent, v.recorded)
+	}
+}
+
+// What was never begun was not sent, whatever the error says.
+func TestJudgeOfARequestThatNeverBegan(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err    error
+		isOpen bool
+		want   action
+	}{
+		{errExpired, false, cancel},
+		{context.Canceled, false, snooze},
+		{context.DeadlineExceeded, false, snooze},
+		{messaging.ErrBreakerOpen, false, pauseChannel},
+		{messaging.ErrUnauthorized, false, pauseChannel},
+		{context.Canceled, true, pauseChannel},
+		{errors.New("panic (string)"), false, retry},
+		{&messaging.Error{Verdict: messaging.Unknown}, false, retry},
+		{&messaging.Error{Verdict: messaging.NotSent}, false, snooze},
+	} {
+		a := new(attempt)
+		assert.Equal(t, tt.want, a.judge(tt.err, tt.isOpen).action, "%v", tt.err)
+	}
+}
+
+// Of what may have been written only the verdict decides.
+func TestJudgeOfARequestThatBegan(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err    error
+		isOpen bool
+		want   action
+		pauses bool
+	}{
+		{nil, false, complete, false},
+		{&messaging.Error{Verdict: messaging.Unknown}, false, lookUp, false},
+		{&messaging.Error{Verdict: messaging.Unknown}, true, lookUp, true},
+		{&messaging.Error{Verdict: messaging.Refused}, false, cancel, false},
+		{&messaging.Error{Verdict: messaging.NotSent}, false, retry, false},
+		{&messaging.Error{Verdict: messaging.NotSent}, true, pauseChannel, true},
+		{errors.New("panic (string)"), false, lookUp, false},
+		{context.Canceled, false, lookUp, false},
+	} {
+		a := new(attempt)
+		a.entered.Store(true)
+		v := a.judge(tt.err, tt.isOpen)
+		assert.Equal(t, tt.want, v.action, "%v", tt.err)
+		assert.Equal(t, tt.pauses, v.pauses, "%v", tt.err)
+	}
+}
+
+func TestCleanedReceipts(t *testing.T) {
+	t.Parallel()
+	value := map[string]any{"id": "a\x00b", "more": []any{"\x00", 1.0, map[string]any{"x": "c\x00"}}}
+	assert.Equal(t, map[string]any{"id": "ab", "more": []any{"", 1.0, map[string]any{"x": "c"}}}, cleaned(value))
+	assert.True(t, hasZeroByte([]byte(`{"text":"a\u0000b"}`)))
+	assert.False(t, hasZeroByte([]byte(`{"text":"a\\u0000b"}`)))
+}
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, 1200*time.Millisecond, backoff(1))
+	assert.Greater(t, backoff(25), 5*24*time.Hour)
+	assert.Equal(t, backoff(25), backoff(1000))
+}
