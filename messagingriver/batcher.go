@@ -38,7 +38,10 @@ func (b *batcher[T]) do(ctx context.Context, item T, write func(ctx context.Cont
 		<-joined.done
 		return joined.err
 	}
-	time.Sleep(gathering)
+	select {
+	case <-time.After(gathering):
+	case <-ctx.Done():
+	}
 	b.writing.Lock()
 	defer b.writing.Unlock()
 	b.mu.Lock()

@@ -18,7 +18,7 @@ import (
 )
 
 // abandon leaves jobs as a process leaves them that died: running, fetched an hour ago, with this metadata.
-func abandon(t *testing.T, r rig, isPostgres bool, reference, metadata string) {
+func abandon(t testing.TB, r rig, isPostgres bool, reference, metadata string) {
 	t.Helper()
 	if isPostgres {
 		r.exec(t, `UPDATE JOBS SET state = 'running', attempt = 1, finalized_at = NULL, attempted_at = now() - interval '1 hour',
@@ -112,11 +112,11 @@ func TestSQLiteFactsDecideAboutRescuedJobs(t *testing.T) {
 // River counts each rescue in the metadata of the job, on which SQLite relies.
 func TestRiverCountsRescues(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), quick())
+		r := t.newRig(t, newClient(t, service), quick())
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
-		abandon(t, r, db.isPostgres, "a", `{"begun": "A"}`)
+		abandon(t, r, t.isPostgres, "a", `{"begun": "A"}`)
 		r.start(t)
 		await(t, r, "a", discarded)
 		require.EqualValues(t, 1, metadataOf(t, r, "a")["river:rescue_count"])
@@ -126,7 +126,7 @@ func TestRiverCountsRescues(t *testing.T) {
 // River adds each worker that fetches a job to attempted_by, also if the job was snoozed before, on which SQLite relies. It remembers 100.
 func TestRiverRemembersFetches(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		asked := 0
 		client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
@@ -135,7 +135,7 @@ func TestRiverRemembersFetches(t *testing.T) {
 			}
 			return nil
 		}))
-		r := db.newRig(t, client, messagingriver.Options{})
+		r := t.newRig(t, client, messagingriver.Options{})
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		await(t, r, "a", completed)
@@ -218,7 +218,8 @@ func TestFenceStopsAWorkerThatLostItsJob(t *testing.T) {
 // A process is killed at each step of an attempt, and another process takes over.
 func TestKillAtEachStep(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
+		isPostgres := t.isPostgres
 		for _, tt := range []struct {
 			killAt      string
 			sent        int
@@ -234,8 +235,8 @@ func TestKillAtEachStep(t *testing.T) {
 				t.Parallel()
 				service := messagingtest.NewServer(t)
 				p := program{Service: service.URL, Token: service.Token, SendTimeout: time.Second, SettleFor: 3 * time.Second, KillAt: tt.killAt}
-				r, want, times := killRig(t, db, service, &p), tt.postgres, tt.sent
-				if !db.isPostgres {
+				r, want, times := killRig(t, isPostgres, service, &p), tt.postgres, tt.sent
+				if !isPostgres {
 					want, times = tt.sqlite, tt.sqliteTimes
 				}
 				r.insert(t, messagingriver.InsertOptions{}, text("a"))
@@ -250,10 +251,10 @@ func TestKillAtEachStep(t *testing.T) {
 }
 
 // killRig returns an outbox on a database that a process shares.
-func killRig(t *testing.T, db database, service *messagingtest.Server, p *program) rig {
+func killRig(t testing.TB, isPostgres bool, service *messagingtest.Server, p *program) rig {
 	t.Helper()
 	options := messagingriver.Options{SendTimeout: p.SendTimeout, SettleFor: p.SettleFor}
-	if db.isPostgres {
+	if isPostgres {
 		pool, schema := postgresPool(t, 10)
 		p.Database, p.Schema = os.Getenv("OUTBOX_POSTGRES"), schema
 		return rigOn(t, pool, schema, newClient(t, service), options)
@@ -273,7 +274,7 @@ func TestFrozenProcessSendsNothingLater(t *testing.T) {
 	const messages = 20
 	service := messagingtest.NewServer(t)
 	p := program{Service: service.URL, Token: service.Token, Rate: 2, Workers: 2, SendTimeout: 2 * time.Second, SettleFor: 2 * time.Second}
-	r := killRig(t, database{isPostgres: true}, service, &p)
+	r := killRig(t, true, service, &p)
 	r.insert(t, messagingriver.InsertOptions{}, texts("f", messages)...)
 	frozen := p.begin(t)
 	require.Eventually(t, func() bool { return len(service.Sent()) > 1 }, 20*time.Second, time.Millisecond)

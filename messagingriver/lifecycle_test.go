@@ -43,9 +43,9 @@ func (j *journal) contains(text string) bool {
 
 func TestStartRefusesAWrongClock(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		for _, ahead := range []time.Duration{time.Hour, -6 * time.Second} {
 			r.SetClock(ahead)
 			require.ErrorContains(t, r.Start(t.Context()), "the clock of this process differs from that of the database")
@@ -59,10 +59,10 @@ func TestStartRefusesAWrongClock(t *testing.T) {
 // A process whose clock goes wrong stops working, says so, and goes on when the clock is right.
 func TestProcessWithAWrongClockDoesNotWork(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		log := new(journal)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
 		r.start(t)
 		r.SetClock(time.Minute)
 		require.Eventually(t, func() bool { return !r.Alive() }, 20*time.Second, 20*time.Millisecond)
@@ -78,9 +78,9 @@ func TestProcessWithAWrongClockDoesNotWork(t *testing.T) {
 
 func TestStartAndStop(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		require.NoError(t, r.Stop(t.Context()), "it is not started")
 		require.False(t, r.Alive())
 		stop := r.start(t)
@@ -95,9 +95,9 @@ func TestStartAndStop(t *testing.T) {
 
 func TestMigrateTwice(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		require.NoError(t, r.Migrate(t.Context()))
 		show(t, r, "a")
@@ -248,9 +248,9 @@ func TestPostgresSQLTakesTransactionsOfDatabaseSQL(t *testing.T) {
 
 func TestInsertIsPartOfTheTransaction(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		switch r := r.(type) {
 		case rigOf[pgx.Tx]:
 			insertAndRollBack(t, r)
@@ -264,7 +264,7 @@ func TestInsertIsPartOfTheTransaction(t *testing.T) {
 	})
 }
 
-func insertAndRollBack[TTx any](t *testing.T, r rigOf[TTx]) {
+func insertAndRollBack[TTx any](t testing.TB, r rigOf[TTx]) {
 	t.Helper()
 	tx, _, rollBack, err := r.begin(t.Context())
 	require.NoError(t, err)
@@ -279,9 +279,9 @@ func insertAndRollBack[TTx any](t *testing.T, r rigOf[TTx]) {
 
 func TestInsertOptionsAreChecked(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		for want, options := range map[string]messagingriver.InsertOptions{
 			"InsertOptions.Priority must be 1 to 4, got 5":     {Priority: 5},
 			"InsertOptions.Expire must not be negative":        {Expire: -1},

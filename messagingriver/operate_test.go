@@ -19,9 +19,9 @@ func smsKey(reference string) messagingriver.Key {
 
 func TestShowRejectsAnUnknownReference(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		_, err := r.Show(t.Context(), "nothing")
 		require.ErrorContains(t, err, `"nothing"`)
 		r.insert(t, messagingriver.InsertOptions{Campaign: "spring", Priority: messagingriver.High}, text("a"), chat("a"))
@@ -36,9 +36,9 @@ func TestShowRejectsAnUnknownReference(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), quick())
+		r := t.newRig(t, newClient(t, service), quick())
 		service.Inject(messagingtest.Status(http.StatusUnprocessableEntity, 0), 3)
 		r.insert(t, messagingriver.InsertOptions{}, text("sent"), text("resend"), text("drop"))
 		stop := r.start(t)
@@ -82,11 +82,11 @@ func TestResolve(t *testing.T) {
 // A waiting message is dropped, and one that is looked up can be resolved.
 func TestResolveWaitingAndUnknown(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		options := quick()
 		options.SettleFor = time.Hour
-		r := db.newRig(t, newClient(t, service), options)
+		r := t.newRig(t, newClient(t, service), options)
 		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}, text("later"))
 		service.Inject(messagingtest.DropUnread(), 2)
 		r.insert(t, messagingriver.InsertOptions{}, text("lost"), text("known"))
@@ -115,9 +115,9 @@ func TestResolveWaitingAndUnknown(t *testing.T) {
 
 func TestParkedYieldsAll(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 1200)...)
 		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = created_at")
 		seen := map[string]bool{}
@@ -126,7 +126,8 @@ func TestParkedYieldsAll(t *testing.T) {
 			seen[record.Reference] = true
 		}
 		require.Len(t, seen, 1200)
-		for range r.Parked(t.Context()) {
+		for _, err := range r.Parked(t.Context()) {
+			require.NoError(t, err)
 			break
 		}
 	})
@@ -134,10 +135,10 @@ func TestParkedYieldsAll(t *testing.T) {
 
 func TestCampaign(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		const messages = 1000
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, texts("s", messages)...)
 		r.insert(t, messagingriver.InsertOptions{Campaign: "autumn", At: time.Now().Add(time.Hour)}, texts("a", 10)...)
 		n, err := r.PauseCampaign(t.Context(), "spring")
@@ -172,9 +173,9 @@ func TestCampaign(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 3)...)
 		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}, text("later"))
 		time.Sleep(1500 * time.Millisecond)
@@ -194,9 +195,9 @@ func TestStatus(t *testing.T) {
 // A message is kept for Keep after it was completed or cancelled, and a discarded one until a person decides.
 func TestKeep(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{Keep: 48 * time.Hour})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Keep: 48 * time.Hour})
 		for i, state := range []string{"completed", "cancelled", "discarded", "completed"} {
 			reference := fmt.Sprint(state, i)
 			r.insert(t, messagingriver.InsertOptions{}, text(reference))
@@ -204,7 +205,7 @@ func TestKeep(t *testing.T) {
 			if i == 3 {
 				age = "-47 hours"
 			}
-			if db.isPostgres {
+			if t.isPostgres {
 				r.exec(t, "UPDATE JOBS SET state = CAST(CAST($2 AS TEXT) AS "+stateType(r)+"), finalized_at = now() + CAST(CAST($3 AS TEXT) AS INTERVAL) WHERE args->>'reference' = $1", reference, state, age)
 				continue
 			}

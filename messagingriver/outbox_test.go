@@ -15,9 +15,9 @@ import (
 
 func TestOutboxSends(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		require.Equal(t, 2, r.insert(t, messagingriver.InsertOptions{}, text("a"), text("b"), text("a")))
 		require.Equal(t, 1, r.insert(t, messagingriver.InsertOptions{}, text("c"), text("b")), "b is known")
 		r.start(t)
@@ -34,9 +34,9 @@ func TestOutboxSends(t *testing.T) {
 
 func TestOutboxDeletesContentOfAccepted(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		await(t, r, "a", completed)
@@ -48,9 +48,9 @@ func TestOutboxDeletesContentOfAccepted(t *testing.T) {
 // The verdicts of responses, and what becomes of the job.
 func TestOutboxStates(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), quick())
+		r := t.newRig(t, newClient(t, service), quick())
 		r.start(t)
 		service.Inject(messagingtest.Status(http.StatusUnprocessableEntity, 0), 1)
 		r.insert(t, messagingriver.InsertOptions{}, text("refused"))
@@ -83,9 +83,9 @@ func TestOutboxStates(t *testing.T) {
 
 func TestInsertNamesTheBadMessage(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		bad := text("second")
 		bad.To = "nobody"
 		_, err := r.tryInsert(t.Context(), messagingriver.InsertOptions{}, text("first"), bad)

@@ -43,7 +43,7 @@ func (o *outcomes) of(reference string) []messagingriver.Outcome {
 }
 
 // await returns the first outcome of a message.
-func (o *outcomes) await(t *testing.T, reference string) messagingriver.Outcome {
+func (o *outcomes) await(t testing.TB, reference string) messagingriver.Outcome {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(o.of(reference)) > 0 }, time.Minute, 10*time.Millisecond, reference)
 	return o.of(reference)[0]
@@ -51,12 +51,12 @@ func (o *outcomes) await(t *testing.T, reference string) messagingriver.Outcome 
 
 func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		var got outcomes
 		options := quick()
 		options.OnOutcome = got.add
-		r := db.newRig(t, newClient(t, service), options)
+		r := t.newRig(t, newClient(t, service), options)
 		r.start(t)
 		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, text("accepted"))
 		outcome := got.await(t, "accepted")
@@ -92,12 +92,12 @@ func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
 // An error repeats the call, and never the send.
 func TestOnOutcomeIsCalledAgainAfterAnError(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		got := outcomes{fail: 1}
 		options := quick()
 		options.OnOutcome = got.add
-		r := db.newRig(t, newClient(t, service), options)
+		r := t.newRig(t, newClient(t, service), options)
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		require.Eventually(t, func() bool { return len(got.of("a")) == 2 }, time.Minute, 10*time.Millisecond)
@@ -109,7 +109,8 @@ func TestOnOutcomeIsCalledAgainAfterAnError(t *testing.T) {
 // A process is killed between the outcome and the end of its call: another process makes it.
 func TestOnOutcomeAfterAKill(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
+		isPostgres := t.isPostgres
 		for _, killAt := range []string{"in OnOutcome", "after the response"} {
 			t.Run(killAt, func(t *testing.T) {
 				t.Parallel()
@@ -117,7 +118,7 @@ func TestOnOutcomeAfterAKill(t *testing.T) {
 				p := program{
 					Service: service.URL, Token: service.Token, SendTimeout: time.Second, SettleFor: 5 * time.Second, KillAt: killAt, Outcomes: true,
 				}
-				r := killRig(t, db, service, &p)
+				r := killRig(t, isPostgres, service, &p)
 				r.insert(t, messagingriver.InsertOptions{}, text("a"))
 				p.begin(t).awaitEnd(t)
 				var got outcomes
@@ -133,17 +134,17 @@ func TestOnOutcomeAfterAKill(t *testing.T) {
 // What a frozen process recorded late completes a message that was discarded meanwhile.
 func TestLateOutcomeCompletesADiscardedMessage(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		var got outcomes
 		options := quick()
 		options.OnOutcome = got.add
-		r := db.newRig(t, newClient(t, service), options)
+		r := t.newRig(t, newClient(t, service), options)
 		service.Inject(messagingtest.AcceptThenDrop(), 1)
 		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
 		r.start(t)
 		await(t, r, "a", discarded)
-		if db.isPostgres {
+		if t.isPostgres {
 			r.exec(t, `UPDATE JOBS SET metadata = metadata || '{"verdict": "accepted"}' WHERE kind = 'messaging'`)
 		} else {
 			r.exec(t, `UPDATE JOBS SET metadata = jsonb_patch(metadata, '{"verdict": "accepted"}') WHERE kind = 'messaging'`)
@@ -157,12 +158,12 @@ func TestLateOutcomeCompletesADiscardedMessage(t *testing.T) {
 // Jobs of outcomes are deleted soon after their calls.
 func TestJobsOfOutcomesAreDeleted(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		var got outcomes
 		options := quick()
 		options.OnOutcome = got.add
-		r := db.newRig(t, newClient(t, service), options)
+		r := t.newRig(t, newClient(t, service), options)
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		got.await(t, "a")

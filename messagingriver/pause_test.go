@@ -13,7 +13,7 @@ import (
 )
 
 // isPaused reports whether the queue of SMS is paused.
-func isPaused(t *testing.T, r rig) bool {
+func isPaused(t testing.TB, r rig) bool {
 	t.Helper()
 	return r.number(t, "SELECT COUNT(*) FROM QUEUES WHERE name = 'messaging_sms' AND paused_at IS NOT NULL") == 1
 }
@@ -32,13 +32,13 @@ func sendsOf(service *messagingtest.Server) *atomic.Int64 {
 // While the service is in trouble the queue is paused in both processes, and one message after another probes.
 func TestTroubleCostsFewMessages(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		const messages, workers = 1000, 10
 		service := messagingtest.NewServer(t)
 		options := messagingriver.Options{Workers: workers}
-		r := db.newRig(t, newClient(t, service), options)
+		r := t.newRig(t, newClient(t, service), options)
 		outboxes := []rig{r}
-		if db.isPostgres {
+		if t.isPostgres {
 			outboxes = append(outboxes, r.another(t, newClient(t, service), options))
 		}
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", messages)...)
@@ -72,9 +72,9 @@ func TestTroubleCostsFewMessages(t *testing.T) {
 // 429 pauses the queue for as long as the service asks, and costs no attempt.
 func TestThrottledChannelIsPaused(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2})
 		sends := sendsOf(service)
 		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 3*time.Second), 2)
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 20)...)
@@ -93,9 +93,9 @@ func TestThrottledChannelIsPaused(t *testing.T) {
 // A service that asks for a wait of years does not stop the queue for as long.
 func TestPauseIsBounded(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
 		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 5*365*24*time.Hour), 1)
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
@@ -107,9 +107,9 @@ func TestPauseIsBounded(t *testing.T) {
 // Wrong credentials pause the channel, and no message is cancelled.
 func TestAccountInTroublePausesTheChannel(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2, SendTimeout: time.Second})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2, SendTimeout: time.Second})
 		sends := sendsOf(service)
 		service.InjectFor(4*time.Second, messagingtest.Status(http.StatusUnauthorized, 0))
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 50)...)
@@ -129,13 +129,13 @@ func TestAccountInTroublePausesTheChannel(t *testing.T) {
 // A person's pause is not undone: one before the trouble, and one in place of the outbox's own.
 func TestPersonsPauseStays(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		pause := "UPDATE QUEUES SET paused_at = now() WHERE name = 'messaging_sms'"
-		if !db.isPostgres {
+		if !t.isPostgres {
 			pause = "UPDATE QUEUES SET paused_at = strftime('%Y-%m-%d %H:%M:%f', 'now') WHERE name = 'messaging_sms'"
 		}
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2})
 		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 2*time.Second), 2)
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 10)...)
 		r.start(t)
@@ -160,9 +160,9 @@ func TestPersonsPauseStays(t *testing.T) {
 // Urgent messages go first.
 func TestUrgentMessagesGoFirst(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
 		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Bulk}, texts("bulk", 20)...)
 		r.insert(t, messagingriver.InsertOptions{}, text("normal"))
 		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Urgent}, text("urgent"))
@@ -180,9 +180,9 @@ func TestUrgentMessagesGoFirst(t *testing.T) {
 // Options.Rate is a rate of the process, and its workers are as many as it needs at most.
 func TestRate(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{Rate: 5, Workers: 100})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Rate: 5, Workers: 100})
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 100)...)
 		r.start(t)
 		time.Sleep(4 * time.Second)

@@ -16,7 +16,7 @@ type process struct {
 	mu      sync.Mutex
 	started bool
 	stop    context.CancelFunc // ends stopped
-	stopped context.Context    // ends when Stop is called
+	stopped context.Context    //nolint:containedctx // ends when Stop is called
 	tending sync.WaitGroup
 	river   riverWorker // nil while the clock of the process is wrong
 
@@ -24,13 +24,10 @@ type process struct {
 	ahead  atomic.Int64 // by how much a test has the clock differ
 }
 
-// stopping returns a context that ends when the outbox stops.
+// stopping returns a context that ends when the outbox stops. It is for the jobs of a started outbox.
 func (p *process) stopping() context.Context {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.stopped == nil {
-		return context.Background()
-	}
 	return p.stopped
 }
 
@@ -142,7 +139,7 @@ func (o *Outbox[TTx]) startWorker(ctx context.Context) error {
 }
 
 // startsAtOnce has River's maintenance begin without a random delay. Tests set it.
-var startsAtOnce bool
+var startsAtOnce bool //nolint:gochecknoglobals // see above
 
 func (o *Outbox[TTx]) queues() map[string]river.QueueConfig {
 	const fetchCooldown = 20 * time.Millisecond

@@ -359,13 +359,19 @@ func databases() []database {
 	return all
 }
 
+// test is a test on one of the databases.
+type test struct {
+	*testing.T
+	database
+}
+
 // onBoth runs a test on both databases.
-func onBoth(t *testing.T, run func(t *testing.T, db database)) {
+func onBoth(t *testing.T, run func(t test)) {
 	t.Helper()
 	for _, db := range databases() {
 		t.Run(db.name, func(t *testing.T) {
 			t.Parallel()
-			run(t, db)
+			run(test{t, db})
 		})
 	}
 }

@@ -67,7 +67,7 @@ func (o *Outbox[TTx]) mindClock(ctx context.Context) bool {
 func (o *Outbox[TTx]) tendOnce(ctx context.Context) {
 	check := func(what string, err error) {
 		if err != nil && ctx.Err() == nil {
-			o.options.Logger.WarnContext(ctx, "messagingriver: "+what, "error", err)
+			o.options.Logger.WarnContext(ctx, "messagingriver: maintenance failed, and is repeated", "because", what, "error", err)
 		}
 	}
 	check("rescued messages cannot be moved", o.database.exec(ctx, o.rescuedToLookups(), lookups))

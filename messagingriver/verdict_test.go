@@ -17,18 +17,18 @@ import (
 )
 
 // guarded returns an outbox whose client has a guard.
-func guarded(t *testing.T, db database, guard func(n int64) error) (rig, *messagingtest.Server) {
+func guarded(t test, guard func(n int64) error) (rig, *messagingtest.Server) {
 	t.Helper()
 	service := messagingtest.NewServer(t)
 	var asked atomic.Int64
 	client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error { return guard(asked.Add(1)) }))
-	return db.newRig(t, client, quick()), service
+	return t.newRig(t, client, quick()), service
 }
 
 func TestDeniedMessageIsCancelledWithTheReason(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
-		r, service := guarded(t, db, func(int64) error { return messaging.ErrOptedOut })
+	onBoth(t, func(t test) {
+		r, service := guarded(t, func(int64) error { return messaging.ErrOptedOut })
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.insert(t, messagingriver.InsertOptions{Unguarded: true}, text("code"))
 		r.start(t)
@@ -42,8 +42,8 @@ func TestDeniedMessageIsCancelledWithTheReason(t *testing.T) {
 
 func TestGuardThatPostponesSnoozes(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
-		r, _ := guarded(t, db, func(int64) error { return messaging.RetryLater(time.Hour) })
+	onBoth(t, func(t test) {
+		r, _ := guarded(t, func(int64) error { return messaging.RetryLater(time.Hour) })
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		record := await(t, r, "a", scheduled)
@@ -55,8 +55,8 @@ func TestGuardThatPostponesSnoozes(t *testing.T) {
 
 func TestGuardThatCannotDecideSnoozes(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
-		r, service := guarded(t, db, func(n int64) error {
+	onBoth(t, func(t test) {
+		r, service := guarded(t, func(n int64) error {
 			if n == 1 {
 				return errors.New("the database of opt-outs is away")
 			}
@@ -73,8 +73,8 @@ func TestGuardThatCannotDecideSnoozes(t *testing.T) {
 
 func TestExpiredMessageIsNotSent(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
-		r, service := guarded(t, db, func(int64) error { return nil })
+	onBoth(t, func(t test) {
+		r, service := guarded(t, func(int64) error { return nil })
 		r.insert(t, messagingriver.InsertOptions{Expire: time.Millisecond}, text("late"))
 		r.insert(t, messagingriver.InsertOptions{Expire: time.Hour}, text("in time"))
 		r.start(t)
@@ -96,8 +96,8 @@ func TestExpiredMessageIsNotSent(t *testing.T) {
 // It expires between the beginning of its attempt and the request.
 func TestMessageExpiresWhileItWaits(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
-		r, service := guarded(t, db, func(int64) error {
+	onBoth(t, func(t test) {
+		r, service := guarded(t, func(int64) error {
 			time.Sleep(700 * time.Millisecond)
 			return nil
 		})
@@ -110,8 +110,8 @@ func TestMessageExpiresWhileItWaits(t *testing.T) {
 
 func TestScheduledMessageWaits(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
-		r, service := guarded(t, db, func(int64) error { return nil })
+	onBoth(t, func(t test) {
+		r, service := guarded(t, func(int64) error { return nil })
 		at := time.Now().Add(3 * time.Second)
 		r.insert(t, messagingriver.InsertOptions{At: at}, text("later"))
 		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(-time.Hour)}, text("past"))
@@ -126,7 +126,7 @@ func TestScheduledMessageWaits(t *testing.T) {
 // A failure that is the message's own costs an attempt, and at last the message is discarded.
 func TestMessageToBlameIsDiscarded(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		var calls atomic.Int64
 		client := newClient(t, service, messaging.WithTokenSource(func(context.Context) (messaging.Token, error) {
@@ -135,7 +135,7 @@ func TestMessageToBlameIsDiscarded(t *testing.T) {
 			}
 			return messaging.Token{Value: service.Token}, nil
 		}))
-		r := db.newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		r.insert(t, messagingriver.InsertOptions{MaxAttempts: 2}, text("a"))
 		r.start(t)
 		record := await(t, r, "a", discarded)
@@ -154,7 +154,7 @@ func TestMessageToBlameIsDiscarded(t *testing.T) {
 // A panic behind the request leaves the outcome unknown.
 func TestPanicAfterTheRequestIsUnknown(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		client := newClient(t, service, messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
 			return roundTripper(func(request *http.Request) (*http.Response, error) {
@@ -165,7 +165,7 @@ func TestPanicAfterTheRequestIsUnknown(t *testing.T) {
 				panic("after the request")
 			})
 		}))
-		r := db.newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
 		r.start(t)
 		require.Equal(t, messaging.Unknown, await(t, r, "a", discarded).Verdict)
@@ -175,13 +175,13 @@ func TestPanicAfterTheRequestIsUnknown(t *testing.T) {
 
 func TestRefusedDuplicateIsLookedUp(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		service.RefuseDuplicates(true)
 		client := newClient(t, service)
 		_, err := client.SMS.Send(t.Context(), text("known"))
 		require.NoError(t, err)
-		r := db.newRig(t, client, quick())
+		r := t.newRig(t, client, quick())
 		r.insert(t, messagingriver.InsertOptions{}, text("known"))
 		r.start(t)
 		record := await(t, r, "known", completed)
@@ -193,9 +193,9 @@ func TestRefusedDuplicateIsLookedUp(t *testing.T) {
 // A refusal that names a message is final, although the account is in trouble: the service may have processed the message.
 func TestRefusalThatNamesAMessageIsFinal(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), quick())
+		r := t.newRig(t, newClient(t, service), quick())
 		service.Inject(messagingtest.StatusAfter(http.StatusOK, `{"id":"m-1","code":"200101"}`), 1)
 		r.insert(t, messagingriver.InsertOptions{}, text("named"))
 		r.start(t)
@@ -211,7 +211,7 @@ func TestZeroBytesHoldNothingUp(t *testing.T) {
 	if *whole {
 		messages = 5000
 	}
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		var responses atomic.Int64
 		client := newClient(t, service, messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
@@ -223,7 +223,7 @@ func TestZeroBytesHoldNothingUp(t *testing.T) {
 				return response, err
 			})
 		}))
-		r := db.newRig(t, client, messagingriver.Options{Workers: 100})
+		r := t.newRig(t, client, messagingriver.Options{Workers: 100})
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", messages)...)
 		r.start(t)
 		began := time.Now()
@@ -249,12 +249,12 @@ func (readCloser) Close() error { return nil }
 // A message of a newer version waits for a process that can read it, and one that nobody can read is discarded, alone.
 func TestMessageThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		r.insert(t, messagingriver.InsertOptions{}, text("newer key"), text("newer channel"), text("damaged"), text("good"))
 		change := func(reference, args string) {
-			if db.isPostgres {
+			if t.isPostgres {
 				r.exec(t, "UPDATE JOBS SET args = args || CAST($2 AS JSONB) WHERE args->>'reference' = $1", reference, args)
 				return
 			}
@@ -277,10 +277,10 @@ func TestMessageThatCannotBeRead(t *testing.T) {
 // What has not begun goes back when the process stops, and nothing is in doubt.
 func TestStopLeavesNothingInDoubt(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		service.InjectRandomly(1, 1, messagingtest.Slow(300*time.Millisecond))
-		r := db.newRig(t, newClient(t, service), messagingriver.Options{Rate: 10, Workers: 10})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Rate: 10, Workers: 10})
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 30)...)
 		stop := r.start(t)
 		require.Eventually(t, func() bool { return len(service.Sent()) > 3 }, 20*time.Second, time.Millisecond)
@@ -300,7 +300,7 @@ func TestStopLeavesNothingInDoubt(t *testing.T) {
 // A chat app that does not respond holds no SMS back.
 func TestChannelsAreApart(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, db database) {
+	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		blocked := make(chan struct{})
 		client := newClient(t, service, messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
@@ -311,7 +311,7 @@ func TestChannelsAreApart(t *testing.T) {
 				return base.RoundTrip(request)
 			})
 		}))
-		r := db.newRig(t, client, messagingriver.Options{Workers: 3})
+		r := t.newRig(t, client, messagingriver.Options{Workers: 3})
 		for _, reference := range []string{"1", "2", "3", "4", "5"} {
 			r.insert(t, messagingriver.InsertOptions{}, chat("chat-"+reference))
 		}

@@ -120,18 +120,18 @@ func (w *messageWorker[TTx]) Work(ctx context.Context, job *river.Job[messageArg
 		o.moveTo(ctx, job, queueOf(job.Args.Channel))
 		return river.JobSnooze(0)
 	}
-	channel, isKnown := o.channels[job.Args.Channel]
+	c, isKnown := o.channels[job.Args.Channel]
 	if !isKnown {
 		return wait(ctx, time.Minute, "a worker of another version knows the channel")
 	}
-	message, err := channel.decode(job.Args.Message)
+	message, err := c.decode(job.Args.Message)
 	if err != nil && strings.Contains(err.Error(), "unknown key ") { // it names the key and no content
 		return wait(ctx, time.Minute, "a worker of another version can read the message: "+err.Error())
 	}
 	if err != nil { // the error may repeat content
 		return o.ended(ctx, job, rivertype.JobStateDiscarded, "the job holds no message that this version can read")
 	}
-	return o.attempt(ctx, channel, job, &n, message)
+	return o.attempt(ctx, c, job, &n, message)
 }
 
 // attempt sends a message and returns what becomes of its job.
@@ -149,7 +149,7 @@ func (o *Outbox[TTx]) attempt(ctx context.Context, c channel, job *river.Job[mes
 		}
 	}
 	defer context.AfterFunc(ctx, giveUp)()
-	defer context.AfterFunc(o.process.stopping(), giveUp)()
+	defer context.AfterFunc(o.process.stopping(), giveUp)() //nolint:contextcheck // another one
 	defer time.AfterFunc(maxClaimAge, giveUp).Stop()
 	receipt, err := c.send(context.WithValue(sending, attemptKey{}, a), message, !n.Unguarded)
 	return o.conclude(ctx, c, job, n, a, receipt, err)
@@ -163,17 +163,17 @@ func (o *Outbox[TTx]) conclude(
 		set(ctx, "ended", a.token)
 	}
 	breaker := o.client.Breaker(c.channel)
-	verdict := a.judge(err, breaker.Open)
+	v := a.judge(err, breaker.Open)
 	isProbe := job.Queue == probesOf(job.Args.Channel)
-	if isProbe && verdict.isResponse {
+	if isProbe && v.isResponse {
 		o.release(ctx, job.Args.Channel)
 	}
-	pause := max(verdict.retryAfter, time.Until(breaker.Until))
-	if verdict.pauses && !isProbe {
-		o.hold(ctx, job.Args.Channel, verdict.reason, pause)
+	pause := max(v.retryAfter, time.Until(breaker.Until))
+	if v.pauses && !isProbe {
+		o.hold(ctx, job.Args.Channel, v.reason, pause)
 	}
-	result := o.result(ctx, job, n, verdict, receipt, pause, isProbe)
-	if isProbe && !verdict.isResponse {
+	result := o.result(ctx, job, n, v, receipt, pause, isProbe)
+	if isProbe && !v.isResponse {
 		o.nextProbe(ctx, job.Args.Channel, pause)
 	}
 	return result
