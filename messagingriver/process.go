@@ -64,7 +64,7 @@ func (o *Outbox[TTx]) Start(ctx context.Context) error {
 		return err
 	}
 	p.stopped, p.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if err := o.startWorker(p.stopped); err != nil {
+	if err := o.startWorker(p.stopped); err != nil { //nolint:contextcheck // it outlives the call
 		p.stop()
 		return err
 	}
