@@ -99,6 +99,9 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 	hasClass := len(err.classes) > 0 && !is(statusClass(status)) // by its code
 	isUnknown := !err.read && err.Verdict == Unknown
 	switch {
+	case err.platform == platformRateOfRecipient: // it says something of this recipient only
+		j.Health = transport.Unheard
+		return
 	case is(ErrUnauthorized), is(ErrInsufficientBalance), !hasClass && slices.Contains(ofAccounts, status):
 		j.Health = transport.Refusing
 		if e.tenants { // an Auth of the user may serve many accounts

@@ -63,7 +63,7 @@ func TestChatAppSendOnTheWire(t *testing.T) {
 			response: accepted,
 			want: messaging.Receipt{
 				ID: "0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111", RequestID: "r-77", ReferenceID: "order-17", Parts: 1, UnitCost: "0.50",
-				Cost: "0.50", Balance: "199.50", Operator: "OP_1", Attempts: 1, StatusCode: http.StatusOK, Raw: []byte(accepted),
+				Cost: "0.50", Balance: "199.50", Operator: "OP_1", Status: "ok", Attempts: 1, StatusCode: http.StatusOK, Raw: []byte(accepted),
 			},
 		},
 		"chat app 1, the platform's response": {
@@ -329,12 +329,14 @@ func TestRawPayloadIsOne(t *testing.T) {
 		{standard, []string{"text", "image", "caption", "action"}, ""},
 		{standard, []string{"templateId", "templateParams"}, ""},
 		{standard, []string{"sticker", "score"}, ""},
-		{standard, []string{"text", "image"}, "text, image"},
-		{standard, []string{"text", "video", "x"}, "text, video"},
+		{standard, []string{"text", "image"}, ""},
+		{standard, []string{"text", "video", "x"}, ""},
+		{standard, []string{"image", "video"}, "image, video"},
+		{standard, []string{"text", "templateId"}, "text, templateId"},
 		{standard, []string{"image", "templateId"}, "image, templateId"},
 		{standard, []string{"action", "templateId"}, "action, templateId"},
 		{standard, []string{"action", "image", "text", "video"}, "text, image, video, action"},
-		{renamed, []string{"body", "image"}, "body, image"},
+		{renamed, []string{"body", "image"}, ""},
 		{renamed, []string{"text", "image"}, ""},
 		{renamed, []string{"image", "templateId"}, ""},
 	} {
@@ -350,6 +352,17 @@ func TestRawPayloadIsOne(t *testing.T) {
 		require.ErrorContains(t, err, "Payload.Fields: has several payloads ("+tt.several+"); one message has one")
 		assertSilent(t, err.Error())
 	}
+	// Extra makes no second payload beside one of the types.
+	button := chatapp1.New("c", chatNumber).CallToAction(chatapp1.CallToAction{Text: "Hi", Caption: "Go", URL: "https://example.com"})
+	button.Extra = map[string]any{"video": "https://example.com/a.mp4"}
+	require.ErrorContains(t, standard.ChatApp1.Validate(button), "Extra: has several payloads (text, video, action); one message has one")
+	button.Extra = map[string]any{"action": "https://example.com/b"}
+	require.ErrorContains(t, standard.ChatApp1.Validate(button), `Extra["action"]: the contract uses this name`)
+	button.Extra = map[string]any{"campaign": "spring"}
+	require.NoError(t, standard.ChatApp1.Validate(button))
+	both := chatapp1.New("c", chatNumber).Raw(map[string]any{"sticker": "s"})
+	both.Extra = map[string]any{"sticker": "t"}
+	require.ErrorContains(t, standard.ChatApp1.Validate(both), `Extra["sticker"]: is a field of the payload too`)
 	for _, none := range []map[string]any{nil, {}} {
 		err := standard.ChatApp1.Validate(chatapp1.New("c", chatNumber).Raw(none))
 		require.ErrorContains(t, err, "Payload.Fields: required, but absent")

@@ -53,8 +53,11 @@ var (
 	// ErrWindowClosed: the recipient has not written for 24 hours, so that chat app 2 takes a template alone. A code of that class, or a
 	// guard found it.
 	ErrWindowClosed = errors.New("messaging: the 24-hour window is closed")
-	// ErrOptedOut: the recipient does not want this message. A guard found it; see WithGuard.
+	// ErrOptedOut: the recipient does not want this message. A guard found it; see WithGuard. On chat app 2 it also matches the platform's
+	// code 131050: the recipient stopped marketing.
 	ErrOptedOut = errors.New("messaging: opted out")
+	// ErrUnreachable: the recipient cannot be reached over this channel. On chat app 2 it matches the platform's code 131026.
+	ErrUnreachable = errors.New("messaging: unreachable")
 	// ErrUnavailable: the service is in trouble. HTTP 500, 502, 503 or 504, or a code of that class.
 	ErrUnavailable = errors.New("messaging: unavailable")
 	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches
@@ -132,7 +135,9 @@ func VerdictOf(err error) Verdict {
 //   - NotSent, except for a *ValidationError, a certificate that was refused, and a client without credentials for the channel,
 //     where another attempt meets the same, and for ErrGuarded. After a guard said later, the wait is that of its RetryLater
 //   - ErrRateLimited, and another refusal with a status that proves that nothing was processed (errors.notProcessed of the contract),
-//     unless the response names a message, see Error.NamesMessage
+//     unless the response names a message, see Error.NamesMessage. After the platform's code 131056 on chat app 2 the wait is at least
+//     6 seconds
+//   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient
 //
 // and never after an unknown outcome, which has to be settled first. Any other error, nil and the error of a read are not retryable.
 func Retryable(err error) (after time.Duration, ok bool) {
@@ -147,7 +152,8 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	case e.Verdict == NotSent:
 		ok = !e.uncredentialed && !transport.IsPermanent(e.cause)
 	case e.Verdict == Refused:
-		ok = (e.unprocessed || errors.Is(e, ErrRateLimited)) && !e.NamesMessage()
+		isTemporary := e.unprocessed || e.platform == platformNotNow || errors.Is(e, ErrRateLimited)
+		ok = isTemporary && !e.NamesMessage()
 	}
 	if !ok {
 		return 0, false
@@ -213,28 +219,29 @@ type Error struct {
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long the service asked to wait; with ErrBreakerOpen, how long the breaker holds back what is sent; and if a guard
-	// said later, its wait. The library does not begin a wait that is longer than the RetryPolicy or the context allows.
+	// RetryAfter is how long the service asked to wait; with ErrBreakerOpen, how long the breaker holds back what is sent; if a guard
+	// said later, its wait; and the wait of the platform's code on chat app 2, see Retryable. The library does not begin a wait that is longer than the RetryPolicy or the context allows.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
 	// Body is the beginning of the response, at most 64 KiB.
 	Body []byte
 
-	read           bool    // a read has no verdict
-	paused         bool    // RetryAfter is the pause of a breaker or of a guard, for which the service may not have asked
-	settled        bool    // it is the error of Settle
-	uncredentialed bool    // the client has no credentials for the channel
-	named          bool    // see NamesMessage
-	ofMessage      bool    // the service itself says something of this message
-	page           bool    // the response is neither in the form of the contract nor empty
-	unprocessed    bool    // the status proves that nothing was processed
-	unlisted       bool    // the channel has no listing that could settle an unknown outcome
-	reason         string  // what this library found, where status and cause do not say it
-	guardReason    string  // why a guard stopped the message, or ""
-	shown          string  // what may be shown of Message
-	hidden         bool    // whether Code and RequestID must not be shown
-	classes        []error // the sentinels it matches, besides those of the verdict
+	read           bool          // a read has no verdict
+	paused         bool          // RetryAfter is a wait for which the service may not have asked: of a breaker, a guard or a class of codes
+	settled        bool          // it is the error of Settle
+	uncredentialed bool          // the client has no credentials for the channel
+	named          bool          // see NamesMessage
+	ofMessage      bool          // the service itself says something of this message
+	page           bool          // the response is neither in the form of the contract nor empty
+	unprocessed    bool          // the status proves that nothing was processed
+	unlisted       bool          // the channel has no listing that could settle an unknown outcome
+	reason         string        // what this library found, where status and cause do not say it
+	platform       platformClass // of the code of a message of chat app 2, or zero
+	guardReason    string        // why a guard stopped the message, or ""
+	shown          string        // what may be shown of Message
+	hidden         bool          // whether Code and RequestID must not be shown
+	classes        []error       // the sentinels it matches, besides those of the verdict
 	cause          error
 }
 

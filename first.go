@@ -16,8 +16,8 @@ import (
 //   - after a refusal, unless the response names a message (Error.NamesMessage)
 //
 // It stops at an unknown outcome, which any error that is not from a send counts as, at ErrDuplicate, at a *ValidationError, and when ctx
-// has ended. It also stops if a guard stopped the message, for the person may have opted out, or the guard could not decide. It goes on if
-// the guard's reason is ErrWindowClosed.
+// has ended. It also stops at ErrOptedOut, and if a guard said no or later, or could not decide. It goes on if the guard's reason is
+// ErrWindowClosed, which holds for one channel only.
 //
 // The error is that of the last function that was called, and its text shows the others too. For errors.Is, VerdictOf and Retryable it is
 // the last error alone. No functions, or a nil one, is a *ValidationError.

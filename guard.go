@@ -32,6 +32,8 @@ type Outgoing struct {
 	Template string
 	// Fallback is the sender of the SMS that may follow a message of a chat app, and empty if the message has no fallback.
 	Fallback string
+	// Marketing reports whether the message says that it is marketing.
+	Marketing bool
 	// Asked says how often the guards have been asked about the message, from 1. A later call that sends it again begins at 1.
 	Asked int
 }
@@ -124,6 +126,7 @@ func (c *core) guard(channel Channel, call *wire.Call) transport.Guard {
 	m := Outgoing{
 		Channel: channel, From: senderOf(call), To: recipientOf(call), UserID: textOf(call, "recipient"),
 		ReferenceID: call.ReferenceID, Kind: kindOf(call), Template: templateOf(call), Fallback: textOf(call, "fallbackFrom"),
+		Marketing: call.Marketing,
 	}
 	return func(ctx context.Context, asked int) error {
 		m.Asked = asked

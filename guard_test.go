@@ -62,11 +62,13 @@ func TestGuardSeesTheMessage(t *testing.T) {
 		_, err := client.ChatApp1.Send(t.Context(), m.WithReference("r"))
 		require.NoError(t, err)
 	}
+	sale := chatapp2.Template{Name: "sale", Language: "en"}
 	for _, m := range []chatapp2.Message{
 		{To: hello.To, Content: chatapp2.Text{Body: "Hi"}, ReferenceID: "r"},
 		{To: "US.1349", Content: chatapp2.Template{Name: "order_ready", Language: "en"}},
 		{To: hello.To, Content: chatapp2.Raw{Type: "template", JSON: []byte(`{"name":"raw_one"}`)}},
-		{To: hello.To, Recipient: "US.1349", Content: chatapp2.Text{Body: "Hi"}, Fallback: &sms.Fallback{From: "SHOP", Text: "Hi"}},
+		{To: hello.To, Recipient: "US.1349", Content: chatapp2.Text{Body: "Hi"}, Fallback: &sms.Fallback{From: "SHOP", Text: "Hi"}, Marketing: true},
+		{To: hello.To, Content: sale, MarketingOptions: chatapp2.MarketingOptions{ProductPolicy: chatapp2.PolicyStrict}},
 	} {
 		_, err := client.ChatApp2.Send(t.Context(), m)
 		require.NoError(t, err)
@@ -83,7 +85,8 @@ func TestGuardSeesTheMessage(t *testing.T) {
 		{Channel: messaging.ChannelChatApp2, To: hello.To, ReferenceID: "r", Kind: "text", Asked: 1},
 		{Channel: messaging.ChannelChatApp2, To: "US.1349", UserID: "US.1349", Kind: "template", Template: "order_ready", Asked: 1},
 		{Channel: messaging.ChannelChatApp2, To: hello.To, Kind: "template", Template: "raw_one", Asked: 1},
-		{Channel: messaging.ChannelChatApp2, To: hello.To, UserID: "US.1349", Kind: "text", Fallback: "SHOP", Asked: 1},
+		{Channel: messaging.ChannelChatApp2, To: hello.To, UserID: "US.1349", Kind: "text", Fallback: "SHOP", Marketing: true, Asked: 1},
+		{Channel: messaging.ChannelChatApp2, To: hello.To, Kind: "template", Template: "sale", Marketing: true, Asked: 1},
 		{Channel: messaging.ChannelSMS, From: "ACME", To: hello.To, ReferenceID: hello.ReferenceID, Kind: "text", Asked: 1},
 	}, g.all)
 }

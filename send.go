@@ -35,6 +35,9 @@ type Receipt struct {
 	Currency string
 	// Operator is the code of the recipient's network.
 	Operator string
+	// Status is what the service says of the message, such as "accepted". On chat app 2 it may be "held_for_quality_assessment" or "paused":
+	// the platform holds a template back, and may not deliver it.
+	Status string
 	// Attempts is the number of requests that the send began.
 	Attempts int
 	// StatusCode is the HTTP status of the response, or 0 if a lookup settled an unknown outcome.
@@ -55,6 +58,7 @@ func (r Receipt) LogValue() slog.Value {
 		slog.String("balance", r.Balance),
 		slog.String("currency", r.Currency),
 		slog.String("operator", r.Operator),
+		slog.String("service_status", r.Status),
 		slog.Int("attempts", r.Attempts),
 		slog.Int("status", r.StatusCode),
 	)
@@ -167,7 +171,7 @@ func newReceipt(call *wire.Call, out *transport.Outcome, r *codec.Response) Rece
 	return Receipt{
 		ID: r.ID, RequestID: cmp.Or(r.RequestID, headerRequestID(out.Header)),
 		ReferenceID: cmp.Or(r.ReferenceID, call.ReferenceID), Parts: r.Parts,
-		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Currency: r.Currency, Operator: r.Operator,
+		UnitCost: r.UnitCost, Cost: r.Cost, Balance: r.Balance, Currency: r.Currency, Operator: r.Operator, Status: r.Status,
 		Attempts: out.Attempts, StatusCode: out.StatusCode, Raw: raw,
 	}
 }

@@ -46,7 +46,7 @@ func TestSendOnTheWire(t *testing.T) {
 	assert.Nil(t, got.GetBody, "net/http retries a request with a GetBody")
 	assert.Equal(t, messaging.Receipt{
 		ID: "0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111", RequestID: "r-77", ReferenceID: "order-17", Parts: 1, UnitCost: "0.50",
-		Cost: "0.50", Balance: "199.50", Operator: "OP_1", Attempts: 1, StatusCode: http.StatusOK, Raw: []byte(accepted),
+		Cost: "0.50", Balance: "199.50", Operator: "OP_1", Status: "ok", Attempts: 1, StatusCode: http.StatusOK, Raw: []byte(accepted),
 	}, receipt)
 }
 

@@ -67,7 +67,7 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 func receiptOf(tx sms.Transaction, attempts int) Receipt {
 	return Receipt{
 		ID: tx.ID, RequestID: tx.RequestID, ReferenceID: tx.ReferenceID, Parts: tx.Parts, Cost: tx.Price, Currency: tx.Currency,
-		Operator: tx.Operator, Attempts: attempts,
+		Operator: tx.Operator, Status: tx.SendStatus, Attempts: attempts,
 	}
 }
 

@@ -76,3 +76,35 @@ func TestValidate(t *testing.T) {
 }
 
 func ignore(_ messaging.Receipt, err error) error { return err }
+
+// PostgreSQL cannot store a zero byte, so that no message may have one.
+func TestValidateRefusesZeroBytes(t *testing.T) {
+	t.Parallel()
+	client := accepting().client(t)
+	const text = "a\x00b"
+	fallback := &sms.Fallback{From: "ACME", Text: text}
+	app1 := func(payload chatapp1.Payload) chatapp1.Message {
+		return chatapp1.Message{ChannelID: "c", To: hello.To, Payload: payload}
+	}
+	app2 := func(content chatapp2.Content) chatapp2.Message {
+		return chatapp2.Message{To: hello.To, Content: content}
+	}
+	for field, err := range map[string]error{
+		"Text":               client.SMS.Validate(sms.Message{From: "ACME", To: hello.To, Text: text}),
+		"From":               client.SMS.Validate(sms.Message{From: text, To: hello.To, Text: "Hi"}),
+		"ReferenceID":        client.SMS.Validate(sms.Message{From: "ACME", To: hello.To, Text: "Hi", ReferenceID: text}),
+		`Extra["k"]`:         client.SMS.Validate(sms.Message{From: "ACME", To: hello.To, Text: "Hi", Extra: map[string]any{"k": []string{text}}}),
+		"Payload.Body":       client.ChatApp1.Validate(app1(chatapp1.Text{Body: text})),
+		`Payload.Params["p"`: client.ChatApp1.Validate(app1(chatapp1.Template{ID: "t", Params: map[string]string{"p": text}})),
+		`Payload.Fields["k`:  client.ChatApp1.Validate(app1(chatapp1.Raw{Fields: map[string]any{"k": text}})),
+		"Fallback.Text":      client.ChatApp1.Validate(chatapp1.Message{ChannelID: "c", To: hello.To, Payload: chatapp1.Text{Body: "Hi"}, Fallback: fallback}),
+		"Content.Body":       client.ChatApp2.Validate(app2(chatapp2.Text{Body: text})),
+		"Content.JSON":       client.ChatApp2.Validate(app2(chatapp2.Raw{Type: "poll", JSON: []byte(`{"name":"a\u0000b"}`)})),
+		"CallbackData":       client.ChatApp2.Validate(chatapp2.Message{To: hello.To, Content: chatapp2.Text{Body: "Hi"}, CallbackData: text}),
+	} {
+		require.ErrorIs(t, err, messaging.ErrInvalid, field)
+		assert.ErrorContains(t, err, field)
+		assert.ErrorContains(t, err, "must not have a zero byte", field)
+	}
+	require.NoError(t, client.ChatApp2.Validate(app2(chatapp2.Raw{Type: "poll", JSON: []byte(`{"name":"a\\u0000b"}`)})))
+}

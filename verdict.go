@@ -23,6 +23,8 @@ type judgement struct {
 	verdict Verdict
 	reason  string // of a verdict that the status does not explain
 	proves  transport.Judgement
+	// platform is the class of a code of chat app 2's platform, or zero.
+	platform platformClass
 	// response is what the response says, and notJSON why it is not in the form of the contract, or nil.
 	response codec.Response
 	notJSON  error
@@ -36,6 +38,7 @@ func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outco
 		return
 	}
 	j.response, j.notJSON = e.codec.Decode(out.Body)
+	j.addPlatform(e.channel)
 	r := &j.response
 	isOther := func(got string) bool { return !sameReference(got, call.ReferenceID) }
 	isAnother := func(to string) bool { return phone.Contradict(to, textOf(call, "to")) }
@@ -80,7 +83,8 @@ func (e *sendEndpoint) judgeFailure(j *judgement, out *transport.Outcome) {
 	case e.isProof(j, out):
 		j.verdict = Refused
 		if !j.response.NamesMessage() { // a message that it names was processed
-			j.proves.Repeatable, j.proves.TokenRefused = isListed, status == http.StatusUnauthorized
+			j.proves.Repeatable = (isListed || j.platform == platformRate) && j.platform != platformRateOfRecipient
+			j.proves.TokenRefused = status == http.StatusUnauthorized
 		}
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
@@ -170,6 +174,7 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 		err.MessageID, err.named, err.unprocessed = s.response.ID, s.response.NamesMessage(), s.proves.Repeatable
 		err.ofMessage = err.named || failure.RequestID != "" || s.response.ReferenceID != "" || len(s.response.OtherReferences) > 0
 		err.explain(failure, s.notJSON, *out, s.endpoint.messageSecrets(&s.call, out))
+		err.addPlatform(s.platform)
 	case !out.Written:
 		err.Verdict = NotSent
 	}

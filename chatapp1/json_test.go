@@ -32,6 +32,8 @@ func TestMessageJSON(t *testing.T) {
 		message chatapp1.Message
 		stored  string
 	}
+	everything := complete(to.CallToAction(chatapp1.CallToAction{Text: "a", ImageURL: "b", Caption: "c", URL: "<d>"})).WithMarketing()
+	everything.Extra = map[string]any{"campaign": "spring"}
 	rows := map[string]row{
 		"nothing":            {chatapp1.Message{}, `{}`},
 		"no payload":         {chatapp1.Message{ChannelID: "c", To: "12345"}, `{"channelID":"c","to":"12345"}`},
@@ -48,9 +50,9 @@ func TestMessageJSON(t *testing.T) {
 		"an empty fallback":  {chatapp1.Message{Fallback: &sms.Fallback{}}, `{"fallback":{"from":"","text":""}}`},
 		"half a fallback":    {chatapp1.Message{Fallback: &sms.Fallback{Text: "x"}}, `{"fallback":{"from":"","text":"x"}}`},
 		"everything": {
-			complete(to.CallToAction(chatapp1.CallToAction{Text: "a", ImageURL: "b", Caption: "c", URL: "<d>"})),
+			everything,
 			`{"channelID":"channel-1","to":"+639171234567","payload":{"type":"callToAction","text":"a","imageURL":"b","caption":"c","url":"<d>"},
-			"ttl":"10m0s","fallback":{"from":"ACME","text":"Order 17 is ready"},"callbackURL":"` + callback + `","referenceID":"order-17"}`,
+			"ttl":"10m0s","fallback":{"from":"ACME","text":"Order 17 is ready"},"callbackURL":"` + callback + `","referenceID":"order-17","marketing":true,"extra":{"campaign":"spring"}}`,
 		},
 		"names of the message in raw": {chatapp1.Message{To: "1", Payload: chatapp1.Raw{Fields: map[string]any{"to": "2", "type": "x"}}}, `{"to":"1","payload":{"type":"raw","fields":{"to":"2","type":"x"}}}`},
 		"nested fields": {

@@ -1,7 +1,10 @@
 // Package chatapp1 holds the messages of chat app 1. The field ChatApp1 of a [messaging.Client] sends them:
 //
 //	to := chatapp1.New("channel-1", "+639171234567")
-//	receipt, err := client.ChatApp1.Send(ctx, to.Text("Your order is ready"))
+//	template := chatapp1.Template{ID: "order_ready", Params: map[string]string{"order": "17"}}
+//	receipt, err := client.ChatApp1.Send(ctx, to.Template(template))
+//
+// Platforms of this kind require an approved template for transactional messages.
 //
 // New returns a Draft, which cannot be sent; that would not compile. Each method of a Draft returns a Message with its payload.
 // A Message without a payload is refused when it is sent, and so is a Raw that has no fields or makes two known payloads.
@@ -60,6 +63,12 @@ type Message struct {
 	CallbackURL string `json:"callbackURL"`
 	// ReferenceID is the caller's own name for the message. It comes back in the Receipt, on errors and in delivery reports.
 	ReferenceID string `json:"referenceID"`
+	// Marketing says that the message is marketing. It is not sent: a guard sees it, so that who stopped marketing gets none.
+	Marketing bool `json:"marketing"`
+	// Extra holds fields that this library does not know, by their wire names. A value is anything that encoding/json encodes; with the
+	// encodings form and query, a string, a number or a boolean. A name that the contract or a Raw
+	// payload uses is rejected, and so is one that makes a second payload.
+	Extra map[string]any `json:"extra"`
 }
 
 // WithTTL returns a copy of the message with the given TTL.
@@ -83,6 +92,12 @@ func (m Message) WithCallback(callbackURL string) Message {
 // WithReference returns a copy of the message with the given reference ID.
 func (m Message) WithReference(referenceID string) Message {
 	m.ReferenceID = referenceID
+	return m
+}
+
+// WithMarketing returns a copy of the message that says that it is marketing.
+func (m Message) WithMarketing() Message {
+	m.Marketing = true
 	return m
 }
 
@@ -120,7 +135,7 @@ func (d Draft) message(p Payload) Message {
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
 func (m Message) Call() wire.Call {
 	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
-	call := wire.Call{ExtraField: "Payload.Fields", ReferenceID: m.ReferenceID}
+	call := wire.Call{Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Marketing: m.Marketing}
 	call.Fields = append(
 		make([]wire.Field, 0, 8), // enough for a text
 		wire.Field{Concept: "channel", Name: "ChannelID", Text: m.ChannelID, Required: true, Reason: wire.CheckNotBlank(m.ChannelID)},
@@ -133,6 +148,9 @@ func (m Message) Call() wire.Call {
 	} else {
 		m.Payload.describe(&call)
 	}
+	if len(call.Extra) > 0 {
+		call.Payloads = [][]string{{"text"}, {"image", "text"}, {"video", "text"}, {"url", "text", "image"}, {"template"}}
+	}
 	call.Fields = tail.AppendTo(call.Fields)
 	return call
 }
@@ -143,7 +161,7 @@ func reject(call *wire.Call, field, reason string) {
 
 // MarshalJSON encodes the message for storage, under keys of this library that no contract changes:
 //
-//	{"callbackURL": "…", "channelID": "channel-1", "fallback": {"from": "ACME", "text": "Hi"},
+//	{"callbackURL": "…", "channelID": "channel-1", "extra": {…}, "fallback": {"from": "ACME", "text": "Hi"}, "marketing": true,
 //	 "payload": {"body": "Hi", "type": "text"}, "referenceID": "…", "to": "+639171234567", "ttl": "10m0s"}
 //
 // It does not validate the message, but text that is not valid UTF-8 is an error.
@@ -151,7 +169,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return stored.Encode("chatapp1", &m, kinds())
 }
 
-// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Raw.Fields become json.Number. An
+// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Extra and Raw.Fields become json.Number. An
 // unknown or repeated key is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	return stored.Decode("chatapp1", data, m, kinds())

@@ -34,12 +34,16 @@ type Text struct {
 type Image struct {
 	// URL is where the service fetches the image: absolute, http or https. Required.
 	URL string `json:"url"`
+	// Text is a text shown with the image, valid UTF-8.
+	Text string `json:"text"`
 }
 
 // Video is a message that shows a video.
 type Video struct {
 	// URL is where the service fetches the video: absolute, http or https. Required.
 	URL string `json:"url"`
+	// Text is a text shown with the video, valid UTF-8.
+	Text string `json:"text"`
 	// ThumbnailURL is where it fetches the picture shown until the video plays: absolute, http or https.
 	ThumbnailURL string `json:"thumbnailURL"`
 	// Duration is the length of the video: a whole number of the unit of the contract, by default of seconds.
@@ -84,12 +88,14 @@ func (t Text) describe(call *wire.Call) {
 
 func (i Image) describe(call *wire.Call) {
 	addEssential(call, wire.Field{Concept: "image", Name: "Payload.URL", Text: i.URL, Reason: wire.CheckURL(i.URL)})
+	call.Fields = append(call.Fields, wire.Field{Concept: "text", Name: "Payload.Text", Text: i.Text})
 }
 
 func (v Video) describe(call *wire.Call) {
 	addEssential(call, wire.Field{Concept: "video", Name: "Payload.URL", Text: v.URL, Reason: wire.CheckURL(v.URL)})
 	call.Fields = append(
 		call.Fields,
+		wire.Field{Concept: "text", Name: "Payload.Text", Text: v.Text},
 		wire.Field{Concept: "thumbnail", Name: "Payload.ThumbnailURL", Text: v.ThumbnailURL, Reason: wire.CheckURL(v.ThumbnailURL)},
 		wire.Field{Concept: "duration", Name: "Payload.Duration", Value: v.Duration},
 		wire.Field{Concept: "size", Name: "Payload.Size", Value: v.Size, Reason: wire.CheckRange(v.Size, 1, 0)},
@@ -114,10 +120,10 @@ func (t Template) describe(call *wire.Call) {
 		if name == "" {
 			c.Found(field, "a parameter needs a name")
 		}
-		if reason := wire.CheckUTF8(name); reason != "" {
+		if reason := wire.CheckText(name); reason != "" {
 			c.Found(field, "the name "+reason)
 		}
-		c.Found(field, wire.CheckUTF8(t.Params[name]))
+		c.Found(field, wire.CheckText(t.Params[name]))
 	}
 	if len(c) > 0 {
 		t.Params = nil // whose problems are known by name
@@ -134,8 +140,16 @@ func (r Raw) describe(call *wire.Call) {
 	if len(r.Fields) == 0 {
 		reject(call, "Payload.Fields", "required, but absent")
 	}
-	call.Extra = r.Fields
-	call.Payloads = [][]string{{"text"}, {"image"}, {"video"}, {"url", "text", "image"}, {"template"}}
+	fields := maps.Clone(r.Fields)
+	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
+		if _, taken := fields[name]; taken {
+			reject(call, "Extra["+strconv.Quote(name)+"]", "is a field of the payload too")
+			continue
+		}
+		fields[name] = call.Extra[name]
+	}
+	call.Extra = fields
+	call.ExtraField = "Payload.Fields"
 }
 
 // addEssential adds the field without which a payload would be empty, also under a contract that has no such field.

@@ -17,8 +17,8 @@ func problemsOf(m Message) []wire.Problem {
 			problems = append(problems, wire.Problem{Field: field.Name, Reason: "required, but absent"})
 		case field.Text != "" && field.Reason != "":
 			problems = append(problems, wire.Problem{Field: field.Name, Reason: field.Reason})
-		case wire.CheckUTF8(field.Text) != "":
-			problems = append(problems, wire.Problem{Field: field.Name, Reason: wire.CheckUTF8(field.Text)})
+		case wire.CheckText(field.Text) != "":
+			problems = append(problems, wire.Problem{Field: field.Name, Reason: wire.CheckText(field.Text)})
 		case ttl < 0:
 			problems = append(problems, wire.Problem{Field: field.Name, Reason: "must not be negative"})
 		}

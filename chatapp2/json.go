@@ -19,13 +19,16 @@ type storedFallback struct {
 }
 
 // storedNames returns the keys of this library, which are stored beside the platform's members.
-func storedNames() []string { return []string{"ttl", "fallback", "callbackURL", "referenceID"} }
+func storedNames() []string {
+	return []string{"ttl", "fallback", "callbackURL", "referenceID", "marketing"}
+}
 
-// MarshalJSON encodes the message for storage: the members of the platform, those of Extra, and four keys of this library that no
+// MarshalJSON encodes the message for storage: the members of the platform, those of Extra, and five keys of this library that no
 // contract changes:
 //
 //	{"messaging_product": "whatsapp", "recipient_type": "individual", "to": "+639171234567", "type": "text",
-//	 "text": {"body": "Hi"}, "ttl": "10m0s", "fallback": {"from": "ACME", "text": "Hi"}, "callbackURL": "…", "referenceID": "…"}
+//	 "text": {"body": "Hi"}, "ttl": "10m0s", "fallback": {"from": "ACME", "text": "Hi"}, "callbackURL": "…", "referenceID": "…",
+//	 "marketing": true}
 //
 // The message is not validated, but a name that comes twice, text that is not valid UTF-8, and a pointer in place of a value are errors.
 func (m Message) MarshalJSON() ([]byte, error) {
@@ -46,6 +49,7 @@ func (m Message) store() ([]byte, error) {
 		"fallback":    m.Fallback,
 		"callbackURL": m.CallbackURL,
 		"referenceID": m.ReferenceID,
+		"marketing":   m.Marketing,
 	}
 	for _, member := range e.members {
 		if _, taken := object[member.Name]; taken {
@@ -130,6 +134,7 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 		{"fallback", &fallback, "an object of from and text"},
 		{"callbackURL", &m.CallbackURL, "a string"},
 		{"referenceID", &m.ReferenceID, "a string"},
+		{"marketing", &m.Marketing, "true or false"},
 	} {
 		value := object[member.name]
 		if number, ok := value.(json.Number); ok && (member.to == &m.To || member.to == &m.Recipient) {
@@ -149,8 +154,8 @@ func (m *Message) takeEnvelope(object map[string]any) (string, error) {
 	m.Fallback = (*sms.Fallback)(fallback)
 	m.ReplyTo = takeExact[replyContext](object, "context").MessageID
 	m.CallbackData = takeExact[string](object, "biz_opaque_callback_data")
-	m.Marketing.ProductPolicy = takeExact[ProductPolicy](object, "product_policy")
-	m.Marketing.ActivitySharing = takeExact[*bool](object, "message_activity_sharing")
+	m.MarketingOptions.ProductPolicy = takeExact[ProductPolicy](object, "product_policy")
+	m.MarketingOptions.ActivitySharing = takeExact[*bool](object, "message_activity_sharing")
 	return contentName(kind, object), nil
 }
 

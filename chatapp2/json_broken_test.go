@@ -50,7 +50,7 @@ func TestBodiesWhosePartsDoNotMatchAreRejected(t *testing.T) {
 		"no content":                       {`"to":"15550001111"`, "Content"},
 		"a fallback without a sender":      {`"to":"15550001111","fallback":{"from":"","text":"x"},` + say, "Fallback.From"},
 		"a fallback without a text":        {`"to":"15550001111","fallback":{"from":"ACME","text":""},` + say, "Fallback.Text"},
-		"a policy without a template":      {`"to":"15550001111","product_policy":"STRICT",` + say, "Marketing"},
+		"a policy without a template":      {`"to":"15550001111","product_policy":"STRICT",` + say, "MarketingOptions"},
 		"the same ID twice":                {interactive("button", `{"buttons":[{"type":"reply","reply":{"id":"1","title":"A"}},{"type":"reply","reply":{"id":"1","title":"B"}}]}`), "Content.Action[1].ID"},
 		"the same title twice":             {interactive("button", `{"buttons":[{"type":"reply","reply":{"id":"1","title":"A"}},{"type":"reply","reply":{"id":"2","title":"A"}}]}`), "Content.Action[1].Title"},
 		"the same row twice in a section":  {interactive("list", `{"button":"B","sections":[{"title":"1","rows":[`+rows(0, 1)+`,`+rows(0, 1)+`]}]}`), "Content.Action.Sections[0].Rows[1].ID"},

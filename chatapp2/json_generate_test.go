@@ -70,7 +70,7 @@ func (r jsonMaker) text(most int) string {
 	if r.IntN(30) == 0 {
 		n = most
 	}
-	some := []rune("abcXYZ 012\"\\<>&/%'é日\u2028\t😀\u0000")
+	some := []rune("abcXYZ 012\"\\<>&/%'é日\u2028\t😀\u0001")
 	var b strings.Builder
 	for i := range n {
 		if i == 0 || i == n-1 {
@@ -161,7 +161,7 @@ func (r jsonMaker) body() jsonObject {
 	if kind == "template" {
 		r.set(body, "product_policy", jsonPick(r, "CLOUD_API_FALLBACK", "STRICT"))
 		r.set(body, "message_activity_sharing", r.maybe())
-		r.set(body, "bid_spec", jsonObject{"per_message_bid_multiplier": jsonPick[any](r, 1.5, "2", 3)})
+		r.set(body, "optimization_spec", jsonObject{"per_message_bid_multiplier": jsonPick[any](r, 1.5, "2", 3)})
 	}
 	if kind == "text" || kind == "interactive" {
 		r.set(body, "category", jsonPick(r, "utility", "authentication"))

@@ -88,7 +88,7 @@ func jsonRulesOf(body map[string]any) []jsonRule {
 	r := &jsonRules{body: body}
 	r.add("Recipient", jsonPath{"recipient"}, false, "13491208655302741918", "USA.1", "us.1", "US.1-2", "US."+strings.Repeat("1", 129))
 	r.add("CallbackData", jsonPath{"biz_opaque_callback_data"}, false, strings.Repeat("a", 513))
-	r.add("Marketing.ProductPolicy", jsonPath{"product_policy"}, false, "LAX")
+	r.add("MarketingOptions.ProductPolicy", jsonPath{"product_policy"}, false, "LAX")
 	r.add("Fallback.From", jsonPath{"fallback", "from"}, false, "")
 	r.add("Fallback.Text", jsonPath{"fallback", "text"}, false, "")
 	r.add("TTL", jsonPath{"ttl"}, false, "-1s")
@@ -127,7 +127,7 @@ func jsonRulesOf(body map[string]any) []jsonRule {
 		r.template(at)
 	}
 	if kind != "template" {
-		r.all = append(r.all, jsonRule{path: jsonPath{"message_activity_sharing"}, field: "Marketing", bad: []any{true}})
+		r.all = append(r.all, jsonRule{path: jsonPath{"message_activity_sharing"}, field: "MarketingOptions", bad: []any{true}})
 	}
 	return r.all
 }

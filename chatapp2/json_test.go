@@ -43,8 +43,8 @@ func jsonMessages() map[string]Message {
 			Extra: map[string]any{"category": "utility", "n": json.Number("1.50"), "o": map[string]any{"p": []any{true, nil, json.Number("1e400")}}, "null": nil},
 		},
 		"user":      {Recipient: "US.1349", Content: Text{Body: "Hi"}},
-		"marketing": {To: "15550001111", Content: Template{Name: "a", Language: "en", Policy: "deterministic"}, Marketing: Marketing{ProductPolicy: "STRICT", ActivitySharing: new(false)}},
-		"sharing":   {To: "15550001111", Content: Template{Name: "a", Language: "en"}, Marketing: Marketing{ActivitySharing: new(true)}},
+		"marketing": {To: "15550001111", Content: Template{Name: "a", Language: "en", Policy: "deterministic"}, MarketingOptions: MarketingOptions{ProductPolicy: "STRICT", ActivitySharing: new(false)}},
+		"sharing":   {To: "15550001111", Content: Template{Name: "a", Language: "en"}, MarketingOptions: MarketingOptions{ActivitySharing: new(true)}},
 		"nothing":   {},
 		"empty":     {Fallback: &sms.Fallback{}},
 
@@ -206,7 +206,7 @@ func TestMarshalJSONRejectsAKeyThatComesTwice(t *testing.T) {
 	t.Parallel()
 	text := Text{Body: "x"}
 	full := Message{
-		To: "15550001111", Recipient: "US.1", Content: text, ReplyTo: "w", CallbackData: "c", Marketing: Marketing{ProductPolicy: "STRICT", ActivitySharing: new(false)},
+		To: "15550001111", Recipient: "US.1", Content: text, ReplyTo: "w", CallbackData: "c", MarketingOptions: MarketingOptions{ProductPolicy: "STRICT", ActivitySharing: new(false)},
 	}
 	for _, name := range []string{
 		"messaging_product", "recipient_type", "to", "recipient", "type", "text", "context", "biz_opaque_callback_data", "product_policy", "message_activity_sharing",
@@ -291,7 +291,7 @@ func TestUnmarshalJSONPutsUnknownMembersIntoExtra(t *testing.T) {
 		"context": map[string]any{"message_id": "w", "forwarded": true}, "product_policy": map[string]any{"a": json.Number("1")}, "message_activity_sharing": "maybe",
 	}, m.Extra)
 	assert.Empty(t, m.ReplyTo)
-	assert.Zero(t, m.Marketing)
+	assert.Zero(t, m.MarketingOptions)
 	_, err := json.Marshal(m)
 	assert.NoError(t, err)
 }

@@ -33,8 +33,10 @@ type Message struct {
 	ReplyTo string
 	// CallbackData comes back in the platform's status reports, at most 512 characters. The service may not pass these on.
 	CallbackData string
-	// Marketing says how a marketing template is treated. The zero value leaves it to the platform.
-	Marketing Marketing
+	// Marketing says that the message is marketing. It is not sent: a guard sees it, so that who stopped marketing gets none.
+	Marketing bool
+	// MarketingOptions says how a marketing template is treated, and that the message is one. The zero value leaves it to the platform.
+	MarketingOptions MarketingOptions
 	// Fallback is the SMS that the service sends if delivery over chat app 2 fails or the TTL passes; nil is none. The recipient may get
 	// both, and both may be charged: the specification does not say.
 	Fallback *sms.Fallback
@@ -46,13 +48,13 @@ type Message struct {
 	CallbackURL string
 	// ReferenceID is the caller's own name for the message. It comes back in the Receipt, on errors and in delivery reports.
 	ReferenceID string
-	// Extra holds further members of the message by name, such as bid_spec, category or recipient_identity_key_hash. A value is
+	// Extra holds further members of the message by name, such as optimization_spec, category or recipient_identity_key_hash. A value is
 	// anything that encoding/json encodes. A name that the message or the contract uses is rejected.
 	Extra map[string]any
 }
 
-// Marketing says how the platform's interface for marketing messages treats a Template. Other content takes none.
-type Marketing struct {
+// MarketingOptions says how the platform's interface for marketing messages treats a Template. Other content takes none.
+type MarketingOptions struct {
 	// ProductPolicy is PolicyFallback or PolicyStrict. Empty is the platform's default, PolicyFallback.
 	ProductPolicy ProductPolicy
 	// ActivitySharing says whether the platform may use what recipients do with the message. Nil is the account's setting.
@@ -102,6 +104,7 @@ func (m Message) Call() wire.Call {
 	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
 	e := m.encode()
 	call := wire.Call{Members: e.members, Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Problems: m.validate().Checks}
+	call.Marketing = m.Marketing || m.MarketingOptions != MarketingOptions{}
 	call.Fields = tail.AppendTo(make([]wire.Field, 0, 5))
 	if e.Err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return !p.Limit }) {
 		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: e.Err.Error()})
@@ -137,9 +140,9 @@ func (m Message) encode() *memberWriter {
 		w.add("context", replyContext{m.ReplyTo})
 	}
 	w.optional("biz_opaque_callback_data", m.CallbackData)
-	w.optional("product_policy", string(m.Marketing.ProductPolicy))
-	if m.Marketing.ActivitySharing != nil {
-		w.add("message_activity_sharing", *m.Marketing.ActivitySharing)
+	w.optional("product_policy", string(m.MarketingOptions.ProductPolicy))
+	if m.MarketingOptions.ActivitySharing != nil {
+		w.add("message_activity_sharing", *m.MarketingOptions.ActivitySharing)
 	}
 	return w
 }

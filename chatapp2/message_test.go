@@ -36,11 +36,11 @@ func goldenEnvelopes() []golden {
 		{"envelope/to_a_user_of_a_parent", Message{To: "US.ENT.13491208655302741918", Content: text}},
 		{"envelope/reply_to", with(func(m *Message) { m.ReplyTo = "wamid.HBgLM" })},
 		{"envelope/callback_data", with(func(m *Message) { m.CallbackData = "order-17;first" })},
-		{"envelope/marketing_policy", Message{To: "+639171234567", Content: template, Marketing: Marketing{ProductPolicy: PolicyFallback}}},
-		{"envelope/marketing_shared", Message{To: "+639171234567", Content: template, Marketing: Marketing{ActivitySharing: new(true)}}},
+		{"envelope/marketing_policy", Message{To: "+639171234567", Content: template, MarketingOptions: MarketingOptions{ProductPolicy: PolicyFallback}}},
+		{"envelope/marketing_shared", Message{To: "+639171234567", Content: template, MarketingOptions: MarketingOptions{ActivitySharing: new(true)}}},
 		{"envelope/marketing_complete", Message{
-			To: "+639171234567", Content: template, Marketing: Marketing{ProductPolicy: PolicyStrict, ActivitySharing: new(false)},
-			Extra: map[string]any{"bid_spec": map[string]any{"per_message_bid_multiplier": 1.5}},
+			To: "+639171234567", Content: template, MarketingOptions: MarketingOptions{ProductPolicy: PolicyStrict, ActivitySharing: new(false)},
+			Extra: map[string]any{"optimization_spec": map[string]any{"per_message_bid_multiplier": 1.5}},
 		}},
 		{"envelope/fallback", with(func(m *Message) { m.Fallback = &sms.Fallback{From: "ACME", Text: "Your order 17 is ready"} })},
 		{"envelope/ttl", with(func(m *Message) { m.TTL = 10 * time.Minute })},
@@ -52,9 +52,9 @@ func goldenEnvelopes() []golden {
 		})},
 		{"envelope/complete", Message{
 			To: "+639171234567", Content: template, ReplyTo: "wamid.HBgLM", CallbackData: "data",
-			Marketing: Marketing{ProductPolicy: PolicyStrict, ActivitySharing: new(true)},
-			Fallback:  &sms.Fallback{From: "ACME", Text: "Spring sale"}, TTL: time.Hour,
-			CallbackURL: "https://shop.example.com/dlr", ReferenceID: "sale-1", Extra: map[string]any{"campaign": "spring"},
+			MarketingOptions: MarketingOptions{ProductPolicy: PolicyStrict, ActivitySharing: new(true)},
+			Fallback:         &sms.Fallback{From: "ACME", Text: "Spring sale"}, TTL: time.Hour,
+			CallbackURL: "https://shop.example.com/dlr", ReferenceID: "sale-1", Marketing: true, Extra: map[string]any{"campaign": "spring"},
 		}},
 	}
 }
@@ -147,7 +147,7 @@ func TestCallFromManyGoroutines(t *testing.T) {
 func TestExtraCannotReplaceAMember(t *testing.T) {
 	t.Parallel()
 	whole := Message{
-		To: "+639171234567", Content: validTemplate(), ReplyTo: "wamid.A", CallbackData: "x", Marketing: Marketing{"STRICT", new(true)},
+		To: "+639171234567", Content: validTemplate(), ReplyTo: "wamid.A", CallbackData: "x", MarketingOptions: MarketingOptions{"STRICT", new(true)},
 	}
 	toUser := Message{Recipient: "US.1349", Content: Raw{Type: "poll", JSON: json.RawMessage(`{}`)}}
 	for name, m := range map[string]Message{

@@ -133,7 +133,7 @@ func TestWordsThatAreNewAreLimits(t *testing.T) {
 	t.Parallel()
 	order := validChanged(validOrder(), func(o *OrderDetails) { o.Type, o.Order.Type = "rented-goods", "slow_pay" })
 	for _, m := range []Message{
-		{To: "15550001111", Content: Template{Name: "a", Language: "en", Policy: "fallback"}, Marketing: Marketing{ProductPolicy: "LAX"}},
+		{To: "15550001111", Content: Template{Name: "a", Language: "en", Policy: "fallback"}, MarketingOptions: MarketingOptions{ProductPolicy: "LAX"}},
 		goldenTo(validInteractive(Flow{ID: "1", CTA: "Open", Mode: "preview", Action: "jump"})),
 		goldenTo(validInteractive(order)),
 		goldenTo(validInteractive(OrderStatus{ReferenceID: "r", Status: "returned"})),

@@ -52,7 +52,7 @@ func TestServerReceivesEveryGoldenMessage(t *testing.T) {
 		var want, got map[string]any
 		require.NoError(t, json.Unmarshal(raw, &want))
 		require.NoError(t, json.Unmarshal(srv.Sent()[0].Body, &got))
-		for _, key := range []string{"ttl", "fallback", "callbackURL", "referenceID"} { // the library's own
+		for _, key := range []string{"ttl", "fallback", "callbackURL", "referenceID", "marketing"} { // the library's own
 			delete(want, key)
 		}
 		for _, name := range serviceNames() {

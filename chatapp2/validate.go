@@ -30,7 +30,7 @@ func (m Message) validate() *checks {
 	c.Value("Content", reflect.ValueOf(&content).Elem(), "required")
 	c.Field("ReplyTo", m.ReplyTo, "notblank")
 	c.Field("CallbackData", m.CallbackData, "max=512")
-	c.Field("Marketing.ProductPolicy", string(m.Marketing.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
+	c.Field("MarketingOptions.ProductPolicy", string(m.MarketingOptions.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
 	kind := ""
 	if shape.IsValue(m.Content) {
 		kind = strings.ToLower(m.Content.kind())
@@ -38,8 +38,8 @@ func (m Message) validate() *checks {
 	if kind == "reaction" && m.ReplyTo != "" {
 		c.Found("ReplyTo", "must be empty for a Reaction, which names its message itself")
 	}
-	if (m.Marketing != Marketing{}) && kind != "template" && kind != "" {
-		c.Found("Marketing", "must be empty without a Template")
+	if (m.MarketingOptions != MarketingOptions{}) && kind != "template" && kind != "" {
+		c.Found("MarketingOptions", "must be empty without a Template")
 	}
 	if len(m.Extra) > 0 {
 		m.checkExtra(c, kind)

@@ -133,10 +133,12 @@ func TestEnvelopeRules(t *testing.T) {
 			validWith(func(m *Message) { m.Content, m.ReplyTo = Reaction{MessageID: "wamid.A", Emoji: "👍"}, "wamid.B" }),
 			"ReplyTo", "must be empty for a Reaction", validFault,
 		},
-		"a policy for a text":      {validWith(func(m *Message) { m.Marketing.ProductPolicy = "STRICT" }), "Marketing", "without a Template", validFault},
-		"sharing of a text":        {validWith(func(m *Message) { m.Marketing.ActivitySharing = new(false) }), "Marketing", "without a Template", validFault},
-		"a policy for an action":   {validWith(func(m *Message) { m.Content, m.Marketing.ProductPolicy = validInteractive(validButtons()), "STRICT" }), "Marketing", "without a Template", validFault},
-		"a policy that is unknown": {validWith(func(m *Message) { m.Content, m.Marketing.ProductPolicy = validTemplate(), "strict" }), "Marketing.ProductPolicy", `"CLOUD_API_FALLBACK" or "STRICT"`, validLimit},
+		"a policy for a text": {validWith(func(m *Message) { m.MarketingOptions.ProductPolicy = "STRICT" }), "MarketingOptions", "without a Template", validFault},
+		"sharing of a text":   {validWith(func(m *Message) { m.MarketingOptions.ActivitySharing = new(false) }), "MarketingOptions", "without a Template", validFault},
+		"a policy for an action": {validWith(func(m *Message) {
+			m.Content, m.MarketingOptions.ProductPolicy = validInteractive(validButtons()), "STRICT"
+		}), "MarketingOptions", "without a Template", validFault},
+		"a policy that is unknown": {validWith(func(m *Message) { m.Content, m.MarketingOptions.ProductPolicy = validTemplate(), "strict" }), "MarketingOptions.ProductPolicy", `"CLOUD_API_FALLBACK" or "STRICT"`, validLimit},
 
 		"a TTL below zero":             {validWith(func(m *Message) { m.TTL = -time.Second }), "TTL", "must not be negative", validFault},
 		"a fallback without a sender":  {validWith(func(m *Message) { m.Fallback = &sms.Fallback{Text: "Hi"} }), "Fallback.From", "required", validFault},

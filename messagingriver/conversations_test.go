@@ -3,8 +3,9 @@ package messagingriver_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,22 +19,30 @@ import (
 	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// pool is a test with a database of its own.
+// ana is a person, and anaID the platform's ID of her.
+const (
+	ana   = "+639171234567"
+	anaID = "US.13491208655302741918"
+)
+
+// pool is a test of package conversations with a database of its own. The tests are here because this module has the drivers.
 type pool struct {
 	*testing.T
 
-	db *sql.DB
+	db   *sql.DB
+	book *conversations.Book
 }
 
-// onEachPool tests package conversations. Its tests are here because this module has the drivers.
-func onEachPool(t *testing.T, run func(t pool)) {
+func onEachPool(t *testing.T, options conversations.Options, run func(t pool)) {
 	t.Helper()
 	for name, open := range storeDatabases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run(pool{t, open(t)})
+			db := open(t)
+			run(pool{t, db, newBook(t, db, options)})
 		})
 	}
 }
@@ -45,183 +54,554 @@ func newBook(t testing.TB, db *sql.DB, options conversations.Options) *conversat
 	return book
 }
 
+// note notes a message, and returns whether it changed anything.
+func (t pool) note(m conversations.Inbound) bool {
+	t.Helper()
+	changed, err := t.book.Note(t.Context(), nil, m)
+	require.NoError(t, err)
+	return changed
+}
+
+func (t pool) allow(m messaging.Outgoing) error { return t.book.Allow(t.Context(), nil, m) }
+
+func (t pool) isAllowed(m messaging.Outgoing, say ...any) {
+	t.Helper()
+	require.NoError(t, t.allow(m), say...)
+}
+
+func (t pool) isOptedOut(m messaging.Outgoing, say ...any) {
+	t.Helper()
+	require.ErrorIs(t, t.allow(m), messaging.ErrOptedOut, say...)
+}
+
 func smsFrom(from, text string) conversations.Inbound {
-	return conversations.Inbound{Channel: "sms", From: from, To: "12345", Text: text}
+	return conversations.Inbound{Channel: messaging.ChannelSMS, From: from, To: "12345", Text: text}
 }
 
 func smsTo(to string) messaging.Outgoing {
-	return messaging.Outgoing{Channel: messaging.ChannelSMS, From: "ACME", To: to}
+	return messaging.Outgoing{Channel: messaging.ChannelSMS, From: "ACME", To: to, Kind: "text"}
 }
 
-func TestConversationsOptOut(t *testing.T) {
+func chatFrom(from, userID, text string) conversations.Inbound {
+	return conversations.Inbound{Channel: messaging.ChannelChatApp2, From: from, UserID: userID, To: "15550001111", Text: text}
+}
+
+func templateTo(to string) messaging.Outgoing {
+	return messaging.Outgoing{Channel: messaging.ChannelChatApp2, To: to, Kind: "template", Template: "order_ready"}
+}
+
+func chatTo(to string) messaging.Outgoing {
+	return messaging.Outgoing{Channel: messaging.ChannelChatApp2, To: to, Kind: "text"}
+}
+
+func TestConversationsStopWords(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t pool) {
-		book := newBook(t, t.db, conversations.Options{})
-		note := func(m conversations.Inbound) { require.NoError(t, book.Note(t.Context(), nil, m)) }
-		require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")))
-		for _, text := range []string{"please stop", "STOP IT", "cancel", "END", ""} {
-			note(smsFrom("639171234567", text))
-			require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")), text)
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		for _, text := range []string{"please stop", "STOP IT", "stopped", "the end", "", " ", "START", "👋", "停"} {
+			t.note(smsFrom(ana, text))
+			t.isAllowed(smsTo(ana), text)
 		}
-		for _, word := range []string{"STOP", " stop\n", "Unsubscribe", "quit"} {
-			note(smsFrom("639171234567", word))
-			for _, to := range []string{"+639171234567", "00639171234567", "tel:+63-917-123-4567", "63 (917) 123.4567"} {
-				require.ErrorIs(t, book.Allow(t.Context(), nil, smsTo(to)), messaging.ErrOptedOut, "%q to %s", word, to)
-			}
-			require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234568")), "another person")
-			require.NoError(t, book.Allow(t.Context(), nil, messaging.Outgoing{Channel: messaging.ChannelChatApp1, To: "+639171234567"}), "another channel")
-			note(smsFrom("+639171234567", "start"))
-			require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")), word)
+		for _, text := range []string{
+			"STOP", " stop\n", "Stop.", "STOP!!!", `"Stop"`, "“stop”", "«STOP»", "*stop*", "ＳＴＯＰ", "S\u200bT\u2060O\u00adP", "STOP\x00", "\ufeffstop",
+			"STOPALL", "stop all", "STOP  ALL", "STOP\u00a0ALL.", "Unsubscribe", "cancel", "END", "quit", "Revoke", "OPTOUT", "opt out", "opt-out", "stop promotions",
+		} {
+			assert.True(t, t.note(smsFrom(ana, text)), text)
+			assert.False(t, t.note(smsFrom(ana, text)), "%q again", text)
+			t.isOptedOut(smsTo(ana), text)
+			t.isAllowed(smsTo("+639171234568"), "another person")
+			t.isAllowed(messaging.Outgoing{Channel: messaging.ChannelChatApp1, To: ana, Kind: "text"}, "another channel")
+			assert.True(t, t.note(smsFrom(ana, "start")), text)
+			assert.False(t, t.note(smsFrom(ana, "Unstop!")), text)
+			t.isAllowed(smsTo(ana), text)
 		}
-		// What comes late does not count against what was decided since, and a time in the future is none.
-		late := smsFrom("639171234567", "STOP")
-		late.At = time.Now().Add(-time.Hour)
-		note(late)
-		require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")))
-		late.At = time.Now().Add(1000 * time.Hour)
-		note(late)
-		require.ErrorIs(t, book.Allow(t.Context(), nil, smsTo("+639171234567")), messaging.ErrOptedOut)
-		note(smsFrom("639171234567", "UNSTOP"))
-		require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")))
 	})
 }
 
-func TestConversationsOptions(t *testing.T) {
+func TestConversationsButtons(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t pool) {
-		book := newBook(t, t.db, conversations.Options{StopWords: []string{"BAJA"}, StartWords: []string{"ALTA"}, PerSender: true, CountryCode: "63"})
-		require.NoError(t, book.Note(t.Context(), nil, smsFrom("0917 123 4567", "stop")))
-		require.NoError(t, book.Allow(t.Context(), nil, messaging.Outgoing{Channel: messaging.ChannelSMS, From: "12345", To: "+639171234567"}), "words that are set replace the default")
-		require.NoError(t, book.Note(t.Context(), nil, smsFrom("0917 123 4567", "Baja")))
-		require.ErrorIs(t, book.Allow(t.Context(), nil, messaging.Outgoing{Channel: messaging.ChannelSMS, From: "+12345", To: "+639171234567"}), messaging.ErrOptedOut)
-		require.ErrorIs(t, book.Allow(t.Context(), nil, messaging.Outgoing{Channel: messaging.ChannelSMS, To: "+639171234567"}), messaging.ErrOptedOut, "any sender")
-		require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")), "another sender")
-		require.NoError(t, book.OptOut(t.Context(), nil, conversations.OptOut{Channel: "sms", From: "+639171234567"}))
-		require.ErrorIs(t, book.Allow(t.Context(), nil, smsTo("0917-123-4567")), messaging.ErrOptedOut, "by hand, for all senders")
-		require.NoError(t, book.OptIn(t.Context(), nil, conversations.OptOut{Channel: "sms", From: "+639171234567"}))
-		require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")))
-
-		for i := range 600 {
-			require.NoError(t, book.OptOut(t.Context(), nil, conversations.OptOut{Channel: "chatapp2", From: fmt.Sprintf("US.%03d", i), At: time.UnixMilli(1000)}))
+	tap := func(id, title string) conversations.Inbound {
+		return conversations.FromChat(webhook.ChatMessage{
+			Callback: webhook.CallbackChatApp2, From: ana,
+			Content: webhook.Reply{Kind: webhook.ReplyButton, ID: id, Title: title},
+		})
+	}
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		for _, button := range [][2]string{{"cancel", "Cancel"}, {"end", "End"}, {"b-1", "Quit"}, {"b-2", "Revoke"}, {"b-3", "Opt in"}} {
+			assert.False(t, t.note(tap(button[0], button[1])), button)
+			t.isAllowed(chatTo(ana), button)
 		}
-		var all []conversations.OptOut
-		for one, err := range book.OptOuts(t.Context()) {
+		for _, button := range [][2]string{{"b-1", "Stop"}, {"STOP", "No more"}, {"stop_promotions", "No"}, {"b-1", "Stop promotions"}, {"", "Unsubscribe"}, {"optout", ""}, {"STOPALL", ""}} {
+			assert.True(t, t.note(tap(button[0], button[1])), button)
+			t.isOptedOut(templateTo(ana), button)
+			assert.False(t, t.note(tap("start", "Start")), "no button opts in")
+			t.isOptedOut(templateTo(ana), button)
+			assert.True(t, t.note(chatFrom(ana, "", "START")))
+		}
+	})
+}
+
+func TestConversationsWordsOfOptions(t *testing.T) {
+	t.Parallel()
+	options := conversations.Options{StopWords: []string{"Baja"}, StartWords: []string{"Alta"}, StopButtons: []string{"no más"}}
+	onEachPool(t, options, func(t pool) {
+		t.note(smsFrom(ana, "STOP"))
+		t.isAllowed(smsTo(ana), "words that are given replace the list")
+		t.note(smsFrom(ana, "¡BAJA!"))
+		t.isOptedOut(smsTo(ana))
+		t.note(smsFrom(ana, "START"))
+		t.isOptedOut(smsTo(ana))
+		t.note(smsFrom(ana, "alta"))
+		t.isAllowed(smsTo(ana))
+		m := chatFrom(ana, "", "")
+		m.ButtonTitle = "Stop"
+		t.note(m)
+		t.isAllowed(templateTo(ana))
+		m.ButtonTitle = "No más"
+		t.note(m)
+		t.isOptedOut(templateTo(ana))
+	})
+}
+
+func TestConversationsKnowANumberHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{CountryCode: "63"}, func(t pool) {
+		for _, group := range [][]string{
+			{
+				ana, "639171234567", "00639171234567", "tel:+63-917-123-4567;ext=1", "sms:+639171234567", "whatsapp:+639171234567",
+				"63 (917) 123.4567", "0917 123 4567", "\u202a+63\u200b917\u00a01234567\u202c", "＋６３９１７１２３４５６７",
+			},
+			{"+5511987654321", "551187654321"},
+			{"+5215512345678", "+525512345678"},
+			{"+5491123456789", "541123456789"},
+		} {
+			for _, stops := range group {
+				require.True(t, t.note(smsFrom(stops, "STOP")), "%q", stops)
+				for _, written := range group {
+					t.isOptedOut(smsTo(written), "%q stops, and %q is asked about", stops, written)
+				}
+				require.True(t, t.note(smsFrom(group[0], "START")), "%q", stops)
+				t.isAllowed(smsTo(stops), "%q", stops)
+			}
+		}
+	})
+}
+
+func TestConversationsKnowAPersonByNumberAndUserID(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		stop, start := "STOP", "START"
+		for name, step := range map[string]struct{ first, met, then conversations.Inbound }{
+			"by number, then met":        {chatFrom(ana, "", stop), chatFrom(ana, anaID, "Hi"), chatFrom("", anaID, start)},
+			"by user ID, then met":       {chatFrom(anaID, "", stop), chatFrom(ana, anaID, "Hi"), chatFrom(ana, "", start)},
+			"by user ID alone, then met": {chatFrom("", anaID, stop), chatFrom(ana, anaID, "Hi"), chatFrom(ana, anaID, start)},
+			"met when it stops":          {chatFrom(ana, anaID, stop), chatFrom(ana, "", "Hi"), chatFrom(anaID, "", start)},
+		} {
+			t.note(step.first)
+			t.note(step.met)
+			both := templateTo(ana)
+			both.UserID = anaID
+			for _, m := range []messaging.Outgoing{templateTo(ana), templateTo(anaID), both} {
+				t.isOptedOut(m, name)
+			}
+			assert.True(t, t.note(step.then), name)
+			for _, m := range []messaging.Outgoing{templateTo(ana), templateTo(anaID), both} {
+				t.isAllowed(m, name)
+			}
+		}
+		// A person who takes a new number is the same person still.
+		const newNumber = "+639179999999"
+		t.note(chatFrom(ana, "", stop))
+		t.note(conversations.FromChat(webhook.ChatMessage{
+			Callback: webhook.CallbackChatApp2, From: newNumber, UserID: anaID, Content: webhook.System{Kind: webhook.SystemNumberChanged},
+		}))
+		t.isOptedOut(templateTo(newNumber))
+		t.note(conversations.FromChat(webhook.ChatMessage{
+			Callback: webhook.CallbackChatApp2, From: newNumber,
+			Content: webhook.System{Kind: webhook.SystemNumberChanged, NewID: "639178888888"},
+		}))
+		t.isOptedOut(templateTo("+639178888888"))
+		t.note(conversations.FromChat(webhook.ChatMessage{
+			Callback: webhook.CallbackChatApp2, From: anaID,
+			Content: webhook.System{Kind: webhook.SystemUserIDChanged, PreviousUserID: anaID, NewUserID: "US.77"},
+		}))
+		t.isOptedOut(templateTo("US.77"))
+	})
+}
+
+func TestConversationsWindowOfAPerson(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		require.ErrorIs(t, t.allow(chatTo(ana)), messaging.ErrWindowClosed)
+		t.note(chatFrom(ana, anaID, "Hi"))
+		t.isAllowed(chatTo(ana))
+		t.isAllowed(chatTo(anaID))
+		const ben = "US.2"
+		t.note(chatFrom(ben, "", "Hi"))
+		t.note(conversations.FromChat(webhook.ChatMessage{
+			Callback: webhook.CallbackChatApp2, From: "+639170000002", UserID: ben, Content: webhook.System{Kind: webhook.SystemNumberChanged},
+		}))
+		t.isAllowed(chatTo("+639170000002"), "the window of the user ID")
+	})
+}
+
+// The decision that arrives last wins, by the clock of the database. The service's time counts in two cases only.
+func TestConversationsDecisionThatArrivesLast(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	at := func(word string, ago time.Duration) conversations.Inbound {
+		m := smsFrom(ana, word)
+		m.At = now.Add(-ago)
+		return m
+	}
+	undated := func(word string) conversations.Inbound { return smsFrom(ana, word) }
+	for name, tc := range map[string]struct {
+		messages []conversations.Inbound
+		out      bool
+	}{
+		"a stop":                                {[]conversations.Inbound{at("STOP", time.Hour)}, true},
+		"a start after it":                      {[]conversations.Inbound{at("STOP", time.Hour), at("START", time.Minute)}, false},
+		"a stop that is dated before the start": {[]conversations.Inbound{at("START", time.Minute), at("STOP", 23*time.Hour)}, true},
+		"a stop that is dated two days before the start":    {[]conversations.Inbound{at("START", time.Minute), at("STOP", 48*time.Hour)}, false},
+		"a stop of long ago, and an undated start":          {[]conversations.Inbound{undated("START"), at("STOP", 48*time.Hour)}, true},
+		"a start that is repeated after a stop":             {[]conversations.Inbound{at("STOP", time.Minute), at("START", time.Hour)}, true},
+		"a start that is repeated, and a stop twice":        {[]conversations.Inbound{at("STOP", time.Minute), at("STOP", 2*time.Hour), at("START", time.Hour)}, true},
+		"a start in the same second":                        {[]conversations.Inbound{at("STOP", time.Minute), at("START", time.Minute)}, false},
+		"a start of long ago after an undated stop":         {[]conversations.Inbound{undated("STOP"), at("START", time.Hour)}, false},
+		"an undated start":                                  {[]conversations.Inbound{at("STOP", time.Minute), undated("START")}, false},
+		"a stop in the future":                              {[]conversations.Inbound{at("STOP", -1000*time.Hour)}, true},
+		"a stop in the future, and a start":                 {[]conversations.Inbound{at("STOP", -1000*time.Hour), at("START", -1000*time.Hour)}, false},
+		"a stop, a start and the stop again":                {[]conversations.Inbound{at("STOP", 3*time.Hour), at("START", 2*time.Hour), at("STOP", 3*time.Hour)}, true},
+		"a stop, a start, a stop, and an old start at last": {[]conversations.Inbound{at("STOP", 3*time.Hour), at("START", 2*time.Hour), at("STOP", time.Hour), at("START", 2*time.Hour)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onEachPool(t, conversations.Options{}, func(t pool) {
+				for _, m := range tc.messages {
+					t.note(m)
+				}
+				if tc.out {
+					t.isOptedOut(smsTo(ana))
+				} else {
+					t.isAllowed(smsTo(ana))
+				}
+			})
+		})
+	}
+}
+
+// What is decided under one name ends what was decided under the other by the same rule.
+func TestConversationsDecisionUnderAnotherName(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		stop := chatFrom(ana, "", "STOP")
+		stop.At = time.Now().Add(-time.Minute)
+		t.note(stop)
+		start := chatFrom("", anaID, "START")
+		start.At = time.Now().Add(-time.Hour)
+		t.note(start)
+		t.note(chatFrom(ana, anaID, "Hi"))
+		t.isOptedOut(chatTo(anaID), "the start is a repeated one")
+		start.At = time.Now()
+		t.note(start)
+		t.isAllowed(chatTo(ana))
+		t.isAllowed(chatTo(anaID))
+	})
+}
+
+func TestConversationsMarketing(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{MarketingTemplates: []string{"spring_sale"}}, func(t pool) {
+		sale, offer := templateTo(ana), smsTo(ana)
+		sale.Template = "spring_sale"
+		offer.Marketing = true
+		stopped := conversations.Person{Channel: messaging.ChannelChatApp2, Number: ana, UserID: anaID, Marketing: true, At: time.Now()}
+		require.NoError(t, t.book.OptOut(t.Context(), nil, stopped))
+		t.isOptedOut(sale)
+		t.isAllowed(templateTo(ana), "a code is no marketing")
+		sale.Template, sale.To = "autumn_sale", anaID
+		t.isAllowed(sale, "the book does not know that it is marketing")
+		sale.Marketing = true
+		t.isOptedOut(sale)
+		t.isAllowed(offer, "another channel")
+
+		require.NoError(t, t.book.OptIn(t.Context(), nil, conversations.Person{Channel: messaging.ChannelChatApp2, Number: ana}))
+		t.isOptedOut(sale, "an opt-in to all ends no opt-out of marketing")
+		stopped.At = time.Now()
+		require.NoError(t, t.book.OptIn(t.Context(), nil, stopped))
+		t.isAllowed(sale)
+
+		t.note(chatFrom(ana, anaID, "STOP"))
+		require.NoError(t, t.book.OptIn(t.Context(), nil, stopped))
+		t.isOptedOut(sale, "a resumed preference ends no STOP")
+		t.isOptedOut(templateTo(ana))
+	})
+}
+
+func TestConversationsFallback(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		t.note(chatFrom(ana, anaID, "Hi"))
+		m := chatTo(ana)
+		m.Fallback = "ACME"
+		t.isAllowed(m)
+		require.NoError(t, t.book.OptOut(t.Context(), nil, conversations.Person{Channel: messaging.ChannelSMS, Number: ana, Sender: "Acme"}))
+		for _, to := range []string{ana, anaID} {
+			m.To = to
+			err := t.allow(m)
+			require.ErrorIs(t, err, messaging.ErrOptedOut)
+			assert.EqualError(t, err, "the SMS fallback: messaging: opted out")
+		}
+		m.Fallback = "SHOP"
+		t.isAllowed(m, "another sender of SMS")
+		m.Fallback = ""
+		t.isAllowed(m, "without its fallback")
+
+		require.NoError(t, t.book.OptOut(t.Context(), nil, conversations.Person{Channel: messaging.ChannelSMS, Number: ana, Marketing: true}))
+		m.Fallback = "SHOP"
+		t.isAllowed(m)
+		m.Marketing = true
+		t.isOptedOut(m)
+	})
+}
+
+func TestConversationsPerSender(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{PerSender: true}, func(t pool) {
+		t.note(smsFrom(ana, "STOP"))
+		m := smsTo(ana)
+		t.isAllowed(m, "another sender")
+		m.From = "+12345"
+		t.isOptedOut(m)
+		m.From = ""
+		t.isOptedOut(m, "any sender")
+		all := conversations.Person{Channel: messaging.ChannelSMS, Number: ana}
+		require.NoError(t, t.book.OptOut(t.Context(), nil, all))
+		t.isOptedOut(smsTo(ana), "by hand, for all senders")
+		require.NoError(t, t.book.OptIn(t.Context(), nil, all))
+		t.isAllowed(smsTo(ana))
+		m.From = "12345"
+		t.isOptedOut(m, "the opt-out of another sender")
+	})
+}
+
+func TestConversationsRefuseWhoIsNoPerson(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		for _, text := range []string{"", "\x00", "\xff", "\u200b", " ", "+", "Ana Cruz", "+639171234567 or 639181234567", "63917***4567", "???"} {
+			_, err := t.book.Note(t.Context(), nil, smsFrom(text, "STOP"))
+			require.ErrorIs(t, err, conversations.ErrNoPerson, "%q", text)
+			person := conversations.Person{Channel: messaging.ChannelSMS, Number: text}
+			require.ErrorIs(t, t.book.OptOut(t.Context(), nil, person), conversations.ErrNoPerson, "%q", text)
+			require.ErrorIs(t, t.book.OptIn(t.Context(), nil, person), conversations.ErrNoPerson, "%q", text)
+			require.ErrorIs(t, t.allow(smsTo(text)), conversations.ErrNoPerson, "%q", text)
+			_, err = t.book.WindowEnd(t.Context(), nil, person)
+			require.ErrorIs(t, err, conversations.ErrNoPerson, "%q", text)
+			assert.NotContains(t, err.Error(), "639")
+		}
+		_, err := t.book.Note(t.Context(), nil, conversations.Inbound{Channel: messaging.ChannelChatApp2, From: ana, UserID: "\x00"})
+		require.EqualError(t, err, "conversations: neither a phone number nor a user ID: UserID")
+		_, err = t.book.Note(t.Context(), nil, conversations.Inbound{From: ana})
+		require.ErrorContains(t, err, "Channel")
+	})
+}
+
+func TestConversationsOptOuts(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		for i := range 600 {
+			person := conversations.Person{Channel: messaging.ChannelChatApp1, UserID: fmt.Sprintf("US.%03d", i), At: time.UnixMilli(1000)}
+			require.NoError(t, t.book.OptOut(t.Context(), nil, person))
+		}
+		t.note(chatFrom(ana, anaID, "STOP"))
+		t.note(smsFrom(ana, "STOP"))
+		t.note(smsFrom("+639170000000", "STOP"))
+		t.note(smsFrom("+639170000000", "START"))
+		require.NoError(t, t.book.OptOut(t.Context(), nil, conversations.Person{Channel: messaging.ChannelSMS, Number: ana, Sender: "Acme", Marketing: true}))
+		var all []conversations.Person
+		for one, err := range t.book.OptOuts(t.Context()) {
 			require.NoError(t, err)
+			if len(all) >= 600 {
+				assert.WithinDuration(t, time.Now(), one.At, time.Minute)
+				one.At = time.Time{}
+			}
 			all = append(all, one)
 		}
-		require.Len(t, all, 601)
-		assert.Equal(t, conversations.OptOut{Channel: "chatapp2", From: "US.599", At: time.UnixMilli(1000)}, all[599])
-		assert.Equal(t, []string{"sms", "639171234567", "12345"}, []string{all[600].Channel, all[600].From, all[600].Sender})
+		require.Len(t, all, 603)
+		assert.Equal(t, conversations.Person{Channel: messaging.ChannelChatApp1, UserID: "US.599", At: time.UnixMilli(1000)}, all[599])
+		assert.Equal(t, []conversations.Person{
+			{Channel: messaging.ChannelChatApp2, Number: "639171234567", UserID: anaID},
+			{Channel: messaging.ChannelSMS, Number: "639171234567"},
+			{Channel: messaging.ChannelSMS, Number: "639171234567", Sender: "ACME", Marketing: true},
+		}, all[600:])
+		for _, err := range t.book.OptOuts(t.Context()) {
+			require.NoError(t, err)
+			break
+		}
 	})
 }
 
 func TestConversationsWindow(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t pool) {
-		book := newBook(t, t.db, conversations.Options{})
-		to := func(from string, template bool) messaging.Outgoing {
-			kind := map[bool]string{true: "template", false: "text"}[template]
-			return messaging.Outgoing{Channel: messaging.ChannelChatApp2, From: from, To: "US.1349", Kind: kind}
-		}
-		require.ErrorIs(t, book.Allow(t.Context(), nil, to("", false)), messaging.ErrWindowClosed)
-		require.NoError(t, book.Allow(t.Context(), nil, to("", true)))
-		end, err := book.WindowEnd(t.Context(), nil, to("", false))
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		person := conversations.Person{Channel: messaging.ChannelChatApp2, UserID: anaID}
+		t.isAllowed(templateTo(anaID))
+		require.ErrorIs(t, t.allow(chatTo(anaID)), messaging.ErrWindowClosed)
+		end, err := t.book.WindowEnd(t.Context(), nil, person)
 		require.NoError(t, err)
 		assert.Zero(t, end)
 
-		written := conversations.Inbound{Channel: "chatapp2", From: "US.1349", To: "15550001111", Text: "Hi", At: time.Now().Add(-25 * time.Hour)}
-		require.NoError(t, book.Note(t.Context(), nil, written))
-		require.ErrorIs(t, book.Allow(t.Context(), nil, to("", false)), messaging.ErrWindowClosed)
-		require.NoError(t, book.Allow(t.Context(), nil, messaging.Outgoing{Channel: messaging.ChannelChatApp1, To: "US.1349"}), "another channel has no window")
+		written := chatFrom(anaID, "", "Hi")
+		written.At = time.Now().Add(-25 * time.Hour)
+		t.note(written)
+		require.ErrorIs(t, t.allow(chatTo(anaID)), messaging.ErrWindowClosed)
+		t.isAllowed(messaging.Outgoing{Channel: messaging.ChannelChatApp1, To: anaID}, "another channel has no window")
 		written.At = time.Now().Add(-23 * time.Hour)
-		require.NoError(t, book.Note(t.Context(), nil, written))
+		t.note(written)
 		late := written
 		late.At = time.Now().Add(-30 * time.Hour)
-		require.NoError(t, book.Note(t.Context(), nil, late))
-		require.NoError(t, book.Allow(t.Context(), nil, to("", false)))
-		require.NoError(t, book.Allow(t.Context(), nil, to("+15550001111", false)))
-		require.ErrorIs(t, book.Allow(t.Context(), nil, to("15550002222", false)), messaging.ErrWindowClosed, "another sender of ours")
-		end, err = book.WindowEnd(t.Context(), nil, to("", false))
+		t.note(late)
+		t.isAllowed(chatTo(anaID))
+		m := chatTo(anaID)
+		m.From = "+15550001111"
+		t.isAllowed(m)
+		m.From = "15550002222"
+		require.ErrorIs(t, t.allow(m), messaging.ErrWindowClosed, "another sender of ours")
+		end, err = t.book.WindowEnd(t.Context(), nil, person)
 		require.NoError(t, err)
 		assert.WithinDuration(t, written.At.Add(24*time.Hour), end, time.Millisecond)
 	})
 }
 
-func TestConversationsNoteInTransaction(t *testing.T) {
+func TestConversationsFromEvents(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t pool) {
-		book := newBook(t, t.db, conversations.Options{})
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		chat := func(change func(*webhook.ChatMessage)) conversations.Inbound {
+			m := webhook.ChatMessage{Callback: webhook.CallbackChatApp2, From: ana, To: "15550001111", Content: webhook.Text{Body: "Hi"}}
+			change(&m)
+			return conversations.FromChat(m)
+		}
+		for name, change := range map[string]func(*webhook.ChatMessage){
+			"a notice":                func(m *webhook.ChatMessage) { m.Content = webhook.System{} },
+			"a message to a group":    func(m *webhook.ChatMessage) { m.GroupID = "g" },
+			"an echo":                 func(m *webhook.ChatMessage) { m.Field = "smb_message_echoes"; m.Content = webhook.Text{Body: "STOP"} },
+			"a message of chat app 1": func(m *webhook.ChatMessage) { m.Callback = webhook.CallbackChatApp1 },
+		} {
+			assert.False(t, t.note(chat(change)), name)
+			require.ErrorIs(t, t.allow(chatTo(ana)), messaging.ErrWindowClosed, name)
+		}
+		t.note(chat(func(m *webhook.ChatMessage) { m.Field = "standby" }))
+		t.isAllowed(chatTo(ana))
+		stops := map[string]func(*webhook.ChatMessage){
+			"a text":    func(m *webhook.ChatMessage) { m.Content = webhook.Text{Body: "Stop"} },
+			"a caption": func(m *webhook.ChatMessage) { m.Content = webhook.Media{Kind: webhook.MediaImage, Caption: "stop"} },
+			"an edit": func(m *webhook.ChatMessage) {
+				m.Content = webhook.Edit{MessageID: "m", Content: webhook.Text{Body: "STOP"}}
+			},
+			"in a group":   func(m *webhook.ChatMessage) { m.GroupID = "g"; m.Content = webhook.Text{Body: "STOP"} },
+			"a row":        func(m *webhook.ChatMessage) { m.Content = webhook.Reply{Kind: webhook.ReplyList, Title: "Unsubscribe"} },
+			"is ambiguous": func(m *webhook.ChatMessage) { m.Ambiguous = true; m.Content = webhook.Text{Body: "STOP"} },
+		}
+		for name, change := range stops {
+			assert.True(t, t.note(chat(change)), name)
+			t.note(chat(func(m *webhook.ChatMessage) { m.Ambiguous = true; m.Content = webhook.Text{Body: "START"} }))
+			t.isOptedOut(chatTo(ana), "an event that contradicts itself opts nobody in")
+			t.note(chat(func(m *webhook.ChatMessage) { m.Content = webhook.Text{Body: "START"} }))
+		}
+		t.note(chat(func(m *webhook.ChatMessage) { m.Content = webhook.Reply{Kind: webhook.ReplyForm, Title: "STOP"} }))
+		t.isAllowed(chatTo(ana), "a form")
+		received := webhook.SMSMessage{From: ana, To: "12345", Text: "STOP", ReceivedAt: time.Now()}
+		assert.True(t, t.note(conversations.FromSMS(received)))
+		t.isOptedOut(smsTo(ana))
+	})
+}
+
+// Each method works in the transaction that the caller holds, so that none waits for a second connection of a pool that has one.
+func TestConversationsInATransaction(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
 		for _, commit := range []bool{false, true} {
-			tx, err := t.db.BeginTx(t.Context(), nil)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			tx, err := t.db.BeginTx(ctx, nil)
 			require.NoError(t, err)
-			require.NoError(t, book.Note(t.Context(), tx, smsFrom("+639171234567", "STOP")))
+			changed, err := t.book.Note(ctx, tx, chatFrom(ana, anaID, "STOP"))
+			require.NoError(t, err)
+			assert.True(t, changed)
+			require.ErrorIs(t, t.book.Allow(ctx, tx, templateTo(ana)), messaging.ErrOptedOut)
+			person := conversations.Person{Channel: messaging.ChannelSMS, Number: ana}
+			require.NoError(t, t.book.OptOut(ctx, tx, person))
+			require.NoError(t, t.book.OptIn(ctx, tx, person))
+			end, err := t.book.WindowEnd(ctx, tx, conversations.Person{Channel: messaging.ChannelChatApp2, Number: ana})
+			require.NoError(t, err)
+			assert.NotZero(t, end)
 			if commit {
 				require.NoError(t, tx.Commit())
-				require.ErrorIs(t, book.Allow(t.Context(), nil, smsTo("+639171234567")), messaging.ErrOptedOut)
-				continue
+				t.isOptedOut(templateTo(anaID))
+			} else {
+				require.NoError(t, tx.Rollback())
+				t.isAllowed(templateTo(anaID))
 			}
-			require.NoError(t, tx.Rollback())
-			require.NoError(t, book.Allow(t.Context(), nil, smsTo("+639171234567")))
+			cancel()
 		}
-		// What no database holds does not make a webhook fail each time.
-		require.NoError(t, book.Note(t.Context(), nil, smsFrom("a\x00\xff"+strings.Repeat("é", 5000), "STOP")))
-		require.ErrorContains(t, book.Note(t.Context(), nil, conversations.Inbound{Channel: "sms"}), "needs a Channel and a From")
-
-		_, err := t.db.ExecContext(t.Context(), "DROP TABLE conversation_opt_out")
-		require.NoError(t, err)
-		err = book.Allow(t.Context(), nil, smsTo("+639171234567"))
-		require.ErrorContains(t, err, "conversations: ")
-		require.NotErrorIs(t, err, messaging.ErrOptedOut)
 	})
 }
 
 func TestConversationsPrune(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t pool) {
-		book := newBook(t, t.db, conversations.Options{})
+	onEachPool(t, conversations.Options{}, func(t pool) {
 		const many = 1200
 		tx, err := t.db.BeginTx(t.Context(), nil)
 		require.NoError(t, err)
 		for i := range many {
-			m := smsFrom(fmt.Sprint(i), "hello")
+			m := smsFrom(fmt.Sprint(639170000000+i), "hello")
 			m.At = time.Now().Add(-25 * time.Hour)
-			require.NoError(t, book.Note(t.Context(), tx, m))
+			_, err = t.book.Note(t.Context(), tx, m)
+			require.NoError(t, err)
 		}
 		require.NoError(t, tx.Commit())
-		long := time.Now().Add(-31 * 24 * time.Hour)
-		require.NoError(t, book.OptIn(t.Context(), nil, conversations.OptOut{Channel: "sms", From: "1", At: long}))
-		require.NoError(t, book.OptOut(t.Context(), nil, conversations.OptOut{Channel: "sms", From: "2", At: long}))
-		require.NoError(t, book.Note(t.Context(), nil, smsFrom("3", "start")))
-		deleted, err := book.Prune(t.Context())
+		stop := smsFrom(ana, "STOP")
+		stop.At = time.Now().Add(-31 * 24 * time.Hour)
+		t.note(stop)
+		t.note(smsFrom("+639170000000", "hello"))
+		deleted, err := t.book.Prune(t.Context())
 		require.NoError(t, err)
-		assert.EqualValues(t, many-1+1, deleted, "the windows but one, which was open again, and an opt-in")
-		require.ErrorIs(t, book.Allow(t.Context(), nil, smsTo("2")), messaging.ErrOptedOut)
+		assert.EqualValues(t, many, deleted, "all windows but the one that was opened again, and that of the stop")
+		t.isOptedOut(smsTo(ana))
 	})
 }
 
 // TestConversationsHoldUnderLoad: nobody whose opt-out was committed before Allow was called is sent to.
 func TestConversationsHoldUnderLoad(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t pool) {
-		book := newBook(t, t.db, conversations.Options{})
+	onEachPool(t, conversations.Options{}, func(t pool) {
 		const people, each = 64, 5
 		var out [people]atomic.Bool
+		var changes [people]atomic.Int32
 		var all sync.WaitGroup
 		number := func(i int) string { return fmt.Sprint(639171000000 + i) }
 		for i := range people {
-			all.Go(func() { // a handler
-				for range each {
-					if assert.NoError(t, book.Note(t.Context(), nil, smsFrom(number(i), "hello"))) && i%2 == 0 {
-						assert.NoError(t, book.Note(t.Context(), nil, smsFrom(number(i), "stop")))
-						out[i].Store(true)
+			for range 2 { // two handlers of each person
+				all.Go(func() {
+					for range each {
+						_, err := t.book.Note(t.Context(), nil, smsFrom(number(i), "hello"))
+						assert.NoError(t, err)
+						if i%2 == 1 {
+							continue
+						}
+						changed, err := t.book.Note(t.Context(), nil, smsFrom(number(i), "stop"))
+						if assert.NoError(t, err) {
+							out[i].Store(true)
+						}
+						if changed {
+							changes[i].Add(1)
+						}
 					}
-				}
-			})
+				})
+			}
 			all.Go(func() { // a sender
 				for n := range each * 2 {
 					to := (i + n) % people
 					was := out[to].Load()
-					err := book.Allow(t.Context(), nil, smsTo("+"+number(to)))
+					err := t.allow(smsTo("+" + number(to)))
 					if was {
 						assert.ErrorIs(t, err, messaging.ErrOptedOut)
 					} else if err != nil {
@@ -233,7 +613,8 @@ func TestConversationsHoldUnderLoad(t *testing.T) {
 		}
 		all.Wait()
 		for i := range people {
-			assert.Equal(t, i%2 == 0, book.Allow(t.Context(), nil, smsTo(number(i))) != nil)
+			assert.Equal(t, i%2 == 0, t.allow(smsTo(number(i))) != nil)
+			assert.EqualValues(t, 1-i%2, changes[i].Load(), "one handler reports the change")
 		}
 	})
 }
@@ -243,7 +624,8 @@ func TestConversationsSayWhatTheyNeed(t *testing.T) {
 	_, err := conversations.New(t.Context(), nil, conversations.Options{})
 	require.ErrorContains(t, err, "nil")
 	for want, options := range map[string]conversations.Options{
-		`CountryCode is "+63"`: {CountryCode: "+63"}, `CountryCode is "063"`: {CountryCode: "063"}, "word of Options is empty": {StopWords: []string{" "}},
+		`CountryCode is "+63"`: {CountryCode: "+63"}, `CountryCode is "063"`: {CountryCode: "063"},
+		"word of Options is empty": {StopWords: []string{" "}}, "word of Options is": {StopButtons: []string{"..."}},
 	} {
 		_, err = conversations.New(t.Context(), openPoolOfOne(t), options)
 		require.ErrorContains(t, err, want)
@@ -258,42 +640,75 @@ func TestConversationsSayWhatTheyNeed(t *testing.T) {
 
 func TestConversationsGuard(t *testing.T) {
 	t.Parallel()
-	onEachPool(t, func(t pool) {
-		book := newBook(t, t.db, conversations.Options{})
+	onEachPool(t, conversations.Options{}, func(t pool) {
 		service := messagingtest.NewServer(t)
-		client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithGuard(book.Guard))
+		client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithGuard(t.book.Guard))
 		require.NoError(t, err)
 		remind := func() error {
 			_, err := messaging.FirstAccepted(t.Context(), func(ctx context.Context) (messaging.Receipt, error) {
-				return client.ChatApp2.Send(ctx, chatapp2.Message{To: "639171234567", Content: chatapp2.Text{Body: "Hi"}})
+				return client.ChatApp2.Send(ctx, chatapp2.Message{To: ana, Content: chatapp2.Text{Body: "Hi"}})
 			}, func(ctx context.Context) (messaging.Receipt, error) {
-				return client.SMS.Send(ctx, sms.Message{From: "ACME", To: "639171234567", Text: "Hi"})
+				return client.SMS.Send(ctx, sms.Message{From: "ACME", To: ana, Text: "Hi"})
 			})
 			return err
 		}
-		note := func(text string) {
-			require.NoError(t, book.Note(t.Context(), nil, conversations.Inbound{Channel: "chatapp2", From: "639171234567", Text: text}))
-		}
-
 		require.NoError(t, remind(), "the window is closed, so it goes as an SMS")
 		assert.Equal(t, messagingtest.ChannelSMS, service.Sent()[0].Channel)
-		note("Hi")
+		t.note(chatFrom(ana, "", "Hi"))
 		require.NoError(t, remind(), "the window is open")
 		assert.Equal(t, messagingtest.ChannelChatApp2, service.Sent()[1].Channel)
-		note("STOP")
+		t.note(chatFrom(ana, "", "STOP"))
 		err = remind()
 		require.ErrorIs(t, err, messaging.ErrOptedOut)
 		require.ErrorIs(t, err, messaging.ErrGuarded)
+		require.EqualError(t, err, "messaging: chatapp2.send not sent: opted out")
 		_, retryable := messaging.Retryable(err)
 		assert.False(t, retryable)
 		assert.Len(t, service.Sent(), 2, "who opted out is not reached another way")
 
 		require.NoError(t, t.db.Close())
 		err = remind()
-		wait, retryable := messaging.Retryable(err)
-		assert.True(t, retryable, "a database that fails puts the message off: %v", err)
-		assert.Equal(t, time.Second, wait)
+		_, retryable = messaging.Retryable(err)
+		assert.True(t, retryable, "a database that fails keeps the message: %v", err)
+		require.ErrorIs(t, err, messaging.ErrPostponed)
 		assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
 		assert.Len(t, service.Sent(), 2)
 	})
+}
+
+// A guard whose database is away for a while refuses no message of a SendAll for good.
+func TestConversationsGuardWhoseDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	book := newBook(t, openSQLite(t), conversations.Options{})
+	var back atomic.Bool
+	errAway := errors.New("connection refused")
+	service := messagingtest.NewServer(t)
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token),
+		messaging.WithGuard(func(ctx context.Context, m messaging.Outgoing) error {
+			if !back.Load() {
+				return errAway
+			}
+			return book.Guard(ctx, m)
+		}))
+	require.NoError(t, err)
+	time.AfterFunc(2*time.Second, func() { back.Store(true) })
+	left := make([]sms.Message, 500)
+	for i := range left {
+		left[i] = sms.Message{From: "ACME", To: fmt.Sprint("+", 639170000000+i), Text: "Hi", ReferenceID: fmt.Sprint("r-", i)}
+	}
+	refused := 0
+	for deadline := time.Now().Add(time.Minute); len(left) > 0 && time.Now().Before(deadline); {
+		var again []sms.Message
+		for out := range client.SMS.SendAll(t.Context(), slices.Values(left), 8) {
+			if _, retryable := messaging.Retryable(out.Err); retryable {
+				again = append(again, out.Message)
+			} else if out.Err != nil {
+				refused++
+			}
+		}
+		left = again
+		time.Sleep(50 * time.Millisecond)
+	}
+	assert.Zero(t, refused)
+	assert.Len(t, service.Sent(), 500)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 // Package conversations knows who wrote when and who opted out, in the database of the program.
@@ -30,8 +31,8 @@ func Example_conversations() {
 	fmt.Println(book.Allow(ctx, nil, offer))
 
 	// A handler of inbound SMS notes what comes in.
-	err = book.Note(ctx, nil, conversations.Inbound{Channel: "sms", From: "639171234567", To: "12345", Text: "Stop"})
-	fmt.Println(err, errors.Is(book.Allow(ctx, nil, offer), messaging.ErrOptedOut))
+	changed, err := book.Note(ctx, nil, conversations.FromSMS(webhook.SMSMessage{From: "639171234567", To: "12345", Text: "Stop"}))
+	fmt.Println(changed, err, errors.Is(book.Allow(ctx, nil, offer), messaging.ErrOptedOut))
 
 	// Chat app 2 takes only templates from who has not written for a day.
 	reply := messaging.Outgoing{Channel: messaging.ChannelChatApp2, To: "639171234567"}
@@ -40,7 +41,7 @@ func Example_conversations() {
 	fmt.Println(book.Allow(ctx, nil, reply))
 	// Output:
 	// <nil>
-	// <nil> true
+	// true <nil> true
 	// true
 	// <nil>
 }
@@ -75,9 +76,10 @@ func Example_conversationsGuard() {
 	fmt.Println(remind(), service.Sent()[0].Channel)
 
 	// They write STOP on chat app 2: nothing goes there, nor another way.
-	err = book.Note(ctx, nil, conversations.Inbound{Channel: "chatapp2", From: "639171234567", Text: "STOP"})
-	fmt.Println(err, errors.Is(remind(), messaging.ErrOptedOut), len(service.Sent()))
+	stop := webhook.ChatMessage{Callback: webhook.CallbackChatApp2, From: "639171234567", Content: webhook.Text{Body: "STOP"}}
+	changed, err := book.Note(ctx, nil, conversations.FromChat(stop))
+	fmt.Println(changed, err, errors.Is(remind(), messaging.ErrOptedOut), len(service.Sent()))
 	// Output:
 	// <nil> sms
-	// <nil> true 1
+	// true <nil> true 1
 }

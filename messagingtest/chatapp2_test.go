@@ -140,7 +140,7 @@ func TestChatApp2RefusesEnvelope(t *testing.T) {
 		"another category":              {two(`"category":"marketing",` + text), codeValue},
 		"sharing a string":              {two(`"message_activity_sharing":"true",` + text), codeKind},
 		"opaque data a number":          {two(`"biz_opaque_callback_data":1,` + text), codeKind},
-		"bid null":                      {two(`"bid_spec":null,` + text), codeKind},
+		"bid null":                      {two(`"optimization_spec":null,` + text), codeKind},
 		"ttl a string":                  {two(`"ttl":"60",` + text), codeLifetime},
 		"ttl zero":                      {two(`"ttl":0,` + text), codeLifetime},
 		"half a fallback":               {two(`"sms_text":"Hi",` + text), codeFallback},
@@ -284,7 +284,7 @@ func TestChatApp2AcceptsEdges(t *testing.T) {
 	bodies := []string{
 		two(`"text":{"body":" "}`),
 		two(`"text":{"body":"Hi","emphasis":{"bold":[1]}}`),
-		two(`"text":{"body":"Hi"},"preview_url":true,"direct_send_config":{"template_name":"t"},"bid_spec":{"per_message_bid_multiplier":1.5}`),
+		two(`"text":{"body":"Hi"},"preview_url":true,"direct_send_config":{"template_name":"t"},"optimization_spec":{"per_message_bid_multiplier":1.5}`),
 		two(`"type":"reaction","reaction":{"message_id":"wamid.x","emoji":""}`),
 		two(`"type":"hologram","hologram":[]`),
 		template(`{"name":"t","language":{"code":"en"}}`),

@@ -145,6 +145,9 @@ func readChatApp(f fields) (submission, *problem) {
 func (f fields) readPayload() (kind string, p *problem) {
 	all := f.rules.Payloads
 	i := slices.IndexFunc(all, func(p payload) bool { return slices.ContainsFunc(p.Marks, f.has) })
+	if i < 0 && len(f.extra) > 0 {
+		return "raw", nil // a kind that only the service knows
+	}
 	if i < 0 {
 		return "", &problem{"payload", "there is no payload"}
 	}

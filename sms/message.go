@@ -25,6 +25,8 @@ type Message struct {
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt and on
 	// errors, and settles an unknown outcome: give each message its own.
 	ReferenceID string `json:"referenceID"`
+	// Marketing says that the message is marketing. It is not sent: a guard sees it, so that who stopped marketing gets none.
+	Marketing bool `json:"marketing"`
 	// Extra holds fields that this library does not know, by their wire names. A value is anything that encoding/json
 	// encodes; with the encodings form and query, a string, a number or a boolean. A name that the contract uses is rejected.
 	Extra map[string]any `json:"extra"`
@@ -40,13 +42,13 @@ func (m Message) Call() wire.Call {
 			{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
 			{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
 		},
-		Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID,
+		Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Marketing: m.Marketing,
 	}
 }
 
 // MarshalJSON encodes the message for storage, under keys of this library that no contract changes:
 //
-//	{"callbackURL": "…", "extra": {…}, "from": "ACME", "referenceID": "…", "text": "Hi", "to": "+639171234567"}
+//	{"callbackURL": "…", "extra": {…}, "from": "ACME", "marketing": true, "referenceID": "…", "text": "Hi", "to": "+639171234567"}
 //
 // It does not validate the message, but text that is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {

@@ -56,7 +56,7 @@ func TestCallHasEveryFieldOfTheContract(t *testing.T) {
 		assert.Contains(t, fields, concept)
 	}
 	require.Len(t, fields, len(contract.Default().Table().SMSSend.Fields))
-	require.Len(t, fields, reflect.TypeFor[sms.Message]().NumField()-1, "all but Extra")
+	require.Len(t, fields, reflect.TypeFor[sms.Message]().NumField()-2, "all but Extra and Marketing, which is not sent")
 	for concept, f := range fields {
 		_, ok := reflect.TypeFor[sms.Message]().FieldByName(f.Name)
 		assert.True(t, ok, "errors name %s for %s, which a Message does not have", f.Name, concept)
@@ -207,10 +207,10 @@ func TestMessageJSON(t *testing.T) {
 	}{
 		"complete": {
 			sms.Message{
-				From: "ACME", To: "+639171234567", Text: "é \"<x>\"", CallbackURL: "https://a.example/?s=%s", ReferenceID: "r",
+				From: "ACME", To: "+639171234567", Text: "é \"<x>\"", CallbackURL: "https://a.example/?s=%s", ReferenceID: "r", Marketing: true,
 				Extra: map[string]any{"to": "x", "n": json.Number("1.50"), "o": map[string]any{"p": []any{true, nil}}},
 			},
-			`{"from":"ACME","to":"+639171234567","text":"é \"<x>\"","callbackURL":"https://a.example/?s=%s","referenceID":"r","extra":{"to":"x","n":1.50,"o":{"p":[true,null]}}}`,
+			`{"from":"ACME","to":"+639171234567","text":"é \"<x>\"","callbackURL":"https://a.example/?s=%s","referenceID":"r","marketing":true,"extra":{"to":"x","n":1.50,"o":{"p":[true,null]}}}`,
 		},
 		"minimal":    {valid, `{"from":"ACME","to":"+639171234567","text":"Hi"}`},
 		"empty":      {sms.Message{}, `{}`},
@@ -307,6 +307,9 @@ func TestCallHasEveryField(t *testing.T) {
 		case name == "Extra":
 			m.Extra = map[string]any{"k": "v"}
 			assert.Equal(t, m.Extra, m.Call().Extra)
+		case name == "Marketing":
+			m.Marketing = true
+			assert.True(t, m.Call().Marketing)
 		case field.Kind() == reflect.String:
 			field.SetString("value")
 			assert.True(t, slices.ContainsFunc(m.Call().Fields, func(f wire.Field) bool { return f.Name == name && f.Text == "value" }), name)

@@ -17,6 +17,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -53,6 +54,7 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 type bot struct {
 	hook   http.Handler
 	db     *sql.DB
+	book   *conversations.Book // who wrote when, and who opted out
 	outbox *messagingriver.Outbox[*sql.Tx]
 }
 
@@ -63,14 +65,18 @@ func open(ctx context.Context, path, service, token string) (*bot, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
+	book, err := conversations.New(ctx, db, conversations.Options{})
+	if err != nil {
+		return nil, err
+	}
 	store, storeErr := sqlstore.New(ctx, db, 0)
-	client, clientErr := messaging.NewClient(service, messaging.WithToken(token))
+	client, clientErr := messaging.NewClient(service, messaging.WithToken(token), messaging.WithGuard(book.Guard))
 	outbox, outboxErr := messagingriver.NewSQLite(db, client, messagingriver.Options{})
 	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", "secret"), webhook.WithStore(store))
 	if err = errors.Join(storeErr, clientErr, outboxErr, hooksErr); err != nil {
 		return nil, err
 	}
-	b := &bot{db: db, outbox: outbox}
+	b := &bot{db: db, book: book, outbox: outbox}
 	b.hook = hooks.ChatApp2(b.receive)
 	return b, outbox.Migrate(ctx)
 }
@@ -79,6 +85,9 @@ func open(ctx context.Context, path, service, token string) (*bot, error) {
 func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
+		return err
+	}
+	if _, err = b.book.Note(ctx, tx, conversations.FromChat(m)); err != nil {
 		return err
 	}
 	text, _ := m.Content.(webhook.Text)

@@ -60,7 +60,8 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 		return err
 	}
 	handler := hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
-		return book.Note(ctx, nil, conversations.Inbound{Channel: "sms", From: m.From, To: m.To, Text: m.Text, At: m.ReceivedAt})
+		_, noteErr := book.Note(ctx, nil, conversations.FromSMS(m))
+		return noteErr
 	})
 	server := &http.Server{Addr: os.Getenv("CAMPAIGN_ADDRESS"), ReadHeaderTimeout: time.Second, Handler: handler}
 	go func() { log.Println(server.ListenAndServe()) }() // until the program ends

@@ -106,7 +106,7 @@ func (e *encoding) credentials() (beside, inQuery []member) {
 func (e *encoding) value(f *wire.Field) (m member, present bool, reason string) {
 	switch v := f.Value.(type) {
 	case nil:
-		return member{text: f.Text}, f.Text != "", wire.CheckUTF8(f.Text)
+		return member{text: f.Text}, f.Text != "", wire.CheckText(f.Text)
 	case int64:
 		return member{raw: strconv.AppendInt(nil, v, 10)}, v != 0, ""
 	case time.Duration:

@@ -31,7 +31,7 @@ const (
 	key      = "k-1 &\"<"
 	secret   = "p+ss=%w/ü"
 	callback = "https://example.com/dlr?id=%i&s=%s&kind=%tr&rate=100%&a=b+c&sum=%25d%20x"
-	odd      = `1 < 2 && 3 > 2; <b>"quoted"</b> \ / ' 你好 😀` + "\u2028\n\x00"
+	odd      = `1 < 2 && 3 > 2; <b>"quoted"</b> \ / ' 你好 😀` + "\u2028\n\x01"
 )
 
 // parsed are the tables of overlays, which never change: many tests use the same.

@@ -147,7 +147,7 @@ func (l *List) extra(extra map[string][]string, problems *wire.Checks) (members 
 		default:
 			for _, value := range extra[name] {
 				if l.isJSON() {
-					problems.Found(field, wire.CheckUTF8(name+value))
+					problems.Found(field, wire.CheckText(name+value))
 				}
 				members = append(members, member{name: name, text: value})
 			}

@@ -16,6 +16,7 @@ type Response struct {
 	Parts                             int
 	UnitCost, Cost, Balance, Currency string // of money, decimal numbers in the scale of the contract, or "" if there is no number to scale
 	Operator                          string
+	Status                            string   // the word of the status, such as accepted
 	OtherReferences                   []string // beside ReferenceID, those that differ from it
 	Recipients                        []string // the recipients that it names
 	Failure
@@ -243,6 +244,7 @@ func (s *Send) judge(r *Response, text string, found []value, place int) (isKnow
 	}
 	word := status.Word(text)
 	if status.IsScalar() {
+		r.Status = strings.TrimSpace(word)
 		accepted, refused = table.Match(s.op.Accepted, word, true), table.Match(s.op.Refused, word, true)
 	}
 	refuses := func(slot int) bool {

@@ -257,13 +257,16 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 	return members
 }
 
-// payloads returns the names in Extra by which it makes payloads, or none if they make one payload together.
+// payloads returns the names by which Extra and the fields of a message make payloads, or none if they make one payload together.
 func (s *Send) payloads(call *wire.Call) (names []string) {
 	var found []string
 	for _, payload := range call.Payloads {
 		name := s.op.Fields[payload[0]]
-		if _, has := call.Extra[name]; has && name != "" {
-			found, names = append(found, payload[0]), append(names, name)
+		_, isExtra := call.Extra[name]
+		isField := slices.ContainsFunc(call.Fields, func(f wire.Field) bool { return f.Concept == payload[0] && f.Text != "" })
+		if name != "" && (isExtra || isField) {
+			found = append(found, payload[0])
+			names = append(names, name)
 		}
 	}
 	for _, payload := range call.Payloads {
@@ -284,7 +287,7 @@ func (s *Send) extra(value any, asJSON bool) (m member, reason string) {
 	if !ok {
 		return m, "must be a string, a number or a boolean with the encoding " + s.kind
 	}
-	return member{text: text}, wire.CheckUTF8(text)
+	return member{text: text}, wire.CheckText(text)
 }
 
 func encoded(value any) (m member, reason string) {
@@ -292,7 +295,7 @@ func encoded(value any) (m member, reason string) {
 	if err != nil {
 		return m, fmt.Sprintf("cannot be encoded as JSON: %T", err)
 	}
-	return member{raw: raw}, ""
+	return member{raw: raw}, wire.CheckJSON(raw)
 }
 
 // checkMembers finds the members at the top level that would overwrite a name of the contract.

@@ -43,7 +43,7 @@ var requests = map[string]struct {
 	"sms-json-no-html-escapes":     {message: withText(`1 < 2 && 3 > 2; <b>"quoted"</b> \ / '`)},
 	"sms-json-scripts":             {message: withText("Größe 5 · мир · 你好 · مرحبا · 😀👩‍👩‍👧 · e\u0301")},
 	"sms-json-line-separators":     {message: withText("a\u2028b\u2029c")},
-	"sms-json-control-characters":  {message: withText("a\nb\r\tc\x00d\x1be\x7ff\b\f")},
+	"sms-json-control-characters":  {message: withText("a\nb\r\tcd\x1be\x7ff\b\f")},
 	"sms-json-default-no-encoding": {overlay: `{"sms.send": {"encoding": "json"}}`, message: complete()},
 
 	"sms-json-renamed": {
@@ -122,7 +122,7 @@ var requests = map[string]struct {
 	"sms-form-complete":         {overlay: `{"sms.send": {"encoding": "form"}}`, message: complete()},
 	"sms-form-empty":            {overlay: `{"sms.send": {"encoding": "form"}}`, message: text{}},
 	"sms-form-reserved":         {overlay: `{"sms.send": {"encoding": "form"}}`, message: withText("a&b=c+d%e f;g#h?i/j\"k<l>\r\n100%s %20 %zz")},
-	"sms-form-scripts":          {overlay: `{"sms.send": {"encoding": "form"}}`, message: withText("Größe · 你好 · 😀 · \u2028\x00")},
+	"sms-form-scripts":          {overlay: `{"sms.send": {"encoding": "form"}}`, message: withText("Größe · 你好 · 😀 · \u2028\x01")},
 	"sms-form-renamed":          {overlay: `{"sms.send": {"encoding": "form", "fields": {"from": "sender.id", "to": "sms[to]", "text": "te&xt=", "reference": "空 +%"}}}`, message: complete()},
 	"sms-form-names-swapped":    {overlay: `{"sms.send": {"encoding": "form", "fields": {"from": "to", "to": "from"}}}`, message: minimal()},
 	"sms-form-name-and-within":  {overlay: `{"sms.send": {"encoding": "form", "fields": {"from": "sender", "to": "sender.to"}}}`, message: minimal()},
@@ -139,7 +139,7 @@ var requests = map[string]struct {
 	"sms-query-complete":        {overlay: `{"sms.send": {"encoding": "query"}}`, message: complete()},
 	"sms-query-empty":           {overlay: `{"sms.send": {"encoding": "query"}}`, message: text{}},
 	"sms-query-reserved":        {overlay: `{"sms.send": {"encoding": "query"}}`, message: withText("a&b=c+d%e f;g#h?i/j\"k<l>\r\n100%s %20 %zz")},
-	"sms-query-scripts":         {overlay: `{"sms.send": {"encoding": "query"}}`, message: withText("Größe · 你好 · 😀 · \u2028\x00")},
+	"sms-query-scripts":         {overlay: `{"sms.send": {"encoding": "query"}}`, message: withText("Größe · 你好 · 😀 · \u2028\x01")},
 	"sms-query-renamed":         {overlay: `{"sms.send": {"encoding": "query", "fields": {"from": "sender.id", "to": "sms[to]"}}}`, message: complete()},
 	"sms-query-constants-with":  {overlay: `{"sms.send": {"encoding": "query", "constants": {"a": 1.50}, "with": {"callback": {"report": "yes"}}}}`, message: complete()},
 	"sms-query-pair-in-body":    {overlay: `{"sms.send": {"encoding": "query"}}`, pair: true, message: minimal()},

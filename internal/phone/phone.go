@@ -152,14 +152,12 @@ func withoutMobileDigit(digits string) string {
 	if len(digits) != whole {
 		return digits
 	}
-	at := 0
 	switch {
 	case strings.HasPrefix(digits, "521"), strings.HasPrefix(digits, "549"):
-		at = 2
+		return digits[:2] + digits[3:]
 	case strings.HasPrefix(digits, "55") && digits[4] == '9':
-		at = 4
+		return digits[:4] + digits[5:]
 	default:
 		return digits
 	}
-	return digits[:at] + digits[at+1:]
 }

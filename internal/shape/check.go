@@ -70,6 +70,7 @@ func (c *Checker) value(v reflect.Value, rule string) {
 	case reflect.Slice:
 		if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
 			c.text(string(raw), "")
+			c.Found("", wire.CheckJSON(raw))
 			return
 		}
 		c.elements(v)
@@ -165,8 +166,8 @@ func (c *Checker) number(n int64, rule string) {
 }
 
 func (c *Checker) text(text, rule string) {
-	if !utf8.ValidString(text) {
-		c.Found("", wire.CheckUTF8(text))
+	if reason := wire.CheckText(text); reason != "" {
+		c.Found("", reason)
 		return
 	}
 	if rule == "" || text == "" && !strings.HasPrefix(rule, "required") {
@@ -266,6 +267,8 @@ func (c *Checker) JSON(name string, raw json.RawMessage) (value any, ok bool) {
 		c.Found(name, "required, but absent")
 	case value == nil && !json.Valid(raw):
 		c.Found(name, "must be one JSON value")
+	case wire.CheckJSON(raw) != "":
+		c.Found(name, wire.CheckJSON(raw))
 	default:
 		return value, true
 	}

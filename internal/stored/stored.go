@@ -183,6 +183,8 @@ func kindOf(target any) string {
 		return "a string"
 	case *int64:
 		return "a whole number"
+	case *bool:
+		return "true or false"
 	case *Duration:
 		return `a duration such as "1m30s"`
 	case *time.Time:

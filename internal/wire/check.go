@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -84,16 +85,44 @@ func CheckRange[N int | int64 | time.Duration](n, least, most N) string {
 	}
 }
 
-// CheckUTF8 returns what is wrong with a text that is not valid UTF-8, or "". Encoding/json would replace the invalid bytes, and
-// the recipient would read another text.
-func CheckUTF8(text string) string {
-	if utf8.ValidString(text) {
-		return ""
+// zeroByte is what is wrong with a text that has a zero byte.
+const zeroByte = "must not have a zero byte, which databases cannot store"
+
+// CheckText returns what is wrong with a text that is not valid UTF-8 or has a zero byte, or "". Encoding/json would replace invalid bytes,
+// and the recipient would read another text.
+func CheckText(text string) string {
+	if !utf8.ValidString(text) {
+		return "must be valid UTF-8, and is not at byte " + strconv.Itoa(firstInvalid(text))
 	}
+	if strings.IndexByte(text, 0) >= 0 {
+		return zeroByte
+	}
+	return ""
+}
+
+// firstInvalid returns where a text begins not to be UTF-8.
+func firstInvalid(text string) int {
 	for at, r := range text {
 		if r == utf8.RuneError && !strings.HasPrefix(text[at:], string(utf8.RuneError)) {
-			return "must be valid UTF-8, and is not at byte " + strconv.Itoa(at)
+			return at
 		}
+	}
+	return len(text)
+}
+
+// CheckJSON returns what is wrong with JSON that has a zero byte in a text, or "".
+func CheckJSON(raw []byte) string {
+	const escape = `\u0000`
+	for at := bytes.Index(raw, []byte(escape)); at >= 0; {
+		before := bytes.TrimRight(raw[:at], `\`)
+		if (at-len(before))%2 == 0 { // the backslash is no escaped one
+			return zeroByte
+		}
+		next := bytes.Index(raw[at+1:], []byte(escape))
+		if next < 0 {
+			break
+		}
+		at += 1 + next
 	}
 	return ""
 }

@@ -257,16 +257,30 @@ func TestCheckCallbackURLDoesNotRepeatURL(t *testing.T) {
 	}
 }
 
-func TestCheckUTF8(t *testing.T) {
+func TestCheckText(t *testing.T) {
 	t.Parallel()
 	for text, at := range map[string]int{
 		"\xff": 0, "\x80": 0, "\xc3": 0, "a\xff": 1, "a\xffb\xff": 1, "é\xe9": 2, "€\ufffd\xff": 6, "😀\xf0\x9f\x98": 4,
 		"\xed\xa0\x80": 0, "\xc0\x80": 0, "\xf4\x90\x80\x80": 0, "s3cr3t\xff": 6,
 	} {
-		assert.Equal(t, fmt.Sprintf("must be valid UTF-8, and is not at byte %d", at), wire.CheckUTF8(text), "%q", text)
+		assert.Equal(t, fmt.Sprintf("must be valid UTF-8, and is not at byte %d", at), wire.CheckText(text), "%q", text)
 	}
-	for _, text := range []string{"", "a", "\x00\x7f", "é", "\ufffd", "\ufeff", "\U0010ffff", "😀👩‍👩‍👧", "\u2028", strings.Repeat("é", 1<<16)} {
-		assert.Empty(t, wire.CheckUTF8(text), "%q", text)
+	for _, text := range []string{"", "a", "\x7f", "é", "\ufffd", "\ufeff", "\U0010ffff", "😀👩‍👩‍👧", "\u2028", strings.Repeat("é", 1<<16)} {
+		assert.Empty(t, wire.CheckText(text), "%q", text)
+	}
+}
+
+func TestCheckTextWithAZeroByte(t *testing.T) {
+	t.Parallel()
+	const want = "must not have a zero byte, which databases cannot store"
+	for _, text := range []string{"\x00", "a\x00b", "é\x00"} {
+		assert.Equal(t, want, wire.CheckText(text), "%q", text)
+	}
+	for _, raw := range []string{`"\u0000"`, `"a\u0000"`, `{"a":["\\\u0000"]}`, `"\\u0000\u0000"`} {
+		assert.Equal(t, want, wire.CheckJSON([]byte(raw)), raw)
+	}
+	for _, raw := range []string{``, `"a"`, `"\\u0000"`, `"\u0001"`, `"\\\\u0000"`, `0`} {
+		assert.Empty(t, wire.CheckJSON([]byte(raw)), raw)
 	}
 }
 

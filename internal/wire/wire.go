@@ -18,10 +18,12 @@ type Call struct {
 	// Extra holds further members by wire name, and ExtraField what a user calls them if not "Extra".
 	Extra      map[string]any
 	ExtraField string
-	// Payloads are the concepts of each payload that Extra can make, the one that none goes without first. Extra may make one.
+	// Payloads are the concepts of each payload that Extra can make, the one that none goes without first. Extra and Fields may make one.
 	Payloads [][]string
 	// ReferenceID is the caller's own name for the message, for receipts and errors.
 	ReferenceID string
+	// Marketing reports whether the message says that it is marketing, for guards.
+	Marketing bool
 	// Problems are the problems found that belong to no single Field.
 	Problems []Problem
 }

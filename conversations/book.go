@@ -1,0 +1,277 @@
+// Package conversations keeps in PostgreSQL or SQLite who wrote to whom and when, and who opted out. Its [Book] is a guard of the client,
+// which asks it before each message:
+//
+//	book, err := conversations.New(ctx, db, conversations.Options{})
+//	...
+//	client, err := messaging.NewClient(baseURL, messaging.WithToken(token), messaging.WithGuard(book.Guard))
+//
+// Webhook handlers note what comes in, in their own transaction if they have one:
+//
+//	hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
+//		_, err := book.Note(ctx, nil, conversations.FromSMS(m))
+//		return err
+//	})
+//
+// It works with any driver of database/sql for the two databases, and imports none.
+//
+// # Persons
+//
+// A person is known by a number or by the platform's user ID. A number is compared by its digits: without a leading + or 00, a scheme such
+// as tel:, spaces, punctuation and characters that do not show, and without the digit that Brazil, Mexico and Argentina insert into mobile
+// numbers. A number and a user ID that arrive together are one person on that channel from then on: what is known of one holds for the
+// other, whichever of the two a message names.
+//
+// # Opt-outs
+//
+// A person opts out of a channel by one of the stop words as the whole text, and in again by a start word. Case, quotes, punctuation,
+// full-width letters and characters that do not show do not matter. Of a button that was tapped only a few words count, because the button
+// Cancel of a booking is no opt-out.
+//
+// The decision that arrives last wins, by the clock of the database: the clocks and time zones of services are not reliable. The time of
+// the service counts in two cases only. An opt-in that is dated before the opt-out is no opt-in: it is a repeated callback. An opt-out that
+// is dated more than a day before the opt-in is an old one, and changes nothing.
+package conversations
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/internal/sqlclock"
+)
+
+// window is for how long after a message of the recipient chat app 2 takes messages without a template.
+const window = 24 * time.Hour
+
+// A Book is what is known of conversations, in the tables conversation, conversation_decision and conversation_person of a database that
+// any number of processes may share. Get one from [New]; many goroutines may use it at once.
+//
+// Each method with a transaction works in it, or in none if it is nil. Pass the transaction that you hold: with a pool of one connection
+// a method without it would wait for that connection.
+type Book struct {
+	db      *sql.DB
+	options Options
+	spell   *strings.Replacer
+}
+
+// Options are the properties of a Book. A zero field has its default.
+type Options struct {
+	// StopWords and StartWords are the texts with which somebody opts out and in again. The defaults are STOP, STOPALL, STOP ALL,
+	// UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT and STOP PROMOTIONS, and START and UNSTOP. Words that are set replace these.
+	StopWords, StartWords []string
+	// StopButtons are the titles and IDs of buttons with which somebody opts out. The defaults are STOP, STOPALL, STOP ALL, UNSUBSCRIBE,
+	// OPTOUT, OPT OUT and STOP PROMOTIONS. Words that are set replace these. No button opts in.
+	StopButtons []string
+	// MarketingTemplates are the names of the templates that are marketing, besides the messages that say so.
+	MarketingTemplates []string
+	// PerSender has an opt-out hold for the sender of ours that the stop word went to. By default it holds for all of them: a
+	// sender such as "ACME" receives no replies.
+	PerSender bool
+	// CountryCode is the code of numbers in national form, such as "63" for "0917 123 4567". By default these are taken as they
+	// are.
+	CountryCode string
+}
+
+// New returns a Book, and creates its tables unless they exist. On SQLite the pool needs either one connection
+// (db.SetMaxOpenConns(1)), or a file with journal_mode(wal) and a busy_timeout. New returns an error that says so.
+func New(ctx context.Context, db *sql.DB, options Options) (*Book, error) {
+	if db == nil {
+		return nil, errors.New("conversations: the database is nil")
+	}
+	if strings.Trim(options.CountryCode, "0123456789") != "" || strings.HasPrefix(options.CountryCode, "0") {
+		return nil, fmt.Errorf("conversations: Options.CountryCode is %q; want digits such as 63", options.CountryCode)
+	}
+	options, err := options.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	clock, err := sqlclock.Create(ctx, db, tables()...)
+	if err != nil {
+		return nil, fmt.Errorf("conversations: %w", err)
+	}
+	return &Book{db: db, options: options, spell: clock}, nil
+}
+
+// tables returns the statements that create the tables. Times are milliseconds since 1970.
+//
+//   - conversation has when a person last wrote to a sender of ours.
+//   - conversation_decision has the last decision of a person: whether it opts out, when it arrived, and how the service dates it, or 0.
+//     An empty sender means all of them.
+//   - conversation_person has the names of a person that arrived together.
+func tables() []string {
+	return []string{
+		`CREATE TABLE IF NOT EXISTS conversation (
+			channel TEXT NOT NULL, peer TEXT NOT NULL, sender TEXT NOT NULL, last_at BIGINT NOT NULL,
+			PRIMARY KEY (channel, peer, sender)
+		)`,
+		`CREATE INDEX IF NOT EXISTS conversation_last ON conversation (last_at)`,
+		`CREATE TABLE IF NOT EXISTS conversation_decision (
+			channel TEXT NOT NULL, peer TEXT NOT NULL, sender TEXT NOT NULL, marketing INTEGER NOT NULL,
+			is_out INTEGER NOT NULL, arrived_at BIGINT NOT NULL, dated_at BIGINT NOT NULL,
+			PRIMARY KEY (channel, peer, sender, marketing)
+		)`,
+		`CREATE TABLE IF NOT EXISTS conversation_person (
+			channel TEXT NOT NULL, name TEXT NOT NULL, other TEXT NOT NULL, PRIMARY KEY (channel, name, other)
+		)`,
+	}
+}
+
+// Guard decides whether a message may go: it is Allow without a transaction, for messaging.WithGuard.
+func (b *Book) Guard(ctx context.Context, m messaging.Outgoing) error { return b.Allow(ctx, nil, m) }
+
+// Allow returns nil if a message may be sent now. It returns messaging.ErrOptedOut if the person opted out, and messaging.ErrWindowClosed
+// if the window of chat app 2 is closed and the message is no template. A recipient who is no person is an error of messaging.Deny that
+// matches ErrNoPerson. Any other error means that the book could not tell.
+//
+// If the SMS that may follow a message of a chat app would go to a person who opted out of SMS, the error says so and matches
+// messaging.ErrOptedOut. The message may then be sent without its fallback.
+//
+// An opt-out that was committed before Allow is called counts. If m.From is empty, as on chat app 2, an opt-out from any sender of ours
+// counts, and the window is that of any of them.
+func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) error {
+	known, err := b.namesOf(m.Channel, named{"To", m.To}, named{"UserID", m.UserID})
+	if err != nil {
+		return messaging.Deny(err) // the next time will be the same
+	}
+	names, err := b.person(ctx, tx, m.Channel, known)
+	if err != nil {
+		return err
+	}
+	who := query{
+		channel: m.Channel, names: names, sender: b.senderOf(m.From), anySender: m.From == "",
+		marketing: m.Marketing || slices.Contains(b.options.MarketingTemplates, m.Template),
+	}
+	isOut, err := b.isOut(ctx, tx, who, m.Channel)
+	if err != nil {
+		return err
+	}
+	if isOut {
+		return messaging.ErrOptedOut
+	}
+	if m.Fallback != "" {
+		fallback := who
+		fallback.sender = b.senderOf(m.Fallback)
+		fallback.anySender = false
+		isOut, err = b.isOut(ctx, tx, fallback, messaging.ChannelSMS)
+		if err != nil {
+			return err
+		}
+		if isOut {
+			return fmt.Errorf("the SMS fallback: %w", messaging.ErrOptedOut)
+		}
+	}
+	if m.Channel != messaging.ChannelChatApp2 || m.Kind == "template" {
+		return nil
+	}
+	return b.allowWindow(ctx, tx, who)
+}
+
+// allowWindow returns messaging.ErrWindowClosed unless the window of a person is open.
+func (b *Book) allowWindow(ctx context.Context, tx *sql.Tx, who query) error {
+	end, now, err := b.window(ctx, tx, who)
+	if err != nil {
+		return err
+	}
+	if !end.After(now) {
+		return messaging.ErrWindowClosed
+	}
+	return nil
+}
+
+// WindowEnd returns when the time ends in which messages without a template can be sent to a person, and the zero time if the person
+// has not written. Windows that Prune deleted have ended. An empty Sender means any sender of ours.
+func (b *Book) WindowEnd(ctx context.Context, tx *sql.Tx, p Person) (time.Time, error) {
+	known, err := b.namesOf(p.Channel, named{"Number", p.Number}, named{"UserID", p.UserID})
+	if err != nil {
+		return time.Time{}, err
+	}
+	names, err := b.person(ctx, tx, p.Channel, known)
+	if err != nil {
+		return time.Time{}, err
+	}
+	end, _, err := b.window(ctx, tx, query{channel: p.Channel, names: names, sender: b.senderOf(p.Sender), anySender: p.Sender == ""})
+	return end, err
+}
+
+// window returns when the window of a person ends, or the zero time, and the time of the database.
+func (b *Book) window(ctx context.Context, tx *sql.Tx, who query) (end, now time.Time, err error) {
+	var last, clock int64
+	in, args := who.in(who.channel.String(), who.sender, toInt(who.anySender))
+	row := b.queryRow(ctx, tx, `SELECT COALESCE(MAX(last_at), 0), CLOCK FROM conversation
+		WHERE channel = $1 AND (sender = $2 OR $3 = 1) AND peer IN `+in, args...)
+	if err := row.Scan(&last, &clock); err != nil {
+		return time.Time{}, time.Time{}, fmt.Errorf("conversations: %w", err)
+	}
+	if last == 0 {
+		return time.Time{}, time.UnixMilli(clock), nil
+	}
+	return time.UnixMilli(last).Add(window), time.UnixMilli(clock), nil
+}
+
+// Prune deletes windows that have closed, a thousand rows at a time, and returns how many. Opt-outs, opt-ins and what is known of persons
+// stay. Call it now and then, such as once an hour, from any process.
+func (b *Book) Prune(ctx context.Context) (deleted int64, err error) {
+	statement := b.spell.Replace(fmt.Sprintf(`DELETE FROM conversation WHERE (channel, peer, sender) IN (
+		SELECT channel, peer, sender FROM conversation WHERE last_at < CLOCK - %d LIMIT 1000)`, window.Milliseconds()))
+	for {
+		result, err := b.db.ExecContext(ctx, statement)
+		if err != nil {
+			return deleted, fmt.Errorf("conversations: %w", err)
+		}
+		n, err := result.RowsAffected()
+		if err != nil {
+			return deleted, fmt.Errorf("conversations: %w", err)
+		}
+		if n == 0 {
+			return deleted, nil
+		}
+		deleted += n
+	}
+}
+
+// exec runs a statement in a transaction, or in none if it is nil, and returns how many rows it changed.
+func (b *Book) exec(ctx context.Context, tx *sql.Tx, statement string, args ...any) (int64, error) {
+	run := b.db.ExecContext
+	if tx != nil {
+		run = tx.ExecContext
+	}
+	result, err := run(ctx, b.spell.Replace(statement), args...)
+	if err != nil {
+		return 0, fmt.Errorf("conversations: %w", err)
+	}
+	changed, err := result.RowsAffected()
+	if err != nil {
+		return 0, fmt.Errorf("conversations: %w", err)
+	}
+	return changed, nil
+}
+
+// query asks for rows in a transaction, or in none if it is nil.
+func (b *Book) query(ctx context.Context, tx *sql.Tx, query string, args ...any) (*sql.Rows, error) {
+	query = b.spell.Replace(query)
+	if tx != nil {
+		return tx.QueryContext(ctx, query, args...)
+	}
+	return b.db.QueryContext(ctx, query, args...)
+}
+
+// queryRow asks for one row in a transaction, or in none if it is nil.
+func (b *Book) queryRow(ctx context.Context, tx *sql.Tx, query string, args ...any) *sql.Row {
+	query = b.spell.Replace(query)
+	if tx != nil {
+		return tx.QueryRowContext(ctx, query, args...)
+	}
+	return b.db.QueryRowContext(ctx, query, args...)
+}
+
+func toInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,110 @@
+package messaging
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// errNotNow is the class of a message that the platform takes on another day.
+var errNotNow = errors.New("messaging: not now")
+
+// platformClass is what an error code of the platform behind chat app 2 says. The codes of other channels are of their services.
+type platformClass uint8
+
+// The classes of the platform's codes. The zero value is a code without a class.
+const (
+	_                       platformClass = iota
+	platformRate                          // too many requests of the account
+	platformRateOfRecipient               // too many messages to this recipient
+	platformAccount                       // the account is blocked, or its token has expired
+	platformPayment                       // the account cannot pay
+	platformOptedOut                      // the recipient stopped marketing
+	platformNotNow                        // the platform holds marketing back from this recipient for a day
+	platformUnreachable                   // the recipient has no account, or an app that is too old
+	platformTemplate                      // the template or its parameters are wrong
+)
+
+// platformClassOf returns the class of a code, or zero.
+func platformClassOf(code string) platformClass {
+	const templateCodes, codeLength = "132", 6
+	switch code {
+	case "4", "80007", "130429", "131048":
+		return platformRate
+	case "131056":
+		return platformRateOfRecipient
+	case "190", "368", "131031":
+		return platformAccount
+	case "131042":
+		return platformPayment
+	case "131050":
+		return platformOptedOut
+	case "130472", "131049":
+		return platformNotNow
+	case "131026":
+		return platformUnreachable
+	}
+	if strings.HasPrefix(code, templateCodes) && len(code) == codeLength {
+		return platformTemplate
+	}
+	return 0
+}
+
+// sentinel returns the error that an error of the class matches, or nil.
+func (p platformClass) sentinel() error {
+	switch p {
+	case platformRate, platformRateOfRecipient:
+		return ErrRateLimited
+	case platformAccount:
+		return ErrUnauthorized
+	case platformPayment:
+		return ErrInsufficientBalance
+	case platformOptedOut:
+		return ErrOptedOut
+	case platformNotNow:
+		return errNotNow
+	case platformUnreachable:
+		return ErrUnreachable
+	case platformTemplate:
+		return ErrInvalid
+	default:
+		return nil
+	}
+}
+
+// retryAfter returns when a message may be sent again whose refusal says nothing of it, or 0.
+func (p platformClass) retryAfter() time.Duration {
+	switch p {
+	case platformRateOfRecipient:
+		return 6 * time.Second
+	case platformNotNow:
+		return 24 * time.Hour
+	default:
+		return 0
+	}
+}
+
+// addPlatform adds to a judgement what a code of the platform says, unless the contract says what it means.
+func (j *judgement) addPlatform(channel Channel) {
+	if channel != ChannelChatApp2 || j.response.Class != "" {
+		return
+	}
+	j.platform = platformClassOf(j.response.Code)
+	if j.platform == 0 {
+		return
+	}
+	j.response.Own = true
+	j.response.Refused = !j.response.NamesMessage()
+}
+
+// addPlatform adds to an error what a code of the platform says. A wait that the service asked for goes before that of the class.
+func (e *Error) addPlatform(class platformClass) {
+	e.platform = class
+	if sentinel := class.sentinel(); sentinel != nil {
+		e.classes = []error{sentinel}
+	}
+	if class.retryAfter() > 0 && e.RetryAfter == 0 {
+		e.RetryAfter = class.retryAfter()
+		e.paused = true
+	}
+}
