@@ -679,7 +679,7 @@ func TestConversationsGuard(t *testing.T) {
 // A guard whose database is away for a while refuses no message of a SendAll for good.
 func TestConversationsGuardWhoseDatabaseIsAway(t *testing.T) {
 	t.Parallel()
-	book := newBook(t, openSQLite(t), conversations.Options{})
+	book := newBook(t, openPoolOfOne(t), conversations.Options{})
 	var back atomic.Bool
 	errAway := errors.New("connection refused")
 	service := messagingtest.NewServer(t)
