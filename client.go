@@ -182,9 +182,9 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	if s.problems != nil {
 		return nil, invalid("", s.problems)
 	}
-	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), rooms: new(rooms)}
+	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), breakers: new(serviceBreakers)}
 	if parent != nil {
-		c.rooms = parent.rooms
+		c.breakers = parent.breakers
 	}
 	if c.base.wrapped == nil {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
@@ -274,7 +274,7 @@ type core struct {
 	settings  settings
 	baseURL   *url.URL
 	base      *base
-	rooms     *rooms // of all clients made by With
+	breakers  *serviceBreakers // of all clients made by With
 	transport *transport.Transport
 }
 
@@ -323,6 +323,6 @@ func (c *core) setTransport() {
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limit: s.limit, MaxResponseBytes: s.maxResponseBytes,
-		GiveUp: s.breaker.GiveUp, NoWait: s.breaker.NoWait, Changed: c.breakerChanged,
+		Changed: c.breakerChanged,
 	}
 }

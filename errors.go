@@ -219,8 +219,9 @@ type Error struct {
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long the service asked to wait; with ErrBreakerOpen, how long the breaker holds back what is sent; if a guard
-	// said later, its wait; and the wait of the platform's code on chat app 2, see Retryable. The library does not begin a wait that is longer than the RetryPolicy or the context allows.
+	// RetryAfter is how long the service asked to wait, or a longer wait that the RetryPolicy or the context did not allow: until the
+	// circuit breaker lets a call pass, for a turn of the rate limit, or before another attempt. If a guard said later, it is its wait, and
+	// after a code of the platform on chat app 2 the wait of its class, see Retryable.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
@@ -228,11 +229,10 @@ type Error struct {
 	Body []byte
 
 	read           bool          // a read has no verdict
-	paused         bool          // RetryAfter is a wait for which the service may not have asked: of a breaker, a guard or a class of codes
+	paused         bool          // RetryAfter is a wait of the library, a guard or a class of codes, for which the service did not ask
 	settled        bool          // it is the error of Settle
 	uncredentialed bool          // the client has no credentials for the channel
 	named          bool          // see NamesMessage
-	ofMessage      bool          // the service itself says something of this message
 	page           bool          // the response is neither in the form of the contract nor empty
 	unprocessed    bool          // the status proves that nothing was processed
 	unlisted       bool          // the channel has no listing that could settle an unknown outcome
@@ -241,6 +241,7 @@ type Error struct {
 	guardReason    string        // why a guard stopped the message, or ""
 	shown          string        // what may be shown of Message
 	hidden         bool          // whether Code and RequestID must not be shown
+	byCode         bool          // the class comes from a code of the contract
 	classes        []error       // the sentinels it matches, besides those of the verdict
 	cause          error
 }
@@ -255,13 +256,20 @@ func newError(e *endpoint, out transport.Outcome) *Error {
 		Operation: e.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
 		read: e.read, unlisted: e.channel != ChannelSMS, cause: out.Err,
 	}
-	if open, ok := errors.AsType[*transport.OpenError](cmp.Or(out.Interrupted, out.Err)); ok && out.StatusCode == 0 {
-		failed.RetryAfter, failed.paused = open.RetryAfter, true
+	if out.Wait > out.RetryAfter {
+		failed.RetryAfter = out.Wait
+		failed.paused = true
 	}
 	if out.Interrupted != nil {
-		failed.cause, failed.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"
+		failed.interrupted(out.Interrupted)
 	}
 	return failed
+}
+
+// interrupted adds why there was no other attempt.
+func (e *Error) interrupted(why error) {
+	e.cause = errors.Join(why, e.cause)
+	e.reason = "another attempt could not begin"
 }
 
 // explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil.
@@ -274,7 +282,9 @@ func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outc
 	if notJSON != nil { // the beginning of a page is better than nothing
 		e.Message = strings.TrimSpace(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), keptText)]), "\ufffd"))
 	}
-	if class := cmp.Or(codeClass(failure.Class), statusClass(e.StatusCode)); class != nil {
+	byCode := codeClass(failure.Class)
+	e.byCode = byCode != nil
+	if class := cmp.Or(byCode, statusClass(e.StatusCode)); class != nil {
 		e.classes = []error{class}
 	}
 	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
@@ -399,6 +409,9 @@ func (e *Error) Is(target error) bool {
 		return slices.Contains(e.classes, target)
 	}
 }
+
+// is reports whether the error has a class.
+func (e *Error) is(class error) bool { return slices.Contains(e.classes, class) }
 
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.cause }

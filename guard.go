@@ -34,8 +34,6 @@ type Outgoing struct {
 	Fallback string
 	// Marketing reports whether the message says that it is marketing.
 	Marketing bool
-	// Asked says how often the guards have been asked about the message, from 1. A later call that sends it again begins at 1.
-	Asked int
 }
 
 // WithGuard has a function decide before each message goes, for opt-outs, quiet hours, a conversation window or a budget. It holds for
@@ -51,11 +49,9 @@ type Outgoing struct {
 //   - any other error, such as one of a database: the guard could not decide. The message ends with the verdict NotSent, and Retryable
 //     is true. The *Error matches ErrPostponed. An outbox keeps the message and asks again.
 //
-// The guard is asked once the message is found valid, and again before any attempt that begins more than five seconds after its last
-// yes: the breaker may have been open for ten minutes. The time for which the process or the machine was suspended counts. On Linux that
-// is CLOCK_BOOTTIME; on other systems it is the wall clock, so that a suspension goes unnoticed if that is set back meanwhile. While it is
-// asked, the message holds no connection and no turn of the rate limit. It gets the context of the call, and has no timeout of its own.
-// If the context has ended, that is the error of the call, and the guard has not decided.
+// The guard is asked once the message is found valid, again when SendAll takes a message up that waited, and again directly before a
+// request is written if its last yes is more than five seconds old. It gets the context of the call, and has no timeout of its own. The
+// time for which a machine was suspended may not count. If the context has ended, that is the error of the call, and the guard has not decided.
 //
 // The text of an *Error shows what a no says, with *** in place of the recipient, the sender, addresses and numbers of seven digits or
 // more. Of an error that decided nothing it shows the type alone. A panic of a guard is treated like one of an Observer, and nothing is sent.
@@ -128,8 +124,7 @@ func (c *core) guard(channel Channel, call *wire.Call) transport.Guard {
 		ReferenceID: call.ReferenceID, Kind: kindOf(call), Template: templateOf(call), Fallback: textOf(call, "fallbackFrom"),
 		Marketing: call.Marketing,
 	}
-	return func(ctx context.Context, asked int) error {
-		m.Asked = asked
+	return func(ctx context.Context) error {
 		for _, guard := range guards {
 			if err := guard(ctx, m); err != nil {
 				return err

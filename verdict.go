@@ -172,7 +172,6 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 		failure.RequestID = s.response.RequestID
 		err.Verdict, err.reason = s.verdict, cmp.Or(err.reason, s.reason)
 		err.MessageID, err.named, err.unprocessed = s.response.ID, s.response.NamesMessage(), s.proves.Repeatable
-		err.ofMessage = err.named || failure.RequestID != "" || s.response.ReferenceID != "" || len(s.response.OtherReferences) > 0
 		err.explain(failure, s.notJSON, *out, s.endpoint.messageSecrets(&s.call, out))
 		err.addPlatform(s.platform)
 	case !out.Written:

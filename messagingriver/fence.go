@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync/atomic"
 	"time"
 )
 
-// attempt is an attempt to send a message, in the context of its call.
+// attempt is an attempt to send a message.
 type attempt struct {
 	id          int64
 	attemptedAt time.Time // when River fetched the job, which tells this attempt from others
@@ -21,8 +20,6 @@ type attempt struct {
 	isMarked bool        // whether the mark was written
 	entered  atomic.Bool // whether a request may have begun
 }
-
-type attemptKey struct{}
 
 var (
 	errExpired  = errors.New("the message has expired")
@@ -44,29 +41,7 @@ func (a *attempt) check() error {
 	return nil
 }
 
-// fence has each request of an attempt checked and marked directly before it begins: the client has a place and a turn for it by then.
-// Other requests pass, such as lookups.
-func fence(base http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(request *http.Request) (*http.Response, error) {
-		a, isAttempt := request.Context().Value(attemptKey{}).(*attempt)
-		if !isAttempt {
-			return base.RoundTrip(request)
-		}
-		if err := a.enter(request.Context()); err != nil {
-			if request.Body != nil {
-				_ = request.Body.Close()
-			}
-			return nil, err
-		}
-		return base.RoundTrip(request)
-	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
-
-// enter returns nil if the request may begin.
+// enter returns nil if the request may begin. The client asks it directly before, when it has a place and a turn.
 func (a *attempt) enter(ctx context.Context) error {
 	if err := a.check(); err != nil {
 		return err

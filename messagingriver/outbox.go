@@ -141,11 +141,7 @@ func newOutbox[TTx, TWork any](
 // setClient derives the clients that send from that of the program. An attempt is one request at most: River repeats it, and not the
 // client, because each request needs a mark of its own.
 func (o *Outbox[TTx]) setClient(client *messaging.Client) error {
-	options := []messaging.Option{
-		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
-		messaging.WithBreaker(messaging.BreakerPolicy{NoWait: true}),
-		messaging.WithTransport(fence),
-	}
+	options := []messaging.Option{messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})}
 	if o.options.Rate > 0 {
 		burst := max(1, int(o.options.Rate/10))
 		options = append(options, messaging.WithRateLimit(o.options.Rate, burst))

@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/internal/fence"
 )
 
 // note is what the metadata of a message's job holds. River writes what an attempt sets in it together with the job's next state, and does
@@ -151,7 +152,7 @@ func (o *Outbox[TTx]) attempt(ctx context.Context, c channel, job *river.Job[mes
 	defer context.AfterFunc(ctx, giveUp)()
 	defer context.AfterFunc(o.process.stopping(), giveUp)() //nolint:contextcheck // another one
 	defer time.AfterFunc(maxClaimAge, giveUp).Stop()
-	receipt, err := c.send(context.WithValue(sending, attemptKey{}, a), message, !n.Unguarded)
+	receipt, err := c.send(fence.With(sending, a.enter), message, !n.Unguarded)
 	return o.conclude(ctx, c, job, n, a, receipt, err)
 }
 
