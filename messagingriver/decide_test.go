@@ -66,7 +66,24 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 		return nil
 	}
 	assert.ErrorIs(t, frozen.enter(t.Context()), errOutdated)
-	assert.False(t, frozen.entered.Load())
+	assert.False(t, frozen.hasEntered())
+}
+
+// An attempt that was given up while its mark was written begins nothing, and one that has begun is not given up.
+func TestAttemptIsGivenUpOrBegun(t *testing.T) {
+	t.Parallel()
+	a := &attempt{claimedAt: uptime()}
+	a.markNow = func(context.Context, *attempt) error {
+		assert.True(t, a.giveUp())
+		return nil
+	}
+	assert.ErrorIs(t, a.enter(t.Context()), errOutdated)
+	assert.False(t, a.hasEntered())
+
+	begun := &attempt{claimedAt: uptime(), markNow: func(context.Context, *attempt) error { return nil }}
+	assert.NoError(t, begun.enter(t.Context()))
+	assert.False(t, begun.giveUp())
+	assert.NoError(t, begun.enter(t.Context()), "the client has a fresh token")
 }
 
 // Without a mark no request begins.
@@ -75,7 +92,7 @@ func TestRequestNeedsItsMark(t *testing.T) {
 	for _, err := range []error{errOutdated, fmt.Errorf("%w: the database is away", errUnmarked)} {
 		a := &attempt{claimedAt: uptime(), markNow: func(context.Context, *attempt) error { return err }}
 		assert.ErrorIs(t, a.enter(t.Context()), err)
-		assert.False(t, a.entered.Load())
+		assert.False(t, a.hasEntered())
 		v := a.judge(err, false)
 		assert.Equal(t, snooze, v.action)
 		assert.Equal(t, notSent, v.recorded)
@@ -124,7 +141,7 @@ func TestJudgeOfARequestThatBegan(t *testing.T) {
 		{context.Canceled, false, lookUp, false},
 	} {
 		a := new(attempt)
-		a.entered.Store(true)
+		a.progress.Store(entered)
 		v := a.judge(tt.err, tt.isOpen)
 		assert.Equal(t, tt.want, v.action, "%v", tt.err)
 		assert.Equal(t, tt.pauses, v.pauses, "%v", tt.err)

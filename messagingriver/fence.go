@@ -17,8 +17,23 @@ type attempt struct {
 	token       string
 	markNow     func(ctx context.Context, a *attempt) error
 
-	isMarked bool        // whether the mark was written
-	entered  atomic.Bool // whether a request may have begun
+	isMarked bool         // whether the mark was written
+	progress atomic.Int32 // waiting, entered or givenUp
+}
+
+// The progress of an attempt. One that has entered is not given up, and one that was given up does not enter.
+const (
+	waiting int32 = iota
+	entered       // a request may have begun
+	givenUp       // none begins
+)
+
+// hasEntered reports whether a request may have begun.
+func (a *attempt) hasEntered() bool { return a.progress.Load() == entered }
+
+// giveUp reports whether no request has begun; none begins then.
+func (a *attempt) giveUp() bool {
+	return a.progress.CompareAndSwap(waiting, givenUp) || a.progress.Load() == givenUp
 }
 
 var (
@@ -52,7 +67,9 @@ func (a *attempt) enter(ctx context.Context) error {
 	if err := a.check(); err != nil { // the process may have been frozen meanwhile
 		return err
 	}
-	a.entered.Store(true)
+	if !a.progress.CompareAndSwap(waiting, entered) && !a.hasEntered() {
+		return errOutdated
+	}
 	return nil
 }
 

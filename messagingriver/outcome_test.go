@@ -89,6 +89,35 @@ func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
 	})
 }
 
+// It is not called before River has recorded the outcome, even if its job runs early.
+func TestOnOutcomeWaitsForTheRecord(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		goOn := make(chan struct{})
+		release := sync.OnceFunc(func() { close(goOn) })
+		t.Cleanup(release)
+		client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+			<-goOn
+			return nil
+		}))
+		var got outcomes
+		r := t.newRig(t, client, messagingriver.Options{OnOutcome: got.add})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		await(t, r, "a", running)
+		args := `'{"message": ' || id || '}'`
+		if t.isPostgres {
+			args = "CAST(" + args + " AS JSONB)"
+		}
+		r.exec(t, "INSERT INTO JOBS (args, kind, max_attempts, queue) SELECT "+args+", 'messaging_outcome', 25, 'messaging_outcomes' FROM JOBS WHERE kind = 'messaging'")
+		time.Sleep(2 * time.Second)
+		require.Empty(t, got.of("a"))
+		release()
+		require.Equal(t, messaging.Accepted, got.await(t, "a").Verdict)
+	})
+}
+
 // An error repeats the call, and never the send.
 func TestOnOutcomeIsCalledAgainAfterAnError(t *testing.T) {
 	t.Parallel()

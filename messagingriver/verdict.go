@@ -43,7 +43,7 @@ func (a *attempt) judge(err error, isOpen bool) verdict {
 		return verdict{action: complete, recorded: accepted, isResponse: true}
 	}
 	v := verdict{recorded: notSent, reason: withoutZeroBytes(err.Error())}
-	if !a.entered.Load() {
+	if !a.hasEntered() {
 		a.judgeUnsent(&v, err, isOpen)
 		return v
 	}

@@ -145,7 +145,7 @@ func (o *Outbox[TTx]) attempt(ctx context.Context, c channel, job *river.Job[mes
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
 	defer cancel()
 	giveUp := func() {
-		if !a.entered.Load() {
+		if a.giveUp() {
 			cancel()
 		}
 	}
