@@ -128,8 +128,8 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 
 // health returns what the response says. Refusals of one message, and of one request too many, are the service's own word, and so health.
 func (e *endpoint) health(j *transport.Judgement, err *Error) transport.Health {
-	if err.platform == platformRateOfRecipient { // it says something of this recipient only
-		return transport.Unheard
+	if err.platform == platformRateOfRecipient {
+		return transport.Unheard // it says something of this recipient only
 	}
 	if !err.page && e.refusesAccount(err) {
 		if !e.tenants {

@@ -220,8 +220,8 @@ type Error struct {
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
 	// RetryAfter is how long the service asked to wait, or a longer wait that the RetryPolicy or the context did not allow: until the
-	// circuit breaker lets a call pass, for a turn of the rate limit, or before another attempt. If a guard said later, it is its wait, and
-	// after a code of the platform on chat app 2 the wait of its class, see Retryable.
+	// circuit breaker lets a call pass, for a turn of the rate limit, or before another attempt. If a guard said later it is the
+	// wait of RetryLater, and with a code of chat app 2's platform that of the code; see Retryable.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
@@ -229,16 +229,16 @@ type Error struct {
 	Body []byte
 
 	read           bool          // a read has no verdict
-	paused         bool          // RetryAfter is a wait of the library, a guard or a class of codes, for which the service did not ask
+	paused         bool          // RetryAfter is a wait of the library, of a guard or of a class of codes, for which the service did not ask
 	settled        bool          // it is the error of Settle
 	uncredentialed bool          // the client has no credentials for the channel
 	named          bool          // see NamesMessage
 	page           bool          // the response is neither in the form of the contract nor empty
 	unprocessed    bool          // the status proves that nothing was processed
 	unlisted       bool          // the channel has no listing that could settle an unknown outcome
-	reason         string        // what this library found, where status and cause do not say it
 	platform       platformClass // of the code of a message of chat app 2, or zero
 	guardReason    string        // why a guard stopped the message, or ""
+	reason         string        // what this library found, where status and cause do not say it
 	shown          string        // what may be shown of Message
 	hidden         bool          // whether Code and RequestID must not be shown
 	byCode         bool          // the class comes from a code of the contract

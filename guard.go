@@ -47,11 +47,15 @@ type Outgoing struct {
 //   - an error of RetryLater: later. The message ends with the verdict NotSent, and Retryable returns the wait and true. The *Error
 //     matches ErrPostponed.
 //   - any other error, such as one of a database: the guard could not decide. The message ends with the verdict NotSent, and Retryable
-//     is true. The *Error matches ErrPostponed. An outbox keeps the message and asks again.
+//     is true. The *Error matches ErrPostponed.
+//
+// After a guard said later or could not decide, SendAll asks again, for up to RetryPolicy.MaxWait. An outbox keeps the message and asks
+// again.
 //
 // The guard is asked once the message is found valid, again when SendAll takes a message up that waited, and again directly before a
 // request is written if its last yes is more than five seconds old. It gets the context of the call, and has no timeout of its own. The
-// time for which a machine was suspended may not count. If the context has ended, that is the error of the call, and the guard has not decided.
+// time for which a machine was suspended may not count.
+// If the context has ended, that is the error of the call, and the guard has not decided.
 //
 // The text of an *Error shows what a no says, with *** in place of the recipient, the sender, addresses and numbers of seven digits or
 // more. Of an error that decided nothing it shows the type alone. A panic of a guard is treated like one of an Observer, and nothing is sent.

@@ -161,15 +161,17 @@ func TestGuardSaysLater(t *testing.T) {
 		"at once, which is a second": {messaging.RetryLater(0), time.Second, ", try again in 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sendInEachWay(t, tc.err, func(err error) {
-				require.ErrorIs(t, err, tc.err)
-				require.ErrorIs(t, err, messaging.ErrPostponed)
-				assert.NotErrorIs(t, err, messaging.ErrGuarded)
-				assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
-				after, retryable := messaging.Retryable(err)
-				assert.True(t, retryable)
-				assert.Equal(t, tc.after, after)
-				assert.Equal(t, "messaging: sms.send not sent: a guard postponed the message"+tc.text, err.Error())
+			synctest.Test(t, func(t *testing.T) {
+				sendInEachWay(t, tc.err, func(err error) {
+					require.ErrorIs(t, err, tc.err)
+					require.ErrorIs(t, err, messaging.ErrPostponed)
+					assert.NotErrorIs(t, err, messaging.ErrGuarded)
+					assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
+					after, retryable := messaging.Retryable(err)
+					assert.True(t, retryable)
+					assert.Equal(t, tc.after, after)
+					assert.Equal(t, "messaging: sms.send not sent: a guard postponed the message"+tc.text, err.Error())
+				})
 			})
 		})
 	}
@@ -184,19 +186,39 @@ func TestGuardCouldNotDecide(t *testing.T) {
 		"a request of its own failed": &messaging.Error{Verdict: messaging.Refused, StatusCode: 400, RetryAfter: time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sendInEachWay(t, guardErr, func(err error) {
-				require.ErrorIs(t, err, guardErr)
-				require.ErrorIs(t, err, messaging.ErrPostponed)
-				assert.NotErrorIs(t, err, messaging.ErrGuarded)
-				assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
-				after, retryable := messaging.Retryable(err)
-				assert.True(t, retryable)
-				assert.Equal(t, time.Second, after)
-				assert.Contains(t, err.Error(), "messaging: sms.send not sent: a guard could not decide (*")
-				assert.NotContains(t, err.Error(), "639171234567")
+			synctest.Test(t, func(t *testing.T) {
+				sendInEachWay(t, guardErr, func(err error) {
+					require.ErrorIs(t, err, guardErr)
+					require.ErrorIs(t, err, messaging.ErrPostponed)
+					assert.NotErrorIs(t, err, messaging.ErrGuarded)
+					assert.Equal(t, messaging.NotSent, messaging.VerdictOf(err))
+					after, retryable := messaging.Retryable(err)
+					assert.True(t, retryable)
+					assert.Equal(t, time.Second, after)
+					assert.Contains(t, err.Error(), "messaging: sms.send not sent: a guard could not decide (*")
+					assert.NotContains(t, err.Error(), "639171234567")
+				})
 			})
 		})
 	}
+}
+
+// SendAll asks a guard again that could not decide, such as while its database is away, and refuses no message.
+func TestSendAllWaitsForAGuard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		service := accepting()
+		client := service.client(t, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+			if time.Since(began) < 2*time.Second {
+				return errors.New("driver: bad connection")
+			}
+			return nil
+		}))
+		for out := range client.SMS.SendAll(t.Context(), slices.Values(slices.Repeat([]sms.Message{hello}, 500)), 1) {
+			require.NoError(t, out.Err)
+		}
+		assert.Equal(t, 500, service.requests)
+	})
 }
 
 // ways are the ways to send a message with a guard.

@@ -84,6 +84,9 @@ func (p platformClass) retryAfter() time.Duration {
 	}
 }
 
+// isOfRecipient reports whether a code says something of this recipient alone, and nothing of the rate of others.
+func (p platformClass) isOfRecipient() bool { return p == platformRateOfRecipient || p == platformNotNow }
+
 // addPlatform adds to a judgement what a code of the platform says, unless the contract says what it means.
 func (j *judgement) addPlatform(channel Channel) {
 	if channel != ChannelChatApp2 || j.response.Class != "" {
@@ -102,6 +105,7 @@ func (e *Error) addPlatform(class platformClass) {
 	e.platform = class
 	if sentinel := class.sentinel(); sentinel != nil {
 		e.classes = []error{sentinel}
+		e.byCode = true
 	}
 	if class.retryAfter() > 0 && e.RetryAfter == 0 {
 		e.RetryAfter = class.retryAfter()

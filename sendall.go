@@ -123,7 +123,9 @@ type job[M any] struct {
 	attempts int       // requests so far
 	tries    int       // those that count towards MaxAttempts
 	due      time.Time // when it is to be tried again
-	isOver   bool      // its wait was cut short, so that it has its outcome
+	// postponed is how long the message waited for its guard, at most RetryPolicy.MaxWait.
+	postponed time.Duration
+	isOver    bool // its wait was cut short, so that it has its outcome
 }
 
 func newBulk[M sendable](ctx context.Context, c *core, e *sendEndpoint, concurrency int, send sendFunc[M]) *bulk[M] {
@@ -437,10 +439,10 @@ func (b *bulk[M]) decide(j *job[M], began time.Time) (wait time.Duration, again 
 	requests := e.Attempts - j.attempts
 	j.attempts = e.Attempts
 	if requests == 0 {
-		return b.decideUnbegun(e)
+		return b.decideUnbegun(j, e)
 	}
 	_, isRetryable := Retryable(e)
-	isThrottled := errors.Is(e, ErrRateLimited) || isRetryable && e.Verdict == Refused
+	isThrottled := !e.platform.isOfRecipient() && (errors.Is(e, ErrRateLimited) || isRetryable && e.Verdict == Refused)
 	if isThrottled {
 		b.throttle.hear(began, true)
 	}
@@ -457,9 +459,14 @@ func (b *bulk[M]) decide(j *job[M], began time.Time) (wait time.Duration, again 
 }
 
 // decideUnbegun decides about a message for which no request could begin.
-func (b *bulk[M]) decideUnbegun(e *Error) (wait time.Duration, again bool) {
+func (b *bulk[M]) decideUnbegun(j *job[M], e *Error) (wait time.Duration, again bool) {
 	if b.waits.Err() != nil || e.is(ErrGuarded) {
 		return 0, false
+	}
+	if e.is(ErrPostponed) {
+		wait = max(e.RetryAfter, time.Second)
+		j.postponed += wait
+		return wait, j.postponed <= b.core.settings.retry.withDefaults().MaxWait
 	}
 	if open, ok := errors.AsType[*transport.OpenError](e.cause); ok {
 		return e.RetryAfter, b.patience(&open.Trouble) > 0

@@ -14,16 +14,15 @@ import (
 type throttle struct {
 	on atomic.Bool
 
-	mu       sync.Mutex
-	limiter  *rate.Limiter // nil while it is off
-	isNew    bool          // the rate is a guess that was never too high: it doubles
-	calm     int           // periods in a row without throttling
-	cutAt    time.Time     // what began before says nothing of the present rate
-	row      int           // throttled in a row
-	rowBegan time.Time     // when the first of them began: an earlier message that was accepted says nothing
-	took     float64       // messages a second that the service took before it took none, or 0
-	period   throttleCounts
-	before   throttleCounts // the period before
+	mu      sync.Mutex
+	limiter *rate.Limiter // nil while it is off
+	isNew   bool          // the rate is a guess that was never too high: it doubles
+	calm    int           // periods in a row without throttling
+	cutAt   time.Time     // what began before says nothing of the present rate
+	row     int           // throttled in a row
+	took    float64       // messages a second that the service took before it took none, or 0
+	period  throttleCounts
+	before  throttleCounts // the period before
 }
 
 // throttleCounts is what happened in a period.
@@ -82,13 +81,11 @@ func (t *throttle) hear(began time.Time, throttled bool) {
 		return
 	}
 	if throttled {
-		t.hearThrottled(began, now)
+		t.hearThrottled(now)
 		return
 	}
 	t.period.accepted++
-	if !began.Before(t.rowBegan) {
-		t.row = 0
-	}
+	t.row = 0
 	if t.took > 0 { // it takes messages again
 		t.setRate(0.9 * t.took)
 		t.took = 0
@@ -96,11 +93,8 @@ func (t *throttle) hear(began time.Time, throttled bool) {
 	}
 }
 
-func (t *throttle) hearThrottled(began, now time.Time) {
+func (t *throttle) hearThrottled(now time.Time) {
 	t.period.throttled++
-	if t.row == 0 {
-		t.rowBegan = began
-	}
 	t.row++
 	isRow := t.row >= leastThrottled
 	if t.limiter == nil && (isRow || t.period.throttled >= leastThrottled && t.period.isHigh()) {

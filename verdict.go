@@ -49,7 +49,7 @@ func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outco
 		j.reason = r.Contradiction
 	case isOther(r.ReferenceID), slices.ContainsFunc(r.OtherReferences, isOther):
 		j.reason = "the response has the reference ID of another message; for a service with references of its own, " +
-			"which messaging doctor --send shows, set response.reference to []"
+			"set response.reference to []"
 	case slices.ContainsFunc(r.Recipients, isAnother):
 		j.reason = "the response names another recipient"
 	case !isSuccess(out.StatusCode):

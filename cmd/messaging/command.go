@@ -16,8 +16,9 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/account"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/check"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
-	"github.com/messaging-service/messaging-go/cmd/messaging/internal/doctor"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/learn"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/sandbox"
 )
 
@@ -47,7 +48,7 @@ func newCommand(console cli.Console) *cobra.Command {
 		}
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.AddCommand(sandbox.NewCommand(console), doctor.NewCommand(console))
+	root.AddCommand(sandbox.NewCommand(console), check.NewCommand(console), learn.NewCommand(console))
 	root.AddCommand(account.New(console)...)
 	root.AddCommand(newVersion(console), newMan(), newHealthCheck())
 	root.SetOut(console.Out) // completion keeps it

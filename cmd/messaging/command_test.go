@@ -79,7 +79,7 @@ func TestErrorsNameVariablesAndFlags(t *testing.T) {
 			t.Setenv(name, environment[name])
 		}
 		for _, args := range [][]string{
-			{"list"}, {"find", "r"}, {"send", "sms", "--from", "A", "--to", "+639171234567", "--text", "Hi"}, {"doctor"}, {"list", "--timeout", "-1s"}, {"listen"},
+			{"list"}, {"find", "r"}, {"send", "sms", "--from", "A", "--to", "+639171234567", "--text", "Hi"}, {"check"}, {"list", "--timeout", "-1s"}, {"listen"},
 		} {
 			var out, errs bytes.Buffer
 			status := run(t.Context(), cli.Console{Out: &out, Err: &errs, Getenv: os.Getenv}, args)

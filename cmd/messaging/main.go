@@ -1,7 +1,8 @@
 // Command messaging has tools for programs that send messages through the service:
 //
 //	messaging sandbox   run the service on this machine, with a web page to see messages, reply to them and inject faults
-//	messaging doctor    show what an account agrees with in the contract, and write an overlay of what is proven
+//	messaging contract  learn the wire names of an account from its documentation
+//	messaging check     compare a contract with a real account
 //	messaging send      pass one message to the service; the exit status is its verdict
 //	messaging list      print sent SMS as a table, CSV or JSON lines
 //	messaging find      look an SMS up by its reference ID

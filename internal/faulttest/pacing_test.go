@@ -108,6 +108,7 @@ func TestSendAllFindsTheRate(t *testing.T) {
 	}{
 		{name: "10 a second", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled}, share: 0.75, refused: 200},
 		{name: "50 a second", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled}, share: 0.75, refused: 200},
+		{name: "110 a second", bucket: &bucket{perSecond: always(110), burst: 1, refuses: throttled}, share: 0.75, refused: 300},
 		{name: "200 a second", bucket: &bucket{perSecond: always(200), burst: 1, refuses: throttled}, share: 0.75, refused: 200},
 		{name: "10 a second, Retry-After 1", bucket: &bucket{perSecond: always(10), burst: 1, refuses: later}, share: 0.75, refused: 200},
 		{

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -208,6 +210,61 @@ func TestListFormats(t *testing.T) {
 	}
 }
 
+// TestListNamesFlagsThatCannotBeUsed: nothing is asked for, and no file is left behind.
+func TestListNamesFlagsThatCannotBeUsed(t *testing.T) {
+	s, srv := newShell(t)
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	for want, args := range map[string][]string{
+		"--status: must be absent: the contract names no parameter for it": {"--status", "failed"},
+		"--page-size: want 1 or more":                                      {"--page-size", "-1", "--format", "csv", "--out", file},
+		"--before: must be later":                                          {"--after", "2026-11-02", "--before", "2026-11-01"},
+	} {
+		out, errs, status := s.run(append([]string{"list"}, args...)...)
+		assert.Equal(t, cli.ExitUsage, status)
+		assert.Contains(t, errs, want)
+		assert.Empty(t, out)
+	}
+	assert.Zero(t, srv.Requests())
+	assert.NoFileExists(t, file)
+	assert.NoFileExists(t, statePath(file))
+}
+
+// TestListFiltersByStatus has a contract with a name for the filter.
+func TestListFiltersByStatus(t *testing.T) {
+	overlay := []byte(`{"sms.list": {"params": {"status": "state"}}}`)
+	names, err := contract.Parse(overlay)
+	require.NoError(t, err)
+	srv := messagingtest.NewServer(t, messagingtest.WithContract(names))
+	file := filepath.Join(t.TempDir(), "contract.json")
+	require.NoError(t, os.WriteFile(file, overlay, 0o600))
+	for name, value := range map[string]string{"MESSAGING_BASE_URL": srv.URL, "MESSAGING_TOKEN": srv.Token, contract.EnvFile: file} {
+		t.Setenv(name, value)
+	}
+	for i, status := range []string{"failed", "delivered"} {
+		srv.Seed(messagingtest.Sent{ID: fmt.Sprint("msg-", i), ReferenceID: status, To: "+639171234567", DeliveryStatus: status, At: time.Now()})
+	}
+	out, errs, status := (&shell{T: t}).run("list", "--status", "failed", "--json")
+	assert.Equal(t, cli.ExitOK, status, errs)
+	assert.Contains(t, out, `"reference":"failed"`)
+	assert.NotContains(t, out, `"reference":"delivered"`)
+}
+
+// TestCSVHoldsNoFormula: a spreadsheet must not compute what a person wrote.
+func TestCSVHoldsNoFormula(t *testing.T) {
+	t.Parallel()
+	for cell, want := range map[string]string{
+		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0", "-1+1": "'-1+1", "\t=1": "'\t=1", "\r=1": "'\r=1",
+		"+639171234567": "+639171234567", "-0.05": "-0.05", "0.50": "0.50", "Hi": "Hi", "": "", "a=b": "a=b",
+	} {
+		assert.Equal(t, want, harmless(cell), cell)
+	}
+	var b strings.Builder
+	rows := newWriter("csv", &b, false, false)
+	require.NoError(t, rows.Write(sms.Transaction{Text: "=1+1"}))
+	require.NoError(t, rows.Flush())
+	assert.Contains(t, b.String(), "'=1+1")
+}
+
 func TestListWithoutRowsHasTheHeader(t *testing.T) {
 	s, _ := newShell(t)
 	out, _, status := s.run("list", "--format", "csv")
@@ -297,9 +354,77 @@ func TestFind(t *testing.T) {
 	assert.Equal(t, cli.ExitUsage, status)
 }
 
-func TestRowsShowNoControlCharacters(t *testing.T) {
+// TestTerminalGetsNoControlCharacters has a text that clears the screen.
+func TestTerminalGetsNoControlCharacters(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, `Grüße 👋\x1b[2J\n\u202eabc`, printable("Grüße 👋\x1b[2J\n\u202eabc"))
+	const text = "Grüße 👋\x1b[2J\u009b2J\n\u202eabc"
+	assert.Equal(t, `Grüße 👋\x1b[2J\u009b2J\n\u202eabc`, printable(text))
+	for _, format := range []string{"table", "csv", "jsonl", "record"} {
+		var b strings.Builder
+		rows := newWriter(format, &b, true, true)
+		require.NoError(t, rows.Write(sms.Transaction{ID: text, From: text, Text: text, DeliveryStatus: text}))
+		require.NoError(t, rows.Flush())
+		for _, r := range strings.ReplaceAll(b.String(), "\n", "") {
+			assert.True(t, strconv.IsGraphic(r), "%s: %q", format, b.String())
+		}
+	}
+	var b strings.Builder
+	require.NoError(t, writeJSON(&b, map[string]string{"text": text + "\U000e0001"}))
+	var back map[string]string
+	require.NoError(t, json.Unmarshal([]byte(b.String()), &back))
+	assert.Equal(t, text+"\U000e0001", back["text"], "JSON stays what it is")
+}
+
+// TestSendVerbose shows what went out and what came back, without the message's values and without secrets.
+func TestSendVerbose(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"err": map[string]any{"msg": "originator is missing for 639171234567 and " + r.Header.Get("Authorization"), "code": 17}, "got": string(body),
+		})
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("MESSAGING_BASE_URL", server.URL+"/v1")
+	t.Setenv("MESSAGING_TOKEN", "hush-hush-1")
+	s := &shell{T: t}
+	args := []string{"send", "sms", "--from", "ACME", "--to", "+639171234567", "--text", "Your parcel 4711", "--reference", "order-17"}
+	_, errs, status := s.run(args...)
+	assert.Equal(t, cli.ExitRefused, status)
+	assert.NotContains(t, errs, "> POST")
+	_, errs, status = s.run(append(args, "--verbose")...)
+	assert.Equal(t, cli.ExitRefused, status)
+	assert.Contains(t, errs, "> POST "+server.URL+"/v1/sms/send\n< HTTP/1.1 400 Bad Request  application/json\n")
+	assert.Contains(t, errs, "originator is missing")
+	assert.Contains(t, errs, `"code": 17`)
+	for _, private := range []string{"639171234567", "parcel", "4711", "hush"} {
+		assert.NotContains(t, errs, private)
+	}
+}
+
+// TestSendVerboseShowsPage shows the beginning of what is not JSON, and no control characters.
+func TestSendVerboseShowsPage(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, "<h1>Not here\x1b[2J</h1>")
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("MESSAGING_BASE_URL", server.URL)
+	t.Setenv("MESSAGING_TOKEN", "hush-hush-1")
+	_, errs, _ := (&shell{T: t}).run("send", "sms", "--from", "ACME", "--to", "+639171234567", "--text", "Hi", "-v")
+	assert.Contains(t, errs, `< <h1>Not here\x1b[2J</h1>`)
+}
+
+// TestSendHelpSaysWhatFileHolds: that of chat app 2 is the platform's.
+func TestSendHelpSaysWhatFileHolds(t *testing.T) {
+	s, _ := newShell(t)
+	out, _, _ := s.run("send", "sms", "--help")
+	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "that of the Go type sms.Message")
+	out, _, _ = s.run("send", "chatapp2", "--help")
+	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "a message as the platform documents it")
+	assert.NotContains(t, out, "Go type")
 }
 
 // startListen runs listen until the function that it returns is called, which returns what was printed.

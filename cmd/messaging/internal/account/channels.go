@@ -19,6 +19,8 @@ type sender[M any] struct {
 	channel, about string
 	// from is the help for --from, and example a sender; both are empty if a message has none. to is the help for --to.
 	from, example, to string
+	// file says what JSON -f reads.
+	file string
 	// fallback reports whether a message can fall back to SMS.
 	fallback bool
 	build    func(*message) M
@@ -36,6 +38,7 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[sms.Message]{
 			channel: "sms", about: "an SMS",
 			from: "the `sender`", example: "ACME", to: "the recipient's `number`",
+			file: "that\nof the Go type sms.Message, as json.Marshal writes it",
 			build: func(m *message) sms.Message {
 				return sms.Message{From: m.from, To: m.to, Text: m.text, ReferenceID: m.reference, CallbackURL: m.callback}
 			},
@@ -44,6 +47,7 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[chatapp1.Message]{
 			channel: "chatapp1", about: "a message over chat app 1", fallback: true,
 			from: "the `ID` of the chat-app-1 channel that sends", example: "CHANNEL", to: "the recipient's `number`",
+			file: "that\nof the Go type chatapp1.Message, as json.Marshal writes it",
 			build: func(m *message) chatapp1.Message {
 				return chatapp1.Message{
 					ChannelID: m.from, To: m.to, Payload: chatapp1.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
@@ -55,6 +59,8 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[chatapp2.Message]{
 			channel: "chatapp2", about: "a message over chat app 2", fallback: true,
 			to: "the `recipient`: a number, or the ID of a user",
+			file: "a\nmessage as the platform documents it, such as {\"to\": …, \"type\": \"text\", \"text\": {\"body\": …}}. Beside its members may be ttl\n" +
+				"(10m), fallback ({\"from\": …, \"text\": …}), callbackURL and referenceID",
 			build: func(m *message) chatapp2.Message {
 				return chatapp2.Message{
 					To: m.to, Content: chatapp2.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),

@@ -29,7 +29,9 @@ func (s *settings) flags(flags *pflag.FlagSet) {
 	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long each request may take")
 }
 
-func (s *settings) client() (*messaging.Client, error) { return cli.NewClient(s.timeout, s.plainHTTP) }
+func (s *settings) client(options ...messaging.Option) (*messaging.Client, error) {
+	return cli.NewClient(s.timeout, s.plainHTTP, options...)
+}
 
 // isReal reports whether the account is on another machine, where a message reaches a person and costs money.
 func (s *settings) isReal() bool {

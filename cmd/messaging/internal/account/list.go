@@ -1,9 +1,12 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +52,7 @@ the file has each row once. The exit status is 0 if the listing is complete, and
 	flags.StringVar(&l.options.CategoryID, "category", "", "with this category `ID`")
 	flags.StringVar(&l.options.From, "from", "", "from this `sender`")
 	flags.StringVar(&l.options.To, "to", "", "to this `number`")
-	flags.StringVar(&l.options.Status, "status", "", "with this `status`, in the service's words")
+	flags.StringVar(&l.options.Status, "status", "", "with this `status`, in the service's words; needs a name in sms.list.params.status of the contract")
 	flags.StringVar(&l.options.SortBy, "sort", "", "sort by this `column`")
 	flags.BoolVar(&l.options.Descending, "descending", false, "in descending order")
 	flags.IntVar(&l.options.PageSize, "page-size", 0, "how many rows to ask for at a time; 0 is the service's own number")
@@ -113,8 +116,8 @@ func (l *listing) run(ctx context.Context) error {
 	if l.out == "" {
 		bar := cli.NewProgress(l.console, !l.console.OutTerminal, 0)
 		defer bar.End()
-		if err = l.pages(ctx, client, newWriter(l.format, l.console.Out, true), 0, bar, nil); err != nil {
-			return &cli.ExitError{Status: cli.ExitUnknown, Err: err}
+		if err = l.pages(ctx, client, newWriter(l.format, l.console.Out, true, l.console.OutTerminal), 0, bar, nil); err != nil {
+			return ended(err, err)
 		}
 		return nil
 	}
@@ -128,21 +131,45 @@ func (l *listing) run(ctx context.Context) error {
 	}
 	defer func() { _ = file.Close() }()
 	bar := cli.NewProgress(l.console, true, state.Rows)
-	err = l.pages(ctx, client, newWriter(l.format, file, state.Bytes == 0), state.Rows, bar, func(page sms.Page, rows int) error {
+	err = l.pages(ctx, client, newWriter(l.format, file, state.Bytes == 0, false), state.Rows, bar, func(page sms.Page, rows int) error {
 		if state.Rows = rows; page.Next == "" {
 			return nil // after the last page there is nothing to go on with
 		}
 		return state.save(l.out, file, page.Next)
 	})
 	bar.End()
+	if isUsage(err) && !l.resume {
+		return errors.Join(ended(err, err), file.Close(), os.Remove(l.out), os.Remove(statePath(l.out)))
+	}
 	if err != nil {
-		return &cli.ExitError{
-			Status: cli.ExitUnknown,
-			Err:    fmt.Errorf("%w; %s, and --resume goes on", err, rowsIn(l.out, state.Rows)),
-		}
+		return ended(err, fmt.Errorf("%w; %s, and --resume goes on", err, rowsIn(l.out, state.Rows)))
 	}
 	_, _ = fmt.Fprintln(l.console.Err, rowsIn(l.out, state.Rows))
 	return finish(l.out, file)
+}
+
+// isUsage reports whether the listing was refused before anything was asked for.
+func isUsage(err error) bool {
+	_, ok := errors.AsType[*messaging.ValidationError](err)
+	return ok
+}
+
+// ended returns the error of a listing that ended early, with what to say of it. Options that cannot be used are named by their flags.
+func ended(err, what error) error {
+	invalid, ok := errors.AsType[*messaging.ValidationError](err)
+	if !ok {
+		return &cli.ExitError{Status: cli.ExitUnknown, Err: what}
+	}
+	flags := map[string]string{
+		"ID": "--id", "ReferenceID": "--reference", "RequestID": "--request", "CategoryID": "--category", "From": "--from", "To": "--to",
+		"Status": "--status", "CreatedAfter": "--after", "CreatedBefore": "--before", "SortBy": "--sort", "Descending": "--descending",
+		"PageSize": "--page-size",
+	}
+	var problems []string
+	for _, problem := range invalid.Problems {
+		problems = append(problems, cmp.Or(flags[problem.Field], problem.Field)+": "+problem.Reason)
+	}
+	return errors.New(strings.Join(problems, "; "))
 }
 
 // rowsIn says how many rows a file has.
@@ -163,7 +190,7 @@ func (l *listing) pages(
 			return err
 		}
 		if err != nil {
-			_, _ = fmt.Fprintln(l.console.Err, err)
+			l.console.Complain(err)
 		}
 		for _, tx := range page.Transactions {
 			if l.limit > 0 && rows == l.limit {
@@ -209,10 +236,9 @@ it took it.` + "\n" + environment,
 			return err
 		}
 		tx, err := client.SMS.Find(command.Context(), args[0])
-		if _, invalid := errors.AsType[*messaging.ValidationError](err); invalid {
-			return err
-		}
 		switch {
+		case isUsage(err):
+			return err
 		case errors.Is(err, messaging.ErrNotListed):
 			return &cli.ExitError{Status: cli.ExitRefused, Err: err}
 		case err != nil:
@@ -222,7 +248,7 @@ it took it.` + "\n" + environment,
 		if s.json {
 			format = "jsonl"
 		}
-		rows := newWriter(format, console.Out, true)
+		rows := newWriter(format, console.Out, true, console.OutTerminal)
 		return errors.Join(rows.Write(tx), rows.Flush())
 	}
 	return command

@@ -2,15 +2,16 @@ package account
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -20,15 +21,14 @@ type rowWriter interface {
 	Flush() error
 }
 
-// newWriter returns the writer of a format: table, csv, jsonl or record. header says whether the header is still to be written.
-func newWriter(format string, to io.Writer, header bool) rowWriter {
+// newWriter returns the writer of a format: table, csv, jsonl or record. header says whether the header is still to be written. To a
+// terminal, CSV goes without control characters; the other formats never have any.
+func newWriter(format string, to io.Writer, header, isTerminal bool) rowWriter {
 	switch format {
 	case "csv":
-		return &csvRows{csv.NewWriter(to), header}
+		return &csvRows{csv.NewWriter(to), header, isTerminal}
 	case "jsonl":
-		encoder := json.NewEncoder(to)
-		encoder.SetEscapeHTML(false)
-		return jsonRows{encoder}
+		return jsonRows{to}
 	case "record":
 		return recordRows{to}
 	default:
@@ -74,12 +74,30 @@ func formatTime(t time.Time) string {
 type csvRows struct {
 	*csv.Writer
 
-	header bool
+	header     bool
+	isTerminal bool
 }
 
 func (w *csvRows) Write(tx sms.Transaction) error {
 	_, values := columns(tx)
+	for i, value := range values {
+		values[i] = harmless(value)
+		if w.isTerminal {
+			values[i] = printable(values[i])
+		}
+	}
 	return errors.Join(w.begin(), w.Writer.Write(values))
+}
+
+// number is a cell that a spreadsheet takes for a number: the number of a phone, or an amount.
+var number = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?$`)
+
+// harmless returns a cell that no spreadsheet takes for a formula. An apostrophe in front makes it a text.
+func harmless(cell string) string {
+	if cell == "" || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) || number.MatchString(cell) {
+		return cell
+	}
+	return "'" + cell
 }
 
 // Flush completes the rows. A file without rows has the header.
@@ -98,7 +116,7 @@ func (w *csvRows) begin() error {
 	return w.Writer.Write(names)
 }
 
-type jsonRows struct{ *json.Encoder }
+type jsonRows struct{ io.Writer }
 
 func (w jsonRows) Write(tx sms.Transaction) error {
 	row := map[string]any{}
@@ -112,7 +130,7 @@ func (w jsonRows) Write(tx sms.Transaction) error {
 	if len(tx.Extra) > 0 {
 		row["extra"] = tx.Extra
 	}
-	return w.Encode(row)
+	return writeJSON(w.Writer, row)
 }
 
 func (w jsonRows) Flush() error { return nil }
@@ -163,17 +181,5 @@ func (w recordRows) Write(tx sms.Transaction) error {
 
 func (w recordRows) Flush() error { return nil }
 
-// printable returns a text for a terminal: what does not print is escaped, so that a text can neither move the cursor nor break a
-// table.
-func printable(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if strconv.IsGraphic(r) {
-			b.WriteRune(r)
-			continue
-		}
-		quoted := strconv.QuoteRune(r)
-		b.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return b.String()
-}
+// printable is [cli.Printable].
+func printable(text string) string { return cli.Printable(text) }

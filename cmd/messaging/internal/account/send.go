@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fatih/color"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
@@ -62,12 +64,16 @@ command line cannot be used. An unknown message may have been sent: look it up w
 	return send
 }
 
+// sending is one run of send: its flags.
+type sending struct {
+	settings
+	message
+
+	validate, verbose, yes bool
+}
+
 func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
-	var (
-		shared        = settings{console: console}
-		m             message
-		validate, yes bool
-	)
+	r := &sending{settings: settings{console: console}}
 	from := ""
 	if s.from != "" {
 		from = " --from " + s.example
@@ -75,68 +81,93 @@ func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
 	command := &cobra.Command{
 		Use:   s.channel,
 		Short: "Send " + s.about,
-		Long: "Send " + s.about + `. Flags describe a text. For any other message, -f reads JSON from a file or standard input: that of
-the Go type ` + s.channel + ".Message, as json.Marshal writes it.\n" + environment,
+		Long: "Send " + s.about + `. Flags describe a text. For any other message, -f reads JSON from a file or standard input: ` + s.file + ".\n" +
+			environment,
 		Example: fmt.Sprintf(`  messaging send %[1]s%[2]s --to +639171234567 --text 'Your order is ready' --reference order-17
   messaging send %[1]s -f message.json -n    # validate only
   cat message.json | messaging send %[1]s -f - --json`, s.channel, from),
 		Args: cli.NoArgs,
 	}
 	flags := command.Flags()
-	shared.flags(flags)
+	r.settings.flags(flags)
 	if s.from != "" {
-		flags.StringVar(&m.from, "from", "", s.from)
+		flags.StringVar(&r.from, "from", "", s.from)
 	}
-	flags.StringVar(&m.to, "to", "", s.to)
-	flags.StringVar(&m.text, "text", "", "the `text`")
-	flags.StringVar(&m.reference, "reference", "", "your own `ID` of the message, to look it up by; give each message its own")
-	flags.StringVar(&m.callback, "callback", "", "the `URL` to which the service reports delivery")
+	flags.StringVar(&r.to, "to", "", s.to)
+	flags.StringVar(&r.text, "text", "", "the `text`")
+	flags.StringVar(&r.reference, "reference", "", "your own `ID` of the message, to look it up by; give each message its own")
+	flags.StringVar(&r.callback, "callback", "", "the `URL` to which the service reports delivery")
 	if s.fallback {
-		flags.DurationVar(&m.ttl, "ttl", 0, "how long the service tries before it falls back to SMS")
-		flags.StringVar(&m.fallbackFrom, "fallback-from", "", "the `sender` of the SMS to fall back to")
-		flags.StringVar(&m.fallbackText, "fallback-text", "", "the `text` of the SMS to fall back to")
+		flags.DurationVar(&r.ttl, "ttl", 0, "how long the service tries before it falls back to SMS")
+		flags.StringVar(&r.fallbackFrom, "fallback-from", "", "the `sender` of the SMS to fall back to")
+		flags.StringVar(&r.fallbackText, "fallback-text", "", "the `text` of the SMS to fall back to")
 	}
-	flags.StringVarP(&m.file, "file", "f", "", "read the message as JSON from this `file`; - is standard input")
-	flags.BoolVarP(&validate, "validate", "n", false, "validate only, and send nothing")
-	flags.BoolVarP(&yes, "yes", "y", false, "send to a real account without asking")
+	flags.StringVarP(&r.file, "file", "f", "", "read the message as JSON from this `file`; - is standard input")
+	flags.BoolVarP(&r.validate, "validate", "n", false, "validate only, and send nothing")
+	flags.BoolVarP(&r.verbose, "verbose", "v", false, "show each request line, status and response on standard error, with secrets masked")
+	flags.BoolVarP(&r.yes, "yes", "y", false, "send to a real account without asking")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		for _, flag := range []string{"from", "to", "text", "reference", "callback", "ttl", "fallback-from", "fallback-text"} {
-			if m.file != "" && flags.Changed(flag) {
-				return fmt.Errorf("--%s: want it in the file of --file, or no --file", flag)
-			}
-		}
-		client, err := shared.client()
-		if err != nil {
+		if err := r.checkFlags(flags); err != nil {
 			return err
 		}
-		msg := s.build(&m)
-		if m.file != "" {
-			if err = readMessage(console, m.file, &msg); err != nil {
-				return err
-			}
-		}
-		if err = s.service(client).Validate(msg); err != nil {
-			return shared.printVerdict(messaging.Receipt{}, err) // not sent
-		}
-		if validate {
-			text := "valid: nothing was sent"
-			if shared.json {
-				text = `{"valid":true}`
-			}
-			_, err = fmt.Fprintln(console.Out, text)
-			return err
-		}
-		if !yes && shared.isReal() {
-			err = console.Confirm(command.Context(), "This sends one message through "+console.Getenv("MESSAGING_BASE_URL")+
-				". It reaches a person and may cost money. Send?", "--yes to send without asking")
-			if err != nil {
-				return err
-			}
-		}
-		receipt, err := s.service(client).Send(command.Context(), msg)
-		return shared.printVerdict(receipt, err)
+		return send(command.Context(), r, s)
 	}
 	return command
+}
+
+// checkFlags finds flags that say again what the file says.
+func (r *sending) checkFlags(flags *pflag.FlagSet) error {
+	for _, flag := range []string{"from", "to", "text", "reference", "callback", "ttl", "fallback-from", "fallback-text"} {
+		if r.file != "" && flags.Changed(flag) {
+			return fmt.Errorf("--%s: want it in the file of --file, or no --file", flag)
+		}
+	}
+	return nil
+}
+
+// send sends the message that the flags or the file describe.
+func send[M any](ctx context.Context, r *sending, s sender[M]) error {
+	trace := &tracer{console: r.console}
+	client, err := r.client(trace.options(r.verbose)...)
+	if err != nil {
+		return err
+	}
+	m := s.build(&r.message)
+	if r.file != "" {
+		if err = readMessage(r.console, r.file, &m); err != nil {
+			return err
+		}
+	}
+	trace.hide(m)
+	if err = s.service(client).Validate(m); err != nil {
+		return r.printVerdict(messaging.Receipt{}, err) // not sent
+	}
+	if r.validate {
+		return r.printValid()
+	}
+	if err = r.confirm(ctx); err != nil {
+		return err
+	}
+	receipt, err := s.service(client).Send(ctx, m)
+	return r.printVerdict(receipt, err)
+}
+
+func (r *sending) printValid() error {
+	text := "valid: nothing was sent"
+	if r.json {
+		text = `{"valid":true}`
+	}
+	_, err := fmt.Fprintln(r.console.Out, text)
+	return err
+}
+
+// confirm asks before a message goes to a real account.
+func (r *sending) confirm(ctx context.Context) error {
+	if r.yes || !r.isReal() {
+		return nil
+	}
+	what := "This sends one message through " + r.console.Getenv("MESSAGING_BASE_URL") + ". It reaches a person and may cost money. Send?"
+	return r.console.Confirm(ctx, what, "--yes to send without asking")
 }
 
 // readMessage reads a message as JSON.
@@ -194,18 +225,19 @@ func (s *settings) printVerdict(receipt messaging.Receipt, err error) error {
 	if err != nil {
 		r.Error = err.Error()
 		if failed, ok := errors.AsType[*messaging.Error](err); ok {
-			r.RequestID, r.ReferenceID, r.StatusCode, r.Code, r.Attempts =
-				failed.RequestID, failed.ReferenceID, failed.StatusCode, failed.Code, failed.Attempts
+			r.RequestID = failed.RequestID
+			r.ReferenceID = failed.ReferenceID
+			r.StatusCode = failed.StatusCode
+			r.Code = failed.Code
+			r.Attempts = failed.Attempts
 			if failed.RetryAfter > 0 {
 				r.RetryAfter = failed.RetryAfter.String()
 			}
 		}
 	}
 	if s.json {
-		encoder := json.NewEncoder(s.console.Out)
-		encoder.SetEscapeHTML(false)
-		if encodeErr := encoder.Encode(r); encodeErr != nil {
-			return &cli.ExitError{Status: status, Err: encodeErr}
+		if writeErr := writeJSON(s.console.Out, r); writeErr != nil {
+			return &cli.ExitError{Status: status, Err: writeErr}
 		}
 		return exitWith(status)
 	}
@@ -220,7 +252,7 @@ func (s *settings) printVerdict(receipt messaging.Receipt, err error) error {
 	}
 	_, _ = fmt.Fprintln(s.console.Out, s.console.Paint(paint, verdict.String())+r.details())
 	if err != nil {
-		_, _ = fmt.Fprintln(s.console.Err, err)
+		s.console.Complain(err)
 	}
 	return exitWith(status)
 }
@@ -239,7 +271,7 @@ func (r *result) details() string {
 		{"retry after", r.RetryAfter},
 	} {
 		if detail.value != "" {
-			text.WriteString("  " + detail.name + " " + detail.value)
+			text.WriteString("  " + detail.name + " " + printable(detail.value))
 		}
 	}
 	return text.String()

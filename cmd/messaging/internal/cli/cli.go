@@ -86,7 +86,7 @@ func (c Console) Status(command string, err error) int {
 	}
 	// The library begins its errors with its own name, which is the command's.
 	text := strings.TrimPrefix(err.Error(), "messaging: ")
-	_, _ = fmt.Fprintf(c.Err, "%s: %s\n", command, strings.ReplaceAll(text, "\n", "; "))
+	_, _ = fmt.Fprintf(c.Err, "%s: %s\n", command, Printable(strings.ReplaceAll(text, "\n", "; ")))
 	return status
 }
 

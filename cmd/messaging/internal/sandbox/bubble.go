@@ -262,6 +262,20 @@ func joinFilled(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
+// webhookURL returns the URL of a webhook, or "". An address without a scheme, such as localhost:8080/hook, is one of http. Its host has a
+// port or a dot, or is localhost: anything else is taken for a path.
+func webhookURL(address string) string {
+	address = strings.TrimSpace(address)
+	if strings.Contains(address, "://") {
+		return webURL(address)
+	}
+	host, _, _ := strings.Cut(address, "/")
+	if host != "localhost" && !strings.ContainsAny(host, ".:") {
+		return ""
+	}
+	return webURL("http://" + address)
+}
+
 // webURL returns an http or https URL, or "": nothing else becomes a link.
 func webURL(s string) string {
 	u, err := url.Parse(s)

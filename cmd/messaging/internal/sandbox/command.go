@@ -34,7 +34,7 @@ func NewCommand(console cli.Console) *cobra.Command {
 		Use:   "sandbox",
 		Short: "Run the service on this machine, with a web page to see messages, reply to them and inject faults",
 		Example: `  messaging sandbox
-  messaging sandbox --listen 127.0.0.1:0 --webhook-sms http://127.0.0.1:8080/hooks/sms
+  messaging sandbox --listen 127.0.0.1:0 --webhook-sms localhost:8080/hooks/sms
   messaging sandbox --open --quiet
   messaging sandbox --contract contract.json --keep messages.jsonl`,
 		Args: cli.NoArgs,
@@ -64,10 +64,11 @@ func (s *settings) check() error {
 		if *target == "" {
 			continue
 		}
-		if webURL(*target) == "" {
-			return fmt.Errorf("--webhook-%s: must be an absolute http or https URL, such as http://127.0.0.1:8080/hooks", channel)
+		hook := webhookURL(*target)
+		if hook == "" {
+			return fmt.Errorf("--webhook-%s: want an address such as localhost:8080/hooks, or an http or https URL", channel)
 		}
-		s.config.Webhooks[channel] = *target
+		s.config.Webhooks[channel] = hook
 	}
 	if strings.ContainsFunc(s.config.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("--token: must be printable ASCII without spaces")

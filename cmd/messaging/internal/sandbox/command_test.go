@@ -59,19 +59,19 @@ func TestCommandRefusesFlags(t *testing.T) {
 		return path
 	}
 	for want, args := range map[string][]string{
-		"is taken":                   {"-listen", taken.Addr().String()},
-		"-listen":                    {"-listen", "nowhere"},
-		"-contract: open":            {"-contract", filepath.Join(dir, "absent.json")},
-		"is a directory":             {"-contract", dir},
-		"sms.send.colour":            {"-contract", file("unknown.json", `{"sms.send": {"colour": 1}}`)},
-		"longer than 1 MiB":          {"-contract", file("long.json", strings.Repeat(" ", 1<<20+1))},
-		"-webhook-sms: must be":      {"-webhook-sms", "hooks/sms"},
-		"-webhook-chatapp2: must be": {"-webhook-chatapp2", "ftp://127.0.0.1/"},
-		"-token: must be":            {"-token", "two words"},
-		"not a message of a sandbox": {"-listen", "127.0.0.1:0", "-keep", file("wrong.jsonl", "hello\n")},
-		"-keep":                      {"-listen", "127.0.0.1:0", "-keep", filepath.Join(dir, "no", "such", "folder")},
-		"unknown flag: --colour":     {"--colour", "red"},
-		"unexpected argument":        {"now"},
+		"is taken":                           {"-listen", taken.Addr().String()},
+		"-listen":                            {"-listen", "nowhere"},
+		"-contract: open":                    {"-contract", filepath.Join(dir, "absent.json")},
+		"is a directory":                     {"-contract", dir},
+		"sms.send.colour":                    {"-contract", file("unknown.json", `{"sms.send": {"colour": 1}}`)},
+		"longer than 1 MiB":                  {"-contract", file("long.json", strings.Repeat(" ", 1<<20+1))},
+		"-webhook-sms: want an address":      {"-webhook-sms", "hooks/sms"},
+		"-webhook-chatapp2: want an address": {"-webhook-chatapp2", "ftp://127.0.0.1/"},
+		"-token: must be":                    {"-token", "two words"},
+		"not a message of a sandbox":         {"-listen", "127.0.0.1:0", "-keep", file("wrong.jsonl", "hello\n")},
+		"-keep":                              {"-listen", "127.0.0.1:0", "-keep", filepath.Join(dir, "no", "such", "folder")},
+		"unknown flag: --colour":             {"--colour", "red"},
+		"unexpected argument":                {"now"},
 	} {
 		var stdout, stderr bytes.Buffer
 		assert.Equal(t, cli.ExitUsage, execute(t.Context(), args, &stdout, &stderr), want)
@@ -146,7 +146,7 @@ func TestCommandPrintsWhatHappens(t *testing.T) {
 	hook := newHook(t)
 	for _, quiet := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(t.Context())
-		args := []string{"-listen", "127.0.0.1:0", "-token", "my-token", "-webhook-sms", hook.URL + "/?key=top-secret"}
+		args := []string{"-listen", "127.0.0.1:0", "-token", "my-token", "-webhook-sms", strings.TrimPrefix(hook.URL, "http://") + "/?key=top-secret"}
 		if quiet {
 			args = append(args, "-quiet")
 		}

@@ -228,6 +228,30 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestWebhookNeedsNoScheme: an address as a person types it is one of http.
+func TestWebhookNeedsNoScheme(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"localhost:8080/hook":       "http://localhost:8080/hook",
+		" localhost/hook ":          "http://localhost/hook",
+		"127.0.0.1:8080":            "http://127.0.0.1:8080",
+		"[::1]:8080/hook?a=b":       "http://[::1]:8080/hook?a=b",
+		"hooks.example.com/sms":     "http://hooks.example.com/sms",
+		"https://hooks.example.com": "https://hooks.example.com",
+		"hooks/sms":                 "",
+		"/hooks/sms":                "",
+		"javascript:alert(1)":       "",
+		"ftp://localhost/":          "",
+		"http://":                   "",
+	} {
+		assert.Equal(t, want, webhookURL(address), address)
+	}
+	r := newRig(t, Config{})
+	var now Settings
+	r.api(http.MethodPatch, "settings", `{"webhooks":{"sms":"localhost:8080/hook"}}`, &now)
+	assert.Equal(t, "http://localhost:8080/hook", now.Webhooks["sms"])
+}
+
 func TestResetEmptiesEverything(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})

@@ -79,13 +79,17 @@ func (s *Sandbox) patchSettings(r *request) (any, error) {
 	}
 	for channel, target := range next.Webhooks {
 		was := now.Webhooks[channel]
+		hook := webhookURL(target)
+		isUsable := target == "" || hook != ""
 		switch {
-		case channelName(channel) == "" || target != "" && webURL(target) == "" || len(target) > maxURL:
-			return nil, errors.New("webhooks must hold http or https URLs of up to 4 KiB for " + channelNames())
+		case channelName(channel) == "" || !isUsable || len(target) > maxURL:
+			return nil, errors.New("webhooks must hold addresses such as localhost:8080/hooks, or http or https URLs, of up to 4 KiB, for " + channelNames())
 		case strings.Contains(target, masked) && target == s.mask.with(was, nil).url(was):
 			next.Webhooks[channel] = was
 		case strings.Contains(target, masked):
 			return nil, errors.New("the URL of the webhook has " + masked + " in place of a secret: write the whole URL")
+		case target != "":
+			next.Webhooks[channel] = hook
 		}
 	}
 	if next.Balance != now.Balance { // messages that are sent meanwhile take from it

@@ -1,0 +1,145 @@
+package account
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/internal/redact"
+)
+
+// tracer shows requests and responses. What is a secret, or of the message, is masked as in the errors of the library.
+type tracer struct {
+	console cli.Console
+	secrets redact.Secrets
+}
+
+// options returns the option that shows requests and responses, or none.
+func (t *tracer) options(isVerbose bool) []messaging.Option {
+	if !isVerbose {
+		return nil
+	}
+	for _, name := range []string{"MESSAGING_TOKEN", "MESSAGING_API_KEY", "MESSAGING_API_SECRET"} {
+		if credential := t.console.Getenv(name); credential != "" {
+			t.secrets.AddCredential(credential)
+		}
+	}
+	return []messaging.Option{messaging.WithTransport(t.wrap)}
+}
+
+// hide masks the values of a message, other than its reference ID.
+func (t *tracer) hide(message any) {
+	raw, err := json.Marshal(message)
+	if err != nil {
+		return // it cannot be sent either
+	}
+	values := document.Parse(raw).Object()
+	delete(values, "referenceID")
+	t.secrets.AddValue(values)
+}
+
+func (t *tracer) wrap(base http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		secrets := t.secrets
+		secrets.AddRequest(request)
+		t.printf("> %s %s", request.Method, requestURL(request.URL))
+		response, err := base.RoundTrip(request)
+		if err != nil {
+			return nil, err // the error of the send says it
+		}
+		const most = 16 << 20
+		body, readErr := io.ReadAll(io.LimitReader(response.Body, most))
+		t.printf("< %s %s  %s", response.Proto, response.Status, response.Header.Get("Content-Type"))
+		if shown := maskBody(&secrets, body); shown != "" {
+			t.printf("< %s", shown)
+		}
+		response.Body = &rest{Reader: io.MultiReader(bytes.NewReader(body), &failing{readErr}, response.Body), Closer: response.Body}
+		return response, nil
+	})
+}
+
+func (t *tracer) printf(format string, args ...any) { t.console.Complain(fmt.Errorf(format, args...)) }
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// rest is a body that was read in part.
+type rest struct {
+	io.Reader
+	io.Closer
+}
+
+// failing fails as reading the body did.
+type failing struct{ err error }
+
+func (f *failing) Read([]byte) (int, error) {
+	if f.err == nil {
+		return 0, io.EOF
+	}
+	return 0, f.err
+}
+
+// requestURL returns a URL with the values of its query masked.
+func requestURL(u *url.URL) string {
+	shown := u.Scheme + "://" + u.Host + u.EscapedPath()
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
+		names = append(names, url.QueryEscape(name)+"=***")
+	}
+	if len(names) == 0 {
+		return shown
+	}
+	return shown + "?" + strings.Join(names, "&")
+}
+
+// maskBody returns a response with its secrets masked.
+func maskBody(secrets *redact.Secrets, body []byte) string {
+	n := document.Parse(body)
+	if !n.Exists() {
+		return masked(secrets, string(bytes.ToValidUTF8(body, []byte("\ufffd"))))
+	}
+	return document.Node{Value: maskValue(secrets, n.Value)}.Indented()
+}
+
+// maskValue returns a JSON value with its secrets masked.
+func maskValue(secrets *redact.Secrets, value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		object := map[string]any{}
+		for name, member := range value {
+			object[masked(secrets, name)] = maskValue(secrets, member)
+		}
+		return object
+	case []any:
+		list := make([]any, len(value))
+		for i, element := range value {
+			list[i] = maskValue(secrets, element)
+		}
+		return list
+	case string:
+		return masked(secrets, value)
+	case json.Number:
+		if shown := masked(secrets, value.String()); shown != value.String() {
+			return shown
+		}
+	}
+	return value
+}
+
+// masked returns a text with its secrets masked.
+func masked(secrets *redact.Secrets, text string) string {
+	if shown := secrets.Mask(text); shown != "" || text == "" {
+		return shown
+	}
+	return "***"
+}

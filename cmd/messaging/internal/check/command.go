@@ -1,0 +1,99 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+)
+
+type settings struct {
+	console   cli.Console
+	plainHTTP bool
+	timeout   time.Duration
+	rate      float64 // requests per second
+	send, yes bool
+	from, to  string
+	wait      time.Duration
+}
+
+// NewCommand returns the command. Its exit status is 0 if the listing was read and, with --send, the messages were found in it, 1 if not,
+// and 2 if a flag, a variable or a file cannot be used.
+func NewCommand(console cli.Console) *cobra.Command {
+	const defaultTimeout, defaultWait, defaultRate = 15 * time.Second, time.Minute, 4
+	s := &settings{console: console}
+	command := &cobra.Command{
+		Use:   "check",
+		Short: "Check a contract against a real account",
+		Long: `Check whether a contract is true of an account. Without --send it asks for the listing, and tries each filter with a value that
+no message has. With --send it sends two SMS to the number of --to, finds their rows by their reference IDs, and tries each filter with
+what the messages have.
+
+Each line says proven, plausible or wrong, and why. Proven is only what a value of this run shows. After a send that was refused or not
+sent, no other follows.
+
+The account is that of the environment: MESSAGING_BASE_URL, MESSAGING_TOKEN or MESSAGING_API_KEY and MESSAGING_API_SECRET, and
+MESSAGING_CONTRACT, the file of the overlay that "messaging contract learn" writes.
+
+The exit status is 0 if the listing was read and, with --send, both messages were found in it, 1 if not, and 2 if the command line
+cannot be used.`,
+		Example: `  messaging check
+  messaging check --send --from ACME --to +639171234567`,
+		Args: cli.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return s.run(command.Context()) },
+	}
+	flags := command.Flags()
+	flags.BoolVar(&s.plainHTTP, "plain-http", false, "allow http for a host that is not loopback")
+	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long each request may take")
+	flags.Float64Var(&s.rate, "rate", defaultRate, "how many requests there may be in a second")
+	flags.BoolVar(&s.send, "send", false, "send two SMS, after asking; each may cost money")
+	flags.StringVar(&s.from, "from", "", "the `sender` of the SMS")
+	flags.StringVar(&s.to, "to", "", "the `number` that gets the SMS")
+	flags.BoolVarP(&s.yes, "yes", "y", false, "send without asking")
+	flags.DurationVar(&s.wait, "wait", defaultWait, "how long to wait until each SMS is listed")
+	return command
+}
+
+func (s *settings) newChecker() (*checker, error) {
+	if s.send != (s.from != "") || s.send != (s.to != "") {
+		return nil, errors.New("want --send, --from SENDER and --to NUMBER together, or none of them")
+	}
+	c := &checker{
+		settings: s,
+		say:      func(what string) { _, _ = fmt.Fprintf(s.console.Err, "messaging check: %s\n", what) },
+	}
+	var err error
+	c.client, err = cli.NewClient(s.timeout, s.plainHTTP, messaging.WithRateLimit(s.rate, 1), messaging.WithTransport(c.wrap),
+		messaging.WithBreaker(messaging.BreakerPolicy{Off: true})) // it goes on asking after refusals
+	if err != nil {
+		return nil, err
+	}
+	c.table = c.client.Contract().Table()
+	return c, nil
+}
+
+func (s *settings) run(ctx context.Context) error {
+	c, err := s.newChecker()
+	if err != nil {
+		return err
+	}
+	if s.send && !s.yes {
+		const what = "This sends two SMS to the number of --to. Each may cost money. Send?"
+		if err = s.console.Confirm(ctx, what, "--yes to send without asking"); err != nil {
+			return fmt.Errorf("--send: %w", err)
+		}
+	}
+	c.check(ctx)
+	if err := c.report.write(s.console.Out); err != nil {
+		return err
+	}
+	if ctx.Err() != nil || !c.isListed || s.send && !c.isFound {
+		return &cli.ExitError{Status: cli.ExitRefused}
+	}
+	return nil
+}

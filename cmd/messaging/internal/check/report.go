@@ -1,0 +1,50 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+)
+
+// word is what is known of a line of the report.
+type word string
+
+// The words of a report.
+const (
+	proven    word = "proven"    // a value of this run shows it
+	plausible word = "plausible" // nothing speaks against it
+	wrong     word = "wrong"     // a value of this run speaks against it
+)
+
+// finding is a line of the report.
+type finding struct {
+	subject string // what was checked
+	name    string // what the contract says of it
+	word    word
+	why     string
+}
+
+type report []finding
+
+func (r *report) add(subject, name string, word word, format string, args ...any) {
+	*r = append(*r, finding{subject, name, word, fmt.Sprintf(format, args...)})
+}
+
+// write writes the report as a table. Nothing in it moves the cursor of a terminal.
+func (r report) write(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range r {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", f.subject, cli.Printable(orDash(f.name)), f.word, cli.Printable(f.why))
+	}
+	return table.Flush()
+}
+
+func orDash(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "-"
+	}
+	return text
+}

@@ -1,0 +1,258 @@
+package check
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+func respond(status int, contentType, body string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	})
+}
+
+// TestServiceThatCannotBeRead checks what is said of services that tell nothing, and that it is said in time.
+func TestServiceThatCannotBeRead(t *testing.T) {
+	const theCredentials = "see MESSAGING_BASE_URL, the credentials and sms.list of the contract"
+	for name, tt := range map[string]struct {
+		want    string
+		service http.Handler
+	}{
+		"a page":         {theCredentials, respond(http.StatusOK, "text/html", "<!doctype html><p>+639171230045")},
+		"an empty body":  {theCredentials, respond(http.StatusOK, "application/json", "")},
+		"half a body":    {theCredentials, respond(http.StatusOK, "application/json", `{"data": [`)},
+		"no list":        {"no list at any path of the contract (sms.list.items)", respond(http.StatusOK, "application/json", `{"colour": "red"}`)},
+		"a refusal":      {theCredentials, respond(http.StatusUnauthorized, "application/json", `{"code": "40001"}`)},
+		"another path":   {theCredentials, respond(http.StatusNotFound, "application/json", `{}`)},
+		"a redirect":     {theCredentials, respond(http.StatusFound, "application/json", `{}`)},
+		"a code":         {theCredentials, respond(http.StatusOK, "application/json", `{"code": "40001", "message": "no +639171230045"}`)},
+		"no response":    {theCredentials, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })},
+		"no connection":  {theCredentials, nil},
+		"a body forever": {theCredentials, http.HandlerFunc(flow)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			base := "http://127.0.0.1:1" // no server of a test is given a port so low
+			if tt.service != nil {
+				server := httptest.NewServer(tt.service)
+				t.Cleanup(server.Close)
+				base = server.URL
+			}
+			status, out, progress := newRig(t, base, "secret-token-1").run("--timeout", "500ms")
+			assert.Equal(t, cli.ExitRefused, status, "%s%s", out, progress)
+			assert.Contains(t, out, tt.want)
+			assert.Empty(t, private.FindAllString(out+progress, -1))
+		})
+	}
+}
+
+// flow writes for as long as the client reads.
+func flow(w http.ResponseWriter, r *http.Request) {
+	for r.Context().Err() == nil {
+		_, _ = io.WriteString(w, " ")
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestInterruptEndsCheck ends the context while a service does not respond, after the progress has said so.
+func TestInterruptEndsCheck(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(server.Close)
+	newRig(t, server.URL, "token")
+	ctx, cancel := context.WithCancel(t.Context())
+	var out, progress safeBuffer
+	done := make(chan int, 1)
+	go func() {
+		done <- execute(ctx, []string{"--timeout", "10m"}, cli.Console{Out: &out, Err: &progress, Getenv: os.Getenv})
+	}()
+	require.Eventually(t, func() bool { return strings.Contains(progress.String(), "asking for the listing ...") }, 20*time.Second, 10*time.Millisecond)
+	cancel()
+	assert.Equal(t, cli.ExitRefused, <-done)
+	assert.Contains(t, out.String(), "interrupted")
+}
+
+// TestSendWithoutListing sends for an account that may not list: nothing shows what came of it.
+func TestSendWithoutListing(t *testing.T) {
+	srv := messagingtest.NewServer(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		srv.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	status, out, progress := newRig(t, server.URL, srv.Token).sends()
+	got := newRun(t, status, out, progress)
+	assert.Equal(t, cli.ExitRefused, status)
+	assert.Len(t, srv.Sent(), enough)
+	assert.Equal(t, "accepted; not listed in time (--wait)", got.why["send 1"])
+	assert.Empty(t, got.proven())
+}
+
+func TestBadInputIsOneLine(t *testing.T) {
+	file := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	const key, secret, token, base = "MESSAGING_API_KEY", "MESSAGING_API_SECRET", "MESSAGING_TOKEN", "MESSAGING_BASE_URL"
+	for want, input := range map[string]struct {
+		env  map[string]string
+		args []string
+	}{
+		"MESSAGING_BASE_URL: required":      {env: map[string]string{base: ""}},
+		"MESSAGING_TOKEN: want credentials": {env: map[string]string{token: ""}},
+		"MESSAGING_TOKEN: set beside":       {env: map[string]string{key: "key"}},
+		"MESSAGING_API_KEY: required":       {env: map[string]string{token: "", secret: "hush"}},
+		"MESSAGING_TOKEN: ":                 {env: map[string]string{token: "secret-token\n1"}},
+		"(--plain-http allows it)":          {env: map[string]string{base: "http://api.example.com"}},
+		"MESSAGING_CONTRACT: ":              {env: map[string]string{contract.EnvFile: filepath.Join(t.TempDir(), "absent.json")}},
+		"unknown key":                       {env: map[string]string{contract.EnvFile: file("wrong.json", `{"sms.sent": {}}`)}},
+		"--timeout: must be more than":      {args: []string{"--timeout", "-1s"}},
+		"--rate: must be":                   {args: []string{"--rate", "NaN"}},
+		"want --send, --from SENDER and":    {args: []string{"--send", "--from", "639170000001"}},
+		"and --to NUMBER together":          {args: []string{"--from", "ACME", "--to", "639170000001"}},
+		"--send: there is no terminal":      {args: []string{"--send", "--to", "639170000001", "--from", "ACME"}},
+		"unknown flag: --colour":            {args: []string{"--colour", "red"}},
+		"everything is a flag":              {args: []string{"639170000001"}},
+		"invalid argument":                  {args: []string{"--timeout", "long"}},
+	} {
+		r := newRig(t, "http://127.0.0.1:1", "secret-token-1")
+		for name, value := range input.env {
+			t.Setenv(name, value)
+		}
+		status, out, progress := r.run(input.args...)
+		assert.Equal(t, cli.ExitUsage, status, want)
+		assert.Contains(t, progress, want)
+		assert.Equal(t, 1, strings.Count(progress, "\n"), "one line: %s", progress)
+		assert.Empty(t, out, want)
+		for _, not := range []string{"secret-token", "hush", "639170000001", "With"} {
+			assert.NotContains(t, progress, not, want)
+		}
+	}
+}
+
+func TestHelpHasAnExample(t *testing.T) {
+	status, help, _ := newRig(t, "", "").run("--help")
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Contains(t, help, "messaging check --send --from ACME --to +639171234567")
+	assert.Contains(t, help, "MESSAGING_TOKEN")
+}
+
+func TestSendAsksFirst(t *testing.T) {
+	for answer, sends := range map[string]bool{"y\n": true, "yes": true, "n\n": false, "\n": false, "": false} {
+		srv := messagingtest.NewServer(t)
+		seedMessages(srv, 2)
+		newRig(t, srv.URL, srv.Token)
+		var out, progress safeBuffer
+		status := execute(t.Context(), []string{"--rate", "1000", "--send", "--to", "+639170000001", "--from", "ACME"}, cli.Console{
+			In: strings.NewReader(answer), InTerminal: true, Out: &out, Err: &progress, Getenv: os.Getenv,
+		})
+		assert.Contains(t, progress.String(), "sends two SMS", "before asking")
+		if sends {
+			assert.Len(t, srv.Sent(), 2+enough, "%q", answer)
+			assert.Equal(t, cli.ExitOK, status, "%q %s", answer, out.String())
+			continue
+		}
+		assert.Len(t, srv.Sent(), 2, "%q", answer)
+		assert.Equal(t, cli.ExitUsage, status)
+		assert.Contains(t, progress.String(), "nothing was sent")
+	}
+}
+
+func TestEmptyAccountShowsLittle(t *testing.T) {
+	srv := messagingtest.NewServer(t)
+	status, out, progress := newRig(t, srv.URL, srv.Token).run()
+	got := newRun(t, status, out, progress)
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Equal(t, plausible, got.words["listing"])
+	assert.Equal(t, "not tried: there is no row to find", got.why["filters"])
+	assert.Empty(t, got.proven())
+}
+
+// TestNothingButTheListingIsProvenWithoutSending has a service that ignores every parameter. That needs no message.
+func TestNothingButTheListingIsProvenWithoutSending(t *testing.T) {
+	const body = `{"data": [{"id": "m1", "to": "639170000001"}, {"id": "m2", "to": "639170000002"}]}`
+	server := httptest.NewServer(respond(http.StatusOK, "application/json", body))
+	t.Cleanup(server.Close)
+	status, out, progress := newRig(t, server.URL, "token").run()
+	got := newRun(t, status, out, progress)
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Equal(t, []string{"listing"}, got.proven())
+	assert.Equal(t, wrong, got.words["filter by to"])
+	assert.Equal(t, "it is ignored: a value that no message has finds 2 rows", got.why["filter by to"])
+}
+
+// TestTrueContracts checks test servers of several contracts, with these contracts: nothing is wrong.
+func TestTrueContracts(t *testing.T) {
+	for name, overlay := range map[string]string{
+		"the default": `{}`,
+		"nested names and a cursor": `{
+			"auth": {"token": {"scheme": "App"}},
+			"sms.send": {
+				"path": "/v3/messages",
+				"fields": {
+					"from": "messages.0.from", "to": "messages.0.destinations.0.to", "text": "messages.0.content.text",
+					"callback": "", "reference": "messages.0.destinations.0.key"
+				},
+				"with": {"callback": {}},
+				"response": {"id": ["messages.0.key"], "status": ["messages.0.status.name"]}
+			},
+			"sms.list": {
+				"method": "POST", "path": "/v3/search", "encoding": "json",
+				"params": {
+					"createdAfter": "", "createdBefore": "", "request": "", "category": "", "page": "", "sortBy": "", "order": "",
+					"id": "filter.key", "reference": "filter.client", "from": "filter.from", "to": "filter.to", "pageSize": "limit", "cursor": "after"
+				},
+				"paging": {"by": "cursor"}, "items": ["results"], "page": {"next": ["next"]},
+				"record": {"id": ["key"], "reference": ["client"], "text": ["content.text"], "to": ["phone"], "from": ["sender"]}
+			}
+		}`,
+		"a form and an offset": `{
+			"sms.send": {"encoding": "form", "fields": {"to": "msisdn", "text": "body"}},
+			"sms.list": {
+				"params": {"page": "", "offset": "start", "to": "msisdn"}, "paging": {"by": "offset", "first": 0}, "time": "unix",
+				"record": {"to": ["msisdn"], "text": ["body"]}
+			}
+		}`,
+		"one page and the reference as ID": `{
+			"sms.send": {"fields": {"reference": "key"}, "response": {"id": ["key"], "reference": ["key"]}},
+			"sms.list": {
+				"paging": {"by": "none", "most": 500}, "params": {"id": "", "reference": "key", "page": "", "pageSize": ""},
+				"record": {"id": ["key"], "reference": ["key"]}
+			},
+			"webhook.delivery": {"params": {"id": ["key"], "reference": ["key"]}}
+		}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := messagingtest.NewServer(t, messagingtest.WithContract(parseContract(t, overlay)))
+			seedMessages(srv, 6)
+			r := newRig(t, srv.URL, srv.Token)
+			r.overlayFile(overlay)
+			status, out, progress := r.sends()
+			got := newRun(t, status, out, progress)
+			assert.Equal(t, 0, status, "%s%s", out, progress)
+			for subject, word := range got.words {
+				assert.NotEqual(t, wrong, word, "%s\n%s", subject, out)
+			}
+			assert.Equal(t, proven, got.words["filter by reference"], out)
+		})
+	}
+}

@@ -1,0 +1,206 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+)
+
+type settings struct {
+	console cli.Console
+	out     string
+	keep    string
+}
+
+// NewCommand returns the command contract, with learn below it.
+func NewCommand(console cli.Console) *cobra.Command {
+	command := &cobra.Command{
+		Use:     "contract",
+		Short:   "Write the wire names of an account",
+		Example: "  messaging contract learn examples.txt -o contract.json",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(command *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Unknown(command, args[0])
+			}
+			return errors.New("want a command: learn")
+		},
+		SuggestionsMinimumDistance: 2,
+	}
+	command.AddCommand(newLearn(console))
+	return command
+}
+
+func newLearn(console cli.Console) *cobra.Command {
+	s := &settings{console: console}
+	command := &cobra.Command{
+		Use:   "learn [FILE]...",
+		Short: "Write an overlay of the contract from the examples of a provider's documentation",
+		Long: `Write an overlay of the contract from the examples of a provider's documentation. The examples come from files, from standard
+input, or, on a terminal, one by one.
+
+A file has a section for each example. A section begins with its kind. Lines such as "id: h-1" name values in the example; an empty
+line and the example follow, as the documentation has it:
+
+  === request
+  from: ACME
+  to: 639171234567
+  text: Hi
+  callback: https://shop.example.com/dlr
+  reference: order-17
+
+  curl https://api.example.com/v3/messages -H 'Authorization: Bearer TOKEN' -d '{"sender": "ACME", "recipient": "639171234567", ...'
+
+  === accepted
+  http: 202
+  id: h-1
+
+  {"handle": "h-1", "state": "queued"}
+
+  === refused
+  http: 400
+  class: invalid
+
+  {"fault": {"code": "E101", "text": "Unknown sender"}}
+
+The kinds are:
+
+  request    a curl command, an HTTP request, or the JSON or the form of its body with the line "path:". It also takes token, key and
+             secret, so that they do not become constants
+  accepted   a response to it: http, id, status, to if the response is about another number, and the names of costs
+  refused    http, class, and code if it has one. The classes are unauthorized, forbidden, rateLimited, insufficientBalance,
+             duplicate, windowClosed, notFound, unavailable and invalid
+  row        a response of the listing: path, id, reference, from, to, text, status, means, created, price and others
+  inbound    a callback with an inbound message: id, from, to, text, time
+  delivery   a callback with a delivery report: id, reference, status, means, time. What a status means is one of delivered, read,
+             queued, sent, failed, expired and rejected
+
+There is one request and one row, and as many of the others as you like. Give a refusal of each class, and a report of each status.
+
+Each example is then replayed through the overlay. If one is judged wrongly, nothing is written, and the exit status is 1. The overlay
+lists what the examples do not show under keys that end in //, which the library ignores.`,
+		Example: `  messaging contract learn
+  messaging contract learn examples.txt -o contract.json
+  cat examples.txt | messaging contract learn - > contract.json`,
+		RunE: func(command *cobra.Command, files []string) error { return s.run(command.Context(), files) },
+	}
+	command.Flags().StringVarP(&s.out, "out", "o", "", "write the overlay to this new `file`")
+	command.Flags().StringVar(&s.keep, "keep", "", "write the examples that were typed to this new `file`, to learn from them again")
+	return command
+}
+
+func (s *settings) run(ctx context.Context, files []string) error {
+	for flag, file := range map[string]string{"--out": s.out, "--keep": s.keep} {
+		if _, err := os.Lstat(file); file != "" && err == nil {
+			return fmt.Errorf("%s %s: the file exists", flag, file)
+		}
+	}
+	text, err := s.read(ctx, files)
+	if err != nil {
+		return err
+	}
+	overlay, status, err := learn(text)
+	if err != nil {
+		s.console.Complain(err)
+		s.keepTyped(text, files)
+		return &cli.ExitError{Status: status, Err: errors.New("nothing was written")}
+	}
+	if s.out == "" {
+		_, err = fmt.Fprintln(s.console.Out, overlay)
+		return err
+	}
+	if err = create(s.out, overlay+"\n"); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	_, err = fmt.Fprintf(s.console.Err, "%s: each example is judged as it should be. Look up the values under keys that end in //\n", s.out)
+	return err
+}
+
+// learn returns the overlay of the text of a file, or an error with the exit status that says the same.
+func learn(text string) (overlay string, status int, err error) {
+	examples, err := Parse(text)
+	if err != nil {
+		return "", cli.ExitUsage, err
+	}
+	overlay, err = Learn(examples)
+	return overlay, cli.ExitRefused, err
+}
+
+// isTyped reports whether a person types the examples.
+func (s *settings) isTyped(files []string) bool { return len(files) == 0 && s.console.InTerminal }
+
+// keepTyped keeps examples that were typed in vain, so that they can be corrected.
+func (s *settings) keepTyped(text string, files []string) {
+	if !s.isTyped(files) || s.keep != "" {
+		return
+	}
+	file, err := os.CreateTemp("", "examples-*.txt")
+	if err == nil {
+		_, err = file.WriteString(text)
+		err = errors.Join(err, file.Close())
+	}
+	if err == nil {
+		_, _ = fmt.Fprintf(s.console.Err, "The examples are in %s: correct them there, and learn from this file.\n", file.Name())
+	}
+}
+
+// create writes a new file.
+func create(name, text string) error {
+	const readable = 0o644                                                      // it holds no secret
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, readable) //nolint:gosec // the user names it
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
+}
+
+// read returns the text of the examples.
+func (s *settings) read(ctx context.Context, files []string) (string, error) {
+	if s.isTyped(files) {
+		text, err := ask(ctx, s.console)
+		if err != nil || s.keep == "" {
+			return text, err
+		}
+		if err := create(s.keep, text); err != nil {
+			return "", fmt.Errorf("--keep: %w", err)
+		}
+		return text, nil
+	}
+	if s.keep != "" {
+		return "", errors.New("--keep: is for examples that are typed on a terminal")
+	}
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	var all strings.Builder
+	for _, name := range files {
+		text, err := s.readFile(name)
+		if err != nil {
+			return "", err
+		}
+		all.WriteString(text + "\n")
+	}
+	return all.String(), nil
+}
+
+func (s *settings) readFile(name string) (string, error) {
+	in := s.console.In
+	if name != "-" {
+		file, err := os.Open(name) //nolint:gosec // the user names it
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxText+1))
+	return string(text), err
+}

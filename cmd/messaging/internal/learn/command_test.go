@@ -1,0 +1,134 @@
+package learn
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/contract"
+)
+
+// run runs the command as main does.
+func run(t *testing.T, input string, isTerminal bool, args ...string) (status int, out, progress string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	console := cli.Console{In: strings.NewReader(input), InTerminal: isTerminal, Out: &stdout, Err: &stderr, Getenv: func(string) string { return "" }}
+	status = console.Execute(t.Context(), NewCommand(console), append([]string{"learn"}, args...))
+	return status, stdout.String(), stderr.String()
+}
+
+func TestCommandWritesNewFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "contract.json")
+	status, out, progress := run(t, "", false, filepath.Join("testdata", "flat.txt"), "-o", file)
+	require.Equal(t, cli.ExitOK, status, progress)
+	assert.Empty(t, out)
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	_, err = contract.Parse(raw)
+	require.NoError(t, err)
+	status, _, progress = run(t, "", false, filepath.Join("testdata", "flat.txt"), "-o", file)
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, progress, "the file exists")
+}
+
+func TestCommandReadsStandardInput(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"-"}} {
+		status, out, progress := run(t, requestText+acceptedText, false, args...)
+		require.Equal(t, cli.ExitOK, status, progress)
+		_, err := contract.Parse([]byte(out))
+		require.NoError(t, err)
+	}
+}
+
+// TestCommandWritesNothingWrong: a wrong overlay is worse than none.
+func TestCommandWritesNothingWrong(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "contract.json")
+	status, out, progress := run(t, requestText+acceptedText+"=== refused\nhttp: 200\nclass: invalid\n\n"+`{"messageId": "h-2", "state": "queued"}`, false, "-o", file)
+	assert.Equal(t, cli.ExitRefused, status)
+	assert.Empty(t, out)
+	assert.Contains(t, progress, "judged accepted and not refused")
+	assert.Contains(t, progress, "nothing was written")
+	assert.NoFileExists(t, file)
+}
+
+func TestCommandUsage(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"no such file":           {filepath.Join(t.TempDir(), "absent.txt")},
+		"--keep: is for":         {"--keep", filepath.Join(t.TempDir(), "examples.txt")},
+		"unknown flag: --colour": {"--colour"},
+	} {
+		status, out, progress := run(t, "", false, args...)
+		assert.Equal(t, cli.ExitUsage, status, want)
+		assert.Contains(t, progress, want)
+		assert.Empty(t, out)
+	}
+}
+
+// TestCommandSaysWhatIsWrongWithFile has a file of another kind.
+func TestCommandSaysWhatIsWrongWithFile(t *testing.T) {
+	t.Parallel()
+	status, _, progress := run(t, "", false, "command_test.go")
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, progress, "line 1: want a heading")
+}
+
+// TestInterview types the examples, and keeps them in a file from which the same is learned again.
+func TestInterview(t *testing.T) {
+	t.Parallel()
+	keep := filepath.Join(t.TempDir(), "examples.txt")
+	typed := strings.Join([]string{
+		"639171234567", "Hi there", "", "", "", "/m", `{"to": "639171234567",`, `"text": "Hi there"}`, ".", // request
+		"202", "h-1", `{"messageId": "h-1"}`, ".", // accepted
+		"invalid", "400", "E1", `{"fault": "E1"}`, ".", "", // refused
+		"",                                                                     // row
+		"639170000001", "", "Yes", "", "", "sender=639170000001&body=Yes", ".", // inbound
+		"h-1", "DELIVRD", "", "", "", "mid=h-1&s=DELIVRD", ".", "", // delivery
+	}, "\n") + "\n"
+	status, out, progress := run(t, typed, true, "--keep", keep)
+	require.Equal(t, cli.ExitOK, status, progress)
+	assert.Contains(t, out, `"from": ["sender"]`)
+	assert.Contains(t, out, `"invalid": ["E1"]`)
+	assert.Contains(t, progress, "Paste the example")
+	status, again, progress := run(t, "", false, keep)
+	require.Equal(t, cli.ExitOK, status, progress)
+	assert.Equal(t, out, again)
+}
+
+// TestInterviewKeepsExamples: what was typed in vain can be corrected.
+func TestInterviewKeepsExamples(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	typed := "639171234567\nHi there\n\n\n\n/m\n{\"to\": \"639171234567\", \"text\": \"Hi there\"}\n.\n202\nh-2\n{\"messageId\": \"h-1\"}\n.\n\n\n\n\n"
+	status, _, progress := run(t, typed, true)
+	assert.Equal(t, cli.ExitRefused, status)
+	found := regexp.MustCompile(`The examples are in (\S+):`).FindStringSubmatch(progress)
+	require.NotNil(t, found, progress)
+	text, err := os.ReadFile(found[1])
+	require.NoError(t, err)
+	corrected := strings.Replace(string(text), "id: h-2", "id: h-1", 1)
+	status, _, progress = run(t, corrected, false)
+	assert.Equal(t, cli.ExitOK, status, progress)
+}
+
+func TestInterviewEnds(t *testing.T) {
+	t.Parallel()
+	for want, typed := range map[string]string{
+		"the input ended":              "639171234567\n",
+		"want an example of a request": "\n",
+	} {
+		status, out, progress := run(t, typed, true)
+		assert.Equal(t, cli.ExitUsage, status)
+		assert.Contains(t, progress, want)
+		assert.Empty(t, out)
+	}
+}

@@ -1,0 +1,283 @@
+package learn
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+func isCurl(text string) bool {
+	text = strings.TrimPrefix(text, "$ ")
+	return strings.HasPrefix(text, "curl ") || strings.HasPrefix(text, "curl\n") || strings.HasPrefix(text, "curl\\")
+}
+
+// curl is a curl command while it is read.
+type curl struct {
+	request request
+	data    []string
+	isGet   bool // -G: the data goes into the query
+}
+
+// parseCurl reads a curl command.
+func parseCurl(text string) (*request, error) {
+	words, err := shellWords(strings.TrimPrefix(text, "$ "))
+	if err != nil {
+		return nil, err
+	}
+	c := &curl{request: request{header: http.Header{}}}
+	words = words[1:]
+	for len(words) > 0 {
+		if words, err = c.take(words); err != nil {
+			return nil, err
+		}
+	}
+	return c.finish()
+}
+
+// take reads one option with its value, or the URL, and returns the words after it.
+func (c *curl) take(words []string) ([]string, error) {
+	word := words[0]
+	rest := words[1:]
+	name, value, hasValue := strings.Cut(word, "=")
+	switch {
+	case !strings.HasPrefix(word, "-") || word == "-":
+		c.request.setURL(word)
+		return rest, nil
+	case !strings.HasPrefix(word, "--"): // -XPOST
+		name = word[:min(len(word), 2)]
+		value = strings.TrimPrefix(word, name)
+		hasValue = value != ""
+	}
+	if !takesValue(name) {
+		c.flag(name)
+		return rest, nil
+	}
+	if !hasValue {
+		if len(rest) == 0 {
+			return nil, errorf("curl: %s has no value", name)
+		}
+		value = rest[0]
+		rest = rest[1:]
+	}
+	return rest, c.option(name, value)
+}
+
+// flag reads an option without a value.
+func (c *curl) flag(name string) {
+	switch name {
+	case "-G", "--get":
+		c.isGet = true
+	case "-I", "--head":
+		c.request.method = http.MethodHead
+	default: // -s, --compressed and the like do not change the request
+	}
+}
+
+// takesValue reports whether an option of curl has a value.
+func takesValue(name string) bool {
+	switch name {
+	case "-X", "--request", "-H", "--header", "-u", "--user", "--url", "-d", "--data", "--data-raw", "--data-binary", "--data-ascii",
+		"--data-urlencode", "--json", "-F", "--form", "--form-string", "-T", "--upload-file",
+		"-A", "--user-agent", "-b", "--cookie", "-c", "--cookie-jar", "-e", "--referer", "-E", "--cert", "--key", "--cacert", "-m",
+		"--max-time", "--connect-timeout", "-o", "--output", "-x", "--proxy", "--retry", "-w", "--write-out", "--oauth2-bearer":
+		return true
+	}
+	return false
+}
+
+// option reads an option with a value.
+func (c *curl) option(name, value string) error {
+	r := &c.request
+	switch name {
+	case "-X", "--request":
+		r.method = strings.ToUpper(value)
+	case "-H", "--header":
+		r.addHeader(value)
+	case "--oauth2-bearer":
+		r.header.Set("Authorization", "Bearer "+value)
+	case "-u", "--user":
+		r.user = value
+	case "--url":
+		r.setURL(value)
+	case "--json":
+		r.header.Set("Content-Type", "application/json")
+		return c.addData(value)
+	case "-d", "--data", "--data-binary", "--data-ascii":
+		return c.addData(value)
+	case "--data-raw":
+		c.data = append(c.data, value)
+	case "--data-urlencode":
+		return c.addEncoded(value)
+	case "-F", "--form", "--form-string":
+		return errorf("curl: %s makes a multipart form, which a contract cannot write", name)
+	case "-T", "--upload-file":
+		return errorf("curl: %s uploads a file; put its text behind -d", name)
+	}
+	return nil
+}
+
+func (c *curl) addData(value string) error {
+	if strings.HasPrefix(value, "@") {
+		return errorf("curl: -d %s names a file; put its text there", value)
+	}
+	c.data = append(c.data, value)
+	return nil
+}
+
+// addEncoded adds the value of --data-urlencode: name=content, =content or content.
+func (c *curl) addEncoded(value string) error {
+	name, content, ok := strings.Cut(value, "=")
+	if !ok {
+		name, content = "", value
+	}
+	if strings.Contains(name, "@") || !ok && strings.HasPrefix(value, "@") {
+		return errorf("curl: --data-urlencode %s names a file; put its text there", value)
+	}
+	encoded := url.QueryEscape(content)
+	if name != "" {
+		encoded = name + "=" + encoded
+	}
+	c.data = append(c.data, encoded)
+	return nil
+}
+
+// finish returns the request.
+func (c *curl) finish() (*request, error) {
+	r := &c.request
+	if r.path == "" {
+		return nil, errorf("curl: the command has no URL")
+	}
+	data := strings.TrimSpace(strings.Join(c.data, "&"))
+	switch {
+	case c.isGet && data != "":
+		r.query = strings.Trim(r.query+"&"+data, "&")
+		if r.method == "" {
+			r.method = http.MethodGet
+		}
+	case data == "" && r.method == "":
+		r.method = http.MethodGet
+	default:
+		r.body = data
+	}
+	return r, nil
+}
+
+// shellWords splits a command into words as a shell does. It knows quotes, escapes and continued lines, and leaves variables as they are.
+func shellWords(text string) ([]string, error) {
+	s := &shell{text: text}
+	for s.at < len(s.text) {
+		if err := s.next(); err != nil {
+			return nil, err
+		}
+	}
+	s.end()
+	return s.words, nil
+}
+
+// shell is a command while it is split.
+type shell struct {
+	text   string
+	at     int
+	words  []string
+	word   strings.Builder
+	inWord bool
+}
+
+func (s *shell) end() {
+	if s.inWord {
+		s.words = append(s.words, s.word.String())
+	}
+	s.word.Reset()
+	s.inWord = false
+}
+
+// next reads one character, one quoted text, or one escape.
+func (s *shell) next() error {
+	c := s.text[s.at]
+	switch {
+	case c == ' ' || c == '\t' || c == '\n':
+		s.at++
+		s.end()
+		return nil
+	case c == '\\':
+		s.escape()
+		return nil
+	case c == '\'':
+		s.at++
+		return s.quoted('\'', nil)
+	case c == '"':
+		s.at++
+		return s.quoted('"', inDoubleQuotes)
+	case strings.HasPrefix(s.text[s.at:], "$'"):
+		s.at += 2
+		return s.quoted('\'', inANSIQuotes)
+	}
+	s.inWord = true
+	s.word.WriteByte(c)
+	s.at++
+	return nil
+}
+
+// escape reads a backslash outside of quotes. One at the end of a line continues the line.
+func (s *shell) escape() {
+	s.at++
+	if s.at == len(s.text) {
+		return
+	}
+	c := s.text[s.at]
+	s.at++
+	if c != '\n' {
+		s.inWord = true
+		s.word.WriteByte(c)
+	}
+}
+
+// quoted reads up to a quote. unescape reads what follows a backslash, and returns its text and length; nil leaves backslashes alone.
+func (s *shell) quoted(quote byte, unescape func(rest string) (string, int)) error {
+	s.inWord = true
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		s.at++
+		switch {
+		case c == quote:
+			return nil
+		case c == '\\' && unescape != nil && s.at < len(s.text):
+			text, length := unescape(s.text[s.at:])
+			s.word.WriteString(text)
+			s.at += length
+		default:
+			s.word.WriteByte(c)
+		}
+	}
+	return errorf("curl: a quote %c has no end", quote)
+}
+
+func inDoubleQuotes(rest string) (text string, length int) {
+	switch rest[0] {
+	case '\n':
+		return "", 1
+	case '"', '\\', '$', '`':
+		return rest[:1], 1
+	}
+	return `\` + rest[:1], 1
+}
+
+func inANSIQuotes(rest string) (text string, length int) {
+	switch rest[0] {
+	case 'n':
+		return "\n", 1
+	case 't':
+		return "\t", 1
+	case 'r':
+		return "\r", 1
+	case 'u', 'x':
+		const most = 4
+		hex := rest[1:min(len(rest), 1+most)]
+		hex = strings.TrimSuffix(hex, strings.TrimLeft(hex, "0123456789abcdefABCDEF"))
+		if code, err := strconv.ParseUint(hex, 16, 16); err == nil {
+			return string(rune(uint16(code))), 1 + len(hex)
+		}
+	}
+	return rest[:1], 1
+}

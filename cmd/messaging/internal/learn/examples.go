@@ -1,0 +1,311 @@
+package learn
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The kinds of examples.
+const (
+	kindRequest  = "request"
+	kindAccepted = "accepted"
+	kindRefused  = "refused"
+	kindRow      = "row"
+	kindInbound  = "inbound"
+	kindDelivery = "delivery"
+)
+
+// keysOf lists the keys that the lines in front of an example may have, by its kind.
+func keysOf(kind string) []string {
+	switch kind {
+	case kindRequest:
+		return []string{"from", "to", "text", "callback", "reference", "token", "key", "secret", "path"}
+	case kindAccepted:
+		return []string{
+			"http", "status", "to",
+			"id", "request", "reference", "parts", "unitCost", "cost", "currency", "balance", "operator",
+		}
+	case kindRefused:
+		return []string{"http", "class", "code"}
+	case kindRow:
+		return []string{
+			"path", "status", "means",
+			"id", "request", "reference", "category", "from", "to", "text", "parts", "price", "currency", "created", "sent",
+			"operator", "country", "description",
+		}
+	case kindInbound:
+		return []string{"id", "from", "to", "text", "time", "reference", "operator", "keyword"}
+	case kindDelivery:
+		return []string{"id", "reference", "status", "means", "time", "from", "to"}
+	}
+	return nil
+}
+
+// Example is one example of a provider's documentation.
+type Example struct {
+	kind   string
+	line   int               // of its heading
+	values map[string]string // the known values in it, by key
+	text   string            // the example as the documentation has it
+	status int               // of a response: its HTTP status
+}
+
+// name returns what an error calls the example.
+func (e *Example) name() string { return fmt.Sprintf("line %d, %s", e.line, e.kind) }
+
+func (e *Example) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", e.name(), fmt.Errorf(format, args...))
+}
+
+// Examples are the examples of one provider.
+type Examples struct {
+	request  *Example
+	accepted []*Example
+	refused  []*Example
+	row      *Example
+	inbound  []*Example
+	delivery []*Example
+}
+
+// The bounds of a file of examples.
+const (
+	maxExamples = 200
+	maxText     = 1 << 20
+)
+
+// heading begins an example: three equals signs and its kind.
+var heading = regexp.MustCompile(`^===\s*(\S*)\s*$`)
+
+// keyLine names a value of an example.
+var keyLine = regexp.MustCompile(`^([a-zA-Z]+):\s*(.*?)\s*$`)
+
+// Parse reads a file of examples. The error joins one error for each line that cannot be used.
+func Parse(text string) (*Examples, error) {
+	if len(text) > maxText {
+		return nil, errors.New("the examples are longer than 1 MiB")
+	}
+	sections, err := split(text)
+	if err != nil {
+		return nil, err
+	}
+	all := new(Examples)
+	var problems []error
+	for _, e := range sections {
+		problems = append(problems, all.add(e))
+	}
+	if all.request == nil {
+		problems = append(problems, errors.New("there is no example of a request: want a section === request"))
+	}
+	if len(all.accepted) == 0 {
+		problems = append(problems, errors.New("there is no example of an accepted response: want a section === accepted"))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// split cuts a file at its headings.
+func split(text string) ([]*Example, error) {
+	var sections []*Example
+	var bodies [][]string
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		if found := heading.FindStringSubmatch(line); found != nil {
+			sections = append(sections, &Example{kind: found[1], line: number, values: map[string]string{}})
+			bodies = append(bodies, nil)
+			continue
+		}
+		if len(sections) > 0 {
+			bodies[len(bodies)-1] = append(bodies[len(bodies)-1], line)
+		} else if strings.TrimSpace(line) != "" {
+			return nil, fmt.Errorf("line %d: want a heading such as === request", number)
+		}
+	}
+	if len(sections) > maxExamples {
+		return nil, fmt.Errorf("there are %d examples, want at most %d", len(sections), maxExamples)
+	}
+	for i, e := range sections {
+		if err := e.read(bodies[i]); err != nil {
+			return nil, err
+		}
+	}
+	return sections, nil
+}
+
+// read reads the lines of an example: its values, an empty line, and its text.
+func (e *Example) read(lines []string) error {
+	keys := keysOf(e.kind)
+	if keys == nil {
+		kinds := []string{kindRequest, kindAccepted, kindRefused, kindRow, kindInbound, kindDelivery}
+		return fmt.Errorf("line %d: want one of === %s", e.line, strings.Join(kinds, ", "))
+	}
+	for i, line := range lines {
+		found := keyLine.FindStringSubmatch(line)
+		if found == nil {
+			e.text = strings.TrimSpace(strings.Join(lines[i:], "\n"))
+			break
+		}
+		key, value := found[1], found[2]
+		if !slices.Contains(keys, key) {
+			return fmt.Errorf("line %d: unknown key %q; want one of %s, or an empty line in front of the text",
+				e.line+1+i, key, strings.Join(keys, ", "))
+		}
+		if _, ok := e.values[key]; ok {
+			return fmt.Errorf("line %d: the key %q came before", e.line+1+i, key)
+		}
+		if value != "" {
+			e.values[key] = value
+		}
+	}
+	return nil
+}
+
+// add checks an example and adds it to the others of its kind.
+func (all *Examples) add(e *Example) error {
+	switch e.kind {
+	case kindRequest:
+		if all.request != nil {
+			return e.errorf("there is one on line %d; want one", all.request.line)
+		}
+		all.request = e
+		return e.checkRequest()
+	case kindAccepted:
+		all.accepted = append(all.accepted, e)
+		return e.checkAccepted()
+	case kindRefused:
+		all.refused = append(all.refused, e)
+		return e.checkRefused()
+	case kindRow:
+		if all.row != nil {
+			return e.errorf("there is one on line %d; want one", all.row.line)
+		}
+		all.row = e
+		return e.checkRow()
+	case kindInbound:
+		all.inbound = append(all.inbound, e)
+		return e.checkInbound()
+	default:
+		all.delivery = append(all.delivery, e)
+		return e.checkDelivery()
+	}
+}
+
+// require reports keys that the example must have.
+func (e *Example) require(keys ...string) error {
+	var problems []error
+	for _, key := range keys {
+		if e.values[key] == "" {
+			problems = append(problems, e.errorf("want the line %s: and its value in the example", key))
+		}
+	}
+	if e.text == "" {
+		problems = append(problems, e.errorf("the text of the example is missing"))
+	}
+	return errors.Join(problems...)
+}
+
+func (e *Example) checkRequest() error {
+	if path := e.values["path"]; path != "" && !strings.HasPrefix(path, "/") {
+		return e.errorf("path: want a path that begins with /, got %q", path)
+	}
+	return e.require("to", "text")
+}
+
+func (e *Example) checkAccepted() error {
+	e.splitResponse()
+	const ok = 200
+	if err := e.readStatus(ok); err != nil {
+		return err
+	}
+	if e.status/100 != 2 {
+		return e.errorf("http: want 200 to 299, got %d", e.status)
+	}
+	return e.require()
+}
+
+func (e *Example) checkRefused() error {
+	e.splitResponse()
+	if err := e.readStatus(0); err != nil {
+		return err
+	}
+	class := e.values["class"]
+	if _, ok := sentinels()[class]; !ok {
+		return e.errorf("class: want one of %s, got %q", strings.Join(slices.Sorted(maps.Keys(sentinels())), ", "), class)
+	}
+	isClientError := e.status >= 400 && e.status <= 499
+	if e.status/100 != 2 && !isClientError {
+		return e.errorf("http: want the status of a refusal, 200 to 299 or 400 to 499, got %d", e.status)
+	}
+	return nil // it may have no body
+}
+
+// readStatus reads the HTTP status. Without one, the example has the given status; 0 means that there must be one.
+func (e *Example) readStatus(status int) error {
+	if text := e.values["http"]; text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return e.errorf("http: want an HTTP status, got %q", text)
+		}
+		e.status = n
+	}
+	if e.status = cmp.Or(e.status, status); e.status == 0 {
+		return e.errorf("want the line http: and the HTTP status")
+	}
+	return nil
+}
+
+// statusLine is the first line of a response as documentation shows it.
+var statusLine = regexp.MustCompile(`^HTTP/[0-9.]+\s+(\d{3})\b`)
+
+// splitResponse takes the status and the headers from the text of a response that has them.
+func (e *Example) splitResponse() {
+	found := statusLine.FindStringSubmatch(e.text)
+	if found == nil {
+		return
+	}
+	e.status, _ = strconv.Atoi(found[1]) // three digits
+	_, body, _ := strings.Cut(e.text, "\n\n")
+	e.text = strings.TrimSpace(body)
+}
+
+func (e *Example) checkRow() error {
+	if path := e.values["path"]; path != "" && !strings.HasPrefix(path, "/") {
+		return e.errorf("path: want a path that begins with /, got %q", path)
+	}
+	if e.values["id"] == "" && e.values["reference"] == "" {
+		return e.errorf("want the line id: or reference: and its value in the row")
+	}
+	return errors.Join(e.checkMeaning(), e.require())
+}
+
+func (e *Example) checkInbound() error { return e.require("from") }
+
+func (e *Example) checkDelivery() error {
+	if e.values["id"] == "" && e.values["reference"] == "" {
+		return e.errorf("want the line id: or reference: and its value in the report")
+	}
+	return errors.Join(e.checkMeaning(), e.require("status"))
+}
+
+// checkMeaning completes the meaning of a status. A usual word needs no line means.
+func (e *Example) checkMeaning() error {
+	word := e.values["status"]
+	if word == "" {
+		return nil
+	}
+	meaning := cmp.Or(e.values["means"], usualMeaning(word))
+	if !slices.Contains(meanings(), meaning) {
+		return e.errorf("want the line means: and the meaning of the status %q, one of %s", word, strings.Join(meanings(), ", "))
+	}
+	e.values["means"] = meaning
+	return nil
+}

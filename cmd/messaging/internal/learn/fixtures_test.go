@@ -1,0 +1,97 @@
+package learn
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// read returns the examples of a file in testdata.
+func read(t *testing.T, name string) *Examples {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	require.NoError(t, err)
+	examples, err := Parse(string(text))
+	require.NoError(t, err)
+	return examples
+}
+
+// TestLearn compares what is learned of the documentation of ten services with golden files.
+func TestLearn(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
+	require.NoError(t, err)
+	require.Len(t, files, 10)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			got, err := Learn(read(t, filepath.Base(file)))
+			require.NoError(t, err)
+			golden := strings.TrimSuffix(file, ".txt") + ".json"
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(got+"\n"), 0o600))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), got+"\n")
+		})
+	}
+}
+
+// TestLearnsPage learns from the examples that docs/contract.md shows.
+func TestLearnsPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../docs/contract.md")
+	require.NoError(t, err)
+	found := regexp.MustCompile("(?ms)^```text\n(=== request.*?)^```$").FindSubmatch(page)
+	require.NotNil(t, found)
+	got, err := learnObject(t, string(found[1]))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"in": "header", "key": "X-Api-Key", "secret": ""}, at(got, "auth", "keyPair"))
+	assert.Equal(t, []any{"messages.0.status.name"}, at(got, "sms.send", "response", "status"))
+	for _, note := range []string{"accepted", "params"} {
+		section := map[string]string{"accepted": "sms.send", "params": "sms.list"}[note]
+		assert.Contains(t, string(page), at(got, section, note+"//"), "the page shows it")
+	}
+}
+
+// TestUnseenRefusalIsNotAccepted learns without one of the refusals, and has the overlay judge it. What the documentation did not show may
+// be unknown, and must not be accepted.
+func TestUnseenRefusalIsNotAccepted(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
+	require.NoError(t, err)
+	verdicts := map[messaging.Verdict]int{}
+	for _, file := range files {
+		all := read(t, filepath.Base(file))
+		for i, unseen := range all.refused {
+			examples := *all
+			examples.refused = slices.Delete(slices.Clone(all.refused), i, i+1)
+			l := &learner{examples: &examples, overlay: overlay{}, defaults: contract.Default().Table()}
+			require.NoError(t, l.learn(), file)
+			names, err := l.overlay.parse()
+			require.NoError(t, err, file)
+			require.NoError(t, l.replay(names), file)
+			_, err = l.send(names, unseen, &stub{status: unseen.status, body: unseen.text})
+			verdict := messaging.VerdictOf(err)
+			verdicts[verdict]++
+			if strings.Contains(unseen.text, "Message Submitted Successfully") {
+				continue // it says so, and only a counter says the contrary
+			}
+			assert.NotEqual(t, messaging.Accepted, verdict, "%s: %s", file, unseen.name())
+		}
+	}
+	assert.Greater(t, verdicts[messaging.Refused], verdicts[messaging.Unknown])
+}

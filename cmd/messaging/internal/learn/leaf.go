@@ -1,0 +1,220 @@
+package learn
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// leaf is one value of an example: a member of a JSON document that is no object and no list, a parameter of a form, or the whole of a
+// text.
+type leaf struct {
+	path  string // as a contract writes it
+	name  string // of the member
+	value any    // as document.Node holds it
+	word  string // the value as a text
+}
+
+func newLeaf(path, name string, value any) leaf {
+	return leaf{path, name, value, strings.TrimSpace(document.Node{Value: value}.Text())}
+}
+
+// The bounds of a document.
+const (
+	maxLeaves = 2000
+	maxDepth  = 32
+)
+
+// leavesOf returns the values of a body. A body that is neither JSON nor a form is one text at the path "".
+func leavesOf(body string) []leaf {
+	body = strings.TrimSpace(body)
+	if body == "" {
+		return nil
+	}
+	if n := document.Parse([]byte(body)); n.Object() != nil || n.IsList() {
+		return appendLeaves(nil, n.Value, "", "", 0)
+	}
+	return []leaf{newLeaf("", "", body)}
+}
+
+// appendLeaves walks through a JSON value in the order of its names. Empty lists and objects are values themselves.
+func appendLeaves(all []leaf, value any, path, name string, depth int) []leaf {
+	if len(all) >= maxLeaves || depth > maxDepth {
+		return all
+	}
+	n := document.Node{Value: value}
+	members := n.Object()
+	switch {
+	case len(members) > 0:
+		for _, member := range slices.Sorted(maps.Keys(members)) {
+			all = appendLeaves(all, members[member], join(path, member), member, depth+1)
+		}
+	case len(n.List()) > 0:
+		for i, element := range n.List() {
+			all = appendLeaves(all, element.Value, join(path, strconv.Itoa(i)), name, depth+1)
+		}
+	default:
+		all = append(all, newLeaf(path, name, value))
+	}
+	return all
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// pair is a parameter of a form.
+type pair struct{ name, value string }
+
+// splitForm reads a form or a query. Text that is not escaped properly stays unchanged.
+func splitForm(form string) []pair {
+	var pairs []pair
+	for part := range strings.SplitSeq(form, "&") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		pairs = append(pairs, pair{unescape(name), unescape(value)})
+	}
+	return pairs
+}
+
+func unescape(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+func formLeaves(form string) []leaf {
+	var all []leaf
+	for _, p := range splitForm(form) {
+		all = append(all, newLeaf(p.name, p.name, p.value))
+	}
+	return all
+}
+
+func isObject(body string) bool { return document.Parse([]byte(body)).Object() != nil }
+
+func isList(body string) bool { return document.Parse([]byte(body)).IsList() }
+
+// isPlain reports whether a path can be written in a contract: no member on the way has a dot in its name.
+func (l leaf) isPlain(body string) bool {
+	return document.Parse([]byte(body)).At(l.path).Value != nil || l.value == nil
+}
+
+// same reports whether a value of an example is a known value. A number may be written with or without its +, and as a tel: URI.
+func same(word, known string) bool {
+	if known == "" {
+		return false
+	}
+	if word == known {
+		return true
+	}
+	number := strings.TrimPrefix(known, "+")
+	return isNumber.MatchString(number) && strings.TrimPrefix(table.Number(word), "+") == number
+}
+
+// isNumber tells numbers of phones from other short values.
+var isNumber = regexp.MustCompile(`^[0-9]{5,15}$`)
+
+// speaking are the names of members that hold a concept. They choose only between members with the same value.
+var speaking = map[string]*regexp.Regexp{ //nolint:gochecknoglobals // never written
+	"id":        regexp.MustCompile(`(?i)id$|uuid|sid|token|ticket`),
+	"request":   regexp.MustCompile(`(?i)request|batch|bulk|trace`),
+	"reference": regexp.MustCompile(`(?i)ref|client|custom|correl|tag|external`),
+	"from":      regexp.MustCompile(`(?i)from|sender|source|origin|cli$|shortcode`),
+	"to":        regexp.MustCompile(`(?i)to$|dest|recipient|phone|number|address|msisdn|mobile`),
+	"text":      regexp.MustCompile(`(?i)text|body|content|message|msg`),
+	"parts":     regexp.MustCompile(`(?i)part|segment|count`),
+	"status":    regexp.MustCompile(`(?i)status|state|dlr|result|event`),
+	"code":      regexp.MustCompile(`(?i)code|errno|error`),
+	"price":     regexp.MustCompile(`(?i)price|cost|amount|charge`),
+	"cost":      regexp.MustCompile(`(?i)price|cost|amount|charge`),
+	"unitCost":  regexp.MustCompile(`(?i)unit|per`),
+	"balance":   regexp.MustCompile(`(?i)balance|credit|remain`),
+	"currency":  regexp.MustCompile(`(?i)currency`),
+	"created":   regexp.MustCompile(`(?i)creat|submit|date|time`),
+	"sent":      regexp.MustCompile(`(?i)sent|done|date|time`),
+	"time":      regexp.MustCompile(`(?i)time|date|at$`),
+	"operator":  regexp.MustCompile(`(?i)operator|carrier|network|mccmnc`),
+	"country":   regexp.MustCompile(`(?i)country`),
+}
+
+// speaksOf reports whether a member with this name usually holds a concept.
+func speaksOf(name, concept string) bool {
+	if known := speaking[concept]; known != nil {
+		return known.MatchString(name)
+	}
+	return strings.EqualFold(name, concept)
+}
+
+// locate returns the leaf that has a known value. Of several, those count whose names speak of the concept; of these the least deep wins
+// if the value is long enough to be no coincidence.
+func locate(leaves []leaf, concept, value string) (leaf, error) {
+	var found []leaf
+	for _, l := range leaves {
+		isElsewhere := func(other leaf) bool { return everyElement(other.path) == everyElement(l.path) }
+		if same(l.word, value) && !slices.ContainsFunc(found, isElsewhere) { // once for a list
+			found = append(found, l)
+		}
+	}
+	if len(found) > 1 {
+		isOther := func(l leaf) bool { return !speaksOf(l.name, concept) }
+		if named := slices.DeleteFunc(slices.Clone(found), isOther); len(named) > 0 {
+			found = named
+		}
+	}
+	const distinctive = 4
+	switch {
+	case len(found) == 0:
+		return leaf{}, errorf("nothing in the example has the value of %s, %q", concept, value)
+	case len(found) > 1 && len(value) < distinctive:
+		return leaf{}, errorf("the value of %s, %q, is at %s: change the others in the example", concept, value, pathsOf(found))
+	}
+	slices.SortStableFunc(found, func(a, b leaf) int { return strings.Count(a.path, ".") - strings.Count(b.path, ".") })
+	return found[0], nil
+}
+
+// everyElement returns a path with each position in a list as a *.
+func everyElement(path string) string {
+	parts := strings.Split(path, ".")
+	for i, part := range parts {
+		if table.IsPosition(part) {
+			parts[i] = "*"
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+func pathsOf(leaves []leaf) string {
+	var paths []string
+	for _, l := range leaves {
+		paths = append(paths, l.path)
+	}
+	return strings.Join(paths, " and ")
+}
+
+// cutList cuts a path in front of its first position in a list: the path of the list, and the path within the element.
+func cutList(path string) (list, inElement string, ok bool) {
+	parts := strings.Split(path, ".")
+	for i, part := range parts {
+		if table.IsPosition(part) {
+			return strings.Join(parts[:i], "."), strings.Join(parts[i+1:], "."), true
+		}
+	}
+	return "", path, false
+}
+
+func errorf(format string, args ...any) error { return fmt.Errorf(format, args...) }

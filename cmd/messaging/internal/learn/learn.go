@@ -1,0 +1,126 @@
+// Package learn writes an overlay of the contract from the examples of a provider's documentation: a request with known values in it,
+// responses, a row of a listing, and callbacks.
+//
+// A member with a known value holds that concept, and everything else in the request is a constant. Comments name what the examples do
+// not show. At the end each example is replayed through the contract that was learned, by the client and the receiver of
+// the library: an overlay that judges one of them wrongly is never written.
+package learn
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// The sections of an overlay that are learned.
+const (
+	sectionAuth     = "auth"
+	sectionHeaders  = "headers"
+	sectionErrors   = "errors"
+	sectionSend     = "sms.send"
+	sectionList     = "sms.list"
+	sectionInbound  = "webhook.sms"
+	sectionDelivery = "webhook.delivery"
+)
+
+// learner is the work on one provider.
+type learner struct {
+	examples *Examples
+	overlay  overlay
+	defaults *table.Table
+	request  *request
+	leaves   []leaf   // of the request
+	ignored  []string // paths of the request that the overlay leaves out on purpose
+}
+
+// Learn returns the overlay of some examples as JSON. The error joins one error for each example that cannot be understood, or that the
+// overlay judges wrongly.
+func Learn(examples *Examples) (string, error) {
+	l := &learner{examples: examples, overlay: overlay{}, defaults: contract.Default().Table()}
+	if err := l.learn(); err != nil {
+		return "", err
+	}
+	names, err := l.overlay.parse()
+	if err != nil {
+		return "", errorf("a contract cannot say what the examples show: %w", err)
+	}
+	if err := l.replay(names); err != nil {
+		return "", err
+	}
+	l.noteUnknown()
+	return l.overlay.text(), nil
+}
+
+func (l *learner) learn() error {
+	if err := l.learnRequest(); err != nil {
+		return err
+	}
+	problems := []error{l.learnAccepted()}
+	l.learnStatus()
+	problems = append(problems, l.learnRefused(), l.learnRow(), l.learnInbound(), l.learnDelivery())
+	l.yield()
+	return errors.Join(problems...)
+}
+
+// yield takes paths that were learned for one concept away from the default paths of others. No two may share a place.
+func (l *learner) yield() {
+	for section, concepts := range map[string]map[string][]string{
+		sectionSend + " response":   l.defaults.SMSSend.Response,
+		sectionList + " record":     l.defaults.SMSList.Record,
+		sectionInbound + " params":  l.defaults.WebhookSMS.Params,
+		sectionDelivery + " params": l.defaults.WebhookDelivery.Params,
+	} {
+		keys := splitKeys(section)
+		learned, _ := l.overlay.get(keys...).(map[string]any)
+		taken := map[string]bool{}
+		for concept := range learned {
+			for _, path := range l.overlay.list(append(keys, concept)...) {
+				taken[path] = true
+			}
+		}
+		for concept, paths := range concepts {
+			if learned[concept] != nil || !slices.ContainsFunc(paths, func(path string) bool { return taken[path] }) {
+				continue
+			}
+			left := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return taken[path] })
+			l.overlay.set(append([]string{}, left...), append(keys, concept)...)
+		}
+	}
+}
+
+// sentinels are the errors of the classes of a refusal.
+func sentinels() map[string]error {
+	return map[string]error{
+		"unauthorized":        messaging.ErrUnauthorized,
+		"forbidden":           messaging.ErrForbidden,
+		"rateLimited":         messaging.ErrRateLimited,
+		"insufficientBalance": messaging.ErrInsufficientBalance,
+		"duplicate":           messaging.ErrDuplicate,
+		"windowClosed":        messaging.ErrWindowClosed,
+		"notFound":            messaging.ErrNotFound,
+		"unavailable":         messaging.ErrUnavailable,
+		"invalid":             messaging.ErrInvalid,
+	}
+}
+
+// meanings are the possible meanings of a status.
+func meanings() []string {
+	return []string{"delivered", "read", "queued", "sent", "failed", "expired", "rejected"}
+}
+
+// usualMeaning returns the meaning of a word in the default contract, or "".
+func usualMeaning(word string) string {
+	statuses := contract.Default().Table().WebhookDelivery.Statuses
+	for _, meaning := range meanings() {
+		if table.Match(statuses[meaning], word, true) >= 0 {
+			return meaning
+		}
+	}
+	return ""
+}
+
+func splitKeys(path string) []string { return strings.Fields(path) }

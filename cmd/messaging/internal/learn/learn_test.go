@@ -1,0 +1,347 @@
+package learn
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+)
+
+// request is an example that most tests begin with.
+const requestText = `=== request
+from: ACME
+to: 639171234567
+text: Your order is ready
+reference: order-17
+callback: https://shop.example.com/dlr
+
+curl https://api.example.com/v3/messages -H 'Authorization: Bearer TOKEN' \
+  -d '{"sender": "ACME", "recipient": "639171234567", "body": "Your order is ready", "ref": "order-17",
+       "notify": {"url": "https://shop.example.com/dlr", "format": "json"}, "channel": "sms"}'
+
+`
+
+const acceptedText = `=== accepted
+id: h-1
+
+{"messageId": "h-1", "state": "queued"}
+
+`
+
+// learnObject learns from the text of a file.
+func learnObject(t *testing.T, text string) (map[string]any, error) {
+	t.Helper()
+	examples, err := Parse(text)
+	require.NoError(t, err)
+	got, err := Learn(examples)
+	if err != nil {
+		return nil, err
+	}
+	var overlay map[string]any
+	require.NoError(t, json.Unmarshal([]byte(got), &overlay))
+	return overlay, nil
+}
+
+// at returns the value at keys of an overlay.
+func at(overlay map[string]any, keys ...string) any {
+	var value any = overlay
+	for _, key := range keys {
+		object, _ := value.(map[string]any)
+		value = object[key]
+	}
+	return value
+}
+
+func TestLearnRequest(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, requestText+acceptedText)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{
+		"text": "body", "to": "recipient", "from": "sender", "reference": "ref", "callback": "notify.url",
+	}, at(got, "sms.send", "fields"))
+	assert.Equal(t, map[string]any{"channel": "sms"}, at(got, "sms.send", "constants"))
+	assert.Equal(t, map[string]any{"callback": map[string]any{"notify.format": "json"}}, at(got, "sms.send", "with"))
+	assert.Equal(t, "/v3/messages", at(got, "sms.send", "path"))
+	assert.Nil(t, got["auth"], "a bearer token is the default")
+}
+
+func TestLearnCredentials(t *testing.T) {
+	t.Parallel()
+	const values, body = "=== request\nto: 639171234567\ntext: Hi there\ntoken: T0ken\nkey: K3y\nsecret: S3cret\n\n", `{"to":"639171234567","text":"Hi there"}`
+	for name, tt := range map[string]struct {
+		request string
+		want    map[string]any
+	}{
+		"a scheme":      {"POST /m\nAuthorization: App T0ken\n\n" + body, map[string]any{"token": map[string]any{"scheme": "App"}}},
+		"a token alone": {"POST /m\nAuthorization: T0ken\n\n" + body, map[string]any{"token": map[string]any{"scheme": ""}}},
+		"a token in a header": {
+			"POST /m\nX-Gate: T0ken\n\n" + body, map[string]any{"token": map[string]any{"header": "X-Gate", "scheme": ""}},
+		},
+		"a user and a password": {"curl -u K3y:S3cret https://x.example/m -d '" + body + "'", map[string]any{"keyPair": map[string]any{"in": "basic"}}},
+		"basic":                 {"POST /m\nAuthorization: Basic SzN5OlMzY3JldA==\n\n" + body, map[string]any{"keyPair": map[string]any{"in": "basic"}}},
+		"two headers": {
+			"POST /m\nX-Key: K3y\nX-Secret: S3cret\n\n" + body,
+			map[string]any{"keyPair": map[string]any{"in": "header", "key": "X-Key", "secret": "X-Secret"}},
+		},
+		"a key alone": {
+			"POST /m\nX-Api-Key: anything\n\n" + body, map[string]any{"keyPair": map[string]any{"in": "header", "key": "X-Api-Key", "secret": ""}},
+		},
+		"the query": {
+			"POST /m?u=K3y&p=S3cret\n\n" + body, map[string]any{"keyPair": map[string]any{"in": "query", "key": "u", "secret": "p"}},
+		},
+		"the body": {
+			"POST /m\n\nto=639171234567&text=Hi+there&u=K3y&p=S3cret", map[string]any{"keyPair": map[string]any{
+				"in": "body", "in//": "a listing by GET has no body: look up where its credentials go", "key": "u", "secret": "p",
+			}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := learnObject(t, values+tt.request+"\n\n"+acceptedText+"=== row\nid: h-1\n\n"+`{"rows": [{"handle": "h-1"}]}`)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, got["auth"])
+			text, err := json.Marshal(got)
+			require.NoError(t, err)
+			for _, secret := range []string{"T0ken", "K3y", "S3cret", "anything"} {
+				assert.NotContains(t, string(text), secret)
+			}
+		})
+	}
+}
+
+// TestLearnLeavesUnknownCredentialsOut: a secret that nobody named as such must not become a constant.
+func TestLearnLeavesUnknownCredentialsOut(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, strings.Replace(requestText, `"channel": "sms"`, `"api_key": "hush", "userToken": "hush"`, 1)+acceptedText)
+	require.NoError(t, err)
+	text, err := json.Marshal(got)
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "hush")
+	assert.Contains(t, at(got, "sms.send", "constants", "api_key//"), "looks like a credential")
+}
+
+func TestLearnHeadersAndVariables(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, "=== request\nto: 639171234567\ntext: Hi there\n\nPOST https://api.example.com/v1/{accountId}/<app>/sms HTTP/1.1\n"+
+		"Host: api.example.com\nX-Version: 3\n\n"+`{"to":"639171234567","text":"Hi there"}`+"\n\n"+acceptedText)
+	require.NoError(t, err)
+	assert.Equal(t, "/v1/{accountid}/{app}/sms", at(got, "sms.send", "path"))
+	assert.Equal(t, map[string]any{"X-Version": "3"}, got["headers"])
+}
+
+// TestLearnQuery learns a request whose parameters are all in its query.
+func TestLearnQuery(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, "=== request\nto: 639171234567\ntext: Hi there\n\ncurl -X POST 'https://api.example.com/sms?n=639171234567&m=Hi%20there&v=2'\n\n"+acceptedText)
+	require.NoError(t, err)
+	assert.Equal(t, "query", at(got, "sms.send", "encoding"))
+	assert.Equal(t, "n", at(got, "sms.send", "fields", "to"))
+	assert.Equal(t, map[string]any{"v": "2"}, at(got, "sms.send", "constants"))
+}
+
+// TestLearnText learns a response that is one text.
+func TestLearnText(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, requestText+"=== accepted\nid: 0703\n\nOK: 0703\n\n=== refused\nhttp: 200\nclass: unauthorized\n\nERR 401\n")
+	require.NoError(t, err)
+	assert.Equal(t, []any{""}, at(got, "sms.send", "response", "status"))
+	assert.Equal(t, []any{}, at(got, "sms.send", "response", "id"))
+	assert.Contains(t, at(got, "sms.send", "accepted"), "OK: *")
+	assert.Equal(t, []any{"ERR 401"}, at(got, "errors", "classes", "unauthorized"))
+}
+
+// TestLearnRefusesToWrite has examples that no contract judges as they say, and requests that no contract writes.
+func TestLearnRefusesToWrite(t *testing.T) {
+	t.Parallel()
+	request := func(text string) string {
+		return "=== request\nto: 639171234567\ntext: Hi there\n\n" + text + "\n\n" + acceptedText
+	}
+	const body = `{"to":"639171234567","text":"Hi there"}`
+	for name, tt := range map[string]struct{ text, want string }{
+		"a refusal that looks accepted": {
+			requestText + acceptedText + "=== refused\nhttp: 200\nclass: invalid\n\n" + `{"messageId": "h-2", "state": "queued"}`,
+			"line 17, refused: judged accepted and not refused",
+		},
+		"an accepted response without anything": {
+			requestText + "=== accepted\n\n{\"x\": []}\n", "line 12, accepted: judged unknown and not accepted",
+		},
+		"a refusal of another class": {
+			requestText + acceptedText + "=== refused\nhttp: 401\nclass: invalid\n\n{\"oops\": 1}", "refused as unauthorized and not as invalid",
+		},
+		"an ID that is not there":      {requestText + "=== accepted\nid: h-9\n\n{\"messageId\": \"h-1\"}\n", `nothing in the example has the value of id, "h-9"`},
+		"another recipient":            {requestText + "=== accepted\nid: h-1\n\n" + `{"messageId": "h-1", "recipient": "447700900000"}`, "add the line to:"},
+		"a value at two places":        {request("POST /m\n\n" + `{"to":"639171234567","text":"Hi there","copy":"639171234567"}`), "a contract writes it once"},
+		"a value within another":       {request("POST /m\n\n" + `{"to":"639171234567","text":"Hi there","log":"to 639171234567"}`), "a contract writes it once"},
+		"a value in the path":          {request("POST /m/639171234567\n\n" + body), "the path has the value of to"},
+		"a value in a header":          {request("POST /m\nX-To: 639171234567\n\n" + body), "the header X-To has a value of the message"},
+		"no text":                      {request("POST /m\n\n" + `{"to":"639171234567"}`), `nothing in the example has the value of text`},
+		"a GET":                        {request("GET /m?to=639171234567&text=Hi+there"), "the request is a GET"},
+		"a list":                       {request("POST /m\n\n[" + body + "]"), "the request is a list"},
+		"XML":                          {request("POST /m\n\n<to>639171234567</to>"), "the request is XML"},
+		"a multipart form":             {request("curl https://x.example/m -F to=639171234567"), "multipart form"},
+		"a file":                       {request("curl https://x.example/m -d @message.json"), "names a file"},
+		"a quote without end":          {request("curl https://x.example/m -d '{"), "has no end"},
+		"parameters and a body":        {request("POST /m?x=1\n\n" + body), `the parameter "x" in its query, and a body`},
+		"a body without its path":      {request(body), "want the line path:"},
+		"a delivery with another word": {requestText + acceptedText + "=== delivery\nid: h-1\nstatus: gone\nmeans: failed\n\nid=h-1&status=left", `nothing in the example has the value of status, "gone"`},
+		"a row without the ID":         {requestText + acceptedText + "=== row\nid: h-7\n\n" + `{"rows": [{"messageId": "h-1"}]}`, `nothing in the example has the value of id, "h-7"`},
+		"a time that nothing reads":    {requestText + acceptedText + "=== row\nid: h-1\ncreated: 5th of May\n\n" + `{"rows": [{"messageId": "h-1", "at": "5th of May"}]}`, "no default layout reads"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := learnObject(t, tt.text)
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+}
+
+// TestLearnCodesOfSuccess: an accepted message with another code must not be taken for accepted.
+func TestLearnCodesOfSuccess(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, requestText+"=== accepted\nid: h-1\n\n"+`{"result": {"errorCode": 100, "countryCode": "PH", "messageId": "h-1"}}`+"\n")
+	require.NoError(t, err)
+	assert.Equal(t, []any{"code", "error.code", "result.errorCode"}, at(got, "errors", "code"))
+	assert.Contains(t, at(got, "errors", "success"), "100")
+	assert.NotContains(t, at(got, "errors", "success"), "PH")
+}
+
+// TestLearnYields has a service whose ID has the default name of another concept: no two may share a place.
+func TestLearnYields(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, requestText+"=== accepted\nid: h-1\n\n"+`{"requestId": "h-1"}`+"\n")
+	require.NoError(t, err)
+	assert.Equal(t, []any{"requestId"}, at(got, "sms.send", "response", "id"))
+	assert.NotContains(t, at(got, "sms.send", "response", "request"), "requestId")
+}
+
+// TestLearnNumbersOfStatuses: that 1 means delivered is a guess of the default contract, and goes where a service has numbers of its own.
+func TestLearnNumbersOfStatuses(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, requestText+acceptedText+"=== delivery\nid: h-1\nstatus: 3\nmeans: delivered\n\nid=h-1&s=3\n")
+	require.NoError(t, err)
+	delivered := at(got, "webhook.delivery", "statuses", "delivered")
+	assert.Contains(t, delivered, "3")
+	assert.NotContains(t, delivered, "1")
+}
+
+func TestParseFindsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ text, want string }{
+		"no heading":         {"curl", "line 1: want a heading"},
+		"an unknown kind":    {"=== requests\n", "want one of === request, accepted"},
+		"an unknown key":     {"=== accepted\ncolour: red\n", `line 2: unknown key "colour"; want one of http`},
+		"a key twice":        {"=== accepted\nid: a\nid: b\n", `line 3: the key "id" came before`},
+		"no request":         {acceptedText, "want a section === request"},
+		"no accepted":        {requestText, "want a section === accepted"},
+		"two requests":       {requestText + requestText, "there is one on line 1"},
+		"no recipient":       {"=== request\ntext: Hi\n\ncurl", "want the line to:"},
+		"no example":         {"=== request\nto: 1\ntext: Hi\n", "the text of the example is missing"},
+		"no status":          {"=== refused\nclass: invalid\n\n{}", "want the line http:"},
+		"no HTTP status":     {"=== refused\nclass: invalid\nhttp: never\n\n{}", `want an HTTP status, got "never"`},
+		"a status of 500":    {"=== refused\nclass: invalid\nhttp: 500\n\n{}", "want the status of a refusal"},
+		"an unknown class":   {"=== refused\nclass: wrong\nhttp: 400\n\n{}", "class: want one of duplicate, forbidden"},
+		"an unknown meaning": {"=== delivery\nid: 1\nstatus: 7\n\na=1", "want the line means:"},
+		"a relative path":    {"=== request\nto: 1\ntext: Hi\npath: m\n\n{}", "begins with /"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse(tt.text)
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+}
+
+// TestParseTakesStatusFromResponse reads a response as documentation often shows it.
+func TestParseTakesStatusFromResponse(t *testing.T) {
+	t.Parallel()
+	examples, err := Parse(requestText + "=== accepted\nid: h-1\n\nHTTP/1.1 202 Accepted\nContent-Type: application/json\n\n{\"messageId\": \"h-1\"}\n")
+	require.NoError(t, err)
+	assert.Equal(t, 202, examples.accepted[0].status)
+	assert.Equal(t, `{"messageId": "h-1"}`, examples.accepted[0].text)
+}
+
+func TestShellWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		`curl -H 'a: b' "c d"`:            {"curl", "-H", "a: b", "c d"},
+		"curl \\\n  -d x":                 {"curl", "-d", "x"},
+		`a"b\"c\\d\$e\n"f`:                {`ab"c\d$e\nf`},
+		`$'it\'s\u00e9\x41\n'`:            {"it's\u00e9A\n"},
+		`'it'\''s'`:                       {"it's"},
+		`a\ b '' ""`:                      {"a b", "", ""},
+		`-d '{"a": "\u00e9"}' $TOKEN <x>`: {"-d", `{"a": "\u00e9"}`, "$TOKEN", "<x>"},
+	} {
+		got, err := shellWords(text)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got, text)
+	}
+}
+
+func TestParseCurl(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]request{
+		`curl -sS -XPOST https://x.example/m -d a=1 -d b=2`:                        {method: "POST", path: "/m", body: "a=1&b=2", isForm: true},
+		`$ curl --request POST --url=https://x.example/m --json '{"a": 1}'`:        {method: "POST", path: "/m", body: `{"a": 1}`, isJSON: true},
+		`curl x.example/m --data-urlencode 'a=1 & 2' --data-raw @b=3 --compressed`: {method: "POST", path: "/m", body: "a=1+%26+2&@b=3", isForm: true},
+		`curl -G -X POST https://x.example/m?a=1 -d b=2`:                           {method: "POST", path: "/m", query: "a=1&b=2"},
+	} {
+		got, err := parseRequest(text)
+		require.NoError(t, err, text)
+		got.header = nil
+		assert.Equal(t, want, *got, text)
+	}
+}
+
+// parsers are inputs that a person pastes.
+func parsers() []string {
+	return []string{
+		`curl -H 'A: b' https://x.example/m?a=%zz -d "$'x"`, "POST /m HTTP/1.1\nA: b\n\n{\"a\": [1, {\"b\": null}]}", `{"a": {"b": [[], {}]}}`,
+		"a=1&b=%&&=&c", "https://x.example/in?from=1&text=a%20b", "<html>", "", "curl", "curl -d", "POST", "[{}]", "\x00\xff",
+	}
+}
+
+func FuzzParsers(f *testing.F) {
+	for _, seed := range parsers() {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if r, err := parseRequest(text); err == nil {
+			require.Equal(t, "POST", r.method)
+			require.True(t, r.path == "" || strings.HasPrefix(r.path, "/"), r.path)
+		}
+		if c, err := parseCallback(text); err == nil {
+			require.NotNil(t, c.call())
+		}
+		require.LessOrEqual(t, len(leavesOf(text)), maxLeaves)
+	})
+}
+
+// FuzzLearn shows that what is written is a contract, and holds no credential.
+func FuzzLearn(f *testing.F) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
+	require.NoError(f, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(string(text))
+	}
+	f.Add(requestText + acceptedText)
+	f.Fuzz(func(t *testing.T, text string) {
+		examples, err := Parse(text)
+		if err != nil {
+			return
+		}
+		got, err := Learn(examples)
+		if err != nil {
+			return
+		}
+		_, err = contract.Parse([]byte(got))
+		require.NoError(t, err)
+	})
+}

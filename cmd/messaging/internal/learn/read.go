@@ -1,0 +1,204 @@
+package learn
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// learnRow learns where the rows of the listing are, and the names of their members.
+func (l *learner) learnRow() error {
+	example := l.examples.row
+	if example == nil {
+		return nil
+	}
+	if path := example.values["path"]; path != "" {
+		l.overlay.set(variables(path), sectionList, "path")
+	} else {
+		l.overlay.note("the example does not show the path", sectionList, "path")
+	}
+	concepts := slices.DeleteFunc(keysOf(kindRow), func(key string) bool { return key == "path" || key == "means" })
+	found, err := example.locate(leavesOf(example.text), concepts)
+	if err != nil {
+		return err
+	}
+	items, isList := listOf(found)
+	if isList {
+		l.overlay.set([]string{items}, sectionList, "items")
+	} else {
+		l.overlay.note("the example is one row: look up where the list of rows is", sectionList, "items")
+	}
+	for concept, at := range found {
+		path := at.path
+		if isList {
+			_, path, _ = cutList(at.path)
+		}
+		if concept == "status" {
+			concept = "deliveryStatus"
+		}
+		l.overlay.set([]string{path}, sectionList, "record", concept)
+	}
+	if example.values["status"] != "" {
+		l.learnMeaning(example)
+	}
+	return nil
+}
+
+// locate finds the known values of an example in it, by concept.
+func (e *Example) locate(leaves []leaf, concepts []string) (map[string]leaf, error) {
+	found := map[string]leaf{}
+	for _, concept := range concepts {
+		if e.values[concept] == "" {
+			continue
+		}
+		at, err := locate(leaves, concept, e.values[concept])
+		if err != nil {
+			return nil, e.errorf("%w", err)
+		}
+		found[concept] = at
+	}
+	return found, nil
+}
+
+// listOf returns the list that all of some values are in, each in its own element or in the same one.
+func listOf(found map[string]leaf) (list string, ok bool) {
+	isFirst := true
+	for _, at := range found {
+		before, inElement, isIn := cutList(at.path)
+		if !isIn || inElement == "" || !isFirst && before != list {
+			return "", false
+		}
+		list = before
+		isFirst = false
+	}
+	return list, !isFirst
+}
+
+// learnMeaning adds a status to the words of the default contract. The numbers there are a guess, and go if this service has its own.
+func (l *learner) learnMeaning(example *Example) {
+	word := example.values["status"]
+	meaning := example.values["means"]
+	if l.meansAlready(word, meaning) {
+		return
+	}
+	_, err := strconv.Atoi(word)
+	isNumber := err == nil
+	for _, other := range meanings() {
+		words := l.overlay.list(sectionDelivery, "statuses", other)
+		if words == nil {
+			words = l.defaults.WebhookDelivery.Statuses[other]
+		}
+		kept := slices.DeleteFunc(slices.Clone(words), func(known string) bool {
+			_, err := strconv.Atoi(known)
+			isGuess := isNumber && err == nil && slices.Contains(l.defaults.WebhookDelivery.Statuses[other], known) && !l.isLearned(known)
+			return isGuess || strings.EqualFold(known, word)
+		})
+		if other == meaning {
+			kept = append(kept, word)
+		}
+		if !slices.Equal(kept, words) {
+			l.overlay.set(kept, sectionDelivery, "statuses", other)
+		}
+	}
+	l.overlay.note("the examples show few words: look up the others", sectionDelivery, "statuses")
+}
+
+// meansAlready reports whether the words so far give a status its meaning.
+func (l *learner) meansAlready(word, meaning string) bool {
+	words := l.overlay.list(sectionDelivery, "statuses", meaning)
+	if words == nil {
+		words = l.defaults.WebhookDelivery.Statuses[meaning]
+	}
+	return table.Match(words, word, true) >= 0
+}
+
+// isLearned reports whether an example has a status.
+func (l *learner) isLearned(word string) bool {
+	isIt := func(example *Example) bool { return example.values["status"] == word }
+	return slices.ContainsFunc(l.examples.delivery, isIt) || l.examples.row != nil && isIt(l.examples.row)
+}
+
+// callback is an example of a callback.
+type callback struct {
+	isJSON bool
+	text   string // the JSON, or the query
+	leaves []leaf
+}
+
+// callbackLine is the first line of a callback as documentation shows it: a request, or a URL.
+var callbackURL = regexp.MustCompile(`^(?:[A-Za-z]+://|/)[^\s?]*\?(\S+)$`)
+
+// parseCallback reads a callback: JSON, a form, the URL of a GET, or an HTTP request.
+func parseCallback(text string) (*callback, error) {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	if requestLine.MatchString(text) {
+		r := parseHTTP(text)
+		text = r.body
+		if text == "" {
+			text = r.query
+		}
+	} else if found := callbackURL.FindStringSubmatch(text); found != nil {
+		text = found[1]
+	}
+	c := &callback{text: text, isJSON: isObject(text) || isList(text)}
+	switch {
+	case c.isJSON:
+		c.leaves = leavesOf(text)
+	case strings.HasPrefix(text, "<") || !strings.Contains(text, "="):
+		return nil, errorf("want JSON, a form, or a URL with parameters")
+	default:
+		c.text = strings.ReplaceAll(text, "\n", "")
+		c.leaves = formLeaves(c.text)
+	}
+	return c, nil
+}
+
+// learnInbound learns the names of an inbound message.
+func (l *learner) learnInbound() error {
+	return l.learnCallbacks(sectionInbound, l.examples.inbound, keysOf(kindInbound))
+}
+
+// learnDelivery learns the names of a delivery report, and the meaning of its statuses.
+func (l *learner) learnDelivery() error {
+	concepts := slices.DeleteFunc(keysOf(kindDelivery), func(key string) bool { return key == "means" })
+	if err := l.learnCallbacks(sectionDelivery, l.examples.delivery, concepts); err != nil {
+		return err
+	}
+	for _, example := range l.examples.delivery {
+		l.learnMeaning(example)
+	}
+	return nil
+}
+
+// learnCallbacks finds the known values of callbacks in them.
+func (l *learner) learnCallbacks(section string, examples []*Example, concepts []string) error {
+	for i, example := range examples {
+		c, err := parseCallback(example.text)
+		if err != nil {
+			return example.errorf("%w", err)
+		}
+		found, err := example.locate(c.leaves, concepts)
+		if err != nil {
+			return err
+		}
+		events, isList := listOf(found)
+		isList = isList && c.isJSON
+		if isList && events != "" {
+			if before := l.overlay.list(section, "events"); i > 0 && !slices.Equal(before, []string{events}) {
+				return example.errorf("the events are at %q here, and elsewhere in the examples before", events)
+			}
+			l.overlay.set([]string{events}, section, "events")
+		}
+		for concept, at := range found {
+			name := at.path
+			if isList {
+				_, name, _ = cutList(at.path)
+			}
+			l.overlay.add(name, section, "params", concept)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package learn
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// The usual names of members that hold the code of an error, from the most to the least certain, and its message.
+var (
+	codeName = regexp.MustCompile(`(?i)code$|^errno$|^err_?no$`)
+	typeName = regexp.MustCompile(`(?i)^type$|^error$|^status$|^name$|id$|^reason$|^title$`)
+	// kindOfError matches codes under a name that says little: a word or a short number, and no ID.
+	kindOfError = regexp.MustCompile(`^([A-Za-z_.:-]+|[0-9]{1,6})$`)
+	messageName = regexp.MustCompile(`(?i)message$|description$|detail$|title$|^error$|text$|msg$|reason$`)
+)
+
+// learnRefused learns the codes of refusals and their classes.
+func (l *learner) learnRefused() error {
+	classes := map[string][]string{}
+	for _, example := range l.examples.refused {
+		code, err := l.codeOf(example)
+		if err != nil {
+			return err
+		}
+		l.learnMessage(example)
+		class := example.values["class"]
+		if word := l.statusWord(example); code.word == "" && l.isCode(word) {
+			code.word = word // the status says it
+		} else if code.word != "" {
+			l.overlay.add(code.path, sectionErrors, "code")
+		}
+		isClass := l.defaults.Errors.Classes[class] != nil // forbidden has no codes
+		if code.word != "" && isClass && !slices.Contains(classes[class], code.word) {
+			classes[class] = append(classes[class], code.word)
+		}
+	}
+	l.learnSuccess()
+	if len(classes) == 0 {
+		return nil
+	}
+	// A class that has no code here is emptied, so that no default code is taken for one of this service.
+	for class := range l.defaults.Errors.Classes {
+		codes := slices.DeleteFunc(classes[class], func(code string) bool { return isElsewhere(classes, class, code) })
+		slices.Sort(codes)
+		l.overlay.set(append([]string{}, codes...), sectionErrors, "classes", class)
+	}
+	l.overlay.note("the examples show these codes alone: look up the others", sectionErrors, "classes")
+	return nil
+}
+
+// isElsewhere reports whether another class has the code too. The HTTP status then says which it is.
+func isElsewhere(classes map[string][]string, class, code string) bool {
+	for other, codes := range classes {
+		if other != class && slices.Contains(codes, code) {
+			return true
+		}
+	}
+	return false
+}
+
+// isCode reports whether the word of a status can be the code of a class. A word that means success elsewhere cannot.
+func (l *learner) isCode(word string) bool {
+	isBool := word == "true" || word == "false"
+	return word != "" && !isBool && table.Match(l.defaults.Errors.Success, word, true) < 0
+}
+
+// statusWord returns the word by which the status of a response with a status of success refuses, or "".
+func (l *learner) statusWord(example *Example) string {
+	if example.status/100 != 2 {
+		return ""
+	}
+	for _, path := range l.overlay.list(sectionSend, "response", "status") {
+		if word := wordAt(example.text, path); slices.Contains(l.overlay.list(sectionSend, "refused"), word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// codeOf returns the code of a refusal: the known one, or else a value with the name of a code. It returns the zero leaf if there is none.
+func (l *learner) codeOf(example *Example) (leaf, error) {
+	leaves := leavesOf(example.text)
+	if known := example.values["code"]; known != "" {
+		found, err := locate(leaves, "code", known)
+		if err != nil {
+			return leaf{}, example.errorf("%w", err)
+		}
+		return found, nil
+	}
+	if len(leaves) == 1 && leaves[0].path == "" {
+		return textCode(leaves[0]), nil
+	}
+	isLearned := func(candidate leaf) bool {
+		return slices.Contains(l.overlay.list(sectionErrors, "code"), candidate.path)
+	}
+	byName := func(candidate leaf) bool { return codeName.MatchString(candidate.name) }
+	isRefusedByStatus := l.statusWord(example) != ""
+	byType := func(candidate leaf) bool {
+		return !isRefusedByStatus && typeName.MatchString(candidate.name) && kindOfError.MatchString(candidate.word)
+	}
+	for _, is := range []func(leaf) bool{isLearned, byName, byType} {
+		for _, candidate := range leaves {
+			if is(candidate) && l.canBeCode(example, candidate) {
+				return candidate, nil
+			}
+		}
+	}
+	return leaf{}, nil
+}
+
+// textCode takes a short text for its own code. A page has no code.
+func textCode(text leaf) leaf {
+	const longest = 100
+	isPage := strings.HasPrefix(text.word, "<") || strings.Contains(text.word, "\n") || len(text.word) > longest
+	if isPage {
+		return leaf{}
+	}
+	return text
+}
+
+// canBeCode reports whether a value is a code of an error: not the HTTP status, nor what an accepted response has at the place.
+func (l *learner) canBeCode(example *Example, candidate leaf) bool {
+	switch {
+	case candidate.word == "" || candidate.word == strconv.Itoa(example.status):
+		return false
+	case candidate.word == "true" || candidate.word == "false":
+		return false
+	case l.isResponseValue(candidate.path):
+		return false
+	}
+	isAccepted := func(accepted *Example) bool { return wordAt(accepted.text, candidate.path) == candidate.word }
+	return !slices.ContainsFunc(l.examples.accepted, isAccepted)
+}
+
+// learnMessage finds the sentence of a refusal, unless the contract reads it already.
+func (l *learner) learnMessage(example *Example) {
+	leaves := leavesOf(example.text)
+	isSentence := func(candidate leaf) bool {
+		return candidate.path != "" && strings.Contains(candidate.word, " ") && messageName.MatchString(candidate.name)
+	}
+	i := slices.IndexFunc(leaves, isSentence)
+	if i < 0 || slices.Contains(l.defaults.Errors.Message, leaves[i].path) {
+		return
+	}
+	if l.overlay.get(sectionErrors, "message") == nil {
+		l.overlay.set([]string{}, sectionErrors, "message")
+	}
+	l.overlay.add(leaves[i].path, sectionErrors, "message")
+}
+
+// successName matches members that hold a code of success in an accepted response. With another code the outcome is then
+// unknown. Codes of countries and networks have longer names.
+var successName = regexp.MustCompile(`(?i)^(status|error|err|result|response|return)?[-_]?code$|^errno$`)
+
+// learnSuccess adds the codes of accepted responses to errors.success.
+func (l *learner) learnSuccess() {
+	success := slices.Clone(l.defaults.Errors.Success)
+	for _, example := range l.examples.accepted {
+		for _, at := range leavesOf(example.text) {
+			isLearned := slices.Contains(l.overlay.list(sectionErrors, "code"), at.path)
+			isNamed := successName.MatchString(at.name) && at.word != strconv.Itoa(example.status) && !l.isResponseValue(at.path)
+			if at.path == "" || at.word == "" || !isLearned && !isNamed {
+				continue
+			}
+			if !isLearned {
+				l.addCodePath(at.path)
+			}
+			if table.Match(success, at.word, true) < 0 {
+				success = append(success, at.word)
+				l.overlay.set(success, sectionErrors, "success")
+			}
+		}
+	}
+}
+
+// addCodePath adds a path of codes to the learned paths, or to the paths of the default contract if there are none.
+func (l *learner) addCodePath(path string) {
+	if l.overlay.get(sectionErrors, "code") == nil {
+		if slices.Contains(l.defaults.Errors.Code, path) {
+			return
+		}
+		l.overlay.set(slices.Clone(l.defaults.Errors.Code), sectionErrors, "code")
+	}
+	l.overlay.add(path, sectionErrors, "code")
+}

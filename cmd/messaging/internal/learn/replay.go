@@ -1,0 +1,378 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// replay passes every example through a contract, and returns an error that joins one error for each that it judges wrongly.
+func (l *learner) replay(names contract.Contract) error {
+	problems := []error{l.replayRequest(names)}
+	for _, example := range l.examples.accepted {
+		problems = append(problems, l.replayAccepted(names, example))
+	}
+	for _, example := range l.examples.refused {
+		problems = append(problems, l.replayRefused(names, example))
+	}
+	if l.examples.row != nil {
+		problems = append(problems, l.replayRow(names, l.examples.row))
+	}
+	for _, example := range l.examples.inbound {
+		problems = append(problems, l.replayInbound(names, example))
+	}
+	for _, example := range l.examples.delivery {
+		problems = append(problems, l.replayDelivery(names, example))
+	}
+	return errors.Join(problems...)
+}
+
+// stub is a service that has one response.
+type stub struct {
+	status int
+	body   string
+	sent   *http.Request // the last request
+	got    string        // its body
+}
+
+func (s *stub) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.sent = r
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		s.got = string(body)
+	}
+	contentType := "text/plain; charset=utf-8"
+	if isObject(s.body) || isList(s.body) {
+		contentType = "application/json"
+	}
+	return &http.Response{
+		Status: fmt.Sprint(s.status, " ", http.StatusText(s.status)), StatusCode: s.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(strings.NewReader(s.body)), ContentLength: int64(len(s.body)),
+		Request: r,
+	}, nil
+}
+
+var variable = regexp.MustCompile(`\{([a-z0-9_]+)\}`)
+
+// client returns a client of a service that has one response.
+func (s *stub) client(names contract.Contract) (*messaging.Client, error) {
+	options := []messaging.Option{
+		messaging.WithContract(names),
+		messaging.WithHTTPClient(&http.Client{Transport: s}),
+		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
+		messaging.WithLenientLimits(),
+		messaging.WithPlainHTTP(),
+	}
+	table := names.Table()
+	pair := table.Auth.KeyPair
+	switch {
+	case reflect.DeepEqual(pair, contract.Default().Table().Auth.KeyPair):
+		options = append(options, messaging.WithToken("token"))
+	case pair.Secret == "" && pair.In != "basic":
+		options = append(options, messaging.WithAPIKey("key", ""))
+	default:
+		options = append(options, messaging.WithAPIKey("key", "secret"))
+	}
+	seen := map[string]bool{}
+	for _, found := range variable.FindAllStringSubmatch(table.SMSSend.Path+table.SMSList.Path, -1) {
+		if name := found[1]; !seen[name] {
+			seen[name] = true
+			options = append(options, messaging.WithVariable(name, name))
+		}
+	}
+	return messaging.NewClient("http://127.0.0.1", options...)
+}
+
+// message returns the message of the request. Values of the example replace its own.
+func (l *learner) message(example *Example) sms.Message {
+	value := func(concept string) string {
+		if path, _ := l.overlay.get(sectionSend, "fields", concept).(string); path == "" {
+			return ""
+		}
+		return cmp.Or(example.values[concept], l.examples.request.values[concept])
+	}
+	return sms.Message{
+		From: cmp.Or(value("from"), "ACME"), To: value("to"), Text: value("text"),
+		CallbackURL: value("callback"), ReferenceID: value("reference"),
+	}
+}
+
+// send sends the message of an example to a service that has one response.
+func (l *learner) send(names contract.Contract, example *Example, s *stub) (messaging.Receipt, error) {
+	client, err := s.client(names)
+	if err != nil {
+		return messaging.Receipt{}, err
+	}
+	m := l.message(example)
+	if names.Table().SMSSend.Fields["from"] == "" {
+		m.From = ""
+	}
+	return client.SMS.Send(context.Background(), m)
+}
+
+// replayRequest compares the request that the contract makes with the example.
+func (l *learner) replayRequest(names contract.Contract) error {
+	example := l.examples.request
+	s := &stub{status: http.StatusBadRequest, body: "{}"}
+	if _, err := l.send(names, example, s); s.sent == nil {
+		return example.errorf("the contract cannot send the message: %w", err)
+	}
+	want := l.valuesOf(l.leaves)
+	var got map[string]any
+	switch {
+	case l.request.isJSON:
+		got = l.valuesOf(leavesOf(s.got))
+	case l.request.isForm:
+		got = l.valuesOf(formLeaves(s.got))
+	default:
+		got = l.valuesOf(formLeaves(s.sent.URL.RawQuery))
+	}
+	for path, value := range want {
+		if !reflect.DeepEqual(got[path], value) {
+			return example.errorf("the contract writes %s at %s, and the example has %s",
+				document.Encode(got[path]), path, document.Encode(value))
+		}
+	}
+	for path := range got {
+		if _, ok := want[path]; !ok {
+			return example.errorf("the contract writes %s, which the example does not have", path)
+		}
+	}
+	return nil
+}
+
+// valuesOf returns values by their paths, without credentials and without the values that the overlay leaves out on purpose.
+func (l *learner) valuesOf(leaves []leaf) map[string]any {
+	key, _ := l.overlay.get(sectionAuth, "keyPair", "key").(string)
+	secret, _ := l.overlay.get(sectionAuth, "keyPair", "secret").(string)
+	values := map[string]any{}
+	for _, at := range leaves {
+		isCredential := at.path == key || at.path == secret
+		if !isCredential && !slices.Contains(l.ignored, at.path) {
+			values[at.path] = at.value
+		}
+	}
+	return values
+}
+
+func (l *learner) replayAccepted(names contract.Contract, example *Example) error {
+	receipt, err := l.send(names, example, &stub{status: example.status, body: example.text})
+	if err != nil {
+		hint := ""
+		if strings.Contains(err.Error(), "another recipient") {
+			hint = "; if the example is about another message, add the line to: and the number in it"
+		}
+		return example.errorf("judged %s and not accepted: %w%s", messaging.VerdictOf(err), err, hint)
+	}
+	id := example.values["id"]
+	isRead := len(names.Table().SMSSend.Response["id"]) > 0
+	if id != "" && isRead && receipt.ID != id {
+		return example.errorf("the ID is read as %q, and is %q", receipt.ID, id)
+	}
+	return nil
+}
+
+func (l *learner) replayRefused(names contract.Contract, example *Example) error {
+	_, err := l.send(names, example, &stub{status: example.status, body: example.text})
+	if verdict := messaging.VerdictOf(err); verdict != messaging.Refused {
+		if err == nil {
+			return example.errorf("judged accepted and not refused: no member that the contract reads says that it failed")
+		}
+		return example.errorf("judged %s and not refused: %w", verdict, err)
+	}
+	class := example.values["class"]
+	if errors.Is(err, sentinels()[class]) {
+		return nil
+	}
+	for other, sentinel := range sentinels() {
+		if errors.Is(err, sentinel) {
+			return example.errorf("refused as %s and not as %s: nothing in the response tells it from %s; "+
+				"if it has a code, add the line code: and its value", other, class, other)
+		}
+	}
+	l.overlay.note("a refusal of the class "+class+" has no code of its own", sectionErrors, "code")
+	return nil
+}
+
+func (l *learner) replayRow(names contract.Contract, example *Example) error {
+	body := example.text
+	if l.overlay.get(sectionList, "items") == nil {
+		body = "[" + body + "]" // one row alone
+	}
+	s := &stub{status: http.StatusOK, body: body}
+	client, err := s.client(forReading(l.overlay, names))
+	if err != nil {
+		return example.errorf("%w", err)
+	}
+	for page, err := range client.SMS.Pages(context.Background(), sms.ListOptions{}) {
+		if len(page.Transactions) == 0 {
+			return example.errorf("no row is read: %w", cmp.Or(err, errors.New("the listing is empty")))
+		}
+		return compareRow(example, page.Transactions)
+	}
+	return example.errorf("no row is read")
+}
+
+// forReading returns a contract that reads one page with credentials in headers: the examples do not show how a page is asked for.
+func forReading(o overlay, names contract.Contract) contract.Contract {
+	copied := overlay(document.Parse([]byte(document.Encode(o))).Object())
+	copied.set(map[string]any{"by": "none", "whole": true}, sectionList, "paging")
+	if copied.get(sectionAuth, "keyPair", "in") == "body" {
+		copied.set(map[string]any{"in": "header", "key": "X-Key", "secret": "X-Secret"}, sectionAuth, "keyPair")
+	}
+	if alone, err := copied.parse(); err == nil {
+		return alone
+	}
+	return names
+}
+
+// compareRow compares the row of the example with the transaction that was read.
+func compareRow(example *Example, rows []sms.Transaction) error {
+	isIt := func(tx sms.Transaction) bool {
+		return tx.ID == example.values["id"] || example.values["id"] == "" && tx.ReferenceID == example.values["reference"]
+	}
+	i := slices.IndexFunc(rows, isIt)
+	if i < 0 {
+		return example.errorf("no row is read with that ID or reference")
+	}
+	tx := rows[i]
+	status := ""
+	if example.values["status"] != "" {
+		status = example.values["means"]
+	}
+	problems := compare(example, map[string]string{
+		"reference": tx.ReferenceID, "request": tx.RequestID, "category": tx.CategoryID, "from": tx.From, "to": tx.To, "text": tx.Text,
+		"currency": tx.Currency, "operator": tx.Operator, "country": tx.Country, "description": tx.Description,
+	})
+	if status != "" && tx.Status.String() != status {
+		problems = append(problems, example.errorf("the status is read as %s, and is %s", tx.Status, status))
+	}
+	if example.values["created"] != "" && tx.CreatedAt.IsZero() {
+		problems = append(problems, example.errorf("the time %q is in a form that no default layout reads: leave the line created: out, and write sms.list.layouts",
+			example.values["created"]))
+	}
+	return errors.Join(problems...)
+}
+
+// compare reports the values of an example that are read as something else.
+func compare(example *Example, read map[string]string) []error {
+	var problems []error
+	for concept, got := range read {
+		want := example.values[concept]
+		if want != "" && !same(got, want) && !same(want, got) {
+			problems = append(problems, example.errorf("%s is read as %q, and is %q", concept, got, want))
+		}
+	}
+	return problems
+}
+
+// call returns the request that makes a callback.
+func (c *callback) call() *http.Request {
+	r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/"}, Header: http.Header{}, Body: http.NoBody}
+	if !c.isJSON {
+		r.URL.RawQuery = strings.ReplaceAll(c.text, " ", "+")
+		return r
+	}
+	r.Method = http.MethodPost
+	r.Header.Set("Content-Type", "application/json")
+	r.Body = io.NopCloser(strings.NewReader(c.text))
+	r.ContentLength = int64(len(c.text))
+	return r
+}
+
+// receiver returns a receiver that takes every call.
+func receiver(names contract.Contract) (*webhook.Receiver, error) {
+	anyone := func(*http.Request) error { return nil }
+	return webhook.NewReceiver(webhook.WithContract(names), webhook.WithPOST(), webhook.WithVerifier(anyone))
+}
+
+func (l *learner) replayInbound(names contract.Contract, example *Example) error {
+	hooks, err := receiver(names)
+	if err != nil {
+		return example.errorf("%w", err)
+	}
+	c, err := parseCallback(example.text)
+	if err != nil {
+		return example.errorf("%w", err)
+	}
+	messages, err := hooks.ParseSMSMessages(c.call())
+	if len(messages) == 0 {
+		return example.errorf("no message is read: %w", cmp.Or(err, errors.New("the call is empty")))
+	}
+	m := messages[0]
+	return errors.Join(compare(example, map[string]string{
+		"id": m.ID, "from": m.From, "to": m.To, "text": m.Text, "time": m.RawTime, "reference": m.ReferenceID, "operator": m.Operator,
+		"keyword": m.Keyword,
+	})...)
+}
+
+func (l *learner) replayDelivery(names contract.Contract, example *Example) error {
+	hooks, err := receiver(names)
+	if err != nil {
+		return example.errorf("%w", err)
+	}
+	c, err := parseCallback(example.text)
+	if err != nil {
+		return example.errorf("%w", err)
+	}
+	reports, err := hooks.ParseDelivery(c.call())
+	if len(reports) == 0 {
+		return example.errorf("no report is read: %w", cmp.Or(err, errors.New("the call is empty")))
+	}
+	isIt := func(r webhook.DeliveryReport) bool {
+		return r.ID == example.values["id"] || example.values["id"] == "" && r.ReferenceID == example.values["reference"]
+	}
+	i := slices.IndexFunc(reports, isIt)
+	if i < 0 {
+		return example.errorf("no report is read with that ID or reference")
+	}
+	report := reports[i]
+	problems := compare(example, map[string]string{
+		"reference": report.ReferenceID, "from": report.From, "to": report.To, "time": report.RawTime,
+	})
+	if string(report.Status) != example.values["means"] {
+		problems = append(problems, example.errorf("the status is read as %s, and is %s", report.Status, example.values["means"]))
+	}
+	return errors.Join(problems...)
+}
+
+// noteUnknown writes comments about everything that the examples do not show.
+func (l *learner) noteUnknown() {
+	const page = "; see docs/contract.md, "
+	l.overlay.note("not in the examples: the names of paging, filters and order"+page+"5. The listing", sectionList, "params")
+	if l.examples.row == nil {
+		l.overlay.note("not in the examples: where rows are and what their members are called"+page+"5. The listing", sectionList, "record")
+	}
+	if len(l.examples.inbound) == 0 {
+		l.overlay.note("not in the examples: an inbound message"+page+"6. Callbacks", sectionInbound, "params")
+	}
+	if len(l.examples.delivery) == 0 {
+		l.overlay.note("not in the examples: a delivery report"+page+"6. Callbacks", sectionDelivery, "params")
+	}
+	if len(l.examples.refused) == 0 {
+		l.overlay.note("not in the examples: a refusal"+page+"4. Errors", sectionErrors, "classes")
+	}
+	if l.overlay.get(sectionAuth, "keyPair", "in") == "body" {
+		l.overlay.note("a listing by GET has no body: look up where its credentials go", sectionAuth, "keyPair", "in")
+	}
+	if constants, _ := l.overlay.get(sectionSend, "constants").(map[string]any); len(constants) > 0 {
+		l.overlay.note("every message is sent with these: remove those that only the example has", sectionSend, "constants")
+	}
+}

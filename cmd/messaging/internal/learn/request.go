@@ -1,0 +1,174 @@
+package learn
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// request is an example request, whichever way the documentation writes it.
+type request struct {
+	method   string
+	path     string // "" if the example does not show it
+	query    string
+	header   http.Header
+	user     string // of curl's -u, with the password
+	body     string
+	isForm   bool // the body is a form
+	isJSON   bool // the body is JSON
+	hasNoURL bool // the example is a body alone
+}
+
+// parseRequest reads a curl command, an HTTP request, or the JSON or the form of a body.
+func parseRequest(text string) (*request, error) {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	var r *request
+	var err error
+	switch {
+	case isCurl(text):
+		r, err = parseCurl(text)
+	case requestLine.MatchString(text):
+		r = parseHTTP(text)
+	default:
+		r = &request{body: text, hasNoURL: true, header: http.Header{}}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, r.complete()
+}
+
+// complete finds out the kind of the body, and reports what a contract cannot write.
+func (r *request) complete() error {
+	if r.method == "" {
+		r.method = http.MethodPost
+	}
+	if r.method != http.MethodPost {
+		return errorf("the request is a %s, and a contract sends by POST", r.method)
+	}
+	contentType := strings.ToLower(r.header.Get("Content-Type"))
+	switch {
+	case strings.Contains(contentType, "multipart/"):
+		return errorf("the request is a multipart form, which a contract cannot write")
+	case strings.Contains(contentType, "xml") || strings.HasPrefix(r.body, "<"):
+		return errorf("the request is XML, which a contract cannot write")
+	case isObject(r.body):
+		r.isJSON = true
+	case isList(r.body):
+		return errorf("the request is a list, and a contract writes an object")
+	case r.body != "":
+		r.isForm = true
+	}
+	if !r.isJSON && !strings.Contains(r.body+r.query, "=") {
+		return errorf("want a curl command, an HTTP request, a JSON object or a form")
+	}
+	return nil
+}
+
+// setURL takes path and query from a URL or a path.
+func (r *request) setURL(text string) {
+	text, _, _ = strings.Cut(text, "#")
+	if _, rest, ok := strings.Cut(text, "://"); ok {
+		at := strings.IndexAny(rest, "/?")
+		if at < 0 {
+			at = len(rest)
+		}
+		text = rest[at:]
+	} else if !strings.HasPrefix(text, "/") { // a host without a scheme
+		at := max(0, strings.Index(text, "/"))
+		text = text[at:]
+	}
+	path, query, _ := strings.Cut(text, "?")
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	r.path = variables(path)
+	r.query = query
+}
+
+// placeholder is a segment of a path that documentation marks as the reader's own.
+var placeholder = regexp.MustCompile(`^(?:\{\{?([^{}]+)\}\}?|<([^<>]+)>|:([A-Za-z]\w*)|\$\{?([A-Za-z]\w*)\}?)$`)
+
+var notVariable = regexp.MustCompile(`[^a-z0-9_]+`)
+
+// variables writes the placeholders of a path as the variables of a contract: {account}.
+func variables(path string) string {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if decoded, err := url.PathUnescape(segment); err == nil {
+			segment = decoded
+		}
+		if found := placeholder.FindStringSubmatch(segment); found != nil {
+			name := strings.ToLower(found[1] + found[2] + found[3] + found[4])
+			segments[i] = "{" + strings.Trim(notVariable.ReplaceAllString(name, "_"), "_") + "}"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// requestLine is the first line of an HTTP request.
+var requestLine = regexp.MustCompile(`^(GET|HEAD|POST|PUT|PATCH|DELETE) +(\S+)( +HTTP/[0-9.]+)?[ \t]*(\n|$)`)
+
+// parseHTTP reads an HTTP request as documentation shows it. Lines that are no header begin the body.
+func parseHTTP(text string) *request {
+	found := requestLine.FindStringSubmatch(text)
+	r := &request{method: found[1], header: http.Header{}}
+	r.setURL(found[2])
+	rest := text[len(found[0]):]
+	for rest != "" {
+		line, after, _ := strings.Cut(rest, "\n")
+		if strings.TrimSpace(line) == "" {
+			rest = after
+			break
+		}
+		if !r.addHeader(line) {
+			break
+		}
+		rest = after
+	}
+	r.body = strings.TrimSpace(rest)
+	return r
+}
+
+var headerLine = regexp.MustCompile(`^([A-Za-z0-9-]+):\s*(.*?)\s*$`)
+
+// addHeader adds a header, and reports whether the line is one.
+func (r *request) addHeader(line string) bool {
+	found := headerLine.FindStringSubmatch(line)
+	if found == nil {
+		return false
+	}
+	r.header.Add(found[1], found[2])
+	return true
+}
+
+// basic returns the user and the password of the request, if it has them.
+func (r *request) basic() (user, password string, ok bool) {
+	if r.user != "" {
+		user, password, _ = strings.Cut(r.user, ":")
+		return user, password, true
+	}
+	scheme, encoded, _ := strings.Cut(r.header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Basic") {
+		return "", "", false
+	}
+	decoded, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
+	user, password, _ = strings.Cut(string(decoded), ":")
+	return user, password, true
+}
+
+// credentialName matches names of credentials.
+var credentialName = regexp.MustCompile(`(?i)(api|app|auth|access|account|private|subscription)[-_]?key|secret|passw|passphrase|^pwd$|token|^key$|^auth|credential|api[-_]?id|user[-_]?name|^login$`)
+
+func isCredentialName(name string) bool { return credentialName.MatchString(name) }
+
+// isRoutine reports whether a header says nothing about the account.
+func isRoutine(header string) bool {
+	return slices.Contains([]string{
+		"Accept", "Accept-Encoding", "Accept-Language", "Cache-Control", "Connection", "Content-Length", "Content-Type", "Date", "Expect",
+		"Host", "Origin", "Postman-Token", "User-Agent",
+	}, http.CanonicalHeaderKey(header))
+}

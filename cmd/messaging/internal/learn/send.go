@@ -1,0 +1,498 @@
+package learn
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// fieldConcepts are the fields of an SMS. The text comes first, because a short sender may be a part of it.
+func fieldConcepts() []string { return []string{"text", "callback", "reference", "to", "from"} }
+
+// learnRequest learns the request of a send: its path, encoding, credentials, headers, fields and constants.
+func (l *learner) learnRequest() error {
+	example := l.examples.request
+	r, err := parseRequest(example.text)
+	if err != nil {
+		return example.errorf("%w", err)
+	}
+	l.request = r
+	if path := example.values["path"]; path != "" {
+		r.path = variables(path)
+	}
+	if r.path == "" {
+		return example.errorf("want the line path: and where the request goes, such as /v1/messages")
+	}
+	if concept := l.valueIn(r.path); concept != "" {
+		return example.errorf("the path has the value of %s, which a contract cannot write there", concept)
+	}
+	l.overlay.set(r.path, sectionSend, "path")
+	if err := l.learnEncoding(); err != nil {
+		return err
+	}
+	if err := l.learnHeaders(); err != nil {
+		return err
+	}
+	if err := l.learnFields(); err != nil {
+		return err
+	}
+	return l.learnConstants()
+}
+
+// learnEncoding finds the values of the request. Beside a body, its query may have credentials alone.
+func (l *learner) learnEncoding() error {
+	r := l.request
+	switch {
+	case r.isJSON:
+		l.leaves = leavesOf(r.body)
+	case r.isForm:
+		l.overlay.set("form", sectionSend, "encoding")
+		l.leaves = formLeaves(r.body)
+	default:
+		l.overlay.set("query", sectionSend, "encoding")
+		l.leaves = formLeaves(r.query)
+	}
+	if bodyOrQuery(r) == "query" {
+		return nil
+	}
+	for _, parameter := range formLeaves(r.query) {
+		if !l.isKnown(parameter.word, "token", "key", "secret") && !isCredentialName(parameter.name) {
+			return l.examples.request.errorf("the request has the parameter %q in its query, and a body; a contract writes one of them", parameter.name)
+		}
+		l.learnCredential(parameter, "query")
+	}
+	return nil
+}
+
+// learnHeaders learns the place of the credentials, and the constant headers.
+func (l *learner) learnHeaders() error {
+	r := l.request
+	if _, _, ok := r.basic(); ok {
+		l.overlay.set("basic", sectionAuth, "keyPair", "in")
+	} else if value := r.header.Get("Authorization"); value != "" {
+		l.learnAuthorization(value)
+	}
+	for name, values := range r.header {
+		value := values[0]
+		switch {
+		case isRoutine(name) || name == "Authorization":
+		case l.isKnown(value, "token", "key", "secret") || isCredentialName(name):
+			l.learnCredential(leaf{path: name, name: name, word: value}, "header")
+		case l.valueIn(value) != "":
+			return l.examples.request.errorf("the header %s has a value of the message, which a contract cannot write", name)
+		default:
+			l.overlay.set(value, sectionHeaders, name)
+		}
+	}
+	return nil
+}
+
+// isKnown reports whether the request has a value under one of these keys.
+func (l *learner) isKnown(value string, keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return same(value, l.examples.request.values[key]) })
+}
+
+// learnAuthorization learns the scheme in front of the token.
+func (l *learner) learnAuthorization(value string) {
+	scheme, _, ok := strings.Cut(value, " ")
+	if !ok {
+		scheme = ""
+	}
+	if scheme != l.defaults.Auth.Token.Scheme {
+		l.overlay.set(scheme, sectionAuth, "token", "scheme")
+	}
+}
+
+var secretName = regexp.MustCompile(`(?i)secret|passw|passphrase|pwd`)
+
+// learnCredential learns the place of a token in a header, or of a key or its secret. Of those whose value is not known only headers and
+// parameters of the query are taken for credentials, by their names.
+func (l *learner) learnCredential(credential leaf, in string) {
+	values := l.examples.request.values
+	isSecret := credential.word == values["secret"] || values["secret"] == "" && secretName.MatchString(credential.name)
+	switch {
+	case credential.word == values["token"] && in == "header":
+		l.overlay.set(credential.path, sectionAuth, "token", "header")
+		l.overlay.set("", sectionAuth, "token", "scheme")
+		return
+	case isSecret:
+		l.overlay.set(credential.path, sectionAuth, "keyPair", "secret")
+	default:
+		l.overlay.set(credential.path, sectionAuth, "keyPair", "key")
+		if l.overlay.get(sectionAuth, "keyPair", "secret") == nil {
+			l.overlay.set("", sectionAuth, "keyPair", "secret")
+		}
+	}
+	l.overlay.set(in, sectionAuth, "keyPair", "in")
+}
+
+// learnFields finds the values of the message in the request.
+func (l *learner) learnFields() error {
+	example := l.examples.request
+	taken := map[string]string{}
+	for _, concept := range fieldConcepts() {
+		value := example.values[concept]
+		if value == "" {
+			l.overlay.set("", sectionSend, "fields", concept)
+			l.overlay.note("the example does not show it", sectionSend, "fields", concept)
+			continue
+		}
+		open := slices.DeleteFunc(slices.Clone(l.leaves), func(f leaf) bool { return taken[f.path] != "" })
+		found, err := locate(open, concept, value)
+		if err != nil {
+			return example.errorf("%w", err)
+		}
+		taken[found.path] = concept
+		l.overlay.set(found.path, sectionSend, "fields", concept)
+		if _, isText := found.value.(string); !isText || found.word != value {
+			l.overlay.note("the example writes it as "+document.Encode(found.value)+", and it is sent as a message has it", sectionSend, "fields", concept)
+			l.ignored = append(l.ignored, found.path)
+		}
+	}
+	return nil
+}
+
+// learnConstants takes everything else in the request for a constant. Constants of the callback alone are written under with.
+func (l *learner) learnConstants() error {
+	example := l.examples.request
+	fields, _ := l.overlay.get(sectionSend, "fields").(map[string]any)
+	callback, _ := fields["callback"].(string)
+	l.overlay.set(map[string]any{}, sectionSend, "with", "callback")
+	for _, constant := range l.leaves {
+		isField := slices.Contains(l.fieldPaths(), constant.path)
+		switch {
+		case isField:
+			continue
+		case l.isKnown(constant.word, "key", "secret"):
+			l.learnCredential(constant, bodyOrQuery(l.request))
+			continue
+		case isCredentialName(constant.name):
+			l.ignored = append(l.ignored, constant.path)
+			l.overlay.note("looks like a credential and is left out: write it here if it is none, or say key: or secret: in the example",
+				sectionSend, "constants", constant.path)
+			continue
+		case constant.value == nil:
+			l.ignored = append(l.ignored, constant.path)
+			continue
+		}
+		if err := l.checkConstant(constant); err != nil {
+			return example.errorf("%w", err)
+		}
+		if callback != "" && l.goesWith(constant, callback) {
+			l.overlay.set(constant.value, sectionSend, "with", "callback", constant.path)
+			continue
+		}
+		l.overlay.set(constant.value, sectionSend, "constants", constant.path)
+	}
+	return nil
+}
+
+func bodyOrQuery(r *request) string {
+	if r.isJSON || r.isForm {
+		return "body"
+	}
+	return "query"
+}
+
+// fieldPaths returns the names of the fields that were learned.
+func (l *learner) fieldPaths() []string {
+	var paths []string
+	for _, concept := range fieldConcepts() {
+		if path, _ := l.overlay.get(sectionSend, "fields", concept).(string); path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// valueIn returns the concept of the message whose value a text is or has in it, or "".
+func (l *learner) valueIn(text string) string {
+	const distinctive = 5
+	for _, concept := range fieldConcepts() {
+		value := l.examples.request.values[concept]
+		isPart := len(value) >= distinctive && strings.Contains(text, strings.TrimPrefix(value, "+"))
+		if same(text, value) || isPart {
+			return concept
+		}
+	}
+	return ""
+}
+
+// checkConstant reports a constant that would send a value of the example's message with every message.
+func (l *learner) checkConstant(constant leaf) error {
+	if concept := l.valueIn(constant.word); concept != "" {
+		field, _ := l.overlay.get(sectionSend, "fields", concept).(string)
+		return errorf("the value of %s, %q, is at %s and in %s; a contract writes it once. Change it in the example where it is something else",
+			concept, l.examples.request.values[concept], field, constant.path)
+	}
+	if l.request.isJSON && strings.Count(constant.path, ".") != 0 && !constant.isPlain(l.request.body) {
+		return errorf("the name %q has a dot, which a contract cannot write", constant.name)
+	}
+	return nil
+}
+
+// aboutCallback are names of constants that say how delivery is reported.
+var aboutCallback = regexp.MustCompile(`(?i)callback|webhook|notif|dlr|report`)
+
+// goesWith reports whether a constant goes only with the callback: its name says so, or it is in an object with the callback that holds no
+// other field.
+func (l *learner) goesWith(constant leaf, callback string) bool {
+	if aboutCallback.MatchString(constant.name) {
+		return true
+	}
+	parts := strings.Split(callback, ".")
+	for n := len(parts) - 1; n > 0; n-- {
+		object := strings.Join(parts[:n], ".") + "."
+		isInside := func(path string) bool { return path != callback && strings.HasPrefix(path, object) }
+		if strings.HasPrefix(constant.path, object) && !slices.ContainsFunc(l.fieldPaths(), isInside) {
+			return true
+		}
+	}
+	return false
+}
+
+// learnAccepted finds the known values of accepted responses in them.
+func (l *learner) learnAccepted() error {
+	response := []string{sectionSend, "response"}
+	for _, example := range l.examples.accepted {
+		leaves := leavesOf(example.text)
+		if len(leaves) == 1 && leaves[0].path == "" {
+			l.learnAcceptedText(example)
+			continue
+		}
+		reference := l.examples.request.values["reference"]
+		if id := example.values["id"]; id != "" && id == reference {
+			example.values["reference"] = id
+		}
+		for _, concept := range keysOf(kindAccepted)[3:] {
+			value := example.values[concept]
+			if value == "" {
+				continue
+			}
+			found, err := locate(leaves, concept, value)
+			if err != nil {
+				return example.errorf("%w", err)
+			}
+			l.overlay.add(found.path, append(response, concept)...)
+		}
+		l.learnReference(example, leaves, reference)
+	}
+	if l.overlay.get(sectionSend, "response", "id") == nil {
+		l.overlay.set([]string{}, sectionSend, "response", "id")
+	}
+	return nil
+}
+
+// learnReference finds the reference of the message in the response. A response without an ID that repeats the reference names the message
+// by it. A default place with a reference of the service's own is dropped.
+func (l *learner) learnReference(example *Example, leaves []leaf, reference string) {
+	response := []string{sectionSend, "response"}
+	found, err := locate(leaves, "reference", reference)
+	switch {
+	case reference == "" || err != nil:
+		isOther := func(path string) bool {
+			return slices.ContainsFunc(leaves, func(other leaf) bool { return other.path == path && other.word != "" })
+		}
+		if slices.ContainsFunc(l.defaults.SMSSend.Response["reference"], isOther) {
+			l.overlay.set([]string{}, append(response, "reference")...)
+		}
+	case example.values["id"] == "":
+		l.overlay.add(found.path, append(response, "id")...)
+		l.overlay.add(found.path, append(response, "reference")...)
+	default:
+		l.overlay.add(found.path, append(response, "reference")...)
+	}
+}
+
+// learnAcceptedText learns a response that is one text. Its beginning, up to the ID, accepts.
+func (l *learner) learnAcceptedText(example *Example) {
+	word := strings.TrimSpace(example.text)
+	if id := example.values["id"]; id != "" {
+		if before, _, ok := strings.Cut(word, id); ok {
+			word = before + "*"
+		}
+		l.overlay.note("the ID is within a text, where a contract cannot read it", sectionSend, "response", "id")
+	}
+	l.overlay.add("", sectionSend, "response", "status")
+	l.acceptWord(word)
+}
+
+// acceptWord adds a word to the words of the default contract that accept.
+func (l *learner) acceptWord(word string) {
+	if l.overlay.get(sectionSend, "accepted") == nil {
+		l.overlay.set(slices.Clone(l.defaults.SMSSend.Accepted), sectionSend, "accepted")
+	}
+	if table.Match(l.overlay.list(sectionSend, "accepted"), word, true) < 0 {
+		l.overlay.add(word, sectionSend, "accepted")
+	}
+}
+
+// refuseWord adds a word that refuses, which then accepts nothing.
+func (l *learner) refuseWord(word string) {
+	l.overlay.add(word, sectionSend, "refused")
+	accepted := slices.Clone(l.overlay.list(sectionSend, "accepted"))
+	isIt := func(other string) bool { return strings.EqualFold(other, word) }
+	l.overlay.set(slices.DeleteFunc(accepted, isIt), sectionSend, "accepted")
+}
+
+// statusName matches members that hold the status of a message.
+var statusName = regexp.MustCompile(`(?i)status|state$|^dlr|^result$|success|^accepted$|^valid$|^stat$`)
+
+// learnStatus finds the status of an accepted response: the member with the known word, or else a member that differs in refusals with HTTP
+// 2xx, or else the member with the name of a status that is nearest to the ID.
+func (l *learner) learnStatus() {
+	if l.overlay.get(sectionSend, "response", "status") != nil {
+		return // a text
+	}
+	best := candidate{}
+	for _, c := range l.statusCandidates() {
+		if best.path == "" || c.weight > best.weight {
+			best = c
+		}
+	}
+	if best.path == "" {
+		return
+	}
+	l.overlay.set([]string{best.path}, sectionSend, "response", "status")
+	for _, word := range best.words {
+		l.acceptWord(word)
+	}
+	for _, word := range best.refusals {
+		l.refuseWord(word)
+	}
+	l.overlay.note("the examples show "+strings.Join(best.words, ", ")+": look up the other words of "+best.path, sectionSend, "accepted")
+}
+
+// candidate is a member that may be the status of a send.
+type candidate struct {
+	path     string
+	words    []string // in accepted responses
+	refusals []string // in refused ones with a status of success
+	weight   int
+}
+
+// statusCandidates returns the members of the first accepted response that may be its status.
+func (l *learner) statusCandidates() []candidate {
+	var found []candidate
+	known := l.examples.accepted[0].values["status"]
+	for _, first := range leavesOf(l.examples.accepted[0].text) {
+		c := candidate{path: first.path}
+		isKnown := known != "" && first.word == known && speaksOf(first.name, "status")
+		switch {
+		case known != "" && !isKnown:
+			continue
+		case first.word == "" || l.isResponseValue(first.path):
+			continue
+		case !l.readWords(&c):
+			continue
+		case !isKnown && len(c.refusals) == 0 && !statusName.MatchString(first.name) && !isInStatus(first):
+			continue
+		}
+		c.weight = l.weigh(c, first)
+		found = append(found, c)
+	}
+	return found
+}
+
+var partOfStatus = regexp.MustCompile(`(?i)name|code|group`)
+
+// isInStatus reports whether a member is the name within a status: status.name.
+func isInStatus(l leaf) bool {
+	parent := strings.TrimSuffix(l.path, "."+l.name)
+	return strings.EqualFold(parent[strings.LastIndex(parent, ".")+1:], "status") && partOfStatus.MatchString(l.name)
+}
+
+// isResponseValue reports whether a path of the response holds another concept.
+func (l *learner) isResponseValue(path string) bool {
+	concepts, _ := l.overlay.get(sectionSend, "response").(map[string]any)
+	for concept := range concepts {
+		if slices.Contains(l.overlay.list(sectionSend, "response", concept), path) {
+			return true
+		}
+	}
+	return false
+}
+
+// readWords reads the words of a candidate, and reports whether it can be a status: the same word neither accepts nor refuses.
+func (l *learner) readWords(c *candidate) bool {
+	for _, example := range l.examples.accepted {
+		if word := wordAt(example.text, c.path); word != "" && !slices.Contains(c.words, word) {
+			c.words = append(c.words, word)
+		}
+	}
+	for _, example := range l.examples.refused {
+		word := wordAt(example.text, c.path)
+		if example.status/100 != 2 || word == "" {
+			continue
+		}
+		hasCode := l.hasCode(example)
+		if slices.Contains(c.words, word) {
+			return hasCode
+		}
+		if hasCode && !statusName.MatchString(c.path[strings.LastIndex(c.path, ".")+1:]) {
+			continue // the code says it
+		}
+		if !slices.Contains(c.refusals, word) {
+			c.refusals = append(c.refusals, word)
+		}
+	}
+	return true
+}
+
+// hasCode reports whether a code says that an example was refused.
+func (l *learner) hasCode(example *Example) bool {
+	isCode := func(candidate leaf) bool {
+		return codeName.MatchString(candidate.name) && l.canBeCode(example, candidate)
+	}
+	return example.values["code"] != "" || slices.ContainsFunc(leavesOf(example.text), isCode)
+}
+
+// weigh says how likely a candidate is the status.
+func (l *learner) weigh(c candidate, first leaf) int {
+	const (
+		refusing = 100
+		named    = 20
+		letters  = 3
+		sentence = 10
+	)
+	weight := refusing * len(c.refusals)
+	if statusName.MatchString(first.name) {
+		weight += named
+	}
+	if strings.ContainsFunc(first.word, isLetter) {
+		weight += letters
+	}
+	if strings.Contains(first.word, " ") {
+		weight -= sentence
+	}
+	for _, id := range l.overlay.list(sectionSend, "response", "id") {
+		weight += common(first.path, id)
+	}
+	return weight
+}
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
+// common returns how many members two paths begin with in common.
+func common(a, b string) int {
+	x := strings.Split(a, ".")
+	y := strings.Split(b, ".")
+	n := 0
+	for n < min(len(x), len(y)) && x[n] == y[n] {
+		n++
+	}
+	return n
+}
+
+// wordAt returns the word at a path of a body, or "".
+func wordAt(body, path string) string {
+	for _, l := range leavesOf(body) {
+		if l.path == path {
+			return l.word
+		}
+	}
+	return ""
+}

@@ -1,0 +1,40 @@
+package messaging
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A throttle that the service no longer needs goes, so that workers take messages directly again.
+func TestThrottleThatBoundsNothingGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		throttle := throttle{period: throttleCounts{began: time.Now()}}
+		time.Sleep(time.Millisecond)
+		for range leastThrottled {
+			throttle.hear(time.Now(), true)
+		}
+		assert.True(t, throttle.isOn())
+		for range 20 {
+			time.Sleep(throttlePeriod)
+			throttle.wait(t.Context())
+			throttle.hear(time.Now(), false)
+		}
+		assert.False(t, throttle.isOn())
+	})
+}
+
+func TestThrottleBeginsAboveATenth(t *testing.T) {
+	for throttledOfTwenty, begins := range map[int]bool{1: false, 4: true} {
+		synctest.Test(t, func(t *testing.T) {
+			throttle := throttle{period: throttleCounts{began: time.Now()}}
+			for i := range 1000 {
+				time.Sleep(time.Millisecond)
+				throttle.hear(time.Now(), i%(20/throttledOfTwenty) == 0)
+			}
+			assert.Equal(t, begins, throttle.isOn(), "%d of 20", throttledOfTwenty)
+		})
+	}
+}
