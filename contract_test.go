@@ -114,14 +114,14 @@ func TestReceiptOfAnAdaptedContract(t *testing.T) {
 	respondWith := func(body string) roundTripper {
 		return func(r *http.Request) (*http.Response, error) { return respond(r, http.StatusOK, body), nil }
 	}
-	names := overlay(t, `{"sms.send": {"scale": -4, "negate": true, "refused": ["REJECTED*"], "accepted": ["queued"],
+	names := overlay(t, `{"sms.send": {"scale": -4, "refused": ["REJECTED*"], "accepted": ["queued"],
 		"response": {"cost": ["price.value"], "currency": ["price.currency"], "status": ["status"]}}}`)
 	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), names,
 		respondWith(`{"id":"m-1","status":"queued","price":{"value":-12345,"currency":"EUR"}}`).option())
 	require.NoError(t, err)
 	receipt, err := client.SMS.Send(t.Context(), one)
 	require.NoError(t, err)
-	assert.Equal(t, "1.2345", receipt.Cost)
+	assert.Equal(t, "-1.2345", receipt.Cost)
 	assert.Equal(t, "EUR", receipt.Currency)
 
 	client, err = messaging.NewClient(baseURL, messaging.WithToken("t"), names,
@@ -130,4 +130,21 @@ func TestReceiptOfAnAdaptedContract(t *testing.T) {
 	_, err = client.SMS.Send(t.Context(), one)
 	assert.Equal(t, messaging.Refused, messaging.VerdictOf(err))
 	require.ErrorContains(t, err, "REJECTED_NO_ROUTE")
+}
+
+func TestNewClientChecksTheNamesOfTheContract(t *testing.T) {
+	t.Parallel()
+	_, err := messaging.NewClient(baseURL, messaging.WithToken("t"), overlay(t, `{"sms.send":{"fields":{"to":"from"}},"chatapp1.send":{"constants":{"to.kind":1}}}`))
+	var invalid *messaging.ValidationError
+	require.ErrorAs(t, err, &invalid)
+	require.Len(t, invalid.Problems, 2)
+	assert.Equal(t, "WithContract", invalid.Problems[0].Field)
+	assert.Equal(t, "sms.send.fields.to: cannot be written together with sms.send.fields.from; give one of them another name, or leave it out",
+		invalid.Problems[0].Reason)
+	assert.Contains(t, invalid.Problems[1].Reason, "chatapp1.send.constants.to.kind: cannot be written together with chatapp1.send.fields.to")
+
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"))
+	require.NoError(t, err)
+	_, err = client.With(overlay(t, `{"sms.list":{"params":{"from":"number","to":"number"}}}`))
+	require.ErrorContains(t, err, "sms.list.params.to: cannot be written together with sms.list.params.from")
 }

@@ -243,8 +243,8 @@ func TestListReportsEveryProblem(t *testing.T) {
 	}{
 		"all at once": {
 			overlay(t, `{}`),
-			sms.ListOptions{CreatedAfter: at, CreatedBefore: at, Page: -4711, PageSize: -1, PagesAhead: 65, Status: "SECRET", Extra: url.Values{"filter[to]": {"SECRET"}}},
-			[]string{"CreatedBefore", "Page", "PageSize", "PagesAhead", "Status", `Extra["filter[to]"]`},
+			sms.ListOptions{CreatedAfter: at, CreatedBefore: at, Page: -4711, PageSize: -1, PagesAhead: 65, Status: "SECRET", Extra: url.Values{"pageNumber": {"SECRET"}}},
+			[]string{"CreatedBefore", "Page", "PageSize", "PagesAhead", "Status", `Extra["pageNumber"]`},
 		},
 		"a status":              {overlay(t, `{}`), sms.ListOptions{Status: "SECRET"}, []string{"Status"}},
 		"a page by offset":      {byOffset, sms.ListOptions{Page: 2}, []string{"Page"}},
@@ -675,7 +675,7 @@ func TestListSaysWhyItFailed(t *testing.T) {
 		{`{}`, 422, `{"message":"no"}`, "", "no", messaging.ErrInvalid, ""},
 		{`{}`, 200, `{"data":[],"code":"E7","message":"no"}`, "E7", "no", nil, "a code that the contract does not know (errors.success, errors.classes)"},
 		{`{}`, 200, `{"data":[],"success":false,"code":"0","message":"no"}`, "", "no", nil, "a sign of a failure"},
-		{`{}`, 200, `{"data":[],"partial":true,"message":"no"}`, "", "no", nil, "incomplete (errors.signs)"},
+		{`{}`, 200, `{"data":[],"partial":true,"message":"no"}`, "", "no", nil, "a sign of a failure, or that it is incomplete"},
 		{`{}`, 200, `{"message":"no"}`, "", "no", nil, "no list at any path of the contract (sms.list.items)"},
 		{twoPaths, 200, `{"fault":{"code":"40001","text":"no"},"code":"40003","message":"later"}`, "40001", "no", messaging.ErrUnauthorized, ""},
 		{twoPaths, 200, `{"fault":{"code":"0"},"code":"40003","message":"no"}`, "40003", "no", messaging.ErrInvalid, ""},

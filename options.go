@@ -320,7 +320,8 @@ func (p SettlePolicy) withDefaults() SettlePolicy {
 	return p
 }
 
-// WithContract sets the wire names of the account; see package contract.
+// WithContract sets the wire names of the account; see package contract. Names that one request cannot hold together, such as one name for
+// two fields, are a ValidationError of NewClient.
 func WithContract(names contract.Contract) Option {
 	return func(s *settings) { s.contract = names }
 }

@@ -57,7 +57,7 @@ func TestPackageComment(t *testing.T) {
 // concepts returns the list of the package comment: the objects of the default table whose keys are concepts, and those in their order.
 func concepts(defaults []byte) (lines string) {
 	const width = 130
-	kinds := strings.Fields("classes fields inclusive orders page params placeholders record response sorts statuses")
+	kinds := strings.Fields("classes fields orders page params placeholders record response sorts statuses")
 	for _, section := range jsonscan.Members(defaults) {
 		for _, object := range jsonscan.Members(section.Value) {
 			place := section.Name + "." + object.Name
@@ -93,5 +93,21 @@ func mergeInto(whole, part map[string]any) {
 		} else {
 			whole[key] = value
 		}
+	}
+}
+
+// What no key says is Go, and the error of a key that does not exist names the page which shows it.
+func TestErrorOfAnUnknownKeyNamesThePage(t *testing.T) {
+	t.Parallel()
+	const page = "docs/unusual.md"
+	_, err := os.Stat("../" + page)
+	require.NoError(t, err)
+	for _, overlay := range []string{
+		`{"errors": {"gateway": [429]}}`, `{"errors": {"signs": {}}}`, `{"sms.send": {"errors": {}}}`, `{"sms.send": {"negate": true}}`,
+		`{"chatapp1.send": {"duration": "ms"}}`, `{"sms.list": {"in": {}}}`, `{"sms.list": {"inclusive": {}}}`,
+		`{"sms.send": {"fields": {"to": "0.to"}}}`,
+	} {
+		_, err := contract.Parse([]byte(overlay))
+		assert.ErrorContains(t, err, page, overlay)
 	}
 }

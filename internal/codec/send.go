@@ -41,17 +41,17 @@ type field struct {
 	dotted    bool
 	constants []member
 
-	givesWay   bool // see table.Send.GivesWay
-	isConstant bool // a constant has its name
+	givesWay         bool // see table.Send.GivesWay
+	constantsGiveWay bool // see table.Send.ConstantsGiveWay
 }
 
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	response := op.Paths()
 	response["to"] = recipientNames(op.Fields["to"], t.SMSList.Record["to"])
-	errs := t.ErrorsOf(&op.Operation)
+	errs := &t.Errors
 	s := &Send{
-		encoding: newEncoding(t, &op.Operation, op.IsList(op.Fields), "POST", target, pair),
+		encoding: newEncoding(t, &op.Operation, "POST", target, pair),
 		op:       op, fields: make(map[string]field, len(op.Fields)),
 		responses: compileResponses(response, nil, identifying(op), compileWords(t, errs, op.Accepted, op.Refused), errs),
 	}
@@ -60,19 +60,24 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 			s.section = channel.SendSection()
 		}
 	}
-	s.units["ttl"] = op.TTL
+	s.ttl = op.TTL
 	for concept, name := range op.Fields {
-		if name != "" {
-			s.fields[concept] = field{
-				name: name, top: s.top(name), dotted: strings.Contains(name, "."), constants: s.constants(op.FieldConstants[concept]),
-				givesWay: op.GivesWay(concept), isConstant: op.IsConstant(name),
-			}
+		if name == "" {
+			continue
 		}
+		f := field{name: name, top: s.top(name), dotted: strings.Contains(name, "."), givesWay: op.GivesWay(concept)}
+		f.constants, f.constantsGiveWay = s.constants(op.FieldConstants[concept]), op.ConstantsGiveWay(concept)
+		if !f.constantsGiveWay {
+			s.take(f.constants)
+		}
+		s.fields[concept] = f
 	}
 	s.always = s.constants(op.Constants)
+	s.take(s.always)
 	s.ofText = map[string][]member{}
 	for _, encoding := range []string{table.GSM, table.Unicode} {
 		s.ofText[encoding] = s.constants(op.FieldConstants[encoding])
+		s.take(s.ofText[encoding])
 	}
 	if op.Wrap != nil {
 		s.wrap = *op.Wrap
@@ -213,17 +218,38 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 		case !present:
 			continue
 		case !isKnown:
-			reason = "must be absent: the contract says that the service has no such field (fields." + f.Concept + ` is "")`
+			reason = s.noField(f.Concept)
 		case f.Reason != "":
 			reason = f.Reason
-		case known.isConstant:
-			reason = "must be absent: a constant of the contract has its name (constants." + known.name + ")"
 		}
 		problems.Found(f.Name, reason)
 		m.name, m.dotted = known.name, known.dotted
-		members = append(append(members, m), known.constants...)
+		members = append(members, m)
+		for _, constant := range known.constants {
+			if !known.constantsGiveWay || !s.isUsers(call, s.top(constant.name)) {
+				members = append(members, constant)
+			}
+		}
 	}
 	return members
+}
+
+// noField returns why a field cannot be sent.
+func (s *Send) noField(concept string) string {
+	if name := s.op.Displaced(concept); name != "" {
+		return "must be absent: the contract uses its default name, " + strconv.Quote(name) + ", for something else, or has no object for it; " +
+			"name the field there (fields." + concept + ")"
+	}
+	return "must be absent: the contract says that the service has no such field (fields." + concept + ` is "")`
+}
+
+// isUsers reports whether a top-level name is that of an extra field, or of a member of a message in the shape of another platform.
+func (s *Send) isUsers(call *wire.Call, name string) bool {
+	if s.wrap != "" && call.Members != nil {
+		return false // they go under a name of their own
+	}
+	_, isExtra := call.Extra[name]
+	return isExtra || slices.ContainsFunc(call.Members, func(m wire.Member) bool { return m.Name == name })
 }
 
 // extraMembers returns the extra members of a message in the order of their names, and adds what is wrong with them.
@@ -231,7 +257,7 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 	if len(call.Extra) == 0 {
 		return nil // the usual case, in which sorting would allocate
 	}
-	taken := s.namesOf(call, true)
+	taken := s.namesOf(call)
 	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
 	for _, key := range slices.Sorted(maps.Keys(call.Extra)) {
 		m, reason := s.extra(call.Extra[key], s.isJSON() || inMessage)
@@ -246,9 +272,7 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 			reason = "the message has a member of this name"
 		}
 		problems.Found(cmp.Or(call.ExtraField, "Extra")+"["+strconv.Quote(key)+"]", reason)
-		if m.name = key; s.isList && !inMessage {
-			m.name, m.dotted, m.last = table.FirstElement+key, true, true
-		}
+		m.name = key
 		members = append(members, m)
 	}
 	if names := s.payloads(call); len(names) > 1 {
@@ -300,7 +324,7 @@ func encoded(value any) (m member, reason string) {
 
 // checkMembers finds the members at the top level that would overwrite a name of the contract.
 func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
-	taken := s.namesOf(call, false)
+	taken := s.namesOf(call)
 	for _, m := range call.Members {
 		if s.taken[m.Name] || slices.Contains(taken, m.Name) {
 			problems.Found("Message", "its key "+strconv.Quote(m.Name)+" is a name of the contract, and "+
@@ -309,13 +333,13 @@ func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
 	}
 }
 
-// namesOf returns the top-level names of the fields that a message has, without those of empty fields that give way if they do. Constants
-// and the key pair have taken others.
-func (s *Send) namesOf(call *wire.Call, giveWay bool) []string {
+// namesOf returns the top-level names of the fields that a message has, and of empty ones that do not give way. Constants and the key pair
+// have taken others.
+func (s *Send) namesOf(call *wire.Call) []string {
 	names := make([]string, 0, 8)
 	for i := range call.Fields {
 		known, ok := s.fields[call.Fields[i].Concept]
-		if _, present, _ := s.value(&call.Fields[i]); ok && (present || !giveWay || !known.givesWay) {
+		if _, present, _ := s.value(&call.Fields[i]); ok && (present || !known.givesWay) {
 			names = append(names, known.top)
 		}
 	}

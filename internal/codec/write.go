@@ -16,8 +16,6 @@ import (
 type member struct {
 	name   string
 	dotted bool   // the name is of the contract and holds a dot, which nests in JSON
-	last   bool   // only the first dot of the name nests
-	apart  bool   // it stands in the query, whatever the encoding
 	text   string // the value, if it is a text
 	raw    []byte // the value as JSON, if it is not
 	done   bool   // it was written
@@ -57,9 +55,14 @@ func appendObject(out []byte, members []member) []byte {
 
 // appendList writes members, whose names begin with positions, as a list. A position that no member has is null.
 func appendList(out []byte, members []member) []byte {
+	last := 0
+	for i := range members {
+		key, _, _ := members[i].cut()
+		position, _ := strconv.Atoi(key)
+		last = max(last, position)
+	}
 	out = append(out, '[')
-	isLeft := func(m member) bool { return !m.done }
-	for position := 0; slices.ContainsFunc(members, isLeft); position++ {
+	for position := range last + 1 {
 		if position > 0 {
 			out = append(out, ',')
 		}
@@ -110,7 +113,7 @@ func takeNested(members []member, within string) (nested []member) {
 		if key, rest, nests := m.cut(); nests && key == within && !m.done {
 			nested = append(nested, *m)
 			nested[len(nested)-1].name = rest
-			nested[len(nested)-1].dotted = !m.last
+			nested[len(nested)-1].dotted = true
 			m.done = true
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -88,7 +87,6 @@ func TestSendAllFindsTheRate(t *testing.T) {
 	)
 	throttled := reply{status: 429, body: `{}`}
 	later := reply{status: 429, body: `{}`, retryAfter: "1"}
-	limited503 := reply{status: 503, body: "<html><head><title>503 Service Temporarily Unavailable</title></head></html>"}
 	limited := reply{status: 429, body: "<html><head><title>429 Too Many Requests</title></head></html>"}
 	falls := func(since time.Duration) float64 {
 		if since >= 3*time.Second && since < 13*time.Second {
@@ -100,7 +98,6 @@ func TestSendAllFindsTheRate(t *testing.T) {
 		name    string
 		bucket  *bucket
 		length  time.Duration
-		gateway bool
 		share   float64 // of what the service takes, at least
 		refused int     // responses, at most
 		unknown int64
@@ -124,16 +121,8 @@ func TestSendAllFindsTheRate(t *testing.T) {
 			unknown: 150, refused: 1e6,
 		},
 		{
-			name: "50 a second, a page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited},
-			gateway: true, share: 0.75, refused: 1e6,
-		},
-		{
 			name: "50 a second, WithRateLimit", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled},
 			limit: 40, share: 0.75, refused: 200,
-		},
-		{
-			name: "50 a second, a 503 page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited503},
-			gateway: true, share: 0.75, refused: 1e6,
 		},
 		{
 			name: "10 a second, jitter", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled, jitter: jitter},
@@ -189,11 +178,6 @@ func TestSendAllFindsTheRate(t *testing.T) {
 				}
 				if tc.limit > 0 {
 					options = append(options, messaging.WithRateLimit(tc.limit, at16))
-				}
-				if tc.gateway {
-					names, err := contract.Parse([]byte(`{"errors":{"gateway":[429,503],"notProcessed":[429,503]}}`))
-					require.NoError(t, err)
-					options = append(options, messaging.WithContract(names))
 				}
 				client, err := messaging.NewClient(baseURL, options...)
 				require.NoError(t, err)

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -42,10 +41,10 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 	text, _ := json.Marshal(merge(&found, "", base, changes))
 	t, _ := Decode(string(text)) // merge keeps the kind of each value
 	whole, _ := Decode(defaults)
-	t.mergeErrors(&found)
 	for _, channel := range Channels() {
-		channel.Send(t).claim(channel.Send(whole))
+		channel.Send(t).giveWay(channel.Send(whole), t.Auth.KeyPair)
 	}
+	t.SMSList.giveWay(&whole.SMSList, t.Auth.KeyPair)
 	t.validate(&found)
 	if found.count() > 0 {
 		return nil, found
@@ -56,9 +55,8 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 // merge returns what base becomes by value. Base decides which keys there are and what kind a value has: a problem leaves
 // base as it is.
 func merge(found *Problems, path string, base, value any) any {
-	if want := kindOf(base); kindOf(value) != want {
-		allowed := map[string]string{"a number": "a whole number", "a boolean": "true or false"}
-		found.addKind(path, value, cmp.Or(allowed[want], want))
+	if kindOf(value) != kindOf(base) {
+		found.add(path, "is "+kindOf(value)+"; write "+wanted(base))
 		return base
 	}
 	switch base := base.(type) {
@@ -77,27 +75,50 @@ func merge(found *Problems, path string, base, value any) any {
 	return value
 }
 
+// wanted says what to write in place of a value of the default table.
+func wanted(base any) string {
+	switch base := base.(type) {
+	case map[string]any:
+		if len(base) > 0 {
+			return "an object with some of the keys " + strings.Join(slices.Sorted(maps.Keys(base)), ", ")
+		}
+		return "an object"
+	case []any:
+		if len(base) > 0 {
+			example, _ := json.Marshal(base[:1])
+			return "a list, such as " + string(example)
+		}
+		return "a list"
+	case string:
+		if base != "" {
+			return "a string, such as " + strconv.Quote(base)
+		}
+		return "a string"
+	case bool:
+		return "true or false"
+	default:
+		return "a whole number"
+	}
+}
+
 func mergeObject(found *Problems, path string, base, object map[string]any) {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	isConstants := last == "constants" || strings.Contains(path, ".with.")
-	isOwnErrors := strings.HasSuffix(path, ".errors") && len(base) == 0 // mergeErrors looks at them
 	for key, value := range sorted(object) {
 		place := join(path, key)
 		known, ok := base[key]
 		switch {
 		case strings.HasSuffix(key, "//"): // a comment
 		case isConstants && value == nil:
-			found.addKind(place, value, "any other value")
-		case isConstants, isOwnErrors:
+			found.add(place, "is null; write any other value, or leave it out")
+		case isConstants:
 			base[key] = value
-		case last == "headers", last == "in":
+		case last == "headers":
 			base[key] = merge(found, place, "", value)
 		case last == "only":
 			base[key] = merge(found, place, []any{}, value)
 		case last == "with":
 			base[key] = merge(found, place, map[string]any{}, value)
-		case place == "sms.send.encoding" && kindOf(value) == "an object": // that of the text
-			base["with"] = merge(found, path+".with", base["with"], value)
 		case ok:
 			base[key] = merge(found, place, known, value)
 		default:
@@ -106,36 +127,15 @@ func mergeObject(found *Problems, path string, base, object map[string]any) {
 	}
 }
 
-// mergeErrors sets the errors of operations that have some of their own: the common ones, changed by those.
-func (t *Table) mergeErrors(found *Problems) {
-	for name, op := range sorted(t.operations()) {
-		if len(op.OwnErrors) == 0 {
-			continue
-		}
-		var base map[string]any
-		text, _ := json.Marshal(t.Errors)
-		_ = decode(string(text), &base)
-		if name == "sms.list" {
-			base["empty"] = []any{}
-		}
-		text, _ = json.Marshal(merge(found, name+".errors", base, op.OwnErrors))
-		_ = decode(string(text), &op.errors)
-	}
-}
-
-// mergeList replaces base, whose first entry shows the kind of all. An empty list of the default table is one of strings, unless it
-// is one of statuses.
+// mergeList replaces base, whose first entry shows the kind of all. An empty list of the default table is one of strings.
 func mergeList(found *Problems, path string, base, list []any) any {
 	if len(list) > maxEntries {
 		found.add(path, "has more than "+strconv.Itoa(maxEntries)+" entries")
 		return base
 	}
 	var kind any = ""
-	switch {
-	case len(base) > 0:
+	if len(base) > 0 {
 		kind = base[0]
-	case strings.HasSuffix(path, "errors.gateway"):
-		kind = json.Number("")
 	}
 	before := found.count()
 	result := make([]any, len(list))
@@ -148,6 +148,9 @@ func mergeList(found *Problems, path string, base, list []any) any {
 	return result
 }
 
+// page is the page of the documentation on what a contract cannot say.
+const page = "docs/unusual.md"
+
 func unknownKey[V any](known map[string]V) string {
-	return "unknown key; known here: " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")
+	return "unknown key; known here: " + strings.Join(slices.Sorted(maps.Keys(known)), ", ") + " (what no key says: " + page + ")"
 }
