@@ -626,12 +626,12 @@ func TestConversationsSayWhatTheyNeed(t *testing.T) {
 		`CountryCode is "+63"`: {CountryCode: "+63"}, `CountryCode is "063"`: {CountryCode: "063"},
 		"word of Options is empty": {StopWords: []string{" "}}, "word of Options is": {StopButtons: []string{"..."}},
 	} {
-		_, err = conversations.New(t.Context(), openSQLite(t), options)
+		_, err = conversations.New(t.Context(), openPoolOfOne(t), options)
 		require.ErrorContains(t, err, want)
 	}
-	_, err = conversations.New(t.Context(), openSQLiteWith(t, ""), conversations.Options{})
+	_, err = conversations.New(t.Context(), openSQLite(t, ""), conversations.Options{})
 	require.ErrorContains(t, err, "SetMaxOpenConns(1)")
-	book := newBook(t, openSQLite(t), conversations.Options{})
+	book := newBook(t, openPoolOfOne(t), conversations.Options{})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, book.Allow(ended, nil, smsTo("1")), context.Canceled)
@@ -678,7 +678,7 @@ func TestConversationsGuard(t *testing.T) {
 // A guard whose database is away for a while refuses no message of a SendAll for good.
 func TestConversationsGuardWhoseDatabaseIsAway(t *testing.T) {
 	t.Parallel()
-	book := newBook(t, openSQLite(t), conversations.Options{})
+	book := newBook(t, openPoolOfOne(t), conversations.Options{})
 	var back atomic.Bool
 	errAway := errors.New("connection refused")
 	service := messagingtest.NewServer(t)

@@ -4,31 +4,27 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riversqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// shop is an outbox in a temporary file, with a River client that works it and a service that it sends through.
+// shop is an outbox in a temporary file, and a service that it sends through.
 type shop struct {
 	folder  string
 	service *messagingtest.Server
 	db      *sql.DB
 	outbox  *messagingriver.Outbox[*sql.Tx]
-	worker  *river.Client[*sql.Tx]
 }
 
-func openShop() (shop, error) {
+func openShop(options messagingriver.Options) (shop, error) {
 	folder, err := os.MkdirTemp("", "outbox")
 	if err != nil {
 		return shop{}, err
@@ -43,19 +39,28 @@ func openShop() (shop, error) {
 		return shop{}, err
 	}
 	db.SetMaxOpenConns(1)
-	outbox, err := messagingriver.NewSQLite(db, client, messagingriver.Options{SendTimeout: 2 * time.Second})
+	options.SendTimeout = 2 * time.Second
+	outbox, err := messagingriver.NewSQLite(db, client, options)
 	if err != nil {
 		return shop{}, err
 	}
 	if err := outbox.Migrate(context.Background()); err != nil {
 		return shop{}, err
 	}
-	config := &river.Config{Logger: slog.New(slog.DiscardHandler), TestOnly: true}
-	if err := outbox.AddTo(config); err != nil {
-		return shop{}, err
+	return shop{folder, service, db, outbox}, nil
+}
+
+// enqueue enqueues messages in a transaction of their own.
+func (s shop) enqueue(ctx context.Context, options messagingriver.InsertOptions, messages ...messaging.Message) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
 	}
-	worker, err := river.NewClient(riversqlite.New(db), config)
-	return shop{folder, service, db, outbox, worker}, err
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	if _, err := s.outbox.InsertMany(ctx, tx, messages, options); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 func (s shop) close() {
@@ -65,7 +70,7 @@ func (s shop) close() {
 }
 
 func ExampleOutbox_Insert() {
-	shop, err := openShop()
+	shop, err := openShop(messagingriver.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -87,30 +92,83 @@ func ExampleOutbox_Insert() {
 		fmt.Println(err)
 		return
 	}
-
-	if err := shop.worker.Start(ctx); err != nil {
+	if err := shop.outbox.Start(ctx); err != nil {
 		fmt.Println(err)
 		return
 	}
 	for len(shop.service.Sent()) == 0 {
 		<-time.After(10 * time.Millisecond)
 	}
-	if err := shop.worker.Stop(ctx); err != nil {
+	if err := shop.outbox.Stop(ctx); err != nil {
 		fmt.Println(err)
 	}
-	var state, id string
-	err = shop.db.QueryRowContext(ctx, "SELECT state, receipt->>'ID' FROM messaging_outbox WHERE channel = 'sms' AND reference = 'order-17'").
-		Scan(&state, &id)
-	fmt.Println(state, id, err)
+	records, err := shop.outbox.Show(ctx, "order-17")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(records[0].State, records[0].Receipt.ID)
 	// Output:
 	// new: true <nil>
 	// new: false <nil>
-	// accepted msg-1 <nil>
+	// completed msg-1
 }
 
-// A person, or a program that knows more, decides about any number of messages at once.
+// A code goes before everything else, is not sent late, and reaches people who opted out of marketing.
+func ExampleOutbox_InsertMany() {
+	shop, err := openShop(messagingriver.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer shop.close()
+	code := sms.Message{From: "ACME", To: "+639171234567", Text: "Your code is 123456", ReferenceID: "code-17"}
+	options := messagingriver.InsertOptions{Priority: messagingriver.Urgent, Expire: 5 * time.Minute, Unguarded: true}
+	fmt.Println(shop.enqueue(context.Background(), options, code))
+	// Output:
+	// <nil>
+}
+
+// A message that cannot be sent over a chat app goes by SMS.
+func ExampleOptions_onOutcome() {
+	var shop shop
+	fallBack := func(ctx context.Context, outcome messagingriver.Outcome) error {
+		message, isChat := outcome.Message.(chatapp1.Message)
+		if !isChat || outcome.Verdict == messaging.Unknown { // it may have been sent
+			return nil
+		}
+		text := sms.Message{From: "ACME", To: message.To, Text: "Your order is ready", ReferenceID: "sms-" + outcome.Reference}
+		return shop.enqueue(ctx, messagingriver.InsertOptions{}, text)
+	}
+	shop, err := openShop(messagingriver.Options{OnOutcome: fallBack})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer shop.close()
+	shop.service.Inject(messagingtest.Status(422, 0), 1) // the service refuses the first message
+
+	ctx := context.Background()
+	if err := shop.outbox.Start(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	message := chatapp1.New("channel-1", "+639171234567").Text("Your order is ready").WithReference("order-17")
+	if err := shop.enqueue(ctx, messagingriver.InsertOptions{}, message); err != nil {
+		fmt.Println(err)
+		return
+	}
+	sent, err := shop.service.WaitFor(ctx, "+639171234567")
+	fmt.Println(sent.Channel, sent.ReferenceID, err)
+	if err := shop.outbox.Stop(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// sms sms-order-17 <nil>
+}
+
 func ExampleOutbox_Decode() {
-	shop, err := openShop()
+	shop, err := openShop(messagingriver.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -129,8 +187,9 @@ func ExampleOutbox_Decode() {
 	// sms.Message order-17
 }
 
+// A person, or a program that knows more, decides about any number of messages at once.
 func ExampleOutbox_Resolve() {
-	shop, err := openShop()
+	shop, err := openShop(messagingriver.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -139,44 +198,47 @@ func ExampleOutbox_Resolve() {
 	shop.service.Inject(messagingtest.AcceptThenDrop(), 1) // the outcome of a chat message is lost
 
 	ctx := context.Background()
-	tx, err := shop.db.BeginTx(ctx, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	message := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready").WithReference("order-17")
-	if _, err := shop.outbox.Insert(ctx, tx, message); err != nil {
+	if err := shop.enqueue(ctx, messagingriver.InsertOptions{}, message); err != nil {
 		fmt.Println(err)
 		return
 	}
-	if err := tx.Commit(); err != nil {
+	if err := shop.outbox.Start(ctx); err != nil {
 		fmt.Println(err)
 		return
 	}
-	if err := shop.worker.Start(ctx); err != nil {
-		fmt.Println(err)
-		return
-	}
-
 	var sent []messagingriver.Key
 	for len(sent) == 0 {
 		<-time.After(10 * time.Millisecond)
-		parked, err := shop.outbox.Parked(ctx, messagingriver.Key{})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		for _, record := range parked {
-			fmt.Println(record.Channel, record.Reference, record.Problem != "")
+		for record, err := range shop.outbox.Parked(ctx) {
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			fmt.Println(record.Channel, record.Reference, record.Reason != "")
 			sent = append(sent, record.Key) // because the recipient says so
 		}
 	}
 	n, err := shop.outbox.Resolve(ctx, messagingriver.Sent, sent...)
 	fmt.Println("resolved:", n, err)
-	if err := shop.worker.Stop(ctx); err != nil {
+	if err := shop.outbox.Stop(ctx); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
 	// chatapp1 order-17 true
 	// resolved: 1 <nil>
+}
+
+// A delivery report proves that the service took the message.
+func ExampleOutbox_Resolve_deliveryReport() { //nolint:testableexamples // prints nothing
+	var outbox *messagingriver.Outbox[*sql.Tx] // of messagingriver.NewSQLite
+	hooks, err := webhook.NewReceiver()
+	if err != nil {
+		return
+	}
+	handler := hooks.Delivery(func(ctx context.Context, report webhook.DeliveryReport) error {
+		_, err := outbox.Resolve(ctx, messagingriver.Sent, messagingriver.Key{Channel: "chatapp1", Reference: report.ReferenceID})
+		return err
+	})
+	_ = handler // mount it, as at /hooks/delivery
 }

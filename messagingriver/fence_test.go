@@ -1,129 +1,297 @@
-package messagingriver
+package messagingriver_test
 
 import (
-	"database/sql"
+	"context"
 	"fmt"
+	"os"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	_ "modernc.org/sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// claimed returns an outbox with one message whose first attempt has begun.
-func claimed(t *testing.T) (*Outbox[*sql.Tx], *attempt) {
+// abandon leaves jobs as a process leaves them that died: running, fetched an hour ago, with this metadata.
+func abandon(t testing.TB, r rig, isPostgres bool, reference, metadata string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "outbox.db"))
-	require.NoError(t, err)
-	db.SetMaxOpenConns(1)
-	t.Cleanup(func() { _ = db.Close() })
-	client, err := messaging.NewClient("http://127.0.0.1:1", messaging.WithToken("t"))
-	require.NoError(t, err)
-	o, err := NewSQLite(db, client, Options{})
-	require.NoError(t, err)
-	require.NoError(t, o.Migrate(t.Context()))
-	tx, err := db.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
-	fresh, err := o.Insert(t.Context(), tx, sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "a"})
-	require.NoError(t, err)
-	require.True(t, fresh)
-	require.NoError(t, tx.Commit())
-	require.NoError(t, o.beat(t.Context()))
-	claimed, _, err := o.claim(t.Context(), o.channels["sms"], 10, false)
-	require.NoError(t, err)
-	require.Len(t, claimed, 1)
-	return o, &claimed[0]
-}
-
-func TestAttemptBeginsOnce(t *testing.T) {
-	t.Parallel()
-	o, a := claimed(t)
-	assert.Equal(t, 1, a.number)
-	var all sync.WaitGroup
-	for range 20 {
-		all.Go(func() {
-			again, _, err := o.claim(t.Context(), o.channels["sms"], 10, false)
-			assert.NoError(t, err)
-			assert.Empty(t, again)
-		})
+	if isPostgres {
+		r.exec(t, `UPDATE JOBS SET state = 'running', attempt = 1, finalized_at = NULL, attempted_at = now() - interval '1 hour',
+			attempted_by = array_append(attempted_by, 'dead'), metadata = metadata || CAST($2 AS JSONB) WHERE args->>'reference' = $1`, reference, metadata)
+		return
 	}
-	all.Wait()
-	require.NoError(t, o.recordUntil(t.Context(), time.Now(), result{Key: a.Key, Attempt: 1, State: Waiting}))
-	twice, _, err := o.claim(t.Context(), o.channels["sms"], 10, false)
-	require.NoError(t, err)
-	require.Len(t, twice, 1)
-	assert.Equal(t, 2, twice[0].number)
+	r.exec(t, `UPDATE JOBS SET state = 'running', attempt = 1, attempted_at = datetime('now', 'subsec', '-1 hour'),
+		attempted_by = jsonb_insert(COALESCE(attempted_by, jsonb('[]')), '$[#]', 'dead'), metadata = jsonb_patch(metadata, ?2)
+		WHERE args->>'reference' = ?1`, reference, metadata)
 }
 
-// A process can be frozen for longer than its lease, and then learn the outcome of its attempt.
-func TestLateOutcomeCountsUnlessSomebodyKnowsBetter(t *testing.T) {
+// A job whose process died without a mark was not sent, and is sent. One with a mark and without an outcome may have been sent.
+func TestFenceDecidesAboutRescuedJobs(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		meanwhile State
-		attempt   int
-		late      State
-		want      State
+	needsPostgres(t)
+	service := messagingtest.NewServer(t)
+	client := newClient(t, service)
+	r := postgresRig(t, client, quick())
+	for _, reference := range []string{"unmarked", "unmarked after an outcome", "sent", "unsent", "snoozed before"} {
+		r.insert(t, messagingriver.InsertOptions{}, text(reference))
+	}
+	r.insert(t, messagingriver.InsertOptions{}, chat("chat"), chat("unmarked chat"))
+	abandon(t, r, true, "unmarked", `{}`)
+	abandon(t, r, true, "unmarked chat", `{}`)
+	abandon(t, r, true, "unmarked after an outcome", `{"begun": "A", "ended": "A", "verdict": "not sent"}`)
+	abandon(t, r, true, "sent", `{"begun": "A"}`)
+	abandon(t, r, true, "unsent", `{"begun": "A"}`)
+	abandon(t, r, true, "snoozed before", `{"begun": "B", "ended": "A", "verdict": "not sent", "snoozes": 1}`)
+	abandon(t, r, true, "chat", `{"begun": "A"}`)
+	_, err := client.SMS.Send(t.Context(), text("sent"))
+	require.NoError(t, err)
+	r.start(t)
+	for _, reference := range []string{"unmarked", "unmarked chat", "unmarked after an outcome", "sent"} {
+		await(t, r, reference, completed)
+	}
+	for _, reference := range []string{"unsent", "snoozed before", "chat"} {
+		await(t, r, reference, discarded)
+	}
+	require.Equal(t, map[string]int{"unmarked": 1, "unmarked chat": 1, "unmarked after an outcome": 1, "sent": 1}, sentOf(service))
+
+	// The button of River UI looks again, and does not send.
+	r.retry(t, show(t, r, "chat").Job)
+	r.retry(t, show(t, r, "unsent").Job)
+	time.Sleep(2 * time.Second)
+	require.NotContains(t, sentOf(service), "chat")
+	require.NotContains(t, sentOf(service), "unsent")
+	// A person who knows more has it sent.
+	resolved, err := r.Resolve(t.Context(), messagingriver.Resend, messagingriver.Key{Channel: "sms", Reference: "unsent"})
+	require.NoError(t, err)
+	require.Equal(t, 1, resolved)
+	await(t, r, "unsent", completed)
+}
+
+// Each of the two facts of River's row is enough not to send.
+func TestSQLiteFactsDecideAboutRescuedJobs(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change string
+		isSent bool
 	}{
-		{Sending, 1, Accepted, Accepted},
-		{Unknown, 1, Accepted, Accepted},
-		{Parked, 1, Accepted, Accepted},
-		{Parked, 1, Refused, Refused},
-		{Parked, 1, Waiting, Waiting}, // it was not sent
-		{Waiting, 1, Accepted, Accepted},
-		{Waiting, 1, Unknown, Waiting}, // a person has decided to send it again
-		{Waiting, 1, Parked, Waiting},
-		{Accepted, 1, Waiting, Accepted},
-		{Dropped, 1, Accepted, Dropped},
-		{Refused, 1, Waiting, Refused},
-		{Sending, 2, Waiting, Sending}, // a person had it sent again
-		{Parked, 2, Waiting, Parked},
-	} {
-		t.Run(fmt.Sprint(tt.meanwhile, tt.attempt, " then ", tt.late), func(t *testing.T) {
-			t.Parallel()
-			o, a := claimed(t)
-			require.NoError(t, o.database.exec(t.Context(), "UPDATE messaging_outbox SET state = $1, attempt = $2", string(tt.meanwhile), tt.attempt))
-			require.NoError(t, o.recordUntil(t.Context(), time.Now(), result{Key: a.Key, Attempt: a.number, State: tt.late}))
-			states, err := o.database.keys(t.Context(), "SELECT state, reference FROM messaging_outbox")
-			require.NoError(t, err)
-			assert.Equal(t, []Key{{string(tt.want), "a"}}, states)
-		})
-	}
-}
-
-// TestAttemptIsNotMadeByAWorkerThatWasHeldUp: as after a freeze, or while its database is away.
-func TestAttemptIsNotMadeByAWorkerThatWasHeldUp(t *testing.T) {
-	t.Parallel()
-	for name, hold := range map[string]func(o *Outbox[*sql.Tx], a *attempt){
-		"the claim is old":         func(_ *Outbox[*sql.Tx], a *attempt) { a.claimed -= claimAge },
-		"the proof of life is old": func(o *Outbox[*sql.Tx], _ *attempt) { o.live.at.Add(-int64(claimAge)) },
+		"neither":                        {"UPDATE JOBS SET attempt = 0", true},
+		"it was rescued":                 {`UPDATE JOBS SET metadata = jsonb_patch(metadata, '{"river:rescue_count": 1}')`, false},
+		"a person answered for rescues":  {`UPDATE JOBS SET metadata = jsonb_patch(metadata, '{"river:rescue_count": 1, "answered": 1}')`, true},
+		"it was fetched once more":       {`UPDATE JOBS SET attempted_by = jsonb('["dead"]')`, false},
+		"each fetch had an outcome":      {`UPDATE JOBS SET attempted_by = jsonb('["a"]'), metadata = jsonb_patch(metadata, '{"outcomes": 1}')`, true},
+		"fewer outcomes than fetches":    {`UPDATE JOBS SET attempted_by = jsonb('["a", "b"]'), metadata = jsonb_patch(metadata, '{"outcomes": 1}')`, false},
+		"more fetches than River counts": {`UPDATE JOBS SET attempted_by = (SELECT jsonb_group_array('a') FROM generate_series(1, 100)), metadata = jsonb_patch(metadata, '{"outcomes": 100}')`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o, a := claimed(t)
-			hold(o, a)
-			r := o.send(t.Context(), o.channels["sms"], a, time.Time{})
-			assert.Contains(t, r.Problem, "was held up", "nothing is requested")
-			assert.Equal(t, Waiting, r.State)
-			assert.Zero(t, r.Failed)
+			service := messagingtest.NewServer(t)
+			r := sqliteRig(t, newClient(t, service), quick())
+			r.insert(t, messagingriver.InsertOptions{}, text("a"))
+			if name == "more fetches than River counts" {
+				r.exec(t, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+					UPDATE JOBS SET attempted_by = (SELECT jsonb_group_array('a') FROM n), metadata = jsonb_patch(metadata, '{"outcomes": 100}')`)
+			} else {
+				r.exec(t, tt.change)
+			}
+			r.start(t)
+			if tt.isSent {
+				await(t, r, "a", completed)
+				return
+			}
+			await(t, r, "a", discarded)
+			require.Empty(t, service.Sent())
 		})
 	}
 }
 
-func TestMessageThatExpiresBetweenClaimAndRequest(t *testing.T) {
+// River counts each rescue in the metadata of the job, on which SQLite relies.
+func TestRiverCountsRescues(t *testing.T) {
 	t.Parallel()
-	o, a := claimed(t)
-	a.expires = sql.NullInt64{Int64: 1, Valid: true}
-	time.Sleep(2 * time.Millisecond)
-	r := o.send(t.Context(), o.channels["sms"], a, time.Time{})
-	assert.Equal(t, Expired, r.State)
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), quick())
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		abandon(t, r, t.isPostgres, "a", `{"begun": "A"}`)
+		r.start(t)
+		await(t, r, "a", discarded)
+		require.EqualValues(t, 1, metadataOf(t, r, "a")["river:rescue_count"])
+	})
 }
 
-func TestClaimEndsInTime(t *testing.T) {
-	assert.Less(t, claimAge+5*time.Second, lifetime, "what a worker claimed begins before others take it for dead")
+// River adds each worker that fetches a job to attempted_by, also if the job was snoozed before, on which SQLite relies. It remembers 100.
+func TestRiverRemembersFetches(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		asked := 0
+		client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+			if asked++; asked < 3 {
+				return messaging.RetryLater(time.Second)
+			}
+			return nil
+		}))
+		r := t.newRig(t, client, messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		await(t, r, "a", completed)
+		require.EqualValues(t, 3, metadataOf(t, r, "a")["outcomes"])
+	})
+}
+
+// A job that was snoozed more often than River remembers fetches is not sent either if its process died after its mark.
+func TestFenceHoldsAfter101Snoozes(t *testing.T) {
+	t.Parallel()
+	needsPostgres(t)
+	service := messagingtest.NewServer(t)
+	var asked atomic.Int64
+	client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+		if asked.Add(1) <= 101 {
+			return messaging.RetryLater(time.Hour)
+		}
+		return nil
+	}))
+	r := postgresRig(t, client, quick())
+	r.insert(t, messagingriver.InsertOptions{}, text("a"))
+	stop := r.start(t)
+	require.Eventually(t, func() bool {
+		r.exec(t, "UPDATE JOBS SET state = 'available', scheduled_at = now() WHERE state = 'scheduled'")
+		return asked.Load() > 101
+	}, 2*time.Minute, 5*time.Millisecond)
+	await(t, r, "a", completed)
+	stop()
+	require.EqualValues(t, 101, metadataOf(t, r, "a")["snoozes"])
+	require.Len(t, service.Sent(), 1)
+	require.Equal(t, 100, r.number(t, "SELECT array_length(attempted_by, 1) FROM JOBS"))
+
+	// Its process died after the mark of another attempt.
+	abandon(t, r, true, "a", `{"begun": "B", "verdict": "not sent"}`)
+	service.Reset()
+	r.start(t)
+	await(t, r, "a", discarded)
+	require.Empty(t, service.Sent())
+}
+
+// A worker whose job River gave to another begins nothing.
+func TestFenceStopsAWorkerThatLostItsJob(t *testing.T) {
+	t.Parallel()
+	needsPostgres(t)
+	for name, change := range map[string]string{
+		"rescued":           "UPDATE JOBS SET state = 'available', scheduled_at = now() + interval '1 hour'",
+		"given to another":  "UPDATE JOBS SET attempted_at = now(), attempted_by = array_append(attempted_by, 'another')",
+		"cancelled by hand": "UPDATE JOBS SET state = 'cancelled', finalized_at = now()",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			asked := make(chan struct{})
+			goOn := make(chan struct{})
+			var once atomic.Bool
+			client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+				if once.CompareAndSwap(false, true) {
+					close(asked)
+					<-goOn
+				}
+				return nil
+			}))
+			r := postgresRig(t, client, messagingriver.Options{})
+			r.insert(t, messagingriver.InsertOptions{}, text("a"))
+			stop := r.start(t)
+			<-asked
+			r.exec(t, change)
+			close(goOn)
+			time.Sleep(300 * time.Millisecond)
+			stop()
+			if name == "given to another" { // it goes back, and is not in doubt
+				require.LessOrEqual(t, len(service.Sent()), 1)
+				return
+			}
+			require.Empty(t, service.Sent())
+		})
+	}
+}
+
+// A process is killed at each step of an attempt, and another process takes over.
+func TestKillAtEachStep(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		isPostgres := t.isPostgres
+		for _, tt := range []struct {
+			killAt      string
+			sent        int
+			postgres    string
+			sqlite      string
+			sqliteTimes int
+		}{
+			{"before the mark", 1, "completed", "discarded", 0},
+			{"after the mark", 0, "discarded", "discarded", 0},
+			{"after the response", 1, "completed", "completed", 1},
+		} {
+			t.Run(tt.killAt, func(t *testing.T) {
+				t.Parallel()
+				service := messagingtest.NewServer(t)
+				p := program{Service: service.URL, Token: service.Token, SendTimeout: time.Second, SettleFor: 3 * time.Second, KillAt: tt.killAt}
+				r, want, times := killRig(t, isPostgres, service, &p), tt.postgres, tt.sent
+				if !isPostgres {
+					want, times = tt.sqlite, tt.sqliteTimes
+				}
+				r.insert(t, messagingriver.InsertOptions{}, text("a"))
+				victim := p.begin(t)
+				victim.awaitEnd(t)
+				r.start(t)
+				require.Eventually(t, func() bool { return string(show(t, r, "a").State) == want }, 90*time.Second, 50*time.Millisecond)
+				require.Len(t, service.Sent(), times)
+			})
+		}
+	})
+}
+
+// killRig returns an outbox on a database that a process shares.
+func killRig(t testing.TB, isPostgres bool, service *messagingtest.Server, p *program) rig {
+	t.Helper()
+	options := messagingriver.Options{SendTimeout: p.SendTimeout, SettleFor: p.SettleFor}
+	if isPostgres {
+		pool, schema := postgresPool(t, 10)
+		p.Database, p.Schema = os.Getenv("OUTBOX_POSTGRES"), schema
+		return rigOn(t, pool, schema, newClient(t, service), options)
+	}
+	p.Database = filepath.Join(t.TempDir(), "outbox.db")
+	shared, err := openShared(p.Database)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = shared.Close() })
+	return rigOnSQLite(t, shared, newClient(t, service), options)
+}
+
+// A process that is frozen while it holds messages sends none of them when it goes on, although they were rescued, discarded and resent by a
+// person meanwhile.
+func TestFrozenProcessSendsNothingLater(t *testing.T) {
+	t.Parallel()
+	needsPostgres(t)
+	const messages = 20
+	service := messagingtest.NewServer(t)
+	p := program{Service: service.URL, Token: service.Token, Rate: 2, Workers: 2, SendTimeout: 2 * time.Second, SettleFor: 2 * time.Second}
+	r := killRig(t, true, service, &p)
+	r.insert(t, messagingriver.InsertOptions{}, texts("f", messages)...)
+	frozen := p.begin(t)
+	require.Eventually(t, func() bool { return len(service.Sent()) > 1 }, 20*time.Second, time.Millisecond)
+	frozen.signal(t, syscall.SIGSTOP)
+	r.start(t)
+	require.Eventually(t, func() bool {
+		for record, err := range r.Parked(t.Context()) {
+			require.NoError(t, err)
+			_, err = r.Resolve(t.Context(), messagingriver.Resend, record.Key)
+			require.NoError(t, err)
+		}
+		return countOf(t, r, completed) == messages
+	}, 2*time.Minute, 200*time.Millisecond)
+	frozen.signal(t, syscall.SIGCONT)
+	time.Sleep(3 * time.Second)
+	for i := range messages {
+		require.LessOrEqual(t, sentOf(service)[fmt.Sprint("f", i)], 1)
+	}
+	require.Equal(t, messages, countOf(t, r, completed))
 }

@@ -7,15 +7,17 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/messaging-service/messaging-go/messagingriver"
 )
 
-// whole is for what takes long: kills for a minute, a campaign of 100,000 messages, a failover, half a minute of load, and every pool
-// of package sqlstore.
+// whole is for what takes long: kills and freezes for minutes, and campaigns of 10,000 messages.
 var whole = flag.Bool("whole", false, "kill, send and load for as long as .ci/full does")
 
 // The tests mostly wait, so many of them run at a time, however few processors there are. The test binary is also the program whose
 // processes are killed.
 func TestMain(m *testing.M) {
+	messagingriver.MaintainAtOnce()
 	if text := os.Getenv(programEnv); text != "" {
 		if err := runProgram(text); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -22,15 +22,15 @@ func storeDatabases() map[string]func(*testing.T) *sql.DB {
 	databases := map[string]func(*testing.T) *sql.DB{
 		"SQLite, the pool of an outbox": func(t *testing.T) *sql.DB {
 			t.Helper()
-			return openSQLite(t)
+			return openPoolOfOne(t)
 		},
 		"SQLite, several connections": func(t *testing.T) *sql.DB {
 			t.Helper()
-			return openSQLiteWith(t, wal)
+			return openSQLite(t, wal)
 		},
 		"SQLite, several connections, immediate": func(t *testing.T) *sql.DB {
 			t.Helper()
-			return openSQLiteWith(t, wal+"&_txlock=immediate")
+			return openSQLite(t, wal+"&_txlock=immediate")
 		},
 	}
 	if os.Getenv("OUTBOX_POSTGRES") != "" {
@@ -150,15 +150,15 @@ func TestSQLStoreSaysWhatItNeeds(t *testing.T) {
 		"": "has delete and 0 ms", "?_pragma=journal_mode(wal)": "has wal and 0 ms", "?_pragma=busy_timeout(5000)": "has delete and 5000 ms",
 		"?mode=memory": "has memory and",
 	} {
-		_, err := sqlstore.New(t.Context(), openSQLiteWith(t, options), 0)
+		_, err := sqlstore.New(t.Context(), openSQLite(t, options), 0)
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, "SetMaxOpenConns(1)")
 	}
 	_, err := sqlstore.New(t.Context(), nil, 0)
 	require.ErrorContains(t, err, "nil")
-	_, err = sqlstore.New(t.Context(), openSQLite(t), -1)
+	_, err = sqlstore.New(t.Context(), openPoolOfOne(t), -1)
 	require.ErrorContains(t, err, "negative")
-	store, err := sqlstore.New(t.Context(), openSQLite(t), 0)
+	store, err := sqlstore.New(t.Context(), openPoolOfOne(t), 0)
 	require.NoError(t, err)
 	_, err = store.Prune(t.Context(), -1)
 	require.ErrorContains(t, err, "negative")

@@ -2,153 +2,99 @@ package messagingriver
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
+
+	"github.com/riverqueue/river/rivertype"
 )
 
 // Status is the state of an outbox at a time.
 type Status struct {
-	// Channels has every channel, and others of which there are messages, sorted by name.
+	// Channels has every channel, sorted by name.
 	Channels []ChannelStatus `json:"channels"`
-	// Rate is the rate of all processes in messages a second, as SetRate has it, or the highest Options.Rate of the workers; 0 is
-	// no limit.
-	Rate float64 `json:"rate"`
-	// Workers is how many workers live, and LastMinute how many messages were accepted in the last minute.
-	Workers    int `json:"workers"`
-	LastMinute int `json:"lastMinute"`
 }
 
 // ChannelStatus is the state of a channel.
 type ChannelStatus struct {
 	Channel string `json:"channel"`
-	// States has the states of which there are messages.
-	States []StateCount `json:"states"`
-	// Paused reports whether nothing is sent, because of a person or the account. Problem is what the service says of the account,
-	// or "".
-	Paused  bool   `json:"paused"`
-	Problem string `json:"problem,omitempty"`
-	// Breaker is why the shared circuit breaker is open, or "".
-	Breaker string `json:"breaker,omitempty"`
-	// ProbeAt is when the next message probes, if there is a Problem or a Breaker; after Resume the zero time, for at once.
-	ProbeAt time.Time `json:"probeAt,omitzero"`
-}
-
-// StateCount is the number of messages in a state.
-type StateCount struct {
-	State    State `json:"state"`
-	Messages int   `json:"messages"`
-	// Due is how many of those that wait could be sent now: no worker holds them.
-	Due int `json:"due,omitempty"`
-	// Oldest is for how long the oldest of them has been in the outbox, or could have been sent if it was scheduled. A message
-	// that is scheduled for later has no age.
+	// States has how many messages are in each of River's states.
+	States map[rivertype.JobState]int `json:"states"`
+	// LookedUp is how many of them have an unknown outcome and are looked up.
+	LookedUp int `json:"lookedUp"`
+	// Oldest is for how long the oldest message that could be sent has waited since then.
 	Oldest time.Duration `json:"oldest"`
+	// Paused reports whether the queue is paused. Cause is why the outbox did so, or "" if a person did.
+	Paused bool   `json:"paused"`
+	Cause  string `json:"cause,omitempty"`
 }
 
-// Status returns the state of the outbox. Beyond a million rows, PostgreSQL estimates how many of them are final, by the statistics
-// of its last ANALYZE.
-func (o *Outbox[TTx]) Status(ctx context.Context) (Status, error) {
-	final, err := fetch(ctx, o.database, countColumns, o.database.estimate)
+// Status returns the state of the outbox. It reads all messages.
+func (o *Outbox[TTx]) Status(ctx context.Context) (Status, error) { return o.status(ctx, "true") }
+
+// isOpen is the condition that a job is not completed or cancelled.
+const isOpen = "state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')"
+
+// status is Status for the messages that meet a condition.
+func (o *Outbox[TTx]) status(ctx context.Context, which string) (Status, error) {
+	var counts []struct {
+		Channel  string
+		State    rivertype.JobState
+		Messages int
+		LookedUp int
+		Oldest   float64
+	}
+	err := o.readJSON(ctx, &counts, `
+		SELECT LIST(OBJECT('channel', channel, 'state', state, 'messages', messages, 'lookedup', looked_up, 'oldest', oldest)) FROM (
+			SELECT args->>'channel' AS channel, state, COUNT(*) AS messages,
+				SUM(CASE WHEN queue = 'messaging_lookups' THEN 1 ELSE 0 END) AS looked_up,
+				COALESCE(MAX(CASE WHEN state = 'available' AND queue <> 'messaging_lookups' AND scheduled_at <= NOW
+					THEN AGE(CASE WHEN scheduled_at > created_at THEN scheduled_at ELSE created_at END) END), 0) AS oldest
+			FROM JOBS WHERE kind = 'messaging' AND `+which+" GROUP BY 1, 2) AS counted")
 	if err != nil {
 		return Status{}, err
 	}
-	if len(final) > 0 {
-		return o.status(ctx, openStates, final)
+	var queues []struct {
+		Name, Cause string
+		Paused      int
 	}
-	return o.status(ctx, "true", nil)
-}
-
-// openStates has each index of states serve a part.
-const openStates = "(state = 'waiting' OR state <> 'waiting' AND state IN ('sending', 'unknown', 'parked'))"
-
-// count is how many messages of a channel are in a state.
-type count struct {
-	StateCount
-
-	channel string
-}
-
-func countColumns(c *count) []any { return []any{&c.channel, &c.State, &c.Messages, &c.Due, &c.Oldest} }
-
-// status is Status for the rows that meet a condition, and others that were counted before.
-func (o *Outbox[TTx]) status(ctx context.Context, where string, counts []count) (Status, error) {
-	open, err := fetchMany(ctx, o, countColumns, `
-		SELECT channel, state, COUNT(*), SUM(CASE WHEN state = 'waiting' AND due_at <= CLOCK THEN 1 ELSE 0 END),
-			COALESCE(LATER(0, 1000000 * (CLOCK - MIN(CASE WHEN not_before <= CLOCK THEN LATER(created_at, not_before) END))), 0)
-		FROM messaging_outbox WHERE `+where+" GROUP BY channel, state")
-	if err != nil {
-		return Status{}, err
-	}
-	counts = append(counts, open...)
-	slices.SortFunc(counts, func(a, b count) int { return slices.Index(States(), a.State) - slices.Index(States(), b.State) })
-	channels := map[string]ChannelStatus{}
-	for _, name := range o.names() {
-		channels[name] = ChannelStatus{}
-	}
-	for _, c := range counts {
-		channels[c.channel] = ChannelStatus{States: append(channels[c.channel].States, c.StateCount)}
-	}
-	type trouble struct {
-		channel, cause string
-		account        bool
-		probeAt        int64
-	}
-	troubles, err := fetch(ctx, o.database, func(t *trouble) []any { return []any{&t.channel, &t.cause, &t.account, &t.probeAt} }, `
-		SELECT channel, cause, account = 1, probe_at FROM messaging_breaker
-		UNION ALL SELECT name, '', false, 0 FROM messaging_pause WHERE kind = 'channel'`)
+	err = o.readJSON(ctx, &queues, `SELECT LIST(OBJECT('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
+		'cause', CASE WHEN `+isHeld+` THEN metadata->'pause'->>'cause' ELSE '' END)) FROM QUEUES`)
 	if err != nil {
 		return Status{}, err
 	}
 	var status Status
-	for _, name := range slices.Sorted(maps.Keys(channels)) {
-		channel := channels[name]
-		channel.Channel = name
-		for _, t := range troubles {
-			switch {
-			case t.channel != name:
-			case t.cause == "": // of a person
-				channel.Paused = true
-			case t.account:
-				channel.Paused, channel.Problem, channel.ProbeAt = true, t.cause, timeOf(t.probeAt)
-			default:
-				channel.Breaker, channel.ProbeAt = t.cause, timeOf(t.probeAt)
+	for _, name := range o.channelNames() {
+		channel := ChannelStatus{Channel: name, States: map[rivertype.JobState]int{}}
+		for _, count := range counts {
+			if count.Channel != name {
+				continue
+			}
+			channel.States[count.State] = count.Messages
+			channel.LookedUp += count.LookedUp
+			channel.Oldest = max(channel.Oldest, time.Duration(count.Oldest*float64(time.Second)))
+		}
+		for _, queue := range queues {
+			if queue.Name == queueOf(name) {
+				channel.Paused, channel.Cause = queue.Paused == 1, queue.Cause
 			}
 		}
 		status.Channels = append(status.Channels, channel)
 	}
-	_, err = fetch(ctx, o.database, func(*struct{}) []any { return []any{&status.Rate, &status.Workers, &status.LastMinute} }, `
-		SELECT COALESCE(rate, (SELECT MAX(rate) FROM messaging_live WHERE seen_at > CLOCK - CAST($2 AS BIGINT)), CAST($1 AS DOUBLE PRECISION)),
-			(SELECT COUNT(*) FROM messaging_live WHERE seen_at > CLOCK - CAST($2 AS BIGINT)),
-			(SELECT COUNT(*) FROM messaging_outbox WHERE state = 'accepted' AND due_at > CLOCK - 60000)
-		FROM messaging_rate WHERE name = 'account'`, o.options.Rate, lifetime.Milliseconds())
-	return status, err
+	return status, nil
 }
 
-// Pause stops the messages of some channels, or of all if none is given, until Resume. Messages under way end.
-func (o *Outbox[TTx]) Pause(ctx context.Context, channels ...string) error {
-	return o.eachChannel(ctx, channels, "INSERT INTO messaging_pause (kind, name) VALUES ('channel', $1) ON CONFLICT DO NOTHING")
-}
-
-// Resume ends what Pause began, and has channels that the outbox itself paused be tried at once.
-func (o *Outbox[TTx]) Resume(ctx context.Context, channels ...string) error {
-	return errors.Join(o.eachChannel(ctx, channels, "DELETE FROM messaging_pause WHERE kind = 'channel' AND name = $1"),
-		o.eachChannel(ctx, channels, "UPDATE messaging_breaker SET probe_at = 0 WHERE channel = $1"))
-}
-
-func (o *Outbox[TTx]) eachChannel(ctx context.Context, channels []string, statement string) error {
-	for _, name := range channels {
-		if _, ok := o.channels[name]; !ok {
-			return fmt.Errorf("messagingriver: there is no channel %q; want one of %v", name, o.names())
-		}
+// readJSON runs a statement that returns one JSON value or NULL.
+func (o *Outbox[TTx]) readJSON(ctx context.Context, target any, statement string, args ...any) error {
+	var encoded []byte
+	if _, err := o.database.scan(ctx, o.database.executor, []any{&encoded}, statement, args...); err != nil {
+		return err
 	}
-	if len(channels) == 0 {
-		channels = o.names()
+	if len(encoded) == 0 {
+		return nil
 	}
-	var err error
-	for _, name := range channels {
-		err = errors.Join(err, o.database.exec(ctx, statement, name))
+	if err := json.Unmarshal(encoded, target); err != nil {
+		return fmt.Errorf("messagingriver: %w", err)
 	}
-	return err
+	return nil
 }

@@ -13,8 +13,6 @@ import (
 	"net/http/httptest"
 	"strings"
 
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riversqlite"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -38,7 +36,7 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 		return err
 	}
 	defer b.db.Close() //nolint:errcheck // it is in memory
-	if err = b.river.Start(ctx); err != nil {
+	if err = b.outbox.Start(ctx); err != nil {
 		return err
 	}
 	server := httptest.NewServer(b.hook) // a real bot has an http.Server with limits, as in docs/webhooks.md
@@ -50,7 +48,7 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	service.Receive(ctx, server.URL+"?key=secret-of-a-demo", question.Tap("Order"), messagingtest.TwiceAtOnce())
 	reply, _ := service.WaitFor(ctx, person)
 	fmt.Println(question.Kind, "then:", reply.Text)
-	return b.river.Stop(ctx)
+	return b.outbox.Stop(ctx)
 }
 
 type bot struct {
@@ -58,7 +56,6 @@ type bot struct {
 	db     *sql.DB
 	book   *conversations.Book // who wrote when, and who opted out
 	outbox *messagingriver.Outbox[*sql.Tx]
-	river  *river.Client[*sql.Tx] // sends what is in the outbox
 }
 
 func open(ctx context.Context, path, service, token string) (*bot, error) {
@@ -79,13 +76,9 @@ func open(ctx context.Context, path, service, token string) (*bot, error) {
 	if err = errors.Join(storeErr, clientErr, outboxErr, hooksErr); err != nil {
 		return nil, err
 	}
-	b, config := &bot{db: db, book: book, outbox: outbox}, &river.Config{}
+	b := &bot{db: db, book: book, outbox: outbox}
 	b.hook = hooks.ChatApp2(b.receive)
-	if err = errors.Join(outbox.Migrate(ctx), outbox.AddTo(config)); err != nil {
-		return nil, err
-	}
-	b.river, err = river.NewClient(riversqlite.New(db), config)
-	return b, err
+	return b, outbox.Migrate(ctx)
 }
 
 // receive enqueues the reply, in the transaction that notes the message as handled. The ID of a tapped button is like a text.

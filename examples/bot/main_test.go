@@ -33,7 +33,7 @@ func serveUntilKilled(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := b.river.Start(ctx); err != nil {
+	if err := b.outbox.Start(ctx); err != nil {
 		return err
 	}
 	server := &http.Server{Addr: os.Getenv("BOT_ADDRESS"), Handler: b.hook, ReadHeaderTimeout: time.Second}
@@ -103,6 +103,6 @@ func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 	require.NoError(t, err)
 	defer b.db.Close()
 	var rows int
-	require.NoError(t, b.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM messaging_outbox").Scan(&rows))
+	require.NoError(t, b.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM river_job WHERE kind = 'messaging'").Scan(&rows))
 	assert.Equal(t, messages, rows)
 }

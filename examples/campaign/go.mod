@@ -10,10 +10,15 @@ replace (
 require (
 	github.com/messaging-service/messaging-go v0.0.0
 	github.com/messaging-service/messaging-go/messagingriver v0.0.0
-	github.com/riverqueue/river v0.51.1
-	github.com/riverqueue/river/riverdriver/riversqlite v0.49.0
 	github.com/stretchr/testify v1.12.1
 	modernc.org/sqlite v1.60.1
+)
+
+require (
+	github.com/lib/pq v1.12.3 // indirect
+	github.com/riverqueue/river v0.51.1 // indirect
+	github.com/riverqueue/river/riverdriver/riverdatabasesql v0.51.1 // indirect
+	github.com/riverqueue/river/riverdriver/riversqlite v0.49.0 // indirect
 )
 
 require (
@@ -33,7 +38,7 @@ require (
 	github.com/riverqueue/river/riverdriver v0.51.1 // indirect
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1 // indirect
 	github.com/riverqueue/river/rivershared v0.51.1 // indirect
-	github.com/riverqueue/river/rivertype v0.51.1 // indirect
+	github.com/riverqueue/river/rivertype v0.51.1
 	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect

@@ -14,8 +14,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivertype"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -66,18 +65,32 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 	})
 	server := &http.Server{Addr: os.Getenv("CAMPAIGN_ADDRESS"), ReadHeaderTimeout: time.Second, Handler: handler}
 	go func() { log.Println(server.ListenAndServe()) }() // until the program ends
-	config := &river.Config{}
-	err = errors.Join(outbox.Migrate(ctx), outbox.AddTo(config), load(ctx, folder+"/recipients.csv", db, outbox))
-	worker, workerErr := river.NewClient(riversqlite.New(db), config)
-	if err = errors.Join(err, workerErr); err != nil {
+	if err = errors.Join(outbox.Migrate(ctx), load(ctx, folder+"/recipients.csv", db, outbox)); err != nil {
 		return err
 	}
-	err = worker.Start(ctx)
-	for open := -1; open != 0 && err == nil; time.Sleep(time.Second) {
-		err = db.QueryRowContext(ctx, "SELECT COUNT(*) FROM messaging_outbox WHERE state IN ('waiting', 'sending', 'unknown')").Scan(&open)
-		log.Println(open, "left")
+	err = outbox.Start(ctx)
+	for left := -1; left != 0 && err == nil; time.Sleep(time.Second) {
+		left, err = open(ctx, outbox)
+		log.Println(left, "left")
 	}
-	return errors.Join(err, worker.Stop(ctx), results(ctx, folder+"/results.csv", db))
+	return errors.Join(err, outbox.Stop(ctx), results(ctx, folder+"/results.csv", db))
+}
+
+// open returns how many messages of the campaign are not final.
+func open(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) (int, error) {
+	campaigns, err := outbox.Campaigns(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	left := 0
+	for state, messages := range campaigns[0].States {
+		switch state {
+		case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
+		default:
+			left += messages
+		}
+	}
+	return left, nil
 }
 
 // load enqueues the messages of a file that are not known yet by their reference IDs.
@@ -104,14 +117,15 @@ func load(ctx context.Context, path string, db *sql.DB, outbox *messagingriver.O
 
 // results writes what became of each message.
 func results(ctx context.Context, path string, db *sql.DB) error {
-	rows, err := db.QueryContext(ctx, "SELECT reference, state, problem FROM messaging_outbox WHERE campaign = $1 ORDER BY reference", name)
+	rows, err := db.QueryContext(ctx, `SELECT args->>'reference', state, COALESCE(metadata->>'reason', '')
+		FROM river_job WHERE kind = 'messaging' AND metadata->>'campaign' = $1 ORDER BY 1`, name)
 	if err != nil {
 		return err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err says it
 	var file bytes.Buffer
-	for reference, state, problem := "", "", ""; err == nil && rows.Next(); {
-		err = errors.Join(rows.Scan(&reference, &state, &problem), csv.NewWriter(&file).WriteAll([][]string{{reference, state, problem}}))
+	for reference, state, reason := "", "", ""; err == nil && rows.Next(); {
+		err = errors.Join(rows.Scan(&reference, &state, &reason), csv.NewWriter(&file).WriteAll([][]string{{reference, state, reason}}))
 	}
 	return errors.Join(err, rows.Err(), os.WriteFile(path, file.Bytes(), 0o600)) //nolint:gosec // the user names it
 }

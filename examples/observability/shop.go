@@ -10,8 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivertype"
 	"go.opentelemetry.io/otel/metric"
 	_ "modernc.org/sqlite"
 
@@ -24,12 +23,11 @@ import (
 )
 
 // A shop has an outbox in SQLite. Each of its channels is in trouble: SMS is paused because the service refuses the account, messages
-// over chat app 1 are parked because their outcomes are lost, and over chat app 2 the service is down.
+// over chat app 1 are discarded because their outcomes are lost and the queue is paused by a person, and over chat app 2 the service is down.
 type shop struct {
 	service *messagingtest.Server
 	db      *sql.DB
 	outbox  *messagingriver.Outbox[*sql.Tx]
-	river   *river.Client[*sql.Tx]
 }
 
 // openShop returns a shop whose gauges are registered with meter.
@@ -44,18 +42,14 @@ func openShop(ctx context.Context, meter metric.Meter) (*shop, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.outbox, err = messagingriver.NewSQLite(db, client, messagingriver.Options{}); err != nil {
+	if s.outbox, err = messagingriver.NewSQLite(db, client, messagingriver.Options{Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		return nil, err
 	}
 	_, observeErr := s.outbox.Observe(meter) // until the program ends
-	config := &river.Config{Logger: slog.New(slog.DiscardHandler)}
-	if err = errors.Join(observeErr, s.outbox.Migrate(ctx), s.outbox.AddTo(config)); err != nil {
+	if err = errors.Join(observeErr, s.outbox.Migrate(ctx)); err != nil {
 		return nil, err
 	}
-	if s.river, err = river.NewClient(riversqlite.New(db), config); err != nil {
-		return nil, err
-	}
-	return s, s.river.Start(context.WithoutCancel(ctx)) // until close stops it
+	return s, s.outbox.Start(ctx) // until close stops it
 }
 
 // trouble enqueues messages of each channel, and breaks it.
@@ -66,15 +60,19 @@ func (s *shop) trouble(ctx context.Context) error {
 			return err
 		}
 	}
-	parked := func(n messagingriver.StateCount) bool { return n.State == messagingriver.Parked && n.Messages == 3 }
-	if err := s.until(ctx, func(c messagingriver.ChannelStatus) bool { return slices.ContainsFunc(c.States, parked) }); err != nil {
+	areDiscarded := func(c messagingriver.ChannelStatus) bool { return c.States[rivertype.JobStateDiscarded] == 3 }
+	if err := s.until(ctx, areDiscarded); err != nil {
+		return err
+	}
+	const pause = "UPDATE river_queue SET paused_at = CURRENT_TIMESTAMP WHERE name = 'messaging_chatapp1'" // as a person does with River UI
+	if _, err := s.db.ExecContext(ctx, pause); err != nil {
 		return err
 	}
 	s.service.InjectFor(24*time.Hour, messagingtest.Status(http.StatusUnauthorized, 0))
 	if err := s.enqueue(ctx, sms.Message{From: "ACME", To: customer, Text: "Your order is ready", ReferenceID: "waits"}); err != nil {
 		return err
 	}
-	if err := s.until(ctx, func(c messagingriver.ChannelStatus) bool { return c.Paused }); err != nil {
+	if err := s.until(ctx, func(c messagingriver.ChannelStatus) bool { return c.Cause != "" }); err != nil {
 		return err
 	}
 	s.service.InjectFor(24*time.Hour, messagingtest.Status(http.StatusServiceUnavailable, 0))
@@ -118,7 +116,7 @@ func (s *shop) until(ctx context.Context, is func(messagingriver.ChannelStatus) 
 func (s *shop) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	err := errors.Join(s.river.StopAndCancel(ctx), s.db.Close())
+	err := errors.Join(s.outbox.Stop(ctx), s.db.Close())
 	s.service.Close()
 	return err
 }

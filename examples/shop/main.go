@@ -1,10 +1,14 @@
-// Command shop takes orders and confirms them by SMS. It writes an order and its SMS in one transaction in SQLite, so that there is never
-// one without the other. A delivery report changes its order exactly once, even if the service calls again or the process is killed.
-// The program takes an order on a test server, and ends.
+// Command shop takes orders and confirms them by SMS. It writes an order and its SMS in one transaction, so that there is never one without
+// the other. A delivery report changes its order exactly once, even if the service calls again or the process is killed. A customer who
+// texts the number of an order gets a reply, which is enqueued in the transaction of the event.
+//
+// The program runs on PostgreSQL if DATABASE_URL is set, and otherwise on SQLite in memory. It takes an order on a test server, and ends.
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -12,9 +16,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"strings"
+	"time"
 
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -26,29 +33,34 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), messagingtest.Start()); err != nil {
+	if err := run(context.Background(), os.Getenv("DATABASE_URL"), messagingtest.Start()); err != nil {
 		log.Fatal("shop: ", err)
 	}
 }
 
-func run(ctx context.Context, service *messagingtest.Server) error {
+func run(ctx context.Context, databaseURL string, service *messagingtest.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	server := httptest.NewUnstartedServer(nil) // a real shop has an http.Server with limits, as in docs/webhooks.md
-	s, err := open(ctx, ":memory:", "http://"+server.Listener.Addr().String(), service, messagingriver.Options{})
+	base := "http://" + server.Listener.Addr().String()
+	s, err := open(ctx, databaseURL, base, service, messagingriver.Options{})
 	if err != nil {
 		return err
 	}
 	server.Config.Handler = s
 	server.Start()
-	// A customer orders, and the service reports twice that the SMS was delivered.
-	order := url.Values{"id": {"order-1"}, "phone": {"+639171234567"}}
+	// A customer orders, the service reports twice that the SMS was delivered, and the customer asks.
+	id := "order-" + rand.Text() // another one each time: the database keeps the orders
+	order := url.Values{"id": {id}, "phone": {"+639171234567"}}
 	_, postErr := http.PostForm(server.URL+"/orders", order) //nolint:noctx,bodyclose // demo
 	sent, err := service.WaitFor(ctx, order.Get("phone"))
 	service.ReportDelivery(ctx, sent.ID, "delivered", messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
-	var state, reports string
-	rowErr := s.db.QueryRowContext(ctx, "SELECT state, reports FROM shop_order").Scan(&state, &reports)
-	fmt.Printf("%s: %s, after %s report\n", sent.ReferenceID, state, reports)
+	question := messagingtest.InboundSMS{ID: "in-" + id, From: "639171234567", To: "ACME", Text: id}
+	service.Receive(ctx, server.URL+"/hooks/sms?key=secret", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
+	reply, replyErr := service.WaitFor(ctx, order.Get("phone"))
+	fmt.Println(reply.Text)
 	server.Close() // waits for the calls under way
-	return errors.Join(postErr, err, rowErr, s.stop())
+	return errors.Join(postErr, err, replyErr, s.stop())
 }
 
 type shop struct {
@@ -56,41 +68,66 @@ type shop struct {
 
 	db       *sql.DB
 	outbox   *messagingriver.Outbox[*sql.Tx]
-	river    *river.Client[*sql.Tx] // sends what is in the outbox
-	callback string                 // where the service reports delivery
+	callback string // where the service reports delivery
+	close    func() // the database
 }
 
-// open opens the shop in the database at a path. A real shop has a file.
-func open(ctx context.Context, path, base string, service *messagingtest.Server, options messagingriver.Options) (*shop, error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+// open opens the shop in a PostgreSQL database, or in SQLite if the URL is "" or the path of a file.
+func open(ctx context.Context, databaseURL, base string, service *messagingtest.Server, options messagingriver.Options) (*shop, error) {
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1) // which the shop, the receiver and the outbox share
-	store, storeErr := sqlstore.New(ctx, db, 0)
-	client, clientErr := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
-	outbox, outboxErr := messagingriver.NewSQLite(db, client, options)
-	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
-	if err = errors.Join(storeErr, clientErr, outboxErr, hooksErr); err != nil {
+	s, err := openDatabase(ctx, databaseURL, client, options)
+	if err != nil {
 		return nil, err
 	}
-	s := &shop{db: db, outbox: outbox}
+	store, storeErr := sqlstore.New(ctx, s.db, 0)
+	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
+	if err = errors.Join(storeErr, hooksErr); err != nil {
+		return nil, err
+	}
 	s.HandleFunc("POST /orders", s.order)
 	s.Handle("/hooks/delivery", hooks.Delivery(s.report))
+	s.Handle("/hooks/sms", hooks.SMS(s.answer))
 	s.callback, err = hooks.DeliveryURL(base + "/hooks/delivery")
-	_, tableErr := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT, state TEXT, reports INT)")
-	config := &river.Config{}
-	if err = errors.Join(err, tableErr, outbox.Migrate(ctx), outbox.AddTo(config)); err != nil {
+	_, tableErr := s.db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT, state TEXT, reports INT)")
+	if err = errors.Join(err, tableErr, s.outbox.Migrate(ctx)); err != nil {
 		return nil, err
 	}
-	if s.river, err = river.NewClient(riversqlite.New(db), config); err == nil {
-		err = s.river.Start(context.WithoutCancel(ctx)) // until stop
+	return s, s.outbox.Start(ctx)
+}
+
+// openDatabase opens the database and the outbox in it. Both take the transactions of the receiver's store, which are those of database/sql.
+func openDatabase(ctx context.Context, databaseURL string, client *messaging.Client, options messagingriver.Options) (*shop, error) {
+	if !isPostgres(databaseURL) {
+		name := "file:" + cmp.Or(databaseURL, ":memory:") + "?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate"
+		db, err := sql.Open("sqlite", name)
+		if err != nil {
+			return nil, err
+		}
+		db.SetMaxOpenConns(1) // which the shop, the receiver and the outbox share
+		outbox, err := messagingriver.NewSQLite(db, client, options)
+		return &shop{db: db, outbox: outbox, close: func() { _ = db.Close() }}, err
 	}
-	return s, err
+	pool, err := pgxpool.New(ctx, databaseURL)
+	if err != nil {
+		return nil, err
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	outbox, err := messagingriver.NewPostgresSQL(pool, client, options)
+	return &shop{db: db, outbox: outbox, close: func() { _ = db.Close(); pool.Close() }}, err
+}
+
+func isPostgres(databaseURL string) bool {
+	return strings.HasPrefix(databaseURL, "postgres://") || strings.HasPrefix(databaseURL, "postgresql://")
 }
 
 // stop lets messages under way end, and closes the database. What has not begun is sent by the next process.
-func (s *shop) stop() error { return errors.Join(s.river.Stop(context.Background()), s.db.Close()) }
+func (s *shop) stop() error {
+	defer s.close()
+	return s.outbox.Stop(context.Background())
+}
 
 func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 	if err := s.place(r.Context(), r.PostFormValue("id"), r.PostFormValue("phone")); errors.Is(err, messaging.ErrInvalid) {
@@ -126,5 +163,20 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 		return err
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = $1, reports = reports + 1 WHERE id = $2", report.Status, report.ReferenceID)
+	return err
+}
+
+// answer enqueues a reply in the transaction that notes the event as handled: a customer gets one reply to each text.
+func (s *shop) answer(ctx context.Context, m webhook.SMSMessage) error {
+	tx, err := sqlstore.Tx(ctx)
+	if err != nil {
+		return err
+	}
+	state := "unknown"
+	err = tx.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = $1", m.Text).Scan(&state)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	_, err = s.outbox.Insert(ctx, tx, sms.Message{From: "ACME", To: "+" + m.From, Text: m.Text + " is " + state, ReferenceID: "reply-" + m.ID})
 	return err
 }

@@ -1,5 +1,5 @@
 // Package fence gives a queue the last word before the request of a message is written, after the message has got its credentials, its place
-// and its turn. It is for the outbox, which then records that the request begins.
+// and its turn. It is for the outbox, which then records that the request begins. An outbox of another version may be linked with it: it stays as it is.
 package fence
 
 import "context"

@@ -1,23 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/riverqueue/river/riverdriver/riversqlite"
-	"go.opentelemetry.io/otel/metric"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -29,33 +24,26 @@ type database interface {
 	Migrate(ctx context.Context) error
 	Status(ctx context.Context) (messagingriver.Status, error)
 	Campaigns(ctx context.Context, names ...string) ([]messagingriver.Campaign, error)
-	PauseCampaign(ctx context.Context, name string) error
-	ResumeCampaign(ctx context.Context, name string) error
+	PauseCampaign(ctx context.Context, name string) (int, error)
+	ResumeCampaign(ctx context.Context, name string) (int, error)
 	CancelCampaign(ctx context.Context, name string) (int, error)
-	Show(ctx context.Context, reference string) ([]messagingriver.Record, error)
-	Renew(ctx context.Context, expire time.Duration, keys ...messagingriver.Key) (int, error)
-	Alive() bool
-	Observe(meter metric.Meter) (metric.Registration, error)
-	Parked(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
-	Refused(ctx context.Context, after messagingriver.Key) ([]messagingriver.Record, error)
+	Parked(ctx context.Context) iter.Seq2[messagingriver.Record, error]
+	Refused(ctx context.Context) iter.Seq2[messagingriver.Record, error]
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
-	Pause(ctx context.Context, channels ...string) error
-	Resume(ctx context.Context, channels ...string) error
-	SetRate(ctx context.Context, perSecond float64) error
 	Decode(channel string, message []byte) (messaging.Message, error)
 
 	// insert enqueues messages in a transaction of their own.
 	insert(ctx context.Context, entries []entry) (added int, err error)
-	// work sends messages until ctx ends, and returns when all is recorded.
-	work(ctx context.Context, config *river.Config) error
 	pool() *sql.DB
+	// table returns the name of a table of River.
+	table(name string) string
 	close()
 }
 
 type outbox[TTx any] struct {
 	*messagingriver.Outbox[TTx]
 
-	driver riverdriver.Driver[TTx]
+	schema string // with a dot, or ""
 	begin  func(ctx context.Context) (tx TTx, commit, rollBack func() error, err error)
 	db     *sql.DB
 	closed func()
@@ -96,7 +84,7 @@ func openPostgres(ctx context.Context, url string, client *messaging.Client, opt
 		tx, err := pool.Begin(ctx)
 		return tx, func() error { return tx.Commit(ctx) }, func() error { return tx.Rollback(context.WithoutCancel(ctx)) }, err
 	}
-	return outbox[pgx.Tx]{of, riverpgxv5.New(pool), begin, db, func() { _ = db.Close(); pool.Close() }}, nil
+	return outbox[pgx.Tx]{of, cmp.Or(options.Schema, "messaging") + ".", begin, db, func() { _ = db.Close(); pool.Close() }}, nil
 }
 
 // isPooled reports whether a pooler such as pgbouncer is in between: it names a process other than the server's.
@@ -132,18 +120,7 @@ func openSQLite(path string, create bool, client *messaging.Client, options mess
 		tx, err := db.BeginTx(ctx, nil)
 		return tx, tx.Commit, tx.Rollback, err
 	}
-	return outbox[*sql.Tx]{of, riversqlite.New(db), begin, db, func() { _ = db.Close() }}, nil
-}
-
-// hasTables returns an error that says what to do if a database has no tables of this version.
-func hasTables(ctx context.Context, db database) error {
-	_, err := db.pool().ExecContext(ctx, "SELECT expires_at FROM messaging_outbox LIMIT 0")
-	postgres, ok := errors.AsType[*pgconn.PgError](err)
-	isMissing := ok && (postgres.Code == "42P01" || postgres.Code == "42703") // undefined table, undefined column
-	if isMissing || err != nil && (strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "no such column")) {
-		return errors.New("the database has no outbox of this version: run outbox migrate")
-	}
-	return err
+	return outbox[*sql.Tx]{of, "", begin, db, func() { _ = db.Close() }}, nil
 }
 
 func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (added int, err error) {
@@ -165,20 +142,7 @@ func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (added int, er
 	return added, commit()
 }
 
-func (o outbox[TTx]) work(ctx context.Context, config *river.Config) error {
-	if err := o.AddTo(config); err != nil {
-		return err
-	}
-	client, err := river.NewClient(o.driver, config)
-	if err != nil {
-		return err
-	}
-	if err = client.Start(ctx); err != nil {
-		return err
-	}
-	<-client.Stopped()
-	return nil
-}
+func (o outbox[TTx]) table(name string) string { return o.schema + name }
 
 func (o outbox[TTx]) pool() *sql.DB { return o.db }
 func (o outbox[TTx]) close()        { o.closed() }

@@ -116,7 +116,6 @@ of an earlier one is not enqueued: the load names it, and ends with status 1.`,
 			return errFindings
 		}),
 	}
-	cmd.Flags().BoolVar(&op.options.InOrder, "in-order", false, "for workers with --in-order: keep the order of the messages to one recipient")
 	cmd.Flags().StringVar(&flags.Campaign, "campaign", "", "name by which the messages are counted, paused and cancelled")
 	cmd.Flags().StringVar(&flags.Priority, "priority", "bulk", "urgent, high, normal or bulk")
 	cmd.Flags().StringVar(&flags.At, "at", "", "when they are sent, such as 2026-05-01T09:00:00+08:00 (default at once)")

@@ -1,15 +1,13 @@
 // Command outbox operates an outbox of package messagingriver from a shell:
 //
-//	outbox migrate                    creates or updates the tables
-//	outbox load FILE                  enqueues the messages of a file, each once: run it again to resume
-//	outbox work                       sends messages until it is stopped; start as many as you like
-//	outbox status [--watch]           counts by channel and state, the oldest, rate, breakers, pauses and campaigns
-//	outbox parked, outbox refused     lists messages that wait for a decision
-//	outbox resolve sent|resend|drop   by reference IDs, --reason or --file
-//	outbox cancel REFERENCE...        drops messages that wait
-//	outbox pause, outbox resume       the queues of some channels, or all
-//	outbox rate N                     sets the rate of all workers
-//	outbox audit                      compares with what the service lists
+//	outbox migrate                     creates or updates the tables
+//	outbox load FILE                   enqueues the messages of a file, each once: run it again to resume
+//	outbox status                      counts by channel, state and campaign, and shows pauses
+//	outbox resolve sent|resend|drop    decides by reference IDs, --reason or --file
+//	outbox campaign pause|resume|cancel NAME
+//	outbox audit                       compares with what the service lists
+//
+// What sends is a program that calls messagingriver's Start, with its own client and guards. River UI shows and pauses the queues.
 //
 // "outbox --help" lists the variables that it reads, and its exit statuses.
 package main

@@ -1,0 +1,203 @@
+package messagingriver_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// outcomes collects what OnOutcome is called with.
+type outcomes struct {
+	mu   sync.Mutex
+	all  map[string][]messagingriver.Outcome
+	fail int // so many calls fail
+}
+
+func (o *outcomes) add(_ context.Context, outcome messagingriver.Outcome) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.all == nil {
+		o.all = map[string][]messagingriver.Outcome{}
+	}
+	o.all[outcome.Reference] = append(o.all[outcome.Reference], outcome)
+	if o.fail > 0 {
+		o.fail--
+		return errors.New("the report cannot be written")
+	}
+	return nil
+}
+
+func (o *outcomes) of(reference string) []messagingriver.Outcome {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all[reference]
+}
+
+// await returns the first outcome of a message.
+func (o *outcomes) await(t testing.TB, reference string) messagingriver.Outcome {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(o.of(reference)) > 0 }, time.Minute, 10*time.Millisecond, reference)
+	return o.of(reference)[0]
+}
+
+func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var got outcomes
+		options := quick()
+		options.OnOutcome = got.add
+		r := t.newRig(t, newClient(t, service), options)
+		r.start(t)
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, text("accepted"))
+		outcome := got.await(t, "accepted")
+		require.Equal(t, messaging.Accepted, outcome.Verdict)
+		require.Equal(t, completed, outcome.State)
+		require.NotEmpty(t, outcome.Receipt.ID)
+		require.Equal(t, "spring", outcome.Campaign)
+		require.Nil(t, outcome.Message)
+
+		service.Inject(messagingtest.Status(http.StatusUnprocessableEntity, 0), 1)
+		r.insert(t, messagingriver.InsertOptions{}, chat("refused"))
+		outcome = got.await(t, "refused")
+		require.Equal(t, messaging.Refused, outcome.Verdict)
+		require.Equal(t, cancelled, outcome.State)
+		require.Contains(t, outcome.Reason, "422")
+		require.Equal(t, chat("refused"), outcome.Message, "it can be sent another way")
+
+		service.Inject(messagingtest.DropUnread(), 1)
+		r.insert(t, messagingriver.InsertOptions{}, text("lost"))
+		outcome = got.await(t, "lost")
+		require.Equal(t, messaging.Unknown, outcome.Verdict)
+		require.Equal(t, discarded, outcome.State)
+
+		r.insert(t, messagingriver.InsertOptions{Expire: time.Nanosecond}, text("late"))
+		outcome = got.await(t, "late")
+		require.Equal(t, messaging.NotSent, outcome.Verdict)
+		for _, reference := range []string{"accepted", "refused", "lost", "late"} {
+			require.Len(t, got.of(reference), 1, reference)
+		}
+	})
+}
+
+// It is not called before River has recorded the outcome, even if its job runs early.
+func TestOnOutcomeWaitsForTheRecord(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		goOn := make(chan struct{})
+		release := sync.OnceFunc(func() { close(goOn) })
+		t.Cleanup(release)
+		client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+			<-goOn
+			return nil
+		}))
+		var got outcomes
+		r := t.newRig(t, client, messagingriver.Options{OnOutcome: got.add})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		await(t, r, "a", running)
+		args := `'{"message": ' || id || '}'`
+		if t.isPostgres {
+			args = "CAST(" + args + " AS JSONB)"
+		}
+		r.exec(t, "INSERT INTO JOBS (args, kind, max_attempts, queue) SELECT "+args+", 'messaging_outcome', 25, 'messaging_outcomes' FROM JOBS WHERE kind = 'messaging'")
+		time.Sleep(2 * time.Second)
+		require.Empty(t, got.of("a"))
+		release()
+		require.Equal(t, messaging.Accepted, got.await(t, "a").Verdict)
+	})
+}
+
+// An error repeats the call, and never the send.
+func TestOnOutcomeIsCalledAgainAfterAnError(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		got := outcomes{fail: 1}
+		options := quick()
+		options.OnOutcome = got.add
+		r := t.newRig(t, newClient(t, service), options)
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		require.Eventually(t, func() bool { return len(got.of("a")) == 2 }, time.Minute, 10*time.Millisecond)
+		require.Len(t, service.Sent(), 1)
+		require.Equal(t, completed, show(t, r, "a").State)
+	})
+}
+
+// A process is killed between the outcome and the end of its call: another process makes it.
+func TestOnOutcomeAfterAKill(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		isPostgres := t.isPostgres
+		for _, killAt := range []string{"in OnOutcome", "after the response"} {
+			t.Run(killAt, func(t *testing.T) {
+				t.Parallel()
+				service := messagingtest.NewServer(t)
+				p := program{
+					Service: service.URL, Token: service.Token, SendTimeout: time.Second, SettleFor: 5 * time.Second, KillAt: killAt, Outcomes: true,
+				}
+				r := killRig(t, isPostgres, service, &p)
+				r.insert(t, messagingriver.InsertOptions{}, text("a"))
+				p.begin(t).awaitEnd(t)
+				var got outcomes
+				options := messagingriver.Options{SendTimeout: p.SendTimeout, SettleFor: p.SettleFor, OnOutcome: got.add}
+				r.another(t, newClient(t, service), options).start(t)
+				require.Equal(t, messaging.Accepted, got.await(t, "a").Verdict)
+				require.Len(t, service.Sent(), 1)
+			})
+		}
+	})
+}
+
+// What a frozen process recorded late completes a message that was discarded meanwhile.
+func TestLateOutcomeCompletesADiscardedMessage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var got outcomes
+		options := quick()
+		options.OnOutcome = got.add
+		r := t.newRig(t, newClient(t, service), options)
+		service.Inject(messagingtest.AcceptThenDrop(), 1)
+		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
+		r.start(t)
+		await(t, r, "a", discarded)
+		if t.isPostgres {
+			r.exec(t, `UPDATE JOBS SET metadata = metadata || '{"verdict": "accepted"}' WHERE kind = 'messaging'`)
+		} else {
+			r.exec(t, `UPDATE JOBS SET metadata = jsonb_patch(metadata, '{"verdict": "accepted"}') WHERE kind = 'messaging'`)
+		}
+		await(t, r, "a", completed)
+		require.Eventually(t, func() bool { return len(got.of("a")) == 2 }, 30*time.Second, 10*time.Millisecond)
+		require.Equal(t, messaging.Accepted, got.of("a")[1].Verdict)
+	})
+}
+
+// Jobs of outcomes are deleted soon after their calls.
+func TestJobsOfOutcomesAreDeleted(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var got outcomes
+		options := quick()
+		options.OnOutcome = got.add
+		r := t.newRig(t, newClient(t, service), options)
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		got.await(t, "a")
+		require.Eventually(t, func() bool {
+			return r.number(t, "SELECT COUNT(*) FROM JOBS WHERE kind = 'messaging_outcome'") == 0
+		}, 20*time.Second, 50*time.Millisecond)
+	})
+}

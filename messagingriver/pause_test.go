@@ -1,0 +1,194 @@
+package messagingriver_test
+
+import (
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// isPaused reports whether the queue of SMS is paused.
+func isPaused(t testing.TB, r rig) bool {
+	t.Helper()
+	return r.number(t, "SELECT COUNT(*) FROM QUEUES WHERE name = 'messaging_sms' AND paused_at IS NOT NULL") == 1
+}
+
+// sendsOf counts the requests to send.
+func sendsOf(service *messagingtest.Server) *atomic.Int64 {
+	sends := new(atomic.Int64)
+	service.Watch(func(r *http.Request, _ messagingtest.Fault, _ string) {
+		if r.Method == http.MethodPost {
+			sends.Add(1)
+		}
+	})
+	return sends
+}
+
+// While the service is in trouble the queue is paused in both processes, and one message after another probes.
+func TestTroubleCostsFewMessages(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		const messages, workers = 1000, 10
+		service := messagingtest.NewServer(t)
+		options := messagingriver.Options{Workers: workers}
+		r := t.newRig(t, newClient(t, service), options)
+		outboxes := []rig{r}
+		if t.isPostgres {
+			outboxes = append(outboxes, r.another(t, newClient(t, service), options))
+		}
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", messages)...)
+		sends := sendsOf(service)
+		service.InjectFor(12*time.Second, messagingtest.Status(http.StatusServiceUnavailable, 0))
+		for _, one := range outboxes {
+			one.start(t)
+		}
+		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 10*time.Millisecond)
+		time.Sleep(time.Second)
+		snoozes := func() int {
+			return r.number(t, `SELECT COALESCE(SUM(COALESCE(CAST(metadata->>'snoozes' AS INTEGER), 0)), 0) FROM JOBS
+				WHERE kind = 'messaging' AND queue = 'messaging_sms'`)
+		}
+		sendsBefore, snoozesBefore := sends.Load(), snoozes()
+		time.Sleep(8 * time.Second)
+		require.LessOrEqual(t, sends.Load()-sendsBefore, int64(3), "sends in the pause")
+		require.Equal(t, snoozesBefore, snoozes(), "snoozes in the pause")
+		var failed int64
+		require.Eventually(t, func() bool {
+			failed = sends.Load() - int64(len(service.Sent()))
+			return !isPaused(t, r)
+		}, 40*time.Second, 20*time.Millisecond)
+		require.LessOrEqual(t, failed, int64(53), "sends in all")
+		lookedUp := r.number(t, "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_lookups' AND kind = 'messaging'")
+		require.Eventually(t, func() bool { return len(service.Sent()) == messages-lookedUp }, 40*time.Second, 50*time.Millisecond)
+		t.Logf("%d sends failed, %d of them before the pause; %d messages are looked up", failed, sendsBefore, lookedUp)
+	})
+}
+
+// 429 pauses the queue for as long as the service asks, and costs no attempt.
+func TestThrottledChannelIsPaused(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2})
+		sends := sendsOf(service)
+		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 3*time.Second), 2)
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", 20)...)
+		began := time.Now()
+		r.start(t)
+		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 10*time.Millisecond)
+		time.Sleep(1500 * time.Millisecond)
+		require.LessOrEqual(t, sends.Load(), int64(6), "some are sent before River hears of the pause")
+		require.Eventually(t, func() bool { return countOf(t, r, completed) == 20 }, 30*time.Second, 50*time.Millisecond)
+		require.GreaterOrEqual(t, time.Since(began), 3*time.Second)
+		require.Zero(t, r.number(t, "SELECT COUNT(*) FROM JOBS WHERE CAST(metadata->>'failures' AS INTEGER) > 0"))
+		require.False(t, isPaused(t, r))
+	})
+}
+
+// A service that asks for a wait of years does not stop the queue for as long.
+func TestPauseIsBounded(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 5*365*24*time.Hour), 1)
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		record := await(t, r, "a", scheduled)
+		require.LessOrEqual(t, time.Until(record.Scheduled), time.Hour)
+	})
+}
+
+// Wrong credentials pause the channel, and no message is cancelled.
+func TestAccountInTroublePausesTheChannel(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2, SendTimeout: time.Second})
+		sends := sendsOf(service)
+		service.InjectFor(4*time.Second, messagingtest.Status(http.StatusUnauthorized, 0))
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", 50)...)
+		r.start(t)
+		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 10*time.Millisecond)
+		status, err := r.Status(t.Context())
+		require.NoError(t, err)
+		require.True(t, status.Channels[2].Paused)
+		require.Contains(t, status.Channels[2].Cause, "401")
+		time.Sleep(2 * time.Second)
+		require.LessOrEqual(t, sends.Load(), int64(8))
+		require.Zero(t, countOf(t, r, cancelled))
+		require.Eventually(t, func() bool { return countOf(t, r, completed) == 50 }, 90*time.Second, 50*time.Millisecond)
+	})
+}
+
+// A person's pause is not undone: one before the trouble, and one in place of the outbox's own.
+func TestPersonsPauseStays(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		pause := "UPDATE QUEUES SET paused_at = now() WHERE name = 'messaging_sms'"
+		if !t.isPostgres {
+			pause = "UPDATE QUEUES SET paused_at = strftime('%Y-%m-%d %H:%M:%f', 'now') WHERE name = 'messaging_sms'"
+		}
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2})
+		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 2*time.Second), 2)
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", 10)...)
+		r.start(t)
+		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 5*time.Millisecond)
+		probes := "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe'"
+		require.Eventually(t, func() bool { return r.number(t, probes) == 1 }, 10*time.Second, 5*time.Millisecond)
+		r.exec(t, pause) // as River UI does after its Resume
+		time.Sleep(time.Second)
+		before := len(service.Sent())
+		require.Eventually(t, func() bool { return len(service.Sent()) == before+1 }, 20*time.Second, 20*time.Millisecond, "the probe")
+		time.Sleep(3 * time.Second)
+		require.True(t, isPaused(t, r), "the probe was accepted, and the pause is a person's")
+		require.Len(t, service.Sent(), before+1)
+		status, err := r.Status(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, status.Channels[2].Cause)
+		r.exec(t, "UPDATE QUEUES SET paused_at = NULL WHERE name = 'messaging_sms'")
+		require.Eventually(t, func() bool { return len(service.Sent()) == 10 }, 90*time.Second, 50*time.Millisecond)
+	})
+}
+
+// Urgent messages go first.
+func TestUrgentMessagesGoFirst(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Bulk}, texts("bulk", 20)...)
+		r.insert(t, messagingriver.InsertOptions{}, text("normal"))
+		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Urgent}, text("urgent"))
+		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.High}, text("high"))
+		r.start(t)
+		require.Eventually(t, func() bool { return countOf(t, r, completed) == 23 }, time.Minute, 50*time.Millisecond)
+		var order []string
+		for _, m := range service.Sent() {
+			order = append(order, m.ReferenceID)
+		}
+		require.Equal(t, []string{"urgent", "high", "normal", "bulk0", "bulk1"}, order[:5])
+	})
+}
+
+// Options.Rate is a rate of the process, and its workers are as many as it needs at most.
+func TestRate(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Rate: 5, Workers: 100})
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", 100)...)
+		r.start(t)
+		time.Sleep(4 * time.Second)
+		sent := len(service.Sent())
+		require.Greater(t, sent, 5)
+		require.LessOrEqual(t, sent, 5*5)
+		require.LessOrEqual(t, countOf(t, r, running), 5+1, "an urgent message waits behind few")
+	})
+}

@@ -1,0 +1,324 @@
+package messagingriver_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// guarded returns an outbox whose client has a guard.
+func guarded(t test, guard func(n int64) error) (rig, *messagingtest.Server) {
+	t.Helper()
+	service := messagingtest.NewServer(t)
+	var asked atomic.Int64
+	client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error { return guard(asked.Add(1)) }))
+	return t.newRig(t, client, quick()), service
+}
+
+func TestDeniedMessageIsCancelledWithTheReason(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r, service := guarded(t, func(int64) error { return messaging.ErrOptedOut })
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.insert(t, messagingriver.InsertOptions{Unguarded: true}, text("code"))
+		r.start(t)
+		record := await(t, r, "a", cancelled)
+		require.Equal(t, messaging.NotSent, record.Verdict)
+		require.Contains(t, record.Reason, "opted out")
+		await(t, r, "code", completed)
+		require.Equal(t, map[string]int{"code": 1}, sentOf(service))
+	})
+}
+
+func TestGuardThatPostponesSnoozes(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r, _ := guarded(t, func(int64) error { return messaging.RetryLater(time.Hour) })
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		record := await(t, r, "a", scheduled)
+		require.InDelta(t, time.Hour, time.Until(record.Scheduled), float64(time.Minute))
+		require.Zero(t, record.Failures)
+		require.Contains(t, record.Reason, "postponed")
+	})
+}
+
+func TestGuardThatCannotDecideSnoozes(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r, service := guarded(t, func(n int64) error {
+			if n == 1 {
+				return errors.New("the database of opt-outs is away")
+			}
+			return nil
+		})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		record := await(t, r, "a", scheduled)
+		require.Zero(t, record.Failures)
+		require.Empty(t, service.Sent())
+		await(t, r, "a", completed)
+	})
+}
+
+func TestExpiredMessageIsNotSent(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r, service := guarded(t, func(int64) error { return nil })
+		r.insert(t, messagingriver.InsertOptions{Expire: time.Millisecond}, text("late"))
+		r.insert(t, messagingriver.InsertOptions{Expire: time.Hour}, text("in time"))
+		r.start(t)
+		record := await(t, r, "late", cancelled)
+		require.Contains(t, record.Reason, "expired")
+		await(t, r, "in time", completed)
+		require.NotContains(t, sentOf(service), "late")
+
+		// A person cannot have it sent after its time.
+		n, err := r.Resolve(t.Context(), messagingriver.Resend, messagingriver.Key{Channel: "sms", Reference: "late"})
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		time.Sleep(time.Second)
+		await(t, r, "late", cancelled)
+		require.NotContains(t, sentOf(service), "late")
+	})
+}
+
+// It expires between the beginning of its attempt and the request.
+func TestMessageExpiresWhileItWaits(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r, service := guarded(t, func(int64) error {
+			time.Sleep(700 * time.Millisecond)
+			return nil
+		})
+		r.insert(t, messagingriver.InsertOptions{Expire: 600 * time.Millisecond}, text("a"))
+		r.start(t)
+		require.Contains(t, await(t, r, "a", cancelled).Reason, "expired")
+		require.Empty(t, service.Sent())
+	})
+}
+
+func TestScheduledMessageWaits(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r, service := guarded(t, func(int64) error { return nil })
+		at := time.Now().Add(3 * time.Second)
+		r.insert(t, messagingriver.InsertOptions{At: at}, text("later"))
+		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(-time.Hour)}, text("past"))
+		r.start(t)
+		await(t, r, "past", completed)
+		require.Empty(t, sentOf(service)["later"])
+		await(t, r, "later", completed)
+		require.False(t, time.Now().Before(at))
+	})
+}
+
+// A failure that is the message's own costs an attempt, and at last the message is discarded.
+func TestMessageToBlameIsDiscarded(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var calls atomic.Int64
+		client := newClient(t, service, messaging.WithTokenSource(func(context.Context) (messaging.Token, error) {
+			if calls.Add(1) <= 2 {
+				panic("secret +639171234567")
+			}
+			return messaging.Token{Value: service.Token}, nil
+		}))
+		r := t.newRig(t, client, quick())
+		r.insert(t, messagingriver.InsertOptions{MaxAttempts: 2}, text("a"))
+		r.start(t)
+		record := await(t, r, "a", discarded)
+		require.Equal(t, 2, record.Failures)
+		require.Equal(t, messaging.NotSent, record.Verdict)
+		require.Contains(t, record.Reason, "panic (string)")
+		require.NotContains(t, record.Reason, "secret")
+		require.NotNil(t, record.Message)
+		n, err := r.Resolve(t.Context(), messagingriver.Resend, record.Key)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		await(t, r, "a", completed)
+	})
+}
+
+// A panic behind the request leaves the outcome unknown.
+func TestPanicAfterTheRequestIsUnknown(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		client := newClient(t, service, messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				response, err := base.RoundTrip(request)
+				if err == nil {
+					_ = response.Body.Close()
+				}
+				panic("after the request")
+			})
+		}))
+		r := t.newRig(t, client, quick())
+		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
+		r.start(t)
+		require.Equal(t, messaging.Unknown, await(t, r, "a", discarded).Verdict)
+		require.Len(t, service.Sent(), 1)
+	})
+}
+
+func TestRefusedDuplicateIsLookedUp(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		service.RefuseDuplicates(true)
+		client := newClient(t, service)
+		_, err := client.SMS.Send(t.Context(), text("known"))
+		require.NoError(t, err)
+		r := t.newRig(t, client, quick())
+		r.insert(t, messagingriver.InsertOptions{}, text("known"))
+		r.start(t)
+		record := await(t, r, "known", completed)
+		require.NotEmpty(t, record.Receipt.ID)
+		require.Len(t, service.Sent(), 1)
+	})
+}
+
+// A refusal that names a message is final, although the account is in trouble: the service may have processed the message.
+func TestRefusalThatNamesAMessageIsFinal(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), quick())
+		service.Inject(messagingtest.StatusAfter(http.StatusOK, `{"id":"m-1","code":"200101"}`), 1)
+		r.insert(t, messagingriver.InsertOptions{}, text("named"))
+		r.start(t)
+		record := await(t, r, "named", cancelled)
+		require.Contains(t, record.Reason, "insufficient balance")
+	})
+}
+
+// What PostgreSQL cannot store is left out, and one bad record holds no others.
+func TestZeroBytesHoldNothingUp(t *testing.T) {
+	t.Parallel()
+	messages := 500
+	if *whole {
+		messages = 5000
+	}
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var responses atomic.Int64
+		client := newClient(t, service, messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				response, err := base.RoundTrip(request)
+				if err == nil && request.Method == http.MethodPost && responses.Add(1)%50 == 0 {
+					return withBody(response, `{"id":"m-\u0000-1","operator":"a\u0000b"}`), nil
+				}
+				return response, err
+			})
+		}))
+		r := t.newRig(t, client, messagingriver.Options{Workers: 100})
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", messages)...)
+		r.start(t)
+		began := time.Now()
+		require.Eventually(t, func() bool { return countOf(t, r, completed) == messages }, time.Minute, 50*time.Millisecond)
+		t.Logf("%d messages in %v", messages, time.Since(began).Round(time.Millisecond))
+		_, err := r.tryInsert(t.Context(), messagingriver.InsertOptions{}, text("a\x00b"))
+		require.ErrorContains(t, err, "zero byte")
+	})
+}
+
+// withBody returns a response with another body.
+func withBody(response *http.Response, body string) *http.Response {
+	_ = response.Body.Close()
+	response.Body = readCloser{strings.NewReader(body)}
+	response.ContentLength = int64(len(body))
+	return response
+}
+
+type readCloser struct{ *strings.Reader }
+
+func (readCloser) Close() error { return nil }
+
+// A message of a newer version waits for a process that can read it, and one that nobody can read is discarded, alone.
+func TestMessageThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("newer key"), text("newer channel"), text("damaged"), text("good"))
+		change := func(reference, args string) {
+			if t.isPostgres {
+				r.exec(t, "UPDATE JOBS SET args = args || CAST($2 AS JSONB) WHERE args->>'reference' = $1", reference, args)
+				return
+			}
+			r.exec(t, "UPDATE JOBS SET args = jsonb_patch(args, ?2) WHERE args->>'reference' = ?1", reference, args)
+		}
+		change("newer key", `{"message": {"from": "ACME", "to": "+639171234567", "text": "x", "colour": "red"}}`)
+		change("newer channel", `{"channel": "pigeon"}`)
+		change("damaged", `{"message": "+639171234567"}`)
+		r.start(t)
+		await(t, r, "good", completed)
+		require.Contains(t, await(t, r, "newer key", scheduled).Reason, "another version")
+		require.Contains(t, await(t, r, "newer channel", scheduled).Reason, "another version")
+		record := await(t, r, "damaged", discarded)
+		require.Contains(t, record.Reason, "no message that this version can read")
+		require.NotContains(t, record.Reason, "639171234567")
+		require.Len(t, service.Sent(), 1)
+	})
+}
+
+// What has not begun goes back when the process stops, and nothing is in doubt.
+func TestStopLeavesNothingInDoubt(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		service.InjectRandomly(1, 1, messagingtest.Slow(300*time.Millisecond))
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Rate: 10, Workers: 10})
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", 30)...)
+		stop := r.start(t)
+		require.Eventually(t, func() bool { return len(service.Sent()) > 3 }, 20*time.Second, time.Millisecond)
+		began := time.Now()
+		stop()
+		require.Less(t, time.Since(began), 5*time.Second)
+		require.Zero(t, countOf(t, r, running))
+		require.Zero(t, r.number(t, "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_lookups'"))
+		require.Equal(t, len(service.Sent()), countOf(t, r, completed))
+		service.ClearFaults()
+		r.start(t)
+		require.Eventually(t, func() bool { return countOf(t, r, completed) == 30 }, 20*time.Second, 50*time.Millisecond)
+		require.Len(t, service.Sent(), 30)
+	})
+}
+
+// A chat app that does not respond holds no SMS back.
+func TestChannelsAreApart(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		blocked := make(chan struct{})
+		client := newClient(t, service, messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				if strings.Contains(request.URL.Path, "chat") {
+					<-blocked
+				}
+				return base.RoundTrip(request)
+			})
+		}))
+		r := t.newRig(t, client, messagingriver.Options{Workers: 3})
+		for _, reference := range []string{"1", "2", "3", "4", "5"} {
+			r.insert(t, messagingriver.InsertOptions{}, chat("chat-"+reference))
+		}
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		await(t, r, "a", completed)
+		require.Zero(t, sentOf(service)["chat-1"])
+		close(blocked)
+	})
+}
