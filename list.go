@@ -104,18 +104,14 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 // their number.
 //
 // Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages, it matches
-// ErrFilterIgnored. If the service claims rows and lists none, or cannot be understood, it matches neither, and nothing is known.
+// ErrFilterIgnored. If the service claims rows and lists none, if a cache responds in its
+// place, or if the response cannot be understood, it matches neither, and nothing is known.
 func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
 	found, err := s.find(ctx, referenceID)
 	if err != nil {
 		return sms.Transaction{}, err
 	}
-	return found.rows[0].Transaction, nil
-}
-
-type lookup struct {
-	rows  []listedRow // with the reference ID, on the first page that has any; at least one if there is no error
-	fresh bool        // whether all responses were fresh, as serviceClock says
+	return found[0].Transaction, nil
 }
 
 type listedRow struct {
@@ -124,36 +120,36 @@ type listedRow struct {
 	isDoubtful bool // whether it cannot be read whose message it is
 }
 
-func (s *SMSService) find(ctx context.Context, referenceID string) (lookup, error) {
+// find returns the rows with a reference ID on the first page that has any. There is at least one if there is no error.
+func (s *SMSService) find(ctx context.Context, referenceID string) ([]listedRow, error) {
 	o := s.core.observation(ctx, &s.core.smsList().endpoint)
 	ctx, end := o.begin(ctx, StepLookup, 0)
 	found, err := s.search(ctx, referenceID)
 	result := o.failure(err)
-	result.Rows = len(found.rows)
+	result.Rows = len(found)
 	end(result)
-	if len(found.rows) > 1 {
-		s.core.warnOfRows(ctx, referenceID, len(found.rows))
+	if len(found) > 1 {
+		s.core.warnOfRows(ctx, referenceID, len(found))
 	}
 	return found, err
 }
 
-func (s *SMSService) search(ctx context.Context, referenceID string) (found lookup, err error) {
+func (s *SMSService) search(ctx context.Context, referenceID string) ([]listedRow, error) {
 	if referenceID == "" {
-		return found, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
+		return nil, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
-	found.fresh = true
-	others, missing := false, ""
+	others, isFresh, missing := false, true, ""
 	var rowError error
 	const most = 100 // pages; a filter leaves one
 	pages := 0
 	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}, false) {
 		if err != nil {
-			return lookup{}, err
+			return nil, err
 		}
-		found.fresh = found.fresh && page.fresh
-		if found.rows = page.rowsOf(referenceID); len(found.rows) > 0 {
-			return found, nil // even if a field of theirs could not be read
+		if rows := page.rowsOf(referenceID); len(rows) > 0 {
+			return rows, nil // even if a field of theirs could not be read
 		}
+		isFresh = isFresh && page.isFresh
 		missing = cmp.Or(missing, page.Missing)
 		others = others || len(page.Transactions) > len(page.Unreadable)
 		for _, row := range page.Unreadable {
@@ -167,13 +163,15 @@ func (s *SMSService) search(ctx context.Context, referenceID string) (found look
 	case others:
 		const reason = "the service listed other messages than the one looked for: it does not filter as the contract says " +
 			"(sms.list.params.reference, sms.list.record.reference)"
-		return found, s.listError(reason, ErrFilterIgnored)
+		return nil, s.listError(reason, ErrFilterIgnored)
 	case rowError != nil:
-		return found, rowError
+		return nil, rowError
 	case missing != "":
-		return found, s.listError(missing)
+		return nil, s.listError(missing)
+	case !isFresh:
+		return nil, s.listError("no message with this reference ID is listed in a response that a cache kept (Age)")
 	default:
-		return found, s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
+		return nil, s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
 	}
 }
 
@@ -186,7 +184,7 @@ type listPage struct {
 	codec.Page
 
 	place    int    // for a RowError
-	fresh    bool   // see serviceClock
+	isFresh  bool   // no cache kept the response
 	repeated []bool // the rows that were on the two pages before; nil if there were none
 	options  *sms.ListOptions
 	meaning  sms.Status // of the status in the options
@@ -394,7 +392,7 @@ func (s *SMSService) fetchAhead(ctx context.Context, query wire.Query, pageSize,
 func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, place int, reuse []sms.Transaction) (listPage, error) {
 	list := s.core.smsList()
 	request, problems := list.codec.Encode(query)
-	page, fresh, err := read(ctx, s.core, list, query.Params, request, problems, func(body []byte) (codec.Page, codec.Failure, error) {
+	page, isFresh, err := read(ctx, s.core, list, query.Params, request, problems, func(body []byte) (codec.Page, codec.Failure, error) {
 		return list.codec.Decode(body, query.At, pageSize, reuse)
 	})
 	if err != nil {
@@ -403,7 +401,7 @@ func (s *SMSService) fetchOne(ctx context.Context, query wire.Query, pageSize, p
 	if next, numbered := list.codec.After(query.At); numbered {
 		place = next.Number - 1
 	}
-	return listPage{Page: page, place: place, fresh: fresh}, nil
+	return listPage{Page: page, place: place, isFresh: isFresh}, nil
 }
 
 // pageTracker remembers the rows of the last two pages, and what shows that a listing runs in a circle of any length.

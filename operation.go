@@ -73,8 +73,7 @@ type readEndpoint[C decoder] struct {
 	endpoint
 
 	codec   C
-	buffers sync.Pool    // of responses that were read
-	clock   serviceClock // as they show it
+	buffers sync.Pool // of responses that were read
 }
 
 type decoder interface {
@@ -183,11 +182,11 @@ func checkContext(ctx context.Context) []wire.Problem {
 }
 
 // read performs an operation that reads, after its arguments were encoded. params are what it asks for, by concept. It is retried,
-// because reading changes nothing. fresh is what serviceClock says of the response.
+// because reading changes nothing. isFresh reports whether no cache kept the response (see age).
 func read[T any, C decoder](
 	ctx context.Context, c *core, e *readEndpoint[C], params url.Values, request codec.Request, problems []wire.Problem,
 	decode func(body []byte) (T, codec.Failure, error),
-) (value T, fresh bool, err error) {
+) (value T, isFresh bool, err error) {
 	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
 		return value, false, invalid(e.name, problems)
 	}
@@ -219,7 +218,7 @@ func read[T any, C decoder](
 		return value, false, r.err
 	}
 	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
-	return r.value, e.clock.isFresh(out), nil
+	return r.value, age(out) == 0, nil
 }
 
 // reading is a read under way: how its responses are decoded, and what is known after its last attempt.

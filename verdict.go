@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -30,8 +29,8 @@ type judgement struct {
 // judge judges the response to a message. Only evidence makes a verdict; without it the outcome
 // is unknown.
 func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outcome) {
-	if isCached(out) {
-		j.reason = "the response is that of a cache"
+	if isOlderThanRequest(out) {
+		j.reason = "the response is older than the request, so a cache kept it (Age)"
 		return
 	}
 	j.response, j.notJSON = e.codec.Decode(out.Body)
@@ -176,76 +175,19 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 	return err
 }
 
-// serviceClock is the newest Date of a service's responses, and when its request began.
-type serviceClock struct {
-	mu          sync.Mutex
-	date, began time.Time
-	isDoubtful  bool // by the clock of this process, which may be wrong
-}
-
-// isFresh reports whether nothing shows that a response is not the service's own of now: a status other than 200, a cache, or a Date from
-// long before the request. The clock of this process casts doubt on the first Date only, until a later one follows.
-func (c *serviceClock) isFresh(out *transport.Outcome) bool {
-	const clocksDiffer = 5 * time.Minute
-	if out.StatusCode != http.StatusOK || isCached(out) {
-		return false
-	}
-	date, err := http.ParseTime(out.Header.Get("Date"))
+// age returns how old a response is by its Age header (RFC 9111), which only a cache writes. It is 0 if there is none, or none that can be
+// read.
+func age(out *transport.Outcome) time.Duration {
+	seconds, err := strconv.ParseUint(out.Header.Get("Age"), 10, 31)
 	if err != nil {
-		return true
+		return 0
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now, isFirst := c.date.Add(out.Began.Sub(c.began)), c.date.IsZero() // the difference is monotonic
-	if isFirst {
-		now = out.Began
-	}
-	isOld := date.Before(now.Add(-clocksDiffer)) || c.isDoubtful && !date.After(c.date)
-	if isFirst || !isOld && (c.isDoubtful || date.After(now)) {
-		c.date, c.began, c.isDoubtful = date, out.Began, isOld
-	}
-	return !isOld
+	return time.Duration(seconds) * time.Second
 }
 
-// isCached reports whether a response came from a cache: a header says so, or it is older than its request.
-func isCached(out *transport.Outcome) bool {
-	const rounding = 2 * time.Second
-	if age := out.Header.Get("Age"); age != "" {
-		seconds, err := strconv.ParseUint(age, 10, 32)
-		if err != nil || time.Duration(seconds)*time.Second > time.Since(out.Began)+rounding {
-			return true
-		}
-	}
-	for name, values := range out.Header {
-		name = http.CanonicalHeaderKey(name)
-		if slices.ContainsFunc(values, func(value string) bool { return isFromCache(name, value) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// isFromCache reports whether a header says that the response came from a cache. The name is in canonical form.
-func isFromCache(name, value string) bool {
-	isCache := (strings.Contains(name, "Cache") || strings.Contains(name, "cache")) && !strings.HasSuffix(name, "-Control")
-	switch {
-	case name == "Warning":
-		return strings.HasPrefix(value, "1") // of a cache; others begin with 2
-	case name == "X-Varnish":
-		return len(strings.Fields(value)) > 1 // the second ID is of the request that filled the cache
-	case isCache && (strings.HasSuffix(name, "Hits") || strings.HasSuffix(name, "hits") || name == "X-From-Cache"):
-		return strings.Trim(value, "0, ") != "" // one number for each cache
-	case !isCache && name != "Server-Timing":
-		return false
-	}
-	return slices.ContainsFunc(strings.Split(strings.ToLower(value), ","), func(one string) bool {
-		says := one
-		if _, parameters, ok := strings.Cut(one, ";"); ok { // behind a name, as in Cache-Status (RFC 9211)
-			says, _, _ = strings.Cut(parameters, "fwd=") // which says why the request was forwarded, such as fwd=stale
-		}
-		words := strings.FieldsFunc(says, func(r rune) bool { return r < 'a' || r > 'z' })
-		return (isCache || strings.Contains(one, "cache")) && slices.ContainsFunc(words, func(word string) bool {
-			return strings.HasSuffix(word, "hit") || strings.HasPrefix(word, "stale") || word == "updating" // TCP_HIT, RefreshHit
-		})
-	})
+// isOlderThanRequest reports whether a response is older than its request: a cache kept it, and the message may never have reached the
+// service.
+func isOlderThanRequest(out *transport.Outcome) bool {
+	const rounding = 2 * time.Second // of whole seconds, by several caches
+	return age(out) > time.Since(out.Began)+rounding
 }

@@ -387,12 +387,8 @@ func TestSendVerdictOfACachedResponse(t *testing.T) {
 		{"Age", "0", false},
 		{"Age", "2", false},
 		{"Age", "3", true},
-		{"Age", "x", true},
-		{"X-Cache", "MISS", false},
-		{"X-Cache", "Hit from cloudfront", true},
-		{"Cache-Status", "edge; hit", true},
-		{"Cache-Status", "edge; fwd=miss", false},
-		{"X-Varnish", "1 2", true},
+		{"Age", "x", false},
+		{"X-Cache", "Hit from edge", false}, // of another kind of cache, or of another hop
 		{"Date", "Mon, 02 Jan 2006 15:04:05 GMT", false}, // clocks differ
 	} {
 		for status, body := range map[int]string{
