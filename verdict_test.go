@@ -388,7 +388,7 @@ func TestSendVerdictOfACachedResponse(t *testing.T) {
 		{"Age", "2", false},
 		{"Age", "3", true},
 		{"Age", "x", false},
-		{"X-Cache", "Hit from edge", false}, // of another kind of cache, or of another hop
+		{"X-Cache", "Hit from edge", false},              // of another kind of cache, or of another hop
 		{"Date", "Mon, 02 Jan 2006 15:04:05 GMT", false}, // clocks differ
 	} {
 		for status, body := range map[int]string{
