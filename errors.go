@@ -185,9 +185,8 @@ func panicked(e *sendEndpoint, value any, inDoubt bool, referenceID string) *Err
 // context's error, if there is one besides the response.
 //
 // Its text, and what package fmt, encoding/json and log/slog print of it, leave out Body, and show the beginning of Message with *** in
-// place of credentials, addresses, digits that could be a phone number, and words and digits of the message. Words such as invalid,
-// number and template stay, which every diagnosis has. An Error belongs to the
-// caller.
+// place of credentials, the sender and the recipient, the text of the message if it is quoted whole or three of its words stand in a row,
+// its codes of four digits or more, and runs of seven digits or more. An Error belongs to the caller.
 type Error struct {
 	// Operation is the contract's name of the operation, such as "sms.send".
 	Operation string
@@ -265,9 +264,6 @@ func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outc
 	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
 	if notJSON == nil {
 		e.shown = secrets.Mask(e.Message)
-	}
-	if e.read && e.shown != strings.TrimSpace(e.Message) {
-		e.shown = "" // a listing may be about any message, whose other words nobody knows here
 	}
 }
 

@@ -500,7 +500,7 @@ func TestListFailureHasNoVerdict(t *testing.T) {
 		http.StatusServiceUnavailable: messaging.ErrUnavailable, http.StatusFound: nil, http.StatusNotImplemented: nil,
 	} {
 		client, mock := mocked(t)
-		respondingLists(mock, always(status, `{"message":"no SECRET for 639171234567"}`))
+		respondingLists(mock, always(status, `{"message":"no tok-SECRET for 639171234567"}`))
 		rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{To: "639171234567"}))
 		assert.Empty(t, rows, status)
 		require.Len(t, errs, 1, status)

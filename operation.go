@@ -149,7 +149,7 @@ func (e *endpoint) secrets(fields []wire.Field, params url.Values, out transport
 	var s redact.Secrets
 	for _, field := range fields {
 		switch field.Concept {
-		case "channel", "from", "fallbackFrom", "reference", "template", "language":
+		case "reference", "template", "language":
 			// names that the sender chose, not content
 		default:
 			s.AddText(field.Text)
@@ -160,7 +160,7 @@ func (e *endpoint) secrets(fields []wire.Field, params url.Values, out transport
 	}
 	for concept := range params {
 		switch concept {
-		case "from", "reference", "pageSize":
+		case "reference", "pageSize":
 		default:
 			s.AddText(params.Get(concept))
 		}
