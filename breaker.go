@@ -120,7 +120,7 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 	case slices.Contains(e.throttled, status), is(ErrRateLimited):
 		j.Health = transport.Throttling
 		if isUnknown && err.page {
-			hint = ", a page (errors.gateway)"
+			hint = ", a page"
 		}
 	case isUnknown, err.read && (err.page || isSuccess(status) && j.Repeatable):
 		j.Health, hint = transport.Failing, ", which the contract does not explain (WithContract)"

@@ -114,14 +114,14 @@ func TestReceiptOfAnAdaptedContract(t *testing.T) {
 	respondWith := func(body string) roundTripper {
 		return func(r *http.Request) (*http.Response, error) { return respond(r, http.StatusOK, body), nil }
 	}
-	names := overlay(t, `{"sms.send": {"scale": -4, "negate": true, "refused": ["REJECTED*"], "accepted": ["queued"],
+	names := overlay(t, `{"sms.send": {"scale": -4, "refused": ["REJECTED*"], "accepted": ["queued"],
 		"response": {"cost": ["price.value"], "currency": ["price.currency"], "status": ["status"]}}}`)
 	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), names,
 		respondWith(`{"id":"m-1","status":"queued","price":{"value":-12345,"currency":"EUR"}}`).option())
 	require.NoError(t, err)
 	receipt, err := client.SMS.Send(t.Context(), one)
 	require.NoError(t, err)
-	assert.Equal(t, "1.2345", receipt.Cost)
+	assert.Equal(t, "-1.2345", receipt.Cost)
 	assert.Equal(t, "EUR", receipt.Currency)
 
 	client, err = messaging.NewClient(baseURL, messaging.WithToken("t"), names,

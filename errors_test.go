@@ -215,7 +215,7 @@ func TestErrorTextLeavesOutSecretsOfTheService(t *testing.T) {
 		"a reason with an address":  {`{"message":"ask ana@example.com"}`, `invalid, "ask ana@example.com"`},
 		"a reason of two lines":     {`{"message":"one\ntwo"}`, `invalid, "one\ntwo"`},
 		"a long reason":             {`{"message":"` + strings.Repeat("very ", 100) + `"}`, `invalid, "` + strings.Repeat("very ", 40) + `..."`},
-		"a page":                    {`<html>Sender ID is not registered`, "a proxy may have responded to POST /sms/send with a page (errors.gateway), invalid"},
+		"a page":                    {`<html>Sender ID is not registered`, "a proxy may have responded to POST /sms/send with a page, invalid"},
 		"an empty object":           {`{}`, "invalid"},
 	} {
 		client, mock := mocked(t, messaging.WithToken(token))

@@ -641,7 +641,7 @@ func TestListSaysWhyItFailed(t *testing.T) {
 		{`{}`, 422, `{"message":"no"}`, "", "no", messaging.ErrInvalid, ""},
 		{`{}`, 200, `{"data":[],"code":"E7","message":"no"}`, "E7", "no", nil, "a code that the contract does not know (errors.success, errors.classes)"},
 		{`{}`, 200, `{"data":[],"success":false,"code":"0","message":"no"}`, "", "no", nil, "a sign of a failure"},
-		{`{}`, 200, `{"data":[],"partial":true,"message":"no"}`, "", "no", nil, "incomplete (errors.signs)"},
+		{`{}`, 200, `{"data":[],"partial":true,"message":"no"}`, "", "no", nil, "a sign of a failure, or that it is incomplete"},
 		{`{}`, 200, `{"message":"no"}`, "", "no", nil, "no list at any path of the contract (sms.list.items)"},
 		{twoPaths, 200, `{"fault":{"code":"40001","text":"no"},"code":"40003","message":"later"}`, "40001", "no", messaging.ErrUnauthorized, ""},
 		{twoPaths, 200, `{"fault":{"code":"0"},"code":"40003","message":"no"}`, "40003", "no", messaging.ErrInvalid, ""},

@@ -96,7 +96,7 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 	if contentType := codec.ContentType(op.Encoding); contentType != "" {
 		e.header.Set("Content-Type", contentType)
 	}
-	e.errors = c.table.ErrorsOf(op)
+	e.errors = &c.table.Errors
 	e.throttled = append([]int{http.StatusTooManyRequests}, e.errors.NotProcessed...)
 	if own := c.settings.credentialOf(channel); own != nil {
 		e.authenticated, e.tenants = true, own.tenants
@@ -241,7 +241,7 @@ func (r *reading[T]) judged() *Error { return r.err }
 func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
 	var none T
 	r.value, r.failure, r.decodeErr = none, codec.Failure{}, nil
-	if out.Err == nil && (isSuccess(out.StatusCode) || r.isEmpty(out.Body)) {
+	if out.Err == nil && isSuccess(out.StatusCode) {
 		r.value, r.failure, r.decodeErr = r.decode(out.Body)
 	}
 	if r.err = r.failed(out); r.err == nil {
@@ -258,15 +258,9 @@ func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
 	return j
 }
 
-// isEmpty reports whether a response says, by a code of the contract and whatever its status, that there are no rows.
-func (r *reading[T]) isEmpty(body []byte) bool {
-	failure, err := r.decodeFailure(body)
-	return err == nil && failure.IsEmpty
-}
-
 // failed returns the error of a read, or nil if it succeeded.
 func (r *reading[T]) failed(out *transport.Outcome) *Error {
-	success := isSuccess(out.StatusCode) || r.failure.IsEmpty
+	success := isSuccess(out.StatusCode)
 	if success && out.Err == nil && r.decodeErr == nil && r.failure.Code == "" {
 		return nil
 	}

@@ -26,8 +26,8 @@ type Receipt struct {
 	ReferenceID string
 	// Parts is the number of parts that the service charges.
 	Parts int
-	// UnitCost, Cost and Balance are decimal strings, exactly as the service sent them, apart from the scale and the sign of the
-	// contract: the price of one part, the price of the message, and what is left on the account.
+	// UnitCost, Cost and Balance are decimal strings, exactly as the service sent them, apart from the scale of the contract:
+	// the price of one part, the price of the message, and what is left on the account.
 	UnitCost string
 	Cost     string
 	Balance  string

@@ -250,7 +250,7 @@ func TestSendErrorNamesThePathOfAResponseThatIsNotTheServices(t *testing.T) {
 	client, mock := mocked(t)
 	responding(mock, http.StatusForbidden, `<html>denied by proxy`)
 	_, err := client.SMS.Send(t.Context(), message)
-	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 403, a proxy may have responded to POST /sms/send with a page (errors.gateway), forbidden")
+	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 403, a proxy may have responded to POST /sms/send with a page, forbidden")
 	responding(mock, http.StatusForbidden, `{"code":403}`)
 	_, err = client.SMS.Send(t.Context(), message)
 	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 403, a proxy may have responded to POST /sms/send, code 403, forbidden")

@@ -83,7 +83,7 @@ func (e *sendEndpoint) judgeFailure(j *judgement, out *transport.Outcome) {
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
 	case isPage(j.notJSON, out.Body):
-		j.reason = "a proxy may have responded to " + e.describe() + " with a page (errors.gateway)"
+		j.reason = "a proxy may have responded to " + e.describe() + " with a page"
 	default:
 		j.reason = "a proxy may have responded to " + e.describe()
 	}
@@ -95,7 +95,7 @@ func (e *sendEndpoint) isProof(j *judgement, out *transport.Outcome) bool {
 	has := func(header string) bool { return strings.TrimSpace(out.Header.Get(header)) != "" }
 	isOwn, isInForm := j.response.Own, !isPage(j.notJSON, out.Body) && out.Err == nil
 	switch status := out.StatusCode; {
-	case slices.Contains(e.errors.Gateway, status), slices.Contains(beforeProcessing, status):
+	case slices.Contains(beforeProcessing, status):
 		return true
 	case status >= http.StatusInternalServerError:
 		return isOwn

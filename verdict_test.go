@@ -1,10 +1,7 @@
 package messaging_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -71,7 +68,7 @@ func TestSendVerdictOfAPage(t *testing.T) {
 			assert.Equal(t, want, verdictOf(e), "%d %q", status, body)
 			assert.Equal(t, 1, requests)
 			if isPage && want == messaging.Unknown && status != 408 {
-				assert.ErrorContains(t, e, "a proxy may have responded to POST /sms/send with a page (errors.gateway)", "%d", status)
+				assert.ErrorContains(t, e, "a proxy may have responded to POST /sms/send with a page", "%d", status)
 			}
 		}
 	}
@@ -99,17 +96,12 @@ func TestSendRepeatsOnlyAfterProof(t *testing.T) {
 		{`{}`, 429, wait, `{"id":"m-1"}`, messaging.Unknown, 1},
 		{`{}`, 429, wait, `{"code":"40002","code":"40003"}`, messaging.Unknown, 1},
 		{`{}`, 429, wait, `{"code":"40002","referenceId":"order-18"}`, messaging.Unknown, 1},
-		{`{"errors":{"gateway":[429]}}`, 429, nil, page, messaging.Refused, 3},
-		{`{"errors":{"gateway":[409]}}`, 409, nil, page, messaging.Refused, 1},
-		{`{"errors":{"gateway":[403]}}`, 403, nil, `{}`, messaging.Refused, 1},
-		{`{"errors":{"gateway":[429]}}`, 409, nil, page, messaging.Unknown, 1},
 		{`{"errors":{"notProcessed":[503]}}`, 503, wait, page, messaging.Unknown, 1},
 		{`{"errors":{"notProcessed":[503]}}`, 503, nil, ``, messaging.Unknown, 1},
 		{`{"errors":{"notProcessed":[503]}}`, 503, nil, `{"message":"down"}`, messaging.Unknown, 1},
 		{`{"errors":{"notProcessed":[503]}}`, 503, nil, `{"code":503}`, messaging.Unknown, 1},
 		{`{"errors":{"notProcessed":[503]}}`, 503, nil, `{"code":"E-1"}`, messaging.Refused, 3},
 		{`{"errors":{"notProcessed":[503]}}`, 503, nil, `{"requestId":"r-1"}`, messaging.Refused, 3},
-		{`{"errors":{"notProcessed":[503],"gateway":[503]}}`, 503, nil, page, messaging.Refused, 3},
 		{`{"errors":{"notProcessed":[403]}}`, 403, nil, `{}`, messaging.Refused, 3},
 		{`{"errors":{"notProcessed":[403]}}`, 403, nil, page, messaging.Unknown, 1},
 		{`{"errors":{"notProcessed":[403]}}`, 403, wait, page, messaging.Refused, 3},
@@ -121,7 +113,6 @@ func TestSendRepeatsOnlyAfterProof(t *testing.T) {
 		{`{}`, 401, nil, `{"code":"40001"}`, messaging.Refused, 2},
 		{`{}`, 401, bearer, `{"code":"40001","id":"m-1"}`, messaging.Refused, 1},
 		{`{}`, 401, wait, page, messaging.Unknown, 1},
-		{`{"errors":{"gateway":[401]}}`, 401, nil, page, messaging.Refused, 2},
 	} {
 		name := fmt.Sprintf("%s %d %v %s", tt.overlay, tt.status, tt.header, tt.body)
 		e, requests := sendGetting(t, tt.overlay, tt.status, tt.header, tt.body, messaging.WithTokenSource(issue("t")),
@@ -157,10 +148,7 @@ func TestSendVerdictOfAFailureBesideTheID(t *testing.T) {
 		{`{}`, `{"success":false,"data":{"id":"m-1"}}`, false},
 		{`{}`, `{"errors":["no"],"messages":[{"id":"m-1"}]}`, false},
 		{withStates, `{"status":"REJECTED_ROUTE","messages":[{"id":"m-1","status":"queued"}]}`, false},
-		{`{"errors":{"signs":{"present":["warning"],"false":[],"true":["meta.cut"]}}}`, `{"id":"m-1","warning":"no route"}`, false},
-		{`{"errors":{"signs":{"present":["warning"],"false":[],"true":["meta.cut"]}}}`, `{"id":"m-1","meta":{"cut":true}}`, false},
 		// What says nothing of a failure, or stands where something else is.
-		{`{"errors":{"signs":{"present":[],"false":[],"true":[]}}}`, `{"id":"m-1","errors":["no"],"success":false,"partial":true}`, true},
 		{`{}`, `{"data":{"id":"m-1","status":"pending","code":"E-17"}}`, true},
 		{`{}`, `{"data":{"id":"m-1","status":7,"code":"0","error":null}}`, true},
 		{`{}`, `{"data":{"id":"m-1","status":{"id":1,"name":"failed"}}}`, true},
@@ -537,49 +525,6 @@ func TestReferenceAsID(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, srv.Sent()[1].ID, receipt.ID)
 	assert.NotEmpty(t, receipt.ID)
-}
-
-func TestSendAsAList(t *testing.T) {
-	t.Parallel()
-	fields := maps.Clone(contract.Default().Table().SMSSend.Fields)
-	for concept := range fields {
-		fields[concept] = ""
-	}
-	fields["from"], fields["to"], fields["text"], fields["reference"] = "0.sender", "0.msisdn.0", "0.body.text", "1.ref"
-	overlay, err := json.Marshal(map[string]any{"sms.send": map[string]any{
-		"fields": fields, "constants": map[string]any{"0.app": "billing"}, "with": map[string]any{"callback": map[string]any{}},
-	}})
-	require.NoError(t, err)
-	names, err := contract.Parse(overlay)
-	require.NoError(t, err)
-	client, mock := mocked(t, messaging.WithContract(names), messaging.WithAPIKey("key", "SECRET"))
-	var body []byte
-	mock.RegisterResponder(http.MethodPost, `=~/sms/send`, func(r *http.Request) (*http.Response, error) {
-		body, _ = io.ReadAll(r.Body)
-		return httpmock.NewStringResponse(http.StatusOK, `{"id":"m-1"}`), nil
-	})
-	m := message
-	m.CallbackURL, m.Text, m.Extra = "", "Hi", map[string]any{"tag": 1, "a.b": true}
-	_, err = client.SMS.Send(t.Context(), m)
-	require.NoError(t, err)
-	assert.Equal(t, `[{"sender":"ACME","msisdn":["+639171234567"],"body":{"text":"Hi"},"app":"billing","apiKey":"key","apiSecret":"SECRET",`+
-		`"a.b":true,"tag":1},{"ref":"order-17"}]`, string(body))
-	m.Extra = map[string]any{"sender": "x"}
-	_, err = client.SMS.Send(t.Context(), m)
-	require.ErrorContains(t, err, `Extra["sender"]: the contract uses this name`)
-
-	service := messagingtest.NewServer(t, messagingtest.WithContract(names))
-	client, err = messaging.NewClient(service.URL, messaging.WithAPIKey(service.APIKey, service.APISecret), messaging.WithContract(names))
-	require.NoError(t, err)
-	m.Extra = map[string]any{"tag": "x"}
-	_, err = client.SMS.Send(t.Context(), m)
-	require.NoError(t, err)
-	sent := service.Sent()
-	require.Len(t, sent, 1)
-	assert.Equal(t, "+639171234567", sent[0].To)
-	assert.Equal(t, "order-17", sent[0].ReferenceID)
-	assert.JSONEq(t, `"x"`, string(sent[0].Extra["tag"]))
-	assert.Len(t, sent[0].Extra, 1)
 }
 
 func TestServiceThatSpeaksText(t *testing.T) {

@@ -96,42 +96,31 @@
 //	errors.code                paths; also errors.message, errors.request
 //	errors.success             codes, in any case, that a response may hold although the message was accepted
 //	errors.classes             by class, codes; none in two classes, or in a class and in errors.success, and no "*" alone
-//	errors.signs               by value (present, false, true), members that say that something failed or is incomplete if
-//	                           they hold that value in the object of a message's ID or of the rows, or around it: a send is
-//	                           then in doubt, and a listing ends with an error
 //	errors.notProcessed        HTTP statuses, 300 to 599, which prove that a send was not processed, so that it is retried, if
 //	                           the response is JSON, empty, or has Retry-After; from 500 on, if it has a code or a request
 //	                           ID; a status that is here by mistake makes messages go out twice
-//	errors.gateway             HTTP statuses with which even a page proves that a send was not taken: none unless the
-//	                           documentation of your account says so; a proxy may write a page after the service has
-//	                           processed a message
 //
 // # Grammar: each operation
 //
 //	path                       begins with a single /; no query, fragment, space, . or .. segment; {account} is a variable that the
 //	                           client gets by messaging.WithVariable, in lower-case letters, digits and _
 //	headers                    like headers above, which they replace; "" leaves a header out
-//	encoding                   json, form, query; for the object that sms.send may have here, see with
-//	errors                     what differs from errors above for this operation, merged over it; for sms.list also empty, codes
-//	                           of a response without rows, whatever its status
+//	encoding                   json, form, query
 //	constants                  by name, what goes with every request: any JSON value but null; with form and query, a string,
 //	                           number or boolean
 //	time                       how times are written: rfc3339ms, rfc3339, rfc1123, rfc2822, unix, unixms, datetime, date; in
 //	                           JSON, unix and unixms are numbers
 //	zone                       of times that name none: a name of the tz database, or "" for UTC; in the hour that a zone
 //	                           repeats in autumn, the first is meant
-//	duration                   the unit of durations, which are whole numbers: s, ms, m
 //	scale                      the power of ten, -18 to 18, by which amounts of money are multiplied: -4 reads 12345 as 1.2345
-//	negate                     true if charges are written as negative amounts
 //
 // # Grammar: sends, such as sms.send
 //
 //	fields                     by concept, a name, or "" if the service has no such field: using it is then an error
 //	with                       by concept of fields, constants that go with a request that sends the field; in sms.send, by gsm and
-//	                           unicode, those of a text that takes this encoding, which may also be written as an object under
-//	                           encoding
+//	                           unicode, those of a text that takes this encoding
 //	wrap                       the name under which a chat-app-2 message goes, or "" for the top level, beside fields
-//	ttl                        the unit of a lifetime, like duration
+//	ttl                        the unit of a lifetime, which is a whole number of it: s, ms, m; any other duration is in whole seconds
 //	response                   by concept, paths; no two of id, request and reference at one place, but see below; without
 //	                           a path of id the words of the status decide alone; a * in those of id and status is every element
 //	                           of a list, see below
@@ -143,9 +132,6 @@
 //
 //	method                     GET, or POST, with which the encoding may be json or form
 //	params                     by concept, a name, or "" if the service has no such parameter: using it is then an error
-//	in                         by concept of params, query: what travels in the query of a listing by POST
-//	inclusive                  by concept, createdAfter and createdBefore, true if the service lists rows at the bound itself too;
-//	                           nothing beyond the bound is then asked for; with the time date, a bound is then a whole day
 //	sorts                      by concept, the column in the parameter sortBy, or "" if the service cannot sort by it
 //	orders                     two different values for the parameter order
 //	paging.by                  page, offset, cursor, none; see below
@@ -180,7 +166,6 @@
 //	response                       id, request, reference, parts, unitCost, cost, currency, balance, operator, status
 //	sms.list.params                createdAfter, createdBefore, id, reference, request, category, from, to, status, page, pageSize,
 //	                               offset, cursor, sortBy, order
-//	sms.list.inclusive             createdAfter, createdBefore
 //	sms.list.sorts                 id, request, reference, category, from, to, parts, price, created, sent, sendStatus,
 //	                               deliveryStatus, operator, country
 //	sms.list.orders                ascending, descending
@@ -202,8 +187,7 @@
 // # Names, paths and words
 //
 // A name has 1 to 256 bytes of valid UTF-8 without control characters. In a JSON body a dot nests, and a number is a position
-// in a list: messages.0.to is the member to of the first element of the list messages, and if the names of a send begin with a
-// position, the request is itself a list, whose first element has Extra and a key pair. The positions of a list begin at 0 and
+// in a list: messages.0.to is the member to of the first element of the list messages. The body itself is an object. The positions of a list begin at 0 and
 // have no gap; one whose field a message does not have is null if others follow. In a query or a form, dots and brackets are
 // part of the name, and an object or a list is written as JSON. Within one request no two names may be equal, including
 // constants, "with" and a key pair beside the fields. In a JSON body no name may lie within another (sender and sender.id), and

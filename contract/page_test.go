@@ -57,7 +57,7 @@ func TestPackageComment(t *testing.T) {
 // concepts returns the list of the package comment: the objects of the default table whose keys are concepts, and those in their order.
 func concepts(defaults []byte) (lines string) {
 	const width = 130
-	kinds := strings.Fields("classes fields inclusive orders page params placeholders record response sorts statuses")
+	kinds := strings.Fields("classes fields orders page params placeholders record response sorts statuses")
 	for _, section := range jsonscan.Members(defaults) {
 		for _, object := range jsonscan.Members(section.Value) {
 			place := section.Name + "." + object.Name

@@ -3,12 +3,10 @@ package contract_test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
 )
@@ -103,21 +101,17 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"page path's part":                {`{"sms.list":{"page":{"total":["a."]}}}`, "sms.list.page.total[0]", "has an empty part between its dots"},
 		"record path":                     {`{"sms.list":{"record":{"deliveryStatus":["a."]}}}`, "sms.list.record.deliveryStatus[0]", "has an empty part between its dots"},
 
-		"inbound SMS parameter":        {`{"webhook.sms":{"params":{"keyword":[""]}}}`, "webhook.sms.params.keyword[0]", "is empty"},
-		"inbound chat-app-1 parameter": {`{"webhook.chatapp1":{"params":{"mediaURL":["a",""]}}}`, "webhook.chatapp1.params.mediaURL[1]", "is empty"},
-		"inbound chat-app-2 parameter": {`{"webhook.chatapp2":{"params":{"json":["\n"]}}}`, "webhook.chatapp2.params.json[0]", "holds a control character"},
-		"delivery parameter":           {`{"webhook.delivery":{"params":{"kind":[""]}}}`, "webhook.delivery.params.kind[0]", "is empty"},
-		"blank status":                 {`{"webhook.delivery":{"statuses":{"failed":[""]}}}`, "webhook.delivery.statuses.failed[0]", "is empty"},
-		"status of two meanings":       {`{"webhook.delivery":{"statuses":{"sent":["QUEUED"]}}}`, "webhook.delivery.statuses.sent[0]", `holds "queued" like the default webhook.delivery.statuses.queued[0]; ` + oneMeaning},
-		"placeholder":                  {`{"webhook.delivery":{"placeholders":{"id":"%\n"}}}`, "webhook.delivery.placeholders.id", "holds a control character"},
-		"position in a form":           {`{"sms.send":{"encoding":"form","fields":{"to":"to.0"}}}`, "sms.send.fields.to", positionReason},
-		"position in a query":          {`{"sms.list":{"params":{"id":"ids.0.id"}}}`, "sms.list.params.id", positionReason},
-		"position alone at the top":    {`{"sms.send":{"fields":{"to":"0"}}}`, "sms.send.fields.to", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"},
-		"listing by a list":            {`{"sms.list":{"method":"POST","encoding":"json","params":{"from":"0.from"}}}`, "sms.list.params.from", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"},
-		"message beside a list": {
-			`{"chatapp2.send":{"fields":{"ttl":"0.ttl","fallbackFrom":"","fallbackText":"","callback":"","reference":""},"with":{"callback":{}}}}`,
-			"chatapp2.send.wrap", "is empty, and the request is a list, which has no members; write where the message stands, such as 0.message",
-		},
+		"inbound SMS parameter":                        {`{"webhook.sms":{"params":{"keyword":[""]}}}`, "webhook.sms.params.keyword[0]", "is empty"},
+		"inbound chat-app-1 parameter":                 {`{"webhook.chatapp1":{"params":{"mediaURL":["a",""]}}}`, "webhook.chatapp1.params.mediaURL[1]", "is empty"},
+		"inbound chat-app-2 parameter":                 {`{"webhook.chatapp2":{"params":{"json":["\n"]}}}`, "webhook.chatapp2.params.json[0]", "holds a control character"},
+		"delivery parameter":                           {`{"webhook.delivery":{"params":{"kind":[""]}}}`, "webhook.delivery.params.kind[0]", "is empty"},
+		"blank status":                                 {`{"webhook.delivery":{"statuses":{"failed":[""]}}}`, "webhook.delivery.statuses.failed[0]", "is empty"},
+		"status of two meanings":                       {`{"webhook.delivery":{"statuses":{"sent":["QUEUED"]}}}`, "webhook.delivery.statuses.sent[0]", `holds "queued" like the default webhook.delivery.statuses.queued[0]; ` + oneMeaning},
+		"placeholder":                                  {`{"webhook.delivery":{"placeholders":{"id":"%\n"}}}`, "webhook.delivery.placeholders.id", "holds a control character"},
+		"position in a form":                           {`{"sms.send":{"encoding":"form","fields":{"to":"to.0"}}}`, "sms.send.fields.to", positionReason},
+		"position in a query":                          {`{"sms.list":{"params":{"id":"ids.0.id"}}}`, "sms.list.params.id", positionReason},
+		"position alone at the top":                    {`{"sms.send":{"fields":{"to":"0"}}}`, "sms.send.fields.to", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"},
+		"listing by a list":                            {`{"sms.list":{"method":"POST","encoding":"json","params":{"from":"0.from"}}}`, "sms.list.params.from", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"},
 		"all codes of a class":                         {`{"errors":{"classes":{"invalid":["*"]}}}`, "errors.classes.invalid[0]", "stands for every word; write the codes of the class, or prefixes of them such as 40*"},
 		"all codes of success":                         {`{"errors":{"success":["0","*"]}}`, "errors.success[1]", "stands for every word; write the codes that a response may hold although the message was accepted"},
 		"all words accept":                             {`{"sms.send":{"accepted":["*"]}}`, "sms.send.accepted[0]", allAccept},
@@ -134,10 +128,6 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"ID as the reference":                          {`{"sms.list":{"record":{"reference":["transactionId"]}}}`, "sms.list.record.reference[0]", `holds "transactionId" like the default sms.list.record.id[0]; ` + orItsID},
 		"text as the sender":                           {`{"webhook.sms":{"params":{"from":["message"]}}}`, "webhook.sms.params.from[0]", `holds "message" like the default webhook.sms.params.text[0]; ` + oneValue},
 		"sender as the recipient":                      {`{"webhook.chatapp1":{"params":{"from":["s3cret"],"to":["s3cret"]}}}`, "webhook.chatapp1.params.to[0]", "holds the same as webhook.chatapp1.params.from[0]; " + oneValue},
-		"page of a 5xx":                                {`{"errors":{"gateway":[503]}}`, "errors.gateway[0]", "proves nothing alone: only 400 to 499, without 408, refuse; write it under errors.notProcessed too"},
-		"page of a 408":                                {`{"errors":{"gateway":[409,408]}}`, "errors.gateway[1]", "proves nothing alone: only 400 to 499, without 408, refuse; write it under errors.notProcessed too"},
-		"sign of two values":                           {`{"errors":{"signs":{"true":["errors"]}}}`, "errors.signs.true[0]", `holds "errors" like the default errors.signs.present[0]; a member says so by one value`},
-		"sign with an empty part":                      {`{"errors":{"signs":{"true":["a..b"]}}}`, "errors.signs.true[0]", "has an empty part between its dots"},
 		"position after the first":                     {`{"sms.send":{"fields":{"to":"to.1"}}}`, "sms.send.fields.to", gapReason},
 		"position after a gap":                         {`{"sms.send":{"fields":{"from":"m.0.from","to":"m.2.to"}}}`, "sms.send.fields.to", gapReason},
 		"position in brackets":                         {`{"sms.send":{"fields":{"to":"messages[0].to"}}}`, "sms.send.fields.to", "holds a position in brackets; write it between dots, such as messages.0.id"},
@@ -196,19 +186,10 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"rows of no word":                {`{"sms.list":{"only":{"direction":[]}}}`, "sms.list.only.direction", "has no words, so no row could be of this listing"},
 		"rows of every word":             {`{"sms.list":{"only":{"direction":["*"]}}}`, "sms.list.only.direction[0]", "stands for every word; write the words of the rows of this listing"},
 		"rows of no place":               {`{"sms.list":{"only":{"$.direction":["mt"]}}}`, "sms.list.only.$.direction", "begins with $; write the members alone, with dots between them, such as data.id"},
-		"an unknown place of a page":     {`{"sms.list":{"method":"POST","encoding":"json","in":{"page":"header"}}}`, "sms.list.in.page", "unknown value; known: query"},
-		"a place of an unknown concept":  {`{"sms.list":{"method":"POST","encoding":"json","in":{"text":"query"}}}`, "sms.list.in.text", "unknown key; known here: category, createdAfter, createdBefore, cursor, from, id, offset, order, page, pageSize, reference, request, sortBy, status, to"},
-		"a place where all stands":       {`{"sms.list":{"in":{"page":"query"}}}`, "sms.list.in.page", "says what sms.list.encoding does: everything travels in the query"},
-		"two names in a query":           {`{"sms.list":{"method":"POST","encoding":"json","in":{"page":"query","pageSize":"query"},"params":{"page":"n","pageSize":"n"}}}`, "sms.list.params.pageSize", "has the same name as sms.list.params.page"},
-		"an error of no operation":       {`{"sms.send":{"errors":{"empty":["3"]}}}`, "sms.send.errors.empty", "unknown key; known here: classes, code, gateway, message, notProcessed, request, signs, success"},
-		"a code twice in an operation":   {`{"sms.list":{"errors":{"classes":{"invalid":["40005"]}}}}`, "sms.list.errors.classes.invalid[0]", "holds \"40005\" like the default sms.list.errors.classes.notFound[0]; it has one meaning; leave it where it is right, and write the other list without it"},
-		"a gateway of an operation":      {`{"sms.send":{"errors":{"gateway":[503]}}}`, "sms.send.errors.gateway[0]", "proves nothing alone: only 400 to 499, without 408, refuse; write it under sms.send.errors.notProcessed too"},
-		"every code is no row":           {`{"sms.list":{"errors":{"empty":["*"]}}}`, "sms.list.errors.empty[0]", "stands for every word; write the codes of a listing without rows"},
 		"a reply of no type":             {`{"webhook.sms":{"reply":{"type":"text"}}}`, "webhook.sms.reply.type", "is no media type, such as text/plain"},
 		"constants of another encoding":  {`{"sms.send":{"with":{"latin1":{"dcs":3}}}}`, "sms.send.with.latin1", "unknown key; known here: callback, from, gsm, reference, text, to, unicode"},
 		"constants of an encoding twice": {`{"sms.send":{"with":{"gsm":{"to":1}}}}`, "sms.send.with.gsm.to", "has the same name as sms.send.fields.to"},
 		"encodings of a chat app":        {`{"chatapp1.send":{"encoding":{"gsm":{}}}}`, "chatapp1.send.encoding", "is an object, want a string"},
-		"a unit of no duration":          {`{"chatapp1.send":{"duration":"h"}}`, "chatapp1.send.duration", "unknown value; known: m, ms, s"},
 		"a * in a request":               {`{"sms.send":{"fields":{"to":"messages.*.to"}}}`, "sms.send.fields.to", everyReason},
 		"a * in a row":                   {`{"sms.list":{"record":{"id":["*"]}}}`, "sms.list.record.id[0]", everyReason},
 		"parameter around no events":     {`{"webhook.sms":{"events":["data.*.items"],"params":{"from":["from","items.*.from"]}}}`, "webhook.sms.params.from[1]", aroundReason},
@@ -236,22 +217,6 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 			assert.Zero(t, c)
 		})
 	}
-}
-
-func TestParseRefusesNameBesideAList(t *testing.T) {
-	t.Parallel()
-	fields := maps.Clone(contract.Default().Table().SMSSend.Fields)
-	for concept := range fields {
-		fields[concept] = ""
-	}
-	fields["to"], fields["from"] = "0.to", "from"
-	overlay, err := json.Marshal(map[string]any{"sms.send": map[string]any{"fields": fields, "with": map[string]any{"callback": map[string]any{}}}})
-	require.NoError(t, err)
-	_, err = contract.Parse(overlay)
-	assert.Equal(t, []contract.Error{{
-		Path:   "sms.send.fields.from",
-		Reason: "stands beside names that begin with a position; the request is then a list, and every name begins with one, such as 0.from",
-	}}, listed(t, err))
 }
 
 const (
@@ -305,7 +270,7 @@ func TestParseAcceptsTableThatCanWork(t *testing.T) {
 		"a key alone":                    `{"auth":{"keyPair":{"in":"query","key":"key","secret":""}}}`,
 		"a key alone in a header":        `{"auth":{"keyPair":{"in":"header","key":"X-Key","secret":""}}}`,
 		"headers":                        `{"headers":{"X-Api-Version":"3"},"sms.send":{"headers":{"x-api-version":"","X-App":"a b"}}}`,
-		"money":                          `{"sms.send":{"scale":-18,"negate":true},"sms.list":{"scale":18,"record":{"price":["price.value"],"currency":["price.currency"]}}}`,
+		"money":                          `{"sms.send":{"scale":-18},"sms.list":{"scale":18,"record":{"price":["price.value"],"currency":["price.currency"]}}}`,
 		"words and prefixes that refuse": `{"sms.send":{"accepted":["ok","q*"],"refused":["REJECTED*","3"]},"errors":{"success":["0*"]}}`,
 		"a cursor from the last row":     `{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"},"page":{"next":["next","$last.meta.id"]}}}`,
 		"listing by POST":                `{"sms.list":{"method":"POST","encoding":"json","params":{"from":"filters.0.from","id":"filters.1.id"},"constants":{"filters.0.op":[1]}}}`,
@@ -333,7 +298,6 @@ func TestParseAcceptsEveryDocumentedChoice(t *testing.T) {
 	for format, values := range map[string]string{
 		`{"sms.send":{"encoding":%q}}`:                 "json form query",
 		`{"chatapp1.send":{"ttl":%q}}`:                 "s ms m",
-		`{"chatapp1.send":{"duration":%q}}`:            "s ms m",
 		`{"sms.list":{"paging":{"by":%q,"most":50}}}`:  "none",
 		`{"auth":{"keyPair":{"in":%q}}}`:               "body query header basic",
 		`{"sms.list":{"paging":{"by":%q}}}`:            "page offset cursor",

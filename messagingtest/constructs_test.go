@@ -14,10 +14,9 @@ import (
 func TestServerSpeaksEachConstruct(t *testing.T) {
 	t.Parallel()
 	const (
-		encodings = `{"sms.send": {"encoding": {"gsm": {"type": "text", "flash": 0}, "unicode": {"type": "unicode"}}}}`
-		posted    = `{"sms.list": {"method": "POST", "encoding": "json", "in": {"page": "query", "pageSize": "query"}}}`
-		rows      = `{"sms.list": {"only": {"meta.direction": ["outbound*"]}, "errors": {"empty": ["3"]}, "paging": {"by": "none", "most": 1}, "params": {"page": ""}}}`
-		ownCodes  = `{"sms.send": {"errors": {"code": ["fault"], "classes": {"invalid": ["E1*"]}}}, "sms.list": {"path": "/{account}/list"}}`
+		encodings = `{"sms.send": {"with": {"gsm": {"type": "text", "flash": 0}, "unicode": {"type": "unicode"}}}}`
+		rows      = `{"sms.list": {"only": {"meta.direction": ["outbound*"]}, "paging": {"by": "none", "most": 1}, "params": {"page": ""}}}`
+		variable  = `{"sms.list": {"path": "/{account}/list"}}`
 		everyOne  = `{"sms.send": {"response": {"id": ["messages.0.id"], "status": ["messages.*.status"]}}}`
 	)
 	seeded := []Sent{{ID: "m-1", To: "1111"}, {ID: "m-2", To: "2222"}}
@@ -27,14 +26,10 @@ func TestServerSpeaksEachConstruct(t *testing.T) {
 		{encodings, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Да","type":"text"}`, "type is not"},
 		{encodings, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Да","type":"unicode","flash":0}`, "flash go together"},
 		{encodings, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi","type":"text"}`, "flash go together"},
-		{posted, "POST", "/api/sms?pageNumber=2&pageSize=1", `{"filter[to]":"1111"}`, `"totalPages":1`},
-		{posted, "POST", "/api/sms?pageNumber=1", `{"pageSize":1}`, "is in the body, and not in the query"},
 		{rows, "GET", "/api/sms?filter[to]=1111", "", `"meta":{"direction":"outbound"}`},
 		{rows, "GET", "/api/sms", "", `"totalRows":2`},
-		{rows, "GET", "/api/sms?filter[to]=9", "", `"code":3`},
-		{ownCodes, "POST", "/sms/send", `{}`, `"fault":"E1200204"`},
-		{ownCodes, "GET", "/AC%2F1/list?pageNumber=0", "", `"code":"200210"`},
-		{ownCodes, "GET", "/AC/1/list", "", `"code":"40005"`},
+		{variable, "GET", "/AC%2F1/list?pageNumber=0", "", `"code":"200210"`},
+		{variable, "GET", "/AC/1/list", "", `"code":"40005"`},
 		{everyOne, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi"}`, `"messages":[{"id":"msg-1","status":"ok"}]`},
 	} {
 		s := NewServer(t, speaking(tt.overlay))

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 func TestPlace(t *testing.T) {
@@ -72,17 +71,17 @@ func TestAmountUnderContract(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		amount amount
-		money  table.Money
+		scale  int
 		want   string
 	}{
-		{150, table.Money{}, "1.50"},
-		{150, table.Money{Scale: -2}, "150"},
-		{5, table.Money{Scale: -4, Negate: true}, "-500"},
-		{5, table.Money{Scale: -1}, "0.5"},
-		{150, table.Money{Scale: 1}, "0.150"},
-		{100_000_000, table.Money{Scale: 3}, "1000.00000"},
+		{150, 0, "1.50"},
+		{150, -2, "150"},
+		{5, -4, "500"},
+		{5, -1, "0.5"},
+		{150, 1, "0.150"},
+		{100_000_000, 3, "1000.00000"},
 	} {
-		assert.Equal(t, tt.want, tt.amount.text(tt.money), "%+v", tt.money)
+		assert.Equal(t, tt.want, tt.amount.text(tt.scale), "%d", tt.scale)
 	}
 }
 
@@ -99,7 +98,7 @@ func TestCodeUnderContract(t *testing.T) {
 	} {
 		names, err := contract.Parse([]byte(tt.overlay))
 		require.NoError(t, err)
-		assert.Equal(t, tt.want, newServer(WithContract(names)).codeOf(&names.Table().Errors, tt.problem), "%s %s", tt.overlay, tt.problem)
+		assert.Equal(t, tt.want, newServer(WithContract(names)).codeOf(tt.problem), "%s %s", tt.overlay, tt.problem)
 	}
 }
 

@@ -239,11 +239,10 @@ func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, re
 		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
 		name := cmp.Or(s.rules.Statuses[strconv.Itoa(f.status)], s.rules.Statuses[strconv.Itoa(f.status/100)+"xx"])
 		_, operations := s.operationsFor(r)
-		errs := s.errorsOf(operations)
-		paths, code := errs.Code, any(s.codeOf(errs, name))
+		paths, code := s.names.Errors.Code, any(s.codeOf(name))
 		if f.status < 300 && len(operations) > 0 && len(operations[0].Refused) > 0 {
 			paths, code = operations[0].Response["status"], numberOrText(firstWord(operations[0].Refused))
 		}
-		response{status: f.status, body: failure(errs, requestID, message, paths, code)}.write(w)
+		response{status: f.status, body: s.failure(requestID, message, paths, code)}.write(w)
 	}
 }

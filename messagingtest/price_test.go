@@ -31,14 +31,14 @@ func TestBalanceIsExact(t *testing.T) {
 	}
 }
 
-// The balance has the scale of the contract, and no sign of a charge.
+// Prices and the balance have the scale of the contract.
 func TestBalanceHasTheScaleOfTheContract(t *testing.T) {
-	names, err := contract.Parse([]byte(`{"sms.send": {"scale": -4, "negate": true}}`))
+	names, err := contract.Parse([]byte(`{"sms.send": {"scale": -4}}`))
 	require.NoError(t, err)
 	s := NewServer(t, WithContract(names))
 	s.SetBalance("200")
 	data := send(t, newClient(t), s, goodBody).data(t)
-	assert.Equal(t, "-5000", data["transactionCost"])
+	assert.Equal(t, "5000", data["transactionCost"])
 	assert.Equal(t, "1995000", data["remaining"])
 }
 

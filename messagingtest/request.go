@@ -21,9 +21,8 @@ import (
 type operation struct {
 	table.Send // of an operation that lists: what both kinds have
 
-	channel    Channel           // empty: it lists
-	in         map[string]string // has the concepts of what travels in the query, whatever the encoding
-	isPlatform bool              // whether its messages are the third-party platform's
+	channel    Channel // empty: it lists
+	isPlatform bool    // whether its messages are the third-party platform's
 	method     string
 	times      timeFormat // of fields that are times
 	rules      rules
@@ -52,9 +51,6 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 	f := fields{operation: op, values: document{}, extra: document{}}
 	pair, names := s.names.Auth.KeyPair, f.names()
 	hasPair := pair.In == "body" || pair.In == "query" && op.Encoding == "query"
-	if pair.In == "body" && op.IsList(op.Fields) {
-		pair.Key, pair.Secret = table.FirstElement+pair.Key, table.FirstElement+pair.Secret
-	}
 	if hasPair {
 		names = append(names, pair.Key, pair.Secret)
 	}
@@ -71,13 +67,6 @@ func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *prob
 	}
 	if f.isForm() {
 		wrong = cmp.Or(f.readForm(params, names), wrong)
-	}
-	for concept := range f.in {
-		name := f.name(concept)
-		wrong = cmp.Or(wrong, refuseIf(f.values[name] != nil, "query", name+" is in the body, and not in the query"))
-		if query := r.URL.Query(); name != "" && query.Has(name) {
-			f.values[name] = query.Get(name)
-		}
 	}
 	var keys, secrets []string
 	if hasPair {
@@ -129,11 +118,8 @@ func (f fields) readForm(form url.Values, names []string) (wrong *problem) {
 func (f fields) readJSON(body []byte, names []string) *problem {
 	value, ok := readJSON(body)
 	members, isRight := value.(document)
-	if f.IsList(f.Fields) {
-		members, isRight = elementsOf(value)
-	}
 	if !ok || !isRight {
-		return &problem{"body", "the body is not one JSON object in UTF-8 with distinct names, or a list where the contract has one"}
+		return &problem{"body", "the body is not one JSON object in UTF-8 with distinct names"}
 	}
 	return f.readMembers("", members, names)
 }
@@ -146,9 +132,6 @@ func (f fields) readMembers(within string, members document, names []string) *pr
 		case slices.Contains(names, path) && !strings.Contains(member, "."):
 			f.values[path] = value
 		case i < 0 || strings.Contains(member, "."): // a name with a dot of its own is no path
-			if f.IsList(f.Fields) {
-				path = strings.TrimPrefix(path, table.FirstElement)
-			}
 			f.extra[path] = value
 		default:
 			next, _, _ := strings.Cut(names[i][len(path)+1:], ".")
@@ -322,9 +305,6 @@ func (f fields) content() json.RawMessage {
 		return encode(all)
 	}
 	var tree any = document{}
-	if f.IsList(f.Fields) {
-		tree = nil
-	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		tree, _ = place(tree, name, all[name])
 	}

@@ -215,7 +215,8 @@ func refuseIf(isProblem bool, name, text string) *problem {
 
 // codeOf returns the code of a problem, if the contract has it in the class of the problem, else another code of the class: one
 // that is listed, or that a prefix makes of it. It returns "" if the contract has none.
-func (s *Server) codeOf(errs *table.Errors, name string) string {
+func (s *Server) codeOf(name string) string {
+	errs := &s.names.Errors
 	own, class := s.rules.Problems[name].Code, "invalid"
 	if _, ok := errs.Classes[name]; ok {
 		class = name
@@ -233,19 +234,14 @@ func (s *Server) codeOf(errs *table.Errors, name string) string {
 	return ""
 }
 
-// errorsOf returns how responses of the first of some operations report a failure.
-func (s *Server) errorsOf(operations []operation) *table.Errors {
-	return s.names.ErrorsOf(&slices.Concat(operations, []operation{{}})[0].Operation)
-}
-
 // failure returns the body of an error response, with a word or a code at the first of the paths that is free. If that is the body
 // itself, the code is all of it.
-func failure(errs *table.Errors, requestID, text string, paths []string, code any) []byte {
+func (s *Server) failure(requestID, text string, paths []string, code any) []byte {
 	if len(paths) > 0 && paths[0] == "" && code != "" {
 		return encode(plainText(fmt.Sprint(code)))
 	}
-	body := placeFirst(document{}, errs.Message, text)
-	body = placeFirst(body, errs.Request, requestID)
+	body := placeFirst(document{}, s.names.Errors.Message, text)
+	body = placeFirst(body, s.names.Errors.Request, requestID)
 	return encode(placeFirst(body, paths, code))
 }
 

@@ -95,10 +95,10 @@ func (s *Server) confirm(t table.Send, m submission) any {
 		"request":   m.RequestID,
 		"reference": m.ReferenceID,
 		"parts":     strconv.Itoa(m.Parts),
-		"unitCost":  unitCost.beside(t.Response["currency"], t.Money),
-		"cost":      priceOf(m.Parts).beside(t.Response["currency"], t.Money),
+		"unitCost":  unitCost.beside(t.Response["currency"], t.Scale),
+		"cost":      priceOf(m.Parts).beside(t.Response["currency"], t.Scale),
 		"currency":  currency,
-		"balance":   m.left.text(table.Money{Scale: t.Scale}),
+		"balance":   m.left.text(t.Scale),
 		"operator":  operator,
 		"status":    numberOrText(firstWord(t.Accepted)),
 	})

@@ -3,7 +3,6 @@ package messagingtest
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -90,15 +89,8 @@ func (f fields) message(extra document) Sent {
 		if !isSent {
 			continue
 		}
-		switch to := value.Addr().Interface().(type) {
-		case *string:
-			*to, _ = sent.(string)
-		case *bool:
-			*to, _ = sent.(bool)
-		case *time.Duration:
-			*to = lifetimeOf(sent, f.Duration)
-		case *time.Time:
-			*to, _ = f.times.parse(fmt.Sprint(sent))
+		if text, isText := value.Addr().Interface().(*string); isText {
+			*text, _ = sent.(string)
 		}
 	}
 	m.From = cmp.Or(m.From, f.text("channel"))
@@ -107,8 +99,7 @@ func (f fields) message(extra document) Sent {
 
 const operator = "OP_1"
 
-// columns returns what listings show of a row, by concept: a string, a number, an amount, a time, a duration or a flag. A string that
-// is empty is nil, and so is a duration of zero.
+// columns returns what listings show of a row, by concept: a string, a number, an amount or a time. A string that is empty is nil.
 func columns() map[string]func(*row) any {
 	all := map[string]func(*row) any{
 		"price":       func(r *row) any { return priceOf(r.Parts) },
@@ -128,7 +119,7 @@ func columns() map[string]func(*row) any {
 }
 
 func orNull(v any) any {
-	if v == "" || v == time.Duration(0) {
+	if v == "" {
 		return nil
 	}
 	return v

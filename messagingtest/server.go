@@ -271,8 +271,7 @@ func (s *Server) process(r *http.Request, requestID string, body []byte, readErr
 	}
 	kind, known := s.rules.Problems[p.name]
 	must(known, "no problem of rules.json: %q", p.name)
-	errs := s.errorsOf(operations)
-	failure := failure(errs, requestID, p.text, errs.Code, s.codeOf(errs, p.name))
+	failure := s.failure(requestID, p.text, s.names.Errors.Code, s.codeOf(p.name))
 	return response{status: cmp.Or(kind.Status, http.StatusBadRequest), methods: methods, body: failure}
 }
 

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf16"
-
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // A timeFormat is a form of the contract: a layout, or seconds or milliseconds since 1970.
@@ -88,27 +86,24 @@ func parseAmount(s string) (amount, bool) {
 	return amount(hundredths), err == nil
 }
 
-func (a amount) String() string { return a.text(table.Money{}) }
+func (a amount) String() string { return a.text(0) }
 
 // beside returns the amount as text does, with its currency in front if the contract has no place for that.
-func (a amount) beside(places []string, m table.Money) string {
+func (a amount) beside(places []string, scale int) string {
 	if len(places) == 0 {
-		return currency + " " + a.text(m)
+		return currency + " " + a.text(scale)
 	}
-	return a.text(m)
+	return a.text(scale)
 }
 
 // text returns the amount as the contract has prices: 0.50 is 5000 with a scale of -4.
-func (a amount) text(m table.Money) string {
+func (a amount) text(scale int) string {
 	text := strconv.FormatInt(int64(a), 10)
-	if shift := 2 + m.Scale; shift > 0 {
+	if shift := 2 + scale; shift > 0 {
 		text = fmt.Sprintf("%0*d", shift+1, a)
 		text = text[:len(text)-shift] + "." + text[len(text)-shift:]
 	} else {
 		text += strings.Repeat("0", -shift)
-	}
-	if m.Negate {
-		text = "-" + text
 	}
 	return text
 }

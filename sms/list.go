@@ -21,8 +21,7 @@ type ListOptions struct {
 	// CreatedBefore must be later.
 	//
 	// Services differ in whether a bound itself is included. The library therefore asks for a little more, up to a day if the
-	// contract has dates without a time of day, unless the contract says that the bound is included (sms.list.inclusive). It drops
-	// the rows beyond the bounds. A row without a CreatedAt is kept.
+	// contract has dates without a time of day, and drops the rows beyond the bounds. A row without a CreatedAt is kept.
 	CreatedAfter  time.Time `url:"-"`
 	CreatedBefore time.Time `url:"-"`
 	// ID, ReferenceID, RequestID and CategoryID select exact matches.
@@ -117,7 +116,7 @@ type Transaction struct {
 	Text string `concept:"text"`
 	// Parts is the number of SMS that the text was split into.
 	Parts int `concept:"parts"`
-	// Price is a decimal string, exactly as the service sent it, apart from the scale and the sign of the contract. It adds up
+	// Price is a decimal string, exactly as the service sent it, apart from the scale of the contract. It adds up
 	// exactly as a *big.Rat of package math/big:
 	//
 	//	if price, ok := new(big.Rat).SetString(tx.Price); ok {

@@ -27,7 +27,6 @@ type Failure struct {
 	Code, Message string
 	RequestID     string // of errors.request
 	Class         string // of Code, a key of errors.classes, or ""
-	IsEmpty       bool   // the code says that there are no rows (errors.empty); it has then no other meaning
 	// Own reports whether the response is the service's own, and not a proxy's: it holds a request ID, or an error code that is
 	// no HTTP status.
 	Own bool
@@ -97,21 +96,18 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 			doubt = cmp.Or(doubt, noCode)
 		default:
 			class, isSuccess := r.meaning(code)
-			isEmpty := table.Match(r.errs.Empty, code, false) >= 0
 			switch {
-			case slot == document && class == "" && !isSuccess && !isEmpty:
+			case slot == document && class == "" && !isSuccess:
 				// a text that may be the word of a status
-			case isSuccess && !isEmpty:
+			case isSuccess:
 				f.Code = cmp.Or(f.Code, code)
 			case doubt != UnknownCode: // it is the first
-				f.Code, f.Class, f.IsEmpty, doubt = code, class, isEmpty, UnknownCode
+				f.Code, f.Class = code, class
+				doubt = UnknownCode
 			}
 		}
 	}
-	if f.IsEmpty {
-		f.Code, f.Class = "", ""
-	}
-	if f.IsEmpty || f.Class != "" {
+	if f.Class != "" {
 		doubt = ""
 	}
 	f.Message, f.RequestID = first(text, found, r.message), first(text, found, r.request)
@@ -183,11 +179,11 @@ type reader struct {
 // newReader compiles an operation that reads lists of paths by concept. Wanted are those of what is asked for, unless it is the rows at
 // others.
 func newReader(t *table.Table, op *table.Read, target *url.URL, pair KeyPair, lists map[string][]string, wanted, rows []string) reader {
-	lists, errs := maps.Clone(lists), t.ErrorsOf(&op.Operation)
+	lists, errs := maps.Clone(lists), &t.Errors
 	lists["status"] = t.SMSSend.Paths()["status"]
 	known := compileWords(t, errs, t.SMSSend.Accepted, t.SMSSend.Refused)
 	r := reader{
-		encoding:  newEncoding(t, &op.Operation, false, op.Method, target, pair),
+		encoding:  newEncoding(t, &op.Operation, op.Method, target, pair),
 		responses: compileResponses(lists, rows, slices.Concat(wanted, rows), known, errs),
 		failures:  compileResponses(nil, nil, nil, words{}, errs),
 	}
@@ -198,13 +194,7 @@ func newReader(t *table.Table, op *table.Read, target *url.URL, pair KeyPair, li
 // write returns the request for members, to which it adds the credentials. Those of a query stand in the order of their names.
 func (r *reader) write(target *url.URL, members, inQuery []member) Request {
 	beside, apart := r.credentials()
-	members = append(members, beside...)
-	for _, m := range members {
-		if m.apart {
-			apart = append(apart, m)
-		}
-	}
-	members, inQuery = slices.DeleteFunc(members, func(m member) bool { return m.apart }), append(apart, inQuery...)
+	members, inQuery = append(members, beside...), append(apart, inQuery...)
 	if r.kind == "query" {
 		members, inQuery = append(members, inQuery...), nil
 		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
@@ -219,7 +209,7 @@ func (r *reader) DecodeFailure(body []byte) (Failure, error) {
 		return Failure{}, err
 	}
 	failure, _ := r.failures.failure(text, found)
-	if _, isSuccess := r.failures.meaning(failure.Code); notJSON != nil && failure.Class == "" && !isSuccess && !failure.IsEmpty {
+	if _, isSuccess := r.failures.meaning(failure.Code); notJSON != nil && failure.Class == "" && !isSuccess {
 		return Failure{}, notJSON
 	}
 	return failure, nil
@@ -252,13 +242,13 @@ func (r *reader) decode(body []byte, rows *rowReader, missing error) (parsed, Fa
 		err = rows.err
 	}
 	if err != nil {
-		if failure, noText := r.DecodeFailure(body); noText == nil && (failure.Class != "" || failure.IsEmpty) {
+		if failure, noText := r.DecodeFailure(body); noText == nil && failure.Class != "" {
 			return p, failure, nil // a text that says why
 		}
 		return p, Failure{}, err
 	}
 	failure, doubt := r.responses.failure(p.text, p.found)
-	if failure.IsEmpty || failure.Class != "" || doubt == UnknownCode {
+	if failure.Class != "" || doubt == UnknownCode {
 		return p, failure, nil
 	}
 	failure.Code = "" // it is one of success, and the message may still say what is wrong

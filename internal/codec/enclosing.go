@@ -12,7 +12,7 @@ import (
 )
 
 // enclosing is what may say, in the objects around an ID or around rows, that something failed or is incomplete: the slots of codes, of
-// errors, of statuses, and of the signs of the contract. A place that the contract names for something else is not among them, and
+// errors, of statuses, and the signs of a failure. A place that the contract names for something else is not among them, and
 // neither are those of responses.failure and of the status of a send.
 type enclosing struct {
 	codes, errors, statuses  []int
@@ -22,6 +22,12 @@ type enclosing struct {
 	references, recipients []int
 	// codesIn are the slots of the codes in each of errors: one of success acquits the object that it stands in.
 	codesIn [][]int
+}
+
+// signsOfFailure are the names of members that say, in the objects around an ID or around rows, that something failed or is incomplete if
+// they hold a value: anything, false or true.
+var signsOfFailure = map[string]string{ //nolint:gochecknoglobals // never written
+	"errors": "present", "fault": "present", "success": "false", "partial": "true",
 }
 
 // compileEnclosing adds what stands around places. Lists are the paths of a response by concept.
@@ -75,11 +81,9 @@ func (r *responses) compileEnclosingOne(place string, status []string, taken, ho
 		for _, path := range status {
 			statuses = add(statuses, join(object, beyond(place, path)))
 		}
-		for value, names := range r.errs.Signs {
-			for _, name := range names {
-				if path := join(object, name); !holdsCode[path] {
-					signs[value] = add(signs[value], path)
-				}
+		for name, value := range signsOfFailure {
+			if path := join(object, name); !holdsCode[path] {
+				signs[value] = add(signs[value], path)
 			}
 		}
 	}
@@ -148,7 +152,7 @@ const (
 	codeAround   = "the response holds an error code of a known class in the same object, or around it (errors.code, errors.classes)"
 	errorAround  = "the response holds an error in the same object, or around it (errors.code)"
 	statusAround = "the response holds a status in the same object, or around it, that says that the message failed (refused)"
-	signAround   = "the response holds a sign of a failure, or that it is incomplete (errors.signs)"
+	signAround   = "the response holds a sign of a failure, or that it is incomplete (errors, fault, success or partial)"
 )
 
 // trouble returns what says, in the objects around a place, that something failed or is incomplete, or "". Only what says so counts: a

@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -24,9 +23,8 @@ type Request struct {
 type encoding struct {
 	method string
 	url    *url.URL
-	kind   string            // "json", "form" or "query"
-	isList bool              // of JSON: the names begin with positions, and what has none stands in the first element
-	units  map[string]string // of durations by concept; "" is that of all others
+	kind   string // "json", "form" or "query"
+	ttl    string // the unit of a lifetime; other durations are whole seconds
 	time   string
 	zone   *time.Location
 	places table.KeyPair
@@ -34,13 +32,13 @@ type encoding struct {
 	taken  map[string]bool // top-level names that a user cannot have
 }
 
-func newEncoding(t *table.Table, op *table.Operation, isList bool, method string, target *url.URL, pair KeyPair) encoding {
+func newEncoding(t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair) encoding {
 	zone, err := time.LoadLocation(op.Zone)
 	if err != nil {
 		zone = time.UTC // never, because the table is valid
 	}
 	e := encoding{
-		method: method, url: target, kind: op.Encoding, isList: isList, units: map[string]string{"": op.Duration},
+		method: method, url: target, kind: op.Encoding,
 		time: op.Time, zone: zone, places: t.Auth.KeyPair, pair: pair, taken: map[string]bool{},
 	}
 	beside, _ := e.credentials()
@@ -53,9 +51,6 @@ func newEncoding(t *table.Table, op *table.Operation, isList bool, method string
 func (e *encoding) isJSON() bool { return e.kind == "json" }
 
 func (e *encoding) top(name string) string {
-	if e.isList {
-		_, name, _ = strings.Cut(name, ".")
-	}
 	if e.isJSON() {
 		name, _, _ = strings.Cut(name, ".")
 	}
@@ -84,13 +79,9 @@ func (e *encoding) credentials() (beside, inQuery []member) {
 		return nil, nil
 	}
 	key, secret := e.pair()
-	first := ""
-	if e.isList && e.places.In == "body" {
-		first = table.FirstElement
-	}
-	members := []member{{name: first + e.places.Key, text: key, dotted: true}}
+	members := []member{{name: e.places.Key, text: key, dotted: true}}
 	if e.places.Secret != "" {
-		members = append(members, member{name: first + e.places.Secret, text: secret, dotted: true})
+		members = append(members, member{name: e.places.Secret, text: secret, dotted: true})
 	}
 	switch in := e.places.In; {
 	case in == "query" && e.kind != "query":
@@ -110,7 +101,11 @@ func (e *encoding) value(f *wire.Field) (m member, present bool, reason string) 
 	case int64:
 		return member{raw: strconv.AppendInt(nil, v, 10)}, v != 0, ""
 	case time.Duration:
-		m, reason = e.duration(v, cmp.Or(e.units[f.Concept], e.units[""]))
+		unit := "s"
+		if f.Concept == "ttl" {
+			unit = e.ttl
+		}
+		m, reason = duration(v, unit)
 		return m, v != 0, reason
 	case time.Time:
 		text := table.FormatTime(v, e.time, e.zone)
@@ -126,7 +121,7 @@ func (e *encoding) value(f *wire.Field) (m member, present bool, reason string) 
 	}
 }
 
-func (e *encoding) duration(d time.Duration, word string) (m member, reason string) {
+func duration(d time.Duration, word string) (m member, reason string) {
 	unit, name := table.UnitOf(word)
 	switch {
 	case d < 0:
@@ -151,11 +146,7 @@ func (e *encoding) request(target *url.URL, members, inQuery []member) Request {
 		r.Body = appendForm(nil, members)
 	case "json":
 		r.Body = make([]byte, 0, sizeOf(members))
-		if e.isList {
-			r.Body = appendList(r.Body, members)
-		} else {
-			r.Body = appendObject(r.Body, members)
-		}
+		r.Body = appendObject(r.Body, members)
 	}
 	if len(inQuery) > 0 {
 		withQuery := *target

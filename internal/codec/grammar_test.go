@@ -141,10 +141,8 @@ func TestDecodeCodesByPrefix(t *testing.T) {
 func TestDecodeMoney(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ overlay, unitCost, cost, balance string }{
-		"as it stands":       {`{}`, "12345", "-0.0500", ""},
-		"scaled":             {`{"sms.send": {"scale": -4}}`, "1.2345", "-0.00000500", ""},
-		"negated":            {`{"sms.send": {"negate": true}}`, "-12345", "0.0500", ""},
-		"scaled and negated": {`{"sms.send": {"scale": 2, "negate": true}}`, "-1234500", "5.00", ""},
+		"as it stands": {`{}`, "12345", "-0.0500", ""},
+		"scaled":       {`{"sms.send": {"scale": -4}}`, "1.2345", "-0.00000500", ""},
 	} {
 		r, err := decoder(t, tt.overlay).Decode([]byte(`{"id":"m-1","unitCost":12345,"transactionCost":"-0.0500","remaining":"about 5","currency":"EUR"}`))
 		require.NoError(t, err)
@@ -168,22 +166,11 @@ func TestDecodeMoneyWithCurrency(t *testing.T) {
 	}
 }
 
-// A balance is scaled and never negated: charges that are written as negative amounts make no debt of what is left.
-func TestDecodeBalance(t *testing.T) {
-	t.Parallel()
-	r, err := decoder(t, `{"sms.send": {"negate": true}}`).Decode([]byte(`{"id":"m","transactionCost":"-0.50","remaining":"199.00"}`))
-	require.NoError(t, err)
-	assert.Equal(t, []string{"0.50", "199.00"}, []string{r.Cost, r.Balance})
-	r, err = decoder(t, `{"sms.send": {"scale": -2, "negate": true}}`).Decode([]byte(`{"id":"m","transactionCost":"-50","remaining":"-19900"}`))
-	require.NoError(t, err)
-	assert.Equal(t, []string{"0.50", "-199.00"}, []string{r.Cost, r.Balance})
-}
-
 func TestRowMoney(t *testing.T) {
 	t.Parallel()
-	const overlay = `{"sms.list": {"scale": -4, "negate": true, "record": {"price": ["price.value"], "currency": ["price.currency"]}}}`
+	const overlay = `{"sms.list": {"scale": -4, "record": {"price": ["price.value"], "currency": ["price.currency"]}}}`
 	row := readRow(t, overlay, `{"id":"a","price":{"value":-12345,"currency":"USD"}}`)
-	assert.Equal(t, "1.2345", row.Price)
+	assert.Equal(t, "-1.2345", row.Price)
 	assert.Equal(t, "USD", row.Currency)
 
 	page := readRows(t, overlay, `{"id":"a","price":{"value":"1,50 €"}}`)
@@ -270,16 +257,11 @@ func TestListEncodeByPOST(t *testing.T) {
 		extra   url.Values
 		at      wire.Position
 	}{
-		"json":               {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "time": "unix", ` + nested + `}}`, extra: url.Values{"tag": {"a", "b"}, "a.b": {"c"}}},
-		"json-key-query":     {overlay: `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"method": "POST", "encoding": "json"}}`},
-		"json-cursor":        {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}, "params": {"cursor": "page.after"}}}`, at: wire.Position{Set: true, Cursor: "c-2"}},
-		"json-link":          {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}}}`, at: wire.Position{Set: true, Link: "/next?after=2&apiKey=x"}},
-		"form":               {overlay: `{"sms.list": {"method": "POST", "encoding": "form", "paging": {"by": "offset"}, "params": {"offset": "start"}}}`, extra: url.Values{"tag": {"a", "b"}}, at: wire.Position{Rows: 100}},
-		"json-page-in-query": {overlay: `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"method": "POST", "encoding": "json", "in": {"page": "query", "pageSize": "query"}}}`, extra: url.Values{"tag": {"a"}}},
-		"json-link-size-in-query": {
-			overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}, "params": {"cursor": "after"}, "in": {"cursor": "query", "pageSize": "query"}}}`,
-			at:      wire.Position{Set: true, Link: "/next?after=2&size=50"},
-		},
+		"json":            {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "time": "unix", ` + nested + `}}`, extra: url.Values{"tag": {"a", "b"}, "a.b": {"c"}}},
+		"json-key-query":  {overlay: `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"method": "POST", "encoding": "json"}}`},
+		"json-cursor":     {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}, "params": {"cursor": "page.after"}}}`, at: wire.Position{Set: true, Cursor: "c-2"}},
+		"json-link":       {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}}}`, at: wire.Position{Set: true, Link: "/next?after=2&apiKey=x"}},
+		"form":            {overlay: `{"sms.list": {"method": "POST", "encoding": "form", "paging": {"by": "offset"}, "params": {"offset": "start"}}}`, extra: url.Values{"tag": {"a", "b"}}, at: wire.Position{Rows: 100}},
 		"query-of-a-post": {overlay: `{"sms.list": {"method": "POST"}}`},
 	}
 	for name, tt := range cases {
@@ -299,26 +281,4 @@ func TestListEncodeByPOSTRefusesTakenNames(t *testing.T) {
 		Extra: url.Values{"filter": {"x"}, "apiKey": {"x"}, "utf8": {"\xff"}, "all": {"a", "\xff"}},
 	})
 	assert.Equal(t, []string{`Extra["all"]`, `Extra["apiKey"]`, `Extra["filter"]`, `Extra["utf8"]`}, fieldsOf(problems))
-}
-
-// A code that says that there are no rows counts alone, in JSON or as a text.
-func TestListDecodeEmptyCode(t *testing.T) {
-	t.Parallel()
-	const overlay = `{"errors": {"code": ["code", ""]}, "sms.list": {"paging": {"by": "cursor"}, "errors": {"empty": ["3", "No rows*", "0"]}}}`
-	list := compileList(t, overlay, false)
-	for _, body := range []string{`{"code":3}`, `{"code":"3","data":[],"totalRows":0}`, "No rows found", `{"code":0}`, `{"code":3,"data":null,"status":"error"}`} {
-		page, failure, err := list.Decode([]byte(body), wire.Position{}, 0, nil)
-		require.NoError(t, err, body)
-		assert.Equal(t, codec.Page{Last: true}, page, body)
-		assert.True(t, failure.IsEmpty, body)
-		assert.Empty(t, failure.Code+failure.Class, body)
-	}
-	for _, body := range []string{`{"code":3,"data":[{"id":"m-1"}]}`, `{"code":3,"totalRows":1,"data":[]}`} {
-		_, _, err := list.Decode([]byte(body), wire.Position{}, 0, nil)
-		require.ErrorIs(t, err, codec.ErrPage, body)
-		assert.ErrorContains(t, err, "sms.list.errors.empty", body)
-	}
-	_, failure, err := list.Decode([]byte(`{"code":40001}`), wire.Position{}, 0, nil)
-	require.NoError(t, err)
-	assert.Equal(t, "unauthorized", failure.Class)
 }

@@ -323,7 +323,7 @@ func expected(t *testing.T, c *table.Table, m message, pair codec.KeyPair) (name
 		case nil:
 			value = f.Text
 		case time.Duration:
-			unit := op.Duration
+			unit := "s"
 			if f.Concept == "ttl" {
 				unit = op.TTL
 			}

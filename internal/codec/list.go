@@ -74,7 +74,9 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 		target.Path, target.RawPath = link.Path, link.RawPath
 		inLink = parameters(link.Query())
 		// The link says all that stands in the query.
-		members = slices.DeleteFunc(members, func(m member) bool { return m.apart || l.kind == "query" })
+		if l.kind == "query" {
+			members = nil
+		}
 	}
 	return l.write(&target, members, inLink), nil
 }
@@ -84,7 +86,7 @@ func (l *List) options(q *wire.Query) (members []member, problems wire.Checks) {
 	members = make([]member, 0, len(options)+len(l.always)+len(q.Extra)+3)
 	for _, o := range options {
 		m, present, reason := l.option(q, o.concept, o.format)
-		m.name, m.dotted, m.apart = l.op.Params[o.concept], true, l.op.In[o.concept] != ""
+		m.name, m.dotted = l.op.Params[o.concept], true
 		switch {
 		case !present:
 		case m.name != "":
@@ -125,10 +127,10 @@ func (l *List) option(q *wire.Query, concept, format string) (m member, present 
 // Widen moves the bounds of a listing outward as far as the contract requires, so that no row within them is left out.
 func (l *List) Widen(q *wire.Query) {
 	if at := q.CreatedAfter; !at.IsZero() {
-		q.CreatedAfter = table.After(at, l.time, l.zone, l.op.Inclusive["createdAfter"])
+		q.CreatedAfter = table.After(at, l.time, l.zone)
 	}
 	if at := q.CreatedBefore; !at.IsZero() {
-		q.CreatedBefore = table.Before(at, l.time, l.zone, l.op.Inclusive["createdBefore"])
+		q.CreatedBefore = table.Before(at, l.time, l.zone)
 	}
 }
 
@@ -169,7 +171,7 @@ func parameters(query url.Values) (members []member) {
 // position returns what says where the page begins, if anything does, or why the contract cannot say so.
 func (l *List) position(at wire.Position) (members []member, reason string) {
 	by := l.op.Paging.By
-	m := member{name: l.op.Params[by], dotted: true, apart: l.op.In[by] != ""}
+	m := member{name: l.op.Params[by], dotted: true}
 	switch by {
 	case "page":
 		m.raw = strconv.AppendInt(nil, int64(l.number(at)), 10)
@@ -209,7 +211,6 @@ const (
 	errOtherPath = pageError("the response links to a next page at another path, where a POST could do more than list")
 	errQuery     = pageError("the response links to a next page with a query that cannot be parsed")
 	errOtherPage = pageError("the response is a later page than the first, which was requested (sms.list.paging, sms.list.page.number)")
-	errNotEmpty  = pageError("the response has a code that says that there are no rows, and claims some (sms.list.errors.empty)")
 	errNone      = pageError("the response says that there are rows, and lists none")
 	errNoNext    = pageError("the response says that another page follows, and has no cursor (sms.list.page.next)")
 	errFull      = pageError("the page has as many rows as it can hold, and there is no next one to ask for (sms.list.paging)")
@@ -251,13 +252,8 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	page := Page{Transactions: reuse[:0]}
 	reader := newRowReader(l.rows, &page, rows)
 	p, failure, err := l.decode(body, reader, errNoRows)
-	switch {
-	case err != nil || failure.Code != "":
+	if err != nil || failure.Code != "" {
 		return Page{}, failure, err
-	case failure.IsEmpty && (len(page.Transactions) > 0 || p.text != "" && p.number("total") > 0):
-		return Page{}, failure, errNotEmpty
-	case failure.IsEmpty:
-		return Page{Last: true}, failure, nil
 	}
 	page.Number, page.Size, page.Total, page.TotalPages = p.number("number"), p.number("size"), p.number("total"), p.number("pages")
 	next, more := l.next(&p, &page)

@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // longestNumber is how many bytes a number may have, and how many places an exponent may move its point by.
@@ -13,9 +11,9 @@ const longestNumber = 64
 
 // amountOf reads an amount of money, which may name its currency before or behind the number: KES 0.80, 0.05 USD, $5. It returns the
 // number as the contract reads it, and the currency, or reports that the text is no amount. Blank is an amount without a number.
-func amountOf(text string, money table.Money) (number, currency string, ok bool) {
+func amountOf(text string, scale int) (number, currency string, ok bool) {
 	const signs, digits = "+-", ".0123456789"
-	if money == (table.Money{}) && isUnsigned(text) {
+	if scale == 0 && isUnsigned(text) {
 		return text, "", true // as most are
 	}
 	text = strings.TrimSpace(text)
@@ -27,7 +25,7 @@ func amountOf(text string, money table.Money) (number, currency string, ok bool)
 	}
 	before, behind := strings.TrimSpace(unsigned[:begin]), strings.TrimSpace(unsigned[end:])
 	currency = before + behind
-	number, ok = scaled(sign+unsigned[begin:end], money)
+	number, ok = scaled(sign+unsigned[begin:end], scale)
 	if !ok || before != "" && behind != "" || currency != "" && !isCurrency(currency) {
 		return "", "", false
 	}
@@ -52,7 +50,7 @@ func isCurrency(text string) bool {
 
 // scaled returns a decimal number as the contract reads it, and whether the text is one. If the contract changes nothing about
 // amounts, it stays as the service wrote it, and has no exponent otherwise. Blank stays blank.
-func scaled(amount string, money table.Money) (string, bool) {
+func scaled(amount string, scale int) (string, bool) {
 	number, power, hasPower := strings.Cut(strings.ToLower(strings.TrimSpace(amount)), "e")
 	exponent, err := 0, error(nil)
 	if hasPower { // an error would allocate
@@ -67,11 +65,11 @@ func scaled(amount string, money table.Money) (string, bool) {
 		hasPower && (err != nil || exponent < -longestNumber || exponent > longestNumber):
 		return "", false
 	}
-	if money == (table.Money{}) {
+	if scale == 0 {
 		return strings.TrimSpace(amount), true
 	}
 	digits := whole + fraction
-	places := len(fraction) - exponent - money.Scale
+	places := len(fraction) - exponent - scale
 	digits += strings.Repeat("0", max(0, -places))
 	places = max(0, places)
 	digits = strings.Repeat("0", max(0, places+1-len(digits))) + digits
@@ -82,7 +80,7 @@ func scaled(amount string, money table.Money) (string, bool) {
 	if fraction != "" {
 		whole += "." + fraction
 	}
-	if isNegative := strings.HasPrefix(number, "-") != money.Negate; isNegative && strings.Trim(digits, "0") != "" {
+	if strings.HasPrefix(number, "-") && strings.Trim(digits, "0") != "" {
 		whole = "-" + whole
 	}
 	return whole, true

@@ -181,8 +181,8 @@ func (s *Send) place(text string, found []value) int {
 // read reads what a document says of an accepted message.
 func (s *Send) read(r *Response, text string, found []value, place int) {
 	said := func(slots []int) string { return first(text, found, slots) }
-	amount := func(slots []int, money table.Money) (number, currency string) {
-		number, currency, _ = amountOf(said(slots), money)
+	amount := func(slots []int) (number, currency string) {
+		number, currency, _ = amountOf(said(slots), s.op.Scale)
 		return number, currency
 	}
 	at := &s.at
@@ -191,10 +191,10 @@ func (s *Send) read(r *Response, text string, found []value, place int) {
 	}
 	parts, _ := wholeInt(said(at.parts))
 	r.RequestID, r.ReferenceID, r.Parts = cmp.Or(said(at.request), r.Failure.RequestID), said(at.reference), max(parts, 0)
-	unitCost, unitCurrency := amount(at.unitCost, s.op.Money)
-	cost, currency := amount(at.cost, s.op.Money)
+	unitCost, unitCurrency := amount(at.unitCost)
+	cost, currency := amount(at.cost)
 	r.UnitCost, r.Cost, r.Currency = unitCost, cost, cmp.Or(said(at.currency), currency, unitCurrency)
-	r.Balance, _ = amount(at.balance, table.Money{Scale: s.op.Scale}) // what is left is no charge, so its sign is its own
+	r.Balance, _ = amount(at.balance)
 	r.Operator = said(at.operator)
 	add := func(to *[]string, slots []int, known string) {
 		for _, slot := range slots {

@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -25,7 +23,6 @@ type column struct {
 	name    string // of the field
 	index   int    // of the field
 	slots   []int
-	isFlag  bool // it is true or false
 }
 
 // rows is the compiled shape of a row.
@@ -44,7 +41,7 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	lists := maps.Clone(op.Record)
 	lists[table.LastRow] = cursor
 	r := &rows{paths: compilePaths(lists), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
-	r.words = compileWords(t, t.ErrorsOf(&op.Operation), t.SMSSend.Accepted, t.SMSSend.Refused)
+	r.words = compileWords(t, &t.Errors, t.SMSSend.Accepted, t.SMSSend.Refused)
 	r.cursor = r.paths.slots[table.LastRow]
 	r.only = map[int][]string{}
 	for path, words := range op.Only {
@@ -52,7 +49,7 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 	}
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
 		if concept := field.Tag.Get("concept"); concept != "" {
-			c := column{concept, field.Name, field.Index[0], r.paths.slots[concept], field.Type.Kind() == reflect.Bool}
+			c := column{concept, field.Name, field.Index[0], r.paths.slots[concept]}
 			r.columns = append(r.columns, c)
 		}
 	}
@@ -255,7 +252,7 @@ func (r *rowReader) fillColumn(c *column, row reflect.Value, all string) (reason
 		case taken:
 		case isID && !r.words.isID(*v, v.Word(all)):
 			reason = "is not an ID"
-		case !v.IsScalar() || v.Kind == jsonscan.Boolean && !c.isFlag:
+		case !v.IsScalar() || v.Kind == jsonscan.Boolean:
 			reason = "is neither a text nor a number"
 		default:
 			taken = true
@@ -320,7 +317,7 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 	case *string:
 		switch c.concept {
 		case "price":
-			amount, currency, ok := amountOf(word, r.op.Money)
+			amount, currency, ok := amountOf(word, r.op.Scale)
 			if !ok {
 				return "is no decimal number"
 			}
@@ -339,19 +336,6 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 			return unknown
 		}
 		*field = n
-	case *time.Duration:
-		n, ok := wholeNumber(word)
-		unit, _ := table.UnitOf(r.op.Duration)
-		if !ok || n < 0 || n > math.MaxInt64/int64(unit) {
-			return unknown
-		}
-		*field = time.Duration(n) * unit
-	case *bool:
-		yes, err := strconv.ParseBool(strings.ToLower(word))
-		if err != nil {
-			return unknown
-		}
-		*field = yes
 	case *time.Time:
 		at, ok := table.ParseTime(word, r.zone, r.op.Layouts...)
 		if !ok {

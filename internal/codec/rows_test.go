@@ -146,7 +146,7 @@ func namesMessage(t *table.Table, text string) bool {
 		return false
 	}
 	var words []string
-	for _, lists := range []map[string][]string{t.WebhookDelivery.Statuses, t.ErrorsOf(&t.SMSList.Operation).Classes} {
+	for _, lists := range []map[string][]string{t.WebhookDelivery.Statuses, t.Errors.Classes} {
 		words = slices.Concat(words, slices.Concat(slices.Collect(maps.Values(lists))...))
 	}
 	words = slices.DeleteFunc(words, func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) })

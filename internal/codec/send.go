@@ -49,9 +49,9 @@ type field struct {
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
 	response := op.Paths()
 	response["to"] = recipientNames(op.Fields["to"], t.SMSList.Record["to"])
-	errs := t.ErrorsOf(&op.Operation)
+	errs := &t.Errors
 	s := &Send{
-		encoding: newEncoding(t, &op.Operation, op.IsList(op.Fields), "POST", target, pair),
+		encoding: newEncoding(t, &op.Operation, "POST", target, pair),
 		op:       op, fields: make(map[string]field, len(op.Fields)),
 		responses: compileResponses(response, nil, identifying(op), compileWords(t, errs, op.Accepted, op.Refused), errs),
 	}
@@ -60,7 +60,7 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 			s.section = channel.SendSection()
 		}
 	}
-	s.units["ttl"] = op.TTL
+	s.ttl = op.TTL
 	for concept, name := range op.Fields {
 		if name != "" {
 			s.fields[concept] = field{
@@ -246,9 +246,7 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 			reason = "the message has a member of this name"
 		}
 		problems.Found(cmp.Or(call.ExtraField, "Extra")+"["+strconv.Quote(key)+"]", reason)
-		if m.name = key; s.isList && !inMessage {
-			m.name, m.dotted, m.last = table.FirstElement+key, true, true
-		}
+		m.name = key
 		members = append(members, m)
 	}
 	if names := s.payloads(call); len(names) > 1 {

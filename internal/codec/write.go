@@ -16,8 +16,6 @@ import (
 type member struct {
 	name   string
 	dotted bool   // the name is of the contract and holds a dot, which nests in JSON
-	last   bool   // only the first dot of the name nests
-	apart  bool   // it stands in the query, whatever the encoding
 	text   string // the value, if it is a text
 	raw    []byte // the value as JSON, if it is not
 	done   bool   // it was written
@@ -110,7 +108,7 @@ func takeNested(members []member, within string) (nested []member) {
 		if key, rest, nests := m.cut(); nests && key == within && !m.done {
 			nested = append(nested, *m)
 			nested[len(nested)-1].name = rest
-			nested[len(nested)-1].dotted = !m.last
+			nested[len(nested)-1].dotted = true
 			m.done = true
 		}
 	}

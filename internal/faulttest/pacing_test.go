@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -88,7 +87,6 @@ func TestPaces(t *testing.T) {
 	)
 	throttled := reply{status: 429, body: `{}`}
 	later := reply{status: 429, body: `{}`, retryAfter: "1"}
-	limited503 := reply{status: 503, body: "<html><head><title>503 Service Temporarily Unavailable</title></head></html>"}
 	limited := reply{status: 429, body: "<html><head><title>429 Too Many Requests</title></head></html>"}
 	falls := func(since time.Duration) float64 {
 		if since >= 3*time.Second && since < 13*time.Second {
@@ -100,11 +98,10 @@ func TestPaces(t *testing.T) {
 		name    string
 		bucket  *bucket
 		length  time.Duration
-		gateway bool
 		share   float64 // of what the service takes, at least
 		refused int     // responses, at most
 		unknown int64
-		logs    int // of errors.gateway
+		logs    int // of a page
 		limit   float64
 	}{
 		{name: "10 a second", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled}, share: 0.7, refused: 20},
@@ -124,16 +121,8 @@ func TestPaces(t *testing.T) {
 			unknown: 60, refused: 1e6, logs: 1,
 		},
 		{
-			name: "50 a second, a page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited},
-			gateway: true, share: 0.6, refused: 1e6,
-		},
-		{
 			name: "50 a second, WithRateLimit", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled},
 			limit: 40, share: 0.5, refused: 20,
-		},
-		{
-			name: "50 a second, a 503 page, errors.gateway", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited503},
-			gateway: true, share: 0.6, refused: 1e6,
 		},
 		{
 			name: "10 a second, jitter", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled, jitter: jitter},
@@ -190,11 +179,6 @@ func TestPaces(t *testing.T) {
 				if tc.limit > 0 {
 					options = append(options, messaging.WithRateLimit(tc.limit, at16))
 				}
-				if tc.gateway {
-					names, err := contract.Parse([]byte(`{"errors":{"gateway":[429,503],"notProcessed":[429,503]}}`))
-					require.NoError(t, err)
-					options = append(options, messaging.WithContract(names))
-				}
 				client, err := messaging.NewClient(baseURL, options...)
 				require.NoError(t, err)
 				s.began = time.Now()
@@ -241,11 +225,11 @@ func TestPaces(t *testing.T) {
 			assert.LessOrEqual(t, counts.unknown.Load(), tc.unknown)
 			spaced := 0
 			for line := range strings.Lines(log.String()) {
-				if strings.Contains(line, "spaced evenly") && strings.Contains(line, "errors.gateway") {
+				if strings.Contains(line, "spaced evenly") && strings.Contains(line, "a page") {
 					spaced++
 				}
 			}
-			assert.Equal(t, tc.logs, spaced, "the log names errors.gateway once")
+			assert.Equal(t, tc.logs, spaced, "the log names the page once")
 		})
 	}
 }

@@ -133,8 +133,7 @@ func (d drawer) errors(section table.Errors) object {
 	return object{
 		"code": code, "message": message,
 		"request": []string{in(name("errorRequest"))}, "success": pick(d, []string{"0", "ok"}, []string{"1000*"}, []string{"fine"}),
-		"classes": classes, "notProcessed": pick(d, []int{429}, []int{429, 503}), "gateway": pick(d, []int{}, []int{429}, []int{403, 409}),
-		"signs": pick(d, object{}, object{"present": []string{"warnings"}, "true": []string{"meta.partial"}}),
+		"classes": classes, "notProcessed": pick(d, []int{429}, []int{429, 503}),
 	}
 }
 
@@ -142,12 +141,7 @@ func (d drawer) errors(section table.Errors) object {
 func (d drawer) send(name string, op table.Send) object {
 	encoding := pick(d, "json", "json", "form", "query")
 	rename, in := d.style(), func(s string) string { return s }
-	top := "" // of a request that is a list, its first element
-	switch {
-	case encoding == "json" && op.Wrap == nil && d.chance(5):
-		top = "0."
-		in = func(s string) string { return top + s }
-	case encoding == "json":
+	if encoding == "json" {
 		in = d.within("message", "messages.0", "payload.attributes")
 	}
 	names := object{}
@@ -157,7 +151,7 @@ func (d drawer) send(name string, op table.Send) object {
 			// The message itself has members that some styles would make of a concept.
 			names[concept] = "x" + in(rename(concept))
 		case encoding == "json" && concept == "to" && d.chance(3):
-			names[concept] = top + rename(concept) + ".0"
+			names[concept] = rename(concept) + ".0"
 		case concept == "video" && d.chance(4):
 			names[concept] = ""
 		default:
@@ -167,9 +161,9 @@ func (d drawer) send(name string, op table.Send) object {
 	constants := object{}
 	if d.chance(2) {
 		constants[in("constantText")], constants[in("constantNumber")] = "billing", pick(d, 1, 17)
-		constants[top+"constantFlag"] = true
+		constants["constantFlag"] = true
 		if encoding == "json" {
-			constants[top+"constantTree"] = object{"a": []any{1, "b", 2.5}}
+			constants["constantTree"] = object{"a": []any{1, "b", 2.5}}
 		}
 	}
 	with := object{}
@@ -210,11 +204,8 @@ func (d drawer) send(name string, op table.Send) object {
 		"path": "/" + pick(d, "v1/", "api/2/", "") + name + pick(d, "/send", "/messages.json", ""), "encoding": encoding,
 		"headers": pick(d, object{}, object{"X-Operation": name}, object{"X-Common": "other", "X-Drop": ""}),
 		"fields":  names, "constants": constants, "with": with, "response": response,
-		"accepted": accepted, "refused": refused, "scale": pick(d, 0, 0, -2, -4, -6, 1), "negate": d.chance(4),
-		"time": d.timeForm(), "zone": d.zone(), "duration": pick(d, "s", "ms"),
-	}
-	if d.chance(4) {
-		drawn["errors"] = object{"notProcessed": []int{429, 503}}
+		"accepted": accepted, "refused": refused, "scale": pick(d, 0, 0, -2, -4, -6, 1),
+		"time": d.timeForm(), "zone": d.zone(),
 	}
 	if d.chance(4) {
 		drawn["path"] = fmt.Sprint("/{account}/", drawn["path"].(string)[1:])
@@ -261,17 +252,13 @@ func (d drawer) list(op table.List) object {
 	for _, concept := range []string{"page", "pageSize", "offset", "cursor"} {
 		params[concept] = ""
 	}
-	by, apart := pick(d, "page", "offset", "cursor", "none"), object{}
+	by := pick(d, "page", "offset", "cursor", "none")
 	if by != "none" {
 		params[by], params["pageSize"] = in(rename(by)), in(rename("pageSize"))
 	}
 	paging := object{"by": by, "first": pick(d, 0, 1, 1, 7)}
-	switch {
-	case by == "none":
+	if by == "none" {
 		paging["whole"] = true
-	case encoding != "query" && d.chance(2):
-		apart[by], apart["pageSize"] = "query", "query"
-		params[by], params["pageSize"] = rename(by), rename("pageSize")
 	}
 	answer, at := d.style(), d.within("meta", "page.facts", "links.0")
 	page := object{}
@@ -298,14 +285,14 @@ func (d drawer) list(op table.List) object {
 		sorts[concept] = "by" + column(concept)
 	}
 	return object{
-		"inclusive": object{"createdAfter": d.chance(2), "createdBefore": d.chance(2)}, "sorts": sorts,
+		"sorts":  sorts,
 		"method": method, "path": "/" + pick(d, "v1/", "") + "list", "encoding": encoding, "params": params, "constants": constants,
 		"headers": d.headers("X-List"),
 		"orders":  pick(d, object{"ascending": "up", "descending": "down"}, object{"ascending": "1", "descending": "-1"}),
 		"time":    pick(d, d.timeForm(), d.timeForm(), d.timeForm(), "date"),
-		"paging":  paging, "in": apart,
-		"only": pick(d, object{}, object{"meta.direction": []string{"outbound*", "mt"}}), "items": items, "page": page, "record": record,
-		"zone": d.zone(), "layouts": d.layouts(), "scale": pick(d, 0, -2, -5), "negate": d.chance(4),
+		"paging":  paging,
+		"only":    pick(d, object{}, object{"meta.direction": []string{"outbound*", "mt"}}), "items": items, "page": page, "record": record,
+		"zone": d.zone(), "layouts": d.layouts(), "scale": pick(d, 0, -2, -5),
 	}
 }
 

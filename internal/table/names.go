@@ -19,8 +19,6 @@ type names struct {
 	isValue bool   // the name ends here
 	isList  bool   // what is within are the elements of a list
 	within  map[string]*names
-
-	canBeList bool // the whole request may be a list
 }
 
 func newNames(dotted bool) *names { return &names{dotted: dotted, within: map[string]*names{}} }
@@ -35,9 +33,6 @@ func (n *names) claim(place, name string) string {
 		parts = strings.Split(name, ".")
 	}
 	at := n
-	if len(n.within) > 0 && n.isList != (n.canBeList && IsPosition(parts[0])) {
-		return "stands beside names that begin with a position; the request is then a list, and every name begins with one, such as 0.from"
-	}
 	for i, part := range parts {
 		at = at.within[part]
 		isLast := i == len(parts)-1
@@ -59,7 +54,6 @@ func (n *names) claim(place, name string) string {
 }
 
 func (n *names) grow(place string, parts []string) {
-	n.isList = n.dotted && IsPosition(parts[0])
 	for i, part := range parts {
 		if n.within[part] == nil {
 			n.within[part] = &names{place: place, within: map[string]*names{}}
@@ -87,7 +81,7 @@ func (n *names) pathFault(name string) string {
 		return "leads into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
 	case !n.dotted:
 		return ""
-	case IsPosition(parts[0]) && (!n.canBeList || len(parts) == 1):
+	case IsPosition(parts[0]):
 		return "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"
 	}
 	return foreignFault(name)

@@ -42,7 +42,6 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 	text, _ := json.Marshal(merge(&found, "", base, changes))
 	t, _ := Decode(string(text)) // merge keeps the kind of each value
 	whole, _ := Decode(defaults)
-	t.mergeErrors(&found)
 	for _, channel := range Channels() {
 		channel.Send(t).claim(channel.Send(whole))
 	}
@@ -80,7 +79,6 @@ func merge(found *Problems, path string, base, value any) any {
 func mergeObject(found *Problems, path string, base, object map[string]any) {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	isConstants := last == "constants" || strings.Contains(path, ".with.")
-	isOwnErrors := strings.HasSuffix(path, ".errors") && len(base) == 0 // mergeErrors looks at them
 	for key, value := range sorted(object) {
 		place := join(path, key)
 		known, ok := base[key]
@@ -88,16 +86,14 @@ func mergeObject(found *Problems, path string, base, object map[string]any) {
 		case strings.HasSuffix(key, "//"): // a comment
 		case isConstants && value == nil:
 			found.addKind(place, value, "any other value")
-		case isConstants, isOwnErrors:
+		case isConstants:
 			base[key] = value
-		case last == "headers", last == "in":
+		case last == "headers":
 			base[key] = merge(found, place, "", value)
 		case last == "only":
 			base[key] = merge(found, place, []any{}, value)
 		case last == "with":
 			base[key] = merge(found, place, map[string]any{}, value)
-		case place == "sms.send.encoding" && kindOf(value) == "an object": // that of the text
-			base["with"] = merge(found, path+".with", base["with"], value)
 		case ok:
 			base[key] = merge(found, place, known, value)
 		default:
@@ -106,36 +102,15 @@ func mergeObject(found *Problems, path string, base, object map[string]any) {
 	}
 }
 
-// mergeErrors sets the errors of operations that have some of their own: the common ones, changed by those.
-func (t *Table) mergeErrors(found *Problems) {
-	for name, op := range sorted(t.operations()) {
-		if len(op.OwnErrors) == 0 {
-			continue
-		}
-		var base map[string]any
-		text, _ := json.Marshal(t.Errors)
-		_ = decode(string(text), &base)
-		if name == "sms.list" {
-			base["empty"] = []any{}
-		}
-		text, _ = json.Marshal(merge(found, name+".errors", base, op.OwnErrors))
-		_ = decode(string(text), &op.errors)
-	}
-}
-
-// mergeList replaces base, whose first entry shows the kind of all. An empty list of the default table is one of strings, unless it
-// is one of statuses.
+// mergeList replaces base, whose first entry shows the kind of all. An empty list of the default table is one of strings.
 func mergeList(found *Problems, path string, base, list []any) any {
 	if len(list) > maxEntries {
 		found.add(path, "has more than "+strconv.Itoa(maxEntries)+" entries")
 		return base
 	}
 	var kind any = ""
-	switch {
-	case len(base) > 0:
+	if len(base) > 0 {
 		kind = base[0]
-	case strings.HasSuffix(path, "errors.gateway"):
-		kind = json.Number("")
 	}
 	before := found.count()
 	result := make([]any, len(list))

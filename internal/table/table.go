@@ -6,7 +6,6 @@
 package table
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"reflect"
@@ -55,9 +54,6 @@ func (t *Table) operations() map[string]*Operation {
 	}
 	return all
 }
-
-// ErrorsOf returns how responses of an operation report a failure.
-func (t *Table) ErrorsOf(op *Operation) *Errors { return cmp.Or(op.errors, &t.Errors) }
 
 // Webhooks returns the callbacks by their names, which are those of the sections without "webhook.".
 func (t *Table) Webhooks() map[string]Webhook {
@@ -118,21 +114,14 @@ func (a Auth) validate(found *Problems, _ string, _ *Table) {
 
 // claimNames takes the names of the pair if it stands beside the parameters of a request. Auth.validate has reported what
 // is wrong with the names themselves.
-func (k KeyPair) claimNames(taken *names, inQuery, inList bool) {
+func (k KeyPair) claimNames(taken *names, inQuery bool) {
 	if k.In == "body" || k.In == "query" && inQuery {
-		first := ""
-		if inList {
-			first = FirstElement
-		}
-		taken.claim("auth.keyPair.key", first+k.Key)
+		taken.claim("auth.keyPair.key", k.Key)
 		if k.Secret != "" {
-			taken.claim("auth.keyPair.secret", first+k.Secret)
+			taken.claim("auth.keyPair.secret", k.Secret)
 		}
 	}
 }
-
-// FirstElement is the way into the element of a request that is a list in which a key pair and Extra stand.
-const FirstElement = "0."
 
 // Errors says how a response reports a failure. Code, Message and Request are paths into the response, in order of
 // preference.
@@ -144,16 +133,9 @@ type Errors struct {
 	Success []string `json:"success" check:"word"`
 	// Classes lists, by class, codes, or prefixes of codes that end in "*".
 	Classes map[string][]string `json:"classes" check:"word"`
-	// Empty lists codes by which a listing says that it has no rows. Only a listing's own errors have it.
-	Empty []string `json:"empty,omitempty" check:"word"`
-	// Signs lists names of members that say, wherever an ID or rows stand, that something failed or is incomplete: under "present"
-	// if they hold anything, under "false" and "true" if they hold that.
-	Signs map[string][]string `json:"signs" check:"member"`
 	// NotProcessed lists the statuses, 300 to 599, which prove that a send was not processed, if the response is the service's own
-	// word or that of its gateway.
+	// word.
 	NotProcessed []int `json:"notProcessed" check:"status"`
-	// Gateway lists the statuses of which a page of another form is a word of the service's gateway.
-	Gateway []int `json:"gateway" check:"status"`
 }
 
 func (e Errors) validate(found *Problems, section string, _ *Table) {
@@ -169,15 +151,6 @@ func (e Errors) validate(found *Problems, section string, _ *Table) {
 		}
 	}
 	checkNotAll(found, section+".success", e.Success, "write the codes that a response may hold although the message was accepted")
-	checkNotAll(found, section+".empty", e.Empty, "write the codes of a listing without rows")
-	checkApart(found, places(section+".signs", e.Signs), false, "a member says so by one value")
-	for i, status := range e.Gateway {
-		isRefusal := status >= 400 && status < 500 && status != 408
-		if !isRefusal && !slices.Contains(e.NotProcessed, status) {
-			found.add(elementPath(section+".gateway", i), "proves nothing alone: only 400 to 499, without 408, refuse; "+
-				"write it under "+section+".notProcessed too")
-		}
-	}
 }
 
 // Operation is what every request has.
@@ -185,40 +158,20 @@ type Operation struct {
 	Path     string  `json:"path" check:"path"`
 	Headers  Headers `json:"headers"`
 	Encoding string  `json:"encoding" check:"form json query"`
-	// OwnErrors is what differs from Table.Errors. See Table.ErrorsOf.
-	OwnErrors map[string]any `json:"errors"`
 	// Constants go with every request.
 	Constants map[string]any `json:"constants"`
 	// Time is the form of times, and Zone is where a form without an offset is; "" is UTC.
 	Time string `json:"time" check:"date datetime rfc1123 rfc2822 rfc3339 rfc3339ms unix unixms"`
 	Zone string `json:"zone" check:"zone"`
-	// Duration is the unit of durations, which are whole numbers of it.
-	Duration string `json:"duration" check:"m ms s"`
-	Money
-
-	errors *Errors // nil if it has none of its own
-}
-
-// IsList reports whether a request with such names by concept is itself a list.
-func (o *Operation) IsList(names map[string]string) bool {
-	for _, name := range names {
-		if first, _, nests := strings.Cut(name, "."); o.Encoding == "json" && nests && IsPosition(first) {
-			return true
-		}
-	}
-	return false
+	// Scale is the power of ten by which amounts of money are multiplied.
+	Scale int `json:"scale" check:"scale"`
 }
 
 // claimNames checks the headers, and the names of the parameters, of which an empty one is absent. It returns the names that are taken.
 func (o *Operation) claimNames(found *Problems, operation, section string, params map[string]string, t *Table) *names {
 	o.Headers.validate(found, operation+".headers", t)
-	if o.errors != nil {
-		check(found, operation+".errors", reflect.ValueOf(*o.errors), "")
-		o.errors.validate(found, operation+".errors", t)
-	}
 	taken := newNames(o.Encoding == "json")
-	taken.canBeList = section == "fields"
-	t.Auth.KeyPair.claimNames(taken, o.Encoding == "query", taken.canBeList && o.IsList(params))
+	t.Auth.KeyPair.claimNames(taken, o.Encoding == "query")
 	for concept, name := range sorted(params) {
 		if place := join(operation+"."+section, concept); name != "" {
 			found.add(place, taken.claim(place, name))
@@ -232,7 +185,7 @@ type Send struct {
 	Operation
 	// Wrap is the name under which a message in a platform's shape goes; "" is the top level. It is nil for the other channels.
 	Wrap *string `json:"wrap,omitempty"`
-	// TTL is the unit of a lifetime, like Duration. It is empty for a channel without one.
+	// TTL is the unit of a lifetime, which is a whole number of it: "s", "ms" or "m". It is empty for a channel without one.
 	TTL string `json:"ttl,omitempty"`
 	// Fields names the fields of the request by concept; "" means that the service has no such field.
 	Fields map[string]string `json:"fields"`
@@ -331,10 +284,6 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 		constants += len(beside)
 	}
 	taken.checkPositions(found)
-	if s.Wrap != nil && *s.Wrap == "" && taken.isList {
-		found.add(operation+".wrap", "is empty, and the request is a list, which has no members; "+
-			"write where the message stands, such as 0.message")
-	}
 	if constants > maxEntries {
 		found.add(operation+".constants", "has, together with "+operation+".with, more than "+strconv.Itoa(maxEntries)+" entries")
 	}
@@ -364,9 +313,7 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 type Read struct {
 	Method string `json:"method" check:"GET POST"`
 	Operation
-	Params map[string]string `json:"params,omitempty"` // by concept; "" means that the service has no such parameter
-	// In has the concepts of parameters that travel in the query of a POST. Its values are "query".
-	In     map[string]string   `json:"in" check:"query"`
+	Params map[string]string   `json:"params,omitempty"`     // by concept; "" means that the service has no such parameter
 	Record map[string][]string `json:"record" check:"place"` // paths by concept, from a row on if it lists
 }
 
@@ -374,23 +321,7 @@ func (r Read) validate(found *Problems, operation string, t *Table) {
 	if r.Method == "GET" && r.Encoding != "query" { //nolint:usestdlibvars // a contract knows no net/http
 		found.add(operation+".encoding", "needs a body, which a GET has not; write query, or set "+operation+".method to POST")
 	}
-	beside, apart := maps.Clone(r.Params), newNames(false)
-	if t.Auth.KeyPair.In == "query" {
-		t.Auth.KeyPair.claimNames(apart, true, false)
-	}
-	for concept := range sorted(r.In) {
-		name, ok := r.Params[concept]
-		switch delete(beside, concept); {
-		case !ok:
-			found.add(join(operation+".in", concept), unknownKey(r.Params))
-		case r.Encoding == "query":
-			found.add(join(operation+".in", concept), "says what "+operation+".encoding does: everything travels in the query")
-		case name != "":
-			place := join(operation+".params", concept)
-			found.add(place, apart.claim(place, name))
-		}
-	}
-	taken := r.claimNames(found, operation, "params", beside, t)
+	taken := r.claimNames(found, operation, "params", r.Params, t)
 	claimConstants(found, operation+".constants", r.Constants, nil, taken)
 	taken.checkPositions(found)
 	if len(r.Constants) > maxEntries {
@@ -401,11 +332,9 @@ func (r Read) validate(found *Problems, operation string, t *Table) {
 // List is an operation that lists transactions.
 type List struct {
 	Read
-	// Inclusive says, by concept, of which of the two bounds the service includes rows at the bound itself.
-	Inclusive map[string]bool   `json:"inclusive"`
-	Sorts     map[string]string `json:"sorts" check:"column"` // the columns that rows can be sorted by, by concept; "" if they cannot
-	Orders    map[string]string `json:"orders"`               // "ascending" and "descending"
-	Paging    Paging            `json:"paging"`
+	Sorts  map[string]string `json:"sorts" check:"column"` // the columns that rows can be sorted by, by concept; "" if they cannot
+	Orders map[string]string `json:"orders"`               // "ascending" and "descending"
+	Paging Paging            `json:"paging"`
 	// Items lists the paths of the rows; "" is the response itself.
 	Items []string `json:"items" check:"place"`
 	// Only lists, by paths from a row on, words or prefixes. A row that has another there is not of this listing.
@@ -470,12 +399,6 @@ func (l List) validateCursor(found *Problems, operation string) {
 			found.add(place, fault("place", strings.TrimPrefix(path, LastRow)))
 		}
 	}
-}
-
-// Money says how prices are written: Scale is the power of ten to multiply them by, and Negate reverses the sign.
-type Money struct {
-	Scale  int  `json:"scale" check:"scale"`
-	Negate bool `json:"negate"`
 }
 
 // Paging says how the next page is requested.
