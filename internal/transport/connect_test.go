@@ -90,6 +90,7 @@ func TestNewBaseBoundsConnectionsBeingEstablished(t *testing.T) {
 		senders        = 64
 		timeout        = 50 * time.Millisecond
 		connectTimeout = 500 * time.Millisecond
+		patience       = 30 * time.Second // for the peer and the scheduler of a busy machine
 		divisor        = 64 // of the bound, so that the senders meet it: without one they open some ten connections each
 	)
 	proxyCertificate := certificate(t, "proxy.example")
@@ -156,9 +157,9 @@ func TestNewBaseBoundsConnectionsBeingEstablished(t *testing.T) {
 					})
 				}
 				calls.Wait()
-				assert.Eventually(t, func() bool { return peer.maxOpen.Load() > 0 }, 20*connectTimeout, 10*time.Millisecond, "no connection came")
+				assert.Eventually(t, func() bool { return peer.maxOpen.Load() > 0 }, patience, 10*time.Millisecond, "no connection came")
 				assert.LessOrEqual(t, int(peer.maxOpen.Load()), 2*maxConnsPerHost/divisor, "the peer is late to notice those that were closed")
-				assert.Eventually(t, func() bool { return peer.open.Load() == 0 }, 10*connectTimeout, 10*time.Millisecond,
+				assert.Eventually(t, func() bool { return peer.open.Load() == 0 }, patience, 10*time.Millisecond,
 					"no connection is left after the time that it may take")
 			})
 		}
@@ -169,10 +170,12 @@ func TestNewBaseBoundsConnectionsBeingEstablished(t *testing.T) {
 func ownBase(tr *Transport) { tr.OwnBase = true }
 
 func TestNewBaseServesResponsesSlowerThanConnecting(t *testing.T) {
+	const connectTimeout = 2 * time.Second // a busy machine must be able to connect in it
 	for _, scheme := range []string{"http", "https"} {
 		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
 			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				time.Sleep(300 * time.Millisecond)
+				time.Sleep(connectTimeout + connectTimeout/2)
 				_, _ = io.WriteString(w, "{}")
 			}))
 			if scheme == "https" {
@@ -181,7 +184,7 @@ func TestNewBaseServesResponsesSlowerThanConnecting(t *testing.T) {
 				server.Start()
 			}
 			defer server.Close()
-			base := newBase(DefaultIdleTimeout, 200*time.Millisecond)
+			base := newBase(DefaultIdleTimeout, connectTimeout)
 			defer base.CloseIdleConnections()
 			base.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 			tr := newTransport(base, ownBase, attemptsUpTo(1))
