@@ -303,7 +303,7 @@ func (l *List) missing(p *parsed, page *Page, more bool) string {
 	isNoSuccess := func(slot int) bool {
 		v, word := p.found[slot], p.found[slot].Word(p.text)
 		_, isSuccess := p.meaning(word)
-		return slot != document && v.Kind > jsonscan.Null && !isSuccess && table.Match(p.words.accepted, word, true) < 0
+		return slot != root && v.Kind > jsonscan.Null && !isSuccess && table.Match(p.words.accepted, word, true) < 0
 	}
 	switch {
 	case more && page.Last, page.Total > 0, page.TotalPages > 1:

@@ -372,8 +372,8 @@ func (l *List) HasFailed(tx sms.Transaction) bool {
 		return false
 	}
 	raw, _ := json.Marshal(tx.Extra) // it came from JSON
-	text, found, _, _, err := l.failures.read(raw, nil)
-	failure, doubt := l.failures.failure(text, found)
+	read, err := l.failures.read(raw, nil)
+	failure, doubt := l.failures.failure(read.text, read.found)
 	return err != nil || failure.Class != "" || doubt == noneInError
 }
 

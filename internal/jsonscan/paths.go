@@ -69,6 +69,18 @@ func (p *Paths) grow(path string) *Node {
 	return n
 }
 
+// At returns the node of a path. Adding another path may move it.
+func (p *Paths) At(path string) *Node { return p.grow(path) }
+
+// Slots returns the slots of a node and of all nodes below it.
+func (n *Node) Slots() []int {
+	slots := []int{n.Slot}
+	for i := range n.Children {
+		slots = append(slots, n.Children[i].Slots()...)
+	}
+	return slots
+}
+
 // Size returns how many slots there are. The first is that of the document itself.
 func (p *Paths) Size() int { return p.nodes + 1 }
 
@@ -157,6 +169,9 @@ func (w *Walker) Walk(n *Node, found []Value) {
 		w.Differs = !bytes.Equal(first, w.skipped()) || w.Differs
 	}
 }
+
+// Element reads the next element of a list as if it stood at a node, where nothing has been found.
+func (w *Walker) Element(n *Node, found []Value) { w.walk(n, found) }
 
 // Text copies what was found in a document, which may be a small part of it, and moves the values into the copy.
 func (p *Paths) Text(doc []byte, found []Value) string {
