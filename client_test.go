@@ -491,7 +491,7 @@ func TestLogOfAnAttemptSaysWhy(t *testing.T) {
 		{http.StatusTooManyRequests, `{"code":"40002","message":"slow down"}`, `messaging: sms.send refused: HTTP 429, code 40002, rate limited, "slow down"`},
 		{http.StatusBadRequest, `{"code":"200202","message":"not to +639171234567: Tom & <Jerry> é"}`, `messaging: sms.send refused: HTTP 400, code 200202, invalid, "not to +***"`},
 		{http.StatusOK, `{"code":"200101","data":{"id":"m"}}`, "messaging: sms.send refused: HTTP 200, code 200101, insufficient balance"},
-		{http.StatusNotFound, `<html>`, "messaging: sms.send has an unknown outcome: HTTP 404, a proxy may have responded to POST /sms/send with a page, not found"},
+		{http.StatusNotFound, `<html>`, `messaging: sms.send has an unknown outcome: HTTP 404, a page responded to POST /sms/send: the base URL or the path may be wrong, not found, "<html>"`},
 		{http.StatusOK, accepted, ""},
 	} {
 		var out bytes.Buffer

@@ -194,9 +194,10 @@ type Error struct {
 	Verdict Verdict
 	// StatusCode is the HTTP status of the last response, or 0 if there was none.
 	StatusCode int
-	// Code is the service's error code.
+	// Code is the service's error code, at a path of the contract (errors.code) or under a usual name, such as errorCode.
 	Code string
-	// Message is the service's error message. It may repeat the recipient or the text.
+	// Message is what the service said: the text at a path of the contract (errors.message) or under a usual name, such as error, detail
+	// or title, and otherwise the beginning of the response. It may repeat the recipient or the text.
 	Message string
 	// RequestID is the service's ID of the request, from the body or, if it has none, from the header X-Request-Id.
 	RequestID string
@@ -248,21 +249,28 @@ func newError(e *endpoint, out transport.Outcome) *Error {
 	return failed
 }
 
-// explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil.
+// explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil. What does not
+// stand where the contract looks is taken from where services usually say it, and in the end from the beginning of the response.
 func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outcome, secrets redact.Secrets) {
 	const keptText = 512
 	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.MaxErrorBody)]) // out.Body may be overwritten
+	e.page = e.page || notJSON != nil && len(bytes.TrimSpace(e.Body)) > 0
 	e.Code, e.Message = failure.Code, failure.Message
-	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
-	e.page = isPage(notJSON, e.Body)
-	if notJSON != nil { // the beginning of a page is better than nothing
+	hasRows := e.read && isSuccess(e.StatusCode) // of any messages, whose texts no error may show
+	if !hasRows {
+		code, message := codec.Said(out.Body)
+		e.Code = cmp.Or(e.Code, code)
+		e.Message = cmp.Or(e.Message, message)
+	}
+	if e.Code == "" && e.Message == "" && (notJSON != nil || !hasRows) {
 		e.Message = strings.TrimSpace(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), keptText)]), "\ufffd"))
 	}
+	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
 	if class := cmp.Or(codeClass(failure.Class), statusClass(e.StatusCode)); class != nil {
 		e.classes = []error{class}
 	}
 	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
-	if notJSON == nil {
+	if !hasRows || notJSON == nil {
 		e.shown = secrets.Mask(e.Message)
 	}
 }

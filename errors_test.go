@@ -184,16 +184,16 @@ func TestErrorTextLeavesOutSecretsOfTheService(t *testing.T) {
 	for name, tt := range map[string]struct{ body, want string }{
 		"a plain code":              {`{"code":"E-17","requestId":"q-1"}`, "code E-17, invalid, request q-1"},
 		"a code of digits":          {`{"code":200202}`, "code 200202, invalid"},
-		"a UUID":                    {`{"requestId":"0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111"}`, "invalid, request 0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111"},
+		"a UUID":                    {`{"code":"E-17","requestId":"0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111"}`, "code E-17, invalid, request 0f6c2f7e-9b1d-4d0a-8a35-f4b0a3b0c111"},
 		"the recipient":             {`{"code":"invalid:639171234567"}`, "invalid"},
 		"the recipient, local":      {`{"code":"invalid:09171234567"}`, "invalid"},
 		"the recipient, separated":  {`{"code":"invalid:917-123-4567"}`, "invalid"},
 		"the recipient, seven":      {`{"code":"E:1234567"}`, "invalid"},
 		"another number":            {`{"code":"invalid:639181111111"}`, "invalid"},
-		"the recipient as request":  {`{"requestId":"q-639171234567"}`, "invalid"},
+		"the recipient as request":  {`{"requestId":"q-639171234567"}`, `invalid, "{\"requestId\":\"q-***\"}"`},
 		"the token as code":         {`{"code":"tok-SECRET-17af"}`, "invalid"},
 		"the token in a code":       {`{"code":"denied:tok-SECRET-17af"}`, "invalid"},
-		"the token as request":      {`{"requestId":"tok-SECRET-17af"}`, "invalid"},
+		"the token as request":      {`{"requestId":"tok-SECRET-17af"}`, `invalid, "{\"requestId\":\"***\"}"`},
 		"a word of the text":        {`{"code":"E-HUSH","requestId":"q-1"}`, "code E-HUSH, invalid, request q-1"},
 		"the token in capitals":     {`{"code":"TOK-SECRET-17AF","message":"no Tok-Secret-17af"}`, `invalid, "no ***"`},
 		"a sentence":                {`{"code":"no such number"}`, "invalid"},
@@ -215,8 +215,12 @@ func TestErrorTextLeavesOutSecretsOfTheService(t *testing.T) {
 		"a reason with an address":  {`{"message":"ask ana@example.com"}`, `invalid, "ask ana@example.com"`},
 		"a reason of two lines":     {`{"message":"one\ntwo"}`, `invalid, "one\ntwo"`},
 		"a long reason":             {`{"message":"` + strings.Repeat("very ", 100) + `"}`, `invalid, "` + strings.Repeat("very ", 40) + `..."`},
-		"a page":                    {`<html>Sender ID is not registered`, "a proxy may have responded to POST /sms/send with a page, invalid"},
+		"a page":                    {`<html>Sender ID is not registered`, `a page responded to POST /sms/send: the base URL or the path may be wrong, invalid, "<html>Sender ID is not registered"`},
 		"an empty object":           {`{}`, "invalid"},
+		"another name":              {`{"err":{"msg":"originator is missing"}}`, `invalid, "originator is missing"`},
+		"a code of another name":    {`{"errors":[{"errorCode":"no_sender","title":"No sender","detail":"Sender is not known"}]}`, `code no_sender, invalid, "Sender is not known"`},
+		"too deep for a sentence":   {`{"a":{"b":{"c":{"message":"no"}}}}`, `invalid, "{\"a\":{\"b\":{\"c\":{\"message\":\"no\"}}}}"`},
+		"no usual name":             {`{"why":"we do not know 639171234567"}`, `invalid, "{\"why\":\"we do not know ***\"}"`},
 	} {
 		client, mock := mocked(t, messaging.WithToken(token))
 		responding(mock, http.StatusBadRequest, tt.body)

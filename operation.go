@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -108,6 +109,10 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpoint {
 	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, &op.Operation)}
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
+	usual := table.Channels()[channel-ChannelSMS].Send(contract.Default().Table()).Response["id"]
+	if slices.Equal(op.Response["id"], usual) { // no overlay names it
+		e.codec.SeekIDs(c.table, e.pair)
+	}
 	return e
 }
 

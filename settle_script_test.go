@@ -165,7 +165,7 @@ func TestSendOnce(t *testing.T) {
 	}{
 		"accepted":                        {"accepted", "nothing", "send@0s", first},
 		"refused":                         {"refused", "nothing", "send@0s", ""},
-		"a duplicate":                     {"duplicate", "listed", "send@0s", ""},
+		"a duplicate":                     {"duplicate", "listed", "send@0s look@0s", found},
 		"not sent":                        {"unsent", "nothing", "send@0s", ""},
 		"listed at once":                  {"lost", "listed", "send@0s look@0s", found},
 		"listed in a cache":               {"lost", "cached-listed", "send@0s look@0s", found},

@@ -1,7 +1,6 @@
 package messaging
 
 import (
-	"bytes"
 	"cmp"
 	"net/http"
 	"slices"
@@ -21,6 +20,7 @@ type judgement struct {
 	verdict Verdict
 	reason  string // of a verdict that the status does not explain
 	proves  transport.Judgement
+	named   bool // a response that fails names a message
 	// response is what the response says, and notJSON why it is not in the form of the contract, or nil.
 	response codec.Response
 	notJSON  error
@@ -33,7 +33,11 @@ func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outco
 		j.reason = "the response is older than the request, so a cache kept it (Age)"
 		return
 	}
-	j.response, j.notJSON = e.codec.Decode(out.Body)
+	if isSuccess(out.StatusCode) {
+		j.response, j.notJSON = e.codec.Recognize(out.Body, textOf(call, "to"))
+	} else {
+		j.response, j.notJSON = e.codec.Decode(out.Body)
+	}
 	r := &j.response
 	isOther := func(got string) bool { return !sameReference(got, call.ReferenceID) }
 	isAnother := func(to string) bool { return contradicts(to, textOf(call, "to")) }
@@ -48,7 +52,7 @@ func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outco
 	case slices.ContainsFunc(r.Recipients, isAnother):
 		j.reason = "the response names another recipient"
 	case !isSuccess(out.StatusCode):
-		e.judgeFailure(j, out)
+		e.judgeFailure(j, call, out)
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
 	case j.notJSON != nil:
@@ -62,69 +66,84 @@ func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outco
 	}
 }
 
-// judgeFailure judges a response whose status is no success.
-func (e *sendEndpoint) judgeFailure(j *judgement, out *transport.Outcome) {
+// judgeFailure judges a response whose status is no success. A status that refuses proves that the message was not taken only if the
+// response is in the form of the service, and names no message.
+func (e *sendEndpoint) judgeFailure(j *judgement, call *wire.Call, out *transport.Outcome) {
 	status := out.StatusCode
 	isListed := slices.Contains(e.errors.NotProcessed, status)
-	isRefusal := status >= 400 && status <= 499 && status != http.StatusRequestTimeout
 	if status == http.StatusNotFound {
 		j.reason = e.describe()
 	}
+	namesMessage, namesAny := e.codec.Names(out.Body, textOf(call, "to"))
+	namesMessage = namesMessage || j.response.NamesMessage()
+	j.named = namesMessage
 	switch {
-	case j.response.NamesMessage() && !j.response.Refused:
+	case namesMessage:
 		j.reason = "the response contradicts itself: it fails, and names a message"
-	case !isListed && !isRefusal:
+	case !isListed && !isRefusal(status):
 		// the status says it
+	case status == http.StatusConflict && (namesAny || j.response.Class == "duplicate"):
+		j.reason = "the message may be a duplicate of one that the service took"
 	case e.isProof(j, out):
 		j.verdict = Refused
-		if !j.response.NamesMessage() { // a message that it names was processed
-			j.proves.Repeatable, j.proves.TokenRefused = isListed, status == http.StatusUnauthorized
-		}
+		j.proves.Repeatable = isListed
+		j.proves.TokenRefused = status == http.StatusUnauthorized
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
-	case isPage(j.notJSON, out.Body):
-		j.reason = "a proxy may have responded to " + e.describe() + " with a page"
+	case isPage(out.Body, j):
+		j.reason = "a page responded to " + e.describe() + ": the base URL or the path may be wrong"
 	default:
 		j.reason = "a proxy may have responded to " + e.describe()
 	}
 }
 
-// isProof reports whether a response with a status that refuses is the word of the service or of its gateway, and so proves that
-// the message was not taken. A page proves nothing by itself: a proxy may write one after the service has processed the request.
+// statusClientClosedRequest is what some proxies write down when the client has closed the connection.
+const statusClientClosedRequest = 499
+
+// isRefusal reports whether a status says that the service refuses the request. 408 and 499 say that it did not get all of it in time, and
+// what it did with the rest is unknown.
+func isRefusal(status int) bool {
+	return status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != statusClientClosedRequest
+}
+
+// isProof reports whether a response with a status that refuses is the word of the service or of its gateway. JSON and a response without a
+// body are, and so is a text that the contract describes. A page proves nothing by itself: a proxy may write one after the service has
+// processed the request.
 func (e *sendEndpoint) isProof(j *judgement, out *transport.Outcome) bool {
 	has := func(header string) bool { return strings.TrimSpace(out.Header.Get(header)) != "" }
-	isOwn, isInForm := j.response.Own, !isPage(j.notJSON, out.Body) && out.Err == nil
+	isInForm := out.Err == nil && !isPage(out.Body, j)
 	switch status := out.StatusCode; {
 	case slices.Contains(beforeProcessing, status):
 		return true
 	case status >= http.StatusInternalServerError:
-		return isOwn
+		return j.response.Own
 	case slices.Contains(e.errors.NotProcessed, status):
 		return isInForm || has("Retry-After")
 	case status == http.StatusUnauthorized:
 		return isInForm || has("WWW-Authenticate")
-	case slices.Contains(ofGateways, status):
-		return isOwn
 	default:
 		return isInForm
 	}
 }
 
-var (
-	// beforeProcessing are the statuses that come before a request is processed, whoever responds.
-	beforeProcessing = []int{ //nolint:gochecknoglobals // never written
-		http.StatusProxyAuthRequired, http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
-		http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge,
-	}
-	// ofGateways are the statuses with which a gateway may respond in JSON or without a body in place of the service, which has
-	// processed the request.
-	ofGateways = []int{ //nolint:gochecknoglobals // never written
-		http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone,
-	}
-)
+// beforeProcessing are the statuses that come before a request is processed, whoever responds.
+var beforeProcessing = []int{ //nolint:gochecknoglobals // never written
+	http.StatusProxyAuthRequired, http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
+	http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge,
+}
 
-// isPage reports whether a response is neither in the form of the contract nor empty.
-func isPage(notJSON error, body []byte) bool { return notJSON != nil && len(bytes.TrimSpace(body)) > 0 }
+// isPage reports whether a body is none of what a service responds with: nothing, a JSON object or list, or a text that the contract
+// describes.
+func isPage(body []byte, j *judgement) bool {
+	switch {
+	case len(body) == 0:
+		return false
+	case j.notJSON != nil:
+		return true
+	default:
+		return !j.response.IsText && !j.response.IsStructured
+	}
+}
 
 // sameReference reports whether the reference ID of a response may be that of the message: without case and the spaces around it, or
 // cut by the service. One that is absent, in either, proves nothing.
@@ -165,7 +184,10 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 		failure := s.response.Failure
 		failure.RequestID = s.response.RequestID
 		err.Verdict, err.reason = s.verdict, cmp.Or(err.reason, s.reason)
-		err.MessageID, err.named, err.unprocessed = s.response.ID, s.response.NamesMessage(), s.proves.Repeatable
+		err.MessageID = s.response.ID
+		err.named = s.named || s.response.NamesMessage()
+		err.unprocessed = s.proves.Repeatable
+		err.page = isPage(out.Body, &s.judgement)
 		err.ofMessage = err.named || failure.RequestID != "" || s.response.ReferenceID != "" || len(s.response.OtherReferences) > 0
 		err.explain(failure, s.notJSON, *out, s.endpoint.messageSecrets(&s.call, out))
 	case !out.Written:

@@ -28,12 +28,16 @@ type Response struct {
 	// messages. It is "" otherwise.
 	Contradiction string
 
-	// IsText reports whether the response is one text, and not JSON.
-	IsText bool
+	// IsText reports whether the response is one text, and not JSON; IsStructured whether it is a JSON object or list.
+	IsText, IsStructured bool
+
+	// FoundAt is the path at which Recognize found the ID by its name, or "" if the ID is where the contract says.
+	FoundAt string
 
 	isAccepted bool // the contract has no IDs, and a status accepts the message
 	hasStatus  bool
 	isKnown    bool // the contract knows the word of the status or the code
+	hasIDPlace bool // something is at a path of an ID
 }
 
 // NamesMessage reports whether the response names a message, or says by a word that it was accepted if the contract has no IDs. To send
@@ -57,12 +61,57 @@ func (s *Send) Decode(body []byte) (Response, error) {
 	if read.notJSON != nil {
 		return r.asText(read.notJSON)
 	}
+	r.IsStructured = !read.found[root].IsScalar() && read.found[root].Kind > jsonscan.Null
 	s.readLists(&r, &read, s.lists)
 	if r.Doubt == "" && !r.Refused {
 		r.Doubt = s.responses.failureIn(read.doc, read.text)
 	}
 	r.detach(len(body))
 	return r, nil
+}
+
+// Recognize is Decode for a response whose status says that it is a success. If the contract has only its default paths of an ID and
+// nothing stands there, an ID is found by its name, and the contract then decides as if it named that path.
+func (s *Send) Recognize(body []byte, to string) (Response, error) {
+	r, err := s.Decode(body)
+	if err != nil || s.byName == nil || r.Doubt != noID || r.hasIDPlace {
+		return r, err
+	}
+	path := s.pathOfID(body, to)
+	other := s.byName.at(path)
+	if other == nil {
+		return r, nil
+	}
+	recognized, err := other.Decode(body)
+	recognized.FoundAt = path
+	return recognized, err
+}
+
+// pathOfID returns the path at which a response names a message by the name of a member: the only one, or one of several with the same ID.
+// It is "" otherwise.
+func (s *Send) pathOfID(body []byte, to string) string {
+	doc := withoutMark(body)
+	named, _ := s.responses.idsIn(doc, string(doc), to)
+	if len(named) == 0 {
+		return ""
+	}
+	for _, one := range named[1:] {
+		if one != named[0] && one.id != named[0].id && one.path != named[0].path {
+			return ""
+		}
+	}
+	return named[0].path
+}
+
+// Names reports whether a response names a message by a member that is a message ID by its name, and whether it holds the ID of anything
+// but a request. An ID within an error is the error's, and counts as any ID.
+func (s *Send) Names(body []byte, to string) (message, anything bool) {
+	doc := withoutMark(body)
+	if jsonscan.Check(doc) != nil {
+		return false, false
+	}
+	named, hasAnyID := s.responses.idsIn(doc, string(doc), to)
+	return len(named) > 0, hasAnyID
 }
 
 // asText returns a response that is one text, or an error if the contract does not know the text. A text names nothing.
@@ -151,6 +200,8 @@ func (s *Send) interpret(read *reading) Response {
 	if read.repeats {
 		r.Contradiction = repeated
 	}
+	isThere := func(slot int) bool { return read.found[slot].Kind > jsonscan.Null }
+	r.hasIDPlace = slices.ContainsFunc(s.at.id, isThere)
 	status := s.status(read)
 	_, isSuccess := s.responses.meaning(r.Code)
 	r.hasStatus = status.isThere

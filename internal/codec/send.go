@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -19,7 +20,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// Send is one operation that sends a message. It never changes once it is compiled and is safe for concurrent use.
+// Send is one operation that sends a message. It is safe for concurrent use.
 type Send struct {
 	encoding
 
@@ -32,7 +33,9 @@ type Send struct {
 	section   string   // of the contract
 	lists     []*list  // the outermost in which an ID or a status stands
 	beside    []beside // what stands beside each place of identifying
-	at        struct { // the slots of a response
+
+	byName *byName  // nil unless IDs may be found by their names
+	at     struct { // the slots of a response
 		id, request, reference, recipient, parts, unitCost, cost, balance, currency, operator, status []int
 	}
 }
@@ -103,6 +106,36 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	}
 	s.lists = s.compileLists()
 	return s
+}
+
+// byName is an operation compiled for paths of IDs that were found by their names.
+type byName struct {
+	compile func(path string) *Send
+	mu      sync.Mutex
+	sends   map[string]*Send
+}
+
+// SeekIDs makes Recognize find IDs by their names. It must be called before the first use, and only if no overlay names response.id.
+func (s *Send) SeekIDs(t *table.Table, pair KeyPair) {
+	s.byName = &byName{sends: map[string]*Send{}, compile: func(path string) *Send {
+		op := *s.op
+		op.Response = maps.Clone(op.Response)
+		op.Response["id"] = []string{path}
+		other := CompileSend(t, &op, s.url, pair)
+		other.section = s.section
+		return other
+	}}
+}
+
+// at returns the operation for a path, or nil if there is no path or responses have named too many.
+func (b *byName) at(path string) *Send {
+	const most = 16
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.sends[path] == nil && path != "" && len(b.sends) < most {
+		b.sends[path] = b.compile(path)
+	}
+	return b.sends[path]
 }
 
 // list is a list in a response in which an ID or a status stands. If it has several elements, each is judged by itself.
