@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -178,7 +179,7 @@ func (s *settings) apply(options []Option) {
 
 // client returns a client with these settings. It shares with parent, if there is one, what the settings do not change.
 func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
-	s.check()
+	s.check(parent)
 	if s.problems != nil {
 		return nil, invalid("", s.problems)
 	}
@@ -202,9 +203,18 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	}, nil
 }
 
-// check finds options that do not go together.
-func (s *settings) check() {
+// check finds options that do not go together. Parent has the settings that were checked before, if there are any.
+func (s *settings) check(parent *core) {
 	names := s.contract.Table()
+	if s.contract != contract.Default() && (parent == nil || parent.settings.contract != s.contract) {
+		field := "WithContract"
+		if s.fromEnv {
+			field = contract.EnvFile
+		}
+		for _, problem := range codec.CheckNames(names) {
+			s.reject(field, "%s: %s", problem.Path, problem.Reason)
+		}
+	}
 	if !slices.ContainsFunc(s.credentials[:], func(c *credential) bool { return c != nil }) {
 		field, want := "options", "use WithToken, WithTokenSource, WithAPIKey or WithAuth"
 		if s.fromEnv {

@@ -131,3 +131,20 @@ func TestReceiptOfAnAdaptedContract(t *testing.T) {
 	assert.Equal(t, messaging.Refused, messaging.VerdictOf(err))
 	require.ErrorContains(t, err, "REJECTED_NO_ROUTE")
 }
+
+func TestNewClientChecksTheNamesOfTheContract(t *testing.T) {
+	t.Parallel()
+	_, err := messaging.NewClient(baseURL, messaging.WithToken("t"), overlay(t, `{"sms.send":{"fields":{"to":"from"}},"chatapp1.send":{"constants":{"to.kind":1}}}`))
+	var invalid *messaging.ValidationError
+	require.ErrorAs(t, err, &invalid)
+	require.Len(t, invalid.Problems, 2)
+	assert.Equal(t, "WithContract", invalid.Problems[0].Field)
+	assert.Equal(t, "sms.send.fields.to: has the same name as sms.send.fields.from; give one of them another name, or leave it out",
+		invalid.Problems[0].Reason)
+	assert.Contains(t, invalid.Problems[1].Reason, "chatapp1.send.constants.to.kind: would stand within the value of chatapp1.send.fields.to")
+
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"))
+	require.NoError(t, err)
+	_, err = client.With(overlay(t, `{"sms.list":{"params":{"from":"number","to":"number"}}}`))
+	require.ErrorContains(t, err, "sms.list.params.to: has the same name as sms.list.params.from")
+}

@@ -240,8 +240,8 @@ func TestListReportsEveryProblem(t *testing.T) {
 	}{
 		"all at once": {
 			overlay(t, `{}`),
-			sms.ListOptions{CreatedAfter: at, CreatedBefore: at, Page: -4711, PageSize: -1, Status: "SECRET", Extra: url.Values{"filter[to]": {"SECRET"}}},
-			[]string{"CreatedBefore", "Page", "PageSize", "Status", `Extra["filter[to]"]`},
+			sms.ListOptions{CreatedAfter: at, CreatedBefore: at, Page: -4711, PageSize: -1, Status: "SECRET", Extra: url.Values{"pageNumber": {"SECRET"}}},
+			[]string{"CreatedBefore", "Page", "PageSize", "Status", `Extra["pageNumber"]`},
 		},
 		"a status":              {overlay(t, `{}`), sms.ListOptions{Status: "SECRET"}, []string{"Status"}},
 		"a page by offset":      {byOffset, sms.ListOptions{Page: 2}, []string{"Page"}},

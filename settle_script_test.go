@@ -676,27 +676,39 @@ func TestSendOnceNeedsTheNameOfTheReference(t *testing.T) {
 	t.Parallel()
 	m := one
 	m.ReferenceID, m.Extra = "", map[string]any{"referenceId": "own"}
-	for name, option := range map[string]messaging.Option{
-		`Extra["referenceId"]`: overlay(t, `{}`), "ReferenceID": overlay(t, `{"sms.send":{"constants":{"referenceId":"own"}}}`),
-	} {
-		m := m
-		if name == "ReferenceID" {
-			m.Extra = nil
-		}
-		c := newClerk("accepted", "listed")
-		client := c.client(t, option, settling(time.Second, time.Second))
-		_, err := client.SMS.SendOnce(t.Context(), m)
-		v, ok := errors.AsType[*messaging.ValidationError](err)
-		require.True(t, ok, "%v", err)
-		assert.Equal(t, name, v.Field)
-		for out := range client.SMS.SendAll(t.Context(), slices.Values([]sms.Message{m}), 1) {
-			assert.Equal(t, err.Error(), out.Err.Error())
-		}
-		assert.Empty(t, c.events)
-		_, err = client.SMS.Send(t.Context(), m)
-		require.NoError(t, err)
-		assert.Equal(t, []string{"own"}, c.references)
+	c := newClerk("accepted", "listed")
+	client := c.client(t, settling(time.Second, time.Second))
+	_, err := client.SMS.SendOnce(t.Context(), m)
+	v, ok := errors.AsType[*messaging.ValidationError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, `Extra["referenceId"]`, v.Field)
+	for out := range client.SMS.SendAll(t.Context(), slices.Values([]sms.Message{m}), 1) {
+		assert.Equal(t, err.Error(), out.Err.Error())
 	}
+	assert.Empty(t, c.events)
+	_, err = client.SMS.Send(t.Context(), m)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"own"}, c.references)
+}
+
+// A constant with the default name of the reference takes its place. Nothing can be settled then.
+func TestConstantInPlaceOfTheReference(t *testing.T) {
+	t.Parallel()
+	constant := overlay(t, `{"sms.send":{"constants":{"referenceId":"own"}}}`)
+	_, err := messaging.NewClient(baseURL, messaging.WithToken("t"), constant, settling(time.Second, time.Second))
+	require.ErrorContains(t, err, "WithSettle: needs a reference ID, and the contract has none")
+
+	c := newClerk("accepted", "listed")
+	client := c.client(t, constant)
+	m := one
+	m.ReferenceID = "order-17"
+	_, err = client.SMS.Send(t.Context(), m)
+	require.ErrorContains(t, err, `ReferenceID: must be absent: the contract uses its default name, "referenceId", for something else`)
+	assert.Empty(t, c.references)
+	m.ReferenceID = ""
+	_, err = client.SMS.Send(t.Context(), m)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"own"}, c.references)
 }
 
 func TestSettleEndsWithTheContext(t *testing.T) {

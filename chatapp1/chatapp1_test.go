@@ -209,7 +209,7 @@ func TestSendReportsEveryProblem(t *testing.T) {
 		"fields that the message has": {
 			to.Raw(map[string]any{"to": "SECRET", "dlrReport": "SECRET", "ttl": "SECRET", "sms_text": "SECRET", "text": "Hi"}).
 				WithTTL(time.Minute).WithFallback(sms.Fallback{From: "ACME", Text: "Hi"}),
-			[]string{`Payload.Fields["dlrReport"]`, `Payload.Fields["sms_text"]`, `Payload.Fields["to"]`, `Payload.Fields["ttl"]`},
+			[]string{`Payload.Fields["sms_text"]`, `Payload.Fields["to"]`, `Payload.Fields["ttl"]`},
 		},
 		"a pointer": {chatapp1.Message{ChannelID: "1", To: number, Payload: &chatapp1.Text{Body: "SECRET"}}, []string{"Payload"}},
 		"fields that are no JSON": {

@@ -87,12 +87,12 @@ func ExampleDraft() {
 		fmt.Println(string(body))
 	}
 	// Output:
-	// {"channelID":"channel-1","payload":{"body":"Your order 17 is ready","type":"text"},"to":"+639171234567"}
-	// {"channelID":"channel-1","payload":{"type":"image","url":"https://cdn.example.com/order-17.png"},"to":"+639171234567"}
-	// {"channelID":"channel-1","payload":{"duration":"1m30s","thumbnailURL":"https://cdn.example.com/17.jpg","type":"video","url":"https://cdn.example.com/17.mp4"},"to":"+639171234567"}
-	// {"channelID":"channel-1","payload":{"caption":"See it","text":"Order 17 is ready","type":"callToAction","url":"https://shop.example.com/17"},"to":"+639171234567"}
-	// {"channelID":"channel-1","payload":{"id":"order_ready","params":{"order":"17"},"type":"template"},"to":"+639171234567"}
-	// {"channelID":"channel-1","payload":{"fields":{"sticker":"happy-17"},"type":"raw"},"to":"+639171234567"}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"body":"Your order 17 is ready","type":"text"}}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"type":"image","url":"https://cdn.example.com/order-17.png"}}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"duration":"1m30s","thumbnailURL":"https://cdn.example.com/17.jpg","type":"video","url":"https://cdn.example.com/17.mp4"}}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"caption":"See it","text":"Order 17 is ready","type":"callToAction","url":"https://shop.example.com/17"}}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"id":"order_ready","params":{"order":"17"},"type":"template"}}
+	// {"channelID":"channel-1","to":"+639171234567","payload":{"fields":{"sticker":"happy-17"},"type":"raw"}}
 }
 
 // A message survives a queue or a database as JSON.
@@ -121,7 +121,7 @@ func ExampleMessage_MarshalJSON() {
 	}
 	fmt.Println(taken.TTL, taken.Fallback.From, taken.ReferenceID)
 	// Output:
-	// {"channelID":"channel-1","fallback":{"from":"ACME","text":"Order 17 is ready"},"payload":{"body":"Your order 17 is ready","type":"text"},"referenceID":"order-17","to":"+639171234567","ttl":"10m0s"}
+	// {"channelID":"channel-1","to":"+639171234567","fallback":{"from":"ACME","text":"Order 17 is ready"},"referenceID":"order-17","payload":{"body":"Your order 17 is ready","type":"text"},"ttl":"10m0s"}
 	// a text: Your order 17 is ready
 	// 10m0s ACME order-17
 }

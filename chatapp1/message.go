@@ -31,7 +31,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/messaging-service/messaging-go/internal/stored"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -43,23 +42,23 @@ import (
 // goroutines may send the same one. Copies share the Fallback and the maps of the payload.
 type Message struct {
 	// ChannelID identifies the chat-app-1 channel that the message comes from. Required.
-	ChannelID string `json:"channelID"`
+	ChannelID string `json:"channelID,omitzero"`
 	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+". Required. It is sent as given.
-	To string `json:"to"`
+	To string `json:"to,omitzero"`
 	// Payload is the content of the message: one of Text, Image, Video, CallToAction, Template and Raw. Required.
-	Payload Payload `json:"payload"`
+	Payload Payload `json:"payload,omitzero"`
 	// TTL is how long the service tries to reach the recipient over chat app 1 before the Fallback applies. It must be a whole
 	// number of the contract's unit, by default seconds. 0 leaves it to the service. The specification states no bounds;
 	// services of this kind commonly accept from 15 or 30 seconds up to 24 hours or 14 days.
-	TTL time.Duration `json:"ttl"`
+	TTL time.Duration `json:"ttl,omitzero"`
 	// Fallback is the SMS that the service sends if it cannot reach the recipient within the TTL; nil is none. The recipient may get
 	// both, and both may be charged: the specification does not say.
-	Fallback *sms.Fallback `json:"fallback"`
+	Fallback *sms.Fallback `json:"fallback,omitzero"`
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
 	// anywhere after the host, and is passed on byte for byte.
-	CallbackURL string `json:"callbackURL"`
+	CallbackURL string `json:"callbackURL,omitzero"`
 	// ReferenceID is the caller's own name for the message. It comes back in the Receipt, on errors and in delivery reports.
-	ReferenceID string `json:"referenceID"`
+	ReferenceID string `json:"referenceID,omitzero"`
 }
 
 // WithTTL returns a copy of the message with the given TTL.
@@ -139,22 +138,6 @@ func (m Message) Call() wire.Call {
 
 func reject(call *wire.Call, field, reason string) {
 	call.Problems = append(call.Problems, wire.Problem{Field: field, Reason: reason})
-}
-
-// MarshalJSON encodes the message for storage, under keys of this library that no contract changes:
-//
-//	{"callbackURL": "…", "channelID": "channel-1", "fallback": {"from": "ACME", "text": "Hi"},
-//	 "payload": {"body": "Hi", "type": "text"}, "referenceID": "…", "to": "+639171234567", "ttl": "10m0s"}
-//
-// It does not validate the message, but text that is not valid UTF-8 is an error.
-func (m Message) MarshalJSON() ([]byte, error) {
-	return stored.Encode("chatapp1", &m, kinds())
-}
-
-// UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Raw.Fields become json.Number. An
-// unknown or repeated key is an error. Errors never repeat a value.
-func (m *Message) UnmarshalJSON(data []byte) error {
-	return stored.Decode("chatapp1", data, m, kinds())
 }
 
 // LogValue logs the reference ID, the type of the payload and the TTL. It leaves out channel, recipient and content.

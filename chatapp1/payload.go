@@ -17,57 +17,50 @@ type Payload interface {
 	describe(call *wire.Call)
 }
 
-// kinds returns a payload of each kind, by the type under which it is stored.
-func kinds() map[string]any {
-	return map[string]any{
-		"text": Text{}, "image": Image{}, "video": Video{}, "callToAction": CallToAction{}, "template": Template{}, "raw": Raw{},
-	}
-}
-
 // Text is a text message.
 type Text struct {
 	// Body is the text, valid UTF-8. Required. Services of this kind commonly accept 1000 characters.
-	Body string `json:"body"`
+	Body string `json:"body,omitzero"`
 }
 
 // Image is a message that shows an image.
 type Image struct {
 	// URL is where the service fetches the image: absolute, http or https. Required.
-	URL string `json:"url"`
+	URL string `json:"url,omitzero"`
 }
 
 // Video is a message that shows a video.
 type Video struct {
 	// URL is where the service fetches the video: absolute, http or https. Required.
-	URL string `json:"url"`
+	URL string `json:"url,omitzero"`
 	// ThumbnailURL is where it fetches the picture shown until the video plays: absolute, http or https.
-	ThumbnailURL string `json:"thumbnailURL"`
+	ThumbnailURL string `json:"thumbnailURL,omitzero"`
 	// Duration is the length of the video: a whole number of the unit of the contract, by default of seconds.
-	Duration time.Duration `json:"duration"`
+	Duration time.Duration `json:"duration,omitzero"`
 	// Size is the size of the file in bytes.
-	Size int64 `json:"size"`
+	Size int64 `json:"size,omitzero"`
 }
 
 // CallToAction is a text, with or without an image, and a button that opens a URL.
 type CallToAction struct {
 	// Text is the text above the button, valid UTF-8. Required.
-	Text string `json:"text"`
+	Text string `json:"text,omitzero"`
 	// ImageURL is where the service fetches an image shown with the text: absolute, http or https.
-	ImageURL string `json:"imageURL"`
+	ImageURL string `json:"imageURL,omitzero"`
 	// Caption is the label of the button, valid UTF-8. Required.
-	Caption string `json:"caption"`
+	Caption string `json:"caption,omitzero"`
 	// URL is what the button opens: absolute, http or https. Required.
-	URL string `json:"url"`
+	URL string `json:"url,omitzero"`
 }
 
 // Template is a transactional template that was approved in advance.
 type Template struct {
 	// ID identifies the template. Required.
-	ID string `json:"id"`
+	ID string `json:"id,omitzero"`
 	// Language is the language to send it in, such as "en". Optional if the template has only one.
-	Language string `json:"language"`
+	Language string `json:"language,omitzero"`
 	// Params holds the values of the template's parameters by name.
-	Params map[string]string `json:"params"`
+	Params map[string]string `json:"params,omitzero"`
 }
 
 // Raw is a payload under wire names, for what this library does not know. Only the names of its fields are checked: they must
@@ -75,7 +68,7 @@ type Template struct {
 type Raw struct {
 	// Fields maps wire names to anything that encoding/json encodes; with the encodings form and query, to strings, numbers
 	// and booleans. At least one is required.
-	Fields map[string]any `json:"fields"`
+	Fields map[string]any `json:"fields,omitzero"`
 }
 
 func (t Text) describe(call *wire.Call) {

@@ -64,7 +64,7 @@ func (m Message) store() ([]byte, error) {
 			delete(object, name)
 		}
 	}
-	return stored.EncodeValue(object)
+	return stored.Encode(object)
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's shape. It replaces the whole message.

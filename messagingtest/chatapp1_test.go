@@ -139,8 +139,6 @@ func TestChatApp1Refuses(t *testing.T) {
 		"fallback of null":              {one(`"text":"Hi","sms_from":"ACME","sms_text":null`), codeKind},
 		"reference a number":            {one(`"text":"Hi","referenceId":17`), codeKind},
 		"callback without report":       {one(`"text":"Hi","dlrCallback":"https://example.com"`), codeCallback},
-		"report without callback":       {one(`"text":"Hi","dlrReport":1`), codeCallback},
-		"report a string":               {one(`"text":"Hi","dlrCallback":"https://example.com","dlrReport":"1"`), codeKind},
 		"callback a path":               {one(`"text":"Hi","dlrCallback":"/dlr","dlrReport":1`), codeCallback},
 	})
 }

@@ -16,6 +16,7 @@ func TestServerSpeaksEachConstruct(t *testing.T) {
 	const (
 		encodings = `{"sms.send": {"with": {"gsm": {"type": "text", "flash": 0}, "unicode": {"type": "unicode"}}}}`
 		rows      = `{"sms.list": {"only": {"meta.direction": ["outbound*"]}, "paging": {"by": "none", "most": 1}, "params": {"page": ""}}}`
+		reported  = `{"sms.send": {"with": {"callback": {"report": 1}}}}`
 		variable  = `{"sms.list": {"path": "/{account}/list"}}`
 		everyOne  = `{"sms.send": {"response": {"id": ["messages.0.id"], "status": ["messages.*.status"]}}}`
 	)
@@ -26,6 +27,12 @@ func TestServerSpeaksEachConstruct(t *testing.T) {
 		{encodings, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Да","type":"text"}`, "type is not"},
 		{encodings, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Да","type":"unicode","flash":0}`, "flash go together"},
 		{encodings, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi","type":"text"}`, "flash go together"},
+		{reported, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi","dlrCallback":"https://example.com","report":1}`, `"status":"ok"`},
+		{reported, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi","dlrCallback":"https://example.com","report":"1"}`, "report is not 1"},
+		{reported, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi","dlrCallback":"https://example.com"}`, "report go together"},
+		{reported, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi","report":1}`, "report go together"},
+		{`{}`, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi","dlrCallback":"https://example.com","dlrReport":2}`, `"status":"ok"`},
+		{`{}`, "POST", "/sms/send", `{"from":"A","to":"12345","text":"Hi","dlrCallback":"https://example.com"}`, "dlrReport go together"},
 		{rows, "GET", "/api/sms?filter[to]=1111", "", `"meta":{"direction":"outbound"}`},
 		{rows, "GET", "/api/sms", "", `"totalRows":2`},
 		{variable, "GET", "/AC%2F1/list?pageNumber=0", "", `"code":"200210"`},

@@ -244,7 +244,9 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 			if _, isBoth := f.FieldConstants[ofText][name]; isBoth && concept == other {
 				continue // the other encoding has it too
 			}
-			switch _, isPresent := f.values[name]; {
+			_, isPresent := f.values[name]
+			switch isUsers := isPresent && f.ConstantsGiveWay(concept); {
+			case isUsers: // an extra field may take the place of the default's constants
 			case isPresent && !f.isConstant(name, want):
 				return &problem{"kind", name + " is not " + string(encode(want))}
 			case isPresent != (f.has(concept) || concept == ofText):

@@ -1,6 +1,7 @@
 package sms
 
 import (
+	"fmt"
 	"log/slog"
 	"unicode/utf8"
 
@@ -13,21 +14,21 @@ import (
 // A Message is plain data. Sending never changes it, and many goroutines may send the same one.
 type Message struct {
 	// From is the sender ID: a name or a number that the account may send from. Required.
-	From string `json:"from"`
+	From string `json:"from,omitzero"`
 	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+". Required. It is sent as given.
-	To string `json:"to"`
+	To string `json:"to,omitzero"`
 	// Text is the text, in any script, valid UTF-8. Required. The service splits a long text into parts and charges each;
 	// Count estimates how many.
-	Text string `json:"text"`
+	Text string `json:"text,omitzero"`
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
 	// anywhere after the host, and is passed on byte for byte.
-	CallbackURL string `json:"callbackURL"`
+	CallbackURL string `json:"callbackURL,omitzero"`
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt and on
 	// errors, and settles an unknown outcome: give each message its own.
-	ReferenceID string `json:"referenceID"`
+	ReferenceID string `json:"referenceID,omitzero"`
 	// Extra holds fields that this library does not know, by their wire names. A value is anything that encoding/json
 	// encodes; with the encodings form and query, a string, a number or a boolean. A name that the contract uses is rejected.
-	Extra map[string]any `json:"extra"`
+	Extra map[string]any `json:"extra,omitzero"`
 }
 
 // Call describes the message for package messaging, which sends it. It is not meant for other callers.
@@ -46,17 +47,28 @@ func (m Message) Call() wire.Call {
 
 // MarshalJSON encodes the message for storage, under keys of this library that no contract changes:
 //
-//	{"callbackURL": "…", "extra": {…}, "from": "ACME", "referenceID": "…", "text": "Hi", "to": "+639171234567"}
+//	{"from": "ACME", "to": "+639171234567", "text": "Hi", "callbackURL": "…", "referenceID": "…", "extra": {…}}
 //
 // It does not validate the message, but text that is not valid UTF-8 is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
-	return stored.Encode("sms", &m, nil)
+	type plain Message
+	data, err := stored.Encode(plain(m))
+	if err != nil {
+		return nil, fmt.Errorf("sms: the message cannot be encoded: %w", err)
+	}
+	return data, nil
 }
 
 // UnmarshalJSON decodes what MarshalJSON encodes and replaces the whole message. Numbers in Extra become json.Number. An
 // unknown or repeated key is an error. Errors never repeat a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
-	return stored.Decode("sms", data, m, nil)
+	type plain Message
+	var decoded plain
+	if err := stored.Decode(data, &decoded); err != nil {
+		return fmt.Errorf("sms: the message cannot be decoded: %w", err)
+	}
+	*m = Message(decoded)
+	return nil
 }
 
 // LogValue logs the reference ID and the length of the text. It leaves out sender, recipient, text and Extra.

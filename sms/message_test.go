@@ -233,11 +233,11 @@ func TestMessageJSONDoesNotLoseAnything(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]string{
 		`{"from":"A","sender":"SECRET"}`:       `unknown key "sender"`,
-		`{"From":"A"}`:                         `unknown key "From"`,
+		`{"From":"A","from":"SECRET"}`:         `"from" comes twice`,
 		`{"639171234567":"A"}`:                 `unknown key (a key that is not shown)`,
 		`{"from":"A","from":"SECRET"}`:         `"from" comes twice`,
-		`{"from":639171234567}`:                `"from" must be a string`,
-		`{"extra":["SECRET"]}`:                 `"extra" must be an object`,
+		`{"from":639171234567}`:                `"from" must hold a string`,
+		`{"extra":["SECRET"]}`:                 `"extra" must hold an object`,
 		`["SECRET"]`:                           "want a JSON object",
 		`"SECRET"`:                             "want a JSON object",
 		"{\"text\":\"caf\xe9 SECRET\"}":        "valid UTF-8",

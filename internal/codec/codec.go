@@ -253,6 +253,7 @@ func newReader(t *table.Table, op *table.Read, target *url.URL, pair KeyPair, li
 		failures:  compileResponses(nil, nil, nil, words{}, errs),
 	}
 	r.wanted, r.always = r.responses.Add(wanted...), r.constants(op.Constants)
+	r.take(r.always)
 	return r
 }
 

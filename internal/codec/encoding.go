@@ -57,7 +57,7 @@ func (e *encoding) top(name string) string {
 	return name
 }
 
-// constants compiles constants, and takes their names.
+// constants compiles constants.
 func (e *encoding) constants(constants map[string]any) []member {
 	var compiled []member
 	for _, name := range slices.Sorted(maps.Keys(constants)) {
@@ -68,9 +68,15 @@ func (e *encoding) constants(constants map[string]any) []member {
 			m.text, _ = plain(constants[name]) // a valid table holds nothing else
 		}
 		compiled = append(compiled, m)
-		e.taken[e.top(name)] = true
 	}
 	return compiled
+}
+
+// take takes the names of constants, so that a user cannot have them.
+func (e *encoding) take(constants []member) {
+	for _, m := range constants {
+		e.taken[e.top(m.name)] = true
+	}
 }
 
 // credentials returns the key pair, either beside the fields of a request or in the query apart from them.

@@ -31,8 +31,10 @@ func CompileList(t *table.Table, target *url.URL, pair KeyPair) *List {
 	page, lastRow := op.CursorInLastRow()
 	l := &List{reader: newReader(t, &op.Read, target, pair, page, nil, op.Items), op: op}
 	l.rows = compileRows(t, op, lastRow, l.zone)
-	for _, name := range op.Params {
-		l.taken[l.top(name)] = true
+	for concept, name := range op.Params {
+		if !op.GivesWay(concept) {
+			l.taken[l.top(name)] = true
+		}
 	}
 	return l
 }
@@ -58,7 +60,7 @@ var options = [...]struct{ concept, field, format string }{ //nolint:gochecknogl
 func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	members, problems := l.options(&q)
 	problems = append(problems, q.Problems...)
-	extra := l.extra(q.Extra, &problems)
+	extra := l.extra(q.Extra, members, &problems)
 	position, reason := l.position(q.At)
 	problems.Found("contract", reason)
 	if len(problems) > 0 {
@@ -92,11 +94,20 @@ func (l *List) options(q *wire.Query) (members []member, problems wire.Checks) {
 		case m.name != "":
 			members = append(members, m)
 		case o.format != "order" || q.Params.Get("order") == "descending": // ascending is what a service does that cannot be asked
-			reason = "must be absent: the contract names no parameter for it (sms.list.params." + o.concept + ")"
+			reason = l.noParameter(o.concept)
 		}
 		problems.Found(o.field, reason)
 	}
 	return members, problems
+}
+
+// noParameter returns why an option cannot be sent.
+func (l *List) noParameter(concept string) string {
+	if name := l.op.Displaced(concept); name != "" {
+		return "must be absent: the contract uses its default name, " + strconv.Quote(name) + ", for something else, or has no object for it; " +
+			"name the parameter there (sms.list.params." + concept + ")"
+	}
+	return "must be absent: the contract names no parameter for it (sms.list.params." + concept + ")"
 }
 
 // option returns what an option sends, whether it is present, and what is wrong with it.
@@ -134,14 +145,15 @@ func (l *List) Widen(q *wire.Query) {
 	}
 }
 
-// extra returns the parameters that a user adds, and adds what is wrong with them. In JSON, several values of one are a list.
-func (l *List) extra(extra map[string][]string, problems *wire.Checks) (members []member) {
+// extra returns the parameters that a user adds to those of the options, and adds what is wrong with them. In JSON, several values of one
+// are a list.
+func (l *List) extra(extra map[string][]string, options []member, problems *wire.Checks) (members []member) {
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		field := "Extra[" + strconv.Quote(name) + "]"
 		switch {
 		case name == "":
 			problems.Found(field, "a parameter needs a name")
-		case l.taken[name]:
+		case l.taken[name] || slices.ContainsFunc(options, func(m member) bool { return l.top(m.name) == name }):
 			problems.Found(field, "the contract uses this name; set the field of the options instead, or change the contract")
 		case l.isJSON() && len(extra[name]) != 1:
 			m, reason := encoded(extra[name])

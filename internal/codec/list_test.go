@@ -169,7 +169,7 @@ var queries = map[string]struct {
 	"extra":              {extra: url.Values{"expand": {"price", "text", "price"}, "a b&": {"ü & +"}, "empty": {""}, "none": {}}},
 	"extra-beside":       {overlay: `{"sms.list": {"constants": {"app": "x"}}}`, pair: true, filter: allFilters(), extra: url.Values{"expand": {"price"}}},
 	"extra-default-name": {overlay: `{"sms.list": {"params": {"from": "sender"}}}`, extra: url.Values{"filter[from]": {"the default name is free"}}},
-	"extra-taken":        {extra: url.Values{"filter[from]": {"x"}, "pageNumber": {"2"}, "expand": {"x"}}, problems: []string{`Extra["filter[from]"]`, `Extra["pageNumber"]`}},
+	"extra-taken":        {filter: filter{From: "ACME"}, extra: url.Values{"filter[from]": {"x"}, "filter[to]": {"x"}, "pageNumber": {"2"}, "expand": {"x"}}, problems: []string{`Extra["filter[from]"]`, `Extra["pageNumber"]`}},
 	"extra-no-name":      {extra: url.Values{"": {"x"}}, problems: []string{`Extra[""]`}},
 
 	"pair-in-body":           {pair: true},
@@ -419,11 +419,12 @@ func TestListEncodeRefusesExtraWithNameOfContract(t *testing.T) {
 		taken, free []string
 	}{
 		"default names": {
-			taken: []string{
+			taken: []string{"pageNumber"},
+			free: []string{
+				"filter", "from", "filter[From]", "apiKey", "apiSecret", "status",
 				"filter[dateCreatedGt]", "filter[dateCreatedLt]", "filter[transactionId]", "filter[referenceId]", "filter[requestId]",
-				"filter[categoryId]", "filter[from]", "filter[to]", "pageNumber", "pageSize", "sort[column]", "sort[direction]",
+				"filter[categoryId]", "filter[from]", "filter[to]", "pageSize", "sort[column]", "sort[direction]",
 			},
-			free: []string{"filter", "from", "filter[From]", "apiKey", "apiSecret", "status"},
 		},
 		"renamed":         {overlay: `{"sms.list": {"params": {"from": "sender", "status": "status"}}}`, taken: []string{"sender", "status"}, free: []string{"filter[from]"}},
 		"constant":        {overlay: `{"sms.list": {"constants": {"app": 1}}}`, taken: []string{"app"}},

@@ -49,8 +49,8 @@ type field struct {
 	dotted    bool
 	constants []member
 
-	givesWay   bool // see table.Send.GivesWay
-	isConstant bool // a constant has its name
+	givesWay         bool // see table.Send.GivesWay
+	constantsGiveWay bool // see table.Send.ConstantsGiveWay
 }
 
 // CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
@@ -70,17 +70,22 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	}
 	s.ttl = op.TTL
 	for concept, name := range op.Fields {
-		if name != "" {
-			s.fields[concept] = field{
-				name: name, top: s.top(name), dotted: strings.Contains(name, "."), constants: s.constants(op.FieldConstants[concept]),
-				givesWay: op.GivesWay(concept), isConstant: op.IsConstant(name),
-			}
+		if name == "" {
+			continue
 		}
+		f := field{name: name, top: s.top(name), dotted: strings.Contains(name, "."), givesWay: op.GivesWay(concept)}
+		f.constants, f.constantsGiveWay = s.constants(op.FieldConstants[concept]), op.ConstantsGiveWay(concept)
+		if !f.constantsGiveWay {
+			s.take(f.constants)
+		}
+		s.fields[concept] = f
 	}
 	s.always = s.constants(op.Constants)
+	s.take(s.always)
 	s.ofText = map[string][]member{}
 	for _, encoding := range []string{table.GSM, table.Unicode} {
 		s.ofText[encoding] = s.constants(op.FieldConstants[encoding])
+		s.take(s.ofText[encoding])
 	}
 	if op.Wrap != nil {
 		s.wrap = *op.Wrap
@@ -295,17 +300,38 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 		case !present:
 			continue
 		case !isKnown:
-			reason = "must be absent: the contract says that the service has no such field (fields." + f.Concept + ` is "")`
+			reason = s.noField(f.Concept)
 		case f.Reason != "":
 			reason = f.Reason
-		case known.isConstant:
-			reason = "must be absent: a constant of the contract has its name (constants." + known.name + ")"
 		}
 		problems.Found(f.Name, reason)
 		m.name, m.dotted = known.name, known.dotted
-		members = append(append(members, m), known.constants...)
+		members = append(members, m)
+		for _, constant := range known.constants {
+			if !known.constantsGiveWay || !s.isUsers(call, s.top(constant.name)) {
+				members = append(members, constant)
+			}
+		}
 	}
 	return members
+}
+
+// noField returns why a field cannot be sent.
+func (s *Send) noField(concept string) string {
+	if name := s.op.Displaced(concept); name != "" {
+		return "must be absent: the contract uses its default name, " + strconv.Quote(name) + ", for something else, or has no object for it; " +
+			"name the field there (fields." + concept + ")"
+	}
+	return "must be absent: the contract says that the service has no such field (fields." + concept + ` is "")`
+}
+
+// isUsers reports whether a top-level name is that of an extra field, or of a member of a message in the shape of another platform.
+func (s *Send) isUsers(call *wire.Call, name string) bool {
+	if s.wrap != "" && call.Members != nil {
+		return false // they go under a name of their own
+	}
+	_, isExtra := call.Extra[name]
+	return isExtra || slices.ContainsFunc(call.Members, func(m wire.Member) bool { return m.Name == name })
 }
 
 // extraMembers returns the extra members of a message in the order of their names, and adds what is wrong with them.
@@ -313,7 +339,7 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 	if len(call.Extra) == 0 {
 		return nil // the usual case, in which sorting would allocate
 	}
-	taken := s.namesOf(call, true)
+	taken := s.namesOf(call)
 	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
 	for _, key := range slices.Sorted(maps.Keys(call.Extra)) {
 		m, reason := s.extra(call.Extra[key], s.isJSON() || inMessage)
@@ -377,7 +403,7 @@ func encoded(value any) (m member, reason string) {
 
 // checkMembers finds the members at the top level that would overwrite a name of the contract.
 func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
-	taken := s.namesOf(call, false)
+	taken := s.namesOf(call)
 	for _, m := range call.Members {
 		if s.taken[m.Name] || slices.Contains(taken, m.Name) {
 			problems.Found("Message", "its key "+strconv.Quote(m.Name)+" is a name of the contract, and "+
@@ -386,13 +412,13 @@ func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
 	}
 }
 
-// namesOf returns the top-level names of the fields that a message has, without those of empty fields that give way if they do. Constants
-// and the key pair have taken others.
-func (s *Send) namesOf(call *wire.Call, giveWay bool) []string {
+// namesOf returns the top-level names of the fields that a message has, and of empty ones that do not give way. Constants and the key pair
+// have taken others.
+func (s *Send) namesOf(call *wire.Call) []string {
 	names := make([]string, 0, 8)
 	for i := range call.Fields {
 		known, ok := s.fields[call.Fields[i].Concept]
-		if _, present, _ := s.value(&call.Fields[i]); ok && (present || !giveWay || !known.givesWay) {
+		if _, present, _ := s.value(&call.Fields[i]); ok && (present || !known.givesWay) {
 			names = append(names, known.top)
 		}
 	}

@@ -303,8 +303,8 @@ func TestEncodeRefusesExtraWithNameOfContract(t *testing.T) {
 		taken   string
 		free    string
 	}{
-		"default names":                {message: minimal(), taken: "from to text dlrReport", free: "From sender apiKey apiSecret dlrCallback referenceId"},
-		"default names, fields set":    {message: complete(), taken: "from to text dlrCallback referenceId dlrReport", free: "From sender"},
+		"default names":                {message: minimal(), taken: "from to text", free: "From sender apiKey apiSecret dlrCallback referenceId dlrReport"},
+		"default names, fields set":    {message: complete(), taken: "from to text dlrCallback referenceId", free: "From sender dlrReport"},
 		"renamed fields, empty":        {overlay: `{"sms.send": {"fields": {"reference": "ref", "callback": "url"}}}`, message: minimal(), taken: "ref url", free: "referenceId dlrCallback"},
 		"renamed field":                {overlay: `{"sms.send": {"fields": {"from": "sender"}}}`, message: minimal(), taken: "sender", free: "from"},
 		"parent of a nested field":     {overlay: `{"sms.send": {"fields": {"from": "sender.id"}}}`, message: minimal(), taken: "sender", free: "from id sender.id"},
@@ -315,14 +315,14 @@ func TestEncodeRefusesExtraWithNameOfContract(t *testing.T) {
 		"field dropped":                {overlay: `{"sms.send": {"fields": {"reference": ""}}}`, message: minimal(), free: "referenceId"},
 		"key pair in body":             {pair: true, message: minimal(), taken: "apiKey apiSecret", free: "apikey"},
 		"nested key pair":              {overlay: `{"auth": {"keyPair": {"key": "auth.key", "secret": "auth.secret"}}}`, pair: true, message: minimal(), taken: "auth", free: "key apiKey"},
-		"form":                         {overlay: `{"sms.send": {"encoding": "form", "fields": {"from": "sender.id"}, "constants": {"app.name": 1}}}`, pair: true, message: minimal(), taken: "apiKey apiSecret app.name dlrReport sender.id to", free: "sender from app"},
+		"form":                         {overlay: `{"sms.send": {"encoding": "form", "fields": {"from": "sender.id"}, "constants": {"app.name": 1}}}`, pair: true, message: minimal(), taken: "apiKey apiSecret app.name sender.id to", free: "sender from app dlrReport"},
 		"query":                        {overlay: `{"auth": {"keyPair": {"in": "query"}}, "sms.send": {"encoding": "query", "fields": {"from": "sender[id]"}}}`, pair: true, message: minimal(), taken: "apiKey apiSecret sender[id]", free: "sender from"},
-		"raw":                          {message: raw1(nil), taken: "dlrReport from to", free: "From sticker dlrCallback referenceId sms_from sms_text ttl " + absent},
+		"raw":                          {message: raw1(nil), taken: "from to", free: "From sticker dlrReport dlrCallback referenceId sms_from sms_text ttl " + absent},
 		"raw, renamed":                 {overlay: overlay1(`"fields": {"text": "message", "channel": "text", "reference": "caption", "caption": "label", "callback": ""}`), message: raw1(nil), taken: "caption text to", free: "message from referenceId dlrCallback dlrReport image action"},
 		"raw, nested":                  {overlay: overlay1(`"fields": {"channel": "text.from", "text": "body", "image": "media.image", "video": "media.video", "ttl": "options.ttl", "language": "options.language"}`), message: raw1(nil), taken: "options text to", free: "media media.image options.ttl from ttl image body"},
 		"raw, constants":               {overlay: overlay1(`"fields": {"image": "", "video": "", "caption": ""}, "constants": {"image": "always", "video.kind": 1}, "with": {"callback": {"caption": true}}`), message: raw1(nil), taken: "caption image video", free: "text dlrReport kind video.kind"},
 		"raw, form":                    {overlay: overlay1(`"encoding": "form", "fields": {"channel": "text.from"}`), message: raw1(nil), taken: "text.from to", free: "from " + absent},
-		"chat app 2":                   {message: two{delivery: everything}, taken: "dlrCallback dlrReport referenceId sms_from sms_text ttl", free: "to from apiKey TTL text message"},
+		"chat app 2":                   {message: two{delivery: everything}, taken: "dlrCallback referenceId sms_from sms_text ttl", free: "to dlrReport from apiKey TTL text message"},
 		"chat app 2, renamed":          {overlay: overlay2(`"fields": {"ttl": "to", "reference": "type"}`), message: two{}, taken: "to type", free: "ttl referenceId"},
 		"chat app 2, nested":           {overlay: overlay2(`"fields": {"ttl": "template.ttl"}`), message: two{}, taken: "template", free: "ttl template.ttl"},
 		"chat app 2, dropped":          {overlay: overlay2(`"fields": {"ttl": "", "callback": ""}`), message: two{delivery: delivery{reference: "r"}}, taken: "referenceId", free: "ttl dlrCallback dlrReport"},
@@ -330,7 +330,7 @@ func TestEncodeRefusesExtraWithNameOfContract(t *testing.T) {
 		"chat app 2, with":             {overlay: overlay2(`"with": {"callback": {"text": 1}}`), message: two{}, taken: "text", free: "dlrReport"},
 		"chat app 2, pair in body":     {overlay: `{"auth": {"keyPair": {"key": "type", "secret": "context.secret"}}}`, pair: true, message: two{}, taken: "context type", free: "apiKey"},
 		"chat app 2, pair in query":    {overlay: `{"auth": {"keyPair": {"in": "query", "key": "to"}}}`, pair: true, message: two{}, free: "to apiSecret"},
-		"chat app 2, form":             {overlay: overlay2(`"encoding": "form", "fields": {"ttl": "template.ttl"}, "constants": {"app.name": "x"}`), message: two{}, taken: "app.name dlrReport template.ttl", free: "template app ttl"},
+		"chat app 2, form":             {overlay: overlay2(`"encoding": "form", "fields": {"ttl": "template.ttl"}, "constants": {"app.name": "x"}`), message: two{}, taken: "app.name template.ttl", free: "dlrReport template app ttl"},
 		"chat app 2, all in the query": {overlay: `{"auth": {"keyPair": {"in": "query", "key": "to"}}, "chatapp2.send": {"encoding": "query"}}`, pair: true, message: two{delivery: delivery{ttl: time.Minute}}, taken: "apiSecret to ttl", free: "apiKey"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,9 +55,14 @@ func appendObject(out []byte, members []member) []byte {
 
 // appendList writes members, whose names begin with positions, as a list. A position that no member has is null.
 func appendList(out []byte, members []member) []byte {
+	last := 0
+	for i := range members {
+		key, _, _ := members[i].cut()
+		position, _ := strconv.Atoi(key)
+		last = max(last, position)
+	}
 	out = append(out, '[')
-	isLeft := func(m member) bool { return !m.done }
-	for position := 0; slices.ContainsFunc(members, isLeft); position++ {
+	for position := range last + 1 {
 		if position > 0 {
 			out = append(out, ',')
 		}

@@ -165,7 +165,7 @@ func needsEscape(text string) bool {
 }
 
 func (w *Writer) any(value any) {
-	raw, err := stored.EncodeValue(value)
+	raw, err := stored.Encode(value)
 	w.Err = cmp.Or(w.Err, err)
 	w.Out = append(w.Out, raw...)
 }

@@ -11,34 +11,49 @@ import (
 )
 
 type message struct {
-	At       time.Time     `json:"at"`
-	TTL      time.Duration `json:"ttl"`
-	Untagged string
+	To    string          `json:"to,omitzero"`
+	TTL   stored.Duration `json:"ttl,omitzero"`
+	Extra map[string]any  `json:"extra,omitzero"`
 }
 
-func TestStoreRoundTrip(t *testing.T) {
+func TestEncodeAndDecode(t *testing.T) {
 	t.Parallel()
 	for want, m := range map[string]message{
-		`{}`: {At: time.Time{}.In(time.FixedZone("", 8*60*60))},
-		`{"Untagged":"x","at":"2026-10-03T14:44:23Z","ttl":"1m30s"}`: {
-			At: time.Date(2026, 10, 3, 14, 44, 23, 0, time.UTC), TTL: 90 * time.Second, Untagged: "x",
-		},
+		`{}`:                         {},
+		`{"to":"<1>","ttl":"1m30s"}`: {To: "<1>", TTL: stored.Duration(90 * time.Second)},
+		`{"extra":{}}`:               {Extra: map[string]any{}},
 	} {
-		data, err := stored.Encode("sms", &m, nil)
+		data, err := stored.Encode(m)
 		require.NoError(t, err)
 		assert.Equal(t, want, string(data))
 		var again message
-		require.NoError(t, stored.Decode("sms", data, &again, nil))
-		assert.True(t, m.At.Equal(again.At))
-		assert.Equal(t, m.Untagged, again.Untagged)
+		require.NoError(t, stored.Decode(data, &again))
+		assert.Equal(t, m, again)
 	}
 }
 
-func TestDecodeSaysWhatIsAllowed(t *testing.T) {
+func TestEncodeRefusesInvalidUTF8(t *testing.T) {
 	t.Parallel()
-	var m message
-	err := stored.Decode("sms", []byte(`{"at":"s3cret"}`), &m, nil)
-	assert.EqualError(t, err, `sms: the message cannot be decoded: "at" must be a time such as "2026-10-03T14:44:23Z"`)
-	err = stored.Decode("sms", []byte(`{"ttl":"s3cret"}`), &m, nil)
-	assert.EqualError(t, err, `sms: the message cannot be decoded: "ttl" must be a duration such as "1m30s"`)
+	_, err := stored.Encode(message{To: "caf\xe9"})
+	assert.EqualError(t, err, "it holds text that is not valid UTF-8")
+}
+
+func TestDecodeErrorsRepeatNothing(t *testing.T) {
+	t.Parallel()
+	for data, says := range map[string]string{
+		`{"to":639171234567}`:          `"to" must hold a string`,
+		`{"ttl":600}`:                  `"ttl" must hold a duration such as "1m30s"`,
+		`{"ttl":"s3cret"}`:             `a duration must be such as "1m30s"`,
+		`{"extra":"s3cret"}`:           `"extra" must hold an object`,
+		`{"sender":"s3cret"}`:          `unknown key "sender"`,
+		`{"639171234567":1}`:           "unknown key (a key that is not shown)",
+		`{"to":"1","to":"s3cret"}`:     `"to" comes twice`,
+		`{"to":"1","TO":"s3cret"}`:     `"TO" comes twice`,
+		`{"ttl":"1s","\u0074tl":"1s"}`: `"ttl" comes twice`,
+		`["s3cret"]`:                   "want a JSON object in valid UTF-8",
+		`{"to":"s3cret"} {}`:           "want a JSON object in valid UTF-8",
+		"{\"to\":\"\xff\"}":            "want a JSON object in valid UTF-8",
+	} {
+		assert.EqualError(t, stored.Decode([]byte(data), new(message)), says)
+	}
 }

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"net/url"
 	"regexp"
 	"slices"
@@ -11,80 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// names are the names that are taken in one request: a tree, in which a name of dots nests and a number is a position in a list,
-// or a single level.
-type names struct {
-	dotted  bool
-	place   string // in the table, of the name that leads here; of several the first
-	isValue bool   // the name ends here
-	isList  bool   // what is within are the elements of a list
-	within  map[string]*names
-}
-
-func newNames(dotted bool) *names { return &names{dotted: dotted, within: map[string]*names{}} }
-
-// claim takes name for place. It returns what is wrong with that, or "".
-func (n *names) claim(place, name string) string {
-	if fault := cmp.Or(nameFault(name, n.dotted), n.pathFault(name)); fault != "" {
+// nameFault returns what is wrong with the name of a field, a parameter or a constant in a request of an encoding, or "".
+func (o *Operation) nameFault(name string) string {
+	isJSON := o.Encoding == "json"
+	if fault := nameFault(name, isJSON); fault != "" {
 		return fault
 	}
-	parts := []string{name}
-	if n.dotted {
-		parts = strings.Split(name, ".")
-	}
-	at := n
-	for i, part := range parts {
-		at = at.within[part]
-		isLast := i == len(parts)-1
-		switch {
-		case at == nil:
-			n.grow(place, parts)
-			return ""
-		case isLast && at.isValue:
-			return "has the same name as " + at.place
-		case isLast:
-			return "would hold both a value of its own and " + at.place
-		case at.isValue:
-			return "would stand within the value of " + at.place
-		case at.isList != IsPosition(parts[i+1]):
-			return "stands where a list would have to be an object too, because of " + at.place
-		}
-	}
-	return ""
-}
-
-func (n *names) grow(place string, parts []string) {
-	for i, part := range parts {
-		if n.within[part] == nil {
-			n.within[part] = &names{place: place, within: map[string]*names{}}
-		}
-		n = n.within[part]
-		n.isValue = i == len(parts)-1
-		n.isList = !n.isValue && IsPosition(parts[i+1])
-	}
-}
-
-// checkPositions refuses lists that do not begin at 0, or have a hole.
-func (n *names) checkPositions(found *Problems) {
-	for part, child := range sorted(n.within) {
-		if position, _ := strconv.Atoi(part); n.isList && position > 0 && n.within[strconv.Itoa(position-1)] == nil {
-			found.add(child.place, "stands in a list at a position with none before it; positions begin at 0, without a gap")
-		}
-		child.checkPositions(found)
-	}
-}
-
-func (n *names) pathFault(name string) string {
 	parts := strings.Split(name, ".")
 	switch {
-	case !n.dotted && slices.ContainsFunc(parts[1:], IsPosition):
+	case !isJSON && slices.ContainsFunc(parts[1:], IsPosition):
 		return "leads into a list, which only a JSON body has; write the parameter's name, such as to[0], or set encoding to json"
-	case !n.dotted:
+	case !isJSON:
 		return ""
 	case IsPosition(parts[0]):
-		return "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to"
+		return "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to, " +
+			"or a RoundTripper (" + page + ")"
+	default:
+		return foreignFault(name)
 	}
-	return foreignFault(name)
 }
 
 // IsPosition reports whether a part of a path is a position in a list: a number of at most four digits, without leading zeros.

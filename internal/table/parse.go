@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -43,8 +42,9 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 	t, _ := Decode(string(text)) // merge keeps the kind of each value
 	whole, _ := Decode(defaults)
 	for _, channel := range Channels() {
-		channel.Send(t).claim(channel.Send(whole))
+		channel.Send(t).giveWay(channel.Send(whole), t.Auth.KeyPair)
 	}
+	t.SMSList.giveWay(&whole.SMSList, t.Auth.KeyPair)
 	t.validate(&found)
 	if found.count() > 0 {
 		return nil, found
@@ -55,9 +55,8 @@ func Parse(defaults string, overlay []byte) (*Table, Problems) {
 // merge returns what base becomes by value. Base decides which keys there are and what kind a value has: a problem leaves
 // base as it is.
 func merge(found *Problems, path string, base, value any) any {
-	if want := kindOf(base); kindOf(value) != want {
-		allowed := map[string]string{"a number": "a whole number", "a boolean": "true or false"}
-		found.addKind(path, value, cmp.Or(allowed[want], want))
+	if kindOf(value) != kindOf(base) {
+		found.add(path, "is "+kindOf(value)+"; write "+wanted(base))
 		return base
 	}
 	switch base := base.(type) {
@@ -76,6 +75,32 @@ func merge(found *Problems, path string, base, value any) any {
 	return value
 }
 
+// wanted says what to write in place of a value of the default table.
+func wanted(base any) string {
+	switch base := base.(type) {
+	case map[string]any:
+		if len(base) > 0 {
+			return "an object with some of the keys " + strings.Join(slices.Sorted(maps.Keys(base)), ", ")
+		}
+		return "an object"
+	case []any:
+		if len(base) > 0 {
+			example, _ := json.Marshal(base[:1])
+			return "a list, such as " + string(example)
+		}
+		return "a list"
+	case string:
+		if base != "" {
+			return "a string, such as " + strconv.Quote(base)
+		}
+		return "a string"
+	case bool:
+		return "true or false"
+	default:
+		return "a whole number"
+	}
+}
+
 func mergeObject(found *Problems, path string, base, object map[string]any) {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	isConstants := last == "constants" || strings.Contains(path, ".with.")
@@ -85,7 +110,7 @@ func mergeObject(found *Problems, path string, base, object map[string]any) {
 		switch {
 		case strings.HasSuffix(key, "//"): // a comment
 		case isConstants && value == nil:
-			found.addKind(place, value, "any other value")
+			found.add(place, "is null; write any other value, or leave it out")
 		case isConstants:
 			base[key] = value
 		case last == "headers":
@@ -123,6 +148,9 @@ func mergeList(found *Problems, path string, base, list []any) any {
 	return result
 }
 
+// page is the page of the documentation on what a contract cannot say.
+const page = "docs/unusual.md"
+
 func unknownKey[V any](known map[string]V) string {
-	return "unknown key; known here: " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")
+	return "unknown key; known here: " + strings.Join(slices.Sorted(maps.Keys(known)), ", ") + " (what no key says: " + page + ")"
 }

@@ -69,10 +69,6 @@ func (p *Problems) add(path, reason string) {
 	}
 }
 
-func (p *Problems) addKind(path string, value any, want string) {
-	p.add(path, "is "+kindOf(value)+", want "+want)
-}
-
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:

@@ -6,6 +6,7 @@
 package table
 
 import (
+	"encoding/json"
 	"iter"
 	"maps"
 	"reflect"
@@ -103,22 +104,14 @@ func (a Auth) validate(found *Problems, _ string, _ *Table) {
 			found.add("auth.keyPair.secret", headerFault(pair.Secret))
 		}
 	case "body", "query":
-		names := newNames(pair.In == "body")
-		found.add("auth.keyPair.key", names.claim("auth.keyPair.key", pair.Key))
-		if pair.Secret != "" {
-			found.add("auth.keyPair.secret", names.claim("auth.keyPair.secret", pair.Secret))
-		}
-		names.checkPositions(found)
-	}
-}
-
-// claimNames takes the names of the pair if it stands beside the parameters of a request. Auth.validate has reported what
-// is wrong with the names themselves.
-func (k KeyPair) claimNames(taken *names, inQuery bool) {
-	if k.In == "body" || k.In == "query" && inQuery {
-		taken.claim("auth.keyPair.key", k.Key)
-		if k.Secret != "" {
-			taken.claim("auth.keyPair.secret", k.Secret)
+		isNested := pair.In == "body"
+		found.add("auth.keyPair.key", nameFault(pair.Key, isNested))
+		switch {
+		case pair.Secret == "":
+		case pair.Key == pair.Secret:
+			found.add("auth.keyPair.secret", "has the same name as auth.keyPair.key")
+		default:
+			found.add("auth.keyPair.secret", nameFault(pair.Secret, isNested))
 		}
 	}
 }
@@ -165,19 +158,35 @@ type Operation struct {
 	Zone string `json:"zone" check:"zone"`
 	// Scale is the power of ten by which amounts of money are multiplied.
 	Scale int `json:"scale" check:"scale"`
+
+	claimed   []string          // the concepts of the names that are not the default's
+	displaced map[string]string // see Displaced
 }
 
-// claimNames checks the headers, and the names of the parameters, of which an empty one is absent. It returns the names that are taken.
-func (o *Operation) claimNames(found *Problems, operation, section string, params map[string]string, t *Table) *names {
+// validate checks the headers and the names, each by itself: what package codec cannot write together it finds by writing it. Section is
+// where names by concept stand, of which an empty one is absent.
+func (o *Operation) validate(found *Problems, operation, section string, byConcept map[string]string, t *Table) {
 	o.Headers.validate(found, operation+".headers", t)
-	taken := newNames(o.Encoding == "json")
-	t.Auth.KeyPair.claimNames(taken, o.Encoding == "query")
-	for concept, name := range sorted(params) {
-		if place := join(operation+"."+section, concept); name != "" {
-			found.add(place, taken.claim(place, name))
+	for concept, name := range sorted(byConcept) {
+		if name != "" {
+			found.add(join(operation+"."+section, concept), o.nameFault(name))
 		}
 	}
-	return taken
+	o.validateConstants(found, operation+".constants", o.Constants)
+}
+
+// validateConstants checks what a request holds beside its fields.
+func (o *Operation) validateConstants(found *Problems, path string, constants map[string]any) {
+	for name, value := range sorted(constants) {
+		found.add(join(path, name), o.nameFault(name))
+		switch value.(type) {
+		case string, json.Number, bool:
+		default:
+			if o.Encoding != "json" {
+				found.add(join(path, name), "is neither a string nor a number nor a boolean, and only a JSON body can hold it")
+			}
+		}
+	}
 }
 
 // Send is an operation that sends a message: a POST.
@@ -200,8 +209,7 @@ type Send struct {
 	Accepted []string `json:"accepted" check:"word"`
 	Refused  []string `json:"refused" check:"word"`
 
-	// claimed has the concepts of the fields whose names are not the default's.
-	claimed []string
+	claimedConstants []string // the concepts of FieldConstants that are not the default's
 }
 
 // The encodings of the text of an SMS, by which it may have constants in Send.FieldConstants.
@@ -233,60 +241,15 @@ func (s *Send) Paths() map[string][]string {
 	return paths
 }
 
-func (s *Send) claim(defaults *Send) {
-	for concept, name := range sorted(s.Fields) {
-		if name != defaults.Fields[concept] {
-			s.claimed = append(s.claimed, concept)
-		}
-	}
-}
-
-// GivesWay reports whether the name of a field yields to a constant or a user's own field of that name, if the message leaves the field
-// empty: only the default claims it, and a message can do without the field.
-func (s *Send) GivesWay(concept string) bool {
-	return !slices.Contains(s.claimed, concept) && !slices.Contains([]string{"to", "from", "text"}, concept)
-}
-
-// IsConstant reports whether a constant has a name.
-func (s *Send) IsConstant(name string) bool {
-	_, ok := s.Constants[name]
-	for _, with := range s.FieldConstants {
-		_, beside := with[name]
-		ok = ok || beside
-	}
-	return ok
-}
-
 func (s Send) validate(found *Problems, operation string, t *Table) {
 	if _, ok := s.Fields["ttl"]; ok {
 		found.add(operation+".ttl", fault("m ms s", s.TTL))
 	}
-	fields := maps.Clone(s.Fields)
-	maps.DeleteFunc(fields, func(concept, name string) bool { return s.GivesWay(concept) && s.IsConstant(name) })
-	taken := s.claimNames(found, operation, "fields", fields, t)
+	s.Operation.validate(found, operation, "fields", s.Fields, t)
 	if s.Wrap != nil && *s.Wrap != "" {
-		found.add(operation+".wrap", taken.claim(operation+".wrap", *s.Wrap))
+		found.add(operation+".wrap", s.nameFault(*s.Wrap))
 	}
-	claimConstants(found, operation+".constants", s.Constants, nil, taken)
-	constants, known := len(s.Constants), maps.Clone(s.Fields)
-	if operation == "sms.send" {
-		known[GSM], known[Unicode] = "", ""
-	}
-	for concept, beside := range sorted(s.FieldConstants) {
-		path, claimed := join(operation+".with", concept), map[string]any(nil)
-		if _, ok := known[concept]; !ok {
-			found.add(path, unknownKey(known))
-		}
-		if concept == Unicode {
-			claimed = s.FieldConstants[GSM] // a text has one of the two encodings
-		}
-		claimConstants(found, path, beside, claimed, taken)
-		constants += len(beside)
-	}
-	taken.checkPositions(found)
-	if constants > maxEntries {
-		found.add(operation+".constants", "has, together with "+operation+".with, more than "+strconv.Itoa(maxEntries)+" entries")
-	}
+	s.validateFieldConstants(found, operation)
 	checkApart(found, map[string][]string{operation + ".accepted": s.Accepted, operation + ".refused": s.Refused}, true, oneMeaning)
 	checkNotAll(found, operation+".accepted", s.Accepted,
 		"write the words of acceptance: with any other the outcome is unknown, and not accepted")
@@ -309,6 +272,25 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 	checkIdentity(found, operation+".response", s.Paths(), s.Fields["reference"] != "")
 }
 
+func (s Send) validateFieldConstants(found *Problems, operation string) {
+	known := maps.Clone(s.Fields)
+	if operation == "sms.send" {
+		known[GSM], known[Unicode] = "", ""
+	}
+	count := len(s.Constants)
+	for concept, constants := range sorted(s.FieldConstants) {
+		path := join(operation+".with", concept)
+		if _, ok := known[concept]; !ok {
+			found.add(path, unknownKey(known))
+		}
+		s.validateConstants(found, path, constants)
+		count += len(constants)
+	}
+	if count > maxEntries {
+		found.add(operation+".constants", "has, together with "+operation+".with, more than "+strconv.Itoa(maxEntries)+" entries")
+	}
+}
+
 // Read is an operation that reads.
 type Read struct {
 	Method string `json:"method" check:"GET POST"`
@@ -321,9 +303,7 @@ func (r Read) validate(found *Problems, operation string, t *Table) {
 	if r.Method == "GET" && r.Encoding != "query" { //nolint:usestdlibvars // a contract knows no net/http
 		found.add(operation+".encoding", "needs a body, which a GET has not; write query, or set "+operation+".method to POST")
 	}
-	taken := r.claimNames(found, operation, "params", r.Params, t)
-	claimConstants(found, operation+".constants", r.Constants, nil, taken)
-	taken.checkPositions(found)
+	r.Operation.validate(found, operation, "params", r.Params, t)
 	if len(r.Constants) > maxEntries {
 		found.add(operation+".constants", "has more than "+strconv.Itoa(maxEntries)+" entries")
 	}

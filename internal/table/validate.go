@@ -2,7 +2,6 @@ package table
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -111,23 +110,6 @@ func fault(rule string, value any) string {
 		}
 	}
 	return ""
-}
-
-// claimConstants checks what a request holds beside its fields, and takes the names, but for those that are claimed. Where dots do not
-// nest, it is a form.
-func claimConstants(found *Problems, path string, constants, claimed map[string]any, taken *names) {
-	for name, value := range sorted(constants) {
-		if _, ok := claimed[name]; !ok {
-			found.add(join(path, name), taken.claim(join(path, name), name))
-		}
-		switch value.(type) {
-		case string, json.Number, bool:
-		default:
-			if !taken.dotted {
-				found.add(join(path, name), "is neither a string nor a number nor a boolean, and only a JSON body can hold it")
-			}
-		}
-	}
 }
 
 // places returns lists by their places in the table, where they stand under a path.
