@@ -521,7 +521,7 @@ func TestListRejectsResponsesThatAreNoListing(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]string{
 		`{}`:                          "sms.list.items",
-		`{"status":true,"rows":[]}`:   "sms.list.items",
+		`{"status":true,"lines":[]}`:  "sms.list.items",
 		`{"data":{}}`:                 "sms.list.items",
 		`{"data":null}`:               "sms.list.items",
 		`{"code":"40001","data":[]}`:  "code 40001",

@@ -451,7 +451,11 @@ func outcome(r messaging.Receipt, err error) string {
 	if !errors.As(err, &failure) {
 		return err.Error()
 	}
-	return line(failure.Verdict.String(), class, failure.Code, failure.Message, failure.RequestID)
+	message := failure.Message
+	if strings.HasPrefix(message, "{") { // the service said nothing that an error takes from it
+		message = ""
+	}
+	return line(failure.Verdict.String(), class, failure.Code, message, failure.RequestID)
 }
 
 func (c construct) read(t *testing.T, names contract.Contract) {

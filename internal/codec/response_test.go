@@ -190,7 +190,8 @@ func TestDecode(t *testing.T) {
 		"code of success no more": {
 			overlay: `{"errors": {"success": []}}`, body: `{"id":"m","code":"ok"}`, want: response{ID: "m", Code: "ok"}, doubt: unknownCode,
 		},
-		"code 000, quoted":        {body: `{"id":"m","status":"ok","code":"000"}`, want: response{ID: "m", Code: "000"}, doubt: unknownCode},
+		"code 000, quoted":        {body: `{"id":"m","status":"ok","code":"000"}`, want: response{ID: "m", Code: "000"}},
+		"code 00000, quoted":      {body: `{"id":"m","status":"ok","code":"00000"}`, want: response{ID: "m", Code: "00000"}, doubt: unknownCode},
 		"code 0 and no ID":        {body: `{"code":0,"status":"no"}`, want: response{Code: "0"}, doubt: unknownStatus},
 		"code null":               {body: `{"id":"m","code":null}`, want: response{ID: "m"}},
 		"code empty":              {body: `{"id":"m","code":""}`, want: response{ID: "m"}},

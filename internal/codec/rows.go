@@ -165,7 +165,7 @@ func (r *rowReader) readMembers(s *jsonscan.Walker) {
 		i++
 		c := s.Peek()
 		start := s.Pos
-		if n := name.node; n.IsLeaf() && c != '{' && c != '[' && r.found[n.Slot].Kind == jsonscan.Absent {
+		if n := name.node; n.IsWanted && c != '{' && c != '[' && r.found[n.Slot].Kind == jsonscan.Absent {
 			r.found[n.Slot] = s.Scalar(c) // what Walk would do, for most members of most rows
 		} else if s.Walk(n, r.found); !n.IsLeaf() {
 			r.extra = append(r.extra, rowMember{name, start, s.Pos})
@@ -291,10 +291,12 @@ func (r *rowReader) unused(value []byte, n *jsonscan.Node) json.RawMessage {
 // keepUnused puts into Extra what stands under known names and fills no field.
 func (r *rowReader) keepUnused(all string) {
 	for _, n := range r.paths.Root.Children {
-		if !n.IsLeaf() || r.used[n.Slot] {
+		v := r.found[n.Slot]
+		isNested := !n.IsLeaf() && !v.IsScalar() // see unused
+		if !n.IsWanted || isNested || r.used[n.Slot] {
 			continue
 		}
-		if v := r.found[n.Slot]; v.Kind == jsonscan.String {
+		if v.Kind == jsonscan.String {
 			r.keep(n.Name, json.RawMessage(`"`+all[v.Start:v.End]+`"`))
 		} else if v.Kind != jsonscan.Absent {
 			r.keep(n.Name, json.RawMessage(all[v.Start:v.End]))
