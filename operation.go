@@ -66,7 +66,8 @@ type endpoint struct {
 type sendEndpoint struct {
 	endpoint
 
-	codec *codec.Send
+	codec   *codec.Send
+	foundAt sync.Map // paths of IDs that were found by their names, and logged
 }
 
 // readEndpoint is an operation that reads, with its codec.

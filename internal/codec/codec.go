@@ -56,7 +56,7 @@ type responses struct {
 	code, object, message, request []int            // slots
 	codesIn                        map[int][]int    // the codes of each object, by slot
 	clues                          [][]clue         // by place
-	names                          map[string]usual // of the contract, where they are not the usual ones
+	names                          map[string]usual // of the contract
 	elsewhere                      map[string]bool  // see there
 }
 
@@ -83,9 +83,7 @@ func compileResponses(lists map[string][]string, rows, places []string, words wo
 		r.codesIn[object] = append(r.codesIn[object], r.code[i])
 	}
 	r.clues = r.compileClues(places, lists)
-	r.names = map[string]usual{}
-	r.addNames(errs.Code, ofCode)
-	r.addNames(lists["status"], ofStatus)
+	r.names = compileNames(lists, errs)
 	r.elsewhere = elsewhere(lists)
 	for i, path := range rows {
 		r.AddList(path, i)
@@ -93,14 +91,30 @@ func compileResponses(lists map[string][]string, rows, places []string, words wo
 	return r
 }
 
-// addNames adds the last names of paths.
-func (r *responses) addNames(paths []string, meaning usual) {
-	for _, path := range paths {
-		name := path[strings.LastIndexByte(path, '.')+1:]
-		if name != "" && usualOf([]byte(name))&meaning == 0 {
-			r.names[name] |= meaning
+// compileNames returns what the names in paths stand for, so that most names of a response are known. The last names of error codes and of
+// statuses are those, whatever services usually call so.
+func compileNames(lists map[string][]string, errs *table.Errors) map[string]usual {
+	names := map[string]usual{}
+	add := func(paths []string, last usual) {
+		for _, path := range paths {
+			all := strings.Split(path, ".")
+			for _, name := range all {
+				names[name] |= usualOf([]byte(name))
+			}
+			names[all[len(all)-1]] |= last
 		}
 	}
+	for concept, paths := range lists {
+		if concept == "status" {
+			add(paths, ofStatus)
+		} else {
+			add(paths, 0)
+		}
+	}
+	add(errs.Code, ofCode)
+	add(errs.Message, 0)
+	add(errs.Request, 0)
+	return names
 }
 
 // elsewhere returns the paths, and the paths on the way to them, at which the contract reads something else than their names usually stand
@@ -125,11 +139,10 @@ func elsewhere(lists map[string][]string) map[string]bool {
 
 // usualOf returns what a name stands for, usually or in the contract.
 func (r *responses) usualOf(name []byte) usual {
-	meaning := usualOf(name)
-	if len(r.names) > 0 {
-		meaning |= r.names[string(name)]
+	if meaning, ok := r.names[string(name)]; ok {
+		return meaning
 	}
-	return meaning
+	return usualOf(name)
 }
 
 // failure returns what a response says of a failure. The first code that is present and none of success counts, or the first of
@@ -190,7 +203,7 @@ func (r *responses) read(body []byte, few []value) (reading, error) {
 	}
 	text := bytes.TrimSpace(body)
 	if !r.Root.IsWanted || len(body) > longest || len(text) == 0 || !utf8.Valid(text) {
-		return reading{}, err
+		return reading{found: found}, err
 	}
 	clear(found)
 	found[root] = value{Kind: jsonscan.String, End: len(text)}

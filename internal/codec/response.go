@@ -52,8 +52,13 @@ const (
 
 // Decode reads a response. The error says why it is not in the form of the contract, and repeats nothing of it.
 func (s *Send) Decode(body []byte) (Response, error) {
-	var few [64]value
-	read, err := s.responses.read(body, few[:0])
+	buffer, _ := s.buffers.Get().(*[]value)
+	if buffer == nil {
+		buffer = new([]value)
+	}
+	defer s.buffers.Put(buffer)
+	read, err := s.responses.read(body, *buffer)
+	*buffer = read.found
 	if err != nil {
 		return Response{}, err
 	}
@@ -189,20 +194,20 @@ func (s *Send) readElements(r *Response, read *reading, l *list) {
 
 // interpret reads what a response with one message says, and judges it.
 func (s *Send) interpret(read *reading) Response {
-	failure, codeDoubt := s.responses.failure(read.text, read.found)
+	text, found := read.text, read.found
+	failure, codeDoubt := s.responses.failure(text, found)
 	r := Response{Failure: failure}
-	place := s.place(read.text, read.found)
 	if read.notJSON == nil {
-		s.readFields(&r, read.text, read.found, place)
+		s.readFields(&r, text, found, s.place(text, found))
 	}
 	r.Own = r.Own || !table.IsPlaceholder(r.RequestID)
-	r.Contradiction = s.contradiction(read.text, read.found)
+	r.Contradiction = s.contradiction(text, found)
 	if read.repeats {
 		r.Contradiction = repeated
 	}
-	isThere := func(slot int) bool { return read.found[slot].Kind > jsonscan.Null }
+	isThere := func(slot int) bool { return found[slot].Kind > jsonscan.Null }
 	r.hasIDPlace = slices.ContainsFunc(s.at.id, isThere)
-	status := s.status(read)
+	status := s.status(text, found)
 	_, isSuccess := s.responses.meaning(r.Code)
 	r.hasStatus = status.isThere
 	r.isAccepted = s.hasNoIDs() && status.anyAccepts
@@ -287,13 +292,13 @@ type status struct {
 	anyAccepts       bool
 }
 
-func (s *Send) status(read *reading) (said status) {
+func (s *Send) status(text string, found []value) (said status) {
 	for _, slot := range s.at.status {
-		v := read.found[slot]
+		v := found[slot]
 		if v.Kind <= jsonscan.Null || slot == root && !v.IsScalar() {
 			continue
 		}
-		word := v.Word(read.text)
+		word := v.Word(text)
 		accepted, refused := -1, -1
 		if v.IsScalar() {
 			accepted, refused = table.Match(s.op.Accepted, word, true), table.Match(s.op.Refused, word, true)

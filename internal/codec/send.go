@@ -30,9 +30,10 @@ type Send struct {
 	ofText    map[string][]member // those of the encodings of a text
 	wrap      string              // of a message in the shape of another platform; "" at the top level
 	responses responses
-	section   string   // of the contract
-	lists     []*list  // the outermost in which an ID or a status stands
-	beside    []beside // what stands beside each place of identifying
+	buffers   *sync.Pool // of values that were found in a response
+	section   string     // of the contract
+	lists     []*list    // the outermost in which an ID or a status stands
+	beside    []beside   // what stands beside each place of identifying
 
 	byName *byName  // nil unless IDs may be found by their names
 	at     struct { // the slots of a response
@@ -61,6 +62,7 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	s := &Send{
 		encoding: newEncoding(t, &op.Operation, "POST", target, pair),
 		op:       op, fields: make(map[string]field, len(op.Fields)),
+		buffers:   new(sync.Pool),
 		responses: compileResponses(response, nil, nil, compileWords(t, errs, op.Accepted, op.Refused), errs),
 	}
 	for _, channel := range table.Channels() {

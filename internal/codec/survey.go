@@ -82,7 +82,7 @@ func (v *survey) value(name usual, in *object) {
 
 // members reads the members of an object.
 func (v *survey) members(name usual, in *object) {
-	o := object{isStatus: name&ofStatus != 0, isMessage: name&ofMessage != 0}
+	o := object{isStatus: name&ofStatus != 0 && name&ofMessage == 0, isMessage: name&ofMessage != 0}
 	for more := v.scanner.Open('}'); more; more = v.scanner.Next('}') {
 		member := v.scanner.Name()
 		meaning := v.usualOf(member)
@@ -105,7 +105,7 @@ func (v *survey) members(name usual, in *object) {
 
 // scalar reads a text, a number, true, false or null.
 func (v *survey) scalar(name usual, in *object, found value) {
-	if in.isStatus && name&(ofText|ofBareID|ofAnyID|ofRequestID) == 0 {
+	if in.isStatus && name&(ofText|ofMessageID|ofBareID|ofAnyID|ofRequestID) == 0 {
 		name |= ofStatus
 	}
 	const relevant = ofSuccess | ofPart | ofStatus | ofCode
