@@ -197,11 +197,12 @@ func (s *Send) interpret(read *reading) Response {
 	text, found := read.text, read.found
 	failure, codeDoubt := s.responses.failure(text, found)
 	r := Response{Failure: failure}
+	place, contradiction := s.identify(text, found)
+	r.Contradiction = contradiction
 	if read.notJSON == nil {
-		s.readFields(&r, text, found, s.place(text, found))
+		s.readFields(&r, text, found, place)
 	}
 	r.Own = r.Own || !table.IsPlaceholder(r.RequestID)
-	r.Contradiction = s.contradiction(text, found)
 	if read.repeats {
 		r.Contradiction = repeated
 	}
@@ -217,14 +218,6 @@ func (s *Send) interpret(read *reading) Response {
 }
 
 func (s *Send) hasNoIDs() bool { return len(s.at.id) == 0 }
-
-// place returns which of the places that name a message does or, if the contract has no IDs, which has a status. It is -1 if none does.
-func (s *Send) place(text string, found []value) int {
-	if s.hasNoIDs() {
-		return slices.IndexFunc(s.at.status, func(slot int) bool { return found[slot].Kind > jsonscan.Null })
-	}
-	return slices.IndexFunc(s.at.id, func(slot int) bool { return s.responses.words.isID(found[slot], found[slot].Word(text)) })
-}
 
 // readFields reads what a response says of an accepted message.
 func (s *Send) readFields(r *Response, text string, found []value, place int) {
@@ -263,24 +256,33 @@ func (s *Send) readFields(r *Response, text string, found []value, place int) {
 	}
 }
 
-// contradiction returns why the IDs of a response name no message, whatever else it says, or "": one is none that names a message, or two
-// differ.
-func (s *Send) contradiction(text string, found []value) string {
-	id, path := "", ""
+// identify returns which of the places that name a message does or, if the contract has no IDs, which has a status; -1 if none does. A
+// contradiction is why the IDs name no message, whatever else the response says, or "": one is none that names a message, or two differ.
+func (s *Send) identify(text string, found []value) (place int, contradiction string) {
+	if s.hasNoIDs() {
+		isThere := func(slot int) bool { return found[slot].Kind > jsonscan.Null }
+		return slices.IndexFunc(s.at.status, isThere), ""
+	}
+	place = -1
+	id := ""
 	for i, slot := range s.at.id {
+		if found[slot].Kind <= jsonscan.Null {
+			continue
+		}
 		word := strings.TrimSpace(found[slot].Word(text))
 		switch {
 		case found[slot].Kind >= jsonscan.Number && !isName(word):
-			return invalidID
+			return place, invalidID
 		case !s.responses.words.isID(found[slot], word):
-		case id == "":
-			id, path = word, s.op.Response["id"][i]
+		case place < 0:
+			place, id = i, word
 		case word != id:
-			return fmt.Sprintf("the response has different IDs at %s and %s; say which names the message, such as %q: "+
-				`{"response": {"id": [%q]}}`, path, s.op.Response["id"][i], s.section, path)
+			paths := s.op.Response["id"]
+			return place, fmt.Sprintf("the response has different IDs at %s and %s; say which names the message, such as %q: "+
+				`{"response": {"id": [%q]}}`, paths[place], paths[i], s.section, paths[place])
 		}
 	}
-	return ""
+	return place, ""
 }
 
 // status is what a response says at the paths of the status. The first value that is there counts, and another may contradict it.

@@ -131,9 +131,12 @@ func (v *survey) scalar(name usual, in *object, found value) {
 
 // fails reports whether a status or a code says that something failed. A word that accepts and a code of success do not.
 func (v *survey) fails(name usual, word string) bool {
+	if table.Match(v.words.accepted, word, true) >= 0 {
+		return false
+	}
 	class, isSuccess := v.meaning(word)
 	switch {
-	case isSuccess || table.Match(v.words.accepted, word, true) >= 0:
+	case isSuccess:
 		return false
 	case name&ofStatus == 0 && isFalse(word): // no code
 		return false
