@@ -266,6 +266,9 @@ func TestErrorTextLeavesOutEveryKindOfCredential(t *testing.T) {
 			respondingLists(mock, always(http.StatusBadRequest, body))
 			_, err := client.SMS.Send(t.Context(), one)
 			require.EqualError(t, err, `messaging: sms.send refused: HTTP 400, invalid, "what is ***"`, name)
+			if name == "key pair" {
+				continue // it has no place in a lookup
+			}
 			_, err = client.SMS.Find(t.Context(), "r-1")
 			require.EqualError(t, err, `messaging: sms.list failed: HTTP 400, invalid, "what is ***"`, name)
 		}

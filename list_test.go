@@ -726,7 +726,8 @@ func TestListErrorsHideTheKeyPair(t *testing.T) {
 	}))
 	defer redirects.Close()
 	for name, target := range map[string]string{"refused": gone.URL, "hung up": hangsUp.URL, "redirected": redirects.URL} {
-		client, err := messaging.NewClient(target, messaging.WithAPIKey("key-SECRET", "pair-SECRET"), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		client, err := messaging.NewClient(target, messaging.WithAPIKey("key-SECRET", "pair-SECRET"),
+			overlay(t, `{"auth":{"keyPair":{"in":"query"}}}`), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
 		require.NoError(t, err, name)
 		_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{To: "639171234567"}))
 		require.Len(t, errs, 1, name)

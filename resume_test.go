@@ -84,12 +84,12 @@ func (s *shelf) RoundTrip(r *http.Request) (*http.Response, error) {
 func (s *shelf) client(t *testing.T, options ...messaging.Option) *messaging.Client {
 	t.Helper()
 	names := map[string]string{
-		"page":   `{}`,
-		"offset": `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "skip"}}}`,
-		"cursor": `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`,
-		"link":   `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`,
-		"last":   `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}, "page": {"next": ["$last.id"]}}}`,
-		"none":   `{"sms.list": {"paging": {"by": "none", "whole": true}}}`,
+		"page":   `{"auth": {"keyPair": {"in": "query"}}}`,
+		"offset": `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "offset"}, "params": {"offset": "skip"}}}`,
+		"cursor": `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`,
+		"link":   `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`,
+		"last":   `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}, "page": {"next": ["$last.id"]}}}`,
+		"none":   `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "none", "whole": true}}}`,
 	}
 	client, err := messaging.NewClient(baseURL, append([]messaging.Option{
 		messaging.WithAPIKey("key-1", "SECRET"), messaging.WithHTTPClient(&http.Client{Transport: s}), overlay(t, names[s.paging]),

@@ -34,6 +34,10 @@ func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, erro
 }
 
 func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy, mode sendMode) (Receipt, error) {
+	list := s.core.smsList()
+	if reason := list.codec.Problem(); reason != "" { // an unknown outcome could not be settled
+		return Receipt{}, invalid(list.name, []wire.Problem{{Field: "contract", Reason: reason}})
+	}
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
 	receipt, err := s.deliverOnce(ctx, m, policy, o, mode)

@@ -63,6 +63,7 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	extra := l.extra(q.Extra, members, &problems)
 	position, reason := l.position(q.At)
 	problems.Found("contract", reason)
+	problems.Found("contract", l.Problem())
 	if len(problems) > 0 {
 		return Request{}, problems
 	}
@@ -81,6 +82,16 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 		}
 	}
 	return l.write(&target, members, inLink), nil
+}
+
+// Problem returns why no request of a listing can carry the key pair, or "": a pair without a stated place goes into a body, and not into a
+// URL, which proxies and servers write into their logs.
+func (l *List) Problem() string {
+	if l.pair == nil || l.places.In != "body" || l.kind != "query" {
+		return ""
+	}
+	return "says no place for the key pair in a request without a body (auth.keyPair.in); " +
+		`write {"auth": {"keyPair": {"in": "header"}}}, or "basic", or "query" if the service accepts it in the URL only`
 }
 
 // options returns the parameters of the options that are set, and what is wrong with them.

@@ -50,7 +50,7 @@ func FuzzParsePosition(f *testing.F) {
 	for by, overlay := range map[string]string{
 		"page": `{}`, "offset": byOffset, "cursor": byCursor, "none": `{"sms.list": {"paging": {"by": "none", "whole": true}}}`,
 	} {
-		lists[by] = compileList(f, overlay, true)
+		lists[by] = compileList(f, overlay, false)
 	}
 	for _, seed := range []string{
 		`{"page":2}`, `{"page":2,"size":500,"last":"m-1"}`, `{"rows":500}`, `{"cursor":"abc"}`, `{"link":"/api/sms?at=3"}`,
