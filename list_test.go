@@ -619,6 +619,20 @@ func TestListOfAFailure(t *testing.T) {
 	}
 }
 
+// A listing has texts and names of any messages, of which an error must not show any.
+func TestListErrorShowsNoRows(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		`{"data":[{"id":"m-1","text":"Jerry, come home","message":"Jerry, come home"}],"code":true}`, `{"data":[{"text":"Jerry, come home"}`,
+	} {
+		client, mock := mocked(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		respondingLists(mock, always(http.StatusOK, body))
+		_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+		require.Len(t, errs, 1)
+		assert.NotContains(t, errs[0].Error(), "Jerry", body)
+	}
+}
+
 // The error of a listing says what the service said, as that of a send does.
 func TestListSaysWhyItFailed(t *testing.T) {
 	t.Parallel()
