@@ -44,8 +44,7 @@ func (t Token) summary() string {
 }
 
 // Auth puts credentials into a request. Authenticate is called for each attempt, with the finished request, from many goroutines at once.
-// It is called again if the request has to wait for more than 30 seconds before it can be written. The context of the request ends after
-// the client's timeout (WithTimeout); an Auth that ignores it holds up its own call and no other.
+// The context of the request ends after the client's timeout (WithTimeout); an Auth that ignores it holds up its own call and no other.
 //
 // It may set headers, add to the query and replace the body (GetBody returns the body to sign). Scheme, host and method must
 // stay the same, because credentials go to the base URL only. An error ends the call with the verdict NotSent.
@@ -81,12 +80,13 @@ type credential struct {
 	check func(places table.Auth) (setBy, reason string)
 	// tenants reports whether the credential may be that of many accounts.
 	tenants bool
-	// rooms have the breakers for what concerns the account.
-	rooms rooms
+	// account has the breakers and the places of the account, by channel.
+	account *account
 }
 
 func tokenCredential(token string) *credential {
 	return &credential{
+		account: newAccount(),
 		compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
 			return transport.Header(places.Token.Header, strings.TrimSpace(places.Token.Scheme+" "+token)), nil
 		},
@@ -105,13 +105,14 @@ func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
 		token, err := fetch(ctx)
 		return token.Value, token.Expiry, err
 	})
-	return &credential{compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
+	return &credential{account: newAccount(), compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
 		return source.Authenticator(places.Token.Header, places.Token.Scheme), nil
 	}}
 }
 
 func keyCredential(key, secret, secretFrom string) *credential {
 	return &credential{
+		account: newAccount(),
 		compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
 			switch place := places.KeyPair; {
 			case place.In == "basic":
@@ -139,7 +140,7 @@ func keyCredential(key, secret, secretFrom string) *credential {
 
 func authCredential(auth Auth) *credential {
 	_, one := auth.(basic)
-	return &credential{tenants: !one, compile: func(table.Auth) (transport.Authenticator, codec.KeyPair) {
+	return &credential{account: newAccount(), tenants: !one, compile: func(table.Auth) (transport.Authenticator, codec.KeyPair) {
 		return transport.Custom(auth.Authenticate), nil
 	}}
 }

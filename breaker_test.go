@@ -55,13 +55,16 @@ func (s *troubled) client(t *testing.T, options ...messaging.Option) *messaging.
 
 var hello = sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "order-17"}
 
-// sendFive sends as many messages as open a breaker, none of which waits.
-func sendFive(t *testing.T, client *messaging.Client) {
+// sendUntilOpen sends until the breaker for sends is open, at most as often as opens one. None of these sends waits.
+func sendUntilOpen(t *testing.T, client *messaging.Client) {
 	t.Helper()
-	for range 5 {
+	for range 16 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		_, _ = client.SMS.Send(ctx, hello)
 		cancel()
+		if client.Breaker(messaging.ChannelSMS).Open {
+			return
+		}
 	}
 }
 
@@ -82,7 +85,7 @@ func TestBreakerState(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := tc.service.client(t)
 				assert.Zero(t, client.Breaker(messaging.ChannelSMS))
-				sendFive(t, client)
+				sendUntilOpen(t, client)
 				state := client.Breaker(messaging.ChannelSMS)
 				assert.True(t, state.Open)
 				assert.Equal(t, time.Now(), state.Since)
@@ -118,31 +121,38 @@ func TestBreakerState(t *testing.T) {
 	}
 }
 
-// Only the service's own word is health. What it says of one message alone is neither that nor trouble.
+// A refusal of one message is the service's own word. An unknown outcome, a page and a 5xx are trouble, and so is a refusal of the account.
 func TestBreakerCountsEvidence(t *testing.T) {
 	const explains = ", which the contract does not explain (WithContract)"
 	for name, tc := range map[string]struct {
 		service troubled
-		cause   string // "" if the breaker does not open
+		cause   string // "" if no breaker opens
+		account bool
 	}{
-		"refused":                        {troubled{status: 400, body: `{}`}, ""},
-		"refused by a code":              {troubled{status: 422, body: `{"code":"200202"}`}, ""},
-		"an ID and a code of failure":    {troubled{status: 200, body: `{"id":"m1","code":"200206"}`}, ""},
-		"a code that is known":           {troubled{status: 500, body: `{"code":"200206"}`}, ""},
-		"a request ID":                   {troubled{status: 200, body: `{"requestId":"r1234567"}`}, ""},
-		"another reference":              {troubled{status: 200, body: `{"referenceId":"somebody-elses"}`}, ""},
-		"an odd status beside an ID":     {troubled{status: 302, body: `{"id":"m1"}`}, ""},
-		"a page of a gateway's refusal":  {troubled{status: 413, body: `<html>`}, ""},
-		"a code of no class with a 403":  {troubled{status: 403, body: `{"code":"99999"}`}, "HTTP 403, forbidden"},
-		"a 403 in JSON":                  {troubled{status: 403, body: `{}`}, "HTTP 403, forbidden"},
-		"a 404 in JSON":                  {troubled{status: 404, body: `{}`}, ""},
-		"a page with 404":                {troubled{status: 404, body: `<html>`}, "HTTP 404, not found" + explains},
-		"a page with 200":                {troubled{status: 200, body: `<html>`}, "HTTP 200" + explains},
-		"a redirect":                     {troubled{status: 302}, "HTTP 302" + explains},
-		"an empty response":              {troubled{status: 200}, "HTTP 200" + explains},
-		"JSON of another form":           {troubled{status: 200, body: `{}`}, "HTTP 200" + explains},
-		"a 500 with a request ID":        {troubled{status: 500, body: `{"requestId":"r1234567"}`}, "HTTP 500, unavailable"},
-		"no credit, in a code of a page": {troubled{status: 402, body: `<html>`}, "HTTP 402, insufficient balance"},
+		"refused":                         {service: troubled{status: 400, body: `{}`}},
+		"refused by a code":               {service: troubled{status: 422, body: `{"code":"200202"}`}},
+		"refused by a code with a 404":    {service: troubled{status: 404, body: `{"code":"200202"}`}},
+		"an ID and a code of failure":     {service: troubled{status: 200, body: `{"id":"m1","code":"200206"}`}},
+		"a page of a gateway's refusal":   {service: troubled{status: 413, body: `<html>`}},
+		"a code that is known with a 500": {service: troubled{status: 500, body: `{"code":"200206"}`}, cause: "HTTP 500, duplicate"},
+		"a request ID":                    {service: troubled{status: 200, body: `{"requestId":"r1234567"}`}, cause: "HTTP 200" + explains},
+		"another reference":               {service: troubled{status: 200, body: `{"referenceId":"somebody-elses"}`}, cause: "HTTP 200" + explains},
+		"an odd status beside an ID":      {service: troubled{status: 302, body: `{"id":"m1"}`}, cause: "HTTP 302"},
+		"a page with 404":                 {service: troubled{status: 404, body: `<html>`}, cause: "HTTP 404, not found" + explains},
+		"a page with 403":                 {service: troubled{status: 403, body: `<html>`}, cause: "HTTP 403, forbidden" + explains},
+		"a page with 429":                 {service: troubled{status: 429, body: `<html>`}, cause: "HTTP 429, rate limited" + explains},
+		"a page with 402":                 {service: troubled{status: 402, body: `<html>`}, cause: "HTTP 402, insufficient balance" + explains},
+		"a page with 200":                 {service: troubled{status: 200, body: `<html>`}, cause: "HTTP 200" + explains},
+		"a redirect":                      {service: troubled{status: 302}, cause: "HTTP 302"},
+		"an empty response":               {service: troubled{status: 200}, cause: "HTTP 200" + explains},
+		"JSON of another form":            {service: troubled{status: 200, body: `{}`}, cause: "HTTP 200" + explains},
+		"a 500 with a request ID":         {service: troubled{status: 500, body: `{"requestId":"r1234567"}`}, cause: "HTTP 500, unavailable"},
+		"no credit, by its code":          {service: troubled{status: 400, body: `{"code":"200101"}`}, cause: "HTTP 400, insufficient balance", account: true},
+		"a 401 in JSON":                   {service: troubled{status: 401, body: `{}`}, cause: "HTTP 401, unauthorized", account: true},
+		"a 403 in JSON":                   {service: troubled{status: 403, body: `{}`}, cause: "HTTP 403, forbidden", account: true},
+		"a code of no class with a 403":   {service: troubled{status: 403, body: `{"code":"99999"}`}, cause: "HTTP 403, forbidden", account: true},
+		"a 404 in JSON":                   {service: troubled{status: 404, body: `{}`}, cause: "HTTP 404, not found", account: true},
+		"a 405 without a body":            {service: troubled{status: 405}, cause: "HTTP 405", account: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -159,9 +169,11 @@ func TestBreakerCountsEvidence(t *testing.T) {
 					assert.Equal(t, 30, tc.service.requests)
 					return
 				}
-				assert.Equal(t, 5, tc.service.requests)
-				require.True(t, client.Breaker(messaging.ChannelSMS).Open)
-				require.Equal(t, tc.cause, client.Breaker(messaging.ChannelSMS).Cause.Error())
+				assert.Equal(t, 16, tc.service.requests)
+				state := client.Breaker(messaging.ChannelSMS)
+				require.True(t, state.Open)
+				require.Equal(t, tc.cause, state.Cause.Error())
+				require.Equal(t, tc.account, state.Account)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 				defer cancel()
 				_, err := client.SMS.Send(ctx, hello)
@@ -185,7 +197,7 @@ func TestSettledMessageClosesTheBreaker(t *testing.T) {
 				return respond(r, http.StatusOK, `{"data":[]}`), nil
 			}).option())
 		require.NoError(t, err)
-		sendFive(t, client)
+		sendUntilOpen(t, client)
 		require.True(t, client.Breaker(messaging.ChannelSMS).Open)
 		time.Sleep(time.Second)
 		listed = true
@@ -195,22 +207,22 @@ func TestSettledMessageClosesTheBreaker(t *testing.T) {
 	})
 }
 
-// A status of errors.notProcessed says that the service takes no more now, if the response is proof of that.
-func TestBreakerCountsWhatWasNotProcessedAsThrottled(t *testing.T) {
+// A status of errors.notProcessed is the service's own word if the response is proof of that.
+func TestBreakerTakesWhatWasNotProcessedForHealth(t *testing.T) {
 	names, err := contract.Parse([]byte(`{"errors": {"notProcessed": [425, 429, 503]}}`))
 	require.NoError(t, err)
 	const own = `{"requestId":"r1234567","code":"50001"}`
 	for name, tc := range map[string]struct {
 		service troubled
-		opensAt int
+		opens   bool
 	}{
-		"the service's 503":  {troubled{status: 503, body: own}, 10},
-		"425":                {troubled{status: 425, body: `{}`}, 10},
-		"a 503 of a page":    {troubled{status: 503, body: `<html>`}, 5},
-		"a 500":              {troubled{status: 500, body: own}, 5},
-		"a 503 with an ID":   {troubled{status: 503, body: `{"id":"m1","code":"50001"}`}, 5},
-		"without credit":     {troubled{status: 503, body: `{"requestId":"r1234567","code":"200101"}`}, 5},
-		"a 429 of that kind": {troubled{status: 429, body: `{}`}, 10},
+		"the service's 503": {troubled{status: 503, body: own}, false},
+		"425":               {troubled{status: 425, body: `{}`}, false},
+		"429":               {troubled{status: 429, body: `{}`}, false},
+		"a 503 of a page":   {troubled{status: 503, body: `<html>`}, true},
+		"a 500":             {troubled{status: 500, body: own}, true},
+		"a 503 with an ID":  {troubled{status: 503, body: `{"id":"m1","code":"50001"}`}, true},
+		"without credit":    {troubled{status: 503, body: `{"requestId":"r1234567","code":"200101"}`}, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client := tc.service.client(t, messaging.WithContract(names), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
@@ -219,7 +231,7 @@ func TestBreakerCountsWhatWasNotProcessedAsThrottled(t *testing.T) {
 				_, err := client.SMS.Send(t.Context(), hello)
 				require.Error(t, err)
 			}
-			assert.Equal(t, tc.opensAt, sent, name)
+			assert.Equal(t, tc.opens, sent == 16, name)
 		})
 	}
 }
@@ -250,7 +262,7 @@ func TestBreakersOfClientsThatShare(t *testing.T) {
 			s := troubled{status: tc.status, body: `{}`}
 			client := s.client(t)
 			other := tc.other(t, client)
-			sendFive(t, client)
+			sendUntilOpen(t, client)
 			require.True(t, client.Breaker(messaging.ChannelSMS).Open, name)
 			assert.Equal(t, tc.shared, other.Breaker(messaging.ChannelSMS).Open, name)
 		})
@@ -258,18 +270,10 @@ func TestBreakersOfClientsThatShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := troubled{status: 402, body: `{}`}
 		tenants := s.client(t, auth)
-		sendFive(t, tenants)
+		sendUntilOpen(t, tenants)
 		assert.False(t, tenants.Breaker(messaging.ChannelSMS).Open, "an AuthFunc may serve many accounts")
-		s.status = 429
-		for range 2 {
-			sendFive(t, tenants)
-		}
-		assert.True(t, tenants.Breaker(messaging.ChannelSMS).Open, "they share the rate")
-		one := with(auth)(t, tenants)
-		assert.False(t, one.Breaker(messaging.ChannelSMS).Open, "unless each has a client")
-		s.status = 402
 		basic := s.client(t, messaging.WithAuth(messaging.Basic("user", "password")))
-		sendFive(t, basic)
+		sendUntilOpen(t, basic)
 		assert.True(t, basic.Breaker(messaging.ChannelSMS).Open, "Basic has one")
 	})
 }
@@ -278,7 +282,7 @@ func TestBreakerIsOfOneChannelAndOfSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := troubled{status: 503, body: `{}`}
 		client := s.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
-		sendFive(t, client)
+		sendUntilOpen(t, client)
 		require.True(t, client.Breaker(messaging.ChannelSMS).Open)
 		assert.False(t, client.Breaker(messaging.ChannelChatApp1).Open)
 		s.status, s.body = 200, `{"id":"m1"}`
@@ -297,7 +301,7 @@ func TestBreakerIsOfOneChannelAndOfSends(t *testing.T) {
 			cancel()
 			require.Error(t, err)
 		}
-		assert.LessOrEqual(t, s.requests-requests, 6, "and are held back by it")
+		assert.Equal(t, 16, s.requests-requests, "and are held back by it")
 		require.ErrorIs(t, err, messaging.ErrBreakerOpen)
 		require.NotErrorIs(t, err, messaging.ErrNotSent)
 	})
@@ -309,14 +313,14 @@ func TestBreakerIsLogged(t *testing.T) {
 		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 		s := troubled{status: 402, body: `{"message":"for +639171234567"}`}
 		client := s.client(t, messaging.WithLogger(logger))
-		sendFive(t, client)
+		sendUntilOpen(t, client)
 		_, _ = client.SMS.Send(t.Context(), hello)
 		_, _ = client.SMS.Send(t.Context(), hello)
 		s.status, s.body = 200, `{"id":"m1"}`
 		_, err := client.SMS.Send(t.Context(), hello)
 		require.NoError(t, err)
 		s.status = 503
-		for range 5 {
+		for range 16 {
 			_, err = client.SMS.Find(t.Context(), "order-17")
 			require.Error(t, err)
 		}
@@ -328,51 +332,68 @@ func TestBreakerIsLogged(t *testing.T) {
 	})
 }
 
-// breakerSteps keeps the ends of the waits for a breaker.
-type breakerSteps struct{ ends []messaging.StepResult }
+// stepsOf keeps the ends of the steps of a kind.
+type stepsOf struct {
+	kind messaging.StepKind
+	ends []messaging.StepResult
+}
 
-func (*breakerSteps) StartStep(ctx context.Context, _ messaging.Step) context.Context { return ctx }
-func (b *breakerSteps) EndStep(_ context.Context, step messaging.Step, result messaging.StepResult) {
-	if step.Kind == messaging.StepBreaker {
-		b.ends = append(b.ends, result)
+func (*stepsOf) StartStep(ctx context.Context, _ messaging.Step) context.Context { return ctx }
+
+func (s *stepsOf) EndStep(_ context.Context, step messaging.Step, result messaging.StepResult) {
+	if step.Kind == s.kind {
+		s.ends = append(s.ends, result)
 	}
 }
 
-func TestBreakerIsObserved(t *testing.T) {
+func TestSendBacksOffForTheBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var steps breakerSteps
+		backoffs := &stepsOf{kind: messaging.StepBackoff}
 		s := troubled{status: 503, body: `{}`, retryAfter: "10"}
-		client := s.client(t, messaging.WithObserver(&steps))
-		sendFive(t, client)
-		assert.Empty(t, steps.ends)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, _ = client.SMS.Send(ctx, hello)
+		client := s.client(t, messaging.WithObserver(backoffs))
+		sendUntilOpen(t, client)
+		backoffs.ends = nil
 		s.status, s.body = 200, `{"id":"m1"}`
-		_, err := client.SMS.Send(t.Context(), hello)
+		receipt, err := client.SMS.Send(t.Context(), hello)
 		require.NoError(t, err)
-		require.Len(t, steps.ends, 2)
-		assert.Zero(t, steps.ends[0].Duration)
-		assert.Equal(t, "the circuit breaker is open: HTTP 503, unavailable", steps.ends[0].Reason)
-		assert.InDelta(t, 10.5, steps.ends[1].Duration.Seconds(), 0.5)
-		assert.Equal(t, "HTTP 503, unavailable", steps.ends[1].Reason)
-		for _, end := range steps.ends {
-			assert.Equal(t, "unavailable", end.Class)
-		}
+		assert.Equal(t, 1, receipt.Attempts, "a wait is no attempt")
+		require.Len(t, backoffs.ends, 1)
+		assert.InDelta(t, 10.5, backoffs.ends[0].Duration.Seconds(), 0.5)
 	})
 }
 
-func TestSendOnceWaitsLongerThanMaxWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := troubled{status: 503, body: `{}`, retryAfter: "10"}
-		client := s.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxWait: time.Second}))
-		sendFive(t, client)
-		s.status, s.body = 200, `{"id":"m1"}`
-		_, err := client.SMS.Send(t.Context(), hello)
-		require.ErrorIs(t, err, messaging.ErrBreakerOpen)
-		_, err = client.SMS.SendOnce(t.Context(), hello)
-		require.NoError(t, err)
-	})
+func TestSendThatMustNotWaitForTheBreakerEndsAtOnce(t *testing.T) {
+	for name, tc := range map[string]struct {
+		retry    messaging.RetryPolicy
+		deadline time.Duration
+	}{
+		"MaxWait":      {messaging.RetryPolicy{MaxWait: time.Second}, time.Hour},
+		"one attempt":  {messaging.RetryPolicy{MaxAttempts: 1}, time.Hour},
+		"the deadline": {messaging.RetryPolicy{}, 5 * time.Second},
+	} {
+		for way, send := range ways {
+			if way == "SendAll" {
+				continue
+			}
+			t.Run(name+", "+way, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := troubled{status: 503, body: `{}`, retryAfter: "10"}
+					client := s.client(t, messaging.WithRetry(tc.retry))
+					sendUntilOpen(t, client)
+					s.status, s.body = 200, `{"id":"m1"}`
+					ctx, cancel := context.WithTimeout(t.Context(), tc.deadline)
+					defer cancel()
+					began := time.Now()
+					err := send(ctx, client)
+					assert.Zero(t, time.Since(began))
+					require.ErrorIs(t, err, messaging.ErrBreakerOpen)
+					after, ok := messaging.Retryable(err)
+					assert.True(t, ok)
+					assert.InDelta(t, 10.5, after.Seconds(), 0.5)
+				})
+			})
+		}
+	}
 }
 
 func TestRetryable(t *testing.T) {

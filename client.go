@@ -183,9 +183,9 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	if s.problems != nil {
 		return nil, invalid("", s.problems)
 	}
-	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), rooms: new(rooms)}
+	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), breakers: new(serviceBreakers)}
 	if parent != nil {
-		c.rooms = parent.rooms
+		c.breakers = parent.breakers
 	}
 	if c.base.wrapped == nil {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
@@ -207,13 +207,7 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 func (s *settings) check(parent *core) {
 	names := s.contract.Table()
 	if s.contract != contract.Default() && (parent == nil || parent.settings.contract != s.contract) {
-		field := "WithContract"
-		if s.fromEnv {
-			field = contract.EnvFile
-		}
-		for _, problem := range codec.CheckNames(names) {
-			s.reject(field, "%s: %s", problem.Path, problem.Reason)
-		}
+		s.checkNames()
 	}
 	if !slices.ContainsFunc(s.credentials[:], func(c *credential) bool { return c != nil }) {
 		field, want := "options", "use WithToken, WithTokenSource, WithAPIKey or WithAuth"
@@ -246,6 +240,17 @@ func (s *settings) check(parent *core) {
 	}
 	if s.idleTimeout > 0 && !s.ownBase() {
 		s.reject("WithIdleTimeout", "is for the library's own transport; set the IdleConnTimeout of the one that WithHTTPClient brings")
+	}
+}
+
+// checkNames finds names of the contract that one request cannot hold together.
+func (s *settings) checkNames() {
+	field := "WithContract"
+	if s.fromEnv {
+		field = contract.EnvFile
+	}
+	for _, problem := range codec.CheckNames(s.contract.Table()) {
+		s.reject(field, "%s: %s", problem.Path, problem.Reason)
 	}
 }
 
@@ -284,7 +289,7 @@ type core struct {
 	settings  settings
 	baseURL   *url.URL
 	base      *base
-	rooms     *rooms // of all clients made by With
+	breakers  *serviceBreakers // of all clients made by With
 	transport *transport.Transport
 }
 
@@ -333,6 +338,6 @@ func (c *core) setTransport() {
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
 		Limit: s.limit, MaxResponseBytes: s.maxResponseBytes,
-		GiveUp: s.breaker.GiveUp, NoWait: s.breaker.NoWait, Changed: c.breakerChanged,
+		Changed: c.breakerChanged,
 	}
 }

@@ -139,12 +139,12 @@ func TestNewClientChecksTheNamesOfTheContract(t *testing.T) {
 	require.ErrorAs(t, err, &invalid)
 	require.Len(t, invalid.Problems, 2)
 	assert.Equal(t, "WithContract", invalid.Problems[0].Field)
-	assert.Equal(t, "sms.send.fields.to: has the same name as sms.send.fields.from; give one of them another name, or leave it out",
+	assert.Equal(t, "sms.send.fields.to: cannot be written together with sms.send.fields.from; give one of them another name, or leave it out",
 		invalid.Problems[0].Reason)
-	assert.Contains(t, invalid.Problems[1].Reason, "chatapp1.send.constants.to.kind: would stand within the value of chatapp1.send.fields.to")
+	assert.Contains(t, invalid.Problems[1].Reason, "chatapp1.send.constants.to.kind: cannot be written together with chatapp1.send.fields.to")
 
 	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"))
 	require.NoError(t, err)
 	_, err = client.With(overlay(t, `{"sms.list":{"params":{"from":"number","to":"number"}}}`))
-	require.ErrorContains(t, err, "sms.list.params.to: has the same name as sms.list.params.from")
+	require.ErrorContains(t, err, "sms.list.params.to: cannot be written together with sms.list.params.from")
 }

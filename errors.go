@@ -206,8 +206,8 @@ type Error struct {
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long the service asked to wait; with ErrBreakerOpen, how long the breaker holds back what is sent; and with
-	// ErrGuarded, the wait of RetryLater. The library does not begin a wait that is longer than the RetryPolicy or the context allows.
+	// RetryAfter is how long the service asked to wait, or a longer wait that the RetryPolicy or the context did not allow: until the
+	// circuit breaker lets a call pass, for a turn of the rate limit, or before another attempt. With ErrGuarded it is the wait of RetryLater.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
@@ -215,17 +215,17 @@ type Error struct {
 	Body []byte
 
 	read           bool    // a read has no verdict
-	paused         bool    // RetryAfter is the pause of a breaker or of a guard, for which the service may not have asked
+	paused         bool    // RetryAfter is a wait of the library or of a guard, for which the service did not ask
 	settled        bool    // it is the error of Settle
 	uncredentialed bool    // the client has no credentials for the channel
 	named          bool    // see NamesMessage
-	ofMessage      bool    // the service itself says something of this message
 	page           bool    // the response is neither in the form of the contract nor empty
 	unprocessed    bool    // the status proves that nothing was processed
 	unlisted       bool    // the channel has no listing that could settle an unknown outcome
 	reason         string  // what this library found, where status and cause do not say it
 	shown          string  // what may be shown of Message
 	hidden         bool    // whether Code and RequestID must not be shown
+	byCode         bool    // the class comes from a code of the contract
 	classes        []error // the sentinels it matches, besides those of the verdict
 	cause          error
 }
@@ -240,13 +240,20 @@ func newError(e *endpoint, out transport.Outcome) *Error {
 		Operation: e.name, StatusCode: out.StatusCode, RetryAfter: out.RetryAfter, Attempts: out.Attempts,
 		read: e.read, unlisted: e.channel != ChannelSMS, cause: out.Err,
 	}
-	if open, ok := errors.AsType[*transport.OpenError](cmp.Or(out.Interrupted, out.Err)); ok && out.StatusCode == 0 {
-		failed.RetryAfter, failed.paused = open.RetryAfter, true
+	if out.Wait > out.RetryAfter {
+		failed.RetryAfter = out.Wait
+		failed.paused = true
 	}
 	if out.Interrupted != nil {
-		failed.cause, failed.reason = errors.Join(out.Interrupted, out.Err), "another attempt could not begin"
+		failed.interrupted(out.Interrupted)
 	}
 	return failed
+}
+
+// interrupted adds why there was no other attempt.
+func (e *Error) interrupted(why error) {
+	e.cause = errors.Join(why, e.cause)
+	e.reason = "another attempt could not begin"
 }
 
 // explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil. What does not
@@ -266,7 +273,9 @@ func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outc
 		e.Message = strings.TrimSpace(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), keptText)]), "\ufffd"))
 	}
 	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
-	if class := cmp.Or(codeClass(failure.Class), statusClass(e.StatusCode)); class != nil {
+	byCode := codeClass(failure.Class)
+	e.byCode = byCode != nil
+	if class := cmp.Or(byCode, statusClass(e.StatusCode)); class != nil {
 		e.classes = []error{class}
 	}
 	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
@@ -385,6 +394,9 @@ func (e *Error) Is(target error) bool {
 		return slices.Contains(e.classes, target)
 	}
 }
+
+// is reports whether the error has a class.
+func (e *Error) is(class error) bool { return slices.Contains(e.classes, class) }
 
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.cause }

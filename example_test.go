@@ -505,24 +505,35 @@ func ExampleChatApp2Service_SendAll() {
 	// 1 nine-2 not sent
 }
 
+// Send waits for a minute at most. A program that has more time sends again what did not go out.
 func ExampleRetryable() {
 	service := messagingtest.Start()
 	defer service.Close()
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	service.Inject(messagingtest.Status(http.StatusTooManyRequests, 10*time.Minute), 1)
+	service.Inject(messagingtest.Status(http.StatusTooManyRequests, time.Second), 2)
 
-	for _, m := range []sms.Message{{From: "ACME", To: "+639171234567", Text: "Hi"}, {From: "ACME", Text: "to nobody"}} {
-		_, err = client.SMS.Send(context.Background(), m)
-		after, ok := messaging.Retryable(err)
-		fmt.Println(messaging.VerdictOf(err), ok, after)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	for {
+		_, err = client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"})
+		wait, ok := messaging.Retryable(err)
+		fmt.Println(messaging.VerdictOf(err), ok, wait)
+		if !ok || ctx.Err() != nil {
+			return
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
 	}
 	// Output:
-	// refused true 10m0s
-	// not sent false 0s
+	// refused true 1s
+	// refused true 1s
+	// accepted false 0s
 }
 
 // A webhook reports a number in another form than the one that a program has stored.

@@ -21,7 +21,7 @@ import (
 // The error is that of the last function that was called, and its text shows the others too. For errors.Is, VerdictOf and Retryable it is
 // the last error alone. No functions, or a nil one, is a *ValidationError.
 //
-// A circuit breaker that is open holds a function back as long as its client waits: with BreakerPolicy.NoWait it ends at once. Clients
+// A function whose circuit breaker is open waits within the RetryPolicy of its client: with MaxAttempts 1 it ends at once. Clients
 // derived by With share the breakers of the service, so make that of a second account by NewClient.
 func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt, error)) (Receipt, error) {
 	problems := wire.Checks(checkContext(ctx))

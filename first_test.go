@@ -143,8 +143,8 @@ func TestFirstAcceptedReadsWhatTheServiceSaid(t *testing.T) {
 func TestFirstAcceptedIsNotHeldUpByAnOpenBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down, up := &troubled{status: 503, body: `{}`}, accepting()
-		first, second := down.client(t, messaging.WithBreaker(messaging.BreakerPolicy{NoWait: true})), up.client(t)
-		sendFive(t, first)
+		first, second := down.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})), up.client(t)
+		sendUntilOpen(t, first)
 		began, before := time.Now(), down.requests
 		receipt, err := messaging.FirstAccepted(t.Context(), func(ctx context.Context) (messaging.Receipt, error) {
 			return first.SMS.Send(ctx, hello)

@@ -25,17 +25,14 @@ type Outgoing struct {
 	Kind string
 	// Template is the name of the template on chat app 2, its ID on chat app 1, and empty for other kinds.
 	Template string
-	// Asked says how often the guards have been asked about the message, from 1. A later call that sends it again begins at 1.
-	Asked int
 }
 
 // WithGuard has a function decide before each message goes, for opt-outs, quiet hours, a conversation window or a budget. It holds for
 // Send, SendOnce and SendAll, and for an outbox that sends by this client. Lookups and listings ask no guard.
 //
-// The guard is asked once the message is found valid, and again before any attempt that begins more than five seconds after its last
-// yes: the breaker may have been open for ten minutes. The time for which the process or the machine was suspended counts. On Linux that
-// is CLOCK_BOOTTIME; on other systems it is the wall clock, so that a suspension goes unnoticed if that is set back meanwhile. While it is
-// asked, the message holds no connection and no turn of the rate limit. It gets the context of the call, and has no timeout of its own.
+// The guard is asked once the message is found valid, again when SendAll takes a message up that waited, and again directly before a
+// request is written if its last yes is more than five seconds old. It gets the context of the call, and has no timeout of its own. The
+// time for which a machine was suspended may not count.
 //
 // An error ends the message with the verdict NotSent. The *Error matches ErrGuarded and the error of the guard, which its text does
 // not repeat. Retryable is false for it, unless it is one of RetryLater. If the context has ended, that is the error, and the guard has not
@@ -76,8 +73,7 @@ func (c *core) guard(channel Channel, call *wire.Call) transport.Guard {
 		Channel: channel, From: cmp.Or(textOf(call, "from"), textOf(call, "channel")), To: recipientOf(call),
 		ReferenceID: call.ReferenceID, Kind: kindOf(call), Template: templateOf(call),
 	}
-	return func(ctx context.Context, asked int) error {
-		m.Asked = asked
+	return func(ctx context.Context) error {
 		for _, guard := range guards {
 			if err := guard(ctx, m); err != nil {
 				return err

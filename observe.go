@@ -39,13 +39,11 @@ const (
 	StepLookup StepKind = "lookup"
 	// StepSettle is a call of SMS.Settle, with its lookups and waits. Its verdict is what became of the message.
 	StepSettle StepKind = "settle"
-	// StepRateLimit is a wait for the rate limit or, with a Reason, for a connection or for a service that takes requests evenly spaced.
-	// There is no such step if nothing has to wait. Waits of one call never overlap.
-	StepRateLimit StepKind = "rateLimit"
-	// StepBreaker is a wait for a circuit breaker, or its refusal to let a call wait; see WithBreaker. Reason and Class are those
-	// of the trouble, also if the wait ended well. There is no such step if nothing has to wait.
-	StepBreaker StepKind = "breaker"
-	// StepBackoff is the wait before another attempt, or before another lookup.
+	// StepWait is a wait for the rate limit, or for one of the connections. There is no such step if nothing has to wait. Waits of one call
+	// never overlap.
+	StepWait StepKind = "wait"
+	// StepBackoff is the wait before another attempt, be it for the service or for the circuit breaker, or before another lookup. That of a
+	// message of SendAll ends when the message is taken up again.
 	StepBackoff StepKind = "backoff"
 	// StepToken is a call of the function of WithTokenSource.
 	StepToken StepKind = "token"
@@ -155,10 +153,6 @@ func (o *observation) inTransport(caller context.Context, by judge) transport.Ob
 					found = o.failure(err)
 				}
 			}
-			if t := out.Trouble; t != nil {
-				found.Reason = transport.Describe(cmp.Or(out.Err, t.Cause))
-				found.Class = classOf(t.Cause)
-			}
 			if step == transport.Attempt {
 				o.log(caller, out, time.Since(began), found.Reason) // the context of the attempt may have ended
 			}
@@ -225,14 +219,4 @@ func (o *observation) keepIDs(r *Receipt, secrets redact.Secrets) {
 	if redact.IsWord(r.RequestID) && !secrets.InWord(r.RequestID) {
 		o.requestID = r.RequestID
 	}
-}
-
-// classOf returns the class of an error of a breaker, or "".
-func classOf(err error) string {
-	for _, class := range []error{ErrUnavailable, ErrRateLimited, ErrUnauthorized, ErrInsufficientBalance} {
-		if errors.Is(err, class) {
-			return className(class)
-		}
-	}
-	return ""
 }

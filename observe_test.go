@@ -98,7 +98,7 @@ func TestObserverSeesEveryStepOfASend(t *testing.T) {
 			"call sms.send", "  token sms.send", "  end of token",
 			"  attempt sms.send 1", "  end of attempt",
 			"  backoff sms.send 2", "  end of backoff",
-			"  rateLimit sms.send 2", "  end of rateLimit",
+			"  wait sms.send 2", "  end of wait",
 			"  attempt sms.send 2", "  end of attempt", "end of call",
 		}, w.lines)
 		assert.Equal(t, []messaging.StepResult{{
@@ -113,7 +113,7 @@ func TestObserverSeesEveryStepOfASend(t *testing.T) {
 			{StatusCode: http.StatusOK},
 		}, w.results[messaging.StepAttempt])
 		assert.Equal(t, time.Second, w.results[messaging.StepToken][0].Duration)
-		assert.Positive(t, w.results[messaging.StepRateLimit][0].Duration)
+		assert.Positive(t, w.results[messaging.StepWait][0].Duration)
 		assert.GreaterOrEqual(t, w.results[messaging.StepBackoff][0].Duration, time.Second)
 	})
 }

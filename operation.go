@@ -60,7 +60,6 @@ type endpoint struct {
 	pair          codec.KeyPair           // nil if they are not
 	tenants       bool                    // whether they may be those of many accounts
 	errors        *table.Errors           // how its responses report a failure
-	throttled     []int                   // the statuses of a service that takes no more requests now
 }
 
 type sendEndpoint struct {
@@ -99,7 +98,6 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 		e.header.Set("Content-Type", contentType)
 	}
 	e.errors = &c.table.Errors
-	e.throttled = append([]int{http.StatusTooManyRequests}, e.errors.NotProcessed...)
 	if own := c.settings.credentialOf(channel); own != nil {
 		e.authenticated, e.tenants = true, own.tenants
 		e.authenticator, e.pair = own.compile(c.table.Auth)
@@ -206,11 +204,12 @@ func read[T any, C decoder](
 	r := &reading[T]{core: c, endpoint: &e.endpoint, params: params, decode: decode, decodeFailure: e.codec.DecodeFailure}
 	o := c.observation(ctx, &e.endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
+	calls := c.calls(e.channel, true)
 	out := c.transport.Do(ctx, transport.Request{
-		Method: request.Method, URL: request.URL, Body: request.Body, Header: e.header,
-		Read: true, Authenticate: e.authenticator, Buffer: *buffer, Judge: r,
-		Breakers: c.breakersOf(e.channel, true),
-		Observe:  o.inTransport(ctx, r),
+		Method: request.Method, URL: request.URL, Body: request.Body, Header: e.header, Authenticate: e.authenticator,
+		Read: true, Buffer: *buffer,
+		Judge: r, Channel: uint8(e.channel), Room: calls.room, Service: calls.service, Account: calls.account,
+		Observe: o.inTransport(ctx, r),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		r.err = r.failed(out) // there was nothing to judge, or more is known since

@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/time/rate"
+
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
@@ -34,7 +36,7 @@ type settings struct {
 	retry            RetryPolicy
 	breaker          BreakerPolicy
 	settle           *SettlePolicy // nil if no option set it
-	limit            *transport.Limit
+	limit            *rate.Limiter
 	contract         contract.Contract
 	variables        map[string]string // of the contract's paths
 	maxResponseBytes int64
@@ -58,13 +60,15 @@ const (
 // RetryPolicy is how often and how soon a call is retried. It never makes a client retry a send that the service may have
 // processed. A zero field has its default.
 type RetryPolicy struct {
-	// MaxAttempts is the number of requests that one call may make, 4 by default; 1 means no retries. The retry with a fresh
-	// token after an HTTP 401 is not counted.
+	// MaxAttempts is the number of requests that one call may make, 4 by default. With 1 a call makes one attempt and never backs off,
+	// for an open circuit breaker neither. The retry with a fresh token after an HTTP 401 is not counted.
 	MaxAttempts int
-	// MinWait and MaxWait bound the waits between attempts, 200 ms and 60 s by default. The n-th wait is a random time up to
-	// MinWait·2ⁿ⁻¹ and up to MaxWait, and at least what Retry-After asks for. A Retry-After longer than MaxWait, or than the
-	// time left to the context, ends the call at once.
+	// MinWait begins the back-off between attempts, 200 ms by default: the n-th is a random time up to MinWait·2ⁿ⁻¹, and at least what
+	// Retry-After asks for, or until an open circuit breaker lets the call pass.
 	MinWait time.Duration
+	// MaxWait bounds all waits of a call together, 60 s by default: the back-offs, and those for the rate limit and for a connection.
+	// A wait that would take longer, or end too late for a response before the deadline of the context, does not begin: the call ends
+	// at once, and Retryable returns that wait. SendAll waits longer; see WithBreaker.
 	MaxWait time.Duration
 }
 
@@ -149,7 +153,8 @@ func withAPIKey(key, secret, keyFrom, secretFrom string) Option {
 }
 
 // WithAuth authenticates with Basic, an AuthFunc or another Auth. If channels are given, it applies to those only; otherwise to
-// every channel without credentials of its own. Accounts that share an Auth share a circuit breaker for throttling; see WithBreaker.
+// every channel without credentials of its own. An Auth of your own may serve many accounts, so that a refusal of one opens no circuit
+// breaker; see WithBreaker.
 func WithAuth(auth Auth, channels ...Channel) Option {
 	return func(s *settings) {
 		f, isFunc := auth.(AuthFunc)
@@ -239,8 +244,7 @@ func WithIdleTimeout(timeout time.Duration) Option {
 }
 
 // WithTimeout bounds one attempt, from connecting to the end of the response: 30 s by default. Before it, getting credentials has the
-// same time of its own. The context of a call bounds all of its attempts together, and its waits: for the circuit breaker, for one of
-// the connections, for the rate limit.
+// same time of its own. The context of a call bounds all of its attempts and waits together; see RetryPolicy.
 func WithTimeout(timeout time.Duration) Option {
 	return func(s *settings) {
 		s.require(timeout > 0, "WithTimeout", "must be more than 0, got %v", timeout)
@@ -267,34 +271,31 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 }
 
 // WithRateLimit limits requests to perSecond on average and burst at once. Retries and lookups count. Calls have their turns in the order
-// in which they wait, but at most every second turn goes to a retry while others wait. A call waits for its turn as long as its context
-// allows, and ends at once with the verdict NotSent if that is too short. Clients derived by With share the
-// limit. There is none by default.
+// in which they came. A call whose turn comes too late, for MaxWait of the RetryPolicy or for a response before the deadline of its context,
+// ends at once with the verdict NotSent and gives the turn back; Retryable returns the wait. Clients derived by With share the limit. There
+// is none by default.
 func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
 		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "perSecond must be a number more than 0, got %v", perSecond)
 		s.require(burst >= 1, "WithRateLimit", "burst must be 1 or more, got %d", burst)
-		s.limit = transport.NewLimit(perSecond, burst)
+		s.limit = rate.NewLimiter(rate.Limit(perSecond), burst)
 	}
 }
 
-// WithBreaker sets how long the client waits for its circuit breakers, or turns them off. They are on by default, so that a service
-// in trouble costs a few messages and not all that are sent meanwhile. Each channel has one for sends, and listing has one for reads.
-// Client.Breaker returns the state, and docs/many.md says when a breaker opens and closes.
+// WithBreaker sets how long SendAll waits for the circuit breakers, or turns them off. They are on by default, so that a service
+// in trouble costs a few messages and not all that are sent meanwhile. Each channel has one for sends and one for reads, of the service and
+// of the account. Client.Breaker returns the state, and docs/many.md says when a breaker opens and closes.
 //
-// A call waits for an open breaker as for the rate limit. If its context, or the MaxWait of the RetryPolicy, would end before the
-// pause, it ends at once with the verdict NotSent, and an error that matches ErrBreakerOpen and has the cause and RetryAfter.
-// SMS.SendOnce waits up to GiveUp, and SendAll until its context or GiveUp ends. In SendAll a message that is throttled while the
-// breaker is open is sent again when it closes. With NoWait every call ends at once instead. If nobody waits when a pause ends, the next
-// call is the probe, also with NoWait.
+// A call that meets an open breaker backs off until the end of the pause, if the RetryPolicy and its context allow that. Otherwise, and with
+// MaxAttempts 1, it ends at once with the verdict NotSent, and an error that matches ErrBreakerOpen and has the cause and RetryAfter.
+// SendAll waits until its context or GiveUp ends. The first call after a pause is the probe.
 //
 // Only the service's own word is health. A stub or a proxy whose responses the contract does not explain opens the breaker, and the
 // error then names the contract.
 //
-// Clients derived by With share the breakers of the service. They share those for refusals of the account and for throttling unless
-// they were given credentials: WithToken and the like begin new ones each time, also for a token that was there before. So make the
-// client of an account once and keep it. With an Auth of your own, which may serve many accounts, refusals of the account open no
-// breaker. Throttling still does, for all accounts of that Auth together: to keep them apart, derive a client for each by WithAuth.
+// Clients derived by With share the breakers of the service. They share those of the account unless they were given credentials:
+// WithToken and the like begin new ones each time, also for a token that was there before. So make the client of an account once and keep
+// it. With an Auth of your own, which may serve many accounts, refusals of the account open no breaker.
 func WithBreaker(policy BreakerPolicy) Option {
 	return func(s *settings) {
 		s.require(policy.GiveUp >= 0, "WithBreaker", "GiveUp must not be negative, got %v", policy.GiveUp)
@@ -319,7 +320,8 @@ func (p SettlePolicy) withDefaults() SettlePolicy {
 	return p
 }
 
-// WithContract sets the wire names of the account; see package contract.
+// WithContract sets the wire names of the account; see package contract. Names that one request cannot hold together, such as one name for
+// two fields, are a ValidationError of NewClient.
 func WithContract(names contract.Contract) Option {
 	return func(s *settings) { s.contract = names }
 }
@@ -356,9 +358,9 @@ func WithMaxResponseBytes(n int64) Option {
 	}
 }
 
-// WithLogger logs each attempt (debug), each unknown outcome (warning), and each circuit breaker that opens (warning), closes (info) or
-// begins to space requests (warning), with its channel and whether it is for reads. A record says what Error shows, with the status and
-// the duration, and holds no token, number, text, query, header or body. Nothing is logged by default.
+// WithLogger logs each attempt (debug), each unknown outcome (warning), and each circuit breaker that opens (warning) or closes (info),
+// with its channel and whether it is for reads. A record says what Error shows, with the status and the duration, and holds no token,
+// number, text, query, header or body. Nothing is logged by default.
 func WithLogger(logger *slog.Logger) Option {
 	return func(s *settings) {
 		s.require(logger != nil, "WithLogger", "needs a logger, got nil")

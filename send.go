@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"log/slog"
-	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/redact"
@@ -78,12 +76,14 @@ type Message interface{ sendable }
 // sendable keeps internal types out of the documentation of Message.
 type sendable interface{ Call() wire.Call }
 
-// sendMode is how a message is sent, besides what it says.
+// sendMode is how a message is sent, besides what it says. The zero mode is that of Send.
 type sendMode struct {
-	patience transport.Patience
-	// doubt, unless nil, is set to whether something of the message may have been written, also if a function of the user panics.
+	// doubt, unless nil, is set to whether something of the message may have been written, even if a function of the user panics.
 	doubt *bool
-	slot  *transport.Slot // of a SendAll, or nil
+	// waits is the context of the waits of a SendAll, or nil. SendAll itself waits before another attempt, so that a send then makes one.
+	waits context.Context //nolint:containedctx // of a SendAll
+	// begun is how many requests there were before.
+	begun int
 }
 
 func (c *core) send(ctx context.Context, s *sending, mode sendMode) (Receipt, error) {
@@ -105,11 +105,12 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 		err.ReferenceID = s.call.ReferenceID
 		return Receipt{}, err
 	}
+	calls := c.calls(e.channel, false)
 	out := c.transport.Do(ctx, transport.Request{
-		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator, Judge: s,
-		Breakers: c.breakersOf(e.channel, false), Patience: mode.patience, Doubt: mode.doubt,
-		Recipient: recipientOf(&s.call), Slot: mode.slot, Guard: c.guard(e.channel, &s.call),
-		Observe: o.inTransport(ctx, s),
+		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator,
+		Judge: s, Channel: uint8(e.channel), Room: calls.room, Service: calls.service, Account: calls.account,
+		Once: mode.waits != nil, Begun: mode.begun, Waits: mode.waits, Doubt: mode.doubt,
+		Observe: o.inTransport(ctx, s), Guard: c.guard(e.channel, &s.call),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		s.err = s.failed(out) // there was no response, or more is known since
@@ -191,155 +192,4 @@ func (c *core) validate(e *sendEndpoint, call wire.Call) error {
 		return invalid(e.name, problems)
 	}
 	return nil
-}
-
-// sendAll implements SendAll of the services. A message that was taken when the context ended is sent under the ended context, and so
-// ends not sent.
-func sendAll[M any](
-	ctx context.Context, operation string, messages iter.Seq[M], concurrency int,
-	send func(context.Context, *Outcome[M], *transport.Slot),
-) iter.Seq[Outcome[M]] {
-	return func(yield func(Outcome[M]) bool) {
-		if problems := checkSendAll(ctx, messages == nil, concurrency); len(problems) > 0 {
-			yield(Outcome[M]{Index: -1, Err: invalid(operation, problems)})
-			return
-		}
-		const most = 1024 // outcomes that wait for the caller without a worker waiting with them
-		waits, stop := context.WithCancel(ctx)
-		b := &bulk[M]{
-			slots: transport.NewSlots(waits, concurrency), yield: yield,
-			jobs: make(chan job[M]), done: make(chan job[M], min(concurrency, most)),
-			send: func(out *Outcome[M], slot *transport.Slot) { send(ctx, out, slot) },
-		}
-		defer func() { // also if the caller or the messages panic
-			stop()
-			b.end()
-		}()
-		next := 0
-		for message := range messages {
-			slot := b.slot()
-			if slot == nil {
-				return
-			}
-			b.begin(job[M]{Outcome[M]{Index: next, Message: message}, slot})
-			next++
-			if ctx.Err() != nil {
-				break
-			}
-		}
-		for more := true; more && b.busy > 0; {
-			more = b.receive(<-b.done)
-		}
-	}
-}
-
-// bulk is a SendAll under way. Its workers are as many as messages were taken and not received at once.
-type bulk[M any] struct {
-	send    func(*Outcome[M], *transport.Slot)
-	yield   func(Outcome[M]) bool
-	slots   *transport.Slots
-	jobs    chan job[M]
-	done    chan job[M]
-	workers sync.WaitGroup
-
-	started, busy int
-}
-
-// job is a message under way, and then its outcome.
-type job[M any] struct {
-	Outcome[M]
-
-	slot *transport.Slot
-}
-
-// slot returns a slot for the next message, or nil if the caller broke off. Outcomes that are there come first.
-func (b *bulk[M]) slot() *transport.Slot {
-	for {
-		if b.busy > 0 && len(b.done) > 0 {
-			if !b.receive(<-b.done) {
-				return nil
-			}
-			continue
-		}
-		if slot := b.slots.Take(); slot != nil {
-			return slot
-		}
-		select {
-		case j := <-b.done:
-			if !b.receive(j) {
-				return nil
-			}
-		case <-b.slots.Freed():
-		}
-	}
-}
-
-// receive yields an outcome, and reports whether the caller wants more.
-func (b *bulk[M]) receive(j job[M]) bool {
-	b.busy--
-	j.slot.Done()
-	return b.yield(j.Outcome)
-}
-
-func (b *bulk[M]) begin(j job[M]) {
-	if b.busy == b.started {
-		b.started++
-		b.workers.Go(func() {
-			var own job[M] // one variable for all messages, because b.send lets it escape
-			for own = range b.jobs {
-				b.send(&own.Outcome, own.slot)
-				b.done <- own
-			}
-		})
-	}
-	b.busy++
-	b.jobs <- j // a worker is free, or about to be
-}
-
-// end waits until the sends under way have ended, unseen.
-func (b *bulk[M]) end() {
-	close(b.jobs)
-	go func() {
-		b.workers.Wait()
-		close(b.done)
-	}()
-	for j := range b.done {
-		j.slot.Done()
-	}
-}
-
-// inBulk returns what sendAll calls for each message: send, whose panic is the outcome of that message.
-func inBulk[M sendable](
-	e *sendEndpoint, send func(context.Context, *Outcome[M], sendMode),
-) func(context.Context, *Outcome[M], *transport.Slot) {
-	return func(ctx context.Context, out *Outcome[M], slot *transport.Slot) {
-		inDoubt := false
-		defer func() {
-			if value := recover(); value != nil {
-				out.Err = panicked(e, value, inDoubt, out.Message.Call().ReferenceID)
-			}
-		}()
-		send(ctx, out, sendMode{transport.Bulk, &inDoubt, slot})
-	}
-}
-
-// sendAllOn is sendAll for a channel that settles nothing.
-func sendAllOn[M sendable](
-	ctx context.Context, c *core, channel Channel, messages iter.Seq[M], concurrency int,
-) iter.Seq[Outcome[M]] {
-	e := c.sendOn(channel)
-	return sendAll(ctx, e.name, messages, concurrency, inBulk(e, func(ctx context.Context, out *Outcome[M], mode sendMode) {
-		out.Receipt, out.Err = c.send(ctx, &sending{endpoint: e, call: out.Message.Call()}, mode)
-	}))
-}
-
-func checkSendAll(ctx context.Context, noMessages bool, concurrency int) []wire.Problem {
-	var c wire.Checks
-	if noMessages {
-		c.Found("messages", "required, but nil")
-	}
-	if concurrency < 1 {
-		c.Found("concurrency", fmt.Sprintf("must be 1 or more, got %d", concurrency))
-	}
-	return append(c, checkContext(ctx)...)
 }

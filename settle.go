@@ -10,7 +10,6 @@ import (
 
 	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/table"
-	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -30,23 +29,19 @@ import (
 // Give the context more time than the attempts and the window take together. The last lookup may take five seconds longer.
 func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, error) {
 	policy := cmp.Or(s.core.settings.settle, new(SettlePolicy))
-	return s.sendOnce(ctx, withReference(m), policy.withDefaults(), sendMode{patience: transport.Patient})
-}
-
-func (s *SMSService) sendOnce(ctx context.Context, m sms.Message, policy SettlePolicy, mode sendMode) (Receipt, error) {
-	list := s.core.smsList()
-	if reason := list.codec.Problem(); reason != "" { // an unknown outcome could not be settled
-		return Receipt{}, invalid(list.name, []wire.Problem{{Field: "contract", Reason: reason}})
-	}
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
-	receipt, err := s.deliverOnce(ctx, m, policy, o, mode)
+	receipt, err := s.deliverOnce(ctx, withReference(m), policy.withDefaults(), o, sendMode{})
 	end(o.outcome(&receipt, err))
 	return receipt, err
 }
 
-// deliverOnce is sendOnce within a step that o observes.
+// deliverOnce is SendOnce within a step that o observes.
 func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation, mode sendMode) (Receipt, error) {
+	list := s.core.smsList()
+	if reason := list.codec.Problem(); reason != "" { // an unknown outcome could not be settled
+		return Receipt{}, invalid(list.name, []wire.Problem{{Field: "contract", Reason: reason}})
+	}
 	began := time.Now()
 	receipt, err := s.core.deliver(ctx, &sending{endpoint: s.core.smsSend(), call: m.Call()}, o, mode)
 	unknown, ok := errors.AsType[*Error](err)
@@ -55,7 +50,7 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 	}
 	found, settleErr := s.settle(ctx, m, policy, time.Now())
 	if settleErr == nil {
-		s.core.settled(ctx, m.Call(), began)
+		s.core.settled(ctx, began)
 		return receiptOf(found, unknown.Attempts), nil
 	}
 	if refused, ok := errors.AsType[*Error](settleErr); ok && refused.Verdict == Refused {

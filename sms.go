@@ -22,8 +22,8 @@ type SMSService struct {
 //   - *Error with the verdict NotSent: no request reached the service. Sending again is safe.
 //   - *Error with the verdict Unknown: the service may have accepted the message. Sending again may send it twice; see SendOnce.
 //
-// Send retries only if the service provably did not process the request, within the client's RetryPolicy. The context bounds the
-// whole call, waits between attempts included. If it ends while a response is awaited, the outcome is unknown; if it ends before
+// Send retries only if the service provably did not process the request, within the client's RetryPolicy, and backs off while the circuit
+// breaker is open. The context bounds the whole call, its waits included. If it ends while a response is awaited, the outcome is unknown; if it ends before
 // anything was written, the message was not sent.
 func (s *SMSService) Send(ctx context.Context, m sms.Message) (Receipt, error) {
 	return s.core.send(ctx, &sending{endpoint: s.core.smsSend(), call: m.Call()}, sendMode{})
@@ -42,10 +42,11 @@ func (s *SMSService) Validate(m sms.Message) error {
 //		record(out.Message.ReferenceID, messaging.VerdictOf(out.Err), out.Receipt.ID)
 //	}
 //
-// The messages are ranged in the caller's goroutine. Those that wait, for another attempt or for the circuit breaker, are not in flight and
-// let others go on: up to 4,096 of them, 20 to 40 KB each, beside concurrency. Nothing is taken further ahead. While the sequence blocks,
-// no outcome is yielded and a cancelled context goes unnoticed. With WithSettle each unknown outcome is settled as by SendOnce, which
-// occupies one of the concurrent places.
+// The messages are ranged in the caller's goroutine. Those that wait to be tried again let others go on: up to 4,096 of them, a message and
+// some hundred bytes each. So at most concurrency and 4,096 messages are taken whose outcomes were not yielded. While the service or the
+// account is in trouble only a probe begins, and while the service throttles messages go at the rate that it takes. While the sequence
+// blocks, no outcome is yielded and a cancelled context goes unnoticed. With WithSettle each unknown outcome is settled as by SendOnce,
+// which counts as one of the concurrent sends.
 //
 // To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and each that was taken
 // has its outcome. After a break the loop ends when the sends under way have ended, whose outcomes are lost. No goroutine is left.
@@ -59,9 +60,9 @@ func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message]
 	if policy == nil {
 		return sendAllOn(ctx, s.core, ChannelSMS, messages, concurrency)
 	}
-	once := inBulk(s.core.smsSend(), func(ctx context.Context, out *Outcome[sms.Message], mode sendMode) {
+	send := func(ctx context.Context, out *Outcome[sms.Message], o *observation, mode sendMode) {
 		out.Message = withReference(out.Message)
-		out.Receipt, out.Err = s.sendOnce(ctx, out.Message, policy.withDefaults(), mode)
-	})
-	return sendAll(ctx, s.core.smsSend().name, messages, concurrency, once)
+		out.Receipt, out.Err = s.deliverOnce(ctx, out.Message, policy.withDefaults(), o, mode)
+	}
+	return sendAll(ctx, s.core, s.core.smsSend(), messages, concurrency, send)
 }

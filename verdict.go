@@ -188,7 +188,6 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 		err.named = s.named || s.response.NamesMessage()
 		err.unprocessed = s.proves.Repeatable
 		err.page = isPage(out.Body, &s.judgement)
-		err.ofMessage = err.named || failure.RequestID != "" || s.response.ReferenceID != "" || len(s.response.OtherReferences) > 0
 		err.explain(failure, s.notJSON, *out, s.endpoint.messageSecrets(&s.call, out))
 	case !out.Written:
 		err.Verdict = NotSent

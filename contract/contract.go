@@ -38,7 +38,7 @@ type Contract struct {
 func Default() Contract { return Contract{} }
 
 // Parse returns the default contract changed by overlay, a JSON object that names only what differs. The smallest overlay is
-// {}. The package comment has the grammar.
+// {}. The package comment has the grammar. Parse checks each value; messaging.NewClient checks that the names of a request go together.
 //
 // The error joins an [*Error] for each of the first twenty problems, and one for the number of the rest.
 func Parse(overlay []byte) (Contract, error) {

@@ -95,3 +95,19 @@ func mergeInto(whole, part map[string]any) {
 		}
 	}
 }
+
+// What no key says is Go, and the error of a key that does not exist names the page which shows it.
+func TestErrorOfAnUnknownKeyNamesThePage(t *testing.T) {
+	t.Parallel()
+	const page = "docs/unusual.md"
+	_, err := os.Stat("../" + page)
+	require.NoError(t, err)
+	for _, overlay := range []string{
+		`{"errors": {"gateway": [429]}}`, `{"errors": {"signs": {}}}`, `{"sms.send": {"errors": {}}}`, `{"sms.send": {"negate": true}}`,
+		`{"chatapp1.send": {"duration": "ms"}}`, `{"sms.list": {"in": {}}}`, `{"sms.list": {"inclusive": {}}}`,
+		`{"sms.send": {"fields": {"to": "0.to"}}}`,
+	} {
+		_, err := contract.Parse([]byte(overlay))
+		assert.ErrorContains(t, err, page, overlay)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/codec"
 )
 
 // listed returns the problems that err joins.
@@ -286,6 +287,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		require.True(t, json.Valid(overlay))
+		for _, problem := range codec.CheckNames(c.Table()) {
+			require.NotEmpty(t, problem.Reason)
+		}
 		text, err := json.Marshal(c)
 		require.NoError(t, err)
 		again, err := contract.Parse(text)

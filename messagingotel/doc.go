@@ -18,10 +18,9 @@
 //	lookup sms              internal   a lookup by reference ID                        a send, a settle, or the caller's
 //	settle sms              internal   a call of Settle                                the caller's
 //	POST, GET               client     one attempt: an HTTP request                    a send or a list
-//	wait for rate limit     internal   a wait of WithRateLimit                         a send or a list
-//	wait for circuit        internal   a wait for a circuit breaker, which has the     a send or a list
-//	breaker                            status Error and the cause
-//	wait for retry          internal   a wait before an attempt or a lookup            a send, a list or a settle
+//	wait                    internal   a wait for the rate limit or for a connection   a send or a list
+//	backoff                 internal   a wait before another attempt or lookup,        a send, a list or a settle
+//	                                   be it for an open circuit breaker
 //	fetch token             internal   a call of the function of WithTokenSource       a send or a list
 //	process CALLBACK        consumer   an event, or a request that holds none          the request's
 //

@@ -102,7 +102,7 @@ func New(options ...Option) (*Observer, error) {
 		}
 	}
 	meter := s.meters.Meter(scope, metric.WithInstrumentationVersion(messaging.Version), metric.WithSchemaURL(semconv.SchemaURL))
-	// The boundaries of the conventions, and two more: a send waits, for the rate limit and before a retry.
+	// The boundaries of the conventions, and two more: a send waits, for the rate limit and before another attempt.
 	boundaries := metric.WithExplicitBucketBoundaries(
 		0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60)
 	o := &Observer{

@@ -24,12 +24,10 @@ func (o *Observer) StartStep(ctx context.Context, step messaging.Step) context.C
 			attributes = append(attributes, semconv.HTTPRequestResendCount(step.Attempt-1))
 		}
 		return o.start(ctx, step.Method, trace.SpanKindClient, attributes)
-	case messaging.StepRateLimit:
-		return o.start(ctx, "wait for rate limit", trace.SpanKindInternal, nil)
-	case messaging.StepBreaker:
-		return o.start(ctx, "wait for circuit breaker", trace.SpanKindInternal, nil)
+	case messaging.StepWait:
+		return o.start(ctx, "wait", trace.SpanKindInternal, nil)
 	case messaging.StepBackoff:
-		return o.start(ctx, "wait for retry", trace.SpanKindInternal, nil)
+		return o.start(ctx, "backoff", trace.SpanKindInternal, nil)
 	case messaging.StepToken:
 		return o.start(ctx, "fetch token", trace.SpanKindInternal, nil)
 	case messaging.StepCall:

@@ -66,7 +66,7 @@ func TestRetryAfterRateLimit(t *testing.T) {
 	assert.Equal(t, []string{
 		"send sms (client) messaging.attempts=2 http.response.status_code=200",
 		"  POST (client) http.response.status_code=429 error.type=429 Error",
-		"  wait for retry (internal)",
+		"  backoff (internal)",
 		"  POST (client) http.request.resend_count=1 http.response.status_code=200",
 	}, l.tree(messagingotel.AttemptsKey, "http.request.resend_count", status, errorType))
 	assert.Equal(t, map[string]int64{"429, 429": 1, "200, ": 1}, l.counts(t, "http.client.request.duration", status, errorType))
@@ -142,7 +142,7 @@ func TestSendOnceShowsItsLookups(t *testing.T) {
 		"  lookup sms (internal) error.type=not listed Error",
 		"    list sms (client)",
 		"      GET (client)",
-		"  wait for retry (internal)",
+		"  backoff (internal)",
 		"  lookup sms (internal)",
 		"    list sms (client)",
 		"      GET (client)",
@@ -197,13 +197,28 @@ func TestWaitsAndTokensHaveSpans(t *testing.T) {
 	defer cancel()
 	_, err = slow.SMS.Send(ctx, message)
 	require.ErrorIs(t, err, messaging.ErrNotSent)
-	assert.Contains(t, l.tree(), "  wait for rate limit (internal) Error")
+	assert.Contains(t, l.tree(), "  wait (internal) Error")
 }
 
 // A roundTripper is a function as a transport.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A Send that may repeat backs off until an open breaker lets a call pass.
+func TestBackoffForABreakerHasASpan(t *testing.T) {
+	l := newLab(t)
+	client := l.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MaxWait: time.Minute}))
+	l.service.Inject(messagingtest.Status(http.StatusServiceUnavailable, time.Second), 16)
+	for range 16 {
+		_, err := client.SMS.Send(t.Context(), message)
+		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+	}
+	l.spans.Reset()
+	_, err := client.SMS.Send(t.Context(), message)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"send sms (client)", "  backoff (internal)", "  POST (client)"}, l.tree())
+}
 
 func TestBreakersAreMeasured(t *testing.T) {
 	l := newLab(t)
@@ -221,19 +236,17 @@ func TestBreakersAreMeasured(t *testing.T) {
 	}
 	assert.Equal(t, want, gauge())
 
-	l.service.Inject(messagingtest.Status(503, time.Minute), 5)
-	for range 5 {
+	l.service.Inject(messagingtest.Status(503, time.Minute), 16)
+	for range 16 {
 		_, err = client.SMS.Send(t.Context(), message)
 		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
 	}
 	want["sms"] = 1
 	assert.Equal(t, want, gauge())
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
 	l.spans.Reset()
-	_, err = client.SMS.Send(ctx, message)
+	_, err = client.SMS.Send(t.Context(), message)
 	require.ErrorIs(t, err, messaging.ErrBreakerOpen)
-	assert.Contains(t, l.tree(), "  wait for circuit breaker (internal) Error")
+	assert.Equal(t, []string{"send sms (client) Error"}, l.tree(), "nothing waits for a breaker within an attempt")
 
 	require.NoError(t, stop())
 	_, err = l.observer.ObserveBreakers(nil)

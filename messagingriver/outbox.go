@@ -48,8 +48,9 @@ type Outbox[TTx any] struct {
 type Options struct {
 	// Workers is how many messages of each channel a process sends at once: 1 to 10,000, by default 100.
 	Workers int
-	// SendTimeout bounds an attempt, retries of the client included; one minute by default. An attempt that recorded no outcome
-	// within twice SendTimeout has an unknown one. It is the worker's alone: what a program enqueues does not depend on it.
+	// SendTimeout bounds an attempt, the client's waits for its rate limit and a connection included; one minute by default. An
+	// attempt that recorded no outcome within twice SendTimeout has an unknown one. It is the worker's alone: what a program enqueues
+	// does not depend on it.
 	SendTimeout time.Duration
 	// SettleFor is how long an SMS with an unknown outcome is looked up before it is parked, 15 minutes by default. It should
 	// be longer than the service takes to list a message that it accepted.
@@ -102,7 +103,8 @@ func newOutbox[TTx any](database database[TTx], none bool, client *messaging.Cli
 		rate:     pace{waiting: semaphore.NewWeighted(1)},
 		recorder: recorder{writing: make(chan struct{}, 2)},
 	}
-	if o.client, err = client.With(messaging.WithGuard(o.guard)); err != nil {
+	// The outbox repeats messages itself, so that the client waits for nothing that a row can wait for.
+	if o.client, err = client.With(messaging.WithGuard(o.guard), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})); err != nil {
 		return nil, err
 	}
 	for _, c := range []channel{

@@ -162,11 +162,20 @@ func (o *Outbox[TTx]) judge(a *attempt, receipt messaging.Receipt, err error) re
 func problemOf(err error) string { return strings.ReplaceAll(err.Error(), "\x00", "") }
 
 // wasTried reports whether something was tried for a message that was not sent. It was not if a guard stopped it, or if the client
-// waited all the time, for its rate limit, its circuit breaker or a context. That costs the message no attempt.
+// made no request because of its rate limit, its circuit breaker or a context. That costs the message no attempt.
 func wasTried(err error) bool {
-	e, ok := errors.AsType[*messaging.Error](err)
-	return !errors.Is(err, messaging.ErrBreakerOpen) && !errors.Is(err, messaging.ErrGuarded) &&
-		(ok && e.Attempts > 0 || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded))
+	if errors.Is(err, messaging.ErrBreakerOpen) || errors.Is(err, messaging.ErrGuarded) {
+		return false
+	}
+	if e, ok := errors.AsType[*messaging.Error](err); ok {
+		if e.Attempts > 0 {
+			return true
+		}
+		if e.RetryAfter > 0 { // a wait of the client's that is too long
+			return false
+		}
+	}
+	return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // isAccount reports whether the service would refuse every other message too: wrong credentials, or no credit.

@@ -42,7 +42,7 @@ func (s *Server) lists(t table.List) operation {
 	maps.DeleteFunc(t.Read.Params, func(concept, _ string) bool { // what is for other kinds of paging
 		return slices.Contains(positions, concept) && concept != t.Paging.By || concept == "pageSize" && t.Paging.By == "none"
 	})
-	return s.reads(t.Read, func(requestID string, f fields) (any, *problem) {
+	return s.reads(t.Read, func(f fields) (any, *problem) {
 		q, p := readListing(t, f)
 		if p != nil {
 			return nil, p
@@ -53,10 +53,10 @@ func (s *Server) lists(t table.List) operation {
 }
 
 // reads returns an operation that reads. Its handle holds the lock.
-func (s *Server) reads(t table.Read, handle func(requestID string, f fields) (any, *problem)) operation {
+func (s *Server) reads(t table.Read, handle func(f fields) (any, *problem)) operation {
 	op := s.newOperation(t.Method, table.Send{Operation: t.Operation, Fields: t.Params})
-	op.handle = func(requestID string, f fields) (result any, p *problem) {
-		s.set(func() { result, p = handle(requestID, f) })
+	op.handle = func(_ string, f fields) (result any, p *problem) {
+		s.set(func() { result, p = handle(f) })
 		return result, p
 	}
 	return op

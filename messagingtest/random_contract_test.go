@@ -22,7 +22,6 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/internal/randomcontract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -55,7 +54,7 @@ func TestRandomContracts(t *testing.T) {
 
 func tryContract(t *testing.T, seed uint64, hooks *hookSwitch) {
 	t.Helper()
-	overlay := randomcontract.Overlay(seed)
+	overlay := randomOverlay(seed)
 	if !t.Run(fmt.Sprint(seed), func(t *testing.T) { newTalk(t, overlay, seed, hooks).run() }) {
 		t.Logf("The contract of seed %d (try it alone with -contract %d):\n%s", seed, seed, overlay)
 	}

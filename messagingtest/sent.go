@@ -89,7 +89,7 @@ func (f fields) message(extra document) Sent {
 		if !isSent {
 			continue
 		}
-		if text, isText := value.Addr().Interface().(*string); isText {
+		if text, isText := reflect.TypeAssert[*string](value.Addr()); isText {
 			*text, _ = sent.(string)
 		}
 	}

@@ -61,36 +61,36 @@ type ChatMessage struct {
 // Context is what a chat-app message refers to. Only a message in the platform's JSON has one.
 type Context struct {
 	// ID is the ID of the message that was replied to. It is empty if the message is not a reply.
-	ID string `json:"id,omitzero" platform:"id"`
+	ID string `json:"id,omitzero" at:"id"`
 	// From is the sender of the message that was replied to: your own number if it was yours. It is empty if the message is not a reply.
-	From string `json:"from,omitzero" platform:"from"`
+	From string `json:"from,omitzero" at:"from"`
 	// Forwarded reports whether the message was forwarded.
-	Forwarded bool `json:"forwarded,omitzero" platform:"forwarded"`
+	Forwarded bool `json:"forwarded,omitzero" at:"forwarded"`
 	// FrequentlyForwarded reports whether the message was forwarded more than five times.
-	FrequentlyForwarded bool `json:"frequentlyForwarded,omitzero" platform:"frequently_forwarded"`
+	FrequentlyForwarded bool `json:"frequentlyForwarded,omitzero" at:"frequently_forwarded"`
 	// CatalogID is the catalog of the product that the message asks about, or empty.
-	CatalogID string `json:"catalogID,omitzero" platform:"referred_product.catalog_id"`
+	CatalogID string `json:"catalogID,omitzero" at:"referred_product.catalog_id"`
 	// ProductID is the product that the message asks about, as the catalog names it, or empty.
-	ProductID string `json:"productID,omitzero" platform:"referred_product.product_retailer_id"`
+	ProductID string `json:"productID,omitzero" at:"referred_product.product_retailer_id"`
 }
 
 // Referral is an advertisement or a post of the business, from which a sender began to write.
 type Referral struct {
 	// SourceURL leads to it, SourceID is its ID, and SourceType says what it is: ad or post.
-	SourceURL  string `json:"sourceURL,omitzero" platform:"source_url"`
-	SourceID   string `json:"sourceID,omitzero" platform:"source_id"`
-	SourceType string `json:"sourceType,omitzero" platform:"source_type"`
+	SourceURL  string `json:"sourceURL,omitzero" at:"source_url"`
+	SourceID   string `json:"sourceID,omitzero" at:"source_id"`
+	SourceType string `json:"sourceType,omitzero" at:"source_type"`
 	// Headline and Body are its words.
-	Headline string `json:"headline,omitzero" platform:"headline"`
-	Body     string `json:"body,omitzero" platform:"body"`
+	Headline string `json:"headline,omitzero" at:"headline"`
+	Body     string `json:"body,omitzero" at:"body"`
 	// MediaType is image or video. MediaURL is where the medium is, and ThumbnailURL where the picture of a video is.
-	MediaType    string `json:"mediaType,omitzero" platform:"media_type"`
-	MediaURL     string `json:"mediaURL,omitzero" platform:"image_url,video_url"`
-	ThumbnailURL string `json:"thumbnailURL,omitzero" platform:"thumbnail_url"`
+	MediaType    string `json:"mediaType,omitzero" at:"media_type"`
+	MediaURL     string `json:"mediaURL,omitzero" at:"image_url|video_url"`
+	ThumbnailURL string `json:"thumbnailURL,omitzero" at:"thumbnail_url"`
 	// ClickID is the ID of the click.
-	ClickID string `json:"clickID,omitzero" platform:"ctwa_clid"`
+	ClickID string `json:"clickID,omitzero" at:"ctwa_clid"`
 	// Welcome is the text that greeted the sender.
-	Welcome string `json:"welcome,omitzero" platform:"welcome_message.text"`
+	Welcome string `json:"welcome,omitzero" at:"welcome_message.text"`
 }
 
 func (f *facts) appendChat(events []event) ([]event, error) {

@@ -14,7 +14,7 @@ import (
 // Edit, Revoke, RequestWelcome or Unknown. In a message of this package it is never nil and never a pointer.
 //
 // Text, Media and Location are read from parameters or from JSON in the shape of the platform, the others from JSON alone. The tags
-// "platform" name the members of that JSON, the tags "json" those of storage.
+// "at" name the members of that JSON, the tags "json" those of storage.
 //
 //sumtype:decl
 type Content interface{ content() }
@@ -43,18 +43,18 @@ type Media struct {
 	// Kind is the kind, in lower case. Without one it comes from the MIME type; it is empty without either.
 	Kind MediaKind `json:"kind,omitzero"`
 	// URL is where the medium can be fetched, and ID its ID at the service.
-	URL string `json:"url,omitzero" platform:"url,link"`
-	ID  string `json:"id,omitzero" platform:"id"`
+	URL string `json:"url,omitzero" at:"url|link"`
+	ID  string `json:"id,omitzero" at:"id"`
 	// MIMEType is its type, such as image/jpeg.
-	MIMEType string `json:"mimeType,omitzero" platform:"mime_type"`
+	MIMEType string `json:"mimeType,omitzero" at:"mime_type"`
 	// Caption is the caption, or a text that came beside the medium.
-	Caption  string `json:"caption,omitzero" platform:"caption"`
-	FileName string `json:"fileName,omitzero" platform:"filename"`
+	Caption  string `json:"caption,omitzero" at:"caption"`
+	FileName string `json:"fileName,omitzero" at:"filename"`
 	// SHA256 is the hash of the medium in base64. Voice marks a voice message, Animated a sticker that moves. All three
 	// come from JSON alone.
-	SHA256   string `json:"sha256,omitzero" platform:"sha256"`
-	Voice    bool   `json:"voice,omitzero" platform:"voice"`
-	Animated bool   `json:"animated,omitzero" platform:"animated"`
+	SHA256   string `json:"sha256,omitzero" at:"sha256"`
+	Voice    bool   `json:"voice,omitzero" at:"voice"`
+	Animated bool   `json:"animated,omitzero" at:"animated"`
 }
 
 // Location is a place.
@@ -63,9 +63,9 @@ type Location struct {
 	Latitude  float64 `json:"latitude,omitzero"`
 	Longitude float64 `json:"longitude,omitzero"`
 	// Name, Address and URL describe the place; from JSON alone.
-	Name    string `json:"name,omitzero" platform:"name"`
-	Address string `json:"address,omitzero" platform:"address"`
-	URL     string `json:"url,omitzero" platform:"url"`
+	Name    string `json:"name,omitzero" at:"name"`
+	Address string `json:"address,omitzero" at:"address"`
+	URL     string `json:"url,omitzero" at:"url"`
 }
 
 // Contacts are address cards, at most 512. A message with more is an Unknown.
@@ -73,55 +73,55 @@ type Contacts []Contact
 
 // Contact is one address card.
 type Contact struct {
-	FormattedName string `json:"formattedName,omitzero" platform:"name.formatted_name"`
-	FirstName     string `json:"firstName,omitzero" platform:"name.first_name"`
-	MiddleName    string `json:"middleName,omitzero" platform:"name.middle_name"`
-	LastName      string `json:"lastName,omitzero" platform:"name.last_name"`
-	Prefix        string `json:"prefix,omitzero" platform:"name.prefix"`
-	Suffix        string `json:"suffix,omitzero" platform:"name.suffix"`
+	FormattedName string `json:"formattedName,omitzero" at:"name.formatted_name"`
+	FirstName     string `json:"firstName,omitzero" at:"name.first_name"`
+	MiddleName    string `json:"middleName,omitzero" at:"name.middle_name"`
+	LastName      string `json:"lastName,omitzero" at:"name.last_name"`
+	Prefix        string `json:"prefix,omitzero" at:"name.prefix"`
+	Suffix        string `json:"suffix,omitzero" at:"name.suffix"`
 	// Each of the four lists holds at most 64; the JSON of the message has all.
-	Phones     []ContactPhone   `json:"phones,omitzero" platform:"phones"`
-	Emails     []ContactEmail   `json:"emails,omitzero" platform:"emails"`
-	URLs       []ContactURL     `json:"urls,omitzero" platform:"urls"`
-	Addresses  []ContactAddress `json:"addresses,omitzero" platform:"addresses"`
-	Company    string           `json:"company,omitzero" platform:"org.company"`
-	Department string           `json:"department,omitzero" platform:"org.department"`
-	Title      string           `json:"title,omitzero" platform:"org.title"`
+	Phones     []ContactPhone   `json:"phones,omitzero" at:"phones"`
+	Emails     []ContactEmail   `json:"emails,omitzero" at:"emails"`
+	URLs       []ContactURL     `json:"urls,omitzero" at:"urls"`
+	Addresses  []ContactAddress `json:"addresses,omitzero" at:"addresses"`
+	Company    string           `json:"company,omitzero" at:"org.company"`
+	Department string           `json:"department,omitzero" at:"org.department"`
+	Title      string           `json:"title,omitzero" at:"org.title"`
 	// Birthday is a date as it arrived, usually 2006-01-02.
-	Birthday string `json:"birthday,omitzero" platform:"birthday"`
+	Birthday string `json:"birthday,omitzero" at:"birthday"`
 	// VCard is the card as text, and Origin where it comes from, in replies to a request for contact information.
-	VCard  string `json:"vcard,omitzero" platform:"vcard"`
-	Origin string `json:"origin,omitzero" platform:"origin"`
+	VCard  string `json:"vcard,omitzero" at:"vcard"`
+	Origin string `json:"origin,omitzero" at:"origin"`
 }
 
 // ContactPhone is a phone number of a contact. ID is that of the platform. Type is free text, such as MOBILE.
 type ContactPhone struct {
-	Number string `json:"number,omitzero" platform:"phone"`
-	ID     string `json:"id,omitzero" platform:"wa_id"`
-	Type   string `json:"type,omitzero" platform:"type"`
+	Number string `json:"number,omitzero" at:"phone"`
+	ID     string `json:"id,omitzero" at:"wa_id"`
+	Type   string `json:"type,omitzero" at:"type"`
 }
 
 // ContactEmail is an email address of a contact. Type is free text, such as WORK.
 type ContactEmail struct {
-	Address string `json:"address,omitzero" platform:"email"`
-	Type    string `json:"type,omitzero" platform:"type"`
+	Address string `json:"address,omitzero" at:"email"`
+	Type    string `json:"type,omitzero" at:"type"`
 }
 
 // ContactURL is a web address of a contact. Type is free text, such as WORK.
 type ContactURL struct {
-	URL  string `json:"url,omitzero" platform:"url"`
-	Type string `json:"type,omitzero" platform:"type"`
+	URL  string `json:"url,omitzero" at:"url"`
+	Type string `json:"type,omitzero" at:"type"`
 }
 
 // ContactAddress is a postal address of a contact. Type is free text, such as HOME.
 type ContactAddress struct {
-	Street      string `json:"street,omitzero" platform:"street"`
-	City        string `json:"city,omitzero" platform:"city"`
-	State       string `json:"state,omitzero" platform:"state"`
-	ZIP         string `json:"zip,omitzero" platform:"zip"`
-	Country     string `json:"country,omitzero" platform:"country"`
-	CountryCode string `json:"countryCode,omitzero" platform:"country_code"`
-	Type        string `json:"type,omitzero" platform:"type"`
+	Street      string `json:"street,omitzero" at:"street"`
+	City        string `json:"city,omitzero" at:"city"`
+	State       string `json:"state,omitzero" at:"state"`
+	ZIP         string `json:"zip,omitzero" at:"zip"`
+	Country     string `json:"country,omitzero" at:"country"`
+	CountryCode string `json:"countryCode,omitzero" at:"country_code"`
+	Type        string `json:"type,omitzero" at:"type"`
 }
 
 // ReplyKind says what a Reply replies to.
@@ -158,12 +158,12 @@ type Reply struct {
 // CallPermission is the reply to a request for permission to call.
 type CallPermission struct {
 	// Response is accept or reject, as it arrived.
-	Response string `json:"response,omitzero" platform:"response"`
+	Response string `json:"response,omitzero" at:"response"`
 	// Permanent reports whether the permission has no end. Otherwise it ends at ExpiresAt.
-	Permanent bool      `json:"permanent,omitzero" platform:"is_permanent"`
-	ExpiresAt time.Time `json:"expiresAt,omitzero" platform:"expiration_timestamp"`
+	Permanent bool      `json:"permanent,omitzero" at:"is_permanent"`
+	ExpiresAt time.Time `json:"expiresAt,omitzero" at:"expiration_timestamp"`
 	// Source is who replied: user_action or automatic.
-	Source string `json:"source,omitzero" platform:"response_source"`
+	Source string `json:"source,omitzero" at:"response_source"`
 }
 
 // Reaction is an emoji on a message.
@@ -175,14 +175,14 @@ type Reaction struct {
 
 // Product is a product of a catalog that the sender shared. A text that asks about one has it in its [Context].
 type Product struct {
-	CatalogID string `json:"catalogID,omitzero" platform:"catalog_id"`
+	CatalogID string `json:"catalogID,omitzero" at:"catalog_id"`
 	// ProductID is the seller's own ID of the product.
-	ProductID string `json:"productID,omitzero" platform:"product_retailer_id"`
+	ProductID string `json:"productID,omitzero" at:"product_retailer_id"`
 }
 
 // Order is a shopping cart.
 type Order struct {
-	CatalogID string `json:"catalogID,omitzero" platform:"catalog_id"`
+	CatalogID string `json:"catalogID,omitzero" at:"catalog_id"`
 	// Text is what the sender wrote with the order.
 	Text string `json:"text,omitzero"`
 	// Items are the products, at most 1024. An order with more is an Unknown.
@@ -192,12 +192,12 @@ type Order struct {
 // OrderItem is a product in a cart.
 type OrderItem struct {
 	// ProductID is the seller's own ID of the product.
-	ProductID string `json:"productID,omitzero" platform:"product_retailer_id"`
+	ProductID string `json:"productID,omitzero" at:"product_retailer_id"`
 	// Quantity is 0 if it is not a whole number.
-	Quantity int `json:"quantity,omitzero" platform:"quantity"`
+	Quantity int `json:"quantity,omitzero" at:"quantity"`
 	// Price is the price of one, a decimal number exactly as it arrived, and Currency its currency, such as USD.
-	Price    string `json:"price,omitzero" platform:"item_price"`
-	Currency string `json:"currency,omitzero" platform:"currency"`
+	Price    string `json:"price,omitzero" at:"item_price"`
+	Currency string `json:"currency,omitzero" at:"currency"`
 }
 
 // SystemKind is the kind of a System notice.
@@ -213,22 +213,22 @@ const (
 // System is a notice of the platform about the sender. It is never read from a text parameter, where a person could have typed
 // it.
 type System struct {
-	Kind SystemKind `json:"kind,omitzero" platform:"system.type"`
+	Kind SystemKind `json:"kind,omitzero" at:"system.type"`
 	// Body is the notice in words. It may hold a number and a name.
-	Body string `json:"body,omitzero" platform:"system.body"`
+	Body string `json:"body,omitzero" at:"system.body"`
 	// NewID is the new number of the sender, NewUserID and NewParentUserID the new user IDs.
-	NewID           string `json:"newID,omitzero" platform:"system.wa_id,system.new_wa_id"`
-	NewUserID       string `json:"newUserID,omitzero" platform:"system.user_id"`
-	NewParentUserID string `json:"newParentUserID,omitzero" platform:"system.parent_user_id"`
+	NewID           string `json:"newID,omitzero" at:"system.wa_id|system.new_wa_id"`
+	NewUserID       string `json:"newUserID,omitzero" at:"system.user_id"`
+	NewParentUserID string `json:"newParentUserID,omitzero" at:"system.parent_user_id"`
 	// PreviousUserID is the user ID before the change.
-	PreviousUserID string `json:"previousUserID,omitzero" platform:"system.previous_user_id"`
+	PreviousUserID string `json:"previousUserID,omitzero" at:"system.previous_user_id"`
 	// CustomerID is the customer that the notice is about, if it names one.
-	CustomerID string `json:"customerID,omitzero" platform:"system.customer"`
+	CustomerID string `json:"customerID,omitzero" at:"system.customer"`
 	// IdentityHash and IdentityAcknowledged describe a changed identity, and IdentityChangedAt is when it changed.
-	IdentityHash         string `json:"identityHash,omitzero" platform:"system.identity.hash,identity.hash"`
-	IdentityAcknowledged bool   `json:"identityAcknowledged,omitzero" platform:"system.identity.acknowledged,identity.acknowledged"`
+	IdentityHash         string `json:"identityHash,omitzero" at:"system.identity.hash|identity.hash"`
+	IdentityAcknowledged bool   `json:"identityAcknowledged,omitzero" at:"system.identity.acknowledged|identity.acknowledged"`
 
-	IdentityChangedAt time.Time `json:"identityChangedAt,omitzero" platform:"system.identity.created_timestamp,identity.created_timestamp"`
+	IdentityChangedAt time.Time `json:"identityChangedAt,omitzero" at:"system.identity.created_timestamp|identity.created_timestamp"`
 }
 
 // Edit replaces the content of an earlier message of the sender.

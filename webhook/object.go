@@ -25,8 +25,8 @@ func records[T any](list []json.RawMessage, most int) []T {
 	return all
 }
 
-// fill reads a struct from an object in valid JSON. The tags of its fields name what they hold by paths, as in
-// `platform:"name.first_name"`; of several the first one that has a value counts.
+// fill reads a struct from an object in valid JSON. The tag "at" of a field says where it stands, as the page of internal/shape explains:
+// `at:"name.first_name"`, and `at:"url|link"` for the first of several that has a value.
 func fill[T any](raw json.RawMessage) (to T) {
 	if isNested(raw, '{') { // as not of a message in parameters
 		fillStruct(reflect.ValueOf(&to).Elem(), raw)
@@ -38,7 +38,7 @@ func fillStruct(to reflect.Value, raw json.RawMessage) {
 	var paths jsonscan.Paths
 	var slots [][]int // by field
 	for field := range to.Type().Fields() {
-		tag := strings.FieldsFunc(field.Tag.Get("platform"), func(r rune) bool { return r == ',' })
+		tag := strings.FieldsFunc(field.Tag.Get("at"), func(r rune) bool { return r == '|' })
 		slots = append(slots, paths.Add(tag...))
 	}
 	found, _ := paths.Find(jsonscan.NewWalker(raw), nil)

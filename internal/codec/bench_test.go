@@ -84,3 +84,11 @@ func BenchmarkCompile(b *testing.B) {
 		codec.CompileList(t, base, nil)
 	}
 }
+
+func BenchmarkCheckNames(b *testing.B) {
+	t := parse(b, `{"sms.send": {"fields": {"from": "messages.0.from", "to": "messages.0.to.0", "text": "messages.0.text"}}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		codec.CheckNames(t)
+	}
+}

@@ -14,13 +14,16 @@ import (
 // CheckNames finds the names of a table that one request cannot hold together. It writes a request of each operation with every field,
 // constant and credential, whose value is its place in the table, and reads each name back.
 func CheckNames(t *table.Table) []table.Problem {
-	var problems []table.Problem
 	pair := func() (key, secret string) { return "auth.keyPair.key", "auth.keyPair.secret" }
+	var problems []table.Problem
 	for _, channel := range table.Channels() {
-		s := CompileSend(t, channel.Send(t), new(url.URL), pair)
-		problems = append(problems, s.checkNames()...)
+		op := channel.Send(t)
+		e := newEncoding(t, &op.Operation, "POST", new(url.URL), pair)
+		problems = append(problems, e.checkSend(channel.SendSection(), op)...)
 	}
-	problems = append(problems, CompileList(t, new(url.URL), pair).checkNames()...)
+	list := newEncoding(t, &t.SMSList.Operation, t.SMSList.Method, new(url.URL), pair)
+	params := append(marked("sms.list.params", t.SMSList.Params), markedConstants("sms.list.constants", t.SMSList.Constants)...)
+	problems = append(problems, list.readBack(params)...)
 	if left := len(problems) - mostProblems; left > 0 {
 		problems = append(problems[:mostProblems], table.Problem{Path: "contract", Reason: strconv.Itoa(left) + " more problems"})
 	}
@@ -30,29 +33,26 @@ func CheckNames(t *table.Table) []table.Problem {
 // mostProblems is how many names are reported one by one.
 const mostProblems = 20
 
-func (s *Send) checkNames() []table.Problem {
-	members := marked(s.section+".fields", s.op.Fields)
-	if s.wrap != "" {
-		members = append(members, member{name: s.wrap, dotted: true, text: s.section + ".wrap"})
+// checkSend checks the names of an operation that sends.
+func (e *encoding) checkSend(section string, op *table.Send) []table.Problem {
+	members := marked(section+".fields", op.Fields)
+	if op.Wrap != nil && *op.Wrap != "" {
+		members = append(members, member{name: *op.Wrap, dotted: true, text: section + ".wrap"})
 	}
-	members = append(members, markedConstants(s.section+".constants", s.op.Constants)...)
-	for _, concept := range slices.Sorted(maps.Keys(s.op.FieldConstants)) {
+	members = append(members, markedConstants(section+".constants", op.Constants)...)
+	for _, concept := range slices.Sorted(maps.Keys(op.FieldConstants)) {
 		if concept != table.GSM && concept != table.Unicode {
-			members = append(members, markedConstants(s.section+".with."+concept, s.op.FieldConstants[concept])...)
+			members = append(members, markedConstants(section+".with."+concept, op.FieldConstants[concept])...)
 		}
 	}
-	problems := s.readBack(members)
+	problems := e.readBack(members)
 	for _, encoding := range []string{table.GSM, table.Unicode} { // a text has one of the two
-		constants := markedConstants(s.section+".with."+encoding, s.op.FieldConstants[encoding])
+		constants := markedConstants(section+".with."+encoding, op.FieldConstants[encoding])
 		if len(problems) == 0 && len(constants) > 0 {
-			problems = s.readBack(append(slices.Clone(members), constants...))
+			problems = e.readBack(append(slices.Clone(members), constants...))
 		}
 	}
 	return problems
-}
-
-func (l *List) checkNames() []table.Problem {
-	return l.readBack(append(marked("sms.list.params", l.op.Params), markedConstants("sms.list.constants", l.op.Constants)...))
 }
 
 // marked returns members by concept, each with its place as its value.
@@ -77,98 +77,108 @@ func markedConstants(section string, constants map[string]any) (members []member
 func (e *encoding) readBack(members []member) (problems []table.Problem) {
 	beside, _ := e.credentials()
 	members = slices.Concat(beside, members)
+	isTooFar := func(m member) bool { return e.isJSON() && leadsBeyond(m.name, len(members)) }
+	for _, m := range members {
+		if isTooFar(m) {
+			problems = append(problems, table.Problem{Path: m.text, Reason: gap})
+		}
+	}
+	members = slices.DeleteFunc(members, isTooFar)
+
 	backwards := slices.Clone(members)
 	slices.Reverse(backwards)
-	request := e.request(e.url, backwards, nil)
-	find := func(m member) string { return missingParameter(request.URL.Query(), m) }
-	switch e.kind {
-	case "form":
-		form, _ := url.ParseQuery(string(request.Body))
-		find = func(m member) string { return missingParameter(form, m) }
-	case "json":
-		var body any
-		_ = json.Unmarshal(request.Body, &body)
-		find = func(m member) string { return missingMember(body, strings.Split(m.name, "."), m.text) }
-	}
+	find := e.find(e.request(e.url, backwards, nil))
 	for _, m := range members {
-		switch reason := find(m); reason {
-		case "":
+		switch found := find(m); found {
+		case m.text:
 		case gap:
 			problems = append(problems, table.Problem{Path: m.text, Reason: gap})
 		default:
-			problems = append(problems, table.Problem{Path: m.text, Reason: reason + "; give one of them another name, or leave it out"})
+			problems = append(problems, table.Problem{
+				Path: m.text, Reason: "cannot be written together with " + found + "; give one of them another name, or leave it out",
+			})
 		}
 	}
 	return problems
 }
 
-// missingParameter returns why a parameter cannot be read from a form, or "".
-func missingParameter(form url.Values, m member) string {
-	values := form[m.name]
-	if last := values[len(values)-1]; last != m.text {
-		return sameName + last
+const gap = "stands in a list at a position with none before it; positions begin at 0, without a gap"
+
+// leadsBeyond reports whether a name has a position that a list of so many names cannot reach without a gap.
+func leadsBeyond(name string, names int) bool {
+	for part := range strings.SplitSeq(name, ".") {
+		if position, _ := strconv.Atoi(part); table.IsPosition(part) && position >= names {
+			return true
+		}
 	}
-	return ""
+	return false
 }
 
-const (
-	sameName = "has the same name as "
-	noObject = "stands where a list would have to be an object too, because of "
-	gap      = "stands in a list at a position with none before it; positions begin at 0, without a gap"
-)
+// find returns a function that returns the text at the name of a member, or another text that is there instead.
+func (e *encoding) find(request Request) func(member) string {
+	if e.isJSON() {
+		var body any
+		_ = json.Unmarshal(request.Body, &body) // what is no JSON is not found
+		return func(m member) string { return findMember(body, strings.Split(m.name, "."), m.text) }
+	}
+	form := request.URL.Query()
+	if e.kind == "form" {
+		form, _ = url.ParseQuery(string(request.Body))
+	}
+	return func(m member) string {
+		values := form[m.name]
+		return values[len(values)-1] // it was written
+	}
+}
 
-// missingMember returns why a member cannot be read at a path of a document, or "".
-func missingMember(document any, path []string, place string) string {
+// findMember returns the text at a path of a document. If that leads elsewhere, it returns the first text on the way that is another than
+// the one wanted, or gap.
+func findMember(document any, path []string, want string) string {
 	for _, name := range path {
-		index, err := strconv.Atoi(name)
-		isPosition := err == nil && table.IsPosition(name)
+		isPosition := table.IsPosition(name)
 		switch value := document.(type) {
 		case string:
-			return "would stand within the value of " + value
+			return value
 		case []any:
+			index, _ := strconv.Atoi(name)
 			switch {
 			case !isPosition || index >= len(value):
-				return noObject + otherIn(value, place)
+				return firstText(value, want)
 			case index > 0 && value[index-1] == nil:
 				return gap
 			}
 			document = value[index]
 		case map[string]any:
 			if isPosition {
-				return noObject + otherIn(value, place)
+				return firstText(value, want)
 			}
 			document = value[name]
 		}
 	}
-	switch value := document.(type) {
-	case string:
-		if value == place {
-			return ""
-		}
-		return sameName + value
-	default:
-		return "would hold both a value of its own and " + otherIn(value, place)
+	if text, ok := document.(string); ok {
+		return text
 	}
+	return firstText(document, want)
 }
 
-// otherIn returns the first text in a document that is another than place, in the order of the names, or "".
-func otherIn(document any, place string) string {
+// firstText returns the first text in a document, in the order of its names, that is another than one.
+func firstText(document any, except string) string {
+	var elements []any
 	switch value := document.(type) {
 	case string:
-		if value != place {
+		if value != except {
 			return value
 		}
 	case []any:
-		for _, element := range value {
-			if text := otherIn(element, place); text != "" {
-				return text
-			}
-		}
+		elements = value
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if text := otherIn(value[name], place); text != "" {
-				return text
-			}
+			elements = append(elements, value[name])
+		}
+	}
+	for _, element := range elements {
+		if text := firstText(element, except); text != "" {
+			return text
 		}
 	}
 	return ""

@@ -383,6 +383,23 @@ func TestEncodeRefusesExtraWithNameOfContract(t *testing.T) {
 	}
 }
 
+func TestExtraTakesThePlaceOfADefaultConstant(t *testing.T) {
+	t.Parallel()
+	for overlay, want := range map[string]string{
+		`{}`: `{"from":"ACME","to":"12345","text":"Hi","dlrCallback":"https://example.com","dlrReport":2}`,
+		`{"sms.send": {"constants": {"dlrReport": 1}}}`:                "",
+		`{"sms.send": {"with": {"callback": {"dlrReport": 3}}}}`:       "",
+		`{"sms.send": {"with": {"callback": {"dlrReport.level": 3}}}}`: "",
+	} {
+		request, problems := encode(t, overlay, text{From: "ACME", To: "12345", Text: "Hi", CallbackURL: "https://example.com"}.with(map[string]any{"dlrReport": 2}))
+		assert.Equal(t, want, string(request.Body), overlay)
+		assert.Equal(t, want == "", len(problems) == 1, "%s: %v", overlay, problems)
+	}
+	request, problems := encode(t, `{"sms.send": {"constants": {"dlrReport": 1}}}`, text{From: "ACME", To: "12345", Text: "Hi", CallbackURL: "https://example.com"})
+	assert.Empty(t, problems)
+	assert.Equal(t, `{"from":"ACME","to":"12345","text":"Hi","dlrCallback":"https://example.com","dlrReport":1}`, string(request.Body))
+}
+
 func TestEncodeRefusesExtraWithNameOfMember(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range []string{`{}`, overlay2(`"wrap": "message"`), overlay2(`"encoding": "form"`)} {

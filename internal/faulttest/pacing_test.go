@@ -79,7 +79,7 @@ func always(perSecond float64) func(time.Duration) float64 {
 	return func(time.Duration) float64 { return perSecond }
 }
 
-func TestPaces(t *testing.T) {
+func TestSendAllFindsTheRate(t *testing.T) {
 	const (
 		length = 12 * time.Second
 		at16   = 16
@@ -101,36 +101,35 @@ func TestPaces(t *testing.T) {
 		share   float64 // of what the service takes, at least
 		refused int     // responses, at most
 		unknown int64
-		logs    int // of a page
 		limit   float64
 	}{
-		{name: "10 a second", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled}, share: 0.7, refused: 20},
-		{name: "50 a second", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled}, share: 0.65, refused: 20},
-		{name: "200 a second", bucket: &bucket{perSecond: always(200), burst: 1, refuses: throttled}, share: 0.5, refused: 20},
-		{name: "10 a second, Retry-After 1", bucket: &bucket{perSecond: always(10), burst: 1, refuses: later}, share: 0.7, refused: 20},
+		{name: "10 a second", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled}, share: 0.75, refused: 200},
+		{name: "50 a second", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled}, share: 0.75, refused: 200},
+		{name: "200 a second", bucket: &bucket{perSecond: always(200), burst: 1, refuses: throttled}, share: 0.75, refused: 200},
+		{name: "10 a second, Retry-After 1", bucket: &bucket{perSecond: always(10), burst: 1, refuses: later}, share: 0.75, refused: 200},
 		{
 			name: "50 a second, Retry-After 1", bucket: &bucket{perSecond: always(50), burst: 1, refuses: later},
-			share: 0.65, refused: 20,
+			share: 0.75, refused: 200,
 		},
 		{
 			name: "200 a second, Retry-After 1", bucket: &bucket{perSecond: always(200), burst: 1, refuses: later},
-			share: 0.5, refused: 20,
+			share: 0.75, refused: 200,
 		},
 		{
 			name: "50 a second, a page", bucket: &bucket{perSecond: always(50), burst: 1, refuses: limited},
-			unknown: 60, refused: 1e6, logs: 1,
+			unknown: 150, refused: 1e6,
 		},
 		{
 			name: "50 a second, WithRateLimit", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled},
-			limit: 40, share: 0.5, refused: 20,
+			limit: 40, share: 0.75, refused: 200,
 		},
 		{
 			name: "10 a second, jitter", bucket: &bucket{perSecond: always(10), burst: 1, refuses: throttled, jitter: jitter},
-			share: 0.7, refused: 1e6,
+			share: 0.75, refused: 1e6,
 		},
 		{
 			name: "50 a second, jitter", bucket: &bucket{perSecond: always(50), burst: 1, refuses: throttled, jitter: jitter},
-			share: 0.6, refused: 1e6,
+			share: 0.75, refused: 1e6,
 		},
 		{
 			name: "20 a second, bursts, jitter", bucket: &bucket{perSecond: always(20), burst: 20, tokens: 20, refuses: throttled, jitter: jitter},
@@ -156,11 +155,11 @@ func TestPaces(t *testing.T) {
 		},
 		{
 			name: "50 a second, windows", bucket: &bucket{perSecond: always(50), burst: 50, tokens: 50, window: true, refuses: later},
-			share: 505. / 600, refused: 1e6,
+			share: 0.9, refused: 1e6,
 		},
 		{
 			name: "falls to a tenth", bucket: &bucket{perSecond: falls, burst: 1, refuses: throttled},
-			length: 20 * time.Second, refused: 1e6,
+			length: 25 * time.Second, refused: 1e6,
 		},
 	}
 	for _, tc := range rows {
@@ -197,13 +196,6 @@ func TestPaces(t *testing.T) {
 						counts.count(out.Err)
 					}
 				}
-				if tc.refused == 20 && tc.bucket.perSecond(0) <= 50 { // not beyond what 16 senders can
-					shares, err := client.With(messaging.WithTimeout(time.Minute))
-					require.NoError(t, err)
-					gap := client.Breaker(messaging.ChannelSMS).Gap
-					assert.InDelta(t, 1/tc.bucket.perSecond(0), gap.Seconds(), gap.Seconds()/4)
-					assert.Equal(t, gap, shares.Breaker(messaging.ChannelSMS).Gap)
-				}
 			})
 			givenUp := counts.refused.Load() + counts.unknown.Load()
 			accepted := within(s.accepted, 0, length)
@@ -211,25 +203,18 @@ func TestPaces(t *testing.T) {
 			record(t, tc.name, fmt.Sprintf("%.2f", float64(accepted)/takes), fmt.Sprintf("%d refused", tc.bucket.refused),
 				fmt.Sprintf("%d given up, %d unknown", givenUp, counts.unknown.Load()))
 			if tc.limit > 0 {
-				assert.LessOrEqual(t, float64(len(s.requests)), tc.limit*length.Seconds()+at16)
+				assert.LessOrEqual(t, float64(len(s.requests)), tc.limit*length.Seconds()+at16+1)
 			}
 			if tc.length == 0 {
 				assert.GreaterOrEqual(t, float64(accepted), tc.share*takes)
 			} else {
 				back := nth(s.accepted, 13*time.Second, 50)
 				record(t, "back", back.String())
-				assert.Less(t, back, 4*time.Second) // of which one second is for 50
-				assert.LessOrEqual(t, givenUp, int64(100))
+				assert.Less(t, back, 8*time.Second) // of which one second is for 50
 			}
 			assert.LessOrEqual(t, tc.bucket.refused, tc.refused)
+			assert.Equal(t, counts.unknown.Load(), givenUp, "no message is given up")
 			assert.LessOrEqual(t, counts.unknown.Load(), tc.unknown)
-			spaced := 0
-			for line := range strings.Lines(log.String()) {
-				if strings.Contains(line, "spaced evenly") && strings.Contains(line, "a page") {
-					spaced++
-				}
-			}
-			assert.Equal(t, tc.logs, spaced, "the log names the page once")
 		})
 	}
 }

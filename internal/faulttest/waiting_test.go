@@ -7,12 +7,14 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +26,9 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/sms"
 )
+
+// refuses is the latency of a reply that is a broken connection.
+const refuses = -1
 
 // origin is a service in memory that keeps a ledger of the messages it accepted.
 type origin struct {
@@ -55,6 +60,9 @@ func (o *origin) RoundTrip(r *http.Request) (*http.Response, error) {
 		o.accepted[m.ReferenceID]++
 	}
 	o.mu.Unlock()
+	if reply.latency == refuses {
+		return nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+	}
 	select {
 	case <-time.After(reply.latency):
 	case <-r.Context().Done():
@@ -207,22 +215,177 @@ func TestManySendsAtOnceMeetTroubleTogether(t *testing.T) {
 	})
 }
 
-func TestResponseThatProvesNothingIsTrouble(t *testing.T) {
-	for name, bad := range map[string]reply{
-		"a page with 200": {status: 200, body: page}, "a redirect": {status: 302}, "a page with 404": {status: 404, body: page},
-		"a 403 in JSON": {status: 403, body: `{"message":"no"}`}, "nothing": {status: 200},
-	} {
+// troubles are what a service, or what stands in its place, responds in trouble.
+var troubles = map[string]reply{
+	"a page with 200": {status: 200, body: page, latency: time.Millisecond},
+	"a redirect":      {status: 302, latency: time.Millisecond},
+	"a page with 404": {status: 404, body: page, latency: time.Millisecond},
+	"a page with 403": {status: 403, body: page, latency: time.Millisecond},
+	"nothing":         {status: 200, latency: time.Millisecond},
+	"503":             {status: 503, body: `{}`, latency: time.Millisecond},
+	"refused":         {latency: refuses},
+	"silence":         {latency: time.Hour},
+	"a response about another message": {
+		status: 200, body: `{"status":"ok","data":{"id":"m-1","referenceId":"quite-another-message"}}`, latency: time.Millisecond,
+	},
+}
+
+// sendUntil sends by Send, each sender the next message as soon as it knows what became of the last, until the time is over.
+func (o *origin) sendUntil(t *testing.T, clients []*messaging.Client, perClient int, length time.Duration) *accounts {
+	t.Helper()
+	var c accounts
+	var senders sync.WaitGroup
+	for i, client := range clients {
+		for k := range perClient {
+			senders.Go(func() {
+				for n := 0; time.Since(o.began) < length; n++ {
+					reference := fmt.Sprint("r-", i, "-", k, "-", n)
+					ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+					_, err := client.SMS.Send(ctx, to(n, reference))
+					cancel()
+					c.add(t, reference, err)
+				}
+			})
+		}
+	}
+	senders.Wait()
+	c.check(t, o)
+	return &c
+}
+
+func TestTroubleCostsFewMessages(t *testing.T) {
+	const length = 8 * time.Second
+	for name, bad := range troubles {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				bad.latency = time.Millisecond
-				o := newOrigin(during(8*time.Second, bad))
-				c := o.campaign(t, o.client(t), 16, manyMore, 13*time.Second)
-				t.Logf("%d unknown", c.unknown.Load())
-				assert.LessOrEqual(t, c.unknown.Load()+c.refused.Load(), int64(60))
-				assert.Positive(t, within(o.requests, calm+8*time.Second, time.Hour))
+				o := newOrigin(during(length, bad))
+				client := o.client(t, messaging.WithTimeout(3*time.Second))
+				c := o.campaign(t, client, 16, manyMore, calm+length+4*time.Second)
+				t.Logf("SendAll: %d unknown, %d refused", c.unknown.Load(), c.refused.Load())
+				assert.LessOrEqual(t, c.unknown.Load()+c.refused.Load(), int64(70))
+				assert.Positive(t, within(o.requests, calm+length+2*time.Second, time.Hour), "it is used again")
+			})
+			synctest.Test(t, func(t *testing.T) {
+				o := newOrigin(during(length, bad))
+				c := o.sendUntil(t, []*messaging.Client{o.client(t)}, 16, calm+length+2*time.Second)
+				t.Logf("Send: %d unknown, %d refused", c.unknown.Load(), c.refused.Load())
+				assert.LessOrEqual(t, c.unknown.Load()+c.refused.Load(), int64(70))
+				assert.Positive(t, within(o.requests, calm+length, time.Hour), "it is used again")
 			})
 		})
 	}
+}
+
+func TestTroubleCostsOnceForAllTenants(t *testing.T) {
+	const length = 8 * time.Second
+	for name, bad := range troubles {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newOrigin(during(length, bad))
+				client := o.client(t)
+				var tenants []*messaging.Client
+				for i := range 16 {
+					tenant, err := client.With(messaging.WithToken(fmt.Sprint("tenant-", i)))
+					require.NoError(t, err)
+					tenants = append(tenants, tenant)
+				}
+				c := o.sendUntil(t, tenants, 4, calm+length+2*time.Second)
+				t.Logf("%d unknown, %d refused", c.unknown.Load(), c.refused.Load())
+				assert.LessOrEqual(t, c.unknown.Load()+c.refused.Load(), int64(120))
+			})
+		})
+	}
+}
+
+// A program that sends in a loop without a pause must not burn its messages in an outage.
+func TestSendBacksOffInAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const messages = 20_000
+		o := newOrigin(during(2*time.Second, reply{status: 503, body: `{}`, latency: time.Millisecond}))
+		client := o.client(t)
+		var c accounts
+		var next atomic.Int64
+		var senders sync.WaitGroup
+		for range 16 {
+			senders.Go(func() {
+				for n := next.Add(1); n <= messages; n = next.Add(1) {
+					reference := fmt.Sprint("r-", n)
+					_, err := client.SMS.Send(t.Context(), to(int(n), reference))
+					c.add(t, reference, err)
+				}
+			})
+		}
+		senders.Wait()
+		t.Logf("%d accepted, %d unknown, %d not sent", c.accepted.Load(), c.unknown.Load(), c.notSent.Load())
+		assert.GreaterOrEqual(t, c.accepted.Load(), int64(19_900))
+		c.check(t, o)
+	})
+}
+
+func TestRateLimitUnderOverload(t *testing.T) {
+	for _, tc := range []struct {
+		limit    float64
+		deadline time.Duration
+	}{{10, 2 * time.Second}, {10, 3 * time.Second}, {50, 2 * time.Second}, {50, 3 * time.Second}} {
+		t.Run(fmt.Sprint(tc.limit, " a second, ", tc.deadline), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const length = 30 * time.Second
+				o := newOrigin(func(time.Duration, sms.Message) reply {
+					return reply{status: 200, body: good().body, latency: 200 * time.Millisecond}
+				})
+				client := o.client(t, messaging.WithRateLimit(tc.limit, 1))
+				var c accounts
+				var calls sync.WaitGroup
+				every := time.Duration(float64(time.Second) / tc.limit / 1.8) // 90 calls a second against 50
+				for n := 0; time.Since(o.began) < length; n++ {
+					calls.Go(func() {
+						ctx, cancel := context.WithTimeout(t.Context(), tc.deadline)
+						defer cancel()
+						reference := fmt.Sprint("r-", n)
+						_, err := client.SMS.Send(ctx, to(n, reference))
+						c.add(t, reference, err)
+					})
+					time.Sleep(every)
+				}
+				calls.Wait()
+				allowed := tc.limit * length.Seconds()
+				t.Logf("%d accepted of %v allowed, %d unknown, %d not sent", c.accepted.Load(), allowed, c.unknown.Load(), c.notSent.Load())
+				assert.Zero(t, c.unknown.Load())
+				assert.GreaterOrEqual(t, float64(c.accepted.Load()), 0.95*allowed)
+				c.check(t, o)
+			})
+		})
+	}
+}
+
+func TestHangingTenantCostsTheOthersNothing(t *testing.T) {
+	rate := func(t *testing.T, hanging int) (accepted int64) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			o := newOrigin(func(_ time.Duration, m sms.Message) reply {
+				if strings.HasPrefix(m.ReferenceID, "hangs") {
+					return reply{latency: time.Hour}
+				}
+				return good()
+			})
+			client := o.client(t)
+			tenant, err := client.With(messaging.WithToken("another"))
+			require.NoError(t, err)
+			ctx, stop := context.WithCancel(t.Context())
+			var calls sync.WaitGroup
+			for i := range hanging {
+				calls.Go(func() { _, _ = tenant.SMS.Send(ctx, to(i, fmt.Sprint("hangs-", i))) })
+			}
+			synctest.Wait()
+			accepted = o.campaign(t, client, 16, manyMore, 25*time.Second).accepted.Load()
+			stop()
+			calls.Wait()
+		})
+		return accepted
+	}
+	without, with := rate(t, 0), rate(t, 300)
+	t.Logf("%.2f of the rate, %d of %d", float64(with)/float64(without), with, without)
+	assert.GreaterOrEqual(t, float64(with), 0.9*float64(without))
 }
 
 // A success takes longer than a failure, so that at first successes of requests from before the trouble come between the failures.
@@ -242,7 +405,7 @@ func TestTroubleIsNoticedBesideLateSuccesses(t *testing.T) {
 				o.campaign(t, o.client(t), senders, manyMore, 12*time.Second)
 				failed := within(o.requests, calm, calm+8*time.Second)
 				t.Logf("%d failed", failed)
-				assert.LessOrEqual(t, failed, 60)
+				assert.LessOrEqual(t, failed, 70)
 			})
 		})
 	}
@@ -268,26 +431,6 @@ func TestRateLimitHoldsAfterAnOutage(t *testing.T) {
 	}
 }
 
-func TestBadBlockHoldsNoCampaignBack(t *testing.T) {
-	for _, concurrency := range []int{2, 16, 64} {
-		synctest.Test(t, func(t *testing.T) {
-			bad := map[string]bool{}
-			for i := range 60 {
-				bad[to(i, "").To] = true
-			}
-			o := newOrigin(func(_ time.Duration, m sms.Message) reply {
-				if bad[m.To] {
-					return reply{status: 400, body: `{"code":"200101"}`, latency: latency}
-				}
-				return reply{status: 200, body: good().body, latency: latency / 4}
-			})
-			c := o.campaign(t, o.client(t), concurrency, 3000, 40*time.Second)
-			t.Logf("%d accepted of 3,000 by %d", c.accepted.Load(), concurrency)
-			assert.GreaterOrEqual(t, c.accepted.Load(), int64(2900), concurrency)
-		})
-	}
-}
-
 func TestThrottledRecipientHoldsNobodyBack(t *testing.T) {
 	run := func(t *testing.T, slow bool) (n int) {
 		t.Helper()
@@ -304,7 +447,7 @@ func TestThrottledRecipientHoldsNobodyBack(t *testing.T) {
 	}
 	without, with := run(t, false), run(t, true)
 	t.Logf("%.2f of the throughput", float64(with)/float64(without))
-	assert.GreaterOrEqual(t, float64(with), 0.85*float64(without))
+	assert.GreaterOrEqual(t, float64(with), 0.95*float64(without))
 }
 
 // With -storm it runs over loopback connections.
@@ -398,7 +541,7 @@ func TestAuthThatIgnoresItsContextHoldsNobody(t *testing.T) {
 		require.NoError(t, err)
 		var calls sync.WaitGroup
 		time.Sleep(calm)
-		for i := range 10 {
+		for i := range 20 {
 			_, _ = client.SMS.Send(t.Context(), to(i, fmt.Sprint("first-", i)))
 			if client.Breaker(messaging.ChannelSMS).Open {
 				break
@@ -460,7 +603,7 @@ func TestShortContextsProbeWithPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrigin(func(time.Duration, sms.Message) reply { return reply{status: 503, body: `{}`, latency: latency} })
 		client := o.client(t)
-		for i := range 10 {
+		for i := range 20 {
 			if client.Breaker(messaging.ChannelSMS).Open {
 				break
 			}
@@ -487,7 +630,7 @@ func TestShortContextsProbeWithPauses(t *testing.T) {
 }
 
 func TestHalfOfAllRequestsFail(t *testing.T) {
-	run := func(t *testing.T, off bool) (n int64) {
+	run := func(t *testing.T, off, byAll bool) (n int64) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			o := newOrigin(func(_ time.Duration, m sms.Message) reply {
@@ -499,13 +642,19 @@ func TestHalfOfAllRequestsFail(t *testing.T) {
 				return good()
 			})
 			client := o.client(t, messaging.WithBreaker(messaging.BreakerPolicy{Off: off}))
-			n = o.campaign(t, client, 8, manyMore, 90*time.Second).accepted.Load()
+			if byAll {
+				n = o.campaign(t, client, 8, manyMore, 90*time.Second).accepted.Load()
+			} else {
+				n = o.sendUntil(t, []*messaging.Client{client}, 8, 90*time.Second).accepted.Load()
+			}
 		})
 		return n
 	}
-	possible, got := run(t, true), run(t, false)
-	t.Logf("%.2f of what is possible", float64(got)/float64(possible))
-	assert.GreaterOrEqual(t, float64(got), 0.75*float64(possible))
+	for name, byAll := range map[string]bool{"Send": false, "SendAll": true} {
+		possible, got := run(t, true, byAll), run(t, false, byAll)
+		t.Logf("%s: %.2f of what is possible", name, float64(got)/float64(possible))
+		assert.GreaterOrEqual(t, float64(got), 0.95*float64(possible), name)
+	}
 }
 
 // With two senders and 5,000 messages that wait, the probe gets through, and after it the others.
@@ -548,13 +697,13 @@ func (*sender) EndStep(context.Context, messaging.Step, messaging.StepResult) {}
 func TestWaitingRoomUnderEverything(t *testing.T) {
 	length := max(*soakFor, 3*time.Second)
 	before := runtime.NumGoroutine()
-	troubles := []reply{
+	bad := []reply{
 		{status: 503, body: `{}`}, {status: 429, body: `{}`, retryAfter: "1"}, {status: 402, body: `{}`}, {status: 200, body: page}, {latency: time.Hour},
 	}
 	o := newOrigin(func(since time.Duration, _ sms.Message) reply {
 		r := reply{status: 200, body: good().body}
 		if turn := int(since / (500 * time.Millisecond)); turn%3 == 1 {
-			r = troubles[turn/3%len(troubles)]
+			r = bad[turn/3%len(bad)]
 		}
 		r.latency += time.Duration(rand.N(4)) * time.Millisecond
 		return r

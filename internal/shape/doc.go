@@ -9,6 +9,8 @@
 //
 // Every exported field has the tag, and an option that is not on this page panics when the types are compiled.
 //
+// Package webhook reads what the platform sends by the same tag, with less: paths of names alone, and no options.
+//
 // # Where a value stands
 //
 //	to                              the member to
@@ -18,6 +20,7 @@
 //	parameters[]                    the only element of the list parameters
 //	buttons[each type=reply].reply  the value is a list, and each element stands in an object that has the type reply
 //	cards[each index=#]             each element is itself an object, which also has its index
+//	url|link                        the first of the members that has a value; only in package webhook
 //	(nothing)                       the whole JSON
 //	-                               nowhere; the field is only checked
 //

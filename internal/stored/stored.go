@@ -74,6 +74,8 @@ func kindOf(t reflect.Type) string {
 		return "a string"
 	case reflect.TypeFor[int64]():
 		return "a whole number"
+	case reflect.TypeFor[bool]():
+		return "true or false"
 	case reflect.TypeFor[Duration]():
 		return `a duration such as "1m30s"`
 	default:

@@ -3,6 +3,16 @@
 //
 // Fields, parameters, paths, classes and statuses are maps by concept. The default table (contract/default.json) decides
 // which concepts there are: an overlay can change their values and add none.
+//
+// # The tag
+//
+// Where a value of a struct goes, or comes from, under the names of a contract, the tag "concept" of its field is the concept, one word:
+//
+//	To string `concept:"to"`
+//
+// The fields of sms.Transaction have those of sms.list.record, the messages of package messagingtest those of the fields and params of
+// their channel. The value is written and read wherever the contract names that concept. What stands in a platform's own JSON, which no
+// contract names, has the tag "at", which package shape explains.
 package table
 
 import (

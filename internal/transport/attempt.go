@@ -10,86 +10,139 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/fence"
 )
 
-// attempt makes one attempt. If it cannot begin, the outcome of the attempt before it stays.
-func (c *call) attempt(carrier *http.Request) {
-	health := unwritten
-	defer c.leavePlace() // both also if a function of the user panics, such as an observer
-	defer func() { c.leaveBreakers(health) }()
-	if c.outcome.Interrupted = c.admit(carrier); c.outcome.Interrupted != nil {
-		return
-	}
-	for i := range c.passed {
-		if p := &c.passed[i]; p.entered {
-			p.number = p.breaker.begun.Add(1)
-		}
-	}
-	own := c.own
-	began := time.Now()
-	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
-	ctx := &own.limited
-	ctx.begin(c.ctx, began.Add(c.transport.Timeout))
-	defer ctx.stop()
-	c.evidence.trace(&own.hooks, ctx.end, c.transport.OwnBase)
-	observed, end := c.request.Observe.begin(ctx, Attempt, c.outcome.Attempts+1)
-	out := own.request.WithContext(httptrace.WithClientTrace(observed, &own.hooks))
-	c.evidence.reset()
-	c.outcome = Outcome{Sent: out, Began: began, Attempts: c.outcome.Attempts + 1}
-	o := &c.outcome
-	c.judgement = Judgement{}
-	c.sending = true
-	resp, err := c.send(out) //nolint:bodyclose // send has read and closed it
-	o.Written = resp != nil || c.evidence.written(err)
-	if resp != nil {
-		o.StatusCode, o.Header, o.RetryAfter = resp.StatusCode, resp.Header, retryAfter(resp.Header)
-		if jar := c.transport.Jar; jar != nil {
-			jar.SetCookies(c.request.URL, resp.Cookies())
-		}
-	}
-	if err != nil {
-		o.Err = c.evidence.name(c.contextError(ctx, c.ctx, c.evidence.explain(err)))
-	}
-	if resp != nil {
-		c.judgement = c.request.Judge.Judge(o)
-	}
-	health = c.health(ctx)
-	c.leaveBreakers(health)
-	c.leavePlace()
-	end(*o)
+// An attempt is one request with its parts. Neither an authenticator nor a round tripper can change those of the next.
+type attempt struct {
+	request http.Request
+	url     url.URL
+	body    bytes.Reader
+	hooks   httptrace.ClientTrace
+	ctx     context.Context //nolint:containedctx // of the attempt
+	cancel  context.CancelFunc
 }
 
-// prepare makes the request of an attempt, with its credentials.
-func (c *call) prepare(ctx context.Context, carrier *http.Request) error {
-	own := &ownParts{request: *carrier, url: *c.request.URL}
-	c.forgetToken = nil
-	c.newRequest(own)
-	switch a := c.request.Authenticate.(type) {
-	case nil:
-	case header:
-		a(own.request.Header)
-	default:
-		bounded, cancel := context.WithTimeout(ctx, c.transport.Timeout)
-		defer cancel()
-		given, err := a.authenticate(bounded, c.request.Observe, &own.request, c.request.Body)
-		if err != nil || bounded.Err() != nil {
-			return c.contextError(bounded, ctx, err)
-		}
-		c.forgetToken, own.until = given.forget, given.until
+// attempt makes an attempt in small steps, always in this order:
+//
+//  1. the guard, if it was not asked yet, while the call holds nothing
+//  2. a look at the breakers: while one is open, nothing else is worth its time
+//  3. credentials; a token source has its own timeout
+//  4. a place among the requests in flight
+//  5. a turn of the rate limit; waiting for it holds the place
+//  6. the guard again, if its yes is old
+//  7. the breakers, which let the attempt pass or say when to come again
+//  8. the request, with evidence of what was written
+//
+// If it cannot begin, blocked says why, and the outcome of the attempt before it stays. decide gives back what it holds.
+func (c *call) attempt(carrier *http.Request) {
+	c.inDoubt = false
+	c.open = nil
+	c.blocked = c.prepare(carrier.Context(), carrier)
+	if c.blocked == nil {
+		c.send()
 	}
-	c.own = own
+}
+
+// prepare takes the steps before the request.
+func (c *call) prepare(ctx context.Context, carrier *http.Request) error {
+	if err := ctx.Err(); err != nil { // net/http might write before it looks
+		return err
+	}
+	if c.allowedAt.IsZero() {
+		if err := c.askGuard(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.lookAtBreakers(); err != nil {
+		return err
+	}
+	if err := c.authenticate(ctx, carrier); err != nil {
+		return err
+	}
+	if err := c.takePlace(ctx); err != nil {
+		return err
+	}
+	if err := c.takeTurn(ctx); err != nil {
+		return err
+	}
+	if time.Since(c.allowedAt) > allowedFor {
+		if err := c.askGuard(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.passBreakers(); err != nil {
+		return err
+	}
+	return c.checkFence()
+}
+
+// checkFence asks the fence of a send. That of a send is not for the calls that a function of the user makes within it.
+func (c *call) checkFence() error {
+	if c.isNested || c.request.Read {
+		return nil
+	}
+	if err := fence.Check(c.ctx); err != nil {
+		return &namedError{"stopped before it was written", err}
+	}
 	return nil
 }
 
-// newRequest makes a copy of the carrier the request of an attempt. It is the attempt's own, so that neither an authenticator nor a
-// round tripper can change the next one.
-func (c *call) newRequest(own *ownParts) {
-	r, out := &c.request, &own.request
-	out.URL, out.Host, out.Header = &own.url, own.url.Host, maps.Clone(r.Header)
+// allowedFor is how long a guard's yes holds.
+const allowedFor = 5 * time.Second
+
+// askGuard asks the guard. One whose context ended has not decided.
+func (c *call) askGuard(ctx context.Context) error {
+	if c.request.Guard != nil {
+		// Calls that the guard makes are not within this one, unless it holds a place.
+		if !c.holdsPlace {
+			ctx = context.WithValue(ctx, callKey{}, nil)
+			ctx = fence.With(ctx, nil) // it is for this call alone
+		}
+		if err := c.request.Guard(ctx); err != nil {
+			if ctx.Err() != nil {
+				return c.contextError(ctx, ctx, err)
+			}
+			return &namedError{"a guard stopped the message", GuardError{err}}
+		}
+	}
+	c.allowedAt = time.Now()
+	return nil
+}
+
+// authenticate makes the request of the attempt, with its credentials.
+func (c *call) authenticate(ctx context.Context, carrier *http.Request) error {
+	a := &attempt{request: *carrier, url: *c.request.URL}
+	a.fill(&c.request, c.transport.Jar)
+	c.forgetToken = nil
+	switch credentials := c.request.Authenticate.(type) {
+	case nil:
+	case header:
+		credentials(a.request.Header)
+	default:
+		bounded, cancel := context.WithTimeout(ctx, c.transport.Timeout)
+		defer cancel()
+		forget, err := credentials.authenticate(bounded, c.request.Observe, &a.request, c.request.Body)
+		if err != nil || bounded.Err() != nil {
+			return c.contextError(bounded, ctx, err)
+		}
+		c.forgetToken = forget
+	}
+	c.current = a
+	return nil
+}
+
+// fill makes a copy of the carrier the request of the attempt.
+func (a *attempt) fill(r *Request, jar http.CookieJar) {
+	out := &a.request
+	out.URL = &a.url
+	out.Host = a.url.Host
+	out.Header = maps.Clone(r.Header)
 	if r.Read {
 		out.Header["Cache-Control"] = []string{"no-cache"}
 	}
-	if jar := c.transport.Jar; jar != nil {
+	if jar != nil {
 		for _, cookie := range jar.Cookies(r.URL) {
 			out.AddCookie(cookie)
 		}
@@ -97,79 +150,47 @@ func (c *call) newRequest(own *ownParts) {
 	if r.Method != http.MethodGet {
 		// net/http sends a request again by itself if it has a GetBody or no body: so a send has neither. A reader of
 		// length 0 is a body of unknown length. The header would be sent apart from a reader of another type.
-		own.body.Reset(r.Body)
-		out.Body, out.ContentLength = io.NopCloser(&own.body), int64(len(r.Body))
+		a.body.Reset(r.Body)
+		out.Body = io.NopCloser(&a.body)
+		out.ContentLength = int64(len(r.Body))
 	}
 }
 
-// ownParts are the request of an attempt and parts of it that are its own.
-type ownParts struct {
-	request http.Request
-	url     url.URL
-	body    bytes.Reader
-	hooks   httptrace.ClientTrace
-	limited limited
-	until   time.Time // when the credentials should be asked for again; the zero time is never
-}
-
-func (p *ownParts) isStale() bool { return !p.until.IsZero() && time.Now().After(p.until) }
-
-// frozen is by how much the timer of an attempt is late if the process stood still.
-const frozen = time.Second
-
-// limited is the context of an attempt, which ends with the caller's or when the attempt has had its time. If a process that stood still
-// notices that late, the attempt has another second, for a response that the kernel holds already.
-type limited struct {
-	context.Context //nolint:containedctx // it is one
-
-	deadline time.Time
-	timer    *time.Timer
-	end      context.CancelCauseFunc
-}
-
-func (l *limited) begin(caller context.Context, deadline time.Time) {
-	l.deadline = deadline
-	l.Context, l.end = context.WithCancelCause(caller)
-	l.timer = time.AfterFunc(time.Until(deadline), l.expire)
-}
-
-func (l *limited) expire() {
-	if time.Since(l.deadline) >= frozen {
-		select {
-		case <-l.Done():
-		case <-time.After(frozen):
+// send sends the request and reads the response to its end.
+func (c *call) send() {
+	a := c.current
+	began := time.Now()
+	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
+	a.ctx, a.cancel = context.WithDeadline(c.ctx, began.Add(c.transport.Timeout))
+	c.evidence.reset()
+	c.evidence.trace(&a.hooks, a.cancel, c.transport.OwnBase)
+	observed, end := c.request.Observe.begin(a.ctx, Attempt, c.outcome.Attempts+1)
+	c.endStep = end
+	out := a.request.WithContext(httptrace.WithClientTrace(observed, &a.hooks))
+	c.outcome = Outcome{Sent: out, Began: began, Attempts: c.outcome.Attempts + 1}
+	c.judgement = Judgement{}
+	c.inDoubt = true
+	resp, err := c.roundTrip(out) //nolint:bodyclose // roundTrip has read and closed it
+	o := &c.outcome
+	o.Written = resp != nil || c.evidence.written(err)
+	if resp != nil {
+		o.StatusCode = resp.StatusCode
+		o.Header = resp.Header
+		o.RetryAfter = retryAfter(resp.Header)
+		if jar := c.transport.Jar; jar != nil {
+			jar.SetCookies(c.request.URL, resp.Cookies())
 		}
 	}
-	l.end(context.DeadlineExceeded)
-}
-
-func (l *limited) stop() {
-	l.timer.Stop()
-	l.end(nil)
-}
-
-// Deadline returns when the time of the attempt or of the caller is over, whichever comes first.
-func (l *limited) Deadline() (deadline time.Time, ok bool) {
-	if deadline, ok = l.Context.Deadline(); ok && deadline.Before(l.deadline) {
-		return deadline, true
+	if err != nil {
+		o.Err = c.evidence.name(c.contextError(a.ctx, c.ctx, c.evidence.explain(err)))
 	}
-	return l.deadline, true
-}
-
-// Err is context.DeadlineExceeded when the time is over, as of a context with a deadline.
-func (l *limited) Err() error {
-	err := l.Context.Err()
-	if err != nil && context.Cause(l.Context) == context.DeadlineExceeded { //nolint:errorlint // expire's own
-		return context.DeadlineExceeded
-	}
-	return err
 }
 
 var errNoResponse = &namedError{text: "the round tripper returned neither a response nor an error"}
 
-// send sends a request, and reads and closes the response. It returns the response with an error if the response came
+// roundTrip sends a request, and reads and closes the response. It returns the response with an error if the response came
 // but could not be read.
-func (c *call) send(out *http.Request) (*http.Response, error) {
+func (c *call) roundTrip(out *http.Request) (*http.Response, error) {
 	resp, err := c.transport.Base.RoundTrip(out)
 	switch {
 	case err != nil:
@@ -181,7 +202,7 @@ func (c *call) send(out *http.Request) (*http.Response, error) {
 		return nil, errNoResponse
 	}
 	if !endsWithContext(c.transport.Base) && resp.Body != nil && resp.ContentLength < 0 {
-		// Nobody promises that reading another round tripper's body of unknown length ends with the context.
+		// Another round tripper does not promise that reading a body of unknown length ends with the context.
 		body := resp.Body // RoundTrip takes it out of the response
 		defer context.AfterFunc(out.Context(), func() { _ = body.Close() })()
 	}
@@ -198,7 +219,8 @@ func (c *call) contextError(ctx, caller context.Context, err error) error {
 	case reason != nil:
 		text = reason.Error()
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		reason, text = ctx.Err(), "no complete response within the timeout of "+c.transport.Timeout.String()
+		reason = ctx.Err()
+		text = "no complete response within the timeout of " + c.transport.Timeout.String()
 	default:
 		return err
 	}

@@ -7,25 +7,16 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // Authenticator puts credentials into the request of an attempt.
 type Authenticator interface {
-	// authenticate changes r, whose body is body. It uses ctx for requests of its own: the context of r is for r.
-	authenticate(ctx context.Context, observe Observe, r *http.Request, body []byte) (given, error)
+	// authenticate changes r, whose body is body. It uses ctx for requests of its own: the context of r is for r. forget drops the
+	// credentials, if others can replace them.
+	authenticate(ctx context.Context, observe Observe, r *http.Request, body []byte) (forget func(), err error)
 }
-
-// given are credentials that a request has.
-type given struct {
-	forget func()    // drops them, if others can replace them; or nil
-	until  time.Time // when a request that was not written yet asks again; the zero time is never
-}
-
-// fresh is how long a request that waits keeps its credentials.
-const fresh = 30 * time.Second
 
 // header sets fixed headers. It is a function so that package fmt cannot print their values.
 type header func(http.Header)
@@ -43,9 +34,9 @@ func Header(pairs ...string) Authenticator {
 	})
 }
 
-func (set header) authenticate(_ context.Context, _ Observe, r *http.Request, _ []byte) (given, error) {
+func (set header) authenticate(_ context.Context, _ Observe, r *http.Request, _ []byte) (forget func(), err error) {
 	set(r.Header)
-	return given{}, nil
+	return nil, nil
 }
 
 var (
@@ -62,7 +53,7 @@ func authError(err error) error {
 // the host.
 type Custom func(*http.Request) error
 
-func (f Custom) authenticate(ctx context.Context, _ Observe, r *http.Request, body []byte) (given, error) {
+func (f Custom) authenticate(ctx context.Context, _ Observe, r *http.Request, body []byte) (forget func(), err error) {
 	shown, scheme := r.WithContext(ctx), r.URL.Scheme
 	shown.Header = r.Header.Clone() // its values are shared
 	if r.Body != nil {
@@ -70,7 +61,7 @@ func (f Custom) authenticate(ctx context.Context, _ Observe, r *http.Request, bo
 		shown.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
 	if err := f(shown); err != nil {
-		return given{}, authError(err)
+		return nil, authError(err)
 	}
 	shown.GetBody = nil
 	if shown.Header == nil {
@@ -78,12 +69,12 @@ func (f Custom) authenticate(ctx context.Context, _ Observe, r *http.Request, bo
 	}
 	for name, values := range shown.Header {
 		if !ValidHeader(name, values...) {
-			return given{}, errInvalidHeader
+			return nil, errInvalidHeader
 		}
 	}
 	if shown.URL == nil || shown.URL.Opaque != "" || shown.URL.Host != r.Host || shown.URL.Scheme != scheme ||
 		shown.Host != r.Host || shown.Method != r.Method {
-		return given{}, errMoved
+		return nil, errMoved
 	}
 	if r.Body != nil {
 		// The function may have read the body, or replaced it.
@@ -95,13 +86,13 @@ func (f Custom) authenticate(ctx context.Context, _ Observe, r *http.Request, bo
 			body, err = io.ReadAll(shown.Body)
 			_ = shown.Body.Close()
 			if err != nil {
-				return given{}, authError(err)
+				return nil, authError(err)
 			}
 		}
 		shown.Body, shown.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
 	*r = *shown.WithContext(r.Context()) //nolint:contextcheck // the request keeps its own
-	return given{until: time.Now().Add(fresh)}, nil
+	return nil, nil
 }
 
 // ValidHeader reports whether HTTP allows the header. net/http refuses one that is not, without a trace of evidence.

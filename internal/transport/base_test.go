@@ -83,7 +83,7 @@ func TestErrorPageDoesNotCostAConnection(t *testing.T) {
 	defer server.Close()
 	pool := NewBase(DefaultIdleTimeout)
 	defer pool.CloseIdleConnections()
-	out := newTransport(pool, waits(time.Millisecond, time.Millisecond)).Do(t.Context(), readOf(t, server))
+	out := newTransport(pool, waits(time.Millisecond, time.Second)).Do(t.Context(), readOf(t, server))
 	assert.Equal(t, 4, out.Attempts)
 	assert.Len(t, out.Body, MaxErrorBody)
 	assert.EqualValues(t, 1, opened.Load())

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -149,7 +150,7 @@ func TestReadBodyCutAtTheLimitIsNotTooLarge(t *testing.T) {
 		}
 	}
 	base := newFakeBase(cutResponse(200), responds(200, "full"))
-	out := newTransport(base, waits(1, 1), func(c *Transport) { c.MaxResponseBytes = 4 }).Do(t.Context(), readRequest())
+	out := newTransport(base, waits(1, time.Second), func(c *Transport) { c.MaxResponseBytes = 4 }).Do(t.Context(), readRequest())
 	assertOutcome(t, Outcome{StatusCode: 200, Header: http.Header{}, Body: []byte("full"), Written: true, Attempts: 2}, out, "it is worth repeating")
 }
 
@@ -270,7 +271,7 @@ func TestBufferIsOverwrittenByEachAttempt(t *testing.T) {
 	request := readRequest()
 	request.Buffer = make([]byte, 0, 4096)
 	base := newFakeBase(responds(503, "a long text of an error page"), responds(200, "short"))
-	out := newTransport(base, waits(1, 1)).Do(t.Context(), request)
+	out := newTransport(base, waits(1, time.Second)).Do(t.Context(), request)
 	assert.Equal(t, "short", string(out.Body))
 	assert.Equal(t, "short", string(request.Buffer[:5]))
 }
@@ -285,7 +286,7 @@ func TestResponseIsClosedInEveryAttempt(t *testing.T) {
 		tr := newTransport(newFakeBase(func(*http.Request) (*http.Response, error) {
 			bodies = append(bodies, &countedBody{Reader: content()})
 			return &http.Response{StatusCode: 503 - 303*(len(bodies)/3), Body: bodies[len(bodies)-1], ContentLength: -1}, nil
-		}), waits(1, 1), attemptsUpTo(3))
+		}), waits(1, time.Second), attemptsUpTo(3))
 		tr.Do(t.Context(), readRequest())
 		require.Len(t, bodies, 3, name)
 		for _, body := range bodies {

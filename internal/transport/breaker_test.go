@@ -7,9 +7,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,32 +17,51 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// outcomeOf returns an outcome of now.
-func outcomeOf(health Health) *heard { return outcomeAsking(health, 0) }
-
-// outcomeAsking returns an outcome whose response asked to wait.
-func outcomeAsking(health Health, wait time.Duration) *heard {
-	return &heard{health: health, at: time.Now(), retryAfter: wait, cause: errReset}
+// An event is a number of attempts that pass a breaker one after the other, at once, and report the same.
+type event struct {
+	after      time.Duration // before the first
+	count      int
+	health     Health
+	retryAfter time.Duration
 }
 
-func someone() *waiter { return new(waiter) }
+func (e event) askingFor(retryAfter time.Duration) event { e.retryAfter = retryAfter; return e }
 
-// hear has calls enter and leave a breaker, one after the other.
-func hear(t *testing.T, b *Breaker, outcomes ...Health) {
+func (e event) in(after time.Duration) event { e.after = after; return e }
+
+func failures(n int) event  { return event{count: n, health: Failing} }
+func refusals(n int) event  { return event{count: n, health: Refusing} }
+func successes(n int) event { return event{count: n, health: Healthy} }
+func unheards(n int) event  { return event{count: n, health: Unheard} }
+func unsents(n int) event   { return event{count: n, health: unwritten} }
+
+// afterPause is when a first pause is surely over.
+const afterPause = minPause + minPause/10 + 1
+
+// begin has an attempt pass a breaker, and returns how it reports.
+func begin(t *testing.T, b *Breaker) func(Health) *Change {
 	t.Helper()
-	for _, health := range outcomes {
-		generation, wait := b.enter(someone(), false)
-		require.Nil(t, wait)
-		b.leave(generation, outcomeOf(health), "", false)
-	}
+	passed, open := b.pass()
+	require.Nil(t, open, "the breaker lets no attempt pass")
+	began := time.Now()
+	return func(health Health) *Change { return passed.hear(report{health: health, began: began, cause: errReset}) }
 }
 
-func times(n int, health Health) []Health {
-	all := make([]Health, n)
-	for i := range all {
-		all[i] = health
+// play has events happen to a breaker, and returns what they changed.
+func play(t *testing.T, b *Breaker, events ...event) (changes []Change) {
+	t.Helper()
+	for _, e := range events {
+		time.Sleep(e.after)
+		for range e.count {
+			passed, open := b.pass()
+			require.Nil(t, open, "the breaker lets no attempt pass")
+			r := report{health: e.health, began: time.Now(), retryAfter: e.retryAfter, cause: errReset}
+			if change := passed.hear(r); change != nil {
+				changes = append(changes, *change)
+			}
+		}
 	}
-	return all
+	return changes
 }
 
 func isOpen(b *Breaker) bool {
@@ -51,703 +69,420 @@ func isOpen(b *Breaker) bool {
 	return open
 }
 
-func mixed(parts ...[]Health) (all []Health) {
-	for _, part := range parts {
-		all = append(all, part...)
-	}
-	return all
-}
-
-func repeat(n int, part []Health) (all []Health) {
-	for range n {
-		all = append(all, part...)
-	}
-	return all
-}
-
-func TestBreakerOpens(t *testing.T) {
-	for name, tc := range map[string]struct {
-		outcomes []Health
-		want     bool
-	}{
-		"at five failures":                      {times(5, Failing), true},
-		"not at four":                           {times(4, Failing), false},
-		"at four in five":                       {mixed(times(1, Healthy), times(4, Failing)), true},
-		"not at three in five":                  {mixed(times(2, Healthy), times(3, Failing)), false},
-		"at ten in a row":                       {mixed(times(40, Healthy), times(10, Failing)), true},
-		"not at nine":                           {mixed(times(40, Healthy), times(9, Failing)), false},
-		"at thirty-two in forty":                {mixed(times(40, Healthy), repeat(8, mixed(times(1, Healthy), times(4, Failing)))), true},
-		"not at thirty-one":                     {mixed(times(40, Healthy), repeat(7, mixed(times(1, Healthy), times(4, Failing))), times(2, Healthy), times(3, Failing)), false},
-		"not at five in a row among successes":  {mixed(times(20, Healthy), times(5, Failing), times(20, Healthy), times(5, Failing)), false},
-		"at five refusals of the account":       {times(5, Refusing), true},
-		"at ten that were throttled":            {times(10, Throttling), true},
-		"not at nine that were throttled":       {times(9, Throttling), false},
-		"at half of twenty":                     {mixed(times(30, Healthy), times(10, Throttling)), true},
-		"not at nine of twenty":                 {mixed(times(9, Throttling), times(11, Healthy)), false},
-		"not at what is not known":              {mixed(times(100, Unheard), times(100, Unheard)), false},
-		"not at successes":                      {times(100, Healthy), false},
-		"not before, once successes came again": {mixed(times(40, Healthy), times(9, Failing), times(20, Healthy), times(9, Failing)), false},
-		"not at ten throttled over forty calls": {mixed(times(5, Throttling), times(20, Healthy), times(9, Throttling)), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var b Breaker
-				for i, health := range tc.outcomes {
-					require.False(t, isOpen(&b), "after %d", i)
-					hear(t, &b, health)
-				}
-				assert.Equal(t, tc.want, isOpen(&b))
-			})
-		})
-	}
-}
-
-// Attempts begin one after the other, and f fails and s succeeds. Between them come an o, which is a success from before, and a dash: an
-// attempt that begins and stays in flight.
-func TestBreakerOpensAtTenThatBeganInARow(t *testing.T) {
-	for outcomes, want := range map[string]bool{
-		"ffofffofffoff":   true,
-		"ffofffofffof":    false,
-		"ffofffofffosfof": false,
-		"ffofff-ofofffof": false,
-	} {
-		t.Run(outcomes, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var b Breaker
-				hear(t, &b, times(40, Healthy)...)
-				for i, outcome := range outcomes {
-					require.False(t, isOpen(&b), "after %d", i)
-					o := outcomeOf(Healthy)
-					if outcome == 'f' {
-						o = outcomeOf(Failing)
-					}
-					if outcome != 'o' {
-						o.number = b.begun.Add(1)
-					}
-					if generation, _ := b.enter(someone(), false); outcome != '-' {
-						b.leave(generation, o, "", false)
-					}
-				}
-				assert.Equal(t, want, isOpen(&b))
-			})
-		})
-	}
-}
-
-func TestBreakerForgetsAfterAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b Breaker
-		hear(t, &b, times(4, Failing)...)
-		time.Sleep(time.Minute + time.Second)
-		hear(t, &b, times(4, Failing)...)
-		assert.False(t, isOpen(&b), "four of eight are too old")
-		hear(t, &b, Failing)
-		assert.True(t, isOpen(&b))
-
-		var busy Breaker
-		for range 5000 {
-			hear(t, &busy, Healthy)
-			time.Sleep(time.Millisecond)
-		}
-		time.Sleep(58 * time.Second)
-		hear(t, &busy, repeat(3, mixed(times(6, Failing), times(1, Throttling)))...)
-		assert.False(t, isOpen(&busy), "the last forty successes are younger than a minute")
-
-		var calm Breaker
-		hear(t, &calm, times(20, Healthy)...)
-		time.Sleep(time.Minute + time.Second)
-		hear(t, &calm, times(5, Failing)...)
-		assert.True(t, isOpen(&calm), "the successes are too old")
-	})
-}
-
-// One probe passes after each pause. Its failure begins the next, its success closes the breaker.
-func TestBreakerProbes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b Breaker
-		hear(t, &b, times(5, Failing)...)
-		for range 3 {
-			trouble, open := b.Trouble()
-			require.True(t, open)
-			_, wait := b.enter(someone(), false)
-			require.NotNil(t, wait)
-			assert.Positive(t, time.Until(wait.Until))
-			time.Sleep(time.Until(trouble.Until))
-
-			probe, wait := b.enter(someone(), false)
-			require.Nil(t, wait)
-			second := someone()
-			_, wait = b.enter(second, false)
-			require.NotNil(t, wait, "there is one probe")
-			assert.LessOrEqual(t, time.Until(wait.Until), time.Duration(0))
-			b.join(second)
-			b.leave(probe, outcomeOf(Failing), "", true)
-			select {
-			case <-second.sleeper:
-			default:
-				t.Error("nobody woke the call that waits")
-			}
-			second.part()
-		}
-		time.Sleep(time.Minute)
-		probe, wait := b.enter(someone(), false)
-		require.Nil(t, wait)
-		changed := b.leave(probe, outcomeOf(Healthy), "", false)
-		require.NotNil(t, changed)
-		assert.False(t, isOpen(&b))
-	})
-}
-
-func TestBreakerPassesACancelledProbeOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b Breaker
-		hear(t, &b, times(5, Failing)...)
-		time.Sleep(time.Second)
-		probe, wait := b.enter(someone(), false)
-		require.Nil(t, wait)
-		second := someone()
-		_, wait = b.enter(second, false)
-		require.NotNil(t, wait)
-		b.join(second)
-		assert.Nil(t, b.leave(probe, outcomeOf(unwritten), "", false))
-		<-second.sleeper
-		next, wait := b.enter(second, false)
-		require.Nil(t, wait, "the next call is the probe, at once")
-		b.leave(next, outcomeOf(Healthy), "", false)
-		assert.False(t, isOpen(&b))
-	})
-}
-
-// A short timeout says nothing of the service, and still one probe follows another with a pause.
-func TestBreakerPausesAfterAProbeThatTimedOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBreakers()
-		openBy(t, b, responds(503, ""))
-		base := newFakeBase(hangs)
-		tr := newTransport(base, attemptsUpTo(1), timeoutOf(200*time.Millisecond))
-		ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
-		defer cancel()
-		var calls sync.WaitGroup
-		for range 64 {
-			calls.Go(func() { tr.Do(ctx, guarded(b, Bulk)) })
-		}
-		calls.Wait()
-		seen := base.requests()
-		require.InDelta(t, 7, len(seen), 1)
-		for i, probe := range seen[1:] {
-			assert.GreaterOrEqual(t, probe.at.Sub(seen[i].at), minPause+200*time.Millisecond)
-		}
-	})
-}
-
-// hearOf has calls for recipients enter and leave a breaker: a letter each, a capital one for a failure.
-func hearOf(t *testing.T, b *Breaker, recipients string) {
+// assertPause asserts how long a breaker lets no attempt pass, except for the random tenth.
+func assertPause(t *testing.T, want time.Duration, b *Breaker) {
 	t.Helper()
-	for i, r := range recipients {
-		recipient, outcome := strings.ToLower(string(r)), outcomeOf(Healthy)
-		if recipient != string(r) {
-			outcome = outcomeOf(Failing)
-		}
-		generation, wait := b.enter(&waiter{recipient: recipient}, false)
-		require.Nil(t, wait, "after %d of %s", i, recipients)
-		b.leave(generation, outcome, recipient, false)
-	}
+	open := b.Blocked()
+	require.NotNil(t, open)
+	assert.GreaterOrEqual(t, open.RetryAfter, want)
+	assert.LessOrEqual(t, open.RetryAfter, want+want/10)
 }
 
-func TestBreakerWeighsRecipients(t *testing.T) {
+func TestBreaker(t *testing.T) {
+	opened := failures(failuresToOpen)
 	for name, tc := range map[string]struct {
-		recipients string
-		want       bool
+		events []event
+		pause  time.Duration // 0: it is closed
 	}{
-		"five failures of one, and no other":         {"AAAAA", true},
-		"five failures of one after another's":       {"bAAAAAAAA", false},
-		"many failures of one":                       {"bcdAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", false},
-		"one fails, others are sent to now and then": {"bAAAAAAcAAAAAAdAAAAAAeAAAAAAfAAAAAAgAAAAAAhAAAAAAiAAAAAA", false},
-		"its own successes count for it":             {"bAAAAaAAAAaAAAAaAAAAaAAAAaAAAA", false},
-		"five of as many":                            {"ABCDE", true},
-		"ten in a row of two":                        {"cdefghijklmnopqrstuvwxyzABABABABAB", true},
-		"nine in a row of two":                       {"cdefghijklmnopqrstuvwxyzABABABABA", false},
-		"ten in a row of one, another is healthy":    {"bAAAAAAAAAA", false},
-		"ten in a row of one, and no other":          {"aaaaaaaaaaAAAAAAAAAA", true},
+		"nothing":                                {nil, 0},
+		"a failure less than it takes":           {[]event{failures(15)}, 0},
+		"16 failures in a row":                   {[]event{failures(16)}, time.Second},
+		"16 refusals in a row":                   {[]event{refusals(16)}, time.Second},
+		"failures and refusals":                  {[]event{failures(8), refusals(8)}, time.Second},
+		"failures over an hour":                  {[]event{failures(15), failures(1).in(time.Hour)}, time.Second},
+		"a success ends the row":                 {[]event{failures(15), successes(1), failures(15)}, 0},
+		"a row after a success":                  {[]event{failures(15), successes(1), failures(16)}, time.Second},
+		"unheard":                                {[]event{unheards(100)}, 0},
+		"unheard within a row":                   {[]event{failures(15), unheards(10), failures(1)}, time.Second},
+		"unwritten":                              {[]event{unsents(100)}, 0},
+		"unwritten within a row":                 {[]event{failures(15), unsents(10), failures(1)}, time.Second},
+		"the last of the row asks to wait":       {[]event{failures(15), failures(1).askingFor(5 * time.Second)}, 5 * time.Second},
+		"an earlier one asks to wait":            {[]event{failures(15).askingFor(5 * time.Second), failures(1)}, time.Second},
+		"it asks to wait very long":              {[]event{failures(16).askingFor(time.Hour)}, 10 * time.Minute},
+		"it asks to wait very shortly":           {[]event{failures(16).askingFor(time.Millisecond)}, time.Millisecond},
+		"the probe succeeds":                     {[]event{opened, successes(1).in(afterPause)}, 0},
+		"the probe succeeds, then some failures": {[]event{opened, successes(1).in(afterPause), failures(15)}, 0},
+		"the probe succeeds, then a row":         {[]event{opened, successes(1).in(time.Hour), failures(16)}, time.Second},
+		"the probe fails":                        {[]event{opened, failures(1).in(afterPause)}, time.Second},
+		"the probe fails after 5 s":              {[]event{opened, failures(1).in(5 * time.Second)}, time.Second},
+		"the probe fails after 20 s":             {[]event{opened, failures(1).in(20 * time.Second)}, 4 * time.Second},
+		"the second probe fails after 20 s":      {[]event{opened, failures(1).in(5 * time.Second), failures(1).in(15 * time.Second)}, 4 * time.Second},
+		"the probe fails after 10 minutes":       {[]event{opened, failures(1).in(10 * time.Minute)}, 30 * time.Second},
+		"the probe asks to wait":                 {[]event{opened, failures(1).in(10 * time.Minute).askingFor(7 * time.Second)}, 7 * time.Second},
+		"the probe asks to wait very long":       {[]event{opened, failures(1).in(afterPause).askingFor(time.Hour)}, 10 * time.Minute},
+		"the probe is refused":                   {[]event{opened, refusals(1).in(20 * time.Second)}, 4 * time.Second},
+		"the probe is unheard":                   {[]event{opened, unheards(1).in(20 * time.Second)}, 4 * time.Second},
+		"the probe is unwritten, the next fails": {[]event{opened, unsents(3).in(20 * time.Second), failures(1)}, 4 * time.Second},
+		"the probe is unwritten, the next not":   {[]event{opened, unsents(3).in(20 * time.Second), successes(1)}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var b Breaker
-				hearOf(t, &b, tc.recipients)
-				assert.Equal(t, tc.want, isOpen(&b))
-			})
-		})
-	}
-}
-
-func TestBreakerOfOneRecipientOpensAtTroubleOfAll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b Breaker
-		hearOf(t, &b, "bcdefghijklmnopqrstu"+strings.Repeat("A", 100))
-		assert.False(t, isOpen(&b))
-		hearOf(t, &b, "B")
-		assert.True(t, isOpen(&b), "the last ten are of two recipients")
-	})
-}
-
-// Having closed, a breaker takes ten outcomes until twenty were healthy.
-func TestBreakerThatWasOpenTakesTenOutcomes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		closedAgain := func() *Breaker {
-			b := new(Breaker)
-			hearOf(t, b, "ABCDE")
-			time.Sleep(time.Second)
-			hearOf(t, b, "f")
-			require.False(t, isOpen(b))
-			return b
-		}
-		b := closedAgain()
-		hearOf(t, b, "ABCDEFGHI")
-		assert.False(t, isOpen(b))
-		hearOf(t, b, "J")
-		assert.True(t, isOpen(b))
-		b = closedAgain()
-		hearOf(t, b, "abcdefghijklmnopqrst")
-		time.Sleep(2 * time.Minute)
-		hearOf(t, b, "ABCDE")
-		assert.True(t, isOpen(b))
-	})
-}
-
-func TestSettledMessageClosesTheBreakerThatItWentThrough(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b Breaker
-		before := time.Now()
-		time.Sleep(time.Second)
-		hearOf(t, &b, "ABCDE")
-		assert.Nil(t, b.Settled("a", before), "it was sent before the trouble")
-		assert.True(t, isOpen(&b))
-		time.Sleep(time.Second)
-		assert.NotNil(t, b.Settled("f", time.Now()))
-		assert.False(t, isOpen(&b))
-
-		var other Breaker
-		for _, r := range []string{"a", "b", "c", "d", "e", "f", "g"} {
-			hearOf(t, &other, strings.ToUpper(r))
-			other.Settled(r, time.Now())
-		}
-		assert.False(t, isOpen(&other), "half of what it heard is good")
-	})
-}
-
-// The probe is drawn from those that differ from what failed, and have the time.
-func TestProbeDiffersFromWhatFailed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBreakers().Service
-		openBy(t, Breakers{Service: b}, responds(503, ""))
-		hearsOf := func(to string) Request {
-			request := guarded(Breakers{Service: b}, Bulk)
-			request.Recipient = to
-			return request
-		}
-		var mu sync.Mutex
-		var probes []string
-		probed := func() []string {
-			mu.Lock()
-			defer mu.Unlock()
-			return slices.Clone(probes)
-		}
-		var calls sync.WaitGroup
-		call := func(to string, within time.Duration) {
-			calls.Go(func() {
-				ctx, cancel := context.WithTimeout(t.Context(), within)
-				defer cancel()
-				newTransport(newFakeBase(func(r *http.Request) (*http.Response, error) {
-					mu.Lock()
-					defer mu.Unlock()
-					probes = append(probes, to)
-					return responds(503, "")(r)
-				}), attemptsUpTo(1)).Do(ctx, hearsOf(to))
-			})
-			synctest.Wait()
-		}
-		call("a", time.Hour)
-		time.Sleep(700 * time.Millisecond) // a has probed and failed, with nobody beside it
-		require.Equal(t, []string{"a"}, probed())
-		for range 20 {
-			call("a", time.Hour)
-			call("hasty", 900*time.Millisecond)
-		}
-		call("b", time.Hour)
-		time.Sleep(600 * time.Millisecond)
-		assert.Equal(t, []string{"a", "b"}, probed())
-		time.Sleep(time.Hour)
-		calls.Wait()
-	})
-}
-
-// If nobody waits when a pause ends, the next call is the probe, also one that could not wait.
-func TestNextCallIsTheProbeIfNobodyWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBreakers()
-		openBy(t, b, responds(503, ""))
-		time.Sleep(time.Second)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		defer cancel()
-		base := newFakeBase(hangs)
-		newTransport(base).Do(ctx, guarded(b, Brief))
-		assert.Equal(t, 1, base.count())
-		trouble, _ := b.Service.Trouble()
-		assert.GreaterOrEqual(t, time.Until(trouble.Until), minPause, "its caller left: the next goes after a pause")
-	})
-}
-
-// A call that was told to probe and does not come keeps nobody waiting.
-func TestProbeThatDoesNotComeIsReplaced(t *testing.T) {
-	for range 10 { // the first is drawn at random
-		synctest.Test(t, func(t *testing.T) {
-			b := newBreakers()
-			openBy(t, b, responds(503, ""))
-			began := time.Now()
-			var calls sync.WaitGroup
-			base := newFakeBase(responds(200, "{}"))
-			for range 3 {
-				calls.Go(func() {
-					request := authenticatedBy(guarded(b, Bulk), Custom(func(*http.Request) error {
-						if time.Since(began) > 0 {
-							time.Sleep(20 * time.Second) // it ignores its context
-						}
-						return nil
-					}))
-					newTransport(base).Do(t.Context(), request)
-				})
-			}
-			synctest.Wait()
-			out := newTransport(base).Do(t.Context(), guarded(b, Bulk))
-			assert.Equal(t, 200, out.StatusCode)
-			assert.Less(t, time.Since(began), 2*time.Second)
-			calls.Wait()
-		})
-	}
-}
-
-// What began before the breaker opened neither closes it nor makes its pause longer.
-func TestBreakerIgnoresWhatBeganBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b Breaker
-		early, _ := b.enter(someone(), false)
-		hear(t, &b, times(5, Failing)...)
-		before, _ := b.Trouble()
-		b.leave(early, outcomeOf(Healthy), "", false)
-		b.leave(early, outcomeOf(Failing), "", false)
-		after, open := b.Trouble()
-		assert.True(t, open)
-		assert.Equal(t, before, after)
-		time.Sleep(time.Second)
-		probe, _ := b.enter(someone(), false)
-		b.leave(early, outcomeOf(Healthy), "", false)
-		assert.True(t, isOpen(&b), "only the probe closes it")
-		b.leave(probe, outcomeOf(Healthy), "", false)
-		for range 20 {
-			b.leave(early, outcomeOf(Failing), "", false)
-		}
-		assert.False(t, isOpen(&b))
-	})
-}
-
-func TestBreakerRampsUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b Breaker
-		hear(t, &b, times(5, Failing)...)
-		time.Sleep(time.Second)
-		hear(t, &b, Healthy)
-		passes := func() (all []uint64) {
-			for {
-				generation, wait := b.enter(someone(), false)
-				if wait != nil || len(all) == 1000 {
-					return all
+				play(t, &b, tc.events...)
+				if tc.pause > 0 {
+					assertPause(t, tc.pause, &b)
+				} else {
+					assert.False(t, isOpen(&b))
+					assert.Nil(t, b.Blocked())
 				}
-				all = append(all, generation)
-			}
-		}
-		for _, want := range []int{2, 4, 8, 16, 32, 64, 128, 256} {
-			all := passes()
-			assert.Len(t, all, want)
-			for _, generation := range all {
-				b.leave(generation, outcomeOf(Healthy), "", false)
-			}
-		}
-		assert.Len(t, passes(), 1000, "without bound")
-	})
+			})
+		})
+	}
 }
 
-func TestBreakerRampsUpWithSuccessesOnly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b Breaker
-		hear(t, &b, times(5, Failing)...)
-		time.Sleep(time.Second)
-		hear(t, &b, Healthy, Failing, Unheard, Throttling, Failing)
-		for range 2 {
-			_, wait := b.enter(someone(), false)
-			require.Nil(t, wait)
-		}
-		_, wait := b.enter(someone(), false)
-		assert.NotNil(t, wait)
-	})
-}
-
-func TestBreakerCountsACallOnce(t *testing.T) {
-	var b Breaker
+func TestBreakerPauseIsJittered(t *testing.T) {
+	shortest, longest := time.Hour, time.Duration(0)
 	for range 100 {
-		generation, _ := b.enter(someone(), false)
-		b.leave(generation, outcomeOf(Failing), "", true)
+		synctest.Test(t, func(t *testing.T) {
+			var b Breaker
+			play(t, &b, failures(16))
+			pause := b.Blocked().RetryAfter
+			shortest = min(shortest, pause)
+			longest = max(longest, pause)
+		})
 	}
-	assert.False(t, isOpen(&b))
+	assert.GreaterOrEqual(t, shortest, time.Second)
+	assert.Less(t, shortest, 1020*time.Millisecond)
+	assert.Greater(t, longest, 1080*time.Millisecond)
+	assert.LessOrEqual(t, longest, 1100*time.Millisecond)
 }
 
-func TestPause(t *testing.T) {
-	for name, tc := range map[string]struct{ lasted, dictated, least, most time.Duration }{
-		"at first":                 {0, 0, 500 * time.Millisecond, 625 * time.Millisecond},
-		"after two seconds":        {2 * time.Second, 0, 500 * time.Millisecond, 625 * time.Millisecond},
-		"a fifth":                  {10 * time.Second, 0, 1500 * time.Millisecond, 2 * time.Second},
-		"at most":                  {time.Hour, 0, 22500 * time.Millisecond, 30 * time.Second},
-		"dictated":                 {time.Hour, time.Second, time.Second, 1100 * time.Millisecond},
-		"dictated, short":          {time.Hour, 100 * time.Millisecond, 100 * time.Millisecond, 110 * time.Millisecond},
-		"dictated, more than most": {0, time.Hour, 30 * time.Second, 33 * time.Second},
-	} {
-		shortest, longest := time.Hour, time.Duration(0)
-		for range 1000 {
-			p := pause(tc.lasted, tc.dictated)
-			shortest, longest = min(shortest, p), max(longest, p)
-		}
-		assert.GreaterOrEqual(t, shortest, tc.least, name)
-		assert.LessOrEqual(t, longest, tc.most, name)
-		assert.Greater(t, longest-shortest, (tc.most-tc.least)/2, "%s: jittered", name)
-	}
-}
-
-// The shortest wait that a response asked for dictates the pause.
-func TestBreakerPausesAsAsked(t *testing.T) {
+func TestBreakerLetsOneProbePass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b Breaker
-		for _, wait := range []time.Duration{0, 9 * time.Second, 3 * time.Second, 7 * time.Second, 0} {
-			generation, _ := b.enter(someone(), false)
-			b.leave(generation, outcomeAsking(Failing, wait), "", false)
+		play(t, &b, failures(16))
+		open := b.Blocked()
+		require.NotNil(t, open)
+		time.Sleep(open.RetryAfter - 1)
+		assert.Equal(t, time.Duration(1), b.Blocked().RetryAfter)
+		time.Sleep(1)
+		assert.Nil(t, b.Blocked())
+		assert.True(t, isOpen(&b))
+		probe := begin(t, &b)
+		for range 3 {
+			_, open := b.pass()
+			require.NotNil(t, open)
+			assert.Equal(t, probeWait, open.RetryAfter, "while the probe is on its way")
+			time.Sleep(time.Minute)
 		}
-		trouble, _ := b.Trouble()
-		assert.InDelta(t, 3.15, time.Until(trouble.Until).Seconds(), 0.15)
-		time.Sleep(4 * time.Second)
-		probe, _ := b.enter(someone(), false)
-		b.leave(probe, outcomeAsking(Failing, 20*time.Second), "", false)
+		assert.True(t, isOpen(&b))
+		require.NotNil(t, probe(Healthy))
+		begin(t, &b)
+		begin(t, &b)
+	})
+}
+
+func TestBreakerHearsNothingOfASuccessFromBeforeTheRow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		early := begin(t, &b)
+		time.Sleep(time.Second)
+		play(t, &b, failures(15))
+		assert.Nil(t, early(Healthy))
+		assert.Len(t, play(t, &b, failures(1)), 1)
+	})
+}
+
+func TestBreakerHearsASuccessThatBeganWithinTheRow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		play(t, &b, failures(1))
+		within := begin(t, &b)
+		play(t, &b, failures(14).in(time.Second))
+		assert.Nil(t, within(Healthy))
+		assert.Empty(t, play(t, &b, failures(15)))
+	})
+}
+
+func TestBreakerHearsNothingOfAttemptsFromBeforeItOpened(t *testing.T) {
+	for _, health := range []Health{Healthy, Failing, Refusing, Unheard, unwritten} {
+		synctest.Test(t, func(t *testing.T) {
+			var b Breaker
+			early := begin(t, &b)
+			play(t, &b, failures(16))
+			before, _ := b.Trouble()
+			time.Sleep(time.Hour)
+			assert.Nil(t, early(health), "health %d", health)
+			after, open := b.Trouble()
+			assert.True(t, open)
+			assert.Equal(t, before, after)
+			probe := begin(t, &b)
+			assert.NotNil(t, probe(Healthy))
+		})
+	}
+}
+
+func TestBreakerHearsNothingOfAttemptsFromBeforeItClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		failing := begin(t, &b)
+		healthy := begin(t, &b)
+		play(t, &b, failures(16), successes(1).in(time.Minute), failures(15))
+		assert.Nil(t, failing(Failing), "it is no part of the new row")
+		assert.False(t, isOpen(&b))
+		assert.Nil(t, healthy(Healthy), "nor does it end the row")
+		assert.Len(t, play(t, &b, failures(1)), 1)
+	})
+}
+
+func TestBreakerTellsItsTrouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		trouble, open := b.Trouble()
+		assert.False(t, open)
+		assert.Zero(t, trouble)
+		play(t, &b, refusals(15).in(time.Minute), failures(1))
+		since := time.Now()
+		trouble, open = b.Trouble()
+		assert.True(t, open)
+		assert.Equal(t, since, trouble.Since, "when it opened")
+		assert.Equal(t, b.Blocked().RetryAfter, time.Until(trouble.Until))
+		assert.Equal(t, errReset, trouble.Cause)
+		assert.False(t, trouble.Account)
+
+		play(t, &b, refusals(1).in(time.Minute))
 		trouble, _ = b.Trouble()
-		assert.InDelta(t, 21, time.Until(trouble.Until).Seconds(), 1)
+		assert.Equal(t, since, trouble.Since)
+		assert.True(t, trouble.Account, "as the last outcome says")
+
+		time.Sleep(time.Minute)
+		probe := begin(t, &b)
+		probe(Unheard)
+		trouble, _ = b.Trouble()
+		assert.Equal(t, errReset, trouble.Cause, "silence of a probe is no cause")
+		assert.True(t, trouble.Account)
+	})
+}
+
+func TestBreakerTellsEachChangeOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		changes := play(t, &b, failures(16), failures(1).in(time.Minute), unheards(1).in(time.Minute), unsents(1).in(time.Minute), successes(3), failures(16))
+		require.Len(t, changes, 3)
+		for i, change := range changes {
+			assert.Equal(t, i != 1, change.Opened)
+			assert.Equal(t, errReset, change.Cause)
+		}
+		assert.Equal(t, changes[0].Since, changes[1].Since)
+	})
+}
+
+func TestSettledClosesTheBreakerForASendThatBeganAfterItOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		early := time.Now()
+		play(t, &b, failures(16).in(time.Second))
+		assert.Nil(t, b.Settled(early))
+		assert.Nil(t, b.Settled(time.Now()), "it opened in the same moment")
+		assert.True(t, isOpen(&b))
+		time.Sleep(time.Minute)
+		began := time.Now()
+		probe := begin(t, &b)
+		change := b.Settled(began)
+		require.NotNil(t, change)
+		assert.False(t, change.Opened)
+		assert.False(t, isOpen(&b))
+		play(t, &b, failures(15))
+		assert.Nil(t, probe(Failing), "the probe began before it closed")
+		assert.False(t, isOpen(&b))
+	})
+}
+
+func TestSettledEndsTheRow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		play(t, &b, failures(15))
+		assert.Nil(t, b.Settled(time.Now()))
+		assert.Empty(t, play(t, &b, failures(15)))
 	})
 }
 
 func TestBreakerUnderManyCalls(t *testing.T) {
-	var b Breaker
-	var calls sync.WaitGroup
-	for range 8 {
-		calls.Go(func() {
-			for range 2000 {
-				w := someone()
-				generation, wait := b.enter(w, false)
-				if wait != nil {
-					b.join(w)
-					select {
-					case <-w.sleeper:
-					case <-time.After(time.Millisecond):
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		var probes, changes atomic.Int32
+		var calls sync.WaitGroup
+		for range 64 {
+			calls.Go(func() {
+				for range 200 {
+					passed, open := b.pass()
+					if open != nil {
+						time.Sleep(open.RetryAfter)
+						continue
 					}
-					w.part()
-					continue
+					isProbe := passed.generation%2 == 1 // it opened more often than it closed
+					if isProbe {
+						assert.Equal(t, int32(1), probes.Add(1))
+					}
+					began := time.Now()
+					time.Sleep(rand.N(time.Millisecond))
+					if isProbe {
+						probes.Add(-1)
+					}
+					health := []Health{Healthy, Failing, Failing, Failing, Failing, Unheard, unwritten}[rand.N(7)]
+					if passed.hear(report{health: health, began: began, cause: errReset}) != nil {
+						changes.Add(1)
+					}
 				}
-				b.leave(generation, outcomeAsking(Health(rand.N(6)), time.Microsecond), "", rand.N(2) == 0)
-				b.Trouble()
-			}
-		})
-	}
-	calls.Wait()
+			})
+		}
+		calls.Wait()
+		assert.Equal(t, b.generation.Load(), uint64(changes.Load()))
+		time.Sleep(time.Hour)
+		if isOpen(&b) {
+			assert.NotNil(t, begin(t, &b)(Healthy))
+		}
+		assert.Len(t, play(t, &b, successes(1), failures(16)), 1)
+	})
 }
 
-// inTrouble is a Judge for which 503 is trouble of the service, 402 of the account, and 429 means throttled.
+// inTrouble is a Judge for which 503 is trouble of the service, 402 and 401 of the account, and 429 means throttled.
 type inTrouble struct{}
 
 func (inTrouble) Judge(out *Outcome) Judgement {
-	j := Judgement{Repeatable: out.StatusCode == http.StatusTooManyRequests}
+	j := Judgement{
+		Repeatable:   out.StatusCode == http.StatusTooManyRequests,
+		TokenRefused: out.StatusCode == http.StatusUnauthorized,
+	}
 	switch out.StatusCode {
 	case http.StatusServiceUnavailable:
-		j.Health, j.Cause = Failing, NewError("HTTP 503", nil)
-	case http.StatusPaymentRequired:
-		j.Health, j.Cause = Refusing, NewError("HTTP 402", nil)
-	case http.StatusTooManyRequests:
-		j.Health, j.Cause = Throttling, NewError("HTTP 429", nil)
+		j.Health = Failing
+		j.Cause = NewError("HTTP 503", nil)
+	case http.StatusPaymentRequired, http.StatusUnauthorized:
+		j.Health = Refusing
+		j.Cause = NewError("HTTP 402", nil)
 	}
 	return j
 }
 
-func guarded(b Breakers, patience Patience) Request {
+// A pair has the breakers of a service and of an account.
+type pair struct{ service, account *Breaker }
+
+func newPair() pair { return pair{new(Breaker), new(Breaker)} }
+
+// asking returns a send that asks the breakers.
+func (p pair) asking() Request {
 	request := sendRequest()
-	request.Judge, request.Breakers, request.Patience = inTrouble{}, b, patience
+	request.Judge = inTrouble{}
+	request.Service = p.service
+	request.Account = p.account
 	return request
 }
 
-func newBreakers() Breakers { return Breakers{Service: new(Breaker), Account: new(Breaker)} }
+// areOpen reports which of the breakers are open.
+func (p pair) areOpen() (open [2]bool) {
+	for i, b := range []*Breaker{p.service, p.account} {
+		open[i] = b != nil && isOpen(b)
+	}
+	return open
+}
 
-// openBy opens the breakers by five calls that meet the reaction.
-func openBy(t *testing.T, b Breakers, react reaction) {
+// open has 16 calls meet the reaction, which opens at least one of the breakers.
+func (p pair) open(t *testing.T, react reaction) {
 	t.Helper()
 	tr := newTransport(newFakeBase(react), attemptsUpTo(1))
-	for range 10 {
-		tr.Do(t.Context(), guarded(b, Brief))
-		if isOpen(b.Service) || isOpen(b.Account) {
-			return
-		}
+	for range failuresToOpen {
+		tr.Do(t.Context(), p.asking())
 	}
-	t.Fatal("no breaker opened")
+	require.Contains(t, p.areOpen(), true)
 }
 
-func TestCallWaitsForTheBreaker(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBreakers()
-		openBy(t, b, responds(503, "", "Retry-After", "5"))
-		began := time.Now()
-		out := newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), guarded(b, Brief))
-		assert.Equal(t, 200, out.StatusCode)
-		assert.InDelta(t, 5.25, time.Since(began).Seconds(), 0.25)
-		assert.False(t, isOpen(b.Service))
-	})
-}
-
-func TestCallThatCannotWaitEndsAtOnce(t *testing.T) {
-	for name, tc := range map[string]struct {
-		patience Patience
-		ctx      time.Duration
-		maxWait  time.Duration
-		want     time.Duration // how long it waits; 0 is not at all
-	}{
-		"the context is too short":           {Brief, time.Second, time.Minute, 0},
-		"also for a patient call":            {Patient, time.Second, time.Minute, 0},
-		"MaxWait is too short":               {Brief, time.Hour, time.Second, 0},
-		"in bulk it waits for its context":   {Bulk, time.Second, time.Minute, time.Second},
-		"in bulk it does not mind MaxWait":   {Bulk, 9 * time.Second, time.Second, 9 * time.Second},
-		"the context ends, then the pause":   {Bulk, 4 * time.Second, time.Second, 4 * time.Second},
-		"a patient call, beyond the breaker": {Patient, 5 * time.Second, time.Second, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBreakers()
-				openBy(t, b, responds(503, "", "Retry-After", "10"))
-				base := newFakeBase(responds(200, "{}"))
-				ctx, cancel := context.WithTimeout(t.Context(), tc.ctx)
-				defer cancel()
-				began := time.Now()
-				out := newTransport(base, waits(time.Millisecond, tc.maxWait)).Do(ctx, guarded(b, tc.patience))
-				assert.Equal(t, tc.want, time.Since(began))
-				assert.Zero(t, base.count())
-				assert.Zero(t, out.Attempts)
-				assert.False(t, out.Written)
-				open, ok := errors.AsType[*OpenError](out.Err)
-				require.True(t, ok)
-				assert.InDelta(t, 10.5-tc.want.Seconds(), open.RetryAfter.Seconds(), 0.5)
-				assert.Contains(t, Describe(out.Err), "the circuit breaker is open: HTTP 503")
-			})
-		})
-	}
-}
-
-func TestPatientCallGivesUp(t *testing.T) {
-	for name, tc := range map[string]struct {
-		react  reaction
-		giveUp time.Duration
-		want   time.Duration
-	}{
-		"trouble of the service":     {responds(503, ""), 0, 10 * time.Minute},
-		"trouble of the account":     {responds(402, ""), 0, time.Minute},
-		"throttled":                  {responds(429, ""), 0, 10 * time.Minute},
-		"as configured":              {responds(503, ""), 20 * time.Second, 20 * time.Second},
-		"as configured, the account": {responds(402, ""), 20 * time.Second, 20 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBreakers()
-				openBy(t, b, tc.react)
-				began := time.Now()
-				tr := newTransport(newFakeBase(tc.react), attemptsUpTo(1), func(tr *Transport) { tr.GiveUp = tc.giveUp })
-				unsent, last := 0, 0
-				for range 2000 {
-					out := tr.Do(t.Context(), guarded(b, Patient))
-					if out.Attempts == 0 {
-						unsent++
-					}
-					if last++; unsent > 3 {
-						break
-					}
-				}
-				assert.InDelta(t, tc.want.Seconds(), time.Since(began).Seconds(), tc.want.Seconds()/20)
-				assert.Greater(t, unsent, 3)
-			})
-		})
-	}
-}
-
-func TestOneProbeForManyWaitingCalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBreakers()
-		openBy(t, b, responds(503, ""))
-		base := newFakeBase(responds(503, ""), responds(503, ""), responds(200, "{}"))
-		tr := newTransport(base, attemptsUpTo(1))
-		var calls sync.WaitGroup
-		for range 64 {
-			calls.Go(func() { tr.Do(t.Context(), guarded(b, Bulk)) })
-		}
-		calls.Wait()
-		require.Equal(t, 64, base.count())
-		seen := base.requests()
-		assert.GreaterOrEqual(t, seen[1].at.Sub(seen[0].at), minPause)
-		assert.GreaterOrEqual(t, seen[2].at.Sub(seen[1].at), minPause)
-	})
-}
-
-func TestBreakersAreToldOnlyWhatConcernsThem(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for status, want := range map[int][2]bool{503: {true, false}, 402: {false, true}, 429: {false, true}, 400: {}, 200: {}} {
-			b := newBreakers()
-			tr := newTransport(newFakeBase(responds(status, "{}")), attemptsUpTo(1))
-			for range 30 {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-				tr.Do(ctx, guarded(b, Brief))
-				cancel()
-			}
-			assert.Equal(t, want, [2]bool{isOpen(b.Service), isOpen(b.Account)}, status)
-		}
-	})
-}
-
-// late returns a reaction that hangs, and goes on hanging for a time when the request has ended.
-func late(by time.Duration) reaction {
-	return func(r *http.Request) (*http.Response, error) {
-		resp, err := hangs(r)
-		time.Sleep(by)
-		return resp, err
-	}
-}
-
-// Silence of a second is trouble if that is ten times as long as usual.
-func TestSilenceIsMeasuredByWhatIsUsual(t *testing.T) {
-	for usual, want := range map[time.Duration]bool{50 * time.Millisecond: true, 150 * time.Millisecond: false} {
+func TestBreakersHearWhatConcernsThem(t *testing.T) {
+	for status, want := range map[int][2]bool{503: {true, true}, 402: {false, true}, 401: {false, true}, 429: {}, 400: {}, 200: {}} {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBreakers()
-			healthy := newTransport(newFakeBase(func(r *http.Request) (*http.Response, error) {
-				time.Sleep(usual)
-				return responds(200, "{}")(r)
-			}))
-			for range 30 {
-				healthy.Do(t.Context(), guarded(b, Brief))
+			p := newPair()
+			tr := newTransport(newFakeBase(responds(status, "{}")), attemptsUpTo(1))
+			for range failuresToOpen {
+				tr.Do(t.Context(), p.asking())
 			}
-			silent := newTransport(newFakeBase(hangs), attemptsUpTo(1), timeoutOf(time.Second))
-			for range 20 {
-				ctx, cancel := context.WithTimeout(t.Context(), 1100*time.Millisecond)
-				silent.Do(ctx, guarded(b, Brief))
-				cancel()
+			assert.Equal(t, want, p.areOpen(), "HTTP %d", status)
+			if want[0] {
+				trouble, _ := p.service.Trouble()
+				assert.False(t, trouble.Account)
 			}
-			assert.Equal(t, want, isOpen(b.Service), usual)
+			if want[1] {
+				trouble, _ := p.account.Trouble()
+				assert.Equal(t, status != 503, trouble.Account)
+			}
 		})
 	}
+}
+
+// For the service's breaker a refusal of the account is a success: the service responds.
+func TestRefusalOfTheAccountShowsAHealthyService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair()
+		tr := newTransport(newFakeBase(mixed(15, responds(503, ""), responds(402, ""), responds(503, ""))...), attemptsUpTo(1))
+		for range 31 {
+			other := p
+			other.account = new(Breaker) // one account after the other, as with the clients of With
+			tr.Do(t.Context(), other.asking())
+		}
+		assert.False(t, isOpen(p.service))
+		tr.Do(t.Context(), p.asking())
+		assert.True(t, isOpen(p.service))
+		assert.False(t, isOpen(p.account))
+	})
+}
+
+// mixed returns n times the first reaction, and then the others.
+func mixed(n int, first reaction, then ...reaction) (all []reaction) {
+	for range n {
+		all = append(all, first)
+	}
+	return append(all, then...)
+}
+
+func TestAccountThatIsHeldBackGivesTheServiceProbeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair()
+		pair{p.service, nil}.open(t, responds(503, ""))
+		pair{nil, p.account}.open(t, responds(402, "", "Retry-After", "20"))
+		time.Sleep(afterPause) // the service's pause is over, the account's is not
+		base := newFakeBase(responds(200, "{}"))
+		tr := newTransport(base, attemptsUpTo(1))
+		out := tr.Do(t.Context(), p.asking())
+		assert.Contains(t, Describe(out.Err), "HTTP 402")
+		assert.Zero(t, base.count())
+		assert.True(t, isOpen(p.service))
+		assert.Equal(t, 200, tr.Do(t.Context(), pair{p.service, new(Breaker)}.asking()).StatusCode, "another account probes at once")
+		assert.Equal(t, [2]bool{false, true}, p.areOpen())
+	})
+}
+
+func TestCallWithoutBreakersPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := newTransport(newFakeBase(responds(503, "")), attemptsUpTo(1))
+		for range 40 {
+			assert.Equal(t, 503, tr.Do(t.Context(), pair{}.asking()).StatusCode)
+		}
+	})
+}
+
+func TestOpenBreakerIsInTheErrorOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair()
+		p.open(t, responds(503, "", "Retry-After", "10"))
+		base := newFakeBase(responds(200, "{}"))
+		out := newTransport(base, attemptsUpTo(1)).Do(t.Context(), p.asking())
+		open, ok := errors.AsType[*OpenError](out.Err)
+		require.True(t, ok)
+		assert.InDelta(t, 10.5, open.RetryAfter.Seconds(), 0.5)
+		assert.Equal(t, "the circuit breaker is open: HTTP 503", Describe(out.Err))
+		assertOutcome(t, Outcome{Err: out.Err, Wait: open.RetryAfter}, out)
+		assert.Zero(t, base.count())
+	})
+}
+
+// The cause is shown to other calls, and the error of a round tripper may hold anything.
+func TestCauseOfTheTroubleWrapsNoErrorOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair()
+		p.open(t, breaks(errors.Join(errReset, errSecret)))
+		trouble, _ := p.service.Trouble()
+		assert.Equal(t, "read tcp: connection reset by peer", trouble.Cause.Error())
+		assert.NotErrorIs(t, trouble.Cause, errSecret)
+	})
 }
 
 func TestWhatCountsAsTrouble(t *testing.T) {
@@ -761,97 +496,201 @@ func TestWhatCountsAsTrouble(t *testing.T) {
 		"reset":                          {breaks(errReset), time.Minute, time.Hour, true},
 		"cut":                            {cutResponse(200), time.Minute, time.Hour, true},
 		"ended":                          {breaks(io.EOF), time.Minute, time.Hour, true},
-		"a timeout":                      {hangs, 5 * time.Second, time.Hour, true},
-		"a short timeout":                {hangs, 4 * time.Second, time.Hour, false},
-		"the caller's context":           {hangs, time.Minute, 5 * time.Second, true},
-		"a short context":                {hangs, time.Minute, 4 * time.Second, false},
-		"a process that stood still":     {late(5 * time.Second), 10 * time.Second, time.Hour, false},
+		"a timeout":                      {hangs, time.Second, time.Hour, true},
+		"a short timeout":                {hangs, time.Second - 1, time.Hour, false},
+		"a timeout while connecting":     {hangsUnsent, time.Second, time.Hour, true},
+		"a short one while connecting":   {hangsUnsent, time.Second - 1, time.Hour, false},
+		"the caller's context":           {hangs, time.Minute, time.Second, true},
+		"a short context":                {hangs, time.Minute, time.Second - 1, false},
 		"a response that is too large":   {responds(200, string(make([]byte, 1<<20+1))), time.Minute, time.Hour, false},
+		"a certificate that is refused":  {unsent(certificateError), time.Minute, time.Hour, false},
 		"a proxy that wants credentials": {unsent(proxyError(http.StatusProxyAuthRequired)), time.Minute, time.Hour, false},
+		"a proxy that refuses":           {unsent(proxyError(http.StatusBadGateway)), time.Minute, time.Hour, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBreakers()
+				p := newPair()
 				tr := newTransport(newFakeBase(tc.react), attemptsUpTo(1), timeoutOf(tc.timeout))
-				for range 5 {
+				for range failuresToOpen {
 					ctx, cancel := context.WithTimeout(t.Context(), tc.ctx)
-					tr.Do(ctx, guarded(b, Brief))
+					tr.Do(ctx, p.asking())
 					cancel()
 				}
-				assert.Equal(t, tc.want, isOpen(b.Service))
-				assert.False(t, isOpen(b.Account))
+				assert.Equal(t, tc.want, isOpen(p.service))
 			})
 		})
 	}
 }
 
-func TestThrottledCallInBulkUsesNoAttemptWhileTheBreakerIsOpen(t *testing.T) {
-	for name, tc := range map[string]struct {
-		patience Patience
-		want     int
-	}{"in bulk": {Bulk, 12}, "alone": {Brief, 4}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBreakers()
-				openBy(t, b, responds(429, "", "Retry-After", "1"))
-				busy := responds(429, "", "Retry-After", "1")
-				base := newFakeBase(busy, busy, busy, busy, busy, busy, busy, busy, busy, busy, busy, responds(200, "{}"))
-				out := newTransport(base).Do(t.Context(), guarded(b, tc.patience))
-				assert.Equal(t, tc.want, base.count())
-				if tc.patience == Bulk {
-					assert.Equal(t, 200, out.StatusCode)
-				} else {
-					assert.Equal(t, 429, out.StatusCode)
-				}
-			})
+// What says nothing must not end a row either.
+func TestWhatSaysNothingLeavesTheRow(t *testing.T) {
+	for name, react := range map[string]reaction{
+		"a certificate that is refused": unsent(certificateError), "a short silence": hangs, "a short silence, unwritten": hangsUnsent,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPair()
+			tr := newTransport(newFakeBase(mixed(15, breaks(errReset), react, breaks(errReset))...), attemptsUpTo(1))
+			for range 17 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				tr.Do(ctx, p.asking())
+				cancel()
+			}
+			assert.True(t, isOpen(p.service), name)
 		})
 	}
+}
+
+// Silence says something after a second, or after four times the usual time of a response if that is longer.
+func TestSilenceIsMeasuredByWhatIsUsual(t *testing.T) {
+	for _, tc := range []struct {
+		usual, silence time.Duration
+		want           bool
+	}{
+		{50 * time.Millisecond, time.Second, true},
+		{50 * time.Millisecond, time.Second - 1, false},
+		{500 * time.Millisecond, 2 * time.Second, true},
+		{500 * time.Millisecond, 2*time.Second - 1, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPair()
+			request := p.asking()
+			request.Room = NewRoom()
+			healthy := newTransport(newFakeBase(func(r *http.Request) (*http.Response, error) {
+				time.Sleep(tc.usual)
+				return responds(200, "{}")(r)
+			}))
+			for range 3 {
+				healthy.Do(t.Context(), request)
+			}
+			silent := newTransport(newFakeBase(hangs), attemptsUpTo(1), timeoutOf(tc.silence))
+			for range failuresToOpen {
+				silent.Do(t.Context(), request)
+			}
+			assert.Equal(t, tc.want, isOpen(p.service), "%v, usually %v", tc.silence, tc.usual)
+		})
+	}
+}
+
+// Only a success says how long a response takes: a refusal to process comes sooner.
+func TestUsualTimeIsThatOfSuccesses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		react reaction
+		want  time.Duration
+	}{
+		"a success": {responds(200, ""), 2 * time.Second}, "throttled": {responds(429, ""), 0},
+		"trouble": {responds(503, ""), 0}, "an error": {breaks(errReset), 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			request := newPair().asking()
+			request.Room = NewRoom()
+			newTransport(newFakeBase(func(r *http.Request) (*http.Response, error) {
+				time.Sleep(2 * time.Second)
+				return tc.react(r)
+			}), attemptsUpTo(1)).Do(t.Context(), request)
+			assert.Equal(t, tc.want, request.Room.usualTime(), name)
+		})
+	}
+}
+
+func TestUsualTimeIsARunningMean(t *testing.T) {
+	room := NewRoom()
+	for range 100 {
+		room.addTime(100 * time.Millisecond)
+	}
+	assert.Equal(t, 100*time.Millisecond, room.usualTime())
+	room.addTime(time.Second)
+	assert.Less(t, room.usualTime(), 200*time.Millisecond, "a slow one alone changes little")
+	for range 100 {
+		room.addTime(time.Second)
+	}
+	assert.Greater(t, room.usualTime(), 900*time.Millisecond)
 }
 
 // A token that has expired is no trouble of the account, if a fresh one is accepted.
 func TestRefusedTokenIsNoTroubleUntilAFreshOneIsRefused(t *testing.T) {
+	for fresh, want := range map[int]bool{200: false, 401: true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPair()
+			for range failuresToOpen {
+				source, _ := issued()
+				request := authenticatedBy(p.asking(), source.Authenticator("Authorization", ""))
+				out := newTransport(newFakeBase(responds(401, ""), responds(fresh, "{}"))).Do(t.Context(), request)
+				require.Equal(t, fresh, out.StatusCode)
+				require.Equal(t, 2, out.Attempts)
+			}
+			assert.Equal(t, [2]bool{false, want}, p.areOpen())
+		})
+	}
+}
+
+// A probe with a token that has expired leaves the probe to the attempt with a fresh one.
+func TestProbeIsRepeatedWithAFreshToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBreakers()
-		for range 10 {
-			source, _ := issued()
-			request := authenticatedBy(sendRequest(), source.Authenticator("Authorization", ""))
-			request.Breakers = b
-			require.Equal(t, 200, newTransport(newFakeBase(responds(401, ""), responds(200, "{}"))).Do(t.Context(), request).StatusCode)
-		}
-		assert.False(t, isOpen(b.Account))
+		p := newPair()
+		p.open(t, responds(503, ""))
+		time.Sleep(afterPause)
+		source, _ := issued()
+		request := authenticatedBy(p.asking(), source.Authenticator("Authorization", ""))
+		out := newTransport(newFakeBase(responds(401, ""), responds(200, "{}")), attemptsUpTo(1)).Do(t.Context(), request)
+		assert.Equal(t, 200, out.StatusCode)
+		assert.Equal(t, [2]bool{}, p.areOpen())
 	})
 }
 
 func TestPanicOfAProbePassesItOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBreakers()
-		openBy(t, b, responds(503, ""))
+		p := newPair()
+		p.open(t, responds(503, ""))
+		time.Sleep(afterPause)
 		base := newFakeBase(func(*http.Request) (*http.Response, error) { panic("round tripper") }, responds(200, "{}"))
-		tr := newTransport(base)
-		assert.PanicsWithValue(t, "round tripper", func() { tr.Do(t.Context(), guarded(b, Brief)) })
-		assert.Equal(t, 200, tr.Do(t.Context(), guarded(b, Brief)).StatusCode)
+		tr := newTransport(base, attemptsUpTo(1))
+		assert.PanicsWithValue(t, "round tripper", func() { tr.Do(t.Context(), p.asking()) })
+		assert.Equal(t, 200, tr.Do(t.Context(), p.asking()).StatusCode)
 	})
 }
 
-// Whatever a function of the user does at any step, each breaker that the call entered is left: its probe passes on.
-func TestStepThatEndsTheCallLeavesTheBreakers(t *testing.T) {
+func TestGuardThatEndsAProbePassesItOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair()
+		p.open(t, responds(503, ""))
+		time.Sleep(afterPause)
+		tr := newTransport(newFakeBase(responds(200, "{}")), attemptsUpTo(1))
+		request := p.asking()
+		request.Guard = func(context.Context) error { return errSecret }
+		require.ErrorIs(t, tr.Do(t.Context(), request).Err, errSecret)
+		assert.Equal(t, 200, tr.Do(t.Context(), p.asking()).StatusCode)
+	})
+}
+
+// Whatever a function of the user does at any step, the call gives back its place, and leaves the breakers: its probe passes on.
+func TestStepThatEndsTheCallGivesBackWhatItHolds(t *testing.T) {
 	for name, leave := range map[string]func(){"panic": func() { panic("observer") }, "Goexit": runtime.Goexit} {
-		for _, step := range []Step{BreakerWait, Attempt} {
+		for _, step := range []Step{Wait, Backoff, Attempt} {
 			for _, atEnd := range []bool{false, true} {
 				synctest.Test(t, func(t *testing.T) {
-					b := newBreakers()
-					openBy(t, b, responds(503, ""))
-					tr := newTransport(newFakeBase(responds(503, "")), attemptsUpTo(1))
+					p := newPair()
+					p.open(t, responds(503, ""))
+					room := NewRoom()
+					limit := limitOf(3*time.Second, 1) // longer than the pause
+					tr := newTransport(newFakeBase(responds(503, "")), ownBase, limit)
+					if step == Wait { // while a breaker is open, nothing waits for a turn
+						time.Sleep(afterPause)
+					}
+					tr.Limit.Allow()
+					reached := false
 					var call sync.WaitGroup
 					call.Go(func() {
 						defer func() { _ = recover() }()
-						request := guarded(b, Bulk)
+						request := p.asking()
+						request.Room = room
 						request.Observe = func(ctx context.Context, s Step, _ int) (context.Context, func(Outcome)) {
 							if s == step && !atEnd {
+								reached = true
 								leave()
 							}
 							return ctx, func(Outcome) {
 								if s == step {
+									reached = true
 									leave()
 								}
 							}
@@ -859,29 +698,59 @@ func TestStepThatEndsTheCallLeavesTheBreakers(t *testing.T) {
 						tr.Do(t.Context(), request)
 					})
 					call.Wait()
-					out := newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), guarded(b, Brief))
+					assert.True(t, reached, "%s, %s, at the end: %v", name, step, atEnd)
+					assert.Empty(t, room.places)
+					out := newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), p.asking())
 					assert.Equal(t, 200, out.StatusCode, "%s, %s, at the end: %v", name, step, atEnd)
-					assert.False(t, isOpen(b.Service))
+					assert.Equal(t, [2]bool{}, p.areOpen())
 				})
 			}
 		}
 	}
 }
 
-// Both breakers are left before anybody is told, who may panic.
+// Both breakers hear of an attempt, and its place is free, before Changed is called, which may panic.
 func TestPanicOfChangedLeavesBothBreakers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBreakers()
-		openBy(t, b, responds(503, ""))
-		openBy(t, Breakers{Account: b.Account}, responds(402, ""))
-		time.Sleep(time.Second)
-		tr := newTransport(newFakeBase(responds(200, "{}")))
+		p := newPair()
+		p.open(t, responds(503, ""))
+		time.Sleep(afterPause)
+		request := p.asking()
+		request.Room = NewRoom()
+		tr := newTransport(newFakeBase(responds(200, "{}")), ownBase)
 		tr.Changed = func(context.Context, *Request, Change) { panic("logger") }
-		assert.PanicsWithValue(t, "logger", func() { tr.Do(t.Context(), guarded(b, Brief)) })
-		assert.False(t, isOpen(b.Service))
-		assert.False(t, isOpen(b.Account))
-		assert.Zero(t, b.Service.passing+b.Account.passing)
+		assert.PanicsWithValue(t, "logger", func() { tr.Do(t.Context(), request) })
+		assert.Equal(t, [2]bool{}, p.areOpen())
+		assert.Empty(t, request.Room.places)
 	})
+}
+
+// A change that both breakers make at once is one change.
+func TestChangedIsCalledOnceForOneChange(t *testing.T) {
+	for name, p := range map[string]pair{"both": newPair(), "the service's": {new(Breaker), nil}, "the account's": {nil, new(Breaker)}} {
+		synctest.Test(t, func(t *testing.T) {
+			type key struct{}
+			ctx := context.WithValue(t.Context(), key{}, "call")
+			var changes []bool
+			base := newFakeBase(mixed(17, responds(503, ""), responds(200, "{}"))...)
+			tr := newTransport(base, attemptsUpTo(1))
+			tr.Changed = func(ctx context.Context, r *Request, change Change) {
+				changes = append(changes, change.Opened)
+				assert.Equal(t, "HTTP 503", change.Cause.Error())
+				assert.Equal(t, "call", ctx.Value(key{}))
+				assert.EqualValues(t, 7, r.Channel)
+			}
+			for range 20 {
+				request := p.asking()
+				request.Channel = 7
+				tr.Do(ctx, request)
+				if len(changes) > 0 {
+					time.Sleep(time.Minute)
+				}
+			}
+			assert.Equal(t, []bool{true, false}, changes, name)
+		})
+	}
 }
 
 func TestDoubtIsKnownAfterAPanic(t *testing.T) {
@@ -901,71 +770,50 @@ func TestDoubtIsKnownAfterAPanic(t *testing.T) {
 		"connecting":               {boom(unsent(errRefused)), nil, false},
 		"written":                  {boom(responds(200, "")), nil, true},
 		"without evidence":         {boom(silent(errReset)), nil, true},
-		"after one that is proven": {responds(200, ""), nil, false},
+		"after one that is proven": {responds(429, ""), nil, false},
 	} {
 		doubt := true
 		request := authenticatedBy(sendRequest(), tc.a)
 		request.Doubt = &doubt
-		if name == "after one that is proven" {
-			request.Observe = func(ctx context.Context, step Step, _ int) (context.Context, func(Outcome)) {
-				if step == Backoff {
-					panic("observer")
-				}
-				return ctx, func(Outcome) {}
+		request.Observe = func(ctx context.Context, step Step, _ int) (context.Context, func(Outcome)) {
+			if step == Backoff {
+				panic("observer")
 			}
-			tc.react = responds(429, "")
+			return ctx, func(Outcome) {}
 		}
 		assert.Panics(t, func() { newTransport(newFakeBase(tc.react)).Do(t.Context(), request) }, name)
 		assert.Equal(t, tc.want, doubt, name)
 	}
 }
 
-func TestChangesAreReportedOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var changes []bool
-		b := newBreakers()
-		base := newFakeBase(mixedReactions(9, responds(503, ""), responds(200, "{}"))...)
-		tr := newTransport(base, attemptsUpTo(1), func(tr *Transport) {
-			tr.Changed = func(_ context.Context, _ *Request, change Change) {
-				changes = append(changes, change.Opened)
-				assert.Equal(t, "HTTP 503", change.Cause.Error())
-			}
-		})
-		for range 12 {
-			tr.Do(t.Context(), guarded(b, Brief))
-		}
-		assert.Equal(t, []bool{true, false}, changes)
-	})
+// hangsUnsent looks for a connection until the attempt is over.
+func hangsUnsent(r *http.Request) (*http.Response, error) {
+	connecting(r)
+	<-r.Context().Done()
+	return nil, r.Context().Err()
 }
 
-func mixedReactions(n int, first, then reaction) (all []reaction) {
-	for range n {
-		all = append(all, first)
-	}
-	return append(all, then)
-}
-
-func healthyCall() *call {
-	two := newBreakers()
-	c := &call{transport: &Transport{}, passed: [2]passed{{breaker: two.Service}, {breaker: two.Account}}}
-	c.request.Breakers.Places = new(Places)
+// calmCall returns a call that nothing holds back.
+func calmCall() *call {
+	c := &call{transport: &Transport{OwnBase: true}}
+	c.request.Service = new(Breaker)
+	c.request.Account = new(Breaker)
+	c.request.Room = NewRoom()
 	c.outcome.Began = time.Now()
 	return c
 }
 
-// passThrough is what a call without trouble does in the waiting room.
+// passThrough is what a call without trouble does between its credentials and its request, and after it.
 func (c *call) passThrough(ctx context.Context) bool {
-	ok := c.enterBreakers(true) == nil && c.takePlace() && c.enterBreakers(false) == nil &&
-		c.passed[1].breaker.pacer() == nil && c.transport.Limit.take(nil)
-	c.leaveBreakers(Healthy)
-	c.leavePlace()
-	c.passed[0].counted, c.passed[1].counted = false, false
-	return ok
+	passed := c.takePlace(ctx) == nil && c.takeTurn(ctx) == nil && c.passBreakers() == nil
+	c.giveBack(Healthy)
+	return passed
 }
 
-// What a call without trouble pays for breakers and a place: at most 60 ns and nothing on the heap.
+// What a call without trouble pays for breakers and a place.
 func BenchmarkBreakersAndPlace(b *testing.B) {
-	c, ctx := healthyCall(), b.Context()
+	c := calmCall()
+	ctx := b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
 		if !c.passThrough(ctx) {
@@ -975,6 +823,14 @@ func BenchmarkBreakersAndPlace(b *testing.B) {
 }
 
 func TestBreakersAndPlaceCostNoAllocation(t *testing.T) {
-	c := healthyCall()
+	c := calmCall()
 	assert.Zero(t, testing.AllocsPerRun(100, func() { c.passThrough(t.Context()) }))
+}
+
+func TestOpenErrorSaysWhy(t *testing.T) {
+	open := &OpenError{Trouble: Trouble{Cause: NewError("HTTP 503", errReset)}}
+	assert.Equal(t, "the circuit breaker is open: HTTP 503", open.Error())
+	require.ErrorIs(t, open, errReset)
+	hidden := &OpenError{Trouble: Trouble{Cause: errSecret}}
+	assert.NotContains(t, hidden.Error(), "secret")
 }

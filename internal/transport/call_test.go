@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 )
 
 // endingReader calls end when the last byte has been read, and before the end of the body is told.
@@ -76,12 +77,12 @@ func TestSuccessIsKeptAfterTheContextEnds(t *testing.T) {
 func TestTimeoutBoundsEachAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		base := newFakeBase(hangs)
-		out := newTransport(base, timeoutOf(7*time.Second), attemptsUpTo(3), waits(time.Second, time.Second)).Do(t.Context(), readRequest())
+		out := newTransport(base, timeoutOf(7*time.Second), attemptsUpTo(3), waits(time.Second, time.Minute)).Do(t.Context(), readRequest())
 		require.Equal(t, 3, base.count())
 		for i := range 2 {
 			took := base.requests()[i+1].at.Sub(base.requests()[i].at)
 			assert.GreaterOrEqual(t, took, 7*time.Second)
-			assert.LessOrEqual(t, took, 8*time.Second)
+			assert.LessOrEqual(t, took, 9*time.Second)
 		}
 		assert.True(t, out.Written)
 		require.ErrorIs(t, out.Err, context.DeadlineExceeded)
@@ -444,13 +445,15 @@ func TestAttemptThatCannotBeginKeepsTheLastOutcome(t *testing.T) {
 							}
 						}
 					}
-					out := newTransport(base, timeoutOf(20*time.Second), waits(time.Millisecond, 10*time.Second), change).Do(ctx, request)
+					out := newTransport(base, timeoutOf(20*time.Second), waits(time.Millisecond, 2*time.Hour), change).Do(ctx, request)
 					require.ErrorIs(t, out.Interrupted, way.want)
 					assert.Equal(t, way.auth, isAuthError(out.Interrupted))
 					if name == "context ended" {
 						assert.Equal(t, context.Canceled, out.Interrupted, "it is the context's own error")
 					}
+					assert.Equal(t, name == "rate limit does not fit", out.Wait > 0)
 					out.Interrupted = nil
+					out.Wait = 0
 					assertOutcome(t, tc.want, out)
 					assert.Equal(t, 1, base.count())
 				})
@@ -491,7 +494,7 @@ func TestContextThatEndsInAuthenticationSendsNothing(t *testing.T) {
 }
 
 func limitOf(every time.Duration, burst int) func(*Transport) {
-	return func(c *Transport) { c.Limit = NewLimit(float64(time.Second)/float64(every), burst) }
+	return func(c *Transport) { c.Limit = rate.NewLimiter(rate.Every(every), burst) }
 }
 
 func TestRateLimitDelaysEachAttempt(t *testing.T) {
@@ -524,18 +527,17 @@ func TestRateLimitAllowsItsBurst(t *testing.T) {
 
 func TestRateLimitIsNotPartOfTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		base := newFakeBase(responds(200, "{}"))
-		tr := newTransport(base, limitOf(time.Minute, 1), timeoutOf(time.Second))
-		tr.Do(t.Context(), sendRequest())
 		var remaining time.Duration
-		out := tr.Do(t.Context(), authenticatedBy(sendRequest(), Custom(func(r *http.Request) error {
+		base := newFakeBase(func(r *http.Request) (*http.Response, error) {
 			deadline, _ := r.Context().Deadline()
 			remaining = time.Until(deadline)
-			return nil
-		})))
-		require.NoError(t, out.Err)
+			return responds(200, "{}")(r)
+		})
+		tr := newTransport(base, limitOf(time.Minute, 1), timeoutOf(time.Second))
+		tr.Do(t.Context(), sendRequest())
+		require.NoError(t, tr.Do(t.Context(), sendRequest()).Err)
 		assert.Equal(t, time.Minute, base.requests()[1].at.Sub(base.requests()[0].at))
-		assert.Equal(t, time.Second, remaining, "credentials are put in when it is the attempt's turn, with its whole time left")
+		assert.Equal(t, time.Second, remaining, "the request has its whole time when its turn comes")
 	})
 }
 
@@ -552,7 +554,7 @@ func TestRateLimitBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 			assert.Zero(t, time.Since(start))
 			require.ErrorIs(t, out.Err, context.DeadlineExceeded)
 			assert.Contains(t, out.Err.Error(), "rate limit")
-			assertOutcome(t, Outcome{Err: out.Err}, out)
+			assertOutcome(t, Outcome{Err: out.Err, Wait: time.Minute}, out)
 			assert.Equal(t, 1, base.count())
 		})
 	}

@@ -91,7 +91,7 @@ func TestNewBaseBoundsConnectionsBeingEstablished(t *testing.T) {
 		timeout        = 50 * time.Millisecond
 		connectTimeout = 500 * time.Millisecond
 		patience       = 30 * time.Second // for the peer and the scheduler of a busy machine
-		divisor        = 64 // of the bound, so that the senders meet it: without one they open some ten connections each
+		divisor        = 64               // of the bound, so that the senders meet it: without one they open some ten connections each
 	)
 	proxyCertificate := certificate(t, "proxy.example")
 	type row struct {
@@ -220,7 +220,7 @@ func TestProxyThatRefusesIsNamed(t *testing.T) {
 					_, _ = fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", status)
 				})
 				base.Proxy = http.ProxyURL(proxy.url("http"))
-				out := newTransport(base, waits(1, 1)).Do(t.Context(), sendRequest())
+				out := newTransport(base, waits(1, time.Second)).Do(t.Context(), sendRequest())
 				assert.Equal(t, "the proxy refused the connection: HTTP "+status[:3], Describe(out.Err))
 				assert.False(t, out.Written)
 				assert.Zero(t, out.StatusCode)
@@ -316,7 +316,7 @@ func TestCertificateNamesAreQuotedAndCut(t *testing.T) {
 			request := sendRequest()
 			request.URL = peer.url("https")
 			request.URL.Host = strings.Replace(request.URL.Host, "127.0.0.1", "localhost", 1)
-			out := newTransport(base, ownBase, waits(1, 1)).Do(t.Context(), request)
+			out := newTransport(base, ownBase, waits(1, time.Second)).Do(t.Context(), request)
 			text := Describe(out.Err)
 			assert.True(t, strings.HasPrefix(text, `certificate refused: "x509: `), text)
 			assert.NotContains(t, text, "\n")
@@ -336,7 +336,7 @@ func TestReadAsksCachesForAFreshResponse(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	defer server.Close()
-	tr := newTransport(http.DefaultTransport, waits(1, 1), attemptsUpTo(2))
+	tr := newTransport(http.DefaultTransport, waits(1, time.Second), attemptsUpTo(2))
 	out := tr.Do(t.Context(), readOf(t, server))
 	assert.Equal(t, "7", out.Header.Get("Age"), "a response from a cache says so")
 	send := sendRequest()

@@ -23,10 +23,10 @@ const maxConnections = 8
 var errSentBack = &namedError{text: "the server sent the request back each time that the HTTP client repeated it"}
 
 // trace sets the hooks of an attempt, which stop ends.
-func (e *evidence) trace(hooks *httptrace.ClientTrace, stop context.CancelCauseFunc, ownBase bool) {
+func (e *evidence) trace(hooks *httptrace.ClientTrace, stop context.CancelFunc, ownBase bool) {
 	hooks.GetConn = func(string) {
 		if e.connections.Add(1) > maxConnections {
-			stop(nil)
+			stop()
 		}
 	}
 	hooks.WroteHeaders = func() { e.wroteHeaders.Store(true) }

@@ -49,7 +49,7 @@ func TestEvidenceWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var e evidence
 			var trace httptrace.ClientTrace
-			e.trace(&trace, func(error) {}, false)
+			e.trace(&trace, func() {}, false)
 			for range tc.connections {
 				trace.GetConn("api.example.com:443")
 			}
@@ -64,7 +64,7 @@ func TestEvidenceWritten(t *testing.T) {
 func TestEvidenceReset(t *testing.T) {
 	var e evidence
 	var trace httptrace.ClientTrace
-	e.trace(&trace, func(error) {}, false)
+	e.trace(&trace, func() {}, false)
 	trace.GetConn("")
 	trace.WroteHeaders()
 	e.reset()

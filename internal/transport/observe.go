@@ -5,13 +5,12 @@ import "context"
 // Step is a part of a call that can be observed.
 type Step string
 
-// The steps, which are those of a messaging.StepKind. The Outcome of a BreakerWait has the Trouble.
+// The steps, which are those of a messaging.StepKind.
 const (
-	Attempt     Step = "attempt"
-	RateLimit   Step = "rateLimit"
-	BreakerWait Step = "breaker"
-	Backoff     Step = "backoff"
-	Token       Step = "token"
+	Attempt Step = "attempt"
+	Wait    Step = "wait"
+	Backoff Step = "backoff"
+	Token   Step = "token"
 )
 
 // Observe is called when a step begins, in the goroutine of the call. It returns the context of the step, which derives

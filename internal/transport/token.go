@@ -132,19 +132,15 @@ type tokenHeader struct {
 	name, prefix string
 }
 
-func (a tokenHeader) authenticate(ctx context.Context, observe Observe, r *http.Request, _ []byte) (given, error) {
+func (a tokenHeader) authenticate(ctx context.Context, observe Observe, r *http.Request, _ []byte) (forget func(), err error) {
 	t, err := a.source.token(ctx, observe)
 	if err != nil {
-		return given{}, err
+		return nil, err
 	}
 	value := t.value()
 	if a.prefix != "" && len(value) > len(a.prefix) && strings.EqualFold(value[:len(a.prefix)], a.prefix) {
-		return given{}, errInvalidToken
+		return nil, errInvalidToken
 	}
 	r.Header.Set(a.name, a.prefix+value)
-	until := time.Now().Add(fresh)
-	if t.expiry.Before(until) {
-		until = t.expiry
-	}
-	return given{func() { a.source.forget(t) }, until}, nil
+	return func() { a.source.forget(t) }, nil
 }

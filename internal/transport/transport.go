@@ -1,8 +1,8 @@
-// Package transport carries one call over HTTP: it authenticates, waits for the rate limit, retries, reads the response
-// and keeps evidence of what was written. It knows HTTP and nothing of messages: the root package decides what a
-// response means and makes the errors.
+// Package transport carries one call over HTTP: it authenticates, waits for a place and for the rate limit, asks the circuit breakers, sends
+// the request, reads the response, and repeats what was provably not processed. It knows HTTP and nothing of messages: the root package
+// decides what a response means and makes the errors.
 //
-// A call is one Do and makes one or more attempts. An attempt is one request. The way of a call is in call.go.
+// A call is one Do, in call.go, and makes one or more attempts, in attempt.go. An attempt is one request.
 //
 // No goroutine outlives a call, except those of net/http: its idle connections, and a connection that was being
 // established when the attempt ended, see NewBase.
@@ -16,32 +16,28 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+	"golang.org/x/time/rate"
 )
 
 // Transport performs calls. It is safe for concurrent use; its fields must not change meanwhile. Every field except
-// OwnBase, Jar, Limit, GiveUp, NoWait and Changed is required.
+// OwnBase, Jar, Limit and Changed is required.
 type Transport struct {
 	// Base sends a request. It is never changed, and its idle connections are never closed.
 	Base http.RoundTripper
-	// OwnBase reports that Base is from NewBase, or wraps one that is.
+	// OwnBase reports that Base is from NewBase, or wraps one that is. Only then calls need places.
 	OwnBase bool
 	Jar     http.CookieJar
-	// Timeout bounds one attempt: connecting, sending, and reading the response to its end.
+	// Timeout bounds one attempt: connecting, sending, and reading the response to its end. Getting credentials has the same time.
 	Timeout time.Duration
-	// MaxAttempts is how many requests a call may make. The retry with a fresh token comes on top.
+	// MaxAttempts is how many requests a call may make. The retry with a fresh token comes on top. With 1 a call never backs off.
 	MaxAttempts int
-	// MinWait and MaxWait bound the waits between attempts, see backoff.
+	// MinWait is the shortest ceiling of a back-off. MaxWait bounds all waits of a call together.
 	MinWait, MaxWait time.Duration
-	Limit            *Limit
+	Limit            *rate.Limiter
 	// MaxResponseBytes is how much of a 2xx response is read.
 	MaxResponseBytes int64
-	// GiveUp bounds how long a patient call waits in one trouble of a breaker. 0 is 10 minutes, or one for trouble of the
-	// account.
-	GiveUp time.Duration
-	// NoWait ends a call that a breaker holds back at once.
-	NoWait bool
-	// Changed is called when a breaker has opened, or closed after trouble, in the goroutine of the call that made it so, with
-	// the request of that call. It may be nil.
+	// Changed is called when a breaker has opened or closed, in the goroutine of the call that made it so, with the request of that
+	// call.
 	Changed func(ctx context.Context, r *Request, change Change)
 
 	once sync.Once
@@ -54,28 +50,41 @@ type Request struct {
 	URL    *url.URL
 	Header http.Header // its values are shared and must not change
 	Body   []byte
-	// Read reports that the request changes nothing, so that it may be retried however an attempt ended, and must
+	// Read reports that the request changes nothing, so that it may be repeated however an attempt ended, and must
 	// not be answered from a cache.
 	Read  bool
 	Judge Judge
 	// Buffer is overwritten with the response if it is large enough. It must not be used again before
 	// Outcome.Body has been read.
 	Buffer []byte
-	// Breakers are asked before each attempt, and told what became of it.
-	Breakers Breakers
-	Patience Patience
-	// Recipient is who the message is for, so that the trouble of one is not that of all. It may be empty.
-	Recipient string
-	// Slot is that of a message of a SendAll, or nil.
-	Slot *Slot
-	// Doubt, unless nil, is set to whether the last attempt may have written something, also if a function of the user
+	// Channel is what the call belongs to. Transport.Changed may want to know.
+	Channel uint8
+	// Room has the places of the account, or is nil.
+	Room *Room
+	// Service and Account are the breakers that are asked before each attempt and told what became of it. Either may be nil.
+	Service, Account *Breaker
+	// Once ends the call after its first attempt, except for one with a fresh token. Begun is how many attempts there were before.
+	Once  bool
+	Begun int
+	// Waits ends the waits of the call, but no request. It may be nil.
+	Waits context.Context //nolint:containedctx // of a SendAll
+	// Doubt, unless nil, is set to whether the last attempt may have written something, even if a function of the user
 	// panics.
 	Doubt   *bool
-	Observe Observe // nil if nobody does
-	Guard   Guard   // nil if there is none
+	Observe Observe // may be nil
+	Guard   Guard   // may be nil
 	// Authenticate is nil if URL or Body hold the credentials already.
 	Authenticate Authenticator
 }
+
+// Guard decides whether a message may go. It is asked when the call begins, and again directly before the request is written if it
+// said yes more than five seconds ago.
+type Guard func(ctx context.Context) error
+
+// GuardError is in the chain of an error of a call that its guard ended. It wraps that of the guard.
+type GuardError struct{ error }
+
+func (g GuardError) Unwrap() error { return g.error }
 
 // Judge judges responses, because a Transport knows neither the codes nor the form of a body.
 type Judge interface {
@@ -106,16 +115,16 @@ type Outcome struct {
 	Err error
 	// Written is false only if the attempt provably wrote nothing of its request.
 	Written bool
-	// Interrupted says why a call that would have been retried was not: its context ended, or the next attempt could
+	// Interrupted says why a call that would have been repeated was not: its context ended, or the next attempt could
 	// not begin.
 	Interrupted error
 	// Sent is the request with its credentials, or nil if no attempt could begin. It must not be changed.
 	Sent *http.Request
 	// Began is when the last attempt began, or the zero time.
-	Began time.Time
-	// Trouble is why a call waited for a breaker. It is set at the end of a BreakerWait only.
-	Trouble  *Trouble
+	Began    time.Time
 	Attempts int
 	// RetryAfter is how long the response asked to wait, or 0.
 	RetryAfter time.Duration
+	// Wait is how long the call would have had to wait for another attempt, if it ended because it must not wait so long.
+	Wait time.Duration
 }

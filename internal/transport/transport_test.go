@@ -2,6 +2,8 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -162,6 +164,8 @@ func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 var (
 	errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	errReset   = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+
+	certificateError = &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
 )
 
 func newTransport(base http.RoundTripper, changes ...func(*Transport)) *Transport {
@@ -507,7 +511,7 @@ func TestCallLeavesNoGoroutine(t *testing.T) {
 	require.NoError(t, err)
 	pool := NewBase(DefaultIdleTimeout)
 	source := NewTokenSource(func(context.Context) (string, time.Time, error) { return "t", time.Now().Add(time.Hour), nil })
-	tr := newTransport(pool, timeoutOf(20*time.Millisecond), waits(time.Millisecond, time.Millisecond))
+	tr := newTransport(pool, timeoutOf(20*time.Millisecond), waits(time.Millisecond, time.Second))
 	before := runtime.NumGoroutine()
 	var calls sync.WaitGroup
 	for range 20 {

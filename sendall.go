@@ -1,0 +1,501 @@
+package messaging
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/transport"
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+const (
+	// maxWaiting is how many messages of one SendAll wait to be tried again, besides those in flight.
+	maxWaiting = 4096
+	// maxOutcomes is how many outcomes wait for the caller without a worker waiting with them.
+	maxOutcomes = 1024
+	// giveUp and giveUpAccount are how long messages are held back without a success, see BreakerPolicy.GiveUp.
+	giveUp        = 10 * time.Minute
+	giveUpAccount = time.Minute
+)
+
+// sendFunc sends a message once and puts what became of it into the outcome.
+type sendFunc[M any] func(ctx context.Context, out *Outcome[M], o *observation, mode sendMode)
+
+// sendAll implements SendAll of the services. A message that was taken when the context ended is sent under the ended context, and so
+// ends not sent.
+func sendAll[M sendable](
+	ctx context.Context, c *core, e *sendEndpoint, messages iter.Seq[M], concurrency int, send sendFunc[M],
+) iter.Seq[Outcome[M]] {
+	return func(yield func(Outcome[M]) bool) {
+		if problems := checkSendAll(ctx, messages == nil, concurrency); len(problems) > 0 {
+			yield(Outcome[M]{Index: -1, Err: invalid(e.name, problems)})
+			return
+		}
+		b := newBulk(ctx, c, e, concurrency, send)
+		defer b.end() // even if the caller or the messages panic
+		next := 0
+		for message := range messages {
+			if !b.begin(job[M]{Outcome: Outcome[M]{Index: next, Message: message}}, yield) {
+				return
+			}
+			next++
+			if ctx.Err() != nil {
+				break
+			}
+		}
+		for b.taken > 0 {
+			if !b.receive(<-b.done, yield) {
+				return
+			}
+		}
+	}
+}
+
+// sendAllOn is sendAll for a channel that settles nothing.
+func sendAllOn[M sendable](
+	ctx context.Context, c *core, channel Channel, messages iter.Seq[M], concurrency int,
+) iter.Seq[Outcome[M]] {
+	e := c.sendOn(channel)
+	return sendAll(ctx, c, e, messages, concurrency, func(ctx context.Context, out *Outcome[M], o *observation, mode sendMode) {
+		out.Receipt, out.Err = c.deliver(ctx, &sending{endpoint: e, call: out.Message.Call()}, o, mode)
+	})
+}
+
+func checkSendAll(ctx context.Context, noMessages bool, concurrency int) []wire.Problem {
+	var c wire.Checks
+	if noMessages {
+		c.Found("messages", "required, but nil")
+	}
+	if concurrency < 1 {
+		c.Found("concurrency", fmt.Sprintf("must be 1 or more, got %d", concurrency))
+	}
+	return append(c, checkContext(ctx)...)
+}
+
+// A bulk is a SendAll under way. The caller's goroutine takes messages from the sequence, hands each to a worker, and yields outcomes. A
+// worker sends its message once. If that is to be tried again, it puts it into a heap and takes another.
+//
+// While all is calm, every worker takes new messages directly. One of them, the leader, also waits for times: when the next message of the
+// heap is due, when the pause of a breaker ends, when the throttle has a turn. While the breaker is open, the heap is full, or the throttle
+// is on, only the leader begins messages, one after the other; while the breaker is open, that is the probe.
+type bulk[M sendable] struct {
+	ctx         context.Context //nolint:containedctx // the caller's: a bulk is one SendAll
+	waits       context.Context //nolint:containedctx // of the waits, which also end after a break
+	stopWaits   context.CancelFunc
+	core        *core
+	endpoint    *sendEndpoint
+	send        sendFunc[M]
+	concurrency int
+
+	started int // workers
+	taken   int // messages whose outcomes were not received
+
+	jobs    chan job[M]   // new messages
+	done    chan job[M]   // outcomes
+	quit    chan struct{} // closed when there are no more messages
+	lead    chan struct{} // holds the one leader
+	changed chan struct{} // another message waits
+	workers sync.WaitGroup
+
+	throttle throttle
+
+	mu          sync.Mutex
+	waiting     waiting[M]
+	lastSuccess time.Time
+}
+
+// A job is a message under way, and then its outcome.
+type job[M any] struct {
+	Outcome[M]
+
+	ctx         context.Context //nolint:containedctx // of the StepCall; nil before the first attempt
+	observation *observation
+	endCall     func(StepResult) // ends the StepCall
+	endWait     func(StepResult) // ends the step of a wait, or is nil
+
+	inDoubt  bool      // something of it may have been written
+	attempts int       // requests so far
+	tries    int       // those that count towards MaxAttempts
+	due      time.Time // when it is to be tried again
+	isOver   bool      // its wait was cut short, so that it has its outcome
+}
+
+func newBulk[M sendable](ctx context.Context, c *core, e *sendEndpoint, concurrency int, send sendFunc[M]) *bulk[M] {
+	b := &bulk[M]{
+		ctx: ctx, core: c, endpoint: e, send: send, concurrency: concurrency, lastSuccess: time.Now(),
+		jobs:    make(chan job[M]),
+		done:    make(chan job[M], min(concurrency, maxOutcomes)),
+		quit:    make(chan struct{}),
+		lead:    make(chan struct{}, 1),
+		changed: make(chan struct{}, 1),
+	}
+	b.throttle.period.began = b.lastSuccess
+	b.waits, b.stopWaits = context.WithCancel(ctx)
+	return b
+}
+
+// begin hands a message to a worker, and reports whether the caller wants more. Outcomes that are there come first.
+func (b *bulk[M]) begin(j job[M], yield func(Outcome[M]) bool) bool {
+	for len(b.done) > 0 {
+		if !b.receive(<-b.done, yield) {
+			return false
+		}
+	}
+	if b.taken >= b.started && b.started < b.concurrency {
+		b.started++
+		b.workers.Go(b.work)
+	}
+	for {
+		select {
+		case b.jobs <- j:
+			b.taken++
+			return true
+		case out := <-b.done:
+			if !b.receive(out, yield) {
+				return false
+			}
+		}
+	}
+}
+
+// receive yields an outcome, and reports whether the caller wants more.
+func (b *bulk[M]) receive(j job[M], yield func(Outcome[M]) bool) bool {
+	b.taken--
+	return yield(j.Outcome)
+}
+
+// end waits until the sends under way have ended. Their outcomes are lost.
+func (b *bulk[M]) end() {
+	b.stopWaits()
+	close(b.quit)
+	go func() {
+		b.workers.Wait()
+		close(b.done)
+	}()
+	for range b.done { //nolint:revive // they are lost
+	}
+}
+
+// work sends messages until there are no more.
+func (b *bulk[M]) work() {
+	var j job[M] // one variable for all messages, because sending lets it escape
+	for {
+		leads, ok := b.next(&j)
+		if !ok {
+			return
+		}
+		ended := j.isOver || b.attempt(&j)
+		if leads {
+			<-b.lead
+		}
+		if ended {
+			b.finish(&j)
+			b.done <- j
+		}
+	}
+}
+
+// next waits for a message that may begin, and reports whether there is one. The worker leads until it has sent the message if that is the
+// probe of an open breaker.
+func (b *bulk[M]) next(j *job[M]) (leads, ok bool) {
+	for {
+		direct := b.jobs
+		if b.isHeld() {
+			direct = nil
+		}
+		select {
+		case *j = <-direct:
+			return false, true
+		case <-b.quit:
+			return false, false
+		case b.lead <- struct{}{}:
+		}
+		isProbe, ok := b.nextToLead(j)
+		if !ok || !isProbe {
+			<-b.lead
+		}
+		return isProbe, ok
+	}
+}
+
+// isHeld reports whether only the leader begins messages.
+func (b *bulk[M]) isHeld() bool {
+	if b.throttle.isOn() {
+		return true
+	}
+	if _, isOpen := b.pause(); isOpen {
+		return true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.waiting) >= maxWaiting
+}
+
+// nextToLead waits, as the leader, for a message that may begin: one that waited and is due, or else a new one. When the waits have ended, a
+// message that waited has its outcome.
+func (b *bulk[M]) nextToLead(j *job[M]) (isProbe, ok bool) {
+	for b.waits.Err() == nil {
+		pause, isOpen := b.pause()
+		wait, isFull := b.takeDue(j, pause)
+		if wait == 0 {
+			b.throttle.wait(b.waits)
+			return isOpen, true
+		}
+		jobs := b.jobs
+		if pause > 0 || isFull {
+			jobs = nil
+		}
+		var timer *time.Timer
+		var over <-chan time.Time
+		if wait < forever {
+			timer = time.NewTimer(wait)
+			over = timer.C
+		}
+		select {
+		case *j = <-jobs:
+			stop(timer)
+			b.throttle.wait(b.waits)
+			return isOpen, true
+		case <-over:
+		case <-b.changed:
+		case <-b.waits.Done():
+		case <-b.quit:
+			stop(timer)
+			return false, false
+		}
+		stop(timer)
+	}
+	return false, b.nextOfEnded(j)
+}
+
+func stop(timer *time.Timer) {
+	if timer != nil {
+		timer.Stop()
+	}
+}
+
+// nextOfEnded returns a message when the waits have ended.
+func (b *bulk[M]) nextOfEnded(j *job[M]) bool {
+	for {
+		if b.takeWaiting(j) {
+			j.isOver = true
+			b.interrupt(j)
+			return true
+		}
+		select {
+		case *j = <-b.jobs:
+			return true
+		case <-b.changed:
+		case <-b.quit:
+			return false
+		}
+	}
+}
+
+func (b *bulk[M]) takeWaiting(j *job[M]) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waiting) == 0 {
+		return false
+	}
+	*j = b.waiting.take()
+	return true
+}
+
+// interrupt adds to the error of a message that the context ended its wait.
+func (b *bulk[M]) interrupt(j *job[M]) {
+	if e, ok := errors.AsType[*Error](j.Err); ok && b.ctx.Err() != nil {
+		e.interrupted(b.ctx.Err())
+	}
+}
+
+const forever = time.Duration(1<<63 - 1)
+
+// takeDue takes the message of the heap whose wait is over, and returns 0; or it returns how long until there may be one, at least as long as
+// the breaker pauses, and whether no more can wait.
+func (b *bulk[M]) takeDue(j *job[M], pause time.Duration) (wait time.Duration, isFull bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waiting) == 0 {
+		return cmp.Or(pause, forever), false
+	}
+	wait = max(time.Until(b.waiting[0].due), pause, 0)
+	isFull = len(b.waiting) >= maxWaiting
+	if wait == 0 {
+		*j = b.waiting.take()
+	}
+	return wait, isFull
+}
+
+// pause returns how long no message may begin because a breaker is open, and whether one is. When the trouble has lasted too long, messages
+// begin all the same, and end not sent.
+func (b *bulk[M]) pause() (pause time.Duration, isOpen bool) {
+	calls := b.core.calls(b.endpoint.channel, false)
+	for _, breaker := range []*transport.Breaker{calls.service, calls.account} {
+		if breaker == nil {
+			continue
+		}
+		trouble, open := breaker.Trouble()
+		if !open {
+			continue
+		}
+		patience := b.patience(&trouble)
+		if patience <= 0 {
+			return 0, false
+		}
+		isOpen = true
+		if blocked := breaker.Blocked(); blocked != nil {
+			pause = max(pause, min(blocked.RetryAfter, patience))
+		}
+	}
+	return pause, isOpen
+}
+
+// patience returns how much longer messages are held back in a trouble.
+func (b *bulk[M]) patience(t *transport.Trouble) time.Duration {
+	most := giveUp
+	if t.Account {
+		most = giveUpAccount
+	}
+	return time.Until(t.Since.Add(cmp.Or(b.core.settings.breaker.GiveUp, most)))
+}
+
+// attempt sends a message once, and reports whether that is its outcome. Otherwise the message waits. A panic is its outcome.
+func (b *bulk[M]) attempt(j *job[M]) (ended bool) {
+	defer b.catch(j, &ended)
+	j.resume()
+	if j.ctx == nil {
+		j.observation = b.core.observation(b.ctx, &b.endpoint.endpoint)
+		j.ctx, j.endCall = j.observation.begin(b.ctx, StepCall, 0)
+	}
+	began := time.Now()
+	b.send(j.ctx, &j.Outcome, j.observation, sendMode{doubt: &j.inDoubt, waits: b.waits, begun: j.attempts})
+	wait, again := b.decide(j, began)
+	if !again {
+		return true
+	}
+	j.due = time.Now().Add(wait)
+	if deadline, ok := b.ctx.Deadline(); ok && deadline.Before(j.due) {
+		return true
+	}
+	_, j.endWait = j.observation.begin(j.ctx, StepBackoff, j.attempts+1)
+	b.mu.Lock()
+	b.waiting.add(*j)
+	b.mu.Unlock()
+	select {
+	case b.changed <- struct{}{}:
+	default: // the leader looks anyway
+	}
+	return false
+}
+
+// finish ends the steps of a message that has its outcome. A panic is its outcome.
+func (b *bulk[M]) finish(j *job[M]) {
+	var ended bool
+	defer b.catch(j, &ended)
+	j.resume()
+	if end := j.endCall; end != nil {
+		j.endCall = nil
+		end(j.observation.outcome(&j.Receipt, j.Err))
+	}
+}
+
+// catch makes a panic of a function of the user the outcome of the message.
+func (b *bulk[M]) catch(j *job[M], ended *bool) {
+	if value := recover(); value != nil {
+		j.Err = panicked(b.endpoint, value, j.inDoubt, j.Message.Call().ReferenceID)
+		*ended = true
+	}
+}
+
+// resume ends the step of the wait, if there was one.
+func (j *job[M]) resume() {
+	end := j.endWait
+	j.endWait = nil
+	if end != nil {
+		end(StepResult{})
+	}
+}
+
+// decide returns whether a message is tried again, and after how long.
+func (b *bulk[M]) decide(j *job[M], began time.Time) (wait time.Duration, again bool) {
+	if j.Err == nil {
+		b.throttle.hear(began, false)
+		b.mu.Lock()
+		b.lastSuccess = time.Now()
+		b.mu.Unlock()
+		return 0, false
+	}
+	e, isError := errors.AsType[*Error](j.Err)
+	if !isError {
+		return 0, false
+	}
+	requests := e.Attempts - j.attempts
+	j.attempts = e.Attempts
+	if requests == 0 {
+		return b.decideUnbegun(e)
+	}
+	_, isRetryable := Retryable(e)
+	isThrottled := errors.Is(e, ErrRateLimited) || isRetryable && e.Verdict == Refused
+	if isThrottled {
+		b.throttle.hear(began, true)
+	}
+	if !isRetryable || b.waits.Err() != nil {
+		return 0, false
+	}
+	wait = max(e.RetryAfter, b.core.transport.Backoff(j.tries+1))
+	if isThrottled && b.throttle.isOn() {
+		return wait, b.hopesWithin(wait)
+	}
+	policy := b.core.settings.retry.withDefaults()
+	j.tries++
+	return wait, j.tries < policy.MaxAttempts && e.RetryAfter <= policy.MaxWait
+}
+
+// decideUnbegun decides about a message for which no request could begin.
+func (b *bulk[M]) decideUnbegun(e *Error) (wait time.Duration, again bool) {
+	if b.waits.Err() != nil || e.is(ErrGuarded) {
+		return 0, false
+	}
+	if open, ok := errors.AsType[*transport.OpenError](e.cause); ok {
+		return e.RetryAfter, b.patience(&open.Trouble) > 0
+	}
+	_, isLate := errors.AsType[*transport.LateError](e.cause)
+	return max(e.RetryAfter, time.Second/10), isLate
+}
+
+// hopesWithin reports whether a throttled message may wait so long: the service has taken another not too long ago.
+func (b *bulk[M]) hopesWithin(wait time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Until(b.lastSuccess.Add(cmp.Or(b.core.settings.breaker.GiveUp, giveUp))) > wait
+}
+
+// waiting are jobs that wait, as a heap: the first is due first.
+type waiting[M any] []*job[M]
+
+func (w *waiting[M]) add(j job[M]) { heap.Push(w, &j) }
+
+func (w *waiting[M]) take() job[M] { return *heap.Pop(w).(*job[M]) } //nolint:forcetypeassert // nothing else is in it
+
+func (w waiting[M]) Len() int           { return len(w) }
+func (w waiting[M]) Less(i, k int) bool { return w[i].due.Before(w[k].due) }
+func (w waiting[M]) Swap(i, k int)      { w[i], w[k] = w[k], w[i] }
+
+// Push is heap.Push's.
+func (w *waiting[M]) Push(x any) { *w = append(*w, x.(*job[M])) } //nolint:forcetypeassert // nothing else is in it
+
+// Pop is heap.Pop's.
+func (w *waiting[M]) Pop() any {
+	last := len(*w) - 1
+	j := (*w)[last]
+	(*w)[last] = nil
+	*w = (*w)[:last]
+	return j
+}
