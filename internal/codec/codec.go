@@ -127,8 +127,9 @@ func elsewhere(lists map[string][]string) map[string]bool {
 		}
 		for _, path := range list {
 			for rest := path; rest != ""; rest = rest[:max(0, strings.LastIndexByte(rest, '.'))] {
-				name := rest[strings.LastIndexByte(rest, '.')+1:]
-				if usualOf([]byte(name))&(ofFailure|ofSuccess|ofPart|ofStatus|ofCode) != 0 {
+				meaning := usualOf([]byte(rest[strings.LastIndexByte(rest, '.')+1:]))
+				holdsMessage := rest != path && meaning&ofMessage != 0 // such as result, which is no status as an object
+				if meaning&(ofFailure|ofSuccess|ofPart|ofStatus|ofCode) != 0 && !holdsMessage {
 					all[rest] = true
 				}
 			}

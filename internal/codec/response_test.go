@@ -259,6 +259,31 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// The parts of each of several messages are judged where they stand.
+func TestDecodePartsWithinSeveralMessages(t *testing.T) {
+	t.Parallel()
+	send := decoder(t, `{"sms.send": {"response": {"id": ["messages.*.id"], "status": ["messages.*.parts.*.status"]}, "refused": ["no"]}}`)
+	for body, want := range map[string]string{
+		`{"messages":[{"id":"a","parts":[{"status":"ok"},{"status":"ok"}]},{"id":"b","parts":[{"status":"ok"}]}]}`: "accepted",
+		`{"messages":[{"id":"a","parts":[{"status":"ok"}]},{"id":"b","parts":[{"status":"ok"},{"status":"no"}]}]}`: "unknown",
+		`{"messages":[{"id":"a","parts":[{"status":"no"},{"status":"no"}]},{"id":"b","parts":[{"status":"no"}]}]}`: "refused",
+		`{"messages":[{"id":"a","parts":[{"status":"ok"},{"status":"no"}]}]}`:                                      "unknown",
+		`{"messages":[{"id":"a","parts":[{"status":"ok"}]},{"id":"b","parts":[]}]}`:                                "unknown",
+		`{"messages":[{"id":"a","parts":[{"status":"ok"}]},{"id":"b","id":"c","parts":[{"status":"ok"}]}]}`:        "unknown",
+	} {
+		r, err := send.Decode([]byte(body))
+		require.NoError(t, err)
+		got := "accepted"
+		switch {
+		case r.Refused:
+			got = "refused"
+		case r.Doubt != "":
+			got = "unknown"
+		}
+		assert.Equal(t, want, got, "%s: %s", body, r.Doubt)
+	}
+}
+
 func TestDecodeErrorWithoutACode(t *testing.T) {
 	t.Parallel()
 	const doubt = "the response holds an error without a code (errors.code)"
