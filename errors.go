@@ -282,6 +282,9 @@ func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outc
 	if !hasRows || notJSON == nil {
 		e.shown = secrets.Mask(e.Message)
 	}
+	if e.read && e.shown != strings.TrimSpace(e.Message) {
+		e.shown = "" // a listing may be about any message, whose other words nobody knows here
+	}
 }
 
 // headerRequestID returns the header by which many services name a request. The contract names places in the body only.

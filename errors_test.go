@@ -270,7 +270,7 @@ func TestErrorTextLeavesOutEveryKindOfCredential(t *testing.T) {
 				continue // it has no place in a lookup
 			}
 			_, err = client.SMS.Find(t.Context(), "r-1")
-			require.EqualError(t, err, `messaging: sms.list failed: HTTP 400, invalid, "what is ***"`, name)
+			require.EqualError(t, err, `messaging: sms.list failed: HTTP 400, invalid`, name)
 		}
 	}
 }
@@ -296,7 +296,7 @@ func TestErrorOfAReadLeavesOutItsFilters(t *testing.T) {
 	respondingLists(mock, always(http.StatusBadRequest, `{"code":"to:12345678","message":"no rows for 1234"}`))
 	_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{To: "+6312345678"}))
 	require.Len(t, errs, 1)
-	require.EqualError(t, errs[0], `messaging: sms.list failed: HTTP 400, invalid, "no rows for ***"`)
+	require.EqualError(t, errs[0], `messaging: sms.list failed: HTTP 400, invalid`)
 	respondingLists(mock, always(http.StatusBadRequest, `{"message":"no such page"}`))
 	_, errs = list(client.SMS.List(t.Context(), sms.ListOptions{To: "+6312345678"}))
 	require.EqualError(t, errs[0], `messaging: sms.list failed: HTTP 400, invalid, "no such page"`)
