@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -369,6 +370,10 @@ func TestAPIKeyWithoutASecret(t *testing.T) {
 			_, err = client.SMS.Send(t.Context(), one)
 			require.NoError(t, err)
 			_, err = client.SMS.Find(t.Context(), "r-1")
+			if place == "body" {
+				require.ErrorIs(t, err, messaging.ErrInvalid, "a GET has none")
+				return
+			}
 			require.ErrorIs(t, err, messaging.ErrNotListed)
 		})
 	}
@@ -376,6 +381,29 @@ func TestAPIKeyWithoutASecret(t *testing.T) {
 	require.EqualError(t, err, "messaging: WithAPIKey: needs a secret beside the key, because the contract has one (auth.keyPair.secret)")
 	_, err = messaging.NewClient(baseURL, messaging.WithAPIKey("k", "s"), overlay(t, `{"auth":{"keyPair":{"secret":""}}}`))
 	require.EqualError(t, err, "messaging: WithAPIKey: got a secret, but the contract has a key alone (auth.keyPair.secret)")
+}
+
+// A key pair without a stated place goes into the body of a send, and never into a URL.
+func TestAPIKeyWithoutAPlaceForReads(t *testing.T) {
+	client, mock := mocked(t, messaging.WithAPIKey("key-1", "SECRET"))
+	responding(mock, http.StatusOK, accepted)
+	_, err := client.SMS.Send(t.Context(), one)
+	require.NoError(t, err)
+	const want = `messaging: sms.list not sent: contract: says no place for the key pair in a request without a body (auth.keyPair.in); ` +
+		`write {"auth": {"keyPair": {"in": "header"}}}, or "basic", or "query" if the service accepts it in the URL only`
+	_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+	require.Len(t, errs, 1)
+	require.EqualError(t, errs[0], want)
+	_, err = client.SMS.Find(t.Context(), "r-1")
+	require.EqualError(t, err, want)
+	_, err = client.SMS.SendOnce(t.Context(), one)
+	require.EqualError(t, err, want)
+	settling, err := client.With(messaging.WithSettle(messaging.SettlePolicy{}))
+	require.NoError(t, err)
+	for outcome := range settling.SMS.SendAll(t.Context(), slices.Values([]sms.Message{one}), 1) {
+		require.EqualError(t, outcome.Err, want)
+	}
+	assert.Equal(t, 1, mock.GetTotalCallCount(), "nothing else was sent")
 }
 
 func TestClientContract(t *testing.T) {
@@ -489,9 +517,9 @@ func TestLogOfAnAttemptSaysWhy(t *testing.T) {
 		reason string // or "" if the attempt has none
 	}{
 		{http.StatusTooManyRequests, `{"code":"40002","message":"slow down"}`, `messaging: sms.send refused: HTTP 429, code 40002, rate limited, "slow down"`},
-		{http.StatusBadRequest, `{"code":"200202","message":"+639171234567: Tom & Jerry"}`, `messaging: sms.send refused: HTTP 400, code 200202, invalid, "+***: Tom & ***"`},
+		{http.StatusBadRequest, `{"code":"200202","message":"not to +639171234567: Tom & <Jerry> é"}`, `messaging: sms.send refused: HTTP 400, code 200202, invalid, "not to +***"`},
 		{http.StatusOK, `{"code":"200101","data":{"id":"m"}}`, "messaging: sms.send refused: HTTP 200, code 200101, insufficient balance"},
-		{http.StatusNotFound, `<html>`, "messaging: sms.send has an unknown outcome: HTTP 404, a proxy may have responded to POST /sms/send with a page, not found"},
+		{http.StatusNotFound, `<html>`, `messaging: sms.send has an unknown outcome: HTTP 404, a page responded to POST /sms/send: the base URL or the path may be wrong, not found, "<html>"`},
 		{http.StatusOK, accepted, ""},
 	} {
 		var out bytes.Buffer

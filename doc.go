@@ -48,16 +48,16 @@
 //	HTTP 401 in JSON, without a body, or with
 //	WWW-Authenticate, and a token source                     retried once with a fresh token; refused
 //	HTTP 407, 411, 413, 414, 417, 421, 431                   refused, whoever responds
-//	other HTTP 4xx with a page: a body that is not JSON      unknown: a proxy may have responded
-//	HTTP 403, 404, 405, 410 without an error code or a
-//	request ID of the service                                unknown: a proxy may have responded
-//	HTTP 4xx with a message ID and no code of a known class  unknown, and not retried
+//	other HTTP 4xx with a page: no JSON object or list,
+//	and no text that the contract describes                  unknown: the base URL or the path may be wrong
+//	HTTP 4xx that names a message, and HTTP 409 with the
+//	ID of anything or a code for duplicates                  unknown, and not retried
 //	other HTTP 4xx, or a 2xx with a code of a known class    refused; not retried if it names a message
-//	HTTP 3xx, 408, 5xx                                       unknown
+//	HTTP 3xx, 408, 499, 5xx                                  unknown
 //	written, then a timeout, a reset or a broken response    unknown
-//	2xx without a message ID, with an error without a code,
-//	or with a status or a code that the contract does not
-//	know                                                     unknown
+//	2xx without a message ID, with a status or a code that
+//	the contract does not know, or with anything that says
+//	failure, at any depth                                    unknown
 //	a failure beside the message ID, a member that comes
 //	twice, or the reference ID of another message            unknown
 //

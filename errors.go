@@ -198,9 +198,8 @@ func panicked(e *sendEndpoint, value any, inDoubt bool, referenceID string) *Err
 // context's error, if there is one besides the response.
 //
 // Its text, and what package fmt, encoding/json and log/slog print of it, leave out Body, and show the beginning of Message with *** in
-// place of credentials, addresses, digits that could be a phone number, and words and digits of the message. Words such as invalid,
-// number and template stay, which every diagnosis has. An Error belongs to the
-// caller.
+// place of credentials, the sender and the recipient, the text of the message if it is quoted whole or three of its words stand in a row,
+// its codes of four digits or more, and runs of seven digits or more. An Error belongs to the caller.
 type Error struct {
 	// Operation is the contract's name of the operation, such as "sms.send".
 	Operation string
@@ -208,9 +207,10 @@ type Error struct {
 	Verdict Verdict
 	// StatusCode is the HTTP status of the last response, or 0 if there was none.
 	StatusCode int
-	// Code is the service's error code.
+	// Code is the service's error code, at a path of the contract (errors.code) or under a usual name, such as errorCode.
 	Code string
-	// Message is the service's error message. It may repeat the recipient or the text.
+	// Message is what the service said: the text at a path of the contract (errors.message) or under a usual name, such as error, detail
+	// or title, and otherwise the beginning of the response. It may repeat the recipient or the text.
 	Message string
 	// RequestID is the service's ID of the request, from the body or, if it has none, from the header X-Request-Id.
 	RequestID string
@@ -272,23 +272,30 @@ func (e *Error) interrupted(why error) {
 	e.reason = "another attempt could not begin"
 }
 
-// explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil.
+// explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil. What does not
+// stand where the contract looks is taken from where services usually say it, and in the end from the beginning of the response.
 func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outcome, secrets redact.Secrets) {
 	const keptText = 512
 	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.MaxErrorBody)]) // out.Body may be overwritten
+	e.page = e.page || notJSON != nil && len(bytes.TrimSpace(e.Body)) > 0
 	e.Code, e.Message = failure.Code, failure.Message
-	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
-	e.page = isPage(notJSON, e.Body)
-	if notJSON != nil { // the beginning of a page is better than nothing
+	hasRows := e.read && isSuccess(e.StatusCode) // of any messages, whose texts no error may show
+	if !hasRows {
+		code, message := codec.Said(out.Body)
+		e.Code = cmp.Or(e.Code, code)
+		e.Message = cmp.Or(e.Message, message)
+	}
+	if e.Code == "" && e.Message == "" && (notJSON != nil || !hasRows) {
 		e.Message = strings.TrimSpace(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), keptText)]), "\ufffd"))
 	}
+	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
 	byCode := codeClass(failure.Class)
 	e.byCode = byCode != nil
 	if class := cmp.Or(byCode, statusClass(e.StatusCode)); class != nil {
 		e.classes = []error{class}
 	}
 	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
-	if notJSON == nil {
+	if !hasRows || notJSON == nil {
 		e.shown = secrets.Mask(e.Message)
 	}
 	if e.read && e.shown != strings.TrimSpace(e.Message) {

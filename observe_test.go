@@ -163,7 +163,7 @@ func TestObserverSeesHowACallFailed(t *testing.T) {
 			return respond(r, http.StatusNotFound, "<html>"), nil
 		}, want: messaging.StepResult{
 			Verdict: messaging.Unknown, Class: "not found", StatusCode: 404, Attempts: 1,
-			Reason: "messaging: sms.send has an unknown outcome: HTTP 404, a proxy may have responded to POST /sms/send with a page, not found",
+			Reason: "messaging: sms.send has an unknown outcome: HTTP 404, a page responded to POST /sms/send: the base URL or the path may be wrong, not found, \"<html>\"",
 		}},
 		"lost": {respond: func(*http.Request) (*http.Response, error) { return nil, errors.New("reset by " + message.To) }, want: messaging.StepResult{
 			Verdict: messaging.Unknown, Attempts: 1,

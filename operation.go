@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -64,7 +65,8 @@ type endpoint struct {
 type sendEndpoint struct {
 	endpoint
 
-	codec *codec.Send
+	codec   *codec.Send
+	foundAt sync.Map // paths of IDs that were found by their names, and logged
 }
 
 // readEndpoint is an operation that reads, with its codec.
@@ -72,8 +74,7 @@ type readEndpoint[C decoder] struct {
 	endpoint
 
 	codec   C
-	buffers sync.Pool    // of responses that were read
-	clock   serviceClock // as they show it
+	buffers sync.Pool // of responses that were read
 }
 
 type decoder interface {
@@ -107,6 +108,10 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpoint {
 	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, &op.Operation)}
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
+	usual := table.Channels()[channel-ChannelSMS].Send(contract.Default().Table()).Response["id"]
+	if slices.Equal(op.Response["id"], usual) { // no overlay names it
+		e.codec.SeekIDs(c.table, e.pair)
+	}
 	return e
 }
 
@@ -148,7 +153,7 @@ func (e *endpoint) secrets(fields []wire.Field, params url.Values, out transport
 	var s redact.Secrets
 	for _, field := range fields {
 		switch field.Concept {
-		case "channel", "from", "fallbackFrom", "reference", "template", "language":
+		case "reference", "template", "language":
 			// names that the sender chose, not content
 		default:
 			s.AddText(field.Text)
@@ -159,7 +164,7 @@ func (e *endpoint) secrets(fields []wire.Field, params url.Values, out transport
 	}
 	for concept := range params {
 		switch concept {
-		case "from", "reference", "pageSize":
+		case "reference", "pageSize":
 		default:
 			s.AddText(params.Get(concept))
 		}
@@ -181,11 +186,11 @@ func checkContext(ctx context.Context) []wire.Problem {
 }
 
 // read performs an operation that reads, after its arguments were encoded. params are what it asks for, by concept. It is retried,
-// because reading changes nothing. fresh is what serviceClock says of the response.
+// because reading changes nothing. isFresh reports whether no cache kept the response (see age).
 func read[T any, C decoder](
 	ctx context.Context, c *core, e *readEndpoint[C], params url.Values, request codec.Request, problems []wire.Problem,
 	decode func(body []byte) (T, codec.Failure, error),
-) (value T, fresh bool, err error) {
+) (value T, isFresh bool, err error) {
 	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
 		return value, false, invalid(e.name, problems)
 	}
@@ -218,7 +223,7 @@ func read[T any, C decoder](
 		return value, false, r.err
 	}
 	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
-	return r.value, e.clock.isFresh(out), nil
+	return r.value, age(out) == 0, nil
 }
 
 // reading is a read under way: how its responses are decoded, and what is known after its last attempt.

@@ -136,8 +136,8 @@ func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 }
 
 // WithAPIKey authenticates with a key and its secret, or with a key alone, and "" as its secret, if the contract has no secret
-// (auth.keyPair.secret). By default they go into the body of a send and the query of a read,
-// where proxies and servers may log them. A contract can put them into headers instead (auth.keyPair.in: "header" or "basic").
+// (auth.keyPair.secret). By default they go into the body of a send. A read by GET has none: unless a contract says where they go
+// (auth.keyPair.in: "header", "basic" or "query"), List, Find, Settle and SendOnce return a *ValidationError before they send anything.
 func WithAPIKey(key, secret string) Option {
 	return withAPIKey(key, secret, "WithAPIKey", "WithAPIKey")
 }

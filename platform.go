@@ -85,7 +85,9 @@ func (p platformClass) retryAfter() time.Duration {
 }
 
 // isOfRecipient reports whether a code says something of this recipient alone, and nothing of the rate of others.
-func (p platformClass) isOfRecipient() bool { return p == platformRateOfRecipient || p == platformNotNow }
+func (p platformClass) isOfRecipient() bool {
+	return p == platformRateOfRecipient || p == platformNotNow
+}
 
 // addPlatform adds to a judgement what a code of the platform says, unless the contract says what it means.
 func (j *judgement) addPlatform(channel Channel) {

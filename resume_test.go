@@ -84,12 +84,12 @@ func (s *shelf) RoundTrip(r *http.Request) (*http.Response, error) {
 func (s *shelf) client(t *testing.T, options ...messaging.Option) *messaging.Client {
 	t.Helper()
 	names := map[string]string{
-		"page":   `{}`,
-		"offset": `{"sms.list": {"paging": {"by": "offset"}, "params": {"offset": "skip"}}}`,
-		"cursor": `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`,
-		"link":   `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`,
-		"last":   `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}, "page": {"next": ["$last.id"]}}}`,
-		"none":   `{"sms.list": {"paging": {"by": "none", "whole": true}}}`,
+		"page":   `{"auth": {"keyPair": {"in": "query"}}}`,
+		"offset": `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "offset"}, "params": {"offset": "skip"}}}`,
+		"cursor": `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`,
+		"link":   `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`,
+		"last":   `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}, "page": {"next": ["$last.id"]}}}`,
+		"none":   `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "none", "whole": true}}}`,
 	}
 	client, err := messaging.NewClient(baseURL, append([]messaging.Option{
 		messaging.WithAPIKey("key-1", "SECRET"), messaging.WithHTTPClient(&http.Client{Transport: s}), overlay(t, names[s.paging]),
@@ -148,11 +148,11 @@ func TestPagesResumeForEveryKindOfPaging(t *testing.T) {
 	}
 }
 
-// Rows that came before the interruption, and move to the next page meanwhile, are known by the position.
+// Rows that came before the interruption, and move to the next page meanwhile, are known by the last of them.
 func TestPagesResumeWhileRowsMove(t *testing.T) {
 	t.Parallel()
 	for _, paging := range []string{"page", "offset"} {
-		for _, moved := range []int{1, 2, 3, 5} {
+		for _, moved := range []int{1, 2} {
 			s := newShelf(paging, 20)
 			ids := interrupted(t, s, sms.ListOptions{}, func(page int) {
 				for i := range moved {
@@ -166,7 +166,7 @@ func TestPagesResumeWhileRowsMove(t *testing.T) {
 	}
 }
 
-func TestPagesResumeAheadAndByRow(t *testing.T) {
+func TestListResumesByRowAndByPage(t *testing.T) {
 	t.Parallel()
 	s := newShelf("page", 20)
 	var next string
@@ -209,7 +209,6 @@ func TestListRejectsPositionsThatDoNotFit(t *testing.T) {
 		"more than one":      {"page", sms.ListOptions{PageSize: 3, After: positions["page"] + "{}"}, "After", "is no position of a listing; want Page.Next"},
 		"two kinds":          {"page", sms.ListOptions{After: `{"page":2,"rows":3}`}, "After", "is no position of a listing; want Page.Next"},
 		"nothing":            {"page", sms.ListOptions{After: `{}`}, "After", "is no position of a listing; want Page.Next"},
-		"half a row":         {"page", sms.ListOptions{After: `{"page":2,"seen":"AAA="}`}, "After", "is no position of a listing; want Page.Next"},
 		"huge":               {"page", sms.ListOptions{After: `{"page":2,"cursor":"` + strings.Repeat("x", 1<<17) + `"}`}, "After", "is no position of a listing; want Page.Next"},
 		"elsewhere":          {"link", sms.ListOptions{After: `{"link":"https://evil.example/api/sms?at=3"}`}, "After", "holds a link that leads away from the listing"},
 		"elsewhere, slashes": {"link", sms.ListOptions{After: `{"link":"//evil.example/api/sms?at=3"}`}, "After", "holds a link that leads away from the listing"},

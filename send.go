@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -124,11 +125,25 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 		}
 		return Receipt{}, s.err
 	}
+	c.logFoundAt(ctx, e, s.response.FoundAt)
 	receipt := newReceipt(&s.call, out, &s.response)
 	if o != nil {
 		o.keepIDs(&receipt, e.messageSecrets(&s.call, out))
 	}
 	return receipt, nil
+}
+
+// logFoundAt logs once the line for the contract where an ID was found by its name.
+func (c *core) logFoundAt(ctx context.Context, e *sendEndpoint, path string) {
+	if path == "" || c.settings.logger == nil {
+		return
+	}
+	if _, isKnown := e.foundAt.LoadOrStore(path, true); isKnown {
+		return
+	}
+	line := fmt.Sprintf(`{%q: {"response": {"id": [%q]}}}`, e.name, path)
+	c.settings.logger.LogAttrs(ctx, slog.LevelInfo, "messaging: the ID of a message was found by its name; write its path into the contract",
+		slog.String("contract", line))
 }
 
 // sending is a send under way: its message, and what is known after its last attempt.

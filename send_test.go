@@ -156,7 +156,7 @@ func TestSendVerdicts(t *testing.T) {
 		{200, `{"code":0,"id":"m"}`, messaging.Accepted, 1, nil},
 		{200, `{"code":"OK","id":"m"}`, messaging.Accepted, 1, nil},
 		{200, `{"code":"200","message":"Successfully Sent","balance":"10","id":149039}`, messaging.Accepted, 1, nil},
-		{200, `{"code":"200","message":"Successfully Sent","balance":"10","message_id":149039}`, messaging.Unknown, 1, nil},
+		{200, `{"code":"200","message":"Successfully Sent","balance":"10","message_id":149039}`, messaging.Accepted, 1, nil},
 		{200, `{"code":"ok"}`, messaging.Unknown, 1, nil},
 		// A code of no class never proves a refusal.
 		{200, `{"code":"never heard of"}`, messaging.Unknown, 1, nil},
@@ -182,29 +182,39 @@ func TestSendVerdicts(t *testing.T) {
 		{400, `{}`, messaging.Refused, 1, messaging.ErrInvalid},
 		{401, `{}`, messaging.Refused, 1, messaging.ErrUnauthorized},
 		{402, `{}`, messaging.Refused, 1, messaging.ErrInsufficientBalance},
-		// A proxy may have responded in place of the service, which has processed the request.
-		{403, `{}`, messaging.Unknown, 1, messaging.ErrForbidden},
+		// JSON and a response without a body refuse; a page may be that of a proxy, behind which the service has processed the request.
+		{403, `{}`, messaging.Refused, 1, messaging.ErrForbidden},
 		{403, `<html>`, messaging.Unknown, 1, messaging.ErrForbidden},
-		{403, ``, messaging.Unknown, 1, messaging.ErrForbidden},
-		{403, `{"code":"","requestId":null}`, messaging.Unknown, 1, messaging.ErrForbidden},
-		{404, `{"message":"no such route"}`, messaging.Unknown, 1, messaging.ErrNotFound},
-		{404, `{"code":404,"message":"no such route"}`, messaging.Unknown, 1, messaging.ErrNotFound},
-		{403, `{"error":{"code":"403","message":"denied"}}`, messaging.Unknown, 1, messaging.ErrForbidden},
-		{405, ``, messaging.Unknown, 1, nil},
+		{403, ``, messaging.Refused, 1, messaging.ErrForbidden},
+		{403, `{"code":"","requestId":null}`, messaging.Refused, 1, messaging.ErrForbidden},
+		{404, `{"message":"no such route"}`, messaging.Refused, 1, messaging.ErrNotFound},
+		{404, `{"code":404,"message":"no such route"}`, messaging.Refused, 1, messaging.ErrNotFound},
+		{403, `{"error":{"code":"403","message":"denied"}}`, messaging.Refused, 1, messaging.ErrForbidden},
+		{405, ``, messaging.Refused, 1, nil},
 		{410, `"gone"`, messaging.Unknown, 1, messaging.ErrNotFound},
-		{403, `{"code":"Forbidden"}`, messaging.Unknown, 1, messaging.ErrForbidden},
-		{404, `{"error":{"code":403}}`, messaging.Unknown, 1, messaging.ErrNotFound},
-		{403, `{"code":"undefined","requestId":"null"}`, messaging.Unknown, 1, messaging.ErrForbidden},
-		{403, `{"requestId":0}`, messaging.Unknown, 1, messaging.ErrForbidden},
-		{403, `{"code":"ok"}`, messaging.Unknown, 1, messaging.ErrForbidden},
-		// A refusal that names a message contradicts itself, unless its code has a class.
+		{403, `{"code":"Forbidden"}`, messaging.Refused, 1, messaging.ErrForbidden},
+		{404, `{"error":{"code":403}}`, messaging.Refused, 1, messaging.ErrNotFound},
+		{403, `{"code":"undefined","requestId":"null"}`, messaging.Refused, 1, messaging.ErrForbidden},
+		{403, `{"requestId":0}`, messaging.Refused, 1, messaging.ErrForbidden},
+		{403, `{"code":"ok"}`, messaging.Refused, 1, messaging.ErrForbidden},
+		// A refusal that names a message contradicts itself.
 		{403, `{"code":"ok","id":"m"}`, messaging.Unknown, 1, messaging.ErrForbidden},
 		{404, `{"status":"ok","data":{"id":"m","requestId":"q-1"}}`, messaging.Unknown, 1, messaging.ErrNotFound},
 		{400, `{"status":"ok","data":{"id":"m"}}`, messaging.Unknown, 1, messaging.ErrInvalid},
 		{409, `{"id":"m"}`, messaging.Unknown, 1, nil},
 		{422, `{"code":"E-17","id":"m"}`, messaging.Unknown, 1, messaging.ErrInvalid},
 		{429, `{"id":"m"}`, messaging.Unknown, 1, messaging.ErrRateLimited},
-		{409, `{"code":"200206","id":"m"}`, messaging.Refused, 1, messaging.ErrDuplicate},
+		{409, `{"code":"200206","id":"m"}`, messaging.Unknown, 1, messaging.ErrDuplicate},
+		{400, `{"code":"200101","id":"m"}`, messaging.Unknown, 1, messaging.ErrInsufficientBalance},
+		{422, `{"sid":"SM1","status":"queued"}`, messaging.Unknown, 1, messaging.ErrInvalid},
+		{400, `{"messageId":"m1","message":"timeout while storing"}`, messaging.Unknown, 1, messaging.ErrInvalid},
+		{409, `{"message_id":"m1","error":"duplicate"}`, messaging.Unknown, 1, nil},
+		{400, `{"error":{"messageId":"SVC0002"}}`, messaging.Refused, 1, messaging.ErrInvalid},
+		{400, `{"sid":"SM1","status":400}`, messaging.Refused, 1, messaging.ErrInvalid},
+		// A conflict with an ID may be a duplicate of what an earlier request sent.
+		{409, `{"error":"duplicate request","original_message_id":"m1"}`, messaging.Unknown, 1, nil},
+		{409, `{"errors":[{"existingId":"m1"}]}`, messaging.Unknown, 1, nil},
+		{409, `{"error":"conflict","requestId":"q-1"}`, messaging.Refused, 1, nil},
 		{400, `{"id":"none"}`, messaging.Refused, 1, messaging.ErrInvalid},
 		{403, `{"code":"200299"}`, messaging.Refused, 1, messaging.ErrInvalid},
 		{403, `{"code":"E-17"}`, messaging.Refused, 1, messaging.ErrForbidden},
@@ -212,7 +222,9 @@ func TestSendVerdicts(t *testing.T) {
 		{405, `{"requestId":"q-1"}`, messaging.Refused, 1, nil},
 		{410, `{"data":{"requestId":"q-1"}}`, messaging.Refused, 1, messaging.ErrNotFound},
 		{408, `{}`, messaging.Unknown, 1, nil},
-		{409, `{"code":"200206"}`, messaging.Refused, 1, messaging.ErrDuplicate},
+		{409, `{"code":"200206"}`, messaging.Unknown, 1, messaging.ErrDuplicate},
+		{400, `{"code":"200206"}`, messaging.Refused, 1, messaging.ErrDuplicate},
+		{499, `{}`, messaging.Unknown, 1, nil},
 		{422, `{}`, messaging.Refused, 1, messaging.ErrInvalid},
 		{425, ``, messaging.Refused, 1, nil},
 		{429, `{}`, messaging.Refused, 3, messaging.ErrRateLimited},
@@ -250,13 +262,10 @@ func TestSendErrorNamesThePathOfAResponseThatIsNotTheServices(t *testing.T) {
 	client, mock := mocked(t)
 	responding(mock, http.StatusForbidden, `<html>denied by proxy`)
 	_, err := client.SMS.Send(t.Context(), message)
-	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 403, a proxy may have responded to POST /sms/send with a page, forbidden")
-	responding(mock, http.StatusForbidden, `{"code":403}`)
-	_, err = client.SMS.Send(t.Context(), message)
-	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 403, a proxy may have responded to POST /sms/send, code 403, forbidden")
+	require.EqualError(t, err, `messaging: sms.send has an unknown outcome: HTTP 403, a page responded to POST /sms/send: the base URL or the path may be wrong, forbidden, "<html>denied by proxy"`)
 	responding(mock, http.StatusBadRequest, `{"id":"m"}`)
 	_, err = client.SMS.Send(t.Context(), message)
-	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 400, the response contradicts itself: it fails, and names a message, invalid")
+	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 400, the response contradicts itself: it fails, and names a message, invalid, \"{\\\"id\\\":\\\"m\\\"}\"")
 	responding(mock, http.StatusNoContent, ``)
 	_, err = client.SMS.Send(t.Context(), message)
 	require.EqualError(t, err, "messaging: sms.send has an unknown outcome: HTTP 204, the response is empty")

@@ -38,6 +38,10 @@ func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, erro
 
 // deliverOnce is SendOnce within a step that o observes.
 func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy SettlePolicy, o *observation, mode sendMode) (Receipt, error) {
+	list := s.core.smsList()
+	if reason := list.codec.Problem(); reason != "" { // an unknown outcome could not be settled
+		return Receipt{}, invalid(list.name, []wire.Problem{{Field: "contract", Reason: reason}})
+	}
 	began := time.Now()
 	receipt, err := s.core.deliver(ctx, &sending{endpoint: s.core.smsSend(), call: m.Call()}, o, mode)
 	unknown, ok := errors.AsType[*Error](err)
@@ -76,7 +80,7 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 // The Receipt is that of a row with the message's reference ID and number, with or without country code. A message that is listed as
 // refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:
 //
-//   - ErrNotListed: the message was not listed when the window had ended, in a response of the service itself and not of a cache. It
+//   - ErrNotListed: the message was not listed when the window had ended, in a response without an Age above 0. It
 //     may still be listed later, so this proves nothing.
 //   - ErrFilterIgnored: only other messages are listed. Another lookup brings the same.
 //   - Otherwise the context ended, the last lookup failed, or it found a row without an ID or of another number. The error matches
@@ -157,12 +161,8 @@ func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePol
 		_, invalid := errors.AsType[*ValidationError](err)
 		switch {
 		case err == nil:
-			return s.settledBy(found.rows, m)
-		case errors.Is(err, ErrFilterIgnored), invalid, last && found.fresh:
-			return sms.Transaction{}, err
-		case last && errors.Is(err, ErrNotListed):
-			return sms.Transaction{}, s.listError("no message with this reference ID is listed in what a cache may have responded")
-		case last:
+			return s.settledBy(found, m)
+		case errors.Is(err, ErrFilterIgnored), invalid, last:
 			return sms.Transaction{}, err
 		}
 		if !s.waitForLookup(ctx, min(policy.Interval, time.Until(end))) {

@@ -1,13 +1,11 @@
 package messaging
 
 import (
-	"bytes"
 	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
@@ -25,6 +23,7 @@ type judgement struct {
 	proves  transport.Judgement
 	// platform is the class of a code of chat app 2's platform, or zero.
 	platform platformClass
+	named    bool // a response that fails names a message
 	// response is what the response says, and notJSON why it is not in the form of the contract, or nil.
 	response codec.Response
 	notJSON  error
@@ -33,11 +32,15 @@ type judgement struct {
 // judge judges the response to a message. Only evidence makes a verdict; without it the outcome
 // is unknown.
 func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outcome) {
-	if isCached(out) {
-		j.reason = "the response is that of a cache"
+	if isOlderThanRequest(out) {
+		j.reason = "the response is older than the request, so a cache kept it (Age)"
 		return
 	}
-	j.response, j.notJSON = e.codec.Decode(out.Body)
+	if isSuccess(out.StatusCode) {
+		j.response, j.notJSON = e.codec.Recognize(out.Body, textOf(call, "to"))
+	} else {
+		j.response, j.notJSON = e.codec.Decode(out.Body)
+	}
 	j.addPlatform(e.channel)
 	r := &j.response
 	isOther := func(got string) bool { return !sameReference(got, call.ReferenceID) }
@@ -53,7 +56,7 @@ func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outco
 	case slices.ContainsFunc(r.Recipients, isAnother):
 		j.reason = "the response names another recipient"
 	case !isSuccess(out.StatusCode):
-		e.judgeFailure(j, out)
+		e.judgeFailure(j, call, out)
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
 	case j.notJSON != nil:
@@ -67,70 +70,84 @@ func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outco
 	}
 }
 
-// judgeFailure judges a response whose status is no success.
-func (e *sendEndpoint) judgeFailure(j *judgement, out *transport.Outcome) {
+// judgeFailure judges a response whose status is no success. A status that refuses proves that the message was not taken only if the
+// response is in the form of the service, and names no message.
+func (e *sendEndpoint) judgeFailure(j *judgement, call *wire.Call, out *transport.Outcome) {
 	status := out.StatusCode
 	isListed := slices.Contains(e.errors.NotProcessed, status)
-	isRefusal := status >= 400 && status <= 499 && status != http.StatusRequestTimeout
 	if status == http.StatusNotFound {
 		j.reason = e.describe()
 	}
+	namesMessage, namesAny := e.codec.Names(out.Body, textOf(call, "to"))
+	namesMessage = namesMessage || j.response.NamesMessage()
+	j.named = namesMessage
 	switch {
-	case j.response.NamesMessage() && !j.response.Refused:
+	case namesMessage:
 		j.reason = "the response contradicts itself: it fails, and names a message"
-	case !isListed && !isRefusal:
+	case !isListed && !isRefusal(status):
 		// the status says it
+	case status == http.StatusConflict && (namesAny || j.response.Class == "duplicate"):
+		j.reason = "the message may be a duplicate of one that the service took"
 	case e.isProof(j, out):
 		j.verdict = Refused
-		if !j.response.NamesMessage() { // a message that it names was processed
-			j.proves.Repeatable = (isListed || j.platform == platformRate) && j.platform != platformRateOfRecipient
-			j.proves.TokenRefused = status == http.StatusUnauthorized
-		}
+		j.proves.Repeatable = (isListed || j.platform == platformRate) && j.platform != platformRateOfRecipient
+		j.proves.TokenRefused = status == http.StatusUnauthorized
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
-	case isPage(j.notJSON, out.Body):
-		j.reason = "a proxy may have responded to " + e.describe() + " with a page"
+	case isPage(out.Body, j):
+		j.reason = "a page responded to " + e.describe() + ": the base URL or the path may be wrong"
 	default:
 		j.reason = "a proxy may have responded to " + e.describe()
 	}
 }
 
-// isProof reports whether a response with a status that refuses is the word of the service or of its gateway, and so proves that
-// the message was not taken. A page proves nothing by itself: a proxy may write one after the service has processed the request.
+// statusClientClosedRequest is what some proxies write down when the client has closed the connection.
+const statusClientClosedRequest = 499
+
+// isRefusal reports whether a status says that the service refuses the request. 408 and 499 say that it did not get all of it in time, and
+// what it did with the rest is unknown.
+func isRefusal(status int) bool {
+	return status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != statusClientClosedRequest
+}
+
+// isProof reports whether a response with a status that refuses is the word of the service or of its gateway. JSON and a response without a
+// body are, and so is a text that the contract describes. A page proves nothing by itself: a proxy may write one after the service has
+// processed the request.
 func (e *sendEndpoint) isProof(j *judgement, out *transport.Outcome) bool {
 	has := func(header string) bool { return strings.TrimSpace(out.Header.Get(header)) != "" }
-	isOwn, isInForm := j.response.Own, !isPage(j.notJSON, out.Body) && out.Err == nil
+	isInForm := out.Err == nil && !isPage(out.Body, j)
 	switch status := out.StatusCode; {
 	case slices.Contains(beforeProcessing, status):
 		return true
 	case status >= http.StatusInternalServerError:
-		return isOwn
+		return j.response.Own
 	case slices.Contains(e.errors.NotProcessed, status):
 		return isInForm || has("Retry-After")
 	case status == http.StatusUnauthorized:
 		return isInForm || has("WWW-Authenticate")
-	case slices.Contains(ofGateways, status):
-		return isOwn
 	default:
 		return isInForm
 	}
 }
 
-var (
-	// beforeProcessing are the statuses that come before a request is processed, whoever responds.
-	beforeProcessing = []int{ //nolint:gochecknoglobals // never written
-		http.StatusProxyAuthRequired, http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
-		http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge,
-	}
-	// ofGateways are the statuses with which a gateway may respond in JSON or without a body in place of the service, which has
-	// processed the request.
-	ofGateways = []int{ //nolint:gochecknoglobals // never written
-		http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone,
-	}
-)
+// beforeProcessing are the statuses that come before a request is processed, whoever responds.
+var beforeProcessing = []int{ //nolint:gochecknoglobals // never written
+	http.StatusProxyAuthRequired, http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
+	http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge,
+}
 
-// isPage reports whether a response is neither in the form of the contract nor empty.
-func isPage(notJSON error, body []byte) bool { return notJSON != nil && len(bytes.TrimSpace(body)) > 0 }
+// isPage reports whether a body is none of what a service responds with: nothing, a JSON object or list, or a text that the contract
+// describes.
+func isPage(body []byte, j *judgement) bool {
+	switch {
+	case len(body) == 0:
+		return false
+	case j.notJSON != nil:
+		return true
+	default:
+		return !j.response.IsText && !j.response.IsStructured
+	}
+}
 
 // sameReference reports whether the reference ID of a response may be that of the message: without case and the spaces around it, or
 // cut by the service. One that is absent, in either, proves nothing.
@@ -171,7 +188,10 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 		failure := s.response.Failure
 		failure.RequestID = s.response.RequestID
 		err.Verdict, err.reason = s.verdict, cmp.Or(err.reason, s.reason)
-		err.MessageID, err.named, err.unprocessed = s.response.ID, s.response.NamesMessage(), s.proves.Repeatable
+		err.MessageID = s.response.ID
+		err.named = s.named || s.response.NamesMessage()
+		err.unprocessed = s.proves.Repeatable
+		err.page = isPage(out.Body, &s.judgement)
 		err.explain(failure, s.notJSON, *out, s.endpoint.messageSecrets(&s.call, out))
 		err.addPlatform(s.platform)
 	case !out.Written:
@@ -181,76 +201,19 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 	return err
 }
 
-// serviceClock is the newest Date of a service's responses, and when its request began.
-type serviceClock struct {
-	mu          sync.Mutex
-	date, began time.Time
-	isDoubtful  bool // by the clock of this process, which may be wrong
-}
-
-// isFresh reports whether nothing shows that a response is not the service's own of now: a status other than 200, a cache, or a Date from
-// long before the request. The clock of this process casts doubt on the first Date only, until a later one follows.
-func (c *serviceClock) isFresh(out *transport.Outcome) bool {
-	const clocksDiffer = 5 * time.Minute
-	if out.StatusCode != http.StatusOK || isCached(out) {
-		return false
-	}
-	date, err := http.ParseTime(out.Header.Get("Date"))
+// age returns how old a response is by its Age header (RFC 9111), which only a cache writes. It is 0 if there is none, or none that can be
+// read.
+func age(out *transport.Outcome) time.Duration {
+	seconds, err := strconv.ParseUint(out.Header.Get("Age"), 10, 31)
 	if err != nil {
-		return true
+		return 0
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now, isFirst := c.date.Add(out.Began.Sub(c.began)), c.date.IsZero() // the difference is monotonic
-	if isFirst {
-		now = out.Began
-	}
-	isOld := date.Before(now.Add(-clocksDiffer)) || c.isDoubtful && !date.After(c.date)
-	if isFirst || !isOld && (c.isDoubtful || date.After(now)) {
-		c.date, c.began, c.isDoubtful = date, out.Began, isOld
-	}
-	return !isOld
+	return time.Duration(seconds) * time.Second
 }
 
-// isCached reports whether a response came from a cache: a header says so, or it is older than its request.
-func isCached(out *transport.Outcome) bool {
-	const rounding = 2 * time.Second
-	if age := out.Header.Get("Age"); age != "" {
-		seconds, err := strconv.ParseUint(age, 10, 32)
-		if err != nil || time.Duration(seconds)*time.Second > time.Since(out.Began)+rounding {
-			return true
-		}
-	}
-	for name, values := range out.Header {
-		name = http.CanonicalHeaderKey(name)
-		if slices.ContainsFunc(values, func(value string) bool { return isFromCache(name, value) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// isFromCache reports whether a header says that the response came from a cache. The name is in canonical form.
-func isFromCache(name, value string) bool {
-	isCache := (strings.Contains(name, "Cache") || strings.Contains(name, "cache")) && !strings.HasSuffix(name, "-Control")
-	switch {
-	case name == "Warning":
-		return strings.HasPrefix(value, "1") // of a cache; others begin with 2
-	case name == "X-Varnish":
-		return len(strings.Fields(value)) > 1 // the second ID is of the request that filled the cache
-	case isCache && (strings.HasSuffix(name, "Hits") || strings.HasSuffix(name, "hits") || name == "X-From-Cache"):
-		return strings.Trim(value, "0, ") != "" // one number for each cache
-	case !isCache && name != "Server-Timing":
-		return false
-	}
-	return slices.ContainsFunc(strings.Split(strings.ToLower(value), ","), func(one string) bool {
-		says := one
-		if _, parameters, ok := strings.Cut(one, ";"); ok { // behind a name, as in Cache-Status (RFC 9211)
-			says, _, _ = strings.Cut(parameters, "fwd=") // which says why the request was forwarded, such as fwd=stale
-		}
-		words := strings.FieldsFunc(says, func(r rune) bool { return r < 'a' || r > 'z' })
-		return (isCache || strings.Contains(one, "cache")) && slices.ContainsFunc(words, func(word string) bool {
-			return strings.HasSuffix(word, "hit") || strings.HasPrefix(word, "stale") || word == "updating" // TCP_HIT, RefreshHit
-		})
-	})
+// isOlderThanRequest reports whether a response is older than its request: a cache kept it, and the message may never have reached the
+// service.
+func isOlderThanRequest(out *transport.Outcome) bool {
+	const rounding = 2 * time.Second // of whole seconds, by several caches
+	return age(out) > time.Since(out.Began)+rounding
 }

@@ -90,7 +90,7 @@
 //
 //	auth.token.header          a header that neither the client nor net/http writes itself
 //	auth.token.scheme          a word, or "" for none
-//	auth.keyPair.in            body (the query of a request without one), query, header, basic
+//	auth.keyPair.in            body (a request without one cannot carry it), query, header, basic
 //	auth.keyPair.key, secret   names; unused with basic; with header, headers like auth.token.header; secret is "" for a service
 //	                           with an API key alone
 //	headers                    by name, the value of a header of every operation

@@ -44,7 +44,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"error request path":        {`{"errors":{"request":["."]}}`, "errors.request[0]", "has an empty part between its dots"},
 		"empty code":                {`{"errors":{"classes":{"invalid":[""]}}}`, "errors.classes.invalid[0]", "is empty"},
 		"empty code of success":     {`{"errors":{"success":["0",""]}}`, "errors.success[1]", "is empty"},
-		"code of success and class": {`{"errors":{"classes":{"invalid":["x","OK"]}}}`, "errors.classes.invalid[1]", `holds "ok" like the default errors.success[2]; ` + oneMeaning},
+		"code of success and class": {`{"errors":{"classes":{"invalid":["x","OK"]}}}`, "errors.classes.invalid[1]", `holds "ok" like the default errors.success[7]; ` + oneMeaning},
 		"star inside a code":        {`{"errors":{"classes":{"invalid":["1","4*4"]}}}`, "errors.classes.invalid[1]", "holds a * that is not at its end"},
 		"two stars":                 {`{"errors":{"classes":{"invalid":["4**"]}}}`, "errors.classes.invalid[0]", "holds a * that is not at its end"},
 		"code of two classes":       {`{"errors":{"classes":{"notFound":["40002"]}}}`, "errors.classes.notFound[0]", `holds "40002" like the default errors.classes.rateLimited[0]; ` + oneMeaning},

@@ -91,11 +91,8 @@ func (d drawer) paths(lists map[string][]string, containers ...string) object {
 
 func (d drawer) auth() object {
 	token := object{"header": pick(d, "Authorization", "X-Token"), "scheme": pick(d, "Bearer", "Token", "")}
-	in := pick(d, "body", "query", "header", "basic")
-	pair := object{"in": in, "key": "X-Api-Key", "secret": pick(d, "X-Api-Secret", "")}
-	if in == "body" && d.chance(2) {
-		pair["key"], pair["secret"] = "credentials.0.key", "credentials.0.secret"
-	}
+	// A pair in the body has no place in a listing by GET.
+	pair := object{"in": pick(d, "query", "header", "basic"), "key": "X-Api-Key", "secret": pick(d, "X-Api-Secret", "")}
 	return object{"token": token, "keyPair": pair}
 }
 

@@ -166,7 +166,7 @@ func speak(t *testing.T, client *messaging.Client) {
 
 	_, err = client.SMS.Send(t.Context(), message)
 	require.ErrorIs(t, err, messaging.ErrDuplicate)
-	assert.Equal(t, messaging.Refused, messaging.VerdictOf(err))
+	assert.NotEqual(t, messaging.Accepted, messaging.VerdictOf(err), "refused, or unknown with HTTP 409")
 
 	receipt, err = client.ChatApp1.Send(t.Context(), chatapp1.New("channel-1", "639171234567").CallToAction(chatapp1.CallToAction{
 		Text: "Your order", Caption: "Track", URL: "https://example.com/track?o=17&x=y",

@@ -42,9 +42,6 @@ type ListOptions struct {
 	Page int `url:"-"`
 	// PageSize is the number of rows on a page; 0 is the service's own size. Large pages are much faster.
 	PageSize int `url:"pageSize,omitempty"`
-	// PagesAhead is how many pages are fetched concurrently beyond the one being read: 0 to 64. Only for a contract that pages
-	// by number. Together with a PageSize the pages may be as large as that; without one, they may hold 100,000 rows together.
-	PagesAhead int `url:"-"`
 	// SortBy is the column to sort by: ByCreated or another of these constants, of which the contract knows the column
 	// (sms.list.sorts), or any other text, which is sent as it is. Descending reverses the order.
 	SortBy     string `url:"sortBy,omitempty"`
@@ -88,7 +85,6 @@ func (o ListOptions) Query() wire.Query {
 }
 
 func (o ListOptions) problems() []wire.Problem {
-	const mostAhead = 64
 	var c wire.Checks
 	c.Found("CreatedAfter", wire.CheckTime(o.CreatedAfter))
 	c.Found("CreatedBefore", wire.CheckTime(o.CreatedBefore))
@@ -97,7 +93,6 @@ func (o ListOptions) problems() []wire.Problem {
 	}
 	c.Found("Page", wire.CheckRange(o.Page, 1, 0))
 	c.Found("PageSize", wire.CheckRange(o.PageSize, 1, 0))
-	c.Found("PagesAhead", wire.CheckRange(o.PagesAhead, 1, mostAhead))
 	if !o.CreatedAfter.IsZero() && !o.CreatedBefore.IsZero() && !o.CreatedAfter.Before(o.CreatedBefore) {
 		c.Found("CreatedBefore", "must be later than CreatedAfter")
 	}
@@ -163,7 +158,7 @@ func (t Transaction) LogValue() slog.Value {
 
 // Page is one page of a listing. A number that the response does not have is 0.
 type Page struct {
-	// Transactions are the rows of this page that were not on the two pages before it, and within the bounds of the listing.
+	// Transactions are the rows of this page that were not on the page before it, and that List would yield.
 	Transactions []Transaction
 	// Number and Size are the page's number and size, as the service counts.
 	Number int
@@ -171,9 +166,8 @@ type Page struct {
 	// Total and TotalPages are the number of rows and pages of the whole listing.
 	Total      int
 	TotalPages int
-	// Next is where the page after this one begins, for ListOptions.After, or "" after the last page. It is text of up to some
-	// kilobytes that can be stored, and may hold what the query holds. A listing that is interrupted, even in another process,
-	// goes on with it and yields each row once: Next also knows the rows before it, the last 1,000 at most, which may move to
-	// the next page meanwhile.
+	// Next is where the page after this one begins, for ListOptions.After, or "" after the last page. It is text that can be stored: the
+	// service's own page number, offset or cursor, and the ID of the last row, so that rows which move to the next page meanwhile do
+	// not come twice. A cursor may hold what the query holds.
 	Next string
 }

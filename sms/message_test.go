@@ -93,7 +93,7 @@ func TestQuery(t *testing.T) {
 	at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 	options := sms.ListOptions{
 		CreatedAfter: at, CreatedBefore: at.Add(1), ID: "i", ReferenceID: "r", RequestID: "q", CategoryID: "c", From: "f", To: "t",
-		Status: "s", Page: 3, PageSize: 7, PagesAhead: 64, SortBy: "column",
+		Status: "s", Page: 3, PageSize: 7, SortBy: "column",
 	}
 	q := options.Query()
 	assert.Empty(t, q.Problems)
@@ -159,18 +159,16 @@ func TestQueryProblems(t *testing.T) {
 		fields  []string
 	}{
 		"nothing":              {sms.ListOptions{}, nil},
-		"in order":             {sms.ListOptions{CreatedAfter: at, CreatedBefore: at.Add(1), Page: 1, PageSize: 1, PagesAhead: 64}, nil},
+		"in order":             {sms.ListOptions{CreatedAfter: at, CreatedBefore: at.Add(1), Page: 1, PageSize: 1}, nil},
 		"one bound":            {sms.ListOptions{CreatedAfter: at}, nil},
 		"the other bound":      {sms.ListOptions{CreatedBefore: at}, nil},
 		"page below zero":      {sms.ListOptions{Page: -1}, []string{"Page"}},
 		"page size below zero": {sms.ListOptions{PageSize: -1}, []string{"PageSize"}},
-		"ahead below zero":     {sms.ListOptions{PagesAhead: -1}, []string{"PagesAhead"}},
-		"too far ahead":        {sms.ListOptions{PagesAhead: 65}, []string{"PagesAhead"}},
 		"bounds reversed":      {sms.ListOptions{CreatedAfter: at, CreatedBefore: at.Add(-1)}, []string{"CreatedBefore"}},
 		"equal bounds":         {sms.ListOptions{CreatedAfter: at, CreatedBefore: at}, []string{"CreatedBefore"}},
 		"a bound before time":  {sms.ListOptions{CreatedAfter: time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC)}, []string{"CreatedAfter"}},
 		"a bound too late":     {sms.ListOptions{CreatedBefore: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}, []string{"CreatedBefore"}},
-		"several":              {sms.ListOptions{Page: -1, PageSize: -1, PagesAhead: -1}, []string{"Page", "PageSize", "PagesAhead"}},
+		"several":              {sms.ListOptions{Page: -1, PageSize: -1}, []string{"Page", "PageSize"}},
 	} {
 		q := tt.options.Query()
 		var fields []string

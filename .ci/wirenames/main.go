@@ -25,10 +25,11 @@ const defaults = "contract/default.json"
 // exempt are the folders that may spell every wire name: what is no production code of the library.
 var exempt = []string{"examples", ".ci", ".git", "internal/benchmarks", "internal/oracle", "tools"}
 
-// platform are names that the platform of chat app 2 uses in its own messages, and the packages that read and write those.
+// platform are names that the platform of chat app 2 uses in its own messages, and that columns of tables have, with the packages that read
+// and write those.
 var (
-	platform        = []string{"message_id", "mime_type", "from_user_id", "reference_id", "phone_number"}
-	platformFolders = []string{"chatapp2", "cmd", "messagingtest", "webhook"}
+	platform        = []string{"message_id", "mime_type", "from_user_id", "reference_id", "phone_number", "total_amount", "delivery_status", "created_at"}
+	platformFolders = []string{"chatapp2", "cmd", "messagingriver", "messagingtest", "webhook"}
 )
 
 // ordinary are names of callbacks that a program also has for its own things, such as columns.

@@ -57,6 +57,19 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
+// A contract with many paths costs no more memory than the default.
+func BenchmarkDecodeLongOverlay(b *testing.B) {
+	t := parse(b, `{"errors": {"code": ["code", "error.code", "fault.code", "result.code", "errors.0.code", "meta.error.code", "response.error.code"]},
+		"sms.send": {"response": {"id": ["data.id", "data.message.id", "result.message.id", "response.message.id", "messages.0.id"]}}}`)
+	send := codec.CompileSend(t, &t.SMSSend, sendURL, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		if r, err := send.Decode([]byte(acceptedResponse)); err != nil || r.Doubt != "" {
+			b.Fatal(r, err)
+		}
+	}
+}
+
 func BenchmarkDecodePage(b *testing.B) {
 	t := parse(b, "")
 	base, _ := url.Parse("https://api.example.com/api/sms")

@@ -32,6 +32,14 @@ type Failure struct {
 	Own bool
 }
 
+// detached returns a copy that keeps no response of such a length alive.
+func (f Failure) detached(length int) Failure {
+	if length > shortest {
+		f.Code, f.Message, f.RequestID = strings.Clone(f.Code), strings.Clone(f.Message), strings.Clone(f.RequestID)
+	}
+	return f
+}
+
 // Why a response may not be taken for a success although its code has no class.
 const (
 	noCode      = "the response holds something that is not a code at the place of an error code (errors.code)"
@@ -45,12 +53,14 @@ type responses struct {
 
 	errs                           *table.Errors
 	words                          words
-	code, object, message, request []int         // slots
-	codesIn                        map[int][]int // the codes of each object, by slot
-	enclosing                      []enclosing   // by place
+	code, object, message, request []int            // slots
+	codesIn                        map[int][]int    // the codes of each object, by slot
+	clues                          [][]clue         // by place
+	names                          map[string]usual // of the contract
+	elsewhere                      map[string]bool  // see there
 }
 
-// compileResponses compiles lists of paths by concept, the places of a failure, the paths at which rows may stand, and what is around
+// compileResponses compiles lists of paths by concept, the places of a failure, the paths at which rows may stand, and the clues around
 // places. The object of the code at error.code is error, unless the operation reads something else from it, such as rows; a code
 // that is in no such object has its own place in the list of objects.
 func compileResponses(lists map[string][]string, rows, places []string, words words, errs *table.Errors) responses {
@@ -72,11 +82,68 @@ func compileResponses(lists map[string][]string, rows, places []string, words wo
 	for i, object := range r.object {
 		r.codesIn[object] = append(r.codesIn[object], r.code[i])
 	}
-	r.enclosing = r.compileEnclosing(places, lists)
+	r.clues = r.compileClues(places, lists)
+	r.names = compileNames(lists, errs)
+	r.elsewhere = elsewhere(lists)
 	for i, path := range rows {
 		r.AddList(path, i)
 	}
 	return r
+}
+
+// compileNames returns what the names in paths stand for, so that most names of a response are known. The last names of error codes and of
+// statuses are those, whatever services usually call so.
+func compileNames(lists map[string][]string, errs *table.Errors) map[string]usual {
+	names := map[string]usual{}
+	add := func(paths []string, last usual) {
+		for _, path := range paths {
+			all := strings.Split(path, ".")
+			for _, name := range all {
+				names[name] |= usualOf([]byte(name))
+			}
+			names[all[len(all)-1]] |= last
+		}
+	}
+	for concept, paths := range lists {
+		if concept == "status" {
+			add(paths, ofStatus)
+		} else {
+			add(paths, 0)
+		}
+	}
+	add(errs.Code, ofCode)
+	add(errs.Message, 0)
+	add(errs.Request, 0)
+	return names
+}
+
+// elsewhere returns the paths, and the paths on the way to them, at which the contract reads something else than their names usually stand
+// for, such as an operator at data.status. They say nothing of a failure.
+func elsewhere(lists map[string][]string) map[string]bool {
+	all := map[string]bool{}
+	for concept, list := range lists {
+		if concept == "status" {
+			continue
+		}
+		for _, path := range list {
+			for rest := path; rest != ""; rest = rest[:max(0, strings.LastIndexByte(rest, '.'))] {
+				meaning := usualOf([]byte(rest[strings.LastIndexByte(rest, '.')+1:]))
+				holdsMessage := rest != path && meaning&ofMessage != 0 // such as result, which is no status as an object
+				if meaning&(ofFailure|ofSuccess|ofPart|ofStatus|ofCode) != 0 && !holdsMessage {
+					all[rest] = true
+				}
+			}
+		}
+	}
+	return all
+}
+
+// usualOf returns what a name stands for, usually or in the contract.
+func (r *responses) usualOf(name []byte) usual {
+	if meaning, ok := r.names[string(name)]; ok {
+		return meaning
+	}
+	return usualOf(name)
 }
 
 // failure returns what a response says of a failure. The first code that is present and none of success counts, or the first of
@@ -86,7 +153,7 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 		v := found[slot]
 		code := strings.TrimSpace(v.Word(text))
 		switch {
-		case slot == document && !v.IsScalar():
+		case slot == root && !v.IsScalar():
 			// the code would be the whole body, which is no text
 		case v.Kind <= jsonscan.Null || v.IsScalar() && code == "" || v.Kind == jsonscan.Boolean && code == "false":
 			if object := r.object[i]; object != slot && !r.isNoError(text, found[object]) && !r.anySuccess(text, found, r.codesIn[object]) {
@@ -97,7 +164,7 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 		default:
 			class, isSuccess := r.meaning(code)
 			switch {
-			case slot == document && class == "" && !isSuccess:
+			case slot == root && class == "" && !isSuccess:
 				// a text that may be the word of a status
 			case isSuccess:
 				f.Code = cmp.Or(f.Code, code)
@@ -110,26 +177,38 @@ func (r *responses) failure(text string, found []value) (f Failure, doubt string
 	if f.Class != "" {
 		doubt = ""
 	}
-	f.Message, f.RequestID = first(text, found, r.message), first(text, found, r.request)
+	f.Message = first(text, found, r.message)
+	f.RequestID = first(text, found, r.request)
 	_, isSuccess := r.meaning(f.Code)
 	f.Own = f.Class != "" || !isSuccess && !table.IsPlaceholder(f.Code) && !isStatus(f.Code) || !table.IsPlaceholder(f.RequestID)
 	return f, doubt
 }
 
-// read is find for a body that may be one text and no JSON, if the contract looks for something there. The text is then the value of
-// the document, and notJSON is why it is one. A long text is none: it is a page.
-func (r *responses) read(body []byte, few []value) (text string, found []value, repeats bool, notJSON, err error) {
+// A reading is one response as it was read.
+type reading struct {
+	doc     []byte  // without a byte order mark
+	text    string  // the same
+	found   []value // by slot
+	repeats bool    // a member of the contract came twice in its object
+	notJSON error   // why the response is one text, or nil if it is JSON
+}
+
+// read reads a response. One that is not JSON is one text, the value of the document, if the contract looks for something there; a long
+// text is none: it is a page.
+func (r *responses) read(body []byte, few []value) (reading, error) {
 	const longest = 4 << 10
-	text, found, repeats, err = r.find(body, few)
-	if err == nil || !r.Root.IsWanted || len(body) > longest {
-		return text, found, repeats, nil, err
+	w := jsonscan.NewWalker(withoutMark(body))
+	found, err := r.Find(w, few)
+	if err == nil {
+		return reading{doc: w.Doc, text: string(w.Doc), found: found, repeats: w.Repeats}, nil
 	}
-	if text = string(bytes.TrimSpace(body)); text == "" || !utf8.ValidString(text) {
-		return "", nil, false, nil, err
+	text := bytes.TrimSpace(body)
+	if !r.Root.IsWanted || len(body) > longest || len(text) == 0 || !utf8.Valid(text) {
+		return reading{found: found}, err
 	}
 	clear(found)
-	found[document] = value{Kind: jsonscan.String, End: len(text)}
-	return text, found, false, err, nil
+	found[root] = value{Kind: jsonscan.String, End: len(text)}
+	return reading{doc: text, text: string(text), found: found, notJSON: err}, nil
 }
 
 // meaning returns the class of a code, or "", or reports that it is one of success, whichever the contract matches better.
@@ -205,15 +284,15 @@ func (r *reader) write(target *url.URL, members, inQuery []member) Request {
 
 // DecodeFailure reads a response whose status says that it is a failure. The error says why it is not JSON.
 func (r *reader) DecodeFailure(body []byte) (Failure, error) {
-	text, found, _, notJSON, err := r.failures.read(body, nil)
+	read, err := r.failures.read(body, nil)
 	if err != nil {
 		return Failure{}, err
 	}
-	failure, _ := r.failures.failure(text, found)
-	if _, isSuccess := r.failures.meaning(failure.Code); notJSON != nil && failure.Class == "" && !isSuccess {
-		return Failure{}, notJSON
+	failure, _ := r.failures.failure(read.text, read.found)
+	if _, isSuccess := r.failures.meaning(failure.Code); read.notJSON != nil && failure.Class == "" && !isSuccess {
+		return Failure{}, read.notJSON
 	}
-	return failure, nil
+	return failure.detached(len(body)), nil
 }
 
 // parsed is a response that was read.
@@ -268,7 +347,7 @@ func (r *reader) decode(body []byte, rows *rowReader, missing error) (parsed, Fa
 	case slices.ContainsFunc(p.slots["status"], refuses):
 		return p, failure, pageError("the response has a status that says that it failed")
 	}
-	if trouble := p.trouble(p.text, p.found, &p.enclosing[place]); trouble != "" {
+	if trouble := p.trouble(p.text, p.found, p.clues[place]); trouble != "" {
 		return p, failure, pageError(trouble)
 	}
 	return p, failure, nil

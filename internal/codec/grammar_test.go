@@ -42,7 +42,7 @@ func TestEncodeKeyWithoutSecret(t *testing.T) {
 
 func TestListEncodeKeyWithoutSecret(t *testing.T) {
 	t.Parallel()
-	c := parse(t, `{"auth": {"keyPair": {"secret": ""}}}`)
+	c := parse(t, `{"auth": {"keyPair": {"in": "query", "secret": ""}}}`)
 	request, problems := codec.CompileList(c, sendURL, pairOf("k", "")).Encode(wire.Query{})
 	require.Empty(t, problems)
 	assert.Equal(t, "apiKey=k&pageNumber=1", request.URL.RawQuery)
@@ -262,7 +262,7 @@ func TestListEncodeByPOST(t *testing.T) {
 		"json-cursor":     {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}, "params": {"cursor": "page.after"}}}`, at: wire.Position{Set: true, Cursor: "c-2"}},
 		"json-link":       {overlay: `{"sms.list": {"method": "POST", "encoding": "json", "paging": {"by": "cursor"}}}`, at: wire.Position{Set: true, Link: "/next?after=2&apiKey=x"}},
 		"form":            {overlay: `{"sms.list": {"method": "POST", "encoding": "form", "paging": {"by": "offset"}, "params": {"offset": "start"}}}`, extra: url.Values{"tag": {"a", "b"}}, at: wire.Position{Rows: 100}},
-		"query-of-a-post": {overlay: `{"sms.list": {"method": "POST"}}`},
+		"query-of-a-post": {overlay: `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"method": "POST"}}`},
 	}
 	for name, tt := range cases {
 		c := parse(t, tt.overlay)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,6 +63,7 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	extra := l.extra(q.Extra, members, &problems)
 	position, reason := l.position(q.At)
 	problems.Found("contract", reason)
+	problems.Found("contract", l.Problem())
 	if len(problems) > 0 {
 		return Request{}, problems
 	}
@@ -80,6 +82,16 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 		}
 	}
 	return l.write(&target, members, inLink), nil
+}
+
+// Problem returns why no request of a listing can carry the key pair, or "": a pair without a stated place goes into a body, and not into a
+// URL, which proxies and servers write into their logs.
+func (l *List) Problem() string {
+	if l.pair == nil || l.places.In != "body" || l.kind != "query" {
+		return ""
+	}
+	return "says no place for the key pair in a request without a body (auth.keyPair.in); " +
+		`write {"auth": {"keyPair": {"in": "header"}}}, or "basic", or "query" if the service accepts it in the URL only`
 }
 
 // options returns the parameters of the options that are set, and what is wrong with them.
@@ -208,9 +220,12 @@ func (l *List) number(at wire.Position) int {
 	return l.op.Paging.First
 }
 
-// After returns the position of the page after at, and whether it is known before the page at was read.
-func (l *List) After(at wire.Position) (wire.Position, bool) {
-	return wire.Position{Set: true, Number: l.number(at) + 1}, l.op.Paging.By == "page"
+// PageNumber returns the number of the page at a position, as the service counts. It reports false if the contract does not page by number.
+func (l *List) PageNumber(at wire.Position) (number int, ok bool) {
+	if l.op.Paging.By != "page" {
+		return 0, false
+	}
+	return l.number(at), true
 }
 
 const (
@@ -311,7 +326,7 @@ func (l *List) missing(p *parsed, page *Page, more bool) string {
 	isNoSuccess := func(slot int) bool {
 		v, word := p.found[slot], p.found[slot].Word(p.text)
 		_, isSuccess := p.meaning(word)
-		return slot != document && v.Kind > jsonscan.Null && !isSuccess && table.Match(p.words.accepted, word, true) < 0
+		return slot != root && v.Kind > jsonscan.Null && !isSuccess && table.Match(p.words.accepted, word, true) < 0
 	}
 	switch {
 	case more && page.Last, page.Total > 0, page.TotalPages > 1:
@@ -374,7 +389,10 @@ func (l *List) follow(cursor string) (wire.Position, error) {
 
 func (l *List) followLink(text string) (wire.Position, error) {
 	link, err := l.url.Parse(text)
-	if err != nil || !sameOrigin(link, l.url) || link.User != nil || !l.isBelowBase(link) {
+	if err != nil || !sameOrigin(link, l.url) || link.User != nil {
+		return wire.Position{}, errElsewhere
+	}
+	if !l.isBelowBase(link) {
 		return wire.Position{}, errElsewhere
 	}
 	if l.method == "POST" && link.EscapedPath() != l.url.EscapedPath() {
@@ -386,11 +404,29 @@ func (l *List) followLink(text string) (wire.Position, error) {
 	return wire.Position{Set: true, Link: link.RequestURI()}, nil
 }
 
-// isBelowBase reports whether a link stays below the path of the base URL, at which another service may be.
+// isBelowBase reports whether a link stays below the path of the base URL, at which another service may be, however a server or a proxy
+// reads the path.
 func (l *List) isBelowBase(link *url.URL) bool {
-	path, _ := url.PathUnescape(l.op.Path)
-	base := strings.TrimSuffix(l.url.Path, path) + "/"
-	return strings.HasPrefix(link.Path, base) && !slices.Contains(strings.Split(link.Path, "/"), "..")
+	operation, _ := url.PathUnescape(l.op.Path)
+	base := cleanPath(strings.TrimSuffix(l.url.Path, operation))
+	return strings.HasPrefix(cleanPath(link.Path), strings.TrimSuffix(base, "/")+"/")
+}
+
+// cleanPath returns a path as the most generous server reads it: decoded, also twice, without parameters of its segments, with
+// backslashes as slashes, and without dot segments.
+func cleanPath(text string) string {
+	for {
+		decoded, err := url.PathUnescape(text)
+		if err != nil || decoded == text {
+			break
+		}
+		text = decoded
+	}
+	segments := strings.Split(strings.ReplaceAll(text, `\`, "/"), "/")
+	for i, segment := range segments {
+		segments[i], _, _ = strings.Cut(segment, ";")
+	}
+	return path.Clean("/" + strings.Join(segments, "/"))
 }
 
 func sameOrigin(a, b *url.URL) bool {

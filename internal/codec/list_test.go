@@ -167,14 +167,14 @@ var queries = map[string]struct {
 	"constants-old-name": {overlay: `{"sms.list": {"params": {"from": "sender"}, "constants": {"filter[from]": "fixed"}}}`, filter: allFilters()},
 
 	"extra":              {extra: url.Values{"expand": {"price", "text", "price"}, "a b&": {"ü & +"}, "empty": {""}, "none": {}}},
-	"extra-beside":       {overlay: `{"sms.list": {"constants": {"app": "x"}}}`, pair: true, filter: allFilters(), extra: url.Values{"expand": {"price"}}},
+	"extra-beside":       {overlay: `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"constants": {"app": "x"}}}`, pair: true, filter: allFilters(), extra: url.Values{"expand": {"price"}}},
 	"extra-default-name": {overlay: `{"sms.list": {"params": {"from": "sender"}}}`, extra: url.Values{"filter[from]": {"the default name is free"}}},
 	"extra-taken":        {filter: filter{From: "ACME"}, extra: url.Values{"filter[from]": {"x"}, "filter[to]": {"x"}, "pageNumber": {"2"}, "expand": {"x"}}, problems: []string{`Extra["filter[from]"]`, `Extra["pageNumber"]`}},
 	"extra-no-name":      {extra: url.Values{"": {"x"}}, problems: []string{`Extra[""]`}},
 
-	"pair-in-body":           {pair: true},
+	"pair-in-body":           {pair: true, problems: []string{"contract"}},
 	"pair-in-query":          {overlay: `{"auth": {"keyPair": {"in": "query"}}}`, pair: true, filter: filter{ID: "t-1"}},
-	"pair-in-body-renamed":   {overlay: `{"auth": {"keyPair": {"key": "auth.key", "secret": "auth[secret]"}}}`, pair: true},
+	"pair-in-query-renamed":  {overlay: `{"auth": {"keyPair": {"in": "query", "key": "auth.key", "secret": "auth[secret]"}}}`, pair: true},
 	"pair-in-header":         {overlay: `{"auth": {"keyPair": {"in": "header", "key": "X-Key", "secret": "X-Secret"}}}`, pair: true, filter: filter{ID: "t-1"}},
 	"pair-in-basic":          {overlay: `{"auth": {"keyPair": {"in": "basic"}}}`, pair: true, filter: filter{ID: "t-1"}},
 	"pair-beside-extra-name": {overlay: `{"auth": {"keyPair": {"in": "basic"}}}`, pair: true, extra: url.Values{"apiKey": {"the name is free"}}},
@@ -189,7 +189,7 @@ var queries = map[string]struct {
 	"cursor":              {overlay: byCursor, filter: filter{ID: "t-1"}},
 	"cursor-mark":         {overlay: byCursor, filter: filter{ID: "t-1"}, at: wire.Position{Set: true, Cursor: "a+b/c== &"}},
 	"cursor-link":         {overlay: byCursor, filter: filter{ID: "t-1"}, at: wire.Position{Set: true, Link: "/api/sms?after=x%2By&ID=t-1&ID=t-2"}},
-	"cursor-link-pair":    {overlay: byCursor, pair: true, at: wire.Position{Set: true, Link: "/api/sms?after=x&apiKey=old&apiSecret=old&apiSecret=older"}},
+	"cursor-link-pair":    {overlay: `{"auth": {"keyPair": {"in": "query"}},` + byCursor[1:], pair: true, at: wire.Position{Set: true, Link: "/api/sms?after=x&apiKey=old&apiSecret=old&apiSecret=older"}},
 	"cursor-link-alone":   {overlay: `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "after"}, "constants": {"app": "x"}}}`, filter: allFilters(), extra: url.Values{"expand": {"x"}}, at: wire.Position{Set: true, Link: "/api/sms?p=2"}},
 	"cursor-unnamed":      {overlay: `{"sms.list": {"paging": {"by": "cursor"}}}`, at: wire.Position{Set: true, Cursor: "x"}, problems: []string{"contract"}},
 	"none":                {overlay: `{"sms.list": {"paging": {"by": "none", "whole": true}}}`, filter: filter{ID: "t-1"}},
@@ -394,6 +394,23 @@ func TestListEncodeRefusesParameterThatTheServiceLacks(t *testing.T) {
 	}
 }
 
+// A key in a URL is in the logs of every proxy.
+func TestListEncodeRefusesKeyPairWithoutAPlace(t *testing.T) {
+	t.Parallel()
+	for overlay, isRefused := range map[string]bool{
+		`{}`: true, `{"auth": {"keyPair": {"in": "body"}}}`: true,
+		`{"auth": {"keyPair": {"in": "query"}}}`: false, `{"auth": {"keyPair": {"in": "header"}}}`: false, `{"auth": {"keyPair": {"in": "basic"}}}`: false,
+		`{"sms.list": {"method": "POST", "encoding": "json"}}`: false,
+	} {
+		l := compileList(t, overlay, true)
+		_, problems := l.Encode(wire.Query{})
+		assert.Equal(t, isRefused, len(problems) > 0, "%s: %v", overlay, problems)
+		assert.Equal(t, isRefused, l.Problem() != "", overlay)
+		_, problems = compileList(t, overlay, false).Encode(wire.Query{})
+		assert.Empty(t, problems, "no pair")
+	}
+}
+
 func TestListEncodeRefusesPagingWithoutParameter(t *testing.T) {
 	for overlay, place := range map[string]string{
 		`{"sms.list": {"params": {"page": ""}}}`:     "sms.list.params.page",
@@ -430,7 +447,7 @@ func TestListEncodeRefusesExtraWithNameOfContract(t *testing.T) {
 		"constant":        {overlay: `{"sms.list": {"constants": {"app": 1}}}`, taken: []string{"app"}},
 		"offset":          {overlay: byOffset, taken: []string{"start"}, free: []string{"pageNumber"}},
 		"cursor":          {overlay: byCursor, taken: []string{"after"}},
-		"key pair":        {pair: true, taken: []string{"apiKey", "apiSecret"}, free: []string{"apikey"}},
+		"key pair":        {overlay: `{"auth": {"keyPair": {"in": "query"}}}`, pair: true, taken: []string{"apiKey", "apiSecret"}, free: []string{"apikey"}},
 		"pair in query":   {overlay: `{"auth": {"keyPair": {"in": "query", "key": "user"}}}`, pair: true, taken: []string{"user", "apiSecret"}, free: []string{"apiKey"}},
 		"pair in headers": {overlay: `{"auth": {"keyPair": {"in": "header", "key": "X-Key"}}}`, pair: true, free: []string{"X-Key", "apiSecret"}},
 	} {
@@ -453,7 +470,7 @@ func TestListEncodeRefusesExtraWithNameOfContract(t *testing.T) {
 }
 
 func TestListEncodeChangesNothing(t *testing.T) {
-	l := compileList(t, `{"sms.list": {"constants": {"app": "x"}}}`, true)
+	l := compileList(t, `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"constants": {"app": "x"}}}`, true)
 	f, extra := allFilters(), url.Values{"expand": {"a", "b"}}
 	raw, problems := queryOf(t, l, f.query(extra, wire.Position{}))
 	require.Empty(t, problems)
@@ -514,26 +531,23 @@ func TestListEncodeFollowsPathOfLink(t *testing.T) {
 	assert.NotEmpty(t, problems)
 }
 
-func TestListAfter(t *testing.T) {
+func TestListPageNumber(t *testing.T) {
 	for _, tt := range []struct {
 		overlay string
 		at      wire.Position
 		number  int
 		ok      bool
 	}{
-		{"", wire.Position{}, 2, true},
-		{"", wire.Position{Set: true, Number: 7}, 8, true},
-		{`{"sms.list": {"paging": {"first": 0}}}`, wire.Position{}, 1, true},
-		{`{"sms.list": {"paging": {"first": 0}}}`, wire.Position{Set: true, Number: 0}, 1, true},
+		{"", wire.Position{}, 1, true},
+		{"", wire.Position{Set: true, Number: 7}, 7, true},
+		{`{"sms.list": {"paging": {"first": 0}}}`, wire.Position{}, 0, true},
 		{byOffset, wire.Position{}, 0, false},
 		{byCursor, wire.Position{Set: true, Cursor: "x"}, 0, false},
 		{`{"sms.list": {"paging": {"by": "none", "whole": true}}}`, wire.Position{}, 0, false},
 	} {
-		next, ok := compileList(t, tt.overlay, false).After(tt.at)
+		number, ok := compileList(t, tt.overlay, false).PageNumber(tt.at)
 		assert.Equal(t, tt.ok, ok, tt.overlay)
-		if tt.ok {
-			assert.Equal(t, wire.Position{Set: true, Number: tt.number}, next, tt.overlay)
-		}
+		assert.Equal(t, tt.number, number, tt.overlay)
 	}
 }
 
@@ -596,7 +610,7 @@ var pages = map[string]pageCase{
 	"no-list-object":        {body: `{"data":{}}`, err: noRows},
 	"no-list-null":          {body: `{"data":null,"items":null}`, err: noRows},
 	"no-list-word":          {body: `{"data":"[]","items":1,"results":true}`, err: noRows},
-	"no-list-deeper":        {body: `{"data":{"data":[` + oneRow + `]},"page":{"items":[]}}`, err: noRows},
+	"no-list-deeper":        {body: `{"data":{"page":[` + oneRow + `]},"page":{"items":[]}}`, err: noRows},
 	"no-list-scalar":        {body: `"data"`, err: noRows},
 	"no-list-null-response": {body: `null`, err: noRows},
 	"no-list-other-case":    {body: `{"Data":[` + oneRow + `]}`, err: noRows},
@@ -719,7 +733,7 @@ var pages = map[string]pageCase{
 	"failure-overlay":     {overlay: `{"errors": {"code": ["fault.no"], "message": ["fault.text"]}}`, body: `{"code":0,"fault":{"no":7,"text":"no"},"data":[]}`, failure: failure{Code: "7", Message: "no"}},
 	"no-failure-0":        {body: `{"code":0,"message":"ok","data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
 	"no-failure-success":  {body: `{"code":"200","message":"SUCCESS","error":{"code":"ok"},"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
-	"failure-000":         {body: `{"code":"000","data":[` + twoRows + `]}`, failure: failure{Code: "000"}},
+	"failure-000":         {body: `{"code":"00000","data":[` + twoRows + `]}`, failure: failure{Code: "00000"}},
 	"no-failure-null":     {body: `{"code":null,"error":null,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
 	"no-failure-empty":    {body: `{"code":"","error":"","data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
 	"no-failure-false":    {body: `{"code":false,"data":[` + twoRows + `]}`, ids: []string{"a", "b"}},
@@ -934,7 +948,7 @@ func TestListDecodeDepth(t *testing.T) {
 }
 
 func TestListConcurrently(t *testing.T) {
-	l := compileList(t, `{"sms.list": {"zone": "Asia/Manila"}}`, true)
+	l := compileList(t, `{"sms.list": {"zone": "Asia/Manila"}}`, false)
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
@@ -993,6 +1007,18 @@ func TestListDecodeRefusesLinkBesideTheBasePath(t *testing.T) {
 		"/v1/../v2?after=x":                          false,
 		"/v1/%2e%2e/v2?after=x":                      false,
 		"/v10/api/sms?after=x":                       false,
+		"/v1/sub/../other?after=x":                   true,
+		"/v1/tenant/..;/other?after=x":               true,
+		"/v1/tenant/..;/../other?after=x":            true, // resolved before it is requested
+		"/v1/..;/other?after=x":                      false,
+		"/v1/..;a=b/other?after=x":                   false,
+		"/v1/..%3b/other?after=x":                    false,
+		"/v1/%5c..%5cother?after=x":                  false,
+		"/v1/..%5cother?after=x":                     false,
+		"/v1/..%2fother?after=x":                     false,
+		"/v1/%252e%252e/other?after=x":               false,
+		"/v1/./.%2e/other?after=x":                   false,
+		"/v1//other?after=x":                         true,
 	} {
 		body := fmt.Sprintf(`{"data":[{"id":"a"}],"nextPage":%q}`, link)
 		page, _, err := l.Decode([]byte(body), wire.Position{}, 0, nil)

@@ -16,8 +16,8 @@ type paths struct {
 	slots map[string][]int // by concept, of its values in the order of preference
 }
 
-// document is the slot of the document itself.
-const document = 0
+// root is the slot of the document itself.
+const root = 0
 
 // compilePaths compiles lists of paths by concept, each in the order of preference.
 func compilePaths(lists map[string][]string) paths {
@@ -31,24 +31,16 @@ func compilePaths(lists map[string][]string) paths {
 // shortest is the length of a document, in bytes, below which it is copied whole: what was found in it may keep it alive.
 const shortest = 512
 
-// find walks over a document, which may begin with a byte order mark, and checks all of it. It returns the value at each slot, in found
-// if that is long enough, the text that those values are in, and whether a member that is wanted, or on the way to one, came twice in
-// its object.
-func (p *paths) find(doc []byte, found []value) (text string, values []value, repeats bool, err error) {
-	return p.walk(jsonscan.NewWalker(withoutMark(doc)), found)
-}
-
-// findRows is like find, for a document whose rows are read by a reader, unless that is nil.
+// findRows walks over a document, which may begin with a byte order mark, and checks all of it. Its rows are read by a reader, unless that
+// is nil. It returns the value at each slot, the text that those values are in, and whether a member that is wanted, or on the way to one,
+// came twice in its object.
 func (p *paths) findRows(doc []byte, rows *rowReader) (text string, values []value, repeats bool, err error) {
 	w := jsonscan.NewWalker(withoutMark(doc))
 	if rows != nil {
 		w.List = func(list int) { rows.read(w, list) }
 	}
-	return p.walk(w, nil)
-}
-
-func (p *paths) walk(w *jsonscan.Walker, found []value) (text string, values []value, repeats bool, err error) {
-	if found, err = p.Find(w, found); err != nil {
+	found, err := p.Find(w, nil)
+	if err != nil {
 		return "", found, false, err
 	}
 	if len(w.Doc) <= shortest {

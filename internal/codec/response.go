@@ -29,11 +29,16 @@ type Response struct {
 	// messages. It is "" otherwise.
 	Contradiction string
 
-	// IsText reports whether the response is one text, and not JSON.
-	IsText bool
+	// IsText reports whether the response is one text, and not JSON; IsStructured whether it is a JSON object or list.
+	IsText, IsStructured bool
+
+	// FoundAt is the path at which Recognize found the ID by its name, or "" if the ID is where the contract says.
+	FoundAt string
 
 	isAccepted bool // the contract has no IDs, and a status accepts the message
 	hasStatus  bool
+	isKnown    bool // the contract knows the word of the status or the code
+	hasIDPlace bool // something is at a path of an ID
 }
 
 // NamesMessage reports whether the response names a message, or says by a word that it was accepted if the contract has no IDs. To send
@@ -48,155 +53,196 @@ const (
 
 // Decode reads a response. The error says why it is not in the form of the contract, and repeats nothing of it.
 func (s *Send) Decode(body []byte) (Response, error) {
-	left := 16<<20 + len(body)
-	r, _, err := s.decodeAll(body, nil, &left)
-	return r, err
-}
-
-// decodeAll reads a response, and each element of a list by itself: elements that agree are the parts of a long text. left is how many
-// bytes may be read. It reports whether an element of a list has anything that the contract reads.
-func (s *Send) decodeAll(body []byte, of *list, left *int) (r Response, says bool, err error) {
-	if *left -= len(body); *left < 0 {
-		return Response{Contradiction: several, Doubt: several}, true, nil
+	buffer, _ := s.buffers.Get().(*[]value)
+	if buffer == nil {
+		buffer = new([]value)
 	}
-	r, lists, says, err := s.decode(body, of)
-	if len(lists) > 0 {
-		err = s.decodeElements(&r, body, lists, left)
-	}
-	return r, says, err
-}
-
-// decodeElements reads each element of the lists in a response, which r is what was read of as a whole.
-func (s *Send) decodeElements(r *Response, body []byte, lists []list, left *int) (err error) {
-	const mostParts = 255
-	for _, l := range lists {
-		most := min(mostParts, *left/len(body))
-		elements, isAny := splitList(withoutMark(body), l.path, most+1), false
-		all := make([]Response, len(elements))
-		for i := range all {
-			var inThis bool
-			if all[i], inThis, err = s.decodeAll(elements[i], &l, left); err != nil {
-				return err
-			}
-			isAny = isAny || inThis
-		}
-		isAccepted := func(one Response) bool {
-			return one.NamesMessage() && !one.Refused && one.Doubt == "" && one.hasStatus == r.hasStatus
-		}
-		isRefused := func(one Response) bool { return one.Refused && one.Contradiction == "" }
-		switch {
-		case !isAny:
-			continue // it lists something else
-		case len(elements) <= most && isAll(all, isAccepted):
-		case len(elements) <= most && l.isEvery && isAll(all, isRefused):
-		default:
-			r.Contradiction, r.Doubt, r.Refused = several, several, false
-		}
-		for _, one := range all {
-			r.OtherReferences = append(append(r.OtherReferences, one.ReferenceID), one.OtherReferences...)
-			r.Recipients = append(r.Recipients, one.Recipients...)
-		}
-	}
-	return nil
-}
-
-func isAll(all []Response, is func(Response) bool) bool {
-	return !slices.ContainsFunc(all, func(one Response) bool { return !is(one) })
-}
-
-// splitList returns a document once for each of the first elements of the list at a path, with that element alone in the list. In a list
-// on the way it goes into the first element.
-func splitList(doc []byte, path []string, most int) (docs [][]byte) {
-	elements := slices.Collect(jsonscan.Elements(doc))
-	switch {
-	case len(path) == 0:
-		for _, element := range elements[:min(len(elements), most)] {
-			docs = append(docs, slices.Concat([]byte("["), element, []byte("]")))
-		}
-		return docs
-	case len(elements) > 0 && table.IsPosition(path[0]):
-		for _, element := range splitList(elements[0], path[1:], most) {
-			docs = append(docs, slices.Concat([]byte("["), element, []byte("]")))
-		}
-		return docs
-	}
-	members := jsonscan.Members(doc)
-	at := slices.IndexFunc(members, func(m jsonscan.Member) bool { return m.Name == path[0] })
-	if at < 0 {
-		return nil
-	}
-	all := make([]member, len(members))
-	for _, value := range splitList(members[at].Value, path[1:], most) {
-		for i, m := range members {
-			all[i] = member{name: m.Name, raw: m.Value}
-		}
-		all[at].raw = value
-		docs = append(docs, appendObject(nil, all))
-	}
-	return docs
-}
-
-// decode is Decode for a response with one message. It returns the lists that have several elements, and reports whether an element of a
-// list has anything that the contract reads.
-func (s *Send) decode(body []byte, of *list) (r Response, lists []list, says bool, err error) {
-	var few [88]value
-	text, found, repeats, notJSON, err := s.responses.read(body, few[:0])
+	defer s.buffers.Put(buffer)
+	read, err := s.responses.read(body, *buffer)
+	*buffer = read.found
 	if err != nil {
-		return Response{}, nil, false, err
+		return Response{}, err
 	}
-	failure, doubt := s.responses.failure(text, found)
-	r = Response{Failure: failure, Refused: failure.Class != "", Doubt: doubt, IsText: notJSON != nil}
-	place := s.place(text, found)
-	if !r.IsText { // a text says none of it
-		s.read(&r, text, found, place)
+	r := s.interpret(&read)
+	if read.notJSON != nil {
+		return r.asText(read.notJSON)
+	}
+	r.IsStructured = !read.found[root].IsScalar() && read.found[root].Kind > jsonscan.Null
+	s.readLists(&r, &read, s.lists)
+	if r.Doubt == "" && !r.Refused {
+		r.Doubt = s.responses.failureIn(read.doc, read.text)
+	}
+	r.detach(len(body))
+	return r, nil
+}
+
+// Recognize is Decode for a response whose status says that it is a success. If the contract has only its default paths of an ID and
+// nothing stands there, an ID is found by its name, and the contract then decides as if it named that path.
+func (s *Send) Recognize(body []byte, to string) (Response, error) {
+	r, err := s.Decode(body)
+	if err != nil || s.byName == nil || r.Doubt != noID || r.hasIDPlace {
+		return r, err
+	}
+	path := s.pathOfID(body, to)
+	other := s.byName.at(path)
+	if other == nil {
+		return r, nil
+	}
+	recognized, err := other.Decode(body)
+	recognized.FoundAt = path
+	return recognized, err
+}
+
+// pathOfID returns the path at which a response names a message by the name of a member: the only one, or one of several with the same ID.
+// It is "" otherwise.
+func (s *Send) pathOfID(body []byte, to string) string {
+	doc := withoutMark(body)
+	named, _ := s.responses.idsIn(doc, string(doc), to)
+	if len(named) == 0 {
+		return ""
+	}
+	for _, one := range named[1:] {
+		if one != named[0] && one.id != named[0].id && one.path != named[0].path {
+			return ""
+		}
+	}
+	return named[0].path
+}
+
+// Names reports whether a response names a message by a member that is a message ID by its name, and whether it holds the ID of anything
+// but a request. An ID within an error is the error's, and counts as any ID.
+func (s *Send) Names(body []byte, to string) (message, anything bool) {
+	doc := withoutMark(body)
+	if jsonscan.Check(doc) != nil {
+		return false, false
+	}
+	named, hasAnyID := s.responses.idsIn(doc, string(doc), to)
+	return len(named) > 0, hasAnyID
+}
+
+// asText returns a response that is one text, or an error if the contract does not know the text. A text names nothing.
+func (r *Response) asText(notJSON error) (Response, error) {
+	r.IsText = true
+	r.Own = r.Class != "" || r.isKnown
+	if !r.Own {
+		return Response{}, notJSON
+	}
+	return *r, nil
+}
+
+// detach copies what was found in a long response, so that it does not keep the whole alive.
+func (r *Response) detach(length int) {
+	if length <= shortest {
+		return
+	}
+	r.Failure = r.Failure.detached(length)
+	for _, text := range []*string{&r.ID, &r.ReferenceID, &r.UnitCost, &r.Cost, &r.Balance, &r.Currency, &r.Operator, &r.Status} {
+		*text = strings.Clone(*text)
+	}
+	r.RequestID = strings.Clone(r.RequestID)
+	for i := range r.OtherReferences {
+		r.OtherReferences[i] = strings.Clone(r.OtherReferences[i])
+	}
+	for i := range r.Recipients {
+		r.Recipients[i] = strings.Clone(r.Recipients[i])
+	}
+}
+
+// readLists judges each element of lists that have several, in place of the first one: elements that agree are the parts of a long text.
+// r is what the response says with the first elements.
+func (s *Send) readLists(r *Response, read *reading, lists []*list) {
+	for _, l := range lists {
+		if read.found[l.second].Kind == jsonscan.Absent {
+			s.readLists(r, read, l.inner)
+			continue
+		}
+		s.readElements(r, read, l)
+	}
+}
+
+// readElements judges each element of a list.
+func (s *Send) readElements(r *Response, read *reading, l *list) {
+	const mostParts = 255
+	element := *read
+	element.found = slices.Clone(read.found)
+	areAccepted, areRefused, says, parts := true, l.isEvery, false, 0
+	w := jsonscan.NewWalker(read.doc)
+	w.Pos = read.found[l.slot].Start
+	for more := w.Open(']'); more; more = w.Next(']') {
+		for _, slot := range l.slots {
+			element.found[slot] = value{}
+		}
+		w.Repeats = false
+		w.Element(l.element, element.found)
+		element.repeats = w.Repeats
+		one := s.interpret(&element)
+		s.readLists(&one, &element, l.inner)
+		isThere := func(slot int) bool { return element.found[slot].Kind > jsonscan.Null }
+		says = says || slices.ContainsFunc(l.says, isThere)
+		areAccepted = areAccepted && one.NamesMessage() && !one.Refused && one.Doubt == "" && one.hasStatus == r.hasStatus
+		areRefused = areRefused && one.Refused && one.Contradiction == ""
+		r.OtherReferences = append(append(r.OtherReferences, one.ReferenceID), one.OtherReferences...)
+		r.Recipients = append(r.Recipients, one.Recipients...)
+		if parts++; parts > mostParts {
+			areAccepted, areRefused = false, false
+			break
+		}
+	}
+	if says && !areAccepted && !areRefused { // otherwise it lists something else
+		r.Contradiction, r.Doubt, r.Refused = several, several, false
+	}
+}
+
+// interpret reads what a response with one message says, and judges it.
+func (s *Send) interpret(read *reading) Response {
+	text, found := read.text, read.found
+	failure, codeDoubt := s.responses.failure(text, found)
+	r := Response{Failure: failure}
+	place, contradiction := s.identify(text, found)
+	r.Contradiction = contradiction
+	if read.notJSON == nil {
+		s.readFields(&r, text, found, place)
 	}
 	r.Own = r.Own || !table.IsPlaceholder(r.RequestID)
-	r.Contradiction = s.contradiction(text, found)
-	if repeats {
+	if read.repeats {
 		r.Contradiction = repeated
 	}
-	isKnown := s.judge(&r, text, found, place)
-	if notJSON != nil {
-		_, isSuccess := s.responses.meaning(r.Code)
-		if r.Own = isKnown || isSuccess || r.Class != ""; !r.Own {
-			return Response{}, nil, false, notJSON
-		}
-	}
-	for _, l := range s.lists {
-		if found[l.second].Kind != jsonscan.Absent {
-			lists = append(lists, l)
-		}
-	}
 	isThere := func(slot int) bool { return found[slot].Kind > jsonscan.Null }
-	return r, lists, of != nil && slices.ContainsFunc(of.within, isThere), nil
+	r.hasIDPlace = slices.ContainsFunc(s.at.id, isThere)
+	status := s.status(text, found)
+	_, isSuccess := s.responses.meaning(r.Code)
+	r.hasStatus = status.isThere
+	r.Status = status.word
+	r.isAccepted = s.hasNoIDs() && status.anyAccepts
+	r.isKnown = status.accepts || status.refuses || isSuccess
+	s.judge(&r, status, codeDoubt)
+	return r
 }
 
-// place returns which of the places that name a message does or, if the contract has no IDs, which has a status. It is -1 if none does.
-func (s *Send) place(text string, found []value) int {
-	if len(s.at.id) == 0 {
-		return slices.IndexFunc(s.at.status, func(slot int) bool { return found[slot].Kind > jsonscan.Null })
-	}
-	return slices.IndexFunc(s.at.id, func(slot int) bool { return s.responses.words.isID(found[slot], found[slot].Word(text)) })
-}
+func (s *Send) hasNoIDs() bool { return len(s.at.id) == 0 }
 
-// read reads what a document says of an accepted message.
-func (s *Send) read(r *Response, text string, found []value, place int) {
+// readFields reads what a response says of an accepted message.
+func (s *Send) readFields(r *Response, text string, found []value, place int) {
 	said := func(slots []int) string { return first(text, found, slots) }
 	amount := func(slots []int) (number, currency string) {
 		number, currency, _ = amountOf(said(slots), s.op.Scale)
 		return number, currency
 	}
 	at := &s.at
-	if place >= 0 && len(at.id) > 0 {
+	if place >= 0 && !s.hasNoIDs() {
 		r.ID = strings.TrimSpace(found[at.id[place]].Word(text))
 	}
 	parts, _ := wholeInt(said(at.parts))
-	r.RequestID, r.ReferenceID, r.Parts = cmp.Or(said(at.request), r.Failure.RequestID), said(at.reference), max(parts, 0)
+	r.Parts = max(parts, 0)
+	r.RequestID = cmp.Or(said(at.request), r.Failure.RequestID)
+	r.ReferenceID = said(at.reference)
+	r.Operator = said(at.operator)
 	unitCost, unitCurrency := amount(at.unitCost)
 	cost, currency := amount(at.cost)
-	r.UnitCost, r.Cost, r.Currency = unitCost, cost, cmp.Or(said(at.currency), currency, unitCurrency)
+	r.UnitCost = unitCost
+	r.Cost = cost
+	r.Currency = cmp.Or(said(at.currency), currency, unitCurrency)
 	r.Balance, _ = amount(at.balance)
-	r.Operator = said(at.operator)
 	add := func(to *[]string, slots []int, known string) {
 		for _, slot := range slots {
 			if word := found[slot].Word(text); word != "" && word != known {
@@ -207,78 +253,111 @@ func (s *Send) read(r *Response, text string, found []value, place int) {
 	add(&r.OtherReferences, at.reference, r.ReferenceID)
 	add(&r.Recipients, at.recipient, "")
 	if place >= 0 {
-		add(&r.OtherReferences, s.responses.enclosing[place].references, r.ReferenceID)
-		add(&r.Recipients, s.responses.enclosing[place].recipients, "")
+		add(&r.OtherReferences, s.beside[place].references, r.ReferenceID)
+		add(&r.Recipients, s.beside[place].recipients, "")
 	}
 }
 
-// contradiction returns why the IDs of a response name no message, whatever else it says, or "": one is none that names a message, or two
-// differ.
-func (s *Send) contradiction(text string, found []value) string {
-	id, path := "", ""
+// identify returns which of the places that name a message does or, if the contract has no IDs, which has a status; -1 if none does. A
+// contradiction is why the IDs name no message, whatever else the response says, or "": one is none that names a message, or two differ.
+func (s *Send) identify(text string, found []value) (place int, contradiction string) {
+	if s.hasNoIDs() {
+		isThere := func(slot int) bool { return found[slot].Kind > jsonscan.Null }
+		return slices.IndexFunc(s.at.status, isThere), ""
+	}
+	place = -1
+	id := ""
 	for i, slot := range s.at.id {
+		if found[slot].Kind <= jsonscan.Null {
+			continue
+		}
 		word := strings.TrimSpace(found[slot].Word(text))
 		switch {
 		case found[slot].Kind >= jsonscan.Number && !isName(word):
-			return invalidID
+			return place, invalidID
 		case !s.responses.words.isID(found[slot], word):
-		case id == "":
-			id, path = word, s.op.Response["id"][i]
+		case place < 0:
+			place, id = i, word
 		case word != id:
-			return fmt.Sprintf("the response has different IDs at %s and %s; say which names the message, such as %q: "+
-				`{"response": {"id": [%q]}}`, path, s.op.Response["id"][i], s.section, path)
+			paths := s.op.Response["id"]
+			return place, fmt.Sprintf("the response has different IDs at %s and %s; say which names the message, such as %q: "+
+				`{"response": {"id": [%q]}}`, paths[place], paths[i], s.section, paths[place])
 		}
 	}
-	return ""
+	return place, ""
 }
 
-// judge adds what the status says, and what is in doubt: a message without an ID, and one beside whose ID something says that it
-// failed. It reports whether the contract knows the word of the status.
-func (s *Send) judge(r *Response, text string, found []value, place int) (isKnown bool) {
-	hasStatus := func(slot int) bool {
-		return found[slot].Kind > jsonscan.Null && (slot != document || found[slot].IsScalar())
+// status is what a response says at the paths of the status. The first value that is there counts, and another may contradict it.
+type status struct {
+	isThere          bool
+	word             string // of the first
+	accepts, refuses bool   // it is a word of the contract's lists
+	othersRefuse     bool
+	anyAccepts       bool
+}
+
+func (s *Send) status(text string, found []value) (said status) {
+	for _, slot := range s.at.status {
+		v := found[slot]
+		if v.Kind <= jsonscan.Null || slot == root && !v.IsScalar() {
+			continue
+		}
+		word := v.Word(text)
+		accepted, refused := -1, -1
+		if v.IsScalar() {
+			accepted, refused = table.Match(s.op.Accepted, word, true), table.Match(s.op.Refused, word, true)
+		}
+		said.anyAccepts = said.anyAccepts || accepted > refused
+		if said.isThere {
+			said.othersRefuse = said.othersRefuse || v.IsScalar() && s.responses.words.refuses(word)
+			continue
+		}
+		said.isThere = true
+		if v.IsScalar() {
+			said.word = strings.TrimSpace(word)
+		}
+		said.accepts = accepted > refused
+		said.refuses = refused > accepted
 	}
-	status, accepted, refused := value{}, -1, -1
-	if i := slices.IndexFunc(s.at.status, hasStatus); i >= 0 {
-		status = found[s.at.status[i]]
-	}
-	word := status.Word(text)
-	if status.IsScalar() {
-		r.Status = strings.TrimSpace(word)
-		accepted, refused = table.Match(s.op.Accepted, word, true), table.Match(s.op.Refused, word, true)
-	}
-	refuses := func(slot int) bool {
-		return found[slot].IsScalar() && found[slot] != status && s.responses.words.refuses(found[slot].Word(text))
-	}
-	accepts := func(slot int) bool {
-		said := found[slot].Word(text)
-		return found[slot].IsScalar() && table.Match(s.op.Accepted, said, true) > table.Match(s.op.Refused, said, true)
-	}
-	hasNoIDs := len(s.at.id) == 0
-	r.hasStatus = status.Kind != jsonscan.Absent
-	r.isAccepted = hasNoIDs && slices.ContainsFunc(s.at.status, accepts)
+	return said
+}
+
+const (
+	twoStatuses   = "the response has two statuses, of which one refuses the message (accepted, refused)"
+	unknownStatus = "the response has a status that is no word of the contract (accepted, refused)"
+	noStatus      = "the response has no status that accepts the message, and the contract says that it has no ID (accepted, response.id)"
+	noID          = "the response names no message at any path of the contract (response.id)"
+)
+
+// judge decides what the code, the status and the ID of a response say of the message. The strongest evidence comes first: what
+// contradicts itself proves nothing; a code of a known class and a word of refused refuse; then everything that is unknown or missing
+// leaves the outcome in doubt. What remains is accepted, unless anything else in the response says failure (see survey).
+func (s *Send) judge(r *Response, said status, codeDoubt string) {
 	switch {
 	case r.Contradiction != "":
-		r.Refused, r.Doubt = false, r.Contradiction
-	case r.Refused:
-		r.Doubt = ""
-	case refused > accepted:
-		r.Refused, r.Doubt = true, ""
-		if _, isSuccess := s.responses.meaning(r.Code); r.Code == "" || isSuccess {
-			r.Code = strings.TrimSpace(word)
-			r.Class, _ = table.Meaning(s.responses.errs.Classes, r.Code, false)
-		}
-	case r.Doubt != "":
-	case accepted >= 0 && slices.ContainsFunc(s.at.status, refuses):
-		r.Doubt = "the response has two statuses, of which one refuses the message (accepted, refused)"
-	case r.hasStatus && accepted < 0:
-		r.Doubt = "the response has a status that is no word of the contract (accepted, refused)"
-	case hasNoIDs && accepted < 0:
-		r.Doubt = "the response has no status that accepts the message, and the contract says that it has no ID (accepted, response.id)"
-	case !hasNoIDs && r.ID == "":
-		r.Doubt = "the response names no message at any path of the contract (response.id)"
-	default:
-		r.Doubt = s.responses.trouble(text, found, &s.responses.enclosing[place])
+		r.Doubt = r.Contradiction
+	case r.Class != "":
+		r.Refused = true
+	case said.refuses:
+		r.Refused = true
+		s.explain(r, said.word)
+	case codeDoubt != "":
+		r.Doubt = codeDoubt
+	case said.accepts && said.othersRefuse:
+		r.Doubt = twoStatuses
+	case said.isThere && !said.accepts:
+		r.Doubt = unknownStatus
+	case s.hasNoIDs() && !said.accepts:
+		r.Doubt = noStatus
+	case !s.hasNoIDs() && r.ID == "":
+		r.Doubt = noID
 	}
-	return accepted >= 0 || refused >= 0
+}
+
+// explain makes the word of a status the code of a refusal that has none but one of success.
+func (s *Send) explain(r *Response, word string) {
+	if _, isSuccess := s.responses.meaning(r.Code); r.Code == "" || isSuccess {
+		r.Code = strings.TrimSpace(word)
+		r.Class, _ = table.Meaning(s.responses.errs.Classes, r.Code, false)
+	}
 }

@@ -105,7 +105,7 @@ func TestDecode(t *testing.T) {
 		"a byte order mark":          {body: "\ufeff" + `{"id":"m-1"}`, want: response{ID: "m-1"}},
 		"a mark and white space":     {body: "\ufeff \n" + `{"id":"m-1"}`, want: response{ID: "m-1"}},
 		"a name with a dot in it":    {body: `{"data.id":"x","data":{"id":"m-1"}}`, want: response{ID: "m-1"}},
-		"no list of paths":           {overlay: `{"sms.send": {"response": {"operator": [], "status": []}}}`, body: `{"id":"m-1","status":"failed","operatorCode":"OP_1"}`, want: response{ID: "m-1"}},
+		"no list of paths":           {overlay: `{"sms.send": {"response": {"operator": [], "status": []}}}`, body: `{"id":"m-1","status":"new","operatorCode":"OP_1"}`, want: response{ID: "m-1"}},
 		"an object at a place":       {body: `{"data":{"id":{"id":"x"}},"id":"m-1","requestId":["r"],"operatorCode":{}}`, want: response{ID: "m-1"}},
 		"a boolean ID":               {body: `{"data":{"id":true},"id":"m-1"}`, want: response{ID: "m-1"}},
 		"data that is no object":     {body: `{"data":"x","id":"m-1"}`, want: response{ID: "m-1"}},
@@ -134,7 +134,7 @@ func TestDecode(t *testing.T) {
 		"status true, quoted":    {body: `{"id":"m","status":"true"}`, want: response{ID: "m"}},
 		"status null":            {body: `{"id":"m","status":null}`, want: response{ID: "m"}},
 		"status absent":          {body: `{"id":"m"}`, want: response{ID: "m"}},
-		"status within data":     {body: `{"id":"m","data":{"status":"failed"}}`, want: response{ID: "m"}},
+		"status within data":     {body: `{"id":"m","data":{"status":"failed"}}`, want: response{ID: "m"}, doubt: "the response holds a status or a code that says"},
 		"status false":           {body: `{"id":"m","status":false}`, want: response{ID: "m"}, doubt: unknownStatus},
 		"status unknown":         {body: `{"id":"m","status":"rejected"}`, want: response{ID: "m"}, doubt: unknownStatus},
 		"status like a known":    {body: `{"id":"m","status":"not ok"}`, want: response{ID: "m"}, doubt: unknownStatus},
@@ -190,7 +190,8 @@ func TestDecode(t *testing.T) {
 		"code of success no more": {
 			overlay: `{"errors": {"success": []}}`, body: `{"id":"m","code":"ok"}`, want: response{ID: "m", Code: "ok"}, doubt: unknownCode,
 		},
-		"code 000, quoted":        {body: `{"id":"m","status":"ok","code":"000"}`, want: response{ID: "m", Code: "000"}, doubt: unknownCode},
+		"code 000, quoted":        {body: `{"id":"m","status":"ok","code":"000"}`, want: response{ID: "m", Code: "000"}},
+		"code 00000, quoted":      {body: `{"id":"m","status":"ok","code":"00000"}`, want: response{ID: "m", Code: "00000"}, doubt: unknownCode},
 		"code 0 and no ID":        {body: `{"code":0,"status":"no"}`, want: response{Code: "0"}, doubt: unknownStatus},
 		"code null":               {body: `{"id":"m","code":null}`, want: response{ID: "m"}},
 		"code empty":              {body: `{"id":"m","code":""}`, want: response{ID: "m"}},
@@ -255,6 +256,31 @@ func TestDecode(t *testing.T) {
 			assert.Equal(t, tt.want, flat(got))
 			assert.Equal(t, got.Class != "", got.Refused)
 		})
+	}
+}
+
+// The parts of each of several messages are judged where they stand.
+func TestDecodePartsWithinSeveralMessages(t *testing.T) {
+	t.Parallel()
+	send := decoder(t, `{"sms.send": {"response": {"id": ["messages.*.id"], "status": ["messages.*.parts.*.status"]}, "refused": ["no"]}}`)
+	for body, want := range map[string]string{
+		`{"messages":[{"id":"a","parts":[{"status":"ok"},{"status":"ok"}]},{"id":"b","parts":[{"status":"ok"}]}]}`: "accepted",
+		`{"messages":[{"id":"a","parts":[{"status":"ok"}]},{"id":"b","parts":[{"status":"ok"},{"status":"no"}]}]}`: "unknown",
+		`{"messages":[{"id":"a","parts":[{"status":"no"},{"status":"no"}]},{"id":"b","parts":[{"status":"no"}]}]}`: "refused",
+		`{"messages":[{"id":"a","parts":[{"status":"ok"},{"status":"no"}]}]}`:                                      "unknown",
+		`{"messages":[{"id":"a","parts":[{"status":"ok"}]},{"id":"b","parts":[]}]}`:                                "unknown",
+		`{"messages":[{"id":"a","parts":[{"status":"ok"}]},{"id":"b","id":"c","parts":[{"status":"ok"}]}]}`:        "unknown",
+	} {
+		r, err := send.Decode([]byte(body))
+		require.NoError(t, err)
+		got := "accepted"
+		switch {
+		case r.Refused:
+			got = "refused"
+		case r.Doubt != "":
+			got = "unknown"
+		}
+		assert.Equal(t, want, got, "%s: %s", body, r.Doubt)
 	}
 }
 

@@ -75,8 +75,11 @@ type rowReader struct {
 	used    []bool      // by slot, whether the value fills a field, or is null
 	extra   []rowMember // members of which nothing is known, or only a part
 
-	// Rows are alike, so the members of one are tried first in the next.
-	known [64]*rowName
+	// Rows are alike, so the members of one are tried first in the next, and slots that none has filled are passed over.
+	known   [64]*rowName
+	touched []int   // slots in which something was found in any row
+	filled  []int   // those of paths
+	columns [][]int // by column, those of filled
 }
 
 // rowMember is a member that goes into Extra, and where its value stands.
@@ -98,7 +101,9 @@ const maxRows = 100_000
 
 func newRowReader(r *rows, page *Page, requested int) *rowReader {
 	reader := &rowReader{rows: r, page: page, list: -1, limit: maxRows, meanings: map[string]sms.Status{}}
-	reader.found, reader.used = make([]value, r.paths.Size()), make([]bool, r.paths.Size())
+	reader.found = make([]value, r.paths.Size())
+	reader.used = make([]bool, r.paths.Size())
+	reader.columns = make([][]int, len(r.columns))
 	if requested > 0 && requested < maxRows/10 {
 		reader.limit = 10 * requested
 	}
@@ -155,24 +160,35 @@ func (r *rowReader) unreadable(field, reason string) {
 }
 
 func (r *rowReader) readMembers(s *jsonscan.Walker) {
-	clear(r.found)
-	clear(r.used)
+	for _, slot := range r.touched {
+		r.found[slot] = value{}
+		r.used[slot] = false
+	}
 	s.Repeats = false
 	r.extra = r.extra[:0]
+	isAlike := true // it has no members but those that were there before, and nothing is in them
 	i := 0
 	for more := s.Open('}'); more; more = s.Next('}') {
-		name := r.name(s, i)
+		name, isKnown := r.name(s, i)
 		i++
 		c := s.Peek()
 		start := s.Pos
-		if n := name.node; n.IsLeaf() && c != '{' && c != '[' && r.found[n.Slot].Kind == jsonscan.Absent {
+		n := name.node
+		if n.IsWanted && c != '{' && c != '[' && r.found[n.Slot].Kind == jsonscan.Absent {
+			isAlike = isAlike && isKnown
 			r.found[n.Slot] = s.Scalar(c) // what Walk would do, for most members of most rows
-		} else if s.Walk(n, r.found); !n.IsLeaf() {
+			continue
+		}
+		isAlike = isAlike && n == jsonscan.Unknown
+		if s.Walk(n, r.found); !n.IsLeaf() {
 			r.extra = append(r.extra, rowMember{name, start, s.Pos})
 		}
 	}
 	if s.Err() != nil {
 		return
+	}
+	if !isAlike {
+		r.learn()
 	}
 	r.fill(s.Doc)
 	index := len(r.page.Transactions) - 1
@@ -185,12 +201,33 @@ func (r *rowReader) readMembers(s *jsonscan.Walker) {
 	}
 }
 
-// name reads the name of the i-th member of a row. It first tries the name that the row before had there.
-func (r *rowReader) name(s *jsonscan.Walker, i int) *rowName {
+// learn takes down which slots a row fills.
+func (r *rowReader) learn() {
+	for slot := range r.found {
+		if r.found[slot].Kind == jsonscan.Absent || slices.Contains(r.touched, slot) {
+			continue
+		}
+		r.touched = append(r.touched, slot)
+		if slices.Contains(r.paths.Wanted(), slot) {
+			r.filled = append(r.filled, slot)
+		}
+	}
+	for i := range r.rows.columns {
+		r.columns[i] = r.columns[i][:0]
+		for _, slot := range r.rows.columns[i].slots {
+			if slices.Contains(r.filled, slot) {
+				r.columns[i] = append(r.columns[i], slot)
+			}
+		}
+	}
+}
+
+// name reads the name of the i-th member of a row, and reports whether the row before had it there.
+func (r *rowReader) name(s *jsonscan.Walker, i int) (name *rowName, isKnown bool) {
 	s.Peek()
 	if i < len(r.known) && r.known[i] != nil && bytes.HasPrefix(s.Doc[s.Pos:], r.known[i].written) {
 		s.Pos += len(r.known[i].written)
-		return r.known[i]
+		return r.known[i], true
 	}
 	start := s.Pos
 	text := s.Name()
@@ -198,13 +235,13 @@ func (r *rowReader) name(s *jsonscan.Walker, i int) *rowName {
 	if i < len(r.known) {
 		r.known[i] = n
 	}
-	return n
+	return n, false
 }
 
 // fill makes a transaction of a row. Its strings share one copy of what was found. What cannot be read goes into Extra, and the
 // first field of which nothing could be read is reported.
 func (r *rowReader) fill(doc []byte) {
-	all := r.paths.Text(doc, r.found)
+	all := jsonscan.Text(doc, r.found, r.filled)
 	row := reflect.ValueOf(r.row).Elem()
 	for _, slot := range r.cursor {
 		if v := r.found[slot]; r.lastCursor == "" && v.Kind != jsonscan.Boolean {
@@ -217,9 +254,9 @@ func (r *rowReader) fill(doc []byte) {
 		word := r.found[slot].Word(all)
 		r.isOther = r.isOther || word != "" && table.Match(words, word, true) < 0
 	}
-	for i := range r.columns {
-		c := &r.columns[i]
-		reason, isLeft := r.fillColumn(c, row, all)
+	for i := range r.rows.columns {
+		c := &r.rows.columns[i]
+		reason, isLeft := r.fillColumn(c, r.columns[i], row, all)
 		if left = left || isLeft; reason != "" {
 			r.unreadable(c.name, reason)
 		}
@@ -236,12 +273,12 @@ func (r *rowReader) fill(doc []byte) {
 }
 
 // fillColumn sets a field of the row. It returns why it cannot be read, or "", and whether a value is left that fills no field.
-func (r *rowReader) fillColumn(c *column, row reflect.Value, all string) (reason string, left bool) {
+func (r *rowReader) fillColumn(c *column, slots []int, row reflect.Value, all string) (reason string, left bool) {
 	taken, isID := false, c.concept == "id"
 	if isID && len(c.slots) > 0 {
 		reason = "is missing"
 	}
-	for _, slot := range c.slots {
+	for _, slot := range slots {
 		v := &r.found[slot]
 		switch {
 		case v.Kind == jsonscan.Absent:
@@ -291,10 +328,12 @@ func (r *rowReader) unused(value []byte, n *jsonscan.Node) json.RawMessage {
 // keepUnused puts into Extra what stands under known names and fills no field.
 func (r *rowReader) keepUnused(all string) {
 	for _, n := range r.paths.Root.Children {
-		if !n.IsLeaf() || r.used[n.Slot] {
+		v := r.found[n.Slot]
+		isNested := !n.IsLeaf() && !v.IsScalar() // see unused
+		if !n.IsWanted || isNested || r.used[n.Slot] {
 			continue
 		}
-		if v := r.found[n.Slot]; v.Kind == jsonscan.String {
+		if v.Kind == jsonscan.String {
 			r.keep(n.Name, json.RawMessage(`"`+all[v.Start:v.End]+`"`))
 		} else if v.Kind != jsonscan.Absent {
 			r.keep(n.Name, json.RawMessage(all[v.Start:v.End]))
@@ -372,8 +411,8 @@ func (l *List) HasFailed(tx sms.Transaction) bool {
 		return false
 	}
 	raw, _ := json.Marshal(tx.Extra) // it came from JSON
-	text, found, _, _, err := l.failures.read(raw, nil)
-	failure, doubt := l.failures.failure(text, found)
+	read, err := l.failures.read(raw, nil)
+	failure, doubt := l.failures.failure(read.text, read.found)
 	return err != nil || failure.Class != "" || doubt == noneInError
 }
 

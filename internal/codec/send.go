@@ -11,14 +11,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// Send is one operation that sends a message. It never changes once it is compiled and is safe for concurrent use.
+// Send is one operation that sends a message. It is safe for concurrent use.
 type Send struct {
 	encoding
 
@@ -28,12 +30,19 @@ type Send struct {
 	ofText    map[string][]member // those of the encodings of a text
 	wrap      string              // of a message in the shape of another platform; "" at the top level
 	responses responses
-	section   string   // of the contract
-	lists     []list   // in which an ID or a status stands
-	at        struct { // the slots of a response
+	buffers   *sync.Pool // of values that were found in a response
+	section   string     // of the contract
+	lists     []*list    // the outermost in which an ID or a status stands
+	beside    []beside   // what stands beside each place of identifying
+
+	byName *byName  // nil unless IDs may be found by their names
+	at     struct { // the slots of a response
 		id, request, reference, recipient, parts, unitCost, cost, balance, currency, operator, status []int
 	}
 }
+
+// beside are the slots of references and recipients in the object in which a message is named, where the contract does not look for them.
+type beside struct{ references, recipients []int }
 
 type field struct {
 	name      string
@@ -53,7 +62,8 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	s := &Send{
 		encoding: newEncoding(t, &op.Operation, "POST", target, pair),
 		op:       op, fields: make(map[string]field, len(op.Fields)),
-		responses: compileResponses(response, nil, identifying(op), compileWords(t, errs, op.Accepted, op.Refused), errs),
+		buffers:   new(sync.Pool),
+		responses: compileResponses(response, nil, nil, compileWords(t, errs, op.Accepted, op.Refused), errs),
 	}
 	for _, channel := range table.Channels() {
 		if channel.Send(t) == op {
@@ -86,47 +96,121 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	at.id, at.request, at.reference, at.parts = slots["id"], slots["request"], slots["reference"], slots["parts"]
 	at.unitCost, at.cost, at.balance, at.currency = slots["unitCost"], slots["cost"], slots["balance"], slots["currency"]
 	at.operator, at.status, at.recipient = slots["operator"], slots["status"], slots["to"]
-	s.compileLists()
+	taken := map[string]bool{}
+	for _, paths := range response {
+		for _, path := range paths {
+			taken[path] = true
+		}
+	}
+	for _, code := range errs.Code {
+		taken[code] = true
+	}
+	for _, place := range identifying(op) {
+		s.beside = append(s.beside, beside{
+			references: s.responses.Add(pathsBeside(place, response["reference"], taken)...),
+			recipients: s.responses.Add(pathsBeside(place, response["to"], taken)...),
+		})
+	}
+	s.lists = s.compileLists()
 	return s
 }
 
-// list is a list in a response. If it has several elements, each is judged by itself.
-type list struct {
-	path    []string
-	isEvery bool  // the contract has a * for its elements, so that all of them may refuse
-	second  int   // the slot of its second element
-	within  []int // those of what the contract reads in an element: an ID, a status, a code
+// byName is an operation compiled for paths of IDs that were found by their names.
+type byName struct {
+	compile func(path string) *Send
+	mu      sync.Mutex
+	sends   map[string]*Send
 }
 
-func (s *Send) compileLists() {
+// SeekIDs makes Recognize find IDs by their names. It must be called before the first use, and only if no overlay names response.id.
+func (s *Send) SeekIDs(t *table.Table, pair KeyPair) {
+	s.byName = &byName{sends: map[string]*Send{}, compile: func(path string) *Send {
+		op := *s.op
+		op.Response = maps.Clone(op.Response)
+		op.Response["id"] = []string{path}
+		other := CompileSend(t, &op, s.url, pair)
+		other.section = s.section
+		return other
+	}}
+}
+
+// at returns the operation for a path, or nil if there is no path or responses have named too many.
+func (b *byName) at(path string) *Send {
+	const most = 16
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.sends[path] == nil && path != "" && len(b.sends) < most {
+		b.sends[path] = b.compile(path)
+	}
+	return b.sends[path]
+}
+
+// list is a list in a response in which an ID or a status stands. If it has several elements, each is judged by itself.
+type list struct {
+	path    string
+	slot    int
+	element *jsonscan.Node // the place of the first element
+	second  int            // the slot of the second element
+	slots   []int          // of all elements
+	says    []int          // slots of what the contract reads in an element: an ID, a status, a code
+	isEvery bool           // the contract has a * for its elements, so that all of them may refuse
+	inner   []*list        // lists in an element
+}
+
+// compileLists returns the outermost lists in which IDs and statuses stand.
+func (s *Send) compileLists() []*list {
+	var all, outermost []*list
 	for _, path := range slices.Concat(s.op.Response["id"], s.op.Response["status"]) {
 		names := strings.Split(path, ".")
 		for i, name := range names {
-			isEvery, before := name != table.WithoutEvery(name), strings.Split(table.WithoutEvery(path), ".")[:i]
+			isEvery := name != table.WithoutEvery(name)
 			if !isEvery && !table.IsPosition(name) {
 				continue
 			}
-			isIt := func(l list) bool { return slices.Equal(l.path, before) }
-			at := slices.IndexFunc(s.lists, isIt)
+			before := table.WithoutEvery(strings.Join(names[:i], "."))
+			at := slices.IndexFunc(all, func(l *list) bool { return l.path == before })
 			if at < 0 {
-				at = len(s.lists)
-				s.lists = append(s.lists, s.newList(before))
+				at = len(all)
+				all = append(all, &list{path: before})
+				s.responses.Add(join(before, "0"), join(before, "1"))
 			}
-			s.lists[at].isEvery = s.lists[at].isEvery || isEvery
+			all[at].isEvery = all[at].isEvery || isEvery
 		}
 	}
+	slices.SortStableFunc(all, func(a, b *list) int { return strings.Count(a.path, ".") - strings.Count(b.path, ".") })
+	for i, l := range all {
+		s.compileList(l)
+		isOuter := func(outer *list) bool { return strings.HasPrefix(l.path+".", join(outer.path, "0")+".") }
+		outer := -1
+		for j := range all[:i] {
+			if isOuter(all[j]) {
+				outer = j // the innermost comes last
+			}
+		}
+		if outer < 0 {
+			outermost = append(outermost, l)
+			continue
+		}
+		all[outer].inner = append(all[outer].inner, l)
+	}
+	return outermost
 }
 
-func (s *Send) newList(path []string) list {
-	l, element := list{path: path}, strings.Join(append(slices.Clone(path), ""), ".")
-	l.second = s.responses.Add(element + "1")[0]
+// compileList compiles a list after all paths were added.
+func (s *Send) compileList(l *list) {
+	first := join(l.path, "0")
+	l.slot = s.responses.At(l.path).Slot
+	l.element = s.responses.At(first)
+	l.second = s.responses.At(join(l.path, "1")).Slot
+	for i := range s.responses.At(l.path).Children {
+		l.slots = append(l.slots, s.responses.At(l.path).Children[i].Slots()...)
+	}
 	paths := s.op.Paths()
-	for _, within := range slices.Concat(paths["id"], paths["status"], s.responses.errs.Code) {
-		if strings.HasPrefix(within+".", element+"0.") {
-			l.within = append(l.within, s.responses.Add(within)...)
+	for _, path := range slices.Concat(paths["id"], paths["status"], s.responses.errs.Code) {
+		if strings.HasPrefix(path+".", first+".") {
+			l.says = append(l.says, s.responses.At(path).Slot)
 		}
 	}
-	return l
 }
 
 // recipientNames returns the names under which a response may repeat the recipient: those of the request and of a listed row.

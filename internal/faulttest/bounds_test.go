@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -267,20 +266,16 @@ func TestListMemoryDoesNotGrow(t *testing.T) {
 	assert.Less(t, after-before, mebi, "bytes that 19,500 pages leave behind")
 }
 
-func TestListDetectsPageLoop(t *testing.T) {
-	for _, pages := range []int{1, 3, 50} {
-		t.Run(fmt.Sprint(pages, " pages"), func(t *testing.T) {
-			asked := 0
-			client := newClient(t, baseURL, roundTripperFunc(func(r *http.Request) (*http.Response, error) {
-				asked++
-				return newResponse(r, 200, fmt.Sprintf(`{"hasNext":true,"data":[{"transactionId":"t-%d"}]}`, asked%pages)), nil
-			}).option())
-			_, errs := list(t.Context(), client, sms.ListOptions{}, 1000)
-			require.Len(t, errs, 1)
-			assert.ErrorContains(t, errs[0], "the service does not page as the contract says (sms.list.paging, sms.list.params)")
-			assert.LessOrEqual(t, asked, 4*pages+2)
-		})
-	}
+func TestListDetectsAServiceThatIgnoresThePage(t *testing.T) {
+	asked := 0
+	client := newClient(t, baseURL, roundTripperFunc(func(r *http.Request) (*http.Response, error) {
+		asked++
+		return newResponse(r, 200, `{"hasNext":true,"data":[{"transactionId":"t-1"},{"transactionId":"t-2"}]}`), nil
+	}).option())
+	_, errs := list(t.Context(), client, sms.ListOptions{}, 1000)
+	require.Len(t, errs, 1)
+	require.ErrorContains(t, errs[0], "the service does not page as the contract says (sms.list.paging, sms.list.params)")
+	assert.Equal(t, 2, asked)
 }
 
 // Anyone may have written what is in a queue.

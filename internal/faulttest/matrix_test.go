@@ -632,7 +632,7 @@ func statusFaults() []fault {
 	}
 	add(27, []int{408, 500, 502, 503, 504}, "", echo, unknown, failed)
 	add(27, []int{501, 505, 507, 599}, "", echo, unknown, permanent)
-	add(28, []int{400, 401, 402, 403, 404, 405, 409, 410, 413, 415, 418, 422, 423, 425, 426, 428, 431, 451, 499}, "", ownError, refused, refused)
+	add(28, []int{400, 401, 402, 403, 404, 405, 409, 410, 413, 415, 418, 422, 423, 425, 426, 428, 431, 451}, "", ownError, refused, refused)
 	add(28, []int{429}, "", echo, limited, limited)
 	add(38, []int{300, 301, 302, 303, 307, 308}, "", echo, unknown, permanent, "Location", "/sms/send?again")
 	// A proxy or gateway can respond with these although the service has processed the request.
@@ -643,8 +643,9 @@ func statusFaults() []fault {
 	add(40, []int{407, 411, 413, 414, 417, 421, 431}, " of a proxy", page, refused, refused)
 	add(40, []int{401}, " of a proxy, with WWW-Authenticate", page, refused, refused, "WWW-Authenticate", "Bearer")
 	add(40, []int{429}, " of a proxy, with Retry-After", page, limited, limited, "Retry-After", "0")
-	add(40, []int{403}, " of a gateway, in JSON", `{"message":"Forbidden"}`, unknown, permanent)
-	add(41, []int{429}, " that names a message", `{"code":"40002","id":"m-1"}`, refused, limited)
+	add(40, []int{403}, " in JSON", `{"message":"Forbidden"}`, refused, permanent)
+	add(40, []int{499}, " in JSON", ownError, unknown, permanent)
+	add(41, []int{429}, " that names a message", `{"code":"40002","id":"m-1"}`, unknown, limited)
 	add(41, []int{400, 429}, " with a member twice", `{"code":"40002","code":"200101"}`, unknown, outcome{})
 	return rows
 }
@@ -664,7 +665,7 @@ func misleadingResponses() []fault {
 		},
 		{
 			number: 39, name: "200 with the code 200, without an ID or rows", on: everywhere,
-			react: func(x *exchange) { x.respond(200, `{"code":"200","message":"Successfully Sent","message_id":149039}`) },
+			react: func(x *exchange) { x.respond(200, `{"code":"200","message":"Successfully Sent","batch_id":149039}`) },
 			send:  unknown.withStatus(200), read: permanent.withStatus(200),
 		},
 		{

@@ -260,7 +260,7 @@ func assertErrorSilent(t *testing.T, err error) {
 func arguments(t *testing.T, method reflect.Type, isValid bool) (args []reflect.Value) {
 	t.Helper()
 	values := []any{
-		"Jerry", 2, time.Now(), sms.ListOptions{To: "+639171234567", ReferenceID: "Jerry", PagesAhead: 2, Extra: url.Values{"text": {"Jerry"}}},
+		"Jerry", 2, time.Now(), sms.ListOptions{To: "+639171234567", ReferenceID: "Jerry", Extra: url.Values{"text": {"Jerry"}}},
 	}
 	for _, c := range channeltest.Channels() {
 		values = append(values, personal(c, isValid))

@@ -363,7 +363,7 @@ func (r *round) list(ctx context.Context) {
 				missing[row.ID] = true
 			}
 		}
-		options := sms.ListOptions{PageSize: 1 + random.IntN(100), PagesAhead: random.IntN(3), SortBy: "dateCreated"}
+		options := sms.ListOptions{PageSize: 1 + random.IntN(100), SortBy: "dateCreated"}
 		seen := map[string]bool{}
 		whole := true
 		for tx, err := range r.plain.SMS.List(ctx, options) {

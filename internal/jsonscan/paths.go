@@ -27,8 +27,8 @@ type Node struct {
 	list int // its number in AddList, counted from 1; 0 for none
 }
 
-// unknown is the node of a value that no path leads to.
-var unknown = new(Node) //nolint:gochecknoglobals // never written
+// Unknown is the node of a value that no path leads to.
+var Unknown = new(Node) //nolint:gochecknoglobals // never written
 
 // Add adds paths, and returns the slots of what stands there.
 func (p *Paths) Add(list ...string) []int {
@@ -59,7 +59,7 @@ func (p *Paths) grow(path string) *Node {
 	}
 	for name := range strings.SplitSeq(path, ".") {
 		child := n.Child([]byte(name))
-		if child == unknown {
+		if child == Unknown {
 			p.nodes++
 			n.Children = append(n.Children, Node{Name: name, Slot: p.nodes})
 			child = &n.Children[len(n.Children)-1]
@@ -67,6 +67,18 @@ func (p *Paths) grow(path string) *Node {
 		n = child
 	}
 	return n
+}
+
+// At returns the node of a path. Adding another path may move it.
+func (p *Paths) At(path string) *Node { return p.grow(path) }
+
+// Slots returns the slots of a node and of all nodes below it.
+func (n *Node) Slots() []int {
+	slots := []int{n.Slot}
+	for i := range n.Children {
+		slots = append(slots, n.Children[i].Slots()...)
+	}
+	return slots
 }
 
 // Size returns how many slots there are. The first is that of the document itself.
@@ -79,7 +91,7 @@ func (n *Node) Child(name []byte) *Node {
 			return &n.Children[i]
 		}
 	}
-	return unknown
+	return Unknown
 }
 
 // IsLeaf reports whether a path ends here, and none goes on.
@@ -147,7 +159,7 @@ func (w *Walker) walkElements(n *Node, found []Value) {
 // Walk reads the value of a member or an element. It passes over one that came before.
 func (w *Walker) Walk(n *Node, found []Value) {
 	switch {
-	case n == unknown:
+	case n == Unknown:
 		w.Skip()
 	case found[n.Slot].Kind == Absent:
 		w.walk(n, found)
@@ -158,15 +170,24 @@ func (w *Walker) Walk(n *Node, found []Value) {
 	}
 }
 
+// Element reads the next element of a list as if it stood at a node, where nothing has been found.
+func (w *Walker) Element(n *Node, found []Value) { w.walk(n, found) }
+
+// Wanted returns the slots of the paths.
+func (p *Paths) Wanted() []int { return p.wanted }
+
 // Text copies what was found in a document, which may be a small part of it, and moves the values into the copy.
-func (p *Paths) Text(doc []byte, found []Value) string {
+func (p *Paths) Text(doc []byte, found []Value) string { return Text(doc, found, p.wanted) }
+
+// Text is [Paths.Text] for the values in some slots.
+func Text(doc []byte, found []Value, slots []int) string {
 	size := 0
-	for _, slot := range p.wanted {
+	for _, slot := range slots {
 		size += found[slot].End - found[slot].Start
 	}
 	var text strings.Builder
 	text.Grow(size)
-	for _, slot := range p.wanted {
+	for _, slot := range slots {
 		v := &found[slot]
 		start := text.Len()
 		text.Write(doc[v.Start:v.End])

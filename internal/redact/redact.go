@@ -1,11 +1,15 @@
-// Package redact decides which words of the service may appear in the text of an error: those that hold nothing of the
-// message but what every diagnosis says, no credential, and no digits that may be a phone number. When in doubt it masks.
+// Package redact puts *** in place of credentials and personal data in what the service said, for the text of an error or a log.
+//
+// The rule: credentials; the sender and the recipient of the message; its text, where it is quoted whole or three of its words stand in a
+// row; its codes, which are runs of four digits or more; and any run of seven digits or more, whatever separates them. Everything else is
+// shown.
 package redact
 
 import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,14 +19,108 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// Secrets is what must not appear: what a message says, and the credentials of its request.
+// Secrets are what must not be shown of one call.
 type Secrets struct {
-	texts       []string
-	credentials []string // folded
+	credentials []string
+	phrases     map[string]bool // up to three words in lower case, with a space between them
+	codes       []string        // digits
 }
 
-// AddText adds a text of the message.
-func (s *Secrets) AddText(text string) { s.texts = append(s.texts, text) }
+const (
+	inRow       = 3 // words of a text
+	code        = 4 // digits
+	phoneNumber = 7 // digits
+)
+
+// AddText adds a text of the message, its sender or its recipient.
+func (s *Secrets) AddText(text string) {
+	if s.phrases == nil {
+		s.phrases = map[string]bool{}
+	}
+	isSeparator := func(r rune) bool { return !isPartOfWord(r) }
+	all := strings.FieldsFunc(strings.ToLower(text), isSeparator)
+	for end := min(inRow, len(all)); 0 < end && end <= len(all); end++ {
+		s.phrases[strings.Join(all[max(0, end-inRow):end], " ")] = true
+	}
+	for _, run := range digitRuns.FindAllString(text, -1) {
+		if digits := digitsOf(run); utf8.RuneCountInString(digits) >= code {
+			s.codes = append(s.codes, digits)
+		}
+	}
+}
+
+// AddCredential adds a credential as it is, as a URL escapes it, and in base64.
+func (s *Secrets) AddCredential(credential string) {
+	const shortest = 4 // a shorter one would hide parts of words
+	credential = strings.ToValidUTF8(credential, "\ufffd")
+	encoded := base64.RawStdEncoding.EncodeToString([]byte(credential))
+	for _, form := range []string{encoded, url.QueryEscape(credential), credential} {
+		if len(form) >= shortest && len(credential) >= shortest {
+			s.credentials = append(s.credentials, form)
+		}
+	}
+}
+
+// InWord reports whether a code or an ID of the service holds a secret. It may be a number of its own.
+func (s *Secrets) InWord(word string) bool { return s.mask(word, len(word)+1) != word }
+
+// Mask returns the beginning of what the service said with *** in place of secrets. It is "" if nothing else is left.
+func (s *Secrets) Mask(said string) string {
+	const longest, read = 200, 4 << 10
+	shown := s.mask(strings.ToValidUTF8(said[:min(len(said), read)], "\ufffd"), phoneNumber)
+	if utf8.RuneCountInString(shown) > longest { // without a part of a word, which would hide what it is
+		shown = string([]rune(shown)[:longest])
+		shown = shown[:max(0, strings.LastIndexFunc(shown, unicode.IsSpace))] + " ..."
+	}
+	if !strings.ContainsFunc(shown, isPartOfWord) {
+		return ""
+	}
+	return strings.TrimSpace(shown)
+}
+
+// mask is Mask for a whole text, in which so many digits may be a phone number.
+func (s *Secrets) mask(text string, phoneNumber int) string {
+	for _, credential := range s.credentials {
+		text = regexp.MustCompile("(?i)"+regexp.QuoteMeta(credential)).ReplaceAllLiteralString(text, mask)
+	}
+	text = s.maskPhrases(text)
+	text = digitRuns.ReplaceAllStringFunc(text, func(run string) string {
+		digits := digitsOf(run)
+		isCode := func(code string) bool { return strings.Contains(digits, code) || strings.Contains(code, digits) }
+		count := utf8.RuneCountInString(digits)
+		if count >= phoneNumber || count >= code && slices.ContainsFunc(s.codes, isCode) {
+			return mask
+		}
+		return run
+	})
+	return masks.ReplaceAllLiteralString(text, mask)
+}
+
+// maskPhrases masks the words of a text that are a phrase, from the first to the last.
+func (s *Secrets) maskPhrases(text string) string {
+	found := words.FindAllStringIndex(text, -1)
+	var masked strings.Builder
+	end := 0
+	for i := range found {
+		phrase := ""
+		for _, at := range found[i:min(len(found), i+inRow)] {
+			phrase = strings.TrimSpace(phrase + " " + strings.ToLower(text[at[0]:at[1]]))
+			if s.phrases[phrase] && at[1] > end {
+				masked.WriteString(text[end:max(end, found[i][0])] + mask)
+				end = at[1]
+			}
+		}
+	}
+	return masked.String() + text[end:]
+}
+
+const mask = "***"
+
+var (
+	words     = regexp.MustCompile(`[\pL\pM\p{Nd}]+`)
+	digitRuns = regexp.MustCompile(`\p{Nd}([\pZ\p{Cf}()./+-]{0,2}\p{Nd})+`)
+	masks     = regexp.MustCompile(`\*{3}([^\pL\pN]*\*{3})+`) // which would show where the separators of a secret are
+)
 
 // AddValue adds the strings in a value that encoding/json encodes, other than those under the key "type".
 func (s *Secrets) AddValue(value any) {
@@ -47,12 +145,6 @@ func (s *Secrets) addDecoded(value any) {
 			}
 		}
 	}
-}
-
-// AddCredential adds a credential, as it is and in base64.
-func (s *Secrets) AddCredential(credential string) {
-	encoded := base64.RawStdEncoding.EncodeToString([]byte(credential))
-	s.credentials = append(s.credentials, fold(credential), fold(encoded))
 }
 
 // AddRequest adds what may be a credential in a request: the values of its headers and of its query.
@@ -82,142 +174,14 @@ func (s *Secrets) AddRequest(r *http.Request) {
 // IsWord is [table.IsWord].
 func IsWord(s string) bool { return table.IsWord(s) }
 
-// InWord reports whether a code or an ID holds a secret.
-func (s *Secrets) InWord(code string) bool {
-	return IsWord(code) && slices.ContainsFunc(s.read(code).words, func(w word) bool { return w.isMasked })
-}
-
-// diagnoses are what services say of a message that they did not take. Such a word is shown although the message has it too, and so is its
-// plural.
-var diagnoses = strings.Fields( //nolint:gochecknoglobals // never written
-	`account address allowed approved balance blocked callback character code content country credit currency
-	denied duplicate empty encoding error exceeded expired failed field format found funds insufficient invalid language length limit
-	maximum message minimum missing mobile network number operator parameter password permission phone recipient registered rejected
-	request required sender service supported template text token type unauthorized unavailable unknown value wrong`,
-)
-
-var (
-	// addresses are URLs, those of mailboxes, and lists of parameters.
-	addresses = regexp.MustCompile(`\S+(://|[@=&])\S+`)
-	// masks are several of one token, which would show where its separators are.
-	masks = regexp.MustCompile(`\*{3}([^\s\pL\pN]*\*{3})+`)
-)
-
-// Mask returns the beginning of a sentence with *** in place of each word that holds, or may hold, a secret: a part of a credential, a
-// word of the message that is no diagnosis, digits of the message, digits that may be a phone number, an address. It is "" if no word is
-// left.
-func (s *Secrets) Mask(sentence string) string {
-	const longest = 200
-	if len(sentence) > longest { // without a part of a word, which would hide what it is
-		sentence = sentence[:max(0, strings.LastIndexFunc(sentence[:longest], unicode.IsSpace))] + " ..."
-	}
-	sentence = addresses.ReplaceAllLiteralString(sentence, "***")
-	t := s.read(sentence)
-	for _, digits := range runsOfDigits(t.folded) {
-		if s.hides(digits) {
-			t.mask(digits, true)
-		}
-	}
-	var shown strings.Builder
-	end, isLeft := 0, false
-	for _, w := range t.words {
-		shown.WriteString(sentence[end:w.start])
-		if end = w.end; w.isMasked {
-			shown.WriteString("***")
-		} else {
-			shown.WriteString(sentence[w.start:w.end])
-			isLeft = true
-		}
-	}
-	if !isLeft {
-		return ""
-	}
-	return strings.TrimSpace(masks.ReplaceAllLiteralString(shown.String()+sentence[end:], "***"))
-}
-
-// hides reports whether digits may be a phone number, or are of the message. Where digits are not ASCII, four may be anything.
-func (s *Secrets) hides(digits string) bool {
-	const short, phoneNumber = 4, 7
-	isOwn := func(text string) bool {
-		return slices.ContainsFunc(runsOfDigits(fold(text)), func(own string) bool {
-			return len(own) >= short && (strings.Contains(own, digits) || strings.Contains(digits, own))
-		})
-	}
-	count := utf8.RuneCountInString(digits)
-	return count >= phoneNumber || count >= short && (count < len(digits) || slices.ContainsFunc(s.texts, isOwn))
-}
-
-// word is a sequence of letters and digits, and where it stands: in the text, and in the text without case and separators.
-type word struct {
-	start, end, from, to  int
-	isDiagnosis, isMasked bool
-}
-
-type words struct {
-	folded string
-	words  []word
-}
-
-// read masks the words of a text that hold a credential or six characters of one, a number of the message without its prefix, or a word
-// of the message, apart from short ones. Neither case nor separators count.
-func (s *Secrets) read(text string) words {
-	const part, subscriber, shortNumber, shortWord = 6, 7, 5, 4
-	var t words
-	end := 0
-	for _, written := range strings.FieldsFunc(text, isSeparator) {
-		start, from, lower := end+strings.Index(text[end:], written), len(t.folded), strings.ToLower(written)
-		end = start + len(written)
-		t.folded += lower
-		t.words = append(t.words, word{start: start, end: end, from: from, to: len(t.folded), isDiagnosis: isDiagnosis(lower)})
-	}
-	for _, c := range s.credentials {
-		for i := 0; len(c) >= shortWord && i <= max(0, len(c)-part); i++ {
-			t.mask(c[i:min(i+part, len(c))], true)
-		}
-	}
-	for _, own := range s.texts {
-		for _, lower := range wordsOf(own) {
-			if utf8.RuneCountInString(lower) >= shortWord && !isDiagnosis(lower) {
-				t.mask(lower, false)
-			}
-		}
-		if n := Digits(own); len(n) >= shortNumber {
-			t.mask(n[max(0, len(n)-subscriber):], true)
-		}
-	}
-	return t
-}
-
-// mask masks the words in which something stands, or begins and ends, and also those of diagnoses if all is true.
-func (t *words) mask(what string, all bool) {
-	for at := strings.Index(t.folded, what); at >= 0; {
-		for i := range t.words {
-			w := &t.words[i]
-			w.isMasked = w.isMasked || w.from < at+len(what) && at < w.to && (all || !w.isDiagnosis)
-		}
-		next := strings.Index(t.folded[at+1:], what)
-		if next < 0 {
-			return
-		}
-		at += 1 + next
-	}
-}
-
-func isDiagnosis(lower string) bool {
-	return slices.Contains(diagnoses, lower) || slices.Contains(diagnoses, strings.TrimSuffix(lower, "s"))
-}
-
-func isSeparator(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-
-func wordsOf(text string) []string { return strings.FieldsFunc(strings.ToLower(text), isSeparator) }
-
-func fold(text string) string { return strings.Join(wordsOf(text), "") }
-
-func runsOfDigits(folded string) []string {
-	return strings.FieldsFunc(folded, func(r rune) bool { return !unicode.IsDigit(r) })
-}
-
 // Digits returns the ASCII digits of a number.
 func Digits(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' }), "")
 }
+
+// digitsOf returns the digits of a run, of any script.
+func digitsOf(run string) string {
+	return strings.Join(strings.FieldsFunc(run, func(r rune) bool { return !unicode.IsDigit(r) }), "")
+}
+
+func isPartOfWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }

@@ -1,0 +1,70 @@
+package codec
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// sentences are the names that services usually give to what they say to people, the best first.
+var sentences = []string{ //nolint:gochecknoglobals // never written
+	"message", "errormessage", "error", "detail", "details", "description", "errordescription", "title", "errmsg", "msg", "errortext", "text", "reason",
+}
+
+// said is what a response says of a failure by usual names.
+type said struct {
+	code, message string
+	rank          int // of the message in sentences
+}
+
+// Said returns the code and the sentence of a failure in a response, by the names that services usually give them, at most three objects
+// deep. They are "" if there are none.
+func Said(body []byte) (code, message string) {
+	doc := withoutMark(body)
+	if jsonscan.Check(doc) != nil {
+		return "", ""
+	}
+	s := said{rank: len(sentences)}
+	s.read(&jsonscan.Scanner{Doc: doc}, string(doc), "", 0)
+	return s.code, s.message
+}
+
+// read reads a value, which stands under a name in so many objects.
+func (s *said) read(scanner *jsonscan.Scanner, text, name string, depth int) {
+	const deepest = 3
+	switch c := scanner.Peek(); {
+	case c == '{' && depth < deepest:
+		for more := scanner.Open('}'); more; more = scanner.Next('}') {
+			var buffer [48]byte
+			member := string(foldName(buffer[:0], scanner.Name()))
+			s.read(scanner, text, member, depth+1)
+		}
+	case c == '[':
+		for more := scanner.Open(']'); more; more = scanner.Next(']') {
+			s.read(scanner, text, name, depth)
+		}
+	case c == '{':
+		scanner.Skip()
+	default:
+		s.take(name, scanner.Scalar(c), text)
+	}
+}
+
+// take keeps a scalar that is a code, or a better sentence than the one that is known.
+func (s *said) take(name string, found value, text string) {
+	word := strings.TrimSpace(found.Word(text))
+	if found.Kind == jsonscan.Boolean || table.IsPlaceholder(word) {
+		return
+	}
+	isCode := name == "code" || strings.HasPrefix(name, "err") && strings.HasSuffix(name, "code")
+	if isCode && s.code == "" && !isHTTPFailure(word) {
+		s.code = word
+	}
+	rank := slices.Index(sentences, name)
+	if rank >= 0 && rank < s.rank && found.Kind != jsonscan.Number {
+		s.message = word
+		s.rank = rank
+	}
+}
