@@ -41,10 +41,19 @@ var usualParts = []struct { //nolint:gochecknoglobals // never written
 	except string
 	usual  usual
 }{
-	{"error", "", ofFailure}, {"fault", "default", ofFailure}, {"exception", "", ofFailure}, {"reason", "", ofFailure},
-	{"reject", "", ofFailure}, {"fail", "failover", ofFailure}, {"invalid", "", ofFailure}, {"blacklist", "", ofFailure},
-	{"status", "statuscallback", ofStatus}, {"state", "statement", ofStatus}, {"outcome", "", ofStatus},
-	{"sms", "", ofMessage}, {"message", "", ofMessage},
+	{"error", "", ofFailure},
+	{"fault", "default", ofFailure},
+	{"exception", "", ofFailure},
+	{"reason", "", ofFailure},
+	{"reject", "", ofFailure},
+	{"fail", "failover", ofFailure},
+	{"invalid", "", ofFailure},
+	{"blacklist", "", ofFailure},
+	{"status", "statuscallback", ofStatus},
+	{"state", "statement", ofStatus},
+	{"outcome", "", ofStatus},
+	{"sms", "", ofMessage},
+	{"message", "", ofMessage},
 }
 
 // usualOf returns what a name usually stands for.
