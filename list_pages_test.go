@@ -118,15 +118,6 @@ func newBook(text string) *book {
 }
 
 // numbered returns n pages of two rows each, as newBook reads them, and their rows.
-func numbered(n int) (pages, rows string) {
-	var parts, ids []string
-	for i := range n {
-		parts = append(parts, fmt.Sprintf("%d %d", 2*i+1, 2*i+2))
-		ids = append(ids, strconv.Itoa(2*i+1), strconv.Itoa(2*i+2))
-	}
-	return strings.Join(parts, "|"), strings.Join(ids, " ")
-}
-
 // walk ranges to the end, over errors too, and returns the IDs of the rows and the errors.
 func walk(rows iter.Seq2[sms.Transaction, error]) (ids string, errs []error) {
 	all, errs := list(rows)
@@ -176,10 +167,6 @@ func wait(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
-}
-
-func pause(d time.Duration) func(context.Context, int) error {
-	return func(ctx context.Context, _ int) error { return wait(ctx, d) }
 }
 
 func TestListRequestsNothingBeforeTheLoop(t *testing.T) {

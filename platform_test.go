@@ -153,7 +153,7 @@ func TestPlatformPaymentStopsACampaign(t *testing.T) {
 		require.NoError(t, err)
 		messages := slices.Repeat([]chatapp2.Message{chatMessage(hello.To)}, 1000)
 		for i := range messages {
-			messages[i].To = fmt.Sprint("+", 639170000000+i)
+			messages[i].To = fmt.Sprintf("+6391700%05d", i)
 		}
 		began := time.Now()
 		for out := range client.ChatApp2.SendAll(t.Context(), slices.Values(messages), concurrency) {

@@ -20,6 +20,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingotel"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -100,9 +101,11 @@ func TestNothingPersonalIsExported(t *testing.T) {
 	}
 	for name, act := range map[string]func(*lab){
 		"accepted": func(l *lab) { send(l, settle) },
-		"key pair in body and query": func(l *lab) {
-			l.service = messagingtest.NewServer(t, messagingtest.WithAPIKey("SECRETKEY", "SECRET"))
-			client, err := messaging.NewClient(l.service.URL, messaging.WithAPIKey("SECRETKEY", "SECRET"), messaging.WithObserver(l.observer))
+		"key pair in the query": func(l *lab) {
+			names, err := contract.Parse([]byte(`{"auth": {"keyPair": {"in": "query"}}}`))
+			require.NoError(t, err)
+			l.service = messagingtest.NewServer(t, messagingtest.WithAPIKey("SECRETKEY", "SECRET"), messagingtest.WithContract(names))
+			client, err := messaging.NewClient(l.service.URL, messaging.WithAPIKey("SECRETKEY", "SECRET"), messaging.WithObserver(l.observer), messaging.WithContract(names))
 			require.NoError(t, err)
 			_, err = client.SMS.Send(t.Context(), m)
 			require.NoError(t, err)

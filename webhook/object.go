@@ -41,7 +41,7 @@ func objectOf(raw []byte) object {
 			break
 		}
 		m.value = raw[start:s.Pos:s.Pos]
-		first := o.index(m.name, &many)
+		first := o.index(m.name, &many, len(raw)/shortestMember)
 		m.repeats = first >= 0 && !bytes.Equal(o[first].value, m.value)
 		if len(o) == cap(o) {
 			o = slices.Grow(o, max(6, len(o))) // most have a few
@@ -51,14 +51,18 @@ func objectOf(raw []byte) object {
 	return o
 }
 
-// index returns the index of the first member of that name, or -1. It keeps an index of its own for an object with many members.
-func (o object) index(name []byte, many *map[string]int) int {
+// shortestMember is about how many bytes a member takes at least, with its quotes, in an object that has many.
+const shortestMember = 16
+
+// index returns the index of the first member of that name, or -1. It keeps an index of its own, with room for most members, for an object
+// with many.
+func (o object) index(name []byte, many *map[string]int, most int) int {
 	const few = 16 // members, among which a search is faster than a map
 	if len(o) < few {
 		return slices.IndexFunc(o, func(m member) bool { return bytes.Equal(m.name, name) })
 	}
 	if *many == nil {
-		*many = map[string]int{}
+		*many = make(map[string]int, most)
 		for i, m := range slices.Backward(o) {
 			(*many)[string(m.name)] = i
 		}

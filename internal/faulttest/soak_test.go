@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -128,7 +129,7 @@ type round struct {
 
 func newRound(t *testing.T, seed, number uint64, parts size, counts *counts) *round {
 	t.Helper()
-	r := &round{t: t, seed: seed, number: number, size: parts, began: time.Now(), srv: messagingtest.Start(), counts: counts}
+	r := &round{t: t, seed: seed, number: number, size: parts, began: time.Now(), srv: messagingtest.Start(messagingtest.WithContract(pairInQuery(t))), counts: counts}
 	r.book = &book{fail: r.fail, entries: map[string]*entry{}}
 	random := r.random("round")
 	switch number % 3 {
@@ -149,6 +150,7 @@ func newRound(t *testing.T, seed, number uint64, parts size, counts *counts) *ro
 	}
 	options := []messaging.Option{
 		credentials[random.IntN(len(credentials))],
+		messaging.WithContract(pairInQuery(t)),
 		withoutBreaker,
 		messaging.WithRetry(messaging.RetryPolicy{MinWait: time.Millisecond, MaxWait: 20 * time.Millisecond}),
 	}
@@ -638,4 +640,12 @@ func (c *counts) report(took time.Duration) string {
 		fmt.Fprintf(&b, "  %6d %s\n", c.attempts[what], what)
 	}
 	return b.String()
+}
+
+// pairInQuery returns the default contract with a place for a key pair that sends and lookups have.
+func pairInQuery(t *testing.T) contract.Contract {
+	t.Helper()
+	names, err := contract.Parse([]byte(`{"auth": {"keyPair": {"in": "query"}}}`))
+	require.NoError(t, err)
+	return names
 }
