@@ -127,6 +127,38 @@ func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (changed bool, e
 	return b.decide(ctx, tx, d)
 }
 
+// NotePreference notes that a person stopped marketing in the app, or resumed it: what a receiver hands to webhook.WithPreferences. It limits
+// the opt-out to marketing, see [Person]. An ambiguous change is a stop.
+//
+// Like Note, it takes a transaction or nil, and a change whose From or UserID names no person is an error that matches [ErrNoPerson].
+func (b *Book) NotePreference(ctx context.Context, tx *sql.Tx, p webhook.Preference) error {
+	person := Person{Channel: messaging.ChannelChatApp2, Number: p.From, UserID: p.UserID, Marketing: true, At: p.ChangedAt}
+	if b.options.PerSender {
+		person.Sender = p.To
+	}
+	switch {
+	case p.Ambiguous:
+		return b.optOutEach(ctx, tx, person)
+	case p.Stopped:
+		return b.OptOut(ctx, tx, person)
+	default:
+		return b.OptIn(ctx, tx, person)
+	}
+}
+
+// optOutEach has whoever is known by either name opt out, without joining the names: an event that contradicts itself may name two persons.
+func (b *Book) optOutEach(ctx context.Context, tx *sql.Tx, p Person) error {
+	byNumber := p
+	byNumber.UserID = ""
+	err := b.OptOut(ctx, tx, byNumber)
+	if err != nil || p.UserID == "" {
+		return err
+	}
+	byUserID := p
+	byUserID.Number = ""
+	return b.OptOut(ctx, tx, byUserID)
+}
+
 // joinNames notes that the names in a message are of one person, and those of a notice that one of them changed.
 func (b *Book) joinNames(ctx context.Context, tx *sql.Tx, m Inbound, known [2]string) error {
 	if err := b.join(ctx, tx, m.Channel, known); err != nil || m.renamed[0] == "" || m.renamed[1] == "" {

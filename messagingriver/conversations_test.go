@@ -337,6 +337,35 @@ func TestConversationsMarketing(t *testing.T) {
 	})
 }
 
+func TestConversationsNotePreference(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		note := func(p webhook.Preference) {
+			t.Helper()
+			p.From, p.UserID, p.ChangedAt = ana, anaID, time.Now()
+			require.NoError(t, t.book.NotePreference(t.Context(), nil, p))
+		}
+		sale := templateTo(ana)
+		sale.Marketing = true
+		note(webhook.Preference{Stopped: true})
+		t.isOptedOut(sale)
+		t.isAllowed(templateTo(ana), "a code is no marketing")
+		note(webhook.Preference{})
+		t.isAllowed(sale)
+		note(webhook.Preference{Ambiguous: true})
+		t.isOptedOut(sale, "what is ambiguous is a stop")
+		const other = "US.99999999999999999999"
+		ambiguous := webhook.Preference{From: ana, UserID: other, Ambiguous: true, ChangedAt: time.Now()}
+		require.NoError(t, t.book.NotePreference(t.Context(), nil, ambiguous))
+		sale.To = other
+		t.isOptedOut(sale, "whoever it names")
+		t.note(chatFrom(ana, "", "STOP"))
+		t.isAllowed(templateTo(other), "and joins no names")
+		err := t.book.NotePreference(t.Context(), nil, webhook.Preference{From: "\x00", Stopped: true})
+		require.ErrorIs(t, err, conversations.ErrNoPerson)
+	})
+}
+
 func TestConversationsFallback(t *testing.T) {
 	t.Parallel()
 	onEachPool(t, conversations.Options{}, func(t pool) {
