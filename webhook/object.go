@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"encoding/json"
+	"hash/maphash"
 	"reflect"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ func objectOf(raw []byte) object {
 		return nil
 	}
 	o := object{}
-	var many map[string]int // the members by name, once they are many
+	var many names // once the members are many
 	for more := s.Open('}'); more; more = s.Next('}') {
 		m := member{name: s.Name()}
 		s.Peek()
@@ -52,26 +53,43 @@ func objectOf(raw []byte) object {
 }
 
 // shortestMember is about how many bytes a member takes at least, with its quotes, in an object that has many.
-const shortestMember = 16
+const shortestMember = 8
+
+// names finds members of an object with many of them, by a hash of their names that a sender cannot foresee.
+type names struct {
+	seed  maphash.Seed
+	first map[uint64]int // the index of the first member of a hash
+}
 
 // index returns the index of the first member of that name, or -1. It keeps an index of its own, with room for most members, for an object
 // with many.
-func (o object) index(name []byte, many *map[string]int, most int) int {
+func (o object) index(name []byte, many *names, most int) int {
 	const few = 16 // members, among which a search is faster than a map
 	if len(o) < few {
-		return slices.IndexFunc(o, func(m member) bool { return bytes.Equal(m.name, name) })
+		return o.search(name)
 	}
-	if *many == nil {
-		*many = make(map[string]int, most)
+	if many.first == nil {
+		many.seed = maphash.MakeSeed()
+		many.first = make(map[uint64]int, most)
 		for i, m := range slices.Backward(o) {
-			(*many)[string(m.name)] = i
+			many.first[maphash.Bytes(many.seed, m.name)] = i
 		}
 	}
-	if i, ok := (*many)[string(name)]; ok {
+	hash := maphash.Bytes(many.seed, name)
+	i, ok := many.first[hash]
+	switch {
+	case !ok:
+		many.first[hash] = len(o)
+		return -1
+	case bytes.Equal(o[i].name, name):
 		return i
+	default: // two names have one hash
+		return o.search(name)
 	}
-	(*many)[string(name)] = len(o)
-	return -1
+}
+
+func (o object) search(name []byte) int {
+	return slices.IndexFunc(o, func(m member) bool { return bytes.Equal(m.name, name) })
 }
 
 // get returns the value of a member, or nil.

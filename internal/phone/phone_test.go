@@ -106,7 +106,7 @@ func FuzzKey(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, countryCode string) {
 		if countryCode != "" && (countryCode[0] == '0' || len(countryCode) > 3 || ASCIIDigits(countryCode) != countryCode) {
-			t.Skip()
+			return
 		}
 		key, ok := Key(text, countryCode)
 		if ok != (key != "") || strings.Trim(key, "0123456789") != "" {
