@@ -256,7 +256,7 @@ func (k *talk) refuse() {
 	var want error
 	switch k.seed % 4 {
 	case 3:
-		k.srv.Inject(messagingtest.Status(http.StatusOK, 0), 1) // by a code, or by the status of the message
+		k.srv.Inject(messagingtest.FaultStatus(http.StatusOK, 0), 1) // by a code, or by the status of the message
 		want = messaging.ErrInvalid
 		if len(k.names.Table().SMSSend.Refused) > 0 {
 			want = nil
@@ -269,7 +269,7 @@ func (k *talk) refuse() {
 		k.srv.SetBalance("0")
 		want = messaging.ErrInsufficientBalance
 	default:
-		k.srv.Inject(messagingtest.Status(http.StatusUnauthorized, 0), 1)
+		k.srv.Inject(messagingtest.FaultStatus(http.StatusUnauthorized, 0), 1)
 		want = messaging.ErrUnauthorized
 	}
 	_, err := k.client.SMS.Send(k.Context(), message)
@@ -286,7 +286,7 @@ func (k *talk) refuse() {
 // settle loses the response to a message, which is listed all the same.
 func (k *talk) settle() {
 	k.Helper()
-	k.srv.Inject(messagingtest.AcceptThenDrop(), 1)
+	k.srv.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	message := sms.Message{From: "ACME", To: "639171234567", Text: "Settle me", ReferenceID: "settle-1"}
 	receipt, err := k.client.SMS.SendOnce(k.Context(), message)
 	require.NoError(k, err)
