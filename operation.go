@@ -93,7 +93,7 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 		e.header.Set(name, value)
 	}
 	e.header.Set("Accept", "application/json")
-	e.header.Set("User-Agent", c.settings.userAgent)
+	e.header.Set("User-Agent", "messaging-go/"+Version)
 	if contentType := codec.ContentType(op.Encoding); contentType != "" {
 		e.header.Set("Content-Type", contentType)
 	}

@@ -201,7 +201,7 @@ func cost(parts int) string { return fmt.Sprintf("%d.%02d", parts/2, parts%2*50)
 
 func (k *talk) checkReceipt(m messagingtest.Sent, receipt messaging.Receipt) {
 	k.Helper()
-	t := k.client.Contract().Table()
+	t := k.names.Table()
 	ids := map[messagingtest.Channel][]string{
 		messagingtest.ChannelSMS: t.SMSSend.Response["id"], messagingtest.ChannelChatApp1: t.ChatApp1Send.Response["id"],
 		messagingtest.ChannelChatApp2: t.ChatApp2Send.Response["id"],
