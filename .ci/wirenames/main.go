@@ -1,4 +1,4 @@
-// Command wirenames fails where production code spells a wire name of the default contract: those belong in contract/default.json
+// Command wirenames fails where production code spells a wire name of the default contract: those belong in internal/table/default.json
 // alone. It reads the module in the current directory.
 //
 // A wire name is a path, or a name in camel case, snake case or brackets, that default.json holds and that is no concept of
@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-const defaults = "contract/default.json"
+const defaults = "internal/table/default.json"
 
 // exempt are the folders that may spell every wire name: what is no production code of the library.
 var exempt = []string{"examples", ".ci", ".git", "internal/benchmarks", "internal/oracle", "tools"}

@@ -10,6 +10,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 type settings struct {
@@ -73,7 +74,7 @@ func (s *settings) newChecker() (*checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.table = c.client.Contract().Table()
+	c.table = table.Of(c.client.Contract())
 	return c, nil
 }
 
