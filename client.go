@@ -20,8 +20,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Version is the version of this library, as in the User-Agent header.
-const Version = "0.1.0"
+// Version is the version of this library, as in the User-Agent header. It ends in "-dev" where no version was released.
+const Version = "0.1.0-dev"
 
 // Client sends messages. NewClient makes one. It never changes and is safe for concurrent use: make one and share it. The zero
 // Client is not usable. A Client runs no goroutine and needs no closing.
