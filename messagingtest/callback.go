@@ -177,7 +177,7 @@ func (d DeliveryReport) fields() []field {
 func NewRequest(target string, callback Callback, opts ...CallOption) *http.Request {
 	must(callback != nil, "NewRequest: the callback is nil")
 	must(!strings.ContainsFunc(target, isControlOrSpace), "NewRequest: the target has white space or control characters")
-	settings := newCallSettings(contract.Default().Table(), opts)
+	settings := newCallSettings(table.Of(contract.Default()), opts)
 	c := settings.write(target, callback)
 	r := httptest.NewRequestWithContext(context.Background(), c.method, c.url, strings.NewReader(c.body))
 	if c.contentType != "" {

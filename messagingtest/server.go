@@ -73,7 +73,7 @@ type Option func(*Server)
 // WithContract makes the server use a contract other than the default one: its paths, names, encodings, credentials, constants,
 // words, codes, prices, times, paging and callbacks. Of several names or paths for one concept the server uses the first. Two
 // operations may have the same path if their methods or constants differ.
-func WithContract(c contract.Contract) Option { return func(s *Server) { s.useContract(c.Table()) } }
+func WithContract(c contract.Contract) Option { return func(s *Server) { s.useContract(table.Of(c)) } }
 
 // WithToken sets what the server accepts as a token, in place of a random one.
 func WithToken(token string) Option { return func(s *Server) { s.Token = token } }
@@ -121,7 +121,7 @@ func newServer(opts ...Option) *Server {
 		ledger:      newLedger(),
 		lastInbound: map[string]time.Time{},
 	}
-	s.useContract(contract.Default().Table())
+	s.useContract(table.Of(contract.Default()))
 	for _, opt := range opts {
 		if opt != nil {
 			opt(s)

@@ -23,6 +23,7 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -231,7 +232,7 @@ func receive(t *testing.T, srv *messagingtest.Server, names contract.Contract, d
 	hooks := httptest.NewServer(rec)
 	t.Cleanup(hooks.Close)
 	one := messagingtest.InboundSMS{ID: "in-1", From: "639171234567", To: "2929", Text: "Oo, 100% & é", ReceivedAt: day()}
-	report := messagingtest.DeliveryReport{ID: "msg-1", ReferenceID: "order/17", Status: names.Table().WebhookDelivery.Statuses["failed"][0], At: day(), To: "639171234567"}
+	report := messagingtest.DeliveryReport{ID: "msg-1", ReferenceID: "order/17", Status: table.Of(names).WebhookDelivery.Statuses["failed"][0], At: day(), To: "639171234567"}
 	report.Status = strings.TrimSuffix(report.Status, "*")
 	replies := srv.CallWebhook(t.Context(), hooks.URL+"/sms", one, encoding)
 	replies = append(replies, srv.CallWebhook(t.Context(), hooks.URL+"/delivery", report, encoding)...)

@@ -335,7 +335,7 @@ func AsJSON() CallOption { return func(s *callSettings) { s.encoding = "json" } 
 // UnderContract writes a callback under the names of a contract. Without it, a server uses the names of its own contract, and
 // [NewRequest] uses the default contract.
 func UnderContract(c contract.Contract) CallOption {
-	return func(s *callSettings) { s.names = c.Table() }
+	return func(s *callSettings) { s.names = table.Of(c) }
 }
 
 // TwiceAtOnce delivers the callback twice in the same instant, over two connections. The replies to one delivery come before the
