@@ -627,7 +627,7 @@ func TestFallbackIsListedAsAnSMS(t *testing.T) {
 	t.Parallel()
 	srv := messagingtest.NewServer(t)
 	client := clientOf(t, srv)
-	srv.SetDelivery(chatNumber, messagingtest.Unreachable())
+	srv.SetDelivery(chatNumber, messagingtest.DeliveryUnreachable())
 	_, err := client.ChatApp1.Send(t.Context(), chatMessage1.WithReference("one"))
 	require.NoError(t, err)
 	m := chatMessage2

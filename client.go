@@ -20,8 +20,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Version is the version of this library, as in the User-Agent header.
-const Version = "0.1.0"
+// Version is the version of this library, as in the User-Agent header. It ends in "-dev" where no version was released.
+const Version = "0.1.0-dev"
 
 // Client sends messages. NewClient makes one. It never changes and is safe for concurrent use: make one and share it. The zero
 // Client is not usable. A Client runs no goroutine and needs no closing.
@@ -122,7 +122,7 @@ func NewClientFromEnv(options ...Option) (*Client, error) {
 	}
 	names, err := contract.FromEnv()
 	if err != nil {
-		problems.Found(contract.EnvFile, strings.ReplaceAll(err.Error(), "\n", "; "))
+		problems.Found(table.EnvFile, strings.ReplaceAll(err.Error(), "\n", "; "))
 		causes = append(causes, err)
 	}
 	fromEnv = append(fromEnv, WithContract(names))
@@ -193,7 +193,7 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 
 // check finds options that do not go together. Parent has the settings that were checked before, if there are any.
 func (s *settings) check(parent *core) {
-	names := s.contract.Table()
+	names := table.Of(s.contract)
 	if s.contract != contract.Default() && (parent == nil || parent.settings.contract != s.contract) {
 		s.checkNames()
 	}
@@ -232,9 +232,9 @@ func (s *settings) check(parent *core) {
 func (s *settings) checkNames() {
 	field := "WithContract"
 	if s.fromEnv {
-		field = contract.EnvFile
+		field = table.EnvFile
 	}
-	for _, problem := range codec.CheckNames(s.contract.Table()) {
+	for _, problem := range codec.CheckNames(table.Of(s.contract)) {
 		s.reject(field, "%s: %s", problem.Path, problem.Reason)
 	}
 }

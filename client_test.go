@@ -423,7 +423,7 @@ func TestWithHTTPClientDoesNotChangeTheClient(t *testing.T) {
 func TestWithHTTPClientTimeout(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
-	service.Inject(messagingtest.Slow(time.Minute), 1)
+	service.Inject(messagingtest.FaultSlow(time.Minute), 1)
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithHTTPClient(&http.Client{Timeout: 50 * time.Millisecond}))
 	require.NoError(t, err)
 	_, err = client.SMS.Send(t.Context(), message)

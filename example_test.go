@@ -42,7 +42,7 @@ func ExampleVerdictOf() {
 		fmt.Println(err)
 		return
 	}
-	service.Inject(messagingtest.AcceptThenDrop(), 1) // the message goes out, and the response is lost
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1) // the message goes out, and the response is lost
 
 	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "order-17"})
 	switch messaging.VerdictOf(err) {
@@ -66,7 +66,7 @@ func ExampleError() {
 		fmt.Println(err)
 		return
 	}
-	service.Inject(messagingtest.Status(http.StatusTooManyRequests, time.Hour), 1)
+	service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, time.Hour), 1)
 
 	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"})
 	var e *messaging.Error
@@ -328,7 +328,7 @@ func ExampleWithLogger() {
 		fmt.Println(err)
 		return
 	}
-	service.Inject(messagingtest.Status(http.StatusBadGateway, 0), 1)
+	service.Inject(messagingtest.FaultStatus(http.StatusBadGateway, 0), 1)
 	_, _ = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"})
 	// Output: level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502 error.message="messaging: sms.send has an unknown outcome: HTTP 502, code 50000, unavailable, \"bad gateway\", request req-1" error.attempts=1
 }
@@ -429,7 +429,7 @@ func ExampleSMSService_Find() {
 func ExampleSMSService_SendOnce() {
 	service, client := connected(messaging.WithSettle(messaging.SettlePolicy{Window: 10 * time.Second, Interval: time.Second}))
 	defer service.Close()
-	service.Inject(messagingtest.AcceptThenDrop(), 1) // the message goes out, and the response is lost
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1) // the message goes out, and the response is lost
 
 	receipt, err := client.SMS.SendOnce(context.Background(), sms.Message{
 		From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17",
@@ -535,7 +535,7 @@ func ExampleRetryable() {
 		fmt.Println(err)
 		return
 	}
-	service.Inject(messagingtest.Status(http.StatusTooManyRequests, time.Second), 2)
+	service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, time.Second), 2)
 
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()

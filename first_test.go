@@ -190,7 +190,7 @@ func TestFirstAcceptedIsNotHeldUpByAnOpenBreaker(t *testing.T) {
 func ExampleFirstAccepted() {
 	service, client := connected()
 	defer service.Close()
-	service.Inject(messagingtest.Status(http.StatusPaymentRequired, 0), 1) // no credit for SMS
+	service.Inject(messagingtest.FaultStatus(http.StatusPaymentRequired, 0), 1) // no credit for SMS
 
 	receipt, err := messaging.FirstAccepted(context.Background(),
 		func(ctx context.Context) (messaging.Receipt, error) {

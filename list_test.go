@@ -436,7 +436,7 @@ func TestFind(t *testing.T) {
 	require.NotErrorIs(t, err, messaging.ErrOutcomeUnknown)
 	require.NotErrorIs(t, err, messaging.ErrFilterIgnored)
 
-	srv.Inject(messagingtest.Status(http.StatusNotFound, 0), 1)
+	srv.Inject(messagingtest.FaultStatus(http.StatusNotFound, 0), 1)
 	_, err = client.SMS.Find(t.Context(), "r-9999")
 	require.ErrorIs(t, err, messaging.ErrNotFound)
 	require.NotErrorIs(t, err, messaging.ErrNotListed, "a wrong address says nothing of a message")
@@ -462,17 +462,17 @@ func TestFind(t *testing.T) {
 func TestListRetriesAPage(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]messagingtest.Fault{
-		"cut":             messagingtest.TruncatedResponse(),
-		"dropped":         messagingtest.AcceptThenDrop(),
-		"dropped unread":  messagingtest.DropUnread(),
-		"no JSON":         messagingtest.NotJSON(),
-		"408":             messagingtest.Status(http.StatusRequestTimeout, 0),
-		"429":             messagingtest.Status(http.StatusTooManyRequests, -1),
-		"500":             messagingtest.Status(http.StatusInternalServerError, 0),
-		"502":             messagingtest.Status(http.StatusBadGateway, 0),
-		"503":             messagingtest.Status(http.StatusServiceUnavailable, 0),
-		"504":             messagingtest.Status(http.StatusGatewayTimeout, 0),
-		"slow, not a lot": messagingtest.Slow(20 * time.Millisecond),
+		"cut":             messagingtest.FaultTruncated(),
+		"dropped":         messagingtest.FaultAcceptThenDrop(),
+		"dropped unread":  messagingtest.FaultDropUnread(),
+		"no JSON":         messagingtest.FaultNotJSON(),
+		"408":             messagingtest.FaultStatus(http.StatusRequestTimeout, 0),
+		"429":             messagingtest.FaultStatus(http.StatusTooManyRequests, -1),
+		"500":             messagingtest.FaultStatus(http.StatusInternalServerError, 0),
+		"502":             messagingtest.FaultStatus(http.StatusBadGateway, 0),
+		"503":             messagingtest.FaultStatus(http.StatusServiceUnavailable, 0),
+		"504":             messagingtest.FaultStatus(http.StatusGatewayTimeout, 0),
+		"slow, not a lot": messagingtest.FaultSlow(20 * time.Millisecond),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,6 +11,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 type settings struct {
@@ -78,7 +79,7 @@ func (s *settings) newChecker() (*checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.table = names.Table()
+	c.table = table.Of(names)
 	return c, nil
 }
 

@@ -75,7 +75,7 @@ func gallery(t *testing.T, b *box) {
 		"content/contacts_complete", "content/document_complete", "action/list_complete", "card/reply_buttons_complete", "action/flow_complete",
 		"action/order_details_complete", "component/carousel_complete", "action/product_list_complete", "content/audio_complete",
 	} {
-		body, err := os.ReadFile("../../chatapp2/testdata/golden/" + name + ".json")
+		body, err := os.ReadFile("../../../chatapp2/testdata/golden/" + name + ".json")
 		require.NoError(t, err)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.Base+"/chatapp2/send",
 			strings.NewReader(strings.ReplaceAll(string(body), "+639171234567", "+639990001111")))

@@ -39,7 +39,7 @@ type box struct {
 func buildCommand(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "messaging")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../../cmd/messaging", "-o", path, ".").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../../../cmd/messaging", "-o", path, ".").CombinedOutput()
 	require.NoError(t, err, string(out))
 	return path
 }
