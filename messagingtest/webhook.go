@@ -239,7 +239,7 @@ func (c *caller) try(ctx context.Context, request webhookRequest, attempt int) R
 	reply.Request = req
 	reply.RequestBody = request.body
 	reply.At = time.Now()
-	err = reply.read(c.client.Do(req)) //nolint:bodyclose // read closes it
+	err = reply.read(c.client.Do(req))
 	reply.Took = time.Since(reply.At)
 	if err != nil {
 		reply.Err = fmt.Errorf("messagingtest: no complete response: %w", cmp.Or(context.Cause(ctx), withoutURL(err)))
@@ -252,7 +252,7 @@ func (r *Reply) read(resp *http.Response, err error) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	r.StatusCode = resp.StatusCode
 	r.Header = resp.Header
 	r.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxReplyBody))
