@@ -239,7 +239,7 @@ func (c *caller) try(ctx context.Context, request webhookRequest, attempt int) R
 	reply.Request = req
 	reply.RequestBody = request.body
 	reply.At = time.Now()
-	err = reply.read(c.client.Do(req))
+	err = reply.read(c.client.Do(req)) //nolint:bodyclose // read closes it
 	reply.Took = time.Since(reply.At)
 	if err != nil {
 		reply.Err = fmt.Errorf("messagingtest: no complete response: %w", cmp.Or(context.Cause(ctx), withoutURL(err)))
