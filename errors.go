@@ -203,12 +203,12 @@ func panickingFunction() string {
 	}
 }
 
-// panicked returns the error of a send that a panic ended. inDoubt reports whether something may have been written.
-func panicked(e *sendEndpoint, value any, inDoubt bool, referenceID string) *Error {
+// panicked returns the error of a send that a panic ended. maybeWritten reports whether something may have been written.
+func panicked(e *sendEndpoint, value any, maybeWritten bool, referenceID string) *Error {
 	cause := &panicError{value, panickingFunction()}
 	err := newError(&e.endpoint, transport.Outcome{Err: transport.NewError(cause.Error(), cause)})
 	err.ReferenceID = referenceID
-	if !inDoubt {
+	if !maybeWritten {
 		err.Verdict = NotSent
 	}
 	return err
