@@ -120,7 +120,7 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 		class = err.classes[0]
 		text += ", " + className(class)
 	}
-	if err.page || isSuccess(err.StatusCode) {
+	if err.isPage || isSuccess(err.StatusCode) {
 		text += ", which the contract does not explain (WithContract)"
 	}
 	j.Cause = transport.NewError(text, class)
@@ -131,7 +131,7 @@ func (e *endpoint) health(j *transport.Judgement, err *Error) transport.Health {
 	if err.platform == platformRateOfRecipient {
 		return transport.Inconclusive // it says something of this recipient only
 	}
-	if !err.page && e.refusesAccount(err) {
+	if !err.isPage && e.refusesAccount(err) {
 		if !e.tenants {
 			return transport.Refusing
 		}
@@ -147,7 +147,7 @@ func (e *endpoint) health(j *transport.Judgement, err *Error) transport.Health {
 		return transport.Healthy
 	case err.is(ErrUnavailable), status >= http.StatusInternalServerError, status == http.StatusRequestTimeout:
 		return transport.Failing
-	case e.read && (err.page || isUnreadable):
+	case e.read && (err.isPage || isUnreadable):
 		return transport.Failing
 	case !e.read && err.Verdict == Unknown:
 		return transport.Failing

@@ -138,7 +138,7 @@ func (e *endpoint) missingCredentials() *Error {
 		return nil
 	}
 	err := newError(e, transport.Outcome{})
-	err.uncredentialed = true
+	err.noCredentials = true
 	err.reason = "the client has no credentials for " + e.channel.String() + " (WithAuth)"
 	if !err.read {
 		err.Verdict = NotSent

@@ -158,8 +158,8 @@ func (s *sending) judged() *Error { return s.err }
 
 // Judge is called by the transport for each response.
 func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
-	s.err, s.judgement = nil, judgement{}
-	s.endpoint.judge(&s.judgement, &s.call, out)
+	s.err = nil
+	s.judgement = s.endpoint.judge(&s.call, out)
 	if s.verdict != Accepted {
 		s.err = s.failed(out)
 		s.endpoint.addHealth(&s.proves, s.err)
