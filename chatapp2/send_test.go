@@ -156,8 +156,8 @@ func TestToTakesWhatFromGave(t *testing.T) {
 		"US.13491208655302741918": `{"recipient_type":"individual","recipient":"US.13491208655302741918"}`,
 		"US.ENT.1349120865530274": `{"recipient_type":"individual","recipient":"US.ENT.1349120865530274"}`,
 	} {
-		messages, _, err := hooks.ParseChatApp2(messagingtest.ChatAppRequest("https://shop.example.com/hooks", messagingtest.InboundChatApp{
-			Channel: messagingtest.ChannelChatApp2, ID: "m-1", From: from, Text: "Hi",
+		messages, _, err := hooks.ParseChatApp2(messagingtest.NewRequest("https://shop.example.com/hooks", messagingtest.InboundChatApp{
+			Channel: "chatapp2", ID: "m-1", From: from, Text: "Hi",
 		}))
 		require.NoError(t, err)
 		require.Len(t, messages, 1)
