@@ -13,8 +13,8 @@ import (
 //
 //sumtype:decl
 type Payload interface {
-	// describe adds the fields of the payload to a call, and a problem if it would be empty.
-	describe(call *wire.Call)
+	// addTo adds the fields of the payload to a call, and the problems that they have.
+	addTo(call *wire.Call)
 }
 
 // Text is a text message.
@@ -39,7 +39,7 @@ type Video struct {
 	Text string `json:"text,omitzero"`
 	// ThumbnailURL is where it fetches the picture shown until the video plays: absolute, http or https.
 	ThumbnailURL string `json:"thumbnailURL,omitzero"`
-	// Duration is the length of the video: a whole number of the unit of the contract, by default of seconds.
+	// Duration is the length of the video: a whole number of the contract's unit, by default seconds.
 	Duration time.Duration `json:"duration,omitzero"`
 	// Size is the size of the file in bytes.
 	Size int64 `json:"size,omitzero"`
@@ -67,25 +67,26 @@ type Template struct {
 	Params map[string]string `json:"params,omitzero"`
 }
 
-// Raw is a payload under wire names, for what this library does not know. Only the names of its fields are checked: they must
-// differ from the names of the message's other fields, and must not make two of the other payloads, such as a text and a video.
+// Raw is a payload of fields under their wire names, for payloads that this library does not know. Only the names of its fields are
+// checked: they must differ from the names of the message's other fields, and must not make two of the other payloads, such as a text and
+// a video.
 type Raw struct {
 	// Fields maps wire names to anything that encoding/json encodes; with the encodings form and query, to strings, numbers
 	// and booleans. At least one is required.
 	Fields map[string]any `json:"fields,omitzero"`
 }
 
-func (t Text) describe(call *wire.Call) {
-	addEssential(call, wire.Field{Concept: "text", Name: "Payload.Body", Text: t.Body})
+func (t Text) addTo(call *wire.Call) {
+	addRequired(call, wire.Field{Concept: "text", Name: "Payload.Body", Text: t.Body})
 }
 
-func (i Image) describe(call *wire.Call) {
-	addEssential(call, wire.Field{Concept: "image", Name: "Payload.URL", Text: i.URL, Reason: wire.CheckURL(i.URL)})
+func (i Image) addTo(call *wire.Call) {
+	addRequired(call, wire.Field{Concept: "image", Name: "Payload.URL", Text: i.URL, Reason: wire.CheckURL(i.URL)})
 	call.Fields = append(call.Fields, wire.Field{Concept: "text", Name: "Payload.Text", Text: i.Text})
 }
 
-func (v Video) describe(call *wire.Call) {
-	addEssential(call, wire.Field{Concept: "video", Name: "Payload.URL", Text: v.URL, Reason: wire.CheckURL(v.URL)})
+func (v Video) addTo(call *wire.Call) {
+	addRequired(call, wire.Field{Concept: "video", Name: "Payload.URL", Text: v.URL, Reason: wire.CheckURL(v.URL)})
 	call.Fields = append(
 		call.Fields,
 		wire.Field{Concept: "text", Name: "Payload.Text", Text: v.Text},
@@ -95,18 +96,28 @@ func (v Video) describe(call *wire.Call) {
 	)
 }
 
-func (a CallToAction) describe(call *wire.Call) {
+func (a CallToAction) addTo(call *wire.Call) {
 	call.Fields = append(
 		call.Fields,
 		wire.Field{Concept: "text", Name: "Payload.Text", Text: a.Text, Required: true},
 		wire.Field{Concept: "image", Name: "Payload.ImageURL", Text: a.ImageURL, Reason: wire.CheckURL(a.ImageURL)},
 		wire.Field{Concept: "caption", Name: "Payload.Caption", Text: a.Caption, Required: true},
 	)
-	addEssential(call, wire.Field{Concept: "url", Name: "Payload.URL", Text: a.URL, Reason: wire.CheckURL(a.URL)})
+	addRequired(call, wire.Field{Concept: "url", Name: "Payload.URL", Text: a.URL, Reason: wire.CheckURL(a.URL)})
 }
 
-func (t Template) describe(call *wire.Call) {
-	addEssential(call, wire.Field{Concept: "template", Name: "Payload.ID", Text: t.ID, Reason: wire.CheckNotBlank(t.ID)})
+func (t Template) addTo(call *wire.Call) {
+	addRequired(call, wire.Field{Concept: "template", Name: "Payload.ID", Text: t.ID, Reason: wire.CheckNotBlank(t.ID)})
+	call.Fields = append(call.Fields, wire.Field{Concept: "language", Name: "Payload.Language", Text: t.Language})
+	params := wire.Field{Concept: "params", Name: "Payload.Params", Value: t.Params}
+	if problems := t.checkParams(); len(problems) > 0 {
+		call.Problems = append(call.Problems, problems...)
+		params.Value = map[string]string(nil) // it would be reported again, without the name of the parameter
+	}
+	call.Fields = append(call.Fields, params)
+}
+
+func (t Template) checkParams() wire.Checks {
 	var c wire.Checks
 	for _, name := range slices.Sorted(maps.Keys(t.Params)) {
 		field := "Payload.Params[" + strconv.Quote(name) + "]"
@@ -118,24 +129,16 @@ func (t Template) describe(call *wire.Call) {
 		}
 		c.Found(field, wire.CheckText(t.Params[name]))
 	}
-	if len(c) > 0 {
-		t.Params = nil // whose problems are known by name
-	}
-	call.Problems = append(call.Problems, c...)
-	call.Fields = append(
-		call.Fields,
-		wire.Field{Concept: "language", Name: "Payload.Language", Text: t.Language},
-		wire.Field{Concept: "params", Name: "Payload.Params", Value: t.Params},
-	)
+	return c
 }
 
-func (r Raw) describe(call *wire.Call) {
+func (r Raw) addTo(call *wire.Call) {
 	if len(r.Fields) == 0 {
 		reject(call, "Payload.Fields", "required, but absent")
 	}
 	fields := maps.Clone(r.Fields)
 	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
-		if _, taken := fields[name]; taken {
+		if _, isUsed := fields[name]; isUsed {
 			reject(call, "Extra["+strconv.Quote(name)+"]", "is a field of the payload too")
 			continue
 		}
@@ -145,8 +148,9 @@ func (r Raw) describe(call *wire.Call) {
 	call.ExtraField = "Payload.Fields"
 }
 
-// addEssential adds the field without which a payload would be empty, also under a contract that has no such field.
-func addEssential(call *wire.Call, field wire.Field) {
+// addRequired adds a field, and a problem if it is empty. wire.Field.Required does not serve here: it has no effect under a contract
+// without the field, and then the payload would be empty.
+func addRequired(call *wire.Call, field wire.Field) {
 	if field.Text == "" {
 		reject(call, field.Name, "required, but absent")
 	}
