@@ -1,21 +1,11 @@
 package chatapp1
 
-import (
-	"maps"
-	"slices"
-	"strconv"
-	"time"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
-)
+import "time"
 
 // Payload is the content of a message: one of Text, Image, Video, CallToAction, Template and Raw. No other type implements it.
 //
 //sumtype:decl
-type Payload interface {
-	// addTo adds the fields of the payload to a call, and the problems that they have.
-	addTo(call *wire.Call)
-}
+type Payload interface{ payload() }
 
 // Text is a text message.
 type Text struct {
@@ -76,83 +66,9 @@ type Raw struct {
 	Fields map[string]any `json:"fields,omitzero"`
 }
 
-func (t Text) addTo(call *wire.Call) {
-	addRequired(call, wire.Field{Concept: "text", Name: "Payload.Body", Text: t.Body})
-}
-
-func (i Image) addTo(call *wire.Call) {
-	addRequired(call, wire.Field{Concept: "image", Name: "Payload.URL", Text: i.URL, Reason: wire.CheckURL(i.URL)})
-	call.Fields = append(call.Fields, wire.Field{Concept: "text", Name: "Payload.Text", Text: i.Text})
-}
-
-func (v Video) addTo(call *wire.Call) {
-	addRequired(call, wire.Field{Concept: "video", Name: "Payload.URL", Text: v.URL, Reason: wire.CheckURL(v.URL)})
-	call.Fields = append(
-		call.Fields,
-		wire.Field{Concept: "text", Name: "Payload.Text", Text: v.Text},
-		wire.Field{Concept: "thumbnail", Name: "Payload.ThumbnailURL", Text: v.ThumbnailURL, Reason: wire.CheckURL(v.ThumbnailURL)},
-		wire.Field{Concept: "duration", Name: "Payload.Duration", Value: v.Duration},
-		wire.Field{Concept: "size", Name: "Payload.Size", Value: v.Size, Reason: wire.CheckRange(v.Size, 1, 0)},
-	)
-}
-
-func (a CallToAction) addTo(call *wire.Call) {
-	call.Fields = append(
-		call.Fields,
-		wire.Field{Concept: "text", Name: "Payload.Text", Text: a.Text, Required: true},
-		wire.Field{Concept: "image", Name: "Payload.ImageURL", Text: a.ImageURL, Reason: wire.CheckURL(a.ImageURL)},
-		wire.Field{Concept: "caption", Name: "Payload.Caption", Text: a.Caption, Required: true},
-	)
-	addRequired(call, wire.Field{Concept: "url", Name: "Payload.URL", Text: a.URL, Reason: wire.CheckURL(a.URL)})
-}
-
-func (t Template) addTo(call *wire.Call) {
-	addRequired(call, wire.Field{Concept: "template", Name: "Payload.ID", Text: t.ID, Reason: wire.CheckNotBlank(t.ID)})
-	call.Fields = append(call.Fields, wire.Field{Concept: "language", Name: "Payload.Language", Text: t.Language})
-	params := wire.Field{Concept: "params", Name: "Payload.Params", Value: t.Params}
-	if problems := t.checkParams(); len(problems) > 0 {
-		call.Problems = append(call.Problems, problems...)
-		params.Value = map[string]string(nil) // it would be reported again, without the name of the parameter
-	}
-	call.Fields = append(call.Fields, params)
-}
-
-func (t Template) checkParams() wire.Checks {
-	var c wire.Checks
-	for _, name := range slices.Sorted(maps.Keys(t.Params)) {
-		field := "Payload.Params[" + strconv.Quote(name) + "]"
-		if name == "" {
-			c.Found(field, "a parameter needs a name")
-		}
-		if reason := wire.CheckText(name); reason != "" {
-			c.Found(field, "the name "+reason)
-		}
-		c.Found(field, wire.CheckText(t.Params[name]))
-	}
-	return c
-}
-
-func (r Raw) addTo(call *wire.Call) {
-	if len(r.Fields) == 0 {
-		reject(call, "Payload.Fields", "required, but absent")
-	}
-	fields := maps.Clone(r.Fields)
-	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
-		if _, isUsed := fields[name]; isUsed {
-			reject(call, "Extra["+strconv.Quote(name)+"]", "is a field of the payload too")
-			continue
-		}
-		fields[name] = call.Extra[name]
-	}
-	call.Extra = fields
-	call.ExtraField = "Payload.Fields"
-}
-
-// addRequired adds a field, and a problem if it is empty. wire.Field.Required does not serve here: it has no effect under a contract
-// without the field, and then the payload would be empty.
-func addRequired(call *wire.Call, field wire.Field) {
-	if field.Text == "" {
-		reject(call, field.Name, "required, but absent")
-	}
-	call.Fields = append(call.Fields, field)
-}
+func (Text) payload()         {}
+func (Image) payload()        {}
+func (Video) payload()        {}
+func (CallToAction) payload() {}
+func (Template) payload()     {}
+func (Raw) payload()          {}

@@ -6,10 +6,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/google/go-querystring/query"
-
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // ListOptions selects the transactions to list and their order. The zero value lists all, in the service's own order and page
@@ -57,37 +54,6 @@ const (
 	ByPrice          = "price"
 	ByDeliveryStatus = "deliveryStatus"
 )
-
-// Query describes the first page of a listing for package messaging, which requests it. It is not meant for other callers.
-func (o ListOptions) Query() wire.Query {
-	params, _ := query.Values(o) // it cannot fail for strings and an int
-	switch {
-	case o.Descending:
-		params.Set("order", "descending")
-	case o.SortBy != "":
-		params.Set("order", "ascending")
-	}
-	q := wire.Query{CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, Params: params, Extra: o.Extra, Problems: o.problems()}
-	if o.Page > 0 {
-		q.At = wire.Position{Set: true, Number: o.Page}
-	}
-	return q
-}
-
-func (o ListOptions) problems() []wire.Problem {
-	var c wire.Checks
-	c.Found("CreatedAfter", wire.CheckTime(o.CreatedAfter))
-	c.Found("CreatedBefore", wire.CheckTime(o.CreatedBefore))
-	if o.After != "" && o.Page > 0 {
-		c.Found("Page", "must be 0 if After is set")
-	}
-	c.Found("Page", wire.CheckRange(o.Page, 1, 0))
-	c.Found("PageSize", wire.CheckRange(o.PageSize, 1, 0))
-	if !o.CreatedAfter.IsZero() && !o.CreatedBefore.IsZero() && !o.CreatedAfter.Before(o.CreatedBefore) {
-		c.Found("CreatedBefore", "must be later than CreatedAfter")
-	}
-	return c
-}
 
 // Transaction is one SMS in the service's list. A field that its row does not have is empty or zero.
 type Transaction struct {
@@ -150,9 +116,6 @@ func (t Transaction) LogValue() slog.Value {
 type Page struct {
 	// Transactions are the rows of this page that were not on the page before it, and that List would yield.
 	Transactions []Transaction
-	// Number and Size are the page's number and size, as the service reports them.
-	Number int
-	Size   int
 	// Total and TotalPages are the number of rows and pages of the whole listing.
 	Total      int
 	TotalPages int
