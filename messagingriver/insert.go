@@ -175,13 +175,13 @@ func (o *Outbox[TTx]) jobsOf(messages []messaging.Message) ([]river.InsertManyPa
 // argsOf checks a message and returns the arguments of its job.
 func (o *Outbox[TTx]) argsOf(message messaging.Message) (messageArgs, error) {
 	name := channelOf(message)
-	channel, isKnown := o.channels[name]
+	c, isKnown := o.channels[name]
 	if !isKnown {
 		return messageArgs{}, fmt.Errorf("got %T; want a Message of one of the packages %s: %w", message,
 			strings.Join(o.channelNames(), ", "), messaging.ErrInvalid)
 	}
 	args := messageArgs{Channel: name, Reference: referenceOf(message)}
-	if err := channel.validate(message); err != nil {
+	if err := c.validate(message); err != nil {
 		return args, err
 	}
 	if !isStorable(args.Reference) || args.Reference == "" {

@@ -195,9 +195,10 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 }
 
 // resolve carries out a decision about one message and reports whether it applied.
-func (o *Outbox[TTx]) resolve(ctx context.Context, decision Decision, key Key) (isResolved bool, err error) {
+func (o *Outbox[TTx]) resolve(ctx context.Context, decision Decision, key Key) (bool, error) {
 	statement, _ := decision.statement()
-	err = o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+	isResolved := false
+	resolveErr := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		var id int64
 		var err error
 		isResolved, err = o.database.scan(ctx, tx, []any{&id}, statement, key.Channel, key.Reference)
@@ -206,5 +207,5 @@ func (o *Outbox[TTx]) resolve(ctx context.Context, decision Decision, key Key) (
 		}
 		return o.database.retry(ctx, tx, id)
 	})
-	return isResolved, err
+	return isResolved, resolveErr
 }

@@ -72,7 +72,8 @@ func (o *Outbox[TTx]) Start(ctx context.Context) error {
 			difference.Round(time.Second), maxClockDifference)
 	}
 	var hasJobs bool
-	if _, err := o.database.scan(ctx, o.database.executor, []any{&hasJobs}, "SELECT EXISTS (SELECT 1 FROM JOBS)"); err != nil {
+	_, err = o.database.scan(ctx, o.database.executor, []any{&hasJobs}, "SELECT EXISTS (SELECT 1 FROM JOBS)")
+	if err != nil {
 		return err // the tables are missing
 	}
 	p.stopped, p.stop = context.WithCancel(context.WithoutCancel(ctx))

@@ -153,9 +153,9 @@ func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (added int, er
 	}
 	err = o.inTx(ctx, func(tx TTx) error {
 		for options, messages := range byOptions {
-			n, err := o.InsertMany(ctx, tx, messages, options)
-			if err != nil {
-				return err
+			n, insertErr := o.InsertMany(ctx, tx, messages, options)
+			if insertErr != nil {
+				return insertErr
 			}
 			added += n
 		}

@@ -67,11 +67,11 @@ func (o lineOptions) parse() (messagingriver.InsertOptions, error) {
 		return options, err
 	}
 	if o.At != "" {
-		at, err := time.Parse(time.RFC3339, o.At)
+		options.At, err = time.Parse(time.RFC3339, o.At)
 		if err != nil {
 			return options, fmt.Errorf("the time is %q; want one such as 2026-05-01T09:00:00+08:00", o.At)
 		}
-		options.At = at.UTC()
+		options.At = options.At.UTC() // equal times are equal options
 	}
 	if o.Expire != "" {
 		options.Expire, err = time.ParseDuration(o.Expire)
@@ -131,7 +131,7 @@ ID of an earlier one is not enqueued: the load names it, and ends with status 1.
 
 // loadFile enqueues the messages of a file and shows its progress on a terminal.
 func loadFile(cmd *cobra.Command, db database, name string, flags lineOptions) (result loadResult, err error) {
-	file, err := os.Open(name)
+	file, err := os.Open(name) //nolint:gosec // the user names it
 	if err != nil {
 		return result, err
 	}
