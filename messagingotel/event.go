@@ -26,16 +26,16 @@ func (o *Observer) beginEvent(ctx context.Context, callback webhook.Callback) co
 func (o *Observer) endEvent(ctx context.Context, result webhook.Result) {
 	span := o.span(ctx)
 	kind := EventKindKey.String(result.Kind)
-	outcome := OutcomeKey.String(string(result.Outcome))
+	outcome := OutcomeKey.String(string(result.Disposition))
 	span.SetAttributes(kind, outcome, semconv.HTTPResponseStatusCode(result.StatusCode))
 	var failure attribute.KeyValue
-	switch result.Outcome {
-	case webhook.OutcomeFailed, webhook.OutcomePanicked, webhook.OutcomeStoreFailed:
-		failure = semconv.ErrorTypeKey.String(string(result.Outcome))
-		span.SetStatus(codes.Error, string(result.Outcome))
-	case webhook.OutcomeRejected:
+	switch result.Disposition {
+	case webhook.DispositionFailed, webhook.DispositionPanicked, webhook.DispositionStoreFailed:
+		failure = semconv.ErrorTypeKey.String(string(result.Disposition))
+		span.SetStatus(codes.Error, string(result.Disposition))
+	case webhook.DispositionRejected:
 		failure = semconv.ErrorTypeKey.String(result.Reason())
-	case webhook.OutcomeHandled, webhook.OutcomeDuplicate, webhook.OutcomeInProgress, webhook.OutcomeRetryLater:
+	case webhook.DispositionHandled, webhook.DispositionDuplicate, webhook.DispositionInProgress, webhook.DispositionRetryLater:
 	}
 	if failure.Valid() {
 		span.SetAttributes(failure)

@@ -22,7 +22,7 @@ import (
 const (
 	// VerdictKey is the verdict of a send or a settle: "accepted", "refused", "not sent" or "unknown".
 	VerdictKey = attribute.Key("messaging.verdict")
-	// OutcomeKey is the outcome of an event: the text of a webhook.Outcome.
+	// OutcomeKey is the outcome of an event: the text of a webhook.Disposition.
 	OutcomeKey = attribute.Key("messaging.outcome")
 	// EventKindKey is the kind of an event: the name of its callback, "delivery" for a delivery report at the callback of a chat app,
 	// "preference", or "other".

@@ -105,8 +105,8 @@ func (run torment) torment(t *testing.T, p program, processes int, server *postg
 	ctx, cancel := context.WithTimeout(t.Context(), run.limit)
 	defer cancel()
 	service := messagingtest.NewServer(t)
-	service.InjectRandomly(1, 0.05, messagingtest.AcceptThenDrop(), messagingtest.DropUnread(),
-		messagingtest.Slow(100*time.Millisecond), messagingtest.Slow(300*time.Millisecond))
+	service.InjectRandomly(1, 0.05, messagingtest.FaultAcceptThenDrop(), messagingtest.FaultDropUnread(),
+		messagingtest.FaultSlow(100*time.Millisecond), messagingtest.FaultSlow(300*time.Millisecond))
 	r := open(newClient(t, service))
 	p.Service, p.Token = service.URL, service.Token
 	p.Rate, p.SendTimeout, p.SettleFor = 60, time.Second, 5*time.Second

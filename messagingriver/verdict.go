@@ -86,7 +86,7 @@ func (v *verdict) classifyRefused(err error, breakerOpen bool) {
 	}
 	v.recorded = refused
 	failure, isError := errors.AsType[*messaging.Error](err)
-	namesMessage := isError && failure.NamesMessage() // the service may have the message although it refused it
+	namesMessage := isError && failure.Ambiguous() // the service may have the message although it refused it
 	isAccount := isAccountFailure(err)
 	isRefusedForAccount := isAccount && !namesMessage
 	_, isRetryable := messaging.Retryable(err)
@@ -127,7 +127,7 @@ func classifyUnsent(err error, breakerOpen bool) verdict {
 		return verdict{action: snooze, reason: errOutdated.Error()}
 	case errors.Is(err, errUnmarked):
 		return verdict{action: snooze, reason: errUnmarked.Error(), retryAfter: wait}
-	case isInvalid, errors.Is(err, messaging.ErrGuarded):
+	case isInvalid, errors.Is(err, messaging.ErrDenied):
 		return verdict{action: cancel}
 	case errors.Is(err, messaging.ErrPostponed) && isError:
 		return verdict{action: snooze, retryAfter: cmp.Or(failure.RetryAfter, undecidedWait)}

@@ -46,7 +46,7 @@ func exported(t *testing.T) (metrics, labels map[string]bool) {
 	require.NoError(t, err)
 	defer play.service.Close()
 	play.round(t.Context(), 1)
-	for _, fault := range []messagingtest.Fault{messagingtest.Status(http.StatusServiceUnavailable, 0), messagingtest.DropUnread()} {
+	for _, fault := range []messagingtest.Fault{messagingtest.FaultStatus(http.StatusServiceUnavailable, 0), messagingtest.FaultDropUnread()} {
 		play.service.Inject(fault, 1)
 		play.round(t.Context(), 2)
 	}

@@ -34,8 +34,8 @@ type play struct {
 func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
 	const secret = "s3cret-of-16-chars" // of a test server
 	p := &play{service: messagingtest.Start(), target: base + hookPath + "?key=" + secret}
-	p.service.InjectRandomly(17, 0.2, messagingtest.AcceptThenDrop(), messagingtest.Status(http.StatusTooManyRequests, 0),
-		messagingtest.Status(http.StatusInternalServerError, 0), messagingtest.Slow(50*time.Millisecond))
+	p.service.InjectRandomly(17, 0.2, messagingtest.FaultAcceptThenDrop(), messagingtest.FaultStatus(http.StatusTooManyRequests, 0),
+		messagingtest.FaultStatus(http.StatusInternalServerError, 0), messagingtest.FaultSlow(50*time.Millisecond))
 	client, err := messaging.NewClient(p.service.URL, messaging.WithToken(p.service.Token), messaging.WithObserver(observer),
 		messaging.WithRateLimit(40, 1), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: 20 * time.Millisecond}),
 		messaging.WithSettle(messaging.SettlePolicy{Window: time.Second, Interval: 100 * time.Millisecond}))
@@ -80,7 +80,7 @@ func (p *play) rounds(ctx context.Context, n int) {
 
 // storm sends a campaign while the service is down: the circuit breaker opens, and SendAll waits for it.
 func (p *play) storm(ctx context.Context, i int) {
-	p.service.InjectFor(5*time.Second, messagingtest.Status(http.StatusServiceUnavailable, 0))
+	p.service.InjectFor(5*time.Second, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
 	campaign := make([]chatapp1.Message, 40)
 	for n := range campaign {
 		campaign[n] = chatapp1.New("channel-1", customer).Text("Everything must go").WithReference(fmt.Sprint("sale-", i, "-", n))
@@ -121,7 +121,7 @@ func (p *play) round(ctx context.Context, i int) {
 	case 4:
 		p.service.Receive(ctx, p.target+"-wrong", answer) // somebody else
 	default:
-		p.service.Inject(messagingtest.Status(http.StatusUnprocessableEntity, 0), 1)
+		p.service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 1)
 		_, _ = p.client.SMS.Send(ctx, order)
 		answer.From = "" // refused, too
 		p.service.Receive(ctx, p.target, answer)

@@ -54,7 +54,7 @@ func openShop(ctx context.Context, meter metric.Meter) (*shop, error) {
 
 // trouble enqueues messages of each channel, and breaks it.
 func (s *shop) trouble(ctx context.Context) error {
-	s.service.Inject(messagingtest.AcceptThenDrop(), 3)
+	s.service.Inject(messagingtest.FaultAcceptThenDrop(), 3)
 	for i := range 3 {
 		if err := s.enqueue(ctx, chatapp1.New("channel-1", customer).Text("Ready").WithReference(fmt.Sprint("lost-", i))); err != nil {
 			return err
@@ -68,14 +68,14 @@ func (s *shop) trouble(ctx context.Context) error {
 	if _, err := s.db.ExecContext(ctx, pause); err != nil {
 		return err
 	}
-	s.service.InjectFor(24*time.Hour, messagingtest.Status(http.StatusUnauthorized, 0))
+	s.service.InjectFor(24*time.Hour, messagingtest.FaultStatus(http.StatusUnauthorized, 0))
 	if err := s.enqueue(ctx, sms.Message{From: "ACME", To: customer, Text: "Your order is ready", ReferenceID: "waits"}); err != nil {
 		return err
 	}
 	if err := s.until(ctx, func(c messagingriver.ChannelStatus) bool { return c.Cause != "" }); err != nil {
 		return err
 	}
-	s.service.InjectFor(24*time.Hour, messagingtest.Status(http.StatusServiceUnavailable, 0))
+	s.service.InjectFor(24*time.Hour, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
 	for i := range 100 {
 		waits := chatapp2.Message{To: customer, Content: chatapp2.Text{Body: "Ready"}, ReferenceID: fmt.Sprint("waits-", i)}
 		if err := s.enqueue(ctx, waits); err != nil {
