@@ -65,7 +65,7 @@ func WithVerifier(verify func(*http.Request) error) Option {
 // WithoutProof makes a Receiver that takes every call without a proof of its origin: anyone who finds the URL can pretend that a customer
 // wrote, that a message was delivered, or that a person stopped marketing. Use it in tests, or behind a proxy that has proven the origin.
 func WithoutProof() Option {
-	return option(true, "", func(rcv *Receiver) { rcv.unproven = true })
+	return option(true, "", func(rcv *Receiver) { rcv.withoutProof = true })
 }
 
 // WithStore handles each event once, however often it arrives, for as long as the store remembers it. Handlers may share a
@@ -86,23 +86,23 @@ func WithHandlerTimeout(timeout time.Duration) Option {
 }
 
 // WithStatuses makes the chat-app handlers call handle for each delivery status in the platform's envelope, with or without messages.
-// Without it they respond with 200 and tell the hooks of an [ErrMisdirected] for each status.
+// Without it they respond with 200 and tell the hooks of an [ErrUnhandled] for each status.
 func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
-	return option(handle != nil, "WithStatuses: the argument is nil", func(rcv *Receiver) { rcv.handleStatus = of(handle) })
+	return option(handle != nil, "WithStatuses: the argument is nil", func(rcv *Receiver) { rcv.handleStatus = wrapFunction(handle) })
 }
 
 // WithOther makes the handlers call handle for each change in the platform's envelope that is neither a live message nor a status, such
 // as standby, history, calls, account_update and errors of the platform. Without it they respond with 200 and tell the hooks of an
 // [ErrOtherField]. If handle returns an error, the response is 503, so that the platform calls again.
 func WithOther(handle func(context.Context, Other) error) Option {
-	return option(handle != nil, "WithOther: the argument is nil", func(rcv *Receiver) { rcv.handleOther = of(handle) })
+	return option(handle != nil, "WithOther: the argument is nil", func(rcv *Receiver) { rcv.handleOther = wrapFunction(handle) })
 }
 
 // WithPreferences makes the handlers call handle when a person stops or resumes marketing messages in the app of the platform: to send
 // them all the same costs the reputation of your number. Without it the change goes to the function of WithOther, and without that one
 // it is refused, which [LogHook] logs at Warn. If handle returns an error, the response is 503, so that the platform calls again.
 func WithPreferences(handle func(context.Context, Preference) error) Option {
-	return option(handle != nil, "WithPreferences: the argument is nil", func(rcv *Receiver) { rcv.handlePreference = of(handle) })
+	return option(handle != nil, "WithPreferences: the argument is nil", func(rcv *Receiver) { rcv.handlePreference = wrapFunction(handle) })
 }
 
 // WithPOST accepts POST as well as GET. The body is a form or a JSON object, regardless of its Content-Type. Members of the
