@@ -48,7 +48,7 @@ type rawJSON struct {
 // Unlike net/url it tolerates senders that do not escape: a semicolon is data, a % that escapes nothing stays, and each byte that is not
 // part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice.
 func (f *fields) readForm(form string) string {
-	f.rawJSON = nil // raw JSON in the query says nothing about a form in the body
+	f.rawJSON = nil // raw JSON in the query says nothing about the body
 	var kept []string
 	keptTo := 0 // where the part begins that is still to be kept
 	for at := 0; at < len(form) && f.count <= f.maxParams; {
@@ -126,7 +126,10 @@ func (f *fields) noteRawJSON(value string, isText bool) {
 func (f *fields) mayFollow(c concept, value string) bool {
 	switch {
 	case c == conceptJSON:
-		f.ambiguous = f.ambiguous || beginsObject(value)
+		if beginsObject(value) {
+			f.ambiguous = true
+			f.textJSON = nil // either may be typed
+		}
 		return false
 	case !c.identifies() && c != conceptKind:
 		return true
@@ -159,6 +162,7 @@ func isEscaped(value string) bool { return !strings.ContainsAny(value, "{}[]:,\"
 
 // readObject reads the members of a JSON object as parameters, and what the object holds at the paths of the contract.
 func (f *fields) readObject(raw []byte, members object) {
+	f.rawJSON = nil
 	if f.name != CallbackSMS {
 		f.bodyJSON = readEnvelope(raw, members)
 	}
