@@ -91,6 +91,9 @@ func storable(at time.Time) time.Time {
 		return time.Time{}
 	}
 	_, offset := at.Zone()
+	if offset == 0 {
+		return at
+	}
 	hasWholeMinutes := offset%60 == 0
 	if _, err := at.MarshalText(); err != nil || !hasWholeMinutes {
 		return utc
