@@ -22,6 +22,8 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/describe"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -107,18 +109,18 @@ var messages = map[string]struct {
 var standard = sync.OnceValue(func() *codec.Send { return compile(contract.Default()) })
 
 func compile(names contract.Contract) *codec.Send {
-	return codec.CompileSend(names.Table(), &names.Table().ChatApp1Send, &url.URL{Path: "/"}, nil)
+	return codec.CompileSend(table.Of(names), &table.Of(names).ChatApp1Send, &url.URL{Path: "/"}, nil)
 }
 
 // encode writes the message under a contract.
 func encode(t testing.TB, m chatapp1.Message, overlay string) (codec.Request, []wire.Problem) {
 	t.Helper()
 	if overlay == "{}" {
-		return standard().Encode(m.Call(), false)
+		return standard().Encode(describe.ChatApp1(m), false)
 	}
 	names, err := contract.Parse([]byte(overlay))
 	require.NoError(t, err)
-	return compile(names).Encode(m.Call(), false)
+	return compile(names).Encode(describe.ChatApp1(m), false)
 }
 
 func TestGoldenFiles(t *testing.T) {
@@ -235,11 +237,11 @@ func TestSendReportsEveryProblem(t *testing.T) {
 
 func TestCallHasEveryFieldOfTheContract(t *testing.T) {
 	t.Parallel()
-	standard := contract.Default().Table().ChatApp1Send.Fields
+	standard := table.Of(contract.Default()).ChatApp1Send.Fields
 	used := map[string]bool{}
 	for kind, p := range payloads() {
 		seen := map[string]bool{}
-		for _, f := range (chatapp1.Message{Payload: p}).Call().Fields {
+		for _, f := range describe.ChatApp1(chatapp1.Message{Payload: p}).Fields {
 			assert.Contains(t, standard, f.Concept, kind)
 			assert.False(t, seen[f.Concept], "%s has %s twice", kind, f.Concept)
 			seen[f.Concept], used[f.Concept] = true, true
@@ -281,7 +283,7 @@ func TestCallRejectsAPointer(t *testing.T) {
 	t.Parallel()
 	for kind, p := range payloads() {
 		for _, behind := range []chatapp1.Payload{pointer(p), none(p)} {
-			call := chatapp1.Message{ChannelID: "c", To: number, Payload: behind}.Call()
+			call := describe.ChatApp1(chatapp1.Message{ChannelID: "c", To: number, Payload: behind})
 			name := "chatapp1." + kind
 			want := "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"
 			assert.Equal(t, []wire.Problem{{Field: "Payload", Reason: want}}, call.Problems)
@@ -294,12 +296,12 @@ func TestCallRejectsAPointer(t *testing.T) {
 func TestCallOfRaw(t *testing.T) {
 	t.Parallel()
 	fields := map[string]any{"text": "Hi", "n": json.Number("1.50"), "o": map[string]any{"p": nil}}
-	call := complete(to.Raw(fields)).Call()
+	call := describe.ChatApp1(complete(to.Raw(fields)))
 	assert.Equal(t, fields, call.Extra)
 	assert.Equal(t, "Payload.Fields", call.ExtraField)
 	for kind, p := range payloads() {
 		if kind != "Raw" {
-			assert.Nil(t, chatapp1.Message{Payload: p}.Call().Extra, kind)
+			assert.Nil(t, describe.ChatApp1(chatapp1.Message{Payload: p}).Extra, kind)
 		}
 	}
 }

@@ -212,7 +212,7 @@ const (
 )
 
 func (rcv *Receiver) status(raw string) Status {
-	if meaning, _ := table.Meaning(rcv.contract.Table().WebhookDelivery.Statuses, raw, true); meaning != "" {
+	if meaning, _ := table.Meaning(table.Of(rcv.contract).WebhookDelivery.Statuses, raw, true); meaning != "" {
 		return Status(meaning)
 	}
 	word := Status(foldStatus(raw))
@@ -304,7 +304,7 @@ func (rcv *Receiver) secretParams(present map[string]bool) (params []string, err
 // placeholderParams returns the parameters of a callback URL that hold placeholders, except for those that are present. Without any
 // placeholder in the contract the service itself adds what names the message.
 func (rcv *Receiver) placeholderParams(present map[string]bool) (params []string, err error) {
-	delivery := rcv.contract.Table().WebhookDelivery
+	delivery := table.Of(rcv.contract).WebhookDelivery
 	hasPlaceholder, namesMessage := false, false
 	for _, concept := range [...]string{"status", "id", "reference", "time", "kind", "from", "to"} {
 		names := delivery.Params[concept]

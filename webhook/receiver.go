@@ -149,7 +149,7 @@ func (rcv *Receiver) takesAnyone() bool {
 }
 
 func (rcv *Receiver) compile() {
-	t := rcv.contract.Table()
+	t := table.Of(rcv.contract)
 	delivery := t.WebhookDelivery.Webhook
 	delivery.Params = maps.Clone(delivery.Params)
 	delivery.Params["json"] = t.WebhookChatApp2.Params["json"] // statuses arrive in the same parameters as messages
@@ -195,7 +195,7 @@ const envSecret = "MESSAGING_WEBHOOK_SECRET"
 func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
 	names, err := contract.FromEnv()
 	if err != nil {
-		err = fmt.Errorf("webhook: %s: %w", contract.EnvFile, err)
+		err = fmt.Errorf("webhook: %s: %w", table.EnvFile, err)
 	}
 	secretOption, secretErr := secretFromEnv()
 	if err = errors.Join(err, secretErr); err != nil {

@@ -44,11 +44,11 @@ type deliveryBody struct {
 }
 
 // outcome returns what the service does.
-func (d deliveryBody) outcome() (messagingtest.Outcome, error) {
+func (d deliveryBody) outcome() (messagingtest.Delivery, error) {
 	after, err := parseDuration("after", d.After, maxAdvance)
-	outcome, isKnown := map[string]messagingtest.Outcome{
-		"delivered": messagingtest.DeliverAfter(after), "read": messagingtest.Read(), "failed": messagingtest.FailDelivery(),
-		"unreachable": messagingtest.Unreachable(), "late": messagingtest.DeliverLate(cmp.Or(after, time.Minute)),
+	outcome, isKnown := map[string]messagingtest.Delivery{
+		"delivered": messagingtest.DeliveryAfter(after), "read": messagingtest.DeliveryRead(), "failed": messagingtest.DeliveryFailed(),
+		"unreachable": messagingtest.DeliveryUnreachable(), "late": messagingtest.DeliveryLate(cmp.Or(after, time.Minute)),
 	}[d.Outcome]
 	if !isKnown {
 		err = cmp.Or(err, errOutcome)
