@@ -58,6 +58,10 @@ func NewMemoryStore(capacity int, remember time.Duration) *MemoryStore {
 	return &MemoryStore{Lease: time.Minute, capacity: capacity, remember: remember}
 }
 
+func (s *MemoryStore) isValid() bool {
+	return s.capacity > 0 && s.remember > 0 && s.Lease > 0
+}
+
 // Once implements [Store]. A panic of handle counts as an error. A call whose lease has ended cannot give back the claim of
 // the call that took over; if it ends well, the event counts as handled.
 func (s *MemoryStore) Once(ctx context.Context, key string, handle func(context.Context) error) error {
