@@ -13,8 +13,8 @@ import (
 // Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Product, Order, System,
 // Edit, Revoke, RequestWelcome or Unknown. In a message of this package it is never nil and never a pointer.
 //
-// Text, Media and Location are read from parameters or from JSON in the shape of the platform, the others from JSON alone. The tags
-// "at" name the members of that JSON, the tags "json" those of storage.
+// Text, Media and Location are read from parameters or from JSON in the shape of the platform, the others only from JSON. The tags "at"
+// name the members of that JSON, the tags "json" the members in storage.
 //
 //sumtype:decl
 type Content interface{ content() }
@@ -47,11 +47,11 @@ type Media struct {
 	ID  string `json:"id,omitzero" at:"id"`
 	// MIMEType is its type, such as image/jpeg.
 	MIMEType string `json:"mimeType,omitzero" at:"mime_type"`
-	// Caption is the caption, or a text that came beside the medium.
+	// Caption is the caption, or a text that came with the medium.
 	Caption  string `json:"caption,omitzero" at:"caption"`
 	FileName string `json:"fileName,omitzero" at:"filename"`
 	// SHA256 is the hash of the medium in base64. Voice marks a voice message, Animated a sticker that moves. All three
-	// come from JSON alone.
+	// come only from JSON.
 	SHA256   string `json:"sha256,omitzero" at:"sha256"`
 	Voice    bool   `json:"voice,omitzero" at:"voice"`
 	Animated bool   `json:"animated,omitzero" at:"animated"`
@@ -62,7 +62,7 @@ type Location struct {
 	// Latitude is between -90 and 90 degrees, Longitude between -180 and 180.
 	Latitude  float64 `json:"latitude,omitzero"`
 	Longitude float64 `json:"longitude,omitzero"`
-	// Name, Address and URL describe the place; from JSON alone.
+	// Name, Address and URL describe the place. They come only from JSON.
 	Name    string `json:"name,omitzero" at:"name"`
 	Address string `json:"address,omitzero" at:"address"`
 	URL     string `json:"url,omitzero" at:"url"`
@@ -148,8 +148,8 @@ type Reply struct {
 	Description string `json:"description,omitzero"`
 	// Name is the name of a form: flow or address_message.
 	Name string `json:"name,omitzero"`
-	// Response is what was filled in: for a form the JSON text of its answers, for a payment method its JSON object. It is
-	// as it arrived and may be invalid JSON.
+	// Response is what the person filled in: for a form the JSON text of the answers, for a payment method its JSON object. It is
+	// kept as it arrived and may be invalid JSON.
 	Response string `json:"response,omitzero"`
 	// CallPermission is zero for other kinds.
 	CallPermission CallPermission `json:"callPermission,omitzero"`
@@ -245,7 +245,7 @@ type Revoke struct {
 	MessageID string `json:"messageID,omitzero"`
 }
 
-// RequestWelcome says that somebody has opened a chat for the first time, and has written nothing yet.
+// RequestWelcome says that a person has opened a chat for the first time, and has written nothing yet.
 type RequestWelcome struct{}
 
 // Unknown is a message of a kind that this package has no type for, or one that lacks what its kind needs.
@@ -271,7 +271,7 @@ func (Unknown) content()  {}
 
 func (RequestWelcome) content() {}
 
-// content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
+// content makes the content of a message from its parameters and its JSON. Either may be absent.
 func (f *fields) content(e *envelope, one item) Content {
 	rawKind := strings.TrimSpace(cmp.Or(f.values[conceptKind].value, one.kind))
 	kind := strings.ToLower(rawKind)
@@ -381,9 +381,10 @@ func (f *fields) mediaContent(kind MediaKind, e *envelope, member json.RawMessag
 
 func (f *fields) locationContent(member json.RawMessage) Content {
 	o := objectOf(member)
-	degrees := func(c concept, name string, limit float64) (float64, bool) {
-		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(f.values[c].value, o.word(name))), 64)
-		return n, err == nil && math.Abs(n) <= limit // which NaN is not
+	degrees := func(c concept, name string, limit float64) (n float64, isValid bool) {
+		text := cmp.Or(f.values[c].value, o.word(name))
+		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		return n, err == nil && math.Abs(n) <= limit // false for NaN
 	}
 	latitude, hasLatitude := degrees(conceptLatitude, "latitude", 90)
 	longitude, hasLongitude := degrees(conceptLongitude, "longitude", 180)
@@ -396,7 +397,7 @@ func (f *fields) locationContent(member json.RawMessage) Content {
 	return location
 }
 
-// content returns the content of a kind that comes as JSON alone; nil for other kinds, and for a message that lacks what its
+// content returns the content of a kind that comes only as JSON. It returns nil for other kinds, and for a message that lacks what its
 // kind needs.
 func (i item) content(kind string) Content {
 	member := i.object.object(kind)

@@ -11,18 +11,29 @@ import (
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
-// shape says where the fields of a struct are in a JSON object. It is made of their tags, such as `at:"name.first_name"`, as the page of internal/shape explains; of
-// several paths the first that has a value counts.
+// shape says where the fields of a struct are in a JSON object. Their tags hold paths, such as `at:"name.first_name"`, in the form that
+// package internal/shape documents. If there are several paths, the first with a value counts.
 type shape struct {
 	tree     jsonscan.Paths
 	slots    [][]int  // by field
 	elements []*shape // by field, of the elements of a slice
 }
 
-// shapes are the shapes of the types that fill is called with, made once.
+// shapes returns the shapes of the types that fill is called with.
 var shapes = sync.OnceValue(func() map[reflect.Type]*shape { //nolint:gochecknoglobals // never written
 	all := map[reflect.Type]*shape{}
-	for _, sample := range []any{Media{}, Location{}, Contact{}, Product{}, Order{}, OrderItem{}, System{}, CallPermission{}, Context{}, Referral{}} {
+	for _, sample := range []any{
+		Media{},
+		Location{},
+		Contact{},
+		Product{},
+		Order{},
+		OrderItem{},
+		System{},
+		CallPermission{},
+		Context{},
+		Referral{},
+	} {
 		all[reflect.TypeOf(sample)] = newShape(reflect.TypeOf(sample))
 	}
 	return all
