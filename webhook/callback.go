@@ -22,7 +22,7 @@ const (
 )
 
 // SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
-// documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
+// documentation. It is called from many goroutines. A nil handle fails every event, like a handle that panics.
 func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
 	return &handler{rcv.callbacks[CallbackSMS], wrapFunction(handle)}
 }

@@ -248,7 +248,7 @@ type Revoke struct {
 // RequestWelcome says that a person has opened a chat for the first time, and has written nothing yet.
 type RequestWelcome struct{}
 
-// Unknown is a message of a kind that this package has no type for, or one that lacks what its kind needs.
+// Unknown is a message of a kind for which this package has no type, or a message that lacks what its kind needs.
 type Unknown struct {
 	// Kind is the kind as it arrived. It may be empty.
 	Kind string `json:"kind,omitzero"`
@@ -427,12 +427,7 @@ func (i item) content(kind string) Content {
 			return p
 		}
 	case "order":
-		order := fill[Order](i.get(kind))
-		order.Text, _ = member.text("text")
-		order.Items = records[OrderItem](member.list("product_items", maxItems), maxItems)
-		if order.Items != nil {
-			return order
-		}
+		return i.order()
 	case "system":
 		if member != nil {
 			return fill[System](i.raw)
@@ -441,6 +436,19 @@ func (i item) content(kind string) Content {
 	return nil
 }
 
+// order returns a cart, or nil if it has no items or too many.
+func (i item) order() Content {
+	member := i.object.object("order")
+	order := fill[Order](i.get("order"))
+	order.Text, _ = member.text("text")
+	order.Items = records[OrderItem](member.list("product_items", maxItems), maxItems)
+	if order.Items == nil {
+		return nil
+	}
+	return order
+}
+
+// interactive returns a reply to an interactive message, or nil for a kind of reply that this package does not know.
 func interactive(member object) Content {
 	kind := member.word("type")
 	inner := member.object(kind)

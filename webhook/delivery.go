@@ -202,10 +202,9 @@ type Status = contract.Status
 
 // The usual states of a message. Package contract has all of them.
 const (
-	// StatusUnknown is the zero value "". It stands for a word or number that the contract does not know, which RawStatus holds, and prints
-	// as "unknown".
+	// StatusUnknown is the zero value "", and prints as "unknown". A report has it if the contract does not know the word or number that
+	// arrived, which is in RawStatus.
 	StatusUnknown   = contract.StatusUnknown
-	StatusSent      = contract.StatusSent
 	StatusDelivered = contract.StatusDelivered
 	StatusRead      = contract.StatusRead
 	StatusFailed    = contract.StatusFailed

@@ -254,8 +254,8 @@ func (kept *field) replaceText(b binding, value string) {
 	kept.replace(b, value)
 }
 
-// setStatus sets the status. A word such as "null" counts only if there is no other. A word that the contract does not know says nothing
-// if a preferred name has one that it knows.
+// setStatus sets the status. A word such as "null" counts only if there is no other. A word that the contract does not know is ignored if a
+// preferred name has a word that it knows.
 func (f *fields) setStatus(b binding, value string) {
 	if isBlank(value) || value == f.placeholders[conceptStatus] {
 		return

@@ -115,8 +115,8 @@ func (o object) time(member string) time.Time {
 
 func (o object) object(member string) object { return objectOf(o.get(member)) }
 
-// list returns the elements of a member that is a list, and of all lists of that name; nil if there is none. It stops after
-// one more than most.
+// list returns the elements of all lists with a name, so that none is lost if the name comes twice. It returns nil if there is no list, and
+// stops after one more element than most.
 func (o object) list(name string, most int) (list []json.RawMessage) {
 	for _, m := range o {
 		switch {

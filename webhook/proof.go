@@ -44,9 +44,9 @@ func newSecret(name string, words []string) (s secret, problem error) {
 	case len(words) == 0:
 		return s, errors.New("no secret is given")
 	case slices.Contains(words, name):
-		return s, errors.New("a secret is the name itself; crypto/rand.Text makes one that cannot be guessed")
+		return s, errors.New("a secret is the name itself; use crypto/rand.Text")
 	case slices.ContainsFunc(words, isShort):
-		return s, errors.New("a secret has fewer than 16 characters; crypto/rand.Text makes one that cannot be guessed")
+		return s, errors.New("a secret has fewer than 16 characters; use crypto/rand.Text")
 	default:
 		return s, nil
 	}

@@ -42,7 +42,7 @@ func (c *callback) read(r *http.Request, events []event) ([]event, error) {
 	}
 }
 
-// readJSON appends the events of a JSON body: those of a list, one that the body is itself, or those within a body that is no event.
+// readJSON appends the events of a JSON body. The body is a list of events, an event, or an object that holds events.
 func (f *fields) readJSON(in *request, events []event) ([]event, error) {
 	list, err := f.list(in.json)
 	if err != nil {

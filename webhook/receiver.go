@@ -188,7 +188,7 @@ const envSecret = "MESSAGING_WEBHOOK_SECRET"
 //
 //   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay, as for messaging.NewClientFromEnv
 //   - MESSAGING_WEBHOOK_SECRET: the parameter of [WithSecret] and its secret, such as key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM. Several
-//     secrets are separated by spaces; the first is the one that DeliveryURL writes. It may be absent only if an option
+//     secrets are separated by spaces. DeliveryURL writes the first. It may be absent only if an option
 //     proves the origin (WithSecret, WithPathSecret or WithVerifier) or does without a proof (WithoutProof)
 //
 // The options are applied on top. Errors name variables and never show their values.
