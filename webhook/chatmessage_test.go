@@ -479,7 +479,7 @@ func TestChatRepeatedMembers(t *testing.T) {
 	assert.False(t, twice[0].Ambiguous)
 	reports, err := hooks(webhook.WithPOST()).ParseDelivery(post("", "", `{"id":"1","status":"sent","recipient_id":"2","status":"read"}`))
 	require.NoError(t, err)
-	assert.Equal(t, contract.StatusSent, reports[0].Status)
+	assert.Equal(t, webhook.StatusSent, reports[0].Status)
 	assert.True(t, reports[0].Ambiguous)
 }
 

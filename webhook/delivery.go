@@ -205,6 +205,7 @@ const (
 	// StatusUnknown is the zero value "", and prints as "unknown". A report has it if the contract does not know the word or number that
 	// arrived, which is in RawStatus.
 	StatusUnknown   = contract.StatusUnknown
+	StatusSent      = contract.StatusSent
 	StatusDelivered = contract.StatusDelivered
 	StatusRead      = contract.StatusRead
 	StatusFailed    = contract.StatusFailed

@@ -105,7 +105,7 @@ func TestDeliveryStatus(t *testing.T) {
 		statuses[webhook.Status(status)] = words
 	}
 	for _, status := range []webhook.Status{
-		contract.StatusQueued, contract.StatusSent, webhook.StatusDelivered, webhook.StatusRead, contract.StatusPlayed, webhook.StatusFailed,
+		contract.StatusQueued, webhook.StatusSent, webhook.StatusDelivered, webhook.StatusRead, contract.StatusPlayed, webhook.StatusFailed,
 		contract.StatusExpired, contract.StatusRejected, contract.StatusDeleted,
 	} {
 		assert.Contains(t, statuses, status)
@@ -180,7 +180,7 @@ func TestDeliveryEnvelope(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "wamid.1", other[0].ID)
 	assert.True(t, other[0].Ambiguous, "the callback URL names another message")
-	for word, want := range map[string]webhook.Status{"sent": contract.StatusSent, "delivered": webhook.StatusDelivered, "played": contract.StatusPlayed, "deleted": contract.StatusDeleted, "warning": webhook.StatusUnknown} {
+	for word, want := range map[string]webhook.Status{"sent": webhook.StatusSent, "delivered": webhook.StatusDelivered, "played": contract.StatusPlayed, "deleted": contract.StatusDeleted, "warning": webhook.StatusUnknown} {
 		reports, err := rcv.ParseDelivery(post("", "", `{"statuses":[{"id":"1","status":"`+word+`"}]}`))
 		require.NoError(t, err)
 		assert.Equal(t, want, reports[0].Status)
