@@ -45,7 +45,7 @@ func newDialect(isPostgres bool, schema string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// dialectWord is a word in capitals with what it means in each database.
+// dialectWord is a word in capitals with its meaning in each database.
 type dialectWord struct{ word, postgres, sqlite string }
 
 // dialectWords returns the words, for a schema on PostgreSQL. If one begins like another, the longer one comes first.

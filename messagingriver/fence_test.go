@@ -123,7 +123,7 @@ func TestRiverCountsRescues(t *testing.T) {
 	})
 }
 
-// River adds each worker that fetches a job to attempted_by, also if the job was snoozed before, on which SQLite relies. It remembers 100.
+// River adds each worker that fetches a job to attempted_by, even if the job was snoozed before. SQLite relies on it. River remembers 100.
 func TestRiverRemembersFetches(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -267,7 +267,7 @@ func killRig(t testing.TB, isPostgres bool, service *messagingtest.Server, p *pr
 	return rigOnSQLite(t, shared, newClient(t, service), options)
 }
 
-// A process that is frozen while it holds messages sends none of them when it goes on, although they were rescued, discarded and resent by a
+// A process that is frozen while it holds messages sends none of them when it continues, although they were rescued, discarded and resent by a
 // person meanwhile.
 func TestFrozenProcessSendsNothingLater(t *testing.T) {
 	t.Parallel()

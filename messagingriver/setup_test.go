@@ -368,7 +368,7 @@ type database struct {
 	newRig     func(testing.TB, *messaging.Client, messagingriver.Options) rig
 }
 
-// databases returns SQLite, and PostgreSQL where .ci/with-postgres runs the tests beside a server.
+// databases returns SQLite, and PostgreSQL if .ci/with-postgres runs the tests.
 func databases() []database {
 	all := []database{{"SQLite", false, sqliteRig}}
 	if os.Getenv("OUTBOX_POSTGRES") != "" {
