@@ -159,7 +159,7 @@ func (d Decision) statement() (statement string, ok bool) {
 	case Resend: // the decision covers every earlier attempt and rescue
 		return `
 			UPDATE JOBS SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = MERGE(OBJECT(
-				'verdict', '', 'reason', '', 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL,
+				'verdict', '', 'reason', '', 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL, 'cancelled', NULL,
 				'ended', COALESCE(metadata->>'begun', ''),
 				'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
 				'outcomes', FETCHES))` + isDecidable + `

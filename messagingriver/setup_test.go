@@ -104,14 +104,16 @@ type rig interface {
 	exec(t testing.TB, statement string, args ...any)
 	// number runs a statement that returns a number.
 	number(t testing.TB, statement string, args ...any) int
-	// retry and resume do what the buttons of River UI do for a job and for a queue.
+	// retry, cancel and resume do what the buttons of River UI do for a job and for a queue.
 	retry(t testing.TB, job int64)
+	cancel(t testing.TB, job int64)
 	resume(t testing.TB, queue string)
 }
 
 // operator is the client of River behind River UI.
 type operator interface {
 	JobRetry(ctx context.Context, id int64) (*rivertype.JobRow, error)
+	JobCancel(ctx context.Context, id int64) (*rivertype.JobRow, error)
 	QueueResume(ctx context.Context, name string, opts *river.QueuePauseOpts) error
 }
 
@@ -301,6 +303,12 @@ func (r rigOf[TTx]) number(t testing.TB, statement string, args ...any) (n int) 
 func (r rigOf[TTx]) retry(t testing.TB, job int64) {
 	t.Helper()
 	_, err := r.ui.JobRetry(t.Context(), job)
+	require.NoError(t, err)
+}
+
+func (r rigOf[TTx]) cancel(t testing.TB, job int64) {
+	t.Helper()
+	_, err := r.ui.JobCancel(t.Context(), job)
 	require.NoError(t, err)
 }
 
