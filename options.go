@@ -314,6 +314,11 @@ func WithSettle(policy SettlePolicy) Option {
 	}
 }
 
+// settlePolicy returns the policy of WithSettle, or the default.
+func (s *settings) settlePolicy() SettlePolicy {
+	return cmp.Or(s.settle, new(SettlePolicy)).withDefaults()
+}
+
 func (p SettlePolicy) withDefaults() SettlePolicy {
 	p.Window = cmp.Or(p.Window, 30*time.Second)
 	p.Interval = cmp.Or(p.Interval, 2*time.Second)
