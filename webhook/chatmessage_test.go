@@ -369,7 +369,10 @@ func TestChatJSONInText(t *testing.T) {
 	m := chat(t, "message="+inner+"&payload="+other)
 	assert.JSONEq(t, `{"from":"2222","type":"text","text":{"body":"other"}}`, string(m.JSON), "JSON that a person cannot have typed comes first")
 	third := url.QueryEscape(`{"from":"2222","type":"text","text":{"body":"third"}}`)
-	assert.Equal(t, webhook.Text{Body: "other"}, chat(t, "payload="+other+"&payload="+third).Content, "then the first to arrive")
+	m = chat(t, "payload="+other+"&payload="+third)
+	assert.Equal(t, webhook.Text{Body: "other"}, m.Content, "then the first to arrive")
+	assert.True(t, m.Ambiguous, "a person may have typed the first")
+	assert.False(t, chat(t, "payload="+other+"&payload="+other).Ambiguous)
 }
 
 // A person who types JSON into a chat writes a text, unless no parameter says who wrote it.
