@@ -376,7 +376,7 @@ func TestAPIKeyWithoutASecret(t *testing.T) {
 		})
 	}
 	_, err := messaging.NewClient(baseURL, messaging.WithAPIKey("k", ""))
-	require.EqualError(t, err, "messaging: WithAPIKey: needs a secret beside the key, because the contract has one (auth.keyPair.secret)")
+	require.EqualError(t, err, "messaging: WithAPIKey: needs a secret, too, because the contract has one (auth.keyPair.secret)")
 	_, err = messaging.NewClient(baseURL, messaging.WithAPIKey("k", "s"), overlay(t, `{"auth":{"keyPair":{"secret":""}}}`))
 	require.EqualError(t, err, "messaging: WithAPIKey: got a secret, but the contract has a key alone (auth.keyPair.secret)")
 }
