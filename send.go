@@ -20,7 +20,7 @@ type Receipt struct {
 	ID string
 	// RequestID is the service's ID of the request, for its support.
 	RequestID string
-	// ReferenceID is the one in the response or, if there is none, the one that was sent.
+	// ReferenceID is the one in the response or, without one, the reference ID that was sent.
 	ReferenceID string
 	// Parts is the number of parts that the service charges.
 	Parts int
