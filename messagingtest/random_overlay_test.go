@@ -191,7 +191,7 @@ func (d drawer) send(name string, op table.Send) object {
 			accepted, refused = []string{"0: Accepted*", "Queued"}, pick(d, []string{}, []string{"1: Refused*"})
 		}
 	case 4:
-		response["currency"] = []string{} // it stands beside the amounts
+		response["currency"] = []string{} // it is part of the amounts
 	case 5:
 		response["status"] = []string{"parts.*.status"}
 	}
