@@ -1,4 +1,4 @@
-// Package readme is compiled together with the fragments of README.md, and declares what they leave to the reader.
+// Package readme is compiled together with the fragments of the pages, and declares what they leave to the reader.
 package readme
 
 import (
@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	neturl "net/url"
 	"testing"
 	"time"
 
@@ -21,51 +22,40 @@ import (
 // handlers are the values of the fragments that serve HTTP, the latest last.
 var handlers []http.Handler
 
-// use takes each variable that a fragment declares for the reader.
-func use(value any) {
-	if handler, ok := value.(http.Handler); ok {
-		handlers = append(handlers, handler)
+// use takes the variables that a statement declares for the reader.
+func use(values ...any) {
+	for _, value := range values {
+		if handler, ok := value.(http.Handler); ok {
+			handlers = append(handlers, handler)
+		}
 	}
 }
 
 var (
-	ctx        context.Context
-	t          *testing.T
-	err        error
-	url, token string
-	key        string
-	names      contract.Contract
-	client     *messaging.Client
-	message    sms.Message
-	messages   iter.Seq[sms.Message]
-	yesterday  time.Time
-	midnight   time.Time
-	position   string
-	count      int
-	overlay    []byte
-	body       []byte
-	secret     string
-	server     *httptest.Server
-	hooks      *webhook.Receiver
-	m          webhook.SMSMessage
-	mux        *http.ServeMux
-	db         *sql.DB
-	book       *conversations.Book
-	service    *messagingtest.Server
-	orders     interface {
+	ctx                     context.Context
+	t                       *testing.T
+	url, token, key, secret string
+	names                   contract.Contract
+	client                  *messaging.Client
+	proxyURL                *neturl.URL
+	message                 sms.Message
+	messages                iter.Seq[sms.Message]
+	yesterday, midnight     time.Time
+	position                string
+	count                   int
+	server                  *httptest.Server
+	hooks                   *webhook.Receiver
+	mux                     *http.ServeMux
+	db                      *sql.DB
+	book                    *conversations.Book
+	service                 *messagingtest.Server
+	orders, queue           interface {
+		Put(ctx context.Context, values ...string) error
 		Status(ctx context.Context, referenceID string) (webhook.Status, error)
 		SetStatus(ctx context.Context, referenceID string, status webhook.Status) error
 	}
-	queue interface {
-		Put(ctx context.Context, values ...string) error
-	}
-)
-
-var (
 	save          func(id string) error
 	record        func(referenceID string, verdict messaging.Verdict, id string)
-	enqueueAgain  func(message sms.Message, after time.Duration) error
 	askAPerson    func(referenceID string, err error) error
-	tryLater      func(after time.Duration) error
 	pauseCampaign func() error
 )
