@@ -199,7 +199,7 @@ func ExampleWithTokenSource() {
 }
 
 func ExampleWithAuth() {
-	sign := messaging.AuthFunc(func(r *http.Request) error {
+	sign := func(r *http.Request) error {
 		body, err := r.GetBody() // a copy: the body itself goes out untouched
 		if err != nil {
 			return err
@@ -207,7 +207,7 @@ func ExampleWithAuth() {
 		defer body.Close()
 		r.Header.Set("X-Signature", "computed over the body")
 		return nil
-	})
+	}
 	client, err := messaging.NewClient("https://api.example.com",
 		messaging.WithToken("token"),                        // for SMS and chat app 1
 		messaging.WithAuth(sign, messaging.ChannelChatApp2)) // for chat app 2
@@ -257,7 +257,7 @@ func ExampleWithGuard() {
 	}
 	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234599", Text: "Half price!"})
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, messaging.ErrGuarded), errors.Is(err, messaging.ErrOptedOut), len(service.Sent()))
+	fmt.Println(errors.Is(err, messaging.ErrDenied), errors.Is(err, messaging.ErrOptedOut), len(service.Sent()))
 	// Output:
 	// messaging: sms.send not sent: opted out
 	// true true 0
@@ -285,7 +285,7 @@ func ExampleDeny() {
 	// Output: messaging: sms.send not sent: the budget of the day is spent
 }
 
-func ExampleRetryLater() {
+func ExamplePostpone() {
 	service := messagingtest.Start()
 	defer service.Close()
 	hour := 22 // in a program: time.Now().In(theirs).Hour()
@@ -293,7 +293,7 @@ func ExampleRetryLater() {
 		service.URL, messaging.WithToken(service.Token),
 		messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
 			if hour >= 21 || hour < 8 {
-				return messaging.RetryLater(time.Duration((32-hour)%24) * time.Hour) // until eight
+				return messaging.Postpone(time.Duration((32-hour)%24) * time.Hour) // until eight
 			}
 			return nil
 		}),
@@ -382,7 +382,7 @@ func ExampleSMSService_List() {
 	for tx, err := range client.SMS.List(context.Background(), sms.ListOptions{
 		CreatedAfter: time.Date(2026, time.October, 3, 0, 0, 0, 0, time.UTC), PageSize: 500, SortBy: "dateCreated", Descending: true,
 	}) {
-		if errors.Is(err, messaging.ErrRow) {
+		if errors.Is(err, messaging.ErrUnreadableRow) {
 			fmt.Println(err) // one row that could not be read in full; the listing goes on
 			continue
 		}
@@ -406,11 +406,11 @@ func ExampleSMSService_Pages() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("page %d of %d: %d of %d messages\n", page.Number, page.TotalPages, len(page.Transactions), page.Total)
+		fmt.Printf("%d of %d messages, on one of %d pages\n", len(page.Transactions), page.Total, page.TotalPages)
 	}
 	// Output:
-	// page 1 of 2: 2 of 3 messages
-	// page 2 of 2: 1 of 3 messages
+	// 2 of 3 messages, on one of 2 pages
+	// 1 of 3 messages, on one of 2 pages
 }
 
 func ExampleSMSService_Find() {

@@ -152,7 +152,7 @@ func TestPersonsPauseStays(t *testing.T) {
 		status, err := r.Status(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, status.Channels[2].Cause)
-		r.exec(t, "UPDATE QUEUES SET paused_at = NULL WHERE name = 'messaging_sms'")
+		r.resume(t, "messaging_sms")
 		require.Eventually(t, func() bool { return len(service.Sent()) == 10 }, 90*time.Second, 50*time.Millisecond)
 	})
 }

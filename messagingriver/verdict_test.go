@@ -43,7 +43,7 @@ func TestDeniedMessageIsCancelledWithTheReason(t *testing.T) {
 func TestGuardThatPostponesSnoozes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
-		r, _ := guarded(t, func(int64) error { return messaging.RetryLater(time.Hour) })
+		r, _ := guarded(t, func(int64) error { return messaging.Postpone(time.Hour) })
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		record := await(t, r, "a", scheduled)

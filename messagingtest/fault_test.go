@@ -383,13 +383,13 @@ func TestInjectRefusesMisuse(t *testing.T) {
 
 func TestFaultString(t *testing.T) {
 	for fault, name := range map[Fault]string{
-		{}:                         "None",
+		{}:                              "None",
 		FaultAcceptThenDrop():           "AcceptThenDrop",
 		FaultDropUnread():               "DropUnread",
 		FaultSlow(2 * time.Second):      "FaultSlow(2s)",
 		FaultStatus(503, 0):             "FaultStatus(503, 0s)",
 		FaultStatus(429, 2*time.Second): "FaultStatus(429, 2s)",
-		FaultTruncated():        "TruncatedResponse",
+		FaultTruncated():                "TruncatedResponse",
 		FaultNotJSON():                  "NotJSON",
 	} {
 		assert.Equal(t, name, fault.String())

@@ -86,7 +86,7 @@ type Option func(*Server)
 // WithContract makes the server speak a contract other than the default one: its paths, names, encodings, credentials,
 // constants, words, codes, prices, times, paging and callbacks. Of several names or paths for one concept the server uses the
 // first. Two operations may have one path if their methods or constants differ.
-func WithContract(c contract.Contract) Option { return func(s *Server) { s.speak(c.Table()) } }
+func WithContract(c contract.Contract) Option { return func(s *Server) { s.speak(table.Of(c)) } }
 
 // WithToken sets what the server accepts as a token, in place of a random one.
 func WithToken(token string) Option { return func(s *Server) { s.Token = token } }
@@ -146,7 +146,7 @@ func newServer(opts ...Option) *Server {
 		rules:     readRules(),
 	}
 	s.Watch(func(*http.Request, Fault, string) {})
-	s.speak(contract.Default().Table())
+	s.speak(table.Of(contract.Default()))
 	for _, opt := range opts {
 		if opt != nil {
 			opt(s)

@@ -25,7 +25,7 @@ import (
 
 const goodBody = `{"from":"ACME","to":"+639171234567","text":"Hi"}`
 
-func defaults() *table.Table { return contract.Default().Table() }
+func defaults() *table.Table { return table.Of(contract.Default()) }
 
 // speaking returns the option for the contract that an overlay makes.
 func speaking(overlay string) Option {

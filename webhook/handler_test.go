@@ -26,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -532,7 +533,7 @@ func TestReceiverTakesEveryCallback(t *testing.T) {
 	for method := range reflect.TypeFor[*webhook.Receiver]().Methods() {
 		methods[strings.ToLower(method.Name)] = method.Type
 	}
-	for name := range contract.Default().Table().Webhooks() {
+	for name := range table.Of(contract.Default()).Webhooks() {
 		if handler := methods[name]; assert.NotNil(t, handler, "Receiver has no handler for webhook.%s of the contract", name) {
 			assert.Equal(t, reflect.TypeFor[http.Handler](), handler.Out(0), name)
 		}
@@ -544,7 +545,7 @@ func TestDocumentationListsEveryCallback(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("callback.go")
 	require.NoError(t, err)
-	for name := range contract.Default().Table().Webhooks() {
+	for name := range table.Of(contract.Default()).Webhooks() {
 		assert.Regexp(t, `(?i)//\t`+name+` +Parse`+name+` `, string(page))
 	}
 }

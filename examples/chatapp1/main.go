@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	service := messagingtest.Start()                                  // plays the service, so no account is needed
+	service := messagingtest.Start()                                          // plays the service, so no account is needed
 	service.SetDelivery("+639181234567", messagingtest.DeliveryUnreachable()) // and cannot reach this recipient over chat app 1
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	if err != nil {

@@ -154,9 +154,6 @@ type books struct {
 
 func newBooks(t *testing.T, url string, options ...messaging.Option) *books {
 	t.Helper()
-	if options == nil {
-		options = []messaging.Option{messaging.WithIdleTimeout(time.Second)}
-	}
 	client, err := messaging.NewClient(url, append([]messaging.Option{
 		messaging.WithToken("token"), messaging.WithTimeout(impatience),
 		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: 20 * time.Millisecond, MaxWait: 300 * time.Millisecond}),

@@ -237,7 +237,7 @@ func TestListFiltersByStatus(t *testing.T) {
 	srv := messagingtest.NewServer(t, messagingtest.WithContract(names))
 	file := filepath.Join(t.TempDir(), "contract.json")
 	require.NoError(t, os.WriteFile(file, overlay, 0o600))
-	for name, value := range map[string]string{"MESSAGING_BASE_URL": srv.URL, "MESSAGING_TOKEN": srv.Token, contract.EnvFile: file} {
+	for name, value := range map[string]string{"MESSAGING_BASE_URL": srv.URL, "MESSAGING_TOKEN": srv.Token, table.EnvFile: file} {
 		t.Setenv(name, value)
 	}
 	for i, status := range []string{"failed", "delivered"} {

@@ -81,8 +81,8 @@ func newSandbox(owner *Spaces, who identity) (*Sandbox, error) {
 		messagingtest.WithContract(config.Contract), messagingtest.WithToken(config.Token), messagingtest.WithAPIKey(who.key, who.secret),
 	)
 	s := &Sandbox{
-		identity: who, owner: owner, used: time.Now(), service: service, table: config.Contract.Table(), config: config, live: newHub(),
-		mask: newMasker(service, config.Contract.Table()), log: console{print: config.Log, space: who.space},
+		identity: who, owner: owner, used: time.Now(), service: service, table: table.Of(config.Contract), config: config, live: newHub(),
+		mask: newMasker(service, table.Of(config.Contract)), log: console{print: config.Log, space: who.space},
 		set:      Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery},
 		outcomes: map[outcomeKey]deliveryBody{},
 		book:     newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
