@@ -8,7 +8,7 @@
 //	json             a contract, which contract.Parse accepts
 //	json NAME        a file for the shell commands of the page; so is text NAME
 //	sh               shell commands. A block with the commands messaging or outbox is run against the sandbox (.ci/readme starts it).
-//	sh account       shell commands that need a real account, and are not run
+//	sh WORD          shell commands that need something that a check has not, such as an account, and are not run
 //
 // Fragments get the imports that they need, and preamble/preamble.go declares what they leave to the reader. Those that send, and those
 // with handlers, are run by preamble/guides_test.go under lost responses.
@@ -25,6 +25,8 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,6 +101,12 @@ func (c *checker) checkPage(page string) error {
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		return err
 	}
+	callback := `{"method": "GET", "path": "/sms", "query": "from=639171234567&text=Hi"}` + "\n"
+	for name, text := range map[string]string{"callbacks.jsonl": strings.Repeat(callback, 3), "contract.json": "{}"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
 	var problems []error
 	for i, b := range blocks {
 		var err error
@@ -169,17 +177,21 @@ func checkExcerpt(text, file string) error {
 
 var (
 	commandLine = regexp.MustCompile(`(?m)^(.*\| )?(messaging|outbox) `)
-	serverLine  = regexp.MustCompile(`(?m)^messaging (sandbox|listen).*[^&\n]$`)
+	serverLine  = regexp.MustCompile(`(?m)^messaging (sandbox|listen)[^#&\n]*`)
 )
 
-// runShell runs the commands of a block. A command that serves until it is stopped must still run after a second.
+// runShell runs the commands of a block, with a program that takes every callback at port 8080. A command that serves until it is stopped
+// must still run after a second.
 func (c *checker) runShell(script, folder string) error {
 	count := len(commandLine.FindAllString(script, -1))
 	if count == 0 {
 		return nil
 	}
 	c.commands += count
-	script = serverLine.ReplaceAllString(script, `timeout 1 $0 --listen 127.0.0.1:0 || [[ $$? == 124 ]]`)
+	program := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer program.Close()
+	script = strings.ReplaceAll(script, "127.0.0.1:8080", program.Listener.Addr().String())
+	script = serverLine.ReplaceAllString(script, `timeout 1 $0 --listen 127.0.0.1:0 || [[ $$? == 124 ]] `)
 	script = "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + script
 	_, err := command(folder, []string{"DATABASE_URL=outbox.db"}, "bash", "-c", script)
 	return err
@@ -244,8 +256,8 @@ func wrapStatements(name, position, statements string) string {
 
 // importsOf returns the imports of the packages that a fragment names without importing them.
 func importsOf(file *ast.File, text string) string {
-	paths := strings.Fields("context encoding/json errors fmt iter log log/slog net/http os slices strings testing time")
-	for _, own := range strings.Fields("chatapp1 chatapp2 contract conversations messagingotel messagingtest sms webhook webhook/sqlstore") {
+	paths := strings.Fields("context errors fmt log/slog net/http time github.com/jackc/pgx/v5/pgxpool github.com/jackc/pgx/v5/stdlib")
+	for _, own := range strings.Fields("chatapp1 chatapp2 contract conversations messagingriver messagingtest sms webhook webhook/sqlstore") {
 		paths = append(paths, module+"/"+own)
 	}
 	known := map[string]string{"messaging": module}

@@ -33,8 +33,10 @@ func use(values ...any) {
 
 var (
 	ctx                     context.Context
+	err                     error
 	t                       *testing.T
 	url, token, key, secret string
+	databaseURL             string
 	names                   contract.Contract
 	client                  *messaging.Client
 	proxyURL                *neturl.URL
