@@ -10,8 +10,8 @@
 //	sh               shell commands. A block with the commands messaging or outbox is run against the sandbox (.ci/readme starts it).
 //	sh WORD          shell commands that need something that a check has not, such as an account, and are not run
 //
-// Fragments get the imports that they need, and preamble/preamble.go declares what they leave to the reader. Those that send, and those
-// with handlers, are run by preamble/guides_test.go under lost responses.
+// preamble/preamble.go has the imports of the fragments, and declares what they leave to the reader. Fragments that send, and those with
+// handlers, are run by preamble/guides_test.go under lost responses.
 package main
 
 import (
@@ -20,10 +20,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"go/ast"
 	"go/format"
-	"go/parser"
-	"go/token"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -38,23 +35,21 @@ import (
 	"github.com/messaging-service/messaging-go/contract"
 )
 
-const module = "github.com/messaging-service/messaging-go"
-
 var (
 	//go:embed preamble/preamble.go
-	preamble []byte
+	preamble string
 	//go:embed preamble/guides_test.go
-	guides []byte
+	guides string
 )
 
 func main() {
-	c := checker{sources: map[string]string{"preamble.go": string(preamble), "guides_test.go": string(guides)}, outputs: map[string]string{}}
+	c := checker{sources: map[string]string{}, outputs: map[string]string{}}
 	if err := c.run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	fmt.Printf("%d Go blocks built, %d of them programs that were run, %d run under lost responses; %d excerpts; %d contracts; %d shell commands run\n",
-		c.built, c.programs, len(c.fragments), c.excerpts, c.contracts, c.commands)
+		c.built, c.programs, len(c.table), c.excerpts, c.contracts, c.commands)
 }
 
 // A block is a fenced block of a page.
@@ -72,7 +67,8 @@ type checker struct {
 	work      string            // a temporary folder with the module
 	sources   map[string]string // the files of the module
 	outputs   map[string]string // what a program has to print, by its folder in the module
-	fragments []string          // the lines of guides_test.go's table
+	fragments strings.Builder   // the functions of all fragments
+	table     []string          // the lines of guides_test.go's table
 
 	built, programs, excerpts, contracts, commands int
 }
@@ -131,30 +127,17 @@ func (c *checker) checkPage(page string) error {
 	return errors.Join(problems...)
 }
 
+var fenced = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
+
 // readBlocks returns the fenced blocks of a page.
-func readBlocks(page string) ([]block, error) {
+func readBlocks(page string) (blocks []block, err error) {
 	text, err := os.ReadFile(page)
-	if err != nil {
-		return nil, err
+	for _, at := range fenced.FindAllSubmatchIndex(text, -1) {
+		line := bytes.Count(text[:at[0]], []byte("\n")) + 1
+		info := strings.Fields(string(text[at[2]:at[3]]))
+		blocks = append(blocks, block{page: page, line: line, info: info, text: string(text[at[4]:at[5]])})
 	}
-	var blocks []block
-	var open *block
-	for i, line := range strings.Split(string(text), "\n") {
-		isFence := strings.HasPrefix(line, "```")
-		switch {
-		case open == nil && isFence:
-			open = &block{page: page, line: i + 1, info: strings.Fields(strings.TrimLeft(line, "`"))}
-		case open != nil && isFence:
-			blocks = append(blocks, *open)
-			open = nil
-		case open != nil:
-			open.text += line + "\n"
-		}
-	}
-	if open != nil {
-		return nil, fmt.Errorf("%s:%d: the block does not end", page, open.line)
-	}
-	return blocks, nil
+	return blocks, err
 }
 
 // checkExcerpt checks that a file has the lines of a block, in order and with any indentation.
@@ -217,24 +200,19 @@ func (c *checker) addGo(b block, following []block) error {
 		}
 		return nil
 	}
-	source := position + b.text
-	parsed, err := parse(source)
-	if err != nil { // statements, not declarations
-		source = wrapStatements(name, position, b.text)
-		if parsed, err = parse(source); err != nil {
-			return err
-		}
-		c.addFragment(b, name)
+	if isDeclaration.MatchString(b.text) {
+		c.fragments.WriteString(position + b.text)
+		return nil
 	}
-	c.sources[name+".go"] = "package readme\n" + importsOf(parsed, b.text) + source
+	c.fragments.WriteString(wrapStatements(name, position, b.text))
+	c.addToTable(b, name)
 	return nil
 }
 
-func parse(source string) (*ast.File, error) {
-	return parser.ParseFile(token.NewFileSet(), "", "package readme\n"+source, 0)
-}
-
-var declaration = regexp.MustCompile(`^(\w+(?:, \w+)*) := `)
+var (
+	isDeclaration = regexp.MustCompile(`(?m)^func \w`)
+	definition    = regexp.MustCompile(`^(\w+(?:, \w+)*) := `)
+)
 
 // wrapStatements makes a function of statements. A variable that they declare for the reader counts as used: the next statement uses it.
 func wrapStatements(name, position, statements string) string {
@@ -246,7 +224,7 @@ func wrapStatements(name, position, statements string) string {
 			unused = ""
 		}
 		body.WriteString(line)
-		if found := declaration.FindStringSubmatch(line); found != nil {
+		if found := definition.FindStringSubmatch(line); found != nil {
 			unused = "use(" + strings.ReplaceAll(found[1], "_, ", "") + "); "
 		}
 	}
@@ -254,43 +232,23 @@ func wrapStatements(name, position, statements string) string {
 	return fmt.Sprintf("func %s() error { if true {\n%s%s%s\n}\nreturn nil }\n", name, position, body.String(), unused)
 }
 
-// importsOf returns the imports of the packages that a fragment names without importing them.
-func importsOf(file *ast.File, text string) string {
-	paths := strings.Fields("context errors fmt log/slog net/http time github.com/jackc/pgx/v5/pgxpool github.com/jackc/pgx/v5/stdlib")
-	for _, own := range strings.Fields("chatapp1 chatapp2 contract conversations messagingriver messagingtest sms webhook webhook/sqlstore") {
-		paths = append(paths, module+"/"+own)
-	}
-	known := map[string]string{"messaging": module}
-	for _, path := range paths {
-		known[filepath.Base(path)] = path
-	}
-	imports := map[string]bool{}
-	for _, identifier := range file.Unresolved {
-		if path, ok := known[identifier.Name]; ok && !strings.Contains(text, `"`+path+`"`) {
-			imports[fmt.Sprintf("import %s %q\n", identifier.Name, path)] = true
-		}
-	}
-	return strings.Join(slices.Sorted(maps.Keys(imports)), "")
-}
-
 var (
 	sending  = regexp.MustCompile(`client\.\w+\.Send(Once|All)?\(`)
 	handling = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(\w+)\(func\(`)
 )
 
-// addFragment adds a fragment to the table of guides_test.go if it sends or handles. Those on a database are run by the tests of
+// addToTable adds a fragment to the table of guides_test.go if it sends or handles. Those on a database are run by the tests of
 // messagingriver.
-func (c *checker) addFragment(b block, name string) {
+func (c *checker) addToTable(b block, name string) {
 	sends := sending.MatchString(b.text)
 	handlers := map[string]string{}
 	for _, found := range handling.FindAllStringSubmatch(b.text, -1) {
 		handlers[found[1]] = found[2]
 	}
 	needsDatabase := strings.Contains(b.text, "sqlstore.") || strings.Contains(b.text, "conversations.")
-	if needsDatabase || !sends && len(handlers) == 0 {
-		return
+	if !needsDatabase && (sends || len(handlers) > 0) {
+		c.table = append(c.table, fmt.Sprintf("\t{\"%s:%d\", %s, %t, %#v},\n", b.page, b.line, name, sends, handlers))
 	}
-	c.fragments = append(c.fragments, fmt.Sprintf("\t{\"%s:%d\", %s, %t, %#v},\n", b.page, b.line, name, sends, handlers))
 }
 
 // buildAndRun builds the module in a workspace with the modules of the repository, runs its test, and runs its programs.
@@ -299,7 +257,8 @@ func (c *checker) buildAndRun() error {
 	if err != nil {
 		return err
 	}
-	c.sources["fragments_test.go"] = "package readme\nvar fragments = []fragment{\n" + strings.Join(c.fragments, "") + "}\n"
+	c.sources["guides.go"] = preamble + c.fragments.String()
+	c.sources["guides_test.go"] = guides + "var fragments = []fragment{\n" + strings.Join(c.table, "") + "}\n"
 	c.sources["go.mod"] = "module readme\n\ngo 1.26.0\n"
 	c.sources["go.work"] = fmt.Sprintf("go 1.26.0\nuse (\n.\n%[1]q\n\"%[1]s/messagingotel\"\n\"%[1]s/messagingriver\"\n)\n", root)
 	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
