@@ -21,14 +21,12 @@ import (
 	"errors"
 	"fmt"
 	"go/format"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -43,13 +41,13 @@ var (
 )
 
 func main() {
-	c := checker{sources: map[string]string{}, outputs: map[string]string{}}
+	c := checker{outputs: map[string]string{}}
 	if err := c.run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	fmt.Printf("%d Go blocks built, %d of them programs that were run, %d run under lost responses; %d excerpts; %d contracts; %d shell commands run\n",
-		c.built, c.programs, len(c.table), c.excerpts, c.contracts, c.commands)
+		c.built, len(c.outputs), len(c.table), c.excerpts, c.contracts, c.commands)
 }
 
 // A block is a fenced block of a page.
@@ -65,12 +63,11 @@ func (b block) is(kind string) bool { return len(b.info) > 0 && b.info[0] == kin
 // checker collects the Go of all pages into one module, and checks the other blocks as it meets them.
 type checker struct {
 	work      string            // a temporary folder with the module
-	sources   map[string]string // the files of the module
 	outputs   map[string]string // what a program has to print, by its folder in the module
 	fragments strings.Builder   // the functions of all fragments
 	table     []string          // the lines of guides_test.go's table
 
-	built, programs, excerpts, contracts, commands int
+	built, excerpts, contracts, commands int
 }
 
 func (c *checker) run(pages []string) (err error) {
@@ -78,12 +75,10 @@ func (c *checker) run(pages []string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(c.work)
-	var problems []error
 	for _, page := range pages {
-		problems = append(problems, c.checkPage(page))
-	}
-	if err := errors.Join(problems...); err != nil {
-		return err
+		if err := c.checkPage(page); err != nil {
+			return err
+		}
 	}
 	return c.buildAndRun()
 }
@@ -94,21 +89,13 @@ func (c *checker) checkPage(page string) error {
 		return err
 	}
 	folder := filepath.Join(c.work, "shell-"+filepath.Base(page))
-	if err := os.Mkdir(folder, 0o755); err != nil {
+	if err := os.CopyFS(folder, os.DirFS(".ci/readmecheck/files")); err != nil {
 		return err
 	}
-	callback := `{"method": "GET", "path": "/sms", "query": "from=639171234567&text=Hi"}` + "\n"
-	for name, text := range map[string]string{"callbacks.jsonl": strings.Repeat(callback, 3), "contract.json": "{}"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			return err
-		}
-	}
-	var problems []error
 	for i, b := range blocks {
-		var err error
 		switch isPlain := len(b.info) == 1; {
 		case b.is("go") && isPlain:
-			err = c.addGo(b, blocks[i+1:])
+			err = c.addGo(b, blocks[min(i+1, len(blocks)-1)])
 		case b.is("go"):
 			c.excerpts++
 			err = checkExcerpt(b.text, b.info[1])
@@ -116,15 +103,15 @@ func (c *checker) checkPage(page string) error {
 			c.contracts++
 			_, err = contract.Parse([]byte(b.text))
 		case b.is("json") || b.is("text") && !isPlain:
-			err = os.WriteFile(filepath.Join(folder, b.info[1]), []byte(b.text), 0o600)
+			err = writeFile(filepath.Join(folder, b.info[1]), b.text)
 		case b.is("sh") && isPlain:
 			err = c.runShell(b.text, folder)
 		}
 		if err != nil {
-			problems = append(problems, fmt.Errorf("%s:%d: %w", page, b.line, err))
+			return fmt.Errorf("%s:%d: %w", page, b.line, err)
 		}
 	}
-	return errors.Join(problems...)
+	return nil
 }
 
 var fenced = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
@@ -181,26 +168,21 @@ func (c *checker) runShell(script, folder string) error {
 }
 
 // addGo adds a block to the module.
-func (c *checker) addGo(b block, following []block) error {
+func (c *checker) addGo(b block, next block) error {
 	c.built++
-	formatted, err := format.Source([]byte(b.text))
-	if err != nil {
-		return err
-	}
-	if string(formatted) != b.text {
-		return errors.New("gofmt would change this block")
+	if formatted, err := format.Source([]byte(b.text)); err != nil || string(formatted) != b.text {
+		return fmt.Errorf("gofmt would change this block (%v)", err)
 	}
 	name := strings.TrimSuffix(filepath.Base(b.page), ".md") + fmt.Sprint(b.line)
 	position := fmt.Sprintf("//line %s:%d\n", b.page, b.line+1) // the compiler then reports lines of the page
 	if strings.Contains("\n"+b.text, "\npackage main\n") {
-		c.sources[name+"/main.go"] = position + b.text
-		isRun := os.Getenv("OUTBOX_POSTGRES") != "" || !strings.Contains(b.text, "DATABASE_URL")
-		if isRun && len(following) > 0 && following[0].is("text") {
-			c.outputs[name] = following[0].text
+		hasDatabase := os.Getenv("OUTBOX_POSTGRES") != "" || !strings.Contains(b.text, "DATABASE_URL")
+		if next.is("text") && hasDatabase {
+			c.outputs[name] = next.text
 		}
-		return nil
+		return writeFile(filepath.Join(c.work, name, "main.go"), position+b.text)
 	}
-	if isDeclaration.MatchString(b.text) {
+	if strings.HasPrefix(b.text, "func ") {
 		c.fragments.WriteString(position + b.text)
 		return nil
 	}
@@ -209,10 +191,7 @@ func (c *checker) addGo(b block, following []block) error {
 	return nil
 }
 
-var (
-	isDeclaration = regexp.MustCompile(`(?m)^func \w`)
-	definition    = regexp.MustCompile(`^(\w+(?:, \w+)*) := `)
-)
+var definition = regexp.MustCompile(`^(\w+(?:, \w+)*) := `)
 
 // wrapStatements makes a function of statements. A variable that they declare for the reader counts as used: the next statement uses it.
 func wrapStatements(name, position, statements string) string {
@@ -232,15 +211,12 @@ func wrapStatements(name, position, statements string) string {
 	return fmt.Sprintf("func %s() error { if true {\n%s%s%s\n}\nreturn nil }\n", name, position, body.String(), unused)
 }
 
-var (
-	sending  = regexp.MustCompile(`client\.\w+\.Send(Once|All)?\(`)
-	handling = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(\w+)\(func\(`)
-)
+var handling = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(\w+)\(func\(`)
 
 // addToTable adds a fragment to the table of guides_test.go if it sends or handles. Those on a database are run by the tests of
 // messagingriver.
 func (c *checker) addToTable(b block, name string) {
-	sends := sending.MatchString(b.text)
+	sends := strings.Contains(b.text, ".Send")
 	handlers := map[string]string{}
 	for _, found := range handling.FindAllStringSubmatch(b.text, -1) {
 		handlers[found[1]] = found[2]
@@ -257,36 +233,40 @@ func (c *checker) buildAndRun() error {
 	if err != nil {
 		return err
 	}
-	c.sources["guides.go"] = preamble + c.fragments.String()
-	c.sources["guides_test.go"] = guides + "var fragments = []fragment{\n" + strings.Join(c.table, "") + "}\n"
-	c.sources["go.mod"] = "module readme\n\ngo 1.26.0\n"
-	c.sources["go.work"] = fmt.Sprintf("go 1.26.0\nuse (\n.\n%[1]q\n\"%[1]s/messagingotel\"\n\"%[1]s/messagingriver\"\n)\n", root)
-	for _, name := range slices.Sorted(maps.Keys(c.sources)) {
-		path := filepath.Join(c.work, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(c.sources[name]), 0o600); err != nil {
+	files := map[string]string{
+		"go.mod":         "module readme\n\ngo 1.26.0\n",
+		"go.work":        fmt.Sprintf("go 1.26.0\nuse (\n.\n%[1]q\n\"%[1]s/messagingriver\"\n)\n", root),
+		"guides.go":      preamble + c.fragments.String(),
+		"guides_test.go": guides + "var fragments = []fragment{\n" + strings.Join(c.table, "") + "}\n",
+	}
+	for name, text := range files {
+		if err := writeFile(filepath.Join(c.work, name), text); err != nil {
 			return err
 		}
 	}
-	workspace := []string{"GOWORK=" + filepath.Join(c.work, "go.work"), "DATABASE_URL=" + os.Getenv("OUTBOX_POSTGRES")}
-	for _, arguments := range []string{"build ./...", "vet ./...", "test .", "build -o bin/ ./..."} {
-		if _, err := command(c.work, workspace, "go", strings.Fields(arguments)...); err != nil {
+	environment := []string{"GOWORK=" + filepath.Join(c.work, "go.work"), "DATABASE_URL=" + os.Getenv("OUTBOX_POSTGRES")}
+	for _, verb := range []string{"vet", "test"} {
+		if _, err := command(c.work, environment, "go", verb, "./..."); err != nil {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.outputs)) {
-		c.programs++
-		got, err := command(c.work, workspace, filepath.Join(c.work, "bin", name))
+	for name, want := range c.outputs {
+		got, err := command(c.work, environment, "go", "run", "./"+name)
 		if err != nil {
 			return err
 		}
-		if got != c.outputs[name] {
+		if got != want {
 			return fmt.Errorf("the program %s prints\n%s", name, got)
 		}
 	}
 	return nil
+}
+
+func writeFile(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
 }
 
 // command runs a program in a folder and returns its standard output. Its error has all that it wrote.
@@ -297,10 +277,9 @@ func command(folder string, environment []string, name string, arguments ...stri
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), environment...)
 	cmd.WaitDelay = time.Second // a process in the background may keep the output open
-	var out, problem bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &problem
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s%s", filepath.Base(name), strings.Join(arguments, " "), err, out.String(), problem.String())
+	output, err := cmd.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(arguments, " "), err, output, failed.Stderr)
 	}
-	return out.String(), nil
+	return string(output), err
 }

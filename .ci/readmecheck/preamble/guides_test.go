@@ -1,7 +1,6 @@
 package readme
 
 import (
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -34,7 +33,7 @@ func TestGuides(t *testing.T) {
 	for _, f := range fragments {
 		for name, fault := range faults {
 			t.Run(f.page+", "+name, func(t *testing.T) {
-				store := begin(t)
+				begin(t)
 				service.Inject(fault, 1)
 				if err := f.run(); err != nil && name == "none" {
 					t.Error(err)
@@ -52,26 +51,27 @@ func TestGuides(t *testing.T) {
 				if f.sends && len(f.handlers) > 0 && len(sent) == 0 {
 					t.Error("nobody got a reply")
 				}
-				if !f.sends && store.stored != len(f.handlers) {
-					t.Errorf("%d events were stored, want %d", store.stored, len(f.handlers))
+				if !f.sends && queue.stored != len(f.handlers) {
+					t.Errorf("%d events were stored, want %d", queue.stored, len(f.handlers))
 				}
 			})
 		}
 	}
 }
 
-// begin starts a service for one fragment, and returns the database of its handlers.
-func begin(t *testing.T) *failsOnce {
+// begin starts a service for one fragment, and a database for its handlers.
+func begin(t *testing.T) {
 	service = messagingtest.NewServer(t)
 	url, token, secret, key = service.URL, service.Token, "a-secret-of-one-receiver", "key"
 	t.Setenv("MESSAGING_BASE_URL", url)
 	t.Setenv("MESSAGING_TOKEN", token)
-	var clientErr, hooksErr error
-	client, clientErr = messaging.NewClient(url, messaging.WithToken(token),
-		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
+	client, err = messaging.NewClient(url, messaging.WithToken(token), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
 		messaging.WithSettle(messaging.SettlePolicy{Window: time.Second, Interval: 100 * time.Millisecond}))
-	hooks, hooksErr = webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)))
-	if err := errors.Join(clientErr, hooksErr); err != nil {
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks, err = webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)))
+	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, mux, handlers = t.Context(), http.NewServeMux(), nil
@@ -79,9 +79,8 @@ func begin(t *testing.T) *failsOnce {
 	message = sms.Message{From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17"}
 	other := sms.Message{From: "ACME", To: "+639180001111", Text: "Your order 18 is ready", ReferenceID: "order-18"}
 	messages = slices.Values([]sms.Message{message, other})
-	store := &failsOnce{failed: map[string]bool{}}
-	queue, orders = store, store
-	return store
+	queue = &failsOnce{failed: map[string]bool{}}
+	orders = queue
 }
 
 // deliver calls a handler with one event: twice at once, again until it succeeds, and once more, as if a response had been lost.
