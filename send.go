@@ -74,11 +74,11 @@ type Outcome[M any] struct {
 	Err error
 }
 
-// Message is a message of any channel, such as an sms.Message: what the Send of a service takes.
-type Message interface{ sendable }
-
-// sendable keeps internal types out of the documentation of Message.
-type sendable interface{ Call() wire.Call }
+// Message is a message of any channel: an sms.Message, a chatapp1.Message or a chatapp2.Message. A queue can keep one as JSON.
+type Message interface {
+	json.Marshaler
+	slog.LogValuer
+}
 
 // sendMode is how a message is sent, besides what it says. The zero mode is that of Send.
 type sendMode struct {

@@ -34,7 +34,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -129,33 +128,6 @@ func (d Draft) Raw(fields map[string]any) Message { return d.message(Raw{Fields:
 
 func (d Draft) message(p Payload) Message {
 	return Message{ChannelID: d.channelID, To: d.to, Payload: p}
-}
-
-// Call describes the message for package messaging, which sends it. It is not meant for other callers.
-func (m Message) Call() wire.Call {
-	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
-	call := wire.Call{Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Marketing: m.Marketing}
-	call.Fields = append(
-		make([]wire.Field, 0, 8), // enough for a text
-		wire.Field{Concept: "channel", Name: "ChannelID", Text: m.ChannelID, Required: true, Reason: wire.CheckNotBlank(m.ChannelID)},
-		wire.Field{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
-	)
-	if m.Payload == nil {
-		reject(&call, "Payload", "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw")
-	} else if reason := wire.CheckValue(m.Payload); reason != "" {
-		reject(&call, "Payload", reason)
-	} else {
-		m.Payload.describe(&call)
-	}
-	if len(call.Extra) > 0 {
-		call.Payloads = [][]string{{"text"}, {"image", "text"}, {"video", "text"}, {"url", "text", "image"}, {"template"}}
-	}
-	call.Fields = tail.AppendTo(call.Fields)
-	return call
-}
-
-func reject(call *wire.Call, field, reason string) {
-	call.Problems = append(call.Problems, wire.Problem{Field: field, Reason: reason})
 }
 
 // LogValue logs the reference ID, the type of the payload and the TTL. It leaves out channel, recipient and content.

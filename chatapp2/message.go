@@ -1,8 +1,10 @@
 package chatapp2
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -99,18 +101,28 @@ func (m Message) LogValue() slog.Value {
 	)
 }
 
-// Call describes the message for package messaging, which sends it. It is not meant for other callers.
-func (m Message) Call() wire.Call {
-	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
+// Members yields the members of the message in the platform's shape, in the order in which they are sent, without those of Extra. The error
+// lists what is wrong with the message, apart from TTL, Fallback, CallbackURL and ReferenceID. Send and Validate report all of it.
+func (m Message) Members() (iter.Seq2[string, json.RawMessage], error) {
 	e := m.encode()
-	call := wire.Call{Members: e.members, Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Problems: m.validate().Checks}
-	call.Marketing = m.Marketing || m.MarketingOptions != MarketingOptions{}
-	call.Fields = tail.AppendTo(make([]wire.Field, 0, 5))
-	if e.Err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return !p.Limit }) {
-		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: e.Err.Error()})
+	problems := m.validate().Checks
+	if e.Err != nil && !slices.ContainsFunc(problems, isNoLimit) {
+		problems.Found("Content", e.Err.Error())
 	}
-	return call
+	members := func(yield func(string, json.RawMessage) bool) {
+		for _, member := range e.members {
+			if !yield(member.Name, member.Value) {
+				return
+			}
+		}
+	}
+	if len(problems) > 0 {
+		return members, problems
+	}
+	return members, nil
 }
+
+func isNoLimit(p wire.Problem) bool { return !p.Limit }
 
 // envelopeNames returns the members that a message can have whatever its content.
 func envelopeNames() []string {

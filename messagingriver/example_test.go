@@ -182,9 +182,11 @@ func ExampleOutbox_Decode() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%T %s\n", message, message.Call().ReferenceID)
+	if m, ok := message.(sms.Message); ok {
+		fmt.Println(m.ReferenceID, m.Text)
+	}
 	// Output:
-	// sms.Message order-17
+	// order-17 Your order 17 is ready
 }
 
 // A person, or a program that knows more, decides about any number of messages at once.

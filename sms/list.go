@@ -5,10 +5,6 @@ import (
 	"log/slog"
 	"net/url"
 	"time"
-
-	"github.com/google/go-querystring/query"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // ListOptions selects the transactions to list and their order. The zero value lists all, in the service's own order and page
@@ -67,37 +63,6 @@ const (
 	ByOperator       = "operator"
 	ByCountry        = "country"
 )
-
-// Query describes the first page of a listing for package messaging, which requests it. It is not meant for other callers.
-func (o ListOptions) Query() wire.Query {
-	params, _ := query.Values(o) // texts and a number can always be written
-	switch {
-	case o.Descending:
-		params.Set("order", "descending")
-	case o.SortBy != "":
-		params.Set("order", "ascending")
-	}
-	q := wire.Query{CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, Params: params, Extra: o.Extra, Problems: o.problems()}
-	if o.Page > 0 {
-		q.At = wire.Position{Set: true, Number: o.Page}
-	}
-	return q
-}
-
-func (o ListOptions) problems() []wire.Problem {
-	var c wire.Checks
-	c.Found("CreatedAfter", wire.CheckTime(o.CreatedAfter))
-	c.Found("CreatedBefore", wire.CheckTime(o.CreatedBefore))
-	if o.After != "" && o.Page > 0 {
-		c.Found("Page", "must be 0 beside After")
-	}
-	c.Found("Page", wire.CheckRange(o.Page, 1, 0))
-	c.Found("PageSize", wire.CheckRange(o.PageSize, 1, 0))
-	if !o.CreatedAfter.IsZero() && !o.CreatedBefore.IsZero() && !o.CreatedAfter.Before(o.CreatedBefore) {
-		c.Found("CreatedBefore", "must be later than CreatedAfter")
-	}
-	return c
-}
 
 // Transaction is one SMS as the service lists it. A field that a row does not have is empty or zero.
 type Transaction struct {

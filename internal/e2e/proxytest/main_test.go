@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
@@ -37,8 +38,8 @@ func TestMain(m *testing.M) {
 	// toxiproxy leaves the goroutine of a connection behind that ended with unread data.
 	toxiproxys := goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run")
 	goleak.VerifyTestMain(m, toxiproxys, goleak.Cleanup(func(code int) {
-		if after := sockets(); code == 0 && after > before {
-			fmt.Fprintf(os.Stderr, "%d sockets are left open\n", after-before)
+		if left := socketsLeft(before); code == 0 && left > 0 {
+			fmt.Fprintf(os.Stderr, "%d sockets are left open\n", left)
 			code = 1
 		}
 		if *withProxies {
@@ -46,6 +47,15 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(code)
 	}))
+}
+
+// socketsLeft returns how many more sockets than before are open. It gives them ten seconds to close.
+func socketsLeft(before int) int {
+	deadline := time.Now().Add(10 * time.Second)
+	for sockets() > before && time.Now().Before(deadline) {
+		time.Sleep(100 * time.Millisecond)
+	}
+	return sockets() - before
 }
 
 // results are the counts of all scenarios.

@@ -20,6 +20,8 @@ import (
 	"github.com/spf13/cobra"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -152,7 +154,7 @@ func enqueue(cmd *cobra.Command, db database, name string, in io.Reader, flags t
 			}
 			return count, errors.Join(added, fmt.Errorf("line %d: %w", line, err))
 		}
-		key := messagingriver.Key{Channel: fmt.Sprintf("%T", message), Reference: message.Call().ReferenceID}
+		key := messagingriver.Key{Channel: fmt.Sprintf("%T", message), Reference: referenceOf(message)}
 		if before, ok := first[key]; ok && key.Reference != "" { // one without is invalid
 			count.Repeated = append(count.Repeated, repeated{line, before})
 			continue
@@ -209,6 +211,19 @@ func readLines(db database, in io.Reader) reader {
 			return nil, terms{}, n + 1, lines.Err()
 		}
 		return nil, terms{}, n, io.EOF
+	}
+}
+
+func referenceOf(message messaging.Message) string {
+	switch m := message.(type) {
+	case sms.Message:
+		return m.ReferenceID
+	case chatapp1.Message:
+		return m.ReferenceID
+	case chatapp2.Message:
+		return m.ReferenceID
+	default:
+		return ""
 	}
 }
 
