@@ -174,7 +174,7 @@ func TestLoadAuditAndResolve(t *testing.T) {
 }
 
 // TestRestoredBackupIsComparedBeforeItIsSent: what was sent after a backup is listed, and waits or is absent in what is restored.
-// The commands are those of docs/scale.md.
+// The commands are those of docs/outbox.md.
 func TestRestoredBackupIsComparedBeforeItIsSent(t *testing.T) {
 	onBoth(t, func(s shell) {
 		backup := "backup" + strings.ToLower(rand.Text())
