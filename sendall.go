@@ -121,10 +121,10 @@ type job[M any] struct {
 	endCall     func(StepResult) // ends the StepCall
 	endWait     func(StepResult) // ends the step of a wait, or is nil
 
-	inDoubt  bool      // something of it may have been written
-	attempts int       // requests so far
-	tries    int       // those that count towards MaxAttempts
-	due      time.Time // when it is to be tried again
+	maybeWritten bool      // something of it may have been written
+	attempts     int       // requests so far
+	tries        int       // those that count towards MaxAttempts
+	due          time.Time // when it is to be tried again
 	// postponed is how long the message waited for its guard, at most RetryPolicy.MaxWait.
 	postponed time.Duration
 	isOver    bool // its wait was cut short, so that it has its outcome
@@ -380,7 +380,7 @@ func (b *bulk[M]) attempt(j *job[M]) (ended bool) {
 		j.ctx, j.endCall = j.observation.begin(b.ctx, StepCall, 0)
 	}
 	began := time.Now()
-	b.send(j.ctx, &j.Outcome, j.observation, sendMode{doubt: &j.inDoubt, waits: b.waits, begun: j.attempts})
+	b.send(j.ctx, &j.Outcome, j.observation, sendMode{doubt: &j.maybeWritten, waits: b.waits, begun: j.attempts})
 	wait, again := b.decide(j, began)
 	if !again {
 		return true
@@ -414,7 +414,7 @@ func (b *bulk[M]) finish(j *job[M]) {
 // catch makes a panic of a function of the user the outcome of the message.
 func (b *bulk[M]) catch(j *job[M], ended *bool) {
 	if value := recover(); value != nil {
-		j.Err = panicked(b.endpoint, value, j.inDoubt, b.describe(j.Message).ReferenceID)
+		j.Err = panicked(b.endpoint, value, j.maybeWritten, b.describe(j.Message).ReferenceID)
 		*ended = true
 	}
 }

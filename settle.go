@@ -209,7 +209,7 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	return sms.Transaction{}, &Error{
 		Operation: s.core.smsSend().name, Verdict: Refused, Code: row.SendStatus, RequestID: row.RequestID, ReferenceID: m.ReferenceID,
 		Attempts: 1, reason: "the service lists the message as refused",
-		hidden: secrets.InWord(row.SendStatus) || secrets.InWord(row.RequestID),
+		hidesIDs: secrets.InWord(row.SendStatus) || secrets.InWord(row.RequestID),
 	}
 }
 

@@ -29,7 +29,7 @@ type Video struct {
 	Text string `json:"text,omitzero"`
 	// ThumbnailURL is where it fetches the picture shown until the video plays: absolute, http or https.
 	ThumbnailURL string `json:"thumbnailURL,omitzero"`
-	// Duration is the length of the video: a whole number of the unit of the contract, by default of seconds.
+	// Duration is the length of the video: a whole number of the contract's unit, by default seconds.
 	Duration time.Duration `json:"duration,omitzero"`
 	// Size is the size of the file in bytes.
 	Size int64 `json:"size,omitzero"`
@@ -57,8 +57,9 @@ type Template struct {
 	Params map[string]string `json:"params,omitzero"`
 }
 
-// Raw is a payload under wire names, for what this library does not know. Only the names of its fields are checked: they must
-// differ from the names of the message's other fields, and must not make two of the other payloads, such as a text and a video.
+// Raw is a payload of fields under their wire names, for payloads that this library does not know. Only the names of its fields are
+// checked: they must differ from the names of the message's other fields, and must not make two of the other payloads, such as a text and
+// a video.
 type Raw struct {
 	// Fields maps wire names to anything that encoding/json encodes; with the encodings form and query, to strings, numbers
 	// and booleans. At least one is required.

@@ -181,9 +181,6 @@ func TestCallReportsWhatHasNoJSON(t *testing.T) {
 		"a raw action that is no JSON":       {validInteractive(RawAction{Type: "poll", JSON: json.RawMessage(`no`)}), "Content.Action.JSON"},
 		"a raw component that is no JSON":    {validTemplate(RawComponent{JSON: json.RawMessage(`{`)}), "Content.Components[0].JSON"},
 		"a raw parameter that is no JSON":    {validTemplate(TemplateBody{RawParameter{JSON: json.RawMessage(`}`)}}), "Content.Components[0][0].JSON"},
-		"payment settings that are no JSON": {
-			validInteractive(func() OrderDetails { o := validOrder(); o.PaymentSettings = json.RawMessage(`[`); return o }()), "Content.Action.PaymentSettings",
-		},
 	} {
 		var call wire.Call
 		require.NotPanics(t, func() { call = callOf(goldenTo(tt.content)) }, name)

@@ -25,7 +25,7 @@ type Message struct {
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt and on
 	// errors, and settles an unknown outcome: give each message its own.
 	ReferenceID string `json:"referenceID,omitzero"`
-	// Marketing says that the message is marketing. It is not sent: a guard sees it, so that who stopped marketing gets none.
+	// Marketing marks a marketing message. It is not sent; guards use it to skip recipients who opted out.
 	Marketing bool `json:"marketing,omitzero"`
 	// Extra holds fields that this library does not know, by their wire names. A value is anything that encoding/json
 	// encodes; with the encodings form and query, a string, a number or a boolean. A name that the contract uses is rejected.

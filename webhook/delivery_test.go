@@ -49,10 +49,10 @@ func TestDeliveryReasonAndPrice(t *testing.T) {
 	rcv := hooks(webhook.WithPOST())
 	sent := messagingtest.DeliveryReport{
 		ID: "m-1", Status: "failed", ErrorCode: "E17", ErrorText: "Absent subscriber", Cost: "0.00720", Currency: "EUR", Category: "utility",
-		Extra: []messagingtest.Param{{Name: "billable", Value: "true"}},
+		Extra: url.Values{"billable": {"true"}},
 	}
-	for _, options := range [][]messagingtest.ReceiveOption{nil, {messagingtest.AsForm()}, {messagingtest.AsJSON()}} {
-		reports, err := rcv.ParseDelivery(messagingtest.DeliveryRequest("/hook", sent, options...))
+	for _, options := range [][]messagingtest.CallOption{nil, {messagingtest.AsForm()}, {messagingtest.AsJSON()}} {
+		reports, err := rcv.ParseDelivery(messagingtest.NewRequest("/hook", sent, options...))
 		require.NoError(t, err)
 		require.Len(t, reports, 1)
 		d := reports[0]

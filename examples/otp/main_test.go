@@ -104,14 +104,14 @@ func TestCodeFallsBackToChatApp1OnlyIfTheSMSDidNotGoOut(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusAccepted, status)
 	require.Len(t, service.Sent(), 1)
-	assert.Equal(t, messagingtest.ChannelChatApp1, service.Sent()[0].Channel)
+	assert.Equal(t, "chatapp1", service.Sent()[0].Channel)
 	assert.Equal(t, "sent", c.state(reference(c)))
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	_, err = post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	c.background.Wait()
 	require.Len(t, service.Sent(), 2, "the SMS went out, so there is no second code")
-	assert.Equal(t, messagingtest.ChannelSMS, service.Sent()[1].Channel)
+	assert.Equal(t, "sms", service.Sent()[1].Channel)
 }
 
 func reference(c *codes) string {

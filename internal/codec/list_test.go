@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/describe"
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -862,8 +863,8 @@ func pageText(page codec.Page) string {
 				if value != "" {
 					fmt.Fprintf(&b, "  %s = %+q\n", name, value)
 				}
-			case sms.Status:
-				if value != sms.StatusUnknown {
+			case contract.Status:
+				if value != contract.StatusUnknown {
 					fmt.Fprintf(&b, "  %s = %s\n", name, value)
 				}
 			case time.Time:

@@ -56,7 +56,7 @@ func run(ctx context.Context, databaseURL string, service *messagingtest.Server)
 	sent, err := service.WaitFor(ctx, order.Get("phone"))
 	service.ReportDelivery(ctx, sent.ID, "delivered", messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
 	question := messagingtest.InboundSMS{ID: "in-" + id, From: "639171234567", To: "ACME", Text: id}
-	service.Receive(ctx, server.URL+"/hooks/sms?key=secret-of-a-demo", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
+	service.CallWebhook(ctx, server.URL+"/hooks/sms?key=secret-of-a-demo", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
 	reply, replyErr := service.WaitFor(ctx, order.Get("phone"))
 	fmt.Println(reply.Text)
 	server.Close() // waits for the calls under way

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // How much a page shows.
@@ -75,7 +73,7 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	v.search = newSearch(v.Query, v.Is)
 	s.mu.Lock()
 	v.Now = s.now()
-	v.open = s.book.conversation(messagingtest.Channel(q.Get("channel")), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
+	v.open = s.book.conversation(q.Get("channel"), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
 	if e := s.book.byID[q.Get("message")]; v.open == nil && e != nil { // a link to a message is enough
 		v.open = s.book.conversations[e.key()]
 	}
@@ -151,7 +149,7 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 		picked = nil
 	}
 	v.Picked = picked != nil
-	if c.Channel == messagingtest.ChannelChatApp2 {
+	if c.Channel == channelChatApp2 {
 		end := c.wrote.Add(chatWindow)
 		v.IsClosed, v.Window = !s.now().Before(end), end.Format("Monday, 15:04")
 	}

@@ -57,11 +57,8 @@ func (f *faultRule) fault() messagingtest.Fault {
 		"status-503":         messagingtest.FaultStatus(http.StatusServiceUnavailable, f.delay),
 		"status-after":       messagingtest.FaultStatusAfter(cmp.Or(f.Status, http.StatusInternalServerError), ""),
 		"page":               messagingtest.FaultPage(cmp.Or(f.Status, http.StatusBadGateway)),
-		"silence":            messagingtest.FaultSilence(),
 		"truncated-response": messagingtest.FaultTruncated(),
 		"not-json":           messagingtest.FaultNotJSON(),
-		"another-response":   messagingtest.FaultAnotherResponse(),
-		"process-twice":      messagingtest.FaultProcessTwice(),
 	}[f.Fault]
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // maxSteps is how many steps a scenario has. Later ones are not recorded.
@@ -48,7 +47,7 @@ func (s *Sandbox) record(next step, about document.Node, concerns []*entry, resp
 	case "scenario":
 		return
 	case "seen":
-		channel := messagingtest.Channel(about.At("channel").Text())
+		channel := string(about.At("channel").Text())
 		if c := s.book.conversation(channel, about.At("to").Text(), about.At("from").Text()); c != nil {
 			s.awaited(c.last())
 		}
