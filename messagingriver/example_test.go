@@ -102,7 +102,7 @@ func ExampleOutbox_Insert() {
 	if err := shop.outbox.Stop(ctx); err != nil {
 		fmt.Println(err)
 	}
-	records, err := shop.outbox.Show(ctx, "order-17")
+	records, err := shop.outbox.Get(ctx, "order-17")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -212,7 +212,7 @@ func ExampleOutbox_Resolve() {
 	var sent []messagingriver.Key
 	for len(sent) == 0 {
 		<-time.After(10 * time.Millisecond)
-		for record, err := range shop.outbox.Parked(ctx) {
+		for record, err := range shop.outbox.Discarded(ctx) {
 			if err != nil {
 				fmt.Println(err)
 				return

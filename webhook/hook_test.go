@@ -185,7 +185,7 @@ func TestHookOfStatusesWithoutWithStatuses(t *testing.T) {
 	for _, end := range seen.ended[1:] {
 		assert.Equal(t, "delivery", end.Kind)
 		assert.Equal(t, webhook.DispositionRejected, end.Disposition)
-		assert.Equal(t, "events of another kind", end.Reason())
+		assert.Equal(t, "no function for the event", end.Reason())
 		assert.Equal(t, 200, end.StatusCode)
 	}
 }
@@ -240,13 +240,13 @@ func TestHookPanicIsIgnored(t *testing.T) {
 }
 
 func TestNoHookCostsNothing(t *testing.T) {
-	// Not parallel: AllocsPerRun counts those of all goroutines.
+	// Not parallel: AllocsPerRun counts the allocations of all goroutines.
 	r, w := get(honest), &discard{header: http.Header{}}
 	allocations := func(options ...webhook.Option) float64 {
 		h := hooks(options...).SMS(func(context.Context, webhook.SMSMessage) error { return nil })
 		return testing.AllocsPerRun(100, func() { h.ServeHTTP(w, r) })
 	}
-	assert.LessOrEqual(t, allocations(), 11.0, "most are those of the context")
+	assert.LessOrEqual(t, allocations(), 11.0, "most are for the context")
 	assert.Greater(t, allocations((&spans{}).option()), allocations())
 }
 

@@ -89,7 +89,7 @@ func (s *Sandbox) checkAnswer(a *Answer) error {
 	case e == nil:
 		return &refusal{errNoSuchMessage.status, "message: there is none with the ID " + clip(a.Message, maxName), nil}
 	case e.Channel != a.Channel:
-		return errors.New("message: it was sent by " + string(e.Channel))
+		return errors.New("message: it was sent by " + e.Channel)
 	case e.peer != peerKey(a.From):
 		return errors.New("from: the message was sent to " + clip(e.Peer, maxName))
 	case !a.isTap():

@@ -61,7 +61,7 @@ type conversationView struct {
 
 // ElementID returns what the page calls it.
 func (c *conversationView) ElementID() string {
-	return "t-" + key(string(c.Channel), c.key.peer, c.Sender)
+	return "t-" + key(c.Channel, c.key.peer, c.Sender)
 }
 
 func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
@@ -102,7 +102,7 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 func (v *conversationsView) url(open *conversation, values ...string) string {
 	all := []string{"q", v.Query, "only", v.Channel, "is", v.Is}
 	if open != nil {
-		all = append(all, "channel", string(open.Channel), "to", open.Peer, "from", open.Sender)
+		all = append(all, "channel", open.Channel, "to", open.Peer, "from", open.Sender)
 	}
 	return pageURL(v.page, append(all, values...)...)
 }
@@ -117,7 +117,7 @@ func (s *Sandbox) listConversations(v *conversationsView, page int) {
 	skip, found := (page-1)*shownConversations, 0
 	for _, c := range slices.Backward(s.book.recent) {
 		hit, isFound := v.search.in(c)
-		if !isFound || v.Channel != "" && string(c.Channel) != v.Channel {
+		if !isFound || v.Channel != "" && c.Channel != v.Channel {
 			continue
 		}
 		if found++; found > skip && len(v.Conversations) < shownConversations {

@@ -67,7 +67,7 @@ func (s *Sandbox) record(next step, about document.Node, concerns []*entry, resp
 
 // awaited returns the name of a message, and adds a step that waits for it unless there is one. The caller holds mu.
 func (s *Sandbox) awaited(e *entry) (name string) {
-	path := pageURL("messages", "channel", string(e.Channel), "to", e.peer)
+	path := pageURL("messages", "channel", e.Channel, "to", e.peer)
 	for _, known := range s.scenario {
 		if known.id == e.ID {
 			return known.name
