@@ -38,6 +38,13 @@ var (
 	preamble string
 	//go:embed preamble/guides_test.go
 	guides string
+
+	fenced      = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
+	indentation = regexp.MustCompile(`(?m)^[ \t]+`)
+	commandLine = regexp.MustCompile(`(?m)^(.*\| )?(messaging|outbox) `)
+	serverLine  = regexp.MustCompile(`(?m)^messaging (sandbox|listen)[^#&\n]*`)
+	definition  = regexp.MustCompile(`^(\w+(?:, \w+)*) := `)
+	handling    = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(\w+)\(func\(`)
 )
 
 func main() {
@@ -114,8 +121,6 @@ func (c *checker) checkPage(page string) error {
 	return nil
 }
 
-var fenced = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
-
 // readBlocks returns the fenced blocks of a page.
 func readBlocks(page string) (blocks []block, err error) {
 	text, err := os.ReadFile(page)
@@ -133,7 +138,6 @@ func checkExcerpt(text, file string) error {
 	if err != nil {
 		return err
 	}
-	indentation := regexp.MustCompile(`(?m)^[ \t]+`)
 	rest := "\n" + indentation.ReplaceAllString(string(source), "")
 	for part := range strings.SplitSeq("\n"+indentation.ReplaceAllString(text, ""), "\n...\n") {
 		_, after, isFound := strings.Cut(rest, strings.TrimSuffix(part, "\n")+"\n")
@@ -144,11 +148,6 @@ func checkExcerpt(text, file string) error {
 	}
 	return nil
 }
-
-var (
-	commandLine = regexp.MustCompile(`(?m)^(.*\| )?(messaging|outbox) `)
-	serverLine  = regexp.MustCompile(`(?m)^messaging (sandbox|listen)[^#&\n]*`)
-)
 
 // runShell runs the commands of a block, with a program that takes every callback at port 8080. A command that serves until it is stopped
 // must still run after a second.
@@ -191,8 +190,6 @@ func (c *checker) addGo(b block, next block) error {
 	return nil
 }
 
-var definition = regexp.MustCompile(`^(\w+(?:, \w+)*) := `)
-
 // wrapStatements makes a function of statements. A variable that they declare for the reader counts as used: the next statement uses it.
 func wrapStatements(name, position, statements string) string {
 	var body strings.Builder
@@ -210,8 +207,6 @@ func wrapStatements(name, position, statements string) string {
 	// The statements may end with a return or not: "if true" allows both.
 	return fmt.Sprintf("func %s() error { if true {\n%s%s%s\n}\nreturn nil }\n", name, position, body.String(), unused)
 }
-
-var handling = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(\w+)\(func\(`)
 
 // addToTable adds a fragment to the table of guides_test.go if it sends or handles. Those on a database are run by the tests of
 // messagingriver.
@@ -245,10 +240,8 @@ func (c *checker) buildAndRun() error {
 		}
 	}
 	environment := []string{"GOWORK=" + filepath.Join(c.work, "go.work"), "DATABASE_URL=" + os.Getenv("OUTBOX_POSTGRES")}
-	for _, verb := range []string{"vet", "test"} {
-		if _, err := command(c.work, environment, "go", verb, "./..."); err != nil {
-			return err
-		}
+	if _, err := command(c.work, environment, "go", "test", "-vet=all", "./..."); err != nil {
+		return err
 	}
 	for name, want := range c.outputs {
 		got, err := command(c.work, environment, "go", "run", "./"+name)

@@ -4,9 +4,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -67,13 +68,9 @@ func begin(t *testing.T) {
 	t.Setenv("MESSAGING_TOKEN", token)
 	client, err = messaging.NewClient(url, messaging.WithToken(token), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
 		messaging.WithSettle(messaging.SettlePolicy{Window: time.Second, Interval: 100 * time.Millisecond}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	hooks, err = webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithStore(webhook.NewMemoryStore(100, time.Hour)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ctx, mux, handlers = t.Context(), http.NewServeMux(), nil
 	use(mux)
 	message = sms.Message{From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17"}
@@ -87,16 +84,11 @@ func begin(t *testing.T) {
 func deliver(t *testing.T, kind, path string) {
 	server := httptest.NewServer(handlers[len(handlers)-1])
 	defer server.Close()
-	var event messagingtest.Callback
-	switch kind {
-	case "SMS":
-		event = messagingtest.InboundSMS{ID: "in-17", From: "639171234567", To: "ACME", Text: "Hello"}
-	case "Delivery":
-		event = messagingtest.DeliveryReport{ID: "msg-17", ReferenceID: "order-17", To: "639171234567", Status: "delivered"}
-	default:
-		channel := strings.ToLower(kind)
-		event = messagingtest.InboundChatApp{Channel: channel, ID: "in-17", From: "639171234567", To: "channel-1", Kind: "text", Text: "Hello"}
-	}
+	event := map[string]messagingtest.Callback{
+		"SMS":      messagingtest.InboundSMS{ID: "in-17", From: "639171234567", To: "ACME", Text: "Hello"},
+		"ChatApp2": messagingtest.InboundChatApp{Channel: "chatapp2", ID: "in-17", From: "639171234567", To: "channel-1", Kind: "text", Text: "Hello"},
+		"Delivery": messagingtest.DeliveryReport{ID: "msg-17", ReferenceID: "order-17", To: "639171234567", Status: "delivered"},
+	}[kind]
 	target := server.URL + path + "?key=" + secret
 	service.CallWebhook(ctx, target, event, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
 	if replies := service.CallWebhook(ctx, target, event); replies[0].StatusCode != http.StatusOK {
