@@ -1,9 +1,8 @@
 // Command readmecheck checks the code blocks of Markdown pages against the repository in the current directory. The words after the
 // fence say what a block is:
 //
-//	go               a program, or a fragment: declarations, or the inside of a function that returns an error. It must build, pass vet
-//	                 and be formatted. A program is run if the next block is marked text, and must print it. A program that reads
-//	                 DATABASE_URL is run only beside a PostgreSQL (.ci/with-postgres).
+//	go               a program, or the inside of a function that returns an error. It must build, pass vet and be formatted. A program
+//	                 is run if the next block is marked text, and must print it. One that reads DATABASE_URL needs .ci/with-postgres.
 //	go path/file.go  an excerpt: these lines are in that file, whose tests build it. A line "..." stands for lines left out.
 //	json             a contract, which contract.Parse accepts
 //	json NAME        a file for the shell commands of the page; so is text NAME
@@ -16,7 +15,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -28,7 +26,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
 )
@@ -181,10 +178,6 @@ func (c *checker) addGo(b block, next block) error {
 		}
 		return writeFile(filepath.Join(c.work, name, "main.go"), position+b.text)
 	}
-	if strings.HasPrefix(b.text, "func ") {
-		c.fragments.WriteString(position + b.text)
-		return nil
-	}
 	c.fragments.WriteString(wrapStatements(name, position, b.text))
 	c.addToTable(b, name)
 	return nil
@@ -264,12 +257,9 @@ func writeFile(path, text string) error {
 
 // command runs a program in a folder and returns its standard output. Its error has all that it wrote.
 func command(folder string, environment []string, name string, arguments ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, name, arguments...)
+	cmd := exec.Command(name, arguments...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), environment...)
-	cmd.WaitDelay = time.Second // a process in the background may keep the output open
 	output, err := cmd.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(arguments, " "), err, output, failed.Stderr)

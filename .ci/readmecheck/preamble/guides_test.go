@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -44,16 +45,13 @@ func TestGuides(t *testing.T) {
 				}
 				sent := map[string]bool{}
 				for _, m := range service.Sent() {
-					if sent[m.To+m.Text] {
-						t.Error("somebody got a message twice")
-					}
+					assert.False(t, sent[m.To+m.Text], "somebody got a message twice")
 					sent[m.To+m.Text] = true
 				}
-				if f.sends && len(f.handlers) > 0 && len(sent) == 0 {
-					t.Error("nobody got a reply")
-				}
-				if !f.sends && queue.stored != len(f.handlers) {
-					t.Errorf("%d events were stored, want %d", queue.stored, len(f.handlers))
+				if !f.sends {
+					assert.Equal(t, len(f.handlers), queue.stored, "stored events")
+				} else if len(f.handlers) > 0 {
+					assert.NotEmpty(t, sent, "nobody got a reply")
 				}
 			})
 		}
@@ -91,7 +89,6 @@ func deliver(t *testing.T, kind, path string) {
 	}[kind]
 	target := server.URL + path + "?key=" + secret
 	service.CallWebhook(ctx, target, event, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
-	if replies := service.CallWebhook(ctx, target, event); replies[0].StatusCode != http.StatusOK {
-		t.Errorf("%s is never handled", path)
-	}
+	replies := service.CallWebhook(ctx, target, event)
+	assert.Equal(t, http.StatusOK, replies[0].StatusCode, "it is never handled")
 }

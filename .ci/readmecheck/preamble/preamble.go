@@ -63,7 +63,6 @@ var (
 	save                                 = func(id string) error { return nil }
 	record                               = func(referenceID string, verdict messaging.Verdict, id string) {}
 	askAPerson                           = func(referenceID string, err error) error { return nil }
-	pauseCampaign                        = func() error { return nil }
 )
 
 // failsOnce is a database of the reader's that fails the first time.
