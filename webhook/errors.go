@@ -55,7 +55,7 @@ type RejectError struct {
 	Reason error
 	// Field is the field of the envelope for an ErrUnhandled change, otherwise empty. It comes from outside.
 	Field string
-	// Cause is the error of the function of WithVerifier, or of reading the body. It is nil if there is none.
+	// Cause is the error of the function of WithVerifier, or of reading the body. It may be nil.
 	Cause error
 }
 
