@@ -34,13 +34,13 @@ func (c *callback) receive(r *http.Request) (in request, err error) {
 	if r.URL != nil {
 		in.query = r.URL.RawQuery
 	}
-	if len(in.query) > c.maxBytes {
+	if len(in.query) > c.maxQuery {
 		return in, c.name.refuse(ErrTooLong)
 	}
 	if !isPOST {
 		return in, nil
 	}
-	in.body, err = readBody(r, c.maxBytes)
+	in.body, err = readBody(r, c.maxBody)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge { // our limit, or one of the server
 		return in, c.name.refuse(ErrTooLarge)
 	}
