@@ -491,7 +491,7 @@ func TestListenForwardsAndReplays(t *testing.T) {
 	assert.Contains(t, out, `639170000001 → ACME  a \x1b[2J`)
 	assert.Contains(t, out, "delivered")
 	assert.Contains(t, errs, "stopped: 2 callbacks, 1 refused")
-	assert.Regexp(t, `(?m)^→ 418 in \d+m?s$`, errs)
+	assert.Regexp(t, `(?m)^→ 418 in \d+m?s for /sms$`, errs)
 	assert.NotContains(t, errs+out, "a-secret-of-the-webhook")
 
 	status = http.StatusOK
@@ -512,8 +512,8 @@ func TestListenForwardsAndReplays(t *testing.T) {
 	}
 }
 
-// TestListenKeepsWhatWasTaken saves and forwards nothing that the receiver refused or that has no effect.
-func TestListenKeepsWhatWasTaken(t *testing.T) {
+// TestListenSavesAcceptedCallbacksOnly: callbacks that the receiver refuses, and requests without effect, are neither saved nor forwarded.
+func TestListenSavesAcceptedCallbacksOnly(t *testing.T) {
 	forwarded := 0
 	program := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { forwarded++ }))
 	defer program.Close()
@@ -571,7 +571,7 @@ func TestReplayEndsWhereTheFileEnded(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(printed, "/sms  200"))
 }
 
-// TestListenSavesWithoutASecret takes what anybody may have made: so much of it, and marked.
+// TestListenSavesWithoutASecret: anyone can call, so the file is bounded and each callback is marked.
 func TestListenSavesWithoutASecret(t *testing.T) {
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "") // restored at the end
 	require.NoError(t, os.Unsetenv("MESSAGING_WEBHOOK_SECRET"))
@@ -590,37 +590,74 @@ func TestListenSavesWithoutASecret(t *testing.T) {
 	assert.Equal(t, maxUnproven, strings.Count(string(text), "\n"))
 	assert.Equal(t, maxUnproven, strings.Count(string(text), `"unproven":true`))
 
-	l := listener{console: cli.Console{Err: io.Discard}, insecure: true}
-	l.file, err = os.Create(saved)
+	file, err := openSaveFile(saved+".2", true)
 	require.NoError(t, err)
-	defer func() { _ = l.file.Close() }()
+	defer file.close()
 	request := httptest.NewRequest(http.MethodPost, "/sms", nil)
 	for range 40 {
-		require.NoError(t, l.keep(request, make([]byte, maxCallback), true))
+		_, err := file.append(newCallback(request, make([]byte, 1<<20)))
+		require.NoError(t, err)
 	}
-	info, err := l.file.Stat()
+	info, err := os.Stat(saved + ".2")
 	require.NoError(t, err)
 	assert.Less(t, info.Size(), int64(maxUnprovenBytes))
 	assert.Greater(t, info.Size(), int64(maxUnprovenBytes/2))
 }
 
-// TestListenRepeatsTheLast on a terminal, for a line with an r.
+// TestListenSaysWhatTheProgramDid forwards to a program that hangs up, and to one that is down.
+func TestListenSaysWhatTheProgramDid(t *testing.T) {
+	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=a-secret-of-the-webhook")
+	hangUp := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer hangUp.Close()
+	down := httptest.NewServer(nil)
+	down.Close()
+	for want, target := range map[string]string{`→ no response in \d+m?s for /sms: EOF`: hangUp.URL, `→ the program is down: dial tcp `: down.URL} {
+		base, end := startListen(t, "--forward", target)
+		assert.Equal(t, http.StatusBadGateway, get(t, base+"/sms?key=a-secret-of-the-webhook&from=639170000001&message=x"))
+		_, errs := end()
+		assert.Regexp(t, want, errs)
+	}
+}
+
+// TestListenReturnsTheResponse: the service gets the status, header and body of the program.
+func TestListenReturnsTheResponse(t *testing.T) {
+	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=a-secret-of-the-webhook")
+	program := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "later")
+	}))
+	defer program.Close()
+	base, end := startListen(t, "--forward", program.URL)
+	response, err := http.Get(base + "/sms?key=a-secret-of-the-webhook&from=639170000001&message=x")
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	end()
+	assert.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	assert.Equal(t, "7", response.Header.Get("Retry-After"))
+	assert.Equal(t, "later", string(body))
+}
+
+// TestListenRepeatsTheLast types r in a terminal.
 func TestListenRepeatsTheLast(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 10)
 	program := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.URL.String() }))
 	defer program.Close()
-	forward, err := target(program.URL)
+	to, err := newProgram(program.URL)
 	require.NoError(t, err)
 	var errs bytes.Buffer
-	l := listener{console: cli.Console{Err: &errs, In: strings.NewReader("r\nwhat\n")}}
-	l.repeat(t.Context(), forward)
+	l := listener{program: to, console: cli.Console{Err: &errs, In: strings.NewReader("r\nwhat\n")}}
+	l.repeatOnInput(t.Context())
 	assert.Equal(t, "there is no callback to repeat\nr and Enter repeat the last callback\n", errs.String())
-	require.NoError(t, l.keep(httptest.NewRequest(http.MethodGet, "/sms?id=1", nil), nil, true))
+	_, err = l.record(newCallback(httptest.NewRequest(http.MethodGet, "/sms?id=1", nil), nil))
+	require.NoError(t, err)
 	l.console.In = strings.NewReader("r\n")
-	l.repeat(t.Context(), forward)
+	l.repeatOnInput(t.Context())
 	assert.Equal(t, "/sms?id=1", <-got)
-	assert.Contains(t, errs.String(), ", repeated")
+	assert.Contains(t, errs.String(), "→ 200 in ")
 }
 
 func TestListenNeedsProof(t *testing.T) {
@@ -629,7 +666,7 @@ func TestListenNeedsProof(t *testing.T) {
 	_, errs, status := s.run("listen", "--listen", "127.0.0.1:0")
 	assert.Equal(t, cli.ExitUsage, status)
 	assert.Contains(t, errs, "MESSAGING_WEBHOOK_SECRET")
-	assert.Contains(t, errs, "--insecure takes")
+	assert.Contains(t, errs, "--insecure accepts")
 }
 
 func TestSendHasEveryChannel(t *testing.T) {
@@ -652,7 +689,7 @@ func TestListenTakesEveryCallback(t *testing.T) {
 	hooks, err := webhook.NewReceiver(webhook.WithoutProof())
 	require.NoError(t, err)
 	console := cli.Console{Out: io.Discard, Err: io.Discard}
-	handler := (&listener{console: console}).handler(hooks, nil)
+	handler := (&listener{console: console}).handler(hooks)
 	for name := range new(table.Table).Webhooks() {
 		response := httptest.NewRecorder()
 		handler.ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/"+name, http.NoBody))

@@ -72,22 +72,25 @@ func senders(console cli.Console) []*cobra.Command {
 	}
 }
 
-// A hook is a callback that listen takes, at the path of its name.
+// A hook is a callback that listen receives.
 type hook struct {
 	callback webhook.Callback
 	handler  func(*webhook.Receiver) http.Handler
 }
 
-// hooks are the callbacks, in the order in which listen names them.
+// path returns the path at which listen receives the callback.
+func (h hook) path() string { return "/" + string(h.callback) }
+
+// hooks returns the callbacks, in the order of the help.
 func (l *listener) hooks() []hook {
 	return []hook{
-		{webhook.CallbackSMS, func(rcv *webhook.Receiver) http.Handler {
-			return rcv.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+		{webhook.CallbackSMS, func(receiver *webhook.Receiver) http.Handler {
+			return receiver.SMS(func(_ context.Context, m webhook.SMSMessage) error {
 				return l.print("sms", m.ID, m.From, m.To, m.Text, m)
 			})
 		}},
-		{webhook.CallbackChatApp1, func(rcv *webhook.Receiver) http.Handler { return rcv.ChatApp1(l.chatMessage) }},
-		{webhook.CallbackChatApp2, func(rcv *webhook.Receiver) http.Handler { return rcv.ChatApp2(l.chatMessage) }},
-		{webhook.CallbackDelivery, func(rcv *webhook.Receiver) http.Handler { return rcv.Delivery(l.report) }},
+		{webhook.CallbackChatApp1, func(receiver *webhook.Receiver) http.Handler { return receiver.ChatApp1(l.printChatMessage) }},
+		{webhook.CallbackChatApp2, func(receiver *webhook.Receiver) http.Handler { return receiver.ChatApp2(l.printChatMessage) }},
+		{webhook.CallbackDelivery, func(receiver *webhook.Receiver) http.Handler { return receiver.Delivery(l.printReport) }},
 	}
 }
