@@ -146,9 +146,9 @@ func TestTapsAreChecked(t *testing.T) {
 		status              int
 		want                string
 	}{
-		{"wamid.none", ana, `"kind":"button","payload":"y"`, 404, "message: there is none with the ID wamid.none"},
-		{"wamid.none", ana, `"kind":"reaction","text":"👍"`, 404, "there is none"},
-		{"wamid.none", ana, `"text":"quoted"`, 404, "there is none"},
+		{"wamid.none", ana, `"kind":"button","payload":"y"`, 404, "message: no message has the ID wamid.none"},
+		{"wamid.none", ana, `"kind":"reaction","text":"👍"`, 404, "no message has the ID"},
+		{"wamid.none", ana, `"text":"quoted"`, 404, "no message has the ID"},
 		{offer["text"], ana, `"kind":"button","payload":"y"`, 400, "it offers nothing to tap"},
 		{offer["buttons"], ana, `"kind":"button","payload":"yes"`, 400, `it has button with payload \"y\" and text \"Yes\", button with payload \"n\" and text \"No\"`},
 		{offer["buttons"], ana, `"kind":"button","payload":"y","text":"No"`, 400, "the message has no such button"},
@@ -221,7 +221,7 @@ func TestAnswerFailsAndIsTriedAgain(t *testing.T) {
 	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
 	var got struct{ Calls []Call }
 	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Hello?"}`, &got)
-	require.Len(t, got.Calls, tries+1)
+	require.Len(t, got.Calls, retries+1)
 	assert.Equal(t, 3, got.Calls[2].Try)
 	contains(t, r.page("?channel=sms&to=639171234567"), "answer → 500")
 	hook.Close()

@@ -63,7 +63,7 @@ func TestResponseHeadersAreBounded(t *testing.T) {
 		assert.LessOrEqual(t, len(h.Value), maxValue+3)
 	}
 	assert.NotEmpty(t, x.RequestHeader, "what was written is shown")
-	assert.NotEmpty(t, headerIn(x.RequestHeader, "Host"))
+	assert.Contains(t, x.RequestHeader, Header{Name: "Host", Value: strings.TrimPrefix(hook.URL, "http://")})
 }
 
 func TestTrafficIsBounded(t *testing.T) {
@@ -100,27 +100,6 @@ func TestRequestWithoutATokenCostsLittle(t *testing.T) {
 	assert.GreaterOrEqual(t, status, http.StatusBadRequest)
 }
 
-func TestPagesOfOtherSitesReadNothing(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, Config{})
-	for _, site := range []string{"cross-site", "same-site"} {
-		for _, path := range []string{Root + "messages", Root + "traffic", Root, "/api/sms", Root + "static/script.js"} {
-			status, _ := r.do(http.MethodGet, path, "", "Sec-Fetch-Site", site)
-			assert.Equal(t, http.StatusForbidden, status, "%s %s", site, path)
-			status, _ = r.do(http.MethodGet, path, "", "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image")
-			assert.Equal(t, http.StatusForbidden, status, "%s %s", site, path)
-		}
-		status, _ := r.do(http.MethodGet, "/api/sms", "", "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
-		assert.Equal(t, http.StatusForbidden, status)
-		status, _ = r.do(http.MethodGet, Root, "", "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
-		assert.Equal(t, http.StatusOK, status, "a link leads to the page")
-	}
-	for _, site := range []string{"same-origin", "none"} {
-		status, _ := r.do(http.MethodGet, Root+"messages", "", "Sec-Fetch-Site", site)
-		assert.Equal(t, http.StatusOK, status, site)
-	}
-}
-
 func TestCallbackSecretsAreMaskedEverywhere(t *testing.T) {
 	t.Parallel()
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -142,8 +121,7 @@ func TestCallbackSecretsAreMaskedEverywhere(t *testing.T) {
 	}
 	_, messages := r.do(http.MethodGet, Root+"messages", "")
 	_, traffic := r.do(http.MethodGet, Root+"traffic", "")
-	_, har := r.do(http.MethodGet, Root+"traffic.har", "")
-	all := messages + traffic + har
+	all := messages + traffic
 	for i := range 6 {
 		all += r.page("page/traffic?exchange=" + itoa(i+1))
 	}

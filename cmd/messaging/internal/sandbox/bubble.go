@@ -27,7 +27,6 @@ type bubble struct {
 	Place    document.Node
 	Contacts []document.Node
 	JSON     string
-	IsMarked bool // by chat app 2, which formats texts with marks
 
 	About    string // the ID of the message that this one quotes or reacts to
 	Reaction string // the emoji
@@ -67,7 +66,7 @@ func (b bubble) offers() (all []*Answer) {
 func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 	c, known := table.ChannelNamed(string(m.Channel))
 	if !known || m.Channel == messagingtest.ChannelSMS {
-		return bubble{Body: said(m.Kind, m.Text)}
+		return bubble{Body: orBlank(m.Kind, m.Text)}
 	}
 	send := c.Send(t)
 	if send.Wrap == nil {
@@ -84,7 +83,7 @@ func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 func fieldsBubble(m messagingtest.Sent, send *table.Send) bubble {
 	body := formNode(m.Body)
 	of := func(concept string) string { return fieldIn(body, send, concept).Text() }
-	b := bubble{Body: said(m.Kind, m.Text)}
+	b := bubble{Body: orBlank(m.Kind, m.Text)}
 	for _, kind := range []string{"image", "video"} {
 		if link := of(kind); link != "" {
 			b.Media = media{Kind: kind, URL: webURL(link)}
@@ -106,10 +105,10 @@ func fieldsBubble(m messagingtest.Sent, send *table.Send) bubble {
 
 func platformBubble(kind string, body document.Node) bubble {
 	content := body.At(kind)
-	b := bubble{About: body.At("context.message_id").Text(), IsMarked: true}
+	b := bubble{About: body.At("context.message_id").Text()}
 	switch kind {
 	case "text":
-		b.Body = said(kind, content.At("body").Text())
+		b.Body = orBlank(kind, content.At("body").Text())
 	case "image", "video", "audio", "document", "sticker":
 		b.Media, b.Body = mediaOf(kind, content), content.At("caption").Text()
 	case "location":
@@ -145,7 +144,7 @@ func (b *bubble) components(n document.Node) {
 			b.templateButton(strings.ToLower(c.At("sub_type").Text()), c.At("parameters.0"))
 		case "carousel":
 			for _, card := range c.At("cards").List() {
-				inner := bubble{IsMarked: true}
+				inner := bubble{}
 				inner.components(card)
 				b.Cards = append(b.Cards, inner)
 			}
@@ -217,7 +216,7 @@ func (b *bubble) interactive(n document.Node) {
 		}
 	}
 	for _, c := range action.At("cards").List() {
-		card := bubble{IsMarked: true}
+		card := bubble{}
 		card.interactive(c)
 		b.Cards = append(b.Cards, card)
 	}

@@ -68,7 +68,7 @@ func TestCommandRefusesFlags(t *testing.T) {
 		"-webhook-sms: want an address":      {"-webhook-sms", "hooks/sms"},
 		"-webhook-chatapp2: want an address": {"-webhook-chatapp2", "ftp://127.0.0.1/"},
 		"-token: must be":                    {"-token", "two words"},
-		"not a message of a sandbox":         {"-listen", "127.0.0.1:0", "-keep", file("wrong.jsonl", "hello\n")},
+		"not a record of a sandbox":          {"-listen", "127.0.0.1:0", "-keep", file("wrong.jsonl", "hello\n")},
 		"-keep":                              {"-listen", "127.0.0.1:0", "-keep", filepath.Join(dir, "no", "such", "folder")},
 		"unknown flag: --colour":             {"--colour", "red"},
 		"unexpected argument":                {"now"},

@@ -106,7 +106,6 @@ func TestBubble(t *testing.T) {
 				got.Label, got.JSON = "", ""
 			}
 			if tc.message.Channel == messagingtest.ChannelChatApp2 {
-				tc.want.IsMarked = true
 				for _, offer := range tc.want.offers() {
 					offer.Channel, offer.Message = messagingtest.ChannelChatApp2, "wamid.1"
 				}

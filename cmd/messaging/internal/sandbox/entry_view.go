@@ -74,10 +74,10 @@ func timelineOf(e *entry) []moment {
 
 // bubble returns how an answer looks.
 func (a *Answer) bubble() bubble {
-	b := bubble{About: a.Message, IsMarked: a.Channel == messagingtest.ChannelChatApp2}
+	b := bubble{About: a.Message}
 	switch a.Kind {
 	case AnswerText:
-		b.Body = said("text", a.Text)
+		b.Body = orBlank("text", a.Text)
 	case AnswerButton, AnswerListRow, AnswerQuickReply:
 		b.Body, b.Footer = cmp.Or(a.Text, a.Payload), a.Description
 		b.Label = "Tapped"

@@ -15,9 +15,10 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// A record is a line of the file that keeps messages and settings between runs. A later record of a message replaces the one before.
+// A record is a line of the file of --keep, with one of these contents. A later record of a message replaces the earlier one.
 type record struct {
-	Token   string              `json:"token,omitempty"` // of the service
+	Token string `json:"token,omitempty"` // of the service
+
 	Sent    *messagingtest.Sent `json:"sent,omitempty"`
 	States  []Reached           `json:"states,omitempty"`  // of the message
 	Balance string              `json:"balance,omitempty"` // after the message
@@ -26,24 +27,20 @@ type record struct {
 	ID     string    `json:"id,omitempty"` // of the answer
 	At     time.Time `json:"at,omitzero"`
 
-	Removed string          `json:"removed,omitempty"` // the ID of a message or an answer
-	Do      string          `json:"do,omitempty"`      // an operation of the API
-	With    json.RawMessage `json:"with,omitempty"`    // its body
+	Settings *Settings     `json:"settings,omitempty"`
+	Delivery *deliveryBody `json:"delivery,omitempty"`
+	Advance  time.Duration `json:"advance,omitempty"` // of the clock
 }
 
-// maxFile is the size at which the file is written anew, with what is still there, and twice what can be read.
-const maxFile = 512 << 20
-
-// journal appends records to a file. A nil journal keeps nothing. The sandbox's mutex guards it.
+// journal appends records to the file of --keep. A nil journal stores nothing. The sandbox's mutex guards it.
 type journal struct {
 	name string
 	file *os.File
-	lock *os.File // beside it, as long as the sandbox runs
-	size int64
-	err  error // the first
+	lock *os.File // a file of its own, because rewrite replaces the file
+	err  error    // the first one
 }
 
-var errKept = errors.New("another sandbox keeps its messages there")
+var errLocked = errors.New("another sandbox keeps its messages there")
 
 // keptToken returns the token of the service in the file of an earlier run, or "".
 func keptToken(name string) string {
@@ -57,184 +54,216 @@ func keptToken(name string) string {
 	return first.Token
 }
 
-// restore reads the file into the ledger, the book and the settings, writes it anew, and keeps what comes in it. A last line that was
-// torn is left out; any other that is wrong is an error, which names the line. A file that another sandbox keeps is refused.
-func (s *Sandbox) restore(name string) error {
-	keep := &journal{name: name}
-	var err error
-	// The lock has a file of its own, because compact renames another file to that name. It comes first: what is opened before
-	// may be a file that the sandbox which has the lock is about to replace.
-	keep.lock, err = os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the user names it
-	if err == nil {
-		err = lock(keep.lock)
+// openJournal opens and locks a file. It fails if another sandbox has locked it.
+func openJournal(name string) (_ *journal, err error) {
+	const ownerOnly = 0o600
+	j := &journal{name: name}
+	defer func() {
+		if err != nil {
+			_ = j.close()
+		}
+	}()
+	// The lock comes first: a file opened before could be one that the other sandbox is about to replace.
+	if j.lock, err = os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, ownerOnly); err != nil { //nolint:gosec // the user names it
+		return nil, err
 	}
-	if err == nil {
-		keep.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the same
+	if err = lock(j.lock); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = s.readAll(keep.file)
+	if j.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, ownerOnly); err != nil { //nolint:gosec // the same
+		return nil, err
 	}
-	if err == nil {
-		maps.Copy(s.set.Webhooks, s.config.Webhooks) // what the command line names stays
-		s.seed()
-		s.journal = keep
-		err = keep.compact(s.records())
-	}
+	info, err := j.file.Stat()
 	if err != nil {
-		_ = keep.close()
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	return j, nil
+}
+
+// restore enters the records of a file, rewrites the file, and appends to it from then on.
+func (s *Sandbox) restore(name string) error {
+	j, err := openJournal(name)
+	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	err = s.readAll(j.file)
+	if err == nil {
+		maps.Copy(s.set.Webhooks, s.config.Webhooks) // the command line comes before the file
+		s.seed()
+		err = j.rewrite(s.records())
+	}
+	if err != nil {
+		_ = j.close()
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	s.journal = j
 	return nil
 }
 
-func (s *Sandbox) readAll(file *os.File) error {
-	if info, err := file.Stat(); err != nil || info.Size() > 2*maxFile || !info.Mode().IsRegular() {
-		return cmp.Or(err, errors.New("not a regular file of up to 1 GiB"))
-	}
-	r := bufio.NewReader(file)
+// readAll enters the records of a file. It ignores a last line without an end, which a kill left behind. Any other wrong line is an error.
+func (s *Sandbox) readAll(file io.Reader) error {
+	reader := bufio.NewReader(file)
 	for number := 1; ; number++ {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) { // what is left has no end: it was torn
+		line, err := reader.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		var rec record
-		if json.Unmarshal(line, &rec) != nil || s.enter(rec) != nil {
-			return fmt.Errorf("line %d is not a message of a sandbox", number)
+		var r record
+		if json.Unmarshal(line, &r) != nil || s.restoreRecord(r) != nil {
+			return fmt.Errorf("line %d is not a record of a sandbox", number)
 		}
 	}
 }
 
-// enter enters a record, or replaces the one before.
-func (s *Sandbox) enter(r record) error {
+var errRecord = errors.New("invalid record")
+
+// restoreRecord enters a record.
+func (s *Sandbox) restoreRecord(r record) error {
 	switch {
 	case r.Token != "":
-	case r.Do == "POST deliveries" || r.Do == "POST clock" || r.Do == "PATCH settings":
-		_, err := operations()[r.Do](s, &request{body: r.With})
-		return err
-	case r.Removed != "":
-		s.remove(r.Removed)
-	case r.Answer != nil && r.Sent == nil && r.ID != "" && r.Answer.check() == "":
-		if s.book.byID[r.ID] == nil {
-			s.book.add(newAnswer(r.ID, r.Answer, r.At))
+		return nil
+	case r.Sent != nil:
+		return s.restoreMessage(r)
+	case r.Answer != nil:
+		return s.restoreAnswer(r)
+	case r.Settings != nil:
+		return s.apply(*r.Settings)
+	case r.Delivery != nil:
+		outcome, err := r.Delivery.outcome()
+		if err != nil {
+			return err
 		}
-	case r.Sent != nil && r.Sent.ID != "" && channelName(r.Sent.Channel) != "" && (r.Balance == "" || isBalance(r.Balance)):
-		e := s.book.byID[r.Sent.ID]
-		if e == nil {
-			e = newEntry(r.Sent, s.table, s.mask)
-			e.seen, e.restored = true, true
-			s.book.add(e)
-		}
-		e.Sent, e.States = r.Sent, r.States
-		s.book.resize(e)
-		if r.Balance != "" {
-			s.service.SetBalance(r.Balance)
-		}
-	default:
-		return errors.New("no record")
+		return s.setDelivery(*r.Delivery, outcome)
+	case r.Advance > 0 && r.Advance <= maxAdvance-s.advanced:
+		s.advance(r.Advance)
+		return nil
+	}
+	return errRecord
+}
+
+func (s *Sandbox) restoreMessage(r record) error {
+	isValid := r.Sent.ID != "" && channelName(r.Sent.Channel) != ""
+	if !isValid || r.Balance != "" && !isBalance(r.Balance) {
+		return errRecord
+	}
+	e := s.book.byID[r.Sent.ID]
+	if e == nil {
+		e = newEntry(r.Sent, s.table, s.mask)
+		e.restored = true
+		s.book.add(e)
+	}
+	e.Sent = r.Sent
+	e.States = r.States
+	s.book.resize(e)
+	if r.Balance != "" {
+		s.service.SetBalance(r.Balance)
 	}
 	return nil
 }
 
-// seed enters what was restored into the ledger.
+func (s *Sandbox) restoreAnswer(r record) error {
+	if r.ID == "" {
+		return errRecord
+	}
+	if err := r.Answer.validate(); err != nil {
+		return err
+	}
+	if s.book.byID[r.ID] == nil {
+		s.book.add(newAnswer(r.ID, r.Answer, r.At))
+	}
+	return nil
+}
+
+// seed enters the restored messages in the ledger, and answers that keep a 24-hour window open.
 func (s *Sandbox) seed() {
 	var sent []messagingtest.Sent
-	for _, entry := range s.book.entries {
+	for _, e := range s.book.entries {
 		switch {
-		case entry.Sent != nil:
-			sent = append(sent, *entry.Sent)
-		case s.now().Sub(entry.At) < chatWindow:
-			s.tell(entry.Answer.callback(entry.ID, entry.At))
+		case e.Sent != nil:
+			sent = append(sent, *e.Sent)
+		case s.now().Sub(e.At) < chatWindow:
+			s.recordInbound(e)
 		}
 	}
 	s.service.Seed(sent...)
 }
 
-// records yields what the file has to hold. The caller holds mu.
+// records yields the contents of the file. The caller holds mu.
 func (s *Sandbox) records() iter.Seq[record] {
+	current := s.currentSettings()
+	records := []record{{Token: s.config.Token}, {Settings: &current}}
+	if s.advanced > 0 {
+		records = append(records, record{Advance: s.advanced})
+	}
+	for key, delivery := range s.deliveries {
+		delivery.Channel = key.channel
+		records = append(records, record{Delivery: &delivery})
+	}
 	return func(yield func(record) bool) {
-		ok := yield(record{Token: s.config.Token}) && yield(command("PATCH settings", s.current()))
-		if s.advanced > 0 {
-			ok = ok && yield(command("POST clock", clockBody{Advance: s.advanced.String()}))
-		}
-		for key, delivery := range s.outcomes {
-			delivery.Channel = key.channel
-			ok = ok && yield(command("POST deliveries", delivery))
+		for _, r := range records {
+			if !yield(r) {
+				return
+			}
 		}
 		for _, e := range s.book.entries {
 			r := record{Sent: e.Sent, States: e.States}
 			if e.Answer != nil {
 				r = record{Answer: e.Answer, ID: e.ID, At: e.At}
 			}
-			ok = ok && yield(r)
+			if !yield(r) {
+				return
+			}
 		}
 	}
 }
 
-// command returns the record of an operation of the API.
-func command(operation string, body any) record {
-	with, _ := json.Marshal(body) // plain values
-	return record{Do: operation, With: with}
-}
-
-// note appends an operation of the API, by which the next run restores what it did. The caller holds mu.
-func (s *Sandbox) note(operation string, body any) { s.store(command(operation, body)) }
-
-// store appends a record. The caller holds mu.
+// store appends a record to the file, if there is one. The caller holds mu.
 func (s *Sandbox) store(r record) {
-	if s.journal == nil {
-		return
-	}
-	s.journal.append(r)
-	if s.journal.size > maxFile {
-		s.journal.fail(s.journal.compact(s.records()))
+	if s.journal != nil {
+		s.journal.append(r)
 	}
 }
 
+// append appends a record. After an error it does nothing.
 func (j *journal) append(r record) {
 	if j.err != nil {
 		return
 	}
 	line, err := json.Marshal(r)
 	if err == nil {
-		var n int
-		n, err = j.file.Write(append(line, '\n'))
-		j.size += int64(n)
+		_, err = j.file.Write(append(line, '\n'))
 	}
-	j.fail(err)
+	j.err = err
 }
 
-// fail keeps the first error.
-func (j *journal) fail(err error) {
-	if j.err == nil {
-		j.err = err
-	}
-}
-
-// compact writes the file anew with these records: into a file beside it, which then takes its name.
-func (j *journal) compact(records iter.Seq[record]) error {
-	beside := j.name + ".new"
-	_ = os.Remove(beside)                                                    // of a run that was killed
-	next, err := os.OpenFile(beside, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the file that the user named, and .new
+// rewrite replaces the file with one that has these records.
+func (j *journal) rewrite(records iter.Seq[record]) error {
+	const ownerOnly = 0o600
+	temporary := j.name + ".new"
+	_ = os.Remove(temporary)                                                        // left behind by a kill
+	file, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownerOnly) //nolint:gosec // the user's file, and .new
 	if err != nil {
 		return err
 	}
-	fresh := &journal{file: next}
+	next := &journal{file: file}
 	for r := range records {
-		fresh.append(r)
+		next.append(r)
 	}
-	fresh.fail(next.Sync())
-	if fresh.err == nil {
-		fresh.err = os.Rename(beside, j.name)
+	err = cmp.Or(next.err, file.Sync())
+	if err == nil {
+		err = os.Rename(temporary, j.name)
 	}
-	if fresh.err != nil {
-		_ = next.Close()
-		return errors.Join(fresh.err, os.Remove(beside))
+	if err != nil {
+		return errors.Join(err, file.Close(), os.Remove(temporary))
 	}
 	_ = j.file.Close()
-	j.file, j.size = next, fresh.size
+	j.file = file
 	return nil
 }
 
@@ -243,7 +272,13 @@ func (j *journal) close() error {
 	if j == nil {
 		return nil
 	}
-	err := j.file.Close()
-	unlock(j.lock)
-	return cmp.Or(j.err, errors.Join(err, j.lock.Close()))
+	err := j.err
+	if j.file != nil {
+		err = cmp.Or(err, j.file.Close())
+	}
+	if j.lock != nil {
+		unlock(j.lock)
+		err = cmp.Or(err, j.lock.Close())
+	}
+	return err
 }

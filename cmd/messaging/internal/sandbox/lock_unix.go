@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// lock locks a file. It fails with errKept if another process has locked it. The lock ends with the process, or with unlock.
+// lock locks a file. It fails with errLocked if another process has locked it. The lock ends with the process, or with unlock.
 func lock(file *os.File) error {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return errKept
+		return errLocked
 	}
 	return os.NewSyscallError("flock", err) // some file systems have no locks
 }

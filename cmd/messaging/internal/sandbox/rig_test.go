@@ -139,7 +139,7 @@ func (r *rig) messages(want int) []Message {
 	require.Eventually(r.t, func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		found = r.find("", maxMessages, func(*entry) bool { return true })
+		found = r.find(messageFilter{}, "", maxMessages)
 		return len(found) >= want
 	}, 2*time.Minute, 5*time.Millisecond)
 	return found
@@ -195,7 +195,7 @@ func (r *rig) exchange(id int) Exchange {
 		defer r.mu.Unlock()
 		x := r.traffic.byID[id]
 		if x != nil {
-			found = r.shown(x)
+			found = r.withMessage(x)
 		}
 		return x != nil
 	}, 2*time.Minute, 5*time.Millisecond)

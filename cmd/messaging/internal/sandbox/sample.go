@@ -14,7 +14,7 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp2"
 )
 
-// A sample is a message that the page sends for somebody who looks around.
+// A sample is a message that the page can send.
 type sample struct {
 	Name    string            `json:"name"`
 	Title   string            `json:"title"`

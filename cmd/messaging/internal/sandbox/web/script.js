@@ -7,9 +7,7 @@
   let token = meta("token");
 
   // morph makes one element like another, and keeps what is the same: focus, scroll positions and open details stay.
-  // An element that the server sent without content, because this page has it already, stays as it is.
   function morph(from, to) {
-    if (to.nodeType === Node.ELEMENT_NODE && to.hasAttribute("data-same")) return;
     if (from.isEqualNode(to)) return;
     if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName || (from.id || "") !== (to.id || "")) {
       from.replaceWith(to);
@@ -73,10 +71,7 @@
   async function replace(url, push, mine) {
     let page;
     try {
-      const headers = { Accept: "text/html", "X-Sandbox-Rows": all("[data-row]").map((row) => row.dataset.row).join(" ") };
-      const here = whereIs();
-      if (!push && here && !here.isAtEnd) headers["X-Sandbox-Reader"] = here.first; // the window of lines stays with the reader
-      const response = await fetch(url, { signal: mine.signal, headers });
+      const response = await fetch(url, { signal: mine.signal, headers: { Accept: "text/html" } });
       page = new DOMParser().parseFromString(await response.text(), "text/html");
       connection(true);
     } catch (err) {
@@ -101,7 +96,6 @@
     restoreDraft();
     arrange(before, push);
     if (push) settle(url);
-    seen();
   }
 
   // whereIs says what of a conversation is in view.
@@ -112,22 +106,16 @@
     const edge = log.getBoundingClientRect().top, entries = all(".entry", log);
     const read = entries.find((entry) => entry.getBoundingClientRect().bottom > edge);
     return {
-      peer: peerOf(log), at: log.dataset.at, isAtEnd: rest < 80 && !log.dataset.newest, first: entries[0].id.slice(2),
+      conversation: log.dataset.conversation, at: log.dataset.at, isAtEnd: rest < 80 && !log.dataset.newest, 
       read: read?.id, top: read?.getBoundingClientRect().top,
     };
-  }
-
-  // peerOf says which conversation a log shows.
-  function peerOf(log) {
-    const { channel, to, from } = JSON.parse(log.dataset.seen);
-    return JSON.stringify([channel, to, from]);
   }
 
   // arrange scrolls a conversation: to its end, to the message that was asked for, or not at all while somebody reads further up.
   function arrange(before, isAsked) {
     const log = $("#log");
     if (!log) return;
-    const isSame = before && before.peer === peerOf(log);
+    const isSame = before && before.conversation === log.dataset.conversation;
     const at = log.dataset.at && document.getElementById("m-" + log.dataset.at);
     if (!isSame || (isAsked && before.at !== log.dataset.at)) {
       if (at) at.scrollIntoView({ block: new URL(location.href).searchParams.has("message") ? "center" : "nearest" });
@@ -167,9 +155,7 @@
 
   document.addEventListener("scroll", (event) => {
     if (event.target.id !== "log") return;
-    const waited = waiting;
     pill();
-    if (waited && !waiting) seen();
   }, true);
 
   // Drafts belong to their conversations, and survive a reload.
@@ -213,13 +199,6 @@
       element.scrollIntoView({ block: "nearest" });
       if (target === "exchange" || target === "details") element.focus({ preventScroll: true });
     }
-  }
-
-  function seen() {
-    const log = $("#log");
-    if (!log || document.hidden || waiting || log.dataset.newest || !log.checkVisibility()) return;
-    const open = JSON.parse(log.dataset.seen);
-    if (open.unread) call("POST", root + "seen", { channel: open.channel, to: open.to, from: open.from });
   }
 
   // call makes a request to the API, and says what went wrong.
@@ -453,7 +432,7 @@
     url.searchParams.delete("page");
     if (text) url.searchParams.set("q", text);
     else url.searchParams.delete("q");
-    if (whole) for (const filter of ["is", "only"]) url.searchParams.delete(filter);
+    if (whole) url.searchParams.delete("only");
     history.replaceState(null, "", url);
     show(url.href);
   }
@@ -516,6 +495,5 @@
 
   restoreDraft();
   arrange(null, true);
-  seen();
   listen();
 })();
