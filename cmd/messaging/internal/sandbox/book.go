@@ -29,7 +29,6 @@ type entry struct {
 	searched   string        // everything that a search looks at, in lower case
 	code       func() string // returns the one-time code in the text
 	acceptedAt time.Duration // on the clock
-	restored   bool          // from the file of --keep: its lifetime is over
 	replacer   string        // the ID of the SMS that replaced the message
 	pending    int           // webhook calls in progress
 	reported   chan struct{} // closed when the last state has been reported
@@ -139,8 +138,12 @@ func (e *entry) hasReached(state messagingtest.DeliveryState) bool {
 // sizeOf returns about how much memory an entry takes.
 func sizeOf(e *entry) int {
 	const overhead = 1 << 10
-	stored, _ := json.Marshal(record{Sent: e.Sent, Answer: e.Answer}) // plain values
-	size := overhead + len(stored) + len(e.preview) + len(e.lowerText) + len(e.searched)
+	var content any = e.Sent
+	if e.Answer != nil {
+		content = e.Answer
+	}
+	encoded, _ := json.Marshal(content) // plain values
+	size := overhead + len(encoded) + len(e.preview) + len(e.lowerText) + len(e.searched)
 	for _, call := range e.Calls {
 		const callOverhead = 256
 		size += callOverhead + len(call.URL) + len(call.Error)

@@ -68,8 +68,6 @@ func TestCommandRefusesFlags(t *testing.T) {
 		"-webhook-sms: want an address":      {"-webhook-sms", "hooks/sms"},
 		"-webhook-chatapp2: want an address": {"-webhook-chatapp2", "ftp://127.0.0.1/"},
 		"-token: must be":                    {"-token", "two words"},
-		"not a record of a sandbox":          {"-listen", "127.0.0.1:0", "-keep", file("wrong.jsonl", "hello\n")},
-		"-keep":                              {"-listen", "127.0.0.1:0", "-keep", filepath.Join(dir, "no", "such", "folder")},
 		"unknown flag: --colour":             {"--colour", "red"},
 		"unexpected argument":                {"now"},
 	} {
@@ -110,7 +108,7 @@ func runCommand(t *testing.T, until string, args ...string) (output string, end 
 
 func TestCommandPrintsWhatToExport(t *testing.T) {
 	t.Parallel()
-	output, end := runCommand(t, "The page is at", "-listen", "127.0.0.1:0", "-token", "my-token", "-keep", filepath.Join(t.TempDir(), "kept"))
+	output, end := runCommand(t, "The page is at", "-listen", "127.0.0.1:0", "-token", "my-token")
 	lines := strings.Split(output, "\n")
 	base, ok := strings.CutPrefix(lines[0], "export MESSAGING_BASE_URL=")
 	require.True(t, ok, output)
@@ -225,23 +223,6 @@ func TestPrinterEndsWithinASecond(t *testing.T) {
 		require.NoError(t, reader.Close())
 		<-p.done
 	})
-}
-
-// TestCommandRefusesFileOfAnotherSandbox: two sandboxes would overwrite each other's messages.
-func TestCommandRefusesFileOfAnotherSandbox(t *testing.T) {
-	t.Parallel()
-	keep := filepath.Join(t.TempDir(), "kept")
-	args := []string{"-listen", "127.0.0.1:0", "-keep", keep}
-	_, end := runCommand(t, "The page is at", args...)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	var stdout, stderr bytes.Buffer
-	assert.Equal(t, cli.ExitUsage, execute(ctx, args, &stdout, &stderr))
-	assert.Equal(t, "sandbox: --keep: "+keep+": another sandbox keeps its messages there\n", stderr.String())
-	assert.Empty(t, stdout.String())
-	assert.Equal(t, 0, end())
-	_, end = runCommand(t, "The page is at", args...)
-	assert.Equal(t, 0, end(), "the file is free again")
 }
 
 func TestCommandAsksForAPasswordBeyondLoopback(t *testing.T) {

@@ -92,7 +92,6 @@ func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
 	if err := s.setDelivery(d, outcome); err != nil {
 		return nil, err
 	}
-	s.store(record{Delivery: &d})
 	s.live.notify("")
 	return empty(), nil
 }
@@ -134,16 +133,10 @@ func (s *Sandbox) postClock(_ *request, body clockBody) (any, error) {
 	if s.advanced+d > maxAdvance {
 		return nil, errClock
 	}
-	s.advance(d)
-	s.store(record{Advance: d})
-	s.live.notify("")
-	return s.settings(), nil
-}
-
-// advance advances the clock. The caller holds mu.
-func (s *Sandbox) advance(d time.Duration) {
 	s.advanced += d
 	s.service.Advance(d)
+	s.live.notify("")
+	return s.settings(), nil
 }
 
 // lifetimeLeft returns how much of a message's lifetime is left on the clock. The caller holds mu.

@@ -85,7 +85,6 @@ type frame struct {
 	Dropped       int // entries
 	MaxEntries    int
 	MaxMiB        int
-	KeepFailed    bool
 	Content       any
 }
 
@@ -94,7 +93,6 @@ func (s *Sandbox) newFrame() frame {
 	f := frame{
 		Token: s.pageToken, Space: s.space, Faults: len(s.faults.active(time.Now())), Balance: s.service.Balance(),
 		Dropped: s.book.dropped, MaxEntries: s.bounds.messages, MaxMiB: s.bounds.bytes >> 20,
-		KeepFailed: s.journal != nil && s.journal.err != nil,
 	}
 	if s.advanced > 0 {
 		f.Advanced = short(s.advanced)

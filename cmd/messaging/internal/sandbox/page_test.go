@@ -3,7 +3,6 @@ package sandbox
 import (
 	"net/http"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -114,50 +113,6 @@ func TestRepeatReportsAState(t *testing.T) {
 	contains(t, r.page("page/traffic?exchange="+itoa(got.Calls[0].Exchange)), "Send again")
 }
 
-func TestKeepRestoresSettings(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "kept")
-	box, err := New(Config{Keep: file})
-	require.NoError(t, err)
-	s := box.Sandbox()
-	_, err = s.postClock(nil, clockBody{Advance: "1h"})
-	require.NoError(t, err)
-	_, err = s.postDelivery(nil, deliveryBody{To: ana, Outcome: "failed"})
-	require.NoError(t, err)
-	_, err = operations()["PATCH settings"](s, &request{body: []byte(`{"balance":"12.50","webhookForm":"json","refuseDuplicates":true,"refuseClosed":true,"listingLag":"5s",
-		"webhooks":{"sms":"http://127.0.0.1:1/kept","chatapp1":"http://127.0.0.1:1/kept"}}`)})
-	require.NoError(t, err)
-	require.NoError(t, box.Close())
-
-	r := newRig(t, Config{Keep: file, Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: "http://127.0.0.1:1/flag"}})
-	now := r.readSettings()
-	assert.Equal(t, "1h0m0s", now.Advanced)
-	assert.Equal(t, "12.50", now.Balance)
-	assert.True(t, now.RefuseDuplicates)
-	assert.True(t, now.RefuseClosed)
-	assert.Equal(t, "5s", now.ListingLag)
-	assert.Equal(t, formJSON, now.WebhookForm)
-	assert.Equal(t, map[messagingtest.Channel]string{"sms": "http://127.0.0.1:1/flag", "chatapp1": "http://127.0.0.1:1/kept"}, now.Webhooks, "a flag wins")
-	id := r.sendSMS("ACME", ana, "Hi")
-	r.settled(id, func(m Message) bool { return m.State == "failed" })
-	assert.Equal(t, "12.00", r.service.Balance())
-	r.api(http.MethodPost, "reset", `{"all":true}`, nil)
-	_, text := r.do(http.MethodGet, Root+"settings", "")
-	assert.Contains(t, text, `"advanced":"0s"`)
-}
-
-func TestKeepRestoresTheBalanceAfterAKill(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "kept")
-	r := newRig(t, Config{Keep: file})
-	r.api(http.MethodPatch, "settings", `{"balance":"2.00"}`, nil)
-	r.sendSMS("ACME", ana, "Hi")
-	copied := filepath.Join(t.TempDir(), "copy")
-	out, err := exec.CommandContext(t.Context(), "cp", file, copied).CombinedOutput()
-	require.NoError(t, err, string(out))
-	assert.Equal(t, "1.50", newRig(t, Config{Keep: copied}).service.Balance())
-}
-
 func TestListShowsFailures(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
@@ -215,25 +170,6 @@ func TestEachTryHasItsTime(t *testing.T) {
 	assert.True(t, got.Calls[0].At.After(time.Now().Add(23*time.Hour)), "on the clock")
 }
 
-func TestKeepKeepsTheToken(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "kept")
-	token := ""
-	for _, config := range []Config{{Keep: file}, {Keep: file}, {Keep: file, Token: "my-token"}, {Keep: file}} {
-		box, err := New(config)
-		require.NoError(t, err)
-		now := box.Sandbox().service.Token
-		switch {
-		case config.Token != "":
-			assert.Equal(t, config.Token, now)
-		case token != "":
-			assert.Equal(t, token, now)
-		}
-		token = now
-		require.NoError(t, box.Close())
-	}
-}
-
 // TestWindow: the page shows a conversation to which the platform takes templates alone, and refuses others if it is asked to.
 func TestWindow(t *testing.T) {
 	t.Parallel()
@@ -265,21 +201,4 @@ func TestWindow(t *testing.T) {
 		r.api(http.MethodPatch, "settings", `{"refuseClosed":false}`, nil)
 		assert.Equal(t, http.StatusOK, send(text))
 	}
-}
-
-// TestWindowAfterARestart: what the page says and what the service does agree.
-func TestWindowAfterARestart(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "kept")
-	box, err := New(Config{Keep: file})
-	require.NoError(t, err)
-	_, err = box.Sandbox().postReply(newCall(t), Answer{Channel: messagingtest.ChannelChatApp2, From: ana, Text: "Hi"})
-	require.NoError(t, err)
-	_, err = operations()["PATCH settings"](box.Sandbox(), &request{body: []byte(`{"refuseClosed":true}`)})
-	require.NoError(t, err)
-	require.NoError(t, box.Close())
-	r := newRig(t, Config{Keep: file})
-	contains(t, r.page("?channel=chatapp2&to=639171234567"), "Inside the 24-hour window")
-	status, text := r.do(http.MethodPost, "/chatapp2/send", `{"messaging_product":"whatsapp","to":"`+ana+`","type":"text","text":{"body":"Hi"}}`)
-	assert.Equal(t, http.StatusOK, status, text)
 }

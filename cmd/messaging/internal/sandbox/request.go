@@ -120,7 +120,6 @@ func (e *httpError) Error() string { return e.text }
 var (
 	errNoSuchMessage = &httpError{status: http.StatusNotFound, text: "there is no such message; the sandbox may have dropped it"}
 	errNoSuchFault   = &httpError{status: http.StatusNotFound, text: "there is no such fault"}
-	errKeep          = &httpError{status: http.StatusInternalServerError, text: "the file of --keep cannot be emptied"}
 	errBusy          = &httpError{status: http.StatusServiceUnavailable, text: "too many pages are open or programs wait: try again in a second"}
 )
 

@@ -26,16 +26,14 @@ type Config struct {
 	Contract contract.Contract
 	Token    string                           // of the service; random if empty
 	Webhooks map[messagingtest.Channel]string // the URLs that get the answers of recipients
-	Keep     string                           // the file that stores messages between runs; none if empty
 	Password string                           // for the page; none if empty
 	Log      func(line string)                // gets a line for each message, answer, callback and fault; nil logs nothing
 }
 
-// options are the options of a sandbox, which survive a restart.
+// options are the options of a sandbox. They survive a reset.
 type options struct {
 	space       string // its name; empty for the default sandbox
 	root        string // the path of its page and its API
-	keep        string // the file that stores messages between runs; none if empty
 	key, secret string // the other credentials of the service
 	pageToken   string
 	bounds      bounds
@@ -65,7 +63,6 @@ type Sandbox struct {
 	book       book
 	traffic    trafficLog
 	faults     faultRules
-	journal    *journal // nil without a file
 	set        Settings
 	deliveries map[deliveryKey]deliveryBody
 	advanced   time.Duration // how far the clock is ahead
@@ -73,8 +70,8 @@ type Sandbox struct {
 	exchanges  int           // the last number of an exchange
 }
 
-// startSandbox starts a sandbox, which its owner closes. It returns an error if the file of --keep cannot be used.
-func startSandbox(owner *Spaces, o options) (*Sandbox, error) {
+// startSandbox starts a sandbox, which its owner closes.
+func startSandbox(owner *Spaces, o options) *Sandbox {
 	config := owner.config
 	service := messagingtest.Start(
 		messagingtest.WithContract(config.Contract), messagingtest.WithToken(config.Token), messagingtest.WithAPIKey(o.key, o.secret),
@@ -98,12 +95,6 @@ func startSandbox(owner *Spaces, o options) (*Sandbox, error) {
 	s.pages = sync.OnceValue(s.parsePages)
 	s.routes = s.newMux()
 	maps.Copy(s.set.Webhooks, config.Webhooks)
-	if o.keep != "" {
-		if err := s.restore(o.keep); err != nil {
-			service.Close()
-			return nil, err
-		}
-	}
 	service.Watch(s.onRequest)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.workers.Go(func() {
@@ -111,18 +102,15 @@ func startSandbox(owner *Spaces, o options) (*Sandbox, error) {
 			s.onChange(m)
 		}
 	})
-	return s, nil
+	return s
 }
 
-// close ends calls of webhooks, and closes the service and the file.
-func (s *Sandbox) close() error {
+// close ends calls of webhooks and closes the service.
+func (s *Sandbox) close() {
 	s.stop()
 	s.live.close()
 	s.service.Close()
 	s.workers.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.journal.close()
 }
 
 // now returns the time on the clock of the sandbox. The caller holds mu.
@@ -160,7 +148,6 @@ func (s *Sandbox) onChange(m messagingtest.Sent) {
 		}
 		s.enterState(e, m.State)
 	}
-	s.store(record{Sent: e.Sent, States: e.States, Balance: s.service.Balance()})
 	s.live.notify(announcement)
 }
 
@@ -206,7 +193,7 @@ func (s *Sandbox) removeFromLedger(dropped []*entry) {
 }
 
 // reset removes messages, answers, traffic and faults. Delivery settings, webhooks, the clock and the balance stay.
-func (s *Sandbox) reset() error {
+func (s *Sandbox) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.emptiedAt = s.now()
@@ -215,11 +202,4 @@ func (s *Sandbox) reset() error {
 	s.traffic = newTrafficLog(s.bounds)
 	s.faults = faultRules{}
 	s.live.notify("")
-	if s.journal == nil {
-		return nil
-	}
-	if s.journal.rewrite(s.records()) != nil {
-		return errKeep
-	}
-	return nil
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -308,69 +306,6 @@ func TestPageSaysWhatWasDropped(t *testing.T) {
 	assert.Less(t, len(page), 400_000, "the list has its bounds")
 	contains(t, page, "1–100 of 10000")
 	contains(t, r.page("?q=639171000500"), "+639171000500")
-}
-
-func TestKeepRestoresMessagesAndAnswers(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "messages.jsonl")
-	box, err := New(Config{Keep: file})
-	require.NoError(t, err)
-	box.Sandbox().service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "before"})
-	(&rig{t: t, Sandbox: box.Sandbox()}).messages(1)
-	_, err = box.Sandbox().postReply(newCall(t), Answer{Channel: messagingtest.ChannelSMS, From: ana, Text: "an answer"})
-	require.NoError(t, err)
-	require.NoError(t, box.Close())
-
-	torn, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
-	require.NoError(t, err)
-	_, err = torn.WriteString(`{"sent":{"ID":"m-2","Channel":"sms","To":"+6391`)
-	require.NoError(t, err)
-	require.NoError(t, torn.Close())
-
-	r := newRig(t, Config{Keep: file})
-	found := r.messages(1)
-	require.Len(t, found, 1, "the torn record is lost alone")
-	assert.Equal(t, "before", found[0].Text)
-	contains(t, r.page("?channel=sms&to=639171234567"), "an answer")
-	assert.Len(t, r.service.Sent(), 1, "the ledger has it too")
-	_, err = r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "after"})
-	require.NoError(t, err)
-	r.messages(2)
-	r.mu.Lock()
-	require.NoError(t, r.journal.rewrite(r.records()))
-	r.mu.Unlock()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, 5, strings.Count(string(text), "\n"), "two messages, an answer, the token and the settings")
-	r.api(http.MethodPost, "reset", "", nil)
-	text, err = os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, 2, strings.Count(string(text), "\n"), "the token and the settings stay")
-}
-
-func TestKeepNamesTheWrongLine(t *testing.T) {
-	t.Parallel()
-	for _, line := range []string{`{"sent":`, `{}`, `hello`, `{"sent":{"ID":"m","Channel":"fax"}}`, `{"answer":{"channel":"sms"},"id":"a"}`, `{"sent":{"ID":"m","Channel":"sms","Extra":{"a":}}}`} {
-		file := filepath.Join(t.TempDir(), "messages.jsonl")
-		require.NoError(t, os.WriteFile(file, []byte(`{"sent":{"ID":"m-1","Channel":"sms"}}`+"\n"+line+"\n"), 0o600))
-		_, err := New(Config{Keep: file})
-		assert.ErrorContains(t, err, "line 2 is not a record of a sandbox", line)
-	}
-	_, err := New(Config{Keep: t.TempDir()})
-	assert.Error(t, err)
-}
-
-// TestFileOfAnotherSandboxIsNotOpened: what is open before the lock is there may be a file that was replaced meanwhile.
-func TestFileOfAnotherSandboxIsNotOpened(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "kept")
-	box, err := New(Config{Keep: file})
-	require.NoError(t, err)
-	require.NoError(t, os.Remove(file))
-	_, err = New(Config{Keep: file})
-	require.ErrorContains(t, err, "another sandbox keeps its messages there")
-	assert.NoFileExists(t, file)
-	require.NoError(t, box.Close())
 }
 
 func TestSandboxSpeaksTheContract(t *testing.T) {

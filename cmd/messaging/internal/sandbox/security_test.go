@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -296,19 +295,4 @@ func TestMediaAreWebURLs(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestKeepWritesThroughNoLink: in a directory of several users, somebody may have laid a link where the file is written anew.
-func TestKeepWritesThroughNoLink(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	victim, keep := filepath.Join(dir, "victim"), filepath.Join(dir, "ledger")
-	require.NoError(t, os.WriteFile(victim, []byte("precious"), 0o600))
-	require.NoError(t, os.Symlink(victim, keep+".new"))
-	box, err := New(Config{Keep: keep})
-	require.NoError(t, err)
-	require.NoError(t, box.Close())
-	content, err := os.ReadFile(victim)
-	require.NoError(t, err)
-	assert.Equal(t, "precious", string(content))
 }

@@ -73,8 +73,6 @@ func (s *Sandbox) patchSettings(r *request) (any, error) {
 	if err := s.apply(next); err != nil {
 		return nil, err
 	}
-	current := s.currentSettings()
-	s.store(record{Settings: &current})
 	s.live.notify("")
 	return s.settings(), nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,29 +41,24 @@ var (
 
 var spaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// New starts a sandbox, which the caller closes. It returns an error if the file of Config.Keep cannot be used.
-func New(config Config) (*Spaces, error) {
-	config.Token = cmp.Or(config.Token, keptToken(config.Keep), rand.Text())
+// New starts a sandbox, which the caller closes.
+func New(config Config) *Spaces {
+	config.Token = cmp.Or(config.Token, rand.Text())
 	s := &Spaces{config: config, spaces: map[string]*Sandbox{}}
-	main, err := startSandbox(s, options{
-		root: Root, keep: config.Keep, key: rand.Text(), secret: rand.Text(), pageToken: rand.Text(), bounds: defaultBounds(),
+	s.spaces[""] = startSandbox(s, options{
+		root: Root, key: rand.Text(), secret: rand.Text(), pageToken: rand.Text(), bounds: defaultBounds(),
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.spaces[""] = main
-	return s, nil
+	return s
 }
 
-// Close ends calls of webhooks, and closes all services and the file.
-func (s *Spaces) Close() (err error) {
+// Close ends calls of webhooks and closes all services.
+func (s *Spaces) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 	for _, space := range s.spaces {
-		err = errors.Join(err, space.close())
+		space.close()
 	}
-	return err
 }
 
 // Sandbox returns the default sandbox.
@@ -92,12 +86,9 @@ func (s *Spaces) get(name string, mayCreate bool) (*Sandbox, error) {
 		return nil, errSpaces
 	}
 	main := s.spaces[""]
-	space, err := startSandbox(s, options{
+	space := startSandbox(s, options{
 		space: name, root: Root + "spaces/" + name + "/", key: main.key, secret: main.secret, pageToken: rand.Text(), bounds: spaceBounds(),
 	})
-	if err != nil {
-		return nil, err
-	}
 	s.spaces[name] = space
 	return space, nil
 }
@@ -122,22 +113,11 @@ func (s *Spaces) reset(old *Sandbox, all bool) error {
 		return errNoSuchSpace // removed or restarted meanwhile
 	}
 	if !all {
-		return old.reset()
+		old.reset()
+		return nil
 	}
-	closeErr := old.close()
-	if old.keep != "" {
-		closeErr = errors.Join(closeErr, os.Truncate(old.keep, 0))
-	}
-	next, err := startSandbox(s, old.options)
-	if err != nil { // without the file, so that requests still find a sandbox
-		memoryOnly := old.options
-		memoryOnly.keep = ""
-		next, _ = startSandbox(s, memoryOnly)
-	}
-	s.spaces[old.space] = next
-	if closeErr != nil || err != nil {
-		return errKeep
-	}
+	old.close()
+	s.spaces[old.space] = startSandbox(s, old.options)
 	return nil
 }
 
@@ -147,7 +127,7 @@ func (s *Spaces) remove(name string) bool {
 	if space == nil || name == "" {
 		return false
 	}
-	_ = space.close() // it has no file
+	space.close()
 	delete(s.spaces, name)
 	return true
 }

@@ -21,8 +21,8 @@ const (
 
 var (
 	links = regexp.MustCompile(`(?i)https?://[\w.~:/?#\[\]@!$&'()*+,;=%-]+[\w/~=&#-]`)
-	// hidden finds characters that control how others are shown, or show nothing themselves, such as fillers and the blank pattern of
-	// Braille. Those within an emoji or a flag, such as that of Scotland, it finds as a whole.
+	// hidden matches characters that control the display of others or show nothing, such as fillers and the blank Braille pattern. It
+	// matches an emoji or a flag with such characters as a whole, without the group.
 	hidden = regexp.MustCompile(`[\p{So}\x{FE0F}\x{1F000}-\x{1FAFF}]+(?:\x{200D}[\p{So}\x{FE0F}\x{1F000}-\x{1FAFF}]+)+|` +
 		`\x{1F3F4}[\x{E0020}-\x{E007F}]+|` +
 		`([^\P{Cc}\n\t\r]|[\p{Cf}\x{2028}\x{2029}\x{2800}\x{3164}\x{115F}\x{1160}\x{FFA0}\x{034F}\x{17B4}\x{17B5}])`)

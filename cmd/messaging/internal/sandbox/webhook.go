@@ -149,7 +149,6 @@ func (s *Sandbox) addAnswer(a *Answer) (e *entry, hasWebhook bool, err error) {
 	}
 	e = newAnswer(newInboundID(), a, s.now())
 	s.add(e)
-	s.store(record{Answer: a, ID: e.ID, At: e.At})
 	s.log.answer(e)
 	return e, s.set.Webhooks[a.Channel] != "", nil
 }
