@@ -230,8 +230,7 @@ func testMedia(t *testing.T, tab browser, command string) {
 	eventually(t, tab, `document.querySelector(".entry.current .place") && document.querySelector(".timeline").innerText.includes("accepted")`)
 }
 
-// testSigns has what shows of a message without a click: whose it is, its fault, and that it is unread. A callback is sent again from
-// its exchange.
+// testSigns checks the signs of a message in its conversation: its direction and its fault. A callback is sent again from its exchange.
 func testSigns(t *testing.T, tab browser, command string) {
 	t.Helper()
 	var calls atomic.Int32
@@ -250,8 +249,6 @@ func testSigns(t *testing.T, tab browser, command string) {
 	}
 	assert.NotEqual(t, background(".entry.in"), background(".entry.out"))
 
-	b.text(t, ben, "Unread")
-	eventually(t, tab, `document.title.startsWith("(1) ")`)
 	b.open(t, tab, "/_sandbox/page/faults")
 	do(t, tab, `document.querySelector("#fault-accept-then-drop button").click()`)
 	eventually(t, tab, `document.querySelector("#rules").innerText.includes("accept-then-drop")`)
@@ -259,15 +256,12 @@ func testSigns(t *testing.T, tab browser, command string) {
 	require.Error(t, err)
 	b.open(t, tab, conversation("sms", ben))
 	eventually(t, tab, `[...document.querySelectorAll(".entry .stamp .warn")].map(e => e.innerText).join() === "accept-then-drop"`)
-	eventually(t, tab, `!document.title.startsWith("(")`)
 
 	b.open(t, tab, "/_sandbox/page/traffic?only=callback")
 	do(t, tab, `document.querySelector("li[id^=x-] a").click()`)
 	eventually(t, tab, `[...document.querySelectorAll("#exchange button")].some(e => e.innerText === "Send again")`)
 	do(t, tab, `[...document.querySelectorAll("#exchange button")].find(e => e.innerText === "Send again").click()`)
 	assert.Eventually(t, func() bool { return calls.Load() == 2 }, 30*time.Second, 20*time.Millisecond)
-	har := eval[string](t, tab, `document.querySelector("a[download='sandbox.har']").pathname`)
-	assert.Equal(t, "/_sandbox/traffic.har", har)
 }
 
 // testLongURL shows the beginning of a long callback URL in the timeline, and the whole of it on a click.
