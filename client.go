@@ -20,14 +20,14 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Version is the version of this library, as in the User-Agent header.
-const Version = "0.1.0"
+// Version is the version of this library, as in the User-Agent header. It ends in "-dev" where no version was released.
+const Version = "0.1.0-dev"
 
 // Client sends messages. NewClient makes one. It never changes and is safe for concurrent use: make one and share it. The zero
 // Client is not usable. A Client runs no goroutine and needs no closing.
 //
-// It uses up to 256 connections of its own for each channel and kind: sends, and reads. An idle one is kept for the time of
-// WithIdleTimeout. One still being dialled when its call ends may take up to 10 seconds to finish. Nothing else outlives a call.
+// It uses up to 256 connections of its own for each channel and kind: sends, and reads. An idle connection is kept for four seconds. A dial
+// in progress when its call ends may continue for up to 10 seconds. Nothing else outlives a call.
 //
 // Printed or logged in any form it shows its base URL and no credentials.
 type Client struct {
@@ -66,15 +66,6 @@ func (c Channel) String() string {
 	}
 }
 
-// Channels returns the channels, in the order of their constants.
-func Channels() []Channel {
-	all := make([]Channel, channelCount-1)
-	for i := range all {
-		all[i] = Channel(i + 1)
-	}
-	return all
-}
-
 // NewClient returns a client for the service at baseURL, such as "https://api.example.com". A path in the URL is kept before the
 // service's own paths.
 //
@@ -86,7 +77,7 @@ func NewClient(baseURL string, options ...Option) (*Client, error) {
 }
 
 func newClient(baseURL string, fromEnv bool, options []Option) (*Client, error) {
-	s := settings{maxResponseBytes: defaultMaxResponseBytes, userAgent: "messaging-go/" + Version, fromEnv: fromEnv}
+	s := settings{fromEnv: fromEnv}
 	s.apply(options)
 	base := s.checkBaseURL(baseURL)
 	return s.client(base, nil)
@@ -131,7 +122,7 @@ func NewClientFromEnv(options ...Option) (*Client, error) {
 	}
 	names, err := contract.FromEnv()
 	if err != nil {
-		problems.Found(contract.EnvFile, strings.ReplaceAll(err.Error(), "\n", "; "))
+		problems.Found(table.EnvFile, strings.ReplaceAll(err.Error(), "\n", "; "))
 		causes = append(causes, err)
 	}
 	fromEnv = append(fromEnv, WithContract(names))
@@ -149,9 +140,6 @@ func (c *Client) With(options ...Option) (*Client, error) {
 	s.apply(options)
 	return s.client(c.core.baseURL, c.core)
 }
-
-// Contract returns the contract of the client, such as for a webhook.Receiver of the same account.
-func (c *Client) Contract() contract.Contract { return c.core.settings.contract }
 
 // Format prints the base URL in every verb.
 func (c Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.summary()) }
@@ -191,7 +179,7 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
 	}
 	if parent != nil && parent.settings.contract == s.contract && parent.settings.credentials == s.credentials &&
-		parent.settings.userAgent == s.userAgent && maps.Equal(parent.settings.variables, s.variables) {
+		maps.Equal(parent.settings.variables, s.variables) {
 		c.endpoints = parent.endpoints
 	} else {
 		c.endpoints = compile(s, baseURL)
@@ -205,7 +193,7 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 
 // check finds options that do not go together. Parent has the settings that were checked before, if there are any.
 func (s *settings) check(parent *core) {
-	names := s.contract.Table()
+	names := table.Of(s.contract)
 	if s.contract != contract.Default() && (parent == nil || parent.settings.contract != s.contract) {
 		s.checkNames()
 	}
@@ -238,18 +226,15 @@ func (s *settings) check(parent *core) {
 	if s.settle != nil && (names.SMSSend.Fields["reference"] == "" || names.SMSList.Params["reference"] == "") {
 		s.reject("WithSettle", "needs a reference ID, and the contract has none (sms.send.fields.reference, sms.list.params.reference)")
 	}
-	if s.idleTimeout > 0 && !s.ownBase() {
-		s.reject("WithIdleTimeout", "is for the library's own transport; set the IdleConnTimeout of the one that WithHTTPClient brings")
-	}
 }
 
 // checkNames finds names of the contract that one request cannot hold together.
 func (s *settings) checkNames() {
 	field := "WithContract"
 	if s.fromEnv {
-		field = contract.EnvFile
+		field = table.EnvFile
 	}
-	for _, problem := range codec.CheckNames(s.contract.Table()) {
+	for _, problem := range codec.CheckNames(table.Of(s.contract)) {
 		s.reject(field, "%s: %s", problem.Path, problem.Reason)
 	}
 }
@@ -269,7 +254,7 @@ func (s *settings) checkBaseURL(baseURL string) *url.URL {
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
 		s.reject(field, "%s, with the scheme https and a host", want)
 	case u.User != nil:
-		s.reject(field, "must not hold a user or a password; use WithAuth(messaging.Basic(user, password))")
+		s.reject(field, "must not hold a user or a password; use WithBasicAuth")
 	case strings.ContainsAny(baseURL, "?#"):
 		s.reject(field, "must have no query and no fragment")
 	case u.Scheme == "http" && !s.plainHTTP && !isLoopback(u.Hostname()):
@@ -309,7 +294,7 @@ func (s *settings) newBase(parent *core) *base {
 		}
 		b.unwrapped = parent.base.unwrapped
 	case s.ownBase():
-		b.unwrapped = transport.NewBase(s.idleTimeout)
+		b.unwrapped = transport.NewBase()
 	default:
 		b.unwrapped = s.httpClient.Transport
 	}
@@ -321,10 +306,7 @@ func (s *settings) newBase(parent *core) *base {
 }
 
 func (s *settings) sharesBase(with *settings) bool {
-	if s.ownBase() && with.ownBase() {
-		return s.idleTimeout == with.idleTimeout
-	}
-	return s.httpClient == with.httpClient
+	return s.httpClient == with.httpClient || s.ownBase() && with.ownBase()
 }
 
 // ownBase reports whether requests go through the library's own transport.
@@ -337,7 +319,7 @@ func (c *core) setTransport() {
 	c.transport = &transport.Transport{
 		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
 		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
-		Limit: s.limit, MaxResponseBytes: s.maxResponseBytes,
+		Limit: s.limit, MaxResponseBytes: maxResponseBytes,
 		Changed: c.breakerChanged,
 	}
 }

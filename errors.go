@@ -9,8 +9,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,12 +63,12 @@ var (
 	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches
 	// the class of the trouble, such as ErrUnavailable, and Error.RetryAfter says when a message will go out.
 	ErrBreakerOpen = errors.New("messaging: circuit breaker open")
-	// ErrGuarded: nothing was sent, because a guard said no; see WithGuard. The error also matches that of the guard.
-	ErrGuarded = errors.New("messaging: guarded")
+	// ErrDenied: nothing was sent, because a guard said no; see WithGuard. The error also matches that of the guard.
+	ErrDenied = errors.New("messaging: denied")
 	// ErrPostponed: nothing was sent, because a guard said later or could not decide; see WithGuard. The error is retryable.
 	ErrPostponed = errors.New("messaging: postponed")
-	// ErrRow matches a *RowError: one row of a listing could not be read, and the listing goes on.
-	ErrRow = errors.New("messaging: row")
+	// ErrUnreadableRow: a row of a listing could not be read in full. The text has its page, its row and its field. The listing goes on.
+	ErrUnreadableRow = errors.New("messaging: unreadable row")
 )
 
 // Verdict is what is known of a message when its send has ended. The zero value is Unknown, which promises nothing.
@@ -133,9 +133,9 @@ func VerdictOf(err error) Verdict {
 // It may after
 //
 //   - NotSent, except for a *ValidationError, a certificate that was refused, and a client without credentials for the channel,
-//     where another attempt meets the same, and for ErrGuarded. After a guard said later, the wait is that of its RetryLater
+//     where another attempt meets the same, and for ErrDenied. After a guard said later, the wait is that of its Postpone
 //   - ErrRateLimited, and another refusal with a status that proves that nothing was processed (errors.notProcessed of the contract),
-//     unless the response names a message, see Error.NamesMessage. After the platform's code 131056 on chat app 2 the wait is at least
+//     unless the response names a message, see Error.Ambiguous. After the platform's code 131056 on chat app 2 the wait is at least
 //     6 seconds
 //   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient
 //
@@ -145,7 +145,7 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	switch {
 	case !isError || e.read:
 		return 0, false
-	case slices.Contains(e.classes, ErrGuarded):
+	case slices.Contains(e.classes, ErrDenied):
 		return 0, false
 	case e.guardReason != "": // it said later, or could not decide
 		ok = true
@@ -153,7 +153,7 @@ func Retryable(err error) (after time.Duration, ok bool) {
 		ok = !e.uncredentialed && !transport.IsPermanent(e.cause)
 	case e.Verdict == Refused:
 		isTemporary := e.unprocessed || e.platform == platformNotNow || errors.Is(e, ErrRateLimited)
-		ok = isTemporary && !e.NamesMessage()
+		ok = isTemporary && !e.Ambiguous()
 	}
 	if !ok {
 		return 0, false
@@ -161,34 +161,54 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	return max(e.RetryAfter, time.Second), true
 }
 
-// PanicError is a panic of a function of yours (an Auth, a token source, an Observer, a http.RoundTripper) in SendAll, which makes it
-// the Outcome of the message: Unknown if something was written, and otherwise NotSent. In Send the panic reaches the caller.
-type PanicError struct {
-	// Value is what the function panicked with.
-	Value any
-	// Stack is the stack of the goroutine, as of runtime/debug.
-	Stack []byte
+// panicError is a panic of a function of the user during SendAll.
+type panicError struct {
+	value    any
+	function string // that panicked, with file and line, or ""
 }
 
-// Error returns the type of the value, which may hold anything, and the text of an error of the runtime.
-func (e *PanicError) Error() string {
-	if r, ok := e.Value.(runtime.Error); ok {
-		return "panic: " + r.Error()
+// Error returns the type of the value, which may hold anything, or the text of an error of the runtime, and where the panic happened.
+func (e *panicError) Error() string {
+	text := fmt.Sprintf("panic (%T)", e.value)
+	if r, ok := e.value.(runtime.Error); ok {
+		text = "panic: " + r.Error()
 	}
-	return fmt.Sprintf("panic (%T)", e.Value)
+	if e.function != "" {
+		text += " in " + e.function
+	}
+	return text
 }
 
-// Unwrap returns Value if it is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
+// Unwrap returns the value if it is an error.
+func (e *panicError) Unwrap() error {
+	err, _ := e.value.(error)
 	return err
+}
+
+// panickingFunction returns the function that panicked, with its file and line. A deferred function calls it.
+func panickingFunction() string {
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
+	isPanic := false
+	for {
+		frame, more := frames.Next()
+		isRuntime := strings.HasPrefix(frame.Function, "runtime.")
+		if isPanic && !isRuntime {
+			return fmt.Sprintf("%s (%s:%d)", frame.Function, filepath.Base(frame.File), frame.Line)
+		}
+		isPanic = isPanic || frame.Function == "runtime.gopanic"
+		if !more {
+			return ""
+		}
+	}
 }
 
 // panicked returns the error of a send that a panic ended. inDoubt reports whether something may have been written.
 func panicked(e *sendEndpoint, value any, inDoubt bool, referenceID string) *Error {
-	cause := &PanicError{Value: value, Stack: debug.Stack()}
+	cause := &panicError{value, panickingFunction()}
 	err := newError(&e.endpoint, transport.Outcome{Err: transport.NewError(cause.Error(), cause)})
-	if err.ReferenceID = referenceID; !inDoubt {
+	err.ReferenceID = referenceID
+	if !inDoubt {
 		err.Verdict = NotSent
 	}
 	return err
@@ -215,13 +235,13 @@ type Error struct {
 	// RequestID is the service's ID of the request, from the body or, if it has none, from the header X-Request-Id.
 	RequestID string
 	// MessageID is the service's ID of a message, if the response has one although it does not prove that the message was
-	// accepted; see NamesMessage.
+	// accepted; see Ambiguous.
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
 	// RetryAfter is how long the service asked to wait, or a longer wait that the RetryPolicy or the context did not allow: until the
 	// circuit breaker lets a call pass, for a turn of the rate limit, or before another attempt. If a guard said later it is the
-	// wait of RetryLater, and with a code of chat app 2's platform that of the code; see Retryable.
+	// wait of Postpone, and with a code of chat app 2's platform that of the code; see Retryable.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
@@ -232,7 +252,7 @@ type Error struct {
 	paused         bool          // RetryAfter is a wait of the library, of a guard or of a class of codes, for which the service did not ask
 	settled        bool          // it is the error of Settle
 	uncredentialed bool          // the client has no credentials for the channel
-	named          bool          // see NamesMessage
+	named          bool          // see Ambiguous
 	page           bool          // the response is neither in the form of the contract nor empty
 	unprocessed    bool          // the status proves that nothing was processed
 	unlisted       bool          // the channel has no listing that could settle an unknown outcome
@@ -246,10 +266,10 @@ type Error struct {
 	cause          error
 }
 
-// NamesMessage reports whether the response names a message although it does not prove that the message was accepted, such as by an
-// ID beside a refusal, or a word that accepts where the contract has no IDs. The send must then not be repeated without a lookup,
-// whatever the verdict.
-func (e *Error) NamesMessage() bool { return e.MessageID != "" || e.named }
+// Ambiguous reports whether the response contradicts itself: it does not prove that the message was accepted, and yet it names a message,
+// such as by an ID in a refusal, or by a word for accepted where the contract has no IDs. Whatever the verdict, do not send the message
+// again without a lookup.
+func (e *Error) Ambiguous() bool { return e.MessageID != "" || e.named }
 
 func newError(e *endpoint, out transport.Outcome) *Error {
 	failed := &Error{
@@ -446,30 +466,25 @@ func (e Error) MarshalJSON() ([]byte, error) {
 	return json.Marshal(shown)
 }
 
-// RowError is a row of a listing that could not be read in full. The listing goes on after it. It matches ErrRow.
-type RowError struct {
-	// Page is the number of the page as it was requested, or its place in the listing, from 1, if the contract does not page
-	// by number.
-	Page int
-	// Row is the place of the row on the page, from 1.
-	Row int
-	// Field is the field of sms.Transaction that could not be read, or "" for the whole row.
-	Field string
-	// Reason says what is wrong, without the value.
-	Reason string
+// rowError is a row of a listing that could not be read in full.
+type rowError struct {
+	page   int    // as it was requested, or its place in a listing without page numbers, from 1
+	row    int    // on the page, from 1
+	field  string // of sms.Transaction, or "" for the whole row
+	reason string // without the value
 }
 
 // Error returns the place of the row and what is wrong with it.
-func (e *RowError) Error() string {
-	what := e.Reason
-	if e.Field != "" {
-		what = e.Field + " " + e.Reason
+func (e *rowError) Error() string {
+	fault := e.reason
+	if e.field != "" {
+		fault = e.field + " " + e.reason
 	}
-	return fmt.Sprintf("messaging: sms.list: row %d of page %d cannot be read: %s", e.Row, e.Page, what)
+	return fmt.Sprintf("messaging: sms.list: row %d of page %d cannot be read: %s", e.row, e.page, fault)
 }
 
-// Is reports whether target is ErrRow.
-func (e *RowError) Is(target error) bool { return target == ErrRow }
+// Is reports whether target is ErrUnreadableRow.
+func (e *rowError) Is(target error) bool { return target == ErrUnreadableRow }
 
 // Problem is one thing wrong with an argument.
 type Problem struct {

@@ -20,7 +20,7 @@ import (
 // List lists transactions (GET /api/sms), one after the other over all pages.
 //
 //	for tx, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: yesterday, PageSize: 500}) {
-//		if errors.Is(err, messaging.ErrRow) {
+//		if errors.Is(err, messaging.ErrUnreadableRow) {
 //			log.Print(err) // one odd row; tx has what could be read
 //			continue
 //		}
@@ -32,7 +32,7 @@ import (
 //
 // A page is requested when its first row is needed. Ranging again lists again. A failed page is retried within the client's RetryPolicy.
 //
-// If a row cannot be read in full, the error is a *RowError, the Transaction has what could be read, and the loop may go on. Any
+// If a row cannot be read in full, the error matches ErrUnreadableRow, the Transaction has what could be read, and the loop may go on. Any
 // other error ends the listing, which is complete or ends with an error.
 //
 // A service may ignore a filter, so rows of another ID, ReferenceID or To are not yielded, and neither are rows outside of CreatedAfter and
@@ -70,8 +70,8 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 
 // Pages lists like List, a page at a time, with what the service says about the listing. The last page may be empty.
 //
-// If rows cannot be read in full, Pages yields the page, with what could be read of them, and a joined error of *RowErrors: the
-// first 20, and how many more there are.
+// If rows cannot be read in full, Pages yields the page, with what could be read of them, and an error that matches ErrUnreadableRow and
+// joins the first 20 of these rows.
 func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Page, error] {
 	pages := s.pages(ctx, options, true)
 	return func(yield func(sms.Page, error) bool) {
@@ -81,7 +81,7 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 				return
 			}
 			p := sms.Page{
-				Number: page.Number, Size: page.Size, Total: page.Total, TotalPages: page.TotalPages,
+				Total: page.Total, TotalPages: page.TotalPages,
 				Transactions: make([]sms.Transaction, 0, len(page.Transactions)),
 			}
 			for i := range page.Transactions {
@@ -184,7 +184,7 @@ func (s *SMSService) listError(reason string, classes ...error) error {
 type listPage struct {
 	codec.Page
 
-	place     int    // for a RowError
+	place     int    // for the error of a row
 	isFresh   bool   // no cache kept the response
 	isDropped []bool // by row: it is not yielded
 	lastRow   string // ID of the last row up to here
@@ -207,7 +207,7 @@ func (p *listPage) rowsOf(referenceID string) (rows []listedRow) {
 }
 
 func (p *listPage) rowError(row codec.Unreadable) error {
-	return &RowError{Page: p.place, Row: row.Index + 1, Field: row.Field, Reason: row.Reason}
+	return &rowError{page: p.place, row: row.Index + 1, field: row.Field, reason: row.Reason}
 }
 
 // rowErrors joins the errors of the rows, at most 20, and the number of the rest.

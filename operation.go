@@ -27,7 +27,7 @@ type endpoints struct {
 }
 
 func compile(s settings, base *url.URL) *endpoints {
-	c := &compiler{s, base, s.contract.Table().WithVariables(s.variables)}
+	c := &compiler{s, base, table.Of(s.contract).WithVariables(s.variables)}
 	e := &endpoints{
 		smsList: compileRead(c, "sms.list", ChannelSMS, &c.table.SMSList.Read, codec.CompileList),
 	}
@@ -93,7 +93,7 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 		e.header.Set(name, value)
 	}
 	e.header.Set("Accept", "application/json")
-	e.header.Set("User-Agent", c.settings.userAgent)
+	e.header.Set("User-Agent", "messaging-go/"+Version)
 	if contentType := codec.ContentType(op.Encoding); contentType != "" {
 		e.header.Set("Content-Type", contentType)
 	}
@@ -108,7 +108,7 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 func (c *compiler) send(name string, channel Channel, op *table.Send) *sendEndpoint {
 	e := &sendEndpoint{endpoint: c.endpoint(name, channel, http.MethodPost, &op.Operation)}
 	e.codec = codec.CompileSend(c.table, op, e.url, e.pair)
-	usual := table.Channels()[channel-ChannelSMS].Send(contract.Default().Table()).Response["id"]
+	usual := table.Channels()[channel-ChannelSMS].Send(table.Of(contract.Default())).Response["id"]
 	if slices.Equal(op.Response["id"], usual) { // no overlay names it
 		e.codec.SeekIDs(c.table, e.pair)
 	}

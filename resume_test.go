@@ -172,7 +172,8 @@ func TestListResumesByRowAndByPage(t *testing.T) {
 	var next string
 	for page, err := range s.client(t).SMS.Pages(t.Context(), sms.ListOptions{PageSize: 3}) {
 		require.NoError(t, err)
-		if next = page.Next; page.Number > 1 || len(s.queries) == 2 {
+		next = page.Next
+		if len(s.queries) == 2 {
 			break
 		}
 	}

@@ -460,7 +460,7 @@ func (b *bulk[M]) decide(j *job[M], began time.Time) (wait time.Duration, again 
 
 // decideUnbegun decides about a message for which no request could begin.
 func (b *bulk[M]) decideUnbegun(j *job[M], e *Error) (wait time.Duration, again bool) {
-	if b.waits.Err() != nil || e.is(ErrGuarded) {
+	if b.waits.Err() != nil || e.is(ErrDenied) {
 		return 0, false
 	}
 	if e.is(ErrPostponed) {

@@ -51,8 +51,8 @@ func (s *SMSService) Validate(m sms.Message) error {
 // To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and each that was taken
 // has its outcome. After a break the loop ends when the sends under way have ended, whose outcomes are lost. No goroutine is left.
 //
-// A panic of a function of yours, such as an Auth, is the Outcome of its message: a *PanicError, with the verdict Unknown if something
-// was written.
+// If a function of yours panics, such as a guard or an observer, the panic becomes the error of its message, which says where it happened.
+// The verdict is Unknown if something may have been written, and NotSent otherwise.
 //
 // A concurrency below 1 or a nil sequence is one Outcome with a *ValidationError and the Index -1.
 func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message], concurrency int) iter.Seq[Outcome[sms.Message]] {

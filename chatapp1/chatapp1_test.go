@@ -22,6 +22,7 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -107,7 +108,7 @@ var messages = map[string]struct {
 var standard = sync.OnceValue(func() *codec.Send { return compile(contract.Default()) })
 
 func compile(names contract.Contract) *codec.Send {
-	return codec.CompileSend(names.Table(), &names.Table().ChatApp1Send, &url.URL{Path: "/"}, nil)
+	return codec.CompileSend(table.Of(names), &table.Of(names).ChatApp1Send, &url.URL{Path: "/"}, nil)
 }
 
 // encode writes the message under a contract.
@@ -235,7 +236,7 @@ func TestSendReportsEveryProblem(t *testing.T) {
 
 func TestCallHasEveryFieldOfTheContract(t *testing.T) {
 	t.Parallel()
-	standard := contract.Default().Table().ChatApp1Send.Fields
+	standard := table.Of(contract.Default()).ChatApp1Send.Fields
 	used := map[string]bool{}
 	for kind, p := range payloads() {
 		seen := map[string]bool{}

@@ -20,6 +20,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
 )
@@ -374,9 +375,9 @@ func newClient(t *testing.T, names contract.Contract, roundTrip httpmock.Respond
 	mock := httpmock.NewMockTransport()
 	mock.RegisterNoResponder(roundTrip)
 	credentials := messaging.WithToken("t-1")
-	if names.Table().Auth.KeyPair.Key != contract.Default().Table().Auth.KeyPair.Key {
+	if table.Of(names).Auth.KeyPair.Key != table.Of(contract.Default()).Auth.KeyPair.Key {
 		secret := "s-1"
-		if names.Table().Auth.KeyPair.Secret == "" {
+		if table.Of(names).Auth.KeyPair.Secret == "" {
 			secret = ""
 		}
 		credentials = messaging.WithAPIKey("k-1", secret)
@@ -385,7 +386,7 @@ func newClient(t *testing.T, names contract.Contract, roundTrip httpmock.Respond
 		credentials, messaging.WithContract(names), messaging.WithHTTPClient(&http.Client{Transport: mock}),
 		messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
 	}
-	for _, name := range names.Table().Variables() {
+	for _, name := range table.Of(names).Variables() {
 		options = append(options, messaging.WithVariable(name, name+" /é"))
 	}
 	client, err := messaging.NewClient("https://api.example.com", options...)
@@ -396,10 +397,10 @@ func newClient(t *testing.T, names contract.Contract, roundTrip httpmock.Respond
 func (c construct) send(t *testing.T, names contract.Contract) {
 	t.Helper()
 	m := sms.Message{From: "ACME", To: "+639171234567", Text: cmp.Or(c.text, "100% sure?"), CallbackURL: "https://example.com/dlr", ReferenceID: "order-17"}
-	if names.Table().SMSSend.Fields["callback"] == "" {
+	if table.Of(names).SMSSend.Fields["callback"] == "" {
 		m.CallbackURL = ""
 	}
-	if names.Table().SMSSend.Fields["reference"] == "" {
+	if table.Of(names).SMSSend.Fields["reference"] == "" {
 		m.ReferenceID = ""
 	}
 	for _, response := range c.responses {
@@ -507,7 +508,7 @@ func (c construct) receive(t *testing.T, names contract.Contract) {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, r)
 		assert.Equal(t, http.StatusOK, w.Code)
-		reply := names.Table().Webhooks()[strings.Trim(strings.Split(target, "?")[0], "/")].Reply
+		reply := table.Of(names).Webhooks()[strings.Trim(strings.Split(target, "?")[0], "/")].Reply
 		if assert.Equal(t, reply.Body, w.Body.String()); reply.Body != "" {
 			assert.Equal(t, reply.Type, w.Header().Get("Content-Type"))
 		}

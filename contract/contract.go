@@ -1,29 +1,13 @@
 package contract
 
 import (
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 )
-
-// defaults is the default table, complete.
-//
-//go:embed default.json
-var defaults string
-
-// defaultTable is parsed once and shared. Nothing changes it.
-var defaultTable = sync.OnceValue(func() *table.Table { //nolint:gochecknoglobals // never written
-	t, err := table.Decode(defaults)
-	if err != nil {
-		panic("contract: the embedded table: " + err.Error()) // a fault of this package alone; its tests read the table
-	}
-	return t
-})
 
 // Contract holds every wire name that the client and the webhooks use, and the few rules that go with the names. Get one
 // from [Default] or [Parse]; the zero Contract is the default.
@@ -31,8 +15,11 @@ var defaultTable = sync.OnceValue(func() *table.Table { //nolint:gochecknoglobal
 // A Contract never changes. Copies are cheap, and it may be used from many goroutines at once. It is configuration and
 // may be printed or logged, so keep credentials out of it.
 type Contract struct {
-	table *table.Table // nil is the default
+	held
 }
+
+// held is embedded under an unexported name: users of this package do not see the table.
+type held = table.Held
 
 // Default returns the default contract.
 func Default() Contract { return Contract{} }
@@ -42,21 +29,18 @@ func Default() Contract { return Contract{} }
 //
 // The error joins an [*Error] for each of the first twenty problems, and one for the number of the rest.
 func Parse(overlay []byte) (Contract, error) {
-	t, problems := table.Parse(defaults, overlay)
+	t, problems := table.Parse(overlay)
 	if t == nil {
 		return Contract{}, joined(problems)
 	}
-	return Contract{table: t}, nil
+	return Contract{table.Hold(t)}, nil
 }
-
-// EnvFile is the environment variable that names the file of [FromEnv].
-const EnvFile = "MESSAGING_CONTRACT"
 
 // FromEnv returns the contract of the overlay in the file that MESSAGING_CONTRACT names, or the default contract if the variable is
 // empty. Errors do not show the path, which the variable may not be meant to hold. An error that begins with "contract:" is that of
 // [Parse].
 func FromEnv() (Contract, error) {
-	file := os.Getenv(EnvFile)
+	file := os.Getenv(table.EnvFile)
 	if file == "" {
 		return Default(), nil
 	}
@@ -77,15 +61,7 @@ func (e *fileError) Error() string {
 func (e *fileError) Unwrap() error { return e.cause }
 
 // MarshalJSON returns the complete table, which Parse accepts as an overlay.
-func (c Contract) MarshalJSON() ([]byte, error) { return json.Marshal(c.Table()) }
-
-// Table returns the contract as data, for the packages of this module. It must not be changed.
-func (c Contract) Table() *table.Table {
-	if c.table == nil {
-		return defaultTable()
-	}
-	return c.table
-}
+func (c Contract) MarshalJSON() ([]byte, error) { return json.Marshal(table.Of(c)) }
 
 // Error is one problem of an overlay. [Parse] joins those that it finds: errors.As finds the first, and the joined error's
 // Unwrap() []error returns them all. Neither field repeats a value of the overlay, which may be a secret.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 var update = flag.Bool("update", false, "write docs/contract.json and the concepts in doc.go")
@@ -52,7 +53,7 @@ func (f *failure) Errorf(format string, args ...any) { *f = failure(fmt.Sprintf(
 // A difference would show that the embedded table has a key that the types have not, or lacks one.
 func TestDefaultIsTheWholeEmbeddedTable(t *testing.T) {
 	t.Parallel()
-	file, err := os.ReadFile("default.json")
+	file, err := os.ReadFile("../internal/table/default.json")
 	require.NoError(t, err)
 	text, err := json.Marshal(contract.Default())
 	require.NoError(t, err)
@@ -60,13 +61,13 @@ func TestDefaultIsTheWholeEmbeddedTable(t *testing.T) {
 
 	strict, err := contract.Parse(file) // refuses what Default would pass over, such as a repeated key
 	require.NoError(t, err)
-	assert.Equal(t, contract.Default().Table(), strict.Table())
-	assert.Equal(t, contract.Default().Table(), contract.Contract{}.Table(), "the zero Contract")
+	assert.Equal(t, table.Of(contract.Default()), table.Of(strict))
+	assert.Equal(t, table.Of(contract.Default()), table.Of(contract.Contract{}), "the zero Contract")
 }
 
 func TestDefaultHasWhatTheSpecificationGives(t *testing.T) {
 	t.Parallel()
-	c := contract.Default().Table()
+	c := table.Of(contract.Default())
 	assert.Equal(t, "/sms/send", c.SMSSend.Path)
 	assert.Equal(t, "/api/sms", c.SMSList.Path)
 	assert.Equal(t, "/chatapp1/send", c.ChatApp1Send.Path)
@@ -77,8 +78,8 @@ func TestDefaultHasWhatTheSpecificationGives(t *testing.T) {
 
 func TestDefaultIsParsedOnce(t *testing.T) {
 	first, second := contract.Default(), contract.Default()
-	assert.Same(t, first.Table(), second.Table())
-	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = contract.Default().Table() }))
+	assert.Same(t, table.Of(first), table.Of(second))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = table.Of(contract.Default()) }))
 }
 
 func TestParseChangesOnlyWhatTheOverlayNames(t *testing.T) {

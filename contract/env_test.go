@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 func TestFromEnv(t *testing.T) {
@@ -19,22 +20,22 @@ func TestFromEnv(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(overlay), 0o600))
 		return file
 	}
-	t.Setenv(contract.EnvFile, "")
+	t.Setenv(table.EnvFile, "")
 	names, err := contract.FromEnv()
 	require.NoError(t, err)
 	assert.Equal(t, contract.Default(), names)
 
-	t.Setenv(contract.EnvFile, write("good", `{"sms.send": {"fields": {"text": "body"}}}`))
+	t.Setenv(table.EnvFile, write("good", `{"sms.send": {"fields": {"text": "body"}}}`))
 	names, err = contract.FromEnv()
 	require.NoError(t, err)
-	assert.Equal(t, "body", names.Table().SMSSend.Fields["text"])
+	assert.Equal(t, "body", table.Of(names).SMSSend.Fields["text"])
 
-	t.Setenv(contract.EnvFile, write("bad", `{"sms.sent": {}}`))
+	t.Setenv(table.EnvFile, write("bad", `{"sms.sent": {}}`))
 	_, err = contract.FromEnv()
 	_, isProblem := err.(interface{ Unwrap() []error })
 	assert.True(t, isProblem, "%v", err)
 
-	t.Setenv(contract.EnvFile, filepath.Join(dir, "hunter2"))
+	t.Setenv(table.EnvFile, filepath.Join(dir, "hunter2"))
 	_, err = contract.FromEnv()
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	assert.NotContains(t, err.Error(), "hunter2")

@@ -40,7 +40,7 @@ func TestPackageComment(t *testing.T) {
 	overlay := regexp.MustCompile(`(?ms)^\t\{$.*?^\t\}$`).Find(comment)
 	assert.Equal(t, decode(t, []byte(heron)), decode(t, overlay))
 
-	defaults, err := os.ReadFile("default.json")
+	defaults, err := os.ReadFile("../internal/table/default.json")
 	require.NoError(t, err)
 	const heading, next = "// # Concepts\n//\n", "//\n// # "
 	before, rest, hasList := strings.Cut(string(file), heading)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // listed returns the problems that err joins.
@@ -35,7 +36,7 @@ func TestParseEmptyOverlay(t *testing.T) {
 	for _, overlay := range []string{`{}`, " {\n}\n", `{"sms.send":{"fields":{}},"auth":{}}`} {
 		c, err := contract.Parse([]byte(overlay))
 		require.NoError(t, err)
-		assert.Equal(t, contract.Default().Table(), c.Table())
+		assert.Equal(t, table.Of(contract.Default()), table.Of(c))
 	}
 }
 
@@ -287,7 +288,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		require.True(t, json.Valid(overlay))
-		for _, problem := range codec.CheckNames(c.Table()) {
+		for _, problem := range codec.CheckNames(table.Of(c)) {
 			require.NotEmpty(t, problem.Reason)
 		}
 		text, err := json.Marshal(c)

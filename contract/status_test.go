@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 func TestStatusText(t *testing.T) {
@@ -39,7 +40,7 @@ func TestStatusFinal(t *testing.T) {
 
 func TestStatusesOfTheContractHaveConstants(t *testing.T) {
 	t.Parallel()
-	for status := range contract.Default().Table().WebhookDelivery.Statuses {
+	for status := range table.Of(contract.Default()).WebhookDelivery.Statuses {
 		assert.Contains(t, []contract.Status{
 			contract.StatusQueued, contract.StatusSent, contract.StatusDelivered, contract.StatusRead, contract.StatusFailed,
 			contract.StatusExpired, contract.StatusRejected,

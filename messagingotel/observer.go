@@ -28,7 +28,7 @@ const (
 	PartsKey = attribute.Key("messaging.message.parts")
 	// RequestIDKey is the service's ID of a request.
 	RequestIDKey = attribute.Key("messaging.request.id")
-	// OutcomeKey is what became of an event: the text of a webhook.Outcome.
+	// OutcomeKey is what became of an event: the text of a webhook.Disposition.
 	OutcomeKey = attribute.Key("messaging.outcome")
 	// EventKindKey is the kind of an event: the name of its callback, "delivery" for a delivery report at the callback of a chat app,
 	// "preference", or "other".

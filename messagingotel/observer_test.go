@@ -112,12 +112,12 @@ func TestNothingPersonalIsExported(t *testing.T) {
 			_, err = client.SMS.Find(t.Context(), "order-17")
 			require.NoError(t, err)
 		},
-		"dropped": func(l *lab) { l.service.Inject(messagingtest.DropUnread(), 3); send(l, settle, retry) },
+		"dropped": func(l *lab) { l.service.Inject(messagingtest.FaultDropUnread(), 3); send(l, settle, retry) },
 		"unavailable": func(l *lab) {
-			l.service.Inject(messagingtest.Status(http.StatusServiceUnavailable, 0), 9)
+			l.service.Inject(messagingtest.FaultStatus(http.StatusServiceUnavailable, 0), 9)
 			send(l, settle, retry)
 		},
-		"not JSON":     func(l *lab) { l.service.Inject(messagingtest.NotJSON(), 9); send(l, settle, retry) },
+		"not JSON":     func(l *lab) { l.service.Inject(messagingtest.FaultNotJSON(), 9); send(l, settle, retry) },
 		"unauthorized": func(l *lab) { send(l, settle, messaging.WithToken("SECRET-token")) },
 		"nobody there": func(l *lab) { l.service.Close(); send(l, settle, retry) },
 		"an error that repeats the message": func(l *lab) {

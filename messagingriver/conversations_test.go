@@ -688,7 +688,7 @@ func TestConversationsGuard(t *testing.T) {
 		t.note(chatFrom(ana, "", "STOP"))
 		err = remind()
 		require.ErrorIs(t, err, messaging.ErrOptedOut)
-		require.ErrorIs(t, err, messaging.ErrGuarded)
+		require.ErrorIs(t, err, messaging.ErrDenied)
 		require.EqualError(t, err, "messaging: chatapp2.send not sent: opted out")
 		_, retryable := messaging.Retryable(err)
 		assert.False(t, retryable)

@@ -40,5 +40,5 @@
 // While the circuit breaker of a channel is open, or the service says 429 or refuses the account, the queue of that channel is paused in
 // all processes, and one message after another probes. A pause by a person, as with River UI, is never undone.
 //
-// docs/outbox.md in the repository has more for developers and operators, and examples/shop is a whole program.
+// docs/outbox.md in the repository has more for developers and operators, and examples/apps/shop is a whole program.
 package messagingriver

@@ -146,7 +146,7 @@ func ExampleOptions_onOutcome() {
 		return
 	}
 	defer shop.close()
-	shop.service.Inject(messagingtest.Status(422, 0), 1) // the service refuses the first message
+	shop.service.Inject(messagingtest.FaultStatus(422, 0), 1) // the service refuses the first message
 
 	ctx := context.Background()
 	if err := shop.outbox.Start(ctx); err != nil {
@@ -195,7 +195,7 @@ func ExampleOutbox_Resolve() {
 		return
 	}
 	defer shop.close()
-	shop.service.Inject(messagingtest.AcceptThenDrop(), 1) // the outcome of a chat message is lost
+	shop.service.Inject(messagingtest.FaultAcceptThenDrop(), 1) // the outcome of a chat message is lost
 
 	ctx := context.Background()
 	message := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready").WithReference("order-17")

@@ -131,7 +131,7 @@ func TestRiverRemembersFetches(t *testing.T) {
 		asked := 0
 		client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
 			if asked++; asked < 3 {
-				return messaging.RetryLater(time.Second)
+				return messaging.Postpone(time.Second)
 			}
 			return nil
 		}))
@@ -151,7 +151,7 @@ func TestFenceHoldsAfter101Snoozes(t *testing.T) {
 	var asked atomic.Int64
 	client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
 		if asked.Add(1) <= 101 {
-			return messaging.RetryLater(time.Hour)
+			return messaging.Postpone(time.Hour)
 		}
 		return nil
 	}))

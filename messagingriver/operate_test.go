@@ -39,7 +39,7 @@ func TestResolve(t *testing.T) {
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), quick())
-		service.Inject(messagingtest.Status(http.StatusUnprocessableEntity, 0), 3)
+		service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 3)
 		r.insert(t, messagingriver.InsertOptions{}, text("sent"), text("resend"), text("drop"))
 		stop := r.start(t)
 		for _, reference := range []string{"sent", "resend", "drop"} {
@@ -88,7 +88,7 @@ func TestResolveWaitingAndUnknown(t *testing.T) {
 		options.SettleFor = time.Hour
 		r := t.newRig(t, newClient(t, service), options)
 		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}, text("later"))
-		service.Inject(messagingtest.DropUnread(), 2)
+		service.Inject(messagingtest.FaultDropUnread(), 2)
 		r.insert(t, messagingriver.InsertOptions{}, text("lost"), text("known"))
 		r.start(t)
 		for _, reference := range []string{"lost", "known"} {

@@ -43,7 +43,7 @@ func TestTroubleCostsFewMessages(t *testing.T) {
 		}
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", messages)...)
 		sends := sendsOf(service)
-		service.InjectFor(12*time.Second, messagingtest.Status(http.StatusServiceUnavailable, 0))
+		service.InjectFor(12*time.Second, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
 		for _, one := range outboxes {
 			one.start(t)
 		}
@@ -76,7 +76,7 @@ func TestThrottledChannelIsPaused(t *testing.T) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2})
 		sends := sendsOf(service)
-		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 3*time.Second), 2)
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 3*time.Second), 2)
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 20)...)
 		began := time.Now()
 		r.start(t)
@@ -96,7 +96,7 @@ func TestPauseIsBounded(t *testing.T) {
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
-		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 5*365*24*time.Hour), 1)
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 5*365*24*time.Hour), 1)
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		record := await(t, r, "a", scheduled)
@@ -111,7 +111,7 @@ func TestAccountInTroublePausesTheChannel(t *testing.T) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2, SendTimeout: time.Second})
 		sends := sendsOf(service)
-		service.InjectFor(4*time.Second, messagingtest.Status(http.StatusUnauthorized, 0))
+		service.InjectFor(4*time.Second, messagingtest.FaultStatus(http.StatusUnauthorized, 0))
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 50)...)
 		r.start(t)
 		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 10*time.Millisecond)
@@ -136,7 +136,7 @@ func TestPersonsPauseStays(t *testing.T) {
 		}
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2})
-		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 2*time.Second), 2)
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 2*time.Second), 2)
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 10)...)
 		r.start(t)
 		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 5*time.Millisecond)
@@ -152,7 +152,7 @@ func TestPersonsPauseStays(t *testing.T) {
 		status, err := r.Status(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, status.Channels[2].Cause)
-		r.exec(t, "UPDATE QUEUES SET paused_at = NULL WHERE name = 'messaging_sms'")
+		r.resume(t, "messaging_sms")
 		require.Eventually(t, func() bool { return len(service.Sent()) == 10 }, 90*time.Second, 50*time.Millisecond)
 	})
 }

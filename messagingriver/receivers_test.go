@@ -97,6 +97,7 @@ func callback(address string, n int) *http.Request {
 // TestEachEventIsHandledOnce: receivers share a store in one database. Every event comes twice, to two of them, while they are killed
 // and frozen, and a PostgreSQL is killed and started. The service calls again until the response is 200.
 func TestEachEventIsHandledOnce(t *testing.T) {
+	parallelUnlessWhole(t)
 	events, torment, limit := 300, 2*time.Second, 2*time.Minute
 	if *whole {
 		events, torment, limit = 10_000, 20*time.Second, 20*time.Minute
@@ -119,6 +120,7 @@ func TestEachEventIsHandledOnce(t *testing.T) {
 	}
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
+			parallelUnlessWhole(t)
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			address, restart := database(t)

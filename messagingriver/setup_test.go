@@ -103,18 +103,25 @@ type rig interface {
 	exec(t testing.TB, statement string, args ...any)
 	// number runs a statement that returns a number.
 	number(t testing.TB, statement string, args ...any) int
-	// retry does what the button of River UI does.
+	// retry and resume do what the buttons of River UI do for a job and for a queue.
 	retry(t testing.TB, job int64)
+	resume(t testing.TB, queue string)
+}
+
+// operator is the client of River behind River UI.
+type operator interface {
+	JobRetry(ctx context.Context, id int64) (*rivertype.JobRow, error)
+	QueueResume(ctx context.Context, name string, opts *river.QueuePauseOpts) error
 }
 
 type rigOf[TTx any] struct {
 	*messagingriver.Outbox[TTx]
 
-	db      *sql.DB
-	tables  *strings.Replacer
-	begin   func(ctx context.Context) (tx TTx, commit, rollBack func() error, err error)
-	open    func(client *messaging.Client, options messagingriver.Options) (*messagingriver.Outbox[TTx], error)
-	retryIn func(ctx context.Context, job int64) error
+	db     *sql.DB
+	tables *strings.Replacer
+	begin  func(ctx context.Context) (tx TTx, commit, rollBack func() error, err error)
+	open   func(client *messaging.Client, options messagingriver.Options) (*messagingriver.Outbox[TTx], error)
+	ui     operator
 }
 
 // postgresPool opens the database, with a schema for the program's own tables and one for the outbox's.
@@ -157,8 +164,8 @@ func rigOn(t testing.TB, pool *pgxpool.Pool, schema string, client *messaging.Cl
 			}
 			return tx, func() error { return tx.Commit(ctx) }, func() error { return tx.Rollback(context.WithoutCancel(ctx)) }, nil
 		},
-		open:    open,
-		retryIn: func(ctx context.Context, job int64) error { _, err := operator.JobRetry(ctx, job); return err },
+		open: open,
+		ui:   operator,
 	}, client, options)
 }
 
@@ -184,7 +191,7 @@ func rigOnSQLite(t testing.TB, db *sql.DB, client *messaging.Client, options mes
 		open: func(client *messaging.Client, options messagingriver.Options) (*messagingriver.Outbox[*sql.Tx], error) {
 			return messagingriver.NewSQLite(db, client, options)
 		},
-		retryIn: func(ctx context.Context, job int64) error { _, err := operator.JobRetry(ctx, job); return err },
+		ui: operator,
 	}, client, options)
 }
 
@@ -288,7 +295,13 @@ func (r rigOf[TTx]) number(t testing.TB, statement string, args ...any) (n int) 
 
 func (r rigOf[TTx]) retry(t testing.TB, job int64) {
 	t.Helper()
-	require.NoError(t, r.retryIn(t.Context(), job))
+	_, err := r.ui.JobRetry(t.Context(), job)
+	require.NoError(t, err)
+}
+
+func (r rigOf[TTx]) resume(t testing.TB, queue string) {
+	t.Helper()
+	require.NoError(t, r.ui.QueueResume(t.Context(), queue, nil))
 }
 
 // show returns the record of the only message with a reference ID.

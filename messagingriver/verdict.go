@@ -48,7 +48,7 @@ func (a *attempt) judge(err error, isOpen bool) verdict {
 		return v
 	}
 	failure, isError := errors.AsType[*messaging.Error](err)
-	isNamed := isError && failure.NamesMessage() // the service may have the message although it refused it
+	isNamed := isError && failure.Ambiguous() // the service may have the message although it refused it
 	after, isRetryable := messaging.Retryable(err)
 	isAccounts := isAccount(err) && !isNamed
 	isLimited := errors.Is(err, messaging.ErrRateLimited) && isRetryable
@@ -97,7 +97,7 @@ func (a *attempt) judgeUnsent(v *verdict, err error, isOpen bool) {
 		v.action, v.retryAfter, v.reason = snooze, 0, errOutdated.Error()
 	case errors.Is(err, errUnmarked):
 		v.action, v.reason = snooze, errUnmarked.Error()
-	case isInvalid, errors.Is(err, messaging.ErrGuarded):
+	case isInvalid, errors.Is(err, messaging.ErrDenied):
 		v.action = cancel
 	case errors.Is(err, messaging.ErrPostponed) && isError:
 		v.action, v.retryAfter = snooze, cmp.Or(failure.RetryAfter, undecidedWait)

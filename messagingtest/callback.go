@@ -209,7 +209,7 @@ func DeliveryRequest(target string, d DeliveryReport, opts ...ReceiveOption) *ht
 
 func newCallbackRequest(target string, callback Callback, opts []ReceiveOption) *http.Request {
 	must(!strings.ContainsFunc(target, isControlOrSpace), "the target of a request has white space or control characters")
-	c := newReceiving(contract.Default().Table(), opts).calls(target, callback.events())[0]
+	c := newReceiving(table.Of(contract.Default()), opts).calls(target, callback.events())[0]
 	r := httptest.NewRequestWithContext(context.Background(), c.method, c.url, strings.NewReader(c.body))
 	if c.contentType != "" {
 		r.Header.Set("Content-Type", c.contentType)

@@ -90,7 +90,7 @@ func TestReportDeliveryOnEveryChannel(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", FailDelivery())
+	s.SetDelivery("639171234567", DeliveryFailed())
 	callback := `"dlrReport":1,"dlrCallback":"` + h.URL + `?` + placeholders + `",` + chatFallback
 	require.Equal(t, 200, sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], callback)).status)
 	require.Equal(t, 200, sendTo(t, client, s, chatApp2, with(sendPaths[chatApp2], callback)).status)

@@ -261,7 +261,7 @@ func InOneCall() ReceiveOption { return func(r *receiving) { r.encoding, r.toget
 // UnderContract writes callbacks under the names of a contract. Without it a server uses the names of its own contract, and
 // [SMSRequest] and its siblings use the default contract.
 func UnderContract(c contract.Contract) ReceiveOption {
-	return func(r *receiving) { r.names = c.Table() }
+	return func(r *receiving) { r.names = table.Of(c) }
 }
 
 // Unescaped writes the values of parameters as a careless sender does: + % ; = and bytes beyond ASCII stand as they are, and a

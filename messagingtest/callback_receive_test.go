@@ -459,7 +459,7 @@ func TestReplyErrorsContainNoURL(t *testing.T) {
 func TestReceiveLeavesLedgerAlone(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	s.Inject(Status(503, 0), 1)
+	s.Inject(FaultStatus(503, 0), 1)
 	h := newHook(t, nil)
 	assert.Equal(t, []int{200}, statuses(s.Receive(t.Context(), h.URL, InboundSMS{From: "1"})))
 	assert.Zero(t, s.Requests())

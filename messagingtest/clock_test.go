@@ -16,7 +16,7 @@ func TestDefaultTTL(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			s, client := NewServer(t), newClient(t)
-			s.SetDelivery("639171234567", Unreachable())
+			s.SetDelivery("639171234567", DeliveryUnreachable())
 			require.Equal(t, 200, sendTo(t, client, s, path, with(sendPaths[path], chatFallback)).status)
 			s.Advance(DefaultTTL - 1)
 			require.Len(t, s.Sent(), 1)
@@ -31,7 +31,7 @@ func TestDefaultTTL(t *testing.T) {
 func TestLifetimeIgnoresRealTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		s.SetDelivery("639171234567", Unreachable())
+		s.SetDelivery("639171234567", DeliveryUnreachable())
 		body := with(sendPaths[chatApp1], `"ttl":1,`+chatFallback)
 		m, wrong := readSend(s, chatApp1, body)
 		require.Nil(t, wrong)
@@ -79,7 +79,7 @@ func TestSetLagCountsAdvance(t *testing.T) {
 func TestAdvanceBounds(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", DeliverLate(math.MaxInt64))
+	s.SetDelivery("639171234567", DeliveryLate(math.MaxInt64))
 	sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":9223372036,`+chatFallback)).data(t)
 	s.Advance(0)
 	assert.Len(t, s.Sent(), 1)

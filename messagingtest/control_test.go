@@ -222,7 +222,7 @@ func TestRefuseDuplicates(t *testing.T) {
 		send(t, client, s, goodBody).data(t)
 		send(t, client, s, `{"from":"ACME","to":"639171234567","text":"Hi","referenceId":""}`).data(t)
 	}
-	s.Inject(AcceptThenDrop(), 1)
+	s.Inject(FaultAcceptThenDrop(), 1)
 	other := `{"from":"ACME","to":"639171234567","text":"Hi","referenceId":"order-18"}`
 	require.Error(t, do(newClient(t), newRequest(t, s, other)).err)
 	assert.Equal(t, http.StatusConflict, send(t, client, s, other).status, "it was accepted, though nobody heard of it")

@@ -8,7 +8,7 @@
 //		if err != nil {
 //			t.Fatal(err)
 //		}
-//		srv.Inject(messagingtest.AcceptThenDrop(), 1) // the next request is processed, but gets no response
+//		srv.Inject(messagingtest.FaultAcceptThenDrop(), 1) // the next request is processed, but gets no response
 //
 //		_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639171234567", Text: "See you at 9"})
 //		if messaging.VerdictOf(err) != messaging.Unknown {
@@ -64,10 +64,10 @@
 //	outcome            state                                         fallback
 //	Deliver            delivered                                     none
 //	Read               read                                          none
-//	DeliverAfter(d)    sent; delivered after d, if within its life   none if delivered, or when it expires
+//	DeliveryAfter(d)    sent; delivered after d, if within its life   none if delivered, or when it expires
 //	Unreachable        queued; expired at the end of its life        when it expires
 //	FailDelivery       failed                                        chat app 1: when its life ends; chat app 2: at once
-//	DeliverLate(d)     sent; expired; delivered d later              when it expires
+//	DeliveryLate(d)     sent; expired; delivered d later              when it expires
 //
 // # Listing
 //

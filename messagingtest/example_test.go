@@ -133,11 +133,11 @@ func ExampleServer_Inject() {
 	}
 	message := sms.Message{From: "ACME", To: "+639171234567", Text: "See you at 9", ReferenceID: "visit-9"}
 
-	srv.Inject(messagingtest.Status(http.StatusInternalServerError, 0), 1)
+	srv.Inject(messagingtest.FaultStatus(http.StatusInternalServerError, 0), 1)
 	_, err = client.SMS.Send(context.Background(), message)
 	fmt.Println(messaging.VerdictOf(err), len(srv.Sent()))
 
-	srv.Inject(messagingtest.AcceptThenDrop(), 1)
+	srv.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	_, err = client.SMS.Send(context.Background(), message)
 	fmt.Println(messaging.VerdictOf(err), len(srv.Sent()))
 	// Output:
@@ -163,7 +163,7 @@ func ExampleServer_Seed_client() {
 func ExampleServer_Advance() {
 	srv := messagingtest.Start()
 	defer srv.Close()
-	srv.SetDelivery("+639171234567", messagingtest.Unreachable())
+	srv.SetDelivery("+639171234567", messagingtest.DeliveryUnreachable())
 
 	body := strings.NewReader(`{"from":"channel-1","to":"+639171234567","text":"See you at 9","ttl":600,` +
 		`"sms_from":"ACME","sms_text":"See you at nine","referenceId":"visit-9"}`)

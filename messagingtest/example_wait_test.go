@@ -38,8 +38,8 @@ func ExampleServer_SetOutcome() {
 	srv := messagingtest.Start()
 	defer srv.Close()
 	srv.Seed(messagingtest.Sent{ID: "msg-1", To: "+639171234567", Text: "Hi"})
-	fmt.Println(srv.SetOutcome("msg-1", messagingtest.Unreachable()), srv.Sent()[0].State)
-	fmt.Println(srv.SetOutcome("msg-1", messagingtest.Read()), srv.Sent()[0].State)
+	fmt.Println(srv.SetOutcome("msg-1", messagingtest.DeliveryUnreachable()), srv.Sent()[0].State)
+	fmt.Println(srv.SetOutcome("msg-1", messagingtest.DeliveryRead()), srv.Sent()[0].State)
 	// Output:
 	// true queued
 	// true read

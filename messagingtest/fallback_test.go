@@ -18,7 +18,7 @@ func TestFallbackIsSMS(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			s, client := NewServer(t), newClient(t)
-			s.SetDelivery("639171234567", Unreachable())
+			s.SetDelivery("639171234567", DeliveryUnreachable())
 			body := with(sendPaths[path], `"ttl":600,"dlrCallback":"https://example.com/%s","dlrReport":1,`+chatFallback)
 			require.Equal(t, http.StatusOK, sendTo(t, client, s, path, body).status)
 			assert.Empty(t, list(t, client, s).Data)
@@ -47,7 +47,7 @@ func TestFallbackIsSMS(t *testing.T) {
 func TestFallbackIsSentOnce(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	const messages = 20
 	for i := range messages {
 		path := []string{chatApp1, chatApp2}[i%2]
@@ -79,7 +79,7 @@ func TestFallbackAbsent(t *testing.T) {
 	t.Parallel()
 	eachPath(t, func(t *testing.T, s *Server, client *http.Client, path, body string) {
 		t.Helper()
-		for _, outcome := range []Outcome{Unreachable(), FailDelivery(), DeliverLate(0)} {
+		for _, outcome := range []Delivery{DeliveryUnreachable(), DeliveryFailed(), DeliveryLate(0)} {
 			s.SetDelivery("639171234567", outcome)
 			require.Equal(t, http.StatusOK, sendTo(t, client, s, path, body).status)
 		}
@@ -91,7 +91,7 @@ func TestFallbackAbsent(t *testing.T) {
 func TestFallbackOrder(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	for i, ttl := range []string{"90", "60", "120", "60"} {
 		body := one(fmt.Sprintf(`"text":"Hi","ttl":%s,"sms_from":"ACME","sms_text":"%d"`, ttl, i))
 		sendTo(t, client, s, chatApp1, body).data(t)
@@ -109,7 +109,7 @@ func TestFallbackOrder(t *testing.T) {
 func TestFallbackIsPaid(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	s.SetBalance("3")
 	long := one(`"text":"Hi","ttl":60,"sms_from":"ACME","sms_text":"` + strings.Repeat("я", 135) + `"`)
 	sendTo(t, client, s, chatApp1, long).data(t)
@@ -130,7 +130,7 @@ func TestFallbackIsPaid(t *testing.T) {
 func TestFallbackIsPaidAfterMessage(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", FailDelivery())
+	s.SetDelivery("639171234567", DeliveryFailed())
 	s.SetBalance("0.50")
 	require.Equal(t, http.StatusOK, sendTo(t, client, s, chatApp2, with(sendPaths[chatApp2], chatFallback)).status)
 	require.Len(t, s.Sent(), 1)
@@ -142,7 +142,7 @@ func TestFallbackIsNoDuplicate(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.RefuseDuplicates(true)
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":1,`+chatFallback)).data(t)
 	s.Advance(time.Second)
 	assert.Len(t, s.Sent(), 2)
@@ -152,7 +152,7 @@ func TestFallbackIsNoDuplicate(t *testing.T) {
 func TestResetCancelsFallbacks(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":60,`+chatFallback)).data(t)
 	s.Advance(30 * time.Second)
 	s.Reset()
@@ -168,8 +168,8 @@ func TestResetCancelsFallbacks(t *testing.T) {
 func TestFallbackAfterFault(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", Unreachable())
-	s.Inject(AcceptThenDrop(), 1)
+	s.SetDelivery("639171234567", DeliveryUnreachable())
+	s.Inject(FaultAcceptThenDrop(), 1)
 	require.Error(t, sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":60,`+chatFallback)).err)
 	s.Advance(time.Minute)
 	assert.Len(t, s.Sent(), 2)

@@ -27,15 +27,15 @@ type Fault struct {
 }
 
 // AcceptThenDrop processes the request and then resets the connection without a response.
-func AcceptThenDrop() Fault { return Fault{name: "AcceptThenDrop"} }
+func FaultAcceptThenDrop() Fault { return Fault{name: "AcceptThenDrop"} }
 
 // DropUnread resets the connection when the header of the request has arrived, and processes nothing. A correct client's verdict
 // is unknown all the same: it sees the same reset whether the service has read the request or not.
-func DropUnread() Fault { return Fault{name: "DropUnread"} }
+func FaultDropUnread() Fault { return Fault{name: "DropUnread"} }
 
 // Slow processes the request at once and responds after d. It ends without a response when the client goes away or the server
 // is closed.
-func Slow(d time.Duration) Fault { return Fault{name: "Slow", delay: d} }
+func FaultSlow(d time.Duration) Fault { return Fault{name: "Slow", delay: d} }
 
 // Status responds with an HTTP status, 100 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
 // rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
@@ -45,50 +45,50 @@ func Slow(d time.Duration) Fault { return Fault{name: "Slow", delay: d} }
 // connection is closed.
 //
 // Status panics if the code is not in 100 to 599.
-func Status(code int, retryAfter time.Duration) Fault {
-	must(code >= 100 && code <= 599, "Status(%d): not in 100 to 599", code)
+func FaultStatus(code int, retryAfter time.Duration) Fault {
+	must(code >= 100 && code <= 599, "FaultStatus(%d): not in 100 to 599", code)
 	return Fault{name: "Status", status: code, retryAfter: retryAfter}
 }
 
 // TruncatedResponse processes the request and cuts the response in its middle: the status is 200, the Content-Length larger
 // than what is sent, and the connection ends.
-func TruncatedResponse() Fault { return Fault{name: "TruncatedResponse"} }
+func FaultTruncated() Fault { return Fault{name: "TruncatedResponse"} }
 
 // NotJSON processes the request and responds with status 200 and an HTML page, as an intermediary may.
-func NotJSON() Fault { return Fault{name: "NotJSON"} }
+func FaultNotJSON() Fault { return Fault{name: "NotJSON"} }
 
 // StatusAfter processes the request and then responds with an HTTP status, 200 to 599, and a body: as a service does that fails on the
 // way back, or a proxy in front of it. A body that is JSON is sent as such, any other as an HTML page. If the body is "", it is an error
-// of the service, like the body of [Status].
+// of the service, like the body of [FaultStatus].
 //
 // StatusAfter panics if the code is not in 200 to 599.
-func StatusAfter(code int, body string) Fault {
-	must(code >= 200 && code <= 599, "StatusAfter(%d): not in 200 to 599", code)
+func FaultStatusAfter(code int, body string) Fault {
+	must(code >= 200 && code <= 599, "FaultStatusAfter(%d): not in 200 to 599", code)
 	return Fault{name: "StatusAfter", status: code, body: body}
 }
 
 // Page responds with an HTTP status, 200 to 599, and an HTML page, and processes nothing, as a proxy does that does not reach the
-// service, or does not want to. For a page that follows the processing, use [StatusAfter].
+// service, or does not want to. For a page that follows the processing, use [FaultStatusAfter].
 //
 // Page panics if the code is not in 200 to 599.
-func Page(code int) Fault {
-	must(code >= 200 && code <= 599, "Page(%d): not in 200 to 599", code)
+func FaultPage(code int) Fault {
+	must(code >= 200 && code <= 599, "FaultPage(%d): not in 200 to 599", code)
 	page := fmt.Sprintf("<!DOCTYPE html>\n<title>%s</title>\n<h1>%d</h1>\n", http.StatusText(code), code)
 	return Fault{name: "Page", status: code, body: page}
 }
 
 // Silence reads the request, processes nothing and never responds. It ends when the client goes away or the server is closed.
-func Silence() Fault { return Fault{name: "Silence"} }
+func FaultSilence() Fault { return Fault{name: "Silence"} }
 
 // AnotherResponse processes the request and responds with the response to another message, as a cache does that does not look into
 // requests, or a server that mixes up connections. That message has an ID and a reference ID of its own, and is in no ledger. A
 // listing passes.
-func AnotherResponse() Fault { return Fault{name: "AnotherResponse"} }
+func FaultAnotherResponse() Fault { return Fault{name: "AnotherResponse"} }
 
 // ProcessTwice processes the request twice and responds once, with the second response, as behind a proxy that repeats requests.
-func ProcessTwice() Fault { return Fault{name: "ProcessTwice"} }
+func FaultProcessTwice() Fault { return Fault{name: "ProcessTwice"} }
 
-// String returns the name of the fault with its arguments, such as "DropUnread" or "Status(429, 2s)".
+// String returns the name of the fault with its arguments, such as "DropUnread" or "FaultStatus(429, 2s)".
 func (f Fault) String() string {
 	arguments := map[string]string{
 		"Slow": fmt.Sprintf("(%v)", f.delay), "Status": fmt.Sprintf("(%d, %v)", f.status, f.retryAfter),
@@ -182,7 +182,7 @@ func (s *Server) arrive(ctx context.Context) Fault {
 		fault = s.random()
 	}
 	if fault.name == "" && s.isBusy() {
-		return Status(http.StatusTooManyRequests, time.Second)
+		return FaultStatus(http.StatusTooManyRequests, time.Second)
 	}
 	return fault
 }

@@ -26,27 +26,27 @@ func TestVerdictOfEachFault(t *testing.T) {
 		verdict messaging.Verdict
 	}{
 		{messagingtest.Fault{}, 1, messaging.Accepted},
-		{messagingtest.AcceptThenDrop(), 1, messaging.Unknown},
-		{messagingtest.DropUnread(), 0, messaging.Unknown},
-		{messagingtest.Slow(time.Minute), 1, messaging.Unknown},
-		{messagingtest.Silence(), 0, messaging.Unknown},
-		{messagingtest.Status(400, 0), 0, messaging.Refused},
-		{messagingtest.Status(503, 0), 0, messaging.Unknown},
-		{messagingtest.StatusAfter(500, ""), 1, messaging.Unknown},
-		{messagingtest.StatusAfter(502, page), 1, messaging.Unknown},
-		{messagingtest.StatusAfter(403, page), 1, messaging.Unknown},
-		{messagingtest.StatusAfter(400, page), 1, messaging.Unknown},
-		{messagingtest.StatusAfter(429, page), 1, messaging.Unknown},
-		{messagingtest.StatusAfter(200, page), 1, messaging.Unknown},
-		{messagingtest.StatusAfter(400, `{"code":"40003","message":"no"}`), 1, messaging.Refused},
-		{messagingtest.Page(401), 0, messaging.Unknown},
-		{messagingtest.Page(404), 0, messaging.Unknown},
-		{messagingtest.Page(413), 0, messaging.Refused},
-		{messagingtest.Page(502), 0, messaging.Unknown},
-		{messagingtest.TruncatedResponse(), 1, messaging.Unknown},
-		{messagingtest.NotJSON(), 1, messaging.Unknown},
-		{messagingtest.AnotherResponse(), 1, messaging.Unknown},
-		{messagingtest.ProcessTwice(), 2, messaging.Accepted},
+		{messagingtest.FaultAcceptThenDrop(), 1, messaging.Unknown},
+		{messagingtest.FaultDropUnread(), 0, messaging.Unknown},
+		{messagingtest.FaultSlow(time.Minute), 1, messaging.Unknown},
+		{messagingtest.FaultSilence(), 0, messaging.Unknown},
+		{messagingtest.FaultStatus(400, 0), 0, messaging.Refused},
+		{messagingtest.FaultStatus(503, 0), 0, messaging.Unknown},
+		{messagingtest.FaultStatusAfter(500, ""), 1, messaging.Unknown},
+		{messagingtest.FaultStatusAfter(502, page), 1, messaging.Unknown},
+		{messagingtest.FaultStatusAfter(403, page), 1, messaging.Unknown},
+		{messagingtest.FaultStatusAfter(400, page), 1, messaging.Unknown},
+		{messagingtest.FaultStatusAfter(429, page), 1, messaging.Unknown},
+		{messagingtest.FaultStatusAfter(200, page), 1, messaging.Unknown},
+		{messagingtest.FaultStatusAfter(400, `{"code":"40003","message":"no"}`), 1, messaging.Refused},
+		{messagingtest.FaultPage(401), 0, messaging.Unknown},
+		{messagingtest.FaultPage(404), 0, messaging.Unknown},
+		{messagingtest.FaultPage(413), 0, messaging.Refused},
+		{messagingtest.FaultPage(502), 0, messaging.Unknown},
+		{messagingtest.FaultTruncated(), 1, messaging.Unknown},
+		{messagingtest.FaultNotJSON(), 1, messaging.Unknown},
+		{messagingtest.FaultAnotherResponse(), 1, messaging.Unknown},
+		{messagingtest.FaultProcessTwice(), 2, messaging.Accepted},
 	} {
 		for _, channel := range channeltest.Channels() {
 			t.Run(fmt.Sprintf("%v, %s", tt.fault, channel.Name), func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestVerdictOfEachFault(t *testing.T) {
 				client := clientOf(t, srv, messaging.WithTimeout(3*time.Second))
 				_, err := channel.Send(t.Context(), client, "+639171234567", "Hi", "order-17")
 				want := tt.verdict
-				if tt.fault == messagingtest.AnotherResponse() && channel.Name == "chatapp2" {
+				if tt.fault == messagingtest.FaultAnotherResponse() && channel.Name == "chatapp2" {
 					want = messaging.Accepted // the platform's response has no reference ID
 				}
 				assert.Equal(t, want, messaging.VerdictOf(err), "%v", err)
@@ -82,7 +82,7 @@ func TestProcessTwiceOfADuplicate(t *testing.T) {
 	t.Parallel()
 	srv := messagingtest.NewServer(t)
 	srv.RefuseDuplicates(true)
-	srv.Inject(messagingtest.ProcessTwice(), 1)
+	srv.Inject(messagingtest.FaultProcessTwice(), 1)
 	_, err := channeltest.Channels()[0].Send(t.Context(), clientOf(t, srv), "+639171234567", "Hi", "order-17")
 	require.ErrorIs(t, err, messaging.ErrDuplicate)
 	assert.Len(t, srv.Sent(), 1)
@@ -121,18 +121,18 @@ func TestInjectFor(t *testing.T) {
 		_, err := sms.Send(t.Context(), client, "+639171234567", "Hi", "order-17")
 		return messaging.VerdictOf(err)
 	}
-	srv.InjectFor(time.Hour, messagingtest.Status(http.StatusServiceUnavailable, 0))
+	srv.InjectFor(time.Hour, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
 	srv.Inject(messagingtest.Fault{}, 1)
 	assert.Equal(t, messaging.Accepted, send(), "a fault of Inject comes first")
 	for range 3 {
 		assert.Equal(t, messaging.Unknown, send())
 	}
-	srv.InjectFor(time.Nanosecond, messagingtest.AcceptThenDrop())
+	srv.InjectFor(time.Nanosecond, messagingtest.FaultAcceptThenDrop())
 	assert.Equal(t, messaging.Accepted, send(), "its time is over, and that of the one before")
-	srv.InjectFor(time.Hour, messagingtest.AcceptThenDrop())
+	srv.InjectFor(time.Hour, messagingtest.FaultAcceptThenDrop())
 	srv.ClearFaults()
 	assert.Equal(t, messaging.Accepted, send())
-	assert.Panics(t, func() { srv.InjectFor(0, messagingtest.AcceptThenDrop()) })
+	assert.Panics(t, func() { srv.InjectFor(0, messagingtest.FaultAcceptThenDrop()) })
 }
 
 func TestSetCapacity(t *testing.T) {

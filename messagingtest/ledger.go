@@ -69,8 +69,8 @@ type ledger struct {
 	repeats  int               // list responses that are still to repeat the one before
 	previous map[string]any    // by paging, page size and listing, the page before, unless it is the last
 
-	advanced time.Duration      // what lifetimes and deliveries count
-	outcomes map[string]Outcome // by recipient
+	advanced time.Duration       // what lifetimes and deliveries count
+	outcomes map[string]Delivery // by recipient
 
 	revision int           // counts what Changes yields
 	changed  chan struct{} // closed by the next change

@@ -13,8 +13,8 @@ import (
 // A DeliveryState is how far a chat-app message has come.
 type DeliveryState string
 
-// The states. A message that has expired may still be delivered, with [DeliverLate]. Read and failed are final, and so is
-// delivered without [Read].
+// The states. A message that has expired may still be delivered, with [DeliveryLate]. Read and failed are final, and so is
+// delivered without [DeliveryRead].
 const (
 	StateQueued    DeliveryState = "queued"    // waits for a recipient who cannot be reached
 	StateSent      DeliveryState = "sent"      // is on its way
@@ -24,35 +24,35 @@ const (
 	StateExpired   DeliveryState = "expired"   // its lifetime ended before it was delivered
 )
 
-// An Outcome is what becomes of a chat-app message after it was accepted, for [Server.SetDelivery]. The zero Outcome is
+// A Delivery is what becomes of a chat-app message after it was accepted, for [Server.SetDelivery]. The zero Delivery is
 // [Deliver]. Outcomes can be compared with ==.
-type Outcome struct {
+type Delivery struct {
 	name  string // of the function that made it, unless it delivers in time
 	delay time.Duration
 }
 
 // Deliver delivers the message at once.
-func Deliver() Outcome { return Outcome{} }
+func Deliver() Delivery { return Delivery{} }
 
 // Read delivers the message at once, and the recipient reads it.
-func Read() Outcome { return Outcome{name: "Read"} }
+func DeliveryRead() Delivery { return Delivery{name: "Read"} }
 
 // DeliverAfter delivers the message when d has passed on the server's clock, unless its lifetime is shorter.
-func DeliverAfter(d time.Duration) Outcome { return Outcome{delay: max(d, 0)} }
+func DeliveryAfter(d time.Duration) Delivery { return Delivery{delay: max(d, 0)} }
 
 // Unreachable never reaches the recipient. The message is queued until it expires.
-func Unreachable() Outcome { return Outcome{name: "Unreachable"} }
+func DeliveryUnreachable() Delivery { return Delivery{name: "Unreachable"} }
 
 // FailDelivery makes the delivery fail at once.
-func FailDelivery() Outcome { return Outcome{name: "FailDelivery"} }
+func DeliveryFailed() Delivery { return Delivery{name: "FailDelivery"} }
 
 // DeliverLate lets the message expire, and delivers it all the same when d has passed since.
-func DeliverLate(d time.Duration) Outcome { return Outcome{"DeliverLate", max(d, 0)} }
+func DeliveryLate(d time.Duration) Delivery { return Delivery{"DeliverLate", max(d, 0)} }
 
 // SetDelivery sets the outcome of chat-app messages to a recipient that are accepted from now on; at the start it is
 // [Deliver]. A number is the same with and without its leading +. The client is not told: [Sent.State] shows the outcome. An
 // SMS has none. SetDelivery panics if the recipient is empty.
-func (s *Server) SetDelivery(recipient string, outcome Outcome) {
+func (s *Server) SetDelivery(recipient string, outcome Delivery) {
 	must(recipient != "", "SetDelivery: the recipient is empty")
 	s.set(func() { s.ledger.outcomes[outcomeKey(recipient)] = outcome })
 }
@@ -61,7 +61,7 @@ func (s *Server) SetDelivery(recipient string, outcome Outcome) {
 // reports whether there is such a message. Its lifetime does not begin again. A fallback that was not sent yet is sent if and
 // when it now applies. Unlike SetDelivery, it takes an SMS too, which lives for [DefaultTTL]. A listing shows the state of an SMS by the
 // contract's own word.
-func (s *Server) SetOutcome(id string, outcome Outcome) bool {
+func (s *Server) SetOutcome(id string, outcome Delivery) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.ledger.byID[id]
@@ -99,7 +99,7 @@ type step struct {
 }
 
 // course returns the steps of a message with this outcome, in order.
-func (o Outcome) course(ttl time.Duration) []step {
+func (o Delivery) course(ttl time.Duration) []step {
 	switch {
 	case o.name == "FailDelivery":
 		return []step{{0, StateFailed}}
@@ -117,7 +117,7 @@ func (o Outcome) course(ttl time.Duration) []step {
 }
 
 // setOutcome sets what becomes of a message from now on: its course, and its fallback.
-func (l *ledger) setOutcome(r *row, outcome Outcome) {
+func (l *ledger) setOutcome(r *row, outcome Delivery) {
 	if r.course == nil { // new, an SMS, or seeded
 		r.accepted = l.advanced
 	}

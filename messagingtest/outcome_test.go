@@ -23,48 +23,48 @@ func TestOutcomes(t *testing.T) {
 	}
 	both := []string{chatApp1, chatApp2}
 	for _, tc := range []struct {
-		outcome Outcome
+		outcome Delivery
 		paths   []string
 		course  []moment
 	}{
-		{Outcome{}, both, []moment{{0, StateDelivered, 0, 0}, {ttl, StateDelivered, 0, 0}}},
+		{Delivery{}, both, []moment{{0, StateDelivered, 0, 0}, {ttl, StateDelivered, 0, 0}}},
 		{Deliver(), both, []moment{{0, StateDelivered, 0, 0}, {ttl, StateDelivered, 0, 0}}},
-		{DeliverAfter(-1), both, []moment{{0, StateDelivered, 0, 0}}},
-		{DeliverAfter(time.Second), both, []moment{
+		{DeliveryAfter(-1), both, []moment{{0, StateDelivered, 0, 0}}},
+		{DeliveryAfter(time.Second), both, []moment{
 			{0, StateSent, 0, 0},
 			{time.Second - 1, StateSent, 0, 0},
 			{time.Second, StateDelivered, time.Second, 0},
 			{2 * ttl, StateDelivered, time.Second, 0},
 		}},
-		{DeliverAfter(ttl), both, []moment{
+		{DeliveryAfter(ttl), both, []moment{
 			{ttl - 1, StateSent, 0, 0},
 			{ttl, StateDelivered, ttl, 0},
 			{2 * ttl, StateDelivered, ttl, 0},
 		}},
-		{DeliverAfter(ttl + 1), both, []moment{
+		{DeliveryAfter(ttl + 1), both, []moment{
 			{ttl - 1, StateSent, 0, 0},
 			{ttl, StateExpired, ttl, 1},
 			{ttl + 1, StateExpired, ttl, 1},
 			{2 * ttl, StateExpired, ttl, 1},
 		}},
-		{Unreachable(), both, []moment{
+		{DeliveryUnreachable(), both, []moment{
 			{0, StateQueued, 0, 0},
 			{ttl - 1, StateQueued, 0, 0},
 			{ttl, StateExpired, ttl, 1},
 			{100 * ttl, StateExpired, ttl, 1},
 		}},
-		{FailDelivery(), []string{chatApp1}, []moment{
+		{DeliveryFailed(), []string{chatApp1}, []moment{
 			{0, StateFailed, 0, 0},
 			{ttl - 1, StateFailed, 0, 0},
 			{ttl, StateFailed, 0, 1},
 			{2 * ttl, StateFailed, 0, 1},
 		}},
-		{FailDelivery(), []string{chatApp2}, []moment{
+		{DeliveryFailed(), []string{chatApp2}, []moment{
 			{0, StateFailed, 0, 1},
 			{ttl, StateFailed, 0, 1},
 			{2 * ttl, StateFailed, 0, 1},
 		}},
-		{DeliverLate(time.Second), both, []moment{
+		{DeliveryLate(time.Second), both, []moment{
 			{0, StateSent, 0, 0},
 			{ttl - 1, StateSent, 0, 0},
 			{ttl, StateExpired, ttl, 1},
@@ -72,7 +72,7 @@ func TestOutcomes(t *testing.T) {
 			{ttl + time.Second, StateDelivered, ttl + time.Second, 1},
 			{3 * ttl, StateDelivered, ttl + time.Second, 1},
 		}},
-		{DeliverLate(-1), both, []moment{
+		{DeliveryLate(-1), both, []moment{
 			{ttl - 1, StateSent, 0, 0},
 			{ttl, StateDelivered, ttl, 1},
 			{2 * ttl, StateDelivered, ttl, 1},
@@ -103,9 +103,9 @@ func TestOutcomes(t *testing.T) {
 func TestSetDeliveryIsByRecipient(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("+63917000001", Unreachable())
-	s.SetDelivery("63917000002", FailDelivery())
-	s.SetDelivery("US.1", FailDelivery())
+	s.SetDelivery("+63917000001", DeliveryUnreachable())
+	s.SetDelivery("63917000002", DeliveryFailed())
+	s.SetDelivery("US.1", DeliveryFailed())
 	for _, tc := range []struct {
 		address string
 		state   DeliveryState
@@ -133,7 +133,7 @@ func TestSetDeliveryAffectsLaterMessages(t *testing.T) {
 		t.Helper()
 		sendTo(t, client, s, chatApp1, sendPaths[chatApp1]).data(t)
 	}
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	sendOne()
 	s.Reset()
 	sendOne()
@@ -147,7 +147,7 @@ func TestSetDeliveryAffectsLaterMessages(t *testing.T) {
 func TestSetDeliveryIgnoresSMS(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	send(t, client, s, goodBody).data(t)
 	s.Advance(2 * DefaultTTL)
 	require.Len(t, s.Sent(), 1)
@@ -160,14 +160,14 @@ func TestSetDeliveryIgnoresSMS(t *testing.T) {
 func TestOutcomesAreComparable(t *testing.T) {
 	t.Parallel()
 	assert.Zero(t, Deliver())
-	assert.Equal(t, Deliver(), DeliverAfter(0))
-	assert.Equal(t, DeliverLate(0), DeliverLate(-time.Second))
-	assert.NotEqual(t, DeliverAfter(time.Second), DeliverLate(time.Second))
+	assert.Equal(t, Deliver(), DeliveryAfter(0))
+	assert.Equal(t, DeliveryLate(0), DeliveryLate(-time.Second))
+	assert.NotEqual(t, DeliveryAfter(time.Second), DeliveryLate(time.Second))
 }
 
 func TestSetDeliveryRefusesMisuse(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	assert.PanicsWithValue(t, "messagingtest: SetDelivery: the recipient is empty",
-		func() { s.SetDelivery("", Unreachable()) })
+		func() { s.SetDelivery("", DeliveryUnreachable()) })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 func TestRandomOverlayIsValid(t *testing.T) {
@@ -27,7 +28,7 @@ func TestRandomOverlaysDrawEveryConstruct(t *testing.T) {
 	for seed := uint64(1); seed <= 100; seed++ {
 		names, err := contract.Parse(randomOverlay(seed))
 		require.NoError(t, err)
-		c := names.Table()
+		c := table.Of(names)
 		for construct, isDrawn := range map[string]bool{
 			"a text in place of JSON":      slices.Equal(c.SMSSend.Response["status"], []string{""}),
 			"an error that is a text":      slices.Equal(c.Errors.Code, []string{""}),

@@ -22,6 +22,7 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -102,7 +103,7 @@ func newTalk(t *testing.T, overlay []byte, seed uint64, hooks *hookSwitch) *talk
 	credentials := messaging.WithToken(k.srv.Token)
 	if seed/2%2 == 0 {
 		secret := k.srv.APISecret
-		if names.Table().Auth.KeyPair.Secret == "" {
+		if table.Of(names).Auth.KeyPair.Secret == "" {
 			secret = ""
 		}
 		credentials = messaging.WithAPIKey(k.srv.APIKey, secret)
@@ -187,21 +188,21 @@ func (k *talk) sendSMS() {
 
 // speaksText reports whether the response to a send over a channel is a text.
 func (k *talk) speaksText(channel messagingtest.Channel) bool {
-	t := k.names.Table()
+	t := table.Of(k.names)
 	send := map[messagingtest.Channel]map[string][]string{
 		messagingtest.ChannelSMS: t.SMSSend.Response, messagingtest.ChannelChatApp1: t.ChatApp1Send.Response,
 	}
 	return slices.Equal(send[channel]["status"], []string{""})
 }
 
-func (k *talk) idIsReference() bool { return k.names.Table().SMSSend.IDIsReference() }
+func (k *talk) idIsReference() bool { return table.Of(k.names).SMSSend.IDIsReference() }
 
 // cost returns what the server takes for so many parts.
 func cost(parts int) string { return fmt.Sprintf("%d.%02d", parts/2, parts%2*50) }
 
 func (k *talk) checkReceipt(m messagingtest.Sent, receipt messaging.Receipt) {
 	k.Helper()
-	t := k.client.Contract().Table()
+	t := table.Of(k.names)
 	ids := map[messagingtest.Channel][]string{
 		messagingtest.ChannelSMS: t.SMSSend.Response["id"], messagingtest.ChannelChatApp1: t.ChatApp1Send.Response["id"],
 		messagingtest.ChannelChatApp2: t.ChatApp2Send.Response["id"],
@@ -256,9 +257,9 @@ func (k *talk) refuse() {
 	var want error
 	switch k.seed % 4 {
 	case 3:
-		k.srv.Inject(messagingtest.Status(http.StatusOK, 0), 1) // by a code, or by the status of the message
+		k.srv.Inject(messagingtest.FaultStatus(http.StatusOK, 0), 1) // by a code, or by the status of the message
 		want = messaging.ErrInvalid
-		if len(k.names.Table().SMSSend.Refused) > 0 {
+		if len(table.Of(k.names).SMSSend.Refused) > 0 {
 			want = nil
 		}
 	case 0:
@@ -269,7 +270,7 @@ func (k *talk) refuse() {
 		k.srv.SetBalance("0")
 		want = messaging.ErrInsufficientBalance
 	default:
-		k.srv.Inject(messagingtest.Status(http.StatusUnauthorized, 0), 1)
+		k.srv.Inject(messagingtest.FaultStatus(http.StatusUnauthorized, 0), 1)
 		want = messaging.ErrUnauthorized
 	}
 	_, err := k.client.SMS.Send(k.Context(), message)
@@ -286,7 +287,7 @@ func (k *talk) refuse() {
 // settle loses the response to a message, which is listed all the same.
 func (k *talk) settle() {
 	k.Helper()
-	k.srv.Inject(messagingtest.AcceptThenDrop(), 1)
+	k.srv.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	message := sms.Message{From: "ACME", To: "639171234567", Text: "Settle me", ReferenceID: "settle-1"}
 	receipt, err := k.client.SMS.SendOnce(k.Context(), message)
 	require.NoError(k, err)
@@ -295,8 +296,8 @@ func (k *talk) settle() {
 
 // statuses returns the words of the contract for statuses that a row can have.
 func (k *talk) statuses() (words []string, meanings []contract.Status) {
-	for _, status := range slices.Sorted(maps.Keys(k.names.Table().WebhookDelivery.Statuses)) {
-		for _, word := range k.names.Table().WebhookDelivery.Statuses[status] {
+	for _, status := range slices.Sorted(maps.Keys(table.Of(k.names).WebhookDelivery.Statuses)) {
+		for _, word := range table.Of(k.names).WebhookDelivery.Statuses[status] {
 			words, meanings = append(words, strings.Replace(word, "*", "XY", 1)), append(meanings, contract.Status(status))
 		}
 	}
@@ -320,8 +321,8 @@ func (k *talk) list() {
 		})
 	}
 	options := sms.ListOptions{PageSize: 2}
-	table := k.names.Table().SMSList
-	if table.Paging.By == "none" {
+	op := table.Of(k.names).SMSList
+	if op.Paging.By == "none" {
 		options.PageSize = 0
 	}
 	read := func(what string, o sms.ListOptions, want ...string) []sms.Transaction {
@@ -336,7 +337,7 @@ func (k *talk) list() {
 		return rows
 	}
 	sendStatus := "1"
-	if send := k.names.Table().SMSSend; slices.Contains(send.Refused, sendStatus) {
+	if send := table.Of(k.names).SMSSend; slices.Contains(send.Refused, sendStatus) {
 		sendStatus = send.Accepted[0]
 	}
 	rows := read("all", options, "row-4", "row-3", "row-2", "row-1", "row-0")
@@ -350,14 +351,14 @@ func (k *talk) list() {
 		require.Equal(k, meanings[i%len(words)], tx.Status)
 		k.sameAmount(cost(m.Parts), tx.Price, "price")
 		createdAt := m.At
-		if slices.Contains(table.Layouts, "2006.01.02") && table.Layouts[0] == "2006.01.02" {
+		if slices.Contains(op.Layouts, "2006.01.02") && op.Layouts[0] == "2006.01.02" {
 			createdAt = tx.CreatedAt
 		}
 		require.True(k, createdAt.Equal(tx.CreatedAt), "created at %s, want %s", tx.CreatedAt, m.At)
 		require.True(k, m.SentAt.Equal(tx.SentAt), "sent at %s, want %s", tx.SentAt, m.SentAt)
 		require.JSONEq(k, `{"a":1}`, string(tx.Extra["own"]))
 	}
-	column := []string{table.Record["created"][0], table.Sorts["created"], sms.ByCreated}[k.seed/4%3]
+	column := []string{op.Record["created"][0], op.Sorts["created"], sms.ByCreated}[k.seed/4%3]
 	switch k.seed % 4 {
 	case 0:
 		read("by ID", sms.ListOptions{ID: "row-1", RequestID: "q 1"}, "row-1")
@@ -396,16 +397,16 @@ func (k *talk) receive() {
 		ID: m.ID, From: m.From, To: m.To, Text: m.Text, ReceivedAt: at, ReferenceID: m.ReferenceID, Operator: m.Operator, Keyword: m.Keyword,
 	}
 	require.Equal(k, inbound, got)
-	k.sameTime(at, m.ReceivedAt, k.names.Table().WebhookSMS.Layouts)
+	k.sameTime(at, m.ReceivedAt, table.Of(k.names).WebhookSMS.Layouts)
 	require.False(k, m.Ambiguous)
 
-	path, layouts := "/chatapp1", k.names.Table().WebhookChatApp1.Layouts
+	path, layouts := "/chatapp1", table.Of(k.names).WebhookChatApp1.Layouts
 	chat := messagingtest.InboundChatApp{
 		ID: "in-2", From: "639171234567", To: "2929", Name: "Ana", Kind: "image", MediaURL: "https://example.com/a?b=c",
 		MediaID: "media-1", MIMEType: "image/png", Caption: "Look", ReceivedAt: at, ReferenceID: "r-8",
 	}
 	if k.seed%8 < 4 {
-		path, layouts, chat.Channel = "/chatapp2", k.names.Table().WebhookChatApp2.Layouts, messagingtest.ChannelChatApp2
+		path, layouts, chat.Channel = "/chatapp2", table.Of(k.names).WebhookChatApp2.Layouts, messagingtest.ChannelChatApp2
 	}
 	k.ok(k.srv.Receive(k.Context(), k.hooks.URL+path, chat, k.encoding()...))
 	require.Len(k, k.chats, 1)
@@ -456,7 +457,7 @@ func (k *talk) report() {
 	d := k.reports[0]
 	require.Equal(k, []any{id, webhook.StatusDelivered}, []any{d.ID, d.Status})
 	require.False(k, d.Ambiguous)
-	if placeholders := k.names.Table().WebhookDelivery.Placeholders; placeholders["to"] != "" && placeholders["reference"] != "" {
+	if placeholders := table.Of(k.names).WebhookDelivery.Placeholders; placeholders["to"] != "" && placeholders["reference"] != "" {
 		require.Equal(k, []string{"+639171234567", reference}, []string{d.To, d.ReferenceID})
 	}
 }

@@ -18,7 +18,7 @@ import (
 func randomOverlay(seed uint64) []byte {
 	d := drawer{rand.New(rand.NewPCG(seed, 0))}
 	overlay := object{"headers": d.headers("X-Common")}
-	for name, section := range contract.Default().Table().Sections() {
+	for name, section := range table.Of(contract.Default()).Sections() {
 		switch section := section.(type) {
 		case table.Auth:
 			overlay[name] = d.auth()

@@ -49,7 +49,7 @@ func TestRoute(t *testing.T) {
 			s.RegisterTemplate("moved", CategoryUtility)
 			s.SetMarketingRoute(tc.available)
 			s.Reset() // which forgets nothing of that
-			s.SetDelivery("639171234567", FailDelivery())
+			s.SetDelivery("639171234567", DeliveryFailed())
 			r := sendTo(t, newClient(t), s, chatApp2, with(tc.body, chatFallback))
 			require.NoError(t, r.err)
 			if tc.category == "" {

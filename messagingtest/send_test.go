@@ -154,12 +154,12 @@ func TestFaultsOnEveryChannel(t *testing.T) {
 			fault Fault
 			sent  int
 		}{
-			{AcceptThenDrop(), 1},
-			{DropUnread(), 0},
-			{Slow(0), 1},
-			{Status(429, 0), 0},
-			{TruncatedResponse(), 1},
-			{NotJSON(), 1},
+			{FaultAcceptThenDrop(), 1},
+			{FaultDropUnread(), 0},
+			{FaultSlow(0), 1},
+			{FaultStatus(429, 0), 0},
+			{FaultTruncated(), 1},
+			{FaultNotJSON(), 1},
 		} {
 			s.Reset()
 			s.Inject(tc.fault, 1)
@@ -167,10 +167,10 @@ func TestFaultsOnEveryChannel(t *testing.T) {
 			assert.Len(t, s.Sent(), tc.sent, "%v", tc.fault)
 			assert.Equal(t, 1, s.Requests(), "%v", tc.fault)
 			switch tc.fault {
-			case Slow(0), NotJSON():
+			case FaultSlow(0), FaultNotJSON():
 				assert.NoError(t, r.err, "%v", tc.fault)
 				assert.Equal(t, http.StatusOK, r.status, "%v", tc.fault)
-			case Status(429, 0):
+			case FaultStatus(429, 0):
 				assert.Equal(t, codeRateLimited, r.code(t), "%v", tc.fault)
 			default:
 				assert.Error(t, r.err, "%v", tc.fault)

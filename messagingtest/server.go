@@ -86,7 +86,7 @@ type Option func(*Server)
 // WithContract makes the server speak a contract other than the default one: its paths, names, encodings, credentials,
 // constants, words, codes, prices, times, paging and callbacks. Of several names or paths for one concept the server uses the
 // first. Two operations may have one path if their methods or constants differ.
-func WithContract(c contract.Contract) Option { return func(s *Server) { s.speak(c.Table()) } }
+func WithContract(c contract.Contract) Option { return func(s *Server) { s.speak(table.Of(c)) } }
 
 // WithToken sets what the server accepts as a token, in place of a random one.
 func WithToken(token string) Option { return func(s *Server) { s.Token = token } }
@@ -140,13 +140,13 @@ func newServer(opts ...Option) *Server {
 		Token:     rand.Text(),
 		APIKey:    rand.Text(),
 		APISecret: rand.Text(),
-		ledger:    ledger{balance: firstBalance, outcomes: map[string]Outcome{}, changed: make(chan struct{})},
+		ledger:    ledger{balance: firstBalance, outcomes: map[string]Delivery{}, changed: make(chan struct{})},
 		templates: map[string]Category{},
 		wrote:     map[string]time.Time{},
 		rules:     readRules(),
 	}
 	s.Watch(func(*http.Request, Fault, string) {})
-	s.speak(contract.Default().Table())
+	s.speak(table.Of(contract.Default()))
 	for _, opt := range opts {
 		if opt != nil {
 			opt(s)
@@ -175,7 +175,7 @@ func (s *Server) speak(t *table.Table) {
 	s.operations = append(s.operations, s.lists(t.SMSList))
 }
 
-// Close closes the port and all connections. Requests under way get no response, and delays of [Slow] and calls of
+// Close closes the port and all connections. Requests under way get no response, and delays of [FaultSlow] and calls of
 // [Server.Receive] end. When Close returns, the server has no goroutine left. The ledger can still be read.
 func (s *Server) Close() {
 	s.stop()
@@ -185,7 +185,7 @@ func (s *Server) Close() {
 }
 
 // Requests returns how many requests have reached the server since the start or the last [Server.Reset], processed or not,
-// including those that [DropUnread] drops.
+// including those that [FaultDropUnread] drops.
 func (s *Server) Requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -320,7 +320,7 @@ func (r response) write(w http.ResponseWriter) {
 }
 
 // Watch calls f for each request, with the fault that it takes and the ID that [Sent.RequestID] shows, before it is processed.
-// The ID is empty if the request is not read. A request that [ProcessTwice] repeats has two IDs, and two calls. Watch replaces the
+// The ID is empty if the request is not read. A request that [FaultProcessTwice] repeats has two IDs, and two calls. Watch replaces the
 // f before; it panics if f is nil.
 func (s *Server) Watch(f func(r *http.Request, fault Fault, requestID string)) {
 	must(f != nil, "Watch: f is nil")

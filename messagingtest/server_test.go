@@ -25,7 +25,7 @@ import (
 
 const goodBody = `{"from":"ACME","to":"+639171234567","text":"Hi"}`
 
-func defaults() *table.Table { return contract.Default().Table() }
+func defaults() *table.Table { return table.Of(contract.Default()) }
 
 // speaking returns the option for the contract that an overlay makes.
 func speaking(overlay string) Option {
@@ -350,7 +350,7 @@ func TestReset(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
 	before := send(t, client, s, goodBody).data(t)
-	s.Inject(Status(503, 0), 3)
+	s.Inject(FaultStatus(503, 0), 3)
 	s.Reset()
 	assert.Empty(t, s.Sent())
 	assert.Zero(t, s.Requests())
@@ -366,7 +366,7 @@ func TestReset(t *testing.T) {
 func TestCloseEndsSlow(t *testing.T) {
 	s := Start()
 	client := newClient(t)
-	s.Inject(Slow(time.Hour), 3)
+	s.Inject(FaultSlow(time.Hour), 3)
 	replies := make(chan reply, 3)
 	for range 3 {
 		req := newRequest(t, s, goodBody)
@@ -416,12 +416,12 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		client := &http.Client{Transport: &http.Transport{}, Timeout: 10 * time.Second}
 		for _, fault := range []Fault{
 			{},
-			AcceptThenDrop(), DropUnread(), Slow(time.Millisecond), Status(100, 0), Status(503, 0),
-			TruncatedResponse(), NotJSON(), Slow(time.Hour),
+			FaultAcceptThenDrop(), FaultDropUnread(), FaultSlow(time.Millisecond), FaultStatus(100, 0), FaultStatus(503, 0),
+			FaultTruncated(), FaultNotJSON(), FaultSlow(time.Hour),
 		} {
 			s.Inject(fault, 1)
 			req := newRequest(t, s, goodBody)
-			if fault == Slow(time.Hour) {
+			if fault == FaultSlow(time.Hour) {
 				go do(client, req)
 			} else {
 				do(client, req)

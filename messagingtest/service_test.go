@@ -22,6 +22,7 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -213,12 +214,12 @@ func receive(t *testing.T, srv *messagingtest.Server, names contract.Contract, d
 	hooks := httptest.NewServer(rec)
 	t.Cleanup(hooks.Close)
 	one := messagingtest.InboundSMS{ID: "in-1", From: "639171234567", To: "2929", Text: "Oo, 100% & é", ReceivedAt: day()}
-	report := messagingtest.DeliveryReport{ID: "msg-1", ReferenceID: "order/17", Status: names.Table().WebhookDelivery.Statuses["failed"][0], At: day(), To: "639171234567"}
+	report := messagingtest.DeliveryReport{ID: "msg-1", ReferenceID: "order/17", Status: table.Of(names).WebhookDelivery.Statuses["failed"][0], At: day(), To: "639171234567"}
 	report.Status = strings.TrimSuffix(report.Status, "*")
 	replies := srv.Receive(t.Context(), hooks.URL+"/sms", one, encoding)
 	replies = append(replies, srv.Receive(t.Context(), hooks.URL+"/delivery", report, encoding)...)
 	want := []string{"in-1 639171234567 2929 Oo, 100% & é 2026-10-03 14:44:23", "msg-1 order/17 failed 2026-10-03 14:44:23"}
-	if events := names.Table().WebhookSMS.Events; events[0] != "" {
+	if events := table.Of(names).WebhookSMS.Events; events[0] != "" {
 		two := one
 		two.ID = "in-2"
 		replies = append(replies, srv.Receive(t.Context(), hooks.URL+"/sms", messagingtest.Callbacks{one, two}, messagingtest.InOneCall())...)

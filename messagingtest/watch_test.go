@@ -31,7 +31,7 @@ func TestChangesYieldsEntriesAndStates(t *testing.T) {
 		synctest.Wait()
 		s.Seed(Sent{ID: "m-2", Channel: ChannelChatApp1, To: "+639171234567"}, Sent{ID: "m-3"})
 		synctest.Wait()
-		s.SetOutcome("m-2", DeliverAfter(time.Minute))
+		s.SetOutcome("m-2", DeliveryAfter(time.Minute))
 		synctest.Wait()
 		s.Advance(time.Minute)
 		synctest.Wait()
@@ -121,25 +121,25 @@ func TestSetOutcome(t *testing.T) {
 	assert.False(t, s.SetOutcome("msg-9", Deliver()))
 
 	sms := send(t, client, s, `{"from":"ACME","to":"+639171234567","text":"Hi"}`).data(t)["id"]
-	require.True(t, s.SetOutcome(sms, FailDelivery()))
+	require.True(t, s.SetOutcome(sms, DeliveryFailed()))
 	assert.Equal(t, StateFailed, s.Sent()[0].State)
 	assert.Equal(t, []string{"failed"}, list(t, client, s).column("dlrStatus"), "a listing shows it")
 
-	s.SetDelivery("+639171234567", Unreachable())
+	s.SetDelivery("+639171234567", DeliveryUnreachable())
 	require.Equal(t, http.StatusOK, sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":600,`+chatFallback)).status)
 	chat := s.Sent()[1].ID
 	s.Advance(5 * time.Minute)
-	require.True(t, s.SetOutcome(chat, Read()))
+	require.True(t, s.SetOutcome(chat, DeliveryRead()))
 	s.Advance(time.Hour)
 	sent := s.Sent()
 	require.Len(t, sent, 2, "the fallback does not apply any longer")
 	assert.Equal(t, StateRead, sent[1].State)
 
-	require.True(t, s.SetOutcome(chat, Unreachable()), "its lifetime is over")
+	require.True(t, s.SetOutcome(chat, DeliveryUnreachable()), "its lifetime is over")
 	assert.Equal(t, StateExpired, s.Sent()[1].State)
 	require.Len(t, s.Sent(), 3)
 	assert.Equal(t, chat, s.Sent()[2].FallbackOf)
-	require.True(t, s.SetOutcome(chat, FailDelivery()))
+	require.True(t, s.SetOutcome(chat, DeliveryFailed()))
 	s.Advance(time.Hour)
 	assert.Len(t, s.Sent(), 3, "a fallback is sent once")
 }
@@ -199,10 +199,10 @@ func TestRemove(t *testing.T) {
 func TestWithFault(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	s.Inject(NotJSON(), 1)
-	assert.Equal(t, DropUnread(), s.arrive(WithFault(t.Context(), DropUnread())))
+	s.Inject(FaultNotJSON(), 1)
+	assert.Equal(t, FaultDropUnread(), s.arrive(WithFault(t.Context(), FaultDropUnread())))
 	assert.Equal(t, Fault{}, s.arrive(WithFault(t.Context(), Fault{})), "the zero fault passes")
-	assert.Equal(t, NotJSON(), s.arrive(t.Context()), "what was injected still waits")
+	assert.Equal(t, FaultNotJSON(), s.arrive(t.Context()), "what was injected still waits")
 	assert.Equal(t, 3, s.Requests())
 }
 
@@ -215,7 +215,7 @@ func TestWatchOnAnotherListener(t *testing.T) {
 	})
 	front := httptest.NewServer(s)
 	defer front.Close()
-	s.Inject(DropUnread(), 1)
+	s.Inject(FaultDropUnread(), 1)
 	for range 2 {
 		req := newRequest(t, s, `{"from":"ACME","to":"+639171234567","text":"Hi"}`)
 		req.URL.Host = front.Listener.Addr().String()

@@ -160,9 +160,6 @@ func (t Transaction) LogValue() slog.Value {
 type Page struct {
 	// Transactions are the rows of this page that were not on the page before it, and that List would yield.
 	Transactions []Transaction
-	// Number and Size are the page's number and size, as the service counts.
-	Number int
-	Size   int
 	// Total and TotalPages are the number of rows and pages of the whole listing.
 	Total      int
 	TotalPages int

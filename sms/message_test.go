@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -52,10 +53,10 @@ func TestCall(t *testing.T) {
 func TestCallHasEveryFieldOfTheContract(t *testing.T) {
 	t.Parallel()
 	fields := byConcept(valid.Call().Fields)
-	for concept := range contract.Default().Table().SMSSend.Fields {
+	for concept := range table.Of(contract.Default()).SMSSend.Fields {
 		assert.Contains(t, fields, concept)
 	}
-	require.Len(t, fields, len(contract.Default().Table().SMSSend.Fields))
+	require.Len(t, fields, len(table.Of(contract.Default()).SMSSend.Fields))
 	require.Len(t, fields, reflect.TypeFor[sms.Message]().NumField()-2, "all but Extra and Marketing, which is not sent")
 	for concept, f := range fields {
 		_, ok := reflect.TypeFor[sms.Message]().FieldByName(f.Name)
@@ -99,7 +100,7 @@ func TestQuery(t *testing.T) {
 	assert.Empty(t, q.Problems)
 	assert.Equal(t, wire.Position{Set: true, Number: 3}, q.At)
 	params := q.Params
-	for concept := range contract.Default().Table().SMSList.Params {
+	for concept := range table.Of(contract.Default()).SMSList.Params {
 		switch concept {
 		case "page", "offset", "cursor", "createdAfter", "createdBefore":
 		default:
@@ -112,7 +113,7 @@ func TestQuery(t *testing.T) {
 // A field without a tag would be left out of a request, silently.
 func TestQueryKnowsEachOption(t *testing.T) {
 	t.Parallel()
-	concepts := contract.Default().Table().SMSList.Params
+	concepts := table.Of(contract.Default()).SMSList.Params
 	for field := range reflect.TypeFor[sms.ListOptions]().Fields() {
 		concept, omit, _ := strings.Cut(field.Tag.Get("url"), ",")
 		if concept == "-" {
@@ -129,7 +130,7 @@ func TestColumnsAreThoseOfTheContract(t *testing.T) {
 		sms.ByID, sms.ByRequestID, sms.ByReferenceID, sms.ByCategoryID, sms.ByFrom, sms.ByTo, sms.ByParts, sms.ByPrice, sms.ByCreated, sms.BySent,
 		sms.BySendStatus, sms.ByDeliveryStatus, sms.ByOperator, sms.ByCountry,
 	}
-	list := contract.Default().Table().SMSList
+	list := table.Of(contract.Default()).SMSList
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(list.Sorts)), columns)
 	for _, column := range columns {
 		assert.Equal(t, list.Record[column][0], list.Sorts[column], "the default is the member of the row")
@@ -190,7 +191,7 @@ func TestTransactionHasFieldForEachConcept(t *testing.T) {
 			assert.Contains(t, []string{"Status", "Extra"}, field.Name)
 		}
 	}
-	record := contract.Default().Table().SMSList.Record
+	record := table.Of(contract.Default()).SMSList.Record
 	assert.Len(t, concepts, len(record))
 	for concept := range record {
 		assert.Len(t, concepts[concept], 1, concept)

@@ -202,7 +202,7 @@ const (
 )
 
 func (rcv *Receiver) status(raw string) Status {
-	if meaning, _ := table.Meaning(rcv.contract.Table().WebhookDelivery.Statuses, raw, true); meaning != "" {
+	if meaning, _ := table.Meaning(table.Of(rcv.contract).WebhookDelivery.Statuses, raw, true); meaning != "" {
 		return Status(meaning)
 	}
 	switch word := Status(foldStatus(raw)); word {
@@ -264,7 +264,7 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 		}
 		added = append(added, url.QueryEscape(s.name)+"="+url.QueryEscape(s.first()))
 	}
-	delivery := rcv.contract.Table().WebhookDelivery
+	delivery := table.Of(rcv.contract).WebhookDelivery
 	identified := strings.Join(slices.Collect(maps.Values(delivery.Placeholders)), "") == "" // the service adds what names the message
 	for _, concept := range [...]string{"status", "id", "reference", "time", "kind", "from", "to"} {
 		names, placeholder := delivery.Params[concept], delivery.Placeholders[concept]

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook"
 )
@@ -100,7 +101,7 @@ func TestDeliveryStatus(t *testing.T) {
 		webhook.StatusPlayed: {"played"}, webhook.StatusDeleted: {"deleted"},
 		webhook.StatusUnknown: {"0", "2", "777", "-1", "01", "1.0", "delivered!", "unknown", strings.Repeat("x", 1000)},
 	}
-	for status, words := range contract.Default().Table().WebhookDelivery.Statuses {
+	for status, words := range table.Of(contract.Default()).WebhookDelivery.Statuses {
 		statuses[webhook.Status(status)] = words
 	}
 	for _, status := range []webhook.Status{

@@ -3,6 +3,7 @@ package webhook
 import (
 	"errors"
 	"net/http"
+	"runtime/debug"
 	"time"
 )
 
@@ -98,24 +99,24 @@ func (e *RejectError) Unwrap() []error {
 	return []error{e.Reason, e.Cause}
 }
 
-// PanicError is a panic of the handle function, a verifier or a store. The response was a 500.
-type PanicError struct {
-	// Callback is the callback that was handled.
-	Callback Callback
-	// Value is the argument of panic. It may hold anything, so the text of the error leaves it out.
-	Value any
-	// Stack is where it panicked, as debug.Stack formats it.
-	Stack []byte
+// panicError is a panic of a handle function, a verifier or a store.
+type panicError struct {
+	callback Callback
+	value    any    // the argument of panic, which may hold anything, so the text of the error leaves it out
+	stack    []byte // as debug.Stack formats it
 }
 
-// Error returns the callback.
-func (e *PanicError) Error() string {
-	return "webhook: " + string(e.Callback) + ": a function panicked"
+func newPanicError(callback Callback, value any) *panicError {
+	return &panicError{callback, value, debug.Stack()}
 }
 
-// Unwrap returns Value if it is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
+func (e *panicError) Error() string {
+	return "webhook: " + string(e.callback) + ": a function panicked"
+}
+
+// Unwrap returns the argument of panic if it is an error.
+func (e *panicError) Unwrap() error {
+	err, _ := e.value.(error)
 	return err
 }
 

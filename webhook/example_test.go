@@ -415,7 +415,7 @@ func ExampleWithHook() {
 	hook := webhook.Hook{End: func(_ context.Context, result webhook.Result) {
 		mu.Lock()
 		defer mu.Unlock()
-		counts[fmt.Sprintf("%s %s %s", result.Kind, result.Outcome, result.Reason())]++
+		counts[fmt.Sprintf("%s %s %s", result.Kind, result.Disposition, result.Reason())]++
 	}}
 	handler := receiver(webhook.WithHook(hook), webhook.WithStore(webhook.NewMemoryStore(1000, time.Hour))).
 		SMS(func(context.Context, webhook.SMSMessage) error { return nil })

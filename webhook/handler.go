@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -71,7 +70,7 @@ func (h *handler) serve(r *http.Request) (status int, retryAfter time.Duration) 
 	case err != nil:
 		status = c.refused(err)
 	case len(events) == 0:
-		c.end(OutcomeHandled, nil, status)
+		c.end(DispositionHandled, nil, status)
 	}
 	for i, e := range events {
 		if i > 0 || err != nil {
@@ -116,11 +115,11 @@ func (c *call) handle(e event, position int) (status int, retryAfter time.Durati
 	} else {
 		storeErr = protect(c.name, func() error { return c.store.Once(ctx, key, c.run) })
 	}
-	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
+	if panicked, ok := errors.AsType[*panicError](cmp.Or(c.err, storeErr)); ok {
 		return c.refused(panicked), 0
 	}
-	outcome, status := c.outcome(storeErr)
-	c.end(outcome, cmp.Or(c.err, storeErr), status)
+	disposition, status := c.disposition(storeErr)
+	c.end(disposition, cmp.Or(c.err, storeErr), status)
 	if later, ok := errors.AsType[*retryLaterError](c.err); ok {
 		retryAfter = later.after
 	}
@@ -185,7 +184,7 @@ func (c *call) storeKey(position int) string {
 	return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(duplicateWindow), 10)
 }
 
-// protect calls a function of the user and turns a panic into a [*PanicError].
+// protect calls a function of the user and turns a panic into a *panicError.
 func protect(name Callback, call func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -195,17 +194,13 @@ func protect(name Callback, call func() error) (err error) {
 	return call()
 }
 
-func newPanicError(name Callback, value any) *PanicError {
-	return &PanicError{Callback: name, Value: value, Stack: debug.Stack()}
-}
-
 // refused tells the hooks of a refusal or a panic and returns the status of the response.
 func (c *call) refused(err error) int {
-	status, outcome := http.StatusInternalServerError, OutcomePanicked
+	status, disposition := http.StatusInternalServerError, DispositionPanicked
 	if rejected, ok := errors.AsType[*RejectError](err); ok {
-		status, outcome = rejected.Status, OutcomeRejected
+		status, disposition = rejected.Status, DispositionRejected
 	}
-	c.end(outcome, err, status)
+	c.end(disposition, err, status)
 	return status
 }
 

@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // Every concept of the contract is read.
 func TestConcepts(t *testing.T) {
 	t.Parallel()
-	table := contract.Default().Table()
+	names := table.Of(contract.Default())
 	known := map[string]bool{}
 	for _, key := range conceptKeys() {
 		require.NotEmpty(t, key)
@@ -22,14 +23,14 @@ func TestConcepts(t *testing.T) {
 		known[key] = true
 	}
 	used := map[string]bool{}
-	for _, params := range []map[string][]string{table.WebhookSMS.Params, table.WebhookChatApp1.Params, table.WebhookChatApp2.Params, table.WebhookDelivery.Params} {
+	for _, params := range []map[string][]string{names.WebhookSMS.Params, names.WebhookChatApp1.Params, names.WebhookChatApp2.Params, names.WebhookDelivery.Params} {
 		for key := range params {
 			assert.True(t, known[key], key)
 			used[key] = true
 		}
 	}
 	assert.Equal(t, known, used)
-	for key := range table.WebhookDelivery.Placeholders {
+	for key := range names.WebhookDelivery.Placeholders {
 		assert.True(t, known[key], key)
 	}
 }

@@ -141,7 +141,7 @@ func newReceiver(options []Option) (*Receiver, error) {
 }
 
 func (rcv *Receiver) compile() {
-	t := rcv.contract.Table()
+	t := table.Of(rcv.contract)
 	rcv.callbacks = map[Callback]*callback{}
 	for name, section := range t.Webhooks() {
 		zone, _ := time.LoadLocation(section.Zone) // no contract has an unknown one
@@ -194,7 +194,7 @@ const envSecret = "MESSAGING_WEBHOOK_SECRET"
 func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
 	names, err := contract.FromEnv()
 	if err != nil {
-		err = fmt.Errorf("webhook: %s: %w", contract.EnvFile, err)
+		err = fmt.Errorf("webhook: %s: %w", table.EnvFile, err)
 	}
 	fromEnv := []Option{WithContract(names)}
 	value, given := os.LookupEnv(envSecret)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -111,7 +112,7 @@ func TestSMS(t *testing.T) {
 // Each name of the contract is read, and of several the first in its list that is not blank, in whatever order they arrive.
 func TestParamsOrderOfPreference(t *testing.T) {
 	t.Parallel()
-	for concept, names := range contract.Default().Table().WebhookSMS.Params {
+	for concept, names := range table.Of(contract.Default()).WebhookSMS.Params {
 		if concept == "time" {
 			continue
 		}

@@ -32,7 +32,7 @@ func main() {
 	}
 	server.Config.Handler = c
 	server.Start()
-	for _, fault := range []messagingtest.Fault{{}, messagingtest.Slow(10 * time.Second)} {
+	for _, fault := range []messagingtest.Fault{{}, messagingtest.FaultSlow(10 * time.Second)} {
 		service.Inject(fault, 1)
 		if _, err := http.PostForm(server.URL+"/codes", url.Values{"to": {"+639171234567"}}); err != nil { //nolint:noctx,bodyclose // demo
 			log.Fatal("otp: ", err)

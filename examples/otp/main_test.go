@@ -43,7 +43,7 @@ func post(ctx context.Context, target, to string) (int, error) {
 func TestReportBeforeSendReturns(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
-	service.Inject(messagingtest.Slow(2*time.Second), 1)
+	service.Inject(messagingtest.FaultSlow(2*time.Second), 1)
 	done := make(chan int)
 	go func() {
 		status, _ := post(t.Context(), target, "+639171234567")
@@ -61,7 +61,7 @@ func TestReportBeforeSendReturns(t *testing.T) {
 func TestSlowServiceIsSettledInTheBackground(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
-	service.Inject(messagingtest.Slow(time.Minute), 1)
+	service.Inject(messagingtest.FaultSlow(time.Minute), 1)
 	begun := time.Now()
 	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestSlowServiceIsSettledInTheBackground(t *testing.T) {
 func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
-	service.Inject(messagingtest.Slow(500*time.Millisecond), 1)
+	service.Inject(messagingtest.FaultSlow(500*time.Millisecond), 1)
 	ctx, hangUp := context.WithCancel(t.Context())
 	go func() { _, _ = post(ctx, target, "+639171234567") }()
 	message, err := service.WaitFor(t.Context(), "+639171234567")
@@ -99,14 +99,14 @@ func TestRefusedCodeIsFailed(t *testing.T) {
 func TestCodeFallsBackToChatApp1OnlyIfTheSMSDidNotGoOut(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
-	service.Inject(messagingtest.Status(http.StatusPaymentRequired, 0), 1)
+	service.Inject(messagingtest.FaultStatus(http.StatusPaymentRequired, 0), 1)
 	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusAccepted, status)
 	require.Len(t, service.Sent(), 1)
 	assert.Equal(t, messagingtest.ChannelChatApp1, service.Sent()[0].Channel)
 	assert.Equal(t, "sent", c.state(reference(c)))
-	service.Inject(messagingtest.AcceptThenDrop(), 1)
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	_, err = post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	c.background.Wait()

@@ -82,7 +82,7 @@ type total struct {
 func (r *report) sumUp(ctx context.Context, client *messaging.Client, day time.Time, file string) error {
 	options := sms.ListOptions{CreatedAfter: day, CreatedBefore: day.AddDate(0, 0, 1), PageSize: 500, SortBy: sms.ByCreated, After: r.Next}
 	for page, err := range client.SMS.Pages(ctx, options) {
-		if errors.Is(err, messaging.ErrRow) {
+		if errors.Is(err, messaging.ErrUnreadableRow) {
 			log.Println("reconcile:", err) // odd rows; the listing goes on
 		} else if err != nil {
 			return err

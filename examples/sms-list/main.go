@@ -29,7 +29,7 @@ func main() {
 	// Large pages are much faster. A listing is complete, or ends with an error.
 	yesterday := time.Now().AddDate(0, 0, -1)
 	for tx, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: yesterday, PageSize: 500, SortBy: sms.ByCreated}) {
-		if errors.Is(err, messaging.ErrRow) {
+		if errors.Is(err, messaging.ErrUnreadableRow) {
 			log.Print(err) // about one row; the listing goes on
 		} else if err != nil {
 			log.Fatal(err)

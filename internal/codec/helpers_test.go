@@ -47,8 +47,8 @@ func parse(t testing.TB, overlay string) *table.Table {
 	}
 	c, err := contract.Parse([]byte(overlay))
 	require.NoError(t, err, overlay)
-	parsed.Store(overlay, c.Table())
-	return c.Table()
+	parsed.Store(overlay, table.Of(c))
+	return table.Of(c)
 }
 
 // operation returns a send by its key in the contract.

@@ -45,14 +45,14 @@ const (
 // soakFaults returns the faults that a request can meet. None lets the service process a message after its sender has an outcome.
 func soakFaults() []messagingtest.Fault {
 	faults := []messagingtest.Fault{
-		messagingtest.AcceptThenDrop(), messagingtest.AcceptThenDrop(), messagingtest.DropUnread(), messagingtest.DropUnread(),
-		messagingtest.TruncatedResponse(), messagingtest.NotJSON(),
-		messagingtest.Slow(2 * time.Millisecond), messagingtest.Slow(3 * hasty / 2),
-		messagingtest.Status(http.StatusTooManyRequests, -1), messagingtest.Status(http.StatusTooManyRequests, time.Second),
-		messagingtest.Status(http.StatusServiceUnavailable, -1), messagingtest.Status(http.StatusServiceUnavailable, time.Second),
+		messagingtest.FaultAcceptThenDrop(), messagingtest.FaultAcceptThenDrop(), messagingtest.FaultDropUnread(), messagingtest.FaultDropUnread(),
+		messagingtest.FaultTruncated(), messagingtest.FaultNotJSON(),
+		messagingtest.FaultSlow(2 * time.Millisecond), messagingtest.FaultSlow(3 * hasty / 2),
+		messagingtest.FaultStatus(http.StatusTooManyRequests, -1), messagingtest.FaultStatus(http.StatusTooManyRequests, time.Second),
+		messagingtest.FaultStatus(http.StatusServiceUnavailable, -1), messagingtest.FaultStatus(http.StatusServiceUnavailable, time.Second),
 	}
 	for _, status := range []int{200, 400, 401, 404, 408, 429, 500, 502, 503, 504} {
-		faults = append(faults, messagingtest.Status(status, 0))
+		faults = append(faults, messagingtest.FaultStatus(status, 0))
 	}
 	return faults
 }

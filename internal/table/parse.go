@@ -15,32 +15,34 @@ const (
 	maxEntries = 256 // in a list, and of constants and "with" together in an operation
 )
 
-// Decode returns the table that defaults, a complete table in JSON, holds. It checks nothing: the tests of package contract
-// show that the default table is valid.
-func Decode(defaults string) (*Table, error) {
+// decode returns the table that a JSON text holds, which has every key. It checks nothing else.
+func decode(text string) (*Table, error) {
 	t := new(Table)
-	return t, decode(defaults, t)
+	return t, decodeInto(text, t)
 }
 
-func decode(text string, to any) error {
+func decodeInto(text string, to any) error {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	return decoder.Decode(to)
 }
 
-// Parse returns the table that defaults, a complete table in JSON, becomes by overlay. Objects are merged key by key; a
-// list replaces the default's, and an entry of "with" replaces the default's entry. The table is nil if there are problems.
-func Parse(defaults string, overlay []byte) (*Table, Problems) {
+// Parse returns the default table as an overlay changes it. Objects are merged key by key. A list replaces the default's list, and an
+// entry of "with" the default's entry. The table is nil if there are problems.
+func Parse(overlay []byte) (*Table, Problems) { return parse(defaults, overlay) }
+
+// parse is Parse for any defaults, so that a test can add a field to them.
+func parse(defaults string, overlay []byte) (*Table, Problems) {
 	var found Problems
 	changes, ok := read(overlay, &found)
 	if !ok {
 		return nil, found
 	}
 	var base any
-	_ = decode(defaults, &base) // as Decode is shown to
+	_ = decodeInto(defaults, &base) // the tests decode it
 	text, _ := json.Marshal(merge(&found, "", base, changes))
-	t, _ := Decode(string(text)) // merge keeps the kind of each value
-	whole, _ := Decode(defaults)
+	t, _ := decode(string(text)) // merge keeps the kind of each value
+	whole, _ := decode(defaults)
 	for _, channel := range Channels() {
 		channel.Send(t).giveWay(channel.Send(whole), t.Auth.KeyPair)
 	}

@@ -74,7 +74,7 @@ func (r *reader) value(text []byte, path string, depth int) (value any) {
 		}
 		return list
 	default:
-		_ = decode(string(text), &value)
+		_ = decodeInto(string(text), &value)
 	}
 	return value
 }

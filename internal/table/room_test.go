@@ -12,7 +12,7 @@ import (
 // defaultsWith returns the default table with a further field of an SMS, as a later release may have it.
 func defaultsWith(t *testing.T, field string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../contract/default.json")
+	text, err := os.ReadFile("default.json")
 	require.NoError(t, err)
 	var all map[string]any
 	require.NoError(t, json.Unmarshal(text, &all))
@@ -43,7 +43,7 @@ func TestFieldOfALaterReleaseBreaksNoOverlay(t *testing.T) {
 		{"options.validity", `{"sms.send":{"fields":{"reference":"options"}}}`, ""},
 	} {
 		defaults := defaultsWith(t, tt.field)
-		parsed, problems := Parse(defaults, []byte(tt.overlay))
+		parsed, problems := parse(defaults, []byte(tt.overlay))
 		require.Empty(t, problems.List, tt.overlay)
 		assert.Equal(t, tt.name, parsed.SMSSend.Fields["validity"], "%s %s", tt.field, tt.overlay)
 		if tt.name == "" {
@@ -51,7 +51,7 @@ func TestFieldOfALaterReleaseBreaksNoOverlay(t *testing.T) {
 		}
 		text, err := json.Marshal(parsed)
 		require.NoError(t, err)
-		again, problems := Parse(defaults, text)
+		again, problems := parse(defaults, text)
 		require.Empty(t, problems.List, tt.overlay)
 		assert.Equal(t, parsed.SMSSend.Fields, again.SMSSend.Fields, tt.overlay)
 	}
@@ -60,7 +60,7 @@ func TestFieldOfALaterReleaseBreaksNoOverlay(t *testing.T) {
 // What a message cannot do without, and the page of a listing, keep their names: the client refuses the overlay.
 func TestNeededNamesDoNotGiveWay(t *testing.T) {
 	t.Parallel()
-	parsed, problems := Parse(defaultsWith(t, ""), []byte(`{
+	parsed, problems := parse(defaultsWith(t, ""), []byte(`{
 		"sms.send": {"constants": {"from": 1, "to": 2, "text": 3, "dlrReport": 4}},
 		"chatapp1.send": {"constants": {"from": 1}},
 		"sms.list": {"constants": {"pageNumber": 1, "pageSize": 50}}

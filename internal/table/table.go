@@ -1,7 +1,7 @@
 // Package table holds a contract as data: every wire name of the service by the concept that it stands for. It holds no
 // behaviour beyond reading, merging and checking itself. Package contract is its public face.
 //
-// Fields, parameters, paths, classes and statuses are maps by concept. The default table (contract/default.json) decides
+// Fields, parameters, paths, classes and statuses are maps by concept. The default table (internal/table/default.json) decides
 // which concepts there are: an overlay can change their values and add none.
 //
 // # The tag

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +15,10 @@ import (
 	"time"
 )
 
-// DefaultIdleTimeout is how long the transport of NewBase keeps an idle connection: less than the servers that are
-// quickest to close theirs, because a request that meets a closing connection has an unknown outcome.
-const DefaultIdleTimeout = 4 * time.Second
-
 const (
+	// idleTimeout is how long the transport of NewBase keeps an idle connection: less than the servers that are quickest to close theirs,
+	// because a request that meets a closing connection has an unknown outcome.
+	idleTimeout = 4 * time.Second
 	// maxConnsPerHost bounds the connections of the transport of NewBase, in use, idle, or being established for requests that ended. It
 	// has room for the places of every channel and kind, so that none waits for another's.
 	maxConnsPerHost = 8 * places
@@ -92,13 +90,9 @@ func endsWithContext(rt http.RoundTripper) bool {
 // net/http goes on establishing a connection when the request that it was for has ended, so that another can use it.
 // What a call leaves behind is therefore bounded here: at most 2,048 connections per host, each with two goroutines, for
 // at most 10 seconds from the first packet until the proxy has answered and the TLS handshake is complete.
-//
-// An idleTimeout of 0 stands for DefaultIdleTimeout.
-func NewBase(idleTimeout time.Duration) *Base {
-	return newBase(cmp.Or(idleTimeout, DefaultIdleTimeout), connectTimeout)
-}
+func NewBase() *Base { return newBase(connectTimeout) }
 
-func newBase(idleTimeout, connectTimeout time.Duration) *Base {
+func newBase(connectTimeout time.Duration) *Base {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &Base{http.Transport{

@@ -20,7 +20,7 @@ const (
 var errTooLarge = errors.New("the response is too large")
 
 func tooLargeError(limit int64) error {
-	return &namedError{fmt.Sprintf("the response is larger than %d bytes (WithMaxResponseBytes)", limit), errTooLarge}
+	return &namedError{fmt.Sprintf("the response is larger than %d bytes", limit), errTooLarge}
 }
 
 // readBody reads the body of a response into buffer if it fits, and closes it. It reads at most limit bytes of a 2xx

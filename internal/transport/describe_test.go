@@ -122,7 +122,7 @@ func TestDescribeNamesKnownErrors(t *testing.T) {
 		"cut":                      {io.ErrUnexpectedEOF, "the response was cut short"},
 		"canceled":                 {context.Canceled, "context canceled"},
 		"deadline":                 {context.DeadlineExceeded, "context deadline exceeded"},
-		"too large":                {tooLargeError(7), "the response is larger than 7 bytes (WithMaxResponseBytes)"},
+		"too large":                {tooLargeError(7), "the response is larger than 7 bytes"},
 		"credentials":              {authError(errSecret), "authentication failed before anything was sent"},
 		"empty token":              {errInvalidToken, errInvalidToken.Error()},
 		"moved":                    {errMoved, errMoved.Error()},

@@ -29,8 +29,8 @@ type fragment struct {
 // message twice, every handler's reply goes out, and each event is stored once.
 func TestGuides(t *testing.T) {
 	faults := map[string]messagingtest.Fault{
-		"none": {}, "response lost": messagingtest.AcceptThenDrop(), "response cut": messagingtest.TruncatedResponse(),
-		"too many requests": messagingtest.Status(http.StatusTooManyRequests, time.Second),
+		"none": {}, "response lost": messagingtest.FaultAcceptThenDrop(), "response cut": messagingtest.FaultTruncated(),
+		"too many requests": messagingtest.FaultStatus(http.StatusTooManyRequests, time.Second),
 	}
 	for _, f := range fragments {
 		for name, fault := range faults {

@@ -148,8 +148,8 @@ func TestLoadAuditAndResolve(t *testing.T) {
 		out, _ = s.run(0, "resolve", "drop", "e")
 		assert.Equal(s, "drop: 1 of 1\n", out)
 
-		s.service.Inject(messagingtest.Status(422, 0), 1)
-		s.service.Inject(messagingtest.DropUnread(), 1)
+		s.service.Inject(messagingtest.FaultStatus(422, 0), 1)
+		s.service.Inject(messagingtest.FaultDropUnread(), 1)
 		s.work()
 		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCompleted: 2, rivertype.JobStateCancelled: 2, rivertype.JobStateDiscarded: 1}, s.counts())
 		out, _ = s.run(0, "status")

@@ -10,6 +10,8 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 type settings struct {
@@ -73,7 +75,11 @@ func (s *settings) newChecker() (*checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.table = c.client.Contract().Table()
+	names, err := contract.FromEnv()
+	if err != nil {
+		return nil, err
+	}
+	c.table = table.Of(names)
 	return c, nil
 }
 

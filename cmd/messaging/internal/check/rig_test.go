@@ -15,6 +15,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -28,7 +29,7 @@ func newRig(t *testing.T, baseURL, token string) *rig {
 	t.Setenv("MESSAGING_BASE_URL", baseURL)
 	t.Setenv("MESSAGING_TOKEN", token)
 	t.Setenv("MESSAGING_VAR_ACCOUNT", "AC1") // of contracts with a variable
-	for _, name := range []string{"MESSAGING_API_KEY", "MESSAGING_API_SECRET", contract.EnvFile} {
+	for _, name := range []string{"MESSAGING_API_KEY", "MESSAGING_API_SECRET", table.EnvFile} {
 		t.Setenv(name, "")
 	}
 	return &rig{t}
@@ -53,7 +54,7 @@ func (r *rig) overlayFile(overlay string) {
 	r.Helper()
 	file := filepath.Join(r.TempDir(), "contract.json")
 	require.NoError(r, os.WriteFile(file, []byte(overlay), 0o600))
-	r.Setenv(contract.EnvFile, file)
+	r.Setenv(table.EnvFile, file)
 }
 
 func parseContract(t *testing.T, overlay string) contract.Contract {

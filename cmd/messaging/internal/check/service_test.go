@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
-	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -123,8 +123,8 @@ func TestBadInputIsOneLine(t *testing.T) {
 		"MESSAGING_API_KEY: required":       {env: map[string]string{token: "", secret: "hush"}},
 		"MESSAGING_TOKEN: ":                 {env: map[string]string{token: "secret-token\n1"}},
 		"(--plain-http allows it)":          {env: map[string]string{base: "http://api.example.com"}},
-		"MESSAGING_CONTRACT: ":              {env: map[string]string{contract.EnvFile: filepath.Join(t.TempDir(), "absent.json")}},
-		"unknown key":                       {env: map[string]string{contract.EnvFile: file("wrong.json", `{"sms.sent": {}}`)}},
+		"MESSAGING_CONTRACT: ":              {env: map[string]string{table.EnvFile: filepath.Join(t.TempDir(), "absent.json")}},
+		"unknown key":                       {env: map[string]string{table.EnvFile: file("wrong.json", `{"sms.sent": {}}`)}},
 		"--timeout: must be more than":      {args: []string{"--timeout", "-1s"}},
 		"--rate: must be":                   {args: []string{"--rate", "NaN"}},
 		"want --send, --from SENDER and":    {args: []string{"--send", "--from", "639170000001"}},

@@ -14,6 +14,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -79,7 +80,7 @@ func TestUnseenRefusalIsNotAccepted(t *testing.T) {
 		for i, unseen := range all.refused {
 			examples := *all
 			examples.refused = slices.Delete(slices.Clone(all.refused), i, i+1)
-			l := &learner{examples: &examples, overlay: overlay{}, defaults: contract.Default().Table()}
+			l := &learner{examples: &examples, overlay: overlay{}, defaults: table.Of(contract.Default())}
 			require.NoError(t, l.learn(), file)
 			names, err := l.overlay.parse()
 			require.NoError(t, err, file)

@@ -40,7 +40,7 @@ type learner struct {
 // Learn returns the overlay of some examples as JSON. The error joins one error for each example that cannot be understood, or that the
 // overlay judges wrongly.
 func Learn(examples *Examples) (string, error) {
-	l := &learner{examples: examples, overlay: overlay{}, defaults: contract.Default().Table()}
+	l := &learner{examples: examples, overlay: overlay{}, defaults: table.Of(contract.Default())}
 	if err := l.learn(); err != nil {
 		return "", err
 	}
@@ -114,7 +114,7 @@ func meanings() []string {
 
 // usualMeaning returns the meaning of a word in the default contract, or "".
 func usualMeaning(word string) string {
-	statuses := contract.Default().Table().WebhookDelivery.Statuses
+	statuses := table.Of(contract.Default()).WebhookDelivery.Statuses
 	for _, meaning := range meanings() {
 		if table.Match(statuses[meaning], word, true) >= 0 {
 			return meaning

@@ -16,6 +16,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
 )
@@ -80,10 +81,10 @@ func (s *stub) client(names contract.Contract) (*messaging.Client, error) {
 		messaging.WithLenientLimits(),
 		messaging.WithPlainHTTP(),
 	}
-	table := names.Table()
-	pair := table.Auth.KeyPair
+	t := table.Of(names)
+	pair := t.Auth.KeyPair
 	switch {
-	case reflect.DeepEqual(pair, contract.Default().Table().Auth.KeyPair):
+	case reflect.DeepEqual(pair, table.Of(contract.Default()).Auth.KeyPair):
 		options = append(options, messaging.WithToken("token"))
 	case pair.Secret == "" && pair.In != "basic":
 		options = append(options, messaging.WithAPIKey("key", ""))
@@ -91,7 +92,7 @@ func (s *stub) client(names contract.Contract) (*messaging.Client, error) {
 		options = append(options, messaging.WithAPIKey("key", "secret"))
 	}
 	seen := map[string]bool{}
-	for _, found := range variable.FindAllStringSubmatch(table.SMSSend.Path+table.SMSList.Path, -1) {
+	for _, found := range variable.FindAllStringSubmatch(t.SMSSend.Path+t.SMSList.Path, -1) {
 		if name := found[1]; !seen[name] {
 			seen[name] = true
 			options = append(options, messaging.WithVariable(name, name))
@@ -121,7 +122,7 @@ func (l *learner) send(names contract.Contract, example *Example, s *stub) (mess
 		return messaging.Receipt{}, err
 	}
 	m := l.message(example)
-	if names.Table().SMSSend.Fields["from"] == "" {
+	if table.Of(names).SMSSend.Fields["from"] == "" {
 		m.From = ""
 	}
 	return client.SMS.Send(context.Background(), m)
@@ -182,7 +183,7 @@ func (l *learner) replayAccepted(names contract.Contract, example *Example) erro
 		return example.errorf("judged %s and not accepted: %w%s", messaging.VerdictOf(err), err, hint)
 	}
 	id := example.values["id"]
-	isRead := len(names.Table().SMSSend.Response["id"]) > 0
+	isRead := len(table.Of(names).SMSSend.Response["id"]) > 0
 	if id != "" && isRead && receipt.ID != id {
 		return example.errorf("the ID is read as %q, and is %q", receipt.ID, id)
 	}

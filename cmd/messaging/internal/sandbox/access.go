@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"os"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // tokenHeader carries the token of the page in requests that change something.
@@ -101,7 +103,7 @@ type foundToken struct {
 
 // findToken looks for the token of the service, which may end with a dot and the name of a space.
 func (s *Spaces) findToken(r *http.Request) foundToken {
-	auth := s.config.Contract.Table().Auth.Token
+	auth := table.Of(s.config.Contract).Auth.Token
 	for _, place := range []struct{ header, scheme string }{{"Authorization", "Bearer"}, {auth.Header, auth.Scheme}} {
 		value := r.Header.Get(place.header)
 		token := strings.TrimPrefix(place.scheme+" ", " ") + s.config.Token

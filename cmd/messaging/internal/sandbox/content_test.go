@@ -54,7 +54,7 @@ func TestPageShowsEveryContent(t *testing.T) {
 
 func TestBubble(t *testing.T) {
 	t.Parallel()
-	table := contract.Default().Table()
+	names := table.Of(contract.Default())
 	chat2 := func(kind, content string) messagingtest.Sent {
 		return messagingtest.Sent{ID: "wamid.1", Channel: messagingtest.ChannelChatApp2, Kind: kind, Body: json.RawMessage(`{"type":"` + kind + `","` + kind + `":` + content + `}`)}
 	}
@@ -101,7 +101,7 @@ func TestBubble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := bubbleOf(tc.message, table)
+			got := bubbleOf(tc.message, names)
 			if name == "nothing in it" {
 				got.Label, got.JSON = "", ""
 			}
@@ -147,7 +147,7 @@ func FuzzExchange(f *testing.F) {
 	f.Add("order", `{"sender":"A","recipient":["1"],"body":{"text":"x"}}`)
 	f.Add("", "from=A&to=%ZZ&text=1")
 	f.Fuzz(func(t *testing.T, kind, body string) {
-		names := contract.Default().Table()
+		names := table.Of(contract.Default())
 		for _, channel := range table.Channels() {
 			bubbleOf(messagingtest.Sent{Channel: messagingtest.Channel(channel.Name), Kind: kind, Body: json.RawMessage(body)}, names)
 		}

@@ -41,24 +41,24 @@ type deliveryBody struct {
 }
 
 // outcome returns the outcome for the service.
-func (d deliveryBody) outcome() (messagingtest.Outcome, error) {
+func (d deliveryBody) outcome() (messagingtest.Delivery, error) {
 	after, err := parseDuration("after", d.After, maxAdvance)
 	if err != nil {
-		return messagingtest.Outcome{}, err
+		return messagingtest.Delivery{}, err
 	}
 	switch d.Outcome {
 	case "delivered":
-		return messagingtest.DeliverAfter(after), nil
+		return messagingtest.DeliveryAfter(after), nil
 	case "read":
-		return messagingtest.Read(), nil
+		return messagingtest.DeliveryRead(), nil
 	case "failed":
-		return messagingtest.FailDelivery(), nil
+		return messagingtest.DeliveryFailed(), nil
 	case "unreachable":
-		return messagingtest.Unreachable(), nil
+		return messagingtest.DeliveryUnreachable(), nil
 	case "late":
-		return messagingtest.DeliverLate(cmp.Or(after, time.Minute)), nil
+		return messagingtest.DeliveryLate(cmp.Or(after, time.Minute)), nil
 	}
-	return messagingtest.Outcome{}, errOutcome
+	return messagingtest.Delivery{}, errOutcome
 }
 
 // deliveryKey identifies a recipient on a channel.
@@ -97,7 +97,7 @@ func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
 }
 
 // setDelivery sets the delivery to a recipient. The service has one outcome for SMS and one for all other channels. The caller holds mu.
-func (s *Sandbox) setDelivery(d deliveryBody, outcome messagingtest.Outcome) error {
+func (s *Sandbox) setDelivery(d deliveryBody, outcome messagingtest.Delivery) error {
 	const maxDeliveries = 20_000
 	switch {
 	case d.Channel != "" && channelName(d.Channel) == "":

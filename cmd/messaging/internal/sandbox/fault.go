@@ -63,31 +63,31 @@ type faultRule struct {
 func (f *faultRule) fault() messagingtest.Fault {
 	switch f.Fault {
 	case "accept-then-drop":
-		return messagingtest.AcceptThenDrop()
+		return messagingtest.FaultAcceptThenDrop()
 	case "drop-unread":
-		return messagingtest.DropUnread()
+		return messagingtest.FaultDropUnread()
 	case "slow":
-		return messagingtest.Slow(f.delay)
+		return messagingtest.FaultSlow(f.delay)
 	case "status-429":
-		return messagingtest.Status(http.StatusTooManyRequests, f.delay)
+		return messagingtest.FaultStatus(http.StatusTooManyRequests, f.delay)
 	case "status-500":
-		return messagingtest.Status(http.StatusInternalServerError, f.delay)
+		return messagingtest.FaultStatus(http.StatusInternalServerError, f.delay)
 	case "status-503":
-		return messagingtest.Status(http.StatusServiceUnavailable, f.delay)
+		return messagingtest.FaultStatus(http.StatusServiceUnavailable, f.delay)
 	case "status-after":
-		return messagingtest.StatusAfter(cmp.Or(f.Status, http.StatusInternalServerError), "")
+		return messagingtest.FaultStatusAfter(cmp.Or(f.Status, http.StatusInternalServerError), "")
 	case "page":
-		return messagingtest.Page(cmp.Or(f.Status, http.StatusBadGateway))
+		return messagingtest.FaultPage(cmp.Or(f.Status, http.StatusBadGateway))
 	case "silence":
-		return messagingtest.Silence()
+		return messagingtest.FaultSilence()
 	case "truncated-response":
-		return messagingtest.TruncatedResponse()
+		return messagingtest.FaultTruncated()
 	case "not-json":
-		return messagingtest.NotJSON()
+		return messagingtest.FaultNotJSON()
 	case "another-response":
-		return messagingtest.AnotherResponse()
+		return messagingtest.FaultAnotherResponse()
 	case "process-twice":
-		return messagingtest.ProcessTwice()
+		return messagingtest.FaultProcessTwice()
 	}
 	return messagingtest.Fault{}
 }

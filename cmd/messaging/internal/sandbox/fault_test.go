@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"net/http"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +71,17 @@ func TestFaultRules(t *testing.T) {
 		}
 	}
 	assert.InDelta(t, 1000, hits, 200)
+}
+
+func TestFaultsNameTheFunctionsOfMessagingtest(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("../../../../messagingtest/fault.go")
+	require.NoError(t, err)
+	for _, kind := range faultKinds() {
+		name, _, _ := strings.Cut(kind.Go, "(")
+		assert.Contains(t, string(source), "func "+name+"(")
+		assert.NotZero(t, (&faultRule{Fault: kind.Name, delay: time.Second}).fault(), kind.Name)
+	}
 }
 
 func TestFaultShowsOnTheMessage(t *testing.T) {

@@ -82,7 +82,7 @@ func startSandbox(owner *Spaces, o options) *Sandbox {
 		used:       time.Now(),
 		config:     config,
 		service:    service,
-		table:      config.Contract.Table(),
+		table:      table.Of(config.Contract),
 		mask:       newMasker(config.Token, o.key, o.secret),
 		log:        console{print: config.Log, space: o.space},
 		live:       newHub(),

@@ -14,6 +14,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -271,7 +272,7 @@ func TestBookIsBounded(t *testing.T) {
 	b := newBook(defaultBounds())
 	sent := func(i int, text string) *entry {
 		m := messagingtest.Sent{ID: fmt.Sprint("msg-", i), Channel: messagingtest.ChannelSMS, To: fmt.Sprint("+63917", i%100), Text: text}
-		return newEntry(&m, contract.Default().Table(), masker{})
+		return newEntry(&m, table.Of(contract.Default()), masker{})
 	}
 	for i := range maxMessages + 500 {
 		b.add(sent(i, "Hi"))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -279,7 +280,7 @@ func TestPagesOfOtherSitesSendNothing(t *testing.T) {
 
 func TestMediaAreWebURLs(t *testing.T) {
 	t.Parallel()
-	names := contract.Default().Table()
+	names := table.Of(contract.Default())
 	for channel, bodies := range map[messagingtest.Channel]map[string]string{
 		messagingtest.ChannelChatApp1: {"image": `{"image":"%s"}`, "video": `{"video":"%s"}`, "call_to_action": `{"image":"%s"}`},
 		messagingtest.ChannelChatApp2: {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // Spaces manages the default sandbox and named spaces for tests, each with its own ledger, faults and clock. A request names a space by a
@@ -161,7 +163,7 @@ func (s *Spaces) Handler(listen string, addr net.Addr) http.Handler {
 
 // isHome reports whether a request is for the root of the address, which leads to the page unless the contract has an operation there.
 func (s *Spaces) isHome(r *http.Request) bool {
-	return r.URL.Path == "/" && r.Method == http.MethodGet && operationAt(s.config.Contract.Table(), "/") == ""
+	return r.URL.Path == "/" && r.Method == http.MethodGet && operationAt(table.Of(s.config.Contract), "/") == ""
 }
 
 // route passes a request to its space.
