@@ -256,7 +256,7 @@ func TestCSVHoldsNoFormula(t *testing.T) {
 		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0", "-1+1": "'-1+1", "\t=1": "'\t=1", "\r=1": "'\r=1",
 		"+639171234567": "+639171234567", "-0.05": "-0.05", "0.50": "0.50", "Hi": "Hi", "": "", "a=b": "a=b",
 	} {
-		assert.Equal(t, want, harmless(cell), cell)
+		assert.Equal(t, want, withoutFormula(cell), cell)
 	}
 	var b strings.Builder
 	rows := newWriter("csv", &b, false, false)
@@ -306,7 +306,7 @@ func TestListResumes(t *testing.T) {
 			break
 		}
 		require.Equal(t, cli.ExitUnknown, status, errs)
-		assert.Contains(t, errs, "--resume goes on")
+		assert.Contains(t, errs, "--resume continues")
 		file, err := os.OpenFile(out, os.O_APPEND|os.O_WRONLY, 0)
 		require.NoError(t, err)
 		_, _ = file.WriteString("half a ro") // as a kill in the middle of a page leaves
