@@ -55,7 +55,6 @@ func testFirstMinute(t *testing.T, tab browser, command string) {
 	eventually(t, tab, `document.activeElement.id === "tab-curl" && !document.querySelector("#way-curl").hidden`)
 	do(t, tab, `[...document.querySelectorAll(".samples button")].find(e => e.innerText === "Carousel").click()`)
 	eventually(t, tab, `document.querySelectorAll(".cardlet").length === 2`)
-	assert.Equal(t, []string{"Back in stock", "oak", "pine"}, eval[[]string](t, tab, `[...document.querySelectorAll(".text .b, .text .i, .text .s")].map(e => e.innerText)`))
 	eventually(t, tab, `document.title.startsWith("+639")`)
 }
 

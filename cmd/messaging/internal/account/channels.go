@@ -59,7 +59,7 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[chatapp2.Message]{
 			channel: "chatapp2", about: "a message over chat app 2", fallback: true,
 			to: "the `recipient`: a number, or the ID of a user",
-			file: "a\nmessage as the platform documents it, such as {\"to\": …, \"type\": \"text\", \"text\": {\"body\": …}}. Beside its members may be ttl\n" +
+			file: "a\nmessage in the platform's own form, such as {\"to\": …, \"type\": \"text\", \"text\": {\"body\": …}}, with the additional members ttl\n" +
 				"(10m), fallback ({\"from\": …, \"text\": …}), callbackURL and referenceID",
 			build: func(m *message) chatapp2.Message {
 				return chatapp2.Message{

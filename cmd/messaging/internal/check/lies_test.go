@@ -95,7 +95,7 @@ func TestReport(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
 	assert.Equal(t, string(want), out)
-	assert.Len(t, f.taken, enough)
+	assert.Len(t, f.taken, messages)
 }
 
 // TestNothingFalseIsProven has services with one lie each: what the lie is about is not proven.
@@ -112,16 +112,6 @@ func TestNothingFalseIsProven(t *testing.T) {
 	}{
 		"a filter that is ignored": {
 			byReference(func(fakeMessage, string) bool { return true }), []string{"filter by reference"}, "filter by reference", "it is ignored",
-		},
-		"a filter that compares the beginning": {
-			byReference(func(m fakeMessage, v string) bool { return strings.HasPrefix(m.ref, v) }),
-			[]string{"filter by reference"},
-			"filter by reference", "it finds others",
-		},
-		"a filter that compares the end": {
-			byReference(func(m fakeMessage, v string) bool { return strings.HasSuffix(m.ref, v) }),
-			[]string{"filter by reference"},
-			"filter by reference", "it finds others",
 		},
 		"a filter that finds another too": {
 			byReference(func(m fakeMessage, v string) bool {
@@ -199,10 +189,10 @@ func TestNothingFalseIsProven(t *testing.T) {
 			func(f *fake) { f.changeRows(func(row object, _ fakeMessage) { delete(row, "ref") }) }, rows, "row 1", "none has its reference ID",
 		},
 		"a text that is changed": {
-			func(f *fake) { f.changeRows(func(row object, m fakeMessage) { row["body"] = m.text + "." }) }, []string{"text"}, "text", "another than was sent",
+			func(f *fake) { f.changeRows(func(row object, m fakeMessage) { row["body"] = m.text + "." }) }, []string{"text"}, "text", "another value than was sent",
 		},
 		"a text that is dropped": {
-			func(f *fake) { f.changeRows(func(row object, _ fakeMessage) { delete(row, "body") }) }, []string{"text"}, "text", "a row has none",
+			func(f *fake) { f.changeRows(func(row object, _ fakeMessage) { delete(row, "body") }) }, []string{"text"}, "text", "a row has no value",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,8 +202,8 @@ func TestNothingFalseIsProven(t *testing.T) {
 			assert.Equal(t, provable(tt.without...), got.proven(), got.out)
 			assert.Contains(t, got.why[tt.subject], tt.says, got.out)
 			assert.Equal(t, slices.Contains(tt.without, "row 1"), got.status != 0, got.out)
-			assert.Len(t, f.taken, enough)
-			assert.Len(t, f.tried, enough)
+			assert.Len(t, f.taken, messages)
+			assert.Len(t, f.tried, messages)
 		})
 	}
 }
@@ -223,8 +213,8 @@ func TestUnknownSendIsNotSentAgain(t *testing.T) {
 	f := newFake()
 	f.respond = func(http.ResponseWriter, fakeMessage) { panic(http.ErrAbortHandler) }
 	got := checkFake(t, f, names)
-	assert.Len(t, f.taken, enough)
-	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(f.taken))), enough, "each text once")
+	assert.Len(t, f.taken, messages)
+	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(f.taken))), messages, "each text once")
 	assert.Contains(t, got.why["send 1"], "unknown outcome")
 	assert.NotContains(t, got.out, "accepted")
 	assert.Equal(t, proven, got.words["row 1"])
@@ -273,20 +263,6 @@ func TestRefusedMessageThatIsListedEndsCheck(t *testing.T) {
 	assert.Len(t, f.taken, 1)
 	assert.Equal(t, wrong, got.words["send 1"])
 	assert.Contains(t, got.why["send 1"], "the service refuses the message and lists it")
-}
-
-// TestFailedCounterTestProvesNothing has a service that fails whenever a part of a value is asked for.
-func TestFailedCounterTestProvesNothing(t *testing.T) {
-	f := newFake()
-	f.filters["filter[referenceId]"] = func(m fakeMessage, v string) bool { return strings.HasPrefix(m.ref, v) }
-	f.refuses = func(r *http.Request, _ url.Values) string {
-		if v := r.URL.Query().Get("filter[referenceId]"); v != "" && len(v) != len("check-")+26 {
-			return "503 later"
-		}
-		return ""
-	}
-	got := checkFake(t, f, names, "--timeout", "200ms")
-	assert.Equal(t, plausible, got.words["filter by reference"], got.out)
 }
 
 // TestFilterThatIsRefusedIsWrong has a service that refuses the parameter.

@@ -9,20 +9,19 @@ import (
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
 
-// word is what is known of a line of the report.
+// word is the verdict of a line of the report.
 type word string
 
-// The words of a report.
 const (
 	proven    word = "proven"    // a value of this run shows it
-	plausible word = "plausible" // nothing speaks against it
-	wrong     word = "wrong"     // a value of this run speaks against it
+	plausible word = "plausible" // nothing contradicts it
+	wrong     word = "wrong"     // a value of this run contradicts it
 )
 
 // finding is a line of the report.
 type finding struct {
 	subject string // what was checked
-	name    string // what the contract says of it
+	name    string // its name in the contract
 	word    word
 	why     string
 }
@@ -33,7 +32,7 @@ func (r *report) add(subject, name string, word word, format string, args ...any
 	*r = append(*r, finding{subject, name, word, fmt.Sprintf(format, args...)})
 }
 
-// write writes the report as a table. Nothing in it moves the cursor of a terminal.
+// write writes the report as a table, without control characters.
 func (r report) write(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range r {

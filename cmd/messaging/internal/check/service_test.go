@@ -81,7 +81,7 @@ func TestInterruptEndsCheck(t *testing.T) {
 	go func() {
 		done <- execute(ctx, []string{"--timeout", "10m"}, cli.Console{Out: &out, Err: &progress, Getenv: os.Getenv})
 	}()
-	require.Eventually(t, func() bool { return strings.Contains(progress.String(), "asking for the listing ...") }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(progress.String(), "reading the listing") }, 20*time.Second, 10*time.Millisecond)
 	cancel()
 	assert.Equal(t, cli.ExitRefused, <-done)
 	assert.Contains(t, out.String(), "interrupted")
@@ -101,7 +101,7 @@ func TestSendWithoutListing(t *testing.T) {
 	status, out, progress := newRig(t, server.URL, srv.Token).sends()
 	got := newRun(t, status, out, progress)
 	assert.Equal(t, cli.ExitRefused, status)
-	assert.Len(t, srv.Sent(), enough)
+	assert.Len(t, srv.Sent(), messages)
 	assert.Equal(t, "accepted; not listed in time (--wait)", got.why["send 1"])
 	assert.Empty(t, got.proven())
 }
@@ -167,7 +167,7 @@ func TestSendAsksFirst(t *testing.T) {
 		})
 		assert.Contains(t, progress.String(), "sends two SMS", "before asking")
 		if sends {
-			assert.Len(t, srv.Sent(), 2+enough, "%q", answer)
+			assert.Len(t, srv.Sent(), 2+messages, "%q", answer)
 			assert.Equal(t, cli.ExitOK, status, "%q %s", answer, out.String())
 			continue
 		}
