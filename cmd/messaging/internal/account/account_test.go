@@ -403,7 +403,7 @@ func TestSendVerbose(t *testing.T) {
 	}
 }
 
-// TestSendVerboseShowsPage shows the beginning of what is not JSON, and no control characters.
+// TestSendVerboseShowsPage: a response that is not JSON is shown without control characters.
 func TestSendVerboseShowsPage(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -421,9 +421,9 @@ func TestSendVerboseShowsPage(t *testing.T) {
 func TestSendHelpSaysWhatFileHolds(t *testing.T) {
 	s, _ := newShell(t)
 	out, _, _ := s.run("send", "sms", "--help")
-	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "that of the Go type sms.Message")
+	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "the encoding of the Go type sms.Message")
 	out, _, _ = s.run("send", "chatapp2", "--help")
-	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "a message as the platform documents it")
+	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "a message in the platform's own form")
 	assert.NotContains(t, out, "Go type")
 }
 

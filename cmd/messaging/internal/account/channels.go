@@ -38,7 +38,7 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[sms.Message]{
 			channel: "sms", about: "an SMS",
 			from: "the `sender`", example: "ACME", to: "the recipient's `number`",
-			file: "that\nof the Go type sms.Message, as json.Marshal writes it",
+			file: "the\nencoding of the Go type sms.Message",
 			build: func(m *message) sms.Message {
 				return sms.Message{From: m.from, To: m.to, Text: m.text, ReferenceID: m.reference, CallbackURL: m.callback}
 			},
@@ -47,7 +47,7 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[chatapp1.Message]{
 			channel: "chatapp1", about: "a message over chat app 1", fallback: true,
 			from: "the `ID` of the chat-app-1 channel that sends", example: "CHANNEL", to: "the recipient's `number`",
-			file: "that\nof the Go type chatapp1.Message, as json.Marshal writes it",
+			file: "the\nencoding of the Go type chatapp1.Message",
 			build: func(m *message) chatapp1.Message {
 				return chatapp1.Message{
 					ChannelID: m.from, To: m.to, Payload: chatapp1.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),

@@ -18,10 +18,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// private is what must appear nowhere: parts of numbers, texts, references and credentials.
+// private matches parts of numbers, texts, references and credentials, which must not appear.
 var private = regexp.MustCompile(`917123|9170000001|quick brown|4711 pesos|Test message of|order-[0-9]|check-[A-Z0-9]{6}|secret-token|Zorro|B00[0-9]|4bcd`)
 
-// names is the overlay that is true of the fake.
+// names is the overlay of the fake.
 const names = `{
 	"sms.send": {"response": {"reference": ["ref"]}},
 	"sms.list": {"items": ["list.rows"], "record": {
@@ -30,7 +30,7 @@ const names = `{
 	}}
 }`
 
-// run is what the command printed.
+// run is the output of the command.
 type run struct {
 	status int
 	out    string
@@ -62,7 +62,7 @@ func newRun(t *testing.T, status int, out, progress string) run {
 	return result
 }
 
-// proven returns what is proven, sorted.
+// proven returns the proven subjects, sorted.
 func (r run) proven() []string {
 	var all []string
 	for subject, word := range r.words {
@@ -74,7 +74,7 @@ func (r run) proven() []string {
 	return all
 }
 
-// provable is all that may be proven of the fake.
+// provable returns the subjects that can be proven of the fake.
 func provable(without ...string) []string {
 	all := []string{"filter by id", "filter by reference", "filter by request", "from", "id", "listing", "row 1", "row 2", "text"}
 	return slices.DeleteFunc(all, func(subject string) bool { return slices.Contains(without, subject) })
@@ -98,7 +98,7 @@ func TestReport(t *testing.T) {
 	assert.Len(t, f.taken, messages)
 }
 
-// TestNothingFalseIsProven has services with one lie each: what the lie is about is not proven.
+// TestNothingFalseIsProven has services with one lie each. The subject of the lie must not be proven.
 func TestNothingFalseIsProven(t *testing.T) {
 	byReference := func(is func(m fakeMessage, value string) bool) func(*fake) {
 		return func(f *fake) { f.filters["filter[referenceId]"] = is }
@@ -106,7 +106,7 @@ func TestNothingFalseIsProven(t *testing.T) {
 	rows := []string{"filter by id", "filter by reference", "filter by request", "from", "id", "row 1", "row 2", "text"}
 	for name, tt := range map[string]struct {
 		lie     func(f *fake)
-		without []string // what is no longer proven
+		without []string // subjects that are not proven
 		subject string   // of a line
 		says    string
 	}{

@@ -27,7 +27,7 @@ func respond(status int, contentType, body string) http.Handler {
 	})
 }
 
-// TestServiceThatCannotBeRead checks what is said of services that tell nothing, and that it is said in time.
+// TestServiceThatCannotBeRead: a report names the problem in time.
 func TestServiceThatCannotBeRead(t *testing.T) {
 	const theCredentials = "see MESSAGING_BASE_URL, the credentials and sms.list of the contract"
 	for name, tt := range map[string]struct {

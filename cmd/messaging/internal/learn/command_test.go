@@ -56,7 +56,7 @@ func TestCommandWritesNothingWrong(t *testing.T) {
 	status, out, progress := run(t, requestText+acceptedText+"=== refused\nhttp: 200\nclass: invalid\n\n"+`{"messageId": "h-2", "state": "queued"}`, false, "-o", file)
 	assert.Equal(t, cli.ExitRefused, status)
 	assert.Empty(t, out)
-	assert.Contains(t, progress, "judged accepted and not refused")
+	assert.Contains(t, progress, "the result is accepted and not refused")
 	assert.Contains(t, progress, "nothing was written")
 	assert.NoFileExists(t, file)
 }
@@ -65,7 +65,7 @@ func TestCommandUsage(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		"no such file":           {filepath.Join(t.TempDir(), "absent.txt")},
-		"--keep: is for":         {"--keep", filepath.Join(t.TempDir(), "examples.txt")},
+		"--keep: is only for":         {"--keep", filepath.Join(t.TempDir(), "examples.txt")},
 		"unknown flag: --colour": {"--colour"},
 	} {
 		status, out, progress := run(t, "", false, args...)
@@ -111,7 +111,7 @@ func TestInterviewKeepsExamples(t *testing.T) {
 	typed := "639171234567\nHi there\n\n\n\n/m\n{\"to\": \"639171234567\", \"text\": \"Hi there\"}\n.\n202\nh-2\n{\"messageId\": \"h-1\"}\n.\n\n\n\n\n"
 	status, _, progress := run(t, typed, true)
 	assert.Equal(t, cli.ExitRefused, status)
-	found := regexp.MustCompile(`The examples are in (\S+):`).FindStringSubmatch(progress)
+	found := regexp.MustCompile(`The examples are in (\S+)\. `).FindStringSubmatch(progress)
 	require.NotNil(t, found, progress)
 	text, err := os.ReadFile(found[1])
 	require.NoError(t, err)

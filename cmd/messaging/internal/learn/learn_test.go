@@ -115,7 +115,7 @@ func TestLearnCredentials(t *testing.T) {
 	}
 }
 
-// TestLearnLeavesUnknownCredentialsOut: a secret that nobody named as such must not become a constant.
+// TestLearnLeavesUnknownCredentialsOut: an undeclared secret must not become a constant.
 func TestLearnLeavesUnknownCredentialsOut(t *testing.T) {
 	t.Parallel()
 	got, err := learnObject(t, strings.Replace(requestText, `"channel": "sms"`, `"api_key": "hush", "userToken": "hush"`, 1)+acceptedText)
@@ -166,10 +166,10 @@ func TestLearnRefusesToWrite(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"a refusal that looks accepted": {
 			requestText + acceptedText + "=== refused\nhttp: 200\nclass: invalid\n\n" + `{"messageId": "h-2", "state": "queued"}`,
-			"line 17, refused: judged accepted and not refused",
+			"line 17, refused: the result is accepted and not refused",
 		},
 		"an accepted response without anything": {
-			requestText + "=== accepted\n\n{\"x\": []}\n", "line 12, accepted: judged unknown and not accepted",
+			requestText + "=== accepted\n\n{\"x\": []}\n", "line 12, accepted: the result is unknown and not accepted",
 		},
 		"a refusal of another class": {
 			requestText + acceptedText + "=== refused\nhttp: 401\nclass: invalid\n\n{\"oops\": 1}", "refused as unauthorized and not as invalid",
@@ -191,7 +191,7 @@ func TestLearnRefusesToWrite(t *testing.T) {
 		"a body without its path":      {request(body), "want the line path:"},
 		"a delivery with another word": {requestText + acceptedText + "=== delivery\nid: h-1\nstatus: gone\nmeans: failed\n\nid=h-1&status=left", `nothing in the example has the value of status, "gone"`},
 		"a row without the ID":         {requestText + acceptedText + "=== row\nid: h-7\n\n" + `{"rows": [{"messageId": "h-1"}]}`, `nothing in the example has the value of id, "h-7"`},
-		"a time that nothing reads":    {requestText + acceptedText + "=== row\nid: h-1\ncreated: 5th of May\n\n" + `{"rows": [{"messageId": "h-1", "at": "5th of May"}]}`, "no default layout reads"},
+		"a time that nothing reads":    {requestText + acceptedText + "=== row\nid: h-1\ncreated: 5th of May\n\n" + `{"rows": [{"messageId": "h-1", "at": "5th of May"}]}`, "the default contract does not read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,7 +236,7 @@ func TestParseFindsWhatIsWrong(t *testing.T) {
 		"no heading":         {"curl", "line 1: want a heading"},
 		"an unknown kind":    {"=== requests\n", "want one of === request, accepted"},
 		"an unknown key":     {"=== accepted\ncolour: red\n", `line 2: unknown key "colour"; want one of http`},
-		"a key twice":        {"=== accepted\nid: a\nid: b\n", `line 3: the key "id" came before`},
+		"a key twice":        {"=== accepted\nid: a\nid: b\n", `line 3: the key "id" is repeated`},
 		"no request":         {acceptedText, "want a section === request"},
 		"no accepted":        {requestText, "want a section === accepted"},
 		"two requests":       {requestText + requestText, "there is one on line 1"},
@@ -322,7 +322,7 @@ func FuzzParsers(f *testing.F) {
 	})
 }
 
-// FuzzLearn shows that what is written is a contract, and holds no credential.
+// FuzzLearn: an overlay is a valid contract without credentials.
 func FuzzLearn(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
 	require.NoError(f, err)

@@ -178,7 +178,7 @@ func TestMemoryIsBoundedInBytes(t *testing.T) { //nolint:paralleltest // it meas
 	for i := range 1200 {
 		get(fmt.Sprintf("/%d/%s", i, long[:1000]), "text="+long)
 	}
-	assert.Less(t, held(), uint64(40<<20), "what is kept of them")
+	assert.Less(t, held(), uint64(40<<20), "the beginnings of them")
 	for i := range 1100 {
 		get(fmt.Sprintf("/short/%d", i), "")
 	}

@@ -82,7 +82,7 @@ func TestCommandRefusesFlags(t *testing.T) {
 	assert.Contains(t, stdout.String(), "--webhook-chatapp1")
 }
 
-// runCommand runs the command and returns the lines that it prints until one that has a text, and a function that ends it.
+// runCommand runs the command and returns its lines up to the one with a text, and a function that ends it.
 func runCommand(t *testing.T, until string, args ...string) (output string, end func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -210,7 +210,7 @@ func TestPrinterHoldsNobodyUp(t *testing.T) {
 	<-drained
 }
 
-// TestPrinterEndsWithinASecond, also if nothing reads the lines.
+// TestPrinterEndsWithinASecond when nothing reads the lines.
 func TestPrinterEndsWithinASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -139,7 +139,7 @@ func FuzzPieces(f *testing.F) {
 	})
 }
 
-// FuzzExchange reads requests that anybody may send: what is shown of them.
+// FuzzExchange shows arbitrary requests.
 func FuzzExchange(f *testing.F) {
 	f.Add("text", `{"messaging_product":"whatsapp","type":"text","text":{"body":"Hi"}}`)
 	f.Add("interactive", `{"interactive":{"type":"carousel","action":{"cards":[{"card_index":0,"action":{"buttons":[{"type":"quick_reply"}]}}]}}}`)

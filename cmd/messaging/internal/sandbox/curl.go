@@ -40,7 +40,7 @@ func curlCommand(method, target string, header []Header, body string) string {
 	return b.String()
 }
 
-// doubleQuoted escapes a text for double quotes of a shell; NUL stands for the token.
+// doubleQuoted escapes a text for double quotes of a shell, and replaces NUL by the variable with the token.
 func doubleQuoted(text string) string {
 	text = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`", "\n", " ").Replace(text)
 	return strings.ReplaceAll(text, "\x00", "$MESSAGING_TOKEN")

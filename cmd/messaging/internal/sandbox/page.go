@@ -71,7 +71,7 @@ func static(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	http.ServeFileFS(w, r, web, "web/"+name) //nolint:gosec // from what is embedded
+	http.ServeFileFS(w, r, web, "web/"+name) //nolint:gosec // an embedded file
 }
 
 // A frame is what every page has.

@@ -18,7 +18,7 @@ import (
 type sample struct {
 	Name    string            `json:"name"`
 	Title   string            `json:"title"`
-	Message *chatapp2.Message `json:"message"` // the first SMS if there is none
+	Message *chatapp2.Message `json:"message"` // nil sends the first SMS
 }
 
 //go:embed samples.json

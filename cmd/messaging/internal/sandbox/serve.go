@@ -25,7 +25,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	response := &recorder{ResponseWriter: w, before: func() { s.awaitMessage(r.Context(), x) }}
 	ctx := messagingtest.WithFault(r.Context(), s.faultFor(x))
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
-	defer func() { // also if the service resets the connection, which is a panic
+	defer func() { // deferred, because the service panics to reset a connection
 		x.Millis = millis(time.Since(began))
 		s.finish(x, mask, response)
 	}()

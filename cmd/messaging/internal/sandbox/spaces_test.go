@@ -97,7 +97,7 @@ func TestSpacesAreBounded(t *testing.T) {
 	r.spaces.spaces["space-7"].used = time.Now().Add(-2 * spaceIdle)
 	r.spaces.mu.Unlock()
 	_, err = r.spaces.get("one-more", true)
-	require.NoError(t, err, "one that nobody uses gives way")
+	require.NoError(t, err, "an idle space makes room")
 	_, err = r.spaces.get("space-7", false)
 	assert.ErrorIs(t, err, errNoSuchSpace)
 }
