@@ -66,7 +66,9 @@ func (c *checker) checkListing(ctx context.Context) {
 }
 
 // say prints what the check does.
-func (c *checker) say(what string) { _, _ = fmt.Fprintf(c.settings.console.Err, "messaging check: %s\n", what) }
+func (c *checker) say(what string) {
+	_, _ = fmt.Fprintf(c.settings.console.Err, "messaging check: %s\n", what)
+}
 
 // describe returns the text of an error in one line. The library has masked values of messages in it.
 func describe(err error) string {

@@ -65,7 +65,7 @@ func TestCommandUsage(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		"no such file":           {filepath.Join(t.TempDir(), "absent.txt")},
-		"--keep: is only for":         {"--keep", filepath.Join(t.TempDir(), "examples.txt")},
+		"--keep: is only for":    {"--keep", filepath.Join(t.TempDir(), "examples.txt")},
 		"unknown flag: --colour": {"--colour"},
 	} {
 		status, out, progress := run(t, "", false, args...)
