@@ -640,26 +640,6 @@ func TestListenReturnsTheResponse(t *testing.T) {
 	assert.Equal(t, "later", string(body))
 }
 
-// TestListenRepeatsTheLast types r in a terminal.
-func TestListenRepeatsTheLast(t *testing.T) {
-	t.Parallel()
-	got := make(chan string, 10)
-	program := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.URL.String() }))
-	defer program.Close()
-	to, err := newProgram(program.URL)
-	require.NoError(t, err)
-	var errs bytes.Buffer
-	l := listener{program: to, console: cli.Console{Err: &errs, In: strings.NewReader("r\nwhat\n")}}
-	l.repeatOnInput(t.Context())
-	assert.Equal(t, "there is no callback to repeat\nr and Enter repeat the last callback\n", errs.String())
-	_, err = l.record(newCallback(httptest.NewRequest(http.MethodGet, "/sms?id=1", nil), nil))
-	require.NoError(t, err)
-	l.console.In = strings.NewReader("r\n")
-	l.repeatOnInput(t.Context())
-	assert.Equal(t, "/sms?id=1", <-got)
-	assert.Contains(t, errs.String(), "→ 200 in ")
-}
-
 func TestListenNeedsProof(t *testing.T) {
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "")
 	s := &shell{T: t}

@@ -1,7 +1,6 @@
 package account
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -37,7 +36,6 @@ type listener struct {
 	accepted int
 	refused  int
 	file     *saveFile // nil without --save
-	last     *callback
 }
 
 func newListen(console cli.Console) *cobra.Command {
@@ -49,7 +47,7 @@ func newListen(console cli.Console) *cobra.Command {
 
 With --forward, each accepted callback is sent on unchanged to a program, at its URL and the same path, and the service gets the program's
 response. This lets you try a program on this machine with real callbacks. A line shows the program's status and how long it took, or that it
-is down. On a terminal, r and Enter repeat the last callback.
+is down.
 
 With --save, each accepted callback is appended to a file, from which "messaging replay" sends it again. The file holds phone numbers, texts
 and secrets. With --insecure, anyone can call: the file takes at most 1,000 callbacks and 16 MiB, and each is marked as unproven.
@@ -92,9 +90,6 @@ func (l *listener) run(ctx context.Context) error {
 		return fmt.Errorf("--listen: %w; --listen 127.0.0.1:0 takes any free port", err)
 	}
 	l.printf("listening on http://%s, at %s", socket.Addr(), l.paths())
-	if l.program != nil && l.console.InTerminal {
-		go l.repeatOnInput(ctx) // ends with the process
-	}
 	err = cli.Serve(ctx, socket, l.handler(receiver))
 	l.printf("stopped: %d callbacks, %d refused", l.accepted, l.refused)
 	return err
@@ -187,23 +182,6 @@ func (l *listener) pass(ctx context.Context, c *callback) *bufferedResponse {
 	return &bufferedResponse{status: http.StatusBadGateway}
 }
 
-// repeatOnInput sends the last callback to the program again for each line that says r.
-func (l *listener) repeatOnInput(ctx context.Context) {
-	for lines := bufio.NewScanner(l.console.In); lines.Scan(); {
-		l.mu.Lock()
-		last := l.last
-		l.mu.Unlock()
-		switch {
-		case strings.TrimSpace(lines.Text()) != "r":
-			l.printf("r and Enter repeat the last callback")
-		case last == nil:
-			l.printf("there is no callback to repeat")
-		default:
-			l.pass(ctx, last)
-		}
-	}
-}
-
 // printf prints a line on standard error.
 func (l *listener) printf(format string, args ...any) {
 	l.mu.Lock()
@@ -224,7 +202,6 @@ func (l *listener) record(c *callback) (*callback, error) {
 	l.accepted++
 	c.Number = l.accepted
 	c.Unproven = l.insecure
-	l.last = c
 	if l.file == nil {
 		return c, nil
 	}

@@ -50,14 +50,12 @@ func replay(ctx context.Context, console cli.Console, name string, only int, for
 		return fmt.Errorf("FILE: %w; messaging listen --save FILE writes one", err)
 	}
 	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
+	lines, err := savedLines(file)
 	if err != nil {
 		return fmt.Errorf("FILE: %w", err)
 	}
-	const maxLine = 4 << 20                                      // a body in base64, and its header
-	lines := bufio.NewScanner(io.LimitReader(file, info.Size())) // the program may append to the file
-	lines.Buffer(nil, maxLine)
-	line, failures := 0, 0
+	line := 0
+	failures := 0
 	for lines.Scan() {
 		line++
 		if only != 0 && line != only {
@@ -80,6 +78,18 @@ func replay(ctx context.Context, console cli.Console, name string, only int, for
 		return exitWith(cli.ExitRefused)
 	}
 	return nil
+}
+
+// savedLines returns the lines of a file, up to its present end: the program may append to it.
+func savedLines(file *os.File) (*bufio.Scanner, error) {
+	const maxLine = 4 << 20 // a body in base64, and its header
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(io.LimitReader(file, info.Size()))
+	lines.Buffer(nil, maxLine)
+	return lines, nil
 }
 
 // replayLine sends the callback in a line, prints the status of the response, and reports whether it is a success.
