@@ -143,14 +143,12 @@ func VerdictOf(err error) Verdict {
 func Retryable(err error) (after time.Duration, ok bool) {
 	e, isError := errors.AsType[*Error](err)
 	switch {
-	case !isError || e.read:
+	case !isError || e.read || e.is(ErrDenied):
 		return 0, false
-	case slices.Contains(e.classes, ErrDenied):
-		return 0, false
-	case e.guardReason != "": // it said later, or could not decide
+	case e.guardReason != "": // it postponed the message, or could not decide
 		ok = true
 	case e.Verdict == NotSent:
-		ok = !e.uncredentialed && !transport.IsPermanent(e.cause)
+		ok = !e.noCredentials && !transport.IsPermanent(e.cause)
 	case e.Verdict == Refused:
 		isTemporary := e.unprocessed || e.platform == platformNotNow || errors.Is(e, ErrRateLimited)
 		ok = isTemporary && !e.Ambiguous()
@@ -203,12 +201,12 @@ func panickingFunction() string {
 	}
 }
 
-// panicked returns the error of a send that a panic ended. inDoubt reports whether something may have been written.
-func panicked(e *sendEndpoint, value any, inDoubt bool, referenceID string) *Error {
+// panicked returns the error of a send that a panic ended. maybeWritten reports whether something may have been written.
+func panicked(e *sendEndpoint, value any, maybeWritten bool, referenceID string) *Error {
 	cause := &panicError{value, panickingFunction()}
 	err := newError(&e.endpoint, transport.Outcome{Err: transport.NewError(cause.Error(), cause)})
 	err.ReferenceID = referenceID
-	if !inDoubt {
+	if !maybeWritten {
 		err.Verdict = NotSent
 	}
 	return err
@@ -248,28 +246,29 @@ type Error struct {
 	// Body is the beginning of the response, at most 64 KiB.
 	Body []byte
 
-	read           bool          // a read has no verdict
-	paused         bool          // RetryAfter is a wait of the library, of a guard or of a class of codes, for which the service did not ask
-	settled        bool          // it is the error of Settle
-	uncredentialed bool          // the client has no credentials for the channel
-	named          bool          // see Ambiguous
-	page           bool          // the response is neither in the form of the contract nor empty
-	unprocessed    bool          // the status proves that nothing was processed
-	unlisted       bool          // the channel has no listing that could settle an unknown outcome
-	platform       platformClass // of the code of a message of chat app 2, or zero
-	guardReason    string        // why a guard stopped the message, or ""
-	reason         string        // what this library found, where status and cause do not say it
-	shown          string        // what may be shown of Message
-	hidden         bool          // whether Code and RequestID must not be shown
-	byCode         bool          // the class comes from a code of the contract
-	classes        []error       // the sentinels it matches, besides those of the verdict
-	cause          error
+	classes []error // the sentinels that it matches, besides those of the verdict
+	cause   error
+	reason  string // what this library found, where status and cause do not say it
+
+	read          bool          // a read has no verdict
+	settled       bool          // it is the error of Settle
+	noCredentials bool          // the client has none for the channel
+	hasMessage    bool          // see Ambiguous
+	isPage        bool          // the response is neither in the form of the contract nor empty
+	unprocessed   bool          // the status proves that nothing was processed
+	unlisted      bool          // the channel has no listing that could settle an unknown outcome
+	byCode        bool          // the class comes from a code of the contract
+	platform      platformClass // of the code of a message of chat app 2, or zero
+	guardReason   string        // why a guard stopped the message, or ""
+	localWait     bool          // the service did not ask for RetryAfter: it is a wait of the library, of a guard or of a class of codes
+	safeMessage   string        // what may be shown of Message
+	hidesIDs      bool          // Code and RequestID must not be shown
 }
 
 // Ambiguous reports whether the response contradicts itself: it does not prove that the message was accepted, and yet it names a message,
 // such as by an ID in a refusal, or by a word for accepted where the contract has no IDs. Whatever the verdict, do not send the message
 // again without a lookup.
-func (e *Error) Ambiguous() bool { return e.MessageID != "" || e.named }
+func (e *Error) Ambiguous() bool { return e.MessageID != "" || e.hasMessage }
 
 func newError(e *endpoint, out transport.Outcome) *Error {
 	failed := &Error{
@@ -278,7 +277,7 @@ func newError(e *endpoint, out transport.Outcome) *Error {
 	}
 	if out.Wait > out.RetryAfter {
 		failed.RetryAfter = out.Wait
-		failed.paused = true
+		failed.localWait = true
 	}
 	if out.Interrupted != nil {
 		failed.interrupted(out.Interrupted)
@@ -292,21 +291,23 @@ func (e *Error) interrupted(why error) {
 	e.reason = "another attempt could not begin"
 }
 
-// explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil. What does not
-// stand where the contract looks is taken from where services usually say it, and in the end from the beginning of the response.
+// explain adds the response to the error: what it says about the failure, and the class. notJSON says why it is not JSON, or is nil. A code or
+// a text that is not at a place of the contract is read where services usually have it.
 func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outcome, secrets redact.Secrets) {
-	const keptText = 512
 	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.MaxErrorBody)]) // out.Body may be overwritten
-	e.page = e.page || notJSON != nil && len(bytes.TrimSpace(e.Body)) > 0
-	e.Code, e.Message = failure.Code, failure.Message
+	hasText := len(bytes.TrimSpace(e.Body)) > 0
+	e.isPage = e.isPage || notJSON != nil && hasText
+	e.Code = failure.Code
+	e.Message = failure.Message
 	hasRows := e.read && isSuccess(e.StatusCode) // of any messages, whose texts no error may show
 	if !hasRows {
 		code, message := codec.Said(out.Body)
 		e.Code = cmp.Or(e.Code, code)
 		e.Message = cmp.Or(e.Message, message)
 	}
-	if e.Code == "" && e.Message == "" && (notJSON != nil || !hasRows) {
-		e.Message = strings.TrimSpace(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), keptText)]), "\ufffd"))
+	isUnexplained := e.Code == "" && e.Message == ""
+	if isUnexplained && (notJSON != nil || !hasRows) {
+		e.Message = beginningOf(e.Body)
 	}
 	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
 	byCode := codeClass(failure.Class)
@@ -314,16 +315,23 @@ func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outc
 	if class := cmp.Or(byCode, statusClass(e.StatusCode)); class != nil {
 		e.classes = []error{class}
 	}
-	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
+	e.hidesIDs = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
 	if !hasRows || notJSON == nil {
-		e.shown = secrets.Mask(e.Message)
+		e.safeMessage = secrets.Mask(e.Message)
 	}
-	if e.read && e.shown != strings.TrimSpace(e.Message) {
-		e.shown = "" // a listing may be about any message, whose other words nobody knows here
+	if e.read && e.safeMessage != strings.TrimSpace(e.Message) {
+		e.safeMessage = "" // a listing may be about any message, whose other words are unknown here
 	}
 }
 
-// headerRequestID returns the header by which many services name a request. The contract names places in the body only.
+// beginningOf returns the beginning of a body as text.
+func beginningOf(body []byte) string {
+	const longest = 512
+	text := string(body[:min(len(body), longest)])
+	return strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd"))
+}
+
+// headerRequestID returns the header in which many services name a request. A contract names places in the body only.
 func headerRequestID(h http.Header) string {
 	if ids := h["X-Request-Id"]; len(ids) > 0 {
 		return ids[0]
@@ -353,73 +361,83 @@ func statusClass(code int) error {
 
 func codeClass(class string) error {
 	return map[string]error{
-		"unauthorized": ErrUnauthorized, "rateLimited": ErrRateLimited, "insufficientBalance": ErrInsufficientBalance,
-		"duplicate": ErrDuplicate, "windowClosed": ErrWindowClosed, "notFound": ErrNotFound,
-		"unavailable": ErrUnavailable, "invalid": ErrInvalid,
+		"unauthorized":        ErrUnauthorized,
+		"rateLimited":         ErrRateLimited,
+		"insufficientBalance": ErrInsufficientBalance,
+		"duplicate":           ErrDuplicate,
+		"windowClosed":        ErrWindowClosed,
+		"notFound":            ErrNotFound,
+		"unavailable":         ErrUnavailable,
+		"invalid":             ErrInvalid,
 	}[class]
 }
 
 // Error returns what is known, in one line.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("messaging: ")
-	if e.settled {
-		b.WriteString("Settle: ")
+	text := "messaging: " + e.headline()
+	if details := e.details(); len(details) > 0 {
+		text += ": " + strings.Join(details, ", ")
 	}
-	b.WriteString(e.Operation)
+	return text
+}
+
+// headline returns the operation and how it ended.
+func (e *Error) headline() string {
+	operation := e.Operation
+	if e.settled {
+		operation = "Settle: " + operation
+	}
 	switch {
 	case e.read:
-		b.WriteString(" failed")
-	case e.Verdict == Unknown:
-		b.WriteString(" has an unknown outcome")
-		if e.unlisted {
-			b.WriteString(" that no listing can settle")
-		}
+		return operation + " failed"
+	case e.Verdict != Unknown:
+		return operation + " " + e.Verdict.String()
+	case e.unlisted:
+		return operation + " has an unknown outcome that no listing can settle"
 	default:
-		b.WriteString(" " + e.Verdict.String())
+		return operation + " has an unknown outcome"
 	}
-	separator := ": "
-	say := func(format string, args ...any) {
-		fmt.Fprintf(&b, separator+format, args...)
-		separator = ", "
-	}
+}
+
+// details returns what is known about the failure.
+func (e *Error) details() []string {
+	var details []string
+	add := func(format string, args ...any) { details = append(details, fmt.Sprintf(format, args...)) }
 	if e.StatusCode != 0 {
-		say("HTTP %d", e.StatusCode)
+		add("HTTP %d", e.StatusCode)
 	}
 	if e.reason != "" {
-		say("%s", e.reason)
+		add("%s", e.reason)
 	}
-	switch {
-	case e.guardReason != "":
-		say("%s", e.guardReason)
-	case e.cause != nil:
-		say("%s", transport.Describe(e.cause))
+	if e.guardReason != "" {
+		add("%s", e.guardReason)
+	} else if e.cause != nil {
+		add("%s", transport.Describe(e.cause))
 	}
-	if redact.IsWord(e.Code) && !e.hidden {
-		say("code %s", e.Code)
+	if redact.IsWord(e.Code) && !e.hidesIDs {
+		add("code %s", e.Code)
 	}
-	for _, class := range e.classes {
-		if e.StatusCode == 0 && e.reason != "" || e.guardReason != "" { // something says it in words of its own
-			break
+	isExplained := e.guardReason != "" || e.StatusCode == 0 && e.reason != ""
+	if !isExplained {
+		for _, class := range e.classes {
+			add("%s", className(class))
 		}
-		say("%s", className(class))
 	}
-	if e.shown != "" {
-		say("%q", e.shown)
+	if e.safeMessage != "" {
+		add("%q", e.safeMessage)
 	}
-	if redact.IsWord(e.RequestID) && !e.hidden {
-		say("request %s", e.RequestID)
+	if redact.IsWord(e.RequestID) && !e.hidesIDs {
+		add("request %s", e.RequestID)
 	}
-	switch {
-	case e.paused:
-		say("try again in %v", e.RetryAfter.Round(time.Millisecond))
-	case e.RetryAfter > 0:
-		say("asked to wait %v", e.RetryAfter)
+	if e.localWait {
+		add("try again in %v", e.RetryAfter.Round(time.Millisecond))
+	} else if e.RetryAfter > 0 {
+		add("asked to wait %v", e.RetryAfter)
 	}
 	if e.Attempts > 1 {
-		say("%d attempts", e.Attempts)
+		add("%d attempts", e.Attempts)
 	}
-	return b.String()
+	return details
 }
 
 // Is reports whether target is the sentinel of the verdict or of the class.

@@ -148,7 +148,7 @@ func (e *Error) addGuard(call *wire.Call) {
 	e.Verdict = NotSent
 	e.classes = []error{decision}
 	e.RetryAfter = wait
-	e.paused = wait > 0
+	e.localWait = wait > 0
 	switch {
 	case decision == ErrDenied: //nolint:errorlint // decisionOf returns it as it is
 		e.guardReason = reasonOf(stopped.Unwrap(), call)

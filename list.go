@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/describe"
 	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
@@ -244,7 +245,7 @@ type listing struct {
 // newListing returns a listing that has requested nothing. Problems with its options are in its query.
 func (s *SMSService) newListing(options sms.ListOptions) *listing {
 	list := s.core.smsList().codec
-	l := &listing{service: s, options: options, query: options.Query(), cursors: map[string]struct{}{}}
+	l := &listing{service: s, options: options, query: describe.SMSList(options), cursors: map[string]struct{}{}}
 	l.query.Extra = http.Header(l.query.Extra).Clone() // the caller may change its own
 	list.Widen(&l.query)
 	found := wire.Checks(l.query.Problems)

@@ -24,20 +24,33 @@ const (
 	giveUpAccount = time.Minute
 )
 
-// sendFunc sends a message once and puts what became of it into the outcome.
-type sendFunc[M any] func(ctx context.Context, out *Outcome[M], o *observation, mode sendMode)
+// A sender sends the messages of one channel for a SendAll.
+type sender[M any] struct {
+	core     *core
+	endpoint *sendEndpoint
+	describe func(M) wire.Call
+	// send sends the message of an outcome once, and fills the outcome.
+	send func(ctx context.Context, out *Outcome[M], o *observation, mode sendMode)
+}
+
+// newSender returns a sender that leaves unknown outcomes as they are.
+func newSender[M any](c *core, channel Channel, describe func(M) wire.Call) sender[M] {
+	e := c.sendOn(channel)
+	send := func(ctx context.Context, out *Outcome[M], o *observation, mode sendMode) {
+		out.Receipt, out.Err = c.deliver(ctx, &sending{endpoint: e, call: describe(out.Message)}, o, mode)
+	}
+	return sender[M]{core: c, endpoint: e, describe: describe, send: send}
+}
 
 // sendAll implements SendAll of the services. A message that was taken when the context ended is sent under the ended context, and so
 // ends not sent.
-func sendAll[M sendable](
-	ctx context.Context, c *core, e *sendEndpoint, messages iter.Seq[M], concurrency int, send sendFunc[M],
-) iter.Seq[Outcome[M]] {
+func (s sender[M]) sendAll(ctx context.Context, messages iter.Seq[M], concurrency int) iter.Seq[Outcome[M]] {
 	return func(yield func(Outcome[M]) bool) {
 		if problems := checkSendAll(ctx, messages == nil, concurrency); len(problems) > 0 {
-			yield(Outcome[M]{Index: -1, Err: invalid(e.name, problems)})
+			yield(Outcome[M]{Index: -1, Err: invalid(s.endpoint.name, problems)})
 			return
 		}
-		b := newBulk(ctx, c, e, concurrency, send)
+		b := newBulk(ctx, s, concurrency)
 		defer b.end() // even if the caller or the messages panic
 		next := 0
 		for message := range messages {
@@ -57,16 +70,6 @@ func sendAll[M sendable](
 	}
 }
 
-// sendAllOn is sendAll for a channel that settles nothing.
-func sendAllOn[M sendable](
-	ctx context.Context, c *core, channel Channel, messages iter.Seq[M], concurrency int,
-) iter.Seq[Outcome[M]] {
-	e := c.sendOn(channel)
-	return sendAll(ctx, c, e, messages, concurrency, func(ctx context.Context, out *Outcome[M], o *observation, mode sendMode) {
-		out.Receipt, out.Err = c.deliver(ctx, &sending{endpoint: e, call: out.Message.Call()}, o, mode)
-	})
-}
-
 func checkSendAll(ctx context.Context, noMessages bool, concurrency int) []wire.Problem {
 	var c wire.Checks
 	if noMessages {
@@ -84,13 +87,12 @@ func checkSendAll(ctx context.Context, noMessages bool, concurrency int) []wire.
 // While all is calm, every worker takes new messages directly. One of them, the leader, also waits for times: when the next message of the
 // heap is due, when the pause of a breaker ends, when the throttle has a turn. While the breaker is open, the heap is full, or the throttle
 // is on, only the leader begins messages, one after the other; while the breaker is open, that is the probe.
-type bulk[M sendable] struct {
+type bulk[M any] struct {
+	sender[M]
+
 	ctx         context.Context //nolint:containedctx // the caller's: a bulk is one SendAll
 	waits       context.Context //nolint:containedctx // of the waits, which also end after a break
 	stopWaits   context.CancelFunc
-	core        *core
-	endpoint    *sendEndpoint
-	send        sendFunc[M]
 	concurrency int
 
 	started int // workers
@@ -119,23 +121,26 @@ type job[M any] struct {
 	endCall     func(StepResult) // ends the StepCall
 	endWait     func(StepResult) // ends the step of a wait, or is nil
 
-	inDoubt  bool      // something of it may have been written
-	attempts int       // requests so far
-	tries    int       // those that count towards MaxAttempts
-	due      time.Time // when it is to be tried again
+	maybeWritten bool      // something of it may have been written
+	attempts     int       // requests so far
+	tries        int       // those that count towards MaxAttempts
+	due          time.Time // when it is to be tried again
 	// postponed is how long the message waited for its guard, at most RetryPolicy.MaxWait.
 	postponed time.Duration
 	isOver    bool // its wait was cut short, so that it has its outcome
 }
 
-func newBulk[M sendable](ctx context.Context, c *core, e *sendEndpoint, concurrency int, send sendFunc[M]) *bulk[M] {
+func newBulk[M any](ctx context.Context, s sender[M], concurrency int) *bulk[M] {
 	b := &bulk[M]{
-		ctx: ctx, core: c, endpoint: e, send: send, concurrency: concurrency, lastSuccess: time.Now(),
-		jobs:    make(chan job[M]),
-		done:    make(chan job[M], min(concurrency, maxOutcomes)),
-		quit:    make(chan struct{}),
-		lead:    make(chan struct{}, 1),
-		changed: make(chan struct{}, 1),
+		ctx:         ctx,
+		sender:      s,
+		concurrency: concurrency,
+		lastSuccess: time.Now(),
+		jobs:        make(chan job[M]),
+		done:        make(chan job[M], min(concurrency, maxOutcomes)),
+		quit:        make(chan struct{}),
+		lead:        make(chan struct{}, 1),
+		changed:     make(chan struct{}, 1),
 	}
 	b.throttle.period.began = b.lastSuccess
 	b.waits, b.stopWaits = context.WithCancel(ctx) //nolint:gosec // end calls it
@@ -375,7 +380,7 @@ func (b *bulk[M]) attempt(j *job[M]) (ended bool) {
 		j.ctx, j.endCall = j.observation.begin(b.ctx, StepCall, 0)
 	}
 	began := time.Now()
-	b.send(j.ctx, &j.Outcome, j.observation, sendMode{doubt: &j.inDoubt, waits: b.waits, begun: j.attempts})
+	b.send(j.ctx, &j.Outcome, j.observation, sendMode{doubt: &j.maybeWritten, waits: b.waits, begun: j.attempts})
 	wait, again := b.decide(j, began)
 	if !again {
 		return true
@@ -409,7 +414,7 @@ func (b *bulk[M]) finish(j *job[M]) {
 // catch makes a panic of a function of the user the outcome of the message.
 func (b *bulk[M]) catch(j *job[M], ended *bool) {
 	if value := recover(); value != nil {
-		j.Err = panicked(b.endpoint, value, j.inDoubt, j.Message.Call().ReferenceID)
+		j.Err = panicked(b.endpoint, value, j.maybeWritten, b.describe(j.Message).ReferenceID)
 		*ended = true
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/describe"
 	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -43,7 +44,7 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 		return Receipt{}, invalid(list.name, []wire.Problem{{Field: "contract", Reason: reason}})
 	}
 	began := time.Now()
-	receipt, err := s.core.deliver(ctx, &sending{endpoint: s.core.smsSend(), call: m.Call()}, o, mode)
+	receipt, err := s.core.deliver(ctx, &sending{endpoint: s.core.smsSend(), call: describe.SMS(m)}, o, mode)
 	unknown, ok := errors.AsType[*Error](err)
 	if !ok || unknown.Verdict != Unknown {
 		return receipt, err
@@ -208,7 +209,7 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	return sms.Transaction{}, &Error{
 		Operation: s.core.smsSend().name, Verdict: Refused, Code: row.SendStatus, RequestID: row.RequestID, ReferenceID: m.ReferenceID,
 		Attempts: 1, reason: "the service lists the message as refused",
-		hidden: secrets.InWord(row.SendStatus) || secrets.InWord(row.RequestID),
+		hidesIDs: secrets.InWord(row.SendStatus) || secrets.InWord(row.RequestID),
 	}
 }
 

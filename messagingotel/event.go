@@ -11,20 +11,22 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// Hook returns a hook for webhook.WithHook: a span for each event, within which the handle function runs, and a metric of what became
-// of it.
+// Hook returns a hook for webhook.WithHook. It makes a span for each event, within which the handle function runs, and a metric of its
+// outcome.
 func (o *Observer) Hook() webhook.Hook {
 	return webhook.Hook{Begin: o.beginEvent, End: o.endEvent}
 }
 
+// beginEvent starts the span of an event.
 func (o *Observer) beginEvent(ctx context.Context, callback webhook.Callback) context.Context {
 	return o.start(ctx, "process "+string(callback), trace.SpanKindConsumer, processing(callback))
 }
 
-// endEvent ends the span of an event, and records its metric. Neither gets the error, which may hold personal data.
+// endEvent ends the span of an event, and records its metric. Neither contains the error, which may hold personal data.
 func (o *Observer) endEvent(ctx context.Context, result webhook.Result) {
 	span := o.span(ctx)
-	kind, outcome := EventKindKey.String(result.Kind), OutcomeKey.String(string(result.Disposition))
+	kind := EventKindKey.String(result.Kind)
+	outcome := OutcomeKey.String(string(result.Disposition))
 	span.SetAttributes(kind, outcome, semconv.HTTPResponseStatusCode(result.StatusCode))
 	var failure attribute.KeyValue
 	switch result.Disposition {

@@ -97,7 +97,7 @@ func TestNothingPersonalIsExported(t *testing.T) {
 	settle := messaging.WithSettle(messaging.SettlePolicy{Window: time.Millisecond})
 	retry := messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond})
 	receive := func(l *lab, target string, handle func(context.Context, webhook.SMSMessage) error) {
-		l.receiver(t).SMS(handle).ServeHTTP(httptest.NewRecorder(), messagingtest.SMSRequest(target, inbound))
+		l.receiver(t).SMS(handle).ServeHTTP(httptest.NewRecorder(), messagingtest.NewRequest(target, inbound))
 	}
 	for name, act := range map[string]func(*lab){
 		"accepted": func(l *lab) { send(l, settle) },
@@ -197,7 +197,7 @@ func TestObserverIsSafeForConcurrentUse(t *testing.T) {
 			for range each {
 				_, err := client.SMS.Send(t.Context(), message)
 				assert.NoError(t, err)
-				handler.ServeHTTP(httptest.NewRecorder(), messagingtest.SMSRequest(hook, inbound))
+				handler.ServeHTTP(httptest.NewRecorder(), messagingtest.NewRequest(hook, inbound))
 			}
 		})
 	}

@@ -23,6 +23,9 @@ var message = sms.Message{From: "ACME", To: "+639171234567", Text: "Your order 1
 
 const (
 	errorType = attribute.Key("error.type")
+	attempts  = attribute.Key("messaging.attempts")
+	parts     = attribute.Key("messaging.message.parts")
+	requestID = attribute.Key("messaging.request.id")
 	operation = attribute.Key("messaging.operation.name")
 	channel   = attribute.Key("messaging.destination.name")
 	status    = attribute.Key("http.response.status_code")
@@ -68,7 +71,7 @@ func TestRetryAfterRateLimit(t *testing.T) {
 		"  POST (client) http.response.status_code=429 error.type=429 Error",
 		"  backoff (internal)",
 		"  POST (client) http.request.resend_count=1 http.response.status_code=200",
-	}, l.tree(messagingotel.AttemptsKey, "http.request.resend_count", status, errorType))
+	}, l.tree(attempts, "http.request.resend_count", status, errorType))
 	assert.Equal(t, map[string]int64{"429, 429": 1, "200, ": 1}, l.counts(t, "http.client.request.duration", status, errorType))
 }
 

@@ -20,33 +20,38 @@ func TestInDoubt(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		hasFence bool
-		note     note
+		metadata metadata
 		fetches  int
 		want     bool
 	}{
-		{"fence: a new message", true, note{}, 1, false},
-		{"fence: rescued without a mark", true, note{Rescues: 1}, 2, false},
-		{"fence: a mark and no outcome", true, note{Begun: "B"}, 2, true},
-		{"fence: a mark and the outcome of an earlier attempt", true, note{Begun: "B", Ended: "A"}, 3, true},
-		{"fence: a mark and its outcome", true, note{Begun: "B", Ended: "B", Rescues: 1}, 3, false},
-		{"fence: snoozed more often than River remembers", true, note{Begun: "B"}, 100, true},
-		{"fence: the outcome is unknown", true, note{Begun: "B", Ended: "B", Verdict: unknown}, 2, true},
-		{"facts: a new message", false, note{}, 1, false},
-		{"facts: rescued", false, note{Rescues: 1, Outcomes: 1}, 2, true},
-		{"facts: rescued, and answered for", false, note{Rescues: 1, Answered: 1, Outcomes: 1}, 2, false},
-		{"facts: a fetch without an outcome", false, note{}, 2, true},
-		{"facts: each fetch had an outcome", false, note{Outcomes: 7}, 8, false},
-		{"facts: more fetches than River remembers", false, note{Outcomes: 100}, 100, false},
-		{"facts: rescued after more fetches than River remembers", false, note{Outcomes: 100, Rescues: 1}, 100, true},
-		{"facts: looked up before", false, note{Outcomes: 1, InDoubt: true}, 2, true},
-		{"facts: the outcome is unknown", false, note{Verdict: unknown, Outcomes: 1}, 2, true},
+		{"fence: a new message", true, metadata{}, 1, false},
+		{"fence: rescued without a mark", true, metadata{Rescues: 1}, 2, false},
+		{"fence: a mark and no outcome", true, metadata{BegunToken: "B"}, 2, true},
+		{"fence: a mark and the outcome of an earlier attempt", true, metadata{BegunToken: "B", RecordedToken: "A"}, 3, true},
+		{"fence: a mark and its outcome", true, metadata{BegunToken: "B", RecordedToken: "B", Rescues: 1}, 3, false},
+		{"fence: snoozed more often than River remembers", true, metadata{BegunToken: "B"}, 100, true},
+		{"fence: the outcome is unknown", true, metadata{BegunToken: "B", RecordedToken: "B", Verdict: unknown}, 2, true},
+		{"facts: a new message", false, metadata{}, 1, false},
+		{"facts: rescued", false, metadata{Rescues: 1, Outcomes: 1}, 2, true},
+		{"facts: rescued, and answered for", false, metadata{Rescues: 1, Answered: 1, Outcomes: 1}, 2, false},
+		{"facts: a fetch without an outcome", false, metadata{}, 2, true},
+		{"facts: each fetch had an outcome", false, metadata{Outcomes: 7}, 8, false},
+		{"facts: more fetches than River remembers", false, metadata{Outcomes: 100}, 100, false},
+		{"facts: rescued after more fetches than River remembers", false, metadata{Outcomes: 100, Rescues: 1}, 100, true},
+		{"facts: looked up before", false, metadata{Outcomes: 1, InDoubt: true}, 2, true},
+		{"facts: the outcome is unknown", false, metadata{Verdict: unknown, Outcomes: 1}, 2, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			job := &river.Job[messageArgs]{JobRow: &rivertype.JobRow{AttemptedBy: make([]string, tt.fetches)}}
-			assert.Equal(t, tt.want, tt.note.isInDoubt(job, tt.hasFence))
+			assert.Equal(t, tt.want, tt.metadata.isInDoubt(job, tt.hasFence))
 		})
 	}
+}
+
+// newTestAttempt returns an attempt on a job that was fetched at an uptime.
+func newTestAttempt(claimedAt time.Duration, mark func(context.Context, *attempt) error) *attempt {
+	return &attempt{metadata: new(metadata), claimedAt: claimedAt, markNow: mark}
 }
 
 // A process that was frozen begins nothing when it goes on.
@@ -54,7 +59,7 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 	t.Parallel()
 	marked := 0
 	mark := func(context.Context, *attempt) error { marked++; return nil }
-	claimed := func(ago time.Duration) *attempt { return &attempt{claimedAt: uptime() - ago, markNow: mark} }
+	claimed := func(ago time.Duration) *attempt { return newTestAttempt(uptime()-ago, mark) }
 	assert.NoError(t, claimed(maxClaimAge-time.Second).enter(t.Context()))
 	assert.ErrorIs(t, claimed(maxClaimAge).enter(t.Context()), errOutdated)
 	assert.Equal(t, 1, marked)
@@ -72,17 +77,17 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 // An attempt that was given up while its mark was written begins nothing, and one that has begun is not given up.
 func TestAttemptIsGivenUpOrBegun(t *testing.T) {
 	t.Parallel()
-	a := &attempt{claimedAt: uptime()}
+	a := newTestAttempt(uptime(), nil)
 	a.markNow = func(context.Context, *attempt) error {
-		assert.True(t, a.giveUp())
+		assert.True(t, a.abandon())
 		return nil
 	}
 	assert.ErrorIs(t, a.enter(t.Context()), errOutdated)
 	assert.False(t, a.hasEntered())
 
-	begun := &attempt{claimedAt: uptime(), markNow: func(context.Context, *attempt) error { return nil }}
+	begun := newTestAttempt(uptime(), func(context.Context, *attempt) error { return nil })
 	assert.NoError(t, begun.enter(t.Context()))
-	assert.False(t, begun.giveUp())
+	assert.False(t, begun.abandon())
 	assert.NoError(t, begun.enter(t.Context()), "the client has a fresh token")
 }
 
@@ -90,10 +95,10 @@ func TestAttemptIsGivenUpOrBegun(t *testing.T) {
 func TestRequestNeedsItsMark(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{errOutdated, fmt.Errorf("%w: the database is away", errUnmarked)} {
-		a := &attempt{claimedAt: uptime(), markNow: func(context.Context, *attempt) error { return err }}
+		a := newTestAttempt(uptime(), func(context.Context, *attempt) error { return err })
 		assert.ErrorIs(t, a.enter(t.Context()), err)
 		assert.False(t, a.hasEntered())
-		v := a.judge(err, false)
+		v := a.classify(err, false)
 		assert.Equal(t, snooze, v.action)
 		assert.Equal(t, notSent, v.recorded)
 	}
@@ -118,7 +123,7 @@ func TestJudgeOfARequestThatNeverBegan(t *testing.T) {
 		{&messaging.Error{Verdict: messaging.NotSent}, false, snooze},
 	} {
 		a := new(attempt)
-		assert.Equal(t, tt.want, a.judge(tt.err, tt.isOpen).action, "%v", tt.err)
+		assert.Equal(t, tt.want, a.classify(tt.err, tt.isOpen).action, "%v", tt.err)
 	}
 }
 
@@ -142,7 +147,7 @@ func TestJudgeOfARequestThatBegan(t *testing.T) {
 	} {
 		a := new(attempt)
 		a.progress.Store(entered)
-		v := a.judge(tt.err, tt.isOpen)
+		v := a.classify(tt.err, tt.isOpen)
 		assert.Equal(t, tt.want, v.action, "%v", tt.err)
 		assert.Equal(t, tt.pauses, v.pauses, "%v", tt.err)
 	}
@@ -151,7 +156,7 @@ func TestJudgeOfARequestThatBegan(t *testing.T) {
 func TestCleanedReceipts(t *testing.T) {
 	t.Parallel()
 	value := map[string]any{"id": "a\x00b", "more": []any{"\x00", 1.0, map[string]any{"x": "c\x00"}}}
-	assert.Equal(t, map[string]any{"id": "ab", "more": []any{"", 1.0, map[string]any{"x": "c"}}}, cleaned(value))
+	assert.Equal(t, map[string]any{"id": "ab", "more": []any{"", 1.0, map[string]any{"x": "c"}}}, valueWithoutZeroBytes(value))
 	assert.True(t, hasZeroByte([]byte(`{"text":"a\u0000b"}`)))
 	assert.False(t, hasZeroByte([]byte(`{"text":"a\\u0000b"}`)))
 }

@@ -146,7 +146,7 @@ func (run torment) torment(t *testing.T, p program, processes int, server *postg
 	run.drain(ctx, t, r)
 	sent := sentOf(service)
 	parked := map[messagingriver.Decision][]messagingriver.Key{}
-	for record, err := range r.Parked(ctx) {
+	for record, err := range r.Discarded(ctx) {
 		require.NoError(t, err)
 		decision := messagingriver.Resend
 		if sent[record.Reference] > 0 {
@@ -182,7 +182,7 @@ func (run torment) drain(ctx context.Context, t *testing.T, r rig) {
 		status, err := r.Status(ctx)
 		require.NoError(t, err)
 		final := 0
-		for _, channel := range status.Channels {
+		for _, channel := range status {
 			final += channel.States[completed] + channel.States[cancelled] + channel.States[discarded]
 		}
 		if final == run.messages {

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
-	"github.com/messaging-service/messaging-go/messagingriver"
 )
 
 // whole is for what takes long: kills and freezes for minutes, and campaigns of 10,000 messages.
@@ -19,7 +17,6 @@ const parallel = "16"
 
 // The test binary is also the program whose processes are killed.
 func TestMain(m *testing.M) {
-	messagingriver.MaintainAtOnce()
 	if text := os.Getenv(programEnv); text != "" {
 		if err := runProgram(text); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -10,9 +10,9 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// tend does what no job does for itself, every few seconds until ctx ends.
-func (o *Outbox[TTx]) tend(ctx context.Context) {
-	ticker := time.NewTicker(tendInterval)
+// maintain runs the outbox's periodic maintenance until ctx ends.
+func (o *Outbox[TTx]) maintain(ctx context.Context) {
+	ticker := time.NewTicker(maintenanceInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -20,92 +20,93 @@ func (o *Outbox[TTx]) tend(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if o.mindClock(ctx) {
-			o.tendOnce(ctx)
+		difference, err := o.clockDifference(ctx)
+		switch {
+		case err != nil:
+			if ctx.Err() == nil {
+				o.options.Logger.WarnContext(ctx, "messagingriver: the database cannot be reached", "error", err)
+			}
+		case difference > maxClockDifference:
+			o.suspend(ctx, difference)
+		default:
+			o.unsuspend(ctx)
+			o.runMaintenance(ctx)
 		}
 	}
 }
 
-// mindClock stops River while the clock of this process is wrong, and reports whether it is right.
-func (o *Outbox[TTx]) mindClock(ctx context.Context) bool {
-	bounded, cancel := context.WithTimeout(ctx, statementTimeout)
-	defer cancel()
-	difference, err := o.clockDifference(bounded)
+// suspend stops River while the clock of this process is wrong.
+func (o *Outbox[TTx]) suspend(ctx context.Context, difference time.Duration) {
+	worker := o.process.worker()
+	if worker == nil {
+		return
+	}
+	o.options.Logger.ErrorContext(ctx, "messagingriver: this process does not work, because its clock differs from the database's",
+		"difference", difference.Round(time.Second), "allowed", maxClockDifference)
+	if worker.Stop(ctx) != nil { // the outbox stops
+		return
+	}
+	o.process.setWorker(nil)
+}
+
+// unsuspend starts River again after suspend.
+func (o *Outbox[TTx]) unsuspend(ctx context.Context) {
+	if o.process.worker() != nil {
+		return
+	}
+	worker, err := o.startWorker(ctx)
 	if err != nil {
-		if ctx.Err() == nil {
-			o.options.Logger.WarnContext(ctx, "messagingriver: the database cannot be reached", "error", err)
-		}
-		return false
+		o.options.Logger.ErrorContext(ctx, "messagingriver: this process cannot work again", "error", err)
+		return
 	}
-	isRight := difference <= maxClockDifference
-	p := &o.process
-	p.mu.Lock()
-	worker := p.river
-	p.mu.Unlock()
-	switch {
-	case !isRight && worker != nil:
-		o.options.Logger.ErrorContext(ctx, "messagingriver: this process does not work, because its clock differs from the database's",
-			"difference", difference.Round(time.Second), "allowed", maxClockDifference)
-		if err := worker.Stop(ctx); err != nil {
-			return false // the outbox stops
-		}
-		p.mu.Lock()
-		p.river = nil
-		p.mu.Unlock()
-	case isRight && worker == nil:
-		p.mu.Lock()
-		err := o.startWorker(ctx)
-		p.mu.Unlock()
-		if err != nil {
-			o.options.Logger.ErrorContext(ctx, "messagingriver: this process cannot work again", "error", err)
-		}
-	}
-	return isRight
+	o.process.setWorker(worker)
 }
 
-// tendOnce makes one round.
-func (o *Outbox[TTx]) tendOnce(ctx context.Context) {
-	check := func(what string, err error) {
+// runMaintenance does what no job does for itself.
+func (o *Outbox[TTx]) runMaintenance(ctx context.Context) {
+	warn := func(failure string, err error) {
 		if err != nil && ctx.Err() == nil {
-			o.options.Logger.WarnContext(ctx, "messagingriver: maintenance failed, and is repeated", "because", what, "error", err)
+			o.options.Logger.WarnContext(ctx, "messagingriver: maintenance failed, and is repeated", "because", failure, "error", err)
 		}
 	}
-	check("rescued messages cannot be moved", o.database.exec(ctx, o.rescuedToLookups(), lookups))
-	check("late outcomes cannot be recorded", o.recordLateOutcomes(ctx))
-	check("the content of accepted messages cannot be deleted", o.database.exec(ctx, `
+	warn("rescued messages cannot be moved", o.database.exec(ctx, o.moveRescued(), lookups))
+	warn("late outcomes cannot be recorded", o.recordLateOutcomes(ctx))
+	warn("the content of accepted messages cannot be deleted", o.database.exec(ctx, `
 		UPDATE JOBS SET args = WITHOUT_MESSAGE WHERE id IN (SELECT id FROM JOBS WHERE `+hasContent+` LIMIT 5000)`))
-	check("jobs of outcomes cannot be deleted", o.database.exec(ctx, `
+	warn("jobs of outcomes cannot be deleted", o.database.exec(ctx, `
 		DELETE FROM JOBS WHERE kind = 'messaging_outcome' AND state = 'completed'`))
-	check("paused queues cannot be read", o.replaceProbes(ctx))
+	warn("paused queues cannot be read", o.replaceProbes(ctx))
 }
 
-// replaceProbes has another message probe in each held channel whose probe died or expired.
+// replaceProbes has another message probe in each channel that the outbox paused and whose probe died or expired.
 func (o *Outbox[TTx]) replaceProbes(ctx context.Context) error {
-	var held []string
-	if err := o.readJSON(ctx, &held, "SELECT LIST(name) FROM QUEUES WHERE "+isHeld); err != nil {
+	var paused []string
+	if err := o.readJSON(ctx, &paused, "SELECT LIST(name) FROM QUEUES WHERE "+pausedByOutbox); err != nil {
 		return err
 	}
 	for channel := range o.channels {
-		if slices.Contains(held, queueOf(channel)) {
+		if slices.Contains(paused, queueOf(channel)) {
 			o.nextProbe(ctx, channel, time.Second)
 		}
 	}
 	return nil
 }
 
-// rescuedToLookups returns the statement that moves messages whose process died and which may have been sent. In their own queue they would
-// wait behind their campaign, or until a pause ends.
-func (o *Outbox[TTx]) rescuedToLookups() string {
-	inDoubt := "COALESCE(metadata->>'begun', '') <> COALESCE(metadata->>'ended', '')"
+// moveRescued returns the statement that moves messages in doubt, whose process died, to the queue of lookups. In their own queue they
+// would wait behind their campaign, or until a pause ends.
+func (o *Outbox[TTx]) moveRescued() string {
+	isInDoubt := "COALESCE(metadata->>'begun', '') <> COALESCE(metadata->>'ended', '')"
 	if !o.database.isPostgres {
-		inDoubt = "COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count'"
+		isInDoubt = "COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count'"
 	}
 	return `UPDATE JOBS SET queue = $1 WHERE kind = 'messaging' AND queue <> $1 AND state IN ('available', 'retryable', 'scheduled')
-		AND metadata->'river:rescue_count' IS NOT NULL AND ` + inDoubt
+		AND metadata->'river:rescue_count' IS NOT NULL AND ` + isInDoubt
 }
 
-// recordLateOutcomes completes messages that a frozen process recorded as accepted after they were discarded or cancelled.
+// recordLateOutcomes completes messages that were discarded or cancelled before a process that was frozen recorded them as accepted.
 func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
+	const statement = `UPDATE JOBS SET state = 'completed', finalized_at = NOW
+		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND metadata->>'verdict' = 'accepted'`
 	params := river.NewJobListParams().Kinds(messageKind).First(1000).
 		States(rivertype.JobStateDiscarded, rivertype.JobStateCancelled).Where("metadata->>'verdict' = 'accepted'")
 	found, err := o.database.list(ctx, params)
@@ -113,12 +114,10 @@ func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 		return fmt.Errorf("messagingriver: %w", err)
 	}
 	for _, job := range found.Jobs {
-		err := o.database.exec(ctx, `UPDATE JOBS SET state = 'completed', finalized_at = NOW
-			WHERE id = $1 AND state IN ('discarded', 'cancelled') AND metadata->>'verdict' = 'accepted'`, job.ID)
-		if err == nil {
-			err = o.announce(ctx, job.ID)
+		if err := o.database.exec(ctx, statement, job.ID); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := o.enqueueOutcome(ctx, job.ID); err != nil {
 			return err
 		}
 	}

@@ -116,6 +116,7 @@ func (p program) open(ctx context.Context) (startStop, error) {
 		Schema: p.Schema, Workers: p.Workers, Rate: p.Rate, SendTimeout: p.SendTimeout, SettleFor: p.SettleFor,
 		Logger: slog.New(slog.DiscardHandler),
 	}
+	options = messagingriver.ForTests(options, new(messagingriver.TestClock))
 	if p.Outcomes {
 		options.OnOutcome = func(context.Context, messagingriver.Outcome) error {
 			p.killAt("in OnOutcome")

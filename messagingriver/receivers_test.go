@@ -78,17 +78,17 @@ func callback(address string, n int) *http.Request {
 	var r *http.Request
 	switch n % 4 {
 	case 0:
-		r = messagingtest.SMSRequest(hook("sms"), messagingtest.InboundSMS{ID: fmt.Sprint("in-", n), From: "639171234567", Text: text})
+		r = messagingtest.NewRequest(hook("sms"), messagingtest.InboundSMS{ID: fmt.Sprint("in-", n), From: "639171234567", Text: text})
 	case 1: // without an ID: its parameters and its time identify it
-		r = messagingtest.SMSRequest(hook("sms"), messagingtest.InboundSMS{
+		r = messagingtest.NewRequest(hook("sms"), messagingtest.InboundSMS{
 			From: "639171234567", Text: text, ReceivedAt: time.Unix(1791038663+60*int64(n), 0),
 		})
 	case 2:
-		r = messagingtest.ChatAppRequest(hook("chatapp2"), messagingtest.InboundChatApp{
-			Channel: messagingtest.ChannelChatApp2, ID: fmt.Sprint("in-", n), From: "639171234567", Text: text,
+		r = messagingtest.NewRequest(hook("chatapp2"), messagingtest.InboundChatApp{
+			Channel: "chatapp2", ID: fmt.Sprint("in-", n), From: "639171234567", Text: text,
 		})
 	default:
-		r = messagingtest.DeliveryRequest(hook("delivery"), messagingtest.DeliveryReport{ID: fmt.Sprint("out-", n), ReferenceID: text, Status: "delivered"})
+		r = messagingtest.NewRequest(hook("delivery"), messagingtest.DeliveryReport{ID: fmt.Sprint("out-", n), ReferenceID: text, Status: "delivered"})
 	}
 	r.RequestURI = "" // it is a client's now
 	return r

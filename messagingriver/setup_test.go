@@ -79,18 +79,19 @@ type rig interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
 	Alive() bool
-	SetClock(ahead time.Duration)
-	Parked(ctx context.Context) iter.Seq2[messagingriver.Record, error]
-	Refused(ctx context.Context) iter.Seq2[messagingriver.Record, error]
-	Show(ctx context.Context, reference string) ([]messagingriver.Record, error)
+	Discarded(ctx context.Context) iter.Seq2[messagingriver.Record, error]
+	Cancelled(ctx context.Context) iter.Seq2[messagingriver.Record, error]
+	Get(ctx context.Context, reference string) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
 	Campaigns(ctx context.Context, names ...string) ([]messagingriver.Campaign, error)
 	PauseCampaign(ctx context.Context, name string) (int, error)
 	ResumeCampaign(ctx context.Context, name string) (int, error)
 	CancelCampaign(ctx context.Context, name string) (int, error)
-	Status(ctx context.Context) (messagingriver.Status, error)
+	Status(ctx context.Context) ([]messagingriver.ChannelStatus, error)
 	Observe(meter metric.Meter) (metric.Registration, error)
 
+	// setClock sets by how much the clock of the process is ahead.
+	setClock(ahead time.Duration)
 	// insert enqueues messages in a transaction of their own and returns how many are new.
 	insert(t testing.TB, options messagingriver.InsertOptions, messages ...messaging.Message) int
 	// tryInsert is like insert, and rolls back after an error.
@@ -122,6 +123,7 @@ type rigOf[TTx any] struct {
 	begin  func(ctx context.Context) (tx TTx, commit, rollBack func() error, err error)
 	open   func(client *messaging.Client, options messagingriver.Options) (*messagingriver.Outbox[TTx], error)
 	ui     operator
+	clock  *messagingriver.TestClock
 }
 
 // postgresPool opens the database, with a schema for the program's own tables and one for the outbox's.
@@ -243,11 +245,14 @@ func (r rigOf[TTx]) another(t testing.TB, client *messaging.Client, options mess
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	r.clock = new(messagingriver.TestClock)
 	var err error
-	r.Outbox, err = r.open(client, options)
+	r.Outbox, err = r.open(client, messagingriver.ForTests(options, r.clock))
 	require.NoError(t, err)
 	return r
 }
+
+func (r rigOf[TTx]) setClock(ahead time.Duration) { r.clock.Set(ahead) }
 
 func (r rigOf[TTx]) tryInsert(ctx context.Context, options messagingriver.InsertOptions, messages ...messaging.Message) (int, error) {
 	tx, commit, rollBack, err := r.begin(ctx)
@@ -307,7 +312,7 @@ func (r rigOf[TTx]) resume(t testing.TB, queue string) {
 // show returns the record of the only message with a reference ID.
 func show(t testing.TB, r rig, reference string) messagingriver.Record {
 	t.Helper()
-	records, err := r.Show(t.Context(), reference)
+	records, err := r.Get(t.Context(), reference)
 	require.NoError(t, err)
 	require.Len(t, records, 1)
 	return records[0]

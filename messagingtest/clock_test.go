@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 func TestDefaultTTL(t *testing.T) {
@@ -18,12 +20,12 @@ func TestDefaultTTL(t *testing.T) {
 			s, client := NewServer(t), newClient(t)
 			s.SetDelivery("639171234567", DeliveryUnreachable())
 			require.Equal(t, 200, sendTo(t, client, s, path, with(sendPaths[path], chatFallback)).status)
-			s.Advance(DefaultTTL - 1)
+			s.Advance(defaultTTL - 1)
 			require.Len(t, s.Sent(), 1)
 			assert.Zero(t, s.Sent()[0].TTL)
 			s.Advance(1)
 			require.Len(t, s.Sent(), 2)
-			assert.Equal(t, StateExpired, s.Sent()[0].State)
+			assert.Equal(t, contract.StatusExpired, s.Sent()[0].Status)
 		})
 	}
 }
@@ -39,11 +41,11 @@ func TestLifetimeIgnoresRealTime(t *testing.T) {
 		began := time.Now()
 
 		time.Sleep(time.Hour)
-		assert.Equal(t, StateQueued, s.Sent()[0].State)
+		assert.Equal(t, contract.StatusQueued, s.Sent()[0].Status)
 		s.Advance(time.Second)
 		sent := s.Sent()
 		require.Len(t, sent, 2)
-		assert.Equal(t, StateExpired, sent[0].State)
+		assert.Equal(t, contract.StatusExpired, sent[0].Status)
 		assert.True(t, sent[1].At.Equal(began.Add(time.Second)))
 	})
 }
@@ -86,6 +88,6 @@ func TestAdvanceBounds(t *testing.T) {
 	s.Advance(math.MaxInt64)
 	s.Advance(math.MaxInt64)
 	require.Len(t, s.Sent(), 2)
-	assert.Equal(t, StateDelivered, s.Sent()[0].State)
-	assert.PanicsWithValue(t, "messagingtest: Advance(-1ns): time does not go back", func() { s.Advance(-1) })
+	assert.Equal(t, contract.StatusDelivered, s.Sent()[0].Status)
+	assert.PanicsWithValue(t, "messagingtest: Advance(-1ns): the duration is negative", func() { s.Advance(-1) })
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 func TestFallbackIsSMS(t *testing.T) {
@@ -28,7 +30,7 @@ func TestFallbackIsSMS(t *testing.T) {
 			require.Len(t, sent, 2)
 			assert.True(t, strings.HasPrefix(sent[0].ID, begin))
 			assert.Equal(t, Sent{
-				ID: "msg-2", Channel: ChannelSMS, Kind: "text", From: "ACME", To: "+639171234567", Text: "Hi by SMS",
+				ID: "msg-2", Channel: channelSMS, Kind: "text", From: "ACME", To: "+639171234567", Text: "Hi by SMS",
 				ReferenceID: "order-17",
 				CallbackURL: "https://example.com/%s", Parts: 1, FallbackOf: sent[0].ID, RequestID: sent[0].RequestID,
 				At: sent[0].At.Add(10 * time.Minute),
@@ -66,7 +68,7 @@ func TestFallbackIsSentOnce(t *testing.T) {
 	wg.Wait()
 	replaced := map[string]int{}
 	for _, m := range s.Sent() {
-		if m.Channel == ChannelSMS {
+		if m.Channel == channelSMS {
 			replaced[m.FallbackOf]++
 		}
 	}
@@ -83,7 +85,7 @@ func TestFallbackAbsent(t *testing.T) {
 			s.SetDelivery("639171234567", outcome)
 			require.Equal(t, http.StatusOK, sendTo(t, client, s, path, body).status)
 		}
-		s.Advance(2 * DefaultTTL)
+		s.Advance(2 * defaultTTL)
 		assert.Len(t, s.Sent(), 3)
 	})
 }
@@ -134,7 +136,7 @@ func TestFallbackIsPaidAfterMessage(t *testing.T) {
 	s.SetBalance("0.50")
 	require.Equal(t, http.StatusOK, sendTo(t, client, s, chatApp2, with(sendPaths[chatApp2], chatFallback)).status)
 	require.Len(t, s.Sent(), 1)
-	assert.Equal(t, StateFailed, s.Sent()[0].State)
+	assert.Equal(t, contract.StatusFailed, s.Sent()[0].Status)
 	assert.Equal(t, "0.00", s.Balance())
 }
 
@@ -159,7 +161,7 @@ func TestResetCancelsFallbacks(t *testing.T) {
 	sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":60,`+chatFallback)).data(t)
 	s.Advance(30 * time.Second)
 	require.Len(t, s.Sent(), 1)
-	assert.Equal(t, StateQueued, s.Sent()[0].State)
+	assert.Equal(t, contract.StatusQueued, s.Sent()[0].Status)
 	assert.WithinDuration(t, time.Now().Add(30*time.Second), s.Sent()[0].At, 20*time.Second, "the clock stays")
 	s.Advance(30 * time.Second)
 	assert.Len(t, s.Sent(), 2)
@@ -179,11 +181,11 @@ func TestSeedKeepsChatMessages(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	given := Sent{
-		ID: "a", Channel: ChannelChatApp1, RequestID: "q", Parts: 1, At: day, To: "639171234567", TTL: time.Second, FallbackFrom: "ACME",
-		FallbackText: "Hi", State: StateQueued, StateAt: day, Body: []byte(`{}`),
+		ID: "a", Channel: channelChatApp1, RequestID: "q", Parts: 1, At: day, To: "639171234567", TTL: time.Second, FallbackFrom: "ACME",
+		FallbackText: "Hi", Status: contract.StatusQueued, StatusAt: day, Body: []byte(`{}`),
 	}
-	s.Seed(given, Sent{Channel: ChannelChatApp2})
-	s.Advance(DefaultTTL)
+	s.Seed(given, Sent{Channel: channelChatApp2})
+	s.Advance(defaultTTL)
 	sent := s.Sent()
 	require.Len(t, sent, 2)
 	assert.Equal(t, given, sent[0])

@@ -386,13 +386,13 @@ func TestFaultString(t *testing.T) {
 		{}:                              "None",
 		FaultAcceptThenDrop():           "AcceptThenDrop",
 		FaultDropUnread():               "DropUnread",
-		FaultSlow(2 * time.Second):      "FaultSlow(2s)",
-		FaultStatus(503, 0):             "FaultStatus(503, 0s)",
-		FaultStatus(429, 2*time.Second): "FaultStatus(429, 2s)",
-		FaultTruncated():                "TruncatedResponse",
+		FaultSlow(2 * time.Second):      "Slow(2s)",
+		FaultStatus(429, 2*time.Second): "Status(429, 2s)",
+		FaultStatusAfter(500, "x"):      `StatusAfter(500, "x")`,
+		FaultPage(502):                  "Page(502)",
+		FaultTruncated():                "Truncated",
 		FaultNotJSON():                  "NotJSON",
 	} {
 		assert.Equal(t, name, fault.String())
-		assert.Equal(t, name, fmt.Sprint(fault))
 	}
 }

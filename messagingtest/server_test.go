@@ -7,9 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"os"
 	"reflect"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -76,7 +74,6 @@ const (
 	codeFallback            = "200216"
 	codeURL                 = "200217"
 	codeValue               = "200218"
-	codeRoute               = "200219"
 	codeConstant            = "200220"
 )
 
@@ -452,15 +449,9 @@ func TestCloseRightAfterStart(t *testing.T) {
 }
 
 func TestEveryChannelHasAConstant(t *testing.T) {
-	source, err := os.ReadFile("send.go")
-	require.NoError(t, err)
-	var declared []string
-	for _, match := range regexp.MustCompile(`(?m)^\tChannel\w+ +Channel = "(\w+)"$`).FindAllStringSubmatch(string(source), -1) {
-		declared = append(declared, match[1])
-	}
-	var want []string
+	var names []string
 	for _, channel := range table.Channels() {
-		want = append(want, channel.Name)
+		names = append(names, channel.Name)
 	}
-	assert.Equal(t, want, declared)
+	assert.Equal(t, []string{channelSMS, channelChatApp1, channelChatApp2}, names)
 }

@@ -593,9 +593,9 @@ func TestChatEnvelopeWithoutWithStatuses(t *testing.T) {
 		var in inbox[webhook.ChatMessage]
 		assert.Equal(t, 200, call(t, rcv.ChatApp2(in.handle), post("", "", body)).Code)
 		assert.Len(t, in.got, messages)
-		assert.Contains(t, text.String(), "refused: events of another kind")
+		assert.Contains(t, text.String(), "refused: no function for the event")
 		require.Len(t, rejected, 1)
-		assert.ErrorIs(t, rejected[0], webhook.ErrMisdirected)
+		assert.ErrorIs(t, rejected[0], webhook.ErrUnhandled)
 	}
 }
 
@@ -608,8 +608,8 @@ func TestChatEnvelopeUnreadable(t *testing.T) {
 		status int
 		got    int
 	}{
-		"no message":                  {envelopeOf(`{"messages":[]}`), webhook.ErrOtherField, 200, 0},
-		"errors of the account":       {envelopeOf(`{"errors":[{"code":1}]}`), webhook.ErrOtherField, 200, 0},
+		"no message":                  {envelopeOf(`{"messages":[]}`), webhook.ErrUnhandled, 200, 0},
+		"errors of the account":       {envelopeOf(`{"errors":[{"code":1}]}`), webhook.ErrUnhandled, 200, 0},
 		"no sender":                   {envelopeOf(`{"messages":[{"id":"1","type":"text","text":{"body":"a"}}]}`), webhook.ErrNoSender, 400, 0},
 		"one without a sender":        {envelopeOf(`{"messages":[{"id":"1","type":"text"},` + ok + `]}`), webhook.ErrNoSender, 400, 1},
 		"one that is no object":       {envelopeOf(`{"messages":[7,` + ok + `]}`), webhook.ErrNoSender, 400, 1},

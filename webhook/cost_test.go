@@ -72,7 +72,7 @@ func TestReadingStopsAtTheLimitOfParameters(t *testing.T) {
 		r := get(strings.Repeat("payload="+url.QueryEscape(`{"a":1}`)+"&", size))
 		return testing.AllocsPerRun(20, func() {
 			_, _, err := rcv.ParseChatApp2(r)
-			require.ErrorIs(t, err, webhook.ErrTooManyParams)
+			require.ErrorIs(t, err, webhook.ErrTooLong)
 		})
 	}
 	assert.InDelta(t, allocations(257), allocations(2000), 1)

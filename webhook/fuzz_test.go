@@ -141,7 +141,7 @@ func refused(t *testing.T, query, body string, err error, kept bool) {
 		require.NotErrorIs(t, err, webhook.ErrNoSender, "%q carries a sender", query)
 		require.NotErrorIs(t, err, webhook.ErrNoMessage, "%q names a message", query)
 	}
-	require.True(t, refusal.Status >= 400 || errors.Is(err, webhook.ErrMisdirected) || errors.Is(err, webhook.ErrOtherField))
+	require.True(t, refusal.Status >= 400 || errors.Is(err, webhook.ErrUnhandled) || errors.Is(err, webhook.ErrUnhandled))
 }
 
 // parsing is a Parse method, with its results as a list, and the handler that must agree.

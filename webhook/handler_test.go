@@ -132,13 +132,13 @@ func TestHandlerChecksInOrder(t *testing.T) {
 	}{
 		{"PATCH", "no", "key=no" + long, prefetch, webhook.ErrProof, 404},
 		{"PATCH", "p4th-of-16-characters", "key=no" + long, prefetch, webhook.ErrMethod, 405},
-		{"HEAD", "p4th-of-16-characters", "key=no" + long, prefetch, webhook.ErrProbe, 200},
+		{"HEAD", "p4th-of-16-characters", "key=no" + long, prefetch, webhook.ErrPrefetch, 200},
 		{"GET", "p4th-of-16-characters", "key=no" + long, prefetch, webhook.ErrTooLong, 414},
 		{"GET", "p4th-of-16-characters", "key=no" + many, prefetch, webhook.ErrProof, 404},
 		{"GET", "p4th-of-16-characters", many + "&key=no", prefetch, webhook.ErrProof, 404},
-		{"GET", "p4th-of-16-characters", "key=s3cret-of-16-chars" + many, prefetch, webhook.ErrProbe, 503},
-		{"GET", "p4th-of-16-characters", "key=s3cret-of-16-chars" + many, nil, webhook.ErrTooManyParams, 414},
-		{"GET", "p4th-of-16-characters", many + "&key=s3cret-of-16-chars", nil, webhook.ErrTooManyParams, 414},
+		{"GET", "p4th-of-16-characters", "key=s3cret-of-16-chars" + many, prefetch, webhook.ErrPrefetch, 503},
+		{"GET", "p4th-of-16-characters", "key=s3cret-of-16-chars" + many, nil, webhook.ErrTooLong, 414},
+		{"GET", "p4th-of-16-characters", many + "&key=s3cret-of-16-chars", nil, webhook.ErrTooLong, 414},
 		{"GET", "p4th-of-16-characters", "key=s3cret-of-16-chars&message=x", nil, webhook.ErrNoSender, 400},
 	} {
 		r := get(tt.query)
@@ -165,7 +165,7 @@ func TestHandlerReportsPrefetch(t *testing.T) {
 		assert.Equal(t, http.StatusServiceUnavailable, w.Code)
 		assert.Empty(t, in.got)
 		require.Len(t, rejected, 1)
-		assert.ErrorIs(t, rejected[0], webhook.ErrProbe)
+		assert.ErrorIs(t, rejected[0], webhook.ErrPrefetch)
 		assert.Contains(t, text.String(), "level=WARN")
 
 		r = get(honest + "&key=no")
@@ -185,7 +185,7 @@ func TestHookGetsRefusals(t *testing.T) {
 		{"wrong secret", get(honest + "&key=no"), nil, webhook.ErrProof},
 		{"no sender", get("key=s3cret-of-16-chars"), nil, webhook.ErrNoSender},
 		{"POST", post(honest, "", ""), nil, webhook.ErrMethod},
-		{"HEAD", httptest.NewRequest(http.MethodHead, "/?"+honest, http.NoBody), nil, webhook.ErrProbe},
+		{"HEAD", httptest.NewRequest(http.MethodHead, "/?"+honest, http.NoBody), nil, webhook.ErrPrefetch},
 		{"handled", get(honest + "&key=s3cret-of-16-chars"), nil, nil},
 		{"failed", get(honest + "&key=s3cret-of-16-chars"), errors.New("no"), nil},
 	} {
@@ -224,7 +224,7 @@ func TestHookGetsPanics(t *testing.T) {
 func TestNewReceiverNeedsAProof(t *testing.T) {
 	t.Parallel()
 	_, err := webhook.NewReceiver(webhook.WithPOST())
-	require.EqualError(t, err, "webhook: anyone could call: want WithSecret, WithPathSecret or WithVerifier, or WithoutProof to take every call")
+	require.EqualError(t, err, "webhook: anyone could call: want WithSecret, WithPathSecret or WithVerifier, or WithoutProof to accept every call")
 	for _, proof := range []webhook.Option{
 		webhook.WithSecret("key", "s3cret-of-16-chars"), webhook.WithPathSecret("key", "s3cret-of-16-chars"),
 		webhook.WithVerifier(func(*http.Request) error { return nil }), webhook.WithoutProof(),

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A Hook is told what a Receiver does with each event, for logs, metrics and traces; see [WithHook]. Either function may be nil. Both are
-// called from many goroutines, before the response, so they should return at once. A panic in one of them is ignored.
+// A Hook observes what a Receiver does with each event, for logs, metrics and traces; see [WithHook]. Either function may be nil. Both are
+// called from many goroutines, before the response, so they should return at once. A panic in a hook is ignored.
 type Hook struct {
 	// Begin is called before a request is read, and again for each further event that it holds. The handle function and End get the
 	// context that it returns, which must derive from ctx. A tracer starts its span here.
@@ -38,7 +38,7 @@ type Result struct {
 	// which may hold anything. After a panic it wraps the argument of panic if that is an error. It is nil for an event that was
 	// handled, now or before.
 	Err error
-	// Began is when reading began, and Duration the time since then.
+	// Began is the time when reading began, and Duration the time since then.
 	Began    time.Time
 	Duration time.Duration
 }
@@ -81,36 +81,7 @@ const (
 	DispositionStoreFailed Disposition = "store failed"
 )
 
-// disposition returns what became of an event that was read, and the status of the response for it.
-func (c *call) disposition(storeErr error) (Disposition, int) {
-	switch {
-	case errors.Is(c.err, ErrRetryLater):
-		return DispositionRetryLater, http.StatusServiceUnavailable
-	case c.err != nil:
-		return DispositionFailed, c.failureStatus()
-	case errors.Is(storeErr, ErrInProgress):
-		return DispositionInProgress, http.StatusServiceUnavailable
-	case storeErr != nil:
-		return DispositionStoreFailed, http.StatusServiceUnavailable
-	case !c.called:
-		return DispositionDuplicate, http.StatusOK
-	default:
-		return DispositionHandled, http.StatusOK
-	}
-}
-
-// failureStatus returns the status for an event whose function returned an error. A platform gives up a callback that is answered with
-// another 500 sooner than one that is told to come again.
-func (c *call) failureStatus() int {
-	switch c.event.(type) {
-	case *Other, *Preference:
-		return http.StatusServiceUnavailable
-	default:
-		return http.StatusInternalServerError
-	}
-}
-
-// begin tells the hooks that a request, or a further event of it, is to be read.
+// begin tells the hooks that a request, or another event of it, is about to be read.
 func (h *handler) begin(r *http.Request) *call {
 	c := &call{handler: h, parent: r.Context()}
 	if len(h.hooks) == 0 {
@@ -137,8 +108,13 @@ func (c *call) end(disposition Disposition, err error, status int) {
 		return
 	}
 	result := Result{
-		Callback: c.name, Kind: string(c.name), Disposition: disposition, StatusCode: status, Err: err,
-		Began: c.began, Duration: time.Since(c.began),
+		Callback:    c.name,
+		Kind:        string(c.name),
+		Disposition: disposition,
+		StatusCode:  status,
+		Err:         err,
+		Began:       c.began,
+		Duration:    time.Since(c.began),
 	}
 	if c.event != nil {
 		kind, id := c.event.about()
@@ -169,8 +145,8 @@ func LogHook(logger *slog.Logger) Hook {
 		return Hook{}
 	}
 	return Hook{End: func(ctx context.Context, r Result) {
-		rejected, _ := errors.AsType[*RejectError](r.Err)
-		if rejected != nil && rejected.Status == http.StatusOK && errors.Is(rejected, ErrProbe) {
+		isHEAD := r.StatusCode == http.StatusOK && errors.Is(r.Err, ErrPrefetch)
+		if isHEAD {
 			return
 		}
 		outcome := string(r.Disposition)
@@ -178,8 +154,11 @@ func LogHook(logger *slog.Logger) Hook {
 			outcome += ": " + reason
 		}
 		attrs := []slog.Attr{
-			slog.String("callback", string(r.Callback)), slog.String("kind", r.Kind), slog.String("id", r.ID),
-			slog.String("outcome", outcome), slog.Duration("duration", r.Duration),
+			slog.String("callback", string(r.Callback)),
+			slog.String("kind", r.Kind),
+			slog.String("id", r.ID),
+			slog.String("outcome", outcome),
+			slog.Duration("duration", r.Duration),
 		}
 		if r.Field != "" {
 			attrs = append(attrs, slog.String("field", r.Field))

@@ -185,7 +185,7 @@ func TestHookOfStatusesWithoutWithStatuses(t *testing.T) {
 	for _, end := range seen.ended[1:] {
 		assert.Equal(t, "delivery", end.Kind)
 		assert.Equal(t, webhook.DispositionRejected, end.Disposition)
-		assert.Equal(t, "events of another kind", end.Reason())
+		assert.Equal(t, "no function for the event", end.Reason())
 		assert.Equal(t, 200, end.StatusCode)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
@@ -66,7 +67,7 @@ type rowReader struct {
 	err        error  // there are more rows
 	began      int    // where the first row began
 	lastCursor string // of the last row, "" if it has none
-	meanings   map[string]sms.Status
+	meanings   map[string]contract.Status
 
 	// Of the row that is being read:
 	row     *sms.Transaction
@@ -100,7 +101,7 @@ type rowName struct {
 const maxRows = 100_000
 
 func newRowReader(r *rows, page *Page, requested int) *rowReader {
-	reader := &rowReader{rows: r, page: page, list: -1, limit: maxRows, meanings: map[string]sms.Status{}}
+	reader := &rowReader{rows: r, page: page, list: -1, limit: maxRows, meanings: map[string]contract.Status{}}
 	reader.found = make([]value, r.paths.Size())
 	reader.used = make([]bool, r.paths.Size())
 	reader.columns = make([][]int, len(r.columns))
@@ -386,20 +387,20 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 }
 
 // Status returns the meaning of a delivery status.
-func (l *List) Status(word string) sms.Status {
+func (l *List) Status(word string) contract.Status {
 	meaning, _ := table.Meaning(l.rows.statuses, word, true)
-	return sms.Status(meaning)
+	return contract.Status(meaning)
 }
 
 // status is Status for the rows of a page. A page has few different ones.
-func (r *rowReader) status(word string) sms.Status {
+func (r *rowReader) status(word string) contract.Status {
 	if word == "" {
-		return sms.StatusUnknown
+		return contract.StatusUnknown
 	}
 	status, known := r.meanings[word]
 	if !known {
 		meaning, _ := table.Meaning(r.statuses, word, true)
-		status = sms.Status(meaning)
+		status = contract.Status(meaning)
 		r.meanings[word] = status
 	}
 	return status
@@ -407,7 +408,7 @@ func (r *rowReader) status(word string) sms.Status {
 
 // HasFailed reports whether a row that has no meaningful delivery status holds an error, or an error code of a known class.
 func (l *List) HasFailed(tx sms.Transaction) bool {
-	if len(tx.Extra) == 0 || tx.Status != sms.StatusUnknown && tx.Status != sms.StatusQueued {
+	if len(tx.Extra) == 0 || tx.Status != contract.StatusUnknown && tx.Status != contract.StatusQueued {
 		return false
 	}
 	raw, _ := json.Marshal(tx.Extra) // it came from JSON
@@ -420,11 +421,11 @@ func (l *List) HasFailed(tx sms.Transaction) bool {
 // means failed or rejected, and its delivery status says nothing more. A message whose delivery failed was taken. A number is no such
 // word: the contract's numbers are those of a response and of delivery, and may mean something else in this column.
 func (l *List) IsRefused(tx sms.Transaction) bool {
-	if !strings.ContainsFunc(tx.SendStatus, unicode.IsLetter) || tx.Status != sms.StatusUnknown && tx.Status != sms.StatusQueued {
+	if !strings.ContainsFunc(tx.SendStatus, unicode.IsLetter) || tx.Status != contract.StatusUnknown && tx.Status != contract.StatusQueued {
 		return false
 	}
 	accepts := table.Match(l.rows.words.accepted, tx.SendStatus, true)
 	meaning, match := table.Meaning(l.rows.statuses, tx.SendStatus, true)
-	isFailure := meaning == string(sms.StatusFailed) || meaning == string(sms.StatusRejected)
+	isFailure := meaning == string(contract.StatusFailed) || meaning == string(contract.StatusRejected)
 	return table.Match(l.rows.words.refused, tx.SendStatus, true) > accepts || isFailure && match > accepts
 }

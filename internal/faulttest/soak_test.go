@@ -361,7 +361,7 @@ func (r *round) list(ctx context.Context) {
 	for ctx.Err() == nil {
 		missing := map[string]bool{}
 		for _, row := range r.srv.Sent() {
-			if row.Channel == messagingtest.ChannelSMS && time.Since(row.At) > r.lag {
+			if row.Channel == "sms" && time.Since(row.At) > r.lag {
 				missing[row.ID] = true
 			}
 		}

@@ -124,15 +124,15 @@ func deliver(t *testing.T, kind, path string) {
 	case "Delivery":
 		event = messagingtest.DeliveryReport{ID: "msg-17", ReferenceID: "order-17", To: "639171234567", Status: "delivered"}
 	default:
-		channel := messagingtest.Channel(strings.ToLower(kind))
+		channel := strings.ToLower(kind)
 		event = messagingtest.InboundChatApp{Channel: channel, ID: "in-17", From: "639171234567", To: "channel-1", Kind: "text", Text: "Hello"}
 	}
 	target := server.URL + path + "?key=" + secret
-	service.Receive(ctx, target, event, messagingtest.TwiceAtOnce())
+	service.CallWebhook(ctx, target, event, messagingtest.TwiceAtOnce())
 	for range 10 {
-		replies := service.Receive(ctx, target, event)
+		replies := service.CallWebhook(ctx, target, event)
 		if replies[0].StatusCode == http.StatusOK {
-			service.Receive(ctx, target, event)
+			service.CallWebhook(ctx, target, event)
 			return
 		}
 		time.Sleep(200 * time.Millisecond)

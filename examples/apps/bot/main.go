@@ -42,10 +42,10 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	server := httptest.NewServer(b.hook) // a real bot has an http.Server with limits, as in docs/webhooks.md
 	defer server.Close()
 	const person = "639171234567"
-	hello := messagingtest.InboundChatApp{Channel: messagingtest.ChannelChatApp2, ID: "in-1", From: person, To: "sender-1", Text: "hi"}
-	service.Receive(ctx, server.URL+"?key=secret-of-a-demo", hello, messagingtest.TwiceAtOnce())
+	hello := messagingtest.InboundChatApp{Channel: "chatapp2", ID: "in-1", From: person, To: "sender-1", Text: "hi"}
+	service.CallWebhook(ctx, server.URL+"?key=secret-of-a-demo", hello, messagingtest.TwiceAtOnce())
 	question, _ := service.WaitFor(ctx, person)
-	service.Receive(ctx, server.URL+"?key=secret-of-a-demo", question.Tap("Order"), messagingtest.TwiceAtOnce())
+	service.CallWebhook(ctx, server.URL+"?key=secret-of-a-demo", question.Tap("Order"), messagingtest.TwiceAtOnce())
 	reply, _ := service.WaitFor(ctx, person)
 	fmt.Println(question.Kind, "then:", reply.Text)
 	return b.outbox.Stop(ctx)

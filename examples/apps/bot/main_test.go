@@ -78,11 +78,11 @@ func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 	}()
 	for i := range messages {
 		message := messagingtest.InboundChatApp{
-			Channel: messagingtest.ChannelChatApp2, ID: fmt.Sprintf("in-%d", i), From: fmt.Sprintf("6391712345%02d", i), To: "channel-1", Kind: "text", Text: "menu",
+			Channel: "chatapp2", ID: fmt.Sprintf("in-%d", i), From: fmt.Sprintf("6391712345%02d", i), To: "channel-1", Kind: "text", Text: "menu",
 		}
 		assert.Eventually(t, func() bool { // as the service does: until one of its two calls gets a 2xx
 			handled := false
-			for _, reply := range service.Receive(t.Context(), "http://"+address+"/?key=secret-of-a-demo", message, messagingtest.TwiceAtOnce()) {
+			for _, reply := range service.CallWebhook(t.Context(), "http://"+address+"/?key=secret-of-a-demo", message, messagingtest.TwiceAtOnce()) {
 				handled = handled || reply.Err == nil && reply.StatusCode/100 == 2
 			}
 			return handled

@@ -1,6 +1,6 @@
-// Command campaign sends an SMS to each recipient of a CSV file, once, however often it is killed and started again. Those who wrote
-// STOP get none. It ends when all are sent, and writes what became of them to results.csv. The folder of its argument has recipients.csv,
-// with the columns number and text. Without an argument it sends one SMS to a test server.
+// Command campaign sends an SMS to each recipient of a CSV file, once, even if it is killed and started again. People who wrote STOP get
+// none. It ends when all messages are final, and writes their states to results.csv. Its argument is a folder with recipients.csv, which
+// has the columns number and text. Without an argument it sends one SMS to a test server.
 package main
 
 import (
@@ -53,10 +53,37 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 	if err != nil {
 		return err
 	}
-	client, clientErr := messaging.NewClientFromEnv(messaging.WithGuard(book.Guard))
-	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", os.Getenv("CAMPAIGN_SECRET")))
-	outbox, outboxErr := messagingriver.NewSQLite(db, client, options)
-	if err = errors.Join(clientErr, hooksErr, outboxErr); err != nil {
+	client, err := messaging.NewClientFromEnv(messaging.WithGuard(book.Guard))
+	if err != nil {
+		return err
+	}
+	if err = receive(book); err != nil {
+		return err
+	}
+	outbox, err := messagingriver.NewSQLite(db, client, options)
+	if err != nil {
+		return err
+	}
+	if err := outbox.Migrate(ctx); err != nil {
+		return err
+	}
+	if err := enqueue(ctx, folder+"/recipients.csv", db, outbox); err != nil {
+		return err
+	}
+	if err := outbox.Start(ctx); err != nil {
+		return err
+	}
+	waitErr := wait(ctx, outbox)
+	if err := errors.Join(waitErr, outbox.Stop(ctx)); err != nil {
+		return err
+	}
+	return writeResults(ctx, folder+"/results.csv", db)
+}
+
+// receive serves the webhook for SMS until the program ends, so that STOP is noted in the book.
+func receive(book *conversations.Book) error {
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", os.Getenv("CAMPAIGN_SECRET")))
+	if err != nil {
 		return err
 	}
 	handler := hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
@@ -64,68 +91,82 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 		return noteErr
 	})
 	server := &http.Server{Addr: os.Getenv("CAMPAIGN_ADDRESS"), ReadHeaderTimeout: time.Second, Handler: handler}
-	go func() { log.Println(server.ListenAndServe()) }() // until the program ends
-	if err = errors.Join(outbox.Migrate(ctx), load(ctx, folder+"/recipients.csv", db, outbox)); err != nil {
+	go func() { log.Println(server.ListenAndServe()) }()
+	return nil
+}
+
+// enqueue enqueues the messages of a file. The outbox skips messages whose reference IDs it knows.
+func enqueue(ctx context.Context, path string, db *sql.DB, outbox *messagingriver.Outbox[*sql.Tx]) error {
+	file, err := os.ReadFile(path) //nolint:gosec // the user names it
+	if err != nil {
 		return err
 	}
-	err = outbox.Start(ctx)
-	for left := -1; left != 0 && err == nil; time.Sleep(time.Second) {
-		left, err = open(ctx, outbox)
-		log.Println(left, "left")
-	}
-	return errors.Join(err, outbox.Stop(ctx), results(ctx, folder+"/results.csv", db))
-}
-
-// open returns how many messages of the campaign are not final.
-func open(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) (int, error) {
-	campaigns, err := outbox.Campaigns(ctx, name)
-	if err != nil {
-		return 0, err
-	}
-	left := 0
-	for state, messages := range campaigns[0].States {
-		switch state {
-		case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
-		default:
-			left += messages
-		}
-	}
-	return left, nil
-}
-
-// load enqueues the messages of a file that are not known yet by their reference IDs.
-func load(ctx context.Context, path string, db *sql.DB, outbox *messagingriver.Outbox[*sql.Tx]) error {
-	file, err := os.ReadFile(path) //nolint:gosec // the user names it
-	rows, csvErr := csv.NewReader(bytes.NewReader(file)).ReadAll()
-	if err = errors.Join(err, csvErr); err != nil || len(rows) == 0 {
+	rows, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+	if err != nil || len(rows) == 0 {
 		return err
 	}
 	var messages []messaging.Message
-	for _, row := range rows[1:] {
-		messages = append(messages, sms.Message{From: "ACME", To: row[0], Text: row[1], ReferenceID: name + "-" + row[0]})
+	for _, row := range rows[1:] { // after the names of the columns
+		number, text := row[0], row[1]
+		messages = append(messages, sms.Message{From: "ACME", To: number, Text: text, ReferenceID: name + "-" + number})
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
 	options := messagingriver.InsertOptions{Campaign: name, Priority: messagingriver.Bulk, Expire: 24 * time.Hour}
-	if _, err = outbox.InsertMany(ctx, tx, messages, options); err != nil {
-		return errors.Join(err, tx.Rollback())
+	if _, err := outbox.InsertMany(ctx, tx, messages, options); err != nil {
+		return err
 	}
 	return tx.Commit()
 }
 
-// results writes what became of each message.
-func results(ctx context.Context, path string, db *sql.DB) error {
+// wait returns when all messages of the campaign are final.
+func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
+	for {
+		campaigns, err := outbox.Campaigns(ctx, name)
+		if err != nil {
+			return err
+		}
+		left := 0
+		for state, messages := range campaigns[0].States {
+			switch state {
+			case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
+			default:
+				left += messages
+			}
+		}
+		log.Println(left, "left")
+		if left == 0 {
+			return nil
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// writeResults writes the reference ID, the state and the reason of each message to a file.
+func writeResults(ctx context.Context, path string, db *sql.DB) error {
 	rows, err := db.QueryContext(ctx, `SELECT args->>'reference', state, COALESCE(metadata->>'reason', '')
 		FROM river_job WHERE kind = 'messaging' AND metadata->>'campaign' = $1 ORDER BY 1`, name)
 	if err != nil {
 		return err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err says it
-	var file bytes.Buffer
-	for reference, state, reason := "", "", ""; err == nil && rows.Next(); {
-		err = errors.Join(rows.Scan(&reference, &state, &reason), csv.NewWriter(&file).WriteAll([][]string{{reference, state, reason}}))
+	var results [][]string
+	for rows.Next() {
+		var reference, state, reason string
+		if err := rows.Scan(&reference, &state, &reason); err != nil {
+			return err
+		}
+		results = append(results, []string{reference, state, reason})
 	}
-	return errors.Join(err, rows.Err(), os.WriteFile(path, file.Bytes(), 0o600)) //nolint:gosec // the user names it
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	var file bytes.Buffer
+	if err := csv.NewWriter(&file).WriteAll(results); err != nil {
+		return err
+	}
+	return os.WriteFile(path, file.Bytes(), 0o600) //nolint:gosec // the user names it
 }

@@ -57,7 +57,7 @@ func TestEachRecipientOnce(t *testing.T) {
 	process := begin()
 	last := fmt.Sprintf("63917%07d", recipients-1)
 	require.Eventually(t, func() bool { // until the program serves
-		replies := service.Receive(t.Context(), "http://"+address+"/?key=secret-of-a-demo", messagingtest.InboundSMS{ID: "stop", From: last, To: "ACME", Text: "STOP"})
+		replies := service.CallWebhook(t.Context(), "http://"+address+"/?key=secret-of-a-demo", messagingtest.InboundSMS{ID: "stop", From: last, To: "ACME", Text: "STOP"})
 		return len(replies) > 0 && replies[0].Err == nil && replies[0].StatusCode < 300
 	}, time.Minute, 50*time.Millisecond)
 	for range 11 {

@@ -51,7 +51,7 @@ func exported(t *testing.T) (metrics, labels map[string]bool) {
 		play.round(t.Context(), 2)
 	}
 	for _, target := range []string{play.target, play.target + "-wrong"} {
-		play.hook.ServeHTTP(discard{http.Header{}}, messagingtest.SMSRequest(target, messagingtest.InboundSMS{ID: "in-1", From: customer}))
+		play.hook.ServeHTTP(discard{http.Header{}}, messagingtest.NewRequest(target, messagingtest.InboundSMS{ID: "in-1", From: customer}))
 	}
 	families, err := telemetry.registry.Gather()
 	require.NoError(t, err)

@@ -107,23 +107,23 @@ func (p *play) round(ctx context.Context, i int) {
 	case 1:
 		order.To = "" // not sent
 		_, _ = p.client.SMS.Send(ctx, order)
-		p.service.Receive(ctx, p.target, answer)
+		p.service.CallWebhook(ctx, p.target, answer)
 	case 2:
 		for _, err := range p.client.SMS.List(ctx, sms.ListOptions{PageSize: 50}) {
 			if err != nil {
 				break
 			}
 		}
-		p.service.Receive(ctx, p.target, answer)
+		p.service.CallWebhook(ctx, p.target, answer)
 	case 3:
-		p.service.Receive(ctx, p.target, answer)
-		p.service.Receive(ctx, p.target, answer) // a duplicate
+		p.service.CallWebhook(ctx, p.target, answer)
+		p.service.CallWebhook(ctx, p.target, answer) // a duplicate
 	case 4:
-		p.service.Receive(ctx, p.target+"-wrong", answer) // somebody else
+		p.service.CallWebhook(ctx, p.target+"-wrong", answer) // somebody else
 	default:
 		p.service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 1)
 		_, _ = p.client.SMS.Send(ctx, order)
 		answer.From = "" // refused, too
-		p.service.Receive(ctx, p.target, answer)
+		p.service.CallWebhook(ctx, p.target, answer)
 	}
 }

@@ -100,8 +100,8 @@ func (s *shop) enqueue(ctx context.Context, m messaging.Message) error {
 // until waits until some channel is in a state.
 func (s *shop) until(ctx context.Context, is func(messagingriver.ChannelStatus) bool) error {
 	for {
-		status, err := s.outbox.Status(ctx)
-		if err != nil || slices.ContainsFunc(status.Channels, is) {
+		channels, err := s.outbox.Status(ctx)
+		if err != nil || slices.ContainsFunc(channels, is) {
 			return err
 		}
 		select {

@@ -1,4 +1,4 @@
-// Command shop takes orders and confirms them by SMS. It writes an order and its SMS in one transaction, so that there is never one without
+// Command shop takes orders and confirms them by SMS. It writes an order and its SMS in one transaction, so that neither exists without
 // the other. A delivery report changes its order exactly once, even if the service calls again or the process is killed. A customer who
 // texts the number of an order gets a reply, which is enqueued in the transaction of the event.
 //
@@ -56,7 +56,7 @@ func run(ctx context.Context, databaseURL string, service *messagingtest.Server)
 	sent, err := service.WaitFor(ctx, order.Get("phone"))
 	service.ReportDelivery(ctx, sent.ID, "delivered", messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
 	question := messagingtest.InboundSMS{ID: "in-" + id, From: "639171234567", To: "ACME", Text: id}
-	service.Receive(ctx, server.URL+"/hooks/sms?key=secret-of-a-demo", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
+	service.CallWebhook(ctx, server.URL+"/hooks/sms?key=secret-of-a-demo", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
 	reply, replyErr := service.WaitFor(ctx, order.Get("phone"))
 	fmt.Println(reply.Text)
 	server.Close() // waits for the calls under way
@@ -98,7 +98,7 @@ func open(ctx context.Context, databaseURL, base string, service *messagingtest.
 	return s, s.outbox.Start(ctx)
 }
 
-// openDatabase opens the database and the outbox in it. Both take the transactions of the receiver's store, which are those of database/sql.
+// openDatabase opens the database and the outbox in it. Both use the transactions of database/sql, like the receiver's store.
 func openDatabase(ctx context.Context, databaseURL string, client *messaging.Client, options messagingriver.Options) (*shop, error) {
 	if !isPostgres(databaseURL) {
 		name := "file:" + cmp.Or(databaseURL, ":memory:") + "?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate"
@@ -106,7 +106,7 @@ func openDatabase(ctx context.Context, databaseURL string, client *messaging.Cli
 		if err != nil {
 			return nil, err
 		}
-		db.SetMaxOpenConns(1) // which the shop, the receiver and the outbox share
+		db.SetMaxOpenConns(1) // the shop, the receiver and the outbox share the connection
 		outbox, err := messagingriver.NewSQLite(db, client, options)
 		return &shop{db: db, outbox: outbox, close: func() { _ = db.Close() }}, err
 	}
@@ -116,29 +116,34 @@ func openDatabase(ctx context.Context, databaseURL string, client *messaging.Cli
 	}
 	db := stdlib.OpenDBFromPool(pool)
 	outbox, err := messagingriver.NewPostgresSQL(pool, client, options)
-	return &shop{db: db, outbox: outbox, close: func() { _ = db.Close(); pool.Close() }}, err
+	closeDatabase := func() {
+		_ = db.Close()
+		pool.Close()
+	}
+	return &shop{db: db, outbox: outbox, close: closeDatabase}, err
 }
 
 func isPostgres(databaseURL string) bool {
 	return strings.HasPrefix(databaseURL, "postgres://") || strings.HasPrefix(databaseURL, "postgresql://")
 }
 
-// stop lets messages under way end, and closes the database. What has not begun is sent by the next process.
+// stop lets attempts under way end, and closes the database. The next process sends the other messages.
 func (s *shop) stop() error {
 	defer s.close()
 	return s.outbox.Stop(context.Background())
 }
 
+// order serves the form of an order.
 func (s *shop) order(w http.ResponseWriter, r *http.Request) {
-	if err := s.place(r.Context(), r.PostFormValue("id"), r.PostFormValue("phone")); errors.Is(err, messaging.ErrInvalid) {
+	if err := s.takeOrder(r.Context(), r.PostFormValue("id"), r.PostFormValue("phone")); errors.Is(err, messaging.ErrInvalid) {
 		http.Error(w, "check the phone number", http.StatusBadRequest)
 	} else if err != nil {
 		http.Error(w, "the order could not be taken, try again", http.StatusServiceUnavailable)
 	}
 }
 
-// place writes an order and its SMS. An order that comes again, because its response was lost, changes nothing.
-func (s *shop) place(ctx context.Context, id, phone string) error {
+// takeOrder writes an order and its SMS. An order that is sent again, because its response was lost, changes nothing.
+func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -152,7 +152,7 @@ func TestManyCustomersAskAtOnce(t *testing.T) {
 			for i := range customers {
 				calls.Go(func() {
 					question := messagingtest.InboundSMS{ID: fmt.Sprint("in-", i), From: fmt.Sprintf("6391712345%02d", i), To: "ACME", Text: "order-1"}
-					replies := service.Receive(t.Context(), server.URL+"/hooks/sms?key=secret-of-a-demo", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(20))
+					replies := service.CallWebhook(t.Context(), server.URL+"/hooks/sms?key=secret-of-a-demo", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(20))
 					assert.NotEmpty(t, replies)
 				})
 			}
@@ -176,7 +176,7 @@ func TestReportCountsOnceAcrossAKill(t *testing.T) {
 	at := time.Now()
 	report := func(status string) { // again with the same time: a call that is repeated, not another report
 		again := messagingtest.DeliveryReport{Status: status, ID: sent.ID, ReferenceID: sent.ReferenceID, To: sent.To, At: at}
-		for _, reply := range service.Receive(t.Context(), "http://"+k.address+"/hooks/delivery?key=secret-of-a-demo", again) {
+		for _, reply := range service.CallWebhook(t.Context(), "http://"+k.address+"/hooks/delivery?key=secret-of-a-demo", again) {
 			require.NoError(t, reply.Err)
 			require.Equal(t, http.StatusOK, reply.StatusCode)
 		}

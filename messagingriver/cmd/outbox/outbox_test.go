@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -76,7 +78,7 @@ func (s shell) work() {
 func (s shell) counts() map[rivertype.JobState]int {
 	s.Helper()
 	out, _ := s.run(0, "status", "--json")
-	var status messagingriver.Status
+	var status overview
 	require.NoError(s, json.Unmarshal([]byte(out), &status))
 	counts := map[rivertype.JobState]int{}
 	for _, channel := range status.Channels {
@@ -95,9 +97,22 @@ func (s shell) exec(statements ...string) {
 	db, err := open(s.Context(), s.environment["DATABASE_URL"], false, testClient(s), messagingriver.Options{Schema: s.schema})
 	require.NoError(s, err)
 	defer db.close()
+	pool, jobs := poolOf(db)
 	for _, statement := range statements {
-		_, err = db.pool().ExecContext(s.Context(), strings.ReplaceAll(statement, "JOBS", db.table("river_job")))
+		_, err = pool.ExecContext(s.Context(), strings.ReplaceAll(statement, "JOBS", jobs))
 		require.NoError(s, err)
+	}
+}
+
+// poolOf returns the connections of a database and the name of River's table of jobs.
+func poolOf(db database) (pool *sql.DB, jobs string) {
+	switch o := db.(type) {
+	case outbox[pgx.Tx]:
+		return o.db, o.jobs
+	case outbox[*sql.Tx]:
+		return o.db, o.jobs
+	default:
+		panic("a database of another kind")
 	}
 }
 

@@ -32,11 +32,11 @@ const (
 
 // An Answer is a message of a recipient to the sender.
 type Answer struct {
-	Channel messagingtest.Channel `json:"channel"`
-	From    string                `json:"from"`         // the recipient
-	To      string                `json:"to,omitempty"` // by default the sender of the last message
-	Name    string                `json:"name,omitempty"`
-	Kind    AnswerKind            `json:"kind,omitempty"` // text by default
+	Channel string     `json:"channel"`
+	From    string     `json:"from"`         // the recipient
+	To      string     `json:"to,omitempty"` // by default the sender of the last message
+	Name    string     `json:"name,omitempty"`
+	Kind    AnswerKind `json:"kind,omitempty"` // text by default
 	// Text is the text, the label of what was tapped, the name of a place, the caption of an image, or an emoji.
 	Text        string `json:"text,omitempty"`
 	Description string `json:"description,omitempty"` // of a row
@@ -67,7 +67,7 @@ func (a Answer) validate() error {
 	if !isKnown {
 		return errors.New("kind must be text, button, list, quick_reply, form, location, image or reaction")
 	}
-	if a.Channel == messagingtest.ChannelSMS && a.Kind != AnswerText || a.Channel != messagingtest.ChannelChatApp2 && a.isOfPlatform() {
+	if a.Channel == channelSMS && a.Kind != AnswerText || a.Channel != channelChatApp2 && a.isOfPlatform() {
 		return fmt.Errorf("kind %s does not exist on this channel", a.Kind)
 	}
 	if a.isOfPlatform() && a.Message == "" {
@@ -156,7 +156,7 @@ func isDegrees(s string, limit float64) bool {
 // callback returns the event of an answer.
 func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
 	from := strings.TrimPrefix(a.From, "+")
-	if a.Channel == messagingtest.ChannelSMS {
+	if a.Channel == channelSMS {
 		return messagingtest.InboundSMS{ID: id, From: from, To: a.To, Text: a.Text, ReceivedAt: at}
 	}
 	m := messagingtest.InboundChatApp{
@@ -178,7 +178,7 @@ func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
 		m.Kind = "button"
 	case AnswerReaction:
 	}
-	if a.Channel == messagingtest.ChannelChatApp2 {
+	if a.Channel == channelChatApp2 {
 		m.JSON = a.platformJSON(id, from, m.Kind, at)
 	}
 	return m

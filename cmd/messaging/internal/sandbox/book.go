@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -37,8 +38,8 @@ type entry struct {
 
 // Reached is a state of a message and when the message reached it.
 type Reached struct {
-	State messagingtest.DeliveryState `json:"state"`
-	At    time.Time                   `json:"at"`
+	State contract.Status `json:"state"`
+	At    time.Time       `json:"at"`
 }
 
 // A Call is one request to a webhook.
@@ -59,7 +60,7 @@ func (c *Call) Failed() bool { return c != nil && (c.Error != "" || c.Status >= 
 // IsFailure reports whether a message was not delivered, or the webhook did not accept an answer.
 func (e entry) IsFailure() bool {
 	if e.Sent != nil {
-		return e.Sent.State == messagingtest.StateFailed || e.Sent.State == messagingtest.StateExpired
+		return e.Sent.Status == contract.StatusFailed || e.Sent.Status == contract.StatusExpired
 	}
 	return e.LastCall().Failed()
 }
@@ -81,7 +82,7 @@ func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
 		e.callback = mask.url(m.CallbackURL)
 		m.Body = []byte(mask.json(string(m.Body)))
 	}
-	if m.Channel == messagingtest.ChannelSMS {
+	if m.Channel == channelSMS {
 		e.Sender = m.From
 	}
 	e.preview = bubbleOf(*m, t).preview(m.Kind)
@@ -94,7 +95,7 @@ func newAnswer(id string, a *Answer, at time.Time) *entry {
 	e := &entry{Peer: a.From, Answer: a, Message: Message{
 		ID: id, Direction: "answer", Channel: a.Channel, Kind: string(a.Kind), From: a.From, To: a.To, Text: a.Text, At: at,
 	}}
-	if a.Channel == messagingtest.ChannelSMS {
+	if a.Channel == channelSMS {
 		e.Sender = a.To
 	}
 	e.preview = a.bubble().preview(string(a.Kind))
@@ -120,7 +121,7 @@ func (e *entry) matches(words []string) bool {
 }
 
 // addState adds a state, unless it is the last one.
-func (e *entry) addState(state messagingtest.DeliveryState, at time.Time) {
+func (e *entry) addState(state contract.Status, at time.Time) {
 	if n := len(e.States); n > 0 && e.States[n-1].State == state {
 		return
 	}
@@ -131,7 +132,7 @@ func (e *entry) addState(state messagingtest.DeliveryState, at time.Time) {
 }
 
 // hasReached reports whether the message is, or was, in a state.
-func (e *entry) hasReached(state messagingtest.DeliveryState) bool {
+func (e *entry) hasReached(state contract.Status) bool {
 	return slices.ContainsFunc(e.States, func(r Reached) bool { return r.State == state })
 }
 
@@ -153,7 +154,7 @@ func sizeOf(e *entry) int {
 
 // A conversation has the messages and answers between the program and one recipient on a channel. SMS have a conversation for each sender.
 type conversation struct {
-	Channel messagingtest.Channel
+	Channel string
 	Peer    string
 	Sender  string // of SMS
 	Entries []*entry
@@ -166,7 +167,7 @@ type conversation struct {
 func (c *conversation) last() *entry { return c.Entries[len(c.Entries)-1] }
 
 type conversationKey struct {
-	channel messagingtest.Channel
+	channel string
 	peer    string
 	sender  string
 }
@@ -276,7 +277,7 @@ func (b *book) remove(e *entry) {
 }
 
 // conversation returns a conversation, or nil. For SMS without a sender, it returns the latest conversation with that number.
-func (b *book) conversation(channel messagingtest.Channel, peer, sender string) *conversation {
+func (b *book) conversation(channel string, peer, sender string) *conversation {
 	key := conversationKey{channel: channel, peer: peerKey(peer), sender: sender}
 	if c := b.conversations[key]; c != nil || sender != "" {
 		return c
@@ -289,8 +290,15 @@ func (b *book) conversation(channel messagingtest.Channel, peer, sender string) 
 	return nil
 }
 
-func channelName(c messagingtest.Channel) string {
-	channel, _ := table.ChannelNamed(string(c))
+// The channels, by their names in the contract.
+const (
+	channelSMS      = "sms"
+	channelChatApp1 = "chatapp1"
+	channelChatApp2 = "chatapp2"
+)
+
+func channelName(c string) string {
+	channel, _ := table.ChannelNamed(c)
 	return channel.Title
 }
 

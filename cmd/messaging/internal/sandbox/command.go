@@ -16,20 +16,19 @@ import (
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/internal/table"
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // command holds the flags.
 type command struct {
 	listen, contract string
 	quiet, open      bool
-	webhooks         map[messagingtest.Channel]*string
+	webhooks         map[string]*string
 	config           Config
 }
 
 // NewCommand returns the command.
 func NewCommand(console cli.Console) *cobra.Command {
-	c := &command{config: Config{Webhooks: map[messagingtest.Channel]string{}}, webhooks: map[messagingtest.Channel]*string{}}
+	c := &command{config: Config{Webhooks: map[string]string{}}, webhooks: map[string]*string{}}
 	cobraCommand := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run the service on this machine, with a web page to see messages, reply to them and inject faults",
@@ -46,7 +45,7 @@ func NewCommand(console cli.Console) *cobra.Command {
 	flags.BoolVarP(&c.quiet, "quiet", "q", false, "do not print a line for each message, reply, callback and fault")
 	flags.BoolVar(&c.open, "open", false, "open the page in the browser")
 	for _, channel := range table.Channels() {
-		c.webhooks[messagingtest.Channel(channel.Name)] = flags.String("webhook-"+channel.Name, "", "the `URL` that gets replies by "+channel.Title)
+		c.webhooks[channel.Name] = flags.String("webhook-"+channel.Name, "", "the `URL` that gets replies by "+channel.Title)
 	}
 	cobraCommand.RunE = func(run *cobra.Command, _ []string) error {
 		if err := c.check(); err != nil {

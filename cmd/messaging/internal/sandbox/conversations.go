@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 const (
@@ -100,7 +98,7 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 
 // chooseConversation finds the conversation to open: by its recipient, by one of its messages, or the only one. The caller holds mu.
 func (s *Sandbox) chooseConversation(v *conversationsView, q url.Values) {
-	v.open = s.book.conversation(messagingtest.Channel(q.Get("channel")), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
+	v.open = s.book.conversation(q.Get("channel"), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
 	if id := q.Get("message"); id != "" {
 		e := s.book.byID[id]
 		v.Gone = e == nil
@@ -180,7 +178,7 @@ func (s *Sandbox) openConversation(v *conversationsView, q url.Values) {
 		picked = nil
 	}
 	v.Picked = picked != nil
-	if c.Channel == messagingtest.ChannelChatApp2 {
+	if c.Channel == channelChatApp2 {
 		end := c.wrote.Add(chatWindow)
 		v.IsClosed = !s.now().Before(end)
 		v.Window = end.Format("Monday, 15:04")

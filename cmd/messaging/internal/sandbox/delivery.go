@@ -33,11 +33,11 @@ func parseDuration(name, text string, longest time.Duration) (time.Duration, err
 
 // deliveryBody sets the delivery of one message, or of all messages to a recipient from now on. An empty channel means all channels.
 type deliveryBody struct {
-	Channel messagingtest.Channel `json:"channel,omitempty"`
-	To      string                `json:"to,omitempty"`
-	Message string                `json:"message,omitempty"`
-	Outcome string                `json:"outcome"`
-	After   string                `json:"after,omitempty"`
+	Channel string `json:"channel,omitempty"`
+	To      string `json:"to,omitempty"`
+	Message string `json:"message,omitempty"`
+	Outcome string `json:"outcome"`
+	After   string `json:"after,omitempty"`
 }
 
 // outcome returns the outcome for the service.
@@ -63,12 +63,12 @@ func (d deliveryBody) outcome() (messagingtest.Delivery, error) {
 
 // deliveryKey identifies a recipient on a channel.
 type deliveryKey struct {
-	channel messagingtest.Channel
+	channel string
 	peer    string
 }
 
 // deliveryTo returns the delivery that is set for a recipient. The caller holds mu.
-func (s *Sandbox) deliveryTo(channel messagingtest.Channel, recipient string) deliveryBody {
+func (s *Sandbox) deliveryTo(channel string, recipient string) deliveryBody {
 	key := deliveryKey{channel: channel, peer: peerKey(recipient)}
 	return cmp.Or(s.deliveries[key], deliveryBody{Outcome: "delivered"})
 }
@@ -84,7 +84,7 @@ func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d.Message != "" {
-		if !s.service.SetOutcome(d.Message, outcome) {
+		if !s.service.SetMessageDelivery(d.Message, outcome) {
 			return nil, errNoSuchMessage
 		}
 		return empty(), nil
@@ -107,9 +107,9 @@ func (s *Sandbox) setDelivery(d deliveryBody, outcome messagingtest.Delivery) er
 	case len(s.deliveries) >= maxDeliveries:
 		return fmt.Errorf("delivery is set for %d recipients already: reset all of the sandbox", maxDeliveries)
 	}
-	isSMS := d.Channel == messagingtest.ChannelSMS
+	isSMS := d.Channel == channelSMS
 	for _, channel := range channels() {
-		if d.Channel == "" || isSMS == (channel == messagingtest.ChannelSMS) {
+		if d.Channel == "" || isSMS == (channel == channelSMS) {
 			s.deliveries[deliveryKey{channel: channel, peer: peerKey(d.To)}] = d
 		}
 	}
@@ -139,8 +139,11 @@ func (s *Sandbox) postClock(_ *request, body clockBody) (any, error) {
 	return s.settings(), nil
 }
 
+// defaultTTL is the lifetime of a message without one.
+const defaultTTL = 24 * time.Hour
+
 // lifetimeLeft returns how much of a message's lifetime is left on the clock. The caller holds mu.
 func (s *Sandbox) lifetimeLeft(e *entry) time.Duration {
 	age := s.advanced - e.acceptedAt
-	return cmp.Or(e.Sent.TTL, messagingtest.DefaultTTL) - age
+	return cmp.Or(e.Sent.TTL, defaultTTL) - age
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 // entryView has a message or an answer for the page.
@@ -48,7 +48,7 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 		v.Raw = document.Parse(text).Indented()
 	} else {
 		v.Bubble = bubbleOf(*e.Sent, s.table)
-		v.CanRepeat = e.callback != "" && e.Sent.State != ""
+		v.CanRepeat = e.callback != "" && e.Sent.Status != ""
 		v.Raw = clip(document.Parse(e.Sent.Body).Indented(), maxShown)
 		v.Left = s.timeLeft(e)
 	}
@@ -60,9 +60,9 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 
 // timeLeft returns the rest of the lifetime of a message, or "" if it has none or was delivered. The caller holds mu.
 func (s *Sandbox) timeLeft(e *entry) string {
-	isDelivered := e.Sent.State == messagingtest.StateDelivered || e.Sent.State == messagingtest.StateRead
+	isDelivered := e.Sent.Status == contract.StatusDelivered || e.Sent.Status == contract.StatusRead
 	left := s.lifetimeLeft(e)
-	if e.Channel == messagingtest.ChannelSMS || isDelivered || left <= 0 {
+	if e.Channel == channelSMS || isDelivered || left <= 0 {
 		return ""
 	}
 	return short((left + time.Second - 1).Truncate(time.Second)) // rounded up

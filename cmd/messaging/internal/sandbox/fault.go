@@ -78,16 +78,10 @@ func (f *faultRule) fault() messagingtest.Fault {
 		return messagingtest.FaultStatusAfter(cmp.Or(f.Status, http.StatusInternalServerError), "")
 	case "page":
 		return messagingtest.FaultPage(cmp.Or(f.Status, http.StatusBadGateway))
-	case "silence":
-		return messagingtest.FaultSilence()
 	case "truncated-response":
 		return messagingtest.FaultTruncated()
 	case "not-json":
 		return messagingtest.FaultNotJSON()
-	case "another-response":
-		return messagingtest.FaultAnotherResponse()
-	case "process-twice":
-		return messagingtest.FaultProcessTwice()
 	}
 	return messagingtest.Fault{}
 }

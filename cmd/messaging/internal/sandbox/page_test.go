@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -63,7 +62,7 @@ func TestSamplesTakeTheRealEndpoint(t *testing.T) {
 		var got struct{ ID, URL string }
 		r.api(http.MethodPost, "samples", `{"sample":"`+sample.Name+`"}`, &got)
 		m := r.settled(got.ID, func(m Message) bool { return m.State != "" })
-		assert.Equal(t, map[bool]messagingtest.Channel{true: "chatapp2", false: "sms"}[sample.Message != nil], m.Channel)
+		assert.Equal(t, map[bool]string{true: "chatapp2", false: "sms"}[sample.Message != nil], m.Channel)
 		x := r.exchange(i + 1)
 		assert.Equal(t, http.StatusOK, x.Status, sample.Name)
 		contains(t, r.page(strings.TrimPrefix(got.URL, Root)), `id="m-`+got.ID+`"`)
@@ -117,7 +116,7 @@ func TestListShowsFailures(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
 	hook.status = http.StatusInternalServerError
-	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r := newRig(t, Config{Webhooks: map[string]string{channelSMS: hook.URL}})
 	r.api(http.MethodPost, "deliveries", `{"to":"+639180000001","outcome":"failed"}`, nil)
 	failed := r.sendSMS("ACME", "+639180000001", "fails")
 	r.settled(failed, func(m Message) bool { return m.State == "failed" })
@@ -159,7 +158,7 @@ func TestEachTryHasItsTime(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
 	hook.status = http.StatusInternalServerError
-	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r := newRig(t, Config{Webhooks: map[string]string{channelSMS: hook.URL}})
 	r.api(http.MethodPost, "clock", `{"advance":"24h"}`, nil)
 	var got struct{ Calls []Call }
 	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Yes"}`, &got)

@@ -24,10 +24,10 @@ const chatWindow = 24 * time.Hour
 // Config configures a sandbox. The zero value is the default contract without webhooks.
 type Config struct {
 	Contract contract.Contract
-	Token    string                           // of the service; random if empty
-	Webhooks map[messagingtest.Channel]string // the URLs that get the answers of recipients
-	Password string                           // for the page; none if empty
-	Log      func(line string)                // gets a line for each message, answer, callback and fault; nil logs nothing
+	Token    string            // of the service; random if empty
+	Webhooks map[string]string // the URLs that get the answers of recipients
+	Password string            // for the page; none if empty
+	Log      func(line string) // gets a line for each message, answer, callback and fault; nil logs nothing
 }
 
 // options are the options of a sandbox. They survive a reset.
@@ -89,7 +89,7 @@ func startSandbox(owner *Spaces, o options) *Sandbox {
 		reports:    make(chan struct{}, maxReports),
 		book:       newBook(o.bounds),
 		traffic:    newTrafficLog(o.bounds),
-		set:        Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery},
+		set:        Settings{ListingLag: "0s", Webhooks: map[string]string{}, WebhookForm: formQuery},
 		deliveries: map[deliveryKey]deliveryBody{},
 	}
 	s.pages = sync.OnceValue(s.parsePages)
@@ -134,19 +134,19 @@ func (s *Sandbox) onChange(m messagingtest.Sent) {
 			return
 		}
 		e = s.addMessage(&m)
-		s.enterState(e, m.State)
+		s.enterState(e, m.Status)
 		announcement = fmt.Sprintf("New message to %s by %s", clip(m.To, maxName), channelName(m.Channel))
 	} else {
-		before := e.Sent.State
-		if before == m.State {
+		before := e.Sent.Status
+		if before == m.Status {
 			return
 		}
 		m.Body = e.Sent.Body // without secrets
 		e.Sent = &m
-		if m.State == messagingtest.StateRead && before != messagingtest.StateDelivered {
-			s.enterState(e, messagingtest.StateDelivered)
+		if m.Status == contract.StatusRead && before != contract.StatusDelivered {
+			s.enterState(e, contract.StatusDelivered)
 		}
-		s.enterState(e, m.State)
+		s.enterState(e, m.Status)
 	}
 	s.live.notify(announcement)
 }
@@ -160,21 +160,21 @@ func (s *Sandbox) addMessage(m *messagingtest.Sent) *entry {
 		e.Fault = x.Fault
 	}
 	s.add(e)
-	if m.Channel == messagingtest.ChannelSMS && m.State == "" {
+	if m.Channel == channelSMS && m.Status == "" {
 		// The service delivers an SMS only on demand. The state arrives as another change.
 		outcome, _ := s.deliveryTo(m.Channel, m.To).outcome() // it was validated
-		s.service.SetOutcome(m.ID, outcome)
+		s.service.SetMessageDelivery(m.ID, outcome)
 	}
 	s.log.message(e)
 	return e
 }
 
 // enterState adds a state to a message and reports it to the callback URL. The caller holds mu.
-func (s *Sandbox) enterState(e *entry, state messagingtest.DeliveryState) {
+func (s *Sandbox) enterState(e *entry, state contract.Status) {
 	if state == "" {
 		return
 	}
-	e.addState(state, cmp.Or(e.Sent.StateAt, s.now()))
+	e.addState(state, cmp.Or(e.Sent.StatusAt, s.now()))
 	if e.Sent.CallbackURL != "" {
 		s.enqueueReport(e, state)
 	}

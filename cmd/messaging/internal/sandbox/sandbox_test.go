@@ -271,7 +271,7 @@ func TestBookIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newBook(defaultBounds())
 	sent := func(i int, text string) *entry {
-		m := messagingtest.Sent{ID: fmt.Sprint("msg-", i), Channel: messagingtest.ChannelSMS, To: fmt.Sprint("+63917", i%100), Text: text}
+		m := messagingtest.Sent{ID: fmt.Sprint("msg-", i), Channel: channelSMS, To: fmt.Sprint("+63917", i%100), Text: text}
 		return newEntry(&m, table.Of(contract.Default()), masker{})
 	}
 	for i := range maxMessages + 500 {

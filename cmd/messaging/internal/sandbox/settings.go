@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // Settings can be changed while the sandbox runs, except the clock.
@@ -18,14 +16,14 @@ type Settings struct {
 	Balance          string    `json:"balance"`
 	RefuseDuplicates bool      `json:"refuseDuplicates"`
 	// RefuseClosed refuses free-form messages of chat app 2 to recipients who have not written for 24 hours.
-	RefuseClosed bool                             `json:"refuseClosed"`
-	ListingLag   string                           `json:"listingLag"`
-	Webhooks     map[messagingtest.Channel]string `json:"webhooks"`
-	WebhookForm  string                           `json:"webhookForm"`
+	RefuseClosed bool              `json:"refuseClosed"`
+	ListingLag   string            `json:"listingLag"`
+	Webhooks     map[string]string `json:"webhooks"`
+	WebhookForm  string            `json:"webhookForm"`
 }
 
 // Webhook returns the URL that gets answers by a channel.
-func (s Settings) Webhook(channel string) string { return s.Webhooks[messagingtest.Channel(channel)] }
+func (s Settings) Webhook(channel string) string { return s.Webhooks[channel] }
 
 // currentSettings returns a copy of the settings, with secrets and without the clock. The caller holds mu.
 func (s *Sandbox) currentSettings() Settings {
@@ -40,7 +38,7 @@ func (s *Sandbox) settings() Settings {
 	shown := s.currentSettings()
 	shown.Clock = s.now()
 	shown.Advanced = s.advanced.String()
-	maps.DeleteFunc(shown.Webhooks, func(_ messagingtest.Channel, target string) bool { return target == "" })
+	maps.DeleteFunc(shown.Webhooks, func(_ string, target string) bool { return target == "" })
 	for channel, target := range shown.Webhooks {
 		shown.Webhooks[channel] = s.maskedURL(target)
 	}
@@ -78,7 +76,7 @@ func (s *Sandbox) patchSettings(r *request) (any, error) {
 }
 
 // unmaskWebhooks replaces a URL with masked secrets, as the page shows it, by the URL that is set. The caller holds mu.
-func (s *Sandbox) unmaskWebhooks(webhooks map[messagingtest.Channel]string) error {
+func (s *Sandbox) unmaskWebhooks(webhooks map[string]string) error {
 	for channel, target := range webhooks {
 		if !strings.Contains(target, masked) {
 			continue
@@ -128,11 +126,11 @@ func (s *Sandbox) apply(next Settings) error {
 }
 
 // parseWebhooks returns the webhooks with complete URLs.
-func parseWebhooks(webhooks map[messagingtest.Channel]string) (map[messagingtest.Channel]string, error) {
+func parseWebhooks(webhooks map[string]string) (map[string]string, error) {
 	if webhooks == nil {
 		return nil, errors.New("webhooks must not be null")
 	}
-	parsed := map[messagingtest.Channel]string{}
+	parsed := map[string]string{}
 	for channel, target := range webhooks {
 		hook := webhookURL(target)
 		isUsable := target == "" || hook != ""

@@ -151,14 +151,14 @@ func TestDeliveryIsOfEveryChannel(t *testing.T) {
 	const peer = "+639171234567"
 	for _, chosen := range append([]table.Channel{{}}, table.Channels()...) {
 		r := newRig(t, Config{})
-		_, err := r.postDelivery(nil, deliveryBody{Channel: messagingtest.Channel(chosen.Name), To: peer, Outcome: "failed"})
+		_, err := r.postDelivery(nil, deliveryBody{Channel: chosen.Name, To: peer, Outcome: "failed"})
 		require.NoError(t, err)
 		for _, c := range table.Channels() {
 			want := "delivered"
 			if chosen.Name == "" || (c.Name == "sms") == (chosen.Name == "sms") {
 				want = "failed"
 			}
-			assert.Equal(t, want, r.deliveryTo(messagingtest.Channel(c.Name), peer).Outcome, "%s after %q", c.Name, chosen.Name)
+			assert.Equal(t, want, r.deliveryTo(c.Name, peer).Outcome, "%s after %q", c.Name, chosen.Name)
 		}
 	}
 }

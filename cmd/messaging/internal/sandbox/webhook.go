@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -26,7 +27,7 @@ const aboutAnswer = "answer"
 var errNoWebhook = errors.New("no webhook is set for this channel: start with --webhook-CHANNEL URL, or set it on the page Connect")
 
 // enqueueReport reports a state of a message after the state before. The caller holds mu.
-func (s *Sandbox) enqueueReport(e *entry, state messagingtest.DeliveryState) {
+func (s *Sandbox) enqueueReport(e *entry, state contract.Status) {
 	e.pending++ // now, so that a program can wait for the report
 	previous := e.reported
 	done := make(chan struct{})
@@ -47,7 +48,7 @@ func (s *Sandbox) enqueueReport(e *entry, state messagingtest.DeliveryState) {
 }
 
 // call calls a webhook with an answer, or with a state of a message, and returns the calls that it made.
-func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...messagingtest.ReceiveOption) []*Call {
+func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...messagingtest.CallOption) []*Call {
 	s.mu.Lock()
 	target := s.set.Webhooks[e.Channel]
 	mask := s.mask.forURL(target, nil)
@@ -63,7 +64,7 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...m
 	var replies []messagingtest.Reply
 	switch {
 	case e.Answer != nil:
-		replies = s.service.Receive(ctx, target, e.Answer.callback(e.ID, e.At), options...)
+		replies = s.service.CallWebhook(ctx, target, e.Answer.callback(e.ID, e.At), options...)
 	case isKnown:
 		replies = s.service.ReportDelivery(ctx, e.ID, about, options...)
 	}
@@ -77,7 +78,7 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...m
 }
 
 // formOption returns the option for the form of the calls. The caller holds mu.
-func (s *Sandbox) formOption() messagingtest.ReceiveOption {
+func (s *Sandbox) formOption() messagingtest.CallOption {
 	switch s.set.WebhookForm {
 	case formForm:
 		return messagingtest.AsForm()
@@ -154,7 +155,7 @@ func (s *Sandbox) addAnswer(a *Answer) (e *entry, hasWebhook bool, err error) {
 }
 
 // senderTo returns the sender of the last message to a recipient. The caller holds mu.
-func (s *Sandbox) senderTo(channel messagingtest.Channel, recipient string) string {
+func (s *Sandbox) senderTo(channel string, recipient string) string {
 	c := s.book.conversation(channel, recipient, "")
 	if c == nil {
 		return ""
@@ -171,17 +172,17 @@ func (s *Sandbox) senderTo(channel messagingtest.Channel, recipient string) stri
 func (s *Sandbox) recordInbound(e *entry) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel() // so that nothing is called
-	s.service.Receive(ended, "http://127.0.0.1", e.Answer.callback(e.ID, e.At))
+	s.service.CallWebhook(ended, "http://127.0.0.1", e.Answer.callback(e.ID, e.At))
 }
 
 type repeatBody struct {
-	Twice bool                        `json:"twice,omitempty"`
-	About messagingtest.DeliveryState `json:"about,omitempty"` // the current state if empty
+	Twice bool            `json:"twice,omitempty"`
+	About contract.Status `json:"about,omitempty"` // the current state if empty
 }
 
 // postRepeat calls a webhook again, with an answer or with a state of a message.
 func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
-	var options []messagingtest.ReceiveOption
+	var options []messagingtest.CallOption
 	if body.Twice {
 		options = append(options, messagingtest.TwiceAtOnce())
 	}
@@ -193,7 +194,7 @@ func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
 }
 
 // repeatable returns a message or an answer, and the subject of a call about it.
-func (s *Sandbox) repeatable(id string, state messagingtest.DeliveryState) (e *entry, about string, err error) {
+func (s *Sandbox) repeatable(id string, state contract.Status) (e *entry, about string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e = s.book.byID[id]
@@ -204,10 +205,10 @@ func (s *Sandbox) repeatable(id string, state messagingtest.DeliveryState) (e *e
 		return nil, "", errNoWebhook
 	case e.Answer != nil:
 		return e, aboutAnswer, nil
-	case e.Sent.CallbackURL == "" || e.Sent.State == "":
+	case e.Sent.CallbackURL == "" || e.Sent.Status == "":
 		return nil, "", errors.New("the message was sent without a callback URL")
 	case state != "" && !e.hasReached(state):
 		return nil, "", errors.New("about must be a state that the message has reached")
 	}
-	return e, string(cmp.Or(state, e.Sent.State)), nil
+	return e, string(cmp.Or(state, e.Sent.Status)), nil
 }

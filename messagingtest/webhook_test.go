@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hook is a webhook that takes down what comes.
+// A hook is a webhook that keeps its requests.
 type hook struct {
 	URL string
 
@@ -50,7 +49,7 @@ func newHook(t *testing.T, serve func(n int, w http.ResponseWriter, r *http.Requ
 	return h
 }
 
-// came are the values of a parameter, in order of arrival.
+// came returns the values of a parameter, in order of arrival.
 func (h *hook) came(name string) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,12 +60,14 @@ func (h *hook) came(name string) []string {
 	return values
 }
 
-func messages(n int) Callbacks {
-	var all Callbacks
+// callTimes calls a webhook with n messages, one after the other, and returns all replies.
+func callTimes(ctx context.Context, s *Server, target string, n int, opts ...CallOption) []Reply {
+	var replies []Reply
 	for i := range n {
-		all = append(all, InboundSMS{ID: strconv.Itoa(i), From: "639171234567"})
+		message := InboundSMS{ID: strconv.Itoa(i), From: "639171234567"}
+		replies = append(replies, s.CallWebhook(ctx, target, message, opts...)...)
 	}
-	return all
+	return replies
 }
 
 func statuses(replies []Reply) []int {
@@ -77,7 +78,7 @@ func statuses(replies []Reply) []int {
 	return codes
 }
 
-func TestReceiveSendsPlainGET(t *testing.T) {
+func TestCallWebhookSendsPlainGET(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -105,21 +106,14 @@ func TestReceiveSendsPlainGET(t *testing.T) {
 	}()
 	target := "http://user:pass@" + listener.Addr().String() + "/a%2Fb?key=%zz;+x#part"
 	m := InboundSMS{From: "+639171234567", Text: "100% a;b é caf\xe9 %zz\n"}
-	for _, tt := range []struct {
-		opts  []ReceiveOption
-		query string
-	}{
-		{nil, "from=%2B639171234567&message=100%25+a%3Bb+%C3%A9+caf%E9+%25zz%0A"},
-		{[]ReceiveOption{nil, Unescaped()}, "from=+639171234567&message=100%+a;b+é+caf\xe9+%zz%0A"},
-	} {
-		replies := NewServer(t).Receive(t.Context(), target, m, tt.opts...)
-		assert.Equal(t, []int{200}, statuses(replies))
-		assert.Equal(t, "GET /a%2Fb?key=%zz;+x&"+tt.query+" HTTP/1.1\r\n"+
-			"Host: "+listener.Addr().String()+"\r\nUser-Agent: Go-http-client/1.1\r\nAuthorization: Basic dXNlcjpwYXNz\r\n\r\n", <-heads)
-	}
+	replies := NewServer(t).CallWebhook(t.Context(), target, m, nil)
+	assert.Equal(t, []int{200}, statuses(replies))
+	const query = "from=%2B639171234567&message=100%25+a%3Bb+%C3%A9+caf%E9+%25zz%0A"
+	assert.Equal(t, "GET /a%2Fb?key=%zz;+x&"+query+" HTTP/1.1\r\n"+
+		"Host: "+listener.Addr().String()+"\r\nUser-Agent: Go-http-client/1.1\r\nAuthorization: Basic dXNlcjpwYXNz\r\n\r\n", <-heads)
 }
 
-func TestReceiveReturnsReplies(t *testing.T) {
+func TestCallWebhookReturnsReplies(t *testing.T) {
 	t.Parallel()
 	date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -139,7 +133,7 @@ func TestReceiveReturnsReplies(t *testing.T) {
 		case 5:
 			panic(http.ErrAbortHandler)
 		case 6:
-			_, _ = w.Write(make([]byte, 2*maxReply))
+			_, _ = w.Write(make([]byte, 2*maxReplyBody))
 		case 7:
 			w.Header().Set("Content-Length", "10")
 			_, _ = io.WriteString(w, "half")
@@ -147,12 +141,11 @@ func TestReceiveReturnsReplies(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		}
 	})
-	all := messages(7)
-	replies := NewServer(t).Receive(t.Context(), h.URL, all)
+	replies := callTimes(t.Context(), NewServer(t), h.URL, 7)
 	require.Len(t, replies, 7)
 	assert.Equal(t, []int{200, 503, 404, 307, 0, 200, 200}, statuses(replies))
 	for i, r := range replies {
-		assert.Equal(t, all[i], r.Callback)
+		assert.Equal(t, strconv.Itoa(i), r.Callback.(InboundSMS).ID)
 		assert.Equal(t, 1, r.Attempt)
 		assert.Equal(t, i == 4, r.Header == nil)
 		assert.Equal(t, i == 4 || i == 6, r.Err != nil, "%v", r.Err)
@@ -161,48 +154,17 @@ func TestReceiveReturnsReplies(t *testing.T) {
 	assert.Empty(t, replies[0].Body)
 	assert.Equal(t, "not now", string(replies[1].Body))
 	require.EqualError(t, replies[4].Err, "messagingtest: no complete response: EOF")
-	assert.Len(t, replies[5].Body, maxReply)
+	assert.Len(t, replies[5].Body, maxReplyBody)
 	assert.Equal(t, "half", string(replies[6].Body))
 	require.ErrorIs(t, replies[6].Err, io.ErrUnexpectedEOF)
 	assert.Len(t, h.came("messageId"), 7, "nothing is sent again, and no redirect is followed")
 }
 
-func TestReceiveNothing(t *testing.T) {
+func TestCallWebhookNothing(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
-	assert.Empty(t, NewServer(t).Receive(t.Context(), h.URL, Callbacks{}, TwiceAtOnce()))
-	assert.Equal(t, []int{200}, statuses(NewServer(t).Receive(t.Context(), h.URL, InboundSMS{})))
+	assert.Equal(t, []int{200}, statuses(NewServer(t).CallWebhook(t.Context(), h.URL, InboundSMS{})))
 	assert.Equal(t, []string{""}, h.came("from"))
-}
-
-func TestReceiveIsSequential(t *testing.T) {
-	t.Parallel()
-	var busy atomic.Int32
-	var mu sync.Mutex
-	clients := map[string]bool{}
-	h := newHook(t, func(_ int, _ http.ResponseWriter, r *http.Request) {
-		assert.EqualValues(t, 1, busy.Add(1))
-		defer busy.Add(-1)
-		mu.Lock()
-		defer mu.Unlock()
-		clients[r.RemoteAddr] = true
-	})
-	NewServer(t).Receive(t.Context(), h.URL, messages(20))
-	assert.Equal(t, []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, h.came("messageId")[:10])
-	assert.Len(t, clients, 1)
-}
-
-func TestOutOfOrder(t *testing.T) {
-	t.Parallel()
-	h := newHook(t, nil)
-	all := Callbacks{
-		DeliveryReport{ID: "1", Status: "sent"}, DeliveryReport{ID: "1", Status: "delivered"}, DeliveryReport{ID: "1", Status: "read"},
-	}
-	replies := NewServer(t).Receive(t.Context(), h.URL, all, OutOfOrder())
-	assert.Equal(t, []string{"read", "delivered", "sent"}, h.came("status"))
-	for i, r := range replies {
-		assert.Equal(t, all[i], r.Callback, "the replies stand in the order of the callbacks")
-	}
 }
 
 func TestTwiceAtOnce(t *testing.T) {
@@ -216,7 +178,7 @@ func TestTwiceAtOnce(t *testing.T) {
 		}
 		w.WriteHeader(200 + n%2)
 	})
-	replies := NewServer(t).Receive(t.Context(), h.URL+"?key=s3cret", messages(3), TwiceAtOnce())
+	replies := callTimes(t.Context(), NewServer(t), h.URL+"?key=s3cret", 3, TwiceAtOnce())
 	require.Len(t, replies, 6)
 	assert.Equal(t, []string{"0", "0", "1", "1", "2", "2"}, h.came("messageId"))
 	assert.ElementsMatch(t, []int{201, 200}, statuses(replies[:2]), "each has its own")
@@ -229,7 +191,7 @@ func TestTwiceAtOnce(t *testing.T) {
 func TestTwiceAtOnceWithoutListener(t *testing.T) {
 	t.Parallel()
 	// No server of another test is given a port so low.
-	replies := NewServer(t).Receive(t.Context(), "http://127.0.0.1:1", messages(2), TwiceAtOnce(), RetryFailures(1))
+	replies := callTimes(t.Context(), NewServer(t), "http://127.0.0.1:1", 2, TwiceAtOnce(), RetryFailures(1))
 	require.Len(t, replies, 8)
 	for i, r := range replies {
 		assert.Error(t, r.Err)
@@ -262,7 +224,7 @@ func TestRetryFailures(t *testing.T) {
 				}
 				w.WriteHeader(tt.status(n))
 			})
-			replies := NewServer(t).Receive(t.Context(), h.URL+"?key=s3cret", fullSMS, RetryFailures(tt.times))
+			replies := NewServer(t).CallWebhook(t.Context(), h.URL+"?key=s3cret", fullSMS, RetryFailures(tt.times))
 			assert.Equal(t, tt.statuses, statuses(replies))
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -275,34 +237,10 @@ func TestRetryFailures(t *testing.T) {
 	}
 }
 
-func TestRetryFailuresBeforeNextCallback(t *testing.T) {
-	t.Parallel()
-	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
-		if n == 1 {
-			w.WriteHeader(http.StatusInternalServerError)
-		}
-	})
-	NewServer(t).Receive(t.Context(), h.URL, messages(2), RetryFailures(1))
-	assert.Equal(t, []string{"0", "0", "1"}, h.came("messageId"))
-}
-
-func TestReceiveDoesNotRetryByDefault(t *testing.T) {
+func TestCallWebhookDoesNotRetryByDefault(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
-	assert.Equal(t, []int{503}, statuses(NewServer(t).Receive(t.Context(), h.URL, InboundSMS{From: "1"})))
-}
-
-// A client of net/http sends a GET again where a connection that was used before ends: no reply would show that.
-func TestReceiveDoesNotRetryClosedConnection(t *testing.T) {
-	t.Parallel()
-	h := newHook(t, func(n int, _ http.ResponseWriter, _ *http.Request) {
-		if n > 1 {
-			panic(http.ErrAbortHandler)
-		}
-	})
-	replies := NewServer(t).Receive(t.Context(), h.URL, messages(2))
-	assert.Equal(t, []int{200, 0}, statuses(replies))
-	assert.Equal(t, []string{"0", "1"}, h.came("messageId"))
+	assert.Equal(t, []int{503}, statuses(NewServer(t).CallWebhook(t.Context(), h.URL, InboundSMS{From: "1"})))
 }
 
 func TestPauseIsShort(t *testing.T) {
@@ -334,12 +272,12 @@ func TestRetryFailuresHonorsRetryAfter(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
-	NewServer(t).Receive(t.Context(), h.URL, InboundSMS{From: "1"}, RetryFailures(1))
+	NewServer(t).CallWebhook(t.Context(), h.URL, InboundSMS{From: "1"}, RetryFailures(1))
 	require.Len(t, times, 2)
 	assert.GreaterOrEqual(t, times[1].Sub(times[0]), 50*time.Millisecond)
 }
 
-func TestReceiveEndsWithPatience(t *testing.T) {
+func TestCallWebhookEndsAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		switch n {
@@ -351,9 +289,9 @@ func TestReceiveEndsWithPatience(t *testing.T) {
 			<-r.Context().Done()
 		}
 	})
-	assert.Equal(t, 10*time.Second, newReceiving(defaults(), nil).patience)
-	impatient := func(r *receiving) { r.patience = 300 * time.Millisecond }
-	replies := NewServer(t).Receive(t.Context(), h.URL, messages(3), impatient, RetryFailures(1))
+	assert.Equal(t, 10*time.Second, newCallSettings(defaults(), nil).timeout)
+	impatient := func(s *callSettings) { s.timeout = 300 * time.Millisecond }
+	replies := callTimes(t.Context(), NewServer(t), h.URL, 3, impatient, RetryFailures(1))
 	assert.Equal(t, []int{0, 200, 200}, statuses(replies)[:3])
 	require.Len(t, replies, 4)
 	require.ErrorIs(t, replies[0].Err, context.DeadlineExceeded)
@@ -363,10 +301,10 @@ func TestReceiveEndsWithPatience(t *testing.T) {
 	assert.Equal(t, []string{"0", "0", "1", "2"}, h.came("messageId"), "a status is a response, even if its body is cut")
 }
 
-func TestReceiveEndsWithContext(t *testing.T) {
+func TestCallWebhookEndsWithContext(t *testing.T) {
 	t.Parallel()
 	over := errors.New("the test is over")
-	for name, opts := range map[string][]ReceiveOption{
+	for name, opts := range map[string][]CallOption{
 		"one":             nil,
 		"twice at once":   {TwiceAtOnce()},
 		"again and again": {RetryFailures(math.MaxInt)},
@@ -378,7 +316,7 @@ func TestReceiveEndsWithContext(t *testing.T) {
 				cancel(over)
 				<-r.Context().Done()
 			})
-			replies := NewServer(t).Receive(ctx, h.URL, messages(9), opts...)
+			replies := callTimes(ctx, NewServer(t), h.URL, 9, opts...)
 			require.GreaterOrEqual(t, len(replies), 9)
 			last := replies[len(replies)-1]
 			assert.Zero(t, last.Attempt)
@@ -393,34 +331,34 @@ func TestReceiveEndsWithContext(t *testing.T) {
 	}
 }
 
-func TestReceiveEndsPauseWithContext(t *testing.T) {
+func TestCallWebhookEndsPauseWithContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	h := newHook(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
 		time.AfterFunc(300*time.Millisecond, cancel) // long after the first response was read
 	})
-	replies := NewServer(t).Receive(ctx, h.URL, InboundSMS{}, RetryFailures(math.MaxInt))
+	replies := NewServer(t).CallWebhook(ctx, h.URL, InboundSMS{}, RetryFailures(math.MaxInt))
 	assert.Equal(t, 500, replies[0].StatusCode)
 	for i, r := range replies {
 		assert.Equal(t, i+1, r.Attempt, "a repetition that was not sent is no reply")
 	}
 }
 
-func TestReceiveEndsWithServer(t *testing.T) {
+func TestCallWebhookEndsWithServer(t *testing.T) {
 	t.Parallel()
 	s := Start()
 	h := newHook(t, func(_ int, _ http.ResponseWriter, r *http.Request) {
 		s.Close()
 		<-r.Context().Done()
 	})
-	replies := s.Receive(t.Context(), h.URL, messages(3))
+	replies := callTimes(t.Context(), s, h.URL, 3)
 	require.Len(t, replies, 3)
 	require.EqualError(t, replies[0].Err, "messagingtest: no complete response: the server is closed")
 	require.EqualError(t, replies[2].Err, "messagingtest: not sent: the server is closed")
 
 	for range 20 {
-		replies = s.Receive(t.Context(), h.URL, InboundSMS{}, TwiceAtOnce())
+		replies = s.CallWebhook(t.Context(), h.URL, InboundSMS{}, TwiceAtOnce())
 		require.Len(t, replies, 2)
 		require.EqualError(t, replies[1].Err, "messagingtest: not sent: the server is closed")
 	}
@@ -442,9 +380,10 @@ func TestReplyErrorsContainNoURL(t *testing.T) {
 	defer tls.Close()
 	s := NewServer(t)
 	m := InboundSMS{From: "639171234567", Text: "hunter2"}
-	replies := s.Receive(t.Context(), h.URL+"?key=s3cret", Callbacks{m, m})
-	replies = append(replies, s.Receive(t.Context(), tls.URL+"/?key=s3cret", m)...)
-	replies = append(replies, s.Receive(t.Context(), "http://127.0.0.1:1/?key=s3cret", m)...)
+	replies := s.CallWebhook(t.Context(), h.URL+"?key=s3cret", m)
+	replies = append(replies, s.CallWebhook(t.Context(), h.URL+"?key=s3cret", m)...)
+	replies = append(replies, s.CallWebhook(t.Context(), tls.URL+"/?key=s3cret", m)...)
+	replies = append(replies, s.CallWebhook(t.Context(), "http://127.0.0.1:1/?key=s3cret", m)...)
 	require.Len(t, replies, 4)
 	assert.Error(t, replies[0].Err)
 	assert.ErrorContains(t, replies[2].Err, "certificate")
@@ -456,47 +395,46 @@ func TestReplyErrorsContainNoURL(t *testing.T) {
 	}
 }
 
-func TestReceiveLeavesLedgerAlone(t *testing.T) {
+func TestCallWebhookLeavesLedgerAlone(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	s.Inject(FaultStatus(503, 0), 1)
 	h := newHook(t, nil)
-	assert.Equal(t, []int{200}, statuses(s.Receive(t.Context(), h.URL, InboundSMS{From: "1"})))
+	assert.Equal(t, []int{200}, statuses(s.CallWebhook(t.Context(), h.URL, InboundSMS{From: "1"})))
 	assert.Zero(t, s.Requests())
 	assert.Empty(t, s.Sent())
 	assert.Equal(t, 503, send(t, newClient(t), s, goodBody).status, "the fault is still there")
 }
 
-func TestReceiveConcurrently(t *testing.T) {
+func TestCallWebhookConcurrently(t *testing.T) {
 	t.Parallel()
 	s, h := NewServer(t), newHook(t, nil)
-	shared := InboundSMS{From: "1", Extra: []Param{{"a", "b"}}}
+	shared := InboundSMS{From: "1", Extra: url.Values{"a": {"b"}}}
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for _, r := range s.Receive(t.Context(), h.URL, Callbacks{shared, shared, shared}, TwiceAtOnce()) {
+			for _, r := range s.CallWebhook(t.Context(), h.URL, shared, TwiceAtOnce()) {
 				assert.Equal(t, 200, r.StatusCode)
 			}
 		})
 	}
 	wg.Wait()
-	assert.Len(t, h.came("a"), 48)
+	assert.Len(t, h.came("a"), 16)
 }
 
-func TestReceiveSendsEverySample(t *testing.T) {
+func TestCallWebhookSendsEverySample(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, nil)
-	var all Callbacks
+	s := NewServer(t)
 	var want []url.Values
 	for _, m := range InboundSamples() {
-		all = append(all, m)
 		values := url.Values{}
-		for _, p := range m.events()[0].params(defaults()) {
-			values.Add(p.Name, p.Value)
+		for _, p := range paramsOf(m, defaults()) {
+			values.Add(p.name, p.value)
 		}
 		want = append(want, values)
+		s.CallWebhook(t.Context(), h.URL, m)
 	}
-	NewServer(t).Receive(t.Context(), h.URL, all)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	require.Len(t, h.requests, len(want))
@@ -507,22 +445,22 @@ func TestReceiveSendsEverySample(t *testing.T) {
 	}
 }
 
-func TestReceiveRefusesMisuse(t *testing.T) {
+func TestCallWebhookRefusesMisuse(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	for _, target := range []string{
 		"", "/hook", "shop.example.com/hook", "ftp://shop.example.com", "http://", "http://a b", "http://127.0.0.1/\n", "http://127.0.0.1/%zz",
 	} {
-		assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil",
-			func() { s.Receive(t.Context(), target, InboundSMS{}) }, target)
+		assert.PanicsWithValue(t, "messagingtest: CallWebhook: the target is not an absolute http or https URL",
+			func() { s.CallWebhook(t.Context(), target, InboundSMS{}) }, target)
 	}
-	assert.PanicsWithValue(t, "messagingtest: Receive: the target is not an absolute http or https URL, or the callback is nil",
-		func() { s.Receive(t.Context(), s.URL, nil) })
+	assert.PanicsWithValue(t, "messagingtest: CallWebhook: the callback is nil",
+		func() { s.CallWebhook(t.Context(), s.URL, nil) })
 	assert.PanicsWithValue(t, "messagingtest: RetryFailures(0): the number of retries is below 1", func() { RetryFailures(0) })
 }
 
 // Not parallel: it counts the goroutines of the process. Tests that are parallel go on when the others have ended.
-func TestReceiveLeavesNoGoroutine(t *testing.T) {
+func TestCallWebhookLeavesNoGoroutine(t *testing.T) {
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n%3 == 0 {
 			w.WriteHeader(http.StatusInternalServerError)
@@ -531,7 +469,7 @@ func TestReceiveLeavesNoGoroutine(t *testing.T) {
 	s := NewServer(t)
 	before := runtime.NumGoroutine()
 	for range 5 {
-		s.Receive(t.Context(), h.URL, messages(20), TwiceAtOnce(), RetryFailures(1))
+		callTimes(t.Context(), s, h.URL, 20, TwiceAtOnce(), RetryFailures(1))
 	}
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 30*time.Second, time.Millisecond)
 }

@@ -13,24 +13,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// in returns the request with the places of a room.
-func in(room *Room, r Request) Request {
-	r.Room = room
+// in returns the request with slots.
+func in(room *Slots, r Request) Request {
+	r.Slots = room
 	return r
 }
 
 // fullRoom returns a room without a free place, in which a response usually takes so long.
-func fullRoom(usual time.Duration) *Room {
-	room := NewRoom()
+func fullRoom(usual time.Duration) *Slots {
+	room := NewSlots()
 	room.addTime(usual)
-	for range places {
-		room.places <- struct{}{}
+	for range maxInFlight {
+		room.taken <- struct{}{}
 	}
 	return room
 }
 
 // free frees a place of the room after a time.
-func (r *Room) free(after time.Duration) { time.AfterFunc(after, func() { <-r.places }) }
+func (r *Slots) free(after time.Duration) { time.AfterFunc(after, func() { <-r.taken }) }
 
 // takesTime returns a reaction that responds after a time.
 func takesTime(d time.Duration, react reaction) reaction {
@@ -42,23 +42,23 @@ func takesTime(d time.Duration, react reaction) reaction {
 
 func TestPlacesBoundTheRequestsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		room := NewRoom()
+		room := NewSlots()
 		base := newFakeBase(takesTime(10*time.Second, responds(200, "{}")))
 		tr := newTransport(base, ownBase)
 		var calls sync.WaitGroup
-		for range places + 1 {
+		for range maxInFlight + 1 {
 			calls.Go(func() { assert.Equal(t, 200, tr.Do(t.Context(), in(room, sendRequest())).StatusCode) })
 		}
 		synctest.Wait()
-		assert.Equal(t, places, base.count())
-		calls.Go(func() { assert.Equal(t, 200, tr.Do(t.Context(), in(NewRoom(), sendRequest())).StatusCode) })
+		assert.Equal(t, maxInFlight, base.count())
+		calls.Go(func() { assert.Equal(t, 200, tr.Do(t.Context(), in(NewSlots(), sendRequest())).StatusCode) })
 		synctest.Wait()
-		assert.Equal(t, places+1, base.count(), "another room has places of its own")
+		assert.Equal(t, maxInFlight+1, base.count(), "other slots are free")
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, places+2, base.count())
+		assert.Equal(t, maxInFlight+2, base.count())
 		calls.Wait()
-		assert.Empty(t, room.places)
+		assert.Empty(t, room.taken)
 	})
 }
 
@@ -88,11 +88,11 @@ func TestPlaceIsWaitedForHoldingNothing(t *testing.T) {
 		synctest.Wait()
 		assert.InDelta(t, 2, tr.Limit.Tokens(), 1e-9, "no turn")
 		began := time.Now()
-		assert.Equal(t, 200, tr.Do(t.Context(), in(NewRoom(), p.asking())).StatusCode, "not the probe")
+		assert.Equal(t, 200, tr.Do(t.Context(), in(NewSlots(), p.asking())).StatusCode, "not the probe")
 		assert.Zero(t, time.Since(began))
 		waiting.Wait()
 		assert.Equal(t, 10*time.Second, time.Since(began))
-		assert.Len(t, room.places, places-1)
+		assert.Len(t, room.taken, maxInFlight-1)
 	})
 }
 
@@ -101,27 +101,27 @@ func TestTurnIsWaitedForHoldingThePlace(t *testing.T) {
 		p := newPair()
 		p.open(t, responds(503, ""))
 		time.Sleep(afterPause)
-		room := NewRoom()
+		room := NewSlots()
 		tr := newTransport(newFakeBase(responds(200, "{}")), ownBase, limitOf(time.Minute, 1))
 		tr.Limit.Allow()
 		var waiting sync.WaitGroup
 		waiting.Go(func() { assert.Equal(t, 200, tr.Do(t.Context(), in(room, p.asking())).StatusCode) })
 		synctest.Wait()
-		assert.Len(t, room.places, 1)
+		assert.Len(t, room.taken, 1)
 		assert.Nil(t, p.service.Blocked(), "and no probe")
 		waiting.Wait()
-		assert.Empty(t, room.places)
+		assert.Empty(t, room.taken)
 	})
 }
 
 func TestBackoffHoldsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		room := NewRoom()
+		room := NewSlots()
 		tr := newTransport(newFakeBase(responds(429, "", "Retry-After", "10"), responds(200, "{}")), ownBase)
 		var waiting sync.WaitGroup
 		waiting.Go(func() { assert.Equal(t, 200, tr.Do(t.Context(), in(room, sendRequest())).StatusCode) })
 		synctest.Wait()
-		assert.Empty(t, room.places)
+		assert.Empty(t, room.taken)
 		waiting.Wait()
 	})
 }
@@ -129,10 +129,10 @@ func TestBackoffHoldsNothing(t *testing.T) {
 // Credentials come before a place: a token source that hangs takes none from others.
 func TestCredentialsAreFetchedHoldingNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		room := NewRoom()
+		room := NewSlots()
 		tr := newTransport(newFakeBase(responds(200, "{}")), ownBase, limitOf(time.Hour, 1))
 		source := NewTokenSource(func(context.Context) (string, time.Time, error) {
-			assert.Empty(t, room.places)
+			assert.Empty(t, room.taken)
 			assert.InDelta(t, 1, tr.Limit.Tokens(), 1e-9)
 			return "t1", time.Time{}, nil
 		})
@@ -146,7 +146,7 @@ type limits struct {
 	maxWait  time.Duration // 0: an hour
 	deadline time.Duration // 0: none
 	canceled time.Duration // of the caller's context; 0: never
-	ended    time.Duration // Request.Waits; 0: never
+	ended    time.Duration // Request.WaitContext; 0: never
 }
 
 // do makes a call within the limits.
@@ -165,7 +165,7 @@ func (l limits) do(t *testing.T, tr *Transport, r Request) *Outcome {
 	if l.ended > 0 {
 		waits, end := context.WithCancel(ctx)
 		time.AfterFunc(l.ended, end)
-		r.Waits = waits
+		r.WaitContext = waits
 	}
 	tr.MinWait = time.Millisecond
 	tr.MaxWait = time.Hour
@@ -230,7 +230,7 @@ func TestWaitForAPlace(t *testing.T) {
 					assertOutcome(t, Outcome{Err: out.Err, Wait: time.Second}, out, "it asks to come again when a response may have come")
 				}
 				time.Sleep(11 * time.Second)
-				assert.Len(t, room.places, places-1, "a call that waited holds nothing")
+				assert.Len(t, room.taken, maxInFlight-1, "a call that waited holds nothing")
 			})
 		})
 	}
@@ -255,7 +255,7 @@ func TestWaitForATurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				room := NewRoom()
+				room := NewSlots()
 				room.addTime(time.Second)
 				base := newFakeBase(responds(200, "{}"))
 				tr := newTransport(base, ownBase, limitOf(10*time.Second, 1))
@@ -264,7 +264,7 @@ func TestWaitForATurn(t *testing.T) {
 				out := tc.do(t, tr, in(room, sendRequest()))
 				assert.Equal(t, tc.ends, time.Since(began))
 				assert.Equal(t, tc.sends, base.count() == 1)
-				assert.Empty(t, room.places)
+				assert.Empty(t, room.taken)
 				switch {
 				case tc.sends:
 					assert.Equal(t, 200, out.StatusCode)
