@@ -226,7 +226,7 @@ func (b *bufferedResponse) Write(data []byte) (int, error) { return b.body.Write
 func (b *bufferedResponse) writeTo(w http.ResponseWriter) {
 	maps.Copy(w.Header(), b.header)
 	w.WriteHeader(b.status)
-	_, _ = w.Write(b.body.Bytes())
+	_, _ = w.Write(b.body.Bytes()) //nolint:gosec // for a service, and not for a browser
 }
 
 func (l *listener) printChatMessage(_ context.Context, m webhook.ChatMessage) error {

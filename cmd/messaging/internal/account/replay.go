@@ -95,7 +95,7 @@ func savedLines(file *os.File) (*bufio.Scanner, error) {
 // replayLine sends the callback in a line, prints the status of the response, and reports whether it is a success.
 func replayLine(ctx context.Context, console cli.Console, to *program, line int, text []byte) (isSuccess bool, err error) {
 	var c callback
-	if err := json.Unmarshal(text, &c); err != nil {
+	if err = json.Unmarshal(text, &c); err != nil {
 		return false, fmt.Errorf("line %d is not a saved callback: %w", line, err)
 	}
 	response, err := to.send(ctx, &c)

@@ -55,13 +55,13 @@ func (c *checker) checkFilters(ctx context.Context) {
 		if name == "" || ctx.Err() != nil {
 			continue
 		}
-		word, why := c.tryFilter(ctx, concept)
-		c.report.add("filter by "+concept, name, word, "%s", why)
+		g, why := c.tryFilter(ctx, concept)
+		c.report.add("filter by "+concept, name, g, "%s", why)
 	}
 }
 
 // tryFilter asks for a value that no message has, and then for an ID of a message that was sent.
-func (c *checker) tryFilter(ctx context.Context, concept string) (word, string) {
+func (c *checker) tryFilter(ctx context.Context, concept string) (grade, string) {
 	value := c.sentID(concept)
 	absent := c.list(ctx, filterBy(concept, c.absentValue(concept, value)), 1)
 	switch {
@@ -78,7 +78,7 @@ func (c *checker) tryFilter(ctx context.Context, concept string) (word, string) 
 }
 
 // judgeFilter judges the rows that a filter finds for the ID of a message.
-func (c *checker) judgeFilter(concept, value string, p page) (word, string) {
+func (c *checker) judgeFilter(concept, value string, p page) (grade, string) {
 	reference := c.found()[0].values["reference"]
 	isOther := func(row document.Node) bool { return !c.hasValue(row, concept, value) }
 	switch {

@@ -34,7 +34,7 @@ const names = `{
 type run struct {
 	status int
 	out    string
-	words  map[string]word   // by subject
+	grades map[string]grade  // by subject
 	why    map[string]string // by subject
 }
 
@@ -52,11 +52,11 @@ var gap = regexp.MustCompile(` {2,}`)
 func newRun(t *testing.T, status int, out, progress string) run {
 	t.Helper()
 	assert.Empty(t, private.FindAllString(out+progress, -1), out)
-	result := run{status, out, map[string]word{}, map[string]string{}}
+	result := run{status, out, map[string]grade{}, map[string]string{}}
 	for line := range strings.Lines(out) {
 		columns := gap.Split(strings.TrimSpace(line), 4)
 		require.Len(t, columns, 4, line)
-		result.words[columns[0]] = word(columns[2])
+		result.grades[columns[0]] = grade(columns[2])
 		result.why[columns[0]] = columns[3]
 	}
 	return result
@@ -65,8 +65,8 @@ func newRun(t *testing.T, status int, out, progress string) run {
 // proven returns the proven subjects, sorted.
 func (r run) proven() []string {
 	var all []string
-	for subject, word := range r.words {
-		if word == proven {
+	for subject, grade := range r.grades {
+		if grade == proven {
 			all = append(all, subject)
 		}
 	}
@@ -217,7 +217,7 @@ func TestUnknownSendIsNotSentAgain(t *testing.T) {
 	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(f.taken))), messages, "each text once")
 	assert.Contains(t, got.why["send 1"], "unknown outcome")
 	assert.NotContains(t, got.out, "accepted")
-	assert.Equal(t, proven, got.words["row 1"])
+	assert.Equal(t, proven, got.grades["row 1"])
 }
 
 // TestUnknownSendThatIsNotListedWasNotTaken: nothing says that it was.
@@ -229,7 +229,7 @@ func TestUnknownSendThatIsNotListedWasNotTaken(t *testing.T) {
 	}
 	got := checkFake(t, f, names, "--wait", "50ms")
 	assert.Equal(t, 1, got.status)
-	assert.Equal(t, wrong, got.words["row 1"])
+	assert.Equal(t, wrong, got.grades["row 1"])
 	assert.NotContains(t, got.out, "accepted")
 	assert.NotContains(t, got.out, "taken")
 }
@@ -248,7 +248,7 @@ func TestRefusalEndsSending(t *testing.T) {
 		assert.Equal(t, 1, got.status, status)
 		assert.Len(t, f.tried, 1, status)
 		assert.Contains(t, got.why["send 1"], "E4711", status)
-		assert.NotContains(t, got.words, "send 2")
+		assert.NotContains(t, got.grades, "send 2")
 	}
 }
 
@@ -261,7 +261,7 @@ func TestRefusedMessageThatIsListedEndsCheck(t *testing.T) {
 	got := checkFake(t, f, names)
 	assert.Equal(t, 1, got.status)
 	assert.Len(t, f.taken, 1)
-	assert.Equal(t, wrong, got.words["send 1"])
+	assert.Equal(t, wrong, got.grades["send 1"])
 	assert.Contains(t, got.why["send 1"], "the service refuses the message and lists it")
 }
 
@@ -275,7 +275,7 @@ func TestFilterThatIsRefusedIsWrong(t *testing.T) {
 		return ""
 	}
 	got := checkFake(t, f, names)
-	assert.Equal(t, wrong, got.words["filter by to"], got.out)
+	assert.Equal(t, wrong, got.grades["filter by to"], got.out)
 	assert.Contains(t, got.why["filter by to"], "unknown parameter")
 }
 
@@ -284,6 +284,6 @@ func TestWrongContractIsWrong(t *testing.T) {
 	f := newFake()
 	got := checkFake(t, f, "{}")
 	assert.Equal(t, 1, got.status)
-	assert.Equal(t, wrong, got.words["listing"])
+	assert.Equal(t, wrong, got.grades["listing"])
 	assert.Contains(t, got.why["listing"], "sms.list")
 }

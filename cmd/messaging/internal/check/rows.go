@@ -14,11 +14,11 @@ func (c *checker) checkRows() {
 	}
 	for i, m := range c.sent {
 		c.findRow(m)
-		word, why := proven, "found by its reference ID, with its recipient"
+		g, why := proven, "found by its reference ID, with its recipient"
 		if m.problem != "" {
-			word, why = wrong, m.problem
+			g, why = wrong, m.problem
 		}
-		c.report.add("row "+strconv.Itoa(i+1), "sms.list.record.reference", word, "%s", why)
+		c.report.add("row "+strconv.Itoa(i+1), "sms.list.record.reference", g, "%s", why)
 	}
 	found := c.found()
 	c.isFound = len(found) == messages && !slices.ContainsFunc(found, isRefusal)
@@ -67,33 +67,33 @@ func (c *checker) differs(concept string) func(*message) bool {
 // checkMember compares one member of the rows with what was sent.
 func (c *checker) checkMember(concept string, found []*message) {
 	isAbsent := func(m *message) bool { return c.value(m.row, concept) == "" }
-	word, why := wrong, "a row has another value than was sent"
+	g, why := wrong, "a row has another value than was sent"
 	switch {
 	case !slices.ContainsFunc(found, c.differs(concept)):
-		word, why = proven, "the rows have what was sent"
+		g, why = proven, "the rows have what was sent"
 	case slices.ContainsFunc(found, isAbsent):
-		word, why = plausible, "a row has no value"
+		g, why = plausible, "a row has no value"
 	}
-	c.report.add(concept, "sms.list.record."+concept, word, "%s", why)
+	c.report.add(concept, "sms.list.record."+concept, g, "%s", why)
 }
 
 // checkID compares the IDs of the responses with the IDs of the rows.
 func (c *checker) checkID(found []*message) {
 	isAbsent := func(m *message) bool { return m.values["id"] == "" }
-	word, why := proven, "the rows have the IDs of the responses"
+	g, why := proven, "the rows have the IDs of the responses"
 	switch {
 	case slices.ContainsFunc(found, isAbsent):
-		word, why = plausible, "a response has no ID"
+		g, why = plausible, "a response has no ID"
 	case slices.ContainsFunc(found, c.differs("id")):
-		word, why = wrong, "the row has another ID than the response (sms.send.response.id, sms.list.record.id)"
+		g, why = wrong, "the row has another ID than the response (sms.send.response.id, sms.list.record.id)"
 	case len(found) < messages:
-		word, why = plausible, "one row has the ID of its response"
+		g, why = plausible, "one row has the ID of its response"
 	case found[0].values["id"] == found[1].values["id"]:
-		word, why = wrong, "both messages have the same ID"
+		g, why = wrong, "both messages have the same ID"
 	case mayBePositions(found):
-		word, why = plausible, "the rows have the IDs of the responses, but these are small or consecutive numbers, which may count rows"
+		g, why = plausible, "the rows have the IDs of the responses, but these are small or consecutive numbers, which may count rows"
 	}
-	c.report.add("id", "sms.send.response.id", word, "%s", why)
+	c.report.add("id", "sms.send.response.id", g, "%s", why)
 }
 
 // mayBePositions reports whether the IDs of messages may be positions of rows: small or consecutive numbers.

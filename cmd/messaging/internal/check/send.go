@@ -43,8 +43,8 @@ func (c *checker) checkSends(ctx context.Context) {
 		c.say(fmt.Sprint("sending message ", n, " and waiting until it is listed"))
 		m := c.newMessage()
 		err := c.send(ctx, m)
-		word, why := c.judgeSend(ctx, m, err)
-		c.report.add(fmt.Sprint("send ", n), "POST "+c.table.SMSSend.Path, word, "%s", why)
+		g, why := c.judgeSend(ctx, m, err)
+		c.report.add(fmt.Sprint("send ", n), "POST "+c.table.SMSSend.Path, g, "%s", why)
 		if isRefusal(m) {
 			return
 		}
@@ -73,7 +73,7 @@ func (c *checker) send(ctx context.Context, m *message) error {
 }
 
 // judgeSend waits until a message is listed, and returns its line of the report.
-func (c *checker) judgeSend(ctx context.Context, m *message, err error) (word, string) {
+func (c *checker) judgeSend(ctx context.Context, m *message, err error) (grade, string) {
 	const maxRefusedWait = 5 * time.Second
 	wait := c.settings.wait
 	if isRefusal(m) {

@@ -182,7 +182,7 @@ func TestEmptyAccountShowsLittle(t *testing.T) {
 	status, out, progress := newRig(t, srv.URL, srv.Token).run()
 	got := newRun(t, status, out, progress)
 	assert.Equal(t, cli.ExitOK, status)
-	assert.Equal(t, plausible, got.words["listing"])
+	assert.Equal(t, plausible, got.grades["listing"])
 	assert.Equal(t, "not tried: there is no row to find", got.why["filters"])
 	assert.Empty(t, got.proven())
 }
@@ -196,7 +196,7 @@ func TestNothingButTheListingIsProvenWithoutSending(t *testing.T) {
 	got := newRun(t, status, out, progress)
 	assert.Equal(t, cli.ExitOK, status)
 	assert.Equal(t, []string{"listing"}, got.proven())
-	assert.Equal(t, wrong, got.words["filter by to"])
+	assert.Equal(t, wrong, got.grades["filter by to"])
 	assert.Equal(t, "it is ignored: a value that no message has finds 2 rows", got.why["filter by to"])
 }
 
@@ -249,10 +249,10 @@ func TestTrueContracts(t *testing.T) {
 			status, out, progress := r.sends()
 			got := newRun(t, status, out, progress)
 			assert.Equal(t, 0, status, "%s%s", out, progress)
-			for subject, word := range got.words {
-				assert.NotEqual(t, wrong, word, "%s\n%s", subject, out)
+			for subject, grade := range got.grades {
+				assert.NotEqual(t, wrong, grade, "%s\n%s", subject, out)
 			}
-			assert.Equal(t, proven, got.words["filter by reference"], out)
+			assert.Equal(t, proven, got.grades["filter by reference"], out)
 		})
 	}
 }

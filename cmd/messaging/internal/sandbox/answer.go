@@ -111,7 +111,7 @@ func (s *Sandbox) checkMessage(a *Answer) error {
 	case e == nil:
 		return &httpError{status: errNoSuchMessage.status, text: "message: no message has the ID " + clip(a.Message, maxName)}
 	case e.Channel != a.Channel:
-		return errors.New("message: it was sent by " + string(e.Channel))
+		return errors.New("message: it was sent by " + e.Channel)
 	case e.peer != peerKey(a.From):
 		return errors.New("from: the message was sent to " + clip(e.Peer, maxName))
 	case !a.isTap():

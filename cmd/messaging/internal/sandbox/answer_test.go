@@ -53,7 +53,7 @@ func newReceiver(t *testing.T) *receiver {
 func (r *receiver) webhooks() map[string]string {
 	urls := map[string]string{}
 	for _, c := range []string{channelSMS, channelChatApp1, channelChatApp2} {
-		urls[c] = r.URL + "/" + string(c) + "?key=a-long-enough-secret"
+		urls[c] = r.URL + "/" + c + "?key=a-long-enough-secret"
 	}
 	return urls
 }

@@ -64,7 +64,7 @@ func (b bubble) offers() (all []*Answer) {
 
 // bubbleOf returns the bubble of a message. The contract names the fields of chat app 1.
 func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
-	c, known := table.ChannelNamed(string(m.Channel))
+	c, known := table.ChannelNamed(m.Channel)
 	if !known || m.Channel == channelSMS {
 		return bubble{Body: orBlank(m.Kind, m.Text)}
 	}

@@ -63,7 +63,7 @@ type conversationView struct {
 
 // ElementID returns the ID of the element on the page.
 func (c *conversationView) ElementID() string {
-	return "t-" + key(string(c.Channel), c.key.peer, c.Sender)
+	return "t-" + key(c.Channel, c.key.peer, c.Sender)
 }
 
 // Preview returns the text of the line.
@@ -116,7 +116,7 @@ func (s *Sandbox) chooseConversation(v *conversationsView, q url.Values) {
 func (v *conversationsView) url(open *conversation, values ...string) string {
 	all := []string{"q", v.Query, "only", v.Channel}
 	if open != nil {
-		all = append(all, "channel", string(open.Channel), "to", open.Peer, "from", open.Sender)
+		all = append(all, "channel", open.Channel, "to", open.Peer, "from", open.Sender)
 	}
 	return pageURL(v.page, append(all, values...)...)
 }
@@ -131,7 +131,7 @@ func (s *Sandbox) listConversations(v *conversationsView, page int) {
 	found := 0
 	for _, c := range slices.Backward(s.book.recent) {
 		e := c.find(words)
-		if e == nil || v.Channel != "" && string(c.Channel) != v.Channel {
+		if e == nil || v.Channel != "" && c.Channel != v.Channel {
 			continue
 		}
 		found++

@@ -14,13 +14,14 @@ import (
 // masked replaces a secret.
 const masked = "••••"
 
-const secretWords = `key|secret|token|auth|passw|cookie|signature`
+// secretNames is a pattern for names of secrets. It must not match keyword.
+const secretNames = `[^"]*(?:secret|token|passw|cookie|signature)[^"]*|[^"]*(?:key|auth|authorization)`
 
 var (
 	// secretName matches names of headers and parameters with secret values.
-	secretName = regexp.MustCompile(`(?i)` + secretWords)
+	secretName = regexp.MustCompile(`(?i)^(?:` + secretNames + `)$`)
 	// secretMember matches a member of a JSON object with a secret value.
-	secretMember = regexp.MustCompile(`(?i)("[^"]*(?:` + secretWords + `)[^"]*"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)`)
+	secretMember = regexp.MustCompile(`(?i)("(?:` + secretNames + `)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)`)
 )
 
 // A masker masks secrets in requests and responses: known values, and values under the name of a secret.

@@ -75,12 +75,6 @@ func newRig(t *testing.T, config Config) *rig {
 	return r
 }
 
-// newCall returns a request to the API without a body.
-func newCall(t *testing.T) *request {
-	t.Helper()
-	return &request{Request: new(http.Request).WithContext(t.Context())}
-}
-
 func (r *rig) client(opts ...messaging.Option) *messaging.Client {
 	r.t.Helper()
 	client, err := messaging.NewClient(r.url, append([]messaging.Option{messaging.WithToken(r.service.Token)}, opts...)...)

@@ -123,31 +123,30 @@ func (s *Sandbox) size() int {
 	return len(s.book.entries)
 }
 
-// onChange enters a new message of the ledger, or the new state of a known one.
+// onChange enters a new message of the ledger, or the new status of a known one.
 func (s *Sandbox) onChange(m messagingtest.Sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.book.byID[m.ID]
+	before := contract.Status("")
 	announcement := ""
-	if e == nil {
-		if m.At.Before(s.emptiedAt) {
-			return
-		}
+	switch {
+	case e == nil && m.At.Before(s.emptiedAt):
+		return
+	case e == nil:
 		e = s.addMessage(&m)
-		s.enterState(e, m.Status)
 		announcement = fmt.Sprintf("New message to %s by %s", clip(m.To, maxName), channelName(m.Channel))
-	} else {
-		before := e.Sent.Status
-		if before == m.Status {
-			return
-		}
+	case e.Sent.Status == m.Status:
+		return
+	default:
+		before = e.Sent.Status
 		m.Body = e.Sent.Body // without secrets
 		e.Sent = &m
-		if m.Status == contract.StatusRead && before != contract.StatusDelivered {
-			s.enterState(e, contract.StatusDelivered)
-		}
-		s.enterState(e, m.Status)
 	}
+	if m.Status == contract.StatusRead && before != contract.StatusDelivered {
+		s.enterState(e, contract.StatusDelivered)
+	}
+	s.enterState(e, m.Status)
 	s.live.notify(announcement)
 }
 

@@ -224,6 +224,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		lacks(t, pages, url.QueryEscape(secret))
 	}
 	contains(t, pages, "Authorization: Bearer $MESSAGING_TOKEN")
+	assert.Equal(t, `{"keyword":"STOP","apiKey":"••••"}`, r.mask.body("", `{"keyword":"STOP","apiKey":"x-1"}`))
 }
 
 // TestSecretsOfLongBodiesAreMasked sends a callback URL and credentials in bodies of which traffic keeps the beginning only.

@@ -115,10 +115,11 @@ func (s *Sandbox) apply(next Settings) error {
 	}
 	s.service.RefuseDuplicates(next.RefuseDuplicates)
 	s.service.SetLag(lag)
-	s.service.SetWindow(0)
+	var window time.Duration // accept everything
 	if next.RefuseClosed {
-		s.service.SetWindow(chatWindow)
+		window = chatWindow
 	}
+	s.service.SetWindow(window)
 	next.ListingLag = lag.String()
 	next.Webhooks = webhooks
 	s.set = next
