@@ -615,8 +615,8 @@ func TestClientSendsOverAllChannelsConcurrently(t *testing.T) {
 	all.Wait()
 	counted := map[string]int{}
 	for _, entry := range srv.Sent() {
-		assert.True(t, strings.HasPrefix(entry.ReferenceID, string(entry.Channel)+"-"), "%s by %s", entry.ReferenceID, entry.Channel)
-		counted[string(entry.Channel)]++
+		assert.True(t, strings.HasPrefix(entry.ReferenceID, entry.Channel+"-"), "%s by %s", entry.ReferenceID, entry.Channel)
+		counted[entry.Channel]++
 	}
 	for _, channel := range channels {
 		assert.Equal(t, 20, counted[channel.name], channel.name)

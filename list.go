@@ -22,7 +22,7 @@ import (
 //
 //	for tx, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: yesterday, PageSize: 500}) {
 //		if errors.Is(err, messaging.ErrUnreadableRow) {
-//			log.Print(err) // one odd row; tx has what could be read
+//			log.Print(err) // tx has the readable fields of the row
 //			continue
 //		}
 //		if err != nil {
@@ -53,15 +53,15 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 			}
 			unreadable := page.Unreadable
 			for i := range page.Transactions {
-				var err error
+				var rowErr error
 				if len(unreadable) > 0 && unreadable[0].Index == i {
-					err = page.rowError(unreadable[0])
+					rowErr = page.rowError(unreadable[0])
 					unreadable = unreadable[1:]
 				}
 				if page.isDropped[i] {
 					continue
 				}
-				if !yield(page.Transactions[i], err) {
+				if !yield(page.Transactions[i], rowErr) {
 					return
 				}
 			}
@@ -100,13 +100,12 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 	}
 }
 
-// Find looks a message up by its reference ID, on up to 100 pages of the listing, and returns the first row that has it. If a page
-// has several, the message was sent more than once or the reference ID was used before: a warning is logged, and StepResult.Rows is
-// their number.
+// Find looks a message up by its reference ID, on up to 100 pages of the listing, and returns the first row that has it. If a page has several,
+// the message was sent more than once or the reference ID was used before: a warning is logged, and StepResult.Rows is their number.
 //
-// Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages, it matches
-// ErrFilterIgnored. If the service claims rows and lists none, if a cache responds in its
-// place, or if the response cannot be understood, it matches neither, and nothing is known.
+// If the message is not listed, the error matches ErrNotListed; it may still be listed later. If only other messages are listed, the error
+// matches ErrFilterIgnored. It matches neither, and nothing is known, if the service claims rows and lists none, if a cache responds in its
+// place, or if the response cannot be understood.
 func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
 	found, err := s.find(ctx, referenceID)
 	if err != nil {
@@ -135,13 +134,21 @@ func (s *SMSService) find(ctx context.Context, referenceID string) ([]listedRow,
 	return found, err
 }
 
+// A lookup is a search for a reference ID over the pages of a listing, so far without a row that has it.
+type lookup struct {
+	others   bool   // there are rows of other messages
+	isStale  bool   // a cache kept a page
+	missing  string // what a page says about rows that it does not list, or ""
+	rowError error  // of a row that could not be read
+}
+
+// search returns the rows with a reference ID on the first page that has any.
 func (s *SMSService) search(ctx context.Context, referenceID string) ([]listedRow, error) {
 	if referenceID == "" {
 		return nil, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
-	others, isFresh, missing := false, true, ""
-	var rowError error
-	const most = 100 // pages; a filter leaves one
+	const maxPages = 100 // a service that filters has one
+	var l lookup
 	pages := 0
 	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}, false) {
 		if err != nil {
@@ -150,29 +157,39 @@ func (s *SMSService) search(ctx context.Context, referenceID string) ([]listedRo
 		if rows := page.rowsOf(referenceID); len(rows) > 0 {
 			return rows, nil // even if a field of theirs could not be read
 		}
-		isFresh = isFresh && page.isFresh
-		missing = cmp.Or(missing, page.Missing)
-		others = others || len(page.Transactions) > len(page.Unreadable)
-		for _, row := range page.Unreadable {
-			rowError = page.rowError(row)
-		}
-		if pages++; pages == most {
+		l.add(page)
+		pages++
+		if pages == maxPages {
 			break
 		}
 	}
+	return nil, s.notFound(&l)
+}
+
+func (l *lookup) add(page *listPage) {
+	l.others = l.others || len(page.Transactions) > len(page.Unreadable)
+	l.isStale = l.isStale || !page.isFresh
+	l.missing = cmp.Or(l.missing, page.Missing)
+	for _, row := range page.Unreadable {
+		l.rowError = page.rowError(row)
+	}
+}
+
+// notFound returns the error of a lookup that found no row.
+func (s *SMSService) notFound(l *lookup) error {
 	switch {
-	case others:
+	case l.others:
 		const reason = "the service listed other messages than the one looked for: it does not filter as the contract says " +
 			"(sms.list.params.reference, sms.list.record.reference)"
-		return nil, s.listError(reason, ErrFilterIgnored)
-	case rowError != nil:
-		return nil, rowError
-	case missing != "":
-		return nil, s.listError(missing)
-	case !isFresh:
-		return nil, s.listError("no message with this reference ID is listed in a response that a cache kept (Age)")
+		return s.listError(reason, ErrFilterIgnored)
+	case l.rowError != nil:
+		return l.rowError
+	case l.missing != "":
+		return s.listError(l.missing)
+	case l.isStale:
+		return s.listError("no message with this reference ID is listed in a response that a cache kept (Age)")
 	default:
-		return nil, s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
+		return s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
 	}
 }
 
@@ -185,7 +202,7 @@ func (s *SMSService) listError(reason string, classes ...error) error {
 type listPage struct {
 	codec.Page
 
-	place     int    // for the error of a row
+	number    int    // for the error of a row
 	isFresh   bool   // no cache kept the response
 	isDropped []bool // by row: it is not yielded
 	lastRow   string // ID of the last row up to here
@@ -208,7 +225,7 @@ func (p *listPage) rowsOf(referenceID string) (rows []listedRow) {
 }
 
 func (p *listPage) rowError(row codec.Unreadable) error {
-	return &rowError{page: p.place, row: row.Index + 1, field: row.Field, reason: row.Reason}
+	return &rowError{page: p.number, row: row.Index + 1, field: row.Field, reason: row.Reason}
 }
 
 // rowErrors joins the errors of the rows, at most 20, and the number of the rest.
@@ -217,7 +234,7 @@ func (p *listPage) rowErrors() error {
 	var all []error
 	for i, row := range p.Unreadable {
 		if i == most {
-			all = append(all, fmt.Errorf("messaging: sms.list: %d more rows of page %d cannot be read", len(p.Unreadable)-most, p.place))
+			all = append(all, fmt.Errorf("messaging: sms.list: %d more rows of page %d cannot be read", len(p.Unreadable)-most, p.number))
 			break
 		}
 		all = append(all, p.rowError(row))
@@ -230,7 +247,7 @@ type listing struct {
 	service *SMSService
 	options sms.ListOptions
 	query   wire.Query // of the page that is requested next, with the bounds that are sent
-	place   int        // of that page, from 1
+	page    int        // of those requested so far, from 1
 
 	previous   map[string]struct{} // keys of the rows of the page before
 	firstRow   string              // key of its first row
@@ -239,7 +256,8 @@ type listing struct {
 	cursors    map[string]struct{} // all so far
 	emptyPages int                 // in a row
 
-	kept, contradicting int // rows, apart from those of other listings (sms.list.only)
+	wanted        int // rows so far
+	contradicting int // rows so far
 }
 
 // newListing returns a listing that has requested nothing. Problems with its options are in its query.
@@ -311,24 +329,35 @@ func (l *listing) request(ctx context.Context, reuse []sms.Transaction) (*listPa
 	if err != nil {
 		return nil, err
 	}
-	l.place++
-	place := l.place
-	if number, isNumbered := list.codec.PageNumber(l.query.At); isNumbered {
-		place = number
+	l.page++
+	number, isNumbered := list.codec.PageNumber(l.query.At)
+	if !isNumbered {
+		number = l.page
 	}
-	return &listPage{Page: page, place: place, isFresh: isFresh}, nil
+	return &listPage{Page: page, number: number, isFresh: isFresh}, nil
 }
 
+// A rowKind says whether and why a row of a page is not yielded.
+type rowKind uint8
+
+const (
+	rowWanted        rowKind = iota
+	rowRepeated              // it was on the page before
+	rowOther                 // it belongs to another listing (sms.list.only)
+	rowContradicting         // it is not what the options ask for
+	rowOutside               // it is outside of the bounds of the options, and within those that were sent
+)
+
 // sift decides which rows of a page are yielded. It returns an error if the page has no row that was not on the page before, although
-// more pages follow: to go on would never end.
+// more pages follow: such a listing would never end.
 func (l *listing) sift(page *listPage) error {
-	const mostEmpty = 1000 // pages in a row, of a service that filters after it has cut its pages
+	const maxEmpty = 1000 // pages in a row, of a service that filters after it has cut its pages
 	rows := page.Transactions
 	page.isDropped = make([]bool, len(rows))
 	page.lastRow = l.lastRow
 	if len(rows) == 0 {
 		l.emptyPages++
-		if l.emptyPages > mostEmpty {
+		if l.emptyPages > maxEmpty {
 			return l.pagingError("a thousand pages in a row have no rows")
 		}
 		return nil
@@ -339,15 +368,9 @@ func (l *listing) sift(page *listPage) error {
 	for i := range rows {
 		isRepeated := i < repeated || l.wasOnPreviousPage(&rows[i])
 		hasNew = hasNew || !isRepeated
-		isOther := page.Others[i]
-		contradicts := !isOther && l.contradicts(&rows[i])
-		page.isDropped[i] = isRepeated || isOther || contradicts || !within(rows[i].CreatedAt, l.options.CreatedAfter, l.options.CreatedBefore)
-		switch {
-		case contradicts:
-			l.contradicting++
-		case !page.isDropped[i]:
-			l.kept++
-		}
+		kind := l.kindOf(&rows[i], isRepeated, page.Others[i])
+		page.isDropped[i] = kind != rowWanted
+		l.count(kind)
 	}
 	isSamePage := rowKey(&rows[0]) == l.firstRow
 	if !hasNew && (isSamePage || !page.Last) {
@@ -357,8 +380,33 @@ func (l *listing) sift(page *listPage) error {
 	return nil
 }
 
-// repeatedBefore returns how many rows at the beginning of the first page after an interruption came before it: those up to the last
-// row of the page before.
+func (l *listing) kindOf(row *sms.Transaction, isRepeated, isOther bool) rowKind {
+	switch {
+	case isOther:
+		return rowOther
+	case l.contradicts(row):
+		return rowContradicting
+	case isRepeated:
+		return rowRepeated
+	case !within(row.CreatedAt, l.options.CreatedAfter, l.options.CreatedBefore):
+		return rowOutside
+	default:
+		return rowWanted
+	}
+}
+
+func (l *listing) count(kind rowKind) {
+	switch kind {
+	case rowContradicting:
+		l.contradicting++
+	case rowWanted:
+		l.wanted++
+	case rowRepeated, rowOther, rowOutside:
+	}
+}
+
+// repeatedBefore returns how many rows at the beginning of a resumed listing were yielded before: those up to the last row of the page
+// before.
 func (l *listing) repeatedBefore(rows []sms.Transaction) int {
 	if !l.isResumed {
 		return 0
@@ -420,8 +468,8 @@ func (l *listing) pagingError(fault string) error {
 	return l.service.listError(fault + ": the service does not page as the contract says (sms.list.paging, sms.list.params)")
 }
 
-// contradicts reports whether a row is not what was asked for: its ID, its reference ID or its recipient is another, or it is outside of
-// the bounds that were sent. A member that the row does not have is no contradiction. In everything else the service is trusted.
+// contradicts reports whether a row is not what the options ask for: its ID, its reference ID or its recipient differs, or it is outside of the
+// bounds that were sent. An absent member is no contradiction. For all other options the service is trusted.
 func (l *listing) contradicts(row *sms.Transaction) bool {
 	o := &l.options
 	isOtherID := o.ID != "" && row.ID != "" && row.ID != o.ID
@@ -431,7 +479,7 @@ func (l *listing) contradicts(row *sms.Transaction) bool {
 	return isOtherID || isOtherReference || isOtherRecipient || isOutside
 }
 
-// within reports whether a time is at or after a bound and before another. A time or a bound that is zero is no contradiction.
+// within reports whether a time is at or after one bound and before another. Zero times and zero bounds are ignored.
 func within(at, after, before time.Time) bool {
 	if at.IsZero() {
 		return true
@@ -439,10 +487,10 @@ func within(at, after, before time.Time) bool {
 	return !at.Before(after) && (before.IsZero() || at.Before(before))
 }
 
-// ignoredFilter returns an error if all rows contradict the options, so that no caller takes the listing for an empty one. The rows of a
-// listing that continues another may have come before.
+// ignoredFilter returns an error if all rows contradict the options, so that no caller takes the listing for an empty one. It ignores a listing
+// that continues another, because its rows may have come before.
 func (l *listing) ignoredFilter() error {
-	if l.contradicting == 0 || l.kept > 0 || l.options.After != "" {
+	if l.contradicting == 0 || l.wanted > 0 || l.options.After != "" {
 		return nil
 	}
 	const reason = "the service listed only rows that contradict the options: it does not filter as the contract says " +

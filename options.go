@@ -26,22 +26,23 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	credentials [channelCount]*credential // by channel; 0 is for channels without their own
-	httpClient  *http.Client              // a copy of the user's, or nil
-	wrap        *wrapper                  // the functions of WithTransport, or nil
-	guards      []func(context.Context, Outgoing) error
-	observers   *[]Observer   // behind a pointer so that package fmt does not print what they hold
-	timeout     time.Duration // 0 if no option set it
-	retry       RetryPolicy
-	breaker     BreakerPolicy
-	settle      *SettlePolicy // nil if no option set it
-	limit       *rate.Limiter
-	contract    contract.Contract
-	variables   map[string]string // of the contract's paths
-	logger      *slog.Logger
-	plainHTTP   bool
-	lenient     bool
-	fromEnv     bool // problems name environment variables
+	credentials  [channelCount]*credential // by channel; 0 is for channels without their own
+	httpClient   *http.Client              // a copy of the user's, or nil
+	wrap         *wrapper                  // the functions of WithTransport, or nil
+	guards       []func(context.Context, Outgoing) error
+	observers    *[]Observer   // behind a pointer so that package fmt does not print what they hold
+	timeout      time.Duration // 0 if no option set it
+	retry        RetryPolicy
+	breaker      BreakerPolicy
+	settle       *SettlePolicy // nil if no option set it
+	limit        *rate.Limiter
+	contract     contract.Contract
+	contractFrom string            // the option or environment variable that set it, for problems
+	variables    map[string]string // of the contract's paths
+	logger       *slog.Logger
+	plainHTTP    bool
+	lenient      bool
+	fromEnv      bool // problems name environment variables
 
 	problems []wire.Problem
 }
@@ -314,6 +315,11 @@ func WithSettle(policy SettlePolicy) Option {
 	}
 }
 
+// settlePolicy returns the policy of WithSettle, or the default.
+func (s *settings) settlePolicy() SettlePolicy {
+	return cmp.Or(s.settle, new(SettlePolicy)).withDefaults()
+}
+
 func (p SettlePolicy) withDefaults() SettlePolicy {
 	p.Window = cmp.Or(p.Window, 30*time.Second)
 	p.Interval = cmp.Or(p.Interval, 2*time.Second)
@@ -322,8 +328,13 @@ func (p SettlePolicy) withDefaults() SettlePolicy {
 
 // WithContract sets the wire names of the account; see package contract. Names that one request cannot hold together, such as one name for
 // two fields, are a ValidationError of NewClient.
-func WithContract(names contract.Contract) Option {
-	return func(s *settings) { s.contract = names }
+func WithContract(names contract.Contract) Option { return withContract(names, "WithContract") }
+
+func withContract(names contract.Contract, from string) Option {
+	return func(s *settings) {
+		s.contract = names
+		s.contractFrom = from
+	}
 }
 
 // WithVariable sets a variable of the contract's paths, such as account in /accounts/{account}/messages. The value is escaped, as one

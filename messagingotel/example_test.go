@@ -37,7 +37,7 @@ func Example() {
 	// Output: <nil>
 }
 
-// serve stands for a program.
+// serve is a placeholder for a program.
 func serve(*messaging.Client, *webhook.Receiver) error { return nil }
 
 func ExampleNew() {

@@ -151,7 +151,7 @@ func TestNothingPersonalIsExported(t *testing.T) {
 	}
 }
 
-// respond answers each request without a network.
+// respond responds to each request without a network.
 func respond(status int, body string) messaging.Option {
 	return messaging.WithTransport(func(http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {

@@ -597,7 +597,7 @@ func TestConversationsPrune(t *testing.T) {
 	})
 }
 
-// TestConversationsHoldUnderLoad: nobody whose opt-out was committed before Allow was called is sent to.
+// No message goes to a person whose opt-out was committed before Allow was called.
 func TestConversationsHoldUnderLoad(t *testing.T) {
 	t.Parallel()
 	onEachPool(t, conversations.Options{}, func(t pool) {

@@ -45,7 +45,7 @@ func newDialect(isPostgres bool, schema string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// dialectWord is a word in capitals with what it means in each database.
+// dialectWord is a word in capitals with its meaning in each database.
 type dialectWord struct{ word, postgres, sqlite string }
 
 // dialectWords returns the words, for a schema on PostgreSQL. If one begins like another, the longer one comes first.
@@ -70,6 +70,11 @@ func dialectWords(schema string) []dialectWord {
 		{"MERGE(", "(metadata || ", "jsonb_patch(metadata, "},
 		{"WITHOUT_PAUSE", "metadata - 'pause'", "jsonb_remove(metadata, '$.pause')"},
 		{"WITH_PROBES", "jsonb_set(metadata, '{pause,probes}', to_jsonb(CAST($2 AS INTEGER)))", "jsonb_set(metadata, '$.pause.probes', ?2)"},
+		// The metadata of a job that a person cancelled in River, which must be looked up.
+		{
+			"LOOKED_UP_AFTER_CANCEL", `(metadata - 'cancel_attempted_at') || '{"cancelled": true}'`,
+			`jsonb_patch(metadata, '{"cancel_attempted_at": null, "cancelled": true}')`,
+		},
 		// The arguments of a job without its message.
 		{"WITHOUT_MESSAGE", "args - 'message'", "jsonb_remove(args, '$.message')"},
 		// A JSON object, and a JSON array of the rows of a group.

@@ -14,37 +14,37 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// What a job's row says decides whether its message may be sent.
+// The row of a job decides whether its message may be sent.
 func TestInDoubt(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name     string
-		hasFence bool
-		metadata metadata
-		fetches  int
-		want     bool
+		name       string
+		isPostgres bool
+		metadata   metadata
+		fetches    int
+		want       bool
 	}{
-		{"fence: a new message", true, metadata{}, 1, false},
-		{"fence: rescued without a mark", true, metadata{Rescues: 1}, 2, false},
-		{"fence: a mark and no outcome", true, metadata{BegunToken: "B"}, 2, true},
-		{"fence: a mark and the outcome of an earlier attempt", true, metadata{BegunToken: "B", RecordedToken: "A"}, 3, true},
-		{"fence: a mark and its outcome", true, metadata{BegunToken: "B", RecordedToken: "B", Rescues: 1}, 3, false},
-		{"fence: snoozed more often than River remembers", true, metadata{BegunToken: "B"}, 100, true},
-		{"fence: the outcome is unknown", true, metadata{BegunToken: "B", RecordedToken: "B", Verdict: unknown}, 2, true},
-		{"facts: a new message", false, metadata{}, 1, false},
-		{"facts: rescued", false, metadata{Rescues: 1, Outcomes: 1}, 2, true},
-		{"facts: rescued, and answered for", false, metadata{Rescues: 1, Answered: 1, Outcomes: 1}, 2, false},
-		{"facts: a fetch without an outcome", false, metadata{}, 2, true},
-		{"facts: each fetch had an outcome", false, metadata{Outcomes: 7}, 8, false},
-		{"facts: more fetches than River remembers", false, metadata{Outcomes: 100}, 100, false},
-		{"facts: rescued after more fetches than River remembers", false, metadata{Outcomes: 100, Rescues: 1}, 100, true},
-		{"facts: looked up before", false, metadata{Outcomes: 1, InDoubt: true}, 2, true},
-		{"facts: the outcome is unknown", false, metadata{Verdict: unknown, Outcomes: 1}, 2, true},
+		{"PostgreSQL: a new message", true, metadata{}, 1, false},
+		{"PostgreSQL: rescued without a mark", true, metadata{Rescues: 1}, 2, false},
+		{"PostgreSQL: a mark and no outcome", true, metadata{BegunToken: "B"}, 2, true},
+		{"PostgreSQL: a mark and the outcome of an earlier attempt", true, metadata{BegunToken: "B", RecordedToken: "A"}, 3, true},
+		{"PostgreSQL: a mark and its outcome", true, metadata{BegunToken: "B", RecordedToken: "B", Rescues: 1}, 3, false},
+		{"PostgreSQL: snoozed more often than River remembers", true, metadata{BegunToken: "B"}, 100, true},
+		{"PostgreSQL: the outcome is unknown", true, metadata{BegunToken: "B", RecordedToken: "B", Verdict: unknown}, 2, true},
+		{"SQLite: a new message", false, metadata{}, 1, false},
+		{"SQLite: rescued", false, metadata{Rescues: 1, Outcomes: 1}, 2, true},
+		{"SQLite: rescued, and answered for", false, metadata{Rescues: 1, Answered: 1, Outcomes: 1}, 2, false},
+		{"SQLite: a fetch without an outcome", false, metadata{}, 2, true},
+		{"SQLite: each fetch had an outcome", false, metadata{Outcomes: 7}, 8, false},
+		{"SQLite: more fetches than River remembers", false, metadata{Outcomes: 100}, 100, false},
+		{"SQLite: rescued after more fetches than River remembers", false, metadata{Outcomes: 100, Rescues: 1}, 100, true},
+		{"SQLite: looked up before", false, metadata{Outcomes: 1, InDoubt: true}, 2, true},
+		{"SQLite: the outcome is unknown", false, metadata{Verdict: unknown, Outcomes: 1}, 2, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			job := &river.Job[messageArgs]{JobRow: &rivertype.JobRow{AttemptedBy: make([]string, tt.fetches)}}
-			assert.Equal(t, tt.want, tt.metadata.isInDoubt(job, tt.hasFence))
+			assert.Equal(t, tt.want, tt.metadata.isInDoubt(job, tt.isPostgres))
 		})
 	}
 }
@@ -54,7 +54,7 @@ func newTestAttempt(claimedAt time.Duration, mark func(context.Context, *attempt
 	return &attempt{metadata: new(metadata), claimedAt: claimedAt, markNow: mark}
 }
 
-// A process that was frozen begins nothing when it goes on.
+// A process that was frozen begins no request when it continues.
 func TestOldClaimBeginsNothing(t *testing.T) {
 	t.Parallel()
 	marked := 0
@@ -74,8 +74,8 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 	assert.False(t, frozen.hasEntered())
 }
 
-// An attempt that was given up while its mark was written begins nothing, and one that has begun is not given up.
-func TestAttemptIsGivenUpOrBegun(t *testing.T) {
+// An attempt that was abandoned while its mark was written begins no request, and an attempt that has begun cannot be abandoned.
+func TestAttemptIsAbandonedOrBegun(t *testing.T) {
 	t.Parallel()
 	a := newTestAttempt(uptime(), nil)
 	a.markNow = func(context.Context, *attempt) error {
@@ -104,8 +104,8 @@ func TestRequestNeedsItsMark(t *testing.T) {
 	}
 }
 
-// What was never begun was not sent, whatever the error says.
-func TestJudgeOfARequestThatNeverBegan(t *testing.T) {
+// A message whose request never began was not sent, regardless of the error.
+func TestClassifyUnsent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		err    error
@@ -127,8 +127,8 @@ func TestJudgeOfARequestThatNeverBegan(t *testing.T) {
 	}
 }
 
-// Of what may have been written only the verdict decides.
-func TestJudgeOfARequestThatBegan(t *testing.T) {
+// After a request may have begun, only the verdict of the client decides.
+func TestClassifyEntered(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		err    error

@@ -2,7 +2,9 @@ package messagingriver_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -123,7 +125,7 @@ func TestRiverCountsRescues(t *testing.T) {
 	})
 }
 
-// River adds each worker that fetches a job to attempted_by, also if the job was snoozed before, on which SQLite relies. It remembers 100.
+// River adds each worker that fetches a job to attempted_by, even if the job was snoozed before. SQLite relies on it. River remembers 100.
 func TestRiverRemembersFetches(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -267,7 +269,7 @@ func killRig(t testing.TB, isPostgres bool, service *messagingtest.Server, p *pr
 	return rigOnSQLite(t, shared, newClient(t, service), options)
 }
 
-// A process that is frozen while it holds messages sends none of them when it goes on, although they were rescued, discarded and resent by a
+// A process that is frozen while it holds messages sends none of them when it continues, although they were rescued, discarded and resent by a
 // person meanwhile.
 func TestFrozenProcessSendsNothingLater(t *testing.T) {
 	t.Parallel()
@@ -295,4 +297,56 @@ func TestFrozenProcessSendsNothingLater(t *testing.T) {
 		require.LessOrEqual(t, sentOf(service)[fmt.Sprint("f", i)], 1)
 	}
 	require.Equal(t, messages, countOf(t, r, completed))
+}
+
+// A job that a person cancels in River UI while its request is under way is looked up, even if its process dies. It is never sent again.
+func TestCancelledJobIsLookedUp(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		client := newClient(t, service)
+		r := t.newRig(t, client, quick())
+		r.insert(t, messagingriver.InsertOptions{}, text("sent"), text("unsent"))
+		const cancelled = `{"begun": "A", "cancel_attempted_at": "2026-01-01T00:00:00Z"}`
+		abandon(t, r, t.isPostgres, "sent", cancelled)
+		abandon(t, r, t.isPostgres, "unsent", cancelled)
+		_, err := client.SMS.Send(t.Context(), text("sent"))
+		require.NoError(t, err)
+		r.start(t)
+		await(t, r, "sent", completed)
+		await(t, r, "unsent", discarded)
+		require.Equal(t, map[string]int{"sent": 1}, sentOf(service))
+	})
+}
+
+// The attempt of a cancelled job ends with an unknown outcome.
+func TestCancelDuringAnAttempt(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		arrived := make(chan struct{})
+		proceed := make(chan struct{})
+		client := newClient(t, service, messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				response, err := base.RoundTrip(request)
+				if request.Method != http.MethodPost {
+					return response, err
+				}
+				close(arrived)
+				<-proceed
+				if err == nil {
+					err = response.Body.Close()
+				}
+				return nil, errors.Join(err, errors.New("the response is lost"))
+			})
+		}))
+		r := t.newRig(t, client, messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		<-arrived
+		r.cancel(t, show(t, r, "a").Job)
+		close(proceed)
+		require.NotEmpty(t, await(t, r, "a", completed).Receipt.ID)
+		require.Len(t, service.Sent(), 1)
+	})
 }

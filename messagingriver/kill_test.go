@@ -66,7 +66,7 @@ func mixed(first, n int) []messaging.Message {
 }
 
 // TestTorment: four processes on PostgreSQL, or one on SQLite, send while they are killed and frozen, PostgreSQL is killed and away, and the
-// service loses responses. Nothing is sent twice and nothing is lost; what is parked is decided by a person who knows.
+// service loses responses. Nothing is sent twice and nothing is lost. The test decides about discarded messages by what the service received.
 func TestTorment(t *testing.T) {
 	parallelUnlessWhole(t)
 	run := torment{messages: 300, outages: 1, duration: 12 * time.Second, limit: 4 * time.Minute}

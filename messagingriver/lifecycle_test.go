@@ -23,7 +23,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook/sqlstore"
 )
 
-// journal collects what is logged.
+// journal collects log records.
 type journal struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -56,7 +56,7 @@ func TestStartRefusesAWrongClock(t *testing.T) {
 	})
 }
 
-// A process whose clock goes wrong stops working, says so, and goes on when the clock is right.
+// A process whose clock goes wrong stops working, logs an error, and continues when the clock is right.
 func TestProcessWithAWrongClockDoesNotWork(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

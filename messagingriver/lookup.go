@@ -62,6 +62,7 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 	}
 	reason := withoutZeroBytes(err.Error())
 	if messaging.VerdictOf(err) == messaging.Refused {
+		m.endDoubt(ctx)
 		setMetadata(ctx, "verdict", refused)
 		return o.finish(ctx, job, rivertype.JobStateCancelled, reason)
 	}

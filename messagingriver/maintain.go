@@ -70,6 +70,7 @@ func (o *Outbox[TTx]) runMaintenance(ctx context.Context) {
 		}
 	}
 	warn("rescued messages cannot be moved", o.database.exec(ctx, o.moveRescued(), lookups))
+	warn("cancelled messages cannot be looked up", o.database.exec(ctx, o.lookUpCancelled(), lookups))
 	warn("late outcomes cannot be recorded", o.recordLateOutcomes(ctx))
 	warn("the content of accepted messages cannot be deleted", o.database.exec(ctx, `
 		UPDATE JOBS SET args = WITHOUT_MESSAGE WHERE id IN (SELECT id FROM JOBS WHERE `+hasContent+` LIMIT 5000)`))
@@ -95,12 +96,24 @@ func (o *Outbox[TTx]) replaceProbes(ctx context.Context) error {
 // moveRescued returns the statement that moves messages in doubt, whose process died, to the queue of lookups. In their own queue they
 // would wait behind their campaign, or until a pause ends.
 func (o *Outbox[TTx]) moveRescued() string {
-	isInDoubt := "COALESCE(metadata->>'begun', '') <> COALESCE(metadata->>'ended', '')"
-	if !o.database.isPostgres {
-		isInDoubt = "COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count'"
+	return `UPDATE JOBS SET queue = $1 WHERE kind = 'messaging' AND queue <> $1 AND state IN ('available', 'retryable', 'scheduled') AND ` +
+		o.isRescuedInDoubt()
+}
+
+// isRescuedInDoubt returns the condition that a message was rescued from a process that may have sent it.
+func (o *Outbox[TTx]) isRescuedInDoubt() string {
+	if o.database.isPostgres {
+		return "metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'begun', '') <> COALESCE(metadata->>'ended', '')"
 	}
-	return `UPDATE JOBS SET queue = $1 WHERE kind = 'messaging' AND queue <> $1 AND state IN ('available', 'retryable', 'scheduled')
-		AND metadata->'river:rescue_count' IS NOT NULL AND ` + isInDoubt
+	return "metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count'"
+}
+
+// lookUpCancelled returns the statement that has messages looked up whose jobs a person cancelled while they ran. If such an attempt ends
+// with an unknown outcome, or its process dies, River cancels the job.
+func (o *Outbox[TTx]) lookUpCancelled() string {
+	return `UPDATE JOBS SET queue = $1, state = 'available', finalized_at = NULL, scheduled_at = NOW, metadata = LOOKED_UP_AFTER_CANCEL
+		WHERE kind = 'messaging' AND state = 'cancelled' AND args->'message' IS NOT NULL AND metadata->'cancel_attempted_at' IS NOT NULL
+			AND (metadata->>'verdict' = 'unknown' OR ` + o.isRescuedInDoubt() + `)`
 }
 
 // recordLateOutcomes completes messages that were discarded or cancelled before a process that was frozen recorded them as accepted.

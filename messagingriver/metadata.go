@@ -42,6 +42,8 @@ type metadata struct {
 	Outcomes int `json:"outcomes,omitempty"`
 	// InDoubt is set on SQLite by the first lookup, because a lookup is a fetch, too.
 	InDoubt bool `json:"in_doubt,omitempty"`
+	// Cancelled is set if a person cancelled the job while the message may have been sent. It is looked up, and never sent.
+	Cancelled bool `json:"cancelled,omitempty"`
 
 	// Receipt is River's output of the job.
 	Receipt *messaging.Receipt `json:"output,omitempty"`
@@ -70,6 +72,12 @@ func (m *metadata) isInDoubt(job *river.Job[messageArgs], isPostgres bool) bool 
 	isRescued := m.Rescues > m.Answered
 	isUnrecorded := fetches < maxFetches && fetches-1 != m.Outcomes
 	return m.InDoubt || isRescued || isUnrecorded
+}
+
+// endDoubt records that a lookup found out what the attempts before it did.
+func (m *metadata) endDoubt(ctx context.Context) {
+	setMetadata(ctx, "ended", m.BegunToken)
+	setMetadata(ctx, "answered", m.Rescues)
 }
 
 // setMetadata sets a member of the job's metadata, which River writes with the job's next state.

@@ -114,7 +114,7 @@ func (o *Outbox[TTx]) records(ctx context.Context, state rivertype.JobState) ite
 	}
 }
 
-// Get returns the messages with a reference ID: one for each channel that has it. It is an error if there is none.
+// Get returns the messages with a reference ID, at most one for each channel. It returns an error if there are none.
 func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, error) {
 	condition := o.database.dialect.Replace("IS_REFERENCE")
 	params := river.NewJobListParams().Kinds(messageKind).Where(condition, river.NamedArgs{"reference": reference})
@@ -156,10 +156,10 @@ func (d Decision) statement() (statement string, ok bool) {
 			UPDATE JOBS SET state = 'completed', finalized_at = NOW,
 				metadata = MERGE('{"verdict": "accepted", "reason": "resolved as sent"}')` + isDecidable + `
 			RETURNING id`, true
-	case Resend: // it answers for every attempt and rescue before
+	case Resend: // the decision covers every earlier attempt and rescue
 		return `
 			UPDATE JOBS SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = MERGE(OBJECT(
-				'verdict', '', 'reason', '', 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL,
+				'verdict', '', 'reason', '', 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL, 'cancelled', NULL,
 				'ended', COALESCE(metadata->>'begun', ''),
 				'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
 				'outcomes', FETCHES))` + isDecidable + `

@@ -79,7 +79,7 @@ func TestResolve(t *testing.T) {
 	})
 }
 
-// A waiting message is dropped, and one that is looked up can be resolved.
+// A waiting message can be dropped, and a message that is looked up can be resolved.
 func TestResolveWaitingAndUnknown(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

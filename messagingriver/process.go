@@ -30,7 +30,7 @@ func (p *process) stopping() context.Context {
 	return p.stopped
 }
 
-// worker returns the client of River that works, or nil if there is none.
+// worker returns the started client of River, or nil.
 func (p *process) worker() riverWorker {
 	p.mu.Lock()
 	defer p.mu.Unlock()

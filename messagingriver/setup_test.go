@@ -104,14 +104,16 @@ type rig interface {
 	exec(t testing.TB, statement string, args ...any)
 	// number runs a statement that returns a number.
 	number(t testing.TB, statement string, args ...any) int
-	// retry and resume do what the buttons of River UI do for a job and for a queue.
+	// retry, cancel and resume do what the buttons of River UI do for a job and for a queue.
 	retry(t testing.TB, job int64)
+	cancel(t testing.TB, job int64)
 	resume(t testing.TB, queue string)
 }
 
 // operator is the client of River behind River UI.
 type operator interface {
 	JobRetry(ctx context.Context, id int64) (*rivertype.JobRow, error)
+	JobCancel(ctx context.Context, id int64) (*rivertype.JobRow, error)
 	QueueResume(ctx context.Context, name string, opts *river.QueuePauseOpts) error
 }
 
@@ -304,6 +306,12 @@ func (r rigOf[TTx]) retry(t testing.TB, job int64) {
 	require.NoError(t, err)
 }
 
+func (r rigOf[TTx]) cancel(t testing.TB, job int64) {
+	t.Helper()
+	_, err := r.ui.JobCancel(t.Context(), job)
+	require.NoError(t, err)
+}
+
 func (r rigOf[TTx]) resume(t testing.TB, queue string) {
 	t.Helper()
 	require.NoError(t, r.ui.QueueResume(t.Context(), queue, nil))
@@ -368,7 +376,7 @@ type database struct {
 	newRig     func(testing.TB, *messaging.Client, messagingriver.Options) rig
 }
 
-// databases returns SQLite, and PostgreSQL where .ci/with-postgres runs the tests beside a server.
+// databases returns SQLite, and PostgreSQL if .ci/with-postgres runs the tests.
 func databases() []database {
 	all := []database{{"SQLite", false, sqliteRig}}
 	if os.Getenv("OUTBOX_POSTGRES") != "" {

@@ -110,7 +110,7 @@ func (v *verdict) retryLater(channelToBlame bool) {
 	v.action = retry
 }
 
-// classifyUnsent classifies an attempt whose request was never begun, whatever its error says.
+// classifyUnsent classifies an attempt whose request never began, so that the message was not sent, regardless of the error.
 func classifyUnsent(err error, breakerOpen bool) verdict {
 	after, isRetryable := messaging.Retryable(err)
 	wait := min(max(after, time.Second), maxWait)

@@ -246,7 +246,7 @@ type readCloser struct{ *strings.Reader }
 
 func (readCloser) Close() error { return nil }
 
-// A message of a newer version waits for a process that can read it, and one that nobody can read is discarded, alone.
+// A message of a newer version waits for a process that can read it. A message that no version can read is discarded, alone.
 func TestMessageThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

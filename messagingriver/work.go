@@ -56,6 +56,9 @@ func (w *messageWorker[TTx]) Work(ctx context.Context, job *river.Job[messageArg
 		return o.lookUp(ctx, job, &m)
 	}
 	setMetadata(ctx, "outcomes", len(job.AttemptedBy))
+	if m.Cancelled {
+		return o.finish(ctx, job, rivertype.JobStateCancelled, "it was cancelled by a person")
+	}
 	if job.Queue == lookups { // a late outcome proved that the message was not sent
 		o.moveTo(ctx, job, queueOf(job.Args.Channel))
 		return river.JobSnooze(0)

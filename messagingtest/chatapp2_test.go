@@ -162,56 +162,10 @@ func TestChatApp2RefusesContent(t *testing.T) {
 		"media of a number":           {two(`"type":"video","video":{"id":17}`), codeKind},
 		"media of a path":             {two(`"type":"sticker","sticker":{"link":"/a.webp"}`), codeURL},
 		"media an array":              {two(`"type":"image","image":[{"id":"17"}]`), codeKind},
-		"location of one":             {two(`"type":"location","location":{"latitude":1}`), codeMissing},
-		"location of words":           {two(`"type":"location","location":{"latitude":"north","longitude":"west"}`), codeKind},
-		"location of quoted truth":    {two(`"type":"location","location":{"latitude":"true","longitude":1}`), codeKind},
-		"location of truth":           {two(`"type":"location","location":{"latitude":1,"longitude":true}`), codeKind},
-		"location of blanks":          {two(`"type":"location","location":{"latitude":1,"longitude":" 1"}`), codeKind},
-		"contacts an object":          {two(`"type":"contacts","contacts":{"name":{"formatted_name":"Ana"}}`), codeKind},
-		"contacts of nobody":          {two(`"type":"contacts","contacts":[]`), codeMissing},
-		"contacts of null":            {two(`"type":"contacts","contacts":[null]`), codeKind},
-		"a contact without a name":    {two(`"type":"contacts","contacts":[{"phones":[]}]`), codeMissing},
-		"a contact of another name":   {two(`"type":"contacts","contacts":[{"name":{"first_name":"Ana"}}]`), codeMissing},
-		"reaction to nothing":         {two(`"type":"reaction","reaction":{"emoji":"x"}`), codeMissing},
-		"reaction of nothing":         {two(`"type":"reaction","reaction":{"message_id":"wamid.x"}`), codeMissing},
-		"reaction of a number":        {two(`"type":"reaction","reaction":{"message_id":"wamid.x","emoji":1}`), codeKind},
 		"template without a name":     {template(`{"language":{"code":"en"}}`), codeMissing},
 		"template without a language": {template(`{"name":"t"}`), codeMissing},
 		"language a string":           {template(`{"name":"t","language":"en"}`), codeKind},
 		"language without a code":     {template(`{"name":"t","language":{"policy":"deterministic"}}`), codeMissing},
-		"components an object":        {template(`{"name":"t","language":{"code":"en"},"components":{}}`), codeKind},
-		"components null":             {template(`{"name":"t","language":{"code":"en"},"components":null}`), codeKind},
-		"a component without a type":  {template(`{"name":"t","language":{"code":"en"},"components":[{"parameters":[]}]}`), codeMissing},
-		"a component that is a text":  {template(`{"name":"t","language":{"code":"en"},"components":["body"]}`), codeKind},
-		"a button without a kind":     {template(`{"name":"t","language":{"code":"en"},"components":[{"type":"BUTTON"}]}`), codeMissing},
-		"a parameter without a type": {
-			template(`{"name":"t","language":{"code":"en"},"components":[{"type":"body","parameters":[{"text":"x"}]}]}`),
-			codeMissing,
-		},
-		"parameters a string": {
-			template(`{"name":"t","language":{"code":"en"},"components":[{"type":"body","parameters":"x"}]}`),
-			codeKind,
-		},
-	})
-}
-
-func TestChatApp2RefusesInteractive(t *testing.T) {
-	t.Parallel()
-	body := `"body":{"text":"B"},`
-	checkRefusals(t, chatApp2, map[string]refusal{
-		"no type":                    {interactive(`{` + body + `"action":{"buttons":[{}]}}`), codeMissing},
-		"no action":                  {interactive(`{"type":"button","body":{"text":"B"}}`), codeMissing},
-		"action null":                {interactive(`{"type":"button",` + body + `"action":null}`), codeKind},
-		"action an array":            {interactive(`{"type":"button",` + body + `"action":[]}`), codeKind},
-		"an unknown type, no action": {interactive(`{"type":"hologram"}`), codeMissing},
-		"body a string":              {interactive(`{"type":"button","body":"B","action":{"buttons":[{}]}}`), codeKind},
-		"body without text":          {interactive(`{"type":"button","body":{},"action":{"buttons":[{}]}}`), codeMissing},
-		"footer without text":        {interactive(`{"type":"button",` + body + `"footer":{},"action":{"buttons":[{}]}}`), codeMissing},
-		"footer null":                {interactive(`{"type":"button",` + body + `"footer":null,"action":{"buttons":[{}]}}`), codeKind},
-		"header without type": {
-			interactive(`{"type":"button",` + body + `"header":{"text":"H"},"action":{"buttons":[{}]}}`),
-			codeMissing,
-		},
 	})
 }
 

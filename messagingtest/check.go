@@ -2,7 +2,6 @@ package messagingtest
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"net/url"
 	"regexp"
@@ -126,14 +125,6 @@ func (o object) wholeNumber(member string) {
 	}
 }
 
-// degrees checks that a member is a number, or a string that holds one: the platform's own examples have both.
-func (o object) degrees(member string) {
-	value, ok := o.value(member)
-	if _, err := strconv.ParseFloat(fmt.Sprint(value), 64); ok && err != nil {
-		o.refuse("kind", member, "is not a number")
-	}
-}
-
 // texts checks that a member is an object that holds nothing but strings.
 func (o object) texts(member string) {
 	inner := o.object(member)
@@ -150,25 +141,6 @@ func (o object) object(member string) object {
 		o.refuse("kind", member, "is not an object")
 	}
 	return object{path: o.path + member + ".", members: members, problem: o.problem}
-}
-
-// objects returns the elements of a member that has to be a list of objects.
-func (o object) objects(member string) []object {
-	value, ok := o.value(member)
-	list, isList := value.([]any)
-	if ok && !isList {
-		o.refuse("kind", member, "is not an array")
-	}
-	var all []object
-	for i, element := range list {
-		path := fmt.Sprintf("%s[%d]", member, i)
-		members, isObject := element.(document)
-		if !isObject {
-			o.refuse("kind", path, "is not an object")
-		}
-		all = append(all, object{path: o.path + path + ".", members: members, problem: o.problem})
-	}
-	return all
 }
 
 // lifetimeOf returns zero for a value that is not a whole number of a unit of the contract: 60.0 and 6e1 are not.

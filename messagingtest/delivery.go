@@ -110,11 +110,12 @@ func (d Delivery) stages(ttl time.Duration) []stage {
 	case deliveryLate:
 		late := addDurations(ttl, d.delay)
 		return []stage{{0, contract.StatusSent}, {ttl, contract.StatusExpired}, {late, contract.StatusDelivered}}
+	case deliveryInTime:
+		if d.delay <= ttl {
+			return []stage{{0, contract.StatusSent}, {d.delay, contract.StatusDelivered}}
+		}
 	}
-	if d.delay > ttl {
-		return []stage{{0, contract.StatusSent}, {ttl, contract.StatusExpired}}
-	}
-	return []stage{{0, contract.StatusSent}, {d.delay, contract.StatusDelivered}}
+	return []stage{{0, contract.StatusSent}, {ttl, contract.StatusExpired}}
 }
 
 // A timeline is what becomes of a row. Times are on the server's clock. It is empty for an SMS and for a seeded row.

@@ -50,16 +50,15 @@ func FaultDropUnread() Fault { return Fault{kind: dropUnread} }
 // server is closed, so a very long d is a service that never responds.
 func FaultSlow(d time.Duration) Fault { return Fault{kind: slow, delay: d} }
 
-// FaultStatus responds with an HTTP status, 100 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
+// FaultStatus responds with an HTTP status, 200 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
 // rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
 //
 // The body is an error of the service. It has a code for 400, 401, 402, 404, 429, 5xx and 2xx. For 2xx it has instead the first
-// word by which the contract's status of a message refuses it, if there is one. There is no Location header. After a status below
-// 200 the connection is closed.
+// word by which the contract's status of a message refuses it, if there is one. There is no Location header.
 //
-// FaultStatus panics if the code is not in 100 to 599.
+// FaultStatus panics if the code is not in 200 to 599.
 func FaultStatus(code int, retryAfter time.Duration) Fault {
-	must(code >= 100 && code <= 599, "FaultStatus(%d): not in 100 to 599", code)
+	must(code >= 200 && code <= 599, "FaultStatus(%d): not in 200 to 599", code)
 	return Fault{kind: status, status: code, retryAfter: retryAfter}
 }
 

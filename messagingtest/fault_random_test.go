@@ -188,7 +188,7 @@ func TestInjectRandomlyRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
 	assert.PanicsWithValue(t, "messagingtest: InjectRandomly(7, 1.5, []): the share is not in 0 to 1",
 		func() { s.InjectRandomly(7, 1.5) })
-	assert.PanicsWithValue(t, "messagingtest: FaultStatus(99): not in 100 to 599", func() { s.InjectRandomly(7, 0.3, FaultDropUnread(), FaultStatus(99, 0)) })
+	assert.PanicsWithValue(t, "messagingtest: FaultStatus(99): not in 200 to 599", func() { s.InjectRandomly(7, 0.3, FaultDropUnread(), FaultStatus(99, 0)) })
 	for _, share := range []float64{-0.001, 1.001, math.Inf(1), math.Inf(-1), math.NaN()} {
 		assert.Panics(t, func() { s.InjectRandomly(1, share, FaultDropUnread()) }, share)
 	}

@@ -144,18 +144,17 @@ func (l *ledger) enter(r *row) {
 	l.touch(r)
 }
 
-// remove removes the rows with the given indexes, from start to before end.
-func (l *ledger) remove(start, end int) {
-	for _, r := range l.rows[start:end] {
-		delete(l.byID, r.ID)
-		others := slices.DeleteFunc(slices.Clone(l.byReference[r.ReferenceID]), func(other *row) bool { return other == r })
-		l.byReference[r.ReferenceID] = others
-		if len(others) == 0 {
-			delete(l.byReference, r.ReferenceID)
-		}
-	}
-	l.rows = slices.Delete(slices.Clone(l.rows), start, end)
+// remove removes a row.
+func (l *ledger) remove(removed *row) {
+	isRemoved := func(r *row) bool { return r == removed }
+	l.rows = slices.DeleteFunc(slices.Clone(l.rows), isRemoved)
 	l.sorted = nil
+	delete(l.byID, removed.ID)
+	others := slices.DeleteFunc(slices.Clone(l.byReference[removed.ReferenceID]), isRemoved)
+	l.byReference[removed.ReferenceID] = others
+	if len(others) == 0 {
+		delete(l.byReference, removed.ReferenceID)
+	}
 }
 
 // RefuseDuplicates sets whether the server refuses a message whose reference ID a message in the ledger has, on any channel,
@@ -283,20 +282,15 @@ func (s *Server) markReturned(id string) bool {
 	return true
 }
 
-// Drop removes the oldest n messages from the ledger, so that the memory of a server that runs for long stays bounded. Their
-// fallbacks are not sent.
-func (s *Server) Drop(n int) {
-	s.set(func() { s.ledger.remove(0, min(max(n, 0), len(s.ledger.rows))) })
-}
-
-// Remove removes one message from the ledger and reports whether it was there. Its fallback is not sent.
+// Remove removes a message from the ledger and reports whether it was there. Its fallback is not sent. A program that runs for long
+// bounds the memory of the server by it.
 func (s *Server) Remove(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.ledger.rows, func(r *row) bool { return r.ID == id })
-	if i < 0 {
+	r := s.ledger.byID[id]
+	if r == nil {
 		return false
 	}
-	s.ledger.remove(i, i+1)
+	s.ledger.remove(r)
 	return true
 }

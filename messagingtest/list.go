@@ -171,14 +171,14 @@ func equals(concept, value string) func(*row) bool {
 	if concept == "status" {
 		concept = "deliveryStatus"
 	}
-	column := columns()[concept]
-	return func(r *row) bool { return column(r) == any(value) }
+	valueOf := columns()[concept]
+	return func(r *row) bool { return valueOf(r) == any(value) }
 }
 
 // columnAt returns the concept of a column, by its name in a request to sort or its path in a row.
 func columnAt(t table.List, path string) string {
-	for concept, column := range t.Sorts {
-		if column == path && path != "" {
+	for concept, name := range t.Sorts {
+		if name == path && path != "" {
 			return concept
 		}
 	}
@@ -209,8 +209,8 @@ func (l *ledger) formatValue(value any, t table.List) any {
 // formatRow returns a row as JSON.
 func (l *ledger) formatRow(r *row, t table.List, all map[string]column) any {
 	values := document{}
-	for concept, column := range all {
-		values[concept] = l.formatValue(column(r), t)
+	for concept, valueOf := range all {
+		values[concept] = l.formatValue(valueOf(r), t)
 	}
 	item := document{}
 	placeAll(item, t.Record, values)
@@ -236,9 +236,9 @@ func (q listing) matches(r *row) bool {
 
 // compare returns the order of the listing. No two rows are equal in it, so that its pages agree with each other.
 func (q listing) compare() func(a, b *row) int {
-	column := columns()[q.sortBy]
+	valueOf := columns()[q.sortBy]
 	return func(a, b *row) int {
-		order := cmp.Or(compareValues(column(a), column(b)), cmp.Compare(a.order, b.order))
+		order := cmp.Or(compareValues(valueOf(a), valueOf(b)), cmp.Compare(a.order, b.order))
 		if q.descending {
 			return -order
 		}
@@ -294,8 +294,8 @@ func (l *ledger) list(q listing) []*row {
 // holds the listing that it belongs to. Its first character has a meaning in a query: a client has to escape it.
 func (q listing) cursorAfter(l *ledger) func(last *row) string {
 	if _, inRow := q.contract.CursorInLastRow(); len(inRow) > 0 {
-		column := columns()[columnAt(q.contract, inRow[0])]
-		return func(last *row) string { return fmt.Sprint(l.formatValue(column(last), q.contract)) }
+		valueOf := columns()[columnAt(q.contract, inRow[0])]
+		return func(last *row) string { return fmt.Sprint(l.formatValue(valueOf(last), q.contract)) }
 	}
 	return func(last *row) string {
 		return "&cursor=" + base64.StdEncoding.EncodeToString([]byte(q.key+"\n"+last.ID))

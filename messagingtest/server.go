@@ -325,19 +325,7 @@ func htmlResponse(status int, body string) response {
 }
 
 func (r response) write(w http.ResponseWriter) {
-	if r.status < http.StatusOK {
-		r.writeInformational(w)
-	}
 	maps.Copy(w.Header(), r.header)
 	w.WriteHeader(r.status)
 	_, _ = w.Write(r.body)
-}
-
-// writeInformational writes a status below 200 and closes the connection.
-func (r response) writeInformational(w http.ResponseWriter) {
-	w.WriteHeader(r.status)
-	if r.status == http.StatusSwitchingProtocols { // net/http sends the others at once
-		_ = http.NewResponseController(w).Flush()
-	}
-	panic(http.ErrAbortHandler)
 }

@@ -413,7 +413,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		client := &http.Client{Transport: &http.Transport{}, Timeout: 10 * time.Second}
 		for _, fault := range []Fault{
 			{},
-			FaultAcceptThenDrop(), FaultDropUnread(), FaultSlow(time.Millisecond), FaultStatus(100, 0), FaultStatus(503, 0),
+			FaultAcceptThenDrop(), FaultDropUnread(), FaultSlow(time.Millisecond), FaultStatus(429, 0), FaultStatus(503, 0),
 			FaultTruncated(), FaultNotJSON(), FaultSlow(time.Hour),
 		} {
 			s.Inject(fault, 1)

@@ -115,7 +115,7 @@ func TestCodeInABody(t *testing.T) {
 	}
 }
 
-func TestSetOutcome(t *testing.T) {
+func TestSetMessageDelivery(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	assert.False(t, s.SetMessageDelivery("msg-9", Delivery{}))
@@ -144,7 +144,7 @@ func TestSetOutcome(t *testing.T) {
 	assert.Len(t, s.Sent(), 3, "a fallback is sent once")
 }
 
-func TestSetOutcomeListsTheContractsOwnWord(t *testing.T) {
+func TestSetMessageDeliveryListsTheContractsOwnWord(t *testing.T) {
 	t.Parallel()
 	for overlay, want := range map[string]string{
 		`{}`: "delivered",
@@ -162,23 +162,6 @@ func TestSetOutcomeListsTheContractsOwnWord(t *testing.T) {
 		require.True(t, s.SetMessageDelivery(id, Delivery{}))
 		assert.Equal(t, []string{want}, list(t, client, s).column("dlrStatus"), overlay)
 	}
-}
-
-func TestDropRemovesTheOldest(t *testing.T) {
-	t.Parallel()
-	s := NewServer(t)
-	s.RefuseDuplicates(true)
-	s.Seed(Sent{ID: "m-1", ReferenceID: "r"}, Sent{ID: "m-2", ReferenceID: "r"}, Sent{ID: "m-3"})
-	s.Drop(2)
-	sent := s.Sent()
-	require.Len(t, sent, 1)
-	assert.Equal(t, "m-3", sent[0].ID)
-	assert.Empty(t, s.ledger.byReference["r"])
-	s.Drop(9)
-	assert.Empty(t, s.Sent())
-	s.Drop(-1)
-	s.Seed(Sent{ID: "m-1"})
-	assert.Len(t, s.Sent(), 1)
 }
 
 func TestRemove(t *testing.T) {

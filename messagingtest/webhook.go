@@ -252,7 +252,7 @@ func (r *Reply) read(resp *http.Response, err error) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	r.StatusCode = resp.StatusCode
 	r.Header = resp.Header
 	r.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxReplyBody))

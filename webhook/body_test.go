@@ -95,7 +95,7 @@ func TestPOSTRefused(t *testing.T) {
 			_, err := hooks(webhook.WithPOST()).ParseSMS(post("", tt.contentType, tt.body))
 			assert.ErrorIs(t, err, tt.reason)
 
-			// Without the proof nobody is told what else is wrong but the length.
+			// Without a proof the response shows no other fault than the length.
 			_, err = hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret-of-16-chars")).ParseSMS(post("", tt.contentType, tt.body))
 			if tt.status == http.StatusRequestEntityTooLarge {
 				assert.ErrorIs(t, err, webhook.ErrTooLarge)

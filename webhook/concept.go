@@ -81,6 +81,15 @@ type binding struct {
 	preference int // counted from 1, the first in the list
 }
 
+// newBinding binds a name to a concept. A name id that is not the first may be the ID of the callback, and not of the message.
+func newBinding(to concept, name string, preference int) binding {
+	isBare := name == "id" || name == "_id"
+	if to == conceptID && isBare && preference > 1 {
+		to = conceptBareID
+	}
+	return binding{concept: to, preference: preference}
+}
+
 // isText reports whether a parameter may be the text of a message.
 func isText(bindings []binding) bool {
 	for _, b := range bindings {

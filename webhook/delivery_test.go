@@ -224,7 +224,7 @@ func TestDeliveryEnvelopeUnreadable(t *testing.T) {
 		got    int
 	}{
 		"messages":                   {envelopeOf(`{"messages":[` + textMessage("a", "1") + `]}`), webhook.ErrUnhandled, 400, 0},
-		"messages beside statuses":   {envelopeOf(`{"messages":[`+textMessage("a", "1")+`]}`, `{"statuses":[`+ok+`]}`), webhook.ErrUnhandled, 400, 1},
+		"messages next to statuses":  {envelopeOf(`{"messages":[`+textMessage("a", "1")+`]}`, `{"statuses":[`+ok+`]}`), webhook.ErrUnhandled, 400, 1},
 		"one that names nothing":     {envelopeOf(`{"statuses":[{"status":"sent"},` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
 		"one that is no object":      {envelopeOf(`{"statuses":["sent",` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
 		"one with a placeholder":     {envelopeOf(`{"statuses":[{"id":"null","status":"sent"}]}`), webhook.ErrNoMessage, 400, 0},

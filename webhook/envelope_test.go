@@ -89,7 +89,7 @@ func TestEnvelopeOfEachStatus(t *testing.T) {
 	}
 }
 
-// Each field that an account can subscribe to reaches a function, whatever it holds.
+// Each field that an account can subscribe to reaches a function, no matter what it holds.
 func TestEnvelopeOfEachField(t *testing.T) {
 	t.Parallel()
 	fields := strings.Fields("account_alerts account_review_update account_settings_update account_update automatic_events " +

@@ -109,7 +109,7 @@ func TestSeveralEvents(t *testing.T) {
 		assert.Equal(t, []string{"a", "b"}[i], m.Text)
 		assert.True(t, time.Date(2026, 10, 3, 14, 44, 23, 0, time.UTC).Equal(m.ReceivedAt), m.ReceivedAt)
 		assert.Equal(t, "5", m.Params.Get("tenant"))
-		assert.Empty(t, m.Params.Get("messageCount"), "what stands around the list says nothing about an event")
+		assert.Empty(t, m.Params.Get("messageCount"), "members around the list say nothing about an event")
 		assert.False(t, m.Ambiguous)
 	}
 	_, err = rcv.ParseSMS(post("", "", body))
@@ -178,7 +178,7 @@ func TestEventsAreNotHiddenBehindAnEmptyList(t *testing.T) {
 	}
 	messages, err := named(t, `{"webhook.sms": {"events": ["results", ""]}}`).ParseSMSMessages(post("", "application/json", `{"from":"1111","results":[]}`))
 	require.NoError(t, err)
-	assert.Empty(t, messages, "the body stands in for a list that is absent, not for an empty one")
+	assert.Empty(t, messages, "the body counts if the list is absent, but not if it is empty")
 	for _, hidden := range []string{
 		`{"data":{},"data":{"results":[{"messageId":"m-2","from":"2222"}]},"results":[{"messageId":"m-1","from":"1111"}]}`,
 		`{"data":{"results":[]},"data":{"results":[{"messageId":"m-2","from":"2222"}]},"results":[{"messageId":"m-1","from":"1111"}]}`,
@@ -286,7 +286,7 @@ func TestSeveralEventsAreHandledOnce(t *testing.T) {
 		assert.Equal(t, 200, hit(three))
 		assert.Equal(t, []string{"21111"}, handled, "only what failed is handled again")
 		assert.Equal(t, 200, hit(`{"messageId":"3","from":"1111"},{"messageId":"4","from":"1111"}`))
-		assert.Equal(t, []string{"41111"}, handled, "each has a key of its own, whatever comes beside it")
+		assert.Equal(t, []string{"41111"}, handled, "each has a key of its own, no matter what else the request holds")
 
 		assert.Equal(t, 200, hit(`{"messageId":"5","from":"1111"},{"messageId":"5","from":"1111"}`))
 		assert.Equal(t, []string{"51111"}, handled, "twice in one body")
@@ -313,7 +313,7 @@ func TestSecretIsNoPartOfAPath(t *testing.T) {
 	}
 }
 
-// The memory of a request is a small multiple of its bytes, whatever stands in a list.
+// The memory of a request is a small multiple of its bytes, no matter what a list holds.
 func TestSeveralEventsAreBounded(t *testing.T) {
 	t.Parallel()
 	rcv := named(t, listed, webhook.WithLimits(256, 8<<20))

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -199,8 +200,11 @@ func (f *fields) setAll(bindings []binding, value string, isNested bool) {
 		case isNested && b.concept != conceptJSON:
 		case b.concept == conceptFrom && f.bodyJSON.isCertain(): // the platform may name a sender twice, by number and by user ID
 		case f.rawJSON != nil && !f.mayFollow(b.concept, value):
+		case b.concept == conceptJSON && !isNested && isText(bindings):
+			isMessage = f.setTextJSON(value)
+			f.set(b, value)
 		case b.concept == conceptJSON:
-			isMessage = f.setJSON(value, isText(bindings) && !isNested)
+			f.setJSON(value)
 			f.set(b, value)
 		case b.concept == conceptText:
 			f.setText(b, value, isMessage)
@@ -277,31 +281,44 @@ func (f *fields) setStatus(b binding, value string) {
 	if candidate.preference < kept.preference {
 		preferred, other = candidate, *kept
 	}
-	isUnknownBeside := preferred.preference < other.preference && f.status(preferred.value) != StatusUnknown && f.status(other.value) == StatusUnknown
-	if isWord && !isUnknownBeside && !f.sameStatus(preferred.value, other.value) {
+	*kept = preferred
+	if !isWord || f.sameStatus(preferred.value, other.value) {
+		return
+	}
+	isPreferred := preferred.preference < other.preference
+	isIgnored := isPreferred && f.isKnownStatus(preferred.value) && !f.isKnownStatus(other.value)
+	if !isIgnored {
 		f.ambiguous = true
 	}
-	*kept = preferred
 }
 
 // isStatusWord reports whether a value is a status, known or not, and no placeholder.
 func (f *fields) isStatusWord(value string) bool { return isStatus(f.status(value), value) }
 
-// setJSON notes the platform's JSON in a parameter, and reports whether a text that a person may have typed is noted. Only the first of
-// either counts.
-func (f *fields) setJSON(value string, isText bool) bool {
-	if f.paramJSON != nil || isText && f.textJSON != nil {
+func (f *fields) isKnownStatus(value string) bool { return f.status(value) != StatusUnknown }
+
+// setJSON notes the platform's JSON in a parameter for it. Only the first object counts. If there is another, the event is ambiguous.
+func (f *fields) setJSON(value string) {
+	e := envelopeIn(value)
+	if e == nil {
+		return
+	}
+	if f.paramJSON != nil {
+		if !bytes.Equal(e.raw, f.paramJSON.raw) {
+			f.ambiguous = true
+		}
+		return
+	}
+	e.origin = originParam
+	f.paramJSON = e
+}
+
+// setTextJSON notes the platform's JSON in a text, and reports whether the text holds a message. Only the first counts.
+func (f *fields) setTextJSON(value string) bool {
+	if f.paramJSON != nil || f.textJSON != nil {
 		return false
 	}
 	e := envelopeIn(value)
-	if e == nil {
-		return false
-	}
-	if !isText {
-		e.origin = originParam
-		f.paramJSON = e
-		return false
-	}
 	if !e.isCertain() || len(e.messages) == 0 {
 		return false
 	}

@@ -240,13 +240,13 @@ func TestHookPanicIsIgnored(t *testing.T) {
 }
 
 func TestNoHookCostsNothing(t *testing.T) {
-	// Not parallel: AllocsPerRun counts those of all goroutines.
+	// Not parallel: AllocsPerRun counts the allocations of all goroutines.
 	r, w := get(honest), &discard{header: http.Header{}}
 	allocations := func(options ...webhook.Option) float64 {
 		h := hooks(options...).SMS(func(context.Context, webhook.SMSMessage) error { return nil })
 		return testing.AllocsPerRun(100, func() { h.ServeHTTP(w, r) })
 	}
-	assert.LessOrEqual(t, allocations(), 11.0, "most are those of the context")
+	assert.LessOrEqual(t, allocations(), 11.0, "most are for the context")
 	assert.Greater(t, allocations((&spans{}).option()), allocations())
 }
 

@@ -64,22 +64,16 @@ func (rcv *Receiver) newCallback(name Callback, section table.Webhook) *callback
 
 func (c *callback) isChat() bool { return c.name == CallbackChatApp1 || c.name == CallbackChatApp2 }
 
-// bind binds names of parameters to concepts. The names of a concept are in their order of preference. A name id that is not the first is
-// that of the callback or of the message. A name with a dot is a path too.
+// bind binds names of parameters to concepts. A name with a dot is a path, too.
 func (c *callback) bind(params map[string][]string) {
 	c.bindings = map[string][]binding{}
 	var texts []string
 	for i, key := range conceptKeys() {
 		for j, name := range params[key] {
-			b := binding{concept: concept(i), preference: j + 1}
-			isBare := name == "id" || name == "_id"
-			if b.concept == conceptID && isBare && j > 0 {
-				b.concept = conceptBareID
-			}
-			if strings.Contains(name, ".") && c.bindings[name] == nil {
+			c.bindings[name] = append(c.bindings[name], newBinding(concept(i), name, j+1))
+			if strings.Contains(name, ".") && !slices.Contains(texts, name) {
 				texts = append(texts, name)
 			}
-			c.bindings[name] = append(c.bindings[name], b)
 		}
 	}
 	c.paths = newPaths(texts)
@@ -150,20 +144,19 @@ func (rcv *Receiver) takesAnyone() bool {
 
 func (rcv *Receiver) compile() {
 	t := table.Of(rcv.contract)
-	delivery := t.WebhookDelivery.Webhook
-	delivery.Params = maps.Clone(delivery.Params)
-	delivery.Params["json"] = t.WebhookChatApp2.Params["json"] // statuses arrive in the same parameters as messages
-	rcv.callbacks = map[Callback]*callback{
-		CallbackSMS:      rcv.newCallback(CallbackSMS, t.WebhookSMS),
-		CallbackChatApp1: rcv.newCallback(CallbackChatApp1, t.WebhookChatApp1),
-		CallbackChatApp2: rcv.newCallback(CallbackChatApp2, t.WebhookChatApp2),
-		CallbackDelivery: rcv.newCallback(CallbackDelivery, delivery),
+	rcv.callbacks = map[Callback]*callback{}
+	for name, section := range t.Webhooks() {
+		if Callback(name) == CallbackDelivery {
+			section.Params = maps.Clone(section.Params)
+			section.Params["json"] = t.WebhookChatApp2.Params["json"] // statuses arrive in the same parameters as messages
+		}
+		rcv.callbacks[Callback(name)] = rcv.newCallback(Callback(name), section)
 	}
-	placeholders := &rcv.callbacks[CallbackDelivery].placeholders
+	delivery := rcv.callbacks[CallbackDelivery]
 	for i, key := range conceptKeys() {
-		placeholders[i] = t.WebhookDelivery.Placeholders[key]
+		delivery.placeholders[i] = t.WebhookDelivery.Placeholders[key]
 	}
-	placeholders[conceptBareID] = placeholders[conceptID]
+	delivery.placeholders[conceptBareID] = delivery.placeholders[conceptID]
 }
 
 // checkSecrets returns an error for each parameter that cannot hold a secret.

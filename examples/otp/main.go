@@ -178,7 +178,7 @@ var (
 	errInvalid = errors.New("the code is no longer valid; ask for another one")
 )
 
-// use returns nil if the digits are those of a valid code. The code is then used up.
+// use returns nil if the digits match a valid code, which is then used up.
 func (c *codes) use(reference, digits string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -30,7 +30,7 @@ func main() {
 	yesterday := time.Now().AddDate(0, 0, -1)
 	for tx, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: yesterday, PageSize: 500, SortBy: sms.ByCreated}) {
 		if errors.Is(err, messaging.ErrUnreadableRow) {
-			log.Print(err) // about one row; the listing goes on
+			log.Print(err) // about one row; the listing continues
 		} else if err != nil {
 			log.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func TestSendAllAgreesWithLedger(t *testing.T) {
 				assert.Len(t, verdicts, n)
 				ledger := map[string]int{}
 				for _, entry := range srv.Sent() {
-					assert.Equal(t, channel.name, string(entry.Channel))
+					assert.Equal(t, channel.name, entry.Channel)
 					ledger[entry.ReferenceID]++
 				}
 				assertLedger(t, verdicts, ledger)

@@ -441,7 +441,7 @@ func (r *round) compare() {
 		var ids []string
 		for _, row := range rows {
 			ids = append(ids, fmt.Sprintf("%s at %v", row.ID, row.At.Sub(r.began)))
-			wrong = wrong || string(row.Channel) != p.channel || row.Text != "x" && row.Text != "text of "+reference
+			wrong = wrong || row.Channel != p.channel || row.Text != "x" && row.Text != "text of "+reference
 		}
 		if wrong {
 			r.fail("%q by %s: %v as %q, and the ledger has %d rows %v\nopen %v, given up %v, error: %v", reference, p.channel, verdict,

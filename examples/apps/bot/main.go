@@ -54,12 +54,12 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 type bot struct {
 	hook   http.Handler
 	db     *sql.DB
-	book   *conversations.Book // who wrote when, and who opted out
+	book   *conversations.Book // opt-outs, and when people wrote
 	outbox *messagingriver.Outbox[*sql.Tx]
 }
 
 func open(ctx context.Context, path, service, token string) (*bot, error) {
-	// The receiver and the outbox share one connection, and each transaction is one that writes.
+	// The receiver and the outbox share one connection, and each transaction can write.
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		return nil, err

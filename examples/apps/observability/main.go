@@ -4,7 +4,7 @@
 //	observability                         plays for a few seconds, prints the counters by verdict and outcome, and ends
 //	observability -listen 127.0.0.1:9464  plays and serves /metrics until it is interrupted
 //
-// It sends to a test server in which one request in five fails, so it needs no account. Beside it there is an outbox of
+// It sends to a test server in which one request in five fails, so it needs no account. It also runs an outbox of
 // messagingriver, whose channels are in trouble.
 package main
 

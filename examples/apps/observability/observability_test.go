@@ -42,7 +42,7 @@ func exported(t *testing.T) (metrics, labels map[string]bool) {
 	t.Helper()
 	telemetry, err := newTelemetry(io.Discard)
 	require.NoError(t, err)
-	play, err := newPlay(telemetry.observer, "http://127.0.0.1:1") // nobody serves the hook there: requests go to it directly
+	play, err := newPlay(telemetry.observer, "http://127.0.0.1:1") // no hook is served there: requests go to it directly
 	require.NoError(t, err)
 	defer play.service.Close()
 	play.round(t.Context(), 1)
@@ -74,7 +74,7 @@ func exported(t *testing.T) (metrics, labels map[string]bool) {
 	return metrics, labels
 }
 
-// A discard is a response that nobody reads.
+// A discard is a response that is not read.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header       { return d.header }

@@ -90,8 +90,8 @@ func (p *play) storm(ctx context.Context, i int) {
 	}
 }
 
-// round is a message on each channel, some of them wrong, a listing, and a reply by the customer. What becomes of them is in the
-// traces and the metrics, so errors are not looked at.
+// round sends a message on each channel, some of them wrong, reads a listing, and has the customer reply. The traces and metrics show
+// the results, so errors are ignored.
 func (p *play) round(ctx context.Context, i int) {
 	if i%60 == 30 {
 		p.storm(ctx, i)
@@ -119,7 +119,7 @@ func (p *play) round(ctx context.Context, i int) {
 		p.service.CallWebhook(ctx, p.target, answer)
 		p.service.CallWebhook(ctx, p.target, answer) // a duplicate
 	case 4:
-		p.service.CallWebhook(ctx, p.target+"-wrong", answer) // somebody else
+		p.service.CallWebhook(ctx, p.target+"-wrong", answer) // another sender
 	default:
 		p.service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 1)
 		_, _ = p.client.SMS.Send(ctx, order)

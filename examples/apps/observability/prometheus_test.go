@@ -32,7 +32,7 @@ var durations = regexp.MustCompile(`(?m)^ *for: .*\n|> 900`)
 // TestPrometheusShowsEverything: each query of the dashboards returns data and each alert fires, while the program plays. Without a
 // Prometheus it looks at what it would ask for.
 func TestPrometheusShowsEverything(t *testing.T) {
-	queries := map[string]string{} // by what is asked
+	queries := map[string]string{} // by their expressions
 	for _, file := range []string{"dashboard.json", "outbox-dashboard.json"} {
 		for title, expression := range panels(t, file) {
 			queries[file+": "+title] = strings.NewReplacer("$__rate_interval", "20s", "$channel", ".*", " or vector(0)", "").Replace(expression)

@@ -89,7 +89,7 @@ func open(ctx context.Context, databaseURL, base string, service *messagingtest.
 	}
 	s.HandleFunc("POST /orders", s.order)
 	s.Handle("/hooks/delivery", hooks.Delivery(s.report))
-	s.Handle("/hooks/sms", hooks.SMS(s.answer))
+	s.Handle("/hooks/sms", hooks.SMS(s.reply))
 	s.callback, err = hooks.DeliveryURL(base + "/hooks/delivery")
 	_, tableErr := s.db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT, state TEXT, reports INT)")
 	if err = errors.Join(err, tableErr, s.outbox.Migrate(ctx)); err != nil {
@@ -171,8 +171,8 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 	return err
 }
 
-// answer enqueues a reply in the transaction that notes the event as handled: a customer gets one reply to each text.
-func (s *shop) answer(ctx context.Context, m webhook.SMSMessage) error {
+// reply enqueues a reply in the transaction that records the event as handled: a customer gets one reply to each text.
+func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
 		return err

@@ -164,7 +164,7 @@ func TestManyCustomersAskAtOnce(t *testing.T) {
 	}
 }
 
-// A report that comes again after a kill -9 is not counted again, and one that is not final changes nothing.
+// A report that is repeated after a kill -9 is not counted again, and a report that is not final changes nothing.
 func TestReportCountsOnceAcrossAKill(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	k := newKillable(t, service)

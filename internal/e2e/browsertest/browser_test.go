@@ -17,7 +17,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// chromium returns the path of the browser. .ci/leaks leaves this module out where there is none.
+// chromium returns the path of the browser. Without one .ci/browser skips this package.
 func chromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

@@ -350,5 +350,5 @@ func testTrafficPage(t *testing.T, tab browser, command string) {
 	require.Error(t, err)
 	b.text(t, ana, "not for you")
 	do(t, tab, `document.querySelector("#rules .mini").click()`)
-	eventually(t, tab, `document.querySelector("#rules").innerText.includes("No fault waits")`)
+	eventually(t, tab, `document.querySelector("#rules").innerText.includes("No faults")`)
 }

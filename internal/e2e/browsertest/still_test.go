@@ -139,7 +139,7 @@ func testTap(t *testing.T, tab browser, command string) {
 	assert.Equal(t, 1, eval[int](t, tab, `document.querySelectorAll(".entry.out").length`))
 }
 
-// testOnlyConversation opens the only conversation beside the list, where there is room for both.
+// testOnlyConversation opens the only conversation next to the list, if there is room for both.
 func testOnlyConversation(t *testing.T, tab browser, command string) {
 	t.Helper()
 	b := startSandbox(t, command)
@@ -175,7 +175,7 @@ func testGone(t *testing.T, tab browser, command string) {
 	assert.Len(t, traffic.Exchanges, 1, "neither the page nor its favicon is traffic: %v", traffic)
 }
 
-// testRoom looks at what stands where: toasts, filters and actions.
+// testRoom checks the positions of toasts, filters and actions.
 func testRoom(t *testing.T, tab browser, command string) {
 	t.Helper()
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -221,7 +221,7 @@ func testRoom(t *testing.T, tab browser, command string) {
 	require.NoError(t, err)
 }
 
-// testForcedColors has what is selected without backgrounds, which forced colors take away.
+// testForcedColors shows selections without backgrounds, which forced colors remove.
 func testForcedColors(t *testing.T, tab browser, command string) {
 	t.Helper()
 	b := startSandbox(t, command)

@@ -12,7 +12,7 @@ import (
 )
 
 // The encoder builds the messages that a phone would send. The tests read encoding, text length and free space off these messages. Its
-// defaults are those of sms.Count: no national language shift tables, an 8-bit concatenation reference, and no split characters.
+// defaults are the defaults of sms.Count: no national language shift tables, an 8-bit concatenation reference, and no split characters.
 //
 // They differ in one point, by design, which the random texts leave out:
 //

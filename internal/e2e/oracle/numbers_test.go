@@ -20,7 +20,7 @@ func parse(typed string) (string, error) {
 	return phonenumbers.Format(number, phonenumbers.E164), nil // +639171234567
 }
 
-// TestNumberKey compares the digits by which the library knows a number with those of a parser that knows every country.
+// TestNumberKey compares the digits by which the library identifies a number with the result of a parser that knows every country.
 func TestNumberKey(t *testing.T) {
 	t.Parallel()
 	for _, typed := range []string{"+639171234567", "+63 917 123 4567", "0917-123-4567", "09171234567", "tel:+639171234567", "0063917 1234567"} {

@@ -64,7 +64,7 @@ func list(b *books) (references []string, err error) {
 	return references, nil
 }
 
-// isComplete reports whether the rows are those of the origin, each once and in order.
+// isComplete reports whether the rows are the rows of the origin, each once and in order.
 func isComplete(references []string) bool {
 	for i, reference := range references {
 		if reference != fmt.Sprintf("row-%d", i+1) {

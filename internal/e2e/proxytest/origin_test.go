@@ -29,7 +29,7 @@ const originVariable = "PROXYTEST_ORIGIN"
 // rowsListed is the number of rows of the origin's listing.
 const rowsListed = 600
 
-// behaviour is what an origin does. Every refers to requests: each n-th; 0 is none.
+// behaviour configures an origin. Fields that begin with Every apply to each n-th request, or to none if they are 0.
 type behaviour struct {
 	Address string
 	Ledger  string
@@ -82,7 +82,7 @@ func (o *origin) kill() {
 
 func (o *origin) signal(s syscall.Signal) { _ = o.process.Process.Signal(s) }
 
-// attemptHeader numbers the attempts of the client, where a test wants to tell its repetitions from those of a proxy.
+// attemptHeader numbers the attempts of the client, so that a test can tell its repetitions from a proxy's.
 const attemptHeader = "X-Attempt"
 
 // ledger returns how often each reference was processed.
@@ -232,7 +232,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(response)
 }
 
-// send processes a message: from then on it counts, whatever becomes of the response.
+// send processes a message. It counts as sent from then on, even if the response is lost.
 func (s *service) send(body []byte, attempt string) ([]byte, error) {
 	var message struct {
 		Reference string `json:"referenceId"`

@@ -46,7 +46,7 @@ func assertSentOnce(t *testing.T, processed []string) {
 	}
 }
 
-// A proxy that repeats POSTs doubles messages, whatever the client does. The client adds no repetition of its own, and calls nothing
+// A proxy that repeats POSTs doubles messages regardless of the client. The client adds no repetition of its own, and calls nothing
 // refused or not sent that was processed: neither after a 500, nor where the second backend responds with a page while the first
 // one still works on the message.
 func TestSendThroughProxiesThatRepeat(t *testing.T) {

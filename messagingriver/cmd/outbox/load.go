@@ -48,7 +48,7 @@ type lineOptions struct {
 	Expire   string `json:"expire"`
 }
 
-// or returns the options with those of the flags where they are empty.
+// or returns the options, with the values of the flags for empty ones.
 func (o lineOptions) or(flags lineOptions) lineOptions {
 	return lineOptions{
 		Campaign: cmp.Or(o.Campaign, flags.Campaign),

@@ -33,7 +33,7 @@ type shell struct {
 	schema      string // on PostgreSQL
 }
 
-// run runs a command and returns its output and what it said on standard error.
+// run runs a command and returns its standard output and standard error.
 func (s shell) run(want int, args ...string) (out, said string) {
 	s.Helper()
 	var stdout, stderr bytes.Buffer
@@ -116,7 +116,7 @@ func poolOf(db database) (pool *sql.DB, jobs string) {
 	}
 }
 
-// onBoth runs a test on SQLite, and on PostgreSQL if .ci/with-postgres runs it beside one.
+// onBoth runs a test on SQLite, and on PostgreSQL if .ci/with-postgres runs it.
 func onBoth(t *testing.T, test func(s shell)) {
 	t.Helper()
 	databases := map[string]string{"SQLite": filepath.Join(t.TempDir(), "outbox.db")}
@@ -188,7 +188,7 @@ func TestLoadAuditAndResolve(t *testing.T) {
 	})
 }
 
-// TestRestoredBackupIsComparedBeforeItIsSent: what was sent after a backup is listed, and waits or is absent in what is restored.
+// Messages that were sent after a backup are listed by the service, and wait or are absent in the restored outbox.
 // The commands are those of docs/scale.md.
 func TestRestoredBackupIsComparedBeforeItIsSent(t *testing.T) {
 	onBoth(t, func(s shell) {

@@ -46,8 +46,8 @@ func doubleQuoted(text string) string {
 	return strings.ReplaceAll(text, "\x00", "$MESSAGING_TOKEN")
 }
 
-// shellQuote quotes a text for a POSIX shell. One with control characters, which could end a paste and begin a command of its own, is
-// quoted as bash, zsh and newer shells read it.
+// shellQuote quotes a text for a POSIX shell. A text with control characters, which could end a paste and start another command, gets the
+// quotes $'…' of bash, zsh and newer shells.
 func shellQuote(text string) string {
 	control := regexp.MustCompile(`[^\P{Cc}\n\t]`)
 	if !control.MatchString(text) {

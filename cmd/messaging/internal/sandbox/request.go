@@ -112,7 +112,7 @@ func (r *request) decode(to any) error {
 type httpError struct {
 	status int
 	text   string
-	came   []string // what happened while a program waited in vain; nil if it did not wait
+	came   []string // what happened while a program waited; nil if it did not wait
 }
 
 func (e *httpError) Error() string { return e.text }
@@ -123,7 +123,7 @@ var (
 	errBusy          = &httpError{status: http.StatusServiceUnavailable, text: "too many pages are open or programs wait: try again in a second"}
 )
 
-// timeoutError returns the error of a program that waited in vain. came describes what happened instead, and label introduces it.
+// timeoutError returns the error of a wait that timed out. came describes what happened instead, and label introduces it.
 func timeoutError(what string, wait time.Duration, label string, came []string) error {
 	text := what + " within " + wait.String()
 	if len(came) > 0 {
