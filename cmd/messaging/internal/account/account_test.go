@@ -100,8 +100,8 @@ func TestSendEndsWithVerdict(t *testing.T) {
 	})
 }
 
-// TestWrongCommandLineSaysWhatIsWanted has what a stranger types.
-func TestWrongCommandLineSaysWhatIsWanted(t *testing.T) {
+// TestInvalidCommandLine has common mistakes.
+func TestInvalidCommandLine(t *testing.T) {
 	s, srv := newShell(t)
 	for want, args := range map[string][]string{
 		"which channel? want one of chatapp1":        {"send"},
@@ -210,8 +210,8 @@ func TestListFormats(t *testing.T) {
 	}
 }
 
-// TestListNamesFlagsThatCannotBeUsed: nothing is asked for, and no file is left behind.
-func TestListNamesFlagsThatCannotBeUsed(t *testing.T) {
+// TestListNamesInvalidFlags: nothing is requested, and no file is left behind.
+func TestListNamesInvalidFlags(t *testing.T) {
 	s, srv := newShell(t)
 	file := filepath.Join(t.TempDir(), "rows.csv")
 	for want, args := range map[string][]string{
@@ -249,8 +249,8 @@ func TestListFiltersByStatus(t *testing.T) {
 	assert.NotContains(t, out, `"reference":"delivered"`)
 }
 
-// TestCSVHoldsNoFormula: a spreadsheet must not compute what a person wrote.
-func TestCSVHoldsNoFormula(t *testing.T) {
+// TestCSVHasNoFormulas: a spreadsheet must not run a text as a formula.
+func TestCSVHasNoFormulas(t *testing.T) {
 	t.Parallel()
 	for cell, want := range map[string]string{
 		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0", "-1+1": "'-1+1", "\t=1": "'\t=1", "\r=1": "'\r=1",
@@ -278,7 +278,7 @@ func TestListWithoutRowsHasTheHeader(t *testing.T) {
 	assert.Equal(t, out, string(written))
 }
 
-func TestListSaysHowManyRowsAFileHas(t *testing.T) {
+func TestListPrintsRowCount(t *testing.T) {
 	s, _ := newShell(t)
 	for sent, want := range []string{"0 rows are in ", "1 row is in ", "2 rows are in "} {
 		file := filepath.Join(t.TempDir(), "rows.csv")
@@ -288,7 +288,7 @@ func TestListSaysHowManyRowsAFileHas(t *testing.T) {
 	}
 }
 
-// TestListResumes interrupts a listing into a file after each of its pages, and goes on with it.
+// TestListResumes interrupts a listing into a file after each of its pages, and resumes it.
 func TestListResumes(t *testing.T) {
 	const rows = 10
 	s, srv := newShell(t)
@@ -375,7 +375,7 @@ func TestTerminalGetsNoControlCharacters(t *testing.T) {
 	assert.Equal(t, text+"\U000e0001", back["text"], "JSON stays what it is")
 }
 
-// TestSendVerbose shows what went out and what came back, without the message's values and without secrets.
+// TestSendVerbose shows requests and responses without values of the message and without secrets.
 func TestSendVerbose(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -417,8 +417,8 @@ func TestSendVerboseShowsPage(t *testing.T) {
 	assert.Contains(t, errs, `< <h1>Not here\x1b[2J</h1>`)
 }
 
-// TestSendHelpSaysWhatFileHolds: that of chat app 2 is the platform's.
-func TestSendHelpSaysWhatFileHolds(t *testing.T) {
+// TestSendHelpDescribesFile: chat app 2 has the form of the platform.
+func TestSendHelpDescribesFile(t *testing.T) {
 	s, _ := newShell(t)
 	out, _, _ := s.run("send", "sms", "--help")
 	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "the encoding of the Go type sms.Message")
@@ -470,7 +470,7 @@ func get(t *testing.T, url string) int {
 	return response.StatusCode
 }
 
-// TestListenForwardsAndReplays receives callbacks with a program behind, which fails at first.
+// TestListenForwardsAndReplays receives callbacks for a program that fails at first.
 func TestListenForwardsAndReplays(t *testing.T) {
 	var got []string
 	status := http.StatusTeapot
@@ -545,8 +545,8 @@ func TestListenSavesAcceptedCallbacksOnly(t *testing.T) {
 	assert.Empty(t, text)
 }
 
-// TestReplayEndsWhereTheFileEnded sends a file to a program that saves into it.
-func TestReplayEndsWhereTheFileEnded(t *testing.T) {
+// TestReplayIgnoresNewCallbacks sends a file to a program that saves into it.
+func TestReplayIgnoresNewCallbacks(t *testing.T) {
 	t.Parallel()
 	saved := filepath.Join(t.TempDir(), "callbacks.jsonl")
 	line := []byte(`{"number":1,"method":"GET","path":"/sms","query":"from=639170000001"}` + "\n")
@@ -571,8 +571,8 @@ func TestReplayEndsWhereTheFileEnded(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(printed, "/sms  200"))
 }
 
-// TestListenSavesWithoutASecret: anyone can call, so the file is bounded and each callback is marked.
-func TestListenSavesWithoutASecret(t *testing.T) {
+// TestListenBoundsUnprovenCallbacks: anyone can call, so the file is bounded and each callback is marked.
+func TestListenBoundsUnprovenCallbacks(t *testing.T) {
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "") // restored at the end
 	require.NoError(t, os.Unsetenv("MESSAGING_WEBHOOK_SECRET"))
 	program := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -604,8 +604,8 @@ func TestListenSavesWithoutASecret(t *testing.T) {
 	assert.Greater(t, info.Size(), int64(maxUnprovenBytes/2))
 }
 
-// TestListenSaysWhatTheProgramDid forwards to a program that hangs up, and to one that is down.
-func TestListenSaysWhatTheProgramDid(t *testing.T) {
+// TestListenPrintsFailuresOfProgram forwards to a program that hangs up, and to one that is down.
+func TestListenPrintsFailuresOfProgram(t *testing.T) {
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=a-secret-of-the-webhook")
 	hangUp := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	defer hangUp.Close()
@@ -619,8 +619,8 @@ func TestListenSaysWhatTheProgramDid(t *testing.T) {
 	}
 }
 
-// TestListenReturnsTheResponse: the service gets the status, header and body of the program.
-func TestListenReturnsTheResponse(t *testing.T) {
+// TestListenReturnsResponseOfProgram: the service gets the status, header and body of the program.
+func TestListenReturnsResponseOfProgram(t *testing.T) {
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=a-secret-of-the-webhook")
 	program := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7")

@@ -80,7 +80,7 @@ func provable(without ...string) []string {
 	return slices.DeleteFunc(all, func(subject string) bool { return slices.Contains(without, subject) })
 }
 
-// TestReport compares all that one run prints with a golden file.
+// TestReport compares the output of a run with a golden file.
 func TestReport(t *testing.T) {
 	f := newFake()
 	f.filters["filter[to]"] = func(fakeMessage, string) bool { return true }
@@ -208,7 +208,7 @@ func TestNothingFalseIsProven(t *testing.T) {
 	}
 }
 
-// TestUnknownSendIsNotSentAgain cuts the connection after each send. The rows show what became of the messages.
+// TestUnknownSendIsNotSentAgain cuts the connection after each send. The rows show that the messages were sent.
 func TestUnknownSendIsNotSentAgain(t *testing.T) {
 	f := newFake()
 	f.respond = func(http.ResponseWriter, fakeMessage) { panic(http.ErrAbortHandler) }
@@ -220,8 +220,8 @@ func TestUnknownSendIsNotSentAgain(t *testing.T) {
 	assert.Equal(t, proven, got.grades["row 1"])
 }
 
-// TestUnknownSendThatIsNotListedWasNotTaken: nothing says that it was.
-func TestUnknownSendThatIsNotListedWasNotTaken(t *testing.T) {
+// TestUnlistedUnknownSendIsNotProven or sent.
+func TestUnlistedUnknownSendIsNotProven(t *testing.T) {
 	f := newFake()
 	f.respond = func(http.ResponseWriter, fakeMessage) {
 		f.messages = f.messages[:fakeRows]
@@ -234,7 +234,7 @@ func TestUnknownSendThatIsNotListedWasNotTaken(t *testing.T) {
 	assert.NotContains(t, got.out, "taken")
 }
 
-// TestRefusalEndsSending shows what the service said, and sends nothing more.
+// TestRefusalEndsSending shows the reason, and sends nothing more.
 func TestRefusalEndsSending(t *testing.T) {
 	for _, status := range []string{"400", "401", "402", "403", "404", "422"} {
 		f := newFake()
@@ -252,7 +252,7 @@ func TestRefusalEndsSending(t *testing.T) {
 	}
 }
 
-// TestRefusedMessageThatIsListedEndsCheck has a service that refuses a message and sends it: a person must know.
+// TestRefusedMessageThatIsListedEndsCheck has a service that refuses a message and sends it: the report must say so.
 func TestRefusedMessageThatIsListedEndsCheck(t *testing.T) {
 	f := newFake()
 	f.respond = func(w http.ResponseWriter, _ fakeMessage) {
@@ -279,7 +279,7 @@ func TestFilterThatIsRefusedIsWrong(t *testing.T) {
 	assert.Contains(t, got.why["filter by to"], "unknown parameter")
 }
 
-// TestWrongContractIsWrong has the default contract, whose names of the rows are others.
+// TestWrongContractIsWrong has the default contract, which does not fit the rows.
 func TestWrongContractIsWrong(t *testing.T) {
 	f := newFake()
 	got := checkFake(t, f, "{}")

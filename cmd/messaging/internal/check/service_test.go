@@ -27,8 +27,8 @@ func respond(status int, contentType, body string) http.Handler {
 	})
 }
 
-// TestServiceThatCannotBeRead: a report names the problem in time.
-func TestServiceThatCannotBeRead(t *testing.T) {
+// TestUnreadableService: a report names the problem in time.
+func TestUnreadableService(t *testing.T) {
 	const theCredentials = "see MESSAGING_BASE_URL, the credentials and sms.list of the contract"
 	for name, tt := range map[string]struct {
 		want    string
@@ -70,7 +70,7 @@ func flow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestInterruptEndsCheck ends the context while a service does not respond, after the progress has said so.
+// TestInterruptEndsCheck ends the context while a service does not respond.
 func TestInterruptEndsCheck(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(server.Close)
@@ -87,7 +87,7 @@ func TestInterruptEndsCheck(t *testing.T) {
 	assert.Contains(t, out.String(), "interrupted")
 }
 
-// TestSendWithoutListing sends for an account that may not list: nothing shows what came of it.
+// TestSendWithoutListing sends for an account that may not list: nothing can be proven.
 func TestSendWithoutListing(t *testing.T) {
 	srv := messagingtest.NewServer(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -177,7 +177,7 @@ func TestSendAsksFirst(t *testing.T) {
 	}
 }
 
-func TestEmptyAccountShowsLittle(t *testing.T) {
+func TestEmptyAccountProvesLittle(t *testing.T) {
 	srv := messagingtest.NewServer(t)
 	status, out, progress := newRig(t, srv.URL, srv.Token).run()
 	got := newRun(t, status, out, progress)
@@ -187,8 +187,8 @@ func TestEmptyAccountShowsLittle(t *testing.T) {
 	assert.Empty(t, got.proven())
 }
 
-// TestNothingButTheListingIsProvenWithoutSending has a service that ignores every parameter. That needs no message.
-func TestNothingButTheListingIsProvenWithoutSending(t *testing.T) {
+// TestOnlyListingIsProvenWithoutSending has a service that ignores every parameter. That needs no message.
+func TestOnlyListingIsProvenWithoutSending(t *testing.T) {
 	const body = `{"data": [{"id": "m1", "to": "639170000001"}, {"id": "m2", "to": "639170000002"}]}`
 	server := httptest.NewServer(respond(http.StatusOK, "application/json", body))
 	t.Cleanup(server.Close)

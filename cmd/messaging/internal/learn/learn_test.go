@@ -145,7 +145,7 @@ func TestLearnQuery(t *testing.T) {
 	assert.Equal(t, map[string]any{"v": "2"}, at(got, "sms.send", "constants"))
 }
 
-// TestLearnText learns a response that is one text.
+// TestLearnText learns a response that is a text.
 func TestLearnText(t *testing.T) {
 	t.Parallel()
 	got, err := learnObject(t, requestText+"=== accepted\nid: 0703\n\nOK: 0703\n\n=== refused\nhttp: 200\nclass: unauthorized\n\nERR 401\n")
@@ -156,8 +156,8 @@ func TestLearnText(t *testing.T) {
 	assert.Equal(t, []any{"ERR 401"}, at(got, "errors", "classes", "unauthorized"))
 }
 
-// TestLearnRefusesToWrite has examples that no contract judges as they say, and requests that no contract writes.
-func TestLearnRefusesToWrite(t *testing.T) {
+// TestLearnRejectsExamples has contradictory examples, and requests that a contract cannot make.
+func TestLearnRejectsExamples(t *testing.T) {
 	t.Parallel()
 	request := func(text string) string {
 		return "=== request\nto: 639171234567\ntext: Hi there\n\n" + text + "\n\n" + acceptedText
@@ -201,7 +201,7 @@ func TestLearnRefusesToWrite(t *testing.T) {
 	}
 }
 
-// TestLearnCodesOfSuccess: an accepted message with another code must not be taken for accepted.
+// TestLearnCodesOfSuccess: a response with another code must not count as accepted.
 func TestLearnCodesOfSuccess(t *testing.T) {
 	t.Parallel()
 	got, err := learnObject(t, requestText+"=== accepted\nid: h-1\n\n"+`{"result": {"errorCode": 100, "countryCode": "PH", "messageId": "h-1"}}`+"\n")
@@ -211,8 +211,8 @@ func TestLearnCodesOfSuccess(t *testing.T) {
 	assert.NotContains(t, at(got, "errors", "success"), "PH")
 }
 
-// TestLearnYields has a service whose ID has the default name of another concept: no two may share a place.
-func TestLearnYields(t *testing.T) {
+// TestLearnRemovesTakenPaths has a service whose ID has the default name of another concept: two concepts cannot share a path.
+func TestLearnRemovesTakenPaths(t *testing.T) {
 	t.Parallel()
 	got, err := learnObject(t, requestText+"=== accepted\nid: h-1\n\n"+`{"requestId": "h-1"}`+"\n")
 	require.NoError(t, err)
@@ -220,8 +220,8 @@ func TestLearnYields(t *testing.T) {
 	assert.NotContains(t, at(got, "sms.send", "response", "request"), "requestId")
 }
 
-// TestLearnNumbersOfStatuses: that 1 means delivered is a guess of the default contract, and goes where a service has numbers of its own.
-func TestLearnNumbersOfStatuses(t *testing.T) {
+// TestLearnNumericStatuses: the default contract's guess that 1 means delivered is dropped for a service with numeric statuses.
+func TestLearnNumericStatuses(t *testing.T) {
 	t.Parallel()
 	got, err := learnObject(t, requestText+acceptedText+"=== delivery\nid: h-1\nstatus: 3\nmeans: delivered\n\nid=h-1&s=3\n")
 	require.NoError(t, err)
@@ -230,7 +230,7 @@ func TestLearnNumbersOfStatuses(t *testing.T) {
 	assert.NotContains(t, delivered, "1")
 }
 
-func TestParseFindsWhatIsWrong(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, want string }{
 		"no heading":         {"curl", "line 1: want a heading"},
@@ -257,8 +257,8 @@ func TestParseFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestParseTakesStatusFromResponse reads a response as documentation often shows it.
-func TestParseTakesStatusFromResponse(t *testing.T) {
+// TestParseReadsStatusLine reads a response with a status line.
+func TestParseReadsStatusLine(t *testing.T) {
 	t.Parallel()
 	examples, err := Parse(requestText + "=== accepted\nid: h-1\n\nHTTP/1.1 202 Accepted\nContent-Type: application/json\n\n{\"messageId\": \"h-1\"}\n")
 	require.NoError(t, err)

@@ -58,7 +58,7 @@ func (r *receiver) webhooks() map[string]string {
 	return urls
 }
 
-func TestAnswersReachAReceiver(t *testing.T) { //nolint:tparallel // the answers come one after the other
+func TestAnswersReachReceiver(t *testing.T) { //nolint:tparallel // the answers come one after the other
 	t.Parallel()
 	program := newReceiver(t)
 	r := newRig(t, Config{Webhooks: program.webhooks()})
@@ -134,8 +134,8 @@ func offering(r *rig) map[string]string {
 	return ids
 }
 
-// TestTapsAreChecked: a test with a typing error must not pass.
-func TestTapsAreChecked(t *testing.T) {
+// TestTapsAreValidated: a test with a typo must not pass.
+func TestTapsAreValidated(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	offer := offering(r)
@@ -200,7 +200,7 @@ func TestAnswerIsRepeated(t *testing.T) {
 	lacks(t, page, "a-long-enough-secret")
 }
 
-func TestAnswerWithoutAWebhookStays(t *testing.T) {
+func TestAnswerWithoutWebhook(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	var got struct {
@@ -213,7 +213,7 @@ func TestAnswerWithoutAWebhookStays(t *testing.T) {
 	contains(t, r.page("?channel=sms&to=639171234567"), "Hello?")
 }
 
-func TestAnswerFailsAndIsTriedAgain(t *testing.T) {
+func TestFailedAnswerIsRetried(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
 	hook.status = http.StatusInternalServerError
@@ -229,7 +229,7 @@ func TestAnswerFailsAndIsTriedAgain(t *testing.T) {
 	assert.NotContains(t, got.Calls[0].Error, "messagingtest")
 }
 
-func TestAnswerIsChecked(t *testing.T) {
+func TestAnswerIsValidated(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for body, want := range map[string]string{

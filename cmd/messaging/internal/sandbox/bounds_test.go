@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLongURLsAreBounded sends callback URLs of 900 KB, which once made half a gigabyte.
+// TestLongURLsAreBounded sends callback URLs of 900 KB, which must not add up in memory.
 func TestLongURLsAreBounded(t *testing.T) { //nolint:paralleltest // it measures memory
 	r := newRig(t, Config{})
 	r.mu.Lock()
@@ -79,8 +79,8 @@ func TestTrafficIsBounded(t *testing.T) {
 	assert.Len(t, log.all, 10)
 }
 
-// TestRequestWithoutATokenCostsLittle sends bodies that take long to look at: forms of one name with many parts, and deep documents.
-func TestRequestWithoutATokenCostsLittle(t *testing.T) {
+// TestUnauthorizedRequestIsCheap sends bodies that are expensive to parse: forms of one name with many parts, and deep documents.
+func TestUnauthorizedRequestIsCheap(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for name, body := range map[string]string{

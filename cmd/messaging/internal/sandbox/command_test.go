@@ -24,7 +24,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// TestOpenRunsTheOpener starts the sandbox with a command of the test's own as the opener, and with none.
+// TestOpenRunsTheOpener starts the sandbox with a fake opener, and without one.
 func TestOpenRunsTheOpener(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Log("the opener of this system is not looked up in PATH by the test")
@@ -106,7 +106,7 @@ func runCommand(t *testing.T, until string, args ...string) (output string, end 
 	}
 }
 
-func TestCommandPrintsWhatToExport(t *testing.T) {
+func TestCommandPrintsEnvironment(t *testing.T) {
 	t.Parallel()
 	output, end := runCommand(t, "The page is at", "-listen", "127.0.0.1:0", "-token", "my-token")
 	lines := strings.Split(output, "\n")
@@ -139,7 +139,7 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-func TestCommandPrintsWhatHappens(t *testing.T) {
+func TestCommandPrintsEvents(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
 	for _, quiet := range []bool{false, true} {
@@ -188,8 +188,8 @@ func TestCommandPrintsWhatHappens(t *testing.T) {
 	}
 }
 
-// TestPrinterHoldsNobodyUp prints to a terminal that is stopped.
-func TestPrinterHoldsNobodyUp(t *testing.T) {
+// TestPrinterDoesNotBlock prints to a stopped terminal.
+func TestPrinterDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	reader, writer := io.Pipe()
 	p := newPrinter(writer)
@@ -225,7 +225,7 @@ func TestPrinterEndsWithinASecond(t *testing.T) {
 	})
 }
 
-func TestCommandAsksForAPasswordBeyondLoopback(t *testing.T) {
+func TestCommandSetsPasswordBeyondLoopback(t *testing.T) {
 	t.Parallel()
 	output, end := runCommand(t, "not shown again", "-listen", "0.0.0.0:0")
 	assert.Regexp(t, `export MESSAGING_BASE_URL=http://127\.0\.0\.1:\d+`, output)

@@ -20,7 +20,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// TestPageShowsEveryContent sends the golden messages of chat app 2, and looks at each on the page.
+// TestPageShowsEveryContent sends the golden messages of chat app 2, and checks each on the page.
 func TestPageShowsEveryContent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})

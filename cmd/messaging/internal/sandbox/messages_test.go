@@ -37,7 +37,7 @@ func (r *rig) texts(query string) []string {
 	return texts
 }
 
-func TestMessageIsThereWithItsResponse(t *testing.T) {
+func TestMessageExistsBeforeResponse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for i := range 20 {
@@ -135,7 +135,7 @@ func TestCallsWait(t *testing.T) {
 	}
 }
 
-// TestManyProgramsWait: each is served or told when to come back.
+// TestManyProgramsWait: each gets a response or a Retry-After.
 func TestManyProgramsWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
@@ -170,7 +170,7 @@ func TestErrorsAreJSON(t *testing.T) {
 	assert.Contains(t, text, `{"error":`)
 }
 
-func TestSMSAreDividedBySender(t *testing.T) {
+func TestSMSConversationsBySender(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	r.sendSMS("ACME", ana, "from acme")

@@ -126,7 +126,7 @@ func TestListShowsFailures(t *testing.T) {
 	contains(t, page, "webhook failed")
 }
 
-func TestLinkToAMessageThatIsGone(t *testing.T) {
+func TestLinkToUnknownMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	r.sendSMS("ACME", ana, "Hi")
@@ -135,8 +135,8 @@ func TestLinkToAMessageThatIsGone(t *testing.T) {
 	contains(t, page, "This message is gone")
 }
 
-// TestUnknownPathIsAPage for a person, and neither it nor its favicon is traffic.
-func TestUnknownPathIsAPage(t *testing.T) {
+// TestUnknownPath: a browser gets a page. Neither it nor its favicon is traffic.
+func TestUnknownPath(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for _, path := range []string{Root + "page/nothing", "/nothing", "/sms"} {
@@ -169,7 +169,7 @@ func TestEachTryHasItsTime(t *testing.T) {
 	assert.True(t, got.Calls[0].At.After(time.Now().Add(23*time.Hour)), "on the clock")
 }
 
-// TestWindow: the page shows a conversation to which the platform takes templates alone, and refuses others if it is asked to.
+// TestWindow: the page shows whether the 24-hour window is open, and a setting refuses other messages than templates outside it.
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	for _, hasWebhook := range []bool{true, false} {

@@ -124,7 +124,7 @@ func TestClockBringsTheFallback(t *testing.T) {
 	}
 }
 
-// TestFaultsAgreeWithTheClient injects every fault and compares what the page says with what the client and the ledger say.
+// TestFaultsAgreeWithTheClient injects every fault and compares the page with the client and the ledger.
 func TestFaultsAgreeWithTheClient(t *testing.T) {
 	t.Parallel()
 	for _, kind := range faultKinds() {
@@ -226,8 +226,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestWebhookNeedsNoScheme: an address as a person types it is one of http.
-func TestWebhookNeedsNoScheme(t *testing.T) {
+// TestWebhookWithoutScheme: an address without a scheme means http.
+func TestWebhookWithoutScheme(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"localhost:8080/hook":       "http://localhost:8080/hook",
@@ -291,7 +291,7 @@ func TestBookIsBounded(t *testing.T) {
 	assert.Equal(t, fmt.Sprint("msg-", 20_199), b.entries[len(b.entries)-1].ID)
 }
 
-func TestPageSaysWhatWasDropped(t *testing.T) {
+func TestPageCountsDroppedMessages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	var seeded []messagingtest.Sent

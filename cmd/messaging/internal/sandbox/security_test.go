@@ -64,7 +64,7 @@ func TestOtherHostsAreRefused(t *testing.T) {
 	}
 }
 
-func TestPasswordIsAskedFor(t *testing.T) {
+func TestPasswordIsRequired(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{Password: "open sesame"})
 	for _, path := range []string{Root, "/", Root + "messages", Root + "static/script.js", Root + "events", Root + "page/connect"} {
@@ -119,7 +119,7 @@ func TestChangesNeedAToken(t *testing.T) {
 	assert.Equal(t, http.StatusRequestEntityTooLarge, status, text)
 }
 
-// TestPagesHaveNoInlineCode looks at every page for what the content security policy would have to allow.
+// TestPagesHaveNoInlineCode looks for inline code, which the content security policy forbids.
 func TestPagesHaveNoInlineCode(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
@@ -167,7 +167,7 @@ func hostile(t *testing.T, r *rig) {
 	r.messages(11)
 }
 
-func TestHostileTextsShowHarmlessly(t *testing.T) {
+func TestHostileTextsAreEscaped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	hostile(t, r)
@@ -227,7 +227,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	assert.Equal(t, `{"keyword":"STOP","apiKey":"••••"}`, r.mask.body("", `{"keyword":"STOP","apiKey":"x-1"}`))
 }
 
-// TestSecretsOfLongBodiesAreMasked sends a callback URL and credentials in bodies of which traffic keeps the beginning only.
+// TestSecretsOfLongBodiesAreMasked sends a callback URL and credentials in bodies that traffic truncates.
 func TestSecretsOfLongBodiesAreMasked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
@@ -247,7 +247,7 @@ func TestSecretsOfLongBodiesAreMasked(t *testing.T) {
 	}
 }
 
-// TestCopiedCommandHoldsNoControlCharacters plants a body that would end the quotes of a paste in a terminal and begin a command.
+// TestCopiedCommandHoldsNoControlCharacters has a body that would end the quotes of a paste in a terminal and start a command.
 func TestCopiedCommandHoldsNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	x := Exchange{Direction: "request", Method: http.MethodPost, URL: "/sms/send", RequestBody: "it's\x1b[201~\nrm -rf ~\n\u009b\x03"}
@@ -265,8 +265,8 @@ func TestCopiedCommandHoldsNoControlCharacters(t *testing.T) {
 	assert.Equal(t, x.RequestBody, string(got))
 }
 
-// TestPagesOfOtherSitesSendNothing: a form of another site needs no permission to send, and would stand in traffic.
-func TestPagesOfOtherSitesSendNothing(t *testing.T) {
+// TestCrossSiteRequestsAreRefused: a form of another site could send without permission.
+func TestCrossSiteRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for _, path := range []string{"/sms/send", Root + "reset"} {

@@ -102,8 +102,8 @@ func TestSpacesAreBounded(t *testing.T) {
 	assert.ErrorIs(t, err, errNoSuchSpace)
 }
 
-// TestResetForgetsWhatIsUnderWay has a message that the ledger held before arrive after the reset.
-func TestResetForgetsWhatIsUnderWay(t *testing.T) {
+// TestResetDropsMessagesInProgress has a message of the ledger before the reset arrive after it.
+func TestResetDropsMessagesInProgress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	r.sendSMS("ACME", ana, "before")

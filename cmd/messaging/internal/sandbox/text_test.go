@@ -25,7 +25,7 @@ func TestHiddenCharactersShowTheirCode(t *testing.T) {
 	}
 }
 
-func TestBlankTextIsSaid(t *testing.T) {
+func TestBlankTextIsMarked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	r.sendSMS("ACME", ana, " \u00a0\n")

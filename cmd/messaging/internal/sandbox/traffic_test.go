@@ -34,7 +34,7 @@ func TestTrafficShowsCurl(t *testing.T) {
 	assert.Contains(t, curl, "curl http://127.0.0.1:8026/sms/send ")
 }
 
-func TestStreamTellsOfChanges(t *testing.T) {
+func TestStreamSendsChanges(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+Root+"events", nil)
