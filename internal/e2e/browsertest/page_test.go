@@ -355,6 +355,7 @@ func testManyConversations(t *testing.T, tab browser, command string) {
 	require.NoError(t, err)
 	eventually(t, tab, `document.querySelector(".thread").innerText.includes("One more")`)
 }
+
 // testLoad sends 100 messages a second with the page open.
 func testLoad(t *testing.T, tab browser, command string) {
 	t.Helper()
