@@ -152,10 +152,10 @@ func (w *tableRows) Write(tx sms.Transaction) error {
 			return err
 		}
 	}
-	const shown = 40
+	const maxText = 40
 	text := []rune(tx.Text)
-	if len(text) > shown {
-		text = append(text[:shown-1], '…')
+	if len(text) > maxText {
+		text = append(text[:maxText-1], '…')
 	}
 	status := tx.Status.String()
 	if tx.DeliveryStatus == "" {

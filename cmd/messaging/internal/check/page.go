@@ -48,9 +48,9 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 func (r *recorder) take() []response {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	taken := r.responses
+	responses := r.responses
 	r.responses = nil
-	return taken
+	return responses
 }
 
 // page is the result of a listing.

@@ -16,10 +16,10 @@ type Progress struct {
 	printed time.Time
 }
 
-// NewProgress returns a progress that begins at done rows. It shows nothing unless shown.
-func NewProgress(console Console, shown bool, done int) *Progress {
-	p := &Progress{console: console, silent: !shown, printed: time.Now()}
-	if shown && console.ErrTerminal {
+// NewProgress returns a progress that begins at done rows. It shows nothing unless isVisible.
+func NewProgress(console Console, isVisible bool, done int) *Progress {
+	p := &Progress{console: console, silent: !isVisible, printed: time.Now()}
+	if isVisible && console.ErrTerminal {
 		p.bar = progressbar.NewOptions64(-1, progressbar.OptionSetWriter(console.Err), progressbar.OptionShowCount(),
 			progressbar.OptionSetDescription("rows"), progressbar.OptionClearOnFinish(), progressbar.OptionShowIts(),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetRenderBlankState(true))

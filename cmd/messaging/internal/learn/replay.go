@@ -246,10 +246,10 @@ func forReading(o overlay, names contract.Contract) contract.Contract {
 
 // compareRow compares the row of the example with the transaction that was read.
 func compareRow(example *Example, rows []sms.Transaction) error {
-	isIt := func(tx sms.Transaction) bool {
+	isExample := func(tx sms.Transaction) bool {
 		return tx.ID == example.values["id"] || example.values["id"] == "" && tx.ReferenceID == example.values["reference"]
 	}
-	i := slices.IndexFunc(rows, isIt)
+	i := slices.IndexFunc(rows, isExample)
 	if i < 0 {
 		return example.errorf("no row is read with that ID or reference")
 	}
@@ -337,10 +337,10 @@ func (l *learner) replayDelivery(names contract.Contract, example *Example) erro
 	if len(reports) == 0 {
 		return example.errorf("no report is read: %w", cmp.Or(err, errors.New("the call is empty")))
 	}
-	isIt := func(r webhook.DeliveryReport) bool {
+	isExample := func(r webhook.DeliveryReport) bool {
 		return r.ID == example.values["id"] || example.values["id"] == "" && r.ReferenceID == example.values["reference"]
 	}
-	i := slices.IndexFunc(reports, isIt)
+	i := slices.IndexFunc(reports, isExample)
 	if i < 0 {
 		return example.errorf("no report is read with that ID or reference")
 	}

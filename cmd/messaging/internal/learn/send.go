@@ -334,8 +334,8 @@ func (l *learner) acceptWord(word string) {
 func (l *learner) refuseWord(word string) {
 	l.overlay.add(word, sectionSend, "refused")
 	accepted := slices.Clone(l.overlay.list(sectionSend, "accepted"))
-	isIt := func(other string) bool { return strings.EqualFold(other, word) }
-	l.overlay.set(slices.DeleteFunc(accepted, isIt), sectionSend, "accepted")
+	isWord := func(other string) bool { return strings.EqualFold(other, word) }
+	l.overlay.set(slices.DeleteFunc(accepted, isWord), sectionSend, "accepted")
 }
 
 // statusName matches members that hold the status of a message.

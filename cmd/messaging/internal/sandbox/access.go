@@ -104,14 +104,14 @@ type foundToken struct {
 // findToken looks for the token of the service, which may end with a dot and the name of a space.
 func (s *Spaces) findToken(r *http.Request) foundToken {
 	auth := table.Of(s.config.Contract).Auth.Token
-	for _, place := range []struct{ header, scheme string }{{"Authorization", "Bearer"}, {auth.Header, auth.Scheme}} {
-		value := r.Header.Get(place.header)
-		token := strings.TrimPrefix(place.scheme+" ", " ") + s.config.Token
+	for _, candidate := range []struct{ header, scheme string }{{"Authorization", "Bearer"}, {auth.Header, auth.Scheme}} {
+		value := r.Header.Get(candidate.header)
+		token := strings.TrimPrefix(candidate.scheme+" ", " ") + s.config.Token
 		if equal(value, token) {
-			return foundToken{isPresent: true, header: place.header, value: token}
+			return foundToken{isPresent: true, header: candidate.header, value: token}
 		}
 		if len(value) > len(token) && value[len(token)] == '.' && equal(value[:len(token)], token) {
-			return foundToken{isPresent: true, space: value[len(token)+1:], header: place.header, value: token}
+			return foundToken{isPresent: true, space: value[len(token)+1:], header: candidate.header, value: token}
 		}
 	}
 	return foundToken{}

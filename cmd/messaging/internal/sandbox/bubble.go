@@ -160,11 +160,11 @@ func (b *bubble) components(n document.Node) {
 	}
 }
 
-func (b *bubble) parameter(place string, index int, p document.Node) {
+func (b *bubble) parameter(component string, index int, p document.Node) {
 	kind := p.At("type").Text()
 	value := p.At(kind)
-	name := place
-	if place == "body" {
+	name := component
+	if component == "body" {
 		name = "{{" + cmp.Or(p.At("parameter_name").Text(), itoa(index+1)) + "}}"
 	}
 	switch kind {

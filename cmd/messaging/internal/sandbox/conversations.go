@@ -185,16 +185,16 @@ func (s *Sandbox) openConversation(v *conversationsView, q url.Values) {
 	}
 	day := ""
 	for _, e := range v.part(c, picked, q) {
-		shown := s.entryView(e, v.url(c))
-		shown.Current = e == picked
+		view := s.entryView(e, v.url(c))
+		view.Current = e == picked
 		if d := e.At.Format("Monday, 2 January"); d != day {
 			day = d
-			shown.Day = d
+			view.Day = d
 		}
-		if shown.Current {
-			v.Selected = shown
+		if view.Current {
+			v.Selected = view
 		}
-		v.Entries = append(v.Entries, shown)
+		v.Entries = append(v.Entries, view)
 	}
 	if v.Selected == nil {
 		v.Selected = v.Entries[len(v.Entries)-1]

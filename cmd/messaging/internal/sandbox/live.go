@@ -39,7 +39,7 @@ func newHub() *hub {
 	}
 }
 
-// join takes a place among the waiters. It fails if there is none left.
+// join adds a waiter. It fails if there are too many.
 func join(waiters chan struct{}) error {
 	select {
 	case waiters <- struct{}{}:

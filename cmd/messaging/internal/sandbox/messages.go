@@ -183,10 +183,10 @@ func (s *Sandbox) getMessages(r *request) (any, error) {
 
 // newest describes the latest messages and answers, the newest first.
 func (s *Sandbox) newest() (all []string) {
-	const shown = 5
+	const limit = 5
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range slices.Backward(s.book.entries[max(0, len(s.book.entries)-shown):]) {
+	for _, e := range slices.Backward(s.book.entries[max(0, len(s.book.entries)-limit):]) {
 		all = append(all, e.describe())
 	}
 	return all
@@ -288,11 +288,11 @@ func (b *book) calls(filter callFilter) []WebhookCall {
 
 // otherCalls describes the latest calls after an exchange.
 func (s *Sandbox) otherCalls(after int) (all []string) {
-	const shown = 5
+	const limit = 5
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.book.calls(callFilter{after: after}) {
 		all = append(all, fmt.Sprintf("%s → %s for %s", c.About, cmp.Or(c.Error, itoa(c.Status)), c.Message))
 	}
-	return all[max(0, len(all)-shown):]
+	return all[max(0, len(all)-limit):]
 }

@@ -78,11 +78,11 @@ func (s *Sandbox) awaitMessage(ctx context.Context, x *Exchange) {
 // finish completes an exchange with the response, and enters it in traffic.
 func (s *Sandbox) finish(x *Exchange, mask masker, response *recorder) {
 	x.ResponseHeader = mask.header(response.header)
-	x.ResponseBody = mask.body("", response.shown.String())
+	x.ResponseBody = mask.body("", response.beginning.String())
 	x.ResponseSize = response.size
 	x.Status = response.status
 	if x.Status >= http.StatusBadRequest {
-		x.Reason = s.reasonIn(response.shown.Bytes())
+		x.Reason = s.reasonIn(response.beginning.Bytes())
 	}
 	switch {
 	case !x.isSend():
@@ -115,27 +115,27 @@ func (s *Sandbox) reasonIn(body []byte) string {
 
 // withMessage returns a copy of an exchange with its message. The caller holds mu.
 func (s *Sandbox) withMessage(x *Exchange) Exchange {
-	shown := *x
+	result := *x
 	if e := s.book.byRequest[x.requestID()]; e != nil {
-		shown.Message = e.ID
-		shown.InLedger = true
+		result.Message = e.ID
+		result.InLedger = true
 	}
-	if e := s.book.byID[shown.Message]; e != nil {
-		shown.To = clip(e.Peer, maxName)
-		shown.Text = clip(e.preview, previewText)
+	if e := s.book.byID[result.Message]; e != nil {
+		result.To = clip(e.Peer, maxName)
+		result.Text = clip(e.preview, previewText)
 	}
-	return shown
+	return result
 }
 
 // recorder keeps the beginning of a response.
 type recorder struct {
 	http.ResponseWriter
 
-	before func() // called before a success is written
-	status int
-	header http.Header
-	shown  bytes.Buffer
-	size   int
+	before    func() // called before a success is written
+	status    int
+	header    http.Header
+	beginning bytes.Buffer // of the body
+	size      int
 }
 
 // Unwrap returns the underlying writer, for [http.ResponseController].
@@ -157,6 +157,6 @@ func (r *recorder) Write(p []byte) (int, error) {
 	}
 	n, err := r.ResponseWriter.Write(p)
 	r.size += n
-	r.shown.Write(p[:min(n, maxShown-r.shown.Len())])
+	r.beginning.Write(p[:min(n, maxShown-r.beginning.Len())])
 	return n, err
 }

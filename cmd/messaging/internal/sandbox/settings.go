@@ -35,14 +35,14 @@ func (s *Sandbox) currentSettings() Settings {
 
 // settings returns the settings for the page and the API, with secrets masked. The caller holds mu.
 func (s *Sandbox) settings() Settings {
-	shown := s.currentSettings()
-	shown.Clock = s.now()
-	shown.Advanced = s.advanced.String()
-	maps.DeleteFunc(shown.Webhooks, func(_ string, target string) bool { return target == "" })
-	for channel, target := range shown.Webhooks {
-		shown.Webhooks[channel] = s.maskedURL(target)
+	result := s.currentSettings()
+	result.Clock = s.now()
+	result.Advanced = s.advanced.String()
+	maps.DeleteFunc(result.Webhooks, func(_ string, target string) bool { return target == "" })
+	for channel, target := range result.Webhooks {
+		result.Webhooks[channel] = s.maskedURL(target)
 	}
-	return shown
+	return result
 }
 
 func (s *Sandbox) maskedURL(target string) string { return s.mask.forURL(target, nil).url(target) }

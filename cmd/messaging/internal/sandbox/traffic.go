@@ -36,8 +36,8 @@ func (s *Sandbox) pageTraffic(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.listExchanges(v, before, chosen)
 	if x := s.traffic.byID[chosen]; x != nil {
-		shown := s.withMessage(x)
-		v.Selected = &shown
+		exchange := s.withMessage(x)
+		v.Selected = &exchange
 	}
 	s.mu.Unlock()
 	if v.Selected != nil {
@@ -53,8 +53,8 @@ func (s *Sandbox) listExchanges(v *trafficView, before, chosen int) {
 		if before > 0 && x.ID >= before || !v.includes(x) {
 			continue
 		}
-		shown := s.withMessage(x)
-		if !shown.matches(words) {
+		exchange := s.withMessage(x)
+		if !exchange.matches(words) {
 			continue
 		}
 		if len(v.Exchanges) == shownEntries {
@@ -63,7 +63,7 @@ func (s *Sandbox) listExchanges(v *trafficView, before, chosen int) {
 			return
 		}
 		link := pageURL(v.Page, "only", v.Only, "q", v.Query, "exchange", itoa(x.ID)) + "#exchange"
-		v.Exchanges = append(v.Exchanges, exchangeRow{Exchange: shown, Link: link, Current: x.ID == chosen})
+		v.Exchanges = append(v.Exchanges, exchangeRow{Exchange: exchange, Link: link, Current: x.ID == chosen})
 	}
 }
 
