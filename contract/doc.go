@@ -160,30 +160,7 @@
 //
 // # Concepts
 //
-//	errors.classes                 unauthorized, rateLimited, insufficientBalance, duplicate, windowClosed, notFound, unavailable,
-//	                               invalid
-//	sms.send.fields                from, to, text, callback, reference
-//	response                       id, request, reference, parts, unitCost, cost, currency, balance, operator, status
-//	sms.list.params                createdAfter, createdBefore, id, reference, request, category, from, to, status, page, pageSize,
-//	                               offset, cursor, sortBy, order
-//	sms.list.sorts                 id, request, reference, category, from, to, parts, price, created, sent, sendStatus,
-//	                               deliveryStatus, operator, country
-//	sms.list.orders                ascending, descending
-//	sms.list.page                  total, pages, number, size, hasNext, next
-//	sms.list.record                id, request, reference, category, from, to, text, parts, price, currency, created, sent,
-//	                               sendStatus, deliveryStatus, operator, country, description
-//	chatapp1.send.fields           channel, to, text, image, video, thumbnail, duration, size, caption, url, template, params,
-//	                               language, ttl, fallbackFrom, fallbackText, callback, reference
-//	chatapp2.send.fields           ttl, fallbackFrom, fallbackText, callback, reference
-//	webhook.sms.params             id, from, to, text, time, reference, operator, keyword
-//	webhook.chatapp1.params        id, from, to, text, time, reference, name, kind, mediaURL, mediaID, mimeType, caption, fileName,
-//	                               latitude, longitude, json
-//	webhook.chatapp2.params        id, from, to, text, time, reference, name, kind, mediaURL, mediaID, mimeType, caption, fileName,
-//	                               latitude, longitude, json
-//	webhook.delivery.params        id, reference, status, time, kind, from, to, errorCode, errorText, cost, currency, category,
-//	                               billable
-//	webhook.delivery.statuses      delivered, read, queued, sent, failed, expired, rejected
-//	webhook.delivery.placeholders  status, id, reference, time, kind, from, to
+// The concepts are the keys that Default has in these objects. Default encodes as JSON, and docs/contract.json of the repository shows it.
 //
 // # Names, paths and words
 //

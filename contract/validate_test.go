@@ -3,6 +3,8 @@ package contract_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +26,9 @@ const zoneReason = "is not a time zone that this machine knows, such as Europe/L
 
 func TestParseRefusesTableThatCannotWork(t *testing.T) {
 	t.Parallel()
+	withKeys := slices.Sorted(maps.Keys(table.Of(contract.Default()).SMSSend.Fields))
+	withKeys = append(withKeys, table.GSM, table.Unicode)
+	slices.Sort(withKeys)
 	for name, tt := range map[string]struct{ overlay, path, reason string }{
 		"token header empty":              {`{"auth":{"token":{"header":""}}}`, "auth.token.header", "is not the name of a header"},
 		"token header with a space":       {`{"auth":{"token":{"header":"X Token"}}}`, "auth.token.header", "is not the name of a header"},
@@ -162,7 +167,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"rows of every word":            {`{"sms.list":{"only":{"direction":["*"]}}}`, "sms.list.only.direction[0]", "stands for every word; write the words of the rows of this listing"},
 		"rows of no place":              {`{"sms.list":{"only":{"$.direction":["mt"]}}}`, "sms.list.only.$.direction", "begins with $; write the members alone, with dots between them, such as data.id"},
 		"a reply of no type":            {`{"webhook.sms":{"reply":{"type":"text"}}}`, "webhook.sms.reply.type", "is no media type, such as text/plain"},
-		"constants of another encoding": {`{"sms.send":{"with":{"latin1":{"dcs":3}}}}`, "sms.send.with.latin1", "unknown key; known here: callback, from, gsm, reference, text, to, unicode (what no key says: docs/unusual.md)"},
+		"constants of another encoding": {`{"sms.send":{"with":{"latin1":{"dcs":3}}}}`, "sms.send.with.latin1", "unknown key; known here: " + strings.Join(withKeys, ", ") + " (what no key says: docs/unusual.md)"},
 		"encodings of a chat app":       {`{"chatapp1.send":{"encoding":{"gsm":{}}}}`, "chatapp1.send.encoding", "is an object; write a string, such as \"json\""},
 		"a * in a request":              {`{"sms.send":{"fields":{"to":"messages.*.to"}}}`, "sms.send.fields.to", everyReason},
 		"a * in a row":                  {`{"sms.list":{"record":{"id":["*"]}}}`, "sms.list.record.id[0]", everyReason},

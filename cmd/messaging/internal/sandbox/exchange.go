@@ -129,7 +129,7 @@ func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
 }
 
 // recordCallback enters a call of a webhook in traffic. The caller holds mu.
-func (s *Sandbox) recordCallback(reply messagingtest.Reply, about string, mask masker) *Exchange {
+func (s *Sandbox) recordCallback(reply messagingtest.CallResult, about string, mask masker) *Exchange {
 	s.exchanges++
 	x := &Exchange{
 		ID: s.exchanges, At: reply.At.Add(s.advanced), Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt,

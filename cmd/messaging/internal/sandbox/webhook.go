@@ -61,7 +61,7 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...m
 	s.mu.Unlock()
 	s.live.notify("")
 
-	var replies []messagingtest.Reply
+	var replies []messagingtest.CallResult
 	switch {
 	case e.Answer != nil:
 		replies = s.service.CallWebhook(ctx, target, e.Answer.callback(e.ID, e.At), options...)
@@ -89,7 +89,7 @@ func (s *Sandbox) formOption() messagingtest.CallOption {
 }
 
 // recordCalls enters calls in traffic and, if it still exists, in the message. The caller holds mu.
-func (s *Sandbox) recordCalls(e *entry, about string, replies []messagingtest.Reply, mask masker) []*Call {
+func (s *Sandbox) recordCalls(e *entry, about string, replies []messagingtest.CallResult, mask masker) []*Call {
 	calls := []*Call{}
 	isKnown := s.book.byID[e.ID] == e
 	for _, reply := range replies {
