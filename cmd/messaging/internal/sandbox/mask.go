@@ -14,14 +14,14 @@ import (
 // masked replaces a secret.
 const masked = "••••"
 
-// secretNames is a pattern for names of secrets. It must not match keyword.
-const secretNames = `[^"]*(?:secret|token|passw|cookie|signature)[^"]*|[^"]*(?:key|auth|authorization)`
+// sensitiveNames is a pattern for names of secrets. It must not match keyword.
+const sensitiveNames = `[^"]*(?:secret|token|passw|cookie|signature)[^"]*|[^"]*(?:key|auth|authorization)`
 
 var (
 	// secretName matches names of headers and parameters with secret values.
-	secretName = regexp.MustCompile(`(?i)^(?:` + secretNames + `)$`)
+	secretName = regexp.MustCompile(`(?i)^(?:` + sensitiveNames + `)$`)
 	// secretMember matches a member of a JSON object with a secret value.
-	secretMember = regexp.MustCompile(`(?i)("(?:` + secretNames + `)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)`)
+	secretMember = regexp.MustCompile(`(?i)("(?:` + sensitiveNames + `)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)`)
 )
 
 // A masker masks secrets in requests and responses: known values, and values under the name of a secret.
