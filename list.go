@@ -118,6 +118,7 @@ type listedRow struct {
 	sms.Transaction
 
 	isDoubtful bool // whether it cannot be read whose message it is
+	hasError   bool
 }
 
 // find returns the rows with a reference ID on the first page that has any. There is at least one if there is no error.
@@ -192,10 +193,10 @@ type listPage struct {
 
 func (p *listPage) rowsOf(referenceID string) (rows []listedRow) {
 	for i := range p.Transactions {
-		if p.Transactions[i].ReferenceID != referenceID || p.Others[i] {
+		if p.Transactions[i].ReferenceID != referenceID || p.Excluded[i] {
 			continue
 		}
-		row := listedRow{Transaction: p.Transactions[i]}
+		row := listedRow{Transaction: p.Transactions[i], hasError: p.Failed[i]}
 		for _, unreadable := range p.Unreadable {
 			if unreadable.Index == i {
 				row.isDoubtful = unreadable.IsDoubtful()
@@ -338,7 +339,7 @@ func (l *listing) sift(page *listPage) error {
 	for i := range rows {
 		isRepeated := i < repeated || l.wasOnPreviousPage(&rows[i])
 		hasNew = hasNew || !isRepeated
-		isOther := page.Others[i]
+		isOther := page.Excluded[i]
 		contradicts := !isOther && l.contradicts(&rows[i])
 		page.isDropped[i] = isRepeated || isOther || contradicts || !within(rows[i].CreatedAt, l.options.CreatedAfter, l.options.CreatedBefore)
 		switch {

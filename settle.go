@@ -190,7 +190,7 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	refused := 0
 	for _, row := range rows {
 		switch {
-		case row.ID == "" || row.isDoubtful || !matchesNumber(row.To, m.To) || s.core.smsList().codec.HasFailed(row.Transaction):
+		case row.ID == "", row.isDoubtful, row.hasError, !matchesNumber(row.To, m.To):
 			continue
 		case !s.core.smsList().codec.IsRefused(row.Transaction):
 			return row.Transaction, nil

@@ -75,8 +75,8 @@ func markedConstants(section string, constants map[string]any) (members []member
 // readBack writes members together with the key pair, and returns those that cannot be read again. They are written backwards, so that
 // of two with one name the later is reported: a reader takes the last.
 func (e *encoding) readBack(members []member) (problems []table.Problem) {
-	beside, _ := e.credentials()
-	members = slices.Concat(beside, members)
+	inFields, _ := e.credentials()
+	members = slices.Concat(inFields, members)
 	isTooFar := func(m member) bool { return e.isJSON() && leadsBeyond(m.name, len(members)) }
 	for _, m := range members {
 		if isTooFar(m) {

@@ -131,7 +131,7 @@ func TestDecodeAcceptsNoResponseWithAFailure(t *testing.T) {
 		isAccepted := func(body []byte) bool {
 			r, err := send.Decode(body)
 			require.NoError(t, err)
-			return !r.Refused && r.Doubt == ""
+			return !r.Refused && r.Uncertain == ""
 		}
 		assert.True(t, isAccepted([]byte(response.Body)), response.Body)
 		bodies++

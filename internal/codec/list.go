@@ -33,7 +33,7 @@ func CompileList(t *table.Table, target *url.URL, pair KeyPair) *List {
 	l.rows = compileRows(t, op, lastRow, l.zone)
 	for concept, name := range op.Params {
 		if !op.GivesWay(concept) {
-			l.taken[l.top(name)] = true
+			l.reserve([]member{{name: name}})
 		}
 	}
 	return l
@@ -67,27 +67,34 @@ func (l *List) Encode(q wire.Query) (Request, []wire.Problem) {
 	if len(problems) > 0 {
 		return Request{}, problems
 	}
-	members = append(append(append(members, l.always...), position...), extra...)
-	target, inLink := *l.url, []member(nil)
 	if q.At.Link != "" {
-		link, err := l.url.Parse(l.withoutPair(q.At.Link))
-		if err != nil {
-			return Request{}, []wire.Problem{{Field: "At", Reason: "holds a link that cannot be parsed"}}
-		}
-		target.Path, target.RawPath = link.Path, link.RawPath
-		inLink = parameters(link.Query())
-		// The link says all that stands in the query.
-		if l.kind == "query" {
-			members = nil
-		}
+		return l.encodeLink(q.At.Link, slices.Concat(members, l.constants, position, extra))
 	}
-	return l.write(&target, members, inLink), nil
+	members = append(members, l.constants...)
+	members = append(members, position...)
+	members = append(members, extra...)
+	return l.write(l.url, members, nil), nil
+}
+
+// encodeLink returns the request of a page that a link of the service names. The link has all parameters of a query.
+func (l *List) encodeLink(text string, members []member) (Request, []wire.Problem) {
+	link, err := l.url.Parse(l.withoutPair(text))
+	if err != nil {
+		return Request{}, []wire.Problem{{Field: "At", Reason: "holds a link that cannot be parsed"}}
+	}
+	target := *l.url
+	target.Path = link.Path
+	target.RawPath = link.RawPath
+	if l.kind == "query" {
+		members = nil
+	}
+	return l.write(&target, members, parameters(link.Query())), nil
 }
 
 // Problem returns why no request of a listing can carry the key pair, or "": a pair without a stated place goes into a body, and not into a
 // URL, which proxies and servers write into their logs.
 func (l *List) Problem() string {
-	if l.pair == nil || l.places.In != "body" || l.kind != "query" {
+	if l.keyPair == nil || l.keyPairAt.In != "body" || l.kind != "query" {
 		return ""
 	}
 	return "says no place for the key pair in a request without a body (auth.keyPair.in); " +
@@ -96,15 +103,17 @@ func (l *List) Problem() string {
 
 // options returns the parameters of the options that are set, and what is wrong with them.
 func (l *List) options(q *wire.Query) (members []member, problems wire.Checks) {
-	members = make([]member, 0, len(options)+len(l.always)+len(q.Extra)+3)
+	members = make([]member, 0, len(options)+len(l.constants)+len(q.Extra)+3)
 	for _, o := range options {
-		m, present, reason := l.option(q, o.concept, o.format)
-		m.name, m.dotted = l.op.Params[o.concept], true
+		m, isPresent, reason := l.option(q, o.concept, o.format)
+		m.name = l.op.Params[o.concept]
+		m.dotted = true
+		isDefault := o.format == "order" && q.Params.Get("order") != "descending" // ascending, also without a parameter
 		switch {
-		case !present:
+		case !isPresent:
 		case m.name != "":
 			members = append(members, m)
-		case o.format != "order" || q.Params.Get("order") == "descending": // ascending is what a service does that cannot be asked
+		case !isDefault:
 			reason = l.noParameter(o.concept)
 		}
 		problems.Found(o.field, reason)
@@ -122,7 +131,7 @@ func (l *List) noParameter(concept string) string {
 }
 
 // option returns what an option sends, whether it is present, and what is wrong with it.
-func (l *List) option(q *wire.Query, concept, format string) (m member, present bool, reason string) {
+func (l *List) option(q *wire.Query, concept, format string) (m member, isPresent bool, reason string) {
 	text := q.Params.Get(concept)
 	switch format {
 	case "time":
@@ -159,12 +168,15 @@ func (l *List) Widen(q *wire.Query) {
 // extra returns the parameters that a user adds to those of the options, and adds what is wrong with them. In JSON, several values of one
 // are a list.
 func (l *List) extra(extra map[string][]string, options []member, problems *wire.Checks) (members []member) {
+	hasName := func(name string) func(member) bool {
+		return func(m member) bool { return l.top(m.name) == name }
+	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		field := "Extra[" + strconv.Quote(name) + "]"
 		switch {
 		case name == "":
 			problems.Found(field, "a parameter needs a name")
-		case l.taken[name] || slices.ContainsFunc(options, func(m member) bool { return l.top(m.name) == name }):
+		case l.reserved[name], slices.ContainsFunc(options, hasName(name)):
 			problems.Found(field, "the contract uses this name; set the field of the options instead, or change the contract")
 		case l.isJSON() && len(extra[name]) != 1:
 			m, reason := encoded(extra[name])
@@ -244,13 +256,16 @@ const (
 type Page struct {
 	Transactions []sms.Transaction
 	// Unreadable lists the rows that could not be read in full. They are in Transactions too, as far as they could be read.
-	Unreadable                      []Unreadable
-	Others                          map[int]bool // the rows that are not of this listing (sms.list.only), by their index
+	Unreadable []Unreadable
+	Excluded   map[int]bool // the indexes of rows that are not of this listing (sms.list.only)
+	Failed     map[int]bool // the indexes of rows that hold an error, and no meaningful delivery status
+
 	Number, Size, Total, TotalPages int
-	Last                            bool          // no page follows, as far as the response says
-	Missing                         string        // why a page without rows does not prove that there are none, or ""
-	Next                            wire.Position // of the next page
-	Full                            string        // why rows may follow that cannot be asked for, or ""
+
+	Last    bool          // no page follows, as far as the response says
+	Missing string        // why a page without rows does not prove that there are none, or ""
+	Next    wire.Position // of the next page
+	Full    string        // why rows may follow that cannot be asked for, or ""
 }
 
 // Unreadable is a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
@@ -274,117 +289,181 @@ func (u Unreadable) IsDoubtful() bool {
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
 	reader := newRowReader(l.rows, &page, rows)
-	p, failure, err := l.decode(body, reader, errNoRows)
+	d, failure, err := l.decode(body, reader, errNoRows)
 	if err != nil || failure.Code != "" {
 		return Page{}, failure, err
 	}
-	page.Number, page.Size, page.Total, page.TotalPages = p.number("number"), p.number("size"), p.number("total"), p.number("pages")
-	next, more := l.next(&p, &page)
+	page.Number = l.readNumber(&d, "number")
+	page.Size = l.readNumber(&d, "size")
+	page.Total = l.readNumber(&d, "total")
+	page.TotalPages = l.readNumber(&d, "pages")
+	cursor := l.readCursor(&d)
+	page.Last = cursor.isEnd
 	if len(page.Transactions) == 0 {
-		page.Last = page.Last || !more || next == "" || l.op.Paging.By != "cursor" // otherwise a cursor follows
-		page.Missing = l.missing(&p, &page, more)
-		claimsPages := p.word("total") == "" && (more || page.TotalPages > 1)
-		if l.isFirst(at) && page.Last && (page.Total > 0 || claimsPages) {
-			return Page{}, Failure{}, errNone
+		if err := l.checkEmpty(&page, &d, at, cursor); err != nil {
+			return Page{}, Failure{}, err
 		}
 	}
-	if l.isFirst(at) && l.op.Paging.By == "page" && page.Number > l.number(at) {
+	isLater := l.op.Paging.By == "page" && page.Number > l.number(at)
+	if l.isFirst(at) && isLater {
 		return Page{}, Failure{}, errOtherPage
 	}
-	err = l.setNext(&p, &page, at, rows, next, reader.lastCursor)
+	switch l.op.Paging.By {
+	case "page":
+		l.setNextNumber(&page, at)
+	case "offset":
+		l.setNextOffset(&page, at)
+	case "cursor":
+		err = l.setNextCursor(&page, &d, cursor, reader.lastCursor)
+	default:
+		l.endSinglePage(&page, rows)
+	}
 	return page, Failure{}, err
 }
 
-// next returns the cursor of the page after a page, or "", and whether the response says that more rows follow. It marks a page that
-// says that none does as the last.
-func (l *List) next(p *parsed, page *Page) (next string, more bool) {
-	isFlag := func(slot int) bool { return p.found[slot].Kind == jsonscan.Boolean }
-	next = first(p.text, p.found, slices.DeleteFunc(slices.Clone(p.slots["next"]), isFlag))
-	switch hasNext := p.word("hasNext"); {
+// word returns the first word at the paths of a concept that is not empty, or "".
+func (l *List) word(d *document, concept string) string { return d.first(l.responses.slots[concept]) }
+
+// readNumber returns the whole number of a concept, or 0.
+func (l *List) readNumber(d *document, concept string) int {
+	n, _ := wholeInt(l.word(d, concept))
+	return n
+}
+
+// cursor is what a response says about the page after it.
+type cursor struct {
+	next  string // "" if there is none
+	more  bool   // the response says that more rows follow
+	isEnd bool   // the response says that none follow
+}
+
+func (l *List) readCursor(d *document) cursor {
+	slots := l.responses.slots["next"]
+	isFlag := func(slot int) bool { return d.values[slot].Kind == jsonscan.Boolean }
+	next := d.first(slices.DeleteFunc(slices.Clone(slots), isFlag))
+	hasNext := l.word(d, "hasNext")
+	switch {
 	case isTrue(hasNext):
-		return next, true
+		return cursor{next: next, more: true}
 	case isFalse(hasNext):
-		page.Last = true
-		return next, false
+		return cursor{next: next, isEnd: true}
 	}
-	isNull := func(slot int) bool { return p.found[slot].Kind == jsonscan.Null }
-	page.Last = next == "" && slices.ContainsFunc(p.slots["next"], isNull)
-	return next, !table.IsPlaceholder(next)
+	isNull := func(slot int) bool { return d.values[slot].Kind == jsonscan.Null }
+	isEnd := next == "" && slices.ContainsFunc(slots, isNull)
+	return cursor{next: next, more: !table.IsPlaceholder(next), isEnd: isEnd}
 }
 
 func (l *List) isFirst(at wire.Position) bool {
-	return at.Rows == 0 && at.Cursor == "" && at.Link == "" && l.number(at) == l.op.Paging.First
+	isStart := at.Rows == 0 && at.Cursor == "" && at.Link == ""
+	return isStart && l.number(at) == l.op.Paging.First
+}
+
+// checkEmpty completes a page without rows. It returns an error for a first page whose response says that there are rows.
+func (l *List) checkEmpty(page *Page, d *document, at wire.Position, c cursor) error {
+	hasCursor := l.op.Paging.By == "cursor" && c.more && c.next != ""
+	page.Last = page.Last || !hasCursor
+	page.Missing = l.missing(page, d, c)
+	claimsPages := l.word(d, "total") == "" && (c.more || page.TotalPages > 1)
+	claimsRows := page.Total > 0 || claimsPages
+	if l.isFirst(at) && page.Last && claimsRows {
+		return errNone
+	}
+	return nil
 }
 
 // missing returns why a page without rows does not prove that there are none, or "".
-func (l *List) missing(p *parsed, page *Page, more bool) string {
-	isUnclear := func(slot int) bool {
-		v := p.found[slot]
-		n, ok := wholeNumber(v.Word(p.text))
-		return v.Kind > jsonscan.Null && (v.Kind == jsonscan.Boolean || !v.IsScalar() || !ok || n < 0)
-	}
-	isNoSuccess := func(slot int) bool {
-		v, word := p.found[slot], p.found[slot].Word(p.text)
-		_, isSuccess := p.meaning(word)
-		return slot != root && v.Kind > jsonscan.Null && !isSuccess && table.Match(p.words.accepted, word, true) < 0
-	}
+func (l *List) missing(page *Page, d *document, c cursor) string {
+	slots := l.responses.slots
+	isNoNumber := func(slot int) bool { return d.has(slot) && !isCount(d, slot) }
+	isNoSuccess := func(slot int) bool { return slot != root && d.has(slot) && !l.isSuccessStatus(d.word(slot)) }
 	switch {
-	case more && page.Last, page.Total > 0, page.TotalPages > 1:
+	case c.more && page.Last, page.Total > 0, page.TotalPages > 1:
 		return string(errNone)
-	case slices.ContainsFunc(p.slots["total"], isUnclear), slices.ContainsFunc(p.slots["pages"], isUnclear):
+	case slices.ContainsFunc(slots["total"], isNoNumber), slices.ContainsFunc(slots["pages"], isNoNumber):
 		return "the response lists no rows, and its total is no number (sms.list.page)"
-	case slices.ContainsFunc(p.slots["status"], isNoSuccess):
+	case slices.ContainsFunc(slots["status"], isNoSuccess):
 		return "the response lists no rows, and has a status that is no word of the contract (sms.send.accepted, errors.success)"
 	default:
 		return ""
 	}
 }
 
-// setNext sets where the page after a page begins, and whether there is one. A short page alone says nothing, and neither does
-// a number that cannot be read, or a number of no pages beside rows.
-func (l *List) setNext(p *parsed, page *Page, at wire.Position, rows int, next, lastCursor string) (err error) {
-	switch l.op.Paging.By {
-	case "page":
-		requested := l.number(at)
-		page.Next = wire.Position{Set: true, Number: requested + 1}
-		pages := requested - l.op.Paging.First + 1 // counted from the first page
-		if page.Number > 0 && page.Number != requested {
-			pages = page.Number // the service counts in a way of its own
+// isCount reports whether the value at a slot is a whole number that is not negative.
+func isCount(d *document, slot int) bool {
+	v := d.values[slot]
+	if !v.IsScalar() || v.Kind == jsonscan.Boolean {
+		return false
+	}
+	n, ok := wholeNumber(d.word(slot))
+	return ok && n >= 0
+}
+
+// isSuccessStatus reports whether the contract knows a word as that of a success.
+func (l *List) isSuccessStatus(word string) bool {
+	_, isSuccess := l.responses.meaning(word)
+	return isSuccess || table.Match(l.responses.vocabulary.accepted, word, true) >= 0
+}
+
+// setNextNumber sets the number of the next page. A short page does not end a listing. Unreadable and zero counts are ignored.
+func (l *List) setNextNumber(page *Page, at wire.Position) {
+	requested := l.number(at)
+	page.Next = wire.Position{Set: true, Number: requested + 1}
+	pages := requested - l.op.Paging.First + 1 // counted from the first page
+	if page.Number > 0 && page.Number != requested {
+		pages = page.Number // the service counts in another way
+	}
+	isLast := page.TotalPages > 0 && pages >= page.TotalPages
+	page.Last = page.Last || isLast
+}
+
+func (l *List) setNextOffset(page *Page, at wire.Position) {
+	page.Next = wire.Position{Rows: at.Rows + len(page.Transactions)}
+	isLast := page.Total > 0 && page.Next.Rows >= page.Total
+	page.Last = page.Last || isLast
+}
+
+// setNextCursor sets the cursor of the next page: that of the response, or that of its last row.
+func (l *List) setNextCursor(page *Page, d *document, c cursor, lastRow string) (err error) {
+	isInRow := len(l.rows.cursor) > 0 && len(page.Transactions) > 0
+	switch {
+	case c.next != "" && page.Last:
+	case c.next != "":
+		page.Next, err = l.follow(c.next)
+	case isInRow && !page.Last:
+		page.Next = wire.Position{Set: true, Cursor: lastRow}
+		if lastRow == "" {
+			err = errNoCursor
 		}
-		page.Last = page.Last || page.TotalPages > 0 && pages >= page.TotalPages
-	case "offset":
-		page.Next = wire.Position{Rows: at.Rows + len(page.Transactions)}
-		page.Last = page.Last || page.Total > 0 && page.Next.Rows >= page.Total
-	case "cursor":
-		switch {
-		case next == "" && !page.Last && len(l.rows.cursor) > 0 && len(page.Transactions) > 0:
-			if page.Next = (wire.Position{Set: true, Cursor: lastCursor}); lastCursor == "" {
-				err = errNoCursor
-			}
-		case next == "" && isTrue(p.word("hasNext")):
-			err = errNoNext
-		case next == "":
-			page.Last = true
-		case !page.Last:
-			page.Next, err = l.follow(next)
-		}
+	case isTrue(l.word(d, "hasNext")):
+		err = errNoNext
 	default:
 		page.Last = true
-		if most := cmp.Or(min(l.op.Paging.Most, rows), rows, l.op.Paging.Most); most > 0 && len(page.Transactions) >= most {
-			page.Full = string(errFull)
-		}
 	}
 	return err
 }
 
+// endSinglePage ends a listing that has one page. The page is full if it has as many rows as it can hold, or as were requested.
+func (l *List) endSinglePage(page *Page, requested int) {
+	page.Last = true
+	limit := requested
+	most := l.op.Paging.Most
+	if most > 0 && (requested == 0 || most < requested) {
+		limit = most
+	}
+	if limit > 0 && len(page.Transactions) >= limit {
+		page.Full = string(errFull)
+	}
+}
+
 // follow returns the position of a cursor, which may be a link. A link must stay where the credentials may go.
 func (l *List) follow(cursor string) (wire.Position, error) {
-	isLink := strings.Contains(cursor, "://") || strings.HasPrefix(cursor, "?") ||
-		strings.HasPrefix(cursor, "/") && (strings.Contains(cursor, "?") || strings.HasPrefix(cursor, l.url.Path+"/"))
-	if !isLink {
-		return wire.Position{Set: true, Cursor: cursor}, nil
+	isURL := strings.Contains(cursor, "://") || strings.HasPrefix(cursor, "?")
+	leadsOn := strings.Contains(cursor, "?") || strings.HasPrefix(cursor, l.url.Path+"/")
+	isPath := strings.HasPrefix(cursor, "/") && leadsOn
+	if isURL || isPath {
+		return l.followLink(cursor)
 	}
-	return l.followLink(cursor)
+	return wire.Position{Set: true, Cursor: cursor}, nil
 }
 
 func (l *List) followLink(text string) (wire.Position, error) {

@@ -59,7 +59,7 @@ func (s *said) take(name string, found value, text string) {
 		return
 	}
 	isCode := name == "code" || strings.HasPrefix(name, "err") && strings.HasSuffix(name, "code")
-	if isCode && s.code == "" && !isHTTPFailure(word) {
+	if isCode && s.code == "" && !isFailedHTTPStatus(word) {
 		s.code = word
 	}
 	rank := slices.Index(sentences, name)
