@@ -139,7 +139,7 @@ func (r *responses) errorWithoutCode(d *document) string {
 		switch {
 		case isDocument:
 		case r.isNoCode(d, v):
-			if c.object != c.slot && r.reportsError(d, c.object) {
+			if c.object != c.slot && r.holdsError(d, c.object) {
 				return missingCode
 			}
 		case !v.IsScalar() || v.Kind == jsonscan.Boolean:
@@ -159,19 +159,6 @@ func (r *responses) isNoCode(d *document, v value) bool {
 	return isFalse || v.IsScalar() && word == ""
 }
 
-// reportsError reports whether the object of an error is not empty, and has no success code.
-func (r *responses) reportsError(d *document, object int) bool {
-	if r.isNoError(d, object) {
-		return false
-	}
-	for _, c := range r.codes {
-		if c.object == object && r.isSuccessCode(d, c.slot) {
-			return false
-		}
-	}
-	return true
-}
-
 // meaning returns the class of a code, or "", and whether it is a success code. The better match in the contract decides.
 func (r *responses) meaning(text string) (class string, isSuccess bool) {
 	if text == "" {
@@ -182,26 +169,6 @@ func (r *responses) meaning(text string) (class string, isSuccess bool) {
 		return "", true
 	}
 	return class, false
-}
-
-func (r *responses) isSuccessCode(d *document, slot int) bool {
-	_, isSuccess := r.meaning(strings.TrimSpace(d.word(slot)))
-	return isSuccess
-}
-
-// isNoError reports whether the value at the place of an error says that there is no error.
-func (r *responses) isNoError(d *document, slot int) bool {
-	v := d.values[slot]
-	switch v.Kind {
-	case jsonscan.Absent, jsonscan.Null:
-		return true
-	case jsonscan.Object, jsonscan.List:
-		return strings.TrimSpace(d.text[v.Start+1:v.End-1]) == ""
-	case jsonscan.Boolean:
-		return d.word(slot) == "false"
-	default:
-		return strings.TrimSpace(d.word(slot)) == "" || r.isSuccessCode(d, slot)
-	}
 }
 
 // isHTTPStatus reports whether a code is only an HTTP status, such as 403, "403 Forbidden" or "Forbidden", which a proxy may write.

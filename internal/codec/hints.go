@@ -9,24 +9,13 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// A failureHint is a place outside the rows of a listing where the response may report that it failed or is incomplete. The rows describe
-// messages, which may have failed. So a listing is not scanned at any depth, as the response to a send is.
+// A failureHint is a member outside the rows of a listing by which the response may report that it failed or is incomplete. The rows
+// describe messages, which may have failed. So a listing is not scanned at any depth, as the response to a send is.
 type failureHint struct {
-	slot    int
+	name    string
 	reason  string
 	reports func(r *responses, d *document, slot int) bool
-	codes   []int // slots of the codes in an error: a success code means that it reports no error
-}
-
-// signs are members by which services commonly report that a listing failed or is incomplete.
-var signs = []struct { //nolint:gochecknoglobals // never written
-	name    string
-	reports func(r *responses, d *document, slot int) bool
-}{
-	{"errors", (*responses).holdsError},
-	{"fault", (*responses).holdsError},
-	{"success", (*responses).holdsFalse},
-	{"partial", (*responses).holdsTrue},
+	slot    int
 }
 
 const (
@@ -36,29 +25,49 @@ const (
 	signAround   = "the response holds a sign of a failure, or that it is incomplete (errors, fault, success or partial)"
 )
 
-// compileHints returns the hints around each place. Lists are the paths of a response by concept. A place that the contract reads for
-// something else is no hint, and neither is a place that responses.failure reads.
+// failureHints returns the members that report a failure: codes and statuses by their names in the contract, and common names. Unknown
+// codes and words say nothing.
+func failureHints(codePaths, statusPaths []string) (hints []failureHint) {
+	for _, path := range codePaths {
+		hints = append(hints, failureHint{name: lastName(path), reason: codeAround, reports: (*responses).holdsClass})
+	}
+	hints = append(hints, failureHint{name: "error", reason: errorAround, reports: (*responses).holdsError})
+	for _, path := range statusPaths {
+		hints = append(hints, failureHint{name: lastName(path), reason: statusAround, reports: (*responses).holdsRefusal})
+	}
+	return append(
+		hints,
+		failureHint{name: "errors", reason: signAround, reports: (*responses).holdsError},
+		failureHint{name: "fault", reason: signAround, reports: (*responses).holdsError},
+		failureHint{name: "success", reason: signAround, reports: (*responses).holdsFalse},
+		failureHint{name: "partial", reason: signAround, reports: (*responses).holdsTrue},
+	)
+}
+
+// compileHints returns, for each place, the hints in the objects around it. Lists are the paths of a response by concept. A member that the
+// contract reads for something else is no hint, and neither is an error code that responses.failure reads.
 func (r *responses) compileHints(places []string, lists map[string][]string) (all [][]failureHint) {
 	reserved := map[string]bool{}
+	addAll(reserved, r.errors.Code)
 	for concept, list := range lists {
+		addAll(reserved, list)
 		for _, path := range list {
-			reserved[path] = true
 			if concept != "status" {
 				addAll(reserved, pathsAround(path))
 			}
 		}
 	}
-	holdsCode := map[string]bool{}
-	for _, path := range r.errors.Code {
-		reserved[path] = true
-		addAll(holdsCode, pathsAround(path))
-	}
 	for _, place := range places {
-		h := hintsAround{responses: r, place: place, reserved: reserved, holdsCode: holdsCode}
+		var around []failureHint
 		for object := range objectsAround(place) {
-			h.addObject(object, lists["status"])
+			for _, hint := range failureHints(r.errors.Code, lists["status"]) {
+				if path := join(object, hint.name); !reserved[path] {
+					hint.slot = r.Add(path)[0]
+					around = append(around, hint)
+				}
+			}
 		}
-		all = append(all, slices.Concat(h.codes, h.errors, h.statuses, h.signs))
+		all = append(all, around)
 	}
 	return all
 }
@@ -69,66 +78,18 @@ func addAll(to map[string]bool, paths []string) {
 	}
 }
 
-// hintsAround collects the hints around a place by their kind. Unknown codes and words say nothing.
-type hintsAround struct {
-	responses *responses
-	place     string
-	reserved  map[string]bool // paths that are no hints
-	holdsCode map[string]bool // the objects and lists around the contract's error codes
-	codePaths []string        // so far
-
-	codes, errors, statuses, signs []failureHint
-}
-
-// addObject adds the hints in an object around the place.
-func (h *hintsAround) addObject(object string, statusPaths []string) {
-	var codes []string
-	for _, code := range h.responses.errors.Code {
-		codes = append(codes, join(object, beyond(h.place, code)))
-	}
-	h.codePaths = append(h.codePaths, codes...)
-	for _, path := range codes {
-		h.add(&h.codes, failureHint{reason: codeAround, reports: (*responses).hasClass}, path)
-	}
-	for _, path := range codes {
-		parent := parentOf(path)
-		isInObject := object != "" && len(parent) > len(object) // responses.failure reads the errors of the document
-		if isInObject {
-			h.add(&h.errors, failureHint{reason: errorAround, reports: (*responses).holdsError, codes: h.codesIn(parent)}, parent)
+// failureAround returns why the hints of a place report a failure, or "".
+func (r *responses) failureAround(d *document, hints []failureHint) string {
+	for i := range hints {
+		hint := &hints[i]
+		if d.has(hint.slot) && hint.reports(r, d, hint.slot) {
+			return hint.reason
 		}
 	}
-	for _, path := range statusPaths {
-		h.add(&h.statuses, failureHint{reason: statusAround, reports: (*responses).holdsRefusal}, join(object, beyond(h.place, path)))
-	}
-	for _, sign := range signs {
-		if path := join(object, sign.name); !h.holdsCode[path] {
-			h.add(&h.signs, failureHint{reason: signAround, reports: sign.reports}, path)
-		}
-	}
+	return ""
 }
 
-func (h *hintsAround) add(to *[]failureHint, hint failureHint, path string) {
-	if h.reserved[path] {
-		return
-	}
-	hint.slot = h.responses.Add(path)[0]
-	*to = append(*to, hint)
-}
-
-// codesIn returns the slots of the codes in an error, of those known so far and of the contract.
-func (h *hintsAround) codesIn(object string) []int {
-	isElsewhere := func(path string) bool { return !strings.HasPrefix(path, object+".") }
-	known := slices.Concat(h.responses.errors.Code, h.codePaths)
-	return h.responses.Add(slices.DeleteFunc(known, isElsewhere)...)
-}
-
-func (r *responses) holdsError(d *document, slot int) bool { return !r.isNoError(d, slot) }
-
-func (r *responses) holdsFalse(d *document, slot int) bool { return isFalse(d.word(slot)) }
-
-func (r *responses) holdsTrue(d *document, slot int) bool { return isTrue(d.word(slot)) }
-
-func (r *responses) hasClass(d *document, slot int) bool {
+func (r *responses) holdsClass(d *document, slot int) bool {
 	class, _ := r.meaning(strings.TrimSpace(d.word(slot)))
 	return d.values[slot].Kind != jsonscan.Boolean && class != ""
 }
@@ -137,17 +98,9 @@ func (r *responses) holdsRefusal(d *document, slot int) bool {
 	return d.values[slot].IsScalar() && r.vocabulary.refuses(d.word(slot))
 }
 
-// failureAround returns why the hints of a place report a failure, or "".
-func (r *responses) failureAround(d *document, hints []failureHint) string {
-	isSuccess := func(slot int) bool { return r.isSuccessCode(d, slot) }
-	for i := range hints {
-		hint := &hints[i]
-		if d.has(hint.slot) && hint.reports(r, d, hint.slot) && !slices.ContainsFunc(hint.codes, isSuccess) {
-			return hint.reason
-		}
-	}
-	return ""
-}
+func (r *responses) holdsFalse(d *document, slot int) bool { return isFalse(d.word(slot)) }
+
+func (r *responses) holdsTrue(d *document, slot int) bool { return isTrue(d.word(slot)) }
 
 // objectsAround yields the paths of the objects around a place, from the innermost one to the document. It skips lists.
 func objectsAround(place string) iter.Seq[string] {

@@ -300,7 +300,9 @@ func TestDecodeErrorWithoutACode(t *testing.T) {
 		`{"id":"m","error":7}`:                       doubt,
 		`{"id":"m","error":["no credit"]}`:           doubt,
 		`{"id":"m","error":{"message":"no credit"}}`: doubt,
-		`{"id":"m","code":0,"error":{"code":""}}`:    doubt,
+		`{"id":"m","error":{"message":"failed"}}`:    doubt,
+		`{"id":"m","error":"unknown"}`:               doubt,
+		`{"id":"m","code":0,"error":{"code":""}}`:    "",
 	} {
 		got, err := decoder(t, `{}`).Decode([]byte(body))
 		require.NoError(t, err)

@@ -62,6 +62,7 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 // addErrors adds the places of error codes that no column reads.
 func (r *rows) addErrors(errors *table.Errors, lists map[string][]string) {
 	r.errors.errors = errors
+	r.errors.nameKinds = kindsOfNames(nil, errors)
 	isRead := map[string]bool{"": true}
 	for _, list := range lists {
 		addAll(isRead, list)

@@ -228,6 +228,20 @@ func (s *scan) readError() (e errorContent) {
 	return e
 }
 
+// holdsError reports whether the value at the place of an error reports one.
+func (r *responses) holdsError(d *document, slot int) bool {
+	v := d.values[slot]
+	if !d.has(slot) {
+		return false
+	}
+	if v.IsScalar() {
+		return !r.saysNoError(strings.TrimSpace(d.word(slot)))
+	}
+	text := d.text[v.Start:v.End]
+	s := scan{responses: r, text: text, scanner: jsonscan.Scanner{Doc: []byte(text)}}
+	return s.readError().hasContent
+}
+
 // isSuccessCodeNext reports whether the next value is a success code. It does not read the value.
 func (s *scan) isSuccessCodeNext() bool {
 	ahead := jsonscan.Scanner{Doc: s.scanner.Doc, Pos: s.scanner.Pos}
@@ -240,15 +254,15 @@ func (s *scan) isSuccessCodeNext() bool {
 }
 
 // saysNoError reports whether the word at the place of an error says that there is no error.
-func (s *scan) saysNoError(word string) bool {
-	_, isSuccess := s.meaning(word)
+func (r *responses) saysNoError(word string) bool {
+	_, isSuccess := r.meaning(word)
 	switch {
 	case isSuccess, strings.Trim(word, "0.") == "", strings.EqualFold(word, "false"):
 		return true
-	case isNumber(word), isTrue(word):
+	case isNumber(word), isTrue(word), commonlyRefuses(word), strings.EqualFold(word, "unknown"):
 		return false
 	default:
-		return table.Match(s.vocabulary.accepted, word, true) >= 0 || table.IsPlaceholder(word)
+		return table.Match(r.vocabulary.accepted, word, true) >= 0 || table.IsPlaceholder(word)
 	}
 }
 
