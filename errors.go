@@ -18,6 +18,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/redact"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -375,7 +376,7 @@ func (e *Error) Error() string {
 	case e.cause != nil:
 		say("%s", transport.Describe(e.cause))
 	}
-	if redact.IsWord(e.Code) && !e.hidden {
+	if table.IsWord(e.Code) && !e.hidden {
 		say("code %s", e.Code)
 	}
 	for _, class := range e.classes {
@@ -387,7 +388,7 @@ func (e *Error) Error() string {
 	if e.shown != "" {
 		say("%q", e.shown)
 	}
-	if redact.IsWord(e.RequestID) && !e.hidden {
+	if table.IsWord(e.RequestID) && !e.hidden {
 		say("request %s", e.RequestID)
 	}
 	switch {
