@@ -52,8 +52,8 @@ type responses struct {
 	claimed   map[string]bool     // see claimedPaths
 }
 
-// code is a place of an error code: its slot, and the slot of the object that is an error if it is not empty. That is the slot of the
-// code itself if the code is in no such object.
+// code is a place of an error code: its slot, and the slot of the object that reports an error if it is not empty. If there is no such
+// object, that is the slot of the code itself.
 type code struct {
 	slot, object int
 }
@@ -96,14 +96,14 @@ func errorObject(path string, lists map[string][]string, rows []string) string {
 func (r *responses) failure(d *document) (f Failure, uncertain string) {
 	text, isError := r.firstCode(d)
 	f.Code = text
+	if isError {
+		f.Class, _ = r.meaning(text)
+	}
 	switch {
 	case !isError:
 		uncertain = r.errorWithoutCode(d)
-	default:
-		f.Class, _ = r.meaning(text)
-		if f.Class == "" {
-			uncertain = UnknownCode
-		}
+	case f.Class == "":
+		uncertain = UnknownCode
 	}
 	f.Message = d.first(r.message)
 	f.RequestID = d.first(r.request)

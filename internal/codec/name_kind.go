@@ -10,7 +10,7 @@ import (
 // The names in this file are common among services, and belong to no contract. They are compared in lower case and without separators:
 // error_code, errorCode and Error-Code are one name.
 
-// nameKind is the set of things that a name commonly stands for.
+// nameKind is the set of things that a name commonly means.
 type nameKind uint16
 
 const (
@@ -61,7 +61,7 @@ var commonParts = []struct { //nolint:gochecknoglobals // never written
 	{"message", "", kindMessage},
 }
 
-// kindOf returns what a name commonly stands for.
+// kindOf returns what a name commonly means.
 func kindOf(name []byte) nameKind {
 	var buffer [48]byte
 	folded := foldName(buffer[:0], name)
@@ -166,8 +166,8 @@ func isFailedHTTPStatus(word string) bool {
 	return word[0] == '4' || word[0] == '5'
 }
 
-// kindsOfNames returns the kinds of the names in the paths of a contract. The last name of an error code is that of a code and the last
-// name of a status that of a status, whatever they commonly stand for.
+// kindsOfNames returns the kinds of the names in the paths of a contract. The last name of the path
+// of an error code or a status also has that kind.
 func kindsOfNames(lists map[string][]string, errors *table.Errors) map[string]nameKind {
 	kinds := map[string]nameKind{}
 	add := func(paths []string, last nameKind) {
@@ -220,7 +220,7 @@ func isClaimed(path string, isEnd bool) bool {
 	return kind&(kindFailure|kindSuccess|kindPartial|kindStatus|kindCode) != 0
 }
 
-// kindOf returns what a name stands for in the contract or, if the contract does not have it, what it commonly stands for.
+// kindOf returns what a name means in the contract or, if the contract does not have it, what it commonly means.
 func (r *responses) kindOf(name []byte) nameKind {
 	if kind, ok := r.nameKinds[string(name)]; ok {
 		return kind

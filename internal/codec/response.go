@@ -30,8 +30,8 @@ type Response struct {
 	Refused bool
 	// Uncertain is why a 2xx that is not Refused does not accept the message either; "" if it accepts the message.
 	Uncertain string
-	// Contradiction is why the response proves nothing, whatever its HTTP status says: a member of the contract came twice, or the IDs name
-	// no message, or several. It is "" otherwise.
+	// Contradiction is why the response proves nothing, even if its HTTP status is a failure: a member of the contract came twice, or the
+	// IDs name no message, or several. It is "" otherwise.
 	Contradiction string
 
 	// IsText reports whether the response is plain text, and not JSON; IsStructured whether it is a JSON object or list.
@@ -47,7 +47,7 @@ type Response struct {
 }
 
 // NamesMessage reports whether the response names a message or, if the contract has no IDs, accepts it by a status. Sending the message
-// again could then send it twice, whatever else the response says.
+// again could then send it twice, even if the response also reports a failure.
 func (r *Response) NamesMessage() bool { return r.ID != "" || r.isAccepted }
 
 // Why a response proves nothing, or does not accept the message.

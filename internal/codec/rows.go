@@ -84,7 +84,7 @@ type rowReader struct {
 	*rows
 
 	page       *Page
-	list       int    // which list of the contract has the rows, -1 if there is none
+	list       int    // which list of the contract has the rows, or -1
 	limit      int    // of rows
 	err        error  // there are more rows
 	start      int    // the position of the first row
