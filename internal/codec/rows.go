@@ -92,10 +92,11 @@ type rowReader struct {
 	meanings   map[string]sms.Status
 
 	// The current row:
-	row   *sms.Transaction
-	found []value     // by slot
-	used  []bool      // by slot, whether the value fills a field, or is null
-	extra []rowMember // members that the contract does not read, or only in part
+	row    sms.Transaction
+	fields []any       // by column, a pointer to the field of row
+	found  []value     // by slot
+	used   []bool      // by slot, whether the value fills a field, or is null
+	extra  []rowMember // members that the contract does not read, or only in part
 
 	// What earlier rows had. Rows are alike, so each row tries the names of the row before it, and skips the slots that no row has filled.
 	names        [64]*rowName // by the index of the member
@@ -127,6 +128,10 @@ func newRowReader(r *rows, page *Page, requested int) *rowReader {
 	reader.found = make([]value, r.paths.Size())
 	reader.used = make([]bool, r.paths.Size())
 	reader.columnSlots = make([][]int, len(r.columns))
+	row := reflect.ValueOf(&reader.row).Elem()
+	for _, c := range r.columns {
+		reader.fields = append(reader.fields, row.Field(c.index).Addr().Interface())
+	}
 	if requested > 0 && requested < maxRows/10 {
 		reader.limit = 10 * requested
 	}
@@ -167,19 +172,19 @@ func (r *rowReader) readRow(s *jsonscan.Walker) {
 		r.page.Transactions = slices.Grow(r.page.Transactions, min(rest/length+1, r.limit))
 	}
 	r.lastCursor = ""
-	r.page.Transactions = append(r.page.Transactions, sms.Transaction{})
-	r.row = &r.page.Transactions[index]
+	r.row = sms.Transaction{}
 	if c == '{' {
 		r.readMembers(s, index)
 	} else {
 		r.unreadable("", "is not an object")
 		s.Skip()
 	}
+	r.page.Transactions = append(r.page.Transactions, r.row)
 }
 
 // unreadable reports the row, once: its first unreadable field, or the first one that identifies the message or says what became of it.
 func (r *rowReader) unreadable(field, reason string) {
-	row := Unreadable{Index: len(r.page.Transactions) - 1, Field: field, Reason: reason}
+	row := Unreadable{Index: len(r.page.Transactions), Field: field, Reason: reason}
 	last := len(r.page.Unreadable) - 1
 	if last < 0 || r.page.Unreadable[last].Index != row.Index {
 		r.page.Unreadable = append(r.page.Unreadable, row)
@@ -284,7 +289,6 @@ func (r *rowReader) recordSlots() {
 
 // fill makes a transaction of a row. Unreadable values go into Extra, and the first unreadable field is reported.
 func (r *rowReader) fill(doc []byte, all string) {
-	row := reflect.ValueOf(r.row).Elem()
 	for _, slot := range r.cursor {
 		if v := r.found[slot]; r.lastCursor == "" && v.Kind != jsonscan.Boolean {
 			r.lastCursor = v.Word(all)
@@ -292,11 +296,10 @@ func (r *rowReader) fill(doc []byte, all string) {
 	}
 	hasUnused := r.hasUnclaimed
 	for i := range r.columns {
-		c := &r.columns[i]
-		reason, isUnused := r.fillColumn(c, r.columnSlots[i], row, all)
+		reason, isUnused := r.fillColumn(i, all)
 		hasUnused = hasUnused || isUnused
 		if reason != "" {
-			r.unreadable(c.name, reason)
+			r.unreadable(r.columns[i].name, reason)
 		}
 	}
 	r.row.Status = r.status(r.row.DeliveryStatus)
@@ -335,14 +338,15 @@ func (r *rowReader) hasError(all string) bool {
 	return class != ""
 }
 
-// fillColumn sets a field of the row. It returns why the field cannot be read, or "", and whether a value fills no field.
-func (r *rowReader) fillColumn(c *column, slots []int, row reflect.Value, all string) (reason string, isUnused bool) {
+// fillColumn sets the field of a column. It returns why the field cannot be read, or "", and whether a value fills no field.
+func (r *rowReader) fillColumn(column int, all string) (reason string, isUnused bool) {
+	c := &r.columns[column]
 	isSet := false
 	isID := c.concept == "id"
 	if isID && len(c.slots) > 0 {
 		reason = "is missing"
 	}
-	for _, slot := range slots {
+	for _, slot := range r.columnSlots[column] {
 		v := &r.found[slot]
 		switch {
 		case v.Kind == jsonscan.Absent:
@@ -357,7 +361,7 @@ func (r *rowReader) fillColumn(c *column, slots []int, row reflect.Value, all st
 			reason = "is neither a text nor a number"
 		default:
 			isSet = true
-			reason = r.set(c, row.Field(c.index).Addr().Interface(), v.Word(all))
+			reason = r.set(c.concept, r.fields[column], v.Word(all))
 			r.used[slot] = reason == ""
 		}
 		isUnused = isUnused || !r.used[slot]
@@ -414,11 +418,11 @@ func (r *rowReader) keep(name string, value json.RawMessage) {
 }
 
 // set sets a field of the row. It returns why the word is no value of the field, or "".
-func (r *rowReader) set(c *column, field any, word string) (reason string) {
+func (r *rowReader) set(concept string, field any, word string) (reason string) {
 	const unknown = "is in no known form"
 	switch field := field.(type) {
 	case *string:
-		return r.setText(c.concept, field, word)
+		return r.setText(concept, field, word)
 	case *int:
 		n, ok := wholeInt(word)
 		if !ok || n < 0 {
