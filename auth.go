@@ -43,34 +43,6 @@ func (t Token) summary() string {
 	return "messaging.Token(expires " + t.Expiry.Format(time.RFC3339) + ")"
 }
 
-// Auth puts credentials into a request. Authenticate is called for each attempt, with the finished request, from many goroutines at once.
-// The context of the request ends after the client's timeout (WithTimeout); an Auth that ignores it holds up its own call and no other.
-//
-// It may set headers, add to the query and replace the body (GetBody returns the body to sign). Scheme, host and method must
-// stay the same, because credentials go to the base URL only. An error ends the call with the verdict NotSent.
-type Auth interface {
-	Authenticate(r *http.Request) error
-}
-
-// AuthFunc is an Auth, for a signature or anything else that a contract cannot describe.
-type AuthFunc func(r *http.Request) error
-
-// Authenticate calls f.
-func (f AuthFunc) Authenticate(r *http.Request) error { return f(r) }
-
-// Basic returns an Auth for HTTP Basic authentication. The user must not contain a colon; WithAuth rejects one that does.
-func Basic(user, password string) Auth {
-	return basic(func() (string, string) { return user, password })
-}
-
-// basic is a function so that no verb of package fmt prints what it returns.
-type basic func() (user, password string)
-
-func (b basic) Authenticate(r *http.Request) error {
-	r.SetBasicAuth(b())
-	return nil
-}
-
 // credential is what authenticates a channel. Its fields are functions so that no verb of package fmt prints what they hold.
 type credential struct {
 	// compile returns, for the places of a contract, an authenticator that runs for each attempt, or else a key pair that is
@@ -138,9 +110,15 @@ func keyCredential(key, secret, secretFrom string) *credential {
 	}
 }
 
-func authCredential(auth Auth) *credential {
-	_, one := auth.(basic)
-	return &credential{account: newAccount(), tenants: !one, compile: func(table.Auth) (transport.Authenticator, codec.KeyPair) {
-		return transport.Custom(auth.Authenticate), nil
+func basicCredential(user, password string) *credential {
+	pair := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+	return &credential{account: newAccount(), compile: func(table.Auth) (transport.Authenticator, codec.KeyPair) {
+		return transport.Header("Authorization", "Basic "+pair), nil
+	}}
+}
+
+func customCredential(authenticate func(*http.Request) error) *credential {
+	return &credential{account: newAccount(), tenants: true, compile: func(table.Auth) (transport.Authenticator, codec.KeyPair) {
+		return transport.Custom(authenticate), nil
 	}}
 }

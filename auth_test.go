@@ -46,10 +46,10 @@ func TestCredentialsOnTheWire(t *testing.T) {
 		"pair in header":   {messaging.WithAPIKey("K", "S"), `{"auth":{"keyPair":{"in":"header","key":"X-Key","secret":"X-Secret"}}}`, map[string]string{"X-Key": "K", "X-Secret": "S"}, "", nil},
 		"pair as basic":    {messaging.WithAPIKey("K", "S"), `{"auth":{"keyPair":{"in":"basic"}}}`, map[string]string{"Authorization": "Basic SzpT"}, "", nil},
 		"pair nested":      {messaging.WithAPIKey("K", "S"), `{"auth":{"keyPair":{"key":"auth.k","secret":"auth.s"}}}`, nil, "", map[string]any{"auth": map[string]any{"k": "K", "s": "S"}}},
-		"basic":            {messaging.WithAuth(messaging.Basic("u", "p:p")), `{}`, map[string]string{"Authorization": "Basic dTpwOnA="}, "", nil},
-		"function":         {messaging.WithAuth(messaging.AuthFunc(sign)), `{}`, map[string]string{"X-Signature": "POST /sms/send 66"}, "", nil},
-		"for sms":          {messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelSMS), `{}`, map[string]string{"Authorization": "Basic dTpw"}, "", nil},
-		"for another only": {messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelChatApp1), `{}`, map[string]string{"Authorization": "Bearer tok-SECRET"}, "", nil},
+		"basic":            {messaging.WithBasicAuth("u", "p:p"), `{}`, map[string]string{"Authorization": "Basic dTpwOnA="}, "", nil},
+		"function":         {messaging.WithAuth(sign), `{}`, map[string]string{"X-Signature": "POST /sms/send 66"}, "", nil},
+		"for sms":          {messaging.WithBasicAuth("u", "p", messaging.ChannelSMS), `{}`, map[string]string{"Authorization": "Basic dTpw"}, "", nil},
+		"for another only": {messaging.WithBasicAuth("u", "p", messaging.ChannelChatApp1), `{}`, map[string]string{"Authorization": "Bearer tok-SECRET"}, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +98,7 @@ func sign(r *http.Request) error {
 
 func TestSendWithoutCredentialsForTheChannel(t *testing.T) {
 	t.Parallel()
-	client, err := messaging.NewClient(baseURL, messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelChatApp2))
+	client, err := messaging.NewClient(baseURL, messaging.WithBasicAuth("u", "p", messaging.ChannelChatApp2))
 	require.NoError(t, err)
 	_, err = client.SMS.Send(t.Context(), one)
 	require.ErrorIs(t, err, messaging.ErrNotSent)
@@ -110,20 +110,20 @@ func TestAuthFailureSendsNothing(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("the vault said SECRET")
 	for name, option := range map[string]messaging.Option{
-		"function":  messaging.WithAuth(messaging.AuthFunc(func(*http.Request) error { return secret })),
+		"function":  messaging.WithAuth(func(*http.Request) error { return secret }),
 		"source":    messaging.WithTokenSource(func(context.Context) (messaging.Token, error) { return messaging.Token{}, secret }),
 		"no token":  messaging.WithTokenSource(issue("")),
 		"bad token": messaging.WithTokenSource(issue("SECRET\r\nX-Injected: 1")),
 		"a scheme":  messaging.WithTokenSource(issue("bearer SECRET")),
-		"host": messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
+		"host": messaging.WithAuth(func(r *http.Request) error {
 			r.URL = &url.URL{Scheme: "https", Host: "evil.example.com", Path: "/sms/send"}
 			return nil
-		})),
-		"plain": messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error { r.URL.Scheme = "http"; return nil })),
-		"header": messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
+		}),
+		"plain": messaging.WithAuth(func(r *http.Request) error { r.URL.Scheme = "http"; return nil }),
+		"header": messaging.WithAuth(func(r *http.Request) error {
 			r.Header["X-A"] = []string{"SECRET\n"}
 			return nil
-		})),
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,11 +144,11 @@ func TestAuthFailureSendsNothing(t *testing.T) {
 func TestAuthRunsForEachAttempt(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	client, mock := mocked(t, messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
+	client, mock := mocked(t, messaging.WithAuth(func(r *http.Request) error {
 		calls++
 		r.Header.Add("X-Attempt", fmt.Sprint(calls))
 		return nil
-	})))
+	}))
 	requests := responding(mock, http.StatusTooManyRequests, ``)
 	_, err := client.SMS.Send(t.Context(), message)
 	require.ErrorIs(t, err, messaging.ErrRateLimited)

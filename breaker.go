@@ -59,7 +59,7 @@ const kinds = 2
 
 // An account is what the calls with one credential share, by channel and kind.
 type account [channelCount][kinds]struct {
-	room    *transport.Room
+	slots   *transport.Slots
 	breaker transport.Breaker
 }
 
@@ -67,7 +67,7 @@ func newAccount() *account {
 	a := new(account)
 	for channel := range a {
 		for kind := range a[channel] {
-			a[channel][kind].room = transport.NewRoom()
+			a[channel][kind].slots = transport.NewSlots()
 		}
 	}
 	return a
@@ -79,7 +79,7 @@ type serviceBreakers [channelCount][kinds]transport.Breaker
 // calls is what the calls of one channel and kind share. A breaker is nil if it is off, and everything of the account if there are no
 // credentials for the channel.
 type calls struct {
-	room             *transport.Room
+	slots            *transport.Slots
 	service, account *transport.Breaker
 }
 
@@ -91,7 +91,7 @@ func (c *core) calls(channel Channel, read bool) calls {
 	var shared calls
 	credential := c.settings.credentialOf(channel)
 	if credential != nil {
-		shared.room = credential.account[channel][kind].room
+		shared.slots = credential.account[channel][kind].slots
 	}
 	if c.settings.breaker.Off {
 		return shared
@@ -111,7 +111,7 @@ func recipientOf(call *wire.Call) string {
 // addHealth adds to a judgement what a response that is no success says of the service and of the account. err is the error of the call.
 func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 	j.Health = e.health(j, err)
-	if j.Health == transport.Healthy || j.Health == transport.Unheard {
+	if j.Health == transport.Healthy || j.Health == transport.Inconclusive {
 		return
 	}
 	text := fmt.Sprintf("HTTP %d", err.StatusCode)
@@ -120,7 +120,7 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 		class = err.classes[0]
 		text += ", " + className(class)
 	}
-	if err.page || isSuccess(err.StatusCode) {
+	if err.isPage || isSuccess(err.StatusCode) {
 		text += ", which the contract does not explain (WithContract)"
 	}
 	j.Cause = transport.NewError(text, class)
@@ -129,14 +129,14 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 // health returns what the response says. Refusals of one message, and of one request too many, are the service's own word, and so health.
 func (e *endpoint) health(j *transport.Judgement, err *Error) transport.Health {
 	if err.platform == platformRateOfRecipient {
-		return transport.Unheard // it says something of this recipient only
+		return transport.Inconclusive // it says something of this recipient only
 	}
-	if !err.page && e.refusesAccount(err) {
+	if !err.isPage && e.refusesAccount(err) {
 		if !e.tenants {
 			return transport.Refusing
 		}
 		if err.Verdict == Unknown {
-			return transport.Unheard
+			return transport.Inconclusive
 		}
 		return transport.Healthy // an Auth of the user may serve many accounts
 	}
@@ -147,7 +147,7 @@ func (e *endpoint) health(j *transport.Judgement, err *Error) transport.Health {
 		return transport.Healthy
 	case err.is(ErrUnavailable), status >= http.StatusInternalServerError, status == http.StatusRequestTimeout:
 		return transport.Failing
-	case e.read && (err.page || isUnreadable):
+	case e.read && (err.isPage || isUnreadable):
 		return transport.Failing
 	case !e.read && err.Verdict == Unknown:
 		return transport.Failing

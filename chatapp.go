@@ -6,6 +6,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/internal/describe"
 )
 
 // ChatApp1Service sends over chat app 1. It is the field ChatApp1 of a Client and safe for concurrent use.
@@ -19,19 +20,19 @@ type ChatApp1Service struct {
 // An unknown outcome cannot be looked up, because the service lists only SMS. Give the message a ReferenceID and a
 // CallbackURL: a delivery report with the reference shows that the message was accepted.
 func (s *ChatApp1Service) Send(ctx context.Context, m chatapp1.Message) (Receipt, error) {
-	return s.core.send(ctx, &sending{endpoint: s.core.sendOn(ChannelChatApp1), call: m.Call()}, sendMode{})
+	return s.core.send(ctx, &sending{endpoint: s.core.sendOn(ChannelChatApp1), call: describe.ChatApp1(m)}, sendMode{})
 }
 
 // Validate is like SMSService.Validate.
 func (s *ChatApp1Service) Validate(m chatapp1.Message) error {
-	return s.core.validate(s.core.sendOn(ChannelChatApp1), m.Call())
+	return s.core.validate(s.core.sendOn(ChannelChatApp1), describe.ChatApp1(m))
 }
 
 // SendAll is like SMSService.SendAll, but WithSettle does not apply to it.
 func (s *ChatApp1Service) SendAll(
 	ctx context.Context, messages iter.Seq[chatapp1.Message], concurrency int,
 ) iter.Seq[Outcome[chatapp1.Message]] {
-	return sendAllOn(ctx, s.core, ChannelChatApp1, messages, concurrency)
+	return newSender(s.core, ChannelChatApp1, describe.ChatApp1).sendAll(ctx, messages, concurrency)
 }
 
 // ChatApp2Service sends over chat app 2. It is the field ChatApp2 of a Client and safe for concurrent use.
@@ -47,17 +48,17 @@ type ChatApp2Service struct {
 //
 // An unknown outcome cannot be looked up, as for chat app 1.
 func (s *ChatApp2Service) Send(ctx context.Context, m chatapp2.Message) (Receipt, error) {
-	return s.core.send(ctx, &sending{endpoint: s.core.sendOn(ChannelChatApp2), call: m.Call()}, sendMode{})
+	return s.core.send(ctx, &sending{endpoint: s.core.sendOn(ChannelChatApp2), call: describe.ChatApp2(m)}, sendMode{})
 }
 
 // Validate is like SMSService.Validate.
 func (s *ChatApp2Service) Validate(m chatapp2.Message) error {
-	return s.core.validate(s.core.sendOn(ChannelChatApp2), m.Call())
+	return s.core.validate(s.core.sendOn(ChannelChatApp2), describe.ChatApp2(m))
 }
 
 // SendAll is like SMSService.SendAll, but WithSettle does not apply to it.
 func (s *ChatApp2Service) SendAll(
 	ctx context.Context, messages iter.Seq[chatapp2.Message], concurrency int,
 ) iter.Seq[Outcome[chatapp2.Message]] {
-	return sendAllOn(ctx, s.core, ChannelChatApp2, messages, concurrency)
+	return newSender(s.core, ChannelChatApp2, describe.ChatApp2).sendAll(ctx, messages, concurrency)
 }

@@ -132,11 +132,11 @@ func credentialsOf(t *testing.T, r *http.Request) string {
 func TestCredentialsByChannel(t *testing.T) {
 	t.Parallel()
 	const shared, none = "Bearer tok-SECRET||||", ""
-	own := messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelChatApp1)
-	signed := messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
+	own := messaging.WithBasicAuth("u", "p", messaging.ChannelChatApp1)
+	signed := messaging.WithAuth(func(r *http.Request) error {
 		r.Header.Set("X-Signature", r.URL.Path)
 		return nil
-	}), messaging.ChannelChatApp2)
+	}, messaging.ChannelChatApp2)
 	basic, pair, inQuery := "Basic dTpw||||", messaging.WithAPIKey("k", "s"), "||||apiKey=k&apiSecret=s"
 	for name, tt := range map[string]struct {
 		options []messaging.Option
@@ -150,11 +150,11 @@ func TestCredentialsByChannel(t *testing.T) {
 		"both chat apps": {[]messaging.Option{signed, own, pair}, "||k|s|", map[string]string{"chatapp1": basic, "chatapp2": "|/chatapp2/send|||"}},
 		"no shared ones": {[]messaging.Option{own}, none, map[string]string{"chatapp1": basic}},
 		"two chat apps": {
-			[]messaging.Option{messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelChatApp1, messaging.ChannelChatApp2)},
+			[]messaging.Option{messaging.WithBasicAuth("u", "p", messaging.ChannelChatApp1, messaging.ChannelChatApp2)},
 			none,
 			map[string]string{"chatapp1": basic, "chatapp2": basic},
 		},
-		"SMS alone": {[]messaging.Option{messaging.WithAuth(messaging.Basic("u", "p"), messaging.ChannelSMS)}, none, map[string]string{"sms": basic}},
+		"SMS alone": {[]messaging.Option{messaging.WithBasicAuth("u", "p", messaging.ChannelSMS)}, none, map[string]string{"sms": basic}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -615,8 +615,8 @@ func TestClientSendsOverAllChannelsConcurrently(t *testing.T) {
 	all.Wait()
 	counted := map[string]int{}
 	for _, entry := range srv.Sent() {
-		assert.True(t, strings.HasPrefix(entry.ReferenceID, string(entry.Channel)+"-"), "%s by %s", entry.ReferenceID, entry.Channel)
-		counted[string(entry.Channel)]++
+		assert.True(t, strings.HasPrefix(entry.ReferenceID, entry.Channel+"-"), "%s by %s", entry.ReferenceID, entry.Channel)
+		counted[entry.Channel]++
 	}
 	for _, channel := range channels {
 		assert.Equal(t, 20, counted[channel.name], channel.name)
@@ -627,7 +627,7 @@ func TestFallbackIsListedAsAnSMS(t *testing.T) {
 	t.Parallel()
 	srv := messagingtest.NewServer(t)
 	client := clientOf(t, srv)
-	srv.SetDelivery(chatNumber, messagingtest.Unreachable())
+	srv.SetDelivery(chatNumber, messagingtest.DeliveryUnreachable())
 	_, err := client.ChatApp1.Send(t.Context(), chatMessage1.WithReference("one"))
 	require.NoError(t, err)
 	m := chatMessage2

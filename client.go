@@ -20,16 +20,16 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Version is the version of this library, as in the User-Agent header.
-const Version = "0.1.0"
+// Version is the version of this library, as in the User-Agent header. It ends in "-dev" where no version was released.
+const Version = "0.1.0-dev"
 
-// Client sends messages. NewClient makes one. It never changes and is safe for concurrent use: make one and share it. The zero
-// Client is not usable. A Client runs no goroutine and needs no closing.
+// A Client sends messages. Create one with NewClient and share it: a Client never changes and is safe for concurrent use. The zero Client is
+// not usable. A Client runs no goroutine and needs no closing.
 //
-// It uses up to 256 connections of its own for each channel and kind: sends, and reads. An idle one is kept for the time of
-// WithIdleTimeout. One still being dialled when its call ends may take up to 10 seconds to finish. Nothing else outlives a call.
+// For each channel it uses up to 256 connections for sends and 256 for reads. An idle connection is kept for four seconds. A dial in progress
+// when its call ends may continue for up to 10 seconds. Nothing else outlives a call.
 //
-// Printed or logged in any form it shows its base URL and no credentials.
+// Printed or logged in any form, a Client shows its base URL and no credentials.
 type Client struct {
 	// SMS sends SMS and reads them back.
 	SMS *SMSService
@@ -41,12 +41,12 @@ type Client struct {
 	core *core
 }
 
-// Channel is a part of the service that may have credentials of its own. The zero value is no channel: it stands for the account, whose
-// operations use the credentials of all channels.
+// A Channel is a part of the service that may have credentials of its own. The zero Channel is the account, whose operations use the
+// credentials that are set for all channels.
 type Channel uint8
 
-// The channels. The specification describes the credentials of SMS only; the chat apps use the same unless WithAuth says
-// otherwise.
+// The channels. The specification describes the credentials of SMS only. The chat apps use the same, unless WithAuth or WithBasicAuth sets
+// others.
 const (
 	ChannelSMS Channel = iota + 1
 	ChannelChatApp1
@@ -66,27 +66,18 @@ func (c Channel) String() string {
 	}
 }
 
-// Channels returns the channels, in the order of their constants.
-func Channels() []Channel {
-	all := make([]Channel, channelCount-1)
-	for i := range all {
-		all[i] = Channel(i + 1)
-	}
-	return all
-}
-
 // NewClient returns a client for the service at baseURL, such as "https://api.example.com". A path in the URL is kept before the
 // service's own paths.
 //
-// The URL must be absolute and https; plain http is accepted for a loopback host, and for other hosts with WithPlainHTTP.
-// Credentials are required: WithToken, WithTokenSource, WithAPIKey or WithAuth. All problems are reported in one
-// *ValidationError. NewClient does no I/O.
+// The URL must be absolute and https; plain http is accepted for a loopback host, and for other hosts with WithPlainHTTP. Credentials are
+// required: WithToken, WithTokenSource, WithAPIKey, WithBasicAuth or WithAuth. All problems are reported in one *ValidationError. NewClient
+// does no I/O.
 func NewClient(baseURL string, options ...Option) (*Client, error) {
-	return newClient(baseURL, false, options)
+	var s settings
+	return newClient(baseURL, s, options)
 }
 
-func newClient(baseURL string, fromEnv bool, options []Option) (*Client, error) {
-	s := settings{maxResponseBytes: defaultMaxResponseBytes, userAgent: "messaging-go/" + Version, fromEnv: fromEnv}
+func newClient(baseURL string, s settings, options []Option) (*Client, error) {
 	s.apply(options)
 	base := s.checkBaseURL(baseURL)
 	return s.client(base, nil)
@@ -98,60 +89,69 @@ const (
 	envToken     = "MESSAGING_TOKEN"
 	envAPIKey    = "MESSAGING_API_KEY"
 	envAPISecret = "MESSAGING_API_SECRET"
-	envVariable  = "MESSAGING_VAR_" // and the name of a variable
+	envVariable  = "MESSAGING_VAR_" // followed by the name of a variable
 )
 
 // NewClientFromEnv returns a client configured by environment variables:
 //
-//   - MESSAGING_BASE_URL: required, as for NewClient
-//   - MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET: the credentials, unless an option sets them. The key is
-//     alone if the contract has no secret (auth.keyPair.secret)
-//   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay
-//   - MESSAGING_VAR_ACCOUNT for the variable {account} of the contract's paths, and so for others: required unless WithVariable sets it
+//   - MESSAGING_BASE_URL: required, as for NewClient.
+//   - MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET: the credentials, unless an option sets them. The key needs no secret if
+//     the contract has none (auth.keyPair.secret).
+//   - MESSAGING_CONTRACT: the path of a file with a contract overlay. Optional.
+//   - MESSAGING_VAR_ACCOUNT: the variable {account} of the contract's paths, and so on for other variables. Required unless WithVariable sets
+//     the variable.
 //
-// An empty variable counts as absent. The options are applied on top. Errors name variables and never show their values.
+// An empty variable counts as absent. The options are applied afterwards. Errors name variables and never show their values.
 func NewClientFromEnv(options ...Option) (*Client, error) {
-	baseURL, token := os.Getenv(envBaseURL), os.Getenv(envToken)
-	key, secret := os.Getenv(envAPIKey), os.Getenv(envAPISecret)
 	var problems wire.Checks
 	var causes []error
-	var fromEnv []Option
-	switch {
-	case token != "" && (key != "" || secret != ""):
-		problems.Found(envToken, "set beside "+envAPIKey+" or "+envAPISecret+"; want one kind of credentials")
-	case token != "":
-		fromEnv = append(fromEnv, withToken(token, envToken))
-	case key == "" && secret != "":
-		problems.Found(envAPIKey, "required beside "+envAPISecret)
-	case key != "":
-		fromEnv = append(fromEnv, withAPIKey(key, secret, envAPIKey, envAPISecret))
-	}
+	baseURL := os.Getenv(envBaseURL)
 	if baseURL == "" {
 		problems.Found(envBaseURL, "required, but absent")
+	}
+	var fromEnv []Option
+	if credentials := credentialsFromEnv(&problems); credentials != nil {
+		fromEnv = append(fromEnv, credentials)
 	}
 	names, err := contract.FromEnv()
 	if err != nil {
 		problems.Found(table.EnvFile, strings.ReplaceAll(err.Error(), "\n", "; "))
 		causes = append(causes, err)
 	}
-	fromEnv = append(fromEnv, WithContract(names))
+	fromEnv = append(fromEnv, withContract(names, table.EnvFile))
 	if len(problems) > 0 {
 		return nil, invalid("", problems, causes...)
 	}
-	return newClient(baseURL, true, append(fromEnv, options...))
+	s := settings{fromEnv: true}
+	return newClient(baseURL, s, append(fromEnv, options...))
 }
 
-// With returns a client that differs by the given options and shares everything else: connections, rate limit, tokens and the
-// compiled contract. It is cheap; c itself does not change. A client with other credentials is worth keeping, because a breaker for its
-// account belongs to it; see WithBreaker.
+// credentialsFromEnv returns the option for the credentials in the environment, or nil if there are none.
+func credentialsFromEnv(problems *wire.Checks) Option {
+	token := os.Getenv(envToken)
+	key := os.Getenv(envAPIKey)
+	secret := os.Getenv(envAPISecret)
+	switch {
+	case token != "" && key+secret != "":
+		problems.Found(envToken, "set together with "+envAPIKey+" or "+envAPISecret+"; want one kind of credentials")
+		return nil
+	case token != "":
+		return withToken(token, envToken)
+	case key != "":
+		return withAPIKey(key, secret, envAPIKey, envAPISecret)
+	case secret != "":
+		problems.Found(envAPIKey, "required together with "+envAPISecret)
+	}
+	return nil
+}
+
+// With returns a client that differs from c by the given options, and shares everything else: connections, rate limit, tokens and the compiled
+// contract. It is cheap. Keep a client with other credentials, because it has the breaker of its account; see WithBreaker.
 func (c *Client) With(options ...Option) (*Client, error) {
 	s := c.core.settings
 	s.apply(options)
 	return s.client(c.core.baseURL, c.core)
 }
-
-// Contract returns the contract of the client, such as for a webhook.Receiver of the same account.
-func (c *Client) Contract() contract.Contract { return c.core.settings.contract }
 
 // Format prints the base URL in every verb.
 func (c Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.summary()) }
@@ -177,80 +177,90 @@ func (s *settings) apply(options []Option) {
 	}
 }
 
-// client returns a client with these settings. It shares with parent, if there is one, what the settings do not change.
+// client returns a client with these settings. It shares everything with parent, if there is one, that the settings do not change.
 func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	s.check(parent)
 	if s.problems != nil {
 		return nil, invalid("", s.problems)
 	}
 	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), breakers: new(serviceBreakers)}
-	if parent != nil {
-		c.breakers = parent.breakers
-	}
 	if c.base.wrapped == nil {
 		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
 	}
-	if parent != nil && parent.settings.contract == s.contract && parent.settings.credentials == s.credentials &&
-		parent.settings.userAgent == s.userAgent && maps.Equal(parent.settings.variables, s.variables) {
+	if parent != nil {
+		c.breakers = parent.breakers
+	}
+	if parent != nil && s.sharesEndpoints(&parent.settings) {
 		c.endpoints = parent.endpoints
 	} else {
 		c.endpoints = compile(s, baseURL)
 	}
 	c.setTransport()
 	return &Client{
-		SMS: &SMSService{c}, ChatApp1: &ChatApp1Service{c}, ChatApp2: &ChatApp2Service{c},
-		core: c,
+		SMS:      &SMSService{c},
+		ChatApp1: &ChatApp1Service{c},
+		ChatApp2: &ChatApp2Service{c},
+		core:     c,
 	}, nil
 }
 
-// check finds options that do not go together. Parent has the settings that were checked before, if there are any.
+// sharesEndpoints reports whether the operations of clients with these and with other settings are the same.
+func (s *settings) sharesEndpoints(other *settings) bool {
+	return s.contract == other.contract && s.credentials == other.credentials && maps.Equal(s.variables, other.variables)
+}
+
+// check finds options that do not go together. The settings of parent, if there is one, were checked before.
 func (s *settings) check(parent *core) {
-	names := table.Of(s.contract)
 	if s.contract != contract.Default() && (parent == nil || parent.settings.contract != s.contract) {
 		s.checkNames()
 	}
-	if !slices.ContainsFunc(s.credentials[:], func(c *credential) bool { return c != nil }) {
-		field, want := "options", "use WithToken, WithTokenSource, WithAPIKey or WithAuth"
-		if s.fromEnv {
-			field, want = envToken, "set it, or "+envAPIKey+" and "+envAPISecret+", or use an option such as WithAuth"
-		}
-		s.reject(field, "want credentials, got none; %s", want)
-	}
-	if c := s.credentials[0]; c != nil && c.check != nil {
-		if setBy, reason := c.check(names.Auth); reason != "" {
-			s.reject(setBy, "%s", reason)
-		}
-	}
-	for _, name := range names.Variables() {
-		if _, ok := s.variables[name]; ok {
-			continue
-		}
-		field := envVariable + strings.ToUpper(name)
-		if value := os.Getenv(field); s.fromEnv && value != "" {
-			withVariable(name, value, field)(s)
-			continue
-		}
-		if !s.fromEnv {
-			field = "WithVariable"
-		}
-		s.reject(field, "required, but absent: paths of the contract have the variable {%s}", name)
-	}
-	if s.settle != nil && (names.SMSSend.Fields["reference"] == "" || names.SMSList.Params["reference"] == "") {
+	s.checkCredentials()
+	s.checkVariables()
+	names := table.Of(s.contract)
+	hasReference := names.SMSSend.Fields["reference"] != "" && names.SMSList.Params["reference"] != ""
+	if s.settle != nil && !hasReference {
 		s.reject("WithSettle", "needs a reference ID, and the contract has none (sms.send.fields.reference, sms.list.params.reference)")
-	}
-	if s.idleTimeout > 0 && !s.ownBase() {
-		s.reject("WithIdleTimeout", "is for the library's own transport; set the IdleConnTimeout of the one that WithHTTPClient brings")
 	}
 }
 
 // checkNames finds names of the contract that one request cannot hold together.
 func (s *settings) checkNames() {
-	field := "WithContract"
-	if s.fromEnv {
-		field = table.EnvFile
-	}
 	for _, problem := range codec.CheckNames(table.Of(s.contract)) {
-		s.reject(field, "%s: %s", problem.Path, problem.Reason)
+		s.reject(s.contractFrom, "%s: %s", problem.Path, problem.Reason)
+	}
+}
+
+func (s *settings) checkCredentials() {
+	isSet := func(c *credential) bool { return c != nil }
+	if !slices.ContainsFunc(s.credentials[:], isSet) {
+		if s.fromEnv {
+			s.reject(envToken, "want credentials, got none; set it, or %s and %s, or use an option such as WithAuth", envAPIKey, envAPISecret)
+		} else {
+			s.reject("options", "want credentials, got none; use WithToken, WithTokenSource, WithAPIKey, WithBasicAuth or WithAuth")
+		}
+	}
+	if c := s.credentials[0]; c != nil && c.check != nil {
+		if setBy, reason := c.check(table.Of(s.contract).Auth); reason != "" {
+			s.reject(setBy, "%s", reason)
+		}
+	}
+}
+
+// checkVariables finds variables of the contract's paths that no option sets, and takes them from the environment if the client does.
+func (s *settings) checkVariables() {
+	for _, name := range table.Of(s.contract).Variables() {
+		if _, isSet := s.variables[name]; isSet {
+			continue
+		}
+		field := "WithVariable"
+		if s.fromEnv {
+			field = envVariable + strings.ToUpper(name)
+			if value := os.Getenv(field); value != "" {
+				withVariable(name, value, field)(s)
+				continue
+			}
+		}
+		s.reject(field, "required, but absent: paths of the contract have the variable {%s}", name)
 	}
 }
 
@@ -266,10 +276,10 @@ func (s *settings) checkBaseURL(baseURL string) *url.URL {
 		s.reject(field, "%s, got an empty one", want)
 	case err != nil:
 		s.reject(field, "%s", want)
-	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
+	case !isWebURL(u):
 		s.reject(field, "%s, with the scheme https and a host", want)
 	case u.User != nil:
-		s.reject(field, "must not hold a user or a password; use WithAuth(messaging.Basic(user, password))")
+		s.reject(field, "must not hold a user or a password; use WithBasicAuth")
 	case strings.ContainsAny(baseURL, "?#"):
 		s.reject(field, "must have no query and no fragment")
 	case u.Scheme == "http" && !s.plainHTTP && !isLoopback(u.Hostname()):
@@ -278,11 +288,17 @@ func (s *settings) checkBaseURL(baseURL string) *url.URL {
 	return u
 }
 
+func isWebURL(u *url.URL) bool {
+	isWeb := u.Scheme == "https" || u.Scheme == "http"
+	return isWeb && u.Opaque == "" && u.Hostname() != ""
+}
+
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
+// A core is what the services of a client share.
 type core struct {
 	*endpoints
 
@@ -293,13 +309,13 @@ type core struct {
 	transport *transport.Transport
 }
 
-// base is the round tripper of a client. It is behind a pointer so that package fmt does not print what the user's holds.
+// base is the round tripper of a client. It is behind a pointer so that package fmt does not print the user's.
 type base struct {
 	unwrapped http.RoundTripper // the library's own transport, or the user's
 	wrapped   http.RoundTripper // the same, wrapped by WithTransport
 }
 
-// newBase returns the round tripper: that of the parent, as far as the settings are the same.
+// newBase returns the round tripper. It takes that of the parent, as far as the settings are the same.
 func (s *settings) newBase(parent *core) *base {
 	var b base
 	switch {
@@ -309,7 +325,7 @@ func (s *settings) newBase(parent *core) *base {
 		}
 		b.unwrapped = parent.base.unwrapped
 	case s.ownBase():
-		b.unwrapped = transport.NewBase(s.idleTimeout)
+		b.unwrapped = transport.NewBase()
 	default:
 		b.unwrapped = s.httpClient.Transport
 	}
@@ -321,10 +337,7 @@ func (s *settings) newBase(parent *core) *base {
 }
 
 func (s *settings) sharesBase(with *settings) bool {
-	if s.ownBase() && with.ownBase() {
-		return s.idleTimeout == with.idleTimeout
-	}
-	return s.httpClient == with.httpClient
+	return s.httpClient == with.httpClient || s.ownBase() && with.ownBase()
 }
 
 // ownBase reports whether requests go through the library's own transport.
@@ -335,9 +348,15 @@ func (c *core) setTransport() {
 	user := cmp.Or(s.httpClient, new(http.Client))
 	retry := s.retry.withDefaults()
 	c.transport = &transport.Transport{
-		Base: c.base.wrapped, OwnBase: s.ownBase(), Jar: user.Jar, Timeout: cmp.Or(s.timeout, user.Timeout, defaultTimeout),
-		MaxAttempts: retry.MaxAttempts, MinWait: retry.MinWait, MaxWait: retry.MaxWait,
-		Limit: s.limit, MaxResponseBytes: s.maxResponseBytes,
-		Changed: c.breakerChanged,
+		Base:             c.base.wrapped,
+		OwnBase:          s.ownBase(),
+		Jar:              user.Jar,
+		Timeout:          cmp.Or(s.timeout, user.Timeout, defaultTimeout),
+		MaxAttempts:      retry.MaxAttempts,
+		MinWait:          retry.MinWait,
+		MaxWait:          retry.MaxWait,
+		Limit:            s.limit,
+		MaxResponseBytes: maxResponseBytes,
+		Changed:          c.breakerChanged,
 	}
 }

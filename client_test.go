@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -119,37 +120,32 @@ func TestNewClientNeedsCredentials(t *testing.T) {
 func TestNewClientRejectsBadOptionsTogether(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]messaging.Option{
-		"WithToken":            messaging.WithToken(""),
-		"WithToken ":           messaging.WithToken("a\nb"),
-		"WithToken  ":          messaging.WithToken(" padded "),
-		"WithToken 0":          messaging.WithToken("Bearer t"),
-		"WithToken 00":         messaging.WithToken("bEARER t"),
-		"WithIdleTimeout":      messaging.WithIdleTimeout(0),
-		"WithTokenSource":      messaging.WithTokenSource(nil),
-		"WithAPIKey":           messaging.WithAPIKey("", "s"),
-		"WithAPIKey ":          messaging.WithAPIKey("k", ""),
-		"WithAuth":             messaging.WithAuth(nil),
-		"WithAuth ":            messaging.WithAuth(messaging.AuthFunc(nil)),
-		"WithAuth  ":           messaging.WithAuth(messaging.Basic("u", "p"), messaging.Channel(0)),
-		"WithAuth   ":          messaging.WithAuth(messaging.Basic("u", "p"), messaging.Channel(9)),
-		"Basic":                messaging.WithAuth(messaging.Basic("a:b", "p")),
-		"Basic ":               messaging.WithAuth(messaging.Basic("", "p")),
-		"WithHTTPClient":       messaging.WithHTTPClient(nil),
-		"WithHTTPClient ":      messaging.WithHTTPClient(&http.Client{Timeout: -1}),
-		"WithTimeout":          messaging.WithTimeout(0),
-		"WithTimeout ":         messaging.WithTimeout(-time.Second),
-		"WithRetry":            messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: -1}),
-		"WithRetry ":           messaging.WithRetry(messaging.RetryPolicy{MinWait: -1}),
-		"WithRetry  ":          messaging.WithRetry(messaging.RetryPolicy{MinWait: 2 * time.Second, MaxWait: time.Second}),
-		"WithRateLimit":        messaging.WithRateLimit(0, 1),
-		"WithRateLimit ":       messaging.WithRateLimit(math.NaN(), 1),
-		"WithRateLimit  ":      messaging.WithRateLimit(math.Inf(1), 1),
-		"WithRateLimit 0":      messaging.WithRateLimit(1, 0),
-		"WithMaxResponseBytes": messaging.WithMaxResponseBytes(0),
-		"WithLogger":           messaging.WithLogger(nil),
-		"WithUserAgent":        messaging.WithUserAgent("a\r\nb"),
-		"WithUserAgent ":       messaging.WithUserAgent(""),
-		"options[1]":           nil,
+		"WithToken":         messaging.WithToken(""),
+		"WithToken ":        messaging.WithToken("a\nb"),
+		"WithToken  ":       messaging.WithToken(" padded "),
+		"WithToken 0":       messaging.WithToken("Bearer t"),
+		"WithToken 00":      messaging.WithToken("bEARER t"),
+		"WithTokenSource":   messaging.WithTokenSource(nil),
+		"WithAPIKey":        messaging.WithAPIKey("", "s"),
+		"WithAPIKey ":       messaging.WithAPIKey("k", ""),
+		"WithAuth":          messaging.WithAuth(nil),
+		"WithBasicAuth":     messaging.WithBasicAuth("u", "p", messaging.Channel(0)),
+		"WithBasicAuth 0":   messaging.WithBasicAuth("u", "p", messaging.Channel(9)),
+		"WithBasicAuth 00":  messaging.WithBasicAuth("a:b", "p"),
+		"WithBasicAuth 000": messaging.WithBasicAuth("", "p"),
+		"WithHTTPClient":    messaging.WithHTTPClient(nil),
+		"WithHTTPClient ":   messaging.WithHTTPClient(&http.Client{Timeout: -1}),
+		"WithTimeout":       messaging.WithTimeout(0),
+		"WithTimeout ":      messaging.WithTimeout(-time.Second),
+		"WithRetry":         messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: -1}),
+		"WithRetry ":        messaging.WithRetry(messaging.RetryPolicy{MinWait: -1}),
+		"WithRetry  ":       messaging.WithRetry(messaging.RetryPolicy{MinWait: 2 * time.Second, MaxWait: time.Second}),
+		"WithRateLimit":     messaging.WithRateLimit(0, 1),
+		"WithRateLimit ":    messaging.WithRateLimit(math.NaN(), 1),
+		"WithRateLimit  ":   messaging.WithRateLimit(math.Inf(1), 1),
+		"WithRateLimit 0":   messaging.WithRateLimit(1, 0),
+		"WithLogger":        messaging.WithLogger(nil),
+		"options[1]":        nil,
 	} {
 		_, err := messaging.NewClient(baseURL, messaging.WithToken("t"), option)
 		var v *messaging.ValidationError
@@ -158,7 +154,7 @@ func TestNewClientRejectsBadOptionsTogether(t *testing.T) {
 			assert.NotEmpty(t, v.Reason)
 		}
 	}
-	_, err := messaging.NewClient("", messaging.WithTimeout(-1), messaging.WithMaxResponseBytes(0))
+	_, err := messaging.NewClient("", messaging.WithTimeout(-1), messaging.WithRateLimit(0, 1))
 	var v *messaging.ValidationError
 	require.ErrorAs(t, err, &v)
 	assert.Len(t, v.Problems, 4, "timeout, response size, base URL and credentials in one error: %v", err)
@@ -183,11 +179,12 @@ func TestOptionsLastOneWins(t *testing.T) {
 
 func TestWithSharesConnections(t *testing.T) {
 	t.Parallel()
-	var slow sync.Map
+	var connections sync.Map
+	var isSlow atomic.Bool
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		slow.Store(r.RemoteAddr, true)
+		connections.Store(r.RemoteAddr, true)
 		_, _ = io.Copy(io.Discard, r.Body) // or the server does not see the client go
-		if r.Header.Get("User-Agent") == "slow" {
+		if isSlow.Load() {
 			select {
 			case <-r.Context().Done():
 			case <-time.After(5 * time.Second):
@@ -198,18 +195,19 @@ func TestWithSharesConnections(t *testing.T) {
 	defer srv.Close()
 	client, err := messaging.NewClient(srv.URL, messaging.WithToken("t"), messaging.WithRateLimit(1000, 3))
 	require.NoError(t, err)
-	same, err := client.With(messaging.WithUserAgent("same"))
+	same, err := client.With(messaging.WithTimeout(time.Minute))
 	require.NoError(t, err)
-	fast, err := client.With(messaging.WithTimeout(50*time.Millisecond), messaging.WithUserAgent("slow"))
+	fast, err := client.With(messaging.WithTimeout(50 * time.Millisecond))
 	require.NoError(t, err)
 
 	for _, c := range []*messaging.Client{client, same, client} {
 		_, err = c.SMS.Send(t.Context(), message)
 		require.NoError(t, err)
 	}
-	connections := 0
-	slow.Range(func(any, any) bool { connections++; return true })
-	assert.Equal(t, 1, connections, "the derived client has its own connections")
+	count := 0
+	connections.Range(func(any, any) bool { count++; return true })
+	assert.Equal(t, 1, count, "connections")
+	isSlow.Store(true)
 	_, err = fast.SMS.Send(t.Context(), message)
 	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
 
@@ -406,21 +404,6 @@ func TestAPIKeyWithoutAPlaceForReads(t *testing.T) {
 	assert.Equal(t, 1, mock.GetTotalCallCount(), "nothing else was sent")
 }
 
-func TestClientContract(t *testing.T) {
-	names, err := contract.Parse([]byte(`{"sms.send":{"fields":{"text":"message"}}}`))
-	require.NoError(t, err)
-	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), messaging.WithContract(names))
-	require.NoError(t, err)
-	assert.Equal(t, names, client.Contract())
-	client, err = messaging.NewClient(baseURL, messaging.WithToken("t"))
-	require.NoError(t, err)
-	want, err := contract.Default().MarshalJSON()
-	require.NoError(t, err)
-	got, err := client.Contract().MarshalJSON()
-	require.NoError(t, err)
-	assert.JSONEq(t, string(want), string(got))
-}
-
 func TestWithHTTPClientDoesNotChangeTheClient(t *testing.T) {
 	t.Parallel()
 	mock := httpmock.NewMockTransport()
@@ -440,7 +423,7 @@ func TestWithHTTPClientDoesNotChangeTheClient(t *testing.T) {
 func TestWithHTTPClientTimeout(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
-	service.Inject(messagingtest.Slow(time.Minute), 1)
+	service.Inject(messagingtest.FaultSlow(time.Minute), 1)
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithHTTPClient(&http.Client{Timeout: 50 * time.Millisecond}))
 	require.NoError(t, err)
 	_, err = client.SMS.Send(t.Context(), message)

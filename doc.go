@@ -83,11 +83,6 @@
 // option, a token or an error. Messages, receipts and transactions are plain data: package fmt prints them whole, and log/slog leaves
 // personal data out.
 //
-// # Not for users
-//
-// The method Call of a message, Query of [sms.ListOptions] and Table of a contract describe a value to the other packages of this module.
-// They return internal types, and may change at any time.
-//
 // # Receiving and testing
 //
 // Package webhook has handlers for inbound messages and delivery reports. Package messagingtest is a test server for the service.

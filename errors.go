@@ -9,8 +9,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,12 +64,12 @@ var (
 	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches
 	// the class of the trouble, such as ErrUnavailable, and Error.RetryAfter says when a message will go out.
 	ErrBreakerOpen = errors.New("messaging: circuit breaker open")
-	// ErrGuarded: nothing was sent, because a guard said no; see WithGuard. The error also matches that of the guard.
-	ErrGuarded = errors.New("messaging: guarded")
+	// ErrDenied: nothing was sent, because a guard said no; see WithGuard. The error also matches that of the guard.
+	ErrDenied = errors.New("messaging: denied")
 	// ErrPostponed: nothing was sent, because a guard said later or could not decide; see WithGuard. The error is retryable.
 	ErrPostponed = errors.New("messaging: postponed")
-	// ErrRow matches a *RowError: one row of a listing could not be read, and the listing goes on.
-	ErrRow = errors.New("messaging: row")
+	// ErrUnreadableRow: a row of a listing could not be read in full. The text has its page, its row and its field. The listing goes on.
+	ErrUnreadableRow = errors.New("messaging: unreadable row")
 )
 
 // Verdict is what is known of a message when its send has ended. The zero value is Unknown, which promises nothing.
@@ -134,9 +134,9 @@ func VerdictOf(err error) Verdict {
 // It may after
 //
 //   - NotSent, except for a *ValidationError, a certificate that was refused, and a client without credentials for the channel,
-//     where another attempt meets the same, and for ErrGuarded. After a guard said later, the wait is that of its RetryLater
+//     where another attempt meets the same, and for ErrDenied. After a guard said later, the wait is that of its Postpone
 //   - ErrRateLimited, and another refusal with a status that proves that nothing was processed (errors.notProcessed of the contract),
-//     unless the response names a message, see Error.NamesMessage. After the platform's code 131056 on chat app 2 the wait is at least
+//     unless the response names a message, see Error.Ambiguous. After the platform's code 131056 on chat app 2 the wait is at least
 //     6 seconds
 //   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient
 //
@@ -144,17 +144,15 @@ func VerdictOf(err error) Verdict {
 func Retryable(err error) (after time.Duration, ok bool) {
 	e, isError := errors.AsType[*Error](err)
 	switch {
-	case !isError || e.read:
+	case !isError || e.read || e.is(ErrDenied):
 		return 0, false
-	case slices.Contains(e.classes, ErrGuarded):
-		return 0, false
-	case e.guardReason != "": // it said later, or could not decide
+	case e.guardReason != "": // it postponed the message, or could not decide
 		ok = true
 	case e.Verdict == NotSent:
-		ok = !e.uncredentialed && !transport.IsPermanent(e.cause)
+		ok = !e.noCredentials && !transport.IsPermanent(e.cause)
 	case e.Verdict == Refused:
 		isTemporary := e.unprocessed || e.platform == platformNotNow || errors.Is(e, ErrRateLimited)
-		ok = isTemporary && !e.NamesMessage()
+		ok = isTemporary && !e.Ambiguous()
 	}
 	if !ok {
 		return 0, false
@@ -162,34 +160,54 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	return max(e.RetryAfter, time.Second), true
 }
 
-// PanicError is a panic of a function of yours (an Auth, a token source, an Observer, a http.RoundTripper) in SendAll, which makes it
-// the Outcome of the message: Unknown if something was written, and otherwise NotSent. In Send the panic reaches the caller.
-type PanicError struct {
-	// Value is what the function panicked with.
-	Value any
-	// Stack is the stack of the goroutine, as of runtime/debug.
-	Stack []byte
+// panicError is a panic of a function of the user during SendAll.
+type panicError struct {
+	value    any
+	function string // that panicked, with file and line, or ""
 }
 
-// Error returns the type of the value, which may hold anything, and the text of an error of the runtime.
-func (e *PanicError) Error() string {
-	if r, ok := e.Value.(runtime.Error); ok {
-		return "panic: " + r.Error()
+// Error returns the type of the value, which may hold anything, or the text of an error of the runtime, and where the panic happened.
+func (e *panicError) Error() string {
+	text := fmt.Sprintf("panic (%T)", e.value)
+	if r, ok := e.value.(runtime.Error); ok {
+		text = "panic: " + r.Error()
 	}
-	return fmt.Sprintf("panic (%T)", e.Value)
+	if e.function != "" {
+		text += " in " + e.function
+	}
+	return text
 }
 
-// Unwrap returns Value if it is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
+// Unwrap returns the value if it is an error.
+func (e *panicError) Unwrap() error {
+	err, _ := e.value.(error)
 	return err
 }
 
-// panicked returns the error of a send that a panic ended. inDoubt reports whether something may have been written.
-func panicked(e *sendEndpoint, value any, inDoubt bool, referenceID string) *Error {
-	cause := &PanicError{Value: value, Stack: debug.Stack()}
+// panickingFunction returns the function that panicked, with its file and line. A deferred function calls it.
+func panickingFunction() string {
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
+	isPanic := false
+	for {
+		frame, more := frames.Next()
+		isRuntime := strings.HasPrefix(frame.Function, "runtime.")
+		if isPanic && !isRuntime {
+			return fmt.Sprintf("%s (%s:%d)", frame.Function, filepath.Base(frame.File), frame.Line)
+		}
+		isPanic = isPanic || frame.Function == "runtime.gopanic"
+		if !more {
+			return ""
+		}
+	}
+}
+
+// panicked returns the error of a send that a panic ended. maybeWritten reports whether something may have been written.
+func panicked(e *sendEndpoint, value any, maybeWritten bool, referenceID string) *Error {
+	cause := &panicError{value, panickingFunction()}
 	err := newError(&e.endpoint, transport.Outcome{Err: transport.NewError(cause.Error(), cause)})
-	if err.ReferenceID = referenceID; !inDoubt {
+	err.ReferenceID = referenceID
+	if !maybeWritten {
 		err.Verdict = NotSent
 	}
 	return err
@@ -216,41 +234,42 @@ type Error struct {
 	// RequestID is the service's ID of the request, from the body or, if it has none, from the header X-Request-Id.
 	RequestID string
 	// MessageID is the service's ID of a message, if the response has one although it does not prove that the message was
-	// accepted; see NamesMessage.
+	// accepted; see Ambiguous.
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
 	// RetryAfter is how long the service asked to wait, or a longer wait that the RetryPolicy or the context did not allow: until the
 	// circuit breaker lets a call pass, for a turn of the rate limit, or before another attempt. If a guard said later it is the
-	// wait of RetryLater, and with a code of chat app 2's platform that of the code; see Retryable.
+	// wait of Postpone, and with a code of chat app 2's platform that of the code; see Retryable.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int
 	// Body is the beginning of the response, at most 64 KiB.
 	Body []byte
 
-	read           bool          // a read has no verdict
-	paused         bool          // RetryAfter is a wait of the library, of a guard or of a class of codes, for which the service did not ask
-	settled        bool          // it is the error of Settle
-	uncredentialed bool          // the client has no credentials for the channel
-	named          bool          // see NamesMessage
-	page           bool          // the response is neither in the form of the contract nor empty
-	unprocessed    bool          // the status proves that nothing was processed
-	unlisted       bool          // the channel has no listing that could settle an unknown outcome
-	platform       platformClass // of the code of a message of chat app 2, or zero
-	guardReason    string        // why a guard stopped the message, or ""
-	reason         string        // what this library found, where status and cause do not say it
-	shown          string        // what may be shown of Message
-	hidden         bool          // whether Code and RequestID must not be shown
-	byCode         bool          // the class comes from a code of the contract
-	classes        []error       // the sentinels it matches, besides those of the verdict
-	cause          error
+	classes []error // the sentinels that it matches, besides those of the verdict
+	cause   error
+	reason  string // what this library found, where status and cause do not say it
+
+	read          bool          // a read has no verdict
+	settled       bool          // it is the error of Settle
+	noCredentials bool          // the client has none for the channel
+	hasMessage    bool          // see Ambiguous
+	isPage        bool          // the response is neither in the form of the contract nor empty
+	unprocessed   bool          // the status proves that nothing was processed
+	unlisted      bool          // the channel has no listing that could settle an unknown outcome
+	byCode        bool          // the class comes from a code of the contract
+	platform      platformClass // of the code of a message of chat app 2, or zero
+	guardReason   string        // why a guard stopped the message, or ""
+	localWait     bool          // the service did not ask for RetryAfter: it is a wait of the library, of a guard or of a class of codes
+	safeMessage   string        // what may be shown of Message
+	hidesIDs      bool          // Code and RequestID must not be shown
 }
 
-// NamesMessage reports whether the response names a message although it does not prove that the message was accepted, such as by an
-// ID beside a refusal, or a word that accepts where the contract has no IDs. The send must then not be repeated without a lookup,
-// whatever the verdict.
-func (e *Error) NamesMessage() bool { return e.MessageID != "" || e.named }
+// Ambiguous reports whether the response contradicts itself: it does not prove that the message was accepted, and yet it names a message,
+// such as by an ID in a refusal, or by a word for accepted where the contract has no IDs. Whatever the verdict, do not send the message
+// again without a lookup.
+func (e *Error) Ambiguous() bool { return e.MessageID != "" || e.hasMessage }
 
 func newError(e *endpoint, out transport.Outcome) *Error {
 	failed := &Error{
@@ -259,7 +278,7 @@ func newError(e *endpoint, out transport.Outcome) *Error {
 	}
 	if out.Wait > out.RetryAfter {
 		failed.RetryAfter = out.Wait
-		failed.paused = true
+		failed.localWait = true
 	}
 	if out.Interrupted != nil {
 		failed.interrupted(out.Interrupted)
@@ -273,21 +292,23 @@ func (e *Error) interrupted(why error) {
 	e.reason = "another attempt could not begin"
 }
 
-// explain adds the response to the error: what it says of the failure, and the class. notJSON is why it is not JSON, or nil. What does not
-// stand where the contract looks is taken from where services usually say it, and in the end from the beginning of the response.
+// explain adds the response to the error: what it says about the failure, and the class. notJSON says why it is not JSON, or is nil. A code or
+// a text that is not at a place of the contract is read where services usually have it.
 func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outcome, secrets redact.Secrets) {
-	const keptText = 512
 	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.MaxErrorBody)]) // out.Body may be overwritten
-	e.page = e.page || notJSON != nil && len(bytes.TrimSpace(e.Body)) > 0
-	e.Code, e.Message = failure.Code, failure.Message
+	hasText := len(bytes.TrimSpace(e.Body)) > 0
+	e.isPage = e.isPage || notJSON != nil && hasText
+	e.Code = failure.Code
+	e.Message = failure.Message
 	hasRows := e.read && isSuccess(e.StatusCode) // of any messages, whose texts no error may show
 	if !hasRows {
 		code, message := codec.Said(out.Body)
 		e.Code = cmp.Or(e.Code, code)
 		e.Message = cmp.Or(e.Message, message)
 	}
-	if e.Code == "" && e.Message == "" && (notJSON != nil || !hasRows) {
-		e.Message = strings.TrimSpace(strings.ToValidUTF8(string(e.Body[:min(len(e.Body), keptText)]), "\ufffd"))
+	isUnexplained := e.Code == "" && e.Message == ""
+	if isUnexplained && (notJSON != nil || !hasRows) {
+		e.Message = beginningOf(e.Body)
 	}
 	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
 	byCode := codeClass(failure.Class)
@@ -295,16 +316,23 @@ func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outc
 	if class := cmp.Or(byCode, statusClass(e.StatusCode)); class != nil {
 		e.classes = []error{class}
 	}
-	e.hidden = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
+	e.hidesIDs = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
 	if !hasRows || notJSON == nil {
-		e.shown = secrets.Mask(e.Message)
+		e.safeMessage = secrets.Mask(e.Message)
 	}
-	if e.read && e.shown != strings.TrimSpace(e.Message) {
-		e.shown = "" // a listing may be about any message, whose other words nobody knows here
+	if e.read && e.safeMessage != strings.TrimSpace(e.Message) {
+		e.safeMessage = "" // a listing may be about any message, whose other words are unknown here
 	}
 }
 
-// headerRequestID returns the header by which many services name a request. The contract names places in the body only.
+// beginningOf returns the beginning of a body as text.
+func beginningOf(body []byte) string {
+	const longest = 512
+	text := string(body[:min(len(body), longest)])
+	return strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd"))
+}
+
+// headerRequestID returns the header in which many services name a request. A contract names places in the body only.
 func headerRequestID(h http.Header) string {
 	if ids := h["X-Request-Id"]; len(ids) > 0 {
 		return ids[0]
@@ -334,73 +362,83 @@ func statusClass(code int) error {
 
 func codeClass(class string) error {
 	return map[string]error{
-		"unauthorized": ErrUnauthorized, "rateLimited": ErrRateLimited, "insufficientBalance": ErrInsufficientBalance,
-		"duplicate": ErrDuplicate, "windowClosed": ErrWindowClosed, "notFound": ErrNotFound,
-		"unavailable": ErrUnavailable, "invalid": ErrInvalid,
+		"unauthorized":        ErrUnauthorized,
+		"rateLimited":         ErrRateLimited,
+		"insufficientBalance": ErrInsufficientBalance,
+		"duplicate":           ErrDuplicate,
+		"windowClosed":        ErrWindowClosed,
+		"notFound":            ErrNotFound,
+		"unavailable":         ErrUnavailable,
+		"invalid":             ErrInvalid,
 	}[class]
 }
 
 // Error returns what is known, in one line.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("messaging: ")
-	if e.settled {
-		b.WriteString("Settle: ")
+	text := "messaging: " + e.headline()
+	if details := e.details(); len(details) > 0 {
+		text += ": " + strings.Join(details, ", ")
 	}
-	b.WriteString(e.Operation)
+	return text
+}
+
+// headline returns the operation and how it ended.
+func (e *Error) headline() string {
+	operation := e.Operation
+	if e.settled {
+		operation = "Settle: " + operation
+	}
 	switch {
 	case e.read:
-		b.WriteString(" failed")
-	case e.Verdict == Unknown:
-		b.WriteString(" has an unknown outcome")
-		if e.unlisted {
-			b.WriteString(" that no listing can settle")
-		}
+		return operation + " failed"
+	case e.Verdict != Unknown:
+		return operation + " " + e.Verdict.String()
+	case e.unlisted:
+		return operation + " has an unknown outcome that no listing can settle"
 	default:
-		b.WriteString(" " + e.Verdict.String())
+		return operation + " has an unknown outcome"
 	}
-	separator := ": "
-	say := func(format string, args ...any) {
-		fmt.Fprintf(&b, separator+format, args...)
-		separator = ", "
-	}
+}
+
+// details returns what is known about the failure.
+func (e *Error) details() []string {
+	var details []string
+	add := func(format string, args ...any) { details = append(details, fmt.Sprintf(format, args...)) }
 	if e.StatusCode != 0 {
-		say("HTTP %d", e.StatusCode)
+		add("HTTP %d", e.StatusCode)
 	}
 	if e.reason != "" {
-		say("%s", e.reason)
+		add("%s", e.reason)
 	}
-	switch {
-	case e.guardReason != "":
-		say("%s", e.guardReason)
-	case e.cause != nil:
-		say("%s", transport.Describe(e.cause))
+	if e.guardReason != "" {
+		add("%s", e.guardReason)
+	} else if e.cause != nil {
+		add("%s", transport.Describe(e.cause))
 	}
-	if table.IsWord(e.Code) && !e.hidden {
-		say("code %s", e.Code)
+	if table.IsWord(e.Code) && !e.hidesIDs {
+		add("code %s", e.Code)
 	}
-	for _, class := range e.classes {
-		if e.StatusCode == 0 && e.reason != "" || e.guardReason != "" { // something says it in words of its own
-			break
+	isExplained := e.guardReason != "" || e.StatusCode == 0 && e.reason != ""
+	if !isExplained {
+		for _, class := range e.classes {
+			add("%s", className(class))
 		}
-		say("%s", className(class))
 	}
-	if e.shown != "" {
-		say("%q", e.shown)
+	if e.safeMessage != "" {
+		add("%q", e.safeMessage)
 	}
-	if table.IsWord(e.RequestID) && !e.hidden {
-		say("request %s", e.RequestID)
+	if table.IsWord(e.RequestID) && !e.hidesIDs {
+		add("request %s", e.RequestID)
 	}
-	switch {
-	case e.paused:
-		say("try again in %v", e.RetryAfter.Round(time.Millisecond))
-	case e.RetryAfter > 0:
-		say("asked to wait %v", e.RetryAfter)
+	if e.localWait {
+		add("try again in %v", e.RetryAfter.Round(time.Millisecond))
+	} else if e.RetryAfter > 0 {
+		add("asked to wait %v", e.RetryAfter)
 	}
 	if e.Attempts > 1 {
-		say("%d attempts", e.Attempts)
+		add("%d attempts", e.Attempts)
 	}
-	return b.String()
+	return details
 }
 
 // Is reports whether target is the sentinel of the verdict or of the class.
@@ -447,30 +485,25 @@ func (e Error) MarshalJSON() ([]byte, error) {
 	return json.Marshal(shown)
 }
 
-// RowError is a row of a listing that could not be read in full. The listing goes on after it. It matches ErrRow.
-type RowError struct {
-	// Page is the number of the page as it was requested, or its place in the listing, from 1, if the contract does not page
-	// by number.
-	Page int
-	// Row is the place of the row on the page, from 1.
-	Row int
-	// Field is the field of sms.Transaction that could not be read, or "" for the whole row.
-	Field string
-	// Reason says what is wrong, without the value.
-	Reason string
+// rowError is a row of a listing that could not be read in full.
+type rowError struct {
+	page   int    // as it was requested, or its place in a listing without page numbers, from 1
+	row    int    // on the page, from 1
+	field  string // of sms.Transaction, or "" for the whole row
+	reason string // without the value
 }
 
 // Error returns the place of the row and what is wrong with it.
-func (e *RowError) Error() string {
-	what := e.Reason
-	if e.Field != "" {
-		what = e.Field + " " + e.Reason
+func (e *rowError) Error() string {
+	fault := e.reason
+	if e.field != "" {
+		fault = e.field + " " + e.reason
 	}
-	return fmt.Sprintf("messaging: sms.list: row %d of page %d cannot be read: %s", e.Row, e.Page, what)
+	return fmt.Sprintf("messaging: sms.list: row %d of page %d cannot be read: %s", e.row, e.page, fault)
 }
 
-// Is reports whether target is ErrRow.
-func (e *RowError) Is(target error) bool { return target == ErrRow }
+// Is reports whether target is ErrUnreadableRow.
+func (e *rowError) Is(target error) bool { return target == ErrUnreadableRow }
 
 // Problem is one thing wrong with an argument.
 type Problem struct {

@@ -51,7 +51,7 @@ func TestVerdictOf(t *testing.T) {
 	assert.Equal(t, messaging.Refused, messaging.VerdictOf(fmt.Errorf("job 7: %w", &messaging.Error{Verdict: messaging.Refused})))
 	assert.Equal(t, messaging.NotSent, messaging.VerdictOf(fmt.Errorf("job 7: %w", &messaging.ValidationError{})))
 	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(errors.New("from elsewhere")))
-	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(&messaging.RowError{}))
+	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(messaging.ErrUnreadableRow))
 }
 
 func TestTokenDoesNotLeak(t *testing.T) {
@@ -120,27 +120,6 @@ func TestWithTokenRejectsTheSchemeWord(t *testing.T) {
 		assert.Contains(t, v.Reason, "without the scheme word")
 		assertSilent(t, err.Error())
 	}
-}
-
-func TestWithIdleTimeoutNeedsTheLibrarysOwnTransport(t *testing.T) {
-	t.Parallel()
-	own := messaging.WithIdleTimeout(time.Second)
-	for name, options := range map[string][]messaging.Option{
-		"alone":                      {own},
-		"a client without transport": {own, messaging.WithHTTPClient(&http.Client{Timeout: time.Second})},
-	} {
-		client, err := messaging.NewClient(baseURL, append(options, messaging.WithToken("t"))...)
-		require.NoError(t, err, name)
-		_, err = client.With(messaging.WithIdleTimeout(2 * time.Second))
-		require.NoError(t, err, name)
-	}
-	other := messaging.WithHTTPClient(&http.Client{Transport: http.DefaultTransport})
-	_, err := messaging.NewClient(baseURL, messaging.WithToken("t"), own, other)
-	require.EqualError(t, err, "messaging: WithIdleTimeout: is for the library's own transport; set the IdleConnTimeout of the one that WithHTTPClient brings")
-	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), other)
-	require.NoError(t, err)
-	_, err = client.With(own)
-	require.ErrorContains(t, err, "WithIdleTimeout")
 }
 
 func TestNewClientFromEnvNamesTheVariableAndTheReason(t *testing.T) {
@@ -239,13 +218,13 @@ func TestErrorTextLeavesOutSecretsOfTheService(t *testing.T) {
 
 func TestErrorTextLeavesOutEveryKindOfCredential(t *testing.T) {
 	t.Parallel()
-	sign := messaging.AuthFunc(func(r *http.Request) error {
+	sign := func(r *http.Request) error {
 		r.Header.Set("X-Signature", "HMAC sig-abcdef")
 		q := r.URL.Query()
 		q.Set("nonce", "nonce-abcdef")
 		r.URL.RawQuery = q.Encode()
 		return nil
-	})
+	}
 	for name, tt := range map[string]struct {
 		options []messaging.Option
 		echoed  []string
@@ -256,7 +235,7 @@ func TestErrorTextLeavesOutEveryKindOfCredential(t *testing.T) {
 		"in header": {[]messaging.Option{messaging.WithAPIKey("key-abcdef", "sec-abcdef"), overlay(t, `{"auth":{"keyPair":{"in":"header","key":"X-Key","secret":"X-Secret"}}}`)}, []string{"key-abcdef", "sec-abcdef"}},
 		"in query":  {[]messaging.Option{messaging.WithAPIKey("key-abcdef", "sec-abcdef"), overlay(t, `{"auth":{"keyPair":{"in":"query"}}}`)}, []string{"key-abcdef", "sec-abcdef"}},
 		"as basic":  {[]messaging.Option{messaging.WithAPIKey("key-abcdef", "sec-abcdef"), overlay(t, `{"auth":{"keyPair":{"in":"basic"}}}`)}, []string{"key-abcdef", "sec-abcdef", "a2V5LWFiY2RlZjpzZWMtYWJjZGVm"}},
-		"basic":     {[]messaging.Option{messaging.WithAuth(messaging.Basic("user-abc", "sec-abcdef"))}, []string{"user-abc", "sec-abcdef"}},
+		"basic":     {[]messaging.Option{messaging.WithBasicAuth("user-abc", "sec-abcdef")}, []string{"user-abc", "sec-abcdef"}},
 		"function":  {[]messaging.Option{messaging.WithAuth(sign)}, []string{"sig-abcdef", "nonce-abcdef"}},
 	} {
 		client, mock := mocked(t, tt.options...)

@@ -42,7 +42,7 @@ func ExampleVerdictOf() {
 		fmt.Println(err)
 		return
 	}
-	service.Inject(messagingtest.AcceptThenDrop(), 1) // the message goes out, and the response is lost
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1) // the message goes out, and the response is lost
 
 	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "order-17"})
 	switch messaging.VerdictOf(err) {
@@ -66,7 +66,7 @@ func ExampleError() {
 		fmt.Println(err)
 		return
 	}
-	service.Inject(messagingtest.Status(http.StatusTooManyRequests, time.Hour), 1)
+	service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, time.Hour), 1)
 
 	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"})
 	var e *messaging.Error
@@ -199,7 +199,7 @@ func ExampleWithTokenSource() {
 }
 
 func ExampleWithAuth() {
-	sign := messaging.AuthFunc(func(r *http.Request) error {
+	sign := func(r *http.Request) error {
 		body, err := r.GetBody() // a copy: the body itself goes out untouched
 		if err != nil {
 			return err
@@ -207,7 +207,7 @@ func ExampleWithAuth() {
 		defer body.Close()
 		r.Header.Set("X-Signature", "computed over the body")
 		return nil
-	})
+	}
 	client, err := messaging.NewClient("https://api.example.com",
 		messaging.WithToken("token"),                        // for SMS and chat app 1
 		messaging.WithAuth(sign, messaging.ChannelChatApp2)) // for chat app 2
@@ -257,7 +257,7 @@ func ExampleWithGuard() {
 	}
 	_, err = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234599", Text: "Half price!"})
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, messaging.ErrGuarded), errors.Is(err, messaging.ErrOptedOut), len(service.Sent()))
+	fmt.Println(errors.Is(err, messaging.ErrDenied), errors.Is(err, messaging.ErrOptedOut), len(service.Sent()))
 	// Output:
 	// messaging: sms.send not sent: opted out
 	// true true 0
@@ -285,7 +285,7 @@ func ExampleDeny() {
 	// Output: messaging: sms.send not sent: the budget of the day is spent
 }
 
-func ExampleRetryLater() {
+func ExamplePostpone() {
 	service := messagingtest.Start()
 	defer service.Close()
 	hour := 22 // in a program: time.Now().In(theirs).Hour()
@@ -293,7 +293,7 @@ func ExampleRetryLater() {
 		service.URL, messaging.WithToken(service.Token),
 		messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
 			if hour >= 21 || hour < 8 {
-				return messaging.RetryLater(time.Duration((32-hour)%24) * time.Hour) // until eight
+				return messaging.Postpone(time.Duration((32-hour)%24) * time.Hour) // until eight
 			}
 			return nil
 		}),
@@ -328,7 +328,7 @@ func ExampleWithLogger() {
 		fmt.Println(err)
 		return
 	}
-	service.Inject(messagingtest.Status(http.StatusBadGateway, 0), 1)
+	service.Inject(messagingtest.FaultStatus(http.StatusBadGateway, 0), 1)
 	_, _ = client.SMS.Send(context.Background(), sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"})
 	// Output: level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502 error.message="messaging: sms.send has an unknown outcome: HTTP 502, code 50000, unavailable, \"bad gateway\", request req-1" error.attempts=1
 }
@@ -382,7 +382,7 @@ func ExampleSMSService_List() {
 	for tx, err := range client.SMS.List(context.Background(), sms.ListOptions{
 		CreatedAfter: time.Date(2026, time.October, 3, 0, 0, 0, 0, time.UTC), PageSize: 500, SortBy: "dateCreated", Descending: true,
 	}) {
-		if errors.Is(err, messaging.ErrRow) {
+		if errors.Is(err, messaging.ErrUnreadableRow) {
 			fmt.Println(err) // one row that could not be read in full; the listing goes on
 			continue
 		}
@@ -406,11 +406,11 @@ func ExampleSMSService_Pages() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("page %d of %d: %d of %d messages\n", page.Number, page.TotalPages, len(page.Transactions), page.Total)
+		fmt.Printf("%d of %d messages, on one of %d pages\n", len(page.Transactions), page.Total, page.TotalPages)
 	}
 	// Output:
-	// page 1 of 2: 2 of 3 messages
-	// page 2 of 2: 1 of 3 messages
+	// 2 of 3 messages, on one of 2 pages
+	// 1 of 3 messages, on one of 2 pages
 }
 
 func ExampleSMSService_Find() {
@@ -429,7 +429,7 @@ func ExampleSMSService_Find() {
 func ExampleSMSService_SendOnce() {
 	service, client := connected(messaging.WithSettle(messaging.SettlePolicy{Window: 10 * time.Second, Interval: time.Second}))
 	defer service.Close()
-	service.Inject(messagingtest.AcceptThenDrop(), 1) // the message goes out, and the response is lost
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1) // the message goes out, and the response is lost
 
 	receipt, err := client.SMS.SendOnce(context.Background(), sms.Message{
 		From: "ACME", To: "+639171234567", Text: "Your order 17 is ready", ReferenceID: "order-17",
@@ -535,7 +535,7 @@ func ExampleRetryable() {
 		fmt.Println(err)
 		return
 	}
-	service.Inject(messagingtest.Status(http.StatusTooManyRequests, time.Second), 2)
+	service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, time.Second), 2)
 
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 // goes on only if the message provably did not go out:
 //
 //   - after NotSent, such as with an open circuit breaker
-//   - after a refusal, unless the response names a message (Error.NamesMessage)
+//   - after a refusal, unless the response names a message (Error.Ambiguous)
 //
 // It stops at an unknown outcome, which any error that is not from a send counts as, at ErrDuplicate, at a *ValidationError, and when ctx
 // has ended. It also stops at ErrOptedOut, and if a guard said no or later, or could not decide. It goes on if the guard's reason is
@@ -59,7 +59,7 @@ func allowsAnotherWay(err error) bool {
 	if !isError || stopsEveryWay(err) {
 		return false
 	}
-	return e.Verdict == NotSent || e.Verdict == Refused && !e.NamesMessage()
+	return e.Verdict == NotSent || e.Verdict == Refused && !e.Ambiguous()
 }
 
 // stopsEveryWay reports whether an error, which may join several, holds for other ways too: the message may have gone out, it is wrong,
@@ -73,7 +73,7 @@ func stopsEveryWay(err error) bool {
 			return true
 		}
 	}
-	return errors.Is(err, ErrGuarded) && !errors.Is(err, ErrWindowClosed)
+	return errors.Is(err, ErrDenied) && !errors.Is(err, ErrWindowClosed)
 }
 
 // sendErrors are the errors of several sends. It is the last one but for its text: if that has an unknown outcome, the ErrNotSent of one

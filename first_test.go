@@ -37,8 +37,8 @@ func TestFirstAcceptedGoesOnOnlyIfTheMessageDidNotGoOut(t *testing.T) {
 		"not sent, wrapped":               {fmt.Errorf("first: %w", notSent), true},
 		"refused":                         {refused, true},
 		"refused, a window that closed":   {errors.Join(refused, messaging.ErrWindowClosed), true},
-		"stopped by a guard":              {errors.Join(notSent, messaging.ErrGuarded), false},
-		"a guard, a window that closed":   {errors.Join(notSent, messaging.ErrGuarded, messaging.ErrWindowClosed), true},
+		"stopped by a guard":              {errors.Join(notSent, messaging.ErrDenied), false},
+		"a guard, a window that closed":   {errors.Join(notSent, messaging.ErrDenied, messaging.ErrWindowClosed), true},
 		"refused, somebody opted out":     {errors.Join(refused, messaging.ErrOptedOut), false},
 		"a window, somebody opted out":    {errors.Join(notSent, messaging.ErrWindowClosed, messaging.ErrOptedOut), false},
 		"refused, and names a message":    {&messaging.Error{Verdict: messaging.Refused, MessageID: "m-1"}, false},
@@ -75,7 +75,7 @@ func TestFirstAcceptedAfterAGuard(t *testing.T) {
 		"the window is closed": {messaging.ErrWindowClosed, true},
 		"opted out":            {messaging.ErrOptedOut, false},
 		"denied":               {messaging.Deny(errors.New("the budget is spent")), false},
-		"later":                {messaging.RetryLater(time.Hour), false},
+		"later":                {messaging.Postpone(time.Hour), false},
 		"could not decide":     {errors.New("driver: bad connection"), false},
 	} {
 		service := accepting()
@@ -190,7 +190,7 @@ func TestFirstAcceptedIsNotHeldUpByAnOpenBreaker(t *testing.T) {
 func ExampleFirstAccepted() {
 	service, client := connected()
 	defer service.Close()
-	service.Inject(messagingtest.Status(http.StatusPaymentRequired, 0), 1) // no credit for SMS
+	service.Inject(messagingtest.FaultStatus(http.StatusPaymentRequired, 0), 1) // no credit for SMS
 
 	receipt, err := messaging.FirstAccepted(context.Background(),
 		func(ctx context.Context) (messaging.Receipt, error) {

@@ -43,8 +43,8 @@ type Outgoing struct {
 //
 //   - nil: the message may go.
 //   - ErrOptedOut, ErrWindowClosed or an error of Deny, wrapped or not: no. The message ends with the verdict NotSent. The *Error matches
-//     ErrGuarded and the error of the guard, and its text gives the reason. Retryable is false.
-//   - an error of RetryLater: later. The message ends with the verdict NotSent, and Retryable returns the wait and true. The *Error
+//     ErrDenied and the error of the guard, and its text gives the reason. Retryable is false.
+//   - an error of Postpone: later. The message ends with the verdict NotSent, and Retryable returns the wait and true. The *Error
 //     matches ErrPostponed.
 //   - any other error, such as one of a database: the guard could not decide. The message ends with the verdict NotSent, and Retryable
 //     is true. The *Error matches ErrPostponed.
@@ -80,7 +80,7 @@ type deniedError struct{ reason error }
 // Deny returns an error for a guard that does not let a message go, such as for a budget that is spent. It says why, and wraps the reason.
 // The message ends not sent, and Retryable is false for it.
 func Deny(reason error) error {
-	return &deniedError{cmp.Or(reason, errors.New("messaging: denied"))}
+	return &deniedError{cmp.Or(reason, ErrDenied)}
 }
 
 // Error returns the text of the reason.
@@ -89,29 +89,29 @@ func (e *deniedError) Error() string { return e.reason.Error() }
 // Unwrap returns the reason.
 func (e *deniedError) Unwrap() error { return e.reason }
 
-// retryLaterError is an error of RetryLater.
-type retryLaterError struct{ wait time.Duration }
+// postponedError is an error of Postpone.
+type postponedError struct{ wait time.Duration }
 
-// RetryLater returns an error for a guard that does not let a message go yet, such as in quiet hours: it may be sent after the wait, which
+// Postpone returns an error for a guard that does not let a message go yet, such as in quiet hours: it may be sent after the wait, which
 // is at least a second. The message ends not sent, and Retryable returns the wait and true. An outbox keeps the message until then. To
 // keep a cause as well, use errors.Join.
-func RetryLater(wait time.Duration) error { return &retryLaterError{max(wait, time.Second)} }
+func Postpone(wait time.Duration) error { return &postponedError{max(wait, time.Second)} }
 
 // Error returns the wait.
-func (e *retryLaterError) Error() string { return "messaging: retry in " + e.wait.String() }
+func (e *postponedError) Error() string { return "messaging: retry in " + e.wait.String() }
 
-// decisionOf returns what a guard decided with an error: ErrGuarded for a no, and ErrPostponed for later, with the wait, or without one if
+// decisionOf returns what a guard decided with an error: ErrDenied for a no, and ErrPostponed for later, with the wait, or without one if
 // it could not decide.
 func decisionOf(err error) (wait time.Duration, decision error) {
 	if _, ok := errors.AsType[*deniedError](err); ok {
-		return 0, ErrGuarded
+		return 0, ErrDenied
 	}
-	if later, ok := errors.AsType[*retryLaterError](err); ok {
+	if later, ok := errors.AsType[*postponedError](err); ok {
 		return later.wait, ErrPostponed
 	}
-	for _, no := range []error{ErrOptedOut, ErrWindowClosed, ErrGuarded} {
+	for _, no := range []error{ErrOptedOut, ErrWindowClosed, ErrDenied} {
 		if errors.Is(err, no) {
-			return 0, ErrGuarded
+			return 0, ErrDenied
 		}
 	}
 	return 0, ErrPostponed
@@ -148,9 +148,9 @@ func (e *Error) addGuard(call *wire.Call) {
 	e.Verdict = NotSent
 	e.classes = []error{decision}
 	e.RetryAfter = wait
-	e.paused = wait > 0
+	e.localWait = wait > 0
 	switch {
-	case decision == ErrGuarded: //nolint:errorlint // decisionOf returns it as it is
+	case decision == ErrDenied: //nolint:errorlint // decisionOf returns it as it is
 		e.guardReason = reasonOf(stopped.Unwrap(), call)
 	case wait > 0:
 		e.guardReason = "a guard postponed the message"

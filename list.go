@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/describe"
 	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
@@ -20,8 +21,8 @@ import (
 // List lists transactions (GET /api/sms), one after the other over all pages.
 //
 //	for tx, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: yesterday, PageSize: 500}) {
-//		if errors.Is(err, messaging.ErrRow) {
-//			log.Print(err) // one odd row; tx has what could be read
+//		if errors.Is(err, messaging.ErrUnreadableRow) {
+//			log.Print(err) // tx has the readable fields of the row
 //			continue
 //		}
 //		if err != nil {
@@ -32,7 +33,7 @@ import (
 //
 // A page is requested when its first row is needed. Ranging again lists again. A failed page is retried within the client's RetryPolicy.
 //
-// If a row cannot be read in full, the error is a *RowError, the Transaction has what could be read, and the loop may go on. Any
+// If a row cannot be read in full, the error matches ErrUnreadableRow, the Transaction has what could be read, and the loop may go on. Any
 // other error ends the listing, which is complete or ends with an error.
 //
 // A service may ignore a filter, so rows of another ID, ReferenceID or To are not yielded, and neither are rows outside of CreatedAfter and
@@ -52,15 +53,15 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 			}
 			unreadable := page.Unreadable
 			for i := range page.Transactions {
-				var err error
+				var rowErr error
 				if len(unreadable) > 0 && unreadable[0].Index == i {
-					err = page.rowError(unreadable[0])
+					rowErr = page.rowError(unreadable[0])
 					unreadable = unreadable[1:]
 				}
 				if page.isDropped[i] {
 					continue
 				}
-				if !yield(page.Transactions[i], err) {
+				if !yield(page.Transactions[i], rowErr) {
 					return
 				}
 			}
@@ -70,8 +71,8 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 
 // Pages lists like List, a page at a time, with what the service says about the listing. The last page may be empty.
 //
-// If rows cannot be read in full, Pages yields the page, with what could be read of them, and a joined error of *RowErrors: the
-// first 20, and how many more there are.
+// If rows cannot be read in full, Pages yields the page, with what could be read of them, and an error that matches ErrUnreadableRow and
+// joins the first 20 of these rows.
 func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Page, error] {
 	pages := s.pages(ctx, options, true)
 	return func(yield func(sms.Page, error) bool) {
@@ -81,7 +82,7 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 				return
 			}
 			p := sms.Page{
-				Number: page.Number, Size: page.Size, Total: page.Total, TotalPages: page.TotalPages,
+				Total: page.Total, TotalPages: page.TotalPages,
 				Transactions: make([]sms.Transaction, 0, len(page.Transactions)),
 			}
 			for i := range page.Transactions {
@@ -99,13 +100,12 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 	}
 }
 
-// Find looks a message up by its reference ID, on up to 100 pages of the listing, and returns the first row that has it. If a page
-// has several, the message was sent more than once or the reference ID was used before: a warning is logged, and StepResult.Rows is
-// their number.
+// Find looks a message up by its reference ID, on up to 100 pages of the listing, and returns the first row that has it. If a page has several,
+// the message was sent more than once or the reference ID was used before: a warning is logged, and StepResult.Rows is their number.
 //
-// Without a row the error matches ErrNotListed; the message may still be listed later. If there are only rows of other messages, it matches
-// ErrFilterIgnored. If the service claims rows and lists none, if a cache responds in its
-// place, or if the response cannot be understood, it matches neither, and nothing is known.
+// If the message is not listed, the error matches ErrNotListed; it may still be listed later. If only other messages are listed, the error
+// matches ErrFilterIgnored. It matches neither, and nothing is known, if the service claims rows and lists none, if a cache responds in its
+// place, or if the response cannot be understood.
 func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transaction, error) {
 	found, err := s.find(ctx, referenceID)
 	if err != nil {
@@ -135,13 +135,21 @@ func (s *SMSService) find(ctx context.Context, referenceID string) ([]listedRow,
 	return found, err
 }
 
+// A lookup is a search for a reference ID over the pages of a listing, so far without a row that has it.
+type lookup struct {
+	others   bool   // there are rows of other messages
+	isStale  bool   // a cache kept a page
+	missing  string // what a page says about rows that it does not list, or ""
+	rowError error  // of a row that could not be read
+}
+
+// search returns the rows with a reference ID on the first page that has any.
 func (s *SMSService) search(ctx context.Context, referenceID string) ([]listedRow, error) {
 	if referenceID == "" {
 		return nil, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
-	others, isFresh, missing := false, true, ""
-	var rowError error
-	const most = 100 // pages; a filter leaves one
+	const maxPages = 100 // a service that filters has one
+	var l lookup
 	pages := 0
 	for page, err := range s.pages(ctx, sms.ListOptions{ReferenceID: referenceID}, false) {
 		if err != nil {
@@ -150,29 +158,39 @@ func (s *SMSService) search(ctx context.Context, referenceID string) ([]listedRo
 		if rows := page.rowsOf(referenceID); len(rows) > 0 {
 			return rows, nil // even if a field of theirs could not be read
 		}
-		isFresh = isFresh && page.isFresh
-		missing = cmp.Or(missing, page.Missing)
-		others = others || len(page.Transactions) > len(page.Unreadable)
-		for _, row := range page.Unreadable {
-			rowError = page.rowError(row)
-		}
-		if pages++; pages == most {
+		l.add(page)
+		pages++
+		if pages == maxPages {
 			break
 		}
 	}
+	return nil, s.notFound(&l)
+}
+
+func (l *lookup) add(page *listPage) {
+	l.others = l.others || len(page.Transactions) > len(page.Unreadable)
+	l.isStale = l.isStale || !page.isFresh
+	l.missing = cmp.Or(l.missing, page.Missing)
+	for _, row := range page.Unreadable {
+		l.rowError = page.rowError(row)
+	}
+}
+
+// notFound returns the error of a lookup that found no row.
+func (s *SMSService) notFound(l *lookup) error {
 	switch {
-	case others:
+	case l.others:
 		const reason = "the service listed other messages than the one looked for: it does not filter as the contract says " +
 			"(sms.list.params.reference, sms.list.record.reference)"
-		return nil, s.listError(reason, ErrFilterIgnored)
-	case rowError != nil:
-		return nil, rowError
-	case missing != "":
-		return nil, s.listError(missing)
-	case !isFresh:
-		return nil, s.listError("no message with this reference ID is listed in a response that a cache kept (Age)")
+		return s.listError(reason, ErrFilterIgnored)
+	case l.rowError != nil:
+		return l.rowError
+	case l.missing != "":
+		return s.listError(l.missing)
+	case l.isStale:
+		return s.listError("no message with this reference ID is listed in a response that a cache kept (Age)")
 	default:
-		return nil, s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
+		return s.listError("no message with this reference ID is listed", ErrNotListed, ErrNotFound)
 	}
 }
 
@@ -185,7 +203,7 @@ func (s *SMSService) listError(reason string, classes ...error) error {
 type listPage struct {
 	codec.Page
 
-	place     int    // for a RowError
+	number    int    // for the error of a row
 	isFresh   bool   // no cache kept the response
 	isDropped []bool // by row: it is not yielded
 	lastRow   string // ID of the last row up to here
@@ -208,7 +226,7 @@ func (p *listPage) rowsOf(referenceID string) (rows []listedRow) {
 }
 
 func (p *listPage) rowError(row codec.Unreadable) error {
-	return &RowError{Page: p.place, Row: row.Index + 1, Field: row.Field, Reason: row.Reason}
+	return &rowError{page: p.number, row: row.Index + 1, field: row.Field, reason: row.Reason}
 }
 
 // rowErrors joins the errors of the rows, at most 20, and the number of the rest.
@@ -217,7 +235,7 @@ func (p *listPage) rowErrors() error {
 	var all []error
 	for i, row := range p.Unreadable {
 		if i == most {
-			all = append(all, fmt.Errorf("messaging: sms.list: %d more rows of page %d cannot be read", len(p.Unreadable)-most, p.place))
+			all = append(all, fmt.Errorf("messaging: sms.list: %d more rows of page %d cannot be read", len(p.Unreadable)-most, p.number))
 			break
 		}
 		all = append(all, p.rowError(row))
@@ -230,7 +248,7 @@ type listing struct {
 	service *SMSService
 	options sms.ListOptions
 	query   wire.Query // of the page that is requested next, with the bounds that are sent
-	place   int        // of that page, from 1
+	page    int        // of those requested so far, from 1
 
 	previous   map[string]struct{} // keys of the rows of the page before
 	firstRow   string              // key of its first row
@@ -239,13 +257,14 @@ type listing struct {
 	cursors    map[string]struct{} // all so far
 	emptyPages int                 // in a row
 
-	kept, contradicting int // rows, apart from those of other listings (sms.list.only)
+	wanted        int // rows so far
+	contradicting int // rows so far
 }
 
 // newListing returns a listing that has requested nothing. Problems with its options are in its query.
 func (s *SMSService) newListing(options sms.ListOptions) *listing {
 	list := s.core.smsList().codec
-	l := &listing{service: s, options: options, query: options.Query(), cursors: map[string]struct{}{}}
+	l := &listing{service: s, options: options, query: describe.SMSList(options), cursors: map[string]struct{}{}}
 	l.query.Extra = http.Header(l.query.Extra).Clone() // the caller may change its own
 	list.Widen(&l.query)
 	found := wire.Checks(l.query.Problems)
@@ -311,24 +330,35 @@ func (l *listing) request(ctx context.Context, reuse []sms.Transaction) (*listPa
 	if err != nil {
 		return nil, err
 	}
-	l.place++
-	place := l.place
-	if number, isNumbered := list.codec.PageNumber(l.query.At); isNumbered {
-		place = number
+	l.page++
+	number, isNumbered := list.codec.PageNumber(l.query.At)
+	if !isNumbered {
+		number = l.page
 	}
-	return &listPage{Page: page, place: place, isFresh: isFresh}, nil
+	return &listPage{Page: page, number: number, isFresh: isFresh}, nil
 }
 
+// A rowKind says whether and why a row of a page is not yielded.
+type rowKind uint8
+
+const (
+	rowWanted        rowKind = iota
+	rowRepeated              // it was on the page before
+	rowOther                 // it belongs to another listing (sms.list.only)
+	rowContradicting         // it is not what the options ask for
+	rowOutside               // it is outside of the bounds of the options, and within those that were sent
+)
+
 // sift decides which rows of a page are yielded. It returns an error if the page has no row that was not on the page before, although
-// more pages follow: to go on would never end.
+// more pages follow: such a listing would never end.
 func (l *listing) sift(page *listPage) error {
-	const mostEmpty = 1000 // pages in a row, of a service that filters after it has cut its pages
+	const maxEmpty = 1000 // pages in a row, of a service that filters after it has cut its pages
 	rows := page.Transactions
 	page.isDropped = make([]bool, len(rows))
 	page.lastRow = l.lastRow
 	if len(rows) == 0 {
 		l.emptyPages++
-		if l.emptyPages > mostEmpty {
+		if l.emptyPages > maxEmpty {
 			return l.pagingError("a thousand pages in a row have no rows")
 		}
 		return nil
@@ -339,15 +369,9 @@ func (l *listing) sift(page *listPage) error {
 	for i := range rows {
 		isRepeated := i < repeated || l.wasOnPreviousPage(&rows[i])
 		hasNew = hasNew || !isRepeated
-		isOther := page.Excluded[i]
-		contradicts := !isOther && l.contradicts(&rows[i])
-		page.isDropped[i] = isRepeated || isOther || contradicts || !within(rows[i].CreatedAt, l.options.CreatedAfter, l.options.CreatedBefore)
-		switch {
-		case contradicts:
-			l.contradicting++
-		case !page.isDropped[i]:
-			l.kept++
-		}
+		kind := l.kindOf(&rows[i], isRepeated, page.Excluded[i])
+		page.isDropped[i] = kind != rowWanted
+		l.count(kind)
 	}
 	isSamePage := rowKey(&rows[0]) == l.firstRow
 	if !hasNew && (isSamePage || !page.Last) {
@@ -357,8 +381,33 @@ func (l *listing) sift(page *listPage) error {
 	return nil
 }
 
-// repeatedBefore returns how many rows at the beginning of the first page after an interruption came before it: those up to the last
-// row of the page before.
+func (l *listing) kindOf(row *sms.Transaction, isRepeated, isOther bool) rowKind {
+	switch {
+	case isOther:
+		return rowOther
+	case l.contradicts(row):
+		return rowContradicting
+	case isRepeated:
+		return rowRepeated
+	case !within(row.CreatedAt, l.options.CreatedAfter, l.options.CreatedBefore):
+		return rowOutside
+	default:
+		return rowWanted
+	}
+}
+
+func (l *listing) count(kind rowKind) {
+	switch kind {
+	case rowContradicting:
+		l.contradicting++
+	case rowWanted:
+		l.wanted++
+	case rowRepeated, rowOther, rowOutside:
+	}
+}
+
+// repeatedBefore returns how many rows at the beginning of a resumed listing were yielded before: those up to the last row of the page
+// before.
 func (l *listing) repeatedBefore(rows []sms.Transaction) int {
 	if !l.isResumed {
 		return 0
@@ -420,8 +469,8 @@ func (l *listing) pagingError(fault string) error {
 	return l.service.listError(fault + ": the service does not page as the contract says (sms.list.paging, sms.list.params)")
 }
 
-// contradicts reports whether a row is not what was asked for: its ID, its reference ID or its recipient is another, or it is outside of
-// the bounds that were sent. A member that the row does not have is no contradiction. In everything else the service is trusted.
+// contradicts reports whether a row is not what the options ask for: its ID, its reference ID or its recipient differs, or it is outside of the
+// bounds that were sent. An absent member is no contradiction. For all other options the service is trusted.
 func (l *listing) contradicts(row *sms.Transaction) bool {
 	o := &l.options
 	isOtherID := o.ID != "" && row.ID != "" && row.ID != o.ID
@@ -431,7 +480,7 @@ func (l *listing) contradicts(row *sms.Transaction) bool {
 	return isOtherID || isOtherReference || isOtherRecipient || isOutside
 }
 
-// within reports whether a time is at or after a bound and before another. A time or a bound that is zero is no contradiction.
+// within reports whether a time is at or after one bound and before another. Zero times and zero bounds are ignored.
 func within(at, after, before time.Time) bool {
 	if at.IsZero() {
 		return true
@@ -439,10 +488,10 @@ func within(at, after, before time.Time) bool {
 	return !at.Before(after) && (before.IsZero() || at.Before(before))
 }
 
-// ignoredFilter returns an error if all rows contradict the options, so that no caller takes the listing for an empty one. The rows of a
-// listing that continues another may have come before.
+// ignoredFilter returns an error if all rows contradict the options, so that no caller takes the listing for an empty one. It ignores a listing
+// that continues another, because its rows may have come before.
 func (l *listing) ignoredFilter() error {
-	if l.contradicting == 0 || l.kept > 0 || l.options.After != "" {
+	if l.contradicting == 0 || l.wanted > 0 || l.options.After != "" {
 		return nil
 	}
 	const reason = "the service listed only rows that contradict the options: it does not filter as the contract says " +

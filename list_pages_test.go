@@ -530,7 +530,7 @@ func TestListTellsRowsWithoutAnIDApart(t *testing.T) {
 	count := func(before, after string) (n int) {
 		b := &book{first: 1, pages: [][]string{{before}, {after}}}
 		for _, err := range b.client(t).SMS.List(t.Context(), sms.ListOptions{}) {
-			if errors.Is(err, messaging.ErrRow) { // it has no ID
+			if errors.Is(err, messaging.ErrUnreadableRow) { // it has no ID
 				n++
 			}
 		}
@@ -561,7 +561,7 @@ func TestListEndsWithTheLoopAtARowError(t *testing.T) {
 	b := &book{first: 1, pages: [][]string{{`"no object"`, `{"id":"2"}`}, {`{"id":"3"}`}}}
 	rows := 0
 	for _, err := range b.client(t).SMS.List(t.Context(), sms.ListOptions{}) {
-		require.ErrorIs(t, err, messaging.ErrRow)
+		require.ErrorIs(t, err, messaging.ErrUnreadableRow)
 		rows++
 		break
 	}
@@ -581,9 +581,7 @@ func TestRowErrorCountsPagesInTheOrderOfAListingWithoutNumbers(t *testing.T) {
 	require.NoError(t, err)
 	_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
 	require.Len(t, errs, 1)
-	e, _ := errors.AsType[*messaging.RowError](errs[0])
-	assert.Equal(t, 2, e.Page)
-	assert.Equal(t, 1, e.Row)
+	require.ErrorContains(t, errs[0], "row 1 of page 2 ")
 }
 
 func TestPagesReportTheListing(t *testing.T) {
@@ -594,9 +592,9 @@ func TestPagesReportTheListing(t *testing.T) {
 		got = append(got, page)
 	}
 	assert.Equal(t, []sms.Page{
-		{Transactions: []sms.Transaction{{ID: "1"}, {ID: "2"}}, Number: 1, Size: 2, Total: 5, TotalPages: 3, Next: `{"page":2,"last":"2"}`},
-		{Transactions: []sms.Transaction{{ID: "3"}}, Number: 2, Size: 2, Total: 5, TotalPages: 3, Next: `{"page":3,"last":"3"}`},
-		{Transactions: []sms.Transaction{{ID: "4"}}, Number: 3, Size: 2, Total: 5, TotalPages: 3},
+		{Transactions: []sms.Transaction{{ID: "1"}, {ID: "2"}}, Total: 5, TotalPages: 3, Next: `{"page":2,"last":"2"}`},
+		{Transactions: []sms.Transaction{{ID: "3"}}, Total: 5, TotalPages: 3, Next: `{"page":3,"last":"3"}`},
+		{Transactions: []sms.Transaction{{ID: "4"}}, Total: 5, TotalPages: 3},
 	}, got)
 }
 
@@ -606,7 +604,7 @@ func TestPagesOfAnEmptyListing(t *testing.T) {
 	pages := 0
 	for page, err := range b.client(t).SMS.Pages(t.Context(), sms.ListOptions{}) {
 		require.NoError(t, err)
-		assert.Equal(t, sms.Page{Transactions: []sms.Transaction{}, Number: 1, TotalPages: 1}, page)
+		assert.Equal(t, sms.Page{Transactions: []sms.Transaction{}, TotalPages: 1}, page)
 		pages++
 	}
 	assert.Equal(t, 1, pages)
@@ -722,10 +720,10 @@ func TestFindAmongRowErrors(t *testing.T) {
 	}{
 		"the row itself":    {[][]string{{odd}}, "a", nil},
 		"a row before it":   {[][]string{{`"x"`}, {`{"id":"b","referenceId":"r-1"}`}}, "b", nil},
-		"nothing else":      {[][]string{{`"x"`}}, "", messaging.ErrRow},
+		"nothing else":      {[][]string{{`"x"`}}, "", messaging.ErrUnreadableRow},
 		"other rows after":  {[][]string{{`"x"`}, {`{"id":"b","referenceId":"r-2"}`}}, "", messaging.ErrFilterIgnored},
 		"others beside it":  {[][]string{{`"x"`, `{"id":"b"}`}}, "", messaging.ErrFilterIgnored},
-		"one without an ID": {[][]string{{`{"referenceId":"r-2"}`}}, "", messaging.ErrRow},
+		"one without an ID": {[][]string{{`{"referenceId":"r-2"}`}}, "", messaging.ErrUnreadableRow},
 	} {
 		b := &book{first: 1, pages: tt.pages}
 		tx, err := b.client(t).SMS.Find(t.Context(), "r-1")

@@ -197,7 +197,7 @@ func (o *observation) failure(err error) StepResult {
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		result := StepResult{Reason: e.Error(), Verdict: e.Verdict, StatusCode: e.StatusCode, Attempts: e.Attempts}
-		if table.IsWord(e.RequestID) && !e.hidden {
+		if table.IsWord(e.RequestID) && !e.hidesIDs {
 			result.RequestID = e.RequestID
 		}
 		if len(e.classes) > 0 {

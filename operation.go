@@ -93,7 +93,7 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 		e.header.Set(name, value)
 	}
 	e.header.Set("Accept", "application/json")
-	e.header.Set("User-Agent", c.settings.userAgent)
+	e.header.Set("User-Agent", "messaging-go/"+Version)
 	if contentType := codec.ContentType(op.Encoding); contentType != "" {
 		e.header.Set("Content-Type", contentType)
 	}
@@ -138,7 +138,7 @@ func (e *endpoint) missingCredentials() *Error {
 		return nil
 	}
 	err := newError(e, transport.Outcome{})
-	err.uncredentialed = true
+	err.noCredentials = true
 	err.reason = "the client has no credentials for " + e.channel.String() + " (WithAuth)"
 	if !err.read {
 		err.Verdict = NotSent
@@ -208,7 +208,7 @@ func read[T any, C decoder](
 	out := c.transport.Do(ctx, transport.Request{
 		Method: request.Method, URL: request.URL, Body: request.Body, Header: e.header, Authenticate: e.authenticator,
 		Read: true, Buffer: *buffer,
-		Judge: r, Channel: uint8(e.channel), Room: calls.room, Service: calls.service, Account: calls.account,
+		Judge: r, Channel: uint8(e.channel), Slots: calls.slots, Service: calls.service, Account: calls.account,
 		Observe: o.inTransport(ctx, r),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {

@@ -26,25 +26,23 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	credentials      [channelCount]*credential // by channel; 0 is for channels without their own
-	httpClient       *http.Client              // a copy of the user's, or nil
-	wrap             *wrapper                  // the functions of WithTransport, or nil
-	guards           []func(context.Context, Outgoing) error
-	observers        *[]Observer   // behind a pointer so that package fmt does not print what they hold
-	idleTimeout      time.Duration // 0 is the default
-	timeout          time.Duration // 0 if no option set it
-	retry            RetryPolicy
-	breaker          BreakerPolicy
-	settle           *SettlePolicy // nil if no option set it
-	limit            *rate.Limiter
-	contract         contract.Contract
-	variables        map[string]string // of the contract's paths
-	maxResponseBytes int64
-	logger           *slog.Logger
-	userAgent        string
-	plainHTTP        bool
-	lenient          bool
-	fromEnv          bool // problems name environment variables
+	credentials  [channelCount]*credential // by channel; 0 is for channels without their own
+	httpClient   *http.Client              // a copy of the user's, or nil
+	wrap         *wrapper                  // the functions of WithTransport, or nil
+	guards       []func(context.Context, Outgoing) error
+	observers    *[]Observer   // behind a pointer so that package fmt does not print what they hold
+	timeout      time.Duration // 0 if no option set it
+	retry        RetryPolicy
+	breaker      BreakerPolicy
+	settle       *SettlePolicy // nil if no option set it
+	limit        *rate.Limiter
+	contract     contract.Contract
+	contractFrom string            // the option or environment variable that set it, for problems
+	variables    map[string]string // of the contract's paths
+	logger       *slog.Logger
+	plainHTTP    bool
+	lenient      bool
+	fromEnv      bool // problems name environment variables
 
 	problems []wire.Problem
 }
@@ -53,8 +51,8 @@ type settings struct {
 type wrapper func(http.RoundTripper) http.RoundTripper
 
 const (
-	defaultTimeout          = 30 * time.Second
-	defaultMaxResponseBytes = 8 << 20 // some thousand rows of a listing
+	defaultTimeout   = 30 * time.Second
+	maxResponseBytes = 8 << 20 // some thousand rows of a listing
 )
 
 // RetryPolicy is how often and how soon a call is retried. It never makes a client retry a send that the service may have
@@ -152,28 +150,41 @@ func withAPIKey(key, secret, keyFrom, secretFrom string) Option {
 	}
 }
 
-// WithAuth authenticates with Basic, an AuthFunc or another Auth. If channels are given, it applies to those only; otherwise to
-// every channel without credentials of its own. An Auth of your own may serve many accounts, so that a refusal of one opens no circuit
-// breaker; see WithBreaker.
-func WithAuth(auth Auth, channels ...Channel) Option {
+// WithBasicAuth authenticates by HTTP Basic authentication. The user must not contain a colon. Channels are those of WithAuth.
+func WithBasicAuth(user, password string, channels ...Channel) Option {
 	return func(s *settings) {
-		f, isFunc := auth.(AuthFunc)
-		s.require(auth != nil && (!isFunc || f != nil), "WithAuth", "needs an Auth, got nil")
-		if b, ok := auth.(basic); ok {
-			user, password := b()
-			s.checkSecret("Basic", "a user", user)
-			s.checkSecret("Basic", "a password", password)
-			s.require(!strings.Contains(user, ":"), "Basic", "got a user with a colon, which HTTP Basic authentication cannot carry")
-		}
-		own := authCredential(auth)
-		if len(channels) == 0 {
-			s.credentials[0] = own
-		}
-		for _, channel := range channels {
-			isChannel := channel >= ChannelSMS && channel < channelCount
-			if s.require(isChannel, "WithAuth", "got %v; want one of ChannelSMS and the constants after it", channel) {
-				s.credentials[channel] = own
-			}
+		s.checkSecret("WithBasicAuth", "a user", user)
+		s.checkSecret("WithBasicAuth", "a password", password)
+		s.require(!strings.Contains(user, ":"), "WithBasicAuth", "got a user with a colon, which HTTP Basic authentication cannot carry")
+		s.setCredential("WithBasicAuth", basicCredential(user, password), channels)
+	}
+}
+
+// WithAuth authenticates with a function, for a signature or anything else that a contract cannot describe. If channels are given, it
+// applies to those only; otherwise to every channel without credentials of its own.
+//
+// The function is called for each attempt, with the finished request, from many goroutines at once. It may set headers, add to the query and
+// replace the body; GetBody returns the body to sign. Scheme, host and method must stay the same, because credentials go to the base URL
+// only. An error ends the call with the verdict NotSent. The context of the request ends after the client's timeout (WithTimeout); a
+// function that ignores it delays its own call and no other.
+//
+// The function may serve many accounts, so a refusal of one opens no circuit breaker; see WithBreaker.
+func WithAuth(authenticate func(r *http.Request) error, channels ...Channel) Option {
+	return func(s *settings) {
+		s.require(authenticate != nil, "WithAuth", "needs a function, got nil")
+		s.setCredential("WithAuth", customCredential(authenticate), channels)
+	}
+}
+
+// setCredential sets the credential of channels or, if there are none, of every channel without one of its own.
+func (s *settings) setCredential(option string, c *credential, channels []Channel) {
+	if len(channels) == 0 {
+		s.credentials[0] = c
+	}
+	for _, channel := range channels {
+		isChannel := channel >= ChannelSMS && channel < channelCount
+		if s.require(isChannel, option, "got %v; want one of ChannelSMS and the constants after it", channel) {
+			s.credentials[channel] = c
 		}
 	}
 }
@@ -188,7 +199,7 @@ func WithAuth(auth Auth, channels ...Channel) Option {
 //	HTTP version                HTTP/1.1                            its own. Over HTTP/2 a server that restarts leaves
 //	                                                                sends in doubt, and their outcome is unknown
 //	idle connections            dropped after 4 s, before services  IdleConnTimeout, without end by default: a request that
-//	                            do (WithIdleTimeout)                meets a closing connection has an unknown outcome
+//	                            drop them                           meets a closing connection has an unknown outcome
 //	connections                 up to 256 for each channel and      MaxConnsPerHost, MaxIdleConnsPerHost: without bound in
 //	                            kind, sends and reads               use, two idle by default
 //	connecting, proxy and TLS   10 s together                       Dialer, TLSHandshakeTimeout
@@ -230,16 +241,6 @@ func WithTransport(wrap func(base http.RoundTripper) http.RoundTripper) Option {
 			return wrap(base)
 		})
 		s.wrap = &both
-	}
-}
-
-// WithIdleTimeout sets how long an idle connection of the library's own transport is kept, 4 s by default. It should be shorter
-// than the service keeps one: a request that meets a closing connection has an unknown outcome. It cannot be combined with a
-// WithHTTPClient whose client has its own Transport.
-func WithIdleTimeout(timeout time.Duration) Option {
-	return func(s *settings) {
-		s.require(timeout > 0, "WithIdleTimeout", "must be more than 0, got %v", timeout)
-		s.idleTimeout = timeout
 	}
 }
 
@@ -295,7 +296,7 @@ func WithRateLimit(perSecond float64, burst int) Option {
 //
 // Clients derived by With share the breakers of the service. They share those of the account unless they were given credentials:
 // WithToken and the like begin new ones each time, also for a token that was there before. So make the client of an account once and keep
-// it. With an Auth of your own, which may serve many accounts, refusals of the account open no breaker.
+// it. With WithAuth, whose function may serve many accounts, refusals of the account open no breaker.
 func WithBreaker(policy BreakerPolicy) Option {
 	return func(s *settings) {
 		s.require(policy.GiveUp >= 0, "WithBreaker", "GiveUp must not be negative, got %v", policy.GiveUp)
@@ -314,6 +315,11 @@ func WithSettle(policy SettlePolicy) Option {
 	}
 }
 
+// settlePolicy returns the policy of WithSettle, or the default.
+func (s *settings) settlePolicy() SettlePolicy {
+	return cmp.Or(s.settle, new(SettlePolicy)).withDefaults()
+}
+
 func (p SettlePolicy) withDefaults() SettlePolicy {
 	p.Window = cmp.Or(p.Window, 30*time.Second)
 	p.Interval = cmp.Or(p.Interval, 2*time.Second)
@@ -322,8 +328,13 @@ func (p SettlePolicy) withDefaults() SettlePolicy {
 
 // WithContract sets the wire names of the account; see package contract. Names that one request cannot hold together, such as one name for
 // two fields, are a ValidationError of NewClient.
-func WithContract(names contract.Contract) Option {
-	return func(s *settings) { s.contract = names }
+func WithContract(names contract.Contract) Option { return withContract(names, "WithContract") }
+
+func withContract(names contract.Contract, from string) Option {
+	return func(s *settings) {
+		s.contract = names
+		s.contractFrom = from
+	}
 }
 
 // WithVariable sets a variable of the contract's paths, such as account in /accounts/{account}/messages. The value is escaped, as one
@@ -349,15 +360,6 @@ func withVariable(name, value, from string) Option {
 // and what this library itself needs, are always checked.
 func WithLenientLimits() Option { return func(s *settings) { s.lenient = true } }
 
-// WithMaxResponseBytes sets how many bytes of a successful response are read, 8 MiB by default. A larger response to a send
-// leaves its outcome unknown. At most 64 KiB of an error response are kept.
-func WithMaxResponseBytes(n int64) Option {
-	return func(s *settings) {
-		s.require(n >= 1, "WithMaxResponseBytes", "must be 1 byte or more, got %d", n)
-		s.maxResponseBytes = n
-	}
-}
-
 // WithLogger logs each attempt (debug), each unknown outcome (warning), and each circuit breaker that opens (warning) or closes (info),
 // with its channel and whether it is for reads. A record says what Error shows, with the status and the duration, and holds no token,
 // number, text, query, header or body. Nothing is logged by default.
@@ -378,14 +380,6 @@ func WithObserver(observer Observer) Option {
 			all = slices.Concat(*s.observers, all)
 		}
 		s.observers = &all
-	}
-}
-
-// WithUserAgent sets the User-Agent header. The default is "messaging-go/" and Version.
-func WithUserAgent(userAgent string) Option {
-	return func(s *settings) {
-		s.checkSecret("WithUserAgent", "a name", userAgent)
-		s.userAgent = userAgent
 	}
 }
 

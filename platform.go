@@ -111,6 +111,6 @@ func (e *Error) addPlatform(class platformClass) {
 	}
 	if class.retryAfter() > 0 && e.RetryAfter == 0 {
 		e.RetryAfter = class.retryAfter()
-		e.paused = true
+		e.localWait = true
 	}
 }

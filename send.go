@@ -74,11 +74,11 @@ type Outcome[M any] struct {
 	Err error
 }
 
-// Message is a message of any channel, such as an sms.Message: what the Send of a service takes.
-type Message interface{ sendable }
-
-// sendable keeps internal types out of the documentation of Message.
-type sendable interface{ Call() wire.Call }
+// Message is a message of any channel: an sms.Message, a chatapp1.Message or a chatapp2.Message. A queue can keep one as JSON.
+type Message interface {
+	json.Marshaler
+	slog.LogValuer
+}
 
 // sendMode is how a message is sent, besides what it says. The zero mode is that of Send.
 type sendMode struct {
@@ -112,8 +112,8 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 	calls := c.calls(e.channel, false)
 	out := c.transport.Do(ctx, transport.Request{
 		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator,
-		Judge: s, Channel: uint8(e.channel), Room: calls.room, Service: calls.service, Account: calls.account,
-		Once: mode.waits != nil, Begun: mode.begun, Waits: mode.waits, Doubt: mode.doubt,
+		Judge: s, Channel: uint8(e.channel), Slots: calls.slots, Service: calls.service, Account: calls.account,
+		Once: mode.waits != nil, PriorAttempts: mode.begun, WaitContext: mode.waits, MaybeWritten: mode.doubt,
 		Observe: o.inTransport(ctx, s), Guard: c.guard(e.channel, &s.call),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
@@ -158,8 +158,8 @@ func (s *sending) judged() *Error { return s.err }
 
 // Judge is called by the transport for each response.
 func (s *sending) Judge(out *transport.Outcome) transport.Judgement {
-	s.err, s.judgement = nil, judgement{}
-	s.endpoint.judge(&s.judgement, &s.call, out)
+	s.err = nil
+	s.judgement = s.endpoint.judge(&s.call, out)
 	if s.verdict != Accepted {
 		s.err = s.failed(out)
 		s.endpoint.addHealth(&s.proves, s.err)

@@ -356,15 +356,15 @@ func TestSendVerdictsOfFaults(t *testing.T) {
 		verdict messaging.Verdict
 		sent    int
 	}{
-		"accept then drop": {messagingtest.AcceptThenDrop(), messaging.Unknown, 1},
-		"drop unread":      {messagingtest.DropUnread(), messaging.Unknown, 0},
-		"slow":             {messagingtest.Slow(10 * time.Millisecond), messaging.Accepted, 1},
-		"too slow":         {messagingtest.Slow(time.Minute), messaging.Unknown, 1},
-		"403":              {messagingtest.Status(http.StatusForbidden, 0), messaging.Refused, 0},
-		"500":              {messagingtest.Status(http.StatusInternalServerError, 0), messaging.Unknown, 0},
-		"truncated":        {messagingtest.TruncatedResponse(), messaging.Unknown, 1},
-		"not JSON":         {messagingtest.NotJSON(), messaging.Unknown, 1},
-		"429 and then ok":  {messagingtest.Status(http.StatusTooManyRequests, -1), messaging.Accepted, 1},
+		"accept then drop": {messagingtest.FaultAcceptThenDrop(), messaging.Unknown, 1},
+		"drop unread":      {messagingtest.FaultDropUnread(), messaging.Unknown, 0},
+		"slow":             {messagingtest.FaultSlow(10 * time.Millisecond), messaging.Accepted, 1},
+		"too slow":         {messagingtest.FaultSlow(time.Minute), messaging.Unknown, 1},
+		"403":              {messagingtest.FaultStatus(http.StatusForbidden, 0), messaging.Refused, 0},
+		"500":              {messagingtest.FaultStatus(http.StatusInternalServerError, 0), messaging.Unknown, 0},
+		"truncated":        {messagingtest.FaultTruncated(), messaging.Unknown, 1},
+		"not JSON":         {messagingtest.FaultNotJSON(), messaging.Unknown, 1},
+		"429 and then ok":  {messagingtest.FaultStatus(http.StatusTooManyRequests, -1), messaging.Accepted, 1},
 	} {
 		for _, channel := range channels {
 			t.Run(channel.name+", "+name, func(t *testing.T) {

@@ -15,29 +15,41 @@ import (
 )
 
 const (
-	// maxWaiting is how many messages of one SendAll wait to be tried again, besides those in flight.
+	// maxWaiting is how many messages of one SendAll may wait to be tried again.
 	maxWaiting = 4096
-	// maxOutcomes is how many outcomes wait for the caller without a worker waiting with them.
+	// maxOutcomes is how many outcomes may wait for the caller before workers wait, too.
 	maxOutcomes = 1024
-	// giveUp and giveUpAccount are how long messages are held back without a success, see BreakerPolicy.GiveUp.
+	// giveUp and giveUpAccount are how long messages are held back without a success; see BreakerPolicy.GiveUp.
 	giveUp        = 10 * time.Minute
 	giveUpAccount = time.Minute
 )
 
-// sendFunc sends a message once and puts what became of it into the outcome.
-type sendFunc[M any] func(ctx context.Context, out *Outcome[M], o *observation, mode sendMode)
+// A sender sends the messages of one channel for a SendAll.
+type sender[M any] struct {
+	core     *core
+	endpoint *sendEndpoint
+	describe func(M) wire.Call
+	// send sends the message of an outcome once, and fills the outcome.
+	send func(ctx context.Context, out *Outcome[M], o *observation, mode sendMode)
+}
 
-// sendAll implements SendAll of the services. A message that was taken when the context ended is sent under the ended context, and so
-// ends not sent.
-func sendAll[M sendable](
-	ctx context.Context, c *core, e *sendEndpoint, messages iter.Seq[M], concurrency int, send sendFunc[M],
-) iter.Seq[Outcome[M]] {
+// newSender returns a sender that leaves unknown outcomes as they are.
+func newSender[M any](c *core, channel Channel, describe func(M) wire.Call) sender[M] {
+	e := c.sendOn(channel)
+	send := func(ctx context.Context, out *Outcome[M], o *observation, mode sendMode) {
+		out.Receipt, out.Err = c.deliver(ctx, &sending{endpoint: e, call: describe(out.Message)}, o, mode)
+	}
+	return sender[M]{core: c, endpoint: e, describe: describe, send: send}
+}
+
+// sendAll implements SendAll of the services. A message already taken when the context ends yields NotSent.
+func (s sender[M]) sendAll(ctx context.Context, messages iter.Seq[M], concurrency int) iter.Seq[Outcome[M]] {
 	return func(yield func(Outcome[M]) bool) {
 		if problems := checkSendAll(ctx, messages == nil, concurrency); len(problems) > 0 {
-			yield(Outcome[M]{Index: -1, Err: invalid(e.name, problems)})
+			yield(Outcome[M]{Index: -1, Err: invalid(s.endpoint.name, problems)})
 			return
 		}
-		b := newBulk(ctx, c, e, concurrency, send)
+		b := newBulk(ctx, s, concurrency)
 		defer b.end() // even if the caller or the messages panic
 		next := 0
 		for message := range messages {
@@ -57,16 +69,6 @@ func sendAll[M sendable](
 	}
 }
 
-// sendAllOn is sendAll for a channel that settles nothing.
-func sendAllOn[M sendable](
-	ctx context.Context, c *core, channel Channel, messages iter.Seq[M], concurrency int,
-) iter.Seq[Outcome[M]] {
-	e := c.sendOn(channel)
-	return sendAll(ctx, c, e, messages, concurrency, func(ctx context.Context, out *Outcome[M], o *observation, mode sendMode) {
-		out.Receipt, out.Err = c.deliver(ctx, &sending{endpoint: e, call: out.Message.Call()}, o, mode)
-	})
-}
-
 func checkSendAll(ctx context.Context, noMessages bool, concurrency int) []wire.Problem {
 	var c wire.Checks
 	if noMessages {
@@ -79,29 +81,28 @@ func checkSendAll(ctx context.Context, noMessages bool, concurrency int) []wire.
 }
 
 // A bulk is a SendAll under way. The caller's goroutine takes messages from the sequence, hands each to a worker, and yields outcomes. A
-// worker sends its message once. If that is to be tried again, it puts it into a heap and takes another.
+// worker sends its message once. If that is to be tried again, the worker puts it into a heap and takes another message.
 //
-// While all is calm, every worker takes new messages directly. One of them, the leader, also waits for times: when the next message of the
-// heap is due, when the pause of a breaker ends, when the throttle has a turn. While the breaker is open, the heap is full, or the throttle
-// is on, only the leader begins messages, one after the other; while the breaker is open, that is the probe.
-type bulk[M sendable] struct {
+// Normally, workers take new messages directly. One of them, the leader, also waits for times: when the next message of the heap is due, when
+// the pause of a breaker ends, when the throttle has a turn. While the heap is full or the throttle is on, only the leader takes messages, one
+// after the other. While a breaker is open, that message is the probe.
+type bulk[M any] struct {
+	sender[M]
+
 	ctx         context.Context //nolint:containedctx // the caller's: a bulk is one SendAll
 	waits       context.Context //nolint:containedctx // of the waits, which also end after a break
 	stopWaits   context.CancelFunc
-	core        *core
-	endpoint    *sendEndpoint
-	send        sendFunc[M]
 	concurrency int
 
-	started int // workers
+	workers int // started
 	taken   int // messages whose outcomes were not received
 
 	jobs    chan job[M]   // new messages
 	done    chan job[M]   // outcomes
 	quit    chan struct{} // closed when there are no more messages
-	lead    chan struct{} // holds the one leader
+	lead    chan struct{} // holds an element while there is a leader
 	changed chan struct{} // another message waits
-	workers sync.WaitGroup
+	group   sync.WaitGroup
 
 	throttle throttle
 
@@ -119,39 +120,41 @@ type job[M any] struct {
 	endCall     func(StepResult) // ends the StepCall
 	endWait     func(StepResult) // ends the step of a wait, or is nil
 
-	inDoubt  bool      // something of it may have been written
-	attempts int       // requests so far
-	tries    int       // those that count towards MaxAttempts
-	due      time.Time // when it is to be tried again
-	// postponed is how long the message waited for its guard, at most RetryPolicy.MaxWait.
-	postponed time.Duration
-	isOver    bool // its wait was cut short, so that it has its outcome
+	maybeWritten bool          // something of it may have been written
+	attempts     int           // requests so far
+	tries        int           // attempts that count towards MaxAttempts
+	due          time.Time     // when it is to be tried again
+	postponed    time.Duration // how long it has waited for its guard, at most RetryPolicy.MaxWait
+	isOver       bool          // its wait was cut short, so that it has its outcome
 }
 
-func newBulk[M sendable](ctx context.Context, c *core, e *sendEndpoint, concurrency int, send sendFunc[M]) *bulk[M] {
+func newBulk[M any](ctx context.Context, s sender[M], concurrency int) *bulk[M] {
 	b := &bulk[M]{
-		ctx: ctx, core: c, endpoint: e, send: send, concurrency: concurrency, lastSuccess: time.Now(),
-		jobs:    make(chan job[M]),
-		done:    make(chan job[M], min(concurrency, maxOutcomes)),
-		quit:    make(chan struct{}),
-		lead:    make(chan struct{}, 1),
-		changed: make(chan struct{}, 1),
+		ctx:         ctx,
+		sender:      s,
+		concurrency: concurrency,
+		lastSuccess: time.Now(),
+		jobs:        make(chan job[M]),
+		done:        make(chan job[M], min(concurrency, maxOutcomes)),
+		quit:        make(chan struct{}),
+		lead:        make(chan struct{}, 1),
+		changed:     make(chan struct{}, 1),
 	}
-	b.throttle.period.began = b.lastSuccess
+	b.throttle.period.startedAt = b.lastSuccess
 	b.waits, b.stopWaits = context.WithCancel(ctx) //nolint:gosec // end calls it
 	return b
 }
 
-// begin hands a message to a worker, and reports whether the caller wants more. Outcomes that are there come first.
+// begin hands a message to a worker, and reports whether the caller wants more outcomes. It yields those that are ready first.
 func (b *bulk[M]) begin(j job[M], yield func(Outcome[M]) bool) bool {
 	for len(b.done) > 0 {
 		if !b.receive(<-b.done, yield) {
 			return false
 		}
 	}
-	if b.taken >= b.started && b.started < b.concurrency {
-		b.started++
-		b.workers.Go(b.work)
+	if b.taken >= b.workers && b.workers < b.concurrency {
+		b.workers++
+		b.group.Go(b.work)
 	}
 	for {
 		select {
@@ -166,7 +169,7 @@ func (b *bulk[M]) begin(j job[M], yield func(Outcome[M]) bool) bool {
 	}
 }
 
-// receive yields an outcome, and reports whether the caller wants more.
+// receive yields an outcome, and reports whether the caller wants more of them.
 func (b *bulk[M]) receive(j job[M], yield func(Outcome[M]) bool) bool {
 	b.taken--
 	return yield(j.Outcome)
@@ -177,7 +180,7 @@ func (b *bulk[M]) end() {
 	b.stopWaits()
 	close(b.quit)
 	go func() {
-		b.workers.Wait()
+		b.group.Wait()
 		close(b.done)
 	}()
 	for range b.done {
@@ -186,28 +189,28 @@ func (b *bulk[M]) end() {
 
 // work sends messages until there are no more.
 func (b *bulk[M]) work() {
-	var j job[M] // one variable for all messages, because sending lets it escape
+	var j job[M] // one variable for all messages, because it escapes
 	for {
-		leads, ok := b.next(&j)
+		isLeader, ok := b.next(&j)
 		if !ok {
 			return
 		}
-		ended := j.isOver || b.attempt(&j)
-		if leads {
+		isEnded := j.isOver || b.attempt(&j)
+		if isLeader {
 			<-b.lead
 		}
-		if ended {
+		if isEnded {
 			b.finish(&j)
 			b.done <- j
 		}
 	}
 }
 
-// next waits for a message that may begin, and reports whether there is one. The worker leads until it has sent the message if that is the
-// probe of an open breaker.
-func (b *bulk[M]) next(j *job[M]) (leads, ok bool) {
+// next waits for a message that may begin, and reports whether there is one. If the message is the probe of an open breaker, the worker is the
+// leader until it has sent the message.
+func (b *bulk[M]) next(j *job[M]) (isLeader, ok bool) {
 	direct := b.jobs
-	if b.isHeld() {
+	if b.isPaused() {
 		direct = nil
 	}
 	select {
@@ -224,8 +227,8 @@ func (b *bulk[M]) next(j *job[M]) (leads, ok bool) {
 	return isProbe, ok
 }
 
-// isHeld reports whether only the leader begins messages.
-func (b *bulk[M]) isHeld() bool {
+// isPaused reports whether only the leader may take messages.
+func (b *bulk[M]) isPaused() bool {
 	if b.throttle.isOn() {
 		return true
 	}
@@ -237,8 +240,8 @@ func (b *bulk[M]) isHeld() bool {
 	return len(b.waiting) >= maxWaiting
 }
 
-// nextToLead waits, as the leader, for a message that may begin: one that waited and is due, or else a new one. When the waits have ended, a
-// message that waited has its outcome.
+// nextToLead waits, as the leader, for a message that may begin: one that waited and is due, or a new one. When the waits have ended, a message
+// that waited has its outcome.
 func (b *bulk[M]) nextToLead(j *job[M]) (isProbe, ok bool) {
 	for b.waits.Err() == nil {
 		pause, isOpen := b.pause()
@@ -251,37 +254,26 @@ func (b *bulk[M]) nextToLead(j *job[M]) (isProbe, ok bool) {
 		if pause > 0 || isFull {
 			jobs = nil
 		}
-		var timer *time.Timer
-		var over <-chan time.Time
-		if wait < forever {
-			timer = time.NewTimer(wait)
-			over = timer.C
-		}
+		timer := time.NewTimer(wait)
 		select {
 		case *j = <-jobs:
-			stop(timer)
+			timer.Stop()
 			b.throttle.wait(b.waits)
 			return isOpen, true
-		case <-over:
+		case <-timer.C:
 		case <-b.changed:
 		case <-b.waits.Done():
 		case <-b.quit:
-			stop(timer)
+			timer.Stop()
 			return false, false
 		}
-		stop(timer)
-	}
-	return false, b.nextOfEnded(j)
-}
-
-func stop(timer *time.Timer) {
-	if timer != nil {
 		timer.Stop()
 	}
+	return false, b.nextAfterWaits(j)
 }
 
-// nextOfEnded returns a message when the waits have ended.
-func (b *bulk[M]) nextOfEnded(j *job[M]) bool {
+// nextAfterWaits takes a message when the waits have ended, and reports whether there is one.
+func (b *bulk[M]) nextAfterWaits(j *job[M]) bool {
 	for {
 		if b.takeWaiting(j) {
 			j.isOver = true
@@ -298,6 +290,7 @@ func (b *bulk[M]) nextOfEnded(j *job[M]) bool {
 	}
 }
 
+// takeWaiting takes a message of the heap, and reports whether there is one.
 func (b *bulk[M]) takeWaiting(j *job[M]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -317,8 +310,8 @@ func (b *bulk[M]) interrupt(j *job[M]) {
 
 const forever = time.Duration(1<<63 - 1)
 
-// takeDue takes the message of the heap whose wait is over, and returns 0; or it returns how long until there may be one, at least as long as
-// the breaker pauses, and whether no more can wait.
+// takeDue takes the message of the heap that is due, and returns 0. If none is, it returns how long until one may be, at least as long as the
+// breaker pauses, and whether the heap is full.
 func (b *bulk[M]) takeDue(j *job[M], pause time.Duration) (wait time.Duration, isFull bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -333,8 +326,8 @@ func (b *bulk[M]) takeDue(j *job[M], pause time.Duration) (wait time.Duration, i
 	return wait, isFull
 }
 
-// pause returns how long no message may begin because a breaker is open, and whether one is. When the trouble has lasted too long, messages
-// begin all the same, and end not sent.
+// pause returns how long no message may begin because a breaker is open, and whether one is open. When the trouble has lasted too long,
+// messages begin anyway, and end not sent.
 func (b *bulk[M]) pause() (pause time.Duration, isOpen bool) {
 	calls := b.core.calls(b.endpoint.channel, false)
 	for _, breaker := range []*transport.Breaker{calls.service, calls.account} {
@@ -345,37 +338,38 @@ func (b *bulk[M]) pause() (pause time.Duration, isOpen bool) {
 		if !open {
 			continue
 		}
-		patience := b.patience(&trouble)
-		if patience <= 0 {
+		giveUpIn := b.giveUpIn(&trouble)
+		if giveUpIn <= 0 {
 			return 0, false
 		}
 		isOpen = true
 		if blocked := breaker.Blocked(); blocked != nil {
-			pause = max(pause, min(blocked.RetryAfter, patience))
+			pause = max(pause, min(blocked.RetryAfter, giveUpIn))
 		}
 	}
 	return pause, isOpen
 }
 
-// patience returns how much longer messages are held back in a trouble.
-func (b *bulk[M]) patience(t *transport.Trouble) time.Duration {
-	most := giveUp
+// giveUpIn returns how much longer messages are held back because of a trouble.
+func (b *bulk[M]) giveUpIn(t *transport.Trouble) time.Duration {
+	after := giveUp
 	if t.Account {
-		most = giveUpAccount
+		after = giveUpAccount
 	}
-	return time.Until(t.Since.Add(cmp.Or(b.core.settings.breaker.GiveUp, most)))
+	after = cmp.Or(b.core.settings.breaker.GiveUp, after)
+	return time.Until(t.Since.Add(after))
 }
 
-// attempt sends a message once, and reports whether that is its outcome. Otherwise the message waits. A panic is its outcome.
-func (b *bulk[M]) attempt(j *job[M]) (ended bool) {
-	defer b.catch(j, &ended)
+// attempt sends a message once, and reports whether it has its outcome. Otherwise the message waits. A panic is its outcome.
+func (b *bulk[M]) attempt(j *job[M]) (isEnded bool) {
+	defer b.catch(j, &isEnded)
 	j.resume()
 	if j.ctx == nil {
 		j.observation = b.core.observation(b.ctx, &b.endpoint.endpoint)
 		j.ctx, j.endCall = j.observation.begin(b.ctx, StepCall, 0)
 	}
 	began := time.Now()
-	b.send(j.ctx, &j.Outcome, j.observation, sendMode{doubt: &j.inDoubt, waits: b.waits, begun: j.attempts})
+	b.send(j.ctx, &j.Outcome, j.observation, sendMode{doubt: &j.maybeWritten, waits: b.waits, begun: j.attempts})
 	wait, again := b.decide(j, began)
 	if !again {
 		return true
@@ -397,20 +391,21 @@ func (b *bulk[M]) attempt(j *job[M]) (ended bool) {
 
 // finish ends the steps of a message that has its outcome. A panic is its outcome.
 func (b *bulk[M]) finish(j *job[M]) {
-	var ended bool
-	defer b.catch(j, &ended)
+	var isEnded bool
+	defer b.catch(j, &isEnded)
 	j.resume()
-	if end := j.endCall; end != nil {
-		j.endCall = nil
+	end := j.endCall
+	j.endCall = nil
+	if end != nil {
 		end(j.observation.outcome(&j.Receipt, j.Err))
 	}
 }
 
 // catch makes a panic of a function of the user the outcome of the message.
-func (b *bulk[M]) catch(j *job[M], ended *bool) {
+func (b *bulk[M]) catch(j *job[M], isEnded *bool) {
 	if value := recover(); value != nil {
-		j.Err = panicked(b.endpoint, value, j.inDoubt, j.Message.Call().ReferenceID)
-		*ended = true
+		j.Err = panicked(b.endpoint, value, j.maybeWritten, b.describe(j.Message).ReferenceID)
+		*isEnded = true
 	}
 }
 
@@ -426,10 +421,8 @@ func (j *job[M]) resume() {
 // decide returns whether a message is tried again, and after how long.
 func (b *bulk[M]) decide(j *job[M], began time.Time) (wait time.Duration, again bool) {
 	if j.Err == nil {
-		b.throttle.hear(began, false)
-		b.mu.Lock()
-		b.lastSuccess = time.Now()
-		b.mu.Unlock()
+		b.throttle.record(began, false)
+		b.recordSuccess()
 		return 0, false
 	}
 	e, isError := errors.AsType[*Error](j.Err)
@@ -442,25 +435,39 @@ func (b *bulk[M]) decide(j *job[M], began time.Time) (wait time.Duration, again 
 		return b.decideUnbegun(j, e)
 	}
 	_, isRetryable := Retryable(e)
-	isThrottled := !e.platform.isOfRecipient() && (errors.Is(e, ErrRateLimited) || isRetryable && e.Verdict == Refused)
+	isThrottled := isThrottledBy(e, isRetryable)
 	if isThrottled {
-		b.throttle.hear(began, true)
+		b.throttle.record(began, true)
 	}
 	if !isRetryable || b.waits.Err() != nil {
 		return 0, false
 	}
 	wait = max(e.RetryAfter, b.core.transport.Backoff(j.tries+1))
 	if isThrottled && b.throttle.isOn() {
-		return wait, b.hopesWithin(wait)
+		return wait, b.mayWait(wait)
 	}
 	policy := b.core.settings.retry.withDefaults()
 	j.tries++
 	return wait, j.tries < policy.MaxAttempts && e.RetryAfter <= policy.MaxWait
 }
 
+// isThrottledBy reports whether the service throttles the account, and not one recipient.
+func isThrottledBy(e *Error, isRetryable bool) bool {
+	if e.platform.isOfRecipient() {
+		return false
+	}
+	return errors.Is(e, ErrRateLimited) || isRetryable && e.Verdict == Refused
+}
+
+func (b *bulk[M]) recordSuccess() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lastSuccess = time.Now()
+}
+
 // decideUnbegun decides about a message for which no request could begin.
 func (b *bulk[M]) decideUnbegun(j *job[M], e *Error) (wait time.Duration, again bool) {
-	if b.waits.Err() != nil || e.is(ErrGuarded) {
+	if b.waits.Err() != nil || e.is(ErrDenied) {
 		return 0, false
 	}
 	if e.is(ErrPostponed) {
@@ -469,20 +476,21 @@ func (b *bulk[M]) decideUnbegun(j *job[M], e *Error) (wait time.Duration, again 
 		return wait, j.postponed <= b.core.settings.retry.withDefaults().MaxWait
 	}
 	if open, ok := errors.AsType[*transport.OpenError](e.cause); ok {
-		return e.RetryAfter, b.patience(&open.Trouble) > 0
+		return e.RetryAfter, b.giveUpIn(&open.Trouble) > 0
 	}
 	_, isLate := errors.AsType[*transport.LateError](e.cause)
 	return max(e.RetryAfter, time.Second/10), isLate
 }
 
-// hopesWithin reports whether a throttled message may wait so long: the service has taken another not too long ago.
-func (b *bulk[M]) hopesWithin(wait time.Duration) bool {
+// mayWait reports whether a throttled message may wait so long: it may while the last message that the service accepted is recent.
+func (b *bulk[M]) mayWait(wait time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return time.Until(b.lastSuccess.Add(cmp.Or(b.core.settings.breaker.GiveUp, giveUp))) > wait
+	after := cmp.Or(b.core.settings.breaker.GiveUp, giveUp)
+	return time.Until(b.lastSuccess.Add(after)) > wait
 }
 
-// waiting are jobs that wait, as a heap: the first is due first.
+// waiting is a heap of jobs by the time at which they are due.
 type waiting[M any] []*job[M]
 
 func (w *waiting[M]) add(j job[M]) { heap.Push(w, &j) }
@@ -493,10 +501,10 @@ func (w waiting[M]) Len() int           { return len(w) }
 func (w waiting[M]) Less(i, k int) bool { return w[i].due.Before(w[k].due) }
 func (w waiting[M]) Swap(i, k int)      { w[i], w[k] = w[k], w[i] }
 
-// Push is heap.Push's.
+// Push is for heap.Push.
 func (w *waiting[M]) Push(x any) { *w = append(*w, x.(*job[M])) } //nolint:forcetypeassert // nothing else is in it
 
-// Pop is heap.Pop's.
+// Pop is for heap.Pop.
 func (w *waiting[M]) Pop() any {
 	last := len(*w) - 1
 	j := (*w)[last]

@@ -1,13 +1,13 @@
 package messaging
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/internal/describe"
 	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/redact"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -16,22 +16,21 @@ import (
 
 // SendOnce sends like Send, and settles an unknown outcome by looking the message up. It never sends twice.
 //
-// It adds a reference ID if the message has none; the ID comes back in the Receipt and in Error.ReferenceID. A reference ID
-// must name one message: with one that was used before, an older message to the same number is taken for this one.
+// It adds a reference ID if the message has none; the ID comes back in the Receipt and in Error.ReferenceID. A reference ID must name one
+// message. If it was used before, SendOnce may find an older message to the same number.
 //
 // After an unknown outcome SendOnce looks the message up every Interval until the Window of the client's SettlePolicy ends:
 //
 //   - The message is listed: the Receipt comes from its row. StatusCode is 0 and Raw is nil, because the response was lost.
-//   - It is listed as refused: its SendStatus is a word, and not a number, of sms.send.refused or for failed or rejected, and no
-//     delivery status says more. The verdict is Refused, and Error.Code is that word. A message whose delivery failed was accepted.
-//   - Otherwise the outcome stays unknown, with the error of the send, which also matches ErrNotListed as that of Settle does.
+//   - It is listed as refused: its SendStatus is a word of sms.send.refused, or a word for failed or rejected, and no delivery status says
+//     more. The verdict is Refused, and Error.Code is that word. A message whose delivery failed was accepted.
+//   - Otherwise the outcome stays unknown, with the error of the send. It also matches ErrNotListed under the conditions of Settle.
 //
 // Give the context more time than the attempts and the window take together. The last lookup may take five seconds longer.
 func (s *SMSService) SendOnce(ctx context.Context, m sms.Message) (Receipt, error) {
-	policy := cmp.Or(s.core.settings.settle, new(SettlePolicy))
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
-	receipt, err := s.deliverOnce(ctx, withReference(m), policy.withDefaults(), o, sendMode{})
+	receipt, err := s.deliverOnce(ctx, withReference(m), s.core.settings.settlePolicy(), o, sendMode{})
 	end(o.outcome(&receipt, err))
 	return receipt, err
 }
@@ -43,7 +42,7 @@ func (s *SMSService) deliverOnce(ctx context.Context, m sms.Message, policy Sett
 		return Receipt{}, invalid(list.name, []wire.Problem{{Field: "contract", Reason: reason}})
 	}
 	began := time.Now()
-	receipt, err := s.core.deliver(ctx, &sending{endpoint: s.core.smsSend(), call: m.Call()}, o, mode)
+	receipt, err := s.core.deliver(ctx, &sending{endpoint: s.core.smsSend(), call: describe.SMS(m)}, o, mode)
 	unknown, ok := errors.AsType[*Error](err)
 	if !ok || unknown.Verdict != Unknown {
 		return receipt, err
@@ -71,7 +70,7 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 }
 
 // Settle looks up what became of a message that may have been sent, for a program that finds it in its own store after a crash. It sends
-// nothing. The message needs its reference ID and its number; only these are used.
+// nothing. Only the reference ID and the number of the message are used, and both are required.
 //
 // since is the latest time at which the message may have been sent, such as when the process that was sending it ended. The Window of the
 // client's SettlePolicy is counted from it. Settle looks the message up every Interval until the window has ended, and at least once. A
@@ -80,9 +79,9 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 // The Receipt is that of a row with the message's reference ID and number, with or without country code. A message that is listed as
 // refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:
 //
-//   - ErrNotListed: the message was not listed when the window had ended, in a response without an Age above 0. It
-//     may still be listed later, so this proves nothing.
-//   - ErrFilterIgnored: only other messages are listed. Another lookup brings the same.
+//   - ErrNotListed: the message was not listed when the window had ended, in a response that no cache kept. It may still be listed later,
+//     so this proves nothing.
+//   - ErrFilterIgnored: only other messages are listed. Another lookup would not help.
 //   - Otherwise the context ended, the last lookup failed, or it found a row without an ID or of another number. The error matches
 //     the class of a failed lookup, such as ErrUnauthorized.
 //
@@ -103,7 +102,7 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 	}
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepSettle, 0)
-	found, err := s.settle(ctx, m, cmp.Or(s.core.settings.settle, new(SettlePolicy)).withDefaults(), since)
+	found, err := s.settle(ctx, m, s.core.settings.settlePolicy(), since)
 	if err != nil {
 		err = s.unsettled(m, err)
 		end(o.failure(err))
@@ -114,6 +113,7 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 	return receipt, nil
 }
 
+// unsettled returns the error of Settle after a lookup that failed.
 func (s *SMSService) unsettled(m sms.Message, err error) error {
 	if _, ok := errors.AsType[*ValidationError](err); ok {
 		return err
@@ -126,8 +126,11 @@ func (s *SMSService) unsettled(m sms.Message, err error) error {
 		copied := *lookup
 		unknown = &copied
 	}
-	unknown.Operation, unknown.Verdict, unknown.ReferenceID = s.core.smsSend().name, Unknown, m.ReferenceID
-	unknown.read, unknown.settled = false, true
+	unknown.Operation = s.core.smsSend().name
+	unknown.Verdict = Unknown
+	unknown.ReferenceID = m.ReferenceID
+	unknown.read = false
+	unknown.settled = true
 	if unknown.reason == "" {
 		unknown.reason = "the lookup failed"
 	}
@@ -141,8 +144,8 @@ func withReference(m sms.Message) sms.Message {
 	return m
 }
 
-// settle looks a message up until it is listed or the window since a moment ends. An error matches ErrNotListed if the last lookup began
-// after the window, and the service itself responded in time and without a row.
+// settle looks a message up until it is listed or the window, which starts at since, ends. The error matches ErrNotListed if the last lookup
+// began after the window, and the service itself responded in time and without a row.
 func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePolicy, since time.Time) (sms.Transaction, error) {
 	const lastLookup = 5 * time.Second // for a lookup that begins when the window ends
 	now := time.Now()
@@ -156,13 +159,13 @@ func (s *SMSService) settle(ctx context.Context, m sms.Message, policy SettlePol
 	bounded, cancel := context.WithDeadline(ctx, end.Add(lastLookup))
 	defer cancel()
 	for {
-		last := time.Until(end) <= 0
+		isLast := time.Until(end) <= 0
 		found, err := s.find(bounded, m.ReferenceID)
-		_, invalid := errors.AsType[*ValidationError](err)
-		switch {
-		case err == nil:
+		if err == nil {
 			return s.settledBy(found, m)
-		case errors.Is(err, ErrFilterIgnored), invalid, last:
+		}
+		_, isInvalid := errors.AsType[*ValidationError](err)
+		if isLast || isInvalid || errors.Is(err, ErrFilterIgnored) {
 			return sms.Transaction{}, err
 		}
 		if !s.waitForLookup(ctx, min(policy.Interval, time.Until(end))) {
@@ -184,22 +187,22 @@ func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool
 	return ctx.Err() == nil
 }
 
-// settledBy returns the row which proves that the message was accepted, or an error that says what the rows prove. A row proves nothing
-// if it has no ID, or is not provably of the message's recipient. The message was refused if every row says so.
+// settledBy returns the row which proves that the message was accepted, or an error that says what the rows prove. The message was refused if
+// every row says so.
 func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction, error) {
 	refused := 0
 	for _, row := range rows {
-		switch {
-		case row.ID == "", row.isDoubtful, row.hasError, !matchesNumber(row.To, m.To):
+		if !s.isProof(row, m) {
 			continue
-		case !s.core.smsList().codec.IsRefused(row.Transaction):
+		}
+		if !s.core.smsList().codec.IsRefused(row.Transaction) {
 			return row.Transaction, nil
 		}
 		refused++
 	}
 	if refused < len(rows) {
 		return sms.Transaction{}, s.listError(
-			"the listed message has no ID, an error, or a number or a status that is another or cannot be read")
+			"the listed message has no ID, has an error, or has a number or a status that differs or cannot be read")
 	}
 	row := rows[0]
 	var secrets redact.Secrets
@@ -208,11 +211,19 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	return sms.Transaction{}, &Error{
 		Operation: s.core.smsSend().name, Verdict: Refused, Code: row.SendStatus, RequestID: row.RequestID, ReferenceID: m.ReferenceID,
 		Attempts: 1, reason: "the service lists the message as refused",
-		hidden: secrets.InWord(row.SendStatus) || secrets.InWord(row.RequestID),
+		hidesIDs: secrets.InWord(row.SendStatus) || secrets.InWord(row.RequestID),
 	}
 }
 
-// matchesNumber reports whether a listed number may be the one of a message. A row without a number may be the message's.
+// isProof reports whether a row says what became of a message: it has an ID, no error, and may be for the message's recipient.
+func (s *SMSService) isProof(row listedRow, m sms.Message) bool {
+	if row.ID == "" || row.isDoubtful || row.hasError {
+		return false
+	}
+	return matchesNumber(row.To, m.To)
+}
+
+// matchesNumber reports whether a listed number may be the number of a message. A row without a number may belong to the message.
 func matchesNumber(listed, sent string) bool {
 	return strings.TrimSpace(listed) == "" || phone.Match(listed, sent)
 }

@@ -492,7 +492,7 @@ func TestSettle(t *testing.T) {
 		"not listed, long past": {"nothing", time.Hour, "look@0s", []error{messaging.ErrNotListed}, "no message"},
 		"sent in the future":    {"nothing", -24 * time.Hour, "look@0s look@2s look@4s look@6s", []error{messaging.ErrNotListed}, "no message"},
 		"filter ignored":        {"other", 0, "look@0s", []error{messaging.ErrFilterIgnored}, "it does not filter as the contract says"},
-		"another number":        {"stranger", 0, "look@0s", []error{}, "the listed message has no ID, an error, or a number or a status that is another or cannot be read"},
+		"another number":        {"stranger", 0, "look@0s", []error{}, "the listed message has no ID, has an error, or has a number or a status that differs or cannot be read"},
 		"from a cache":          {"cached", time.Hour, "look@0s", []error{}, "in a response that a cache kept (Age)"},
 		"lookup fails":          {"broken", time.Hour, "look@0s", []error{messaging.ErrInvalid}, "HTTP 400, the lookup failed"},
 		"no such path":          {"missing", time.Hour, "look@0s", []error{messaging.ErrNotFound}, "HTTP 404, GET /api/sms"},

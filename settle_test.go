@@ -37,20 +37,20 @@ func TestSendOnceSettlesByTheLedger(t *testing.T) {
 			func(*messagingtest.Server) {}, soon(), messaging.Accepted, 1,
 		},
 		"the response is lost": {
-			func(srv *messagingtest.Server) { srv.Inject(messagingtest.AcceptThenDrop(), 1) }, soon(), messaging.Accepted, 1,
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.FaultAcceptThenDrop(), 1) }, soon(), messaging.Accepted, 1,
 		},
 		"the response is cut": {
-			func(srv *messagingtest.Server) { srv.Inject(messagingtest.TruncatedResponse(), 1) }, soon(), messaging.Accepted, 1,
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.FaultTruncated(), 1) }, soon(), messaging.Accepted, 1,
 		},
 		"the request is lost": {
-			func(srv *messagingtest.Server) { srv.Inject(messagingtest.DropUnread(), 1) }, soon(), messaging.Unknown, 0,
+			func(srv *messagingtest.Server) { srv.Inject(messagingtest.FaultDropUnread(), 1) }, soon(), messaging.Unknown, 0,
 		},
 		"the service refuses": {
 			func(srv *messagingtest.Server) { srv.SetBalance("0") }, soon(), messaging.Refused, 0,
 		},
 		"it is listed late": {
 			func(srv *messagingtest.Server) {
-				srv.Inject(messagingtest.AcceptThenDrop(), 1)
+				srv.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 				srv.SetLag(100 * time.Millisecond)
 			},
 			messaging.WithSettle(messaging.SettlePolicy{Window: 20 * time.Second, Interval: 10 * time.Millisecond}),
@@ -58,8 +58,8 @@ func TestSendOnceSettlesByTheLedger(t *testing.T) {
 		},
 		"a lookup lasts beyond the window, and says what was listed before": {
 			func(srv *messagingtest.Server) {
-				srv.Inject(messagingtest.AcceptThenDrop(), 1)
-				srv.Inject(messagingtest.Slow(400*time.Millisecond), 1)
+				srv.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+				srv.Inject(messagingtest.FaultSlow(400*time.Millisecond), 1)
 				srv.SetLag(100 * time.Millisecond)
 			},
 			messaging.WithSettle(messaging.SettlePolicy{Window: 200 * time.Millisecond, Interval: 20 * time.Millisecond}),
@@ -67,14 +67,14 @@ func TestSendOnceSettlesByTheLedger(t *testing.T) {
 		},
 		"it is never listed": {
 			func(srv *messagingtest.Server) {
-				srv.Inject(messagingtest.AcceptThenDrop(), 1)
+				srv.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 				srv.SetLag(time.Hour)
 			},
 			soon(), messaging.Unknown, 1,
 		},
 		"the filter is ignored": {
 			func(srv *messagingtest.Server) {
-				srv.Inject(messagingtest.DropUnread(), 1)
+				srv.Inject(messagingtest.FaultDropUnread(), 1)
 				srv.Seed(messagingtest.Sent{ReferenceID: "another", From: "A", To: "639171234568", Text: "x"})
 				srv.IgnoreFilter(true)
 			},
@@ -82,29 +82,29 @@ func TestSendOnceSettlesByTheLedger(t *testing.T) {
 		},
 		"the reference was another number's": {
 			func(srv *messagingtest.Server) {
-				srv.Inject(messagingtest.DropUnread(), 1)
+				srv.Inject(messagingtest.FaultDropUnread(), 1)
 				srv.Seed(messagingtest.Sent{ReferenceID: one.ReferenceID, From: "A", To: "639181234568", Text: "x"})
 			},
 			soon(), messaging.Unknown, 1, // the other one
 		},
 		"lookups are not found": {
 			func(srv *messagingtest.Server) {
-				srv.Inject(messagingtest.DropUnread(), 1)
-				srv.Inject(messagingtest.Status(http.StatusNotFound, 0), 1000)
+				srv.Inject(messagingtest.FaultDropUnread(), 1)
+				srv.Inject(messagingtest.FaultStatus(http.StatusNotFound, 0), 1000)
 			},
 			soon(), messaging.Unknown, 0,
 		},
 		"lookups are forbidden": {
 			func(srv *messagingtest.Server) {
-				srv.Inject(messagingtest.DropUnread(), 1)
-				srv.Inject(messagingtest.Status(http.StatusForbidden, 0), 1000)
+				srv.Inject(messagingtest.FaultDropUnread(), 1)
+				srv.Inject(messagingtest.FaultStatus(http.StatusForbidden, 0), 1000)
 			},
 			soon(), messaging.Unknown, 0,
 		},
 		"lookups fail at first": {
 			func(srv *messagingtest.Server) {
-				srv.Inject(messagingtest.AcceptThenDrop(), 1)
-				srv.Inject(messagingtest.Status(http.StatusForbidden, 0), 2)
+				srv.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+				srv.Inject(messagingtest.FaultStatus(http.StatusForbidden, 0), 2)
 			},
 			messaging.WithSettle(messaging.SettlePolicy{Window: 20 * time.Second, Interval: 10 * time.Millisecond}),
 			messaging.Accepted, 1,
@@ -149,7 +149,7 @@ func TestSendOnceGivesAReferenceID(t *testing.T) {
 	assert.Equal(t, first.ReferenceID, srv.Sent()[0].ReferenceID)
 	assert.Empty(t, m.ReferenceID)
 
-	srv.Inject(messagingtest.DropUnread(), 1)
+	srv.Inject(messagingtest.FaultDropUnread(), 1)
 	_, err = client.SMS.SendOnce(t.Context(), m)
 	var e *messaging.Error
 	require.ErrorAs(t, err, &e)
@@ -344,7 +344,7 @@ func TestSettleErrorsNameSettle(t *testing.T) {
 	require.EqualError(t, err, "messaging: Settle: sms.send has an unknown outcome: no message with this reference ID is listed")
 	_, err = client.SMS.Find(t.Context(), "order-17")
 	require.EqualError(t, err, "messaging: sms.list failed: no message with this reference ID is listed", "and not listed and not found")
-	srv.Inject(messagingtest.Status(http.StatusForbidden, 0), 10)
+	srv.Inject(messagingtest.FaultStatus(http.StatusForbidden, 0), 10)
 	_, err = client.SMS.Settle(t.Context(), sms.Message{To: "+639171234567", ReferenceID: "order-17"}, time.Now())
 	require.ErrorContains(t, err, "messaging: Settle: sms.send has an unknown outcome: HTTP 403")
 	_, err = client.SMS.Settle(t.Context(), sms.Message{To: "+639171234567"}, time.Now())

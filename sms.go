@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/messaging-service/messaging-go/internal/describe"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -26,13 +27,13 @@ type SMSService struct {
 // breaker is open. The context bounds the whole call, its waits included. If it ends while a response is awaited, the outcome is unknown; if it ends before
 // anything was written, the message was not sent.
 func (s *SMSService) Send(ctx context.Context, m sms.Message) (Receipt, error) {
-	return s.core.send(ctx, &sending{endpoint: s.core.smsSend(), call: m.Call()}, sendMode{})
+	return s.core.send(ctx, &sending{endpoint: s.core.smsSend(), call: describe.SMS(m)}, sendMode{})
 }
 
 // Validate returns what Send would reject, by the contract and the limits of this client: a *ValidationError with every problem, or
 // nil. It sends nothing.
 func (s *SMSService) Validate(m sms.Message) error {
-	return s.core.validate(s.core.smsSend(), m.Call())
+	return s.core.validate(s.core.smsSend(), describe.SMS(m))
 }
 
 // SendAll sends many messages, concurrency of them at once, and yields the outcome of each as it ends, in any order, each exactly
@@ -51,18 +52,17 @@ func (s *SMSService) Validate(m sms.Message) error {
 // To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and each that was taken
 // has its outcome. After a break the loop ends when the sends under way have ended, whose outcomes are lost. No goroutine is left.
 //
-// A panic of a function of yours, such as an Auth, is the Outcome of its message: a *PanicError, with the verdict Unknown if something
-// was written.
+// If a function of yours panics, such as a guard or an observer, the panic becomes the error of its message, which says where it happened.
+// The verdict is Unknown if something may have been written, and NotSent otherwise.
 //
 // A concurrency below 1 or a nil sequence is one Outcome with a *ValidationError and the Index -1.
 func (s *SMSService) SendAll(ctx context.Context, messages iter.Seq[sms.Message], concurrency int) iter.Seq[Outcome[sms.Message]] {
-	policy := s.core.settings.settle
-	if policy == nil {
-		return sendAllOn(ctx, s.core, ChannelSMS, messages, concurrency)
+	sender := newSender(s.core, ChannelSMS, describe.SMS)
+	if policy := s.core.settings.settle; policy != nil {
+		sender.send = func(ctx context.Context, out *Outcome[sms.Message], o *observation, mode sendMode) {
+			out.Message = withReference(out.Message)
+			out.Receipt, out.Err = s.deliverOnce(ctx, out.Message, policy.withDefaults(), o, mode)
+		}
 	}
-	send := func(ctx context.Context, out *Outcome[sms.Message], o *observation, mode sendMode) {
-		out.Message = withReference(out.Message)
-		out.Receipt, out.Err = s.deliverOnce(ctx, out.Message, policy.withDefaults(), o, mode)
-	}
-	return sendAll(ctx, s.core, s.core.smsSend(), messages, concurrency, send)
+	return sender.sendAll(ctx, messages, concurrency)
 }

@@ -9,25 +9,25 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A throttle is the rate of a SendAll to a service that throttles it, found as TCP finds its own: it falls when more than a tenth of the
-// responses of a period are throttled, and grows after a period without any. Until the service throttles there is none.
+// A throttle limits the rate of a SendAll while the service throttles it. The rate is found as TCP finds its own: it falls when more than a
+// tenth of the responses of a period are throttled, and grows after a period without any. Until the service throttles there is no limit.
 type throttle struct {
 	on atomic.Bool
 
-	mu      sync.Mutex
-	limiter *rate.Limiter // nil while it is off
-	isNew   bool          // the rate is a guess that was never too high: it doubles
-	calm    int           // periods in a row without throttling
-	cutAt   time.Time     // what began before says nothing of the present rate
-	row     int           // throttled in a row
-	took    float64       // messages a second that the service took before it took none, or 0
-	period  throttleCounts
-	before  throttleCounts // the period before
+	mu           sync.Mutex
+	limiter      *rate.Limiter // nil while it is off
+	isSearching  bool          // the rate is a guess that was never too high, so it doubles
+	quietPeriods int           // in a row, without a throttled response
+	rateSetAt    time.Time     // messages that began before say nothing about the present rate
+	throttledRow int           // throttled responses in a row
+	goodRate     float64       // messages a second that the service accepted before it accepted none, or 0
+	period       throttleCounts
+	previous     throttleCounts
 }
 
-// throttleCounts is what happened in a period.
+// throttleCounts counts what happened in a period.
 type throttleCounts struct {
-	began     time.Time
+	startedAt time.Time
 	begun     int // messages
 	accepted  int
 	throttled int
@@ -42,9 +42,9 @@ func perSecond(n int, in time.Duration) float64 {
 
 const (
 	throttlePeriod = time.Second / 2
-	leastThrottled = 8  // in a period, that turn it on: one recipient may be throttled alone
-	leastRate      = 1. // messages a second
-	trickle        = 2. // while the service takes none
+	minThrottled   = 8  // responses in a period that turn it on: a few may be about one recipient
+	minRate        = 1. // messages a second
+	probeRate      = 2. // while the service accepts none
 )
 
 // isOn reports whether the service throttles the SendAll, and not one message alone.
@@ -55,15 +55,7 @@ func (t *throttle) wait(ctx context.Context) {
 	if !t.isOn() {
 		return
 	}
-	t.mu.Lock()
-	t.tick(time.Now())
-	t.period.begun++
-	var delay time.Duration
-	if t.limiter != nil {
-		delay = t.limiter.Reserve().Delay() // not Wait, which does not wait if the deadline is nearer than the turn
-	}
-	t.mu.Unlock()
-	timer := time.NewTimer(delay)
+	timer := time.NewTimer(t.reserve())
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -71,124 +63,133 @@ func (t *throttle) wait(ctx context.Context) {
 	}
 }
 
-// hear takes a response to a message that began at a time into account.
-func (t *throttle) hear(began time.Time, throttled bool) {
+// reserve takes the turn of the next message, and returns how long until it comes.
+func (t *throttle) reserve() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tick(time.Now())
+	t.period.begun++
+	if t.limiter == nil {
+		return 0
+	}
+	return t.limiter.Reserve().Delay() // not Wait, which does not wait if the deadline is nearer than the turn
+}
+
+// record counts the response to a message that began at a time.
+func (t *throttle) record(began time.Time, isThrottled bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
 	t.tick(now)
-	if !began.After(t.cutAt) {
+	if !began.After(t.rateSetAt) {
 		return
 	}
-	if throttled {
-		t.hearThrottled(now)
+	if isThrottled {
+		t.recordThrottled(now)
 		return
 	}
 	t.period.accepted++
-	t.row = 0
-	if t.took > 0 { // it takes messages again
-		t.setRate(0.9 * t.took)
-		t.took = 0
-		t.restart(now)
+	t.throttledRow = 0
+	if t.goodRate > 0 { // the service accepts messages again
+		t.setRate(now, 0.9*t.goodRate)
+		t.goodRate = 0
 	}
 }
 
-func (t *throttle) hearThrottled(now time.Time) {
+func (t *throttle) recordThrottled(now time.Time) {
 	t.period.throttled++
-	t.row++
-	isRow := t.row >= leastThrottled
-	if t.limiter == nil && (isRow || t.period.throttled >= leastThrottled && t.period.isHigh()) {
-		t.turnOn(now, isRow)
+	t.throttledRow++
+	acceptsNone := t.throttledRow >= minThrottled
+	isHigh := t.period.throttled >= minThrottled && t.period.isHigh()
+	if t.limiter == nil && (acceptsNone || isHigh) {
+		t.turnOn(now, acceptsNone)
 	}
 }
 
-// tick ends the period if it is over, and sets the rate of the next.
+// tick ends the period if it is over, and sets the rate of the next one.
 func (t *throttle) tick(now time.Time) {
-	if now.Sub(t.period.began) < throttlePeriod {
+	if now.Sub(t.period.startedAt) < throttlePeriod {
 		return
 	}
 	switch {
 	case t.limiter == nil:
 	case t.period.throttled > 1 && t.period.isHigh():
-		t.cut(now)
+		t.decrease(now)
 		return
 	case t.period.throttled > 0:
-		t.calm = 0
-		t.isNew = t.isNew && t.period.accepted == 0
+		t.quietPeriods = 0
+		t.isSearching = t.isSearching && t.period.accepted == 0
 	case t.period.accepted > 0:
-		t.grow(now)
+		t.increase(now)
 	}
-	t.next(now)
+	t.nextPeriod(now)
 }
 
-func (t *throttle) next(now time.Time) {
-	t.before = t.period
-	t.period = throttleCounts{began: now}
+func (t *throttle) nextPeriod(now time.Time) {
+	t.previous = t.period
+	t.period = throttleCounts{startedAt: now}
 }
 
-// turnOn begins with half of what was sent lately. If the service took messages and now takes none, it begins with a trickle, until it takes
-// one.
-func (t *throttle) turnOn(now time.Time, takesNone bool) {
-	t.limiter = rate.NewLimiter(leastRate, 1)
+// turnOn starts with half of the recent rate. If the service accepted messages and now accepts none, it starts with the probe rate, until the
+// service accepts one.
+func (t *throttle) turnOn(now time.Time, acceptsNone bool) {
+	t.limiter = rate.NewLimiter(minRate, 1)
 	t.on.Store(true)
-	t.isNew = true
-	if takesNone && t.before.accepted > 0 {
-		t.took = t.lately(now)
-		t.setRate(trickle)
-	} else {
-		sent := t.period.accepted + t.period.throttled
-		t.setRate(perSecond(sent, now.Sub(t.period.began)) / 2)
+	t.isSearching = true
+	if acceptsNone && t.previous.accepted > 0 {
+		t.goodRate = t.acceptedRate(now)
+		t.setRate(now, probeRate)
+		return
 	}
-	t.restart(now)
+	sent := t.period.accepted + t.period.throttled
+	t.setRate(now, perSecond(sent, now.Sub(t.period.startedAt))/2)
 }
 
-// cut lowers the rate a little or, if the service took far less, towards what it took.
-func (t *throttle) cut(now time.Time) {
+// decrease lowers the rate a little or, if the service accepted far less, towards what it accepted.
+func (t *throttle) decrease(now time.Time) {
 	limit := float64(t.limiter.Limit())
-	next := 0.85 * limit
-	took := t.lately(now)
-	t.isNew = took < limit/5
-	if t.isNew {
-		next = max(took, limit/4)
+	accepted := t.acceptedRate(now)
+	t.isSearching = accepted < limit/5
+	if t.isSearching {
+		t.setRate(now, max(accepted, limit/4))
+	} else {
+		t.setRate(now, 0.85*limit)
 	}
-	t.setRate(next)
-	t.restart(now)
 }
 
-// lately returns how many messages the service took in the last second, which is this period and the one before.
-func (t *throttle) lately(now time.Time) float64 {
-	began := t.before.began
-	if began.IsZero() {
-		began = t.period.began
+// acceptedRate returns how many messages a second the service accepted in this period and the previous one.
+func (t *throttle) acceptedRate(now time.Time) float64 {
+	startedAt := t.previous.startedAt
+	if startedAt.IsZero() {
+		startedAt = t.period.startedAt
 	}
-	return perSecond(t.before.accepted+t.period.accepted, now.Sub(began))
+	return perSecond(t.previous.accepted+t.period.accepted, now.Sub(startedAt))
 }
 
-func (t *throttle) setRate(perSecond float64) {
-	t.limiter.SetLimit(rate.Limit(max(perSecond, leastRate)))
+// setRate starts a period with another rate.
+func (t *throttle) setRate(now time.Time, perSecond float64) {
+	t.limiter.SetLimit(rate.Limit(max(perSecond, minRate)))
+	t.quietPeriods = 0
+	t.throttledRow = 0
+	t.rateSetAt = now
+	t.nextPeriod(now)
 }
 
-// restart begins a period at another rate.
-func (t *throttle) restart(now time.Time) {
-	t.calm = 0
-	t.row = 0
-	t.cutAt = now
-	t.next(now)
-}
-
-// grow raises the rate by a twentieth, and the more the longer all is calm. A rate that is far above what begins bounds nothing, and goes.
-func (t *throttle) grow(now time.Time) {
-	growth := min(0.02*float64(int(1)<<min(t.calm/2, 6)), 1)
-	if t.isNew {
+// increase raises the rate by a fiftieth, and by more the longer no response is throttled. A rate that is far above what is sent limits
+// nothing, so the throttle turns off.
+func (t *throttle) increase(now time.Time) {
+	doublings := min(t.quietPeriods/2, 6)
+	growth := min(0.02*float64(int(1)<<doublings), 1)
+	if t.isSearching {
 		growth = 1
 	}
-	t.calm++
+	t.quietPeriods++
 	next := float64(t.limiter.Limit()) * (1 + growth)
-	used := float64(t.period.begun+1) / now.Sub(t.period.began).Seconds()
+	used := float64(t.period.begun+1) / now.Sub(t.period.startedAt).Seconds()
 	if next > 4*used {
 		t.limiter = nil
 		t.on.Store(false)
 		return
 	}
-	t.setRate(next)
+	t.limiter.SetLimit(rate.Limit(next))
 }

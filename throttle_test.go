@@ -8,19 +8,19 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A throttle that the service no longer needs goes, so that workers take messages directly again.
+// A throttle turns off when the service no longer needs it, so that workers take messages directly again.
 func TestThrottleThatBoundsNothingGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := throttle{period: throttleCounts{began: time.Now()}}
+		throttle := throttle{period: throttleCounts{startedAt: time.Now()}}
 		time.Sleep(time.Millisecond)
-		for range leastThrottled {
-			throttle.hear(time.Now(), true)
+		for range minThrottled {
+			throttle.record(time.Now(), true)
 		}
 		assert.True(t, throttle.isOn())
 		for range 20 {
 			time.Sleep(throttlePeriod)
 			throttle.wait(t.Context())
-			throttle.hear(time.Now(), false)
+			throttle.record(time.Now(), false)
 		}
 		assert.False(t, throttle.isOn())
 	})
@@ -29,10 +29,10 @@ func TestThrottleThatBoundsNothingGoes(t *testing.T) {
 func TestThrottleBeginsAboveATenth(t *testing.T) {
 	for throttledOfTwenty, begins := range map[int]bool{1: false, 4: true} {
 		synctest.Test(t, func(t *testing.T) {
-			throttle := throttle{period: throttleCounts{began: time.Now()}}
+			throttle := throttle{period: throttleCounts{startedAt: time.Now()}}
 			for i := range 1000 {
 				time.Sleep(time.Millisecond)
-				throttle.hear(time.Now(), i%(20/throttledOfTwenty) == 0)
+				throttle.record(time.Now(), i%(20/throttledOfTwenty) == 0)
 			}
 			assert.Equal(t, begins, throttle.isOn(), "%d of 20", throttledOfTwenty)
 		})

@@ -16,25 +16,25 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// judgement is what a response proves of a send. Verdicts, retries and fresh tokens follow from it.
+// A judgement is what a response proves about a send. Verdicts, retries and fresh tokens follow from it.
 type judgement struct {
-	verdict Verdict
-	reason  string // of a verdict that the status does not explain
-	proves  transport.Judgement
-	// platform is the class of a code of chat app 2's platform, or zero.
-	platform platformClass
-	named    bool // a response that fails names a message
-	// response is what the response says, and notJSON why it is not in the form of the contract, or nil.
+	verdict  Verdict
+	reason   string // of a verdict that the status does not explain
+	proves   transport.Judgement
+	platform platformClass // of a code of chat app 2's platform, or zero
+	// hasMessage reports whether a response that fails names a message.
+	hasMessage bool
+	// response is what the response says. notJSON says why it is not in the form of the contract, or is nil.
 	response codec.Response
 	notJSON  error
 }
 
-// judge judges the response to a message. Only evidence makes a verdict; without it the outcome
-// is unknown.
-func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outcome) {
+// judge judges the response to a message. Only evidence makes a verdict; without it the outcome is unknown. The first rule that applies wins.
+func (e *sendEndpoint) judge(call *wire.Call, out *transport.Outcome) judgement {
+	var j judgement
 	if isOlderThanRequest(out) {
 		j.reason = "the response is older than the request, so a cache kept it (Age)"
-		return
+		return j
 	}
 	if isSuccess(out.StatusCode) {
 		j.response, j.notJSON = e.codec.Recognize(out.Body, textOf(call, "to"))
@@ -43,20 +43,18 @@ func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outco
 	}
 	j.addPlatform(e.channel)
 	r := &j.response
-	isOther := func(got string) bool { return !sameReference(got, call.ReferenceID) }
-	isAnother := func(to string) bool { return phone.Contradict(to, textOf(call, "to")) }
 	switch {
 	case out.StatusCode == http.StatusPartialContent:
 		j.reason = "the response is a part of one"
 	case r.Contradiction != "":
 		j.reason = r.Contradiction
-	case isOther(r.ReferenceID), slices.ContainsFunc(r.OtherReferences, isOther):
+	case hasOtherReference(r, call.ReferenceID):
 		j.reason = "the response has the reference ID of another message; for a service with references of its own, " +
 			"set response.reference to []"
-	case slices.ContainsFunc(r.Recipients, isAnother):
+	case hasOtherRecipient(r, textOf(call, "to")):
 		j.reason = "the response names another recipient"
 	case !isSuccess(out.StatusCode):
-		e.judgeFailure(j, call, out)
+		e.judgeFailure(&j, call, out)
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
 	case j.notJSON != nil:
@@ -68,9 +66,19 @@ func (e *sendEndpoint) judge(j *judgement, call *wire.Call, out *transport.Outco
 	default:
 		j.verdict = Accepted
 	}
+	return j
 }
 
-// judgeFailure judges a response whose status is no success. A status that refuses proves that the message was not taken only if the
+func hasOtherReference(r *codec.Response, sent string) bool {
+	isOther := func(got string) bool { return !sameReference(got, sent) }
+	return isOther(r.ReferenceID) || slices.ContainsFunc(r.OtherReferences, isOther)
+}
+
+func hasOtherRecipient(r *codec.Response, sent string) bool {
+	return slices.ContainsFunc(r.Recipients, func(got string) bool { return phone.Contradict(got, sent) })
+}
+
+// judgeFailure judges a response whose status is not a success. A status that refuses proves that the message was not taken only if the
 // response is in the form of the service, and names no message.
 func (e *sendEndpoint) judgeFailure(j *judgement, call *wire.Call, out *transport.Outcome) {
 	status := out.StatusCode
@@ -79,10 +87,9 @@ func (e *sendEndpoint) judgeFailure(j *judgement, call *wire.Call, out *transpor
 		j.reason = e.describe()
 	}
 	namesMessage, namesAny := e.codec.Names(out.Body, textOf(call, "to"))
-	namesMessage = namesMessage || j.response.NamesMessage()
-	j.named = namesMessage
+	j.hasMessage = namesMessage || j.response.NamesMessage()
 	switch {
-	case namesMessage:
+	case j.hasMessage:
 		j.reason = "the response contradicts itself: it fails, and names a message"
 	case !isListed && !isRefusal(status):
 		// the status says it
@@ -90,7 +97,8 @@ func (e *sendEndpoint) judgeFailure(j *judgement, call *wire.Call, out *transpor
 		j.reason = "the message may be a duplicate of one that the service took"
 	case e.isProof(j, out):
 		j.verdict = Refused
-		j.proves.Repeatable = (isListed || j.platform == platformRate) && j.platform != platformRateOfRecipient
+		isTemporary := isListed || j.platform == platformRate
+		j.proves.Repeatable = isTemporary && j.platform != platformRateOfRecipient
 		j.proves.TokenRefused = status == http.StatusUnauthorized
 	case out.Err != nil:
 		j.reason = "the response could not be read to its end"
@@ -101,18 +109,20 @@ func (e *sendEndpoint) judgeFailure(j *judgement, call *wire.Call, out *transpor
 	}
 }
 
-// statusClientClosedRequest is what some proxies write down when the client has closed the connection.
+// statusClientClosedRequest is a status of some proxies, for a client that has closed the connection.
 const statusClientClosedRequest = 499
 
-// isRefusal reports whether a status says that the service refuses the request. 408 and 499 say that it did not get all of it in time, and
-// what it did with the rest is unknown.
+// isRefusal reports whether a status says that the service refuses the request. After 408 and 499 it is unknown what the service did with the
+// part that it got in time.
 func isRefusal(status int) bool {
-	return status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != statusClientClosedRequest
+	if status == http.StatusRequestTimeout || status == statusClientClosedRequest {
+		return false
+	}
+	return status >= 400 && status < 500
 }
 
-// isProof reports whether a response with a status that refuses is the word of the service or of its gateway. JSON and a response without a
-// body are, and so is a text that the contract describes. A page proves nothing by itself: a proxy may write one after the service has
-// processed the request.
+// isProof reports whether a response with a status that refuses comes from the service or its gateway, as JSON, a response without a body, and
+// a text that the contract describes do. A page proves nothing by itself: a proxy may write one after the service has processed the request.
 func (e *sendEndpoint) isProof(j *judgement, out *transport.Outcome) bool {
 	has := func(header string) bool { return strings.TrimSpace(out.Header.Get(header)) != "" }
 	isInForm := out.Err == nil && !isPage(out.Body, j)
@@ -130,14 +140,13 @@ func (e *sendEndpoint) isProof(j *judgement, out *transport.Outcome) bool {
 	}
 }
 
-// beforeProcessing are the statuses that come before a request is processed, whoever responds.
+// beforeProcessing lists statuses that a server or a proxy sends before a request is processed.
 var beforeProcessing = []int{ //nolint:gochecknoglobals // never written
 	http.StatusProxyAuthRequired, http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
 	http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusRequestHeaderFieldsTooLarge,
 }
 
-// isPage reports whether a body is none of what a service responds with: nothing, a JSON object or list, or a text that the contract
-// describes.
+// isPage reports whether a body is in no form of a service: not empty, no JSON object or list, and no text that the contract describes.
 func isPage(body []byte, j *judgement) bool {
 	switch {
 	case len(body) == 0:
@@ -149,8 +158,8 @@ func isPage(body []byte, j *judgement) bool {
 	}
 }
 
-// sameReference reports whether the reference ID of a response may be that of the message: without case and the spaces around it, or
-// cut by the service. One that is absent, in either, proves nothing.
+// sameReference reports whether the reference ID of a response may be that of the message. It ignores case and surrounding spaces, and the
+// service may have cut it. An absent reference ID, in either, proves nothing.
 func sameReference(got, sent string) bool {
 	got, sent = strings.TrimSpace(got), strings.TrimSpace(sent)
 	if sent == "" || table.IsPlaceholder(got) {
@@ -163,7 +172,7 @@ func sameReference(got, sent string) bool {
 	return len(got) <= len(sent) && strings.EqualFold(got, sent[:len(got)])
 }
 
-// textOf returns the text under a concept of a message, or "" if there is none.
+// textOf returns the text of a concept of a message, or "".
 func textOf(call *wire.Call, concept string) string {
 	for i := range call.Fields {
 		if call.Fields[i].Concept == concept {
@@ -187,11 +196,12 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 	case out.StatusCode != 0:
 		failure := s.response.Failure
 		failure.RequestID = s.response.RequestID
-		err.Verdict, err.reason = s.verdict, cmp.Or(err.reason, s.reason)
+		err.Verdict = s.verdict
+		err.reason = cmp.Or(err.reason, s.reason)
 		err.MessageID = s.response.ID
-		err.named = s.named || s.response.NamesMessage()
+		err.hasMessage = s.hasMessage || s.response.NamesMessage()
 		err.unprocessed = s.proves.Repeatable
-		err.page = isPage(out.Body, &s.judgement)
+		err.isPage = isPage(out.Body, &s.judgement)
 		err.explain(failure, s.notJSON, *out, s.endpoint.messageSecrets(&s.call, out))
 		err.addPlatform(s.platform)
 	case !out.Written:
@@ -201,8 +211,7 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 	return err
 }
 
-// age returns how old a response is by its Age header (RFC 9111), which only a cache writes. It is 0 if there is none, or none that can be
-// read.
+// age returns how old a response is by its Age header (RFC 9111), which only a cache writes. It is 0 if the header is absent or unreadable.
 func age(out *transport.Outcome) time.Duration {
 	seconds, err := strconv.ParseUint(out.Header.Get("Age"), 10, 31)
 	if err != nil {

@@ -518,7 +518,7 @@ func TestReferenceAsID(t *testing.T) {
 	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token), messaging.WithContract(names),
 		messaging.WithSettle(messaging.SettlePolicy{Window: 10 * time.Second, Interval: time.Millisecond}))
 	require.NoError(t, err)
-	srv.Inject(messagingtest.AcceptThenDrop(), 1)
+	srv.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	receipt, err := client.SMS.SendOnce(t.Context(), message)
 	require.NoError(t, err, "it is settled by its reference")
 	assert.Equal(t, []string{"order-17", "order-17"}, []string{receipt.ID, receipt.ReferenceID})

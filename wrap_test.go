@@ -204,7 +204,7 @@ func TestWithTransportWrapsInOrder(t *testing.T) {
 func TestWithTransportNeedsATransport(t *testing.T) {
 	_, err := messaging.NewClient(baseURL, messaging.WithToken("t"), messaging.WithTransport(nil))
 	require.EqualError(t, err, "messaging: WithTransport: needs a function, got nil")
-	for _, option := range []messaging.Option{cloning(nil), messaging.WithUserAgent("shop/1")} {
+	for _, option := range []messaging.Option{cloning(nil), messaging.WithTimeout(time.Second)} {
 		nothing := messaging.WithTransport(func(http.RoundTripper) http.RoundTripper { return nil })
 		_, err = messaging.NewClient(baseURL, messaging.WithToken("t"), nothing, option)
 		require.EqualError(t, err, "messaging: WithTransport: the function returned nil; want a http.RoundTripper")

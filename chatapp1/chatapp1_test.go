@@ -22,6 +22,7 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/describe"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -115,11 +116,11 @@ func compile(names contract.Contract) *codec.Send {
 func encode(t testing.TB, m chatapp1.Message, overlay string) (codec.Request, []wire.Problem) {
 	t.Helper()
 	if overlay == "{}" {
-		return standard().Encode(m.Call(), false)
+		return standard().Encode(describe.ChatApp1(m), false)
 	}
 	names, err := contract.Parse([]byte(overlay))
 	require.NoError(t, err)
-	return compile(names).Encode(m.Call(), false)
+	return compile(names).Encode(describe.ChatApp1(m), false)
 }
 
 func TestGoldenFiles(t *testing.T) {
@@ -240,7 +241,7 @@ func TestCallHasEveryFieldOfTheContract(t *testing.T) {
 	used := map[string]bool{}
 	for kind, p := range payloads() {
 		seen := map[string]bool{}
-		for _, f := range (chatapp1.Message{Payload: p}).Call().Fields {
+		for _, f := range describe.ChatApp1(chatapp1.Message{Payload: p}).Fields {
 			assert.Contains(t, standard, f.Concept, kind)
 			assert.False(t, seen[f.Concept], "%s has %s twice", kind, f.Concept)
 			seen[f.Concept], used[f.Concept] = true, true
@@ -282,7 +283,7 @@ func TestCallRejectsAPointer(t *testing.T) {
 	t.Parallel()
 	for kind, p := range payloads() {
 		for _, behind := range []chatapp1.Payload{pointer(p), none(p)} {
-			call := chatapp1.Message{ChannelID: "c", To: number, Payload: behind}.Call()
+			call := describe.ChatApp1(chatapp1.Message{ChannelID: "c", To: number, Payload: behind})
 			name := "chatapp1." + kind
 			want := "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"
 			assert.Equal(t, []wire.Problem{{Field: "Payload", Reason: want}}, call.Problems)
@@ -295,12 +296,12 @@ func TestCallRejectsAPointer(t *testing.T) {
 func TestCallOfRaw(t *testing.T) {
 	t.Parallel()
 	fields := map[string]any{"text": "Hi", "n": json.Number("1.50"), "o": map[string]any{"p": nil}}
-	call := complete(to.Raw(fields)).Call()
+	call := describe.ChatApp1(complete(to.Raw(fields)))
 	assert.Equal(t, fields, call.Extra)
 	assert.Equal(t, "Payload.Fields", call.ExtraField)
 	for kind, p := range payloads() {
 		if kind != "Raw" {
-			assert.Nil(t, chatapp1.Message{Payload: p}.Call().Extra, kind)
+			assert.Nil(t, describe.ChatApp1(chatapp1.Message{Payload: p}).Extra, kind)
 		}
 	}
 }

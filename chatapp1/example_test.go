@@ -21,7 +21,7 @@ func ExampleMessage_WithFallback() {
 		fmt.Println(err)
 		return
 	}
-	service.SetDelivery("+639171234567", messagingtest.Unreachable())
+	service.SetDelivery("+639171234567", messagingtest.DeliveryUnreachable())
 
 	message := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready").
 		WithTTL(10 * time.Minute).

@@ -39,7 +39,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 
 type plainMessage Message
 
-// storedMessage is a message as it is stored: two of its fields have another form.
+// storedMessage is the stored form of a message, in which two fields differ.
 type storedMessage struct {
 	plainMessage
 
@@ -74,14 +74,14 @@ func restore(data []byte) (Message, error) {
 
 type plainVideo Video
 
-// storedVideo is a video as it is stored.
+// storedVideo is the stored form of a video.
 type storedVideo struct {
 	plainVideo
 
 	Duration stored.Duration `json:"duration,omitzero"`
 }
 
-// storePayload encodes the fields of a payload beside its type.
+// storePayload encodes the fields of a payload, and its type.
 func storePayload(p Payload) ([]byte, error) {
 	var kind string
 	var fields any = p
@@ -143,7 +143,7 @@ func restorePayload(data []byte) (Payload, error) {
 	case "raw":
 		return restoreFields[Raw](fields)
 	default:
-		return nil, errors.New(`"payload" has a type that is none of callToAction, image, raw, template, text, video`)
+		return nil, errors.New(`"payload" must have one of the types callToAction, image, raw, template, text, video`)
 	}
 }
 

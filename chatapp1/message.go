@@ -6,8 +6,8 @@
 //
 // Platforms of this kind require an approved template for transactional messages.
 //
-// New returns a Draft, which cannot be sent; that would not compile. Each method of a Draft returns a Message with its payload.
-// A Message without a payload is refused when it is sent, and so is a Raw that has no fields or makes two known payloads.
+// New returns a Draft; add content to get a Message. Sending rejects a Message without a payload, and a Raw that has no fields or makes
+// two of the other payloads.
 //
 //	message                       payload
 //	text                          Text, or Draft.Text(body)
@@ -23,8 +23,8 @@
 //		WithTTL(10 * time.Minute).
 //		WithFallback(sms.Fallback{From: "ACME", Text: "Your order is ready"})
 //
-// All wire names but ttl are defaults of the contract (see package contract). Those of image, video and button are the least
-// certain.
+// All wire names except ttl are defaults of the contract (see package contract). The specification says least about those of image, video
+// and button: check them first.
 //
 // [messaging.Client]: https://pkg.go.dev/github.com/messaging-service/messaging-go#Client
 package chatapp1
@@ -34,14 +34,13 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
 // Message is one message to one recipient over chat app 1. ChannelID, To and Payload are required. An optional field with its
 // zero value is not sent.
 //
-// New(channelID, to).Text(body) and its siblings build one. A Message is plain data: sending never changes it, and many
+// The methods of a Draft, such as New(channelID, to).Text(body), build a Message. It is plain data: sending never changes it, and many
 // goroutines may send the same one. Copies share the Fallback and the maps of the payload.
 type Message struct {
 	// ChannelID identifies the chat-app-1 channel that the message comes from. Required.
@@ -50,23 +49,23 @@ type Message struct {
 	To string `json:"to,omitzero"`
 	// Payload is the content of the message: one of Text, Image, Video, CallToAction, Template and Raw. Required.
 	Payload Payload `json:"payload,omitzero"`
-	// TTL is how long the service tries to reach the recipient over chat app 1 before the Fallback applies. It must be a whole
-	// number of the contract's unit, by default seconds. 0 leaves it to the service. The specification states no bounds;
-	// services of this kind commonly accept from 15 or 30 seconds up to 24 hours or 14 days.
+	// TTL is how long the service tries to reach the recipient over chat app 1 before it sends the Fallback. It must be a whole number of
+	// the contract's unit, by default seconds. With 0 the service decides. The specification states no bounds; services of this kind
+	// commonly accept from 15 or 30 seconds up to 24 hours or 14 days.
 	TTL time.Duration `json:"ttl,omitzero"`
-	// Fallback is the SMS that the service sends if it cannot reach the recipient within the TTL; nil is none. The recipient may get
-	// both, and both may be charged: the specification does not say.
+	// Fallback is the SMS that the service sends if it cannot reach the recipient within the TTL. If it is nil, no SMS is sent. The
+	// specification does not say whether the recipient can get, and be charged for, both.
 	Fallback *sms.Fallback `json:"fallback,omitzero"`
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
 	// anywhere after the host, and is passed on byte for byte.
 	CallbackURL string `json:"callbackURL,omitzero"`
 	// ReferenceID is the caller's own name for the message. It comes back in the Receipt, on errors and in delivery reports.
 	ReferenceID string `json:"referenceID,omitzero"`
-	// Marketing says that the message is marketing. It is not sent: a guard sees it, so that who stopped marketing gets none.
+	// Marketing marks a marketing message. It is not sent; guards use it to skip recipients who opted out.
 	Marketing bool `json:"marketing,omitzero"`
 	// Extra holds fields that this library does not know, by their wire names. A value is anything that encoding/json encodes; with the
-	// encodings form and query, a string, a number or a boolean. A name that the contract or a Raw
-	// payload uses is rejected, and so is one that makes a second payload.
+	// encodings form and query, a string, a number or a boolean. A name that the contract or a Raw payload uses is rejected, and so is a
+	// name that makes a second payload.
 	Extra map[string]any `json:"extra,omitzero"`
 }
 
@@ -94,14 +93,14 @@ func (m Message) WithReference(referenceID string) Message {
 	return m
 }
 
-// WithMarketing returns a copy of the message that says that it is marketing.
+// WithMarketing returns a copy of the message with Marketing set.
 func (m Message) WithMarketing() Message {
 	m.Marketing = true
 	return m
 }
 
-// Draft is a message that has a channel and a recipient but no payload, and so cannot be sent. Each of its methods returns a
-// Message. A Draft can make any number of messages.
+// Draft is a message that has a channel and a recipient but no payload yet. Each of its methods returns a Message with a payload. A Draft
+// can make any number of messages.
 type Draft struct {
 	channelID, to string
 }
@@ -129,33 +128,6 @@ func (d Draft) Raw(fields map[string]any) Message { return d.message(Raw{Fields:
 
 func (d Draft) message(p Payload) Message {
 	return Message{ChannelID: d.channelID, To: d.to, Payload: p}
-}
-
-// Call describes the message for package messaging, which sends it. It is not meant for other callers.
-func (m Message) Call() wire.Call {
-	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
-	call := wire.Call{Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Marketing: m.Marketing}
-	call.Fields = append(
-		make([]wire.Field, 0, 8), // enough for a text
-		wire.Field{Concept: "channel", Name: "ChannelID", Text: m.ChannelID, Required: true, Reason: wire.CheckNotBlank(m.ChannelID)},
-		wire.Field{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
-	)
-	if m.Payload == nil {
-		reject(&call, "Payload", "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw")
-	} else if reason := wire.CheckValue(m.Payload); reason != "" {
-		reject(&call, "Payload", reason)
-	} else {
-		m.Payload.describe(&call)
-	}
-	if len(call.Extra) > 0 {
-		call.Payloads = [][]string{{"text"}, {"image", "text"}, {"video", "text"}, {"url", "text", "image"}, {"template"}}
-	}
-	call.Fields = tail.AppendTo(call.Fields)
-	return call
-}
-
-func reject(call *wire.Call, field, reason string) {
-	call.Problems = append(call.Problems, wire.Problem{Field: field, Reason: reason})
 }
 
 // LogValue logs the reference ID, the type of the payload and the TTL. It leaves out channel, recipient and content.

@@ -1,21 +1,11 @@
 package chatapp1
 
-import (
-	"maps"
-	"slices"
-	"strconv"
-	"time"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
-)
+import "time"
 
 // Payload is the content of a message: one of Text, Image, Video, CallToAction, Template and Raw. No other type implements it.
 //
 //sumtype:decl
-type Payload interface {
-	// describe adds the fields of the payload to a call, and a problem if it would be empty.
-	describe(call *wire.Call)
-}
+type Payload interface{ payload() }
 
 // Text is a text message.
 type Text struct {
@@ -39,7 +29,7 @@ type Video struct {
 	Text string `json:"text,omitzero"`
 	// ThumbnailURL is where it fetches the picture shown until the video plays: absolute, http or https.
 	ThumbnailURL string `json:"thumbnailURL,omitzero"`
-	// Duration is the length of the video: a whole number of the unit of the contract, by default of seconds.
+	// Duration is the length of the video: a whole number of the contract's unit, by default seconds.
 	Duration time.Duration `json:"duration,omitzero"`
 	// Size is the size of the file in bytes.
 	Size int64 `json:"size,omitzero"`
@@ -67,88 +57,18 @@ type Template struct {
 	Params map[string]string `json:"params,omitzero"`
 }
 
-// Raw is a payload under wire names, for what this library does not know. Only the names of its fields are checked: they must
-// differ from the names of the message's other fields, and must not make two of the other payloads, such as a text and a video.
+// Raw is a payload of fields under their wire names, for payloads that this library does not know. Only the names of its fields are
+// checked: they must differ from the names of the message's other fields, and must not make two of the other payloads, such as a text and
+// a video.
 type Raw struct {
 	// Fields maps wire names to anything that encoding/json encodes; with the encodings form and query, to strings, numbers
 	// and booleans. At least one is required.
 	Fields map[string]any `json:"fields,omitzero"`
 }
 
-func (t Text) describe(call *wire.Call) {
-	addEssential(call, wire.Field{Concept: "text", Name: "Payload.Body", Text: t.Body})
-}
-
-func (i Image) describe(call *wire.Call) {
-	addEssential(call, wire.Field{Concept: "image", Name: "Payload.URL", Text: i.URL, Reason: wire.CheckURL(i.URL)})
-	call.Fields = append(call.Fields, wire.Field{Concept: "text", Name: "Payload.Text", Text: i.Text})
-}
-
-func (v Video) describe(call *wire.Call) {
-	addEssential(call, wire.Field{Concept: "video", Name: "Payload.URL", Text: v.URL, Reason: wire.CheckURL(v.URL)})
-	call.Fields = append(
-		call.Fields,
-		wire.Field{Concept: "text", Name: "Payload.Text", Text: v.Text},
-		wire.Field{Concept: "thumbnail", Name: "Payload.ThumbnailURL", Text: v.ThumbnailURL, Reason: wire.CheckURL(v.ThumbnailURL)},
-		wire.Field{Concept: "duration", Name: "Payload.Duration", Value: v.Duration},
-		wire.Field{Concept: "size", Name: "Payload.Size", Value: v.Size, Reason: wire.CheckRange(v.Size, 1, 0)},
-	)
-}
-
-func (a CallToAction) describe(call *wire.Call) {
-	call.Fields = append(
-		call.Fields,
-		wire.Field{Concept: "text", Name: "Payload.Text", Text: a.Text, Required: true},
-		wire.Field{Concept: "image", Name: "Payload.ImageURL", Text: a.ImageURL, Reason: wire.CheckURL(a.ImageURL)},
-		wire.Field{Concept: "caption", Name: "Payload.Caption", Text: a.Caption, Required: true},
-	)
-	addEssential(call, wire.Field{Concept: "url", Name: "Payload.URL", Text: a.URL, Reason: wire.CheckURL(a.URL)})
-}
-
-func (t Template) describe(call *wire.Call) {
-	addEssential(call, wire.Field{Concept: "template", Name: "Payload.ID", Text: t.ID, Reason: wire.CheckNotBlank(t.ID)})
-	var c wire.Checks
-	for _, name := range slices.Sorted(maps.Keys(t.Params)) {
-		field := "Payload.Params[" + strconv.Quote(name) + "]"
-		if name == "" {
-			c.Found(field, "a parameter needs a name")
-		}
-		if reason := wire.CheckText(name); reason != "" {
-			c.Found(field, "the name "+reason)
-		}
-		c.Found(field, wire.CheckText(t.Params[name]))
-	}
-	if len(c) > 0 {
-		t.Params = nil // whose problems are known by name
-	}
-	call.Problems = append(call.Problems, c...)
-	call.Fields = append(
-		call.Fields,
-		wire.Field{Concept: "language", Name: "Payload.Language", Text: t.Language},
-		wire.Field{Concept: "params", Name: "Payload.Params", Value: t.Params},
-	)
-}
-
-func (r Raw) describe(call *wire.Call) {
-	if len(r.Fields) == 0 {
-		reject(call, "Payload.Fields", "required, but absent")
-	}
-	fields := maps.Clone(r.Fields)
-	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
-		if _, taken := fields[name]; taken {
-			reject(call, "Extra["+strconv.Quote(name)+"]", "is a field of the payload too")
-			continue
-		}
-		fields[name] = call.Extra[name]
-	}
-	call.Extra = fields
-	call.ExtraField = "Payload.Fields"
-}
-
-// addEssential adds the field without which a payload would be empty, also under a contract that has no such field.
-func addEssential(call *wire.Call, field wire.Field) {
-	if field.Text == "" {
-		reject(call, field.Name, "required, but absent")
-	}
-	call.Fields = append(call.Fields, field)
-}
+func (Text) payload()         {}
+func (Image) payload()        {}
+func (Video) payload()        {}
+func (CallToAction) payload() {}
+func (Template) payload()     {}
+func (Raw) payload()          {}

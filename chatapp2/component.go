@@ -3,7 +3,6 @@ package chatapp2
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,71 +12,42 @@ import (
 	"github.com/messaging-service/messaging-go/internal/shape"
 )
 
-// Component holds values for a part of a Template. It is one of TemplateHeader, TemplateBody, the buttons (QuickReplyButton,
-// URLButton, CopyCodeButton, CatalogButton, ProductsButton, FlowButton, VoiceCallButton, OrderDetailsButton), TemplateCards,
-// LimitedTimeOffer, TapTarget, TemplateOrderStatus and RawComponent: values of these types, not pointers. A part or a button
-// without parameters needs none.
+// Component fills one part of a Template. It is one of TemplateHeader, TemplateBody, the buttons (QuickReplyButton, URLButton,
+// CopyCodeButton, CatalogButton, ProductsButton, FlowButton), TemplateCards, LimitedTimeOffer and RawComponent. Pass values, not
+// pointers. Omit parts that take no parameters.
 //
 //sumtype:decl
 type Component interface{ component() place }
 
-func (TemplateHeader) component() place      { return placed("type=header", "") }
-func (TemplateBody) component() place        { return placed("type=body", "parameters") }
-func (LimitedTimeOffer) component() place    { return onlyParameter("limited_time_offer", "") }
-func (TapTarget) component() place           { return onlyParameter("tap_target_configuration", "[]!") }
-func (TemplateOrderStatus) component() place { return onlyParameter("order_status", "") }
-func (QuickReplyButton) component() place    { return placed("type=button sub_type=quick_reply", "") }
-func (URLButton) component() place           { return placed("type=button sub_type=url", "") }
-func (CopyCodeButton) component() place      { return placed("type=button sub_type=copy_code", "") }
-func (CatalogButton) component() place       { return placed("type=button sub_type=catalog", "") }
-func (ProductsButton) component() place      { return placed("type=button sub_type=mpm", "") }
-func (FlowButton) component() place          { return placed("type=button sub_type=flow", "") }
-func (VoiceCallButton) component() place     { return placed("type=button sub_type=voice_call", "") }
-
-func (OrderDetailsButton) component() place { return placed("type=button sub_type=order_details", "") }
-func (RawComponent) component() place       { return place{} }
+func (TemplateHeader) component() place   { return placed("type=header", "") }
+func (TemplateBody) component() place     { return placed("type=body", "parameters") }
+func (QuickReplyButton) component() place { return placed("type=button sub_type=quick_reply", "") }
+func (URLButton) component() place        { return placed("type=button sub_type=url", "") }
+func (CopyCodeButton) component() place   { return placed("type=button sub_type=copy_code", "") }
+func (CatalogButton) component() place    { return placed("type=button sub_type=catalog", "") }
+func (ProductsButton) component() place   { return placed("type=button sub_type=mpm", "") }
+func (FlowButton) component() place       { return placed("type=button sub_type=flow", "") }
+func (RawComponent) component() place     { return place{} }
 
 func (TemplateCards) component() place {
 	return placed("type=carousel", "cards[each card_index=#].components")
 }
 
-// onlyParameter is the place of a component that is the value of its only parameter, of the same type.
-func onlyParameter(kind, end string) place {
-	return placed("type="+kind, "parameters[type="+kind+"]!."+kind+end)
+func (LimitedTimeOffer) component() place {
+	return placed("type=limited_time_offer", "parameters[type=limited_time_offer]!.limited_time_offer")
 }
 
-// partOf names what a template has at most once: a part, or the button at an index; "" if it is unknown.
-func partOf(component Component) string {
-	kind, index := strings.TrimPrefix(component.component().Words, "type="), 0
-	if raw, isRaw := component.(RawComponent); isRaw {
-		object, _ := shape.Decode(raw.JSON).(map[string]any)
-		name, _ := object["type"].(string)
-		kind = strings.ToLower(name)
-		index, _ = strconv.Atoi(shape.NumberText(object["index"]))
-	} else if strings.HasPrefix(kind, "button") {
-		kind, index = "button", int(reflect.ValueOf(component).FieldByName("Index").Int())
-	}
-	switch kind {
-	case "button":
-		return "button " + strconv.Itoa(index)
-	case "header", "body", "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
-		return kind
-	default:
-		return ""
-	}
-}
-
-// TemplateHeader is the header of a template: a TextParam, an Image, a Video, a Document, a GIF (in marketing messages), a
-// Location or a Product. A text is at most 60 characters.
+// TemplateHeader is the header of a template: a TextParam of at most 60 characters, an Image, a Video, a Document, a GIF (in marketing
+// messages), a Location or a Product.
 type TemplateHeader struct {
 	Parameter Parameter `at:"parameters[],required"`
 }
 
-// TemplateBody holds the parameters of the body of a template, in order, or by name if the template has names: TextParam,
-// Currency and DateTime. The texts together are at most 1024 characters, or 600 beside a LimitedTimeOffer, 160 on a card, and
+// TemplateBody holds the parameters of the body of a template: TextParam, Currency and DateTime, in order, or by name if the template
+// names its parameters. All texts together have at most 1024 characters, or 600 in a template with a LimitedTimeOffer, 160 on a card, and
 // 32768 if the template has no other component.
 //
-// Body makes one from texts in order. TemplateBody{Named("first_name", "Ana")} has a parameter with a name.
+// Body makes a TemplateBody from texts in order. For parameters with names, write TemplateBody{Named("first_name", "Ana")}.
 type TemplateBody []Parameter
 
 // Body returns the parameters of a body that takes texts, in order.
@@ -94,56 +64,64 @@ type LimitedTimeOffer struct {
 	ExpiresAt time.Time `at:"expiration_time_ms,milli,present"`
 }
 
-// TapTarget changes the web page that a tap on a template opens. Title is shown in place of the URL.
-type TapTarget struct {
-	URL   string `at:"url,required,url"`
-	Title string `at:"title,required"`
+// QuickReplyButton is a button of a template that sends a reply. In all buttons, Index is the button's position in the template, 0 to 9.
+type QuickReplyButton struct {
+	Index int `at:"index!,index"`
+	// Payload comes back in the reply. If it is empty, the label comes back.
+	Payload string `at:"parameters[type=payload].payload"`
+	// Text replaces Payload in older examples of the platform. At most one of the two may be set.
+	Text string `at:"parameters[type=text].text"`
 }
 
-// TemplateOrderStatus informs about the progress of an order, in a template. Its fields are as in an OrderStatus.
-type TemplateOrderStatus struct {
-	ReferenceID string     `at:"reference_id,required,max=60,reference"`
-	Status      OrderState `at:"order.status,required"`
-	Description string     `at:"order.description,max=120"`
+// URLButton is a button of a template that opens a web page. In an authentication template it is the button that copies or fills in the
+// code, which is also in the body.
+type URLButton struct {
+	Index int `at:"index!,index"`
+	// Suffix completes the URL. In an authentication template it is the code.
+	Suffix string `at:"parameters[type=text].text,required,max=2000"`
+	// OneTimeCode says that Suffix is a one-time code, which has at most 15 characters. It is neither sent nor stored.
+	OneTimeCode bool `at:"-"`
 }
 
-// RawComponent is a component that no other type holds. JSON is the whole component, an object with a type, and is sent as it is.
+// CopyCodeButton is a button of a template that copies a coupon code. A template has at most one. The code has at most 20 characters, or
+// 15 in a template with a LimitedTimeOffer.
+type CopyCodeButton struct {
+	Index int    `at:"index!,index"`
+	Code  string `at:"parameters[type=coupon_code].coupon_code,required,alnum"`
+}
+
+// CatalogButton is a button of a template that opens the catalog. Without a thumbnail, the platform shows the first product.
+type CatalogButton struct {
+	Index                      int    `at:"index!,index"`
+	ThumbnailProductRetailerID string `at:"parameters[type=action].action.thumbnail_product_retailer_id"`
+}
+
+// ProductsButton is a button of a template that shows products, in 1 to 10 sections with at most 30 products in total.
+type ProductsButton struct {
+	Index                      int              `at:"index!,index"`
+	ThumbnailProductRetailerID string           `at:"parameters[type=action].action.thumbnail_product_retailer_id,required"`
+	Sections                   []ProductSection `at:"parameters[type=action].action.sections"`
+}
+
+// FlowButton is a button of a template that opens a form. Token and Data are as in a Flow.
+type FlowButton struct {
+	Index int    `at:"index!,index"`
+	Token string `at:"parameters[type=action].action.flow_token"`
+	Data  any    `at:"parameters[type=action].action.flow_action_data,object"`
+}
+
+// TemplateCards holds the values for the cards of a template's carousel: one element for each approved card, at most 10, in the order of
+// the template. All cards must have the same kind of header. Bodies and buttons without parameters are omitted, so cards may differ in
+// these.
+type TemplateCards []TemplateCard
+
+// TemplateCard holds the values for one card: its header, body and buttons.
+type TemplateCard []Component
+
+// RawComponent is a component that no other type holds, such as an order or a tap target. JSON is the whole component: an object with a
+// type, sent as it is.
 type RawComponent struct {
 	JSON json.RawMessage `at:""`
-}
-
-// componentLimits are the limits that depend on what else a template has, in characters: of the texts of a body, and of a coupon code.
-type componentLimits struct{ body, code int }
-
-func checkComponents(c *checks, name string, components []Component, most componentLimits) {
-	first := map[string]int{}
-	copyCodes, urls := 0, 0
-	for i, component := range components {
-		if !shape.IsValue(component) {
-			continue
-		}
-		part := partOf(component)
-		if before, ok := first[part]; ok && part != "" {
-			c.Found(fmt.Sprintf("%s[%d]", name, i), fmt.Sprintf("must be another part than the one at index %d", before))
-			continue
-		}
-		first[part] = i
-		switch component := component.(type) { //nolint:gochecksumtype // only these kinds are concerned
-		case TemplateBody:
-			if reason := checkTexts(component, most.body); reason != "" {
-				c.Limit(fmt.Sprintf("%s[%d]", name, i), reason)
-			}
-		case CopyCodeButton:
-			if copyCodes++; copyCodes == 2 {
-				c.Limit(fmt.Sprintf("%s[%d]", name, i), "want at most one CopyCodeButton")
-			}
-			c.Length(fmt.Sprintf("%s[%d].Code", name, i), component.Code, most.code)
-		case URLButton:
-			if urls++; urls == 3 {
-				c.Limit(fmt.Sprintf("%s[%d]", name, i), "want at most two URLButtons")
-			}
-		}
-	}
 }
 
 func (h TemplateHeader) check(c *checks) {
@@ -159,98 +137,15 @@ func (h TemplateHeader) check(c *checks) {
 }
 
 func (b TemplateBody) check(c *checks) {
-	named, unnamed := countNames(b...)
 	for i, parameter := range b {
 		switch parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case Image, Video, Document, GIF, Location, Product:
 			c.Found(fmt.Sprintf("[%d]", i), "want a TextParam, a Currency or a DateTime in a body")
 		}
 	}
-	if named > 0 && unnamed > 0 {
+	if names := countNames(b...); names.named > 0 && names.unnamed > 0 {
 		c.Found("", "want a name on every parameter, or on none")
 	}
-}
-
-func checkTexts(parameters []Parameter, most int) string {
-	total := 0
-	for _, parameter := range parameters {
-		if text, ok := parameter.(TextParam); ok {
-			total += utf8.RuneCountInString(text.Text)
-		}
-	}
-	if total > most {
-		return fmt.Sprintf("want at most %d characters in all parameters together, got %d", most, total)
-	}
-	return ""
-}
-
-func (s TemplateOrderStatus) check(c *checks) { c.Field("Status", string(s.Status), orderStates) }
-
-func (r RawComponent) check(c *checks) {
-	shape.CheckRawObject[Component](c, r.JSON)
-}
-
-// QuickReplyButton is a button of a template that sends a reply. In all buttons, Index is the place in the template, 0 to 9.
-type QuickReplyButton struct {
-	Index int `at:"index!,index"`
-	// Payload comes back in the reply. Empty is the label.
-	Payload string `at:"parameters[type=payload].payload"`
-	// Text replaces Payload in older examples of the platform. At most one of them is set.
-	Text string `at:"parameters[type=text].text"`
-}
-
-// URLButton is a button of a template that opens a web page. In an authentication template it is the button that copies or
-// fills in the code, which is also in the body.
-type URLButton struct {
-	Index int `at:"index!,index"`
-	// Suffix completes the URL. In an authentication template it is the code.
-	Suffix string `at:"parameters[type=text].text,required,max=2000"`
-	// OneTimeCode says that Suffix is a one-time code, which has at most 15 characters. It is neither sent nor stored.
-	OneTimeCode bool `at:"-"`
-	// PaymentLinkPreview shows a preview of a payment link, in India.
-	PaymentLinkPreview bool `at:"parameters[type=text].payment_link_preview"`
-}
-
-// CopyCodeButton is a button of a template that copies a coupon code. A template has at most one. The code is at most 20 characters, or
-// 15 beside a LimitedTimeOffer.
-type CopyCodeButton struct {
-	Index int    `at:"index!,index"`
-	Code  string `at:"parameters[type=coupon_code].coupon_code,required,alnum"`
-}
-
-// CatalogButton is a button of a template that opens the catalog. Without a thumbnail, the first product of the catalog is shown.
-type CatalogButton struct {
-	Index                      int    `at:"index!,index"`
-	ThumbnailProductRetailerID string `at:"parameters[type=action].action.thumbnail_product_retailer_id"`
-}
-
-// ProductsButton is a button of a template that shows products, in 1 to 10 sections with at most 30 in total.
-type ProductsButton struct {
-	Index                      int              `at:"index!,index"`
-	ThumbnailProductRetailerID string           `at:"parameters[type=action].action.thumbnail_product_retailer_id,required"`
-	Sections                   []ProductSection `at:"parameters[type=action].action.sections"`
-}
-
-// FlowButton is a button of a template that opens a form. Token and Data are as in a Flow.
-type FlowButton struct {
-	Index int    `at:"index!,index"`
-	Token string `at:"parameters[type=action].action.flow_token"`
-	Data  any    `at:"parameters[type=action].action.flow_action_data,object"`
-}
-
-// VoiceCallButton is a button of a template with which the recipient calls the sender.
-type VoiceCallButton struct {
-	Index int `at:"index!,optional,index"`
-	// TTL is how long the button works: whole minutes, at most 30 days. 0 is the template's own.
-	TTL time.Duration `at:"parameters[type=ttl_minutes].ttl_minutes,minutes"`
-	// Payload comes back with the call.
-	Payload string `at:"parameters[type=payload].payload,max=512"`
-}
-
-// OrderDetailsButton is a button of a template with which the recipient reviews and pays an order.
-type OrderDetailsButton struct {
-	Index   int          `at:"index!,index"`
-	Details OrderDetails `at:"parameters[type=action].action.order_details"`
 }
 
 func (b QuickReplyButton) check(c *checks) {
@@ -269,21 +164,130 @@ func (b ProductsButton) check(c *checks) {
 	checkProductSections(c, "Sections", b.Sections)
 }
 
-// TemplateCards holds the values for the cards of a template's carousel, one for each approved card, at most 10, in the order
-// of the template. All have the same kind of header. A body or a button without parameters is left out, so that cards may differ in these.
-type TemplateCards []TemplateCard
+func (r RawComponent) check(c *checks) {
+	shape.CheckRawObject[Component](c, r.JSON)
+}
 
-// TemplateCard holds the values for a card: its header, body and buttons.
-type TemplateCard []Component
+// componentLimits are the limits, in characters, that depend on where components are used and on what else is there.
+type componentLimits struct {
+	bodyTexts  int // all texts of the body together
+	couponCode int
+}
+
+// checkComponents checks the components of a template or of a card.
+func checkComponents(c *checks, name string, components []Component, limits componentLimits) {
+	checkPartsDiffer(c, name, components)
+	copyCodes, urls := 0, 0
+	for i, component := range components {
+		switch component := component.(type) { //nolint:gochecksumtype // only these kinds are limited
+		case TemplateBody:
+			if reason := checkTexts(component, limits.bodyTexts); reason != "" {
+				c.Limit(fmt.Sprintf("%s[%d]", name, i), reason)
+			}
+		case CopyCodeButton:
+			copyCodes++
+			if copyCodes == 2 {
+				c.Limit(fmt.Sprintf("%s[%d]", name, i), "want at most one CopyCodeButton")
+			}
+			c.Length(fmt.Sprintf("%s[%d].Code", name, i), component.Code, limits.couponCode)
+		case URLButton:
+			urls++
+			if urls == 3 {
+				c.Limit(fmt.Sprintf("%s[%d]", name, i), "want at most two URLButtons")
+			}
+		}
+	}
+}
+
+// checkPartsDiffer checks that no two components fill the same part.
+func checkPartsDiffer(c *checks, name string, components []Component) {
+	indexes := map[string]int{}
+	for i, component := range components {
+		part := partOf(component)
+		if part == "" {
+			continue
+		}
+		if before, isFilled := indexes[part]; isFilled {
+			c.Found(fmt.Sprintf("%s[%d]", name, i), fmt.Sprintf("must be another part than the one at index %d", before))
+			continue
+		}
+		indexes[part] = i
+	}
+}
+
+// partOf returns the part of a template that a component fills, such as "header" or "button 0". It returns "" if that is not known.
+func partOf(component Component) string {
+	switch component := component.(type) { //nolint:gochecksumtype // a pointer fills no part
+	case TemplateHeader:
+		return "header"
+	case TemplateBody:
+		return "body"
+	case TemplateCards:
+		return "carousel"
+	case LimitedTimeOffer:
+		return "limited_time_offer"
+	case QuickReplyButton:
+		return buttonPart(component.Index)
+	case URLButton:
+		return buttonPart(component.Index)
+	case CopyCodeButton:
+		return buttonPart(component.Index)
+	case CatalogButton:
+		return buttonPart(component.Index)
+	case ProductsButton:
+		return buttonPart(component.Index)
+	case FlowButton:
+		return buttonPart(component.Index)
+	case RawComponent:
+		return component.part()
+	default:
+		return ""
+	}
+}
+
+func buttonPart(index int) string { return "button " + strconv.Itoa(index) }
+
+// part returns the part that a raw component fills, if the type in its JSON is known to appear at most once.
+func (r RawComponent) part() string {
+	object, _ := shape.Decode(r.JSON).(map[string]any)
+	kind, _ := object["type"].(string)
+	switch kind = strings.ToLower(kind); kind {
+	case "header", "body", "carousel", "limited_time_offer":
+		return kind
+	case "button":
+		index, _ := strconv.Atoi(shape.NumberText(object["index"]))
+		return buttonPart(index)
+	default:
+		return ""
+	}
+}
+
+// checkTexts returns a problem if the texts among the parameters have more than limit characters together, and "" otherwise.
+func checkTexts(parameters []Parameter, limit int) string {
+	total := 0
+	for _, parameter := range parameters {
+		if text, isText := parameter.(TextParam); isText {
+			total += utf8.RuneCountInString(text.Text)
+		}
+	}
+	if total > limit {
+		return fmt.Sprintf("want at most %d characters in all parameters together, got %d", limit, total)
+	}
+	return ""
+}
 
 func (k TemplateCards) check(c *checks) {
-	least := 2
-	if len(k) > 0 && k[0].mayBeProduct() {
-		least = 1
+	fewest := 2
+	if len(k) > 0 && k[0].mayShowProduct() {
+		fewest = 1
 	}
-	c.Count("", "cards", len(k), least, 10)
+	c.Count("", "cards", len(k), fewest, 10)
 	for i, card := range k {
-		if raw := slices.ContainsFunc(k[0], isRaw) || slices.ContainsFunc(card, isRaw); !raw && k[0].header() != card.header() {
+		first := k[0]
+		if first.hasUnknownHeader() || card.hasUnknownHeader() {
+			continue
+		}
+		if first.headerKind() != card.headerKind() {
 			c.Found(fmt.Sprintf("[%d]", i), "must have the same kind of header as the first card")
 		}
 	}
@@ -293,46 +297,51 @@ func (k TemplateCard) check(c *checks) {
 	if len(k) == 0 {
 		c.Found("", "want at least one component, got none")
 	}
-	checkComponents(c, "", k, componentLimits{body: 160, code: 20})
+	checkComponents(c, "", k, componentLimits{bodyTexts: 160, couponCode: 20})
 	for i, component := range k {
-		if !shape.IsValue(component) {
-			continue
-		}
 		switch partOf(component) {
-		case "carousel", "limited_time_offer", "tap_target_configuration", "order_status":
+		case "carousel", "limited_time_offer":
 			c.Found(fmt.Sprintf("[%d]", i), "must not be on a card")
 		}
-		if header, ok := component.(TemplateHeader); ok {
-			switch header.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
-			case TextParam, Document, GIF, Location:
-				c.Found(fmt.Sprintf("[%d].Parameter", i), "want an Image, a Video or a Product in the header of a card")
-			}
+		header, isHeader := component.(TemplateHeader)
+		if !isHeader {
+			continue
+		}
+		switch header.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
+		case TextParam, Document, GIF, Location:
+			c.Found(fmt.Sprintf("[%d].Parameter", i), "want an Image, a Video or a Product in the header of a card")
 		}
 	}
 }
 
-// mayBeProduct reports whether the card shows a product, or something unknown.
-func (k TemplateCard) mayBeProduct() bool {
+// mayShowProduct reports whether the card shows a product, or may show one in a header that is not known.
+func (k TemplateCard) mayShowProduct() bool {
+	return k.headerKind() == headerKindOf(Product{}) || k.hasUnknownHeader()
+}
+
+// hasUnknownHeader reports whether the header of the card, or a component that may be the header, is raw or is not a value.
+func (k TemplateCard) hasUnknownHeader() bool {
 	return slices.ContainsFunc(k, func(component Component) bool {
-		header, _ := component.(TemplateHeader)
-		_, product := header.Parameter.(Product)
-		return product || isRaw(component)
+		switch component := component.(type) { //nolint:gochecksumtype // the others are known
+		case TemplateHeader:
+			_, isRaw := component.Parameter.(RawParameter)
+			return isRaw
+		case RawComponent:
+			return true
+		default:
+			return !shape.IsValue(component)
+		}
 	})
 }
 
-func (k TemplateCard) header() string {
+// headerKind returns the kind of the card's header, or "" if the card has none.
+func (k TemplateCard) headerKind() string {
 	for _, component := range k {
-		if header, ok := component.(TemplateHeader); ok {
-			return fmt.Sprintf("%T", header.Parameter)
+		if header, isHeader := component.(TemplateHeader); isHeader {
+			return headerKindOf(header.Parameter)
 		}
 	}
 	return ""
 }
 
-// isRaw reports whether it is unknown what a component is.
-func isRaw(component Component) bool {
-	header, _ := component.(TemplateHeader)
-	_, isRawComponent := component.(RawComponent)
-	_, isRawParameter := header.Parameter.(RawParameter)
-	return isRawComponent || isRawParameter || !shape.IsValue(component)
-}
+func headerKindOf(parameter Parameter) string { return fmt.Sprintf("%T", parameter) }

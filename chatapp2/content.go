@@ -9,12 +9,12 @@ import (
 	"github.com/messaging-service/messaging-go/internal/shape"
 )
 
-// Content is what a message says. It is one of Text, Image, Video, Audio, Document, Sticker, Location, Contacts, Reaction,
-// Interactive, Template and Raw: values of these types, not pointers.
+// Content is the content of a message. It is one of Text, Image, Video, Audio, Document, Sticker, Location, Contacts, Reaction,
+// Interactive, Template and Raw. Pass values, not pointers.
 //
 //sumtype:decl
 type Content interface {
-	// kind is the type of the message. The content is the member of that name.
+	// kind returns the type of the message, which is also the name of the member that holds the content.
 	kind() string
 }
 
@@ -38,7 +38,8 @@ func (Interactive) kind() string { return "interactive" }
 func (Template) kind() string    { return "template" }
 func (r Raw) kind() string       { return r.Type }
 
-// Raw is content that no other type holds: of a new type, or with new members. JSON is the member named Type, and is sent as it is.
+// Raw is content that no other type holds: of a new type, or with new members. Type is the type of the message. JSON is the member with
+// that name, sent as it is.
 type Raw struct {
 	Type string          `at:"-,required"`
 	JSON json.RawMessage `at:"-"`
@@ -46,12 +47,12 @@ type Raw struct {
 
 func (r Raw) check(c *checks) {
 	if slices.Contains(envelopeNames(), r.Type) {
-		c.Found("Type", "must not be the name of a member that every message has")
+		c.Found("Type", "must not be the name of a member that any message can have")
 	}
 	shape.CheckRaw[Content](c, r.JSON, func(value any) any { return contentOf(r.Type, value) })
 }
 
-// decodeContent returns the content of a message of a type, typed if a type holds all of it.
+// decodeContent returns the content of a message of this type: a value of a Go type that holds all of it, or Raw.
 func decodeContent(kind string, value any) Content {
 	if content, fit, _ := shape.Best[Content](allShapes(), contentOf(kind, value)); fit == shape.Exact {
 		return content
@@ -59,7 +60,7 @@ func decodeContent(kind string, value any) Content {
 	return Raw{Type: kind, JSON: shape.RawOf(value)}
 }
 
-// contentOf returns what a message of a type has of its content.
+// contentOf returns an object that has the type of a message and its content, and nothing else.
 func contentOf(kind string, value any) any {
 	return map[string]any{"type": kind, strings.ToLower(kind): value}
 }
@@ -71,11 +72,12 @@ type Text struct {
 	PreviewURL bool `at:"preview_url"`
 }
 
-// Location shows a place on a map. It can also be a Parameter in the header of a template, which needs all four fields.
+// Location shows a place on a map. It can also be a Parameter in the header of a template. There all four fields are required.
 //
-// The coordinates are numbers in a message and texts in a template, as in the platform's examples. Decoding takes both.
+// As in the platform's examples, the coordinates are numbers in a message and strings in a template. Decoding accepts both.
 type Location struct {
-	// Latitude and Longitude are in degrees, -90 to 90 and -180 to 180. Required; zero is the equator and the prime meridian.
+	// Latitude and Longitude are in degrees, -90 to 90 and -180 to 180. They are always sent: zero means the equator and the prime
+	// meridian.
 	Latitude  float64 `at:"latitude!,degrees=90"`
 	Longitude float64 `at:"longitude!,degrees=180"`
 	// Name and Address are shown below the map. Optional.
@@ -86,19 +88,20 @@ type Location struct {
 // Contacts shows 1 to 257 contacts, which the recipient can save.
 type Contacts []Contact
 
-// Contact is a person or a company. Only Name is required. Birthday is a date such as "2012-08-18". The Type of an address and the like is
-// any label, such as "HOME" or "WORK".
+// Contact is a person or a company. Only Name is required. The field Type of an address, e-mail address, phone number or URL is any label,
+// such as "HOME" or "WORK".
 type Contact struct {
 	Name      ContactName      `at:"name"`
 	Addresses []ContactAddress `at:"addresses"`
-	Birthday  string           `at:"birthday,date"`
-	Emails    []ContactEmail   `at:"emails"`
-	Org       ContactOrg       `at:"org"`
-	Phones    []ContactPhone   `at:"phones"`
-	URLs      []ContactURL     `at:"urls"`
+	// Birthday is a date such as "2012-08-18".
+	Birthday string         `at:"birthday,date"`
+	Emails   []ContactEmail `at:"emails"`
+	Org      ContactOrg     `at:"org"`
+	Phones   []ContactPhone `at:"phones"`
+	URLs     []ContactURL   `at:"urls"`
 }
 
-// ContactName is the name of a contact: FormattedName, which is shown, and at least one other field.
+// ContactName is the name of a contact. The recipient sees FormattedName. At least one other field is required too.
 type ContactName struct {
 	FormattedName string `at:"formatted_name,required"`
 	FirstName     string `at:"first_name"`
@@ -108,7 +111,7 @@ type ContactName struct {
 	Prefix        string `at:"prefix"`
 }
 
-// ContactAddress is a postal address. CountryCode has two letters, such as "us".
+// ContactAddress is a postal address. CountryCode is two letters, such as "us".
 type ContactAddress struct {
 	Street      string `at:"street"`
 	City        string `at:"city"`
@@ -125,7 +128,7 @@ type ContactEmail struct {
 	Type  string `at:"type"`
 }
 
-// ContactOrg is the place where a contact works.
+// ContactOrg is the organization that a contact works for.
 type ContactOrg struct {
 	Company    string `at:"company"`
 	Department string `at:"department"`
@@ -136,7 +139,7 @@ type ContactOrg struct {
 type ContactPhone struct {
 	Phone string `at:"phone"`
 	Type  string `at:"type"`
-	// ID is the platform's ID of the contact. With it, the recipient can message the contact, and otherwise invite them.
+	// ID is the platform's ID of the contact. With an ID the recipient can message the contact; without one, invite them.
 	ID string `at:"wa_id"`
 }
 
@@ -170,25 +173,51 @@ func (r Reaction) check(c *checks) {
 	}
 }
 
-// isEmoji reports whether s is one emoji: a pictograph with its modifiers, a flag, a keycap, or several joined ones.
+// isEmoji reports whether s is one emoji: a pictograph with its modifiers, a flag, a keycap, or several of them joined.
 func isEmoji(s string) bool {
 	const joiner, keycap = "\u200d", "\u20e3"
-	isRegional := func(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff } // half a flag
-	isModifier := func(r rune) bool {
-		return r == 0xfe0f || r == 0x20e3 || r >= 0xe0020 && r <= 0xe007f || r >= 0x1f3fb && r <= 0x1f3ff
-	}
+	isKeycap := strings.HasSuffix(s, keycap)
 	for part := range strings.SplitSeq(s, joiner) {
-		base := []rune(strings.TrimRightFunc(part, isModifier))
-		switch {
-		case len(base) == 2 && isRegional(base[0]) && isRegional(base[1]):
-		case len(base) != 1 || isRegional(base[0]) || !isPictograph(base[0]) && !strings.HasSuffix(s, keycap):
+		base := []rune(strings.TrimRightFunc(part, isEmojiModifier))
+		switch len(base) {
+		case 1:
+			if isHalfFlag(base[0]) || !isPictograph(base[0]) && !isKeycap {
+				return false
+			}
+		case 2:
+			if !isHalfFlag(base[0]) || !isHalfFlag(base[1]) {
+				return false
+			}
+		default:
 			return false
 		}
 	}
 	return true
 }
 
+// isHalfFlag reports whether r is a regional indicator. Two of them are a flag.
+func isHalfFlag(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
+
+func isEmojiModifier(r rune) bool {
+	switch {
+	case r == 0xfe0f, r == 0x20e3: // shown as an emoji, as a keycap
+		return true
+	case r >= 0x1f3fb && r <= 0x1f3ff: // skin tones
+		return true
+	case r >= 0xe0020 && r <= 0xe007f: // tags, as in the flag of Scotland
+		return true
+	default:
+		return false
+	}
+}
+
 func isPictograph(r rune) bool {
-	return unicode.Is(unicode.So, r) || r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x21ff || r >= 0x25a0 && r <= 0x2bff ||
-		r == 0x203c || r == 0x2049 || r == 0x2122 || r == 0x2139 || r == 0x3030 || r == 0x303d
+	switch r {
+	case 0x203c, 0x2049, 0x2122, 0x2139, 0x3030, 0x303d:
+		return true
+	}
+	isArrow := r >= 0x2190 && r <= 0x21ff
+	isShape := r >= 0x25a0 && r <= 0x2bff
+	isSymbol := r >= 0x1f000 && r <= 0x1faff
+	return isArrow || isShape || isSymbol || unicode.Is(unicode.So, r)
 }

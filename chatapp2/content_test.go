@@ -10,7 +10,7 @@ func goldenContents() []golden {
 		{"content/text_complete", goldenTo(Text{Body: "See https://shop.example.com/orders/17", PreviewURL: true})},
 
 		{"content/image_minimal", goldenTo(Image{Media: link})},
-		{"content/image_complete", goldenTo(Image{Media: Media{Link: link.Link, Provider: MediaProvider{Name: "shop"}}, Caption: "Your table"})},
+		{"content/image_complete", goldenTo(Image{Media: Media{Link: link.Link}, Caption: "Your table"})},
 		{"content/video_minimal", goldenTo(Video{Media: link})},
 		{"content/video_complete", goldenTo(Video{Media: uploaded, Caption: "How to put it together"})},
 		{"content/audio_minimal", goldenTo(Audio{Media: link})},

@@ -4,13 +4,16 @@
 //		To: "+639171234567", Content: chatapp2.Text{Body: "Your order is ready"},
 //	})
 //
-// A message has the structure of the third-party cloud messaging platform that the specification refers to, and the types of this
-// package have the platform's own terms. Where the platform wants exactly one of several types, this package has a sealed interface:
+// A message has the structure of the third-party cloud messaging platform that the specification refers to. The types of this package
+// are named after the platform's own terms. Where the platform wants exactly one of several types, this package has a sealed interface:
 // Content, Action, Header, CardAction, Component and Parameter. Set them to values, not to pointers: a pointer compiles, but sending
 // rejects it. Decoding makes values only, so a type switch over the value types sees every case.
 //
-// The fields that the service adds (TTL, Fallback, CallbackURL, ReferenceID) have the names of the contract, and stand beside the
-// message or around it as the contract says. See package contract.
+// The platform has more types than this package. Raw, RawAction, RawComponent and RawParameter send those as JSON, such as orders, payments and address
+// forms. See the example of RawAction.
+//
+// The contract names the fields that the service adds (TTL, Fallback, CallbackURL, ReferenceID), and says where they are in the request.
+// See package contract.
 //
 // # Content, by the type of the message
 //
@@ -37,12 +40,7 @@
 //	product_list              ProductList
 //	catalog_message           CatalogMessage
 //	location_request_message  LocationRequest
-//	address_message           AddressMessage
-//	voice_call                VoiceCall
-//	call_permission_request   CallPermissionRequest
 //	carousel                  Carousel, of cards with a CTAURL, ReplyButtons or a Product
-//	order_details             OrderDetails
-//	order_status              OrderStatus
 //	request_contact_info      ContactRequest
 //	other                     RawAction
 //
@@ -56,12 +54,8 @@
 //	button, catalog           CatalogButton
 //	button, mpm               ProductsButton
 //	button, flow              FlowButton
-//	button, voice_call        VoiceCallButton
-//	button, order_details     OrderDetailsButton
 //	carousel                  TemplateCards
 //	limited_time_offer        LimitedTimeOffer
-//	tap_target_configuration  TapTarget
-//	order_status              TemplateOrderStatus
 //	other                     RawComponent
 //
 // # Parameter, by its type
@@ -74,13 +68,13 @@
 //
 // # Validation
 //
-// Sending checks a message before anything leaves, and names each problem by its path, such as
-// Content.Action.Sections[1].Rows[3].Title. The tag "at" of a field says where its value stands in the platform's JSON, and after a
-// comma what holds for it, such as required (a field without it is optional, unless its documentation says otherwise), max=20 (at
-// most 20 characters, or the number 20) or oneof=a|b. Limits are those documented in 2026; messaging.WithLenientLimits skips them. A raw
-// part must be JSON, and not contradict what is known of its type.
+// Sending checks a message before anything is sent, and names each problem by its path, such as
+// Content.Action.Sections[1].Rows[3].Title. The tag "at" of a field gives the path of its value in the platform's JSON and, after a comma,
+// its rules: required, max=20 (at most 20 characters, or the number 20), oneof=a|b and so on. A field without the rule required is
+// optional, unless its documentation says otherwise. The limits are those that the platform documented in 2026;
+// messaging.WithLenientLimits skips them. Raw JSON must be valid, and must not contradict what is known of its type.
 //
 // # JSON
 //
-// A Message encodes to and decodes from JSON for storage. It also decodes any body in the platform's shape.
+// A Message encodes to JSON for storage, and decodes from it. It also decodes any body in the platform's format.
 package chatapp2

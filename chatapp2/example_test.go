@@ -120,11 +120,6 @@ func ExampleFlow() {
 	// Output: interactive {"body":{"text":"Book a delivery"},"type":"flow","action":{"name":"flow","parameters":{"flow_message_version":"3","flow_name":"booking","flow_cta":"Book","flow_action_payload":{"screen":"DATES","data":{"first":"2026-10-03"}}}}}
 }
 
-func ExampleVoiceCall() {
-	show(chatapp2.Interactive{Body: "Questions?", Action: chatapp2.VoiceCall{DisplayText: "Call us", TTL: 24 * time.Hour}})
-	// Output: interactive {"body":{"text":"Questions?"},"type":"voice_call","action":{"name":"voice_call","parameters":{"display_text":"Call us","ttl_minutes":1440}}}
-}
-
 func ExampleCarousel() {
 	card := func(name, picture string) chatapp2.Card {
 		return chatapp2.Card{
@@ -141,17 +136,37 @@ func ExampleCarousel() {
 	// Output: true <nil>
 }
 
-func ExampleOrderDetails() {
-	rupees := func(value int64) chatapp2.OrderAmount { return chatapp2.OrderAmount{Value: value, Offset: 100} }
-	show(chatapp2.Interactive{Body: "Your order", Action: chatapp2.OrderDetails{
-		ReferenceID: "order-42", Type: chatapp2.PhysicalGoods, Currency: "INR", Total: rupees(165000),
-		Order: chatapp2.Order{
-			Status:   chatapp2.OrderPending,
-			Items:    []chatapp2.OrderItem{{Name: "Table", Amount: rupees(150000), Quantity: 1}},
-			Subtotal: rupees(150000), Tax: rupees(15000),
-		},
+// An order to review and pay has no type in this package. A RawAction sends it.
+func ExampleRawAction() {
+	action := chatapp2.RawAction{Type: "order_details", JSON: json.RawMessage(`{
+		"name": "review_and_pay",
+		"parameters": {
+			"reference_id": "order-42", "type": "physical-goods", "currency": "INR",
+			"total_amount": {"value": 165000, "offset": 100},
+			"order": {
+				"status": "pending",
+				"items": [{"name": "Table", "amount": {"value": 165000, "offset": 100}, "quantity": 1}],
+				"subtotal": {"value": 165000, "offset": 100}, "tax": {"value": 0, "offset": 100}
+			}
+		}
+	}`)}
+	body, err := json.Marshal(chatapp2.Message{
+		To: "+919876543210", Content: chatapp2.Interactive{Body: "Your order", Action: action},
+	})
+	fmt.Println(json.Valid(body), err)
+	// Output: true <nil>
+}
+
+// A template that opens a web page when tapped has a component without a type in this package. A RawComponent sends it.
+func ExampleRawComponent() {
+	show(chatapp2.Template{Name: "offer", Language: "en", Components: []chatapp2.Component{
+		chatapp2.Body("Ana"),
+		chatapp2.RawComponent{JSON: json.RawMessage(
+			`{"type":"tap_target_configuration","parameters":[{"type":"tap_target_configuration",` +
+				`"tap_target_configuration":[{"url":"https://shop.example.com/42","title":"The shop"}]}]}`,
+		)},
 	}})
-	// Output: interactive {"body":{"text":"Your order"},"type":"order_details","action":{"name":"review_and_pay","parameters":{"reference_id":"order-42","type":"physical-goods","currency":"INR","total_amount":{"value":165000,"offset":100},"order":{"status":"pending","items":[{"name":"Table","amount":{"value":150000,"offset":100},"quantity":1}],"subtotal":{"value":150000,"offset":100},"tax":{"value":15000,"offset":100}}}}}
+	// Output: template {"name":"offer","language":{"code":"en"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ana"}]},{"type":"tap_target_configuration","parameters":[{"type":"tap_target_configuration","tap_target_configuration":[{"url":"https://shop.example.com/42","title":"The shop"}]}]}]}
 }
 
 func ExampleTemplate() {

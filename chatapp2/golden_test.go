@@ -43,10 +43,12 @@ func goldenMessages() []golden {
 }
 
 func TestGoldenFiles(t *testing.T) {
-	if !*update { // other tests read the files
+	folder := filepath.Join("testdata", "golden")
+	if *update {
+		require.NoError(t, os.RemoveAll(folder))
+	} else { // other tests read the files
 		t.Parallel()
 	}
-	folder := filepath.Join("testdata", "golden")
 	written := map[string]bool{}
 	for _, g := range goldenMessages() {
 		file := filepath.Join(folder, filepath.FromSlash(g.name)+".json")

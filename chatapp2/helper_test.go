@@ -1,14 +1,27 @@
 package chatapp2
 
 import (
+	"errors"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
+// callOf returns what package describe makes of a message.
+func callOf(m Message) wire.Call {
+	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
+	members, err := m.Members()
+	problems, _ := errors.AsType[wire.Checks](err)
+	call := wire.Call{Fields: tail.AppendTo(nil), Extra: m.Extra, Problems: problems}
+	for name, value := range members {
+		call.Members = append(call.Members, wire.Member{Name: name, Value: value})
+	}
+	return call
+}
+
 // problemsOf returns what is wrong with a message, also by its fields that the contract names.
 func problemsOf(m Message) []wire.Problem {
-	call := m.Call()
+	call := callOf(m)
 	problems := call.Problems
 	for _, field := range call.Fields {
 		ttl, _ := field.Value.(time.Duration)
@@ -29,7 +42,7 @@ func problemsOf(m Message) []wire.Problem {
 // bodyOf returns the members of a message as an object.
 func bodyOf(m Message) string {
 	object := []byte{'{'}
-	for i, member := range m.Call().Members {
+	for i, member := range callOf(m).Members {
 		if i > 0 {
 			object = append(object, ',')
 		}

@@ -2,7 +2,6 @@ package chatapp2
 
 import (
 	"encoding/json"
-	"time"
 )
 
 // validInteractive is an interactive message with what every action takes.
@@ -54,13 +53,11 @@ func goldenActions() []golden {
 
 		{"action/cta_url_minimal", does(CTAURL{DisplayText: "Track", URL: "https://shop.example.com/17"})},
 		{"action/cta_url_complete", goldenTo(validWithHeader(validImage(), CTAURL{
-			DisplayText: "Pay", URL: "https://shop.example.com/pay/17?of=100%25", PaymentLinkPreview: true,
+			DisplayText: "Pay", URL: "https://shop.example.com/pay/17?of=100%25",
 		}))},
 
 		{"action/location_request", does(LocationRequest{})},
 		{"action/contact_request", does(ContactRequest{})},
-		{"action/call_permission_request", does(CallPermissionRequest{})},
-		{"action/call_permission_request_minimal", goldenTo(Interactive{Action: CallPermissionRequest{}})},
 
 		{"action/flow_minimal", does(Flow{ID: "1413", CTA: "Book"})},
 		{"action/flow_name", does(Flow{Name: "booking", CTA: "Book"})},
@@ -85,19 +82,6 @@ func goldenActions() []golden {
 		})},
 		{"action/catalog_message_complete", does(CatalogMessage{ThumbnailProductRetailerID: "sku-17"})},
 
-		{"action/address_message_minimal", does(AddressMessage{Country: "IN"})},
-		{"action/address_message_complete", does(goldenAddressMessage())},
-
-		{"action/voice_call_complete", does(VoiceCall{DisplayText: "Call us", TTL: 90 * time.Minute, Payload: "order-17"})},
-
-		{"action/order_details_minimal", does(validOrder())},
-		{"action/order_details_complete", goldenTo(validWithHeader(validImage(), goldenOrderComplete()))},
-		{"action/order_status_minimal", does(OrderStatus{ReferenceID: "order-17", Status: "shipped"})},
-		{"action/order_status_complete", does(OrderStatus{
-			ReferenceID: "order-17", Status: "partially-shipped", Description: "The chairs follow",
-			Payment: OrderPayment{Status: "captured", At: time.Unix(1790000000, 0).UTC()},
-		})},
-
 		{"action/carousel_minimal", does(Carousel{Cards: []Card{
 			{Header: validImage(), Action: CTAURL{DisplayText: "See", URL: "https://shop.example.com/1"}},
 			{Header: validImage(), Action: CTAURL{DisplayText: "See", URL: "https://shop.example.com/2"}},
@@ -108,61 +92,6 @@ func goldenActions() []golden {
 			Header: HeaderText{Text: "Tea"}, Body: "Tea?", Footer: "One answer",
 			Action: RawAction{Type: "poll", JSON: json.RawMessage(`{"name": "poll", "parameters": {"options": ["yes", "no"], "limit": 1.50}}`)},
 		})},
-	}
-}
-
-func goldenAddressMessage() AddressMessage {
-	return AddressMessage{
-		Country: "IN",
-		Values: Address{
-			Name: "Asha", PhoneNumber: "+911234567890", PINCode: "400063", HouseNumber: "12", FloorNumber: "8", TowerNumber: "2",
-			BuildingName: "Hill View", Address: "Wing A", LandmarkArea: "Near the park", City: "Mumbai", State: "Maharashtra",
-		},
-		ValidationErrors: map[string]string{"in_pin_code": "We do not deliver there"},
-		SavedAddresses:   []SavedAddress{{ID: "home", Value: Address{City: "Pune", PINCode: "411001"}}, {ID: "work", Value: Address{City: "Mumbai"}}},
-	}
-}
-
-// validOrder has what an order cannot be without.
-func validOrder() OrderDetails {
-	return OrderDetails{
-		ReferenceID: "order-17", Type: "physical-goods", Currency: "INR", Total: OrderAmount{Value: 15050, Offset: 100},
-		Order: Order{
-			Status:   "pending",
-			Items:    []OrderItem{{Name: "Table", Amount: OrderAmount{Value: 15050, Offset: 100}, Quantity: 1}},
-			Subtotal: OrderAmount{Value: 15050, Offset: 100}, Tax: OrderAmount{Value: 0, Offset: 100},
-		},
-	}
-}
-
-func goldenOrderComplete() OrderDetails {
-	return OrderDetails{
-		ReferenceID: "Order_17.b-2", Type: PhysicalGoods, PaymentType: "upi", PaymentConfiguration: "shop-upi",
-		PaymentSettings: json.RawMessage(`[{"type": "payment_gateway", "payment_gateway": {"type": "razorpay"}}]`),
-		Currency:        "INR", Total: OrderAmount{Value: 1100, Offset: 100},
-		ShippingInfo: ShippingInfo{Country: "IN", Addresses: []Address{goldenAddressMessage().Values}},
-		Beneficiaries: []Beneficiary{{
-			Name: "Asha", AddressLine1: "12 Hill View", AddressLine2: "Wing A", City: "Mumbai", State: "Maharashtra", Country: "India", PostalCode: "400063",
-		}},
-		Order: Order{
-			Status: OrderPending, Type: OrderQuickPay, CatalogID: "8",
-			Items: []OrderItem{
-				{
-					RetailerID: "sku-17", Name: "Bread", Amount: OrderAmount{Value: 1500, Offset: 100},
-					SaleAmount: OrderAmount{Value: 1000, Offset: 100}, Quantity: 1,
-					Image: ItemImage{Link: "https://shop.example.com/bread.png"}, CountryOfOrigin: "India", ImporterName: "The shop",
-					ImporterAddress: ImporterAddress{
-						AddressLine1: "One BKC", AddressLine2: "Bandra", City: "Mumbai", ZoneCode: "MH", PostalCode: "400051", CountryCode: "IN",
-					},
-				},
-				{RetailerID: "sku-18", Name: "Bag", Amount: OrderAmount{Value: 0, Offset: 100}, Quantity: 2},
-			},
-			Subtotal:   OrderAmount{Value: 1000, Offset: 100},
-			Tax:        OrderAmount{Value: 100, Offset: 100, Description: "GST"},
-			Shipping:   OrderAmount{Value: 100, Offset: 100, Description: "By bicycle"},
-			Discount:   OrderAmount{Value: 100, Offset: 100, Description: "First order", DiscountProgramName: "Welcome"},
-			Expiration: OrderExpiration{At: time.Unix(1790000000, 0).UTC(), Description: "Until we close"},
-		},
 	}
 }
 

@@ -13,12 +13,13 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
+// storedFallback is an sms.Fallback in the form that package shape reads.
 type storedFallback struct {
 	From string `at:"from!"`
 	Text string `at:"text!"`
 }
 
-// storedNames returns the keys of this library, which are stored beside the platform's members.
+// storedNames returns the keys that this library adds to the platform's members.
 func storedNames() []string {
 	return []string{"ttl", "fallback", "callbackURL", "referenceID", "marketing"}
 }
@@ -30,7 +31,7 @@ func storedNames() []string {
 //	 "text": {"body": "Hi"}, "ttl": "10m0s", "fallback": {"from": "ACME", "text": "Hi"}, "callbackURL": "…", "referenceID": "…",
 //	 "marketing": true}
 //
-// The message is not validated, but a name that comes twice, text that is not valid UTF-8, and a pointer in place of a value are errors.
+// The message is not validated, but a name that is used twice, text that is not valid UTF-8, and a pointer in place of a value are errors.
 func (m Message) MarshalJSON() ([]byte, error) {
 	data, err := m.store()
 	if err != nil {
@@ -52,14 +53,14 @@ func (m Message) store() ([]byte, error) {
 		"marketing":   m.Marketing,
 	}
 	for _, member := range e.members {
-		if _, taken := object[member.Name]; taken {
-			return nil, fmt.Errorf("the key %q comes twice", member.Name)
+		if _, isUsed := object[member.Name]; isUsed {
+			return nil, fmt.Errorf("the key %q is used twice", member.Name)
 		}
 		object[member.Name] = member.Value
 	}
 	for name, value := range m.Extra {
-		if _, taken := object[name]; taken {
-			return nil, fmt.Errorf("the key %q comes twice", name)
+		if _, isUsed := object[name]; isUsed {
+			return nil, fmt.Errorf("the key %q is used twice", name)
 		}
 		object[name] = value
 	}
@@ -71,12 +72,12 @@ func (m Message) store() ([]byte, error) {
 	return stored.Encode(object)
 }
 
-// UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's shape. It replaces the whole message.
+// UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's format. It replaces the whole message.
 //
-// What a type expresses exactly becomes a value of that type. Other parts stay raw in the narrowest place: a RawParameter, a
-// RawComponent, a RawAction, or else Raw. Members of the message that have no field go into Extra, with numbers as json.Number.
-// Numbers in quotes and types in upper case are read; null, false, and empty texts and objects count as absent. A message
-// without a type takes the type of its content.
+// A part becomes a value of a Go type if that type holds all of it. Otherwise it stays JSON: in a RawParameter, a RawComponent or a
+// RawAction if possible, or else in Raw. Members of the message that have no field go into Extra, with numbers as json.Number. Numbers in quotes and types in
+// upper case are accepted; null, false, and empty strings and objects count as absent. A message without a type takes the type of its
+// content.
 //
 // An error means that the document is not a message. It never repeats a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
@@ -93,7 +94,7 @@ func decodeMessage(data []byte) (Message, error) {
 	switch {
 	case !ok || !utf8.Valid(data):
 		return Message{}, errors.New("want a JSON object in valid UTF-8")
-	case object["message_id"] != nil && object["status"] != nil || object["typing_indicator"] != nil:
+	case isReceipt(object):
 		return Message{}, errors.New("a read receipt or typing indicator is not a message")
 	}
 	var m Message
@@ -116,82 +117,113 @@ func decodeMessage(data []byte) (Message, error) {
 	return m, nil
 }
 
+// isReceipt reports whether a document is a read receipt or a typing indicator, which the platform sends as messages too.
+func isReceipt(object map[string]any) bool {
+	isRead := object["message_id"] != nil && object["status"] != nil
+	return isRead || object["typing_indicator"] != nil
+}
+
+// envelope holds the members of a document that are no fields of a Message.
+type envelope struct {
+	product       string
+	recipientType string
+	kind          string
+	fallback      *storedFallback
+}
+
 // takeEnvelope reads the members that do not depend on the content, and removes them. It returns the name of the content.
 func (m *Message) takeEnvelope(object map[string]any) (string, error) {
-	product, recipientType, kind := "whatsapp", individual, ""
-	var fallback *storedFallback
+	e := envelope{product: "whatsapp", recipientType: individual}
+	if err := m.popTyped(object, &e); err != nil {
+		return "", err
+	}
+	if !strings.EqualFold(e.product, "whatsapp") {
+		return "", errors.New(`"messaging_product" must be "whatsapp"`)
+	}
+	if e.recipientType != individual {
+		return "", errors.New(`"recipient_type" must be "individual": a message goes to one person`)
+	}
+	m.Fallback = (*sms.Fallback)(e.fallback)
+	m.ReplyTo = popExact[replyContext](object, "context").MessageID
+	m.CallbackData = popExact[string](object, "biz_opaque_callback_data")
+	m.MarketingOptions.ProductPolicy = popExact[ProductPolicy](object, "product_policy")
+	m.MarketingOptions.ActivitySharing = popExact[*bool](object, "message_activity_sharing")
+	if e.kind == "" {
+		return soleContent(object), nil
+	}
+	return contentName(e.kind, object), nil
+}
+
+// popTyped reads and removes the members whose value must be of one type.
+func (m *Message) popTyped(object map[string]any, e *envelope) error {
 	for _, member := range []struct {
 		name string
 		to   any
 		want string
 	}{
-		{"messaging_product", &product, "a string"},
-		{"recipient_type", &recipientType, "a string"},
+		{"messaging_product", &e.product, "a string"},
+		{"recipient_type", &e.recipientType, "a string"},
 		{"to", &m.To, "a string"},
 		{"recipient", &m.Recipient, "a string"},
-		{"type", &kind, "a string"},
+		{"type", &e.kind, "a string"},
 		{"ttl", (*stored.Duration)(&m.TTL), `a duration such as "1m30s"`},
-		{"fallback", &fallback, "an object of from and text"},
+		{"fallback", &e.fallback, "an object of from and text"},
 		{"callbackURL", &m.CallbackURL, "a string"},
 		{"referenceID", &m.ReferenceID, "a string"},
 		{"marketing", &m.Marketing, "true or false"},
 	} {
 		value := object[member.name]
-		if number, ok := value.(json.Number); ok && (member.to == &m.To || member.to == &m.Recipient) {
+		isRecipient := member.name == "to" || member.name == "recipient"
+		if number, isNumber := value.(json.Number); isNumber && isRecipient {
 			value = number.String()
 		}
 		if !readExact(value, member.to) {
-			return "", fmt.Errorf("%q must be %s", member.name, member.want)
+			return fmt.Errorf("%q must be %s", member.name, member.want)
 		}
 		delete(object, member.name)
 	}
-	if !strings.EqualFold(product, "whatsapp") {
-		return "", errors.New(`"messaging_product" must be "whatsapp"`)
-	}
-	if recipientType != individual {
-		return "", errors.New(`"recipient_type" must be "individual": a message goes to one person`)
-	}
-	m.Fallback = (*sms.Fallback)(fallback)
-	m.ReplyTo = takeExact[replyContext](object, "context").MessageID
-	m.CallbackData = takeExact[string](object, "biz_opaque_callback_data")
-	m.MarketingOptions.ProductPolicy = takeExact[ProductPolicy](object, "product_policy")
-	m.MarketingOptions.ActivitySharing = takeExact[*bool](object, "message_activity_sharing")
-	return contentName(kind, object), nil
+	return nil
 }
 
+// readExact reads a value into to, and reports whether to holds all of it.
 func readExact(value, to any) bool {
 	return allShapes().Read(value, to) == shape.Exact
 }
 
-// takeExact reads a member and removes it, unless it holds more than the type does.
-func takeExact[T any](object map[string]any, name string) T {
+// popExact reads a member and removes it. A member that a T cannot hold whole stays, for Extra, and popExact returns a zero T.
+func popExact[T any](object map[string]any, name string) T {
 	var to T
 	if !readExact(object[name], &to) {
-		return *new(T)
+		var zero T
+		return zero
 	}
 	delete(object, name)
 	return to
 }
 
-// contentName returns the name of the content of a message of a type, which may be in upper case. A message without a type has
-// that of its content: text, or the only other content that is there.
+// contentName returns the name of the member that holds the content of a message of this type. A type may be in upper case.
 func contentName(kind string, object map[string]any) string {
-	if lower := strings.ToLower(kind); kind != "" {
-		if object[kind] == nil && object[lower] != nil {
-			return lower
-		}
-		return kind
-	}
-	for _, content := range contents() {
-		switch known := content.kind(); {
-		case object[known] == nil:
-		case known == "text":
-			return known
-		case kind != "":
-			return ""
-		default:
-			kind = known
-		}
+	lower := strings.ToLower(kind)
+	if object[kind] == nil && object[lower] != nil {
+		return lower
 	}
 	return kind
+}
+
+// soleContent returns the name of the content of a message without a type: text, or the only other content that is there. It returns ""
+// if there is none, or more than one.
+func soleContent(object map[string]any) string {
+	if object["text"] != nil {
+		return "text"
+	}
+	var found []string
+	for _, content := range contents() {
+		if object[content.kind()] != nil {
+			found = append(found, content.kind())
+		}
+	}
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
 }

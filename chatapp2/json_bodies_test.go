@@ -84,9 +84,9 @@ func TestBodiesCoverEveryType(t *testing.T) {
 	for _, name := range []string{
 		"Text", "Image", "Video", "Audio", "Document", "Sticker", "Location", "Contacts", "Reaction", "Interactive", "Template",
 		"HeaderText", "ReplyButtons", "List", "CTAURL", "Flow", "Product", "ProductList", "CatalogMessage", "LocationRequest",
-		"AddressMessage", "VoiceCall", "CallPermissionRequest", "Carousel", "OrderDetails", "OrderStatus", "ContactRequest",
+		"Carousel", "ContactRequest", "RawAction",
 		"TemplateHeader", "TemplateBody", "QuickReplyButton", "URLButton", "CopyCodeButton", "CatalogButton", "ProductsButton",
-		"FlowButton", "VoiceCallButton", "OrderDetailsButton", "TemplateCards", "LimitedTimeOffer", "TapTarget", "TemplateOrderStatus",
+		"FlowButton", "TemplateCards", "LimitedTimeOffer", "RawComponent",
 		"TextParam", "Currency", "DateTime", "GIF",
 	} {
 		missing[name] = true

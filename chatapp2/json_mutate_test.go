@@ -73,7 +73,7 @@ func jsonNarrowest(tree any, at jsonPath) string {
 	if len(at) == 0 || at[0] != kind {
 		return "" // Extra
 	}
-	for _, free := range []any{"data", "flow_action_data", "payment_settings"} {
+	for _, free := range []any{"data", "flow_action_data"} {
 		if slices.Contains(at, free) {
 			return ""
 		}

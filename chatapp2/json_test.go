@@ -23,17 +23,6 @@ func jsonMessages() map[string]Message {
 		return to(Template{Name: "a_template", Language: "en_US", Components: components})
 	}
 	header := func(parameter Parameter) Message { return template(TemplateHeader{Parameter: parameter}) }
-	amount := func(value int64) OrderAmount { return OrderAmount{Value: value, Offset: 100} }
-	details := OrderDetails{
-		ReferenceID: "r", Type: "digital-goods", PaymentType: "upi", PaymentConfiguration: "c", PaymentSettings: json.RawMessage(`[{"a":"<b>","c":1.50}]`),
-		Currency: "INR", Total: amount(1100), Order: Order{
-			Status: "pending", Items: []OrderItem{{RetailerID: "1", Name: "bread", Amount: amount(1500), SaleAmount: amount(1000), Quantity: 1}},
-			Subtotal: amount(1000), Tax: OrderAmount{Offset: 100, Description: "VAT"}, Shipping: amount(100),
-			Discount:   OrderAmount{Value: 1, Offset: 100, Description: "d", DiscountProgramName: "p"},
-			Expiration: OrderExpiration{At: time.Unix(1893456000, 0).UTC(), Description: "soon"},
-		},
-	}
-	address := Address{"Ana", "+911", "560001", "1", "2", "3", "B", "Road 1", "Park", "Bengaluru", "KA"}
 	sections := []ProductSection{{Title: "A", Products: []ProductItem{{"1"}, {"2"}}}, {Title: "B", Products: []ProductItem{{"3"}}}}
 	image, video := Image{Media: Media{Link: "https://example.com/a.png?b=c&d"}}, Video{Media: Media{ID: "1"}}
 	return map[string]Message{
@@ -71,7 +60,7 @@ func jsonMessages() map[string]Message {
 
 		"buttons":           to(Interactive{Header: HeaderText{Text: "H", SubText: "S"}, Body: "B", Footer: "F", Action: ReplyButtons{{"1", "A"}, {"2", "B"}}}),
 		"list":              interactive(List{Button: "B", Sections: []Section{{"S", []Row{{"1", "R", "D"}, {ID: "2", Title: "R"}}}, {Title: "T", Rows: []Row{{ID: "3", Title: "R"}}}}}),
-		"link":              to(Interactive{Header: image, Body: "B", Action: CTAURL{DisplayText: "Open", URL: "https://example.com/?a=b&c", PaymentLinkPreview: true}}),
+		"link":              to(Interactive{Header: image, Body: "B", Action: CTAURL{DisplayText: "Open", URL: "https://example.com/?a=b&c"}}),
 		"flow":              to(Interactive{Header: video, Body: "B", Action: Flow{ID: "1", CTA: "Open", Mode: "draft", Token: "t", Action: "navigate", Screen: "S", Data: map[string]any{"a": json.Number("1"), "b": []any{"<c>"}}}}),
 		"flow, text":        interactive(Flow{Name: "n", CTA: "Open", Screen: "S", Data: `{"a":1}`}),
 		"product":           to(Interactive{Action: Product{"1", "2"}}),
@@ -79,15 +68,10 @@ func jsonMessages() map[string]Message {
 		"catalog":           interactive(CatalogMessage{"1"}),
 		"catalog, no more":  interactive(CatalogMessage{}),
 		"location request":  interactive(LocationRequest{}),
-		"address":           interactive(AddressMessage{Country: "IN", Values: address, ValidationErrors: map[string]string{"city": "?"}, SavedAddresses: []SavedAddress{{"1", address}}}),
-		"voice call":        interactive(VoiceCall{DisplayText: "Call", TTL: 100 * time.Minute, Payload: "p"}),
-		"permission":        to(Interactive{Action: CallPermissionRequest{}}),
 		"contact request":   interactive(ContactRequest{}),
 		"cards of links":    interactive(Carousel{Cards: []Card{{Header: image, Body: "1", Action: CTAURL{DisplayText: "O", URL: "https://example.com"}}, {Header: video, Action: CTAURL{DisplayText: "O", URL: "https://example.com"}}}}),
 		"cards of buttons":  interactive(Carousel{Cards: []Card{{Header: image, Action: ReplyButtons{{"1", "A"}}}, {Header: image, Action: ReplyButtons{{"2", "A"}}}}}),
 		"cards of products": interactive(Carousel{Cards: []Card{{Action: Product{"1", "2"}}, {Action: Product{"1", "3"}}}}),
-		"order":             to(Interactive{Header: image, Body: "B", Footer: "F", Action: details}),
-		"order status":      interactive(OrderStatus{"r", "shipped", "d", OrderPayment{"captured", time.Unix(1, 0).UTC()}}),
 		"document header":   to(Interactive{Header: Document{Media: Media{ID: "1"}, FileName: "a.pdf"}, Body: "B", Action: ReplyButtons{{"1", "A"}}}),
 		"no action":         to(Interactive{Header: image, Body: "B"}),
 		"raw action":        interactive(RawAction{Type: "warp", JSON: json.RawMessage(`{"name":"warp","parameters":{"a":[1.50]}}`)}),
@@ -107,11 +91,10 @@ func jsonMessages() map[string]Message {
 		"raw parameter":      template(TemplateBody{RawParameter{JSON: json.RawMessage(`{"a":[1.50],"type":"scent"}`)}}),
 		"buttons of templates": template(
 			QuickReplyButton{Index: 0, Payload: "p"}, QuickReplyButton{Index: 1}, URLButton{Index: 2, Suffix: "s?a&b"}, CopyCodeButton{Index: 3, Code: "A1"}, CatalogButton{Index: 4, ThumbnailProductRetailerID: "1"},
-			CatalogButton{Index: 5}, ProductsButton{Index: 6, ThumbnailProductRetailerID: "1", Sections: sections}, FlowButton{Index: 7, Token: "t", Data: map[string]any{"a": nil}}, FlowButton{Index: 8}, VoiceCallButton{Index: 9, TTL: 1 * time.Minute, Payload: "p"},
-			VoiceCallButton{Index: 10}, OrderDetailsButton{Index: 11, Details: details}),
+			CatalogButton{Index: 5}, ProductsButton{Index: 6, ThumbnailProductRetailerID: "1", Sections: sections}, FlowButton{Index: 7, Token: "t", Data: map[string]any{"a": nil}}, FlowButton{Index: 8}),
 		"cards":           template(TemplateCards{{TemplateHeader{Parameter: image}, Body("a"), QuickReplyButton{Payload: "p"}}, {TemplateHeader{Parameter: image}, Body("b"), QuickReplyButton{Payload: "q"}}}),
-		"offer":           template(LimitedTimeOffer{ExpiresAt: time.UnixMilli(1893456000123).UTC()}, TapTarget{"https://example.com", "T"}, TemplateOrderStatus{"r", "shipped", "d"}),
-		"no offer":        template(LimitedTimeOffer{}, TapTarget{}, TemplateOrderStatus{}),
+		"offer":           template(LimitedTimeOffer{ExpiresAt: time.UnixMilli(1893456000123).UTC()}),
+		"no offer":        template(LimitedTimeOffer{}),
 		"raw component":   template(RawComponent{JSON: json.RawMessage(`{"a":[1.50],"type":"smell"}`)}),
 		"many components": template(Body(strings.Split(strings.Repeat("a ", 100), " ")[:100]...)),
 	}
@@ -168,7 +151,6 @@ func TestMarshalJSONDoesNotEscapeForHTML(t *testing.T) {
 			URLButton{Suffix: "<b>&"},
 			FlowButton{Index: 1, Data: map[string]any{"<b>&": "<b>&"}},
 			RawComponent{JSON: json.RawMessage(`{"<b>&":"<b>&"}`)},
-			OrderDetailsButton{Index: 2, Details: OrderDetails{Total: OrderAmount{Description: "<b>&"}}},
 		}},
 		CallbackURL: "https://a.example/?a&b", Fallback: &sms.Fallback{From: "<b>&", Text: "<b>&"}, Extra: map[string]any{"<b>&": "<b>&"},
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/shape"
 )
 
-// compiled is compiled when it is first used. A variable of sync.OnceValue would link this whole package into every program that
-// sends an SMS.
+// compiled holds the shapes of all types. They are compiled at the first use: a variable of sync.OnceValue would link this whole package
+// into every program that sends an SMS.
 var compiled struct { //nolint:gochecknoglobals // written once
 	once   sync.Once
 	shapes *shape.Shapes
@@ -18,7 +18,7 @@ func allShapes() *shape.Shapes {
 	return compiled.shapes
 }
 
-// place says by which words an object is recognised as a type of a sealed interface, and where in the object its value stands.
+// place describes a type of a sealed interface: the words by which its object is recognised, and the path to its value in the object.
 type place = shape.Place
 
 func placed(words, path string) place { return place{Words: words, Path: path} }
@@ -27,14 +27,13 @@ func compileShapes() *shape.Shapes {
 	s := shape.New(replyContext{}, storedFallback{}, Raw{})
 	shape.AddUnion[Content](s, func(c Content) place { return placed("type="+c.kind(), c.kind()+"!") }, contents()...)
 	shape.AddUnion[Action](s, Action.action,
-		ReplyButtons{}, List{}, CTAURL{}, LocationRequest{}, Flow{}, Product{}, ProductList{}, CatalogMessage{}, AddressMessage{},
-		VoiceCall{}, CallPermissionRequest{}, Carousel{}, OrderDetails{}, OrderStatus{}, ContactRequest{}, RawAction{})
+		ReplyButtons{}, List{}, CTAURL{}, Flow{}, Product{}, ProductList{}, CatalogMessage{}, LocationRequest{}, ContactRequest{}, Carousel{},
+		RawAction{})
 	shape.AddUnion[Header](s, Header.header, HeaderText{}, Image{}, Video{}, Document{})
 	shape.AddUnion[CardAction](s, CardAction.cardAction, CTAURL{}, ReplyButtons{}, Product{})
 	shape.AddUnion[Component](s, Component.component,
-		TemplateHeader{}, TemplateBody{}, TemplateCards{}, LimitedTimeOffer{}, TapTarget{}, TemplateOrderStatus{}, QuickReplyButton{},
-		URLButton{}, CopyCodeButton{}, CatalogButton{}, ProductsButton{}, FlowButton{}, VoiceCallButton{}, OrderDetailsButton{},
-		RawComponent{})
+		TemplateHeader{}, TemplateBody{}, TemplateCards{}, LimitedTimeOffer{}, QuickReplyButton{}, URLButton{}, CopyCodeButton{},
+		CatalogButton{}, ProductsButton{}, FlowButton{}, RawComponent{})
 	shape.AddUnion[Parameter](s, Parameter.parameter,
 		TextParam{}, Currency{}, DateTime{}, Image{}, Video{}, Document{}, GIF{}, Location{}, Product{}, RawParameter{})
 	return s

@@ -1,23 +1,14 @@
 package chatapp2
 
-import "reflect"
-
 // Media is the source of a medium: exactly one of ID and Link.
 type Media struct {
 	// ID is the ID of a medium uploaded to the platform, which keeps it for 30 days.
 	ID string `at:"id,notblank"`
-	// Link is an http or https URL from which the platform fetches the medium. It caches the medium for 10 minutes.
+	// Link is an http or https URL from which the platform fetches the medium. The platform caches it for 10 minutes.
 	Link string `at:"link,url"`
-	// Provider is a provider that the platform is configured to fetch Link from. Optional.
-	Provider MediaProvider `at:"provider,or=name"`
 }
 
-// MediaProvider is a provider of media, as configured on the platform.
-type MediaProvider struct {
-	Name string `at:"name"`
-}
-
-// MediaID returns the source of a medium uploaded to the platform.
+// MediaID returns the source of a medium that was uploaded to the platform.
 func MediaID(id string) Media { return Media{ID: id} }
 
 // MediaLink returns the source of a medium that the platform fetches.
@@ -32,16 +23,16 @@ func (m Media) check(c *checks) {
 	}
 }
 
-// Image shows an image: JPEG or PNG, at most 5 MB. It can also be a Header and, in the header of a template, a Parameter,
-// without a caption.
+// Image shows an image: JPEG or PNG, at most 5 MB. It can also be a Header and, in the header of a template, a Parameter. In a header it
+// has no caption.
 type Image struct {
 	Media
 
 	Caption string `at:"caption,max=1024"`
 }
 
-// Video shows a video: MP4 or 3GPP with H.264 and AAC, at most 16 MB. It can also be a Header and, in the header of a
-// template, a Parameter, without a caption.
+// Video shows a video: MP4 or 3GPP with H.264 and AAC, at most 16 MB. It can also be a Header and, in the header of a template, a
+// Parameter. In a header it has no caption.
 type Video struct {
 	Media
 
@@ -56,8 +47,8 @@ type Audio struct {
 	Voice bool `at:"voice"`
 }
 
-// Document offers a file: text, PDF or an office format, at most 100 MB. It can also be a Header and, in the header of a
-// template, a Parameter, without a caption.
+// Document offers a file: text, PDF or an office format, at most 100 MB. It can also be a Header and, in the header of a template, a
+// Parameter. In a header it has no caption.
 type Document struct {
 	Media
 
@@ -71,12 +62,18 @@ type Sticker struct {
 	Media
 }
 
+// checkNoCaption checks that a medium in a header, if it is one, has no caption.
 func checkNoCaption(c *checks, name string, medium any) {
-	v := reflect.ValueOf(medium)
-	if v.Kind() != reflect.Struct {
-		return
+	var caption string
+	switch medium := medium.(type) {
+	case Image:
+		caption = medium.Caption
+	case Video:
+		caption = medium.Caption
+	case Document:
+		caption = medium.Caption
 	}
-	if caption := v.FieldByName("Caption"); caption.IsValid() && caption.String() != "" {
+	if caption != "" {
 		c.Found(name+".Caption", "must be empty: a header has no caption")
 	}
 }

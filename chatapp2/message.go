@@ -1,8 +1,10 @@
 package chatapp2
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -16,32 +18,33 @@ import (
 // Message is one message to one recipient over chat app 2. Content and one of To and Recipient are required. An optional field
 // with its zero value is not sent.
 //
-// A Message is plain data: sending never changes it, and many goroutines may send the same one.
+// A Message is plain data. Sending never changes it, and many goroutines may send the same one.
 type Message struct {
-	// To is who gets the message: one person. It takes the From of an inbound message, whatever it is:
+	// To is the recipient: a phone number or a user ID, for example the From of an inbound message.
 	//
-	//   - a mobile number of 5 to 15 digits with an optional leading "+", sent as given. Spaces, hyphens and parentheses, which
-	//     the platform takes, exceed a limit.
-	//   - the ID of a user whose number is not known, such as "US.13491208655302741918", or "US.ENT.…" at a parent business. It is sent
-	//     as the Recipient. The platform does not take it for authentication templates with one-tap, zero-tap or copy-code buttons.
+	//   - A phone number has 5 to 15 digits with an optional leading "+", and is sent as given. The platform accepts spaces, hyphens and
+	//     parentheses too; here they are rejected unless messaging.WithLenientLimits is set.
+	//   - A user ID identifies a user whose number is not known, such as "US.13491208655302741918", or "US.ENT.…" at a parent business.
+	//     It is sent as the Recipient. The platform does not accept it for authentication templates with one-tap, zero-tap or copy-code
+	//     buttons.
 	To string
-	// Recipient is the ID of a user, for a message that names the number in To as well. The platform then uses the number.
+	// Recipient is a user ID, for a message that has a phone number in To as well. The platform then uses the phone number.
 	Recipient string
 	// Content is one of the types that the package documentation lists. Required.
 	Content Content
-	// ReplyTo is the platform's ID of an earlier message, such as "wamid.HBg...", that this one quotes. A Reaction takes none.
+	// ReplyTo is the platform's ID of an earlier message that this one quotes, such as "wamid.HBg...". It must be empty for a Reaction.
 	ReplyTo string
 	// CallbackData comes back in the platform's status reports, at most 512 characters. The service may not pass these on.
 	CallbackData string
-	// Marketing says that the message is marketing. It is not sent: a guard sees it, so that who stopped marketing gets none.
+	// Marketing marks a marketing message. It is not sent; guards use it to skip recipients who opted out.
 	Marketing bool
-	// MarketingOptions says how a marketing template is treated, and that the message is one. The zero value leaves it to the platform.
+	// MarketingOptions configures a marketing template. Setting it implies Marketing. The zero value leaves the options to the platform.
 	MarketingOptions MarketingOptions
-	// Fallback is the SMS that the service sends if delivery over chat app 2 fails or the TTL passes; nil is none. The recipient may get
-	// both, and both may be charged: the specification does not say.
+	// Fallback is the SMS that the service sends if delivery over chat app 2 fails or the TTL passes. If it is nil, no SMS is sent. The
+	// specification does not say whether the recipient can get, and be charged for, both.
 	Fallback *sms.Fallback
-	// TTL is how long the service tries before the Fallback applies: a whole number of the contract's unit, by default seconds. 0 leaves
-	// it to the service. The platform has lifetimes from 30 seconds to 30 days, by the category of a template.
+	// TTL is how long the service tries to deliver before it sends the Fallback: a whole number of the contract's unit, by default
+	// seconds. With 0 the service decides. The platform allows 30 seconds to 30 days, depending on the category of a template.
 	TTL time.Duration
 	// CallbackURL is where the service reports delivery: an absolute http or https URL. It may hold placeholders such as %s
 	// anywhere after the host, and is passed on byte for byte.
@@ -53,11 +56,11 @@ type Message struct {
 	Extra map[string]any
 }
 
-// MarketingOptions says how the platform's interface for marketing messages treats a Template. Other content takes none.
+// MarketingOptions configures the platform's interface for marketing messages. It must be zero unless the content is a Template.
 type MarketingOptions struct {
-	// ProductPolicy is PolicyFallback or PolicyStrict. Empty is the platform's default, PolicyFallback.
+	// ProductPolicy is PolicyFallback or PolicyStrict. If it is empty, the platform uses PolicyFallback.
 	ProductPolicy ProductPolicy
-	// ActivitySharing says whether the platform may use what recipients do with the message. Nil is the account's setting.
+	// ActivitySharing says whether the platform may use what recipients do with the message. Nil keeps the account's setting.
 	ActivitySharing *bool
 }
 
@@ -70,7 +73,7 @@ const (
 	PolicyStrict   ProductPolicy = "STRICT"             // the message is not sent
 )
 
-// recipient returns who gets the message as the platform's members say it: to and recipient.
+// recipient returns the platform's members "to", a phone number, and "recipient", a user ID.
 func (m Message) recipient() (to, user string) {
 	if m.Recipient == "" && isUserID(m.To) {
 		return "", m.To
@@ -78,17 +81,30 @@ func (m Message) recipient() (to, user string) {
 	return m.To, m.Recipient
 }
 
-// isUserID reports whether id is a business-scoped user ID, such as "US.1349", or one of a parent business: "US.ENT.1349".
+const (
+	digits  = "0123456789"
+	capital = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	letters = capital + "abcdefghijklmnopqrstuvwxyz"
+)
+
+// isUserID reports whether id is the ID that a business knows a user by, such as "US.1349", or that of a parent business, "US.ENT.1349".
 func isUserID(id string) bool {
-	const upper, lower, digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", "0123456789"
 	country, rest, _ := strings.Cut(id, ".")
-	allowed := upper + lower + digits
-	if number, isParent := strings.CutPrefix(rest, "ENT."); isParent {
-		rest, allowed = number, digits
+	if len(country) != 2 || !consistsOf(country, capital) {
+		return false
 	}
-	isCountry := len(country) == 2 && strings.Trim(country, upper) == ""
-	return isCountry && rest != "" && len(rest) <= 128 && strings.Trim(rest, allowed) == ""
+	if number, isParent := strings.CutPrefix(rest, "ENT."); isParent {
+		return isUserNumber(number, digits)
+	}
+	return isUserNumber(rest, letters+digits)
 }
+
+func isUserNumber(s, allowed string) bool {
+	return s != "" && len(s) <= 128 && consistsOf(s, allowed)
+}
+
+// consistsOf reports whether all characters of s are among those allowed.
+func consistsOf(s, allowed string) bool { return strings.Trim(s, allowed) == "" }
 
 // LogValue logs the reference ID, the type of the content and the TTL. It leaves out recipient and content.
 func (m Message) LogValue() slog.Value {
@@ -99,20 +115,30 @@ func (m Message) LogValue() slog.Value {
 	)
 }
 
-// Call describes the message for package messaging, which sends it. It is not meant for other callers.
-func (m Message) Call() wire.Call {
-	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
+// Members yields the members of the message in the platform's shape, in the order in which they are sent, without those of Extra. The error
+// lists what is wrong with the message, apart from TTL, Fallback, CallbackURL and ReferenceID. Send and Validate report all of it.
+func (m Message) Members() (iter.Seq2[string, json.RawMessage], error) {
 	e := m.encode()
-	call := wire.Call{Members: e.members, Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Problems: m.validate().Checks}
-	call.Marketing = m.Marketing || m.MarketingOptions != MarketingOptions{}
-	call.Fields = tail.AppendTo(make([]wire.Field, 0, 5))
-	if e.Err != nil && !slices.ContainsFunc(call.Problems, func(p wire.Problem) bool { return !p.Limit }) {
-		call.Problems = append(call.Problems, wire.Problem{Field: "Content", Reason: e.Err.Error()})
+	problems := m.validate().Checks
+	if e.Err != nil && !slices.ContainsFunc(problems, isNoLimit) {
+		problems.Found("Content", e.Err.Error())
 	}
-	return call
+	members := func(yield func(string, json.RawMessage) bool) {
+		for _, member := range e.members {
+			if !yield(member.Name, member.Value) {
+				return
+			}
+		}
+	}
+	if len(problems) > 0 {
+		return members, problems
+	}
+	return members, nil
 }
 
-// envelopeNames returns the members that a message can have whatever its content.
+func isNoLimit(p wire.Problem) bool { return !p.Limit }
+
+// envelopeNames returns the names of the members that a message can have with any content.
 func envelopeNames() []string {
 	return []string{
 		"messaging_product", "recipient_type", "to", "recipient", "type", "context", "biz_opaque_callback_data", "product_policy",
@@ -120,14 +146,14 @@ func envelopeNames() []string {
 	}
 }
 
-// individual is the recipient type of one person.
+// individual is the recipient type of a message to one person.
 const individual = "individual"
 
 type replyContext struct {
 	MessageID string `json:"message_id" at:"message_id!"`
 }
 
-// encode encodes the message in the platform's shape, without Extra.
+// encode encodes the message in the platform's format, without Extra.
 func (m Message) encode() *memberWriter {
 	w := &memberWriter{Writer: allShapes().NewWriter(make([]byte, 0, 256)), members: make([]wire.Member, 0, 6)}
 	to, user := m.recipient()
@@ -147,6 +173,7 @@ func (m Message) encode() *memberWriter {
 	return w
 }
 
+// memberWriter collects the members of a message, encoded.
 type memberWriter struct {
 	shape.Writer
 
@@ -167,21 +194,22 @@ func (w *memberWriter) content(content Content) {
 	}
 }
 
+// optional adds a member unless the text is empty.
 func (w *memberWriter) optional(name, text string) {
 	if text != "" {
 		start := len(w.Out)
 		w.Text(text)
-		w.take(name, start)
+		w.addSince(start, name)
 	}
 }
 
 func (w *memberWriter) add(name string, value any) {
 	start := len(w.Out)
 	w.Value(value)
-	w.take(name, start)
+	w.addSince(start, name)
 }
 
-// take makes a member of what was written since start. It stays valid when what is written grows into new memory.
-func (w *memberWriter) take(name string, start int) {
+// addSince adds a member whose value is what was written since start. The value stays valid if Out moves as it grows.
+func (w *memberWriter) addSince(start int, name string) {
 	w.members = append(w.members, wire.Member{Name: name, Value: w.Out[start:len(w.Out):len(w.Out)]})
 }

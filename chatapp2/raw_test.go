@@ -42,6 +42,39 @@ func TestRawThatDoesNotFitItsKnownTypeIsALimit(t *testing.T) {
 	}
 }
 
+// The platform has types that this package has no Go type for.
+func TestRawSendsTypesThatThePackageDoesNotHave(t *testing.T) {
+	t.Parallel()
+	const order = `{"reference_id":"r","type":"physical-goods","currency":"INR","payment_settings":[{"type":"payment_gateway"}],
+		"beneficiaries":[{"name":"Asha"}],"total_amount":{"value":1650,"offset":100},
+		"order":{"status":"pending","items":[{"name":"Aloe","amount":{"value":1650,"offset":100},"quantity":1,
+			"importer_name":"Imports","importer_address":{"city":"Mumbai"}}],
+			"subtotal":{"value":1650,"offset":100},"tax":{"value":0,"offset":100},"expiration":{"timestamp":"1726627150"}}}`
+	button := func(kind, parameters string) string {
+		return platformTemplate(`{"type":"button","sub_type":"` + kind + `","index":0,"parameters":[` + parameters + `]}`)
+	}
+	for name, tt := range map[string]struct{ body, held string }{
+		"order to pay":            {platformInteractive("order_details", `{"name":"review_and_pay","parameters":`+order+`}`), "RawAction"},
+		"order status":            {platformInteractive("order_status", `{"name":"review_order","parameters":{"reference_id":"r","order":{"status":"shipped"}}}`), "RawAction"},
+		"address form":            {platformInteractive("address_message", `{"name":"address_message","parameters":{"country":"IN"}}`), "RawAction"},
+		"voice call":              {platformInteractive("voice_call", `{"name":"voice_call","parameters":{"ttl_minutes":100}}`), "RawAction"},
+		"call permission":         {platformInteractive("call_permission_request", `{"name":"call_permission_request"}`), "RawAction"},
+		"payment link":            {platformInteractive("cta_url", `{"name":"cta_url","parameters":{"display_text":"Pay","url":"https://a.example","payment_link_preview":true}}`), "RawAction"},
+		"order button":            {button("order_details", `{"type":"action","action":{"order_details":`+order+`}}`), "RawComponent"},
+		"voice call button":       {button("voice_call", `{"type":"ttl_minutes","ttl_minutes":100}`), "RawComponent"},
+		"payment link button":     {button("url", `{"type":"text","text":"id","payment_link_preview":true}`), "RawComponent"},
+		"order status template":   {platformTemplate(`{"type":"order_status","parameters":[{"type":"order_status","order_status":{"reference_id":"r","order":{"status":"shipped"}}}]}`), "RawComponent"},
+		"tap target":              {platformTemplate(`{"type":"tap_target_configuration","parameters":[{"type":"tap_target_configuration","tap_target_configuration":[{"url":"https://a.example","title":"a"}]}]}`), "RawComponent"},
+		"new parameter of a body": {platformTemplate(`{"type":"body","parameters":[{"type":"text","text":"a"},{"type":"emoji","emoji":{"name":"tea"}}]}`), "RawParameter"},
+		"provider of media":       {`"to":"15550001111","type":"image","image":{"link":"http://a.example/a.png","provider":{"name":"p"}}`, "Raw"},
+	} {
+		m := platformMessage(t, tt.body)
+		assert.Equal(t, []string{tt.held}, jsonRaws(m), name)
+		assert.Empty(t, problemsOf(m), name)
+		assert.Empty(t, jsonDiff("", jsonTree(t, []byte(`{`+tt.body+`}`)), jsonTree(t, []byte(bodyOf(m)))), name)
+	}
+}
+
 func TestRawTakesNewMembers(t *testing.T) {
 	t.Parallel()
 	cards := func(first, second TemplateCard) Content {

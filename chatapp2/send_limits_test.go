@@ -59,9 +59,6 @@ func validTexts() []validText {
 			return validCards(first, second)
 		}
 	}
-	order := func(set func(o *OrderDetails, s string)) func(string) Message {
-		return action(func(s string) Action { return validChanged(goldenOrderComplete(), func(o *OrderDetails) { set(o, s) }) })
-	}
 	sections := func(title, id string) []ProductSection {
 		return []ProductSection{{Title: title, Products: []ProductItem{{id}}}}
 	}
@@ -123,14 +120,6 @@ func validTexts() []validText {
 			return validWithHeader(header, ProductList{"8", sections("", s)})
 		})},
 		{"Content.Action.ThumbnailProductRetailerID", false, 0, "", action(func(s string) Action { return CatalogMessage{s} })},
-		{"Content.Action.Country", true, 2, "IN", action(func(s string) Action { return AddressMessage{Country: s} })},
-		{"Content.Action.Values.PINCode", false, 6, "", action(func(s string) Action { return AddressMessage{Country: "IN", Values: Address{PINCode: s}} })},
-		{"Content.Action.SavedAddresses[0].ID", true, 0, "", action(func(s string) Action { return AddressMessage{Country: "IN", SavedAddresses: []SavedAddress{{ID: s}}} })},
-		{"Content.Action.SavedAddresses[0].Value.PINCode", false, 6, "", action(func(s string) Action {
-			return AddressMessage{Country: "IN", SavedAddresses: []SavedAddress{{ID: "1", Value: Address{PINCode: s}}}}
-		})},
-		{"Content.Action.DisplayText", false, 20, "", action(func(s string) Action { return VoiceCall{DisplayText: s} })},
-		{"Content.Action.Payload", false, 512, "", action(func(s string) Action { return VoiceCall{Payload: s} })},
 		{"Content.Action.Type", true, 0, "", action(func(s string) Action { return RawAction{s, json.RawMessage(`{}`)} })},
 
 		{"Content.Action.Cards[1].Body", false, 160, "", card(func(s string) Card {
@@ -142,17 +131,6 @@ func validTexts() []validText {
 		{"Content.Action.Cards[1].Action[0].ID", true, 256, "", card(func(s string) Card { return Card{Header: validImage(), Body: "", Action: ReplyButtons{{s, "a"}}} })},
 		{"Content.Action.Cards[1].Action[0].Title", true, 20, "", card(func(s string) Card { return Card{Header: validImage(), Body: "", Action: ReplyButtons{{"a", s}}} })},
 		{"Content.Action.Cards[1].Action.ProductRetailerID", true, 0, "", card(func(s string) Card { return Card{Action: Product{"8", s}} })},
-
-		{"Content.Action.ReferenceID", true, 60, "-", order(func(o *OrderDetails, s string) { o.ReferenceID = s })},
-		{"Content.Action.PaymentType", false, 0, "", order(func(o *OrderDetails, s string) { o.PaymentType = s })},
-		{"Content.Action.Beneficiaries[0].Name", false, 200, "", order(func(o *OrderDetails, s string) { o.Beneficiaries[0].Name = s })},
-		{"Content.Action.Beneficiaries[0].AddressLine1", false, 100, "", order(func(o *OrderDetails, s string) { o.Beneficiaries[0].AddressLine1 = s })},
-		{"Content.Action.Beneficiaries[0].AddressLine2", false, 100, "", order(func(o *OrderDetails, s string) { o.Beneficiaries[0].AddressLine2 = s })},
-		{"Content.Action.Order.Items[1].Name", true, 60, "", order(func(o *OrderDetails, s string) { o.Order.Items[1].Name = s })},
-		{"Content.Action.Order.Tax.Description", false, 60, "", order(func(o *OrderDetails, s string) { o.Order.Tax.Description = s })},
-		{"Content.Action.Order.Expiration.Description", false, 120, "", order(func(o *OrderDetails, s string) { o.Order.Expiration.Description = s })},
-		{"Content.Action.ReferenceID", true, 60, "_", action(func(s string) Action { return OrderStatus{ReferenceID: s, Status: "shipped"} })},
-		{"Content.Action.Description", false, 120, "", action(func(s string) Action { return OrderStatus{ReferenceID: "1", Status: "shipped", Description: s} })},
 
 		{"Content.Name", true, 512, "a", content(func(s string) Content { return Template{Name: s, Language: "en"} })},
 		{"Content.Language", true, 0, "", content(func(s string) Content { return Template{Name: "a", Language: s} })},
@@ -167,13 +145,6 @@ func validTexts() []validText {
 			return ProductsButton{ThumbnailProductRetailerID: "1", Sections: sections(s, "1")}
 		})},
 		{"Content.Components[1].Token", false, 0, "", component(func(s string) Component { return FlowButton{Token: s} })},
-		{"Content.Components[1].Payload", false, 512, "", component(func(s string) Component { return VoiceCallButton{Payload: s} })},
-		{"Content.Components[1].Details.ReferenceID", true, 60, ".", component(func(s string) Component {
-			return OrderDetailsButton{Details: validChanged(validOrder(), func(o *OrderDetails) { o.ReferenceID = s })}
-		})},
-		{"Content.Components[1].Title", true, 0, "", component(func(s string) Component { return TapTarget{"https://a.example", s} })},
-		{"Content.Components[1].ReferenceID", true, 60, "a", component(func(s string) Component { return TemplateOrderStatus{ReferenceID: s, Status: "shipped"} })},
-		{"Content.Components[1].Description", false, 120, "", component(func(s string) Component { return TemplateOrderStatus{"1", "shipped", s} })},
 		{"Content.Components[1].Parameter.Name", true, 0, "", component(func(s string) Component { return TemplateHeader{Location{Name: s, Address: "a"}} })},
 		{"Content.Components[1].Parameter.Address", true, 0, "", component(func(s string) Component { return TemplateHeader{Location{Name: "a", Address: s}} })},
 		{"Content.Components[1].Parameter.Text", true, 0, "", component(func(s string) Component { return TemplateHeader{TextParam{Text: s[:min(len(s), 60)]}} })},
@@ -457,8 +428,6 @@ func TestNumberLimits(t *testing.T) {
 		message     func(n int) Message
 		below       bool // whether one below is a limit or a fault of structure
 	}{
-		"minutes of a call":               {0, 43200, "Content.Action.TTL", func(n int) Message { return validDoes(VoiceCall{TTL: time.Duration(n) * time.Minute}) }, validFault},
-		"minutes of a button":             {0, 43200, "Content.Components[0].TTL", func(n int) Message { return validFills(VoiceCallButton{TTL: time.Duration(n) * time.Minute}) }, validFault},
 		"the index of a QuickReplyButton": {0, 9, "Content.Components[0].Index", func(n int) Message { return validFills(QuickReplyButton{Index: n}) }, validFault},
 		"the index of a URLButton":        {0, 9, "Content.Components[0].Index", func(n int) Message { return validFills(URLButton{Index: n, Suffix: "a"}) }, validFault},
 		"the index of a CopyCodeButton":   {0, 9, "Content.Components[0].Index", func(n int) Message { return validFills(CopyCodeButton{Index: n, Code: "a"}) }, validFault},
@@ -466,9 +435,7 @@ func TestNumberLimits(t *testing.T) {
 		"the index of a ProductsButton": {0, 9, "Content.Components[0].Index", func(n int) Message {
 			return validFills(ProductsButton{Index: n, ThumbnailProductRetailerID: "1", Sections: []ProductSection{{Products: []ProductItem{{"1"}}}}})
 		}, validFault},
-		"the index of a FlowButton":          {0, 9, "Content.Components[0].Index", func(n int) Message { return validFills(FlowButton{Index: n}) }, validFault},
-		"the index of a VoiceCallButton":     {0, 9, "Content.Components[0].Index", func(n int) Message { return validFills(VoiceCallButton{Index: n}) }, validFault},
-		"the index of an OrderDetailsButton": {0, 9, "Content.Components[0].Index", func(n int) Message { return validFills(OrderDetailsButton{Index: n, Details: validOrder()}) }, validFault},
+		"the index of a FlowButton": {0, 9, "Content.Components[0].Index", func(n int) Message { return validFills(FlowButton{Index: n}) }, validFault},
 	} {
 		for _, n := range []int{tt.least, tt.least + 1, tt.most} {
 			assert.Empty(t, problemsOf(tt.message(n)), "%s: %d", name, n)

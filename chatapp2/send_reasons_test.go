@@ -65,11 +65,13 @@ func TestCallReportsAllProblems(t *testing.T) {
 
 func TestCallReportsProblemsInAFixedOrder(t *testing.T) {
 	t.Parallel()
-	address := AddressMessage{Country: "IN", ValidationErrors: map[string]string{}}
-	for _, name := range []string{"name", "phone_number", "in_pin_code", "house_number", "floor_number", "tower_number", "building_name", "city"} {
-		address.ValidationErrors[name] = "\xff"
-	}
-	for _, m := range []Message{validWrongAllOver(), validDoes(address)} {
+	extra := validWith(func(m *Message) {
+		m.Extra = map[string]any{}
+		for _, name := range []string{"to", "type", "text", "image", "video", "recipient", "template", "contacts"} {
+			m.Extra[name] = 1
+		}
+	})
+	for _, m := range []Message{validWrongAllOver(), extra} {
 		first := problemsOf(m)
 		require.Greater(t, len(first), 7)
 		for range 50 {
@@ -82,7 +84,7 @@ func TestCallReportsProblemsOfAllElements(t *testing.T) {
 	t.Parallel()
 	var got []string
 	for _, m := range []Message{
-		validFills(TemplateHeader{}, TemplateBody{TextParam{}, nil, validImage()}, CopyCodeButton{Index: 10}, nil, URLButton{Index: -1}, TapTarget{}),
+		validFills(TemplateHeader{}, TemplateBody{TextParam{}, nil, validImage()}, CopyCodeButton{Index: 10}, nil, URLButton{Index: -1}),
 		validDoes(Carousel{Cards: []Card{{}, {Action: CTAURL{}}, {Header: HeaderText{}, Action: Product{}}}}),
 		goldenTo(Contacts{{Birthday: "x"}, {}}),
 	} {
@@ -93,7 +95,6 @@ func TestCallReportsProblemsOfAllElements(t *testing.T) {
 	assert.Equal(t, []string{
 		".Components[0].Parameter", ".Components[1][0].Text", ".Components[1][1]", ".Components[1][2]",
 		".Components[2].Index", ".Components[2].Code", ".Components[3]", ".Components[4].Index", ".Components[4].Suffix",
-		".Components[5].URL", ".Components[5].Title",
 
 		".Action.Cards[0].Action", ".Action.Cards[0].Header",
 		".Action.Cards[1].Action.DisplayText", ".Action.Cards[1].Action.URL", ".Action.Cards[1].Header",

@@ -34,7 +34,7 @@ func TestServerReceivesEveryGoldenMessage(t *testing.T) {
 	client := serverClient(t, srv)
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*", "*.json"))
 	require.NoError(t, err)
-	require.Greater(t, len(files), 120)
+	require.Greater(t, len(files), 100)
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -156,8 +156,8 @@ func TestToTakesWhatFromGave(t *testing.T) {
 		"US.13491208655302741918": `{"recipient_type":"individual","recipient":"US.13491208655302741918"}`,
 		"US.ENT.1349120865530274": `{"recipient_type":"individual","recipient":"US.ENT.1349120865530274"}`,
 	} {
-		messages, _, err := hooks.ParseChatApp2(messagingtest.ChatAppRequest("https://shop.example.com/hooks", messagingtest.InboundChatApp{
-			Channel: messagingtest.ChannelChatApp2, ID: "m-1", From: from, Text: "Hi",
+		messages, _, err := hooks.ParseChatApp2(messagingtest.NewRequest("https://shop.example.com/hooks", messagingtest.InboundChatApp{
+			Channel: "chatapp2", ID: "m-1", From: from, Text: "Hi",
 		}))
 		require.NoError(t, err)
 		require.Len(t, messages, 1)

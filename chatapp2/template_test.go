@@ -12,7 +12,6 @@ func validTemplate(components ...Component) Template {
 
 func goldenComponents() []golden {
 	fills := func(components ...Component) Message { return goldenTo(validTemplate(components...)) }
-	order := goldenOrderComplete()
 	return []golden{
 		{"component/header", fills(TemplateHeader{TextParam{Text: "17"}})},
 		{"component/body_minimal", fills(Body("Ana"))},
@@ -25,7 +24,6 @@ func goldenComponents() []golden {
 		{"component/quick_reply_complete", fills(QuickReplyButton{Index: 9, Payload: "stop/17"})},
 		{"component/quick_reply_text", fills(QuickReplyButton{Text: "Stop"})},
 		{"component/url", fills(URLButton{Index: 1, Suffix: "orders/17?from=chat"})},
-		{"component/url_payment_link", fills(URLButton{Suffix: "pay/17", PaymentLinkPreview: true})},
 		{"component/one_time_password", fills(Body("J$FpnYnP"), URLButton{Suffix: "J$FpnYnP", OneTimeCode: true})},
 		{"component/copy_code", fills(CopyCodeButton{Index: 1, Code: "25OFF"})},
 		{"component/catalog_minimal", fills(CatalogButton{})},
@@ -42,10 +40,6 @@ func goldenComponents() []golden {
 		})},
 		{"component/flow_minimal", fills(FlowButton{})},
 		{"component/flow_complete", fills(FlowButton{Index: 4, Token: "booking-17", Data: map[string]any{"places": 4}})},
-		{"component/voice_call_minimal", fills(VoiceCallButton{})},
-		{"component/voice_call_complete", fills(VoiceCallButton{Index: 5, TTL: 90 * time.Minute, Payload: "order-17"})},
-		{"component/order_details_minimal", fills(OrderDetailsButton{Details: validOrder()})},
-		{"component/order_details_complete", fills(OrderDetailsButton{Index: 6, Details: order})},
 		{"component/several_buttons", fills(QuickReplyButton{Payload: "yes"}, QuickReplyButton{Index: 1, Payload: "no"}, URLButton{Index: 2, Suffix: "17"})},
 
 		{"component/carousel_minimal", fills(TemplateCards{
@@ -65,11 +59,6 @@ func goldenComponents() []golden {
 			LimitedTimeOffer{ExpiresAt: time.Date(2026, time.October, 3, 14, 0, 0, 123_000_000, time.UTC)},
 			CopyCodeButton{Code: "25OFF"}, URLButton{Index: 1, Suffix: "offer"},
 		)},
-		{"component/tap_target", fills(TapTarget{URL: "https://shop.example.com/17", Title: "The shop"})},
-		{"component/order_status_minimal", fills(TemplateOrderStatus{ReferenceID: "order-17", Status: "processing"})},
-		{"component/order_status_complete", fills(Body("Ana"), TemplateOrderStatus{
-			ReferenceID: "order-17", Status: "canceled", Description: "Out of stock",
-		})},
 		{"component/raw", fills(Body("Ana"), RawComponent{JSON: json.RawMessage(`{"type": "footer", "parameters": [{"type": "text", "text": "17"}]}`)})},
 	}
 }

@@ -15,36 +15,42 @@ import (
 
 type checks = shape.Checker
 
-// checker is a type with rules that are in no tag, most of them about several of its fields.
+// checker is a type with rules that no tag can express, most of them about several of its fields.
 type checker interface{ check(c *checks) }
 
 // validate finds all problems of the message, except those of the fields that the contract names.
 func (m Message) validate() *checks {
 	c := allShapes().NewChecker(func(c *checks, v reflect.Value) {
-		if own, ok := reflect.TypeAssert[checker](v); ok {
-			own.check(c)
+		if value, ok := reflect.TypeAssert[checker](v); ok {
+			value.check(c)
 		}
 	})
 	m.checkRecipient(c)
-	content := m.Content // so that reflect does not move the message to the heap
+	content := m.Content // a copy, so that reflect does not move the message to the heap
 	c.Value("Content", reflect.ValueOf(&content).Elem(), "required")
 	c.Field("ReplyTo", m.ReplyTo, "notblank")
 	c.Field("CallbackData", m.CallbackData, "max=512")
 	c.Field("MarketingOptions.ProductPolicy", string(m.MarketingOptions.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
-	kind := ""
-	if shape.IsValue(m.Content) {
-		kind = strings.ToLower(m.Content.kind())
-	}
+	kind := m.contentKind()
 	if kind == "reaction" && m.ReplyTo != "" {
 		c.Found("ReplyTo", "must be empty for a Reaction, which names its message itself")
 	}
-	if (m.MarketingOptions != MarketingOptions{}) && kind != "template" && kind != "" {
+	hasOptions := m.MarketingOptions != MarketingOptions{}
+	if hasOptions && kind != "template" && kind != "" {
 		c.Found("MarketingOptions", "must be empty without a Template")
 	}
-	if len(m.Extra) > 0 {
-		m.checkExtra(c, kind)
+	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
+		c.Found("Extra["+strconv.Quote(name)+"]", m.checkExtra(name))
 	}
 	return c
+}
+
+// contentKind returns the type of the message in lower case, or "" if it has no content.
+func (m Message) contentKind() string {
+	if !shape.IsValue(m.Content) {
+		return ""
+	}
+	return strings.ToLower(m.Content.kind())
 }
 
 func (m Message) checkRecipient(c *checks) {
@@ -55,12 +61,7 @@ func (m Message) checkRecipient(c *checks) {
 	case isUserID(to):
 		c.Found("Recipient", "must be empty if To is the ID of a user")
 	case to != "":
-		reason := wire.CheckRecipient(to)
-		if reason != "" && wire.CheckRecipient(strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(to)) == "" {
-			c.Limit("To", reason)
-		} else {
-			c.Found("To", reason)
-		}
+		checkNumber(c, to)
 	}
 	c.Field("Recipient", m.Recipient, "")
 	if m.Recipient != "" && utf8.ValidString(m.Recipient) && !isUserID(m.Recipient) {
@@ -68,23 +69,38 @@ func (m Message) checkRecipient(c *checks) {
 	}
 }
 
-func (m Message) checkExtra(c *checks, kind string) {
-	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
-		path := "Extra[" + strconv.Quote(name) + "]"
-		switch {
-		case name == "context" && m.ReplyTo == "": // which may hold more than ReplyTo
-			var quoted replyContext
-			raw, _ := wire.Encode(m.Extra[name])
-			if _ = json.Unmarshal(raw, &quoted); quoted.MessageID == "" {
-				c.Found(path, "its message_id is required, but absent")
-			}
-			if kind == "reaction" {
-				c.Found(path, "must be absent for a Reaction, which names its message itself")
-			}
-		case slices.Contains(envelopeNames(), name) || shape.IsValue(m.Content) && name == m.Content.kind():
-			c.Found(path, "is a member of the message itself; set its field instead")
-		case slices.ContainsFunc(contents(), func(known Content) bool { return known.kind() == name }):
-			c.Found(path, "is the content of another type of message; one message has one content")
+// checkNumber checks a phone number. Separators are a limit, because the platform documents that it accepts them.
+func checkNumber(c *checks, number string) {
+	reason := wire.CheckRecipient(number)
+	if reason == "" {
+		return
+	}
+	compact := strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(number)
+	if wire.CheckRecipient(compact) == "" {
+		c.Limit("To", reason)
+	} else {
+		c.Found("To", reason)
+	}
+}
+
+// checkExtra returns why Extra must not have a member with this name, or "" if it may.
+func (m Message) checkExtra(name string) string {
+	isContext := name == "context" && m.ReplyTo == ""
+	switch {
+	case isContext && m.contentKind() == "reaction":
+		return "must be absent for a Reaction, which names its message itself"
+	case isContext: // it may hold more than ReplyTo
+		var context replyContext
+		raw, _ := wire.Encode(m.Extra[name])
+		if _ = json.Unmarshal(raw, &context); context.MessageID == "" {
+			return "its message_id is required, but absent"
 		}
+		return ""
+	case slices.Contains(envelopeNames(), name), shape.IsValue(m.Content) && name == m.Content.kind():
+		return "is a member of the message itself; set its field instead"
+	case slices.ContainsFunc(contents(), func(content Content) bool { return content.kind() == name }):
+		return "is the content of another type of message; one message has one content"
+	default:
+		return ""
 	}
 }

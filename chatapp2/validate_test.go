@@ -313,7 +313,6 @@ func TestActionRules(t *testing.T) {
 	flow := func(change func(f *Flow)) Message {
 		return validDoes(validChanged(Flow{ID: "1413", CTA: "Book", Screen: "DATES"}, change))
 	}
-	order := func(change func(o *OrderDetails)) Message { return validDoes(validChanged(validOrder(), change)) }
 	link := Card{Header: validImage(), Action: CTAURL{DisplayText: "See", URL: "https://a.example"}}
 	card := func(change func(k *Card)) Message { return validCards(link, validChanged(link, change)) }
 	quick := Card{Header: validImage(), Action: ReplyButtons{{ID: "1", Title: "Yes"}}}
@@ -350,12 +349,8 @@ func TestActionRules(t *testing.T) {
 		"a text of no members as data": {flow(func(f *Flow) { f.Data = " {} " }), "Content.Action.Data", object, validFault},
 		"a text of a list as data":     {flow(func(f *Flow) { f.Data = "[1]" }), "Content.Action.Data", object, validFault},
 
-		"a section of no products":    {products(func(p *ProductList) { p.Sections[1].Products = nil }), "Content.Action.Sections[1].Products", "required, but empty", validFault},
-		"products without a title":    {products(func(p *ProductList) { p.Sections[0].Title = "" }), "Content.Action.Sections[0].Title", "required", validFault},
-		"an address abroad":           {validDoes(AddressMessage{Country: "US"}), "Content.Action.Country", `want "IN"`, validLimit},
-		"the same saved address":      {validDoes(AddressMessage{Country: "IN", SavedAddresses: []SavedAddress{{ID: "a"}, {ID: "a"}}}), "Content.Action.SavedAddresses[1].ID", "must differ", validFault},
-		"an error that is not UTF-8":  {validDoes(AddressMessage{Country: "IN", ValidationErrors: map[string]string{"city": "\xff"}}), `Content.Action.ValidationErrors["city"]`, "UTF-8", validFault},
-		"an error in an unnamed text": {validDoes(AddressMessage{Country: "IN", ValidationErrors: map[string]string{"\xff": "x"}}), `Content.Action.ValidationErrors["\xff"]`, "UTF-8", validFault},
+		"a section of no products": {products(func(p *ProductList) { p.Sections[1].Products = nil }), "Content.Action.Sections[1].Products", "required, but empty", validFault},
+		"products without a title": {products(func(p *ProductList) { p.Sections[0].Title = "" }), "Content.Action.Sections[0].Title", "required", validFault},
 
 		"a card of no action":            {card(func(k *Card) { k.Action = nil }), "Content.Action.Cards[1].Action", "required, but nil", validFault},
 		"a card without a header":        {card(func(k *Card) { k.Header = nil }), "Content.Action.Cards[1].Header", "want an Image or a Video", validFault},
@@ -373,26 +368,6 @@ func TestActionRules(t *testing.T) {
 		"a product with a header":        {validCards(product, Card{Header: validImage(), Action: product.Action}), "Content.Action.Cards[1].Header", "must be nil on a card of a Product", validFault},
 		"a product with a body":          {validCards(product, Card{Body: "x", Action: product.Action}), "Content.Action.Cards[1].Body", "must be empty on a card of a Product", validFault},
 		"a card's link without a target": {card(func(k *Card) { k.Action = CTAURL{DisplayText: "See"} }), "Content.Action.Cards[1].Action.URL", "required", validFault},
-
-		"a reference with a space":       {order(func(o *OrderDetails) { o.ReferenceID = "order 17" }), "Content.Action.ReferenceID", "letters, digits, underscores, dots and hyphens", validLimit},
-		"a reference in another script":  {order(func(o *OrderDetails) { o.ReferenceID = "é" }), "Content.Action.ReferenceID", "letters, digits, underscores, dots and hyphens", validLimit},
-		"goods of an unknown type":       {order(func(o *OrderDetails) { o.Type = "goods" }), "Content.Action.Type", `"digital-goods" or "physical-goods"`, validLimit},
-		"a currency in small letters":    {order(func(o *OrderDetails) { o.Currency = "inr" }), "Content.Action.Currency", "ISO 4217", validLimit},
-		"a currency of two letters":      {order(func(o *OrderDetails) { o.Currency = "IN" }), "Content.Action.Currency", "ISO 4217", validLimit},
-		"no total":                       {order(func(o *OrderDetails) { o.Total = OrderAmount{} }), "Content.Action.Total", "required, but absent", validFault},
-		"a total below zero":             {order(func(o *OrderDetails) { o.Total = OrderAmount{Value: -1, Offset: 100} }), "Content.Action.Total.Value", "must not be negative", validFault},
-		"a total without an offset":      {order(func(o *OrderDetails) { o.Total = OrderAmount{Value: 1} }), "Content.Action.Total.Offset", "power of ten", validFault},
-		"no items":                       {order(func(o *OrderDetails) { o.Order.Items = nil }), "Content.Action.Order.Items", "at least one item", validFault},
-		"an item without an amount":      {order(func(o *OrderDetails) { o.Order.Items[0].Amount = OrderAmount{} }), "Content.Action.Order.Items[0].Amount", "required, but absent", validFault},
-		"a reduction without an offset":  {order(func(o *OrderDetails) { o.Order.Items[0].SaleAmount = OrderAmount{Value: 1} }), "Content.Action.Order.Items[0].SaleAmount.Offset", "power of ten", validFault},
-		"an item of no quantity":         {order(func(o *OrderDetails) { o.Order.Items[0].Quantity = 0 }), "Content.Action.Order.Items[0].Quantity", "want 1 or more", validFault},
-		"no subtotal":                    {order(func(o *OrderDetails) { o.Order.Subtotal = OrderAmount{} }), "Content.Action.Order.Subtotal", "required, but absent", validFault},
-		"no tax":                         {order(func(o *OrderDetails) { o.Order.Tax = OrderAmount{} }), "Content.Action.Order.Tax", "required, but absent", validFault},
-		"shipping without an offset":     {order(func(o *OrderDetails) { o.Order.Shipping = OrderAmount{Value: 1} }), "Content.Action.Order.Shipping.Offset", "power of ten", validFault},
-		"a discount below zero":          {order(func(o *OrderDetails) { o.Order.Discount = OrderAmount{Value: -1, Offset: 100} }), "Content.Action.Order.Discount.Value", "must not be negative", validFault},
-		"an expiration of no time":       {order(func(o *OrderDetails) { o.Order.Expiration = OrderExpiration{Description: "soon"} }), "Content.Action.Order.Expiration.At", "required", validFault},
-		"a status that is unknown":       {validDoes(OrderStatus{ReferenceID: "1", Status: "cancelled"}), "Content.Action.Status", `"completed" or "canceled"`, validLimit},
-		"a state's reference with a dot": {validDoes(OrderStatus{ReferenceID: "1/7", Status: "shipped"}), "Content.Action.ReferenceID", "letters, digits", validLimit},
 	})
 }
 
@@ -403,7 +378,7 @@ func TestActionHeaders(t *testing.T) {
 		"": nil, "text": HeaderText{Text: "Order 17"}, "image": validImage(), "video": Video{Media: Media{ID: "1"}},
 		"document": Document{Media: Media{ID: "1"}, FileName: "a.pdf"},
 	}
-	const none, text, needed, image = "must be nil with this action", "must be a HeaderText with this action", "required with this action", "must be an Image with this action"
+	const none, text, needed = "must be nil with this action", "must be a HeaderText with this action", "required with this action"
 	everything := map[string]string{}
 	nothing := map[string]string{"text": none, "image": none, "video": none, "document": none}
 	for name, tt := range map[string]struct {
@@ -413,12 +388,9 @@ func TestActionHeaders(t *testing.T) {
 		"ReplyButtons":    {validButtons(), everything},
 		"CTAURL":          {CTAURL{DisplayText: "See", URL: "https://a.example"}, everything},
 		"Flow":            {Flow{ID: "1", CTA: "Book"}, everything},
-		"AddressMessage":  {AddressMessage{Country: "IN"}, everything},
-		"OrderStatus":     {OrderStatus{ReferenceID: "1", Status: "shipped"}, everything},
 		"RawAction":       {RawAction{Type: "poll", JSON: json.RawMessage(`{}`)}, everything},
 		"List":            {List{Button: "b", Sections: []Section{{Rows: []Row{{ID: "1", Title: "a"}}}}}, map[string]string{"image": text, "video": text, "document": text}},
 		"ProductList":     {ProductList{CatalogID: "8", Sections: []ProductSection{{Products: []ProductItem{{"1"}}}}}, map[string]string{"": needed, "image": text, "video": text, "document": text}},
-		"OrderDetails":    {validOrder(), map[string]string{"text": image, "video": image, "document": image}},
 		"LocationRequest": {LocationRequest{}, nothing},
 		"Product":         {Product{CatalogID: "8", ProductRetailerID: "1"}, nothing},
 		"CatalogMessage":  {CatalogMessage{}, nothing},
@@ -441,9 +413,8 @@ func TestActionBodies(t *testing.T) {
 		i := g.message.Content.(Interactive)
 		i.Body = ""
 		_, isProduct := i.Action.(Product)
-		_, isCall := i.Action.(CallPermissionRequest)
 		_, isRaw := i.Action.(RawAction)
-		if isProduct || isCall || isRaw {
+		if isProduct || isRaw {
 			assert.Empty(t, problemsOf(goldenTo(i)), g.name)
 		} else {
 			validRefused(t, g.name, validRule{goldenTo(i), "Content.Body", "required, but absent", validFault})
@@ -490,8 +461,6 @@ func TestTemplateRules(t *testing.T) {
 		"two bodies":        {validFills(Body("a"), Body("b")), "Content.Components[1]", another, validFault},
 		"two carousels":     {validFills(TemplateCards{{head}, {head}}, TemplateCards{{head}, {head}}), "Content.Components[1]", another, validFault},
 		"two offers":        {validFills(offer, offer), "Content.Components[1]", another, validFault},
-		"two targets":       {validFills(TapTarget{"https://a.example", "a"}, TapTarget{"https://a.example", "b"}), "Content.Components[1]", another, validFault},
-		"two order states":  {validFills(TemplateOrderStatus{"1", "shipped", ""}, TemplateOrderStatus{"1", "shipped", ""}), "Content.Components[1]", another, validFault},
 		"two at one index":  {validFills(quick, URLButton{Suffix: "a"}), "Content.Components[1]", another, validFault},
 		"two on a card":     {validFills(TemplateCards{{head, quick, quick}, {head, quick, raw}}), "Content.Components[0][0][2]", "must be another part than the one at index 1", validFault},
 		"two codes to copy": {validFills(CopyCodeButton{Code: "A"}, CopyCodeButton{Index: 1, Code: "A"}), "Content.Components[1]", "at most one CopyCodeButton", validLimit},
@@ -528,18 +497,13 @@ func TestTemplateRules(t *testing.T) {
 		"a section of no products":  {products(func(b *ProductsButton) { b.Sections[1].Products = nil }), "Content.Components[0].Sections[1].Products", "required, but empty", validFault},
 		"a button's data as a list": {validFills(FlowButton{Data: []int{1}}), "Content.Components[0].Data", "want a JSON object that is not empty", validFault},
 		"a button's data as a text": {validFills(FlowButton{Data: "places"}), "Content.Components[0].Data", "want a JSON object that is not empty", validFault},
-		"a button's order":          {validFills(OrderDetailsButton{Details: validChanged(validOrder(), func(o *OrderDetails) { o.Total = OrderAmount{} })}), "Content.Components[0].Details.Total", "required, but absent", validFault},
 
-		"cards on a card":          {validFills(TemplateCards{{head, TemplateCards{{head}, {head}}}, {head, raw}}), "Content.Components[0][0][1]", "must not be on a card", validFault},
-		"a card of another kind":   {validFills(TemplateCards{{head, quick}, {TemplateHeader{Video{Media: Media{ID: "1"}}}, quick}}), "Content.Components[0][1]", "the same kind of header as the first card", validFault},
-		"a card without a header":  {validFills(TemplateCards{{head, quick}, {quick}}), "Content.Components[0][1]", "the same kind of header as the first card", validFault},
-		"a code beside an offer":   {validFills(offer, CopyCodeButton{Code: strings.Repeat("A", 16)}), "Content.Components[1].Code", "want at most 15 characters, got 16", validLimit},
-		"a one-time code of 16":    {validFills(URLButton{Suffix: strings.Repeat("1", 16), OneTimeCode: true}), "Content.Components[0].Suffix", "want at most 15 characters, got 16", validLimit},
-		"an offer without an end":  {validFills(LimitedTimeOffer{}), "Content.Components[0].ExpiresAt", "required, but absent", validFault},
-		"a target without a URL":   {validFills(TapTarget{Title: "a"}), "Content.Components[0].URL", "required, but absent", validFault},
-		"a target of no scheme":    {validFills(TapTarget{"a.example", "a"}), "Content.Components[0].URL", "absolute URL", validFault},
-		"an order state unknown":   {validFills(TemplateOrderStatus{ReferenceID: "1", Status: "sent"}), "Content.Components[0].Status", `"pending" or "processing"`, validLimit},
-		"an order's bad reference": {validFills(TemplateOrderStatus{ReferenceID: "1 7", Status: "shipped"}), "Content.Components[0].ReferenceID", "letters, digits", validLimit},
+		"cards on a card":         {validFills(TemplateCards{{head, TemplateCards{{head}, {head}}}, {head, raw}}), "Content.Components[0][0][1]", "must not be on a card", validFault},
+		"a card of another kind":  {validFills(TemplateCards{{head, quick}, {TemplateHeader{Video{Media: Media{ID: "1"}}}, quick}}), "Content.Components[0][1]", "the same kind of header as the first card", validFault},
+		"a card without a header": {validFills(TemplateCards{{head, quick}, {quick}}), "Content.Components[0][1]", "the same kind of header as the first card", validFault},
+		"a code beside an offer":  {validFills(offer, CopyCodeButton{Code: strings.Repeat("A", 16)}), "Content.Components[1].Code", "want at most 15 characters, got 16", validLimit},
+		"a one-time code of 16":   {validFills(URLButton{Suffix: strings.Repeat("1", 16), OneTimeCode: true}), "Content.Components[0].Suffix", "want at most 15 characters, got 16", validLimit},
+		"an offer without an end": {validFills(LimitedTimeOffer{}), "Content.Components[0].ExpiresAt", "required, but absent", validFault},
 	})
 	for name, fine := range map[string]Message{
 		"cards with and without a body":    validFills(TemplateCards{{head, Body("a"), quick}, {head, quick}}),
@@ -551,21 +515,4 @@ func TestTemplateRules(t *testing.T) {
 	} {
 		assert.Empty(t, problemsOf(fine), name)
 	}
-}
-
-func TestOrderItemsWithImages(t *testing.T) {
-	t.Parallel()
-	order := func(items int, image string) Message {
-		return validDoes(validChanged(validOrder(), func(o *OrderDetails) {
-			for len(o.Order.Items) < items {
-				o.Order.Items = append(o.Order.Items, o.Order.Items[0])
-			}
-			o.Order.Items[items-1].Image.Link = image
-		}))
-	}
-	assert.Empty(t, problemsOf(order(10, "https://a.example/1.png")))
-	assert.Empty(t, problemsOf(order(11, "")))
-	validRefused(t, "11 items, one with an image", validRule{
-		order(11, "https://a.example/1.png"), "Content.Action.Order.Items", "want at most 10 items if one has an image, got 11", validLimit,
-	})
 }

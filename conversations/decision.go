@@ -172,7 +172,7 @@ type optOut struct {
 
 func (o optOut) person() Person {
 	p := Person{Sender: o.sender, Marketing: o.marketing == 1, At: time.UnixMilli(o.at)}
-	for _, channel := range messaging.Channels() {
+	for _, channel := range channels() {
 		if channel.String() == o.channel {
 			p.Channel = channel
 		}

@@ -78,10 +78,14 @@ func (b *Book) person(ctx context.Context, tx *sql.Tx, channel messaging.Channel
 	return names, nil
 }
 
+func channels() []messaging.Channel {
+	return []messaging.Channel{messaging.ChannelSMS, messaging.ChannelChatApp1, messaging.ChannelChatApp2}
+}
+
 // namesOf returns the names of a person in the form in which they are compared, sorted. One of them may be absent: both are then the same.
 func (b *Book) namesOf(channel messaging.Channel, number, userID named) (names [2]string, err error) {
-	if !slices.Contains(messaging.Channels(), channel) {
-		return names, errors.New("conversations: Channel: want one of messaging.Channels()")
+	if !slices.Contains(channels(), channel) {
+		return names, errors.New("conversations: Channel: want messaging.ChannelSMS, ChannelChatApp1 or ChannelChatApp2")
 	}
 	if number.text == "" && userID.text == "" {
 		return names, fmt.Errorf("%w: %s is empty", ErrNoPerson, number.field)

@@ -1,4 +1,4 @@
-// Package messagingotel traces and measures with OpenTelemetry what a client sends and what a webhook receives:
+// Package messagingotel makes OpenTelemetry traces and metrics of the requests of a client and of the events of a webhook:
 //
 //	observer, err := messagingotel.New()
 //	// ...
@@ -11,7 +11,7 @@
 //
 // # Spans
 //
-//	span                    kind       what it is                                      within
+//	span                    kind       meaning                                         parent
 //	send CHANNEL            client     a send with all its attempts; for SendOnce      the caller's
 //	                                   with its lookups
 //	list sms                client     one page of a listing                           a lookup, or the caller's
@@ -19,25 +19,26 @@
 //	settle sms              internal   a call of Settle                                the caller's
 //	POST, GET               client     one attempt: an HTTP request                    a send or a list
 //	wait                    internal   a wait for the rate limit or for a connection   a send or a list
-//	backoff                 internal   a wait before another attempt or lookup,        a send, a list or a settle
-//	                                   be it for an open circuit breaker
+//	backoff                 internal   a wait before another attempt or lookup, or     a send, a list or a settle
+//	                                   for an open circuit breaker
 //	fetch token             internal   a call of the function of WithTokenSource       a send or a list
-//	process CALLBACK        consumer   an event, or a request that holds none          the request's
+//	process CALLBACK        consumer   an event, or a request without an event         the request's
 //
 // CHANNEL is a messaging.Channel, such as sms, and CALLBACK a webhook.Callback, such as delivery.
 //
-// The status of a span is Error, with the reason, if its step failed: a send with any verdict but accepted, a lookup that found
-// nothing, an event whose handler or store failed. An event that was refused has no status: the conventions leave that to the
-// sender, as for any response of 400 to 499.
+// The status of a span is Error, with the reason, if its step failed: a send that was not accepted, a lookup that found nothing, an event
+// whose handler or store failed. A refused event has no status: by the conventions the status of a response from 400 to 499 is the
+// sender's.
 //
-// Besides the attributes of the conventions, spans have VerdictKey, AttemptsKey, PartsKey, RequestIDKey, OutcomeKey and
-// EventKindKey. The attribute messaging.message.id is the service's ID of a message. The attribute error.type is
+// Spans also have attributes that the conventions do not define: VerdictKey, OutcomeKey, EventKindKey, messaging.attempts (the requests
+// of a send or a list), messaging.message.parts (the parts that the service charges) and messaging.request.id (the service's ID of a
+// request). The attribute messaging.message.id is the service's ID of a message. The attribute error.type is
 //   - for an attempt the HTTP status, if that is 400 or more
 //   - for an event the outcome or, if it was refused, the reason, such as "no sender"
 //   - otherwise the class of the error, such as "rate limited"; or the verdict of a send, if the error has no class; or "_OTHER"
 //
-// The attribute url.full, which the conventions ask for, is left out: the query of a listing can hold credentials, and the query of a send
-// can hold the message. The attribute server.port is there if the base URL names a port.
+// The conventions ask for the attribute url.full. It is left out, because the query of a listing can contain credentials, and the query of
+// a send the message. The attribute server.port exists if the base URL names a port.
 //
 // # Metrics
 //
@@ -49,18 +50,17 @@
 //	messaging.client.breaker.open         {breaker}  1 while a breaker is open       destination name
 //	messaging.process.duration            s          events                          operation, kind, outcome, error.type
 //
-// The gauge messaging.client.breaker.open is there for clients given to [Observer.ObserveBreakers].
+// The gauge messaging.client.breaker.open exists for clients that were passed to [Observer.ObserveBreakers].
 //
-// Operation stands for messaging.system, messaging.operation.name, messaging.operation.type and messaging.destination.name; server
-// for server.address and server.port. Every attribute of a metric has a small, closed set of values.
+// Here "operation" means messaging.system, messaging.operation.name, messaging.operation.type and messaging.destination.name; "server"
+// means server.address and server.port. Every attribute of a metric has a small, closed set of values.
 //
 // # Propagation
 //
-// The headers of a trace are not sent to the service, because it is a third party. [Propagate] sends them, for a gateway of your own
-// in between.
+// The headers of a trace are not sent to the service, because it is a third party. [Propagate] sends them to a gateway of your own.
 //
 // # With otelhttp
 //
-// The spans of attempts make otelhttp unnecessary, and they are safer: otelhttp exports the whole URL, with its query, as url.full.
-// It also records http.client.request.duration a second time. To use it all the same, keep the query from it with [HideQuery].
+// The spans of attempts make otelhttp unnecessary, and they are safer: otelhttp exports the whole URL, with its query, as url.full, and
+// records http.client.request.duration a second time. If you use it anyway, hide the query with [HideQuery].
 package messagingotel

@@ -11,29 +11,31 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// Hook returns a hook for webhook.WithHook: a span for each event, within which the handle function runs, and a metric of what became
-// of it.
+// Hook returns a hook for webhook.WithHook. It makes a span for each event, within which the handle function runs, and a metric of its
+// outcome.
 func (o *Observer) Hook() webhook.Hook {
 	return webhook.Hook{Begin: o.beginEvent, End: o.endEvent}
 }
 
+// beginEvent starts the span of an event.
 func (o *Observer) beginEvent(ctx context.Context, callback webhook.Callback) context.Context {
 	return o.start(ctx, "process "+string(callback), trace.SpanKindConsumer, processing(callback))
 }
 
-// endEvent ends the span of an event, and records its metric. Neither gets the error, which may hold personal data.
+// endEvent ends the span of an event, and records its metric. Neither contains the error, which may hold personal data.
 func (o *Observer) endEvent(ctx context.Context, result webhook.Result) {
 	span := o.span(ctx)
-	kind, outcome := EventKindKey.String(result.Kind), OutcomeKey.String(string(result.Outcome))
+	kind := EventKindKey.String(result.Kind)
+	outcome := OutcomeKey.String(string(result.Disposition))
 	span.SetAttributes(kind, outcome, semconv.HTTPResponseStatusCode(result.StatusCode))
 	var failure attribute.KeyValue
-	switch result.Outcome {
-	case webhook.OutcomeFailed, webhook.OutcomePanicked, webhook.OutcomeStoreFailed:
-		failure = semconv.ErrorTypeKey.String(string(result.Outcome))
-		span.SetStatus(codes.Error, string(result.Outcome))
-	case webhook.OutcomeRejected:
+	switch result.Disposition {
+	case webhook.DispositionFailed, webhook.DispositionPanicked, webhook.DispositionStoreFailed:
+		failure = semconv.ErrorTypeKey.String(string(result.Disposition))
+		span.SetStatus(codes.Error, string(result.Disposition))
+	case webhook.DispositionRejected:
 		failure = semconv.ErrorTypeKey.String(result.Reason())
-	case webhook.OutcomeHandled, webhook.OutcomeDuplicate, webhook.OutcomeInProgress, webhook.OutcomeRetryLater:
+	case webhook.DispositionHandled, webhook.DispositionDuplicate, webhook.DispositionInProgress, webhook.DispositionRetryLater:
 	}
 	if failure.Valid() {
 		span.SetAttributes(failure)

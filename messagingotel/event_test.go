@@ -34,7 +34,7 @@ func (l *lab) receiver(t *testing.T, options ...webhook.Option) *webhook.Receive
 }
 
 func TestEvents(t *testing.T) {
-	good := func() *http.Request { return messagingtest.SMSRequest(hook, inbound) }
+	good := func() *http.Request { return messagingtest.NewRequest(hook, inbound) }
 	for _, test := range []struct {
 		name     string
 		err      error
@@ -52,14 +52,14 @@ func TestEvents(t *testing.T) {
 			metric: map[string]int64{"handled, ": 1, "duplicate, ": 1},
 		},
 		{
-			name: "wrong secret", requests: []*http.Request{messagingtest.SMSRequest("/hooks/sms?key=GUESS", inbound)},
+			name: "wrong secret", requests: []*http.Request{messagingtest.NewRequest("/hooks/sms?key=GUESS", inbound)},
 			tree: []string{
 				"process sms (consumer) messaging.outcome=refused http.response.status_code=403 error.type=wrong proof of origin",
 			},
 			metric: map[string]int64{"refused, wrong proof of origin": 1},
 		},
 		{
-			name: "no sender", requests: []*http.Request{messagingtest.SMSRequest(hook, messagingtest.InboundSMS{Text: "PRIVATE TEXT"})},
+			name: "no sender", requests: []*http.Request{messagingtest.NewRequest(hook, messagingtest.InboundSMS{Text: "PRIVATE TEXT"})},
 			tree:   []string{"process sms (consumer) messaging.outcome=refused http.response.status_code=400 error.type=no sender"},
 			metric: map[string]int64{"refused, no sender": 1},
 		},
@@ -105,7 +105,7 @@ func TestReplyIsWithinItsEvent(t *testing.T) {
 		return err
 	})
 	ctx, request := l.tracers.Tracer("test").Start(t.Context(), "GET /hooks/sms")
-	handler.ServeHTTP(httptest.NewRecorder(), messagingtest.SMSRequest(hook, inbound).WithContext(ctx))
+	handler.ServeHTTP(httptest.NewRecorder(), messagingtest.NewRequest(hook, inbound).WithContext(ctx))
 	request.End()
 	assert.Equal(t, []string{
 		"GET /hooks/sms (internal)", "  process sms (consumer)", "    send sms (client)", "      POST (client)",
@@ -116,8 +116,8 @@ func TestDeliveryReportAtAChatHandler(t *testing.T) {
 	l := newLab(t)
 	handle := func(context.Context, webhook.ChatMessage) error { return nil }
 	reports := webhook.WithStatuses(func(context.Context, webhook.DeliveryReport) error { return nil })
-	r := messagingtest.ChatAppRequest("/hooks?key="+secret, messagingtest.InboundChatApp{
-		Channel: messagingtest.ChannelChatApp2,
+	r := messagingtest.NewRequest("/hooks?key="+secret, messagingtest.InboundChatApp{
+		Channel: "chatapp2",
 		JSON:    `{"statuses":[{"id":"m-1","status":"delivered","recipient_id":"639171234567"}]}`,
 	})
 	w := httptest.NewRecorder()

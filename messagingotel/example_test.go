@@ -37,7 +37,7 @@ func Example() {
 	// Output: <nil>
 }
 
-// serve stands for a program.
+// serve is a placeholder for a program.
 func serve(*messaging.Client, *webhook.Receiver) error { return nil }
 
 func ExampleNew() {
@@ -80,7 +80,7 @@ func ExampleObserver_Hook() {
 	}
 	handler := hooks.SMS(func(context.Context, webhook.SMSMessage) error { return nil })
 	message := messagingtest.InboundSMS{ID: "m-1", From: "+639171234567", Text: "YES"}
-	handler.ServeHTTP(httptest.NewRecorder(), messagingtest.SMSRequest("/hooks/sms?key=s3cret-of-16-chars", message))
+	handler.ServeHTTP(httptest.NewRecorder(), messagingtest.NewRequest("/hooks/sms?key=s3cret-of-16-chars", message))
 	for _, span := range spans.GetSpans() {
 		fmt.Println(span.Name, span.SpanKind)
 		for _, attribute := range span.Attributes {

@@ -21,7 +21,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// A lab has an observer, what it exports, and a service to watch.
+// A lab has an observer, the exported data, and a service.
 type lab struct {
 	observer *messagingotel.Observer
 	tracers  *sdktrace.TracerProvider

@@ -18,21 +18,22 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// The attributes that are not of the semantic conventions.
+// The attributes of metrics that the semantic conventions do not define. Spans have them, too.
 const (
 	// VerdictKey is the verdict of a send or a settle: "accepted", "refused", "not sent" or "unknown".
 	VerdictKey = attribute.Key("messaging.verdict")
-	// AttemptsKey is the number of requests that a send or a list made.
-	AttemptsKey = attribute.Key("messaging.attempts")
-	// PartsKey is the number of parts that the service charges for a message.
-	PartsKey = attribute.Key("messaging.message.parts")
-	// RequestIDKey is the service's ID of a request.
-	RequestIDKey = attribute.Key("messaging.request.id")
-	// OutcomeKey is what became of an event: the text of a webhook.Outcome.
+	// OutcomeKey is the outcome of an event: the text of a webhook.Disposition.
 	OutcomeKey = attribute.Key("messaging.outcome")
 	// EventKindKey is the kind of an event: the name of its callback, "delivery" for a delivery report at the callback of a chat app,
 	// "preference", or "other".
 	EventKindKey = attribute.Key("messaging.event.kind")
+)
+
+// The attributes of spans alone that the semantic conventions do not define.
+const (
+	attemptsKey  = attribute.Key("messaging.attempts")
+	partsKey     = attribute.Key("messaging.message.parts")
+	requestIDKey = attribute.Key("messaging.request.id")
 )
 
 const (
@@ -40,8 +41,7 @@ const (
 	system = "messaging-service" // messaging.system
 )
 
-// Observer is an observer of package messaging, and its Hook is one of package webhook. It is safe for concurrent use, by any number of clients and
-// receivers.
+// Observer observes clients, by messaging.WithObserver, and receivers, by its Hook. It is safe for concurrent use by any number of them.
 type Observer struct {
 	tracer    trace.Tracer
 	operation messagingconv.ClientOperationDuration
@@ -55,7 +55,7 @@ type Observer struct {
 
 var _ messaging.Observer = (*Observer)(nil)
 
-// Option sets something of an Observer.
+// Option configures an Observer.
 type Option func(*settings) error
 
 type settings struct {
@@ -63,7 +63,7 @@ type settings struct {
 	meters  metric.MeterProvider
 }
 
-// WithTracerProvider sets where spans go. The default is the global provider, which may be set later. To have no traces, give the
+// WithTracerProvider sets the provider of traces. The default is the global provider, which may be set later. For no traces, pass the
 // provider of package go.opentelemetry.io/otel/trace/noop.
 func WithTracerProvider(provider trace.TracerProvider) Option {
 	return func(s *settings) error {
@@ -75,7 +75,7 @@ func WithTracerProvider(provider trace.TracerProvider) Option {
 	}
 }
 
-// WithMeterProvider sets where metrics go. The default is the global provider, which may be set later. To have no metrics, give the
+// WithMeterProvider sets the provider of metrics. The default is the global provider, which may be set later. For no metrics, pass the
 // provider of package go.opentelemetry.io/otel/metric/noop.
 func WithMeterProvider(provider metric.MeterProvider) Option {
 	return func(s *settings) error {
@@ -87,7 +87,7 @@ func WithMeterProvider(provider metric.MeterProvider) Option {
 	}
 }
 
-// New returns an Observer. It returns an error if an option is wrong, or if the meter provider refuses an instrument.
+// New returns an Observer. It returns an error if an option is invalid, or if the meter provider rejects an instrument.
 func New(options ...Option) (*Observer, error) {
 	s := settings{tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider()}
 	for _, option := range options {
@@ -99,29 +99,34 @@ func New(options ...Option) (*Observer, error) {
 		}
 	}
 	meter := s.meters.Meter(scope, metric.WithInstrumentationVersion(messaging.Version), metric.WithSchemaURL(semconv.SchemaURL))
-	// The boundaries of the conventions, and two more: a send waits, for the rate limit and before another attempt.
-	boundaries := metric.WithExplicitBucketBoundaries(
-		0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60)
 	o := &Observer{
 		tracer: s.tracers.Tracer(scope, trace.WithInstrumentationVersion(messaging.Version), trace.WithSchemaURL(semconv.SchemaURL)),
 		meter:  meter,
 	}
-	var errs [6]error
-	o.operation, errs[0] = messagingconv.NewClientOperationDuration(meter, boundaries)
-	o.sent, errs[1] = messagingconv.NewClientSentMessages(meter)
-	o.parts, errs[2] = meter.Int64Counter("messaging.client.sent.parts", metric.WithUnit("{part}"),
-		metric.WithDescription("Number of parts of sent messages that the service charges."))
-	o.request, errs[3] = httpconv.NewClientRequestDuration(meter)
-	o.process, errs[4] = messagingconv.NewProcessDuration(meter, boundaries)
-	o.breaker, errs[5] = meter.Int64ObservableGauge("messaging.client.breaker.open", metric.WithUnit("{breaker}"),
-		metric.WithDescription("1 while the circuit breaker of a channel is open, otherwise 0."))
-	if err := errors.Join(errs[:]...); err != nil {
+	if err := o.createInstruments(); err != nil {
 		return nil, err
 	}
 	return o, nil
 }
 
-// spanKey leads from a context to the innermost span of an Observer, which is not that of the context if there are other observers.
+// createInstruments creates the instruments of the meter.
+func (o *Observer) createInstruments() error {
+	// The boundaries of the conventions, and two more: a send waits for the rate limit and before another attempt.
+	boundaries := metric.WithExplicitBucketBoundaries(
+		0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60)
+	var errs [6]error
+	o.operation, errs[0] = messagingconv.NewClientOperationDuration(o.meter, boundaries)
+	o.sent, errs[1] = messagingconv.NewClientSentMessages(o.meter)
+	o.parts, errs[2] = o.meter.Int64Counter("messaging.client.sent.parts", metric.WithUnit("{part}"),
+		metric.WithDescription("Number of parts of sent messages that the service charges."))
+	o.request, errs[3] = httpconv.NewClientRequestDuration(o.meter)
+	o.process, errs[4] = messagingconv.NewProcessDuration(o.meter, boundaries)
+	o.breaker, errs[5] = o.meter.Int64ObservableGauge("messaging.client.breaker.open", metric.WithUnit("{breaker}"),
+		metric.WithDescription("1 while the circuit breaker of a channel is open, otherwise 0."))
+	return errors.Join(errs[:]...)
+}
+
+// spanKey is the key of a context for the innermost span of an Observer. The span of the context itself may be another observer's.
 type spanKey struct{ *Observer }
 
 // start starts a span.
@@ -138,7 +143,7 @@ func (o *Observer) span(ctx context.Context) trace.Span {
 	return noop.Span{}
 }
 
-// operation returns the attributes that say what is done, and of which channel.
+// operation returns the attributes of an operation on a destination, such as a channel.
 func operation(name, destination string, kind attribute.KeyValue) []attribute.KeyValue {
 	attributes := make([]attribute.KeyValue, 0, 8) // room for what callers add
 	attributes = append(attributes, semconv.MessagingSystemKey.String(system), semconv.MessagingOperationName(name),

@@ -97,7 +97,7 @@ func TestNothingPersonalIsExported(t *testing.T) {
 	settle := messaging.WithSettle(messaging.SettlePolicy{Window: time.Millisecond})
 	retry := messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond})
 	receive := func(l *lab, target string, handle func(context.Context, webhook.SMSMessage) error) {
-		l.receiver(t).SMS(handle).ServeHTTP(httptest.NewRecorder(), messagingtest.SMSRequest(target, inbound))
+		l.receiver(t).SMS(handle).ServeHTTP(httptest.NewRecorder(), messagingtest.NewRequest(target, inbound))
 	}
 	for name, act := range map[string]func(*lab){
 		"accepted": func(l *lab) { send(l, settle) },
@@ -112,12 +112,12 @@ func TestNothingPersonalIsExported(t *testing.T) {
 			_, err = client.SMS.Find(t.Context(), "order-17")
 			require.NoError(t, err)
 		},
-		"dropped": func(l *lab) { l.service.Inject(messagingtest.DropUnread(), 3); send(l, settle, retry) },
+		"dropped": func(l *lab) { l.service.Inject(messagingtest.FaultDropUnread(), 3); send(l, settle, retry) },
 		"unavailable": func(l *lab) {
-			l.service.Inject(messagingtest.Status(http.StatusServiceUnavailable, 0), 9)
+			l.service.Inject(messagingtest.FaultStatus(http.StatusServiceUnavailable, 0), 9)
 			send(l, settle, retry)
 		},
-		"not JSON":     func(l *lab) { l.service.Inject(messagingtest.NotJSON(), 9); send(l, settle, retry) },
+		"not JSON":     func(l *lab) { l.service.Inject(messagingtest.FaultNotJSON(), 9); send(l, settle, retry) },
 		"unauthorized": func(l *lab) { send(l, settle, messaging.WithToken("SECRET-token")) },
 		"nobody there": func(l *lab) { l.service.Close(); send(l, settle, retry) },
 		"an error that repeats the message": func(l *lab) {
@@ -151,7 +151,7 @@ func TestNothingPersonalIsExported(t *testing.T) {
 	}
 }
 
-// respond answers each request without a network.
+// respond responds to each request without a network.
 func respond(status int, body string) messaging.Option {
 	return messaging.WithTransport(func(http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -197,7 +197,7 @@ func TestObserverIsSafeForConcurrentUse(t *testing.T) {
 			for range each {
 				_, err := client.SMS.Send(t.Context(), message)
 				assert.NoError(t, err)
-				handler.ServeHTTP(httptest.NewRecorder(), messagingtest.SMSRequest(hook, inbound))
+				handler.ServeHTTP(httptest.NewRecorder(), messagingtest.NewRequest(hook, inbound))
 			}
 		})
 	}

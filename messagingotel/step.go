@@ -56,32 +56,32 @@ func (o *Observer) EndStep(ctx context.Context, step messaging.Step, result mess
 	case messaging.StepCall, messaging.StepLookup, messaging.StepSettle:
 		attributes := set(call(step), failure, verdict(step, result))
 		o.operation.RecordSet(ctx, result.Duration.Seconds(), attributes)
-		if step.Kind == messaging.StepCall && !step.Read {
+		if isSend(step) {
 			o.sent.AddSet(ctx, 1, attributes)
 			if result.Parts > 0 {
 				o.parts.Add(ctx, int64(result.Parts), metric.WithAttributeSet(attributes))
 			}
 		}
-	default: // waits and tokens are seen in traces
+	default: // waits and tokens have spans, but no metrics
 	}
 	span.End()
 }
 
-// details returns the attributes of a span that has ended, but the error.
+// details returns the attributes that a span gets when it ends, except the error.
 func details(step messaging.Step, result messaging.StepResult) []attribute.KeyValue {
 	attributes := make([]attribute.KeyValue, 0, 6)
-	add := func(one attribute.KeyValue, known bool) {
-		if known {
-			attributes = append(attributes, one)
+	add := func(attribute attribute.KeyValue, isKnown bool) {
+		if isKnown {
+			attributes = append(attributes, attribute)
 		}
 	}
 	add(status(result.StatusCode), result.StatusCode != 0)
-	add(RequestIDKey.String(result.RequestID), result.RequestID != "")
+	add(requestIDKey.String(result.RequestID), result.RequestID != "")
 	add(semconv.MessagingMessageID(result.MessageID), result.MessageID != "")
-	add(AttemptsKey.Int(result.Attempts), result.Attempts != 0)
-	add(PartsKey.Int(result.Parts), result.Parts != 0)
-	found := verdict(step, result)
-	add(found, found.Valid())
+	add(attemptsKey.Int(result.Attempts), result.Attempts != 0)
+	add(partsKey.Int(result.Parts), result.Parts != 0)
+	verdict := verdict(step, result)
+	add(verdict, verdict.Valid())
 	return attributes
 }
 
@@ -98,11 +98,11 @@ func names(step messaging.Step) (operation, channel string) {
 	return operation, channel
 }
 
-// call returns the attributes of a step that is an operation. Only a send has a type: what the conventions call "receive" and
-// "settle" is something else.
+// call returns the attributes of a step that is an operation. Only a send has a type: the conventions use "receive" and "settle" for
+// something else.
 func call(step messaging.Step) []attribute.KeyValue {
 	var kind attribute.KeyValue
-	if step.Kind == messaging.StepCall && !step.Read {
+	if isSend(step) {
 		kind = semconv.MessagingOperationTypeSend
 	}
 	name, destination := names(step)
@@ -114,7 +114,7 @@ func request(step messaging.Step) []attribute.KeyValue {
 	return append(server(step.Server), semconv.HTTPRequestMethodKey.String(step.Method))
 }
 
-// failureOf returns the attribute error.type, which is not valid if the step did not fail.
+// failureOf returns the attribute error.type. It is not valid if the step did not fail.
 func failureOf(step messaging.Step, result messaging.StepResult) attribute.KeyValue {
 	switch {
 	case result.Reason == "":
@@ -122,20 +122,23 @@ func failureOf(step messaging.Step, result messaging.StepResult) attribute.KeyVa
 	case step.Kind == messaging.StepAttempt && result.StatusCode >= 400:
 		return semconv.ErrorTypeKey.String(strconv.Itoa(result.StatusCode))
 	default:
-		known := verdict(step, result).Value.AsString()
-		return semconv.ErrorTypeKey.String(cmp.Or(result.Class, known, semconv.ErrorTypeOther.Value.AsString()))
+		verdict := verdict(step, result).Value.AsString()
+		return semconv.ErrorTypeKey.String(cmp.Or(result.Class, verdict, semconv.ErrorTypeOther.Value.AsString()))
 	}
 }
 
-// verdict returns the attribute of a verdict, which is not valid if the step has none.
+// isSend reports whether a step is a send with all its attempts.
+func isSend(step messaging.Step) bool { return step.Kind == messaging.StepCall && !step.Read }
+
+// verdict returns the attribute of a verdict. It is not valid if the step has no verdict.
 func verdict(step messaging.Step, result messaging.StepResult) attribute.KeyValue {
-	if step.Kind == messaging.StepSettle || step.Kind == messaging.StepCall && !step.Read {
+	if step.Kind == messaging.StepSettle || isSend(step) {
 		return VerdictKey.String(result.Verdict.String())
 	}
 	return attribute.KeyValue{}
 }
 
-// status returns the attribute of an HTTP status, which is not valid if there was no response.
+// status returns the attribute of an HTTP status. It is not valid if there was no response.
 func status(code int) attribute.KeyValue {
 	if code == 0 {
 		return attribute.KeyValue{}
@@ -143,11 +146,11 @@ func status(code int) attribute.KeyValue {
 	return semconv.HTTPResponseStatusCode(code)
 }
 
-// set returns the set of attributes and of those of more that are valid.
+// set returns a set of attributes, with the valid ones of more.
 func set(attributes []attribute.KeyValue, more ...attribute.KeyValue) attribute.Set {
-	for _, one := range more {
-		if one.Valid() {
-			attributes = append(attributes, one)
+	for _, attribute := range more {
+		if attribute.Valid() {
+			attributes = append(attributes, attribute)
 		}
 	}
 	return attribute.NewSet(attributes...)

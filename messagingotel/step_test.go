@@ -23,6 +23,9 @@ var message = sms.Message{From: "ACME", To: "+639171234567", Text: "Your order 1
 
 const (
 	errorType = attribute.Key("error.type")
+	attempts  = attribute.Key("messaging.attempts")
+	parts     = attribute.Key("messaging.message.parts")
+	requestID = attribute.Key("messaging.request.id")
 	operation = attribute.Key("messaging.operation.name")
 	channel   = attribute.Key("messaging.destination.name")
 	status    = attribute.Key("http.response.status_code")
@@ -59,7 +62,7 @@ func TestAcceptedSend(t *testing.T) {
 
 func TestRetryAfterRateLimit(t *testing.T) {
 	l := newLab(t)
-	l.service.Inject(messagingtest.Status(http.StatusTooManyRequests, 0), 1)
+	l.service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
 	client := l.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond}))
 	_, err := client.SMS.Send(t.Context(), message)
 	require.NoError(t, err)
@@ -68,7 +71,7 @@ func TestRetryAfterRateLimit(t *testing.T) {
 		"  POST (client) http.response.status_code=429 error.type=429 Error",
 		"  backoff (internal)",
 		"  POST (client) http.request.resend_count=1 http.response.status_code=200",
-	}, l.tree(messagingotel.AttemptsKey, "http.request.resend_count", status, errorType))
+	}, l.tree(attempts, "http.request.resend_count", status, errorType))
 	assert.Equal(t, map[string]int64{"429, 429": 1, "200, ": 1}, l.counts(t, "http.client.request.duration", status, errorType))
 }
 
@@ -96,7 +99,7 @@ func TestSendsThatFail(t *testing.T) {
 			"refused, insufficient balance",
 		},
 		{
-			"unknown", message, func(s *messagingtest.Server) { s.Inject(messagingtest.DropUnread(), 1) },
+			"unknown", message, func(s *messagingtest.Server) { s.Inject(messagingtest.FaultDropUnread(), 1) },
 			[]string{
 				"send sms (client) messaging.verdict=unknown error.type=unknown Error",
 				"  POST (client) error.type=_OTHER Error",
@@ -133,7 +136,7 @@ func TestSendOnceShowsItsLookups(t *testing.T) {
 				return base.RoundTrip(r)
 			})
 		}))
-	l.service.Inject(messagingtest.DropUnread(), 1)
+	l.service.Inject(messagingtest.FaultDropUnread(), 1)
 	_, err := client.SMS.SendOnce(t.Context(), message)
 	require.NoError(t, err)
 	assert.Equal(t, []string{
@@ -209,7 +212,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 func TestBackoffForABreakerHasASpan(t *testing.T) {
 	l := newLab(t)
 	client := l.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 2, MaxWait: time.Minute}))
-	l.service.Inject(messagingtest.Status(http.StatusServiceUnavailable, time.Second), 16)
+	l.service.Inject(messagingtest.FaultStatus(http.StatusServiceUnavailable, time.Second), 16)
 	for range 16 {
 		_, err := client.SMS.Send(t.Context(), message)
 		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
@@ -236,7 +239,7 @@ func TestBreakersAreMeasured(t *testing.T) {
 	}
 	assert.Equal(t, want, gauge())
 
-	l.service.Inject(messagingtest.Status(503, time.Minute), 16)
+	l.service.Inject(messagingtest.FaultStatus(503, time.Minute), 16)
 	for range 16 {
 		_, err = client.SMS.Send(t.Context(), message)
 		require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)

@@ -20,14 +20,14 @@ func Propagate(base http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// HideQuery wraps a wrapper of a transport, so that it sees no query, neither in the request nor in Response.Request.
-// The transport below gets the request with its query. The result is an argument of messaging.WithTransport:
+// HideQuery hides the query from a wrapper of a transport, both in the request and in Response.Request. The transport that it wraps
+// receives the request with its query. The result is an argument of messaging.WithTransport:
 //
 //	messaging.WithTransport(messagingotel.HideQuery(func(base http.RoundTripper) http.RoundTripper {
 //		return otelhttp.NewTransport(base)
 //	}))
 //
-// The wrapper still sees the path, the headers and the body. An error of the transport reaches it as it is.
+// The wrapper still sees the path, the headers and the body, and errors of the transport.
 func HideQuery(wrap func(base http.RoundTripper) http.RoundTripper) func(base http.RoundTripper) http.RoundTripper {
 	return func(base http.RoundTripper) http.RoundTripper {
 		key := new(queryKey)
@@ -36,7 +36,7 @@ func HideQuery(wrap func(base http.RoundTripper) http.RoundTripper) func(base ht
 			return roundTrip(r.Context(), base, r, hidden.text)
 		}))
 		if wrapped == nil {
-			return nil // which messaging.WithTransport reports
+			return nil // messaging.WithTransport reports it
 		}
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			return roundTrip(context.WithValue(r.Context(), key, hiddenQuery{r.URL.RawQuery}), wrapped, r, "")

@@ -57,7 +57,7 @@ func TestPropagation(t *testing.T) {
 	}
 }
 
-// HideQuery keeps queries from what it wraps, also one within another, and the request that the service gets is whole.
+// HideQuery hides queries from its argument, even if nested, and the service receives the whole request.
 func TestHideQuery(t *testing.T) {
 	l := newLab(t)
 	var seen, passed, printed []string
@@ -92,7 +92,7 @@ func TestHideQueryPassesErrorsOn(t *testing.T) {
 	hidden := wrap(roundTripper(func(*http.Request) (*http.Response, error) { return nil, failure }))
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.example.com/?to=1", http.NoBody)
 	require.NoError(t, err)
-	response, err := hidden.RoundTrip(r) //nolint:bodyclose // there is none
+	response, err := hidden.RoundTrip(r) //nolint:bodyclose // there is no body
 	assert.Nil(t, response)
 	assert.Equal(t, failure, err)
 	assert.Equal(t, "to=1", r.URL.RawQuery, "a round tripper must not change a request")

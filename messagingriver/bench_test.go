@@ -33,7 +33,7 @@ func (s *statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEnd
 const speedMessages, speedWorkers = 5000, 100
 
 // BenchmarkSend sends by the outbox and by a worker of bare River that calls SMS.Send, in turns, on PostgreSQL. It reports messages and
-// statements, those of the insertion apart.
+// statements, without the statements of the insertion.
 func BenchmarkSend(b *testing.B) {
 	if os.Getenv("OUTBOX_POSTGRES") == "" {
 		b.Skip(".ci/with-postgres runs this beside a PostgreSQL")

@@ -4,18 +4,19 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
 )
 
-// Campaign is how many messages of a campaign are in each state.
+// Campaign has the number of messages of a campaign in each state.
 type Campaign struct {
 	Name string `json:"name"`
-	// States has River's states. Pending messages are paused.
+	// States has the number of messages in each of River's states. Pending messages are paused.
 	States map[rivertype.JobState]int `json:"states"`
 }
 
-// Campaigns returns the campaigns with these names, or all by name if none is given. One without messages is an error. It reads all messages
-// of the campaigns.
+// Campaigns returns the campaigns with these names, or all campaigns by name if none is given. A name without messages is an error.
+// Campaigns reads all messages of the campaigns.
 func (o *Outbox[TTx]) Campaigns(ctx context.Context, names ...string) ([]Campaign, error) {
 	if len(names) == 0 {
 		return o.campaigns(ctx, "metadata->>'campaign' IS NOT NULL")
@@ -34,6 +35,7 @@ func (o *Outbox[TTx]) Campaigns(ctx context.Context, names ...string) ([]Campaig
 	return all, nil
 }
 
+// campaigns returns the campaigns of the messages that meet a condition, by name.
 func (o *Outbox[TTx]) campaigns(ctx context.Context, which string, args ...any) ([]Campaign, error) {
 	var counts []struct {
 		Name     string
@@ -61,12 +63,12 @@ func noCampaign(name string) error {
 	return fmt.Errorf("messagingriver: there is no campaign %q", name)
 }
 
-// isWaiting is the condition that a message of the campaign $1 waits to be sent. Those that are looked up do not.
+// isWaiting is the condition that a message of the campaign $1 waits to be sent. Messages that are looked up do not.
 const isWaiting = "kind = 'messaging' AND IN_CAMPAIGN AND queue <> 'messaging_lookups' AND state IN "
 
-// PauseCampaign stops the messages of a campaign that wait, until ResumeCampaign, and returns how many. They become pending. Messages that
-// are enqueued for it meanwhile are pending, too, unless none was. Messages under way end; call it again to stop those that were not sent.
-// A campaign without messages is an error.
+// PauseCampaign stops the waiting messages of a campaign, until ResumeCampaign, and returns how many. They become pending. While a campaign
+// has pending messages, messages that are enqueued for it are pending, too. Attempts under way end; call PauseCampaign again to stop
+// messages that they did not send. A campaign without messages is an error.
 func (o *Outbox[TTx]) PauseCampaign(ctx context.Context, name string) (int, error) {
 	return o.changeCampaign(ctx, name, "SET state = 'pending' WHERE "+isWaiting+"('available', 'scheduled', 'retryable')")
 }
@@ -77,8 +79,8 @@ func (o *Outbox[TTx]) ResumeCampaign(ctx context.Context, name string) (int, err
 		ELSE CAST('available' AS JOB_STATE) END WHERE `+isWaiting+"('pending')")
 }
 
-// CancelCampaign cancels the messages of a campaign that wait, paused or not, and returns how many. Their content is deleted. Messages under
-// way end; call it again to cancel those that were not sent.
+// CancelCampaign cancels the waiting messages of a campaign, paused or not, and returns how many. Their content is deleted. Attempts under
+// way end; call CancelCampaign again to cancel messages that they did not send.
 func (o *Outbox[TTx]) CancelCampaign(ctx context.Context, name string) (int, error) {
 	return o.changeCampaign(ctx, name, `SET state = 'cancelled', finalized_at = NOW, args = WITHOUT_MESSAGE,
 		metadata = MERGE('{"reason": "its campaign was cancelled"}') WHERE `+isWaiting+"('available', 'scheduled', 'retryable', 'pending')")
@@ -89,19 +91,27 @@ func (o *Outbox[TTx]) changeCampaign(ctx context.Context, name, change string) (
 	if _, err := o.Campaigns(ctx, name); err != nil {
 		return 0, err
 	}
-	changed := 0
-	tx, err := o.database.executor.Begin(ctx)
+	tx, err := o.database.executor.Begin(ctx) // a large campaign takes longer than inTx allows
 	if err != nil {
 		return 0, o.database.explain(err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing after the commit
-	if o.database.isPostgres {
-		_, err = o.database.scan(ctx, tx, []any{&changed}, "WITH changed AS (UPDATE JOBS "+change+" RETURNING 1) SELECT COUNT(*) FROM changed", name)
-	} else if err = tx.Exec(ctx, o.database.spell.Replace("UPDATE JOBS "+change), name); err == nil {
-		_, err = o.database.scan(ctx, tx, []any{&changed}, "SELECT changes()")
-	}
+	changed, err := o.database.update(ctx, tx, change, name)
 	if err != nil {
-		return 0, o.database.explain(err)
+		return 0, err
 	}
 	return changed, o.database.explain(tx.Commit(ctx))
+}
+
+// update changes jobs and returns how many.
+func (d *database) update(ctx context.Context, tx riverdriver.ExecutorTx, change string, args ...any) (changed int, err error) {
+	if d.isPostgres {
+		_, err = d.scan(ctx, tx, []any{&changed}, "WITH changed AS (UPDATE JOBS "+change+" RETURNING 1) SELECT COUNT(*) FROM changed", args...)
+		return changed, err
+	}
+	if err = tx.Exec(ctx, d.dialect.Replace("UPDATE JOBS "+change), args...); err != nil {
+		return 0, d.explain(err)
+	}
+	_, err = d.scan(ctx, tx, []any{&changed}, "SELECT changes()")
+	return changed, err
 }

@@ -15,43 +15,62 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// channel is what the outbox does with the messages of one channel.
+// channel is how the outbox checks, stores and sends the messages of one channel.
 type channel struct {
-	channel messaging.Channel
-	// check reports whether a message is one of the channel, and what the client finds wrong with it.
-	check  func(message messaging.Message) (is bool, reference string, err error)
-	decode func(encoded []byte) (messaging.Message, error)
+	channel  messaging.Channel
+	validate func(message messaging.Message) error
+	decode   func(encoded []byte) (messaging.Message, error)
 	// send makes one request at most. A panic of a function of the program is an error.
-	send func(ctx context.Context, message messaging.Message, guarded bool) (messaging.Receipt, error)
+	send func(ctx context.Context, message messaging.Message, isGuarded bool) (messaging.Receipt, error)
 }
 
-func channelsOf(guarded, unguarded *messaging.Client) map[string]channel {
+// newChannels returns the channels by their names.
+func newChannels(guarded, unguarded *messaging.Client) map[string]channel {
 	return map[string]channel{
-		messaging.ChannelSMS.String(): channelOf(messaging.ChannelSMS, guarded.SMS, unguarded.SMS,
-			func(m sms.Message) string { return m.ReferenceID }),
-		messaging.ChannelChatApp1.String(): channelOf(messaging.ChannelChatApp1, guarded.ChatApp1, unguarded.ChatApp1,
-			func(m chatapp1.Message) string { return m.ReferenceID }),
-		messaging.ChannelChatApp2.String(): channelOf(messaging.ChannelChatApp2, guarded.ChatApp2, unguarded.ChatApp2,
-			func(m chatapp2.Message) string { return m.ReferenceID }),
+		messaging.ChannelSMS.String():      newChannel(messaging.ChannelSMS, guarded.SMS, unguarded.SMS),
+		messaging.ChannelChatApp1.String(): newChannel(messaging.ChannelChatApp1, guarded.ChatApp1, unguarded.ChatApp1),
+		messaging.ChannelChatApp2.String(): newChannel(messaging.ChannelChatApp2, guarded.ChatApp2, unguarded.ChatApp2),
 	}
 }
 
-// service is that of a channel whose messages are of type M.
+// channelOf returns the name of the channel of a message, or "" if its type is unknown.
+func channelOf(message messaging.Message) string {
+	switch message.(type) {
+	case sms.Message:
+		return messaging.ChannelSMS.String()
+	case chatapp1.Message:
+		return messaging.ChannelChatApp1.String()
+	case chatapp2.Message:
+		return messaging.ChannelChatApp2.String()
+	default:
+		return ""
+	}
+}
+
+// referenceOf returns the reference ID of a message.
+func referenceOf(message messaging.Message) string {
+	switch m := message.(type) {
+	case sms.Message:
+		return m.ReferenceID
+	case chatapp1.Message:
+		return m.ReferenceID
+	case chatapp2.Message:
+		return m.ReferenceID
+	default:
+		return ""
+	}
+}
+
+// service is the service of a channel whose messages are of type M.
 type service[M messaging.Message] interface {
 	Validate(m M) error
 	Send(ctx context.Context, m M) (messaging.Receipt, error)
 }
 
-func channelOf[M messaging.Message](of messaging.Channel, guarded, unguarded service[M], reference func(M) string) channel {
+func newChannel[M messaging.Message](name messaging.Channel, guarded, unguarded service[M]) channel {
 	return channel{
-		channel: of,
-		check: func(message messaging.Message) (bool, string, error) {
-			m, is := message.(M)
-			if !is {
-				return false, "", nil
-			}
-			return true, reference(m), guarded.Validate(m)
-		},
+		channel:  name,
+		validate: func(message messaging.Message) error { return guarded.Validate(message.(M)) },
 		decode: func(encoded []byte) (messaging.Message, error) {
 			var m M
 			err := json.Unmarshal(encoded, &m)
@@ -74,15 +93,15 @@ func channelOf[M messaging.Message](of messaging.Channel, guarded, unguarded ser
 // channelNames returns the names of the channels, sorted.
 func (o *Outbox[TTx]) channelNames() []string { return slices.Sorted(maps.Keys(o.channels)) }
 
-// Decode decodes a message of a channel, such as "sms", as encoding/json writes it: for programs that take messages from files or from
-// another queue. Insert validates the message, Decode does not. Errors repeat no content.
+// Decode decodes a message of a channel, such as "sms", from the JSON that encoding/json writes. It is for programs that take messages from
+// files or from another queue. Decode does not validate the message, as Insert does. Its errors contain no content.
 func (o *Outbox[TTx]) Decode(channel string, message []byte) (messaging.Message, error) {
-	known, ok := o.channels[channel]
-	switch {
-	case !ok:
+	c, isKnown := o.channels[channel]
+	if !isKnown {
 		return nil, fmt.Errorf("messagingriver: the channel is %q; want one of %s", channel, strings.Join(o.channelNames(), ", "))
-	case len(message) == 0:
+	}
+	if len(message) == 0 {
 		return nil, errors.New("messagingriver: message: required, but absent")
 	}
-	return known.decode(message)
+	return c.decode(message)
 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// uptime returns the time since the machine started. It goes on while a process or the machine is suspended, and nobody sets it.
+// uptime returns the time since the machine started. It continues while a process or the machine is suspended, and cannot be set.
 func uptime() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {

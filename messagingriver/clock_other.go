@@ -6,6 +6,6 @@ import "time"
 
 var started = time.Now()
 
-// uptime returns the time since the process started. Where a machine that is suspended stops this clock, what a process claimed
-// before counts as claimed just now.
+// uptime returns the time since the process started. If a suspended machine stops this clock, the suspension does not count
+// toward the age of a claim.
 func uptime() time.Duration { return time.Since(started) }

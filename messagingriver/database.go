@@ -12,80 +12,105 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// database is where River's tables are. Statements are the same for both databases but for the words in capitals, which spell replaces:
-//
-//	JOBS, QUEUES         River's tables
-//	JOB_STATE            the type of a job's state
-//	NOW, CLOCK           the time, as River stores it, and in seconds since 1970
-//	LATER                the time after the interval $3, such as '+10 seconds'
-//	NOW_TEXT             the time as text; PAUSED_TEXT is the time of a queue's pause in the same form
-//	SKIP_LOCKED          passes over rows that other transactions hold
-//	MERGE(object)        the metadata with an object's members
-//	WITHOUT_PAUSE        the metadata without the member "pause"; WITH_PROBES has $2 as its member "probes"
-//	OBJECT(…), LIST(x)   a JSON object, and a JSON array of the rows of a group
-//	WITHOUT_MESSAGE      the arguments of a job without its message
-//	IS_MESSAGE           whether a job is that of the message of channel $1 with reference $2
-//	IS_REFERENCE         whether a job is that of a message with the reference @reference
-//	IN_CAMPAIGN          whether a job is one of the campaign $1
-//	FETCHES              how often a job was fetched, up to 100
-//	AGE(time)            how many seconds ago a time was
+// database is where River's tables are.
 type database struct {
 	riverClient
 
 	executor riverdriver.Executor
 	// isPostgres reports whether there are schemas, and marks of attempts.
 	isPostgres bool
-	spell      *strings.Replacer
+	// dialect translates a statement. Statements are the same for both databases, except for the words of dialectWords.
+	dialect *strings.Replacer
 }
 
-func databaseOf(client riverClient, executor riverdriver.Executor, isPostgres bool, schema string) database {
-	spell := sqliteWords()
-	if isPostgres {
-		spell = postgresWords(schema)
+func newDatabase(client riverClient, executor riverdriver.Executor, isPostgres bool, schema string) database {
+	return database{
+		riverClient: client,
+		executor:    executor,
+		isPostgres:  isPostgres,
+		dialect:     newDialect(isPostgres, schema),
 	}
-	return database{riverClient: client, executor: executor, isPostgres: isPostgres, spell: spell}
 }
 
-func postgresWords(schema string) *strings.Replacer {
-	return strings.NewReplacer(
-		"JOB_STATE", schema+".river_job_state", "JOBS", schema+".river_job", "QUEUES", schema+".river_queue",
-		"NOW_TEXT", "CAST(EXTRACT(EPOCH FROM now()) AS TEXT)", "PAUSED_TEXT", "CAST(EXTRACT(EPOCH FROM paused_at) AS TEXT)",
-		"NOW", "now()", "CLOCK", "CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS FLOAT8)",
-		"LATER", "now() + CAST(CAST($3 AS TEXT) AS INTERVAL)", "AGE(", "EXTRACT(EPOCH FROM now() - ",
-		"SKIP_LOCKED", "FOR UPDATE SKIP LOCKED", "FETCHES", "COALESCE(array_length(attempted_by, 1), 0)",
-		"MERGE(", "(metadata || ", "WITHOUT_PAUSE", "metadata - 'pause'",
-		"WITH_PROBES", "jsonb_set(metadata, '{pause,probes}', to_jsonb(CAST($2 AS INTEGER)))", "WITHOUT_MESSAGE", "args - 'message'",
-		"OBJECT(", "jsonb_build_object(", "LIST(", "jsonb_agg(",
-		"IS_MESSAGE", "args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))",
-		"IS_REFERENCE", "args @> jsonb_build_object('reference', CAST(@reference AS TEXT))",
-		"IN_CAMPAIGN", "metadata @> jsonb_build_object('campaign', CAST($1 AS TEXT))",
-	)
+// newDialect returns what replaces the words in capitals in a statement.
+func newDialect(isPostgres bool, schema string) *strings.Replacer {
+	var pairs []string
+	for _, w := range dialectWords(schema + ".") {
+		if isPostgres {
+			pairs = append(pairs, w.word, w.postgres)
+		} else {
+			pairs = append(pairs, w.word, w.sqlite)
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }
 
-func sqliteWords() *strings.Replacer {
-	const now = "strftime('%Y-%m-%d %H:%M:%f', 'now')"
-	return strings.NewReplacer(
-		"JOB_STATE", "TEXT", "JOBS", "river_job", "QUEUES", "river_queue",
-		"NOW_TEXT", now, "PAUSED_TEXT", "paused_at", "NOW", now, "CLOCK", "unixepoch('subsec')",
-		"LATER", "strftime('%Y-%m-%d %H:%M:%f', 'now', ?3)", "AGE(", "unixepoch('subsec') - unixepoch(",
-		"SKIP_LOCKED", "", "FETCHES", "json_array_length(COALESCE(attempted_by, '[]'))",
-		"MERGE(", "jsonb_patch(metadata, ", "WITHOUT_PAUSE", "jsonb_remove(metadata, '$.pause')",
-		"WITH_PROBES", "jsonb_set(metadata, '$.pause.probes', ?2)",
-		"WITHOUT_MESSAGE", "jsonb_remove(args, '$.message')", "OBJECT(", "json_object(", "LIST(", "json_group_array(",
-		"IS_MESSAGE", "args->>'channel' = ?1 AND args->>'reference' = ?2", "IS_REFERENCE", "args->>'reference' = @reference",
-		"IN_CAMPAIGN", "metadata->>'campaign' = ?1", "$", "?",
-	)
+// dialectWord is a word in capitals with its meaning in each database.
+type dialectWord struct{ word, postgres, sqlite string }
+
+// dialectWords returns the words, for a schema on PostgreSQL. If one begins like another, the longer one comes first.
+func dialectWords(schema string) []dialectWord {
+	return []dialectWord{
+		// River's tables, and the type of a job's state.
+		{"JOBS", schema + "river_job", "river_job"},
+		{"QUEUES", schema + "river_queue", "river_queue"},
+		{"JOB_STATE", schema + "river_job_state", "TEXT"},
+
+		// The time as text, and the time of a queue's pause in the same form.
+		{"NOW_TEXT", "CAST(EXTRACT(EPOCH FROM now()) AS TEXT)", sqliteNow},
+		{"PAUSED_TEXT", "CAST(EXTRACT(EPOCH FROM paused_at) AS TEXT)", "paused_at"},
+		// The time as River stores it, and in seconds since 1970.
+		{"NOW", "now()", sqliteNow},
+		{"CLOCK", "CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS FLOAT8)", "unixepoch('subsec')"},
+		// The time after the interval $3, such as '+10 seconds', and how many seconds ago a time was.
+		{"LATER", "now() + CAST(CAST($3 AS TEXT) AS INTERVAL)", "strftime('%Y-%m-%d %H:%M:%f', 'now', ?3)"},
+		{"AGE(", "EXTRACT(EPOCH FROM now() - ", "unixepoch('subsec') - unixepoch("},
+
+		// The metadata with the members of an object, without its member "pause", and with $2 as its member "pause.probes".
+		{"MERGE(", "(metadata || ", "jsonb_patch(metadata, "},
+		{"WITHOUT_PAUSE", "metadata - 'pause'", "jsonb_remove(metadata, '$.pause')"},
+		{"WITH_PROBES", "jsonb_set(metadata, '{pause,probes}', to_jsonb(CAST($2 AS INTEGER)))", "jsonb_set(metadata, '$.pause.probes', ?2)"},
+		// The metadata of a job that a person cancelled in River, which must be looked up.
+		{
+			"LOOKED_UP_AFTER_CANCEL", `(metadata - 'cancel_attempted_at') || '{"cancelled": true}'`,
+			`jsonb_patch(metadata, '{"cancel_attempted_at": null, "cancelled": true}')`,
+		},
+		// The arguments of a job without its message.
+		{"WITHOUT_MESSAGE", "args - 'message'", "jsonb_remove(args, '$.message')"},
+		// A JSON object, and a JSON array of the rows of a group.
+		{"OBJECT(", "jsonb_build_object(", "json_object("},
+		{"LIST(", "jsonb_agg(", "json_group_array("},
+
+		// Conditions: the message of channel $1 with reference $2, the messages with a reference, the messages of campaign $1.
+		{
+			"IS_MESSAGE", "args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))",
+			"args->>'channel' = ?1 AND args->>'reference' = ?2",
+		},
+		{"IS_REFERENCE", "args @> jsonb_build_object('reference', CAST(@reference AS TEXT))", "args->>'reference' = @reference"},
+		{"IN_CAMPAIGN", "metadata @> jsonb_build_object('campaign', CAST($1 AS TEXT))", "metadata->>'campaign' = ?1"},
+
+		// How often a job was fetched, up to 100.
+		{"FETCHES", "COALESCE(array_length(attempted_by, 1), 0)", "json_array_length(COALESCE(attempted_by, '[]'))"},
+		// Skips rows that other transactions have locked.
+		{"SKIP_LOCKED", "FOR UPDATE SKIP LOCKED", ""},
+		// The sign of a parameter.
+		{"$", "$", "?"},
+	}
 }
 
-// checkSQLite returns an error if connections of a pool could fail because others write, as package sqlstore does.
+// sqliteNow is the time as River stores it on SQLite.
+const sqliteNow = "strftime('%Y-%m-%d %H:%M:%f', 'now')"
+
+// checkSQLite returns an error if connections of a pool could fail while others write. Package sqlstore makes the same check.
 func checkSQLite(db *sql.DB) error {
 	if db.Stats().MaxOpenConnections == 1 {
 		return nil
 	}
 	var mode string
 	var wait int
-	err := errors.Join(db.QueryRow("PRAGMA journal_mode").Scan(&mode), db.QueryRow("PRAGMA busy_timeout").Scan(&wait)) //nolint:noctx // local
-	if err != nil {
+	modeErr := db.QueryRow("PRAGMA journal_mode").Scan(&mode) //nolint:noctx // a local file
+	waitErr := db.QueryRow("PRAGMA busy_timeout").Scan(&wait) //nolint:noctx // a local file
+	if err := errors.Join(modeErr, waitErr); err != nil {
 		return fmt.Errorf("messagingriver: %w", err)
 	}
 	if !strings.EqualFold(mode, "wal") || wait <= 0 {
@@ -95,17 +120,17 @@ func checkSQLite(db *sql.DB) error {
 	return nil
 }
 
-// statementTimeout bounds a statement of the outbox's own.
+// statementTimeout bounds a statement of the outbox.
 const statementTimeout = 10 * time.Second
 
-// exec runs a statement, also if ctx has ended.
+// exec runs a statement, even after the end of ctx.
 func (d *database) exec(ctx context.Context, statement string, args ...any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
 	defer cancel()
-	return d.explain(d.executor.Exec(ctx, d.spell.Replace(statement), args...))
+	return d.explain(d.executor.Exec(ctx, d.dialect.Replace(statement), args...))
 }
 
-// inTx runs a function in a transaction, also if ctx has ended, and commits it unless the function fails.
+// inTx runs a function in a transaction, even after the end of ctx, and commits it unless the function fails.
 func (d *database) inTx(ctx context.Context, run func(ctx context.Context, tx riverdriver.ExecutorTx) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
 	defer cancel()
@@ -120,16 +145,16 @@ func (d *database) inTx(ctx context.Context, run func(ctx context.Context, tx ri
 	return d.explain(tx.Commit(ctx))
 }
 
-// scan runs a statement of the pool or of a transaction that returns one row, and reports whether there is one.
+// scan runs a statement that returns one row or none, on the pool or in a transaction, and reports whether there is a row.
 func (d *database) scan(ctx context.Context, on riverdriver.Executor, targets []any, statement string, args ...any) (bool, error) {
-	err := on.QueryRow(ctx, d.spell.Replace(statement), args...).Scan(targets...)
+	err := on.QueryRow(ctx, d.dialect.Replace(statement), args...).Scan(targets...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	return err == nil, d.explain(err)
 }
 
-// explain adds to an error that tables are missing what to do about it.
+// explain adds a hint to an error about missing tables.
 func (d *database) explain(err error) error {
 	if err == nil {
 		return nil

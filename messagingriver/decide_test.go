@@ -14,47 +14,52 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// What a job's row says decides whether its message may be sent.
+// The row of a job decides whether its message may be sent.
 func TestInDoubt(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name     string
-		hasFence bool
-		note     note
-		fetches  int
-		want     bool
+		name       string
+		isPostgres bool
+		metadata   metadata
+		fetches    int
+		want       bool
 	}{
-		{"fence: a new message", true, note{}, 1, false},
-		{"fence: rescued without a mark", true, note{Rescues: 1}, 2, false},
-		{"fence: a mark and no outcome", true, note{Begun: "B"}, 2, true},
-		{"fence: a mark and the outcome of an earlier attempt", true, note{Begun: "B", Ended: "A"}, 3, true},
-		{"fence: a mark and its outcome", true, note{Begun: "B", Ended: "B", Rescues: 1}, 3, false},
-		{"fence: snoozed more often than River remembers", true, note{Begun: "B"}, 100, true},
-		{"fence: the outcome is unknown", true, note{Begun: "B", Ended: "B", Verdict: unknown}, 2, true},
-		{"facts: a new message", false, note{}, 1, false},
-		{"facts: rescued", false, note{Rescues: 1, Outcomes: 1}, 2, true},
-		{"facts: rescued, and answered for", false, note{Rescues: 1, Answered: 1, Outcomes: 1}, 2, false},
-		{"facts: a fetch without an outcome", false, note{}, 2, true},
-		{"facts: each fetch had an outcome", false, note{Outcomes: 7}, 8, false},
-		{"facts: more fetches than River remembers", false, note{Outcomes: 100}, 100, false},
-		{"facts: rescued after more fetches than River remembers", false, note{Outcomes: 100, Rescues: 1}, 100, true},
-		{"facts: looked up before", false, note{Outcomes: 1, InDoubt: true}, 2, true},
-		{"facts: the outcome is unknown", false, note{Verdict: unknown, Outcomes: 1}, 2, true},
+		{"PostgreSQL: a new message", true, metadata{}, 1, false},
+		{"PostgreSQL: rescued without a mark", true, metadata{Rescues: 1}, 2, false},
+		{"PostgreSQL: a mark and no outcome", true, metadata{BegunToken: "B"}, 2, true},
+		{"PostgreSQL: a mark and the outcome of an earlier attempt", true, metadata{BegunToken: "B", RecordedToken: "A"}, 3, true},
+		{"PostgreSQL: a mark and its outcome", true, metadata{BegunToken: "B", RecordedToken: "B", Rescues: 1}, 3, false},
+		{"PostgreSQL: snoozed more often than River remembers", true, metadata{BegunToken: "B"}, 100, true},
+		{"PostgreSQL: the outcome is unknown", true, metadata{BegunToken: "B", RecordedToken: "B", Verdict: unknown}, 2, true},
+		{"SQLite: a new message", false, metadata{}, 1, false},
+		{"SQLite: rescued", false, metadata{Rescues: 1, Outcomes: 1}, 2, true},
+		{"SQLite: rescued, and answered for", false, metadata{Rescues: 1, Answered: 1, Outcomes: 1}, 2, false},
+		{"SQLite: a fetch without an outcome", false, metadata{}, 2, true},
+		{"SQLite: each fetch had an outcome", false, metadata{Outcomes: 7}, 8, false},
+		{"SQLite: more fetches than River remembers", false, metadata{Outcomes: 100}, 100, false},
+		{"SQLite: rescued after more fetches than River remembers", false, metadata{Outcomes: 100, Rescues: 1}, 100, true},
+		{"SQLite: looked up before", false, metadata{Outcomes: 1, InDoubt: true}, 2, true},
+		{"SQLite: the outcome is unknown", false, metadata{Verdict: unknown, Outcomes: 1}, 2, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			job := &river.Job[messageArgs]{JobRow: &rivertype.JobRow{AttemptedBy: make([]string, tt.fetches)}}
-			assert.Equal(t, tt.want, tt.note.isInDoubt(job, tt.hasFence))
+			assert.Equal(t, tt.want, tt.metadata.isInDoubt(job, tt.isPostgres))
 		})
 	}
 }
 
-// A process that was frozen begins nothing when it goes on.
+// newTestAttempt returns an attempt on a job that was fetched at an uptime.
+func newTestAttempt(claimedAt time.Duration, mark func(context.Context, *attempt) error) *attempt {
+	return &attempt{metadata: new(metadata), claimedAt: claimedAt, markNow: mark}
+}
+
+// A process that was frozen begins no request when it continues.
 func TestOldClaimBeginsNothing(t *testing.T) {
 	t.Parallel()
 	marked := 0
 	mark := func(context.Context, *attempt) error { marked++; return nil }
-	claimed := func(ago time.Duration) *attempt { return &attempt{claimedAt: uptime() - ago, markNow: mark} }
+	claimed := func(ago time.Duration) *attempt { return newTestAttempt(uptime()-ago, mark) }
 	assert.NoError(t, claimed(maxClaimAge-time.Second).enter(t.Context()))
 	assert.ErrorIs(t, claimed(maxClaimAge).enter(t.Context()), errOutdated)
 	assert.Equal(t, 1, marked)
@@ -69,20 +74,20 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 	assert.False(t, frozen.hasEntered())
 }
 
-// An attempt that was given up while its mark was written begins nothing, and one that has begun is not given up.
-func TestAttemptIsGivenUpOrBegun(t *testing.T) {
+// An attempt that was abandoned while its mark was written begins no request, and an attempt that has begun cannot be abandoned.
+func TestAttemptIsAbandonedOrBegun(t *testing.T) {
 	t.Parallel()
-	a := &attempt{claimedAt: uptime()}
+	a := newTestAttempt(uptime(), nil)
 	a.markNow = func(context.Context, *attempt) error {
-		assert.True(t, a.giveUp())
+		assert.True(t, a.abandon())
 		return nil
 	}
 	assert.ErrorIs(t, a.enter(t.Context()), errOutdated)
 	assert.False(t, a.hasEntered())
 
-	begun := &attempt{claimedAt: uptime(), markNow: func(context.Context, *attempt) error { return nil }}
+	begun := newTestAttempt(uptime(), func(context.Context, *attempt) error { return nil })
 	assert.NoError(t, begun.enter(t.Context()))
-	assert.False(t, begun.giveUp())
+	assert.False(t, begun.abandon())
 	assert.NoError(t, begun.enter(t.Context()), "the client has a fresh token")
 }
 
@@ -90,17 +95,17 @@ func TestAttemptIsGivenUpOrBegun(t *testing.T) {
 func TestRequestNeedsItsMark(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{errOutdated, fmt.Errorf("%w: the database is away", errUnmarked)} {
-		a := &attempt{claimedAt: uptime(), markNow: func(context.Context, *attempt) error { return err }}
+		a := newTestAttempt(uptime(), func(context.Context, *attempt) error { return err })
 		assert.ErrorIs(t, a.enter(t.Context()), err)
 		assert.False(t, a.hasEntered())
-		v := a.judge(err, false)
+		v := a.classify(err, false)
 		assert.Equal(t, snooze, v.action)
 		assert.Equal(t, notSent, v.recorded)
 	}
 }
 
-// What was never begun was not sent, whatever the error says.
-func TestJudgeOfARequestThatNeverBegan(t *testing.T) {
+// A message whose request never began was not sent, regardless of the error.
+func TestClassifyUnsent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		err    error
@@ -118,12 +123,12 @@ func TestJudgeOfARequestThatNeverBegan(t *testing.T) {
 		{&messaging.Error{Verdict: messaging.NotSent}, false, snooze},
 	} {
 		a := new(attempt)
-		assert.Equal(t, tt.want, a.judge(tt.err, tt.isOpen).action, "%v", tt.err)
+		assert.Equal(t, tt.want, a.classify(tt.err, tt.isOpen).action, "%v", tt.err)
 	}
 }
 
-// Of what may have been written only the verdict decides.
-func TestJudgeOfARequestThatBegan(t *testing.T) {
+// After a request may have begun, only the verdict of the client decides.
+func TestClassifyEntered(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		err    error
@@ -142,7 +147,7 @@ func TestJudgeOfARequestThatBegan(t *testing.T) {
 	} {
 		a := new(attempt)
 		a.progress.Store(entered)
-		v := a.judge(tt.err, tt.isOpen)
+		v := a.classify(tt.err, tt.isOpen)
 		assert.Equal(t, tt.want, v.action, "%v", tt.err)
 		assert.Equal(t, tt.pauses, v.pauses, "%v", tt.err)
 	}
@@ -151,7 +156,7 @@ func TestJudgeOfARequestThatBegan(t *testing.T) {
 func TestCleanedReceipts(t *testing.T) {
 	t.Parallel()
 	value := map[string]any{"id": "a\x00b", "more": []any{"\x00", 1.0, map[string]any{"x": "c\x00"}}}
-	assert.Equal(t, map[string]any{"id": "ab", "more": []any{"", 1.0, map[string]any{"x": "c"}}}, cleaned(value))
+	assert.Equal(t, map[string]any{"id": "ab", "more": []any{"", 1.0, map[string]any{"x": "c"}}}, valueWithoutZeroBytes(value))
 	assert.True(t, hasZeroByte([]byte(`{"text":"a\u0000b"}`)))
 	assert.False(t, hasZeroByte([]byte(`{"text":"a\\u0000b"}`)))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// Package conversations knows who wrote when and who opted out, in the database of the program.
+// Package conversations records opt-outs and the times of inbound messages in the database of the program.
 func Example_conversations() {
 	ctx := context.Background()
 	db, err := sql.Open("sqlite", "file:conversations?mode=memory")

@@ -102,7 +102,7 @@ func ExampleOutbox_Insert() {
 	if err := shop.outbox.Stop(ctx); err != nil {
 		fmt.Println(err)
 	}
-	records, err := shop.outbox.Show(ctx, "order-17")
+	records, err := shop.outbox.Get(ctx, "order-17")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -146,7 +146,7 @@ func ExampleOptions_onOutcome() {
 		return
 	}
 	defer shop.close()
-	shop.service.Inject(messagingtest.Status(422, 0), 1) // the service refuses the first message
+	shop.service.Inject(messagingtest.FaultStatus(422, 0), 1) // the service refuses the first message
 
 	ctx := context.Background()
 	if err := shop.outbox.Start(ctx); err != nil {
@@ -182,9 +182,11 @@ func ExampleOutbox_Decode() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%T %s\n", message, message.Call().ReferenceID)
+	if m, ok := message.(sms.Message); ok {
+		fmt.Println(m.ReferenceID, m.Text)
+	}
 	// Output:
-	// sms.Message order-17
+	// order-17 Your order 17 is ready
 }
 
 // A person, or a program that knows more, decides about any number of messages at once.
@@ -195,7 +197,7 @@ func ExampleOutbox_Resolve() {
 		return
 	}
 	defer shop.close()
-	shop.service.Inject(messagingtest.AcceptThenDrop(), 1) // the outcome of a chat message is lost
+	shop.service.Inject(messagingtest.FaultAcceptThenDrop(), 1) // the outcome of a chat message is lost
 
 	ctx := context.Background()
 	message := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready").WithReference("order-17")
@@ -210,7 +212,7 @@ func ExampleOutbox_Resolve() {
 	var sent []messagingriver.Key
 	for len(sent) == 0 {
 		<-time.After(10 * time.Millisecond)
-		for record, err := range shop.outbox.Parked(ctx) {
+		for record, err := range shop.outbox.Discarded(ctx) {
 			if err != nil {
 				fmt.Println(err)
 				return

@@ -64,7 +64,7 @@ func TestFailover(t *testing.T) {
 			run := torment{messages: messages}
 			run.drain(t.Context(), t, r)
 			sent := sentOf(service)
-			for record, err := range r.Parked(t.Context()) {
+			for record, err := range r.Discarded(t.Context()) {
 				require.NoError(t, err)
 				decision := messagingriver.Resend
 				if sent[record.Reference] > 0 {

@@ -2,38 +2,60 @@ package messagingriver
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/riverqueue/river"
 )
 
-// attempt is an attempt to send a message.
+// attempt is an attempt to send the message of a job.
 type attempt struct {
-	id          int64
-	attemptedAt time.Time // when River fetched the job, which tells this attempt from others
-	claimedAt   time.Duration
-	expires     time.Time
-	token       string
-	markNow     func(ctx context.Context, a *attempt) error
+	channel  channel
+	job      *river.Job[messageArgs]
+	metadata *metadata
+	// claimedAt is when River fetched the job, as uptime.
+	claimedAt time.Duration
+	// token identifies the attempt in the metadata of the job.
+	token string
+	// markNow writes the mark of the attempt.
+	markNow func(ctx context.Context, a *attempt) error
 
 	isMarked bool         // whether the mark was written
-	progress atomic.Int32 // waiting, entered or givenUp
+	progress atomic.Int32 // waiting, entered or abandoned
 }
 
-// The progress of an attempt. One that has entered is not given up, and one that was given up does not enter.
+func (o *Outbox[TTx]) newAttempt(c channel, job *river.Job[messageArgs], m *metadata) *attempt {
+	// The time since River fetched the job counts. It is negative if the clock of the database is ahead.
+	age := max(0, time.Since(*job.AttemptedAt))
+	return &attempt{
+		channel:   c,
+		job:       job,
+		metadata:  m,
+		claimedAt: uptime() - age,
+		token:     rand.Text(),
+		markNow:   o.mark,
+	}
+}
+
+// isProbe reports whether the message probes a paused channel.
+func (a *attempt) isProbe() bool { return a.job.Queue == probesOf(a.job.Args.Channel) }
+
+// The progress of an attempt. An attempt that has entered cannot be abandoned, and an abandoned attempt cannot enter.
 const (
-	waiting int32 = iota
-	entered       // a request may have begun
-	givenUp       // none begins
+	waiting   int32 = iota
+	entered         // a request may have begun
+	abandoned       // no request begins
 )
 
 // hasEntered reports whether a request may have begun.
 func (a *attempt) hasEntered() bool { return a.progress.Load() == entered }
 
-// giveUp reports whether no request has begun; none begins then.
-func (a *attempt) giveUp() bool {
-	return a.progress.CompareAndSwap(waiting, givenUp) || a.progress.Load() == givenUp
+// abandon keeps the attempt from beginning a request. It reports false if a request may have begun already.
+func (a *attempt) abandon() bool {
+	return a.progress.CompareAndSwap(waiting, abandoned) || a.progress.Load() == abandoned
 }
 
 var (
@@ -42,12 +64,13 @@ var (
 	errUnmarked = errors.New("the attempt cannot be marked in the database")
 )
 
-// maxClaimAge is for how long a claim lets a request begin. River rescues the job later than that and SendTimeout.
+// maxClaimAge is how long after a job was fetched a request may begin. River rescues the job later than that and SendTimeout.
 const maxClaimAge = 10 * time.Second
 
-// check returns an error if the request must not begin any more.
+// check returns an error if it is too late for the request to begin.
 func (a *attempt) check() error {
-	if !a.expires.IsZero() && !time.Now().Before(a.expires) {
+	expires := a.metadata.Expires
+	if !expires.IsZero() && !time.Now().Before(expires) {
 		return errExpired
 	}
 	if uptime()-a.claimedAt >= maxClaimAge {
@@ -56,7 +79,7 @@ func (a *attempt) check() error {
 	return nil
 }
 
-// enter returns nil if the request may begin. The client asks it directly before, when it has a place and a turn.
+// enter returns nil if the request may begin. The client calls it directly before the request, after its limits of concurrency and rate.
 func (a *attempt) enter(ctx context.Context) error {
 	if err := a.check(); err != nil {
 		return err
@@ -73,8 +96,8 @@ func (a *attempt) enter(ctx context.Context) error {
 	return nil
 }
 
-// mark writes the mark of an attempt: its request begins. It does so only if the job is still this attempt's. The database commits the mark
-// before the request, so a rescued job without one was not sent.
+// mark writes into the job that the request of an attempt begins, provided that no other attempt has the job. The database commits the
+// mark before the request, so a rescued job without a mark was not sent.
 func (o *Outbox[TTx]) mark(ctx context.Context, a *attempt) error {
 	if !o.database.isPostgres {
 		return nil
@@ -88,13 +111,15 @@ func (o *Outbox[TTx]) mark(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// writeMarks writes the marks of attempts and finds out whose jobs are still theirs.
+// writeMarks writes the marks of attempts in one statement, and sets isMarked for those that still have their jobs.
 func (o *Outbox[TTx]) writeMarks(ctx context.Context, attempts []*attempt) error {
 	ids := make([]int64, len(attempts))
 	times := make([]time.Time, len(attempts))
 	tokens := make([]string, len(attempts))
 	for i, a := range attempts {
-		ids[i], times[i], tokens[i] = a.id, a.attemptedAt, a.token
+		ids[i] = a.job.ID
+		times[i] = *a.job.AttemptedAt // it tells this attempt from others
+		tokens[i] = a.token
 	}
 	var marked []int64
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxClaimAge/2)
@@ -115,7 +140,7 @@ func (o *Outbox[TTx]) writeMarks(ctx context.Context, attempts []*attempt) error
 		isMarked[id] = true
 	}
 	for _, a := range attempts {
-		a.isMarked = isMarked[a.id]
+		a.isMarked = isMarked[a.job.ID]
 	}
 	return nil
 }

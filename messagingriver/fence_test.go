@@ -2,7 +2,9 @@ package messagingriver_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -123,7 +125,7 @@ func TestRiverCountsRescues(t *testing.T) {
 	})
 }
 
-// River adds each worker that fetches a job to attempted_by, also if the job was snoozed before, on which SQLite relies. It remembers 100.
+// River adds each worker that fetches a job to attempted_by, even if the job was snoozed before. SQLite relies on it. River remembers 100.
 func TestRiverRemembersFetches(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -131,7 +133,7 @@ func TestRiverRemembersFetches(t *testing.T) {
 		asked := 0
 		client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
 			if asked++; asked < 3 {
-				return messaging.RetryLater(time.Second)
+				return messaging.Postpone(time.Second)
 			}
 			return nil
 		}))
@@ -143,28 +145,29 @@ func TestRiverRemembersFetches(t *testing.T) {
 	})
 }
 
-// A job that was snoozed more often than River remembers fetches is not sent either if its process died after its mark.
-func TestFenceHoldsAfter101Snoozes(t *testing.T) {
+// A job that was fetched more often than River remembers is not sent if its process died after its mark.
+func TestFenceHoldsAfter100Fetches(t *testing.T) {
 	t.Parallel()
 	needsPostgres(t)
 	service := messagingtest.NewServer(t)
 	var asked atomic.Int64
 	client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
-		if asked.Add(1) <= 101 {
-			return messaging.RetryLater(time.Hour)
+		if asked.Add(1) <= 3 {
+			return messaging.Postpone(time.Hour)
 		}
 		return nil
 	}))
 	r := postgresRig(t, client, quick())
 	r.insert(t, messagingriver.InsertOptions{}, text("a"))
+	r.exec(t, "UPDATE JOBS SET attempted_by = array_fill(CAST('earlier' AS TEXT), ARRAY[98])")
 	stop := r.start(t)
 	require.Eventually(t, func() bool {
 		r.exec(t, "UPDATE JOBS SET state = 'available', scheduled_at = now() WHERE state = 'scheduled'")
-		return asked.Load() > 101
+		return asked.Load() > 3
 	}, 2*time.Minute, 5*time.Millisecond)
 	await(t, r, "a", completed)
 	stop()
-	require.EqualValues(t, 101, metadataOf(t, r, "a")["snoozes"])
+	require.EqualValues(t, 3, metadataOf(t, r, "a")["snoozes"])
 	require.Len(t, service.Sent(), 1)
 	require.Equal(t, 100, r.number(t, "SELECT array_length(attempted_by, 1) FROM JOBS"))
 
@@ -266,7 +269,7 @@ func killRig(t testing.TB, isPostgres bool, service *messagingtest.Server, p *pr
 	return rigOnSQLite(t, shared, newClient(t, service), options)
 }
 
-// A process that is frozen while it holds messages sends none of them when it goes on, although they were rescued, discarded and resent by a
+// A process that is frozen while it holds messages sends none of them when it continues, although they were rescued, discarded and resent by a
 // person meanwhile.
 func TestFrozenProcessSendsNothingLater(t *testing.T) {
 	t.Parallel()
@@ -281,7 +284,7 @@ func TestFrozenProcessSendsNothingLater(t *testing.T) {
 	frozen.signal(t, syscall.SIGSTOP)
 	r.start(t)
 	require.Eventually(t, func() bool {
-		for record, err := range r.Parked(t.Context()) {
+		for record, err := range r.Discarded(t.Context()) {
 			require.NoError(t, err)
 			_, err = r.Resolve(t.Context(), messagingriver.Resend, record.Key)
 			require.NoError(t, err)
@@ -294,4 +297,56 @@ func TestFrozenProcessSendsNothingLater(t *testing.T) {
 		require.LessOrEqual(t, sentOf(service)[fmt.Sprint("f", i)], 1)
 	}
 	require.Equal(t, messages, countOf(t, r, completed))
+}
+
+// A job that a person cancels in River UI while its request is under way is looked up, even if its process dies. It is never sent again.
+func TestCancelledJobIsLookedUp(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		client := newClient(t, service)
+		r := t.newRig(t, client, quick())
+		r.insert(t, messagingriver.InsertOptions{}, text("sent"), text("unsent"))
+		const cancelled = `{"begun": "A", "cancel_attempted_at": "2026-01-01T00:00:00Z"}`
+		abandon(t, r, t.isPostgres, "sent", cancelled)
+		abandon(t, r, t.isPostgres, "unsent", cancelled)
+		_, err := client.SMS.Send(t.Context(), text("sent"))
+		require.NoError(t, err)
+		r.start(t)
+		await(t, r, "sent", completed)
+		await(t, r, "unsent", discarded)
+		require.Equal(t, map[string]int{"sent": 1}, sentOf(service))
+	})
+}
+
+// The attempt of a cancelled job ends with an unknown outcome.
+func TestCancelDuringAnAttempt(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		arrived := make(chan struct{})
+		proceed := make(chan struct{})
+		client := newClient(t, service, messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				response, err := base.RoundTrip(request)
+				if request.Method != http.MethodPost {
+					return response, err
+				}
+				close(arrived)
+				<-proceed
+				if err == nil {
+					err = response.Body.Close()
+				}
+				return nil, errors.Join(err, errors.New("the response is lost"))
+			})
+		}))
+		r := t.newRig(t, client, messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		<-arrived
+		r.cancel(t, show(t, r, "a").Job)
+		close(proceed)
+		require.NotEmpty(t, await(t, r, "a", completed).Receipt.ID)
+		require.Len(t, service.Sent(), 1)
+	})
 }

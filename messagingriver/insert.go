@@ -40,12 +40,13 @@ const messageKind = "messaging"
 // Kind implements river.JobArgs.
 func (messageArgs) Kind() string { return messageKind }
 
-// Hooks implements river.JobArgsWithHooks. River inserts a job with the time of the process, and one with a ScheduledAt has to wait for
-// its scheduler. The hook makes a job that is not for later available at once, whatever the clock of the process says.
+// Hooks implements river.JobArgsWithHooks. River inserts a job with the time of the process. The hook makes a job that is not for later
+// available at once, even if the clock of the process is ahead of the database's.
 func (messageArgs) Hooks() []rivertype.Hook {
 	return []rivertype.Hook{river.HookInsertBeginFunc(func(_ context.Context, job *rivertype.JobInsertParams) error {
 		if job.State == rivertype.JobStateAvailable {
-			job.ScheduledAt = new(time.Unix(0, 0))
+			longAgo := time.Unix(0, 0)
+			job.ScheduledAt = &longAgo
 		}
 		return nil
 	})}
@@ -54,43 +55,41 @@ func (messageArgs) Hooks() []rivertype.Hook {
 // Priority says which messages go first.
 type Priority int
 
-// The priorities. A message goes before every message of a lower priority that no process holds.
+// The priorities. A message goes before every message of a lower priority that no worker has taken. They are River's, from 1 to 4.
 const (
-	Urgent Priority = 1 + iota // such as one-time codes
-	High
-	Normal
-	Bulk // such as campaigns
+	Urgent Priority = 1 // such as one-time codes
+	Normal Priority = 3
+	Bulk   Priority = 4 // such as campaigns
 )
 
 // InsertOptions are properties of messages that are enqueued together. A zero field has its default.
 type InsertOptions struct {
 	// Priority is Normal by default.
 	Priority Priority
-	// At is when the messages are to be sent; by default, and if it is past, at once. They are sent up to 5 seconds later.
+	// At is when to send the messages, up to 5 seconds later. The zero time and times in the past mean at once.
 	At time.Time
 	// Expire is how long after At, or after they were enqueued, the messages may still be sent. Later they are cancelled. By default
 	// they never expire.
 	Expire time.Duration
-	// Campaign is a name by which messages are counted, paused and cancelled, up to 255 bytes; by default none.
+	// Campaign is a name by which messages are counted, paused and cancelled, up to 255 bytes. By default they have none.
 	Campaign string
 	// MaxAttempts is how many attempts may fail before a message is discarded, 1 to 1,000, by default 25. Attempts that failed because
 	// of the service, the account or a rate do not count.
 	MaxAttempts int
-	// Unguarded has the messages sent without asking the client's guards, such as one-time codes, which must also reach people who have
-	// opted out.
+	// Unguarded sends the messages without asking the client's guards. One-time codes, for example, must reach people who opted out.
 	Unguarded bool
 }
 
 func (i *InsertOptions) complete() error {
 	const mostAttempts = 1000
 	switch {
-	case i.Priority < 0 || i.Priority > Bulk:
+	case i.Priority < 0, i.Priority > Bulk:
 		return fmt.Errorf("messagingriver: InsertOptions.Priority must be %d to %d, got %d", Urgent, Bulk, i.Priority)
 	case i.Expire < 0:
 		return fmt.Errorf("messagingriver: InsertOptions.Expire must not be negative, got %v", i.Expire)
 	case i.MaxAttempts < 0 || i.MaxAttempts > mostAttempts:
 		return fmt.Errorf("messagingriver: InsertOptions.MaxAttempts must be 0 to %d, got %d", mostAttempts, i.MaxAttempts)
-	case len(i.Campaign) > 255 || strings.ContainsRune(i.Campaign, 0) || !utf8.ValidString(i.Campaign):
+	case !isStorable(i.Campaign):
 		return errors.New("messagingriver: InsertOptions.Campaign must be at most 255 bytes of UTF-8 without a zero byte")
 	}
 	i.Priority = cmp.Or(i.Priority, Normal)
@@ -98,19 +97,21 @@ func (i *InsertOptions) complete() error {
 	return nil
 }
 
-// Insert enqueues a message in the caller's transaction: it is sent after the commit, and never if the transaction is rolled back. It
-// reports whether the message is new. If one with the same channel and reference ID is in the outbox, where completed and cancelled ones
-// stay for Options.Keep, that one stays as it is, and this one is not sent.
+// Insert enqueues a message in the caller's transaction: it is sent after the commit, and never if the transaction is rolled back.
 //
-// A message that the client would reject is an error that matches messaging.ErrInvalid, and so is one without a reference ID, by which
-// the outbox recognizes a message that is enqueued again, and looks up an unknown outcome. Before Migrate the error says so.
+// The reference ID identifies the message, and an unknown outcome is looked up by it. Insert reports whether the message is new. If the
+// outbox has a message with the same channel and reference ID, Insert keeps that message and returns false. Completed and cancelled
+// messages count for Options.Keep.
+//
+// A message that the client would reject, or one without a reference ID, is an error that matches messaging.ErrInvalid. If Migrate was
+// not called, the error says so.
 func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Message) (bool, error) {
 	added, err := o.InsertMany(ctx, tx, []messaging.Message{message}, InsertOptions{})
 	return added == 1, err
 }
 
-// InsertMany is like Insert, for many messages of any channels, and returns how many of them are new. The error for a message names its
-// index and its reference ID, and nothing is enqueued. After any other error the transaction must be rolled back.
+// InsertMany is like Insert for many messages of any channels. It returns how many of them are new. If a message is invalid, the error names
+// its index and reference ID, and nothing is enqueued. After any other error the transaction must be rolled back.
 func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) (int, error) {
 	var none TTx
 	if any(tx) == any(none) {
@@ -123,19 +124,19 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 	if err != nil || len(jobs) == 0 {
 		return 0, err
 	}
-	insertOptions, err := o.insertOptions(ctx, tx, options)
+	shared, err := o.insertOptions(ctx, tx, options)
 	if err != nil {
 		return 0, err
 	}
 	for i, job := range jobs {
-		itsOptions := *insertOptions
-		itsOptions.Queue = queueOf(job.Args.(messageArgs).Channel)
-		jobs[i].InsertOpts = &itsOptions
+		jobOptions := *shared
+		jobOptions.Queue = queueOf(job.Args.(messageArgs).Channel)
+		jobs[i].InsertOpts = &jobOptions
 	}
-	const atOnce = 2000
+	const batchSize = 2000
 	added := 0
-	for some := range slices.Chunk(jobs, atOnce) {
-		results, err := o.inserter.InsertManyTx(ctx, tx, some) // InsertManyFastTx fails with a duplicate
+	for batch := range slices.Chunk(jobs, batchSize) {
+		results, err := o.inserter.InsertManyTx(ctx, tx, batch) // InsertManyFastTx fails on a duplicate
 		if err != nil {
 			return 0, o.database.explain(err)
 		}
@@ -164,7 +165,7 @@ func (o *Outbox[TTx]) jobsOf(messages []messaging.Message) ([]river.InsertManyPa
 		seen[key] = true
 		jobs = append(jobs, river.InsertManyParams{Args: args})
 	}
-	// Two transactions that insert the same messages in the same order do not wait for each other in a circle.
+	// In one order, so that two transactions that insert the same messages cannot deadlock.
 	slices.SortStableFunc(jobs, func(a, b river.InsertManyParams) int {
 		return strings.Compare(a.Args.(messageArgs).Reference, b.Args.(messageArgs).Reference)
 	})
@@ -173,65 +174,78 @@ func (o *Outbox[TTx]) jobsOf(messages []messaging.Message) ([]river.InsertManyPa
 
 // argsOf checks a message and returns the arguments of its job.
 func (o *Outbox[TTx]) argsOf(message messaging.Message) (messageArgs, error) {
-	for name, channel := range o.channels {
-		is, reference, err := channel.check(message)
-		if !is {
-			continue
-		}
-		args := messageArgs{Channel: name, Reference: reference}
-		if err != nil {
-			return args, err
-		}
-		if reference == "" || len(reference) > 255 || strings.ContainsRune(reference, 0) || !utf8.ValidString(reference) {
-			return args, fmt.Errorf("ReferenceID: want 1 to 255 bytes of UTF-8 without a zero byte, got %d bytes: %w", len(reference), messaging.ErrInvalid)
-		}
-		args.Message, err = json.Marshal(message)
-		if err == nil && hasZeroByte(args.Message) {
-			err = fmt.Errorf("a text of the message has a zero byte, which PostgreSQL cannot store: %w", messaging.ErrInvalid)
-		}
+	name := channelOf(message)
+	c, isKnown := o.channels[name]
+	if !isKnown {
+		return messageArgs{}, fmt.Errorf("got %T; want a Message of one of the packages %s: %w", message,
+			strings.Join(o.channelNames(), ", "), messaging.ErrInvalid)
+	}
+	args := messageArgs{Channel: name, Reference: referenceOf(message)}
+	if err := c.validate(message); err != nil {
 		return args, err
 	}
-	return messageArgs{}, fmt.Errorf("got %T; want a Message of one of the packages %s: %w", message,
-		strings.Join(o.channelNames(), ", "), messaging.ErrInvalid)
+	if !isStorable(args.Reference) || args.Reference == "" {
+		return args, fmt.Errorf("ReferenceID: want 1 to 255 bytes of UTF-8 without a zero byte, got %d bytes: %w",
+			len(args.Reference), messaging.ErrInvalid)
+	}
+	var err error
+	args.Message, err = json.Marshal(message)
+	if err == nil && hasZeroByte(args.Message) {
+		err = fmt.Errorf("a text of the message has a zero byte, which PostgreSQL cannot store: %w", messaging.ErrInvalid)
+	}
+	return args, err
 }
 
-// hasZeroByte reports whether a string of a JSON value has one.
+// isStorable reports whether a name has at most 255 bytes, which PostgreSQL can store.
+func isStorable(name string) bool {
+	return len(name) <= 255 && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
+}
+
+// hasZeroByte reports whether a string in a JSON value has a zero byte.
 func hasZeroByte(encoded []byte) bool {
 	return bytes.Contains(bytes.ReplaceAll(encoded, []byte(`\\`), nil), []byte(`\u0000`))
 }
 
-// spareAttempts is how many attempts River grants a job beyond its MaxAttempts. River discards a job in place of a rescue if it has none
-// left, and a rescued job has to be looked up.
+// spareAttempts is how many attempts River grants a job beyond its MaxAttempts. River would discard a job without attempts left, and not
+// rescue it, but a rescued job has to be looked up.
 const spareAttempts = 100
 
+// insertOptions returns the options of River for messages that are enqueued together, without their queue.
 func (o *Outbox[TTx]) insertOptions(ctx context.Context, tx TTx, options InsertOptions) (*river.InsertOpts, error) {
-	n := note{Campaign: options.Campaign, MaxAttempts: options.MaxAttempts, Unguarded: options.Unguarded}
+	m := metadata{Campaign: options.Campaign, MaxAttempts: options.MaxAttempts, Unguarded: options.Unguarded}
 	now := time.Now()
 	if !options.At.After(now) {
 		options.At = time.Time{}
 	}
 	if options.Expire > 0 {
 		begin := cmp.Or(options.At, now)
-		n.Expires = begin.Add(options.Expire)
+		m.Expires = begin.Add(options.Expire)
 	}
-	metadata, err := json.Marshal(n)
+	encoded, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)
 	}
-	isPaused := false
-	if options.Campaign != "" {
-		// A campaign is paused if messages of it are pending.
-		const pending = "SELECT EXISTS (SELECT 1 FROM JOBS WHERE kind = 'messaging' AND state = 'pending' AND IN_CAMPAIGN)"
-		if _, err := o.database.scan(ctx, o.executorOf(tx), []any{&isPaused}, pending, options.Campaign); err != nil {
-			return nil, err
-		}
+	isPaused, err := o.isCampaignPaused(ctx, tx, options.Campaign)
+	if err != nil {
+		return nil, err
 	}
 	return &river.InsertOpts{
 		Priority:    int(options.Priority),
 		ScheduledAt: options.At,
-		Metadata:    metadata,
+		Metadata:    encoded,
 		Pending:     isPaused,
 		MaxAttempts: options.MaxAttempts + spareAttempts,
 		UniqueOpts:  river.UniqueOpts{ByArgs: true, ByState: rivertype.JobStates()},
 	}, nil
+}
+
+// isCampaignPaused reports whether a campaign is paused: messages of it are pending.
+func (o *Outbox[TTx]) isCampaignPaused(ctx context.Context, tx TTx, campaign string) (bool, error) {
+	if campaign == "" {
+		return false, nil
+	}
+	const statement = "SELECT EXISTS (SELECT 1 FROM JOBS WHERE kind = 'messaging' AND state = 'pending' AND IN_CAMPAIGN)"
+	isPaused := false
+	_, err := o.database.scan(ctx, o.executorOf(tx), []any{&isPaused}, statement, campaign)
+	return isPaused, err
 }

@@ -29,6 +29,14 @@ func openShared(path string) (*sql.DB, error) {
 	return db, err
 }
 
+// parallelUnlessWhole runs a short torment in parallel with other tests. A long one runs alone, at full speed.
+func parallelUnlessWhole(t *testing.T) {
+	t.Helper()
+	if !*whole {
+		t.Parallel()
+	}
+}
+
 // torment is a run of TestTorment.
 type torment struct {
 	messages, outages int
@@ -58,14 +66,16 @@ func mixed(first, n int) []messaging.Message {
 }
 
 // TestTorment: four processes on PostgreSQL, or one on SQLite, send while they are killed and frozen, PostgreSQL is killed and away, and the
-// service loses responses. Nothing is sent twice and nothing is lost; what is parked is decided by a person who knows.
+// service loses responses. Nothing is sent twice and nothing is lost. The test decides about discarded messages by what the service received.
 func TestTorment(t *testing.T) {
+	parallelUnlessWhole(t)
 	run := torment{messages: 300, outages: 1, duration: 12 * time.Second, limit: 4 * time.Minute}
 	if *whole {
 		run = torment{messages: 3000, outages: 2, duration: 150 * time.Second, limit: 15 * time.Minute}
 	}
 	t.Run("SQLite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "outbox.db")
+		parallelUnlessWhole(t)
 		alone := run
 		alone.outages = 0
 		alone.torment(t, program{Database: path}, 1, nil, func(client *messaging.Client) rig {
@@ -76,6 +86,7 @@ func TestTorment(t *testing.T) {
 		})
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
+		parallelUnlessWhole(t)
 		if postgresPrograms() == "" {
 			t.Skip("no PostgreSQL is installed")
 		}
@@ -94,8 +105,8 @@ func (run torment) torment(t *testing.T, p program, processes int, server *postg
 	ctx, cancel := context.WithTimeout(t.Context(), run.limit)
 	defer cancel()
 	service := messagingtest.NewServer(t)
-	service.InjectRandomly(1, 0.05, messagingtest.AcceptThenDrop(), messagingtest.DropUnread(),
-		messagingtest.Slow(100*time.Millisecond), messagingtest.Slow(300*time.Millisecond))
+	service.InjectRandomly(1, 0.05, messagingtest.FaultAcceptThenDrop(), messagingtest.FaultDropUnread(),
+		messagingtest.FaultSlow(100*time.Millisecond), messagingtest.FaultSlow(300*time.Millisecond))
 	r := open(newClient(t, service))
 	p.Service, p.Token = service.URL, service.Token
 	p.Rate, p.SendTimeout, p.SettleFor = 60, time.Second, 5*time.Second
@@ -135,7 +146,7 @@ func (run torment) torment(t *testing.T, p program, processes int, server *postg
 	run.drain(ctx, t, r)
 	sent := sentOf(service)
 	parked := map[messagingriver.Decision][]messagingriver.Key{}
-	for record, err := range r.Parked(ctx) {
+	for record, err := range r.Discarded(ctx) {
 		require.NoError(t, err)
 		decision := messagingriver.Resend
 		if sent[record.Reference] > 0 {
@@ -171,7 +182,7 @@ func (run torment) drain(ctx context.Context, t *testing.T, r rig) {
 		status, err := r.Status(ctx)
 		require.NoError(t, err)
 		final := 0
-		for _, channel := range status.Channels {
+		for _, channel := range status {
 			final += channel.States[completed] + channel.States[cancelled] + channel.States[discarded]
 		}
 		if final == run.messages {

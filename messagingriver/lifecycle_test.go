@@ -23,7 +23,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook/sqlstore"
 )
 
-// journal collects what is logged.
+// journal collects log records.
 type journal struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -47,16 +47,16 @@ func TestStartRefusesAWrongClock(t *testing.T) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		for _, ahead := range []time.Duration{time.Hour, -6 * time.Second} {
-			r.SetClock(ahead)
+			r.setClock(ahead)
 			require.ErrorContains(t, r.Start(t.Context()), "the clock of this process differs from that of the database")
 		}
-		r.SetClock(4 * time.Second)
+		r.setClock(4 * time.Second)
 		r.start(t)
 		require.True(t, r.Alive())
 	})
 }
 
-// A process whose clock goes wrong stops working, says so, and goes on when the clock is right.
+// A process whose clock goes wrong stops working, logs an error, and continues when the clock is right.
 func TestProcessWithAWrongClockDoesNotWork(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -64,13 +64,13 @@ func TestProcessWithAWrongClockDoesNotWork(t *testing.T) {
 		log := new(journal)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
 		r.start(t)
-		r.SetClock(time.Minute)
+		r.setClock(time.Minute)
 		require.Eventually(t, func() bool { return !r.Alive() }, 20*time.Second, 20*time.Millisecond)
 		require.True(t, log.contains("this process does not work, because its clock differs"))
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		time.Sleep(2 * time.Second)
 		require.Empty(t, service.Sent())
-		r.SetClock(0)
+		r.setClock(0)
 		await(t, r, "a", completed)
 		require.True(t, r.Alive())
 	})

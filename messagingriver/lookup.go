@@ -13,75 +13,93 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// firstLookup is how long after an unknown outcome an SMS is looked up first, and laterLookups how long at most between two lookups.
 const (
-	firstLookup  = 2 * time.Second
-	laterLookups = 10 * time.Minute
+	// firstLookup is how long after an unknown outcome an SMS is looked up first.
+	firstLookup = 2 * time.Second
+	// maxLookupInterval bounds the time between two lookups.
+	maxLookupInterval = 10 * time.Minute
+	// unreachableFor is how much longer than SettleFor an SMS is looked up if the lookups themselves fail.
+	unreachableFor = 24 * time.Hour
 )
 
-// becomeUnknown has an SMS that may have been sent looked up, apart from the messages that wait, and a chat-app message discarded.
-func (o *Outbox[TTx]) becomeUnknown(ctx context.Context, job *river.Job[messageArgs], reason string) error {
-	set(ctx, "verdict", unknown)
-	set(ctx, "reason", reason)
-	set(ctx, "unknown_since", time.Now())
-	if job.Args.Channel != messaging.ChannelSMS.String() {
-		return o.ended(ctx, job, rivertype.JobStateDiscarded, reason)
+// startLookup has an SMS that may have been sent looked up, in a queue of its own, and a chat-app message discarded.
+func (o *Outbox[TTx]) startLookup(ctx context.Context, job *river.Job[messageArgs], reason string) error {
+	setMetadata(ctx, "verdict", unknown)
+	setMetadata(ctx, "reason", reason)
+	setMetadata(ctx, "unknown_since", time.Now())
+	if !canBeLookedUp(job) {
+		return o.finish(ctx, job, rivertype.JobStateDiscarded, reason)
 	}
 	o.moveTo(ctx, job, lookups)
 	return river.JobSnooze(firstLookup)
 }
 
-// lookUp finds out about a message that may have been sent. It sends nothing.
-func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], n *note) error {
-	// The verdict is not set before one is found: the process that sent the message may still record one.
-	if n.UnknownSince.IsZero() {
-		n.UnknownSince = time.Now()
-		set(ctx, "unknown_since", n.UnknownSince)
+// canBeLookedUp reports whether the channel of a message has a listing.
+func canBeLookedUp(job *river.Job[messageArgs]) bool {
+	return job.Args.Channel == messaging.ChannelSMS.String()
+}
+
+// lookUp finds out whether a message in doubt was sent. It sends nothing.
+func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m *metadata) error {
+	// The verdict is set only when it is known: the process that sent the message may still record one.
+	if m.UnknownSince.IsZero() {
+		m.UnknownSince = time.Now()
+		setMetadata(ctx, "unknown_since", m.UnknownSince)
 	}
-	if job.Args.Channel != messaging.ChannelSMS.String() {
-		return o.awaitLateOutcome(ctx, job, n)
+	if !canBeLookedUp(job) {
+		return o.awaitLateOutcome(ctx, job, m)
 	}
 	var message sms.Message
 	if json.Unmarshal(job.Args.Message, &message) != nil {
-		return o.giveUp(ctx, job, "the outcome is unknown, and the job holds no message that this version can read")
+		const reason = "the outcome is unknown, and the job holds no message that this version can read"
+		return o.finish(ctx, job, rivertype.JobStateDiscarded, reason)
 	}
-	looking, cancel := context.WithTimeout(ctx, o.options.SendTimeout)
-	defer cancel()
-	// A window that ended long ago makes one lookup decide: River waits for the next one, and not this worker.
-	receipt, err := o.client.SMS.Settle(looking, message, time.UnixMilli(0))
+	receipt, err := o.settleOnce(ctx, message)
 	if err == nil {
-		set(ctx, "verdict", accepted)
-		recordReceipt(ctx, receipt)
-		return o.ended(ctx, job, rivertype.JobStateCompleted, "")
+		setMetadata(ctx, "verdict", accepted)
+		setReceipt(ctx, receipt)
+		return o.finish(ctx, job, rivertype.JobStateCompleted, "")
 	}
 	reason := withoutZeroBytes(err.Error())
 	if messaging.VerdictOf(err) == messaging.Refused {
-		set(ctx, "verdict", refused)
-		return o.ended(ctx, job, rivertype.JobStateCancelled, reason)
+		m.endDoubt(ctx)
+		setMetadata(ctx, "verdict", refused)
+		return o.finish(ctx, job, rivertype.JobStateCancelled, reason)
 	}
-	age := time.Since(n.UnknownSince)
 	limit := o.options.SettleFor
-	if hasFailed := !errors.Is(err, messaging.ErrNotListed) && !errors.Is(err, messaging.ErrFilterIgnored); hasFailed {
-		limit += 24 * time.Hour
+	if !isAbsence(err) {
+		limit += unreachableFor
 	}
+	age := time.Since(m.UnknownSince)
 	if age >= limit {
-		return o.giveUp(ctx, job, reason)
+		return o.finish(ctx, job, rivertype.JobStateDiscarded, reason)
 	}
 	o.moveTo(ctx, job, lookups)
-	return wait(ctx, min(max(age/2, firstLookup), laterLookups), reason)
+	interval := min(max(age/2, firstLookup), maxLookupInterval)
+	return snoozeWith(ctx, interval, reason)
 }
 
-// awaitLateOutcome gives a process that was frozen time to record the outcome of a message that cannot be looked up.
-func (o *Outbox[TTx]) awaitLateOutcome(ctx context.Context, job *river.Job[messageArgs], n *note) error {
+// settleOnce makes one lookup: River schedules the next.
+func (o *Outbox[TTx]) settleOnce(ctx context.Context, message sms.Message) (messaging.Receipt, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.options.SendTimeout)
+	defer cancel()
+	sentLongAgo := time.UnixMilli(0) // the window in which Settle repeats its lookup has ended
+	return o.client.SMS.Settle(ctx, message, sentLongAgo)
+}
+
+// isAbsence reports whether a lookup worked and did not find the message.
+func isAbsence(err error) bool {
+	return errors.Is(err, messaging.ErrNotListed) || errors.Is(err, messaging.ErrFilterIgnored)
+}
+
+// awaitLateOutcome gives a process that was frozen time to record the outcome of a message that cannot be looked up. Then the message is
+// discarded.
+func (o *Outbox[TTx]) awaitLateOutcome(ctx context.Context, job *river.Job[messageArgs], m *metadata) error {
 	const reason = "the outcome is unknown: the process that sent it recorded none, and the channel has no listing"
-	if n.Verdict != unknown && time.Since(n.UnknownSince) < o.options.SendTimeout {
+	isRecent := time.Since(m.UnknownSince) < o.options.SendTimeout
+	if m.Verdict != unknown && isRecent {
 		o.moveTo(ctx, job, lookups)
-		return wait(ctx, o.options.SendTimeout, reason)
+		return snoozeWith(ctx, o.options.SendTimeout, reason)
 	}
-	return o.giveUp(ctx, job, reason)
-}
-
-// giveUp leaves a message whose outcome nobody can know to a person.
-func (o *Outbox[TTx]) giveUp(ctx context.Context, job *river.Job[messageArgs], reason string) error {
-	return o.ended(ctx, job, rivertype.JobStateDiscarded, reason)
+	return o.finish(ctx, job, rivertype.JobStateDiscarded, reason)
 }

@@ -7,17 +7,16 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-
-	"github.com/messaging-service/messaging-go/messagingriver"
 )
 
 // whole is for what takes long: kills and freezes for minutes, and campaigns of 10,000 messages.
 var whole = flag.Bool("whole", false, "kill, send and load for as long as .ci/full does")
 
-// The tests mostly wait, so many of them run at a time, however few processors there are. The test binary is also the program whose
-// processes are killed.
+// parallel is how many tests run at a time, regardless of the number of processors: the tests mostly wait.
+const parallel = "16"
+
+// The test binary is also the program whose processes are killed.
 func TestMain(m *testing.M) {
-	messagingriver.MaintainAtOnce()
 	if text := os.Getenv(programEnv); text != "" {
 		if err := runProgram(text); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", parallel); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

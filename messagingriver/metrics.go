@@ -11,65 +11,87 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Observe registers gauges of the outbox with a meter. They are of the whole outbox, whichever process exports them: take their maximum. They
-// are read from the database when they are exported, at most every ten seconds. Completed and cancelled messages are not among them: package
-// messagingotel counts what is sent.
+// Observe registers gauges of the outbox with a meter. Every process exports the numbers of the whole outbox, so take their maximum. They
+// are read from the database when they are exported, at most every ten seconds. Completed and cancelled messages are not included: package
+// messagingotel counts sent messages.
 //
 //	messaging.outbox.messages      {message}  messages in a state of River          messaging.destination.name, messaging.outbox.state
 //	messaging.outbox.looked_up     {message}  messages that are looked up           messaging.destination.name
-//	messaging.outbox.oldest.age    s          wait of the oldest that could be sent messaging.destination.name
+//	messaging.outbox.oldest.age    s          wait of the oldest message that is due  messaging.destination.name
 //	messaging.outbox.paused        {queue}    1 while a person paused the queue     messaging.destination.name
 //	messaging.outbox.held          {queue}    1 while the outbox paused the queue   messaging.destination.name
 //
 // Unregister the registration before the database is closed.
 func (o *Outbox[TTx]) Observe(meter metric.Meter) (metric.Registration, error) {
-	var errs error
-	gauge := func(name, unit, description string) metric.Float64ObservableGauge {
-		made, err := meter.Float64ObservableGauge("messaging.outbox."+name, metric.WithUnit(unit), metric.WithDescription(description))
-		errs = errors.Join(errs, err)
-		return made
-	}
-	messages := gauge("messages", "{message}", "Number of messages in the outbox that are not completed or cancelled.")
-	lookedUp := gauge("looked_up", "{message}", "Number of messages with an unknown outcome that are looked up.")
-	age := gauge("oldest.age", "s", "For how long the oldest message that could be sent has waited.")
-	paused := gauge("paused", "{queue}", "1 while a person paused the queue of the channel, otherwise 0.")
-	held := gauge("held", "{queue}", "1 while the outbox paused the queue of the channel, otherwise 0.")
-	if errs != nil {
-		return nil, errs
+	var g gauges
+	if err := g.create(meter); err != nil {
+		return nil, err
 	}
 	var mu sync.Mutex
-	var status Status
+	var channels []ChannelStatus
 	var readAt time.Time
-	return meter.RegisterCallback(func(ctx context.Context, observer metric.Observer) error {
+	callback := func(ctx context.Context, observer metric.Observer) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if readAt.IsZero() || time.Since(readAt) > 10*time.Second {
-			current, err := o.status(ctx, isOpen)
+		if time.Since(readAt) > 10*time.Second {
+			current, err := o.openStatus(ctx)
 			if err != nil {
 				return err
 			}
-			status, readAt = current, time.Now()
+			channels = current
+			readAt = time.Now()
 		}
-		for _, channel := range status.Channels {
-			name := attribute.String("messaging.destination.name", channel.Channel)
-			observer.ObserveFloat64(lookedUp, float64(channel.LookedUp), metric.WithAttributes(name))
-			observer.ObserveFloat64(age, channel.Oldest.Seconds(), metric.WithAttributes(name))
-			observer.ObserveFloat64(paused, oneIf(channel.Paused && channel.Cause == ""), metric.WithAttributes(name))
-			observer.ObserveFloat64(held, oneIf(channel.Paused && channel.Cause != ""), metric.WithAttributes(name))
-			for _, state := range rivertype.JobStates() { // also those without messages, so that an alert ends
-				if state == rivertype.JobStateCompleted || state == rivertype.JobStateCancelled {
-					continue
-				}
-				with := metric.WithAttributes(name, attribute.String("messaging.outbox.state", string(state)))
-				observer.ObserveFloat64(messages, float64(channel.States[state]), with)
-			}
+		for _, channel := range channels {
+			g.observe(observer, channel)
 		}
 		return nil
-	}, messages, lookedUp, age, paused, held)
+	}
+	return meter.RegisterCallback(callback, g.messages, g.lookedUp, g.oldestAge, g.paused, g.held)
 }
 
-func oneIf(is bool) float64 {
-	if is {
+// gauges are the instruments of an outbox.
+type gauges struct {
+	messages  metric.Float64ObservableGauge
+	lookedUp  metric.Float64ObservableGauge
+	oldestAge metric.Float64ObservableGauge
+	paused    metric.Float64ObservableGauge
+	held      metric.Float64ObservableGauge
+}
+
+func (g *gauges) create(meter metric.Meter) error {
+	var errs error
+	gauge := func(name, unit, description string) metric.Float64ObservableGauge {
+		created, err := meter.Float64ObservableGauge("messaging.outbox."+name, metric.WithUnit(unit), metric.WithDescription(description))
+		errs = errors.Join(errs, err)
+		return created
+	}
+	g.messages = gauge("messages", "{message}", "Number of messages in the outbox that are not completed or cancelled.")
+	g.lookedUp = gauge("looked_up", "{message}", "Number of messages with an unknown outcome that are looked up.")
+	g.oldestAge = gauge("oldest.age", "s", "How long the oldest message that is due has waited.")
+	g.paused = gauge("paused", "{queue}", "1 while a person paused the queue of the channel, otherwise 0.")
+	g.held = gauge("held", "{queue}", "1 while the outbox paused the queue of the channel, otherwise 0.")
+	return errs
+}
+
+func (g *gauges) observe(observer metric.Observer, channel ChannelStatus) {
+	name := attribute.String("messaging.destination.name", channel.Channel)
+	isHeld := channel.Paused && channel.Cause != ""
+	isPausedByPerson := channel.Paused && channel.Cause == ""
+	observer.ObserveFloat64(g.lookedUp, float64(channel.LookedUp), metric.WithAttributes(name))
+	observer.ObserveFloat64(g.oldestAge, channel.Oldest.Seconds(), metric.WithAttributes(name))
+	observer.ObserveFloat64(g.paused, oneIf(isPausedByPerson), metric.WithAttributes(name))
+	observer.ObserveFloat64(g.held, oneIf(isHeld), metric.WithAttributes(name))
+	for _, state := range rivertype.JobStates() { // including states without messages, so that an alert ends
+		if state == rivertype.JobStateCompleted || state == rivertype.JobStateCancelled {
+			continue
+		}
+		attributes := metric.WithAttributes(name, attribute.String("messaging.outbox.state", string(state)))
+		observer.ObserveFloat64(g.messages, float64(channel.States[state]), attributes)
+	}
+}
+
+func oneIf(condition bool) float64 {
+	if condition {
 		return 1
 	}
 	return 0

@@ -1,14 +1,12 @@
 package messagingriver
 
-import (
-	"context"
-)
+import "context"
 
-// hasContent is the condition that a message was accepted and its content was not deleted yet.
+// hasContent is the condition that a message was accepted and still has its content.
 const hasContent = "kind = 'messaging' AND state = 'completed' AND args->'message' IS NOT NULL"
 
 // Migrate creates or updates River's tables, in their own schema on PostgreSQL, and adds the outbox's indexes. It does nothing if they are
-// up to date. Call it in one process at a time, before those of the new version start. Insert and Start return an error before it was called.
+// up to date. Call it in one process at a time, before processes of the new version start. Before that, Insert and Start return an error.
 func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	if o.database.isPostgres {
 		if err := o.database.executor.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+o.options.Schema); err != nil {
@@ -19,11 +17,11 @@ func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 		return err
 	}
 	statements := []string{"CREATE INDEX IF NOT EXISTS messaging_content ON JOBS (id) WHERE " + hasContent}
-	if !o.database.isPostgres { // where River has an index of the arguments
+	if !o.database.isPostgres { // on PostgreSQL River has an index of the arguments
 		statements = append(statements, "CREATE INDEX IF NOT EXISTS messaging_reference ON JOBS (args->>'reference')")
 	}
 	for _, statement := range statements {
-		if err := o.database.executor.Exec(ctx, o.database.spell.Replace(statement)); err != nil {
+		if err := o.database.executor.Exec(ctx, o.database.dialect.Replace(statement)); err != nil {
 			return o.database.explain(err)
 		}
 	}

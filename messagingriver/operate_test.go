@@ -22,14 +22,14 @@ func TestShowRejectsAnUnknownReference(t *testing.T) {
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
-		_, err := r.Show(t.Context(), "nothing")
+		_, err := r.Get(t.Context(), "nothing")
 		require.ErrorContains(t, err, `"nothing"`)
-		r.insert(t, messagingriver.InsertOptions{Campaign: "spring", Priority: messagingriver.High}, text("a"), chat("a"))
-		records, err := r.Show(t.Context(), "a")
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring", Priority: messagingriver.Urgent}, text("a"), chat("a"))
+		records, err := r.Get(t.Context(), "a")
 		require.NoError(t, err)
 		require.Len(t, records, 2, "one for each channel")
 		require.Equal(t, "spring", records[0].Campaign)
-		require.Equal(t, messagingriver.High, records[0].Priority)
+		require.Equal(t, messagingriver.Urgent, records[0].Priority)
 		require.Equal(t, available, records[0].State)
 	})
 }
@@ -39,7 +39,7 @@ func TestResolve(t *testing.T) {
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), quick())
-		service.Inject(messagingtest.Status(http.StatusUnprocessableEntity, 0), 3)
+		service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 3)
 		r.insert(t, messagingriver.InsertOptions{}, text("sent"), text("resend"), text("drop"))
 		stop := r.start(t)
 		for _, reference := range []string{"sent", "resend", "drop"} {
@@ -56,7 +56,7 @@ func TestResolve(t *testing.T) {
 			return n
 		}
 		refused := 0
-		for record, err := range r.Refused(t.Context()) {
+		for record, err := range r.Cancelled(t.Context()) {
 			require.NoError(t, err)
 			require.Contains(t, record.Reason, "422")
 			refused++
@@ -79,7 +79,7 @@ func TestResolve(t *testing.T) {
 	})
 }
 
-// A waiting message is dropped, and one that is looked up can be resolved.
+// A waiting message can be dropped, and a message that is looked up can be resolved.
 func TestResolveWaitingAndUnknown(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -88,7 +88,7 @@ func TestResolveWaitingAndUnknown(t *testing.T) {
 		options.SettleFor = time.Hour
 		r := t.newRig(t, newClient(t, service), options)
 		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}, text("later"))
-		service.Inject(messagingtest.DropUnread(), 2)
+		service.Inject(messagingtest.FaultDropUnread(), 2)
 		r.insert(t, messagingriver.InsertOptions{}, text("lost"), text("known"))
 		r.start(t)
 		for _, reference := range []string{"lost", "known"} {
@@ -121,12 +121,12 @@ func TestParkedYieldsAll(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 1200)...)
 		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = created_at")
 		seen := map[string]bool{}
-		for record, err := range r.Parked(t.Context()) {
+		for record, err := range r.Discarded(t.Context()) {
 			require.NoError(t, err)
 			seen[record.Reference] = true
 		}
 		require.Len(t, seen, 1200)
-		for _, err := range r.Parked(t.Context()) {
+		for _, err := range r.Discarded(t.Context()) {
 			require.NoError(t, err)
 			break
 		}
@@ -181,8 +181,8 @@ func TestStatus(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		status, err := r.Status(t.Context())
 		require.NoError(t, err)
-		require.Len(t, status.Channels, 3)
-		channel := status.Channels[2]
+		require.Len(t, status, 3)
+		channel := status[2]
 		require.Equal(t, "sms", channel.Channel)
 		require.Equal(t, 3, channel.States[available])
 		require.Equal(t, 1, channel.States[scheduled])

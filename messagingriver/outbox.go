@@ -9,7 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"strings"
+	"regexp"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,45 +30,49 @@ type Outbox[TTx any] struct {
 	channels map[string]channel
 	database database
 	inserter *river.Client[TTx] // inserts in the caller's transactions
-	// executorOf returns what runs statements in the caller's transaction.
+	// executorOf returns an executor of statements in the caller's transaction.
 	executorOf func(tx TTx) riverdriver.Executor
 	marks      batcher[*attempt]
 	outcomes   batcher[outcomeArgs]
 	process    process
 }
 
-// Options are the properties of an Outbox. A zero field has its default.
+// Options configure an Outbox. A zero field has its default.
 type Options struct {
-	// Schema is the schema of River's tables on PostgreSQL, "messaging" by default: up to 46 letters, digits and underscores. It is
-	// the outbox's own, so that another River client on the database neither works nor deletes its jobs. Each account needs its own.
-	// SQLite has none: the tables are in the file of the program.
+	// Schema is the schema of River's tables on PostgreSQL, "messaging" by default: up to 46 letters, digits and underscores. Use it for
+	// the outbox alone, so that another River client on the database neither works nor deletes its jobs. Each account needs its own.
+	// On SQLite it must be empty: the tables are in the file of the program.
 	Schema string
-	// Workers is how many messages of each channel this process holds at a time: 1 to 10,000, by default 16. An urgent message waits
-	// behind those that are held, and a killed process may leave their outcomes unknown. With a Rate it is at most the Rate, and at least 1.
+	// Workers is how many messages of each channel this process works on concurrently: 1 to 10,000, by default 16. An urgent message waits
+	// behind these messages, and a killed process may leave their outcomes unknown. With a Rate it is at most the Rate, and at least 1.
 	Workers int
 	// Rate is how many messages a second this process sends; N processes send N times as many. 0 is the limit of the client.
 	Rate float64
-	// SendTimeout bounds an attempt, 30 seconds by default. What a killed process held is rescued 15 to 45 seconds after SendTimeout.
-	// It must be the same in all processes.
+	// SendTimeout bounds an attempt, 30 seconds by default. The messages of a killed process are rescued 15 to 45 seconds after
+	// SendTimeout. It must be the same in all processes.
 	SendTimeout time.Duration
 	// SettleFor is how long an SMS with an unknown outcome is looked up before it is discarded, 15 minutes by default. It should be longer
-	// than the service takes to list a message that it accepted.
+	// than the service takes to list an accepted message.
 	SettleFor time.Duration
 	// Keep is how long completed and cancelled messages keep their reference ID from being used again, 30 days by default. Discarded
 	// ones are kept until a person decides.
 	Keep time.Duration
-	// PollOnly has River ask for jobs and pauses every second or two, in place of PostgreSQL's notifications. A pooler such as pgbouncer in
-	// transaction mode does not pass those on; its pool needs pgx.QueryExecModeExec, too.
+	// PollOnly has River poll for jobs and pauses every second or two, instead of using PostgreSQL's notifications. Set it behind a pooler
+	// such as pgbouncer in transaction mode, which does not pass notifications on. The pool needs pgx.QueryExecModeExec, too.
 	PollOnly bool
-	// OnOutcome is called with the outcome of each message that an attempt or a lookup ended: when it was completed, cancelled or
-	// discarded. See Outcome. Give it to all processes that call Start. By default nothing is called.
+	// OnOutcome is called after an attempt or a lookup completed, cancelled or discarded a message. See Outcome. Set it in all processes
+	// that call Start.
 	OnOutcome func(ctx context.Context, outcome Outcome) error
-	// Logger gets what goes wrong in the background, from River and from the outbox, without personal data. The default writes warnings and
+	// Logger receives failures in the background, from River and from the outbox, without personal data. The default writes warnings and
 	// errors to standard error.
 	Logger *slog.Logger
+
+	// now is the clock of the process, and startAtOnce has River's maintenance begin without a random delay. Tests set them.
+	now         func() time.Time
+	startAtOnce bool
 }
 
-// NewPostgres returns an outbox in a PostgreSQL database whose transactions are pgx's.
+// NewPostgres returns an outbox in a PostgreSQL database, for a program with transactions of pgx.
 func NewPostgres(pool *pgxpool.Pool, client *messaging.Client, options Options) (*Outbox[pgx.Tx], error) {
 	if pool == nil {
 		return nil, errNoDatabase
@@ -77,9 +81,9 @@ func NewPostgres(pool *pgxpool.Pool, client *messaging.Client, options Options) 
 	return newOutbox(driver, driver, client, options)
 }
 
-// NewPostgresSQL is like NewPostgres for a program whose transactions are those of database/sql, such as with webhook/sqlstore: a handler
-// can then enqueue its reply in the transaction of the event. The pool serves the workers. The transactions may come from any *sql.DB
-// over the same database, such as stdlib.OpenDBFromPool(pool).
+// NewPostgresSQL is like NewPostgres, for a program with transactions of database/sql. With webhook/sqlstore, for example, a handler can
+// enqueue its reply in the transaction of the event. The pool serves the workers. The transactions may come from any *sql.DB over the same
+// database, such as stdlib.OpenDBFromPool(pool).
 func NewPostgresSQL(pool *pgxpool.Pool, client *messaging.Client, options Options) (*Outbox[*sql.Tx], error) {
 	if pool == nil {
 		return nil, errNoDatabase
@@ -88,8 +92,8 @@ func NewPostgresSQL(pool *pgxpool.Pool, client *messaging.Client, options Option
 }
 
 // NewSQLite returns an outbox in an SQLite database, opened with a driver such as modernc.org/sqlite. The pool needs either one connection
-// (db.SetMaxOpenConns(1)), or a file with journal_mode(wal) and a busy_timeout; otherwise NewSQLite returns an error that says so. Open the
-// file with _txlock=immediate. With one connection, do not use the pool while a transaction of it is open. One process at a time may send.
+// (db.SetMaxOpenConns(1)), or journal_mode(wal) and a busy_timeout; otherwise NewSQLite returns an error that says so. Open the file with
+// _txlock=immediate. With one connection, do not use the pool while one of its transactions is open. Only one process at a time may send.
 func NewSQLite(db *sql.DB, client *messaging.Client, options Options) (*Outbox[*sql.Tx], error) {
 	if db == nil {
 		return nil, errNoDatabase
@@ -106,7 +110,7 @@ func NewSQLite(db *sql.DB, client *messaging.Client, options Options) (*Outbox[*
 
 var errNoDatabase = errors.New("messagingriver: an outbox needs a database, got nil")
 
-// newOutbox makes an outbox that inserts by one driver and works by another, on the same database.
+// newOutbox returns an outbox that inserts with one driver and works with another, on the same database.
 func newOutbox[TTx, TWork any](
 	inserting riverdriver.Driver[TTx], working riverdriver.Driver[TWork], client *messaging.Client, options Options,
 ) (*Outbox[TTx], error) {
@@ -128,7 +132,7 @@ func newOutbox[TTx, TWork any](
 	}
 	o := &Outbox[TTx]{
 		options:    options,
-		database:   databaseOf(&riverOver[TWork]{working, operator}, working.GetExecutor(), isPostgres, options.Schema),
+		database:   newDatabase(&riverOver[TWork]{working, operator}, working.GetExecutor(), isPostgres, options.Schema),
 		inserter:   inserter,
 		executorOf: func(tx TTx) riverdriver.Executor { return inserting.UnwrapExecutor(tx) },
 	}
@@ -138,8 +142,8 @@ func newOutbox[TTx, TWork any](
 	return o, nil
 }
 
-// setClient derives the clients that send from that of the program. An attempt is one request at most: River repeats it, and not the
-// client, because each request needs a mark of its own.
+// setClient derives the sending clients from client. An attempt is one request at most: River repeats it, and not the client, because each
+// request needs a mark of its own.
 func (o *Outbox[TTx]) setClient(client *messaging.Client) error {
 	options := []messaging.Option{messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})}
 	if o.options.Rate > 0 {
@@ -155,18 +159,18 @@ func (o *Outbox[TTx]) setClient(client *messaging.Client) error {
 		return err
 	}
 	o.client = guarded
-	o.channels = channelsOf(guarded, unguarded)
+	o.channels = newChannels(guarded, unguarded)
 	return nil
 }
 
 // complete checks the options and sets the defaults.
 func (o *Options) complete(isPostgres bool) error {
 	switch {
-	case o.Workers < 0 || o.Workers > river.QueueNumWorkersMax:
+	case o.Workers < 0, o.Workers > river.QueueNumWorkersMax:
 		return fmt.Errorf("messagingriver: Options.Workers must be 0 to %d, got %d", river.QueueNumWorkersMax, o.Workers)
-	case math.IsNaN(o.Rate) || o.Rate < 0 || o.Rate > maxRate:
+	case math.IsNaN(o.Rate), o.Rate < 0, o.Rate > maxRate:
 		return fmt.Errorf("messagingriver: Options.Rate must be 0 to %d messages a second, got %v", maxRate, o.Rate)
-	case o.SendTimeout < 0 || o.SendTimeout > time.Hour:
+	case o.SendTimeout < 0, o.SendTimeout > time.Hour:
 		return fmt.Errorf("messagingriver: Options.SendTimeout must be 0 to 1h, got %v", o.SendTimeout)
 	case o.SettleFor < 0:
 		return fmt.Errorf("messagingriver: Options.SettleFor must not be negative, got %v", o.SettleFor)
@@ -177,6 +181,9 @@ func (o *Options) complete(isPostgres bool) error {
 	o.Workers = cmp.Or(o.Workers, 16)
 	if o.Rate > 0 {
 		o.Workers = min(o.Workers, max(1, int(math.Ceil(o.Rate))))
+	}
+	if o.now == nil {
+		o.now = time.Now
 	}
 	o.SendTimeout = cmp.Or(o.SendTimeout, 30*time.Second)
 	o.SettleFor = cmp.Or(o.SettleFor, 15*time.Minute)
@@ -193,20 +200,20 @@ func (o *Options) complete(isPostgres bool) error {
 // maxRate is the highest Options.Rate.
 const maxRate = 1_000_000
 
-// checkSchema checks a name that becomes a part of statements.
+// checkSchema checks a name that becomes a part of statements. It may be empty.
 func checkSchema(name string) error {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
-	const longest = 46 // River appends names of its own
-	isWrong := strings.Trim(name, letters+"0123456789") != "" || strings.TrimLeft(name, "0123456789") != name
-	if len(name) > longest || isWrong {
-		return fmt.Errorf("messagingriver: Options.Schema must be up to %d letters, digits and underscores, and not begin with a digit", longest)
+	const maxLength = 46 // River appends to it
+	isName := regexp.MustCompile("^([A-Za-z_][A-Za-z0-9_]*)?$").MatchString(name)
+	if !isName || len(name) > maxLength {
+		return fmt.Errorf("messagingriver: Options.Schema must be up to %d letters, digits and underscores, and not begin with a digit", maxLength)
 	}
 	return nil
 }
 
-// The queues of a channel, and the one for lookups.
+// lookups is the queue of messages that are looked up.
 const lookups = "messaging_lookups"
 
+// queueOf returns the queue of a channel.
 func queueOf(channel string) string { return "messaging_" + channel }
 
 // probesOf returns the queue of the message that probes while the channel is paused.

@@ -11,15 +11,14 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// Outcome is what became of a message, for Options.OnOutcome.
+// Outcome is the final state of a message, for Options.OnOutcome.
 //
 // The function is called after the outcome was recorded, as a job of its own, at least once for each outcome, and in no order. If it returns
-// an error or panics, it is called again later, up to 25 times; the message is not sent again. A call has
-// Options.SendTimeout and 10 seconds. Enqueue another message,
-// with a reference ID of its own, to send another way.
+// an error or panics, it is called again later, up to 25 times; the message is not sent again. A call may take 10 seconds longer than
+// Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own.
 //
-// It is not called for what a person decides: Resolve, CancelCampaign, or a job that is cancelled with River UI. A discarded message may be
-// completed later, by the late outcome of a process that was frozen; then it is called again.
+// The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI. A discarded
+// message may be completed later, by the late outcome of a process that was frozen; the function is then called again.
 type Outcome struct {
 	Key
 
@@ -27,11 +26,11 @@ type Outcome struct {
 	State rivertype.JobState
 	// Verdict is Accepted, Refused, NotSent (invalid, denied, expired, or too many failures), or Unknown.
 	Verdict messaging.Verdict
-	// Receipt is that of an accepted message.
+	// Receipt is the receipt of an accepted message.
 	Receipt messaging.Receipt
-	// Reason is why the message was not accepted. It holds no number, text or secret of the library's own.
+	// Reason is why the message was not accepted. The library adds no number, text or secret to it.
 	Reason string
-	// Message is what was enqueued. It is nil if it was accepted, because its content is deleted then, or if it cannot be read.
+	// Message is the message as it was enqueued. It is nil after it was accepted, because its content is deleted then, and if it cannot be read.
 	Message messaging.Message
 	// Campaign is InsertOptions.Campaign.
 	Campaign string
@@ -48,8 +47,8 @@ type outcomeArgs struct {
 // Kind implements river.JobArgs.
 func (outcomeArgs) Kind() string { return "messaging_outcome" }
 
-// Hooks implements river.JobArgsWithHooks. The job is due when River has written the outcome, which takes up to a quarter of a second. A job
-// with a ScheduledAt would have to wait for River's scheduler.
+// Hooks implements river.JobArgsWithHooks. The job is due when River has written the outcome, which takes up to a quarter of a second.
+// The hook sets the time after River chose the state available: a job with a ScheduledAt in its options waits for River's scheduler.
 func (outcomeArgs) Hooks() []rivertype.Hook {
 	return []rivertype.Hook{river.HookInsertBeginFunc(func(_ context.Context, job *rivertype.JobInsertParams) error {
 		job.ScheduledAt = new(time.Now().Add(recordingTime))
@@ -59,29 +58,29 @@ func (outcomeArgs) Hooks() []rivertype.Hook {
 
 const recordingTime = 500 * time.Millisecond
 
-// ended has OnOutcome called for a message whose attempts or lookups have ended, and returns the result that ends its job. If that fails, the
-// job is worked again, only to end in the same way.
-func (o *Outbox[TTx]) ended(ctx context.Context, job *river.Job[messageArgs], state rivertype.JobState, reason string) error {
-	if err := o.announce(ctx, job.ID); err != nil {
-		o.options.Logger.WarnContext(ctx, "messagingriver: the outcome of a message cannot be announced yet", "job", job.ID, "error", err)
-		set(ctx, "ends_as", state)
-		set(ctx, "reason", reason)
-		return river.JobSnooze(tendInterval)
+// finish has OnOutcome called for a message whose attempts or lookups have ended, and returns the result that ends its job. If that fails,
+// the job is worked again to end in the same way.
+func (o *Outbox[TTx]) finish(ctx context.Context, job *river.Job[messageArgs], state rivertype.JobState, reason string) error {
+	if err := o.enqueueOutcome(ctx, job.ID); err != nil {
+		o.options.Logger.WarnContext(ctx, "messagingriver: OnOutcome cannot be called yet", "job", job.ID, "error", err)
+		setMetadata(ctx, "ends_as", state)
+		setMetadata(ctx, "reason", reason)
+		return river.JobSnooze(maintenanceInterval)
 	}
 	switch state {
 	case rivertype.JobStateCompleted:
 		return nil
 	case rivertype.JobStateCancelled:
-		set(ctx, "reason", reason)
+		setMetadata(ctx, "reason", reason)
 		return river.JobCancel(errors.New(reason))
 	default:
-		set(ctx, "reason", reason)
-		return discard(job, errors.New(reason))
+		setMetadata(ctx, "reason", reason)
+		return discardJob(job, errors.New(reason))
 	}
 }
 
-// announce inserts the job that calls OnOutcome for a message.
-func (o *Outbox[TTx]) announce(ctx context.Context, id int64) error {
+// enqueueOutcome inserts the job that calls OnOutcome for a message.
+func (o *Outbox[TTx]) enqueueOutcome(ctx context.Context, id int64) error {
 	if o.options.OnOutcome == nil {
 		return nil
 	}
@@ -106,11 +105,11 @@ type outcomeWorker[TTx any] struct {
 // Work implements river.Worker.
 func (w *outcomeWorker[TTx]) Work(ctx context.Context, job *river.Job[outcomeArgs]) error {
 	o := w.outbox
-	if o.options.OnOutcome == nil { // another process has it
+	if o.options.OnOutcome == nil { // another process calls it
 		return river.JobSnooze(time.Minute)
 	}
 	row, err := o.database.get(ctx, job.Args.Message)
-	if errors.Is(err, rivertype.ErrNotFound) { // kept for no longer
+	if errors.Is(err, rivertype.ErrNotFound) { // it was kept for Options.Keep
 		return nil
 	}
 	if err != nil {
@@ -121,14 +120,21 @@ func (w *outcomeWorker[TTx]) Work(ctx context.Context, job *river.Job[outcomeArg
 		return river.JobSnooze(recordingTime)
 	case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
 		return o.options.OnOutcome(ctx, o.outcomeOf(row))
-	default: // its process died before: the lookup that settles it inserts a job like this one
+	default: // the process died before it recorded the outcome, and the lookup that settles the message inserts another job
 		return nil
 	}
 }
 
+// outcomeOf returns the outcome that the job of a message records.
 func (o *Outbox[TTx]) outcomeOf(row *rivertype.JobRow) Outcome {
 	record := o.recordOf(row)
-	outcome := Outcome{Key: record.Key, State: row.State, Verdict: record.Verdict, Reason: record.Reason, Campaign: record.Campaign}
+	outcome := Outcome{
+		Key:      record.Key,
+		State:    row.State,
+		Verdict:  record.Verdict,
+		Reason:   record.Reason,
+		Campaign: record.Campaign,
+	}
 	if record.Receipt != nil {
 		outcome.Receipt = *record.Receipt
 	}

@@ -66,7 +66,7 @@ func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
 		require.Equal(t, "spring", outcome.Campaign)
 		require.Nil(t, outcome.Message)
 
-		service.Inject(messagingtest.Status(http.StatusUnprocessableEntity, 0), 1)
+		service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 1)
 		r.insert(t, messagingriver.InsertOptions{}, chat("refused"))
 		outcome = got.await(t, "refused")
 		require.Equal(t, messaging.Refused, outcome.Verdict)
@@ -74,7 +74,7 @@ func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
 		require.Contains(t, outcome.Reason, "422")
 		require.Equal(t, chat("refused"), outcome.Message, "it can be sent another way")
 
-		service.Inject(messagingtest.DropUnread(), 1)
+		service.Inject(messagingtest.FaultDropUnread(), 1)
 		r.insert(t, messagingriver.InsertOptions{}, text("lost"))
 		outcome = got.await(t, "lost")
 		require.Equal(t, messaging.Unknown, outcome.Verdict)
@@ -169,7 +169,7 @@ func TestLateOutcomeCompletesADiscardedMessage(t *testing.T) {
 		options := quick()
 		options.OnOutcome = got.add
 		r := t.newRig(t, newClient(t, service), options)
-		service.Inject(messagingtest.AcceptThenDrop(), 1)
+		service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
 		r.start(t)
 		await(t, r, "a", discarded)

@@ -8,83 +8,103 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// While the service, the account or a rate holds back a channel, its queue is paused in all processes. One message after another goes on in
-// a queue for probes, until the service responds to one. The member "pause" in the metadata of the queue has the cause, and the time of the
-// pause: with another time it is a person's, and is not ended.
-const isHeld = "metadata->'pause'->>'at' = PAUSED_TEXT"
+// While the service, the account or a rate limit holds back a channel, its queue is paused in all processes, and one message at a time
+// probes, in a queue for probes, until the service responds to one. The member "pause" in the metadata of the queue has the cause and the
+// time of the pause. A pause at another time is a person's, and is never ended.
 
-// hold pauses the queue of a channel unless it is paused, and has a message probe after a while.
-func (o *Outbox[TTx]) hold(ctx context.Context, channel, cause string, pause time.Duration) {
+// pausedByOutbox is the condition that the outbox paused a queue.
+const pausedByOutbox = "metadata->'pause'->>'at' = PAUSED_TEXT"
+
+// pauseChannel pauses the queue of a channel unless it is paused, and has a message probe after a while.
+func (o *Outbox[TTx]) pauseChannel(ctx context.Context, channel, cause string, pause time.Duration) {
+	const statement = `
+		UPDATE QUEUES SET paused_at = NOW, updated_at = NOW,
+			metadata = MERGE(OBJECT('pause', OBJECT('at', NOW_TEXT, 'cause', CAST($2 AS TEXT), 'probes', 0)))
+		WHERE name = $1 AND paused_at IS NULL RETURNING name`
 	queue := queueOf(channel)
-	isPaused := false
+	hasPaused := false
 	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		var name string
 		var err error
-		isPaused, err = o.database.scan(ctx, tx, []any{&name}, `
-			UPDATE QUEUES SET paused_at = NOW, updated_at = NOW, metadata = MERGE(OBJECT('pause', OBJECT('at', NOW_TEXT, 'cause', CAST($2 AS TEXT), 'probes', 0)))
-			WHERE name = $1 AND paused_at IS NULL RETURNING name`, queue, cause)
-		if err != nil || !isPaused {
+		hasPaused, err = o.database.scan(ctx, tx, []any{&name}, statement, queue, cause)
+		if err != nil || !hasPaused {
 			return err
 		}
-		return o.database.pause(ctx, tx, queue) // tells all processes
+		return o.database.pause(ctx, tx, queue) // notifies all processes
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: a queue cannot be paused", "queue", queue, "error", err)
-	case isPaused:
+		return
+	}
+	if hasPaused {
 		o.options.Logger.WarnContext(ctx, "messagingriver: the queue is paused", "queue", queue, "cause", cause)
 		o.nextProbe(ctx, channel, pause)
 	}
 }
 
-// release resumes the queue of a channel after a probe, unless a person paused it.
-func (o *Outbox[TTx]) release(ctx context.Context, channel string) {
+// resumeChannel resumes the queue of a channel after a probe, unless a person paused it.
+func (o *Outbox[TTx]) resumeChannel(ctx context.Context, channel string) {
+	const statement = "UPDATE QUEUES SET metadata = WITHOUT_PAUSE WHERE name = $1 AND " + pausedByOutbox + " RETURNING name"
 	queue := queueOf(channel)
-	isResumed := false
+	hasResumed := false
 	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		var name string
 		var err error
-		isResumed, err = o.database.scan(ctx, tx, []any{&name},
-			"UPDATE QUEUES SET metadata = WITHOUT_PAUSE WHERE name = $1 AND "+isHeld+" RETURNING name", queue)
-		if err != nil || !isResumed {
+		hasResumed, err = o.database.scan(ctx, tx, []any{&name}, statement, queue)
+		if err != nil || !hasResumed {
 			return err
 		}
-		return o.database.resume(ctx, tx, queue) // tells all processes
+		return o.database.resume(ctx, tx, queue) // notifies all processes
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: a queue cannot be resumed", "queue", queue, "error", err)
-	case isResumed:
+		return
+	}
+	if hasResumed {
 		o.options.Logger.InfoContext(ctx, "messagingriver: the queue is resumed", "queue", queue)
 	}
 }
 
-// nextProbe has the next message of a held channel probe after a while, unless another one does. Each probe of a pause waits twice as long as
-// the one before, for a minute at most if the service asks for no more.
+// The statements of nextProbe.
+const (
+	// lockPause locks a queue that the outbox paused, so that two processes do not choose two messages, and returns how many messages
+	// have probed.
+	lockPause = "UPDATE QUEUES SET updated_at = NOW WHERE name = $1 AND " + pausedByOutbox +
+		" RETURNING CAST(metadata->'pause'->>'probes' AS INTEGER)"
+	// chooseProbe moves the first message of a queue to the queue for probes, if that is empty.
+	chooseProbe = `
+		UPDATE JOBS SET queue = $2, scheduled_at = LATER
+		WHERE id = (SELECT id FROM JOBS WHERE queue = $1 AND state = 'available' ORDER BY priority, scheduled_at, id LIMIT 1 SKIP_LOCKED)
+			AND NOT EXISTS (SELECT 1 FROM JOBS WHERE queue = $2 AND state IN ('available', 'running', 'retryable', 'scheduled'))
+		RETURNING id`
+	countProbes = "UPDATE QUEUES SET metadata = WITH_PROBES WHERE name = $1"
+)
+
+// nextProbe has the next message of a channel that the outbox paused probe after a while, unless another one does.
 func (o *Outbox[TTx]) nextProbe(ctx context.Context, channel string, after time.Duration) {
-	queue, probes := queueOf(channel), probesOf(channel)
+	queue := queueOf(channel)
 	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		var before int
-		// This locks the queue, so that two processes do not choose two messages.
-		held, err := o.database.scan(ctx, tx, []any{&before},
-			"UPDATE QUEUES SET updated_at = NOW WHERE name = $1 AND "+isHeld+" RETURNING CAST(metadata->'pause'->>'probes' AS INTEGER)", queue)
-		if err != nil || !held {
+		var probes int
+		isPaused, err := o.database.scan(ctx, tx, []any{&probes}, lockPause, queue)
+		if err != nil || !isPaused {
 			return err
 		}
-		backoff := min(time.Second<<min(before, 6), time.Minute)
-		interval := fmt.Sprintf("+%.3f seconds", max(after, backoff).Seconds())
+		wait := max(after, probeBackoff(probes))
+		interval := fmt.Sprintf("+%.3f seconds", wait.Seconds())
 		var id int64
-		chosen, err := o.database.scan(ctx, tx, []any{&id}, `
-			UPDATE JOBS SET queue = $2, scheduled_at = LATER
-			WHERE id = (SELECT id FROM JOBS WHERE queue = $1 AND state = 'available' ORDER BY priority, scheduled_at, id LIMIT 1 SKIP_LOCKED)
-				AND NOT EXISTS (SELECT 1 FROM JOBS WHERE queue = $2 AND state IN ('available', 'running', 'retryable', 'scheduled'))
-			RETURNING id`, queue, probes, interval)
-		if err != nil || !chosen {
+		hasChosen, err := o.database.scan(ctx, tx, []any{&id}, chooseProbe, queue, probesOf(channel), interval)
+		if err != nil || !hasChosen {
 			return err
 		}
-		return tx.Exec(ctx, o.database.spell.Replace("UPDATE QUEUES SET metadata = WITH_PROBES WHERE name = $1"), queue, before+1)
+		return tx.Exec(ctx, o.database.dialect.Replace(countProbes), queue, probes+1)
 	})
 	if err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: no message can probe", "channel", channel, "error", err)
 	}
+}
+
+// probeBackoff is how long a probe waits at least after n probes of the same pause: twice as long as the one before, up to a minute.
+func probeBackoff(n int) time.Duration {
+	const doublings = 6
+	return min(time.Second<<min(n, doublings), time.Minute)
 }

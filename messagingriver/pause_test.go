@@ -43,7 +43,7 @@ func TestTroubleCostsFewMessages(t *testing.T) {
 		}
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", messages)...)
 		sends := sendsOf(service)
-		service.InjectFor(12*time.Second, messagingtest.Status(http.StatusServiceUnavailable, 0))
+		service.InjectFor(12*time.Second, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
 		for _, one := range outboxes {
 			one.start(t)
 		}
@@ -76,7 +76,7 @@ func TestThrottledChannelIsPaused(t *testing.T) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2})
 		sends := sendsOf(service)
-		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 3*time.Second), 2)
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 3*time.Second), 2)
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 20)...)
 		began := time.Now()
 		r.start(t)
@@ -96,7 +96,7 @@ func TestPauseIsBounded(t *testing.T) {
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
-		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 5*365*24*time.Hour), 1)
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 5*365*24*time.Hour), 1)
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		record := await(t, r, "a", scheduled)
@@ -111,14 +111,14 @@ func TestAccountInTroublePausesTheChannel(t *testing.T) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2, SendTimeout: time.Second})
 		sends := sendsOf(service)
-		service.InjectFor(4*time.Second, messagingtest.Status(http.StatusUnauthorized, 0))
+		service.InjectFor(4*time.Second, messagingtest.FaultStatus(http.StatusUnauthorized, 0))
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 50)...)
 		r.start(t)
 		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 10*time.Millisecond)
 		status, err := r.Status(t.Context())
 		require.NoError(t, err)
-		require.True(t, status.Channels[2].Paused)
-		require.Contains(t, status.Channels[2].Cause, "401")
+		require.True(t, status[2].Paused)
+		require.Contains(t, status[2].Cause, "401")
 		time.Sleep(2 * time.Second)
 		require.LessOrEqual(t, sends.Load(), int64(8))
 		require.Zero(t, countOf(t, r, cancelled))
@@ -136,7 +136,7 @@ func TestPersonsPauseStays(t *testing.T) {
 		}
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2})
-		service.Inject(messagingtest.Status(http.StatusTooManyRequests, 2*time.Second), 2)
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 2*time.Second), 2)
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 10)...)
 		r.start(t)
 		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 5*time.Millisecond)
@@ -151,8 +151,8 @@ func TestPersonsPauseStays(t *testing.T) {
 		require.Len(t, service.Sent(), before+1)
 		status, err := r.Status(t.Context())
 		require.NoError(t, err)
-		require.Empty(t, status.Channels[2].Cause)
-		r.exec(t, "UPDATE QUEUES SET paused_at = NULL WHERE name = 'messaging_sms'")
+		require.Empty(t, status[2].Cause)
+		r.resume(t, "messaging_sms")
 		require.Eventually(t, func() bool { return len(service.Sent()) == 10 }, 90*time.Second, 50*time.Millisecond)
 	})
 }
@@ -166,7 +166,7 @@ func TestUrgentMessagesGoFirst(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Bulk}, texts("bulk", 20)...)
 		r.insert(t, messagingriver.InsertOptions{}, text("normal"))
 		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Urgent}, text("urgent"))
-		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.High}, text("high"))
+		r.insert(t, messagingriver.InsertOptions{Priority: 2}, text("high"))
 		r.start(t)
 		require.Eventually(t, func() bool { return countOf(t, r, completed) == 23 }, time.Minute, 50*time.Millisecond)
 		var order []string

@@ -11,17 +11,16 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// process is what a started outbox consists of.
+// process is the state of a started outbox.
 type process struct {
-	mu      sync.Mutex
-	started bool
-	stop    context.CancelFunc // ends stopped
-	stopped context.Context    //nolint:containedctx // ends when Stop is called
-	tending sync.WaitGroup
-	river   riverWorker // nil while the clock of the process is wrong
+	mu          sync.Mutex
+	started     bool
+	stop        context.CancelFunc // ends stopped
+	stopped     context.Context    //nolint:containedctx // ends when Stop is called
+	maintaining sync.WaitGroup
+	river       riverWorker // nil while the clock of the process is wrong
 
-	seenAt atomic.Int64 // when the database was reached last, as uptime
-	ahead  atomic.Int64 // by how much a test has the clock differ
+	reachedAt atomic.Int64 // when the database was reached last, as uptime
 }
 
 // stopping returns a context that ends when the outbox stops. It is for the jobs of a started outbox.
@@ -31,19 +30,32 @@ func (p *process) stopping() context.Context {
 	return p.stopped
 }
 
+// worker returns the started client of River, or nil.
+func (p *process) worker() riverWorker {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.river
+}
+
+func (p *process) setWorker(worker riverWorker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.river = worker
+}
+
 const (
-	// tendInterval is the time between two rounds of the outbox's own work.
-	tendInterval = 5 * time.Second
-	// maxClockDifference is how far the clock of a process may be from that of the database. River schedules and rescues by the first.
+	// maintenanceInterval is the time between two runs of the outbox's maintenance.
+	maintenanceInterval = 5 * time.Second
+	// maxClockDifference is how far the clock of a process may be from the clock of the database. River schedules and rescues by the first.
 	maxClockDifference = 5 * time.Second
-	// aliveFor is for how long a process counts as alive that does not reach its database.
+	// aliveFor is how long Alive stays true without reaching the database.
 	aliveFor = 30 * time.Second
 )
 
 // Start starts to send messages in the background, until Stop is called. It makes and starts a River client of its own. It returns an error
 // if the database cannot be reached or is not migrated, or if the clock of this process differs from the database's by more than 5 seconds.
-// If that happens later, the outbox stops working, says so in the log, and goes on when the clocks agree. The values of ctx are kept; its end
-// does not stop the outbox.
+// If the clock goes wrong later, the outbox stops working, logs an error, and continues when the clocks agree. The values of ctx are kept;
+// its end does not stop the outbox.
 func (o *Outbox[TTx]) Start(ctx context.Context) error {
 	p := &o.process
 	p.mu.Lock()
@@ -59,57 +71,62 @@ func (o *Outbox[TTx]) Start(ctx context.Context) error {
 		return fmt.Errorf("messagingriver: the clock of this process differs from that of the database by %v; want at most %v",
 			difference.Round(time.Second), maxClockDifference)
 	}
-	var exists bool
-	if _, err := o.database.scan(ctx, o.database.executor, []any{&exists}, "SELECT EXISTS (SELECT 1 FROM JOBS)"); err != nil {
-		return err
+	var hasJobs bool
+	_, err = o.database.scan(ctx, o.database.executor, []any{&hasJobs}, "SELECT EXISTS (SELECT 1 FROM JOBS)")
+	if err != nil {
+		return err // the tables are missing
 	}
 	p.stopped, p.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if err := o.startWorker(p.stopped); err != nil { //nolint:contextcheck // it outlives the call
+	p.river, err = o.startWorker(p.stopped) //nolint:contextcheck // it outlives the call
+	if err != nil {
 		p.stop()
 		return err
 	}
 	p.started = true
-	p.tending.Go(func() { o.tend(p.stopped) })
+	p.maintaining.Go(func() { o.maintain(p.stopped) })
 	return nil
 }
 
-// Stop stops sending. What has not begun is left to other processes at once; requests under way end, which takes up to SendTimeout. If ctx
-// ends before, Stop returns its error, and the process may end: River rescues what is left. A stopped outbox can be started again.
+// Stop stops sending. Messages whose request has not begun are left to other processes at once; requests under way end, which takes up to
+// SendTimeout. If ctx ends before, Stop returns its error, and the process may end: River rescues the rest. A stopped outbox can be
+// started again.
 func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 	p := &o.process
-	p.mu.Lock()
-	isStarted, stop := p.started, p.stop
-	p.mu.Unlock()
-	if !isStarted {
+	if !p.cancel() {
 		return nil
 	}
-	stop()
-	p.tending.Wait()
-	p.mu.Lock()
-	worker := p.river
-	p.mu.Unlock() // messages under way ask for stopping
-	if worker != nil {
+	p.maintaining.Wait()
+	if worker := p.worker(); worker != nil {
 		if err := worker.Stop(ctx); err != nil {
 			return fmt.Errorf("messagingriver: %w", err)
 		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.started, p.river = false, nil
+	p.started = false
+	p.river = nil
 	return nil
+}
+
+// cancel tells jobs and maintenance that the outbox stops, and reports whether it is started.
+func (p *process) cancel() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.started {
+		p.stop()
+	}
+	return p.started
 }
 
 // Alive reports whether this process works: it is started, its clock is right, and it reached its database in the last 30 seconds. It is for
 // health checks.
 func (o *Outbox[TTx]) Alive() bool {
-	p := &o.process
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.river != nil && uptime()-time.Duration(p.seenAt.Load()) < aliveFor
+	sinceReached := uptime() - time.Duration(o.process.reachedAt.Load())
+	return o.process.worker() != nil && sinceReached < aliveFor
 }
 
 // startWorker makes and starts a client of River.
-func (o *Outbox[TTx]) startWorker(ctx context.Context) error {
+func (o *Outbox[TTx]) startWorker(ctx context.Context) (riverWorker, error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &messageWorker[TTx]{outbox: o})
 	river.AddWorker(workers, &outcomeWorker[TTx]{outbox: o})
@@ -125,22 +142,19 @@ func (o *Outbox[TTx]) startWorker(ctx context.Context) error {
 		DiscardedJobRetentionPeriod: -1, // until a person decides
 		SoftStopTimeout:             o.options.SendTimeout + attemptSlack,
 		PollOnly:                    o.options.PollOnly,
-		TestOnly:                    startsAtOnce,
+		TestOnly:                    o.options.startAtOnce,
 	}
 	worker, err := o.database.newWorker(config)
 	if err != nil {
-		return fmt.Errorf("messagingriver: %w", err)
+		return nil, fmt.Errorf("messagingriver: %w", err)
 	}
 	if err := worker.Start(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("messagingriver: %w", err)
+		return nil, fmt.Errorf("messagingriver: %w", err)
 	}
-	o.process.river = worker
-	return nil
+	return worker, nil
 }
 
-// startsAtOnce has River's maintenance begin without a random delay. Tests set it.
-var startsAtOnce bool //nolint:gochecknoglobals // see above
-
+// queues returns the queues that a process works.
 func (o *Outbox[TTx]) queues() map[string]river.QueueConfig {
 	const fetchCooldown = 20 * time.Millisecond
 	const fewWorkers = 8
@@ -157,15 +171,15 @@ func (o *Outbox[TTx]) queues() map[string]river.QueueConfig {
 
 // clockDifference returns by how much the clock of this process differs from that of the database.
 func (o *Outbox[TTx]) clockDifference(ctx context.Context) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
 	var seconds float64
-	before := o.process.now()
+	before := o.options.now()
 	if _, err := o.database.scan(ctx, o.database.executor, []any{&seconds}, "SELECT CLOCK"); err != nil {
 		return 0, err
 	}
-	after := o.process.now()
-	o.process.seenAt.Store(int64(uptime()))
+	after := o.options.now()
+	o.process.reachedAt.Store(int64(uptime()))
 	database := time.UnixMicro(int64(seconds * 1e6))
 	return max(before.Sub(database), database.Sub(after), 0), nil
 }
-
-func (p *process) now() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }

@@ -116,6 +116,7 @@ func (p program) open(ctx context.Context) (startStop, error) {
 		Schema: p.Schema, Workers: p.Workers, Rate: p.Rate, SendTimeout: p.SendTimeout, SettleFor: p.SettleFor,
 		Logger: slog.New(slog.DiscardHandler),
 	}
+	options = messagingriver.ForTests(options, new(messagingriver.TestClock))
 	if p.Outcomes {
 		options.OnOutcome = func(context.Context, messagingriver.Outcome) error {
 			p.killAt("in OnOutcome")
@@ -208,7 +209,7 @@ func (p *process) awaitEnd(t *testing.T) {
 }
 
 // torment kills and freezes a process at random moments until the context ends, and leaves it running. It is killed three times as often as
-// frozen. With -whole every third freeze is so long that others rescue what it held.
+// frozen. With -whole every third freeze is so long that other processes rescue its messages.
 func (p *process) torment(ctx context.Context, t *testing.T) (kills, freezes int) {
 	t.Helper()
 	for {

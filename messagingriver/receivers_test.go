@@ -78,17 +78,17 @@ func callback(address string, n int) *http.Request {
 	var r *http.Request
 	switch n % 4 {
 	case 0:
-		r = messagingtest.SMSRequest(hook("sms"), messagingtest.InboundSMS{ID: fmt.Sprint("in-", n), From: "639171234567", Text: text})
+		r = messagingtest.NewRequest(hook("sms"), messagingtest.InboundSMS{ID: fmt.Sprint("in-", n), From: "639171234567", Text: text})
 	case 1: // without an ID: its parameters and its time identify it
-		r = messagingtest.SMSRequest(hook("sms"), messagingtest.InboundSMS{
+		r = messagingtest.NewRequest(hook("sms"), messagingtest.InboundSMS{
 			From: "639171234567", Text: text, ReceivedAt: time.Unix(1791038663+60*int64(n), 0),
 		})
 	case 2:
-		r = messagingtest.ChatAppRequest(hook("chatapp2"), messagingtest.InboundChatApp{
-			Channel: messagingtest.ChannelChatApp2, ID: fmt.Sprint("in-", n), From: "639171234567", Text: text,
+		r = messagingtest.NewRequest(hook("chatapp2"), messagingtest.InboundChatApp{
+			Channel: "chatapp2", ID: fmt.Sprint("in-", n), From: "639171234567", Text: text,
 		})
 	default:
-		r = messagingtest.DeliveryRequest(hook("delivery"), messagingtest.DeliveryReport{ID: fmt.Sprint("out-", n), ReferenceID: text, Status: "delivered"})
+		r = messagingtest.NewRequest(hook("delivery"), messagingtest.DeliveryReport{ID: fmt.Sprint("out-", n), ReferenceID: text, Status: "delivered"})
 	}
 	r.RequestURI = "" // it is a client's now
 	return r
@@ -97,6 +97,7 @@ func callback(address string, n int) *http.Request {
 // TestEachEventIsHandledOnce: receivers share a store in one database. Every event comes twice, to two of them, while they are killed
 // and frozen, and a PostgreSQL is killed and started. The service calls again until the response is 200.
 func TestEachEventIsHandledOnce(t *testing.T) {
+	parallelUnlessWhole(t)
 	events, torment, limit := 300, 2*time.Second, 2*time.Minute
 	if *whole {
 		events, torment, limit = 10_000, 20*time.Second, 20*time.Minute
@@ -119,6 +120,7 @@ func TestEachEventIsHandledOnce(t *testing.T) {
 	}
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
+			parallelUnlessWhole(t)
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			address, restart := database(t)

@@ -38,7 +38,7 @@ func (p *postgres) run(t *testing.T, name string, args ...string) {
 	}
 	command := exec.CommandContext(context.WithoutCancel(t.Context()), path, args...)
 	command.Dir = "/"
-	// Without its output: a server that goes on would keep a pipe open.
+	// Without its output, because a server that keeps running would keep a pipe open.
 	assert.NoError(t, command.Run(), "%s; the log is in %s", name, p.folder)
 }
 

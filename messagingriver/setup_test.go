@@ -79,18 +79,19 @@ type rig interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
 	Alive() bool
-	SetClock(ahead time.Duration)
-	Parked(ctx context.Context) iter.Seq2[messagingriver.Record, error]
-	Refused(ctx context.Context) iter.Seq2[messagingriver.Record, error]
-	Show(ctx context.Context, reference string) ([]messagingriver.Record, error)
+	Discarded(ctx context.Context) iter.Seq2[messagingriver.Record, error]
+	Cancelled(ctx context.Context) iter.Seq2[messagingriver.Record, error]
+	Get(ctx context.Context, reference string) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
 	Campaigns(ctx context.Context, names ...string) ([]messagingriver.Campaign, error)
 	PauseCampaign(ctx context.Context, name string) (int, error)
 	ResumeCampaign(ctx context.Context, name string) (int, error)
 	CancelCampaign(ctx context.Context, name string) (int, error)
-	Status(ctx context.Context) (messagingriver.Status, error)
+	Status(ctx context.Context) ([]messagingriver.ChannelStatus, error)
 	Observe(meter metric.Meter) (metric.Registration, error)
 
+	// setClock sets by how much the clock of the process is ahead.
+	setClock(ahead time.Duration)
 	// insert enqueues messages in a transaction of their own and returns how many are new.
 	insert(t testing.TB, options messagingriver.InsertOptions, messages ...messaging.Message) int
 	// tryInsert is like insert, and rolls back after an error.
@@ -103,18 +104,28 @@ type rig interface {
 	exec(t testing.TB, statement string, args ...any)
 	// number runs a statement that returns a number.
 	number(t testing.TB, statement string, args ...any) int
-	// retry does what the button of River UI does.
+	// retry, cancel and resume do what the buttons of River UI do for a job and for a queue.
 	retry(t testing.TB, job int64)
+	cancel(t testing.TB, job int64)
+	resume(t testing.TB, queue string)
+}
+
+// operator is the client of River behind River UI.
+type operator interface {
+	JobRetry(ctx context.Context, id int64) (*rivertype.JobRow, error)
+	JobCancel(ctx context.Context, id int64) (*rivertype.JobRow, error)
+	QueueResume(ctx context.Context, name string, opts *river.QueuePauseOpts) error
 }
 
 type rigOf[TTx any] struct {
 	*messagingriver.Outbox[TTx]
 
-	db      *sql.DB
-	tables  *strings.Replacer
-	begin   func(ctx context.Context) (tx TTx, commit, rollBack func() error, err error)
-	open    func(client *messaging.Client, options messagingriver.Options) (*messagingriver.Outbox[TTx], error)
-	retryIn func(ctx context.Context, job int64) error
+	db     *sql.DB
+	tables *strings.Replacer
+	begin  func(ctx context.Context) (tx TTx, commit, rollBack func() error, err error)
+	open   func(client *messaging.Client, options messagingriver.Options) (*messagingriver.Outbox[TTx], error)
+	ui     operator
+	clock  *messagingriver.TestClock
 }
 
 // postgresPool opens the database, with a schema for the program's own tables and one for the outbox's.
@@ -157,8 +168,8 @@ func rigOn(t testing.TB, pool *pgxpool.Pool, schema string, client *messaging.Cl
 			}
 			return tx, func() error { return tx.Commit(ctx) }, func() error { return tx.Rollback(context.WithoutCancel(ctx)) }, nil
 		},
-		open:    open,
-		retryIn: func(ctx context.Context, job int64) error { _, err := operator.JobRetry(ctx, job); return err },
+		open: open,
+		ui:   operator,
 	}, client, options)
 }
 
@@ -184,7 +195,7 @@ func rigOnSQLite(t testing.TB, db *sql.DB, client *messaging.Client, options mes
 		open: func(client *messaging.Client, options messagingriver.Options) (*messagingriver.Outbox[*sql.Tx], error) {
 			return messagingriver.NewSQLite(db, client, options)
 		},
-		retryIn: func(ctx context.Context, job int64) error { _, err := operator.JobRetry(ctx, job); return err },
+		ui: operator,
 	}, client, options)
 }
 
@@ -236,11 +247,14 @@ func (r rigOf[TTx]) another(t testing.TB, client *messaging.Client, options mess
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	r.clock = new(messagingriver.TestClock)
 	var err error
-	r.Outbox, err = r.open(client, options)
+	r.Outbox, err = r.open(client, messagingriver.ForTests(options, r.clock))
 	require.NoError(t, err)
 	return r
 }
+
+func (r rigOf[TTx]) setClock(ahead time.Duration) { r.clock.Set(ahead) }
 
 func (r rigOf[TTx]) tryInsert(ctx context.Context, options messagingriver.InsertOptions, messages ...messaging.Message) (int, error) {
 	tx, commit, rollBack, err := r.begin(ctx)
@@ -288,13 +302,25 @@ func (r rigOf[TTx]) number(t testing.TB, statement string, args ...any) (n int) 
 
 func (r rigOf[TTx]) retry(t testing.TB, job int64) {
 	t.Helper()
-	require.NoError(t, r.retryIn(t.Context(), job))
+	_, err := r.ui.JobRetry(t.Context(), job)
+	require.NoError(t, err)
+}
+
+func (r rigOf[TTx]) cancel(t testing.TB, job int64) {
+	t.Helper()
+	_, err := r.ui.JobCancel(t.Context(), job)
+	require.NoError(t, err)
+}
+
+func (r rigOf[TTx]) resume(t testing.TB, queue string) {
+	t.Helper()
+	require.NoError(t, r.ui.QueueResume(t.Context(), queue, nil))
 }
 
 // show returns the record of the only message with a reference ID.
 func show(t testing.TB, r rig, reference string) messagingriver.Record {
 	t.Helper()
-	records, err := r.Show(t.Context(), reference)
+	records, err := r.Get(t.Context(), reference)
 	require.NoError(t, err)
 	require.Len(t, records, 1)
 	return records[0]
@@ -350,7 +376,7 @@ type database struct {
 	newRig     func(testing.TB, *messaging.Client, messagingriver.Options) rig
 }
 
-// databases returns SQLite, and PostgreSQL where .ci/with-postgres runs the tests beside a server.
+// databases returns SQLite, and PostgreSQL if .ci/with-postgres runs the tests.
 func databases() []database {
 	all := []database{{"SQLite", false, sqliteRig}}
 	if os.Getenv("OUTBOX_POSTGRES") != "" {

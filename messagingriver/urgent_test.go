@@ -24,7 +24,7 @@ func TestUrgentBesideACampaign(t *testing.T) {
 	for _, rate := range []float64{20, 200} {
 		t.Run(fmt.Sprint(rate), func(t *testing.T) {
 			service := messagingtest.NewServer(t)
-			service.InjectRandomly(1, 1, messagingtest.Slow(100*time.Millisecond))
+			service.InjectRandomly(1, 1, messagingtest.FaultSlow(100*time.Millisecond))
 			pool, schema := postgresPool(t, 10)
 			r := rigOn(t, pool, schema, newClient(t, service), messagingriver.Options{})
 			bulk := messagingriver.InsertOptions{Priority: messagingriver.Bulk, Campaign: "spring"}

@@ -9,112 +9,142 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// action is what becomes of the job of a message.
+// action is what happens to the job of a message.
 type action int
 
 const (
 	complete     action = iota
 	cancel              // for good
-	retry               // the message is to blame: it has so many attempts
-	snooze              // it waits, and costs no attempt
-	pauseChannel        // the same, and so do all other messages of the channel
-	lookUp              // it may have been sent
+	retry               // the failure is the message's own and counts as an attempt
+	snooze              // the message waits, which costs no attempt
+	pauseChannel        // like snooze, for all messages of the channel
+	lookUp              // the message may have been sent
 )
 
-// verdict is what an attempt found.
+// verdict is the result of an attempt.
 type verdict struct {
 	action   action
-	recorded string // the verdict in the note
+	recorded string // the verdict in the metadata
 	reason   string
 	// retryAfter is how long the message waits at least.
 	retryAfter time.Duration
-	// pauses reports whether the service, the account or a rate holds back every message of the channel.
+	// pauses reports whether the service, the account or a rate limit holds back every message of the channel.
 	pauses bool
-	// isResponse reports whether the service took the message, or refused this one only. It is then not in trouble.
-	isResponse bool
+	// serviceWorks reports whether the service accepted the message or refused it alone, which proves that the service works.
+	serviceWorks bool
 }
 
-// undecidedWait is how long a message waits whose guard could not decide.
-const undecidedWait = 10 * time.Second
+const (
+	// undecidedWait is how long a message waits if a guard could not decide.
+	undecidedWait = 10 * time.Second
+	// maxWait bounds the wait that a service may ask for.
+	maxWait = time.Hour
+)
 
-// judge returns what the error of an attempt means. isOpen reports whether the breaker of the channel is open after it.
-func (a *attempt) judge(err error, isOpen bool) verdict {
+// classify returns what the error of an attempt means. breakerOpen reports whether the breaker of the channel is open after it.
+func (a *attempt) classify(err error, breakerOpen bool) verdict {
 	if err == nil {
-		return verdict{action: complete, recorded: accepted, isResponse: true}
+		return verdict{action: complete, recorded: accepted, serviceWorks: true}
 	}
-	v := verdict{recorded: notSent, reason: withoutZeroBytes(err.Error())}
-	if !a.hasEntered() {
-		a.judgeUnsent(&v, err, isOpen)
-		return v
+	var v verdict
+	if a.hasEntered() {
+		v = classifyEntered(err, breakerOpen)
+	} else {
+		v = classifyUnsent(err, breakerOpen)
+		v.recorded = notSent
 	}
-	failure, isError := errors.AsType[*messaging.Error](err)
-	isNamed := isError && failure.NamesMessage() // the service may have the message although it refused it
-	after, isRetryable := messaging.Retryable(err)
-	isAccounts := isAccount(err) && !isNamed
-	isLimited := errors.Is(err, messaging.ErrRateLimited) && isRetryable
-	v.retryAfter = min(after, longestWait)
-	switch messaging.VerdictOf(err) {
-	case messaging.NotSent:
-		v.blame(isOpen)
-	case messaging.Refused:
-		v.recorded = refused
-		switch {
-		case errors.Is(err, messaging.ErrDuplicate):
-			v.action, v.recorded = lookUp, unknown
-		case isAccounts, isLimited, isRetryable:
-			v.blame(isOpen || isAccounts || isLimited)
-		default: // one that names a message is final even if the account is in trouble
-			v.action, v.pauses, v.isResponse = cancel, isAccount(err), !isAccount(err)
-		}
-	default:
-		v.action, v.recorded, v.pauses = lookUp, unknown, isOpen
+	if v.reason == "" {
+		v.reason = withoutZeroBytes(err.Error())
 	}
 	return v
 }
 
-// longestWait bounds what a service may ask for.
-const longestWait = time.Hour
+// classifyEntered classifies an attempt whose request may have begun, by the verdict of the client.
+func classifyEntered(err error, breakerOpen bool) verdict {
+	after, _ := messaging.Retryable(err)
+	v := verdict{retryAfter: min(after, maxWait)}
+	switch messaging.VerdictOf(err) {
+	case messaging.NotSent:
+		v.recorded = notSent
+		v.retryLater(breakerOpen)
+	case messaging.Refused:
+		v.classifyRefused(err, breakerOpen)
+	default:
+		v.action = lookUp
+		v.recorded = unknown
+		v.pauses = breakerOpen
+	}
+	return v
+}
 
-// blame decides between the message and the channel for something that was not processed.
-func (v *verdict) blame(isChannel bool) {
-	if isChannel {
-		v.action, v.pauses = pauseChannel, true
+// classifyRefused classifies a refusal by the service.
+func (v *verdict) classifyRefused(err error, breakerOpen bool) {
+	if errors.Is(err, messaging.ErrDuplicate) { // the service has the message already
+		v.action = lookUp
+		v.recorded = unknown
+		return
+	}
+	v.recorded = refused
+	failure, isError := errors.AsType[*messaging.Error](err)
+	namesMessage := isError && failure.Ambiguous() // the service may have the message although it refused it
+	isAccount := isAccountFailure(err)
+	isRefusedForAccount := isAccount && !namesMessage
+	_, isRetryable := messaging.Retryable(err)
+	if isRetryable || isRefusedForAccount {
+		isRateLimited := errors.Is(err, messaging.ErrRateLimited)
+		v.retryLater(breakerOpen || isAccount || isRateLimited)
+		return
+	}
+	v.action = cancel
+	v.pauses = isAccount
+	v.serviceWorks = !isAccount
+}
+
+// retryLater has a message that was not processed tried again: with all of its channel if the channel is to blame, and otherwise alone.
+func (v *verdict) retryLater(channelToBlame bool) {
+	if channelToBlame {
+		v.action = pauseChannel
+		v.pauses = true
 		return
 	}
 	v.action = retry
 }
 
-// judgeUnsent judges an attempt whose request was never begun, whatever its error says.
-func (a *attempt) judgeUnsent(v *verdict, err error, isOpen bool) {
+// classifyUnsent classifies an attempt whose request never began, so that the message was not sent, regardless of the error.
+func classifyUnsent(err error, breakerOpen bool) verdict {
 	after, isRetryable := messaging.Retryable(err)
-	v.retryAfter = min(max(after, time.Second), longestWait)
+	wait := min(max(after, time.Second), maxWait)
 	_, isInvalid := errors.AsType[*messaging.ValidationError](err)
 	failure, isError := errors.AsType[*messaging.Error](err)
+	isStopped := errors.Is(err, context.Canceled) // the process stops, or the turn at the rate limit came too late
+	isLate := errors.Is(err, context.DeadlineExceeded)
+	isUncredentialed := isError && messaging.VerdictOf(err) == messaging.NotSent
+	channelToBlame := breakerOpen || errors.Is(err, messaging.ErrBreakerOpen) || isAccountFailure(err)
 	switch {
 	case errors.Is(err, errExpired):
-		v.action, v.reason = cancel, errExpired.Error()
+		return verdict{action: cancel, reason: errExpired.Error()}
 	case errors.Is(err, errOutdated):
-		v.action, v.retryAfter, v.reason = snooze, 0, errOutdated.Error()
+		return verdict{action: snooze, reason: errOutdated.Error()}
 	case errors.Is(err, errUnmarked):
-		v.action, v.reason = snooze, errUnmarked.Error()
-	case isInvalid, errors.Is(err, messaging.ErrGuarded):
-		v.action = cancel
+		return verdict{action: snooze, reason: errUnmarked.Error(), retryAfter: wait}
+	case isInvalid, errors.Is(err, messaging.ErrDenied):
+		return verdict{action: cancel}
 	case errors.Is(err, messaging.ErrPostponed) && isError:
-		v.action, v.retryAfter = snooze, cmp.Or(failure.RetryAfter, undecidedWait)
-	case isOpen, errors.Is(err, messaging.ErrBreakerOpen), isAccount(err):
-		v.action, v.pauses = pauseChannel, true
-	case errors.Is(err, context.Canceled):
-		v.action, v.retryAfter = snooze, 0 // the process stops, or a turn was too far away
-	case errors.Is(err, context.DeadlineExceeded), isRetryable:
-		v.action = snooze
-	case isError && messaging.VerdictOf(err) == messaging.NotSent: // the client has no credentials for the channel
-		v.action, v.pauses = pauseChannel, true
+		return verdict{action: snooze, retryAfter: cmp.Or(failure.RetryAfter, undecidedWait)}
+	case channelToBlame:
+		return verdict{action: pauseChannel, pauses: true, retryAfter: wait}
+	case isStopped:
+		return verdict{action: snooze}
+	case isLate, isRetryable:
+		return verdict{action: snooze, retryAfter: wait}
+	case isUncredentialed: // the client has no credentials for the channel
+		return verdict{action: pauseChannel, pauses: true, retryAfter: wait}
 	default: // a panic of a function of the program
-		v.action = retry
+		return verdict{action: retry, retryAfter: wait}
 	}
 }
 
-// isAccount reports whether the service would refuse every other message too: wrong credentials, or no credit.
-func isAccount(err error) bool {
+// isAccountFailure reports whether the service would refuse every message: the credentials are wrong, or there is no credit.
+func isAccountFailure(err error) bool {
 	return errors.Is(err, messaging.ErrUnauthorized) || errors.Is(err, messaging.ErrInsufficientBalance)
 }

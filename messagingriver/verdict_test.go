@@ -43,7 +43,7 @@ func TestDeniedMessageIsCancelledWithTheReason(t *testing.T) {
 func TestGuardThatPostponesSnoozes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
-		r, _ := guarded(t, func(int64) error { return messaging.RetryLater(time.Hour) })
+		r, _ := guarded(t, func(int64) error { return messaging.Postpone(time.Hour) })
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		record := await(t, r, "a", scheduled)
@@ -196,7 +196,7 @@ func TestRefusalThatNamesAMessageIsFinal(t *testing.T) {
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		r := t.newRig(t, newClient(t, service), quick())
-		service.Inject(messagingtest.StatusAfter(http.StatusOK, `{"id":"m-1","code":"200101"}`), 1)
+		service.Inject(messagingtest.FaultStatusAfter(http.StatusOK, `{"id":"m-1","code":"200101"}`), 1)
 		r.insert(t, messagingriver.InsertOptions{}, text("named"))
 		r.start(t)
 		record := await(t, r, "named", cancelled)
@@ -246,7 +246,7 @@ type readCloser struct{ *strings.Reader }
 
 func (readCloser) Close() error { return nil }
 
-// A message of a newer version waits for a process that can read it, and one that nobody can read is discarded, alone.
+// A message of a newer version waits for a process that can read it. A message that no version can read is discarded, alone.
 func TestMessageThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -279,7 +279,7 @@ func TestStopLeavesNothingInDoubt(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		service.InjectRandomly(1, 1, messagingtest.Slow(300*time.Millisecond))
+		service.InjectRandomly(1, 1, messagingtest.FaultSlow(300*time.Millisecond))
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Rate: 10, Workers: 10})
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 30)...)
 		stop := r.start(t)

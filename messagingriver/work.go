@@ -3,7 +3,6 @@ package messagingriver
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -15,66 +14,6 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/internal/fence"
 )
-
-// note is what the metadata of a message's job holds. River writes what an attempt sets in it together with the job's next state, and does
-// so even if the job is no longer running: the outcome of a process that was frozen arrives late, and is not lost.
-type note struct {
-	Campaign    string    `json:"campaign,omitempty"`
-	Expires     time.Time `json:"expires,omitzero"`
-	MaxAttempts int       `json:"max_attempts,omitempty"`
-	Unguarded   bool      `json:"unguarded,omitempty"`
-
-	// Verdict is that of the last attempt that ended, and Reason why it was not accepted.
-	Verdict string `json:"verdict,omitempty"`
-	Reason  string `json:"reason,omitempty"`
-	// Failures is how many attempts count toward MaxAttempts.
-	Failures int `json:"failures,omitempty"`
-	// EndsAs is the state in which the job ends as soon as OnOutcome can be called for it.
-	EndsAs rivertype.JobState `json:"ends_as,omitempty"`
-	// UnknownSince is when the outcome became unknown.
-	UnknownSince time.Time `json:"unknown_since,omitzero"`
-
-	// Begun is the mark of the attempt whose request began last, and Ended that of the attempt whose outcome was recorded last. They are
-	// set on PostgreSQL.
-	Begun string `json:"begun,omitempty"`
-	Ended string `json:"ended,omitempty"`
-
-	// Rescues is River's count of its rescues, and Answered how many of them a person answered for. Outcomes is how often the job had been
-	// fetched when an outcome was recorded last. They decide on SQLite.
-	Rescues  int `json:"river:rescue_count,omitempty"`
-	Answered int `json:"answered,omitempty"`
-	Outcomes int `json:"outcomes,omitempty"`
-	// InDoubt is set on SQLite by the first lookup: a lookup is a fetch, too.
-	InDoubt bool `json:"in_doubt,omitempty"`
-
-	// Receipt is River's output of the job.
-	Receipt *messaging.Receipt `json:"output,omitempty"`
-}
-
-// The verdicts of a note. A message that expired or was denied was not sent.
-const (
-	accepted = "accepted"
-	refused  = "refused"
-	notSent  = "not sent"
-	unknown  = "unknown"
-)
-
-// mostFetches is how many fetches of a job River remembers.
-const mostFetches = 100
-
-// isInDoubt reports whether the message may have been sent by an attempt whose outcome was not recorded. It must then not be sent.
-func (n *note) isInDoubt(job *river.Job[messageArgs], hasFence bool) bool {
-	if n.Verdict == unknown {
-		return true
-	}
-	if hasFence {
-		return n.Begun != "" && n.Begun != n.Ended
-	}
-	fetches := len(job.AttemptedBy)
-	isRescued := n.Rescues > n.Answered
-	isUnrecorded := fetches < mostFetches && fetches-1 != n.Outcomes
-	return n.InDoubt || isRescued || isUnrecorded
-}
 
 // messageWorker works the jobs of messages.
 type messageWorker[TTx any] struct {
@@ -88,7 +27,7 @@ func (w *messageWorker[TTx]) Timeout(*river.Job[messageArgs]) time.Duration {
 	return w.outbox.options.SendTimeout + attemptSlack
 }
 
-// attemptSlack is how much longer than SendTimeout River lets a job run, and rescueSlack how much longer until it rescues it.
+// River lets a job run for attemptSlack longer than SendTimeout, and rescues it rescueSlack after SendTimeout.
 const (
 	attemptSlack = 10 * time.Second
 	rescueSlack  = 15 * time.Second
@@ -102,200 +41,154 @@ func (w *messageWorker[TTx]) NextRetry(job *river.Job[messageArgs]) time.Time {
 // Work implements river.Worker.
 func (w *messageWorker[TTx]) Work(ctx context.Context, job *river.Job[messageArgs]) error {
 	o := w.outbox
-	var n note
-	if err := json.Unmarshal(job.Metadata, &n); err != nil {
-		return discard(job, errors.New("the metadata of the job cannot be read"))
+	var m metadata
+	if err := json.Unmarshal(job.Metadata, &m); err != nil {
+		return discardJob(job, errors.New("the metadata of the job cannot be read"))
 	}
-	if n.EndsAs != "" {
-		return o.ended(ctx, job, n.EndsAs, n.Reason)
+	if m.EndsAs != "" {
+		return o.finish(ctx, job, m.EndsAs, m.Reason)
 	}
-	if n.Verdict == accepted { // it was recorded late
-		return o.ended(ctx, job, rivertype.JobStateCompleted, "")
+	if m.Verdict == accepted { // the outcome was recorded late
+		return o.finish(ctx, job, rivertype.JobStateCompleted, "")
 	}
-	if n.isInDoubt(job, o.database.isPostgres) {
-		set(ctx, "in_doubt", !o.database.isPostgres)
-		return o.lookUp(ctx, job, &n)
+	if m.isInDoubt(job, o.database.isPostgres) {
+		setMetadata(ctx, "in_doubt", !o.database.isPostgres)
+		return o.lookUp(ctx, job, &m)
 	}
-	set(ctx, "outcomes", len(job.AttemptedBy))
-	if job.Queue == lookups { // a late outcome proved that it was not sent
+	setMetadata(ctx, "outcomes", len(job.AttemptedBy))
+	if m.Cancelled {
+		return o.finish(ctx, job, rivertype.JobStateCancelled, "it was cancelled by a person")
+	}
+	if job.Queue == lookups { // a late outcome proved that the message was not sent
 		o.moveTo(ctx, job, queueOf(job.Args.Channel))
 		return river.JobSnooze(0)
 	}
 	c, isKnown := o.channels[job.Args.Channel]
 	if !isKnown {
-		return wait(ctx, time.Minute, "a worker of another version knows the channel")
+		return snoozeWith(ctx, time.Minute, "a worker of another version knows the channel")
 	}
 	message, err := c.decode(job.Args.Message)
-	if err != nil && strings.Contains(err.Error(), "unknown key ") { // it names the key and no content
-		return wait(ctx, time.Minute, "a worker of another version can read the message: "+err.Error())
+	if err != nil && strings.Contains(err.Error(), "unknown key ") { // the error names the key, but no content
+		return snoozeWith(ctx, time.Minute, "a worker of another version can read the message: "+err.Error())
 	}
 	if err != nil { // the error may repeat content
-		return o.ended(ctx, job, rivertype.JobStateDiscarded, "the job holds no message that this version can read")
+		return o.finish(ctx, job, rivertype.JobStateDiscarded, "the job holds no message that this version can read")
 	}
-	return o.attempt(ctx, c, job, &n, message)
+	return o.send(ctx, o.newAttempt(c, job, &m), message)
 }
 
-// attempt sends a message and returns what becomes of its job.
-func (o *Outbox[TTx]) attempt(ctx context.Context, c channel, job *river.Job[messageArgs], n *note, message messaging.Message) error {
-	a := o.newAttempt(job, n)
+// send makes an attempt to send a message and returns what River does with the job.
+func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, message messaging.Message) error {
 	if err := a.check(); err != nil { // before a guard is asked
-		return o.conclude(ctx, c, job, n, a, messaging.Receipt{}, err)
+		return o.recordAttempt(ctx, a, messaging.Receipt{}, err)
 	}
 	// A request that has begun is not interrupted when the process stops: its outcome would be unknown.
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.options.SendTimeout)
 	defer cancel()
-	giveUp := func() {
-		if a.giveUp() {
+	abandon := func() {
+		if a.abandon() {
 			cancel()
 		}
 	}
-	defer context.AfterFunc(ctx, giveUp)()
-	defer context.AfterFunc(o.process.stopping(), giveUp)() //nolint:contextcheck // another one
-	defer time.AfterFunc(maxClaimAge, giveUp).Stop()
-	receipt, err := c.send(fence.With(sending, a.enter), message, !n.Unguarded)
-	return o.conclude(ctx, c, job, n, a, receipt, err)
+	defer context.AfterFunc(ctx, abandon)()
+	defer context.AfterFunc(o.process.stopping(), abandon)() //nolint:contextcheck // it ends when the outbox stops
+	defer time.AfterFunc(maxClaimAge, abandon).Stop()
+	isGuarded := !a.metadata.Unguarded
+	receipt, err := a.channel.send(fence.With(sending, a.enter), message, isGuarded)
+	return o.recordAttempt(ctx, a, receipt, err)
 }
 
-// conclude records the outcome of an attempt and returns what River does with the job.
-func (o *Outbox[TTx]) conclude(
-	ctx context.Context, c channel, job *river.Job[messageArgs], n *note, a *attempt, receipt messaging.Receipt, err error,
-) error {
+// recordAttempt records the outcome of an attempt and returns what River does with the job.
+func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt messaging.Receipt, err error) error {
 	if a.isMarked {
-		set(ctx, "ended", a.token)
+		setMetadata(ctx, "ended", a.token)
 	}
-	breaker := o.client.Breaker(c.channel)
-	v := a.judge(err, breaker.Open)
-	isProbe := job.Queue == probesOf(job.Args.Channel)
-	if isProbe && v.isResponse {
-		o.release(ctx, job.Args.Channel)
-	}
+	breaker := o.client.Breaker(a.channel.channel)
+	v := a.classify(err, breaker.Open)
 	pause := max(v.retryAfter, time.Until(breaker.Until))
-	if v.pauses && !isProbe {
-		o.hold(ctx, job.Args.Channel, v.reason, pause)
+	if a.isProbe() {
+		return o.recordProbe(ctx, a, v, receipt, pause)
 	}
-	result := o.result(ctx, job, n, v, receipt, pause, isProbe)
-	if isProbe && !v.isResponse {
-		o.nextProbe(ctx, job.Args.Channel, pause)
+	if v.pauses {
+		o.pauseChannel(ctx, a.job.Args.Channel, v.reason, pause)
 	}
+	return o.apply(ctx, a, v, receipt)
+}
+
+// recordProbe is recordAttempt for a message that probes a paused channel. It resumes the channel if the service works. Otherwise a
+// message probes again after the pause.
+func (o *Outbox[TTx]) recordProbe(ctx context.Context, a *attempt, v verdict, receipt messaging.Receipt, pause time.Duration) error {
+	if v.serviceWorks {
+		o.resumeChannel(ctx, a.job.Args.Channel)
+		return o.apply(ctx, a, v, receipt)
+	}
+	if v.action == pauseChannel { // the same message probes again
+		v.retryAfter = max(pause, time.Second)
+	}
+	if v.action == retry { // another message probes meanwhile
+		o.moveTo(ctx, a.job, queueOf(a.job.Args.Channel))
+	}
+	result := o.apply(ctx, a, v, receipt)
+	o.nextProbe(ctx, a.job.Args.Channel, pause)
 	return result
 }
 
-// result records a verdict and returns what River does with the job.
-func (o *Outbox[TTx]) result(
-	ctx context.Context, job *river.Job[messageArgs], n *note, v verdict, receipt messaging.Receipt, pause time.Duration, isProbe bool,
-) error {
+// apply records a verdict and returns what River does with the job.
+func (o *Outbox[TTx]) apply(ctx context.Context, a *attempt, v verdict, receipt messaging.Receipt) error {
 	if v.action == lookUp {
-		return o.becomeUnknown(ctx, job, v.reason)
+		return o.startLookup(ctx, a.job, v.reason)
 	}
-	set(ctx, "verdict", v.recorded)
+	setMetadata(ctx, "verdict", v.recorded)
 	if v.action == complete {
-		recordReceipt(ctx, receipt)
-		return o.ended(ctx, job, rivertype.JobStateCompleted, "")
+		setReceipt(ctx, receipt)
+		return o.finish(ctx, a.job, rivertype.JobStateCompleted, "")
 	}
-	set(ctx, "reason", v.reason)
+	setMetadata(ctx, "reason", v.reason)
 	switch v.action {
 	case cancel:
-		return o.ended(ctx, job, rivertype.JobStateCancelled, v.reason)
-	case snooze:
+		return o.finish(ctx, a.job, rivertype.JobStateCancelled, v.reason)
+	case retry:
+		return o.retry(ctx, a, v)
+	default: // snooze or pauseChannel, where the message waits in the paused queue
 		return river.JobSnooze(v.retryAfter)
-	case pauseChannel:
-		if isProbe {
-			return river.JobSnooze(max(pause, time.Second))
-		}
-		return river.JobSnooze(max(v.retryAfter, 0)) // it waits in the paused queue
-	default: // retry
-		failures := n.Failures + 1
-		set(ctx, "failures", failures)
-		if isProbe { // another message probes meanwhile
-			o.moveTo(ctx, job, queueOf(job.Args.Channel))
-		}
-		if failures >= cmp.Or(n.MaxAttempts, 1) {
-			return o.ended(ctx, job, rivertype.JobStateDiscarded, v.reason)
-		}
-		job.Args.retryAfter = max(v.retryAfter, backoff(failures))
-		return errors.New(v.reason)
 	}
 }
 
-// backoff is how long a message waits after its n-th failure: about as long as River's jobs do.
+// retry has a message tried again, unless it has failed too often.
+func (o *Outbox[TTx]) retry(ctx context.Context, a *attempt, v verdict) error {
+	failures := a.metadata.Failures + 1
+	setMetadata(ctx, "failures", failures)
+	if failures >= cmp.Or(a.metadata.MaxAttempts, 1) {
+		return o.finish(ctx, a.job, rivertype.JobStateDiscarded, v.reason)
+	}
+	a.job.Args.retryAfter = max(v.retryAfter, backoff(failures))
+	return errors.New(v.reason)
+}
+
+// backoff is how long a message waits after its n-th failure. It is about as long as for River's jobs.
 func backoff(n int) time.Duration {
 	n = min(n, 25)
 	return time.Duration(n*n*n*n) * 1200 * time.Millisecond
 }
 
-// set sets a member of the job's metadata, which River writes with the job's next state.
-func set(ctx context.Context, key string, value any) {
-	if text, isText := value.(string); isText {
-		value = withoutZeroBytes(text)
-	}
-	_ = river.MetadataSet(ctx, key, value) // which fails outside of a worker only
-}
-
-// wait has a job worked again after a time. Nothing was tried.
-func wait(ctx context.Context, after time.Duration, reason string) error {
-	set(ctx, "reason", reason)
+// snoozeWith snoozes a job for which nothing was tried.
+func snoozeWith(ctx context.Context, after time.Duration, reason string) error {
+	setMetadata(ctx, "reason", reason)
 	return river.JobSnooze(after)
 }
 
-// discard has River discard a job: a person decides about it. River compares the row that it gave to the worker.
-func discard(job *river.Job[messageArgs], err error) error {
+// discardJob has River discard a job: a person decides about it. River compares the attempts in the row that it gave to the worker.
+func discardJob(job *river.Job[messageArgs], err error) error {
 	job.JobRow.MaxAttempts = job.JobRow.Attempt
 	return err
 }
 
-// withoutZeroBytes returns a text that PostgreSQL can store.
-func withoutZeroBytes(text string) string { return strings.ReplaceAll(text, "\x00", "") }
-
-// recordReceipt makes a receipt the output of the job.
-func recordReceipt(ctx context.Context, receipt messaging.Receipt) {
-	receipt.Raw = nil // it may repeat the number or the text
-	encoded, err := json.Marshal(receipt)
-	if err != nil {
-		return
-	}
-	var value any
-	if json.Unmarshal(encoded, &value) != nil {
-		return
-	}
-	_ = river.RecordOutput(ctx, cleaned(value)) // which fails outside of a worker only
-}
-
-// cleaned returns a JSON value whose texts have no zero bytes.
-func cleaned(value any) any {
-	switch value := value.(type) {
-	case string:
-		return withoutZeroBytes(value)
-	case []any:
-		for i := range value {
-			value[i] = cleaned(value[i])
-		}
-	case map[string]any:
-		for name := range value {
-			value[name] = cleaned(value[name])
-		}
-	}
-	return value
-}
-
-// moveTo has a job continue in another queue. If that fails, it continues in its own.
+// moveTo has a job continue in another queue. If that fails, the job stays in its queue.
 func (o *Outbox[TTx]) moveTo(ctx context.Context, job *river.Job[messageArgs], queue string) {
 	if job.Queue == queue {
 		return
 	}
 	if err := o.database.exec(ctx, "UPDATE JOBS SET queue = $2 WHERE id = $1", job.ID, queue); err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: a job cannot be moved", "queue", queue, "error", err)
-	}
-}
-
-func (o *Outbox[TTx]) newAttempt(job *river.Job[messageArgs], n *note) *attempt {
-	// What passed since River fetched the job counts. If the clock of the database is ahead, nothing passed.
-	age := max(0, time.Since(*job.AttemptedAt))
-	return &attempt{
-		id:          job.ID,
-		attemptedAt: *job.AttemptedAt,
-		claimedAt:   uptime() - age,
-		expires:     n.Expires,
-		token:       rand.Text(),
-		markNow:     o.mark,
 	}
 }

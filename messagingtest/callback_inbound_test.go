@@ -3,6 +3,7 @@ package messagingtest
 import (
 	"encoding/json"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,8 +82,8 @@ func TestInboundSamplesAreNewInEachRange(t *testing.T) {
 	for range 2 {
 		for name, m := range InboundSamples() {
 			if name == "flat hologram" {
-				assert.Equal(t, []Param{{"beam", "7"}}, m.Extra)
-				m.Extra[0] = Param{"changed", "8"}
+				assert.Equal(t, url.Values{"beam": {"7"}}, m.Extra)
+				m.Extra.Set("beam", "8")
 				break
 			}
 		}

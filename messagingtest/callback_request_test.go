@@ -18,13 +18,12 @@ func TestCallbackRequests(t *testing.T) {
 		request *http.Request
 		uri     string
 	}{
-		"SMS":             {SMSRequest("/hook?key=a%2Bb", InboundSMS{From: "+1", Text: "a b"}), "/hook?key=a%2Bb&from=%2B1&message=a+b"},
-		"chat app 1":      {ChatAppRequest("/hook", InboundChatApp{From: "1", Kind: "text"}), "/hook?from=1&type=text"},
-		"chat app 2":      {ChatAppRequest("/hook", InboundChatApp{Channel: ChannelChatApp2, From: "1", JSON: "{}"}), "/hook?from=1&payload=%7B%7D"},
-		"delivery report": {DeliveryRequest("/hook", DeliveryReport{ID: "1", Status: "1"}), "/hook?status=1&messageId=1"},
-		"unescaped":       {SMSRequest("/hook", InboundSMS{Text: "1+1 é \xff %"}, nil, Unescaped()), "/hook?message=1+1+é+\xff+%"},
-		"nothing":         {SMSRequest("/hook", InboundSMS{}), "/hook"},
-		"absolute":        {SMSRequest("https://shop.example.com/hook", InboundSMS{From: "1"}), "https://shop.example.com/hook?from=1"},
+		"SMS":             {NewRequest("/hook?key=a%2Bb", InboundSMS{From: "+1", Text: "a b"}), "/hook?key=a%2Bb&from=%2B1&message=a+b"},
+		"chat app 1":      {NewRequest("/hook", InboundChatApp{From: "1", Kind: "text"}), "/hook?from=1&type=text"},
+		"chat app 2":      {NewRequest("/hook", InboundChatApp{Channel: channelChatApp2, From: "1", JSON: "{}"}), "/hook?from=1&payload=%7B%7D"},
+		"delivery report": {NewRequest("/hook", DeliveryReport{ID: "1", Status: "1"}), "/hook?status=1&messageId=1"},
+		"nothing":         {NewRequest("/hook", InboundSMS{}), "/hook"},
+		"absolute":        {NewRequest("https://shop.example.com/hook", InboundSMS{From: "1"}), "https://shop.example.com/hook?from=1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,14 +52,14 @@ func TestCallbackRequestReachesHandler(t *testing.T) {
 		_, _ = io.WriteString(w, r.PathValue("secret")+" "+r.FormValue("key")+" "+r.FormValue("message"))
 	})
 	w := httptest.NewRecorder()
-	mux.ServeHTTP(w, SMSRequest("/hooks/s3cret/sms?key=a%2Fb", InboundSMS{Text: "Hi & bye"}))
+	mux.ServeHTTP(w, NewRequest("/hooks/s3cret/sms?key=a%2Fb", InboundSMS{Text: "Hi & bye"}))
 	assert.Equal(t, "s3cret a/b Hi & bye", w.Body.String())
 }
 
 func TestCallbackRequestRefusesTarget(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"", "hook", "/a b", "/a\r\nX: y", "/\x00", "/\x7f", "/%zz", "http://[::1/"} {
-		assert.Panics(t, func() { SMSRequest(target, InboundSMS{From: "1"}) }, "%q", target)
+		assert.Panics(t, func() { NewRequest(target, InboundSMS{From: "1"}) }, "%q", target)
 	}
 }
 
@@ -72,31 +71,22 @@ func FuzzRequest(f *testing.F) {
 		f.Add("1", "", seed, "")
 	}
 	f.Fuzz(func(t *testing.T, from, to, text, extra string) {
-		more := []Param{{"extra", extra}}
+		more := url.Values{"extra": {extra}}
 		sms := InboundSMS{From: from, To: to, Text: text, Extra: more}
 		chat := InboundChatApp{From: from, To: to, Caption: text, JSON: text, Extra: more}
 		two := chat
-		two.Channel = ChannelChatApp2
+		two.Channel = channelChatApp2
 		report := DeliveryReport{From: from, To: to, Status: text, ReferenceID: text, Extra: more}
-		for _, tt := range []struct {
-			request *http.Request
-			params  []Param
-		}{
-			{SMSRequest("/hook?key=s3cret", sms), sms.events()[0].params(defaults())},
-			{ChatAppRequest("/hook?key=s3cret", chat), chat.events()[0].params(defaults())},
-			{ChatAppRequest("/hook?key=s3cret", two), two.events()[0].params(defaults())},
-			{DeliveryRequest("/hook?key=s3cret", report), report.events()[0].params(defaults())},
-		} {
-			got, err := url.ParseQuery(tt.request.URL.RawQuery)
+		for _, callback := range []Callback{sms, chat, two, report} {
+			r := NewRequest("/hook?key=s3cret", callback)
+			got, err := url.ParseQuery(r.URL.RawQuery)
 			require.NoError(t, err)
 			want := url.Values{"key": {"s3cret"}}
-			for _, p := range tt.params {
-				want.Add(p.Name, p.Value)
+			for _, p := range paramsOf(callback, defaults()) {
+				want.Add(p.name, p.value)
 			}
 			require.Equal(t, want, got)
-			require.Equal(t, "/hook?"+tt.request.URL.RawQuery, tt.request.RequestURI)
+			require.Equal(t, "/hook?"+r.URL.RawQuery, r.RequestURI)
 		}
-		raw := SMSRequest("/hook?key=s3cret", sms, Unescaped())
-		require.Equal(t, withQuery("/hook?key=s3cret", queryOf(sms.events()[0].params(defaults()), true)), raw.RequestURI, "byte for byte")
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 // one is a chat-app-1 message of these members.
@@ -67,14 +69,14 @@ func TestChatApp1SentHasEveryField(t *testing.T) {
 	assert.Equal(t, "order-17", data["referenceId"])
 	m := s.Sent()[0]
 	at := m.At
-	m.At, m.StateAt = time.Time{}, time.Time{}
+	m.At, m.StatusAt = time.Time{}, time.Time{}
 	assert.Equal(t, Sent{
-		ID: "msg-1", Channel: ChannelChatApp1, Kind: "text", From: "channel-1", To: "+639171234567", Text: "Hi", TTL: 10 * time.Minute,
+		ID: "msg-1", Channel: channelChatApp1, Kind: "text", From: "channel-1", To: "+639171234567", Text: "Hi", TTL: 10 * time.Minute,
 		FallbackFrom: "ACME", FallbackText: "Hi by SMS", CallbackURL: "https://example.com/dlr?s=%s", ReferenceID: "order-17", Parts: 1,
-		RequestID: "req-1", Body: json.RawMessage(body), State: StateDelivered,
+		RequestID: "req-1", Body: json.RawMessage(body), Status: contract.StatusDelivered,
 		Extra: map[string]json.RawMessage{"app": []byte(`{"a":[1,null]}`), "none": []byte(`null`)},
 	}, m)
-	assert.Equal(t, at, s.Sent()[0].StateAt)
+	assert.Equal(t, at, s.Sent()[0].StatusAt)
 	assert.WithinDuration(t, time.Now(), at, time.Minute)
 }
 

@@ -7,98 +7,165 @@ import (
 	"strings"
 )
 
-func readPlatform(f fields) (submission, *problem) {
+// envelope lists the members of the platform's message that are not its content.
+var envelope = []string{ //nolint:gochecknoglobals // never written
+	"messaging_product", "recipient_type", "to", "recipient", "type", "context", "category", "product_policy",
+	"message_activity_sharing", "preview_url", "biz_opaque_callback_data", "recipient_identity_key_hash", "optimization_spec",
+	"direct_send_config",
+}
+
+// contents lists the known types of messages. The platform adds types: others pass.
+var contents = []string{ //nolint:gochecknoglobals // never written
+	"text", "image", "video", "audio", "document", "sticker", "location", "contacts", "reaction", "template", "interactive",
+}
+
+// readPlatform reads a message of the third-party platform.
+func (f fields) readPlatform() (submission, *problem) {
 	platform := f.platformMessage()
-	of := func(name string) string { return textIn(platform, name) }
-	to, kind, toUser := cmp.Or(of("to"), of("recipient")), cmp.Or(of("type"), "text"), of("to") == ""
-	known := f.names()
-	for member := range f.rules.Channels[f.channel] {
-		known = append(known, strings.TrimSuffix(member, "?"))
+	to := textIn(platform, "to")
+	isToUser := to == ""
+	if isToUser {
+		to = textIn(platform, "recipient")
 	}
-	p := cmp.Or(
-		f.checkMembers("", platform, f.rules.Channels[f.channel], itself),
-		refuseIf(to == "", "missing", "there is neither to nor recipient"),
-		refuseIf(!toUser && !isMobileNumber(plainNumber(to)), "recipient", "to is not a number"),
-		f.checkContent(platform, kind, known),
-		f.checkChatApp(),
-		refuseIf(f.text("fallbackFrom") != "" && toUser, "fallback", "there is a fallback, but no number for its SMS"),
-	)
+	kind := cmp.Or(textIn(platform, "type"), "text")
+	service := append(f.names(), envelope...)
+
+	o := newObject(platform)
+	checkEnvelope(o, isToUser)
+	checkContent(o, kind, service)
+	own := object{members: f.values, problem: o.problem}
+	f.checkChatApp(own)
+	if isToUser && f.text("fallbackFrom") != "" {
+		own.refuse("fallback", f.name("fallbackFrom"), "is there, but no number for the SMS")
+	}
+
 	extra := maps.Clone(platform)
 	maps.DeleteFunc(extra, func(name string, _ any) bool {
-		return name == kind || slices.Contains(known, name) || f.rules.Content[name] != nil
+		return name == kind || slices.Contains(service, name)
 	})
-	m := submission{Sent: f.message(extra), strict: of("product_policy") == "STRICT", toUser: toUser}
-	m.To, m.Kind = to, kind
-	m.Category = Category(of("category")) // of a free-form message: templates have their own
-	switch content, _ := platform[kind].(document); kind {
+	m := submission{Sent: f.message(extra), isToUser: isToUser}
+	m.To = to
+	m.Kind = kind
+	content, _ := platform[kind].(document)
+	switch kind {
 	case "text":
 		m.Text = textIn(content, "body")
 	case "template":
 		m.Template = textIn(content, "name")
 	}
-	return m, p
+	return m, o.first()
 }
 
-// platformMessage returns the members of the platform's message: those that the contract does not name, or those of the member that
-// wraps them. A form holds what is no string as JSON.
+// platformMessage returns the members of the platform's message: those that the contract does not name, or those of the member
+// that wraps them. A form holds JSON as text.
 func (f fields) platformMessage() document {
-	if *f.Wrap != "" {
-		wrapped := f.values[*f.Wrap]
+	if *f.Wrap == "" {
+		message := maps.Clone(f.extra)
 		if f.isForm() {
-			wrapped, _ = readJSON([]byte(textIn(f.values, *f.Wrap)))
+			unquoteAll(message)
 		}
-		message, _ := wrapped.(document)
 		return message
 	}
-	message := maps.Clone(f.extra)
-	f.unquote(message, f.rules.Channels[f.channel], itself)
+	wrapped := f.values[*f.Wrap]
 	if f.isForm() {
-		for name, value := range message {
-			if text, isText := value.(string); isText && strings.IndexAny(text, "{[") == 0 {
-				if inner, ok := readJSON([]byte(text)); ok {
-					message[name] = inner
-				}
-			}
-		}
+		wrapped, _ = readJSON([]byte(textIn(f.values, *f.Wrap)))
 	}
+	message, _ := wrapped.(document)
 	return message
 }
 
-// plainNumber removes what the platform allows in a number beside its digits.
+// unquoteAll reads the texts that are objects, lists, true or false in JSON.
+func unquoteAll(members document) {
+	for name := range members {
+		text := textIn(members, name)
+		isJSON := text == "true" || text == "false" || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+		if value, ok := readJSON([]byte(text)); isJSON && ok {
+			members[name] = value
+		}
+	}
+}
+
+// plainNumber removes the separators that the platform allows in a number.
 func plainNumber(s string) string {
 	return strings.NewReplacer(" ", "", "-", "", "(", "", ")", "").Replace(s)
 }
 
-// checkContent checks that the message has the property that its type names, and no other content. A type that is not known
-// passes: the platform adds types. known are the members that are no content.
-func (f fields) checkContent(platform document, kind string, known []string) *problem {
-	for name := range f.rules.Content {
-		if _, isPresent := platform[name]; isPresent && name != kind {
-			return &problem{"payload", name + " is there, but is not what type names"}
-		}
+// checkEnvelope checks the members of a message that are not its content.
+func checkEnvelope(message object, isToUser bool) {
+	if message.filled("messaging_product") != "whatsapp" {
+		message.refuse("value", "messaging_product", "is not whatsapp")
 	}
-	value, isPresent := platform[kind]
-	_, isObject := value.(document)
-	_, isList := value.([]any)
-	switch content := f.rules.Content[kind]; {
-	case slices.Contains(known, kind):
-		return &problem{"payload", "type names a field that is no content"}
-	case !isPresent:
-		return &problem{"payload", "the property that type names is absent"}
-	case content != nil:
-		return f.checkMembers("", platform, shape{kind: content}, itself)
+	if message.has("recipient_type") && message.filled("recipient_type") != "individual" {
+		message.refuse("value", "recipient_type", "is not individual")
 	}
-	return refuseIf(!isObject && !isList, "kind", "the property that type names is neither an object nor an array")
+	message.optional("type", message.filledText)
+	message.optional("context", func(string) { message.object("context").filled("message_id") })
+	message.optional("to", message.filledText)
+	message.optional("recipient", message.filledText)
+	to, user := textIn(message.members, "to"), textIn(message.members, "recipient")
+	switch {
+	case to == "" && user == "":
+		message.refuse("missing", "to", "and recipient are both absent")
+	case user != "" && !strings.Contains(user, "."): // after the country code
+		message.refuse("recipient", "recipient", "is not a user ID")
+	case !isToUser && !isMobileNumber(plainNumber(to)):
+		message.refuse("recipient", "to", "is not a number")
+	}
 }
 
-// platformID is where a response of the platform has the ID. The server writes one if the contract has this for a second
-// choice, as the default contract has, and else a response like those of the other channels.
+// checkContent checks that a message has the member that its type names, and no other content. service lists the members that are
+// not content.
+func checkContent(message object, kind string, service []string) {
+	for _, name := range contents {
+		if message.has(name) && name != kind {
+			message.refuse("payload", name, "is there, but is not the content that type names")
+		}
+	}
+	if slices.Contains(service, kind) || !message.has(kind) {
+		message.refuse("payload", "type", "does not name the content of the message")
+		return
+	}
+	switch kind {
+	case "text":
+		message.object("text").filled("body")
+	case "image", "video", "audio", "document", "sticker":
+		message.object(kind).checkMedia()
+	case "template":
+		template := message.object("template")
+		template.filled("name")
+		template.object("language").filled("code")
+	default:
+		message.checkObjectOrList(kind)
+	}
+}
+
+// checkMedia checks a medium, which is at a URL or has an ID at the platform.
+func (o object) checkMedia() {
+	o.optional("id", o.filledText)
+	o.optional("link", o.link)
+	if o.has("id") == o.has("link") {
+		o.refuse("payload", "id", "or link has to be there, and not both")
+	}
+}
+
+func (o object) checkObjectOrList(member string) {
+	switch o.members[member].(type) {
+	case document, []any:
+	default:
+		o.refuse("kind", member, "is neither an object nor an array")
+	}
+}
+
+// platformID is where a response of the platform has the ID. The server writes the platform's response if the contract has this
+// place as an alternative, as the default contract has, and otherwise a response like those of the other channels.
 const platformID = "messages.0.id"
 
 func (m submission) confirmChatApp2() any {
-	contact := map[string]string{"input": m.To, "wa_id": strings.TrimPrefix(plainNumber(m.To), "+")}
-	if m.toUser {
-		contact = map[string]string{"input": m.To, "user_id": m.To}
+	contact := map[string]string{"input": m.To}
+	if m.isToUser {
+		contact["user_id"] = m.To
+	} else {
+		contact["wa_id"] = strings.TrimPrefix(plainNumber(m.To), "+")
 	}
 	return map[string]any{
 		"messaging_product": "whatsapp",
@@ -106,51 +173,3 @@ func (m submission) confirmChatApp2() any {
 		"messages":          []any{map[string]string{"id": m.ID}},
 	}
 }
-
-// A Category is what a chat-app-2 message is about. It determines the route.
-type Category string
-
-// The categories. A free-form message has CategoryService, unless its body names another.
-const (
-	CategoryUtility        Category = "utility"
-	CategoryAuthentication Category = "authentication"
-	CategoryMarketing      Category = "marketing"
-	CategoryService        Category = "service"
-)
-
-// A Route is the interface of the third-party platform by which a chat-app-2 message went.
-type Route string
-
-// The routes.
-const (
-	RouteCloud             Route = "cloud"              // the cloud messaging platform
-	RouteMarketingMessages Route = "marketing_messages" // the marketing-messages interface
-)
-
-// route sets the category and the route of a message, or reports false if it may take none.
-func (s *Server) route(m *submission) bool {
-	if m.Kind == "template" {
-		m.Category = cmp.Or(s.templates[m.Template], CategoryUtility)
-	}
-	m.Category = cmp.Or(m.Category, CategoryService)
-	m.Route = RouteCloud
-	if m.Category != CategoryMarketing {
-		return true
-	}
-	if !s.noMarketing {
-		m.Route = RouteMarketingMessages
-	}
-	return !s.noMarketing || !m.strict
-}
-
-// RegisterTemplate sets the category of a chat-app-2 template, for messages that are accepted from now on. It panics if the name
-// is empty or the category is not one of templates.
-func (s *Server) RegisterTemplate(name string, category Category) {
-	known := slices.Contains([]Category{CategoryUtility, CategoryAuthentication, CategoryMarketing}, category)
-	must(name != "" && known, "RegisterTemplate(%q, %q): the name is empty, or the category is not one of templates", name, category)
-	s.set(func() { s.templates[name] = category })
-}
-
-// SetMarketingRoute sets whether the marketing-messages interface is available, as it is at the start, to messages that are
-// accepted from now on. One that is refused without it has the code 200219, and its fallback is not sent.
-func (s *Server) SetMarketingRoute(available bool) { s.set(func() { s.noMarketing = !available }) }

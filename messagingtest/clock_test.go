@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 func TestDefaultTTL(t *testing.T) {
@@ -16,14 +18,14 @@ func TestDefaultTTL(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			s, client := NewServer(t), newClient(t)
-			s.SetDelivery("639171234567", Unreachable())
+			s.SetDelivery("639171234567", DeliveryUnreachable())
 			require.Equal(t, 200, sendTo(t, client, s, path, with(sendPaths[path], chatFallback)).status)
-			s.Advance(DefaultTTL - 1)
+			s.Advance(defaultTTL - 1)
 			require.Len(t, s.Sent(), 1)
 			assert.Zero(t, s.Sent()[0].TTL)
 			s.Advance(1)
 			require.Len(t, s.Sent(), 2)
-			assert.Equal(t, StateExpired, s.Sent()[0].State)
+			assert.Equal(t, contract.StatusExpired, s.Sent()[0].Status)
 		})
 	}
 }
@@ -31,7 +33,7 @@ func TestDefaultTTL(t *testing.T) {
 func TestLifetimeIgnoresRealTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		s.SetDelivery("639171234567", Unreachable())
+		s.SetDelivery("639171234567", DeliveryUnreachable())
 		body := with(sendPaths[chatApp1], `"ttl":1,`+chatFallback)
 		m, wrong := readSend(s, chatApp1, body)
 		require.Nil(t, wrong)
@@ -39,11 +41,11 @@ func TestLifetimeIgnoresRealTime(t *testing.T) {
 		began := time.Now()
 
 		time.Sleep(time.Hour)
-		assert.Equal(t, StateQueued, s.Sent()[0].State)
+		assert.Equal(t, contract.StatusQueued, s.Sent()[0].Status)
 		s.Advance(time.Second)
 		sent := s.Sent()
 		require.Len(t, sent, 2)
-		assert.Equal(t, StateExpired, sent[0].State)
+		assert.Equal(t, contract.StatusExpired, sent[0].Status)
 		assert.True(t, sent[1].At.Equal(began.Add(time.Second)))
 	})
 }
@@ -79,13 +81,13 @@ func TestSetLagCountsAdvance(t *testing.T) {
 func TestAdvanceBounds(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", DeliverLate(math.MaxInt64))
+	s.SetDelivery("639171234567", DeliveryLate(math.MaxInt64))
 	sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":9223372036,`+chatFallback)).data(t)
 	s.Advance(0)
 	assert.Len(t, s.Sent(), 1)
 	s.Advance(math.MaxInt64)
 	s.Advance(math.MaxInt64)
 	require.Len(t, s.Sent(), 2)
-	assert.Equal(t, StateDelivered, s.Sent()[0].State)
-	assert.PanicsWithValue(t, "messagingtest: Advance(-1ns): time does not go back", func() { s.Advance(-1) })
+	assert.Equal(t, contract.StatusDelivered, s.Sent()[0].Status)
+	assert.PanicsWithValue(t, "messagingtest: Advance(-1ns): the duration is negative", func() { s.Advance(-1) })
 }

@@ -9,65 +9,82 @@ import (
 	"strings"
 )
 
-// Code returns the one-time code that the message seems to hold, or "": four to eight digits that stand alone, or three and
-// three, in its text or, if it has none, in the texts of its body. Names of members, numbers and amounts are no texts. Of
-// several codes, it is the one closest to a word such as "code" or "sign in". Without such a word, only a template holds a code.
+var (
+	// codePattern matches four to eight digits, or three and three, that are neither a part of a longer number or word nor an
+	// amount. A letter and a hyphen may come first, and so may an underscore, which makes text italic.
+	codePattern = regexp.MustCompile(`(?:(?:^|[^\pL\pN])_|^|[^\pL\pN\p{Sc}_.,:/+-])(?:[A-Z]-)?` +
+		`(\d{3}[ -]\d{3}|\d{4,8})(?:[.,!?;:]?(?:\s|$)|[)"'\]*_])`)
+	codeWord = regexp.MustCompile(`(?i)\b(code|otp|pin|passcode|password|verif\pL*|confirm\pL*|sign.?in|log.?in|kode|código)\b`)
+
+	textMember   = regexp.MustCompile(`^(text|body|caption|title|description)$`)
+	amountMember = regexp.MustCompile(`(?i)amount|price|total|sum|cost|balance|currency|quantity`)
+)
+
+// Code returns the one-time code that the message seems to hold, or "": a number of four to eight digits, or of three and three,
+// in its text or, if it has none, in the texts of its body. Of several such numbers, it is the one closest to a word such as
+// "code" or "sign in". A message without such a word has no code, unless it is a template.
 func (m Sent) Code() string {
-	text := m.Text
-	if text == "" {
-		var body any
-		if json.Unmarshal(m.Body, &body) != nil {
-			return ""
-		}
-		known := []string{m.To, m.From, m.ReferenceID, m.CallbackURL, m.FallbackText, m.Template}
-		texts := slices.DeleteFunc(textsIn(body, m.Channel != ChannelChatApp2), func(s string) bool { return slices.Contains(known, s) })
-		text = strings.Join(texts, "\n")
-	}
-	pattern := `(?:(?:^|[^\pL\pN])_|^|[^\pL\pN\p{Sc}_.,:/+-])(?:[A-Z]-)?(\d{3}[ -]\d{3}|\d{4,8})(?:[.,!?;:]?(?:\s|$)|[)"'\]*_])`
-	codes := regexp.MustCompile(pattern).FindAllStringSubmatchIndex(text, -1)
-	words := `(?i)\b(code|otp|pin|passcode|password|verif\pL*|confirm\pL*|sign.?in|log.?in|kode|código)\b`
-	word := regexp.MustCompile(words).FindStringIndex(text)
-	if len(codes) == 0 || word == nil && m.Kind != "template" {
+	text := m.searchText()
+	numbers := codePattern.FindAllStringSubmatchIndex(text, -1)
+	word := codeWord.FindStringIndex(text)
+	if len(numbers) == 0 || word == nil && m.Kind != "template" {
 		return ""
 	}
-	best := codes[0]
+	best := numbers[0]
 	if word != nil {
-		far := func(c []int) int { return max(c[2]-word[1], word[0]-c[3]) }
-		best = slices.MinFunc(codes, func(a, b []int) int { return cmp.Compare(far(a), far(b)) })
+		best = slices.MinFunc(numbers, func(a, b []int) int { return cmp.Compare(distance(a, word), distance(b, word)) })
 	}
 	return strings.NewReplacer(" ", "", "-", "").Replace(text[best[2]:best[3]])
 }
 
-// textsIn returns the texts of a body, sorted by the names of their members. On the third-party platform a text has one of a few
-// names. Elsewhere any text may be a parameter of a template, unless its name says that it is an amount.
-func textsIn(value any, anyName bool) []string {
-	isText := regexp.MustCompile(`^(text|body|caption|title|description)$`)
-	isAmount := regexp.MustCompile(`(?i)amount|price|total|sum|cost|balance|currency|quantity`)
+// distance returns the number of bytes between a match of codePattern and a word.
+func distance(number, word []int) int { return max(number[2]-word[1], word[0]-number[3]) }
+
+// searchText returns the text of a message or, if it has none, the texts of its body without addresses and references.
+func (m Sent) searchText() string {
+	if m.Text != "" {
+		return m.Text
+	}
+	var body any
+	if json.Unmarshal(m.Body, &body) != nil {
+		return ""
+	}
+	known := []string{m.To, m.From, m.ReferenceID, m.CallbackURL, m.FallbackText, m.Template}
+	isContent := isPlatformText
+	if m.Channel != channelChatApp2 {
+		isContent = isParameter
+	}
+	texts := textsIn("", body, isContent)
+	texts = slices.DeleteFunc(texts, func(s string) bool { return slices.Contains(known, s) })
+	return strings.Join(texts, "\n")
+}
+
+// isPlatformText reports whether a member of the third-party platform is a text that the recipient sees.
+func isPlatformText(name string) bool { return textMember.MatchString(name) }
+
+// isParameter reports whether a member may be a parameter of a template that is not an amount.
+func isParameter(name string) bool { return isPlatformText(name) || !amountMember.MatchString(name) }
+
+// textsIn returns the texts of a value whose member names are content, sorted by the names.
+func textsIn(name string, value any, isContent func(name string) bool) []string {
 	var texts []string
-	var walk func(name string, value any)
-	walk = func(name string, value any) {
-		switch v := value.(type) {
-		case map[string]any:
-			for _, member := range slices.Sorted(maps.Keys(v)) {
-				walk(member, v[member])
-			}
-		case []any:
-			for _, element := range v {
-				walk(name, element)
-			}
-		case string:
-			var inner any
-			if json.Unmarshal([]byte(v), &inner) == nil {
-				if _, isObject := inner.(map[string]any); isObject { // a form holds parameters as JSON
-					walk(name, inner)
-					return
-				}
-			}
-			if isText.MatchString(name) || anyName && !isAmount.MatchString(name) {
-				texts = append(texts, v)
-			}
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range slices.Sorted(maps.Keys(v)) {
+			texts = append(texts, textsIn(member, v[member], isContent)...)
+		}
+	case []any:
+		for _, element := range v {
+			texts = append(texts, textsIn(name, element, isContent)...)
+		}
+	case string:
+		var inner map[string]any
+		if json.Unmarshal([]byte(v), &inner) == nil && inner != nil { // a form holds an object as text
+			return textsIn(name, inner, isContent)
+		}
+		if isContent(name) {
+			texts = append(texts, v)
 		}
 	}
-	walk("", value)
 	return texts
 }

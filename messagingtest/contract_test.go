@@ -158,7 +158,7 @@ func TestServerUnderContractReads(t *testing.T) {
 	one := `{"from":"channel-1","to":"639171234567","text":"Hi","channel":"one"}`
 	assert.Equal(t, http.StatusBadRequest, call(http.MethodPost, "", one).status, "this operation goes without the header")
 	call(http.MethodPost, "", one, "X-Version", "").data(t)
-	assert.Equal(t, ChannelChatApp1, s.Sent()[2].Channel)
+	assert.Equal(t, channelChatApp1, s.Sent()[2].Channel)
 	for _, version := range []string{"", "2", "3 3"} {
 		assert.Equal(t, codeConstant, call(http.MethodPost, "", good, "X-Version", version).code(t), version)
 	}
@@ -269,22 +269,20 @@ func TestCallbackUnderContract(t *testing.T) {
 	}`))
 	require.NoError(t, err)
 	under := UnderContract(names)
-	sms := InboundSMS{ID: "1", From: "63917", Text: "Hi", ReceivedAt: day, Extra: []Param{{"a.b", "c"}}}
+	sms := InboundSMS{ID: "1", From: "63917", Text: "Hi", ReceivedAt: day, Extra: url.Values{"a.b": {"c"}}}
 	const event = `{"a.b":"c","parts":[{"body":"Hi"}],"timestamp":"2026-10-03 22:44:23.186","user":{"phone":"63917"}}`
 	chat := InboundChatApp{From: "63917", JSON: `{"a":1}`, ReceivedAt: day}
 	two := chat
-	two.Channel = ChannelChatApp2
+	two.Channel = channelChatApp2
 	for _, tt := range []struct {
 		request     *http.Request
 		query, body string
 	}{
-		{SMSRequest("/hook", sms, under), "user.phone=63917&parts.0.body=Hi&timestamp=2026-10-03+22%3A44%3A23.186&a.b=c", ""},
-		{SMSRequest("/hook?key=1", sms, under, AsForm()), "key=1", "user.phone=63917&parts.0.body=Hi&timestamp=2026-10-03+22%3A44%3A23.186&a.b=c"},
-		{SMSRequest("/hook?key=1", sms, under, AsJSON()), "key=1", `{"data":[{"events":[` + event + `]}]}`},
-		{SMSRequest("/hook", sms, under, InOneCall()), "", `{"data":[{"events":[` + event + `]}]}`},
-		{ChatAppRequest("/hook", chat, under), "from=63917&timestamp=2026-10-03T14%3A44%3A23.186Z&payload=%7B%22a%22%3A1%7D", ""},
-		{ChatAppRequest("/hook", two, under, AsJSON()), "", `{"from":"63917","timestamp":"03/10/2026","inner":{"a":1}}`},
-		{DeliveryRequest("/hook", DeliveryReport{Status: "1"}, under, InOneCall()), "", `[{"state":"1"}]`},
+		{NewRequest("/hook", sms, under), "user.phone=63917&parts.0.body=Hi&timestamp=2026-10-03+22%3A44%3A23.186&a.b=c", ""},
+		{NewRequest("/hook?key=1", sms, under, AsForm()), "key=1", "user.phone=63917&parts.0.body=Hi&timestamp=2026-10-03+22%3A44%3A23.186&a.b=c"},
+		{NewRequest("/hook?key=1", sms, under, AsJSON()), "key=1", `{"data":[{"events":[` + event + `]}]}`},
+		{NewRequest("/hook", chat, under), "from=63917&timestamp=2026-10-03T14%3A44%3A23.186Z&payload=%7B%22a%22%3A1%7D", ""},
+		{NewRequest("/hook", two, under, AsJSON()), "", `{"from":"63917","timestamp":"03/10/2026","inner":{"a":1}}`},
 	} {
 		body, err := io.ReadAll(tt.request.Body)
 		require.NoError(t, err)

@@ -19,10 +19,10 @@ func ExampleServer_InjectRandomly() {
 		return
 	}
 	srv.InjectRandomly(17, 0.3, // three requests in ten
-		messagingtest.AcceptThenDrop(),
-		messagingtest.DropUnread(),
-		messagingtest.Status(http.StatusTooManyRequests, -1),
-		messagingtest.Status(http.StatusInternalServerError, 0),
+		messagingtest.FaultAcceptThenDrop(),
+		messagingtest.FaultDropUnread(),
+		messagingtest.FaultStatus(http.StatusTooManyRequests, -1),
+		messagingtest.FaultStatus(http.StatusInternalServerError, 0),
 	)
 	held := map[string]messaging.Verdict{}
 	for out := range client.SMS.SendAll(context.Background(), func(yield func(sms.Message) bool) {

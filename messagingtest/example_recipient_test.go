@@ -16,7 +16,8 @@ import (
 // A test asks a question, taps the answer, and sees how the bot went on.
 func ExampleSent_Tap() {
 	ctx := context.Background()
-	srv := messagingtest.Start(messagingtest.WithWindow(24 * time.Hour))
+	srv := messagingtest.Start()
+	srv.SetWindow(24 * time.Hour)
 	defer srv.Close()
 	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
 	if err != nil {
@@ -42,12 +43,12 @@ func ExampleSent_Tap() {
 	_, err = client.ChatApp2.Send(ctx, question)
 	fmt.Println(errors.Is(err, messaging.ErrWindowClosed), messaging.VerdictOf(err))
 
-	srv.Receive(ctx, bot.URL, messagingtest.InboundChatApp{Channel: messagingtest.ChannelChatApp2, From: "639171234567", Text: "Hello"})
+	srv.CallWebhook(ctx, bot.URL, messagingtest.InboundChatApp{Channel: "chatapp2", From: "639171234567", Text: "Hello"})
 	if _, err = client.ChatApp2.Send(ctx, question); err != nil {
 		fmt.Println(err)
 		return
 	}
-	srv.Receive(ctx, bot.URL, srv.Sent()[0].Tap("Yes"))
+	srv.CallWebhook(ctx, bot.URL, srv.Sent()[0].Tap("Yes"))
 	// Output:
 	// true refused
 	// 639171234567 taps yes

@@ -133,11 +133,11 @@ func ExampleServer_Inject() {
 	}
 	message := sms.Message{From: "ACME", To: "+639171234567", Text: "See you at 9", ReferenceID: "visit-9"}
 
-	srv.Inject(messagingtest.Status(http.StatusInternalServerError, 0), 1)
+	srv.Inject(messagingtest.FaultStatus(http.StatusInternalServerError, 0), 1)
 	_, err = client.SMS.Send(context.Background(), message)
 	fmt.Println(messaging.VerdictOf(err), len(srv.Sent()))
 
-	srv.Inject(messagingtest.AcceptThenDrop(), 1)
+	srv.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	_, err = client.SMS.Send(context.Background(), message)
 	fmt.Println(messaging.VerdictOf(err), len(srv.Sent()))
 	// Output:
@@ -163,7 +163,7 @@ func ExampleServer_Seed_client() {
 func ExampleServer_Advance() {
 	srv := messagingtest.Start()
 	defer srv.Close()
-	srv.SetDelivery("+639171234567", messagingtest.Unreachable())
+	srv.SetDelivery("+639171234567", messagingtest.DeliveryUnreachable())
 
 	body := strings.NewReader(`{"from":"channel-1","to":"+639171234567","text":"See you at 9","ttl":600,` +
 		`"sms_from":"ACME","sms_text":"See you at nine","referenceId":"visit-9"}`)
@@ -183,7 +183,7 @@ func ExampleServer_Advance() {
 
 	show := func() {
 		for _, m := range srv.Sent() {
-			fmt.Printf("%s %q %s\n", m.Channel, m.Text, cmp.Or(string(m.State), "in place of "+m.FallbackOf))
+			fmt.Printf("%s %q %s\n", m.Channel, m.Text, cmp.Or(string(m.Status), "in place of "+m.FallbackOf))
 		}
 	}
 	srv.Advance(9 * time.Minute)
@@ -194,35 +194,4 @@ func ExampleServer_Advance() {
 	// chatapp1 "See you at 9" queued
 	// chatapp1 "See you at 9" expired
 	// sms "See you at nine" in place of msg-1
-}
-
-func ExampleServer_SetMarketingRoute() {
-	srv := messagingtest.Start()
-	defer srv.Close()
-	srv.RegisterTemplate("spring_sale", messagingtest.CategoryMarketing)
-
-	for _, available := range []bool{true, false} {
-		srv.SetMarketingRoute(available)
-		body := strings.NewReader(`{"messaging_product":"whatsapp","to":"+639171234567","type":"template",` +
-			`"template":{"name":"spring_sale","language":{"code":"en"}}}`)
-		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, srv.URL+"/chatapp2/send", body)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Authorization", "Bearer "+srv.Token)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		_ = resp.Body.Close()
-	}
-	for _, m := range srv.Sent() {
-		fmt.Println(m.Template, m.Category, m.Route)
-	}
-	// Output:
-	// spring_sale marketing marketing_messages
-	// spring_sale marketing cloud
 }

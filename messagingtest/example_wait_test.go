@@ -34,12 +34,12 @@ func ExampleServer_WaitFor() {
 }
 
 // A message that waits for its recipient is delivered when the test says so.
-func ExampleServer_SetOutcome() {
+func ExampleServer_SetMessageDelivery() {
 	srv := messagingtest.Start()
 	defer srv.Close()
 	srv.Seed(messagingtest.Sent{ID: "msg-1", To: "+639171234567", Text: "Hi"})
-	fmt.Println(srv.SetOutcome("msg-1", messagingtest.Unreachable()), srv.Sent()[0].State)
-	fmt.Println(srv.SetOutcome("msg-1", messagingtest.Read()), srv.Sent()[0].State)
+	fmt.Println(srv.SetMessageDelivery("msg-1", messagingtest.DeliveryUnreachable()), srv.Sent()[0].Status)
+	fmt.Println(srv.SetMessageDelivery("msg-1", messagingtest.DeliveryRead()), srv.Sent()[0].Status)
 	// Output:
 	// true queued
 	// true read

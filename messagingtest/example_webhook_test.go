@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-func ExampleSMSRequest() {
+func ExampleNewRequest() {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("from") == "" {
 			w.WriteHeader(http.StatusBadRequest)
@@ -23,13 +24,13 @@ func ExampleSMSRequest() {
 	for _, m := range []messagingtest.InboundSMS{
 		{From: "+639171234567", Text: "100% yes & more"},
 		{Text: "from nobody"},
-		{From: "639171234567", Extra: []messagingtest.Param{{Name: "message", Value: ""}}}, // there, and empty
+		{From: "639171234567", Extra: url.Values{"message": {""}}}, // there, and empty
 	} {
 		w := httptest.NewRecorder()
-		handler(w, messagingtest.SMSRequest("/hooks/sms?key=s3cret", m))
+		handler(w, messagingtest.NewRequest("/hooks/sms?key=s3cret", m))
 		fmt.Println(w.Code)
 	}
-	fmt.Println(messagingtest.SMSRequest("/hooks/sms?key=s3cret", messagingtest.InboundSMS{From: "+639171234567", Text: "a b"}).RequestURI)
+	fmt.Println(messagingtest.NewRequest("/hooks/sms?key=s3cret", messagingtest.InboundSMS{From: "+639171234567", Text: "a b"}).RequestURI)
 	// Output:
 	// +639171234567 writes "100% yes & more"
 	// 200
@@ -39,7 +40,7 @@ func ExampleSMSRequest() {
 	// /hooks/sms?key=s3cret&from=%2B639171234567&message=a+b
 }
 
-func ExampleServer_Receive() {
+func ExampleServer_CallWebhook() {
 	srv := messagingtest.Start()
 	defer srv.Close()
 
@@ -57,7 +58,7 @@ func ExampleServer_Receive() {
 	defer webhook.Close()
 
 	message := messagingtest.InboundSMS{ID: "m-1", From: "639171234567", To: "21581", Text: "YES", ReceivedAt: time.Now()}
-	for _, reply := range srv.Receive(context.Background(), webhook.URL+"/hooks/sms?key=s3cret", message, messagingtest.TwiceAtOnce()) {
+	for _, reply := range srv.CallWebhook(context.Background(), webhook.URL+"/hooks/sms?key=s3cret", message, messagingtest.TwiceAtOnce()) {
 		fmt.Println(reply.StatusCode, reply.Err)
 	}
 	// Output:
@@ -82,30 +83,14 @@ func ExampleRetryFailures() {
 	}))
 	defer webhook.Close()
 
-	all := messagingtest.Callbacks{
-		messagingtest.InboundSMS{ID: "m-1", From: "639171234567", Text: "YES"},
-		messagingtest.InboundSMS{ID: "m-2", From: "639171234568", Text: "NO"},
-	}
-	for _, reply := range srv.Receive(context.Background(), webhook.URL, all, messagingtest.RetryFailures(3)) {
-		m := reply.Callback.(messagingtest.InboundSMS)
-		fmt.Printf("%s %d %d %q\n", m.ID, reply.Attempt, reply.StatusCode, reply.Header.Get("Retry-After"))
+	message := messagingtest.InboundSMS{ID: "m-1", From: "639171234567", Text: "YES"}
+	for _, reply := range srv.CallWebhook(context.Background(), webhook.URL, message, messagingtest.RetryFailures(3)) {
+		fmt.Printf("%d %d %q\n", reply.Attempt, reply.StatusCode, reply.Header.Get("Retry-After"))
 	}
 	// Output:
 	// handled m-1
-	// handled m-2
-	// m-1 1 503 "2"
-	// m-1 2 200 ""
-	// m-2 1 200 ""
-}
-
-func ExampleUnescaped() {
-	m := messagingtest.InboundSMS{From: "+639171234567", Text: "50% off; caf\xe9"}
-	r := messagingtest.SMSRequest("/hooks/sms", m, messagingtest.Unescaped())
-	fmt.Printf("%q\n", r.RequestURI)
-	fmt.Printf("%q\n", r.URL.Query()) // what a receiver sees that trusts its senders: the text is lost, and so is the +
-	// Output:
-	// "/hooks/sms?from=+639171234567&message=50%+off;+caf\xe9"
-	// map["from":[" 639171234567"]]
+	// 1 503 "2"
+	// 2 200 ""
 }
 
 func ExampleServer_ReportDelivery() {
@@ -144,8 +129,8 @@ func ExampleInboundSamples() {
 	refused := 0
 	for name, m := range messagingtest.InboundSamples() {
 		w := httptest.NewRecorder()
-		m.Channel = messagingtest.ChannelChatApp2
-		handler(w, messagingtest.ChatAppRequest("/hooks/two", m))
+		m.Channel = "chatapp2"
+		handler(w, messagingtest.NewRequest("/hooks/two", m))
 		if w.Code != http.StatusOK {
 			fmt.Println("refused:", name, m.Kind)
 			refused++

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 func TestFallbackIsSMS(t *testing.T) {
@@ -18,7 +20,7 @@ func TestFallbackIsSMS(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			s, client := NewServer(t), newClient(t)
-			s.SetDelivery("639171234567", Unreachable())
+			s.SetDelivery("639171234567", DeliveryUnreachable())
 			body := with(sendPaths[path], `"ttl":600,"dlrCallback":"https://example.com/%s","dlrReport":1,`+chatFallback)
 			require.Equal(t, http.StatusOK, sendTo(t, client, s, path, body).status)
 			assert.Empty(t, list(t, client, s).Data)
@@ -28,7 +30,7 @@ func TestFallbackIsSMS(t *testing.T) {
 			require.Len(t, sent, 2)
 			assert.True(t, strings.HasPrefix(sent[0].ID, begin))
 			assert.Equal(t, Sent{
-				ID: "msg-2", Channel: ChannelSMS, Kind: "text", From: "ACME", To: "+639171234567", Text: "Hi by SMS",
+				ID: "msg-2", Channel: channelSMS, Kind: "text", From: "ACME", To: "+639171234567", Text: "Hi by SMS",
 				ReferenceID: "order-17",
 				CallbackURL: "https://example.com/%s", Parts: 1, FallbackOf: sent[0].ID, RequestID: sent[0].RequestID,
 				At: sent[0].At.Add(10 * time.Minute),
@@ -47,7 +49,7 @@ func TestFallbackIsSMS(t *testing.T) {
 func TestFallbackIsSentOnce(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	const messages = 20
 	for i := range messages {
 		path := []string{chatApp1, chatApp2}[i%2]
@@ -66,7 +68,7 @@ func TestFallbackIsSentOnce(t *testing.T) {
 	wg.Wait()
 	replaced := map[string]int{}
 	for _, m := range s.Sent() {
-		if m.Channel == ChannelSMS {
+		if m.Channel == channelSMS {
 			replaced[m.FallbackOf]++
 		}
 	}
@@ -79,11 +81,11 @@ func TestFallbackAbsent(t *testing.T) {
 	t.Parallel()
 	eachPath(t, func(t *testing.T, s *Server, client *http.Client, path, body string) {
 		t.Helper()
-		for _, outcome := range []Outcome{Unreachable(), FailDelivery(), DeliverLate(0)} {
+		for _, outcome := range []Delivery{DeliveryUnreachable(), DeliveryFailed(), DeliveryLate(0)} {
 			s.SetDelivery("639171234567", outcome)
 			require.Equal(t, http.StatusOK, sendTo(t, client, s, path, body).status)
 		}
-		s.Advance(2 * DefaultTTL)
+		s.Advance(2 * defaultTTL)
 		assert.Len(t, s.Sent(), 3)
 	})
 }
@@ -91,7 +93,7 @@ func TestFallbackAbsent(t *testing.T) {
 func TestFallbackOrder(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	for i, ttl := range []string{"90", "60", "120", "60"} {
 		body := one(fmt.Sprintf(`"text":"Hi","ttl":%s,"sms_from":"ACME","sms_text":"%d"`, ttl, i))
 		sendTo(t, client, s, chatApp1, body).data(t)
@@ -109,7 +111,7 @@ func TestFallbackOrder(t *testing.T) {
 func TestFallbackIsPaid(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	s.SetBalance("3")
 	long := one(`"text":"Hi","ttl":60,"sms_from":"ACME","sms_text":"` + strings.Repeat("я", 135) + `"`)
 	sendTo(t, client, s, chatApp1, long).data(t)
@@ -130,11 +132,11 @@ func TestFallbackIsPaid(t *testing.T) {
 func TestFallbackIsPaidAfterMessage(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", FailDelivery())
+	s.SetDelivery("639171234567", DeliveryFailed())
 	s.SetBalance("0.50")
 	require.Equal(t, http.StatusOK, sendTo(t, client, s, chatApp2, with(sendPaths[chatApp2], chatFallback)).status)
 	require.Len(t, s.Sent(), 1)
-	assert.Equal(t, StateFailed, s.Sent()[0].State)
+	assert.Equal(t, contract.StatusFailed, s.Sent()[0].Status)
 	assert.Equal(t, "0.00", s.Balance())
 }
 
@@ -142,7 +144,7 @@ func TestFallbackIsNoDuplicate(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	s.RefuseDuplicates(true)
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":1,`+chatFallback)).data(t)
 	s.Advance(time.Second)
 	assert.Len(t, s.Sent(), 2)
@@ -152,14 +154,14 @@ func TestFallbackIsNoDuplicate(t *testing.T) {
 func TestResetCancelsFallbacks(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", Unreachable())
+	s.SetDelivery("639171234567", DeliveryUnreachable())
 	sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":60,`+chatFallback)).data(t)
 	s.Advance(30 * time.Second)
 	s.Reset()
 	sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":60,`+chatFallback)).data(t)
 	s.Advance(30 * time.Second)
 	require.Len(t, s.Sent(), 1)
-	assert.Equal(t, StateQueued, s.Sent()[0].State)
+	assert.Equal(t, contract.StatusQueued, s.Sent()[0].Status)
 	assert.WithinDuration(t, time.Now().Add(30*time.Second), s.Sent()[0].At, 20*time.Second, "the clock stays")
 	s.Advance(30 * time.Second)
 	assert.Len(t, s.Sent(), 2)
@@ -168,8 +170,8 @@ func TestResetCancelsFallbacks(t *testing.T) {
 func TestFallbackAfterFault(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	s.SetDelivery("639171234567", Unreachable())
-	s.Inject(AcceptThenDrop(), 1)
+	s.SetDelivery("639171234567", DeliveryUnreachable())
+	s.Inject(FaultAcceptThenDrop(), 1)
 	require.Error(t, sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":60,`+chatFallback)).err)
 	s.Advance(time.Minute)
 	assert.Len(t, s.Sent(), 2)
@@ -179,11 +181,11 @@ func TestSeedKeepsChatMessages(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
 	given := Sent{
-		ID: "a", Channel: ChannelChatApp1, RequestID: "q", Parts: 1, At: day, To: "639171234567", TTL: time.Second, FallbackFrom: "ACME",
-		FallbackText: "Hi", State: StateQueued, StateAt: day, Body: []byte(`{}`),
+		ID: "a", Channel: channelChatApp1, RequestID: "q", Parts: 1, At: day, To: "639171234567", TTL: time.Second, FallbackFrom: "ACME",
+		FallbackText: "Hi", Status: contract.StatusQueued, StatusAt: day, Body: []byte(`{}`),
 	}
-	s.Seed(given, Sent{Channel: ChannelChatApp2})
-	s.Advance(DefaultTTL)
+	s.Seed(given, Sent{Channel: channelChatApp2})
+	s.Advance(defaultTTL)
 	sent := s.Sent()
 	require.Len(t, sent, 2)
 	assert.Equal(t, given, sent[0])

@@ -1,11 +1,10 @@
 package messagingtest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -16,141 +15,158 @@ import (
 	"time"
 )
 
-// A Fault is one way in which a request can go wrong, for [Server.Inject] and its siblings. The zero Fault is
-// none: it lets a request pass, so that a later one fails. Faults can be compared with ==.
+// A Fault is one way in which a request can go wrong, for [Server.Inject], [Server.InjectFor] and [Server.InjectRandomly]. The zero
+// Fault lets a request pass, so that a later one fails. Faults can be compared with ==.
 type Fault struct {
-	name       string // of the function that made it
+	kind       faultKind
 	delay      time.Duration
 	status     int
 	retryAfter time.Duration
 	body       string
 }
 
-// AcceptThenDrop processes the request and then resets the connection without a response.
-func AcceptThenDrop() Fault { return Fault{name: "AcceptThenDrop"} }
+type faultKind int
 
-// DropUnread resets the connection when the header of the request has arrived, and processes nothing. A correct client's verdict
-// is unknown all the same: it sees the same reset whether the service has read the request or not.
-func DropUnread() Fault { return Fault{name: "DropUnread"} }
+const (
+	noFault faultKind = iota
+	acceptThenDrop
+	dropUnread
+	slow
+	status
+	statusAfter
+	page
+	truncated
+	notJSON
+)
 
-// Slow processes the request at once and responds after d. It ends without a response when the client goes away or the server
-// is closed.
-func Slow(d time.Duration) Fault { return Fault{name: "Slow", delay: d} }
+// FaultAcceptThenDrop processes the request and then resets the connection without a response.
+func FaultAcceptThenDrop() Fault { return Fault{kind: acceptThenDrop} }
 
-// Status responds with an HTTP status, 100 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
+// FaultDropUnread resets the connection when the header of the request has arrived, and processes nothing. A correct client's
+// verdict is unknown nevertheless: it sees the same reset whether the service has read the request or not.
+func FaultDropUnread() Fault { return Fault{kind: dropUnread} }
+
+// FaultSlow processes the request at once and responds after d. It ends without a response when the client goes away or the
+// server is closed, so a very long d is a service that never responds.
+func FaultSlow(d time.Duration) Fault { return Fault{kind: slow, delay: d} }
+
+// FaultStatus responds with an HTTP status, 200 to 599, and processes nothing. The header Retry-After is sent in whole seconds,
 // rounded up, if retryAfter is positive; as "0" if it is negative; and not at all if it is zero.
 //
-// The body is an error of the service, with a code for 400, 401, 402, 404, 429, 5xx and also 2xx, or in place of that code the
-// first word by which the contract's status of a message refuses it. There is no Location header. After a status below 200 the
-// connection is closed.
+// The body is an error of the service. It has a code for 400, 401, 402, 404, 429, 5xx and 2xx. For 2xx it has instead the first
+// word by which the contract's status of a message refuses it, if there is one. There is no Location header.
 //
-// Status panics if the code is not in 100 to 599.
-func Status(code int, retryAfter time.Duration) Fault {
-	must(code >= 100 && code <= 599, "Status(%d): not in 100 to 599", code)
-	return Fault{name: "Status", status: code, retryAfter: retryAfter}
+// FaultStatus panics if the code is not in 200 to 599.
+func FaultStatus(code int, retryAfter time.Duration) Fault {
+	must(code >= 200 && code <= 599, "FaultStatus(%d): not in 200 to 599", code)
+	return Fault{kind: status, status: code, retryAfter: retryAfter}
 }
 
-// TruncatedResponse processes the request and cuts the response in its middle: the status is 200, the Content-Length larger
-// than what is sent, and the connection ends.
-func TruncatedResponse() Fault { return Fault{name: "TruncatedResponse"} }
-
-// NotJSON processes the request and responds with status 200 and an HTML page, as an intermediary may.
-func NotJSON() Fault { return Fault{name: "NotJSON"} }
-
-// StatusAfter processes the request and then responds with an HTTP status, 200 to 599, and a body: as a service does that fails on the
-// way back, or a proxy in front of it. A body that is JSON is sent as such, any other as an HTML page. If the body is "", it is an error
-// of the service, like the body of [Status].
+// FaultStatusAfter processes the request and then responds with an HTTP status, 200 to 599, and a body: like a service that fails
+// after processing, or a proxy in front of it. A body that is JSON is sent as such, any other as an HTML page. If the body is "",
+// it is an error of the service, like the body of [FaultStatus].
 //
-// StatusAfter panics if the code is not in 200 to 599.
-func StatusAfter(code int, body string) Fault {
-	must(code >= 200 && code <= 599, "StatusAfter(%d): not in 200 to 599", code)
-	return Fault{name: "StatusAfter", status: code, body: body}
+// FaultStatusAfter panics if the code is not in 200 to 599.
+func FaultStatusAfter(code int, body string) Fault {
+	must(code >= 200 && code <= 599, "FaultStatusAfter(%d): not in 200 to 599", code)
+	return Fault{kind: statusAfter, status: code, body: body}
 }
 
-// Page responds with an HTTP status, 200 to 599, and an HTML page, and processes nothing, as a proxy does that does not reach the
-// service, or does not want to. For a page that follows the processing, use [StatusAfter].
+// FaultPage responds with an HTTP status, 200 to 599, and an HTML page, and processes nothing, like a proxy that cannot reach the
+// service. For a page after processing, use [FaultStatusAfter].
 //
-// Page panics if the code is not in 200 to 599.
-func Page(code int) Fault {
-	must(code >= 200 && code <= 599, "Page(%d): not in 200 to 599", code)
-	page := fmt.Sprintf("<!DOCTYPE html>\n<title>%s</title>\n<h1>%d</h1>\n", http.StatusText(code), code)
-	return Fault{name: "Page", status: code, body: page}
+// FaultPage panics if the code is not in 200 to 599.
+func FaultPage(code int) Fault {
+	must(code >= 200 && code <= 599, "FaultPage(%d): not in 200 to 599", code)
+	text := fmt.Sprintf("<!DOCTYPE html>\n<title>%s</title>\n<h1>%d</h1>\n", http.StatusText(code), code)
+	return Fault{kind: page, status: code, body: text}
 }
 
-// Silence reads the request, processes nothing and never responds. It ends when the client goes away or the server is closed.
-func Silence() Fault { return Fault{name: "Silence"} }
+// FaultTruncated processes the request and cuts the response in the middle: the status is 200, Content-Length is larger than what
+// is sent, and the connection ends.
+func FaultTruncated() Fault { return Fault{kind: truncated} }
 
-// AnotherResponse processes the request and responds with the response to another message, as a cache does that does not look into
-// requests, or a server that mixes up connections. That message has an ID and a reference ID of its own, and is in no ledger. A
-// listing passes.
-func AnotherResponse() Fault { return Fault{name: "AnotherResponse"} }
+// FaultNotJSON processes the request and responds with status 200 and an HTML page, as the sign-in page of a network does.
+func FaultNotJSON() Fault { return Fault{kind: notJSON} }
 
-// ProcessTwice processes the request twice and responds once, with the second response, as behind a proxy that repeats requests.
-func ProcessTwice() Fault { return Fault{name: "ProcessTwice"} }
+const signInPage = "<!DOCTYPE html>\n<title>Welcome</title>\n<p>Please sign in to use this network.\n"
 
 // String returns the name of the fault with its arguments, such as "DropUnread" or "Status(429, 2s)".
 func (f Fault) String() string {
-	arguments := map[string]string{
-		"Slow": fmt.Sprintf("(%v)", f.delay), "Status": fmt.Sprintf("(%d, %v)", f.status, f.retryAfter),
-		"StatusAfter": fmt.Sprintf("(%d, %q)", f.status, f.body), "Page": fmt.Sprintf("(%d)", f.status),
+	switch f.kind {
+	case acceptThenDrop:
+		return "AcceptThenDrop"
+	case dropUnread:
+		return "DropUnread"
+	case slow:
+		return fmt.Sprintf("Slow(%v)", f.delay)
+	case status:
+		return fmt.Sprintf("Status(%d, %v)", f.status, f.retryAfter)
+	case statusAfter:
+		return fmt.Sprintf("StatusAfter(%d, %q)", f.status, f.body)
+	case page:
+		return fmt.Sprintf("Page(%d)", f.status)
+	case truncated:
+		return "Truncated"
+	case notJSON:
+		return "NotJSON"
+	default:
+		return "None"
 	}
-	return cmp.Or(f.name, "None") + arguments[f.name]
+}
+
+// faultQueue decides which fault a request takes. The server's mutex guards it.
+type faultQueue struct {
+	next       []Fault      // of Inject
+	outage     Fault        // of InjectFor
+	outageEnds time.Time    // of InjectFor
+	random     func() Fault // of InjectRandomly; nil if it is not in force
+}
+
+// take returns the fault of the next request.
+func (q *faultQueue) take() Fault {
+	if len(q.next) > 0 {
+		fault := q.next[0]
+		q.next = q.next[1:]
+		return fault
+	}
+	if time.Now().Before(q.outageEnds) {
+		return q.outage
+	}
+	if q.random != nil {
+		return q.random()
+	}
+	return Fault{}
 }
 
 // Inject applies the fault to each of the next n requests, to any path. Faults wait in the order in which they were injected,
 // and a request takes the first one when it arrives. Inject panics if n is below 1.
 func (s *Server) Inject(fault Fault, n int) {
 	must(n >= 1, "Inject(%v, %d): the number of requests is below 1", fault, n)
-	s.set(func() { s.faults = append(s.faults, slices.Repeat([]Fault{fault}, n)...) })
+	s.set(func() { s.faults.next = append(s.faults.next, slices.Repeat([]Fault{fault}, n)...) })
 }
 
-type faultKey struct{}
-
-// WithFault returns a context for a request to [Server.ServeHTTP] that takes this fault, and no other fault of the
-// server. It is for a program that mounts the server and decides by itself which request fails. With the zero
-// Fault the request passes.
-func WithFault(ctx context.Context, fault Fault) context.Context {
-	return context.WithValue(ctx, faultKey{}, fault)
-}
-
-// InjectFor applies the fault to every request of the next d, unless a fault of [Server.Inject] is waiting: an outage, or a service in
-// trouble. It replaces an InjectFor before, and counts the time that really passes. InjectFor panics if d is not above zero.
+// InjectFor applies the fault to every request of the next d, unless a fault of [Server.Inject] is waiting: an outage, or a
+// service in trouble. It replaces an InjectFor before, and counts the time that really passes. InjectFor panics if d is not above
+// zero.
 func (s *Server) InjectFor(d time.Duration, fault Fault) {
 	must(d > 0, "InjectFor(%v, %v): the duration is not above zero", d, fault)
-	s.set(func() { s.outage, s.outageEnds = fault, time.Now().Add(d) })
+	s.set(func() {
+		s.faults.outage = fault
+		s.faults.outageEnds = time.Now().Add(d)
+	})
 }
 
-// SetCapacity limits how many requests the server takes in a second. It responds to more with status 429 and Retry-After: 1, and does not
-// process them. Requests that take a fault are not counted. Zero, as at the start, is no limit. SetCapacity panics if perSecond is
-// negative.
-func (s *Server) SetCapacity(perSecond int) {
-	must(perSecond >= 0, "SetCapacity(%d): the number of requests is negative", perSecond)
-	s.set(func() { s.capacity, s.taken = perSecond, 0 })
-}
-
-// isBusy counts a request, and reports whether it is beyond the capacity. The caller holds mu.
-func (s *Server) isBusy() bool {
-	if now := time.Now(); now.Sub(s.second) >= time.Second {
-		s.second, s.taken = now, 0
-	}
-	s.taken++
-	return s.capacity > 0 && s.taken > s.capacity
-}
-
-// ClearFaults ends [Server.Inject], [Server.InjectFor] and [Server.InjectRandomly].
-func (s *Server) ClearFaults() {
-	s.set(func() { s.faults, s.random, s.outageEnds = nil, nil, time.Time{} })
-}
-
-// InjectRandomly applies one of the faults to a request with a probability of share, unless a fault of [Server.Inject] is
-// waiting. All are equally likely: to make one likelier, name it more than once. A share of zero, or no faults, ends it.
+// InjectRandomly applies one of the faults to a request with a probability of share, unless a fault of [Server.Inject] or
+// [Server.InjectFor] applies. All are equally likely: to make one likelier, name it more than once. A share of zero, or no faults,
+// ends it.
 //
-// Requests draw in the order in which they arrive, and what is drawn depends on the seed alone. So sequential requests take
-// the same faults in each run, and of concurrent requests the same number take each fault. InjectRandomly panics if share is
-// not in 0 to 1.
+// Requests draw in the order in which they arrive, and what is drawn depends on the seed alone. So sequential requests take the
+// same faults in each run, and of concurrent requests the same number take each fault. InjectRandomly panics if share is not in 0
+// to 1.
 func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 	must(share >= 0 && share <= 1, "InjectRandomly(%d, %v, %v): the share is not in 0 to 1", seed, share, faults)
-	source := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // what is drawn is no secret
+	source := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // not a secret
 	faults = slices.Clone(faults)
 	random := func() Fault {
 		if len(faults) == 0 || source.Float64() >= share {
@@ -158,7 +174,20 @@ func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 		}
 		return faults[source.IntN(len(faults))]
 	}
-	s.set(func() { s.random = random })
+	s.set(func() { s.faults.random = random })
+}
+
+// ClearFaults ends [Server.Inject], [Server.InjectFor] and [Server.InjectRandomly].
+func (s *Server) ClearFaults() {
+	s.set(func() { s.faults = faultQueue{} })
+}
+
+type faultKey struct{}
+
+// WithFault returns a context for a request to [Server.ServeHTTP] that takes this fault, and no other fault of the server. It is
+// for a program that mounts the server and decides itself which request fails. With the zero Fault the request passes.
+func WithFault(ctx context.Context, fault Fault) context.Context {
+	return context.WithValue(ctx, faultKey{}, fault)
 }
 
 // arrive counts a request and returns its fault.
@@ -166,41 +195,32 @@ func (s *Server) arrive(ctx context.Context) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.requests++
-	chosen, isChosen := ctx.Value(faultKey{}).(Fault)
-	switch {
-	case isChosen:
+	if chosen, ok := ctx.Value(faultKey{}).(Fault); ok {
 		return chosen
-	case len(s.faults) > 0:
-		fault := s.faults[0]
-		s.faults = s.faults[1:]
-		return fault
-	case time.Now().Before(s.outageEnds):
-		return s.outage
 	}
-	var fault Fault
-	if s.random != nil {
-		fault = s.random()
-	}
-	if fault.name == "" && s.isBusy() {
-		return Status(http.StatusTooManyRequests, time.Second)
-	}
-	return fault
+	return s.faults.take()
 }
 
-// deliver writes the response as far as the fault lets it pass.
-func (f Fault) deliver(w http.ResponseWriter, resp response) {
-	switch f.name {
-	case "AcceptThenDrop":
+// isProcessed reports whether a request with this fault is processed.
+func (f Fault) isProcessed() bool {
+	return f.kind != dropUnread && f.kind != status && f.kind != page
+}
+
+// respond writes the response to a request, or what the fault makes of it.
+func (f Fault) respond(w http.ResponseWriter, resp response) {
+	switch f.kind {
+	case acceptThenDrop:
 		reset(w)
-	case "TruncatedResponse":
-		w.Header().Set("Content-Length", strconv.Itoa(len(resp.body)))
-		resp.status, resp.body = http.StatusOK, resp.body[:len(resp.body)/2]
+	case truncated:
+		resp.status = http.StatusOK
+		resp.header = maps.Clone(resp.header)
+		resp.header.Set("Content-Length", strconv.Itoa(len(resp.body)))
+		resp.body = resp.body[:len(resp.body)/2]
 		resp.write(w)
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
-	case "NotJSON":
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write([]byte("<!DOCTYPE html>\n<title>Welcome</title>\n<p>Please sign in to use this network.\n"))
+	case notJSON:
+		htmlResponse(http.StatusOK, signInPage).write(w)
 	default:
 		resp.write(w)
 	}
@@ -212,37 +232,41 @@ func reset(w http.ResponseWriter) {
 	if err != nil {
 		return // the server is being closed
 	}
-	_ = conn.(*net.TCPConn).SetLinger(0)
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
 	_ = conn.Close()
 }
 
-// writeStatus writes the response of Status, StatusAfter and Page.
-func (s *Server) writeStatus(w http.ResponseWriter, r *http.Request, f Fault, requestID string) {
+// faultResponse returns the response of FaultStatus, FaultStatusAfter and FaultPage.
+func (s *Server) faultResponse(r *http.Request, f Fault, requestID string) response {
+	var resp response
+	switch {
+	case f.body == "":
+		resp = s.errorResponse(r, f.status, requestID)
+	case json.Valid([]byte(f.body)):
+		resp = jsonResponse(f.status, []byte(f.body))
+	default:
+		resp = htmlResponse(f.status, f.body)
+	}
 	if f.retryAfter != 0 {
 		seconds := max(0, math.Ceil(f.retryAfter.Seconds()))
-		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', 0, 64))
+		resp.header.Set("Retry-After", strconv.FormatFloat(seconds, 'f', 0, 64))
 	}
-	switch {
-	case f.body != "" && json.Valid([]byte(f.body)):
-		response{status: f.status, body: []byte(f.body)}.write(w)
-	case f.body != "":
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.WriteHeader(f.status)
-		_, _ = io.WriteString(w, f.body)
-	case f.status < http.StatusOK:
-		w.WriteHeader(f.status)
-		if f.status == http.StatusSwitchingProtocols { // net/http sends the others at once
-			_ = http.NewResponseController(w).Flush()
-		}
-		panic(http.ErrAbortHandler)
-	default:
-		message := cmp.Or(strings.ToLower(http.StatusText(f.status)), "status "+strconv.Itoa(f.status))
-		name := cmp.Or(s.rules.Statuses[strconv.Itoa(f.status)], s.rules.Statuses[strconv.Itoa(f.status/100)+"xx"])
-		_, operations := s.operationsFor(r)
-		paths, code := s.names.Errors.Code, any(s.codeOf(name))
-		if f.status < 300 && len(operations) > 0 && len(operations[0].Refused) > 0 {
-			paths, code = operations[0].Response["status"], numberOrText(firstWord(operations[0].Refused))
-		}
-		response{status: f.status, body: s.failure(requestID, message, paths, code)}.write(w)
+	return resp
+}
+
+// errorResponse returns an error of the service, with the code that goes with an HTTP status.
+func (s *Server) errorResponse(r *http.Request, code int, requestID string) response {
+	message := strings.ToLower(http.StatusText(code))
+	if message == "" {
+		message = "status " + strconv.Itoa(code)
 	}
+	if code < 300 {
+		if _, operations := s.operationsFor(r); len(operations) > 0 && len(operations[0].Refused) > 0 {
+			word := numberOrText(firstWord(operations[0].Refused))
+			return jsonResponse(code, s.failure(requestID, message, operations[0].Response["status"], word))
+		}
+	}
+	return jsonResponse(code, s.failure(requestID, message, s.names.Errors.Code, s.codeOf(problemForStatus(code))))
 }

@@ -33,7 +33,7 @@ func tally[V comparable](values []V) map[V]int {
 
 func TestInjectRandomlyShare(t *testing.T) {
 	t.Parallel()
-	faults := []Fault{AcceptThenDrop(), DropUnread(), Slow(time.Second), TruncatedResponse(), NotJSON(), Status(503, 0)}
+	faults := []Fault{FaultAcceptThenDrop(), FaultDropUnread(), FaultSlow(time.Second), FaultTruncated(), FaultNotJSON(), FaultStatus(503, 0)}
 	for _, share := range []float64{0.01, 0.3, 0.5, 1} {
 		s := NewServer(t)
 		s.InjectRandomly(1, share, faults...)
@@ -56,19 +56,19 @@ func TestInjectRandomlyShare(t *testing.T) {
 func TestInjectRandomlyFaultNamedTwice(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	s.InjectRandomly(1, 1, NotJSON(), DropUnread(), NotJSON())
+	s.InjectRandomly(1, 1, FaultNotJSON(), FaultDropUnread(), FaultNotJSON())
 	var taken []Fault
 	for range 3000 {
 		taken = append(taken, s.arrive(t.Context()))
 	}
-	assert.InDelta(t, 2000, tally(taken)[NotJSON()], 130)
+	assert.InDelta(t, 2000, tally(taken)[FaultNotJSON()], 130)
 }
 
 func TestInjectRandomlyIsRepeatable(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) []int {
 		s := NewServer(t)
-		s.InjectRandomly(seed, 0.5, DropUnread(), Status(429, -1), Status(500, 0), AcceptThenDrop())
+		s.InjectRandomly(seed, 0.5, FaultDropUnread(), FaultStatus(429, -1), FaultStatus(500, 0), FaultAcceptThenDrop())
 		return statusesOf(t, newClient(t), s, 200)
 	}
 	first := run(7)
@@ -85,7 +85,7 @@ func TestInjectRandomlyIsRepeatableConcurrently(t *testing.T) {
 	t.Parallel()
 	run := func() map[int]int {
 		s := NewServer(t)
-		s.InjectRandomly(7, 0.5, DropUnread(), Status(429, -1), Status(500, 0))
+		s.InjectRandomly(7, 0.5, FaultDropUnread(), FaultStatus(429, -1), FaultStatus(500, 0))
 		client := newClient(t)
 		var mu sync.Mutex
 		var all []int
@@ -118,12 +118,12 @@ func TestInjectComesBeforeInjectRandomly(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	client := newClient(t)
-	s.Inject(Status(429, 0), 1)
-	s.InjectRandomly(1, 1, Status(503, 0))
+	s.Inject(FaultStatus(429, 0), 1)
+	s.InjectRandomly(1, 1, FaultStatus(503, 0))
 	s.Inject(Fault{}, 1)
-	s.Inject(Status(400, 0), 1)
+	s.Inject(FaultStatus(400, 0), 1)
 	assert.Equal(t, []int{429, 200, 400, 503, 503}, statusesOf(t, client, s, 5))
-	s.Inject(Status(404, 0), 2)
+	s.Inject(FaultStatus(404, 0), 2)
 	assert.Equal(t, []int{404, 404, 503}, statusesOf(t, client, s, 3))
 }
 
@@ -131,7 +131,7 @@ func TestInjectDrawsNothing(t *testing.T) {
 	t.Parallel()
 	run := func(waiting int) []Fault {
 		s := NewServer(t)
-		s.InjectRandomly(3, 0.5, NotJSON(), DropUnread())
+		s.InjectRandomly(3, 0.5, FaultNotJSON(), FaultDropUnread())
 		for range waiting {
 			s.Inject(Fault{}, 1)
 			require.Equal(t, Fault{}, s.arrive(t.Context()))
@@ -148,7 +148,7 @@ func TestInjectDrawsNothing(t *testing.T) {
 func TestInjectRandomlyOnListRequest(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	s.InjectRandomly(1, 1, Status(503, 0))
+	s.InjectRandomly(1, 1, FaultStatus(503, 0))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/sms", nil)
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusServiceUnavailable, do(newClient(t), req).status)
@@ -157,7 +157,7 @@ func TestInjectRandomlyOnListRequest(t *testing.T) {
 func TestInjectRandomlyEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*Server){
-		"by a share of zero":   func(s *Server) { s.InjectRandomly(1, 0, Status(503, 0)) },
+		"by a share of zero":   func(s *Server) { s.InjectRandomly(1, 0, FaultStatus(503, 0)) },
 		"where there are none": func(s *Server) { s.InjectRandomly(1, 1) },
 		"by Reset":             func(s *Server) { s.Reset() },
 	} {
@@ -165,8 +165,8 @@ func TestInjectRandomlyEnds(t *testing.T) {
 			t.Parallel()
 			s := NewServer(t)
 			client := newClient(t)
-			s.InjectRandomly(1, 1, Status(503, 0))
-			s.InjectRandomly(1, 1, Status(400, 0))
+			s.InjectRandomly(1, 1, FaultStatus(503, 0))
+			s.InjectRandomly(1, 1, FaultStatus(400, 0))
 			assert.Equal(t, 400, send(t, client, s, goodBody).status, "the second call is in the place of the first")
 			end(s)
 			assert.Equal(t, []int{200, 200, 200}, statusesOf(t, client, s, 3))
@@ -177,7 +177,7 @@ func TestInjectRandomlyEnds(t *testing.T) {
 func TestInjectRandomlyCopiesFaults(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	faults := []Fault{Status(503, 0)}
+	faults := []Fault{FaultStatus(503, 0)}
 	s.InjectRandomly(1, 1, faults...)
 	faults[0] = Fault{}
 	assert.Equal(t, 503, send(t, newClient(t), s, goodBody).status)
@@ -188,12 +188,12 @@ func TestInjectRandomlyRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
 	assert.PanicsWithValue(t, "messagingtest: InjectRandomly(7, 1.5, []): the share is not in 0 to 1",
 		func() { s.InjectRandomly(7, 1.5) })
-	assert.PanicsWithValue(t, "messagingtest: Status(99): not in 100 to 599", func() { s.InjectRandomly(7, 0.3, DropUnread(), Status(99, 0)) })
+	assert.PanicsWithValue(t, "messagingtest: FaultStatus(99): not in 200 to 599", func() { s.InjectRandomly(7, 0.3, FaultDropUnread(), FaultStatus(99, 0)) })
 	for _, share := range []float64{-0.001, 1.001, math.Inf(1), math.Inf(-1), math.NaN()} {
-		assert.Panics(t, func() { s.InjectRandomly(1, share, DropUnread()) }, share)
+		assert.Panics(t, func() { s.InjectRandomly(1, share, FaultDropUnread()) }, share)
 	}
 	for _, code := range []int{-1, 0, 99, 600} {
-		assert.Panics(t, func() { s.InjectRandomly(1, 0, Status(code, 0)) }, code)
+		assert.Panics(t, func() { s.InjectRandomly(1, 0, FaultStatus(code, 0)) }, code)
 	}
 	assert.Equal(t, slices.Repeat([]int{200}, 3), statusesOf(t, newClient(t), s, 3), "what is refused changes nothing")
 }

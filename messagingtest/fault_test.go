@@ -50,7 +50,7 @@ func onBothConnections(t *testing.T, test func(attempt)) {
 
 func TestAcceptThenDrop(t *testing.T) {
 	onBothConnections(t, func(a attempt) {
-		a.s.Inject(AcceptThenDrop(), 1)
+		a.s.Inject(FaultAcceptThenDrop(), 1)
 		r := a.shoot()
 		require.ErrorIs(a, r.err, syscall.ECONNRESET)
 		assert.Len(a, a.s.Sent(), 1)
@@ -60,7 +60,7 @@ func TestAcceptThenDrop(t *testing.T) {
 
 func TestDropUnread(t *testing.T) {
 	onBothConnections(t, func(a attempt) {
-		a.s.Inject(DropUnread(), 1)
+		a.s.Inject(FaultDropUnread(), 1)
 		r := a.shoot()
 		require.ErrorIs(a, r.err, syscall.ECONNRESET)
 		assert.Empty(a, a.s.Sent())
@@ -71,7 +71,7 @@ func TestDropUnread(t *testing.T) {
 func TestDropUnreadDoesNotWaitForBody(t *testing.T) {
 	s := NewServer(t)
 	s.Inject(Fault{}, 1)
-	s.Inject(DropUnread(), 1)
+	s.Inject(FaultDropUnread(), 1)
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	require.NoError(t, err)
 	defer func() { _ = c.Close() }()
@@ -96,7 +96,7 @@ func TestDropUnreadOfALargeBody(t *testing.T) {
 	client := newClient(t)
 	body := strings.Replace(goodBody, "Hi", strings.Repeat("a", 900_000), 1)
 	for range 10 {
-		s.Inject(DropUnread(), 1)
+		s.Inject(FaultDropUnread(), 1)
 		require.Error(t, send(t, client, s, body).err)
 		send(t, client, s, goodBody).data(t) // the next drop meets a reused connection
 	}
@@ -110,7 +110,7 @@ func TestDropUnreadOnReusedConnections(t *testing.T) {
 	for range 100 {
 		r := send(t, client, s, goodBody)
 		r.data(t)
-		s.Inject(DropUnread(), 1)
+		s.Inject(FaultDropUnread(), 1)
 		r = send(t, client, s, goodBody)
 		assert.True(t, r.reused)
 		require.Error(t, r.err)
@@ -124,7 +124,7 @@ func TestAcceptThenDropShowsNetHTTPRetry(t *testing.T) {
 	client := newClient(t)
 	send(t, client, s, goodBody).data(t)
 	s.Reset()
-	s.Inject(AcceptThenDrop(), 1)
+	s.Inject(FaultAcceptThenDrop(), 1)
 	req := newRequest(t, s, goodBody)
 	req.Header.Set("Idempotency-Key", "k")
 	assert.Equal(t, http.StatusOK, do(client, req).status)
@@ -132,7 +132,7 @@ func TestAcceptThenDropShowsNetHTTPRetry(t *testing.T) {
 }
 
 func TestFaultOfAPipelinedRequest(t *testing.T) {
-	for _, fault := range []Fault{DropUnread(), AcceptThenDrop()} {
+	for _, fault := range []Fault{FaultDropUnread(), FaultAcceptThenDrop()} {
 		t.Run(fault.String(), func(t *testing.T) {
 			s := NewServer(t)
 			s.Inject(Fault{}, 1)
@@ -148,7 +148,7 @@ func TestFaultOfAPipelinedRequest(t *testing.T) {
 			require.ErrorIs(t, err, syscall.ECONNRESET)
 			assert.Equal(t, 2, s.Requests())
 			want := 1
-			if fault == AcceptThenDrop() {
+			if fault == FaultAcceptThenDrop() {
 				want = 2
 			}
 			assert.Len(t, s.Sent(), want)
@@ -158,7 +158,7 @@ func TestFaultOfAPipelinedRequest(t *testing.T) {
 
 func TestSlow(t *testing.T) {
 	onBothConnections(t, func(a attempt) {
-		a.s.Inject(Slow(50*time.Millisecond), 1)
+		a.s.Inject(FaultSlow(50*time.Millisecond), 1)
 		r := a.shoot()
 		r.data(a.T)
 		assert.GreaterOrEqual(a, r.elapsed, 50*time.Millisecond)
@@ -169,8 +169,8 @@ func TestSlow(t *testing.T) {
 
 func TestSlowOfNothing(t *testing.T) {
 	s := NewServer(t)
-	s.Inject(Slow(0), 1)
-	s.Inject(Slow(-time.Hour), 1)
+	s.Inject(FaultSlow(0), 1)
+	s.Inject(FaultSlow(-time.Hour), 1)
 	client := newClient(t)
 	send(t, client, s, goodBody).data(t)
 	send(t, client, s, goodBody).data(t)
@@ -184,7 +184,7 @@ func TestSlowEndsWhenTheClientGoesAway(t *testing.T) {
 			send(t, client, s, goodBody).data(t)
 			s.Reset()
 		}
-		s.Inject(Slow(time.Hour), 1)
+		s.Inject(FaultSlow(time.Hour), 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		req := newRequest(t, s, goodBody).WithContext(ctx)
 		done := make(chan reply)
@@ -234,9 +234,9 @@ func TestStatus(t *testing.T) {
 		{504, 0, "50000", nil},
 		{599, 0, "50000", nil},
 	} {
-		t.Run(Status(tc.status, tc.retryAfter).String(), func(t *testing.T) {
+		t.Run(FaultStatus(tc.status, tc.retryAfter).String(), func(t *testing.T) {
 			onBothConnections(t, func(a attempt) {
-				a.s.Inject(Status(tc.status, tc.retryAfter), 1)
+				a.s.Inject(FaultStatus(tc.status, tc.retryAfter), 1)
 				r := a.shoot()
 				require.NoError(a, r.err)
 				assert.Equal(a, tc.status, r.status)
@@ -253,7 +253,7 @@ func TestStatus(t *testing.T) {
 func TestStatusWithoutABody(t *testing.T) {
 	for _, code := range []int{204, 304} {
 		onBothConnections(t, func(a attempt) {
-			a.s.Inject(Status(code, 0), 1)
+			a.s.Inject(FaultStatus(code, 0), 1)
 			r := a.shoot()
 			require.NoError(a, r.err)
 			assert.Equal(a, code, r.status)
@@ -263,31 +263,9 @@ func TestStatusWithoutABody(t *testing.T) {
 	}
 }
 
-func TestStatusInformational(t *testing.T) {
-	for _, code := range []int{100, 101, 103, 199} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
-			s := NewServer(t)
-			s.Inject(Status(code, 0), 1)
-			c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-			require.NoError(t, err)
-			defer func() { _ = c.Close() }()
-			_, err = fmt.Fprintf(c, "POST /sms/send HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(goodBody), goodBody)
-			require.NoError(t, err)
-			r := bufio.NewReader(c)
-			line, err := r.ReadString('\n')
-			require.NoError(t, err)
-			assert.Contains(t, line, fmt.Sprintf("HTTP/1.1 %d ", code))
-			rest, err := io.ReadAll(r)
-			require.NoError(t, err)
-			assert.NotContains(t, string(rest), "HTTP/1.1")
-			assert.Empty(t, s.Sent())
-		})
-	}
-}
-
 func TestStatusComesBeforeEveryCheck(t *testing.T) {
 	s := NewServer(t)
-	s.Inject(Status(503, 0), 1)
+	s.Inject(FaultStatus(503, 0), 1)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/nothing", nil)
 	require.NoError(t, err)
 	assert.Equal(t, 503, do(newClient(t), req).status)
@@ -295,7 +273,7 @@ func TestStatusComesBeforeEveryCheck(t *testing.T) {
 
 func TestTruncatedResponse(t *testing.T) {
 	onBothConnections(t, func(a attempt) {
-		a.s.Inject(TruncatedResponse(), 1)
+		a.s.Inject(FaultTruncated(), 1)
 		r := a.shoot()
 		assert.Equal(a, http.StatusOK, r.status)
 		require.ErrorIs(a, r.err, io.ErrUnexpectedEOF)
@@ -307,7 +285,7 @@ func TestTruncatedResponse(t *testing.T) {
 
 func TestNotJSON(t *testing.T) {
 	onBothConnections(t, func(a attempt) {
-		a.s.Inject(NotJSON(), 1)
+		a.s.Inject(FaultNotJSON(), 1)
 		r := a.shoot()
 		require.NoError(a, r.err)
 		assert.Equal(a, http.StatusOK, r.status)
@@ -319,7 +297,7 @@ func TestNotJSON(t *testing.T) {
 }
 
 func TestFaultChecksMessage(t *testing.T) {
-	for _, fault := range []Fault{AcceptThenDrop(), Slow(1), TruncatedResponse(), NotJSON()} {
+	for _, fault := range []Fault{FaultAcceptThenDrop(), FaultSlow(1), FaultTruncated(), FaultNotJSON()} {
 		s := NewServer(t)
 		s.Inject(fault, 1)
 		send(t, newClient(t), s, `{"from":"ACME"}`)
@@ -331,10 +309,10 @@ func TestFaultChecksMessage(t *testing.T) {
 func TestInjectOrder(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
-	s.Inject(Status(429, 0), 2)
+	s.Inject(FaultStatus(429, 0), 2)
 	s.Inject(Fault{}, 1)
-	s.Inject(DropUnread(), 1)
-	s.Inject(Status(503, 0), 1)
+	s.Inject(FaultDropUnread(), 1)
+	s.Inject(FaultStatus(503, 0), 1)
 	var got []int
 	for range 6 {
 		got = append(got, send(t, client, s, goodBody).status)
@@ -347,10 +325,10 @@ func TestInjectOrder(t *testing.T) {
 func TestInjectConcurrently(t *testing.T) {
 	s := NewServer(t)
 	client := newClient(t)
-	s.Inject(DropUnread(), 10)
-	s.Inject(AcceptThenDrop(), 10)
-	s.Inject(Status(503, 0), 10)
-	s.Inject(NotJSON(), 10)
+	s.Inject(FaultDropUnread(), 10)
+	s.Inject(FaultAcceptThenDrop(), 10)
+	s.Inject(FaultStatus(503, 0), 10)
+	s.Inject(FaultNotJSON(), 10)
 	var mu sync.Mutex
 	seen := map[int]int{}
 	var wg sync.WaitGroup
@@ -372,27 +350,27 @@ func TestInjectConcurrently(t *testing.T) {
 func TestInjectRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
 	assert.PanicsWithValue(t, "messagingtest: Inject(DropUnread, 0): the number of requests is below 1",
-		func() { s.Inject(DropUnread(), 0) })
+		func() { s.Inject(FaultDropUnread(), 0) })
 	assert.Panics(t, func() { s.Inject(Fault{}, -1) })
-	for _, code := range []int{-1, 0, 99, 600} {
-		text := fmt.Sprintf("messagingtest: Status(%d): not in 100 to 599", code)
-		assert.PanicsWithValue(t, text, func() { s.Inject(Status(code, 0), 1) })
+	for _, code := range []int{-1, 0, 199, 600} {
+		text := fmt.Sprintf("messagingtest: FaultStatus(%d): not in 200 to 599", code)
+		assert.PanicsWithValue(t, text, func() { s.Inject(FaultStatus(code, 0), 1) })
 	}
 	send(t, newClient(t), s, goodBody).data(t)
 }
 
 func TestFaultString(t *testing.T) {
 	for fault, name := range map[Fault]string{
-		{}:                         "None",
-		AcceptThenDrop():           "AcceptThenDrop",
-		DropUnread():               "DropUnread",
-		Slow(2 * time.Second):      "Slow(2s)",
-		Status(503, 0):             "Status(503, 0s)",
-		Status(429, 2*time.Second): "Status(429, 2s)",
-		TruncatedResponse():        "TruncatedResponse",
-		NotJSON():                  "NotJSON",
+		{}:                              "None",
+		FaultAcceptThenDrop():           "AcceptThenDrop",
+		FaultDropUnread():               "DropUnread",
+		FaultSlow(2 * time.Second):      "Slow(2s)",
+		FaultStatus(429, 2*time.Second): "Status(429, 2s)",
+		FaultStatusAfter(500, "x"):      `StatusAfter(500, "x")`,
+		FaultPage(502):                  "Page(502)",
+		FaultTruncated():                "Truncated",
+		FaultNotJSON():                  "NotJSON",
 	} {
 		assert.Equal(t, name, fault.String())
-		assert.Equal(t, name, fmt.Sprint(fault))
 	}
 }

@@ -25,29 +25,43 @@ func readJSON(text []byte) (value any, ok bool) {
 
 // readValue reads the next value, which is well-formed, and reports whether its names are distinct.
 func readValue(dec *json.Decoder) (value any, ok bool) {
-	value, _ = dec.Token()
-	switch ok = true; value {
+	token, _ := dec.Token()
+	switch token {
 	case json.Delim('['):
-		list := []any{}
-		for ok && dec.More() {
-			value, ok = readValue(dec)
-			list = append(list, value)
-		}
-		_, _ = dec.Token()
-		return list, ok
+		return readArray(dec)
 	case json.Delim('{'):
-		members := document{}
-		for ok && dec.More() {
-			token, _ := dec.Token()
-			name, _ := token.(string)
-			_, twice := members[name]
-			members[name], ok = readValue(dec)
-			ok = ok && !twice
-		}
-		_, _ = dec.Token()
-		return members, ok
+		return readObject(dec)
+	default:
+		return token, true
 	}
-	return value, ok
+}
+
+func readArray(dec *json.Decoder) (list []any, ok bool) {
+	list = []any{}
+	for dec.More() {
+		value, ok := readValue(dec)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, value)
+	}
+	_, _ = dec.Token() // the end of the list
+	return list, true
+}
+
+func readObject(dec *json.Decoder) (members document, ok bool) {
+	members = document{}
+	for dec.More() {
+		token, _ := dec.Token()
+		name, _ := token.(string)
+		value, ok := readValue(dec)
+		if _, isTaken := members[name]; isTaken || !ok {
+			return nil, false
+		}
+		members[name] = value
+	}
+	_, _ = dec.Token() // the end of the object
+	return members, true
 }
 
 func textIn(members document, name string) string {
@@ -55,8 +69,7 @@ func textIn(members document, name string) string {
 	return text
 }
 
-// placeFirst places a value at the first of the paths that is free. An empty text is not placed, and neither is a value
-// without a place.
+// placeFirst places a value at the first of the paths that is free, if one is. An empty text is not placed.
 func placeFirst(tree any, paths []string, value any) any {
 	if value == "" {
 		return tree
@@ -78,7 +91,7 @@ func placeAll(tree any, paths map[string][]string, values map[string]any) any {
 }
 
 // place returns a tree with a value at a dotted path, in which a number is the position in a list. It reports false, and
-// leaves the tree as it is, if something else stands there or on the way. The empty path is the tree itself.
+// leaves the tree as it is, if another value is there or on the way. The empty path is the tree itself.
 func place(tree any, path string, value any) (any, bool) {
 	if path == "" {
 		if tree != nil {
@@ -86,35 +99,45 @@ func place(tree any, path string, value any) (any, bool) {
 		}
 		return value, true
 	}
-	const longest = 100 // of a list; beyond, a number is a name
+	const longest = 100 // elements of a list; a larger number is a name
 	name, rest, _ := strings.Cut(path, ".")
-	list, isList := tree.([]any)
-	members, isObject := tree.(document)
 	index, err := strconv.Atoi(name)
-	switch isPosition := err == nil && index >= 0 && index < longest; {
-	case isPosition && (tree == nil || isList):
-		list = append(list, make([]any, max(0, index+1-len(list)))...)
-		element, ok := place(list[index], rest, value)
-		if ok {
-			list[index] = element
-			tree = list
-		}
-		return tree, ok
-	case tree == nil:
+	isPosition := err == nil && index >= 0 && index < longest
+	list, isList := tree.([]any)
+	if isPosition && (tree == nil || isList) {
+		return placeInList(list, index, rest, value)
+	}
+	members, isObject := tree.(document)
+	if tree == nil {
 		members = document{}
-	case !isObject:
+		isObject = true
+	}
+	if !isObject {
 		return tree, false
 	}
-	element, taken := members[name]
-	if taken && element == nil {
-		return tree, false // a null is a value
+	return placeInObject(members, name, rest, value)
+}
+
+func placeInList(list []any, index int, rest string, value any) (any, bool) {
+	grown := append(list, make([]any, max(0, index+1-len(list)))...) //nolint:gocritic // the caller replaces its list
+	element, ok := place(grown[index], rest, value)
+	if !ok {
+		return list, false
+	}
+	grown[index] = element
+	return grown, true
+}
+
+func placeInObject(members document, name, rest string, value any) (any, bool) {
+	element, isTaken := members[name]
+	if isTaken && element == nil {
+		return members, false // a null is a value
 	}
 	element, ok := place(element, rest, value)
 	if ok {
 		members[name] = element
-		tree = members
 	}
-	return tree, ok
+	return members, ok
 }
 
 // plainText is a body that is not JSON.
@@ -125,12 +148,11 @@ func encode(v any) []byte {
 		return []byte(text)
 	}
 	text, err := json.Marshal(v)
-	must(err == nil, "%v", err) // plain values, and raw JSON that was checked: a mistake in this package
+	must(err == nil, "%v", err) // plain values, and raw JSON that was checked: it cannot fail
 	return text
 }
 
-// numberOrText returns a whole number as a number, without quotes, and any other text as it is. So a client shows whether it
-// reads both.
+// numberOrText returns a whole number as a number, and any other text as it is, so that clients have to read both.
 func numberOrText(s string) any {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && strconv.FormatInt(n, 10) == s {
 		return n

@@ -12,18 +12,18 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// answered returns what a receiver of chat app 2 makes of an answer.
+// answered returns the message that a receiver reads from a reply.
 func answered(t *testing.T, in InboundChatApp) webhook.ChatMessage {
 	t.Helper()
 	rcv, err := webhook.NewReceiver(webhook.WithPOST(), webhook.WithoutProof())
 	require.NoError(t, err)
 	parse := rcv.ParseChatApp2
-	if in.Channel == ChannelChatApp1 {
+	if in.Channel == channelChatApp1 {
 		parse = rcv.ParseChatApp1
 	}
 	var first webhook.ChatMessage
-	for _, opts := range [][]ReceiveOption{nil, {AsForm()}, {AsJSON()}} {
-		messages, statuses, err := parse(ChatAppRequest("/hook", in, opts...))
+	for _, opts := range [][]CallOption{nil, {AsForm()}, {AsJSON()}} {
+		messages, statuses, err := parse(NewRequest("/hook", in, opts...))
 		require.NoError(t, err)
 		require.Len(t, messages, 1)
 		assert.Empty(t, statuses)
@@ -40,7 +40,7 @@ func answered(t *testing.T, in InboundChatApp) webhook.ChatMessage {
 
 func TestTap(t *testing.T) {
 	t.Parallel()
-	m := Sent{ID: "wamid.1", Channel: ChannelChatApp2, To: "+63 917 123 4567", At: time.Unix(1791038663, 0)}
+	m := Sent{ID: "wamid.1", Channel: channelChatApp2, To: "+63 917 123 4567", At: time.Unix(1791038663, 0)}
 	for body, taps := range map[string]map[string]webhook.Reply{
 		`{"to":"1","type":"interactive","interactive":{"type":"button","action":{"buttons":[{"type":"reply","reply":{"id":"yes","title":"Yes"}},{"type":"reply","reply":{"id":"no","title":"No"}}]}}}`: {
 			"yes": {Kind: webhook.ReplyButton, ID: "yes", Title: "Yes"}, "No": {Kind: webhook.ReplyButton, ID: "no", Title: "No"},
@@ -63,15 +63,15 @@ func TestTap(t *testing.T) {
 			assert.Panics(t, func() { m.Tap(choice) }, choice)
 		}
 	}
-	in := Sent{Channel: ChannelChatApp2, To: "1", Body: json.RawMessage(`{"reply":{"id":"yes"}}`)}.Tap("yes")
+	in := Sent{Channel: channelChatApp2, To: "1", Body: json.RawMessage(`{"reply":{"id":"yes"}}`)}.Tap("yes")
 	in.Kind = "text"
-	assert.PanicsWithValue(t, "messagingtest: the Kind \"text\" beside the tap of a button or row makes another event of it: leave it empty",
-		func() { ChatAppRequest("/hook", in) })
+	assert.PanicsWithValue(t, "messagingtest: InboundChatApp: leave Kind empty for the tap of a button or row; it is \"text\"",
+		func() { NewRequest("/hook", in) })
 }
 
 func TestReplies(t *testing.T) {
 	t.Parallel()
-	for _, channel := range []Channel{ChannelChatApp1, ChannelChatApp2} {
+	for _, channel := range []string{channelChatApp1, channelChatApp2} {
 		m := Sent{ID: "wamid.1", Channel: channel, To: "639171234567", From: "channel-1"}
 		text := answered(t, m.Reply("Hi"))
 		assert.Equal(t, webhook.Text{Body: "Hi"}, text.Content)
@@ -81,14 +81,14 @@ func TestReplies(t *testing.T) {
 		assert.Equal(t, "image at https://example.com/a.png", string(media.Kind)+" at "+media.URL)
 		assert.Panics(t, func() { m.ReplyMedia("hologram", "https://example.com") })
 	}
-	m := Sent{ID: "wamid.1", Channel: ChannelChatApp2, To: "US.123"}
+	m := Sent{ID: "wamid.1", Channel: channelChatApp2, To: "US.123"}
 	reaction := answered(t, m.React("👍"))
 	assert.Equal(t, webhook.Reaction{MessageID: "wamid.1", Emoji: "👍"}, reaction.Content)
 	assert.Equal(t, "US.123", reaction.From)
 	for name, wrong := range map[string]func(){
-		"an SMS":                 func() { Sent{Channel: ChannelSMS, To: "639171234567"}.Reply("Hi") },
-		"a reaction, chat app 1": func() { Sent{Channel: ChannelChatApp1}.React("👍") },
-		"a read, chat app 1":     func() { Sent{Channel: ChannelChatApp1}.Read() },
+		"an SMS":                 func() { Sent{Channel: channelSMS, To: "639171234567"}.Reply("Hi") },
+		"a reaction, chat app 1": func() { Sent{Channel: channelChatApp1}.React("👍") },
+		"a read, chat app 1":     func() { Sent{Channel: channelChatApp1}.Read() },
 	} {
 		assert.Panics(t, wrong, name)
 	}
@@ -98,28 +98,29 @@ func TestSentRead(t *testing.T) {
 	t.Parallel()
 	rcv, err := webhook.NewReceiver(webhook.WithoutProof())
 	require.NoError(t, err)
-	m := Sent{ID: "wamid.1", Channel: ChannelChatApp2, To: "639171234567", At: time.Unix(1791038663, 0)}
+	m := Sent{ID: "wamid.1", Channel: channelChatApp2, To: "639171234567", At: time.Unix(1791038663, 0)}
 	for _, parse := range []func(*http.Request) ([]webhook.DeliveryReport, error){
 		rcv.ParseDelivery, func(r *http.Request) ([]webhook.DeliveryReport, error) {
 			_, statuses, err := rcv.ParseChatApp2(r)
 			return statuses, err
 		},
 	} {
-		reports, err := parse(ChatAppRequest("/hook", m.Read()))
+		reports, err := parse(NewRequest("/hook", m.Read()))
 		require.NoError(t, err)
 		require.Len(t, reports, 1)
 		assert.Equal(t, []any{"wamid.1", "639171234567", webhook.StatusRead}, []any{reports[0].ID, reports[0].To, reports[0].Status})
 	}
 }
 
-func TestWithWindow(t *testing.T) {
+func TestSetWindow(t *testing.T) {
 	t.Parallel()
-	s, client := NewServer(t, WithWindow(24*time.Hour)), newClient(t)
+	s, client := NewServer(t), newClient(t)
+	s.SetWindow(24 * time.Hour)
 	const to = "+639171234567"
 	text := `{"messaging_product":"whatsapp","to":"` + to + `","type":"text","text":{"body":"Hi"}}`
 	template := `{"messaging_product":"whatsapp","to":"` + to + `","type":"template","template":{"name":"x","language":{"code":"en"}}}`
 	status := func(body string) int { return sendTo(t, client, s, chatApp2, body).status }
-	receive := func(in InboundChatApp) { s.Receive(t.Context(), s.URL, in) }
+	receive := func(in InboundChatApp) { s.CallWebhook(t.Context(), s.URL, in) }
 
 	refused := sendTo(t, client, s, chatApp2, text)
 	assert.Equal(t, http.StatusBadRequest, refused.status, "they never wrote")
@@ -127,7 +128,7 @@ func TestWithWindow(t *testing.T) {
 	assert.Empty(t, s.Sent())
 	assert.Equal(t, http.StatusOK, status(template))
 
-	receive(InboundChatApp{Channel: ChannelChatApp1, From: "639171234567", Text: "Hi"})
+	receive(InboundChatApp{Channel: channelChatApp1, From: "639171234567", Text: "Hi"})
 	assert.Equal(t, http.StatusBadRequest, status(text), "they wrote elsewhere")
 	receive(s.Sent()[0].Read())
 	assert.Equal(t, http.StatusBadRequest, status(text), "they read it, and wrote nothing")
@@ -137,9 +138,8 @@ func TestWithWindow(t *testing.T) {
 	assert.Equal(t, http.StatusOK, status(text))
 	s.Advance(2 * time.Minute)
 	assert.Equal(t, http.StatusBadRequest, status(text))
-	receive(InboundChatApp{Channel: ChannelChatApp2, JSON: `{"from":"639171234567","id":"a","type":"text","text":{"body":"Hi"}}`})
+	receive(InboundChatApp{Channel: channelChatApp2, JSON: `{"from":"639171234567","id":"a","type":"text","text":{"body":"Hi"}}`})
 	assert.Equal(t, http.StatusOK, status(text))
-	assert.Panics(t, func() { WithWindow(0) })
 	s.Advance(25 * time.Hour)
 	assert.Equal(t, http.StatusBadRequest, status(text))
 	s.SetWindow(0)

@@ -19,21 +19,22 @@ import (
 
 // An operation is what the service does with one kind of request, and how the contract has that request written.
 type operation struct {
-	table.Send // of an operation that lists: what both kinds have
+	table.Send // of an operation that lists: the parts that both kinds have
 
-	channel    Channel // empty: it lists
-	isPlatform bool    // whether its messages are the third-party platform's
+	channel    string // empty for an operation that lists
+	isPlatform bool   // whether its messages are the third-party platform's
 	method     string
 	times      timeFormat // of fields that are times
-	rules      rules
 
 	// handle returns the body of a success, or why the request is refused.
 	handle func(requestID string, f fields) (any, *problem)
 }
 
-func (s *Server) newOperation(method string, t table.Send) operation {
-	t.Wrap = cmp.Or(t.Wrap, new(string))
-	return operation{Send: t, method: method, times: newTimeFormat(t.Time, t.Zone), rules: s.rules}
+func newOperation(method string, t table.Send) operation {
+	if t.Wrap == nil {
+		t.Wrap = new(string)
+	}
+	return operation{Send: t, method: method, times: newTimeFormat(t.Time, t.Zone)}
 }
 
 // fields are what a request holds. Their methods take concepts.
@@ -41,50 +42,77 @@ type fields struct {
 	operation
 
 	values document // by the contract's names, such as "to" or "messages.0.to"
-	extra  document // what the contract does not name
+	extra  document // members that the contract does not name
 	body   []byte   // nil unless it is JSON without credentials
-	fault  Fault    // that the request takes
 }
 
-// read reads a request under the names of an operation. Credentials are checked first.
+// read reads a request under the names of an operation. Wrong credentials are reported before any other problem.
 func (s *Server) read(op operation, r *http.Request, body []byte) (fields, *problem) {
 	f := fields{operation: op, values: document{}, extra: document{}}
-	pair, names := s.names.Auth.KeyPair, f.names()
-	hasPair := pair.In == "body" || pair.In == "query" && op.Encoding == "query"
-	if hasPair {
+	pair := s.names.Auth.KeyPair
+	isPairInFields := pair.In == "body" || pair.In == "query" && op.Encoding == "query"
+	names := f.names()
+	if isPairInFields {
 		names = append(names, pair.Key, pair.Secret)
 	}
-	params, err := url.ParseQuery(r.URL.RawQuery)
-	kind, wrong := "", refuseIf(err != nil, "query", "the query is malformed")
-	switch op.Encoding {
-	case "json":
-		kind, f.body = "application/json", body
-		wrong = f.readJSON(body, names)
-	case "form":
-		kind = "application/x-www-form-urlencoded"
-		params, err = url.ParseQuery(string(body))
-		wrong = refuseIf(err != nil, "body", "the body is no form")
+	parseProblem := f.parse(r, body, names)
+
+	c := s.credentialsOf(r)
+	if isPairInFields {
+		c.keys = f.take(pair.Key)
+		c.secrets = f.take(pair.Secret)
 	}
-	if f.isForm() {
-		wrong = cmp.Or(f.readForm(params, names), wrong)
+	if p := s.authorize(c); p != nil {
+		return f, p
 	}
-	var keys, secrets []string
-	if hasPair {
-		keys, secrets = f.take(pair.Key), f.take(pair.Secret)
+	if p := f.checkContentType(r.Header, len(body)); p != nil {
+		return f, p
 	}
-	return f, cmp.Or(
-		s.authorize(r, keys, secrets),
-		refuseIf(kind == "" && len(body) > 0, "body", "this request has no body"),
-		refuseIf(kind != "" && !isOfType(r.Header, kind), "contentType", "the content type is not "+kind+" in UTF-8"),
-		wrong,
-		f.checkConstants(s.names.Headers, r.Header),
-	)
+	if parseProblem != nil {
+		return f, parseProblem
+	}
+	return f, f.checkConstants(s.names.Headers, r.Header)
 }
 
-func isOfType(header http.Header, want string) bool {
+// parse reads the parameters or the body of a request.
+func (f *fields) parse(r *http.Request, body []byte, names []string) *problem {
+	switch f.Encoding {
+	case "json":
+		f.body = body
+		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
+			return &problem{"query", "the query is malformed"}
+		}
+		return f.readJSON(body, names)
+	case "form":
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return &problem{"body", "the body is not a form"}
+		}
+		return f.readForm(form, names)
+	default:
+		query, err := url.ParseQuery(r.URL.RawQuery)
+		if err != nil {
+			return &problem{"query", "the query is malformed"}
+		}
+		return f.readForm(query, names)
+	}
+}
+
+// checkContentType checks the type of the body.
+func (f fields) checkContentType(header http.Header, size int) *problem {
+	want := map[string]string{"json": "application/json", "form": "application/x-www-form-urlencoded"}[f.Encoding]
+	if want == "" {
+		if size > 0 {
+			return &problem{"body", "this request has no body"}
+		}
+		return nil
+	}
 	kind, params, err := mime.ParseMediaType(header.Get("Content-Type"))
-	charset, given := params["charset"]
-	return err == nil && kind == want && (!given || strings.EqualFold(charset, "utf-8"))
+	charset := cmp.Or(params["charset"], "utf-8")
+	if err != nil || kind != want || !strings.EqualFold(charset, "utf-8") {
+		return &problem{"contentType", "the content type is not " + want + " in UTF-8"}
+	}
+	return nil
 }
 
 // names returns all names that the contract has for the operation.
@@ -98,69 +126,80 @@ func (f fields) names() []string {
 }
 
 // readForm reads parameters, whose values are texts.
-func (f fields) readForm(form url.Values, names []string) (wrong *problem) {
+func (f fields) readForm(form url.Values, names []string) *problem {
+	var first *problem
 	for _, name := range slices.Sorted(maps.Keys(form)) {
-		to := f.extra
+		text := strings.Join(form[name], "\n")
 		if slices.Contains(names, name) {
-			to = f.values
+			f.values[name] = text
+		} else {
+			f.extra[name] = text
 		}
-		text, several := strings.Join(form[name], "\n"), len(form[name]) > 1
-		to[name] = text
-		wrong = cmp.Or(wrong,
-			refuseIf(several, "query", strconv.QuoteToASCII(name)+" comes more than once"),
-			refuseIf(!utf8.ValidString(text), "query", strconv.QuoteToASCII(name)+" is not in UTF-8"),
-		)
+		switch {
+		case first != nil:
+		case len(form[name]) > 1:
+			first = &problem{"query", strconv.QuoteToASCII(name) + " comes more than once"}
+		case !utf8.ValidString(text):
+			first = &problem{"query", strconv.QuoteToASCII(name) + " is not in UTF-8"}
+		}
 	}
-	return wrong
+	return first
 }
 
 // readJSON reads a body, in which the dots of a name nest.
 func (f fields) readJSON(body []byte, names []string) *problem {
 	value, ok := readJSON(body)
-	members, isRight := value.(document)
-	if !ok || !isRight {
+	members, isObject := value.(document)
+	if !ok || !isObject {
 		return &problem{"body", "the body is not one JSON object in UTF-8 with distinct names"}
 	}
 	return f.readMembers("", members, names)
 }
 
-func (f fields) readMembers(within string, members document, names []string) *problem {
+// readMembers reads the members of an object whose path is prefix.
+func (f fields) readMembers(prefix string, members document, names []string) *problem {
 	for _, member := range slices.Sorted(maps.Keys(members)) {
-		value, path := members[member], within+member
-		i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, path+".") })
-		switch {
-		case slices.Contains(names, path) && !strings.Contains(member, "."):
-			f.values[path] = value
-		case i < 0 || strings.Contains(member, "."): // a name with a dot of its own is no path
+		value := members[member]
+		path := prefix + member
+		if strings.Contains(member, ".") { // a name with a dot of its own is not a path
 			f.extra[path] = value
-		default:
-			next, _, _ := strings.Cut(names[i][len(path)+1:], ".")
-			inner, ok := value.(document)
-			if table.IsPosition(next) {
-				inner, ok = elementsOf(value)
-			}
-			if !ok {
-				return &problem{"kind", path + " is neither an object nor a list, or not the one that the contract has there"}
-			}
-			if p := f.readMembers(path+".", inner, names); p != nil {
-				return p
-			}
+			continue
+		}
+		if slices.Contains(names, path) {
+			f.values[path] = value
+			continue
+		}
+		i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, path+".") })
+		if i < 0 {
+			f.extra[path] = value
+			continue
+		}
+		inner, ok := innerMembers(value, names[i][len(path)+1:])
+		if !ok {
+			return &problem{"kind", path + " is not the object or list that the contract has there"}
+		}
+		if p := f.readMembers(path+".", inner, names); p != nil {
+			return p
 		}
 	}
 	return nil
 }
 
-// elementsOf returns the elements of a list by their positions. A null is in place of what is absent in front of something
-// present.
-func elementsOf(value any) (document, bool) {
-	list, isList := value.([]any)
+// innerMembers returns the members of an object or, if the rest of a path begins with a position, the elements of a list.
+func innerMembers(value any, rest string) (document, bool) {
+	next, _, _ := strings.Cut(rest, ".")
+	if !table.IsPosition(next) {
+		members, ok := value.(document)
+		return members, ok
+	}
+	list, ok := value.([]any)
 	elements := document{}
 	for i, element := range list {
-		if element != nil {
+		if element != nil { // a null fills the place of an absent element
 			elements[strconv.Itoa(i)] = element
 		}
 	}
-	return elements, isList
+	return elements, ok
 }
 
 // take removes a value and returns it as a list: empty if it is absent, and "" if it is not a string.
@@ -174,57 +213,85 @@ func (f *fields) take(name string) []string {
 	return []string{text}
 }
 
-// authorize returns what is wrong with the credentials of a request, or nil. Everything that it presents has to be right: a
-// client that sends a wrong key beside the right token has a mistake that should show.
-func (s *Server) authorize(r *http.Request, keys, secrets []string) *problem {
-	header, scheme, pair := s.names.Auth.Token.Header, s.names.Auth.Token.Scheme, s.names.Auth.KeyPair
-	tokens, wantSecrets := r.Header.Values(header), []string{s.secret}
+// credentials are what a request presents.
+type credentials struct {
+	tokens, keys, secrets []string
+}
+
+// credentialsOf returns the credentials in the header and the query of a request.
+func (s *Server) credentialsOf(r *http.Request) credentials {
+	header := s.names.Auth.Token.Header
+	pair := s.names.Auth.KeyPair
+	c := credentials{tokens: r.Header.Values(header)}
 	switch pair.In {
 	case "query":
 		query := r.URL.Query()
-		keys, secrets = query[pair.Key], query[pair.Secret]
+		c.keys = query[pair.Key]
+		c.secrets = query[pair.Secret]
 	case "header":
-		keys, secrets = r.Header.Values(pair.Key), r.Header.Values(pair.Secret)
-		if slices.Equal(keys, []string{s.key}) && strings.EqualFold(pair.Key, header) {
-			tokens = nil
+		c.keys = r.Header.Values(pair.Key)
+		c.secrets = r.Header.Values(pair.Secret)
+		isSameHeader := strings.EqualFold(pair.Key, header)
+		if isSameHeader && slices.Equal(c.keys, []string{s.key}) {
+			c.tokens = nil
 		}
 	case "basic":
-		if key, secret, ok := r.BasicAuth(); ok {
-			keys, secrets = []string{key}, []string{secret}
-			if strings.EqualFold(header, "Authorization") {
-				tokens = tokens[1:]
-			}
+		key, secret, ok := r.BasicAuth()
+		if !ok {
+			break
+		}
+		c.keys = []string{key}
+		c.secrets = []string{secret}
+		if strings.EqualFold(header, "Authorization") {
+			c.tokens = c.tokens[1:]
 		}
 	}
-	if pair.Secret == "" {
-		wantSecrets = make([]string, len(secrets)) // none, or an empty one of basic authentication
-	}
-	isToken := len(tokens) == 1 && isTokenOf(tokens[0], scheme, s.token)
-	isPair := slices.Equal(keys, []string{s.key}) && slices.Equal(secrets, wantSecrets)
-	hasPair := len(keys)+len(secrets) > 0
-	return cmp.Or(
-		refuseIf(len(tokens) == 0 && !hasPair, "unauthorized",
-			"no credentials: neither the header "+header+" nor a key pair where the contract has it: "+pair.In),
-		refuseIf(len(tokens) > 0 && !isToken, "unauthorized",
-			header+" is not, once, "+strings.TrimSpace(scheme+" and the token of this server")),
-		refuseIf(hasPair && !isPair, "unauthorized", "the key pair is not that of this server"),
-	)
+	return c
 }
 
-// isTokenOf reports whether a header holds a token, behind a scheme in any case.
-func isTokenOf(header, scheme, token string) bool {
+// authorize returns what is wrong with credentials, or nil. All of them have to be right: a client that sends a wrong key with
+// the right token has a mistake that should show.
+func (s *Server) authorize(c credentials) *problem {
+	token := s.names.Auth.Token
+	pair := s.names.Auth.KeyPair
+	hasPair := len(c.keys)+len(c.secrets) > 0
+	switch {
+	case len(c.tokens) == 0 && !hasPair:
+		return &problem{"unauthorized", "no credentials: neither the header " + token.Header + " nor a key pair in: " + pair.In}
+	case len(c.tokens) > 0 && !s.isToken(c.tokens):
+		return &problem{"unauthorized", token.Header + " is not, once, " + strings.TrimSpace(token.Scheme+" and the token of this server")}
+	case hasPair && !s.isPair(c.keys, c.secrets):
+		return &problem{"unauthorized", "the key pair is not that of this server"}
+	}
+	return nil
+}
+
+// isToken reports whether the values of a header are the token, after a scheme in any case.
+func (s *Server) isToken(values []string) bool {
+	if len(values) != 1 {
+		return false
+	}
+	scheme := s.names.Auth.Token.Scheme
 	if scheme == "" {
-		return header == token
+		return values[0] == s.token
 	}
-	word, rest, _ := strings.Cut(header, " ")
-	return strings.EqualFold(word, scheme) && rest == token
+	first, rest, _ := strings.Cut(values[0], " ")
+	return strings.EqualFold(first, scheme) && rest == s.token
 }
 
-// checkConstants checks what goes with every request, and what goes with a field, and only with it.
+func (s *Server) isPair(keys, secrets []string) bool {
+	want := []string{s.secret}
+	if s.names.Auth.KeyPair.Secret == "" {
+		want = make([]string, len(secrets)) // no secret, or an empty one of basic authentication
+	}
+	return slices.Equal(keys, []string{s.key}) && slices.Equal(secrets, want)
+}
+
+// checkConstants checks the constants of every request, and those that go with a field, and only with it.
 func (f fields) checkConstants(common table.Headers, header http.Header) *problem {
 	want := common.With(f.Headers)
 	for _, headers := range []table.Headers{common, f.Headers} {
-		for name := range headers { // one that is not in want is one that the operation goes without
+		for name := range headers { // a name that is not in want must be absent
 			if strings.Join(header.Values(name), "\n") != want[strings.ToLower(name)] {
 				return &problem{"constant", "the header " + name + " is not that of the contract"}
 			}
@@ -235,24 +302,34 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 			return &problem{"constant", name + " is absent, or not that of the contract"}
 		}
 	}
-	ofText, other := table.GSM, table.Unicode
-	if !isGSM(f.text("text")) {
-		ofText, other = other, ofText
-	}
 	for _, concept := range slices.Sorted(maps.Keys(f.FieldConstants)) {
-		for name, want := range f.FieldConstants[concept] {
-			if _, isBoth := f.FieldConstants[ofText][name]; isBoth && concept == other {
-				continue // the other encoding has it too
-			}
-			_, isPresent := f.values[name]
-			switch isUsers := isPresent && f.ConstantsGiveWay(concept); {
-			case isUsers: // an extra field may take the place of the default's constants
-			case isPresent && !f.isConstant(name, want):
-				return &problem{"kind", name + " is not " + string(encode(want))}
-			case isPresent != (f.has(concept) || concept == ofText):
-				return &problem{"callback", cmp.Or(f.name(concept), "a text in "+concept) + " and " + name + " go together"}
+		for name, constant := range f.FieldConstants[concept] {
+			if p := f.checkFieldConstant(concept, name, constant); p != nil {
+				return p
 			}
 		}
+	}
+	return nil
+}
+
+// checkFieldConstant checks a constant that goes with a field, or with a text in an alphabet.
+func (f fields) checkFieldConstant(concept, name string, constant any) *problem {
+	alphabet, otherAlphabet := table.GSM, table.Unicode
+	if !isGSM(f.text("text")) {
+		alphabet, otherAlphabet = otherAlphabet, alphabet
+	}
+	if _, isBoth := f.FieldConstants[alphabet][name]; isBoth && concept == otherAlphabet {
+		return nil // it is checked for the alphabet of this text
+	}
+	_, isPresent := f.values[name]
+	isWanted := f.has(concept) || concept == alphabet
+	switch {
+	case isPresent && f.ConstantsGiveWay(concept): // an extra field may replace the constants of the default contract
+		return nil
+	case isPresent && !f.isConstant(name, constant):
+		return &problem{"kind", name + " is not " + string(encode(constant))}
+	case isPresent != isWanted:
+		return &problem{"callback", cmp.Or(f.name(concept), "a text in "+concept) + " and " + name + " go together"}
 	}
 	return nil
 }
@@ -267,7 +344,7 @@ func (f fields) isConstant(name string, want any) bool {
 
 func (f fields) isForm() bool { return f.Encoding != "json" }
 
-// name returns "" if the service has no such field.
+// name returns the name of a concept, or "" if the contract does not have it.
 func (f fields) name(concept string) string { return f.Fields[concept] }
 
 func (f fields) has(concept string) bool {
@@ -278,21 +355,14 @@ func (f fields) has(concept string) bool {
 // text returns "" for a field that is absent.
 func (f fields) text(concept string) string { return textIn(f.values, f.name(concept)) }
 
-// check checks fields by a shape that names them by concept.
-func (f fields) check(s shape) *problem {
-	f.unquote(f.values, s, f.name)
-	return f.checkMembers("", f.values, s, f.name)
-}
-
-// unquote reads texts of a form that can only be right as JSON: it holds numbers, lists and objects as text.
-func (f fields) unquote(members document, s shape, name func(member string) string) {
-	for key, rule := range s {
-		member := name(strings.TrimSuffix(key, "?"))
-		text, isText := members[member].(string)
-		value, isJSON := readJSON([]byte(text))
-		if f.isForm() && isText && isJSON && f.checkValue("", text, rule) != nil && f.checkValue("", value, rule) == nil {
-			members[member] = value
-		}
+// unquote reads the text of a form as JSON: a form holds numbers and objects as text.
+func (f fields) unquote(concept string) {
+	if !f.isForm() {
+		return
+	}
+	value, ok := readJSON([]byte(f.text(concept)))
+	if ok {
+		f.values[f.name(concept)] = value
 	}
 }
 

@@ -20,7 +20,7 @@ func TestSeedFillsAbsentFields(t *testing.T) {
 	assert.WithinRange(t, sent[0].At, began, time.Now())
 	assert.Equal(t, 1, sent[0].Parts)
 	assert.Equal(t, []string{"msg-1", "msg-2", "msg-3", "x"}, []string{sent[0].ID, sent[1].ID, sent[2].ID, sent[3].ID})
-	assert.Equal(t, Sent{ID: "x", Channel: ChannelSMS, RequestID: "y", Parts: 7, At: day}, sent[3])
+	assert.Equal(t, Sent{ID: "x", Channel: channelSMS, RequestID: "y", Parts: 7, At: day}, sent[3])
 	assert.Zero(t, s.Requests())
 	assert.Equal(t, "1000000.00", s.Balance())
 

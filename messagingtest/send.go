@@ -1,7 +1,6 @@
 package messagingtest
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,43 +8,43 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// A Channel is one by which the service sends.
-type Channel string
-
-// The channels of the service.
+// The channels, by their names in a contract.
 const (
-	ChannelSMS      Channel = "sms"
-	ChannelChatApp1 Channel = "chatapp1"
-	ChannelChatApp2 Channel = "chatapp2"
+	channelSMS      = "sms"
+	channelChatApp1 = "chatapp1"
+	channelChatApp2 = "chatapp2"
 )
 
-// submission is a message that is valid, but not accepted yet.
-type submission struct {
-	Sent
-	strict bool   // chat app 2: by the marketing-messages interface, or not at all
-	toUser bool   // chat app 2: To is a user ID, not a number
-	left   amount // of the balance, once the message is accepted
+func isChannel(name string) bool {
+	_, ok := table.ChannelNamed(name)
+	return ok
 }
 
-func (s *Server) sends(c table.Channel) operation {
-	channel, t := Channel(c.Name), *c.Send(s.names)
-	must(s.rules.Channels[channel] != nil, "rules.json: no rules for the channel %q", channel)
+// A submission is a message that is valid, but not accepted yet.
+type submission struct {
+	Sent
+	isToUser bool   // chat app 2: To is a user ID, not a number
+	balance  amount // that is left when the message is accepted
+}
+
+// sendOperation returns the operation that sends on a channel.
+func (s *Server) sendOperation(c table.Channel) operation {
+	t := *c.Send(s.names)
 	t.Response = t.Paths()
-	op := s.newOperation(http.MethodPost, t)
-	op.channel, op.isPlatform = channel, c.IsPlatform(s.names)
+	op := newOperation(http.MethodPost, t)
+	op.channel = c.Name
+	op.isPlatform = c.IsPlatform(s.names)
 	op.handle = func(requestID string, f fields) (any, *problem) {
 		m, p := f.submission()
 		if p != nil {
 			return nil, p
 		}
-		m.RequestID, m.Body = requestID, f.content()
+		m.RequestID = requestID
+		m.Body = f.content()
 		if p := s.submit(&m); p != nil {
 			return nil, p
 		}
-		if f.fault.name == "AnotherResponse" {
-			m.ID, m.ReferenceID, m.RequestID = m.ID+"-another", "another-message", s.newRequestID()
-		}
-		if channel == ChannelChatApp2 && slices.Index(t.Response["id"], platformID) > 0 {
+		if c.Name == channelChatApp2 && slices.Index(t.Response["id"], platformID) > 0 {
 			return m.confirmChatApp2(), nil
 		}
 		return s.confirm(t, m), nil
@@ -56,109 +55,192 @@ func (s *Server) sends(c table.Channel) operation {
 // submission reads a message.
 func (f fields) submission() (submission, *problem) {
 	switch {
-	case f.channel == ChannelSMS:
-		return readSMS(f)
+	case f.channel == channelSMS:
+		return f.readSMS()
 	case f.isPlatform:
-		return readPlatform(f)
+		return f.readPlatform()
 	default:
-		return readChatApp(f)
+		return f.readChatApp()
 	}
 }
 
+// submit accepts a message, or returns why the service refuses it.
 func (s *Server) submit(m *submission) *problem {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	isTaken := false
-	if channel, _ := table.ChannelNamed(string(m.Channel)); m.ReferenceID != "" && channel.Send(s.names).IDIsReference() {
-		m.ID, isTaken = m.ReferenceID, s.ledger.byID[m.ReferenceID] != nil
-	}
 	switch {
-	case isTaken, s.ledger.refuseDuplicates && len(s.ledger.byReference[m.ReferenceID]) > 0:
+	case s.isDuplicate(m.Sent):
 		return &problem{"duplicate", "a message with this reference was accepted before"}
-	case m.Channel == ChannelChatApp2 && !s.route(m):
-		return &problem{"route", "the marketing-messages route is not available, and product_policy is STRICT"}
 	case s.isWindowClosed(m.Sent):
 		return &problem{"windowClosed", "the recipient has not written within the window; only a template can be sent"}
-	case !s.ledger.accept(m):
+	}
+	if s.hasReferenceAsID(m.Sent) {
+		m.ID = m.ReferenceID
+	}
+	if !s.ledger.accept(m) {
 		return &problem{"insufficientBalance", "insufficient balance"}
 	}
 	return nil
 }
 
-// confirm returns the response of SMS and chat app 1. Numbers are strings, as in most services of the kind, but not a status. A
-// service without a status says by a code that all is well.
+// isDuplicate reports whether a message is refused for its reference ID.
+func (s *Server) isDuplicate(m Sent) bool {
+	if s.hasReferenceAsID(m) && s.ledger.byID[m.ReferenceID] != nil {
+		return true
+	}
+	return s.ledger.refuseDuplicates && len(s.ledger.byReference[m.ReferenceID]) > 0
+}
+
+// hasReferenceAsID reports whether the contract makes the reference ID of a message its message ID.
+func (s *Server) hasReferenceAsID(m Sent) bool {
+	channel, _ := table.ChannelNamed(m.Channel)
+	return m.ReferenceID != "" && channel.Send(s.names).IDIsReference()
+}
+
+// confirm returns the response of SMS and chat app 1. Numbers are strings, as in most services of the kind, but a status is not. A
+// service without a status reports success by a code.
 func (s *Server) confirm(t table.Send, m submission) any {
-	if status := t.Response["status"]; len(t.Response["id"]) == 0 && status[0] == "" {
+	status := t.Response["status"]
+	if len(t.Response["id"]) == 0 && status[0] == "" {
 		return plainText(firstWord(t.Accepted)) // the status is the whole body
 	}
-	body := placeAll(placeFirst(nil, t.Response["id"], m.ID), t.Response, map[string]any{ // the ID first: a client has to find it
+	body := placeFirst(nil, t.Response["id"], m.ID) // before the others: a client has to find it
+	body = placeAll(body, t.Response, map[string]any{
 		"request":   m.RequestID,
 		"reference": m.ReferenceID,
 		"parts":     strconv.Itoa(m.Parts),
-		"unitCost":  unitCost.beside(t.Response["currency"], t.Scale),
-		"cost":      priceOf(m.Parts).beside(t.Response["currency"], t.Scale),
+		"unitCost":  unitCost.withCurrency(t.Response["currency"], t.Scale),
+		"cost":      priceOf(m.Parts).withCurrency(t.Response["currency"], t.Scale),
 		"currency":  currency,
-		"balance":   m.left.text(t.Scale),
+		"balance":   m.balance.text(t.Scale),
 		"operator":  operator,
 		"status":    numberOrText(firstWord(t.Accepted)),
 	})
-	if success := s.names.Errors.Success; len(t.Response["status"]) == 0 && len(success) > 0 {
+	success := s.names.Errors.Success
+	if len(status) == 0 && len(success) > 0 {
 		body = placeFirst(body, s.names.Errors.Code, numberOrText(firstWord(success)))
 	}
 	return body
 }
 
-func readSMS(f fields) (submission, *problem) {
-	p := f.check(f.rules.Channels[f.channel])
+func (f fields) readSMS() (submission, *problem) {
+	o := newObject(f.values)
+	o.filled(f.name("from"))
+	o.recipient(f.name("to"))
+	o.filled(f.name("text"))
+	f.checkTracking(o)
 	m := f.message(f.extra)
 	m.Parts = countParts(m.Text)
-	return submission{Sent: m}, p
+	return submission{Sent: m}, o.first()
 }
 
-// checkChatApp checks what messages of both chat apps have beside their content.
-func (f fields) checkChatApp() *problem {
+// checkTracking checks the fields by which a client follows a message.
+func (f fields) checkTracking(o object) {
+	o.optional(f.name("callback"), o.callback)
+	o.optional(f.name("reference"), o.text)
+}
+
+// checkChatApp checks the fields that messages of both chat apps have, whatever their content.
+func (f fields) checkChatApp(o object) {
+	f.unquote("ttl")
+	ttl := f.name("ttl")
+	o.optional(ttl, func(string) {
+		if lifetimeOf(f.values[ttl], f.TTL) == 0 {
+			o.refuse("lifetime", ttl, "is not a whole number above zero, or is too large")
+		}
+	})
+	f.checkTracking(o)
+	f.checkFallback(o)
+}
+
+// checkFallback checks that the sender and the text of a fallback go together.
+func (f fields) checkFallback(o object) {
 	from, text := f.name("fallbackFrom"), f.name("fallbackText")
-	isHalf := from != "" && text != "" && f.has("fallbackFrom") != f.has("fallbackText")
-	isEmpty := f.has("fallbackFrom") && f.text("fallbackFrom") == "" || f.has("fallbackText") && f.text("fallbackText") == ""
-	return cmp.Or(
-		f.check(f.rules.ChatApp),
-		refuseIf(isHalf || isEmpty, "fallback", from+" and "+text+" go together, and neither is empty"),
-	)
+	o.optional(from, o.text)
+	o.optional(text, o.text)
+	for _, member := range []string{from, text} {
+		if o.has(member) && textIn(f.values, member) == "" {
+			o.refuse("fallback", member, "is empty")
+		}
+	}
+	if from != "" && text != "" && o.has(from) != o.has(text) {
+		o.refuse("fallback", from, "and "+text+" go together")
+	}
 }
 
-// payload is one kind of message of a chat app whose fields the contract names.
+// A payload is one kind of chat-app message whose fields the contract names. Fields are concepts.
 type payload struct {
-	Kind   string
-	Marks  []string // concepts, each of which says that the message is of this kind
-	Fields shape
+	kind  string
+	marks []string // each of these fields says that the message is of this kind
+	also  []string // other fields that it may have
+	check func(f fields, o object)
 }
 
-func readChatApp(f fields) (submission, *problem) {
-	kind, p := f.readPayload()
-	p = cmp.Or(f.check(f.rules.Channels[f.channel]), p, f.checkChatApp())
+// payloads returns the kinds in the order in which they are tried: text and image are also parts of a call to action.
+func payloads() []payload {
+	return []payload{
+		{"call_to_action", []string{"caption", "url"}, []string{"text", "image"}, func(f fields, o object) {
+			o.filled(f.name("text"))
+			o.filled(f.name("caption"))
+			o.link(f.name("url"))
+			o.optional(f.name("image"), o.link)
+		}},
+		{"template", []string{"template", "params", "language"}, nil, func(f fields, o object) {
+			f.unquote("params")
+			o.filled(f.name("template"))
+			o.optional(f.name("params"), o.texts)
+			o.optional(f.name("language"), o.filledText)
+		}},
+		{"video", []string{"video", "thumbnail", "duration", "size"}, []string{"text"}, func(f fields, o object) {
+			f.unquote("duration")
+			f.unquote("size")
+			o.link(f.name("video"))
+			o.optional(f.name("text"), o.text)
+			o.optional(f.name("thumbnail"), o.link)
+			o.optional(f.name("duration"), o.number)
+			o.optional(f.name("size"), o.wholeNumber)
+		}},
+		{"image", []string{"image"}, []string{"text"}, func(f fields, o object) {
+			o.link(f.name("image"))
+			o.optional(f.name("text"), o.text)
+		}},
+		{"text", []string{"text"}, nil, func(f fields, o object) {
+			o.filled(f.name("text"))
+		}},
+	}
+}
+
+func (f fields) readChatApp() (submission, *problem) {
+	o := newObject(f.values)
+	o.filled(f.name("channel"))
+	o.recipient(f.name("to"))
+	kind := f.readPayload(o)
+	f.checkChatApp(o)
 	m := f.message(f.extra)
 	m.Kind = kind
-	return submission{Sent: m}, p
+	return submission{Sent: m}, o.first()
 }
 
 // readPayload returns the kind of a message that has exactly one payload.
-func (f fields) readPayload() (kind string, p *problem) {
-	all := f.rules.Payloads
-	i := slices.IndexFunc(all, func(p payload) bool { return slices.ContainsFunc(p.Marks, f.has) })
+func (f fields) readPayload(o object) string {
+	all := payloads()
+	i := slices.IndexFunc(all, func(p payload) bool { return slices.ContainsFunc(p.marks, f.has) })
 	if i < 0 && len(f.extra) > 0 {
-		return "raw", nil // a kind that only the service knows
+		return "raw" // a kind that only the service knows
 	}
 	if i < 0 {
-		return "", &problem{"payload", "there is no payload"}
+		o.refuse("payload", "the message", "has no payload")
+		return ""
 	}
+	chosen := all[i]
 	for _, other := range all {
-		for _, concept := range other.Marks {
-			_, needed := all[i].Fields[concept]
-			_, allowed := all[i].Fields[concept+"?"]
-			if f.has(concept) && !needed && !allowed {
-				return "", &problem{"payload", f.name(concept) + " does not belong to a payload of the kind " + all[i].Kind}
+		for _, concept := range other.marks {
+			isOwn := slices.Contains(chosen.marks, concept) || slices.Contains(chosen.also, concept)
+			if f.has(concept) && !isOwn {
+				o.refuse("payload", f.name(concept), "does not belong to a payload of the kind "+chosen.kind)
 			}
 		}
 	}
-	return all[i].Kind, f.check(all[i].Fields)
+	chosen.check(f, o)
+	return chosen.kind
 }

@@ -7,13 +7,15 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 // Sent is a message that the server has processed. Texts and addresses are exactly as in the request. The zero value of a
 // field means that the message has none. The tags are concepts of the contract, which requests hold and listings show.
 type Sent struct {
-	ID      string  `concept:"id"` // the message ID; on chat app 2 it begins with "wamid."
-	Channel Channel // the SMS of a fallback is one of ChannelSMS
+	ID      string `concept:"id"` // the message ID; on chat app 2 it begins with "wamid."
+	Channel string // "sms", "chatapp1" or "chatapp2"; the SMS of a fallback is an "sms"
 
 	// Kind is "text" for an SMS; "text", "image", "video", "call_to_action" or "template" for chat app 1; and for chat app 2
 	// the type of the body, such as "text", "template" or "interactive".
@@ -31,7 +33,7 @@ type Sent struct {
 	// each of several. A chat-app message has one part.
 	Parts int `concept:"parts"`
 
-	TTL time.Duration // the lifetime of a chat-app message; one without it lives for DefaultTTL
+	TTL time.Duration // the lifetime of a chat-app message; without it a message lives for 24 hours
 
 	// FallbackFrom and FallbackText are the sender ID and the text of the SMS to send if a chat-app message is not delivered.
 	FallbackFrom string `concept:"fallbackFrom"`
@@ -41,14 +43,12 @@ type Sent struct {
 	// RequestID of that message.
 	FallbackOf string
 
-	Template string   `concept:"template"` // the template's ID on chat app 1, its name on chat app 2
-	Category Category // of a chat-app-2 message; see RegisterTemplate
-	Route    Route    // of a chat-app-2 message; see SetMarketingRoute
+	Template string `concept:"template"` // the template's ID on chat app 1, its name on chat app 2
 
-	// State is how far a chat-app message has come at the time of the call of [Server.Sent], and StateAt when it got there;
-	// see [Server.SetDelivery].
-	State   DeliveryState
-	StateAt time.Time
+	// Status is the status of a chat-app message at the time of the call of [Server.Sent], and StatusAt is when the message reached
+	// it; see [Server.SetDelivery].
+	Status   contract.Status
+	StatusAt time.Time
 
 	At time.Time // when the message was processed, or when its fallback applied, by the server's clock
 
@@ -60,7 +60,7 @@ type Sent struct {
 	// members of the row, except those that have the name of one of its own.
 	Extra map[string]json.RawMessage
 
-	// CategoryID, SentAt and DeliveryStatus are shown in listings. [Server.Seed] sets them, and [Server.SetOutcome] the status
+	// CategoryID, SentAt and DeliveryStatus are shown in listings. [Server.Seed] sets them, and [Server.SetMessageDelivery] the status
 	// of an SMS.
 	CategoryID     string    `concept:"category"`
 	SentAt         time.Time `concept:"sent"`
@@ -68,40 +68,46 @@ type Sent struct {
 }
 
 func (m Sent) clone() Sent {
-	m.Body, m.Extra = slices.Clone(m.Body), maps.Clone(m.Extra)
+	m.Body = slices.Clone(m.Body)
+	m.Extra = maps.Clone(m.Extra)
 	for name, value := range m.Extra {
 		m.Extra[name] = slices.Clone(value)
 	}
 	return m
 }
 
-// message returns what the fields of a request say, and what is beside them.
+// message returns the message of a request. extra holds the members that the contract does not name.
 func (f fields) message(extra document) Sent {
-	m := Sent{Channel: f.channel, Kind: "text", Parts: 1, TTL: lifetimeOf(f.values[f.name("ttl")], f.TTL)}
-	for name, value := range extra {
-		if m.Extra == nil {
-			m.Extra = map[string]json.RawMessage{}
-		}
-		m.Extra[name] = encode(value)
+	m := Sent{
+		Channel: f.channel,
+		Kind:    "text",
+		Parts:   1,
+		TTL:     lifetimeOf(f.values[f.name("ttl")], f.TTL),
 	}
 	for field, value := range reflect.ValueOf(&m).Elem().Fields() {
-		sent, isSent := f.values[f.name(field.Tag.Get("concept"))]
-		if !isSent {
-			continue
-		}
-		if text, isText := reflect.TypeAssert[*string](value.Addr()); isText {
-			*text, _ = sent.(string)
+		concept, ok := field.Tag.Lookup("concept")
+		if ok && f.has(concept) && value.Kind() == reflect.String {
+			value.SetString(f.text(concept))
 		}
 	}
 	m.From = cmp.Or(m.From, f.text("channel"))
+	if len(extra) > 0 {
+		m.Extra = map[string]json.RawMessage{}
+	}
+	for name, value := range extra {
+		m.Extra[name] = encode(value)
+	}
 	return m
 }
 
 const operator = "OP_1"
 
-// columns returns what listings show of a row, by concept: a string, a number, an amount or a time. A string that is empty is nil.
-func columns() map[string]func(*row) any {
-	all := map[string]func(*row) any{
+// A column returns what a listing shows of a row for one concept: a string, a number, an amount or a time. An empty string is nil.
+type column func(*row) any
+
+// columns returns the columns by their concepts.
+func columns() map[string]column {
+	all := map[string]column{
 		"price":       func(r *row) any { return priceOf(r.Parts) },
 		"currency":    func(*row) any { return currency },
 		"created":     func(r *row) any { return r.created },
@@ -111,14 +117,17 @@ func columns() map[string]func(*row) any {
 		"description": func(*row) any { return "accepted" },
 	}
 	for field := range reflect.TypeFor[Sent]().Fields() {
-		if concept, ok := field.Tag.Lookup("concept"); ok {
-			all[concept] = func(r *row) any { return orNull(reflect.ValueOf(&r.Sent).Elem().FieldByIndex(field.Index).Interface()) }
+		concept, ok := field.Tag.Lookup("concept")
+		if ok {
+			all[concept] = func(r *row) any {
+				return nilIfEmpty(reflect.ValueOf(&r.Sent).Elem().FieldByIndex(field.Index).Interface())
+			}
 		}
 	}
 	return all
 }
 
-func orNull(v any) any {
+func nilIfEmpty(v any) any {
 	if v == "" {
 		return nil
 	}

@@ -36,7 +36,7 @@ func TestSignUp(t *testing.T) {
 	assert.Equal(t, "482913", sent.Code())
 
 	// A response is lost, although the message went out.
-	service.Inject(messagingtest.AcceptThenDrop(), 1)
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	err = signUp(ctx, client, "+639180001111")
 	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
 	_, err = service.WaitFor(ctx, "+639180001111")

@@ -29,7 +29,7 @@ func TestSendResponse(t *testing.T) {
 	assert.WithinRange(t, sent[0].At, began, time.Now())
 	sent[0].At = time.Time{}
 	assert.Equal(t, Sent{
-		ID: "msg-1", Channel: ChannelSMS, Kind: "text", Body: json.RawMessage(body),
+		ID: "msg-1", Channel: channelSMS, Kind: "text", Body: json.RawMessage(body),
 		From: "ACME", To: "+639171234567", Text: "Hi <Ana> & Bob", CallbackURL: "https://example.com/dlr?s=%s&id=%i",
 		ReferenceID: "order-17", Parts: 1, RequestID: "req-1",
 		Extra: map[string]json.RawMessage{"app": []byte(`"billing"`), "nested": []byte(`{"a":[1,2]}`)},

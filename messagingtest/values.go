@@ -49,26 +49,29 @@ func (f timeFormat) text(at time.Time) string {
 	}
 }
 
-// parse reads a time, and reports whether it is written like this.
+// parse reads a time, and reports whether it is in this format.
 func (f timeFormat) parse(text string) (time.Time, bool) {
-	if strings.HasPrefix(f.form, "rfc3339") {
-		f.layout, text = time.RFC3339, strings.ToUpper(text) // a T and a Z of either case, and any fraction
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
 	switch f.form {
 	case "unix":
+		n, err := strconv.ParseInt(text, 10, 64)
 		return time.Unix(n, 0), err == nil
 	case "unixms":
+		n, err := strconv.ParseInt(text, 10, 64)
 		return time.UnixMilli(n), err == nil
 	}
-	at, err := time.ParseInLocation(f.layout, text, f.zone)
+	layout := f.layout
+	if strings.HasPrefix(f.form, "rfc3339") { // a T and a Z in either case, and any fraction
+		layout = time.RFC3339
+		text = strings.ToUpper(text)
+	}
+	at, err := time.ParseInLocation(layout, text, f.zone)
 	return at, err == nil
 }
 
 // An amount is in hundredths of the currency.
 type amount int64
 
-// currency is the code that ISO 4217 has for tests.
+// currency is the code for tests in ISO 4217.
 const currency = "XTS"
 
 const (
@@ -78,18 +81,20 @@ const (
 )
 
 func parseAmount(s string) (amount, bool) {
-	whole, fraction, point := strings.Cut(s, ".")
-	if whole == "" || point && fraction == "" || len(fraction) > 2 {
+	whole, fraction, hasPoint := strings.Cut(s, ".")
+	isMalformed := whole == "" || hasPoint && fraction == ""
+	if isMalformed || len(fraction) > 2 {
 		return 0, false
 	}
-	hundredths, err := strconv.ParseUint(whole+(fraction + "00")[:2], 10, 63)
+	fraction = (fraction + "00")[:2]
+	hundredths, err := strconv.ParseUint(whole+fraction, 10, 63)
 	return amount(hundredths), err == nil
 }
 
 func (a amount) String() string { return a.text(0) }
 
-// beside returns the amount as text does, with its currency in front if the contract has no place for that.
-func (a amount) beside(places []string, scale int) string {
+// withCurrency returns the amount as text does, with its currency in front if the contract has no place for a currency.
+func (a amount) withCurrency(places []string, scale int) string {
 	if len(places) == 0 {
 		return currency + " " + a.text(scale)
 	}
@@ -135,14 +140,21 @@ const (
 
 // countParts returns the number of parts in which a text travels. A character is not divided between parts.
 func countParts(text string) int {
-	single, several, width := 160, 153, gsmWidth
-	if !isGSM(text) {
-		single, several, width = 70, 67, utf16.RuneLen
+	if isGSM(text) {
+		return countPartsOf(text, gsmWidth, 160, 153)
 	}
-	total, used, parts := 0, 0, 1
+	return countPartsOf(text, utf16.RuneLen, 70, 67)
+}
+
+// countPartsOf counts the parts of a text that has room for single units in one part, and for several in each of more parts.
+func countPartsOf(text string, width func(rune) int, single, several int) int {
+	total := 0
+	used := 0 // of the last part
+	parts := 1
 	for _, r := range text {
 		total += width(r)
-		if used += width(r); used > several {
+		used += width(r)
+		if used > several {
 			parts++
 			used = width(r)
 		}

@@ -25,13 +25,13 @@ func TestChangesYieldsEntriesAndStates(t *testing.T) {
 		go func() {
 			defer close(done)
 			for m := range s.Changes(ctx) {
-				got = append(got, m.ID+" "+string(m.State))
+				got = append(got, m.ID+" "+string(m.Status))
 			}
 		}()
 		synctest.Wait()
-		s.Seed(Sent{ID: "m-2", Channel: ChannelChatApp1, To: "+639171234567"}, Sent{ID: "m-3"})
+		s.Seed(Sent{ID: "m-2", Channel: channelChatApp1, To: "+639171234567"}, Sent{ID: "m-3"})
 		synctest.Wait()
-		s.SetOutcome("m-2", DeliverAfter(time.Minute))
+		s.SetMessageDelivery("m-2", DeliveryAfter(time.Minute))
 		synctest.Wait()
 		s.Advance(time.Minute)
 		synctest.Wait()
@@ -91,23 +91,23 @@ func TestCodeInABody(t *testing.T) {
 		want    string
 	}{
 		"a parameter of a template": {
-			Sent{To: "639171", Kind: "template", Channel: ChannelChatApp2, Body: json.RawMessage(`{"to":"639171","template":{"name":"login","components":[
+			Sent{To: "639171", Kind: "template", Channel: channelChatApp2, Body: json.RawMessage(`{"to":"639171","template":{"name":"login","components":[
 				{"type":"body","parameters":[{"type":"text","text":"482913"}]}]}}`)}, "482913",
 		},
 		"an amount, a name and a payload": {
-			Sent{Kind: "template", Channel: ChannelChatApp2, Body: json.RawMessage(`{"template":{"components":[{"type":"body","parameters":[
+			Sent{Kind: "template", Channel: channelChatApp2, Body: json.RawMessage(`{"template":{"components":[{"type":"body","parameters":[
 				{"type":"currency","currency":{"fallback_value":"1000 PHP","code":"PHP","amount_1000":1000000}},
 				{"type":"payload","payload":"1234"},{"type":"text","text":"amount_1000"}]}]}}`)}, "",
 		},
 		"a caption": {
-			Sent{Kind: "image", Channel: ChannelChatApp2, Body: json.RawMessage(`{"image":{"id":"1234","caption":"Your code: _4821_"}}`)}, "4821",
+			Sent{Kind: "image", Channel: channelChatApp2, Body: json.RawMessage(`{"image":{"id":"1234","caption":"Your code: _4821_"}}`)}, "4821",
 		},
 		"a parameter by name": {
-			Sent{Kind: "template", Channel: ChannelChatApp1, Template: "t-1", Body: json.RawMessage(`{"templateId":"t-1","templateParams":{"amount":"1000","code":"482913"}}`)},
+			Sent{Kind: "template", Channel: channelChatApp1, Template: "t-1", Body: json.RawMessage(`{"templateId":"t-1","templateParams":{"amount":"1000","code":"482913"}}`)},
 			"482913",
 		},
 		"parameters in a form": {
-			Sent{Kind: "template", Channel: ChannelChatApp1, Body: json.RawMessage(`{"templateParams":"{\"total_1000\":\"1000\",\"otp\":\"4821\"}"}`)}, "4821",
+			Sent{Kind: "template", Channel: channelChatApp1, Body: json.RawMessage(`{"templateParams":"{\"total_1000\":\"1000\",\"otp\":\"4821\"}"}`)}, "4821",
 		},
 		"no JSON": {Sent{Kind: "template", Body: json.RawMessage(`{`)}, ""},
 	} {
@@ -115,36 +115,36 @@ func TestCodeInABody(t *testing.T) {
 	}
 }
 
-func TestSetOutcome(t *testing.T) {
+func TestSetMessageDelivery(t *testing.T) {
 	t.Parallel()
 	s, client := NewServer(t), newClient(t)
-	assert.False(t, s.SetOutcome("msg-9", Deliver()))
+	assert.False(t, s.SetMessageDelivery("msg-9", Delivery{}))
 
 	sms := send(t, client, s, `{"from":"ACME","to":"+639171234567","text":"Hi"}`).data(t)["id"]
-	require.True(t, s.SetOutcome(sms, FailDelivery()))
-	assert.Equal(t, StateFailed, s.Sent()[0].State)
+	require.True(t, s.SetMessageDelivery(sms, DeliveryFailed()))
+	assert.Equal(t, contract.StatusFailed, s.Sent()[0].Status)
 	assert.Equal(t, []string{"failed"}, list(t, client, s).column("dlrStatus"), "a listing shows it")
 
-	s.SetDelivery("+639171234567", Unreachable())
+	s.SetDelivery("+639171234567", DeliveryUnreachable())
 	require.Equal(t, http.StatusOK, sendTo(t, client, s, chatApp1, with(sendPaths[chatApp1], `"ttl":600,`+chatFallback)).status)
 	chat := s.Sent()[1].ID
 	s.Advance(5 * time.Minute)
-	require.True(t, s.SetOutcome(chat, Read()))
+	require.True(t, s.SetMessageDelivery(chat, DeliveryRead()))
 	s.Advance(time.Hour)
 	sent := s.Sent()
 	require.Len(t, sent, 2, "the fallback does not apply any longer")
-	assert.Equal(t, StateRead, sent[1].State)
+	assert.Equal(t, contract.StatusRead, sent[1].Status)
 
-	require.True(t, s.SetOutcome(chat, Unreachable()), "its lifetime is over")
-	assert.Equal(t, StateExpired, s.Sent()[1].State)
+	require.True(t, s.SetMessageDelivery(chat, DeliveryUnreachable()), "its lifetime is over")
+	assert.Equal(t, contract.StatusExpired, s.Sent()[1].Status)
 	require.Len(t, s.Sent(), 3)
 	assert.Equal(t, chat, s.Sent()[2].FallbackOf)
-	require.True(t, s.SetOutcome(chat, FailDelivery()))
+	require.True(t, s.SetMessageDelivery(chat, DeliveryFailed()))
 	s.Advance(time.Hour)
 	assert.Len(t, s.Sent(), 3, "a fallback is sent once")
 }
 
-func TestSetOutcomeListsTheContractsOwnWord(t *testing.T) {
+func TestSetMessageDeliveryListsTheContractsOwnWord(t *testing.T) {
 	t.Parallel()
 	for overlay, want := range map[string]string{
 		`{}`: "delivered",
@@ -159,26 +159,9 @@ func TestSetOutcomeListsTheContractsOwnWord(t *testing.T) {
 		require.NoError(t, err)
 		s, client := NewServer(t, WithContract(names)), newClient(t)
 		id := send(t, client, s, `{"from":"ACME","to":"+639171234567","text":"Hi"}`).data(t)["id"]
-		require.True(t, s.SetOutcome(id, Deliver()))
+		require.True(t, s.SetMessageDelivery(id, Delivery{}))
 		assert.Equal(t, []string{want}, list(t, client, s).column("dlrStatus"), overlay)
 	}
-}
-
-func TestDropRemovesTheOldest(t *testing.T) {
-	t.Parallel()
-	s := NewServer(t)
-	s.RefuseDuplicates(true)
-	s.Seed(Sent{ID: "m-1", ReferenceID: "r"}, Sent{ID: "m-2", ReferenceID: "r"}, Sent{ID: "m-3"})
-	s.Drop(2)
-	sent := s.Sent()
-	require.Len(t, sent, 1)
-	assert.Equal(t, "m-3", sent[0].ID)
-	assert.Empty(t, s.ledger.byReference["r"])
-	s.Drop(9)
-	assert.Empty(t, s.Sent())
-	s.Drop(-1)
-	s.Seed(Sent{ID: "m-1"})
-	assert.Len(t, s.Sent(), 1)
 }
 
 func TestRemove(t *testing.T) {
@@ -199,10 +182,10 @@ func TestRemove(t *testing.T) {
 func TestWithFault(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	s.Inject(NotJSON(), 1)
-	assert.Equal(t, DropUnread(), s.arrive(WithFault(t.Context(), DropUnread())))
+	s.Inject(FaultNotJSON(), 1)
+	assert.Equal(t, FaultDropUnread(), s.arrive(WithFault(t.Context(), FaultDropUnread())))
 	assert.Equal(t, Fault{}, s.arrive(WithFault(t.Context(), Fault{})), "the zero fault passes")
-	assert.Equal(t, NotJSON(), s.arrive(t.Context()), "what was injected still waits")
+	assert.Equal(t, FaultNotJSON(), s.arrive(t.Context()), "what was injected still waits")
 	assert.Equal(t, 3, s.Requests())
 }
 
@@ -215,7 +198,7 @@ func TestWatchOnAnotherListener(t *testing.T) {
 	})
 	front := httptest.NewServer(s)
 	defer front.Close()
-	s.Inject(DropUnread(), 1)
+	s.Inject(FaultDropUnread(), 1)
 	for range 2 {
 		req := newRequest(t, s, `{"from":"ACME","to":"+639171234567","text":"Hi"}`)
 		req.URL.Host = front.Listener.Addr().String()

@@ -8,8 +8,8 @@ import (
 // Units per segment. A segment holds 140 bytes; each part of a longer text spends 6 of them on the header by which the phone
 // joins the parts. 3GPP TS 23.040, 9.2.3.24.1.
 const (
-	gsm7Alone, gsm7Part = 160, 153
-	ucs2Alone, ucs2Part = 70, 67
+	gsm7Single, gsm7Part = 160, 153
+	ucs2Single, ucs2Part = 70, 67
 )
 
 // Segmentation is how a text is split into SMS. Count returns it.
@@ -31,7 +31,7 @@ type Segmentation struct {
 
 // Character is a character of a text and the place where it first appears.
 type Character struct {
-	// Rune is the character. U+FFFD also stands for a byte that is not UTF-8.
+	// Rune is the character. It is U+FFFD for a byte that is not UTF-8.
 	Rune rune
 	// Position is the number of characters (code points) before it.
 	Position int
@@ -70,62 +70,67 @@ func (e Encoding) String() string {
 // A character is a code point; nothing is normalized. So é is GSM-7, and e followed by a combining accent is not. A byte that is not UTF-8
 // counts as U+FFFD, which makes the text UCS-2.
 func Count(text string) Segmentation {
-	fill := filling{alone: gsm7Alone, part: gsm7Part}
+	counter := segmentCounter{single: gsm7Single, part: gsm7Part}
 	for _, r := range text {
 		width := septets(r)
 		if width == 0 {
 			return countUCS2(text)
 		}
-		fill.add(width)
+		counter.add(width)
 	}
-	return fill.segmentation(GSM7)
+	return counter.segmentation(GSM7)
 }
 
 func countUCS2(text string) Segmentation {
-	fill := filling{alone: ucs2Alone, part: ucs2Part}
+	counter := segmentCounter{single: ucs2Single, part: ucs2Part}
 	var found []Character
 	seen := make(map[rune]struct{})
 	position := 0
 	for offset, r := range text {
-		fill.add(utf16.RuneLen(r))
+		counter.add(utf16.RuneLen(r))
 		if septets(r) == 0 {
-			if _, again := seen[r]; !again {
+			if _, isKnown := seen[r]; !isKnown {
 				seen[r] = struct{}{}
 				found = append(found, Character{Rune: r, Position: position, Offset: offset})
 			}
 		}
 		position++
 	}
-	s := fill.segmentation(UCS2)
+	s := counter.segmentation(UCS2)
 	s.NotGSM7 = found
 	return s
 }
 
-// filling counts segments as if the text took several. Only its end shows whether it does; a text that fits into one needs
-// nothing but its length.
-type filling struct {
-	alone, part int // units of a single segment, and of one of several
-	units       int // of the text so far
-	full        int // segments before the last
-	used        int // units in the last
+// segmentCounter counts the segments of a text as if it had several. The method segmentation corrects the result for a text that fits
+// into one.
+type segmentCounter struct {
+	single int // units of a segment that is the whole text
+	part   int // units of a segment that is one of several
+	units  int // of the text so far
+	full   int // segments before the last
+	used   int // units in the last segment
 }
 
-func (f *filling) add(width int) {
-	f.units += width
-	if f.used += width; f.used > f.part {
-		f.full, f.used = f.full+1, width
+func (c *segmentCounter) add(width int) {
+	c.units += width
+	c.used += width
+	if c.used > c.part {
+		c.full++
+		c.used = width
 	}
 }
 
-func (f *filling) segmentation(encoding Encoding) Segmentation {
-	s := Segmentation{Encoding: encoding, Units: f.units}
+func (c *segmentCounter) segmentation(encoding Encoding) Segmentation {
+	s := Segmentation{Encoding: encoding, Units: c.units}
 	switch {
-	case f.units > f.alone:
-		s.Segments, s.Remaining = f.full+1, f.part-f.used
-	case f.units > 0:
-		s.Segments, s.Remaining = 1, f.alone-f.units
+	case c.units > c.single:
+		s.Segments = c.full + 1
+		s.Remaining = c.part - c.used
+	case c.units > 0:
+		s.Segments = 1
+		s.Remaining = c.single - c.units
 	default:
-		s.Remaining = f.alone
+		s.Remaining = c.single
 	}
 	return s
 }

@@ -6,8 +6,7 @@
 //	receipt, err := client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+639171234567", Text: "Your order is ready"})
 //	for tx, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: yesterday}) { ... }
 //
-// All wire names, and the places in a response where the fields of a Transaction are found, are defaults of the contract (see
-// package contract).
+// All wire names, and the paths of the fields of a Transaction in a response, are defaults of the contract (see package contract).
 //
 // [messaging.Client]: https://pkg.go.dev/github.com/messaging-service/messaging-go#Client
 package sms

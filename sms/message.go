@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/stored"
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // Message is one SMS to one recipient. From, To and Text are required. An optional field with its zero value is not sent.
@@ -26,25 +25,11 @@ type Message struct {
 	// ReferenceID is the caller's own name for the message, such as an order number. It comes back in the Receipt and on
 	// errors, and settles an unknown outcome: give each message its own.
 	ReferenceID string `json:"referenceID,omitzero"`
-	// Marketing says that the message is marketing. It is not sent: a guard sees it, so that who stopped marketing gets none.
+	// Marketing marks a marketing message. It is not sent; guards use it to skip recipients who opted out.
 	Marketing bool `json:"marketing,omitzero"`
 	// Extra holds fields that this library does not know, by their wire names. A value is anything that encoding/json
 	// encodes; with the encodings form and query, a string, a number or a boolean. A name that the contract uses is rejected.
 	Extra map[string]any `json:"extra,omitzero"`
-}
-
-// Call describes the message for package messaging, which sends it. It is not meant for other callers.
-func (m Message) Call() wire.Call {
-	return wire.Call{
-		Fields: []wire.Field{
-			{Concept: "from", Name: "From", Text: m.From, Required: true, Reason: wire.CheckNotBlank(m.From)},
-			{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
-			{Concept: "text", Name: "Text", Text: m.Text, Required: true},
-			{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
-			{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
-		},
-		Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Marketing: m.Marketing,
-	}
 }
 
 // MarshalJSON encodes the message for storage, under keys of this library that no contract changes:

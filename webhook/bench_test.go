@@ -17,7 +17,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// Each benchmark of a handler has the same by hand beside it. Compare them within one run, by the medians of several:
+// Each benchmark of a handler has a baseline written by hand. Compare them within one run, by the medians of several:
 //
 //	go test -run '^$' -bench . -benchmem -count 10 ./webhook
 //
@@ -75,7 +75,7 @@ func contenders() []contender {
 	}
 }
 
-// discard is an answer to nobody. As that of a server does it comes with a header.
+// discard is a ResponseWriter that drops what it gets. Like the one of a server it has a header.
 type discard struct{ header http.Header }
 
 func (d *discard) Header() http.Header         { return d.header }
@@ -97,7 +97,7 @@ func BenchmarkHandler(b *testing.B) {
 	}
 }
 
-// BenchmarkRatio lets the handlers take turns, so that whatever else the machine does weighs on all of them, and reports the
+// BenchmarkRatio lets the handlers take turns, so that other load on the machine affects all of them, and reports the
 // medians in relation to the one by hand.
 func BenchmarkRatio(b *testing.B) {
 	queries := benchQueries(1 << 16)

@@ -82,8 +82,8 @@ func TestPOSTRefused(t *testing.T) {
 		{"a sender that is an object", "", `{"from":{"name":"1111"}}`, webhook.ErrNoSender, 400},
 		{"nothing", "", "", webhook.ErrNoSender, 400},
 		{"white space", "application/json", " \r\n", webhook.ErrNoSender, 400},
-		{"too many members", "", `{"from":"1111"` + strings.Repeat(`,"a":1`, 256) + "}", webhook.ErrTooManyParams, 414},
-		{"too many fields", "", "from=1111" + strings.Repeat("&a=b", 256), webhook.ErrTooManyParams, 414},
+		{"too many members", "", `{"from":"1111"` + strings.Repeat(`,"a":1`, 256) + "}", webhook.ErrTooLong, 414},
+		{"too many fields", "", "from=1111" + strings.Repeat("&a=b", 256), webhook.ErrTooLong, 414},
 		{"deep JSON", "application/json", `{"from":"1111","a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}", webhook.ErrUnreadable, 400},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestPOSTRefused(t *testing.T) {
 			_, err := hooks(webhook.WithPOST()).ParseSMS(post("", tt.contentType, tt.body))
 			assert.ErrorIs(t, err, tt.reason)
 
-			// Without the proof nobody is told what else is wrong but the length.
+			// Without a proof the response shows no other fault than the length.
 			_, err = hooks(webhook.WithPOST(), webhook.WithSecret("key", "s3cret-of-16-chars")).ParseSMS(post("", tt.contentType, tt.body))
 			if tt.status == http.StatusRequestEntityTooLarge {
 				assert.ErrorIs(t, err, webhook.ErrTooLarge)

@@ -22,49 +22,50 @@ const (
 )
 
 // SMS returns a handler that calls handle for each inbound SMS. What handle returns decides the response; see the package
-// documentation. It is called from many goroutines. A nil handle fails every event, as one that panics does.
+// documentation. It is called from many goroutines. A nil handle fails every event, like a handle that panics.
 func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackSMS], of(handle)}
+	return &handler{rcv.callbacks[CallbackSMS], wrapFunction(handle)}
 }
 
 // ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
-// [*RejectError], also for a request with several messages, ErrSeveral: use ParseSMSMessages where the contract names a list.
+// [*RejectError]. A request with several messages is the error ErrSeveral: use ParseSMSMessages where the contract names a list.
 func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 	messages, err := rcv.ParseSMSMessages(r)
-	switch {
-	case err != nil:
-	case len(messages) == 0:
-		err = CallbackSMS.refuse(ErrNoSender).as(http.StatusOK)
-	case len(messages) > 1:
-		err = CallbackSMS.refuse(ErrSeveral)
-	default:
-		return messages[0], nil
+	if err != nil {
+		return SMSMessage{}, err
 	}
-	return SMSMessage{}, err
+	switch len(messages) {
+	case 0:
+		return SMSMessage{}, CallbackSMS.refuse(ErrNoSender).withStatus(http.StatusOK)
+	case 1:
+		return messages[0], nil
+	default:
+		return SMSMessage{}, CallbackSMS.refuse(ErrSeveral)
+	}
 }
 
-// ParseSMSMessages is like ParseSMS, for requests that may hold several messages. What could be read is returned beside an
-// error for the rest.
+// ParseSMSMessages is like ParseSMS, for requests that may hold several messages. Along with an error it returns what could be read.
 func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
 	events, err := rcv.callbacks[CallbackSMS].read(r, nil)
 	return only[SMSMessage](events), err
 }
 
 // ChatApp1 is like SMS, for inbound messages of chat app 1. One call can bring several messages: each is handled by itself, and
-// if one fails the service is asked to call again. A Store then keeps the others from being handled twice. For delivery statuses beside the
-// messages see [WithStatuses], for marketing preferences [WithPreferences], and for everything else [WithOther].
+// if one fails the service is asked to call again. A Store then keeps the others from being handled twice.
+//
+// A call can bring other events, too: for delivery statuses see [WithStatuses], for marketing preferences [WithPreferences], and for
+// everything else [WithOther].
 func (rcv *Receiver) ChatApp1(handle func(context.Context, ChatMessage) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackChatApp1], of(handle)}
+	return &handler{rcv.callbacks[CallbackChatApp1], wrapFunction(handle)}
 }
 
 // ChatApp2 is like ChatApp1, for chat app 2.
 func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackChatApp2], of(handle)}
+	return &handler{rcv.callbacks[CallbackChatApp2], wrapFunction(handle)}
 }
 
-// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses that an envelope holds beside
-// or instead of them. It checks proofs of origin, as the handler does. The error is a [*RejectError]. What could be read is
-// returned beside an error for the rest.
+// ParseChatApp1 reads the inbound messages of a request of chat app 1, and the delivery statuses in its envelope. It checks proofs of
+// origin, as the handler does. The error is a [*RejectError]. Along with an error it returns what could be read.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackChatApp1].parse(r)
 	return only[ChatMessage](events), only[DeliveryReport](events), err
@@ -79,11 +80,11 @@ func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryRe
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. One call can bring several reports:
 // each is handled by itself, and if one fails the service is asked to call again.
 func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error) http.Handler {
-	return &handler{rcv.callbacks[CallbackDelivery], of(handle)}
+	return &handler{rcv.callbacks[CallbackDelivery], wrapFunction(handle)}
 }
 
 // ParseDelivery reads the delivery reports of a request and checks its proofs of origin, as the handler of Delivery does. The
-// error is a [*RejectError]. What could be read is returned beside an error for the rest.
+// error is a [*RejectError]. Along with an error it returns what could be read.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackDelivery].parse(r)
 	return only[DeliveryReport](events), err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -15,7 +14,7 @@ import (
 // callback does not carry it.
 //
 // A message arrives in parameters, or as JSON in the shape of the platform: in a parameter or as the body, alone or in an
-// envelope. Parameters win over JSON, field by field. JSON that a person may have typed is a text.
+// envelope. Parameters win over JSON, field by field. JSON that a person may have typed counts as a text.
 type ChatMessage struct {
 	// Callback is the callback that brought the message, such as CallbackChatApp1.
 	Callback Callback `json:"callback,omitzero"`
@@ -90,7 +89,7 @@ type Referral struct {
 	Welcome string `json:"welcome,omitzero" at:"welcome_message.text"`
 }
 
-func (f *facts) appendChat(events []event) ([]event, error) {
+func (f *fields) appendChat(events []event) ([]event, error) {
 	e := &f.envelope
 	isAnonymous := f.values[conceptFrom].value == ""
 	switch {
@@ -99,22 +98,24 @@ func (f *facts) appendChat(events []event) ([]event, error) {
 	case e.isEmpty() && len(e.others) > 0:
 		return f.appendOthers(events), nil
 	case e.isEmpty() && isAnonymous:
-		return events, f.name.refuse(ErrMisdirected).as(http.StatusOK)
+		return events, f.name.refuse(ErrUnhandled)
 	}
-	statuses, complete := f.appendStatuses(nil, e)
-	if len(e.messages)+len(statuses) == 0 {
-		e.messages, complete = []item{{raw: e.raw}}, true // one in parameters, beside JSON of which nothing could be read
+	statuses, isComplete := f.appendStatuses(nil, e)
+	if len(e.messages)+len(statuses) == 0 { // a message in parameters, with JSON of which nothing could be read
+		e.messages = []item{{raw: e.raw}}
+		isComplete = true
 	}
 	for i := range e.messages {
-		if m := f.chatMessage(&e.messages[i]); m.From != "" {
-			events = append(events, m)
-		} else {
-			complete = false
+		m := f.chatMessage(&e.messages[i])
+		if m.From == "" {
+			isComplete = false
+			continue
 		}
+		events = append(events, m)
 	}
 	events = append(events, statuses...)
 	events = f.appendOthers(events)
-	if !complete {
+	if !isComplete {
 		return events, f.name.refuse(ErrNoSender)
 	}
 	return events, nil
@@ -122,14 +123,15 @@ func (f *facts) appendChat(events []event) ([]event, error) {
 
 // chatMessage makes a message: of its parameters, and of one message of the platform. Of several messages each says everything
 // itself.
-func (f *facts) chatMessage(one *item) *ChatMessage {
-	e, flat := &f.envelope, f
+func (f *fields) chatMessage(one *item) *ChatMessage {
+	e := &f.envelope
+	flat := f
 	if len(e.messages) > 1 {
-		flat = &facts{callback: f.callback}
+		flat = &fields{callback: f.callback}
 	}
 	profile := one.contact.object("profile")
 	at := cmp.Or(flat.values[conceptTime].value, one.word("timestamp"))
-	contradicts := differ(f.values[conceptID].value, one.id) || differ(f.values[conceptFrom].value, one.from)
+	hasConflict := conflicts(f.values[conceptID].value, one.id) || conflicts(f.values[conceptFrom].value, one.from)
 	return &ChatMessage{
 		Callback:    f.name,
 		ID:          cmp.Or(flat.values[conceptID].value, one.id),
@@ -145,7 +147,7 @@ func (f *facts) chatMessage(one *item) *ChatMessage {
 		Referral:    fill[Referral](one.get("referral")),
 		ReceivedAt:  f.moment(at),
 		RawTime:     at,
-		Ambiguous:   f.ambiguous || e.isDoubtful(*one) || contradicts,
+		Ambiguous:   f.ambiguous || e.hasRepeats(*one) || hasConflict,
 		JSON:        one.raw,
 		Params:      f.params,
 		RawQuery:    f.query,
@@ -154,11 +156,12 @@ func (f *facts) chatMessage(one *item) *ChatMessage {
 
 // DuplicateKey is like that of SMSMessage.
 func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
-	_, unknown := m.Content.(Unknown)
-	isCertain := table.Identifies(m.ID) && !m.Ambiguous && (!unknown || m.JSON != nil)
-	key = duplicateKey(m.Callback, isCertain, m.JSON, m.Params,
+	hasID := table.Identifies(m.ID)
+	_, isUnknown := m.Content.(Unknown)
+	isRead := !isUnknown || m.JSON != nil // otherwise the parameters may hold content that the fields do not
+	key = duplicateKey(m.Callback, hasID && isRead && !m.Ambiguous, m.JSON, m.Params,
 		m.ID, m.ReferenceID, m.From, m.To, m.Name, m.RawTime, fmt.Sprintf("%#v", m.Content))
-	return key, table.Identifies(m.ID) || isPrecise(m.ReceivedAt)
+	return key, hasID || isPrecise(m.ReceivedAt)
 }
 
 func (m *ChatMessage) about() (kind, id string) { return string(m.Callback), m.ID }
@@ -188,6 +191,10 @@ func plainText(content Content) string {
 
 // LogValue returns the message without personal data: its callback and ID, when it was received, and whether it is ambiguous.
 func (m ChatMessage) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("callback", string(m.Callback)), slog.String("id", loggable(m.ID)),
-		slog.Time("received_at", m.ReceivedAt), slog.Bool("ambiguous", m.Ambiguous))
+	return slog.GroupValue(
+		slog.String("callback", string(m.Callback)),
+		slog.String("id", loggable(m.ID)),
+		slog.Time("received_at", m.ReceivedAt),
+		slog.Bool("ambiguous", m.Ambiguous),
+	)
 }

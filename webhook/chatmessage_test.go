@@ -73,7 +73,7 @@ func TestChatContentInParams(t *testing.T) {
 		{"location", "type=location&latitude=14.5&longitude=-121.0", webhook.Location{Latitude: 14.5, Longitude: -121}},
 		{"location of no kind", "latitude=+14.5&longitude=121", webhook.Location{Latitude: 14.5, Longitude: 121}},
 		{"half a location", "latitude=14.5&message=Hi", webhook.Text{Body: "Hi"}},
-		{"a location that is none", "type=location&latitude=north&longitude=121", webhook.Unknown{Kind: "location"}},
+		{"an invalid location", "type=location&latitude=north&longitude=121", webhook.Unknown{Kind: "location"}},
 		{"a location beyond the globe", "type=location&latitude=90.1&longitude=121", webhook.Unknown{Kind: "location"}},
 		{"a location beyond the date line", "type=location&latitude=90&longitude=-180.1", webhook.Unknown{Kind: "location"}},
 		{"a location of no number", "type=location&latitude=NaN&longitude=Inf", webhook.Unknown{Kind: "location"}},
@@ -264,7 +264,7 @@ func TestChatContentInJSON(t *testing.T) {
 			name: "payment_notification", kind: "payment_notification",
 			json: `"type":"payment_notification","payment_notification":{"reference_id":"order-17","amount":{"value":1999,"offset":100},"currency":"INR"}`,
 		},
-		{name: "a kind nobody knows", json: `"type":"poll_creation","poll_creation":{"name":"?"}`, kind: "poll_creation"},
+		{name: "an unknown kind", json: `"type":"poll_creation","poll_creation":{"name":"?"}`, kind: "poll_creation"},
 		{name: "no kind", json: `"beam":7`},
 		{name: "a kind that is no word", json: `"type":{"a":1}`},
 		{name: "forwarded", json: `"context":{"forwarded":true},"type":"text","text":{"body":"a"}`, want: webhook.Text{Body: "a"}, context: webhook.Context{Forwarded: true}},
@@ -284,7 +284,7 @@ func TestChatContentInJSON(t *testing.T) {
 			for form, text := range map[string]string{"alone": object, "in its value": value, "in its envelope": envelope} {
 				for name, query := range map[string]string{
 					"in a parameter of its own": "payload=" + url.QueryEscape(text), "in the text": "message=" + url.QueryEscape(text),
-					"beside its kind": "type=" + tt.kind + "&payload=" + url.QueryEscape(text),
+					"next to its kind": "type=" + tt.kind + "&payload=" + url.QueryEscape(text),
 				} {
 					if name == "in the text" && tt.kind == "" && tt.want == nil && form == "alone" {
 						continue // a person may have typed it
@@ -367,9 +367,12 @@ func TestChatJSONInText(t *testing.T) {
 	assert.Equal(t, webhook.Text{Body: "inner"}, chat(t, "payload=+&message="+inner).Content)
 	other := url.QueryEscape(`{"from":"2222","type":"text","text":{"body":"other"}}`)
 	m := chat(t, "message="+inner+"&payload="+other)
-	assert.JSONEq(t, `{"from":"2222","type":"text","text":{"body":"other"}}`, string(m.JSON), "JSON that nobody can have typed comes first")
+	assert.JSONEq(t, `{"from":"2222","type":"text","text":{"body":"other"}}`, string(m.JSON), "JSON that a person cannot have typed comes first")
 	third := url.QueryEscape(`{"from":"2222","type":"text","text":{"body":"third"}}`)
-	assert.Equal(t, webhook.Text{Body: "other"}, chat(t, "payload="+other+"&payload="+third).Content, "then the first to arrive")
+	m = chat(t, "payload="+other+"&payload="+third)
+	assert.Equal(t, webhook.Text{Body: "other"}, m.Content, "then the first to arrive")
+	assert.True(t, m.Ambiguous, "a person may have typed the first")
+	assert.False(t, chat(t, "payload="+other+"&payload="+other).Ambiguous)
 }
 
 // A person who types JSON into a chat writes a text, unless no parameter says who wrote it.
@@ -400,7 +403,7 @@ func TestChatTypedJSON(t *testing.T) {
 	assert.IsType(t, webhook.System{}, messages[0].Content, "a body was not typed")
 }
 
-// Parameters that a person typed into a text that nobody escaped are no more than what the person may say.
+// JSON that a person may have typed says no more than the person may say.
 func TestChatJSONBesideParams(t *testing.T) {
 	t.Parallel()
 	const button = `"type":"button","button":{"payload":"CONFIRM_PAYMENT","text":"Yes"}`
@@ -414,31 +417,31 @@ func TestChatJSONBesideParams(t *testing.T) {
 		want           webhook.Content // nil: Unknown
 		ambiguous      bool
 	}{
-		"a reply":                         {"from=1111&id=1", `{` + button + `}`, reply, false},
-		"a reply of the same":             {"from=1111&id=1", `{"id":"1","from":"+1111",` + button + `}`, reply, false},
-		"a reply of another sender":       {"from=1111&id=1", `{"from":"2222",` + button + `}`, nil, true},
-		"a reply with another ID":         {"from=1111&id=1", `{"id":"2",` + button + `}`, nil, true},
-		"a reply beside a text":           {"from=1111&id=1&text=hello", `{` + button + `}`, hello, true},
-		"a reply beside an empty text":    {"from=1111&id=1&text=", `{` + button + `}`, reply, true},
-		"a text beside a text":            {"from=1111&text=hello", `{"type":"text","text":{"body":"other"}}`, hello, true},
-		"the same text":                   {"from=1111&text=hello", `{"type":"text","text":{"body":"hello"}}`, hello, false},
-		"an image beside a text":          {"from=1111&text=hello", `{` + image + `}`, webhook.Media{Kind: "image", ID: "7", Caption: "hello"}, false},
-		"an image of another beside text": {"from=1111&text=hello", `{"from":"2222",` + image + `}`, hello, true},
-		"a notice":                        {"from=1111", system, nil, false},
-		"a notice beside a text":          {"from=1111&text=hello", system, hello, true},
-		"a status":                        {"from=1111&text=hello", status, hello, true},
-		"a status by itself":              {"from=1111&text=hello", `{"id":"s1","status":"failed","recipient_id":"1"}`, hello, true},
-		"several messages":                {"from=1111&text=hello", `{"messages":[` + textMessage("a", "2222") + `,` + textMessage("b", "3333") + `]}`, hello, true},
-		"a message and a status":          {"from=1111&text=hello", `{"messages":[` + textMessage("a", "1111") + `],"statuses":[{"id":"1"}]}`, hello, true},
-		"no message":                      {"from=1111&text=hello", `{"messages":[]}`, hello, true},
-		"what is no message":              {"from=1111&text=hello", `{"messages":[7]}`, hello, true},
-		"something else":                  {"from=1111&text=hello", `{"a":1}`, hello, false},
+		"a reply":                          {"from=1111&id=1", `{` + button + `}`, reply, false},
+		"a reply of the same":              {"from=1111&id=1", `{"id":"1","from":"+1111",` + button + `}`, reply, false},
+		"a reply of another sender":        {"from=1111&id=1", `{"from":"2222",` + button + `}`, nil, true},
+		"a reply with another ID":          {"from=1111&id=1", `{"id":"2",` + button + `}`, nil, true},
+		"a reply next to a text":           {"from=1111&id=1&text=hello", `{` + button + `}`, hello, true},
+		"a reply next to an empty text":    {"from=1111&id=1&text=", `{` + button + `}`, reply, true},
+		"a text next to a text":            {"from=1111&text=hello", `{"type":"text","text":{"body":"other"}}`, hello, true},
+		"the same text":                    {"from=1111&text=hello", `{"type":"text","text":{"body":"hello"}}`, hello, false},
+		"an image next to a text":          {"from=1111&text=hello", `{` + image + `}`, webhook.Media{Kind: "image", ID: "7", Caption: "hello"}, false},
+		"an image of another next to text": {"from=1111&text=hello", `{"from":"2222",` + image + `}`, hello, true},
+		"a notice":                         {"from=1111", system, nil, false},
+		"a notice next to a text":          {"from=1111&text=hello", system, hello, true},
+		"a status":                         {"from=1111&text=hello", status, hello, true},
+		"a status by itself":               {"from=1111&text=hello", `{"id":"s1","status":"failed","recipient_id":"1"}`, hello, true},
+		"several messages":                 {"from=1111&text=hello", `{"messages":[` + textMessage("a", "2222") + `,` + textMessage("b", "3333") + `]}`, hello, true},
+		"a message and a status":           {"from=1111&text=hello", `{"messages":[` + textMessage("a", "1111") + `],"statuses":[{"id":"1"}]}`, hello, true},
+		"no message":                       {"from=1111&text=hello", `{"messages":[]}`, hello, true},
+		"what is no message":               {"from=1111&text=hello", `{"messages":[7]}`, hello, true},
+		"something else":                   {"from=1111&text=hello", `{"a":1}`, hello, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, query := range []string{tt.query + "&payload=" + url.QueryEscape(tt.payload), "payload=" + url.QueryEscape(tt.payload) + "&" + tt.query} {
 				m := chat(t, query, webhook.WithStatuses(func(context.Context, webhook.DeliveryReport) error {
-					return errors.New("a report that nobody made")
+					return errors.New("an invented report")
 				}))
 				assert.Equal(t, tt.ambiguous, m.Ambiguous)
 				assert.Equal(t, "1111", m.From)
@@ -492,7 +495,7 @@ func TestChatAmbiguous(t *testing.T) {
 	} {
 		assert.Equal(t, want, chat(t, query+inner).Ambiguous, query)
 	}
-	assert.True(t, chat(t, "x=y"+inner+"&from=3333").Ambiguous, "whatever comes first")
+	assert.True(t, chat(t, "x=y"+inner+"&from=3333").Ambiguous, "in either order")
 
 	messages, _, err := payload(t, `{"from":"1111","from_user_id":"US.1","id":"j","type":"text","text":{"body":"a"}}`)
 	require.NoError(t, err)
@@ -542,7 +545,7 @@ func TestChatEnvelope(t *testing.T) {
 	assert.Len(t, fromQuery, 3, "the same in a parameter")
 	withFlat, _, err := hooks().ParseChatApp2(get("from=9999&id=9&type=image&payload=" + url.QueryEscape(body)))
 	require.NoError(t, err)
-	require.Len(t, withFlat, 1, "a parameter of several messages beside a sender")
+	require.Len(t, withFlat, 1, "a parameter of several messages next to a sender")
 	assert.Equal(t, "9 9999", withFlat[0].ID+" "+withFlat[0].From)
 	assert.Equal(t, webhook.Unknown{Kind: "image", Raw: json.RawMessage(body)}, withFlat[0].Content)
 	assert.True(t, withFlat[0].Ambiguous)
@@ -578,7 +581,7 @@ func TestChatEnvelopeHandlesEach(t *testing.T) {
 	assert.Equal(t, map[string]int{"a": 1, "b": 1, "c": 1, "s": 1}, handled)
 }
 
-// Statuses that nobody asked for are no failure of the service, and not lost in silence.
+// Statuses without a function get 200, and the hooks hear of them.
 func TestChatEnvelopeWithoutWithStatuses(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
@@ -593,9 +596,9 @@ func TestChatEnvelopeWithoutWithStatuses(t *testing.T) {
 		var in inbox[webhook.ChatMessage]
 		assert.Equal(t, 200, call(t, rcv.ChatApp2(in.handle), post("", "", body)).Code)
 		assert.Len(t, in.got, messages)
-		assert.Contains(t, text.String(), "refused: events of another kind")
+		assert.Contains(t, text.String(), "refused: no function for the event")
 		require.Len(t, rejected, 1)
-		assert.ErrorIs(t, rejected[0], webhook.ErrMisdirected)
+		assert.ErrorIs(t, rejected[0], webhook.ErrUnhandled)
 	}
 }
 
@@ -608,8 +611,8 @@ func TestChatEnvelopeUnreadable(t *testing.T) {
 		status int
 		got    int
 	}{
-		"no message":                  {envelopeOf(`{"messages":[]}`), webhook.ErrOtherField, 200, 0},
-		"errors of the account":       {envelopeOf(`{"errors":[{"code":1}]}`), webhook.ErrOtherField, 200, 0},
+		"no message":                  {envelopeOf(`{"messages":[]}`), webhook.ErrUnhandled, 200, 0},
+		"errors of the account":       {envelopeOf(`{"errors":[{"code":1}]}`), webhook.ErrUnhandled, 200, 0},
 		"no sender":                   {envelopeOf(`{"messages":[{"id":"1","type":"text","text":{"body":"a"}}]}`), webhook.ErrNoSender, 400, 0},
 		"one without a sender":        {envelopeOf(`{"messages":[{"id":"1","type":"text"},` + ok + `]}`), webhook.ErrNoSender, 400, 1},
 		"one that is no object":       {envelopeOf(`{"messages":[7,` + ok + `]}`), webhook.ErrNoSender, 400, 1},
@@ -630,7 +633,7 @@ func TestChatEnvelopeUnreadable(t *testing.T) {
 			assert.Len(t, messages, tt.got)
 		})
 	}
-	// Beside a sender in a parameter the JSON is kept as it came.
+	// Next to a sender in a parameter the JSON is kept as it came.
 	for _, body := range []string{`{"messages":[7]}`, `{"entry":[1]}`} {
 		m := chat(t, "from=1111&payload="+url.QueryEscape(body))
 		assert.Equal(t, webhook.Unknown{Raw: json.RawMessage(body)}, m.Content)

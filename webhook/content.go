@@ -13,8 +13,8 @@ import (
 // Content is what an inbound chat-app message says: Text, Media, Location, Contacts, Reply, Reaction, Product, Order, System,
 // Edit, Revoke, RequestWelcome or Unknown. In a message of this package it is never nil and never a pointer.
 //
-// Text, Media and Location are read from parameters or from JSON in the shape of the platform, the others from JSON alone. The tags
-// "at" name the members of that JSON, the tags "json" those of storage.
+// Text, Media and Location are read from parameters or from JSON in the shape of the platform, the others only from JSON. The tags "at"
+// name the members of that JSON, the tags "json" the members in storage.
 //
 //sumtype:decl
 type Content interface{ content() }
@@ -47,11 +47,11 @@ type Media struct {
 	ID  string `json:"id,omitzero" at:"id"`
 	// MIMEType is its type, such as image/jpeg.
 	MIMEType string `json:"mimeType,omitzero" at:"mime_type"`
-	// Caption is the caption, or a text that came beside the medium.
+	// Caption is the caption, or a text that came with the medium.
 	Caption  string `json:"caption,omitzero" at:"caption"`
 	FileName string `json:"fileName,omitzero" at:"filename"`
 	// SHA256 is the hash of the medium in base64. Voice marks a voice message, Animated a sticker that moves. All three
-	// come from JSON alone.
+	// come only from JSON.
 	SHA256   string `json:"sha256,omitzero" at:"sha256"`
 	Voice    bool   `json:"voice,omitzero" at:"voice"`
 	Animated bool   `json:"animated,omitzero" at:"animated"`
@@ -62,7 +62,7 @@ type Location struct {
 	// Latitude is between -90 and 90 degrees, Longitude between -180 and 180.
 	Latitude  float64 `json:"latitude,omitzero"`
 	Longitude float64 `json:"longitude,omitzero"`
-	// Name, Address and URL describe the place; from JSON alone.
+	// Name, Address and URL describe the place. They come only from JSON.
 	Name    string `json:"name,omitzero" at:"name"`
 	Address string `json:"address,omitzero" at:"address"`
 	URL     string `json:"url,omitzero" at:"url"`
@@ -148,8 +148,8 @@ type Reply struct {
 	Description string `json:"description,omitzero"`
 	// Name is the name of a form: flow or address_message.
 	Name string `json:"name,omitzero"`
-	// Response is what was filled in: for a form the JSON text of its answers, for a payment method its JSON object. It is
-	// as it arrived and may be invalid JSON.
+	// Response is what the person filled in: for a form the JSON text of the answers, for a payment method its JSON object. It is
+	// kept as it arrived and may be invalid JSON.
 	Response string `json:"response,omitzero"`
 	// CallPermission is zero for other kinds.
 	CallPermission CallPermission `json:"callPermission,omitzero"`
@@ -245,10 +245,10 @@ type Revoke struct {
 	MessageID string `json:"messageID,omitzero"`
 }
 
-// RequestWelcome says that somebody has opened a chat for the first time, and has written nothing yet.
+// RequestWelcome says that a person has opened a chat for the first time, and has written nothing yet.
 type RequestWelcome struct{}
 
-// Unknown is a message of a kind that this package has no type for, or one that lacks what its kind needs.
+// Unknown is a message of a kind for which this package has no type, or a message that lacks what its kind needs.
 type Unknown struct {
 	// Kind is the kind as it arrived. It may be empty.
 	Kind string `json:"kind,omitzero"`
@@ -271,11 +271,12 @@ func (Unknown) content()  {}
 
 func (RequestWelcome) content() {}
 
-// content makes the content of a message: of its parameters and of its JSON, either of which may be absent.
-func (f *facts) content(e *envelope, one item) Content {
-	raw := cmp.Or(strings.TrimSpace(f.values[conceptKind].value), one.kind)
-	kind := strings.ToLower(raw)
-	if kind == "" && (e.raw == nil || e.single) {
+// content makes the content of a message from its parameters and its JSON. Either may be absent.
+func (f *fields) content(e *envelope, one item) Content {
+	rawKind := strings.TrimSpace(cmp.Or(f.values[conceptKind].value, one.kind))
+	kind := strings.ToLower(rawKind)
+	isAlone := e.raw == nil || e.isSingle
+	if kind == "" && isAlone {
 		kind = f.kindOfParams(e)
 	}
 	member := one.get(kind)
@@ -285,30 +286,30 @@ func (f *facts) content(e *envelope, one item) Content {
 		content = f.textContent(e, member)
 	case isMedia(kind):
 		content = f.mediaContent(MediaKind(kind), e, member)
-	case kind == kindlessMedia:
+	case kind == mediaWithoutKind:
 		content = f.mediaContent("", e, member)
 	case kind == "location":
 		content = f.locationContent(member)
-	case e.isDistrusted && kind == "system": // only the platform says so
+	case kind == "system" && e.isDistrusted: // a person may not announce a new number
 	case kind == "edit":
 		content = f.edit(objectOf(member))
 	default:
 		content = one.content(kind)
 	}
 	if content == nil {
-		return Unknown{Kind: raw, Raw: one.raw}
+		return Unknown{Kind: rawKind, Raw: one.raw}
 	}
 	return content
 }
 
 // edit returns an edit, or nil if it lacks the message or its new content.
-func (f *facts) edit(member object) Content {
+func (f *fields) edit(member object) Content {
 	id, message := member.word("original_message_id"), member.object("message")
 	if id == "" || message == nil || strings.EqualFold(message.word("type"), "edit") {
 		return nil
 	}
 	raw := member.get("message")
-	content := (&facts{callback: f.callback}).content(&envelope{raw: raw, single: true}, newItem(message, raw))
+	content := (&fields{callback: f.callback}).content(&envelope{raw: raw, isSingle: true}, newItem(message, raw))
 	return Edit{MessageID: id, Content: content}
 }
 
@@ -316,18 +317,19 @@ func isMedia(kind string) bool {
 	return slices.Contains([]string{"image", "audio", "video", "document", "sticker", "voice", "file", "media"}, kind)
 }
 
-// kindlessMedia is the kind of a medium that has neither a kind nor a MIME type.
-const kindlessMedia = " media" // the space keeps it apart from any kind that arrives
+// mediaWithoutKind is the kind of a medium that has neither a kind nor a MIME type. No kind that arrives is equal to it, since white space
+// around those is removed.
+const mediaWithoutKind = " media"
 
 // kindOfParams returns the kind of a message that does not name it, by its parameters.
-func (f *facts) kindOfParams(e *envelope) string {
+func (f *fields) kindOfParams(e *envelope) string {
 	_, isText := f.text()
 	switch {
 	case f.values[conceptMediaURL].value != "" || f.values[conceptMediaID].value != "":
 		kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(f.values[conceptMIMEType].value)), "/")
 		switch kind {
 		case "":
-			return kindlessMedia
+			return mediaWithoutKind
 		case "image", "audio", "video":
 			return kind
 		default:
@@ -342,25 +344,31 @@ func (f *facts) kindOfParams(e *envelope) string {
 	}
 }
 
-func (f *facts) textContent(e *envelope, member json.RawMessage) Content {
-	body, ok := objectOf(member).text("body")
-	if text, arrived := f.text(); arrived && (!ok || !isBlank(text)) {
+func (f *fields) textContent(e *envelope, member json.RawMessage) Content {
+	text, hasText := f.text()
+	body, hasBody := objectOf(member).text("body")
+	switch {
+	case hasText && !isBlank(text):
 		return Text{Body: text}
-	}
-	if !ok && e.raw != nil {
+	case hasBody:
+		return Text{Body: body}
+	case hasText, e.raw == nil:
+		return Text{Body: text}
+	default:
 		return nil
 	}
-	return Text{Body: body}
 }
 
-func (f *facts) mediaContent(kind MediaKind, e *envelope, member json.RawMessage) Content {
+func (f *fields) mediaContent(kind MediaKind, e *envelope, member json.RawMessage) Content {
 	m := fill[Media](member)
 	m.Kind = kind
 	m.URL = cmp.Or(f.values[conceptMediaURL].value, m.URL)
 	m.ID = cmp.Or(f.values[conceptMediaID].value, m.ID)
 	m.MIMEType = cmp.Or(f.values[conceptMIMEType].value, m.MIMEType)
 	m.FileName = cmp.Or(f.values[conceptFileName].value, m.FileName)
-	if !isNested(member, '{') && e.raw != nil && m.URL == "" && m.ID == "" {
+	hasPlace := m.URL != "" || m.ID != ""
+	isInParams := e.raw == nil
+	if !hasPlace && !isInParams && !isNested(member, '{') {
 		return nil
 	}
 	text, _ := f.text()
@@ -371,23 +379,25 @@ func (f *facts) mediaContent(kind MediaKind, e *envelope, member json.RawMessage
 	return m
 }
 
-func (f *facts) locationContent(member json.RawMessage) Content {
+func (f *fields) locationContent(member json.RawMessage) Content {
 	o := objectOf(member)
-	degrees := func(c concept, name string, limit float64) (float64, bool) {
-		n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(f.values[c].value, o.word(name))), 64)
-		return n, err == nil && math.Abs(n) <= limit // which NaN is not
+	degrees := func(c concept, name string, limit float64) (n float64, isValid bool) {
+		text := cmp.Or(f.values[c].value, o.word(name))
+		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		return n, err == nil && math.Abs(n) <= limit // false for NaN
 	}
-	latitude, ok := degrees(conceptLatitude, "latitude", 90)
-	longitude, ok2 := degrees(conceptLongitude, "longitude", 180)
-	if !ok || !ok2 {
+	latitude, hasLatitude := degrees(conceptLatitude, "latitude", 90)
+	longitude, hasLongitude := degrees(conceptLongitude, "longitude", 180)
+	if !hasLatitude || !hasLongitude {
 		return nil
 	}
-	place := fill[Location](member)
-	place.Latitude, place.Longitude = latitude, longitude
-	return place
+	location := fill[Location](member)
+	location.Latitude = latitude
+	location.Longitude = longitude
+	return location
 }
 
-// content returns the content of a kind that comes as JSON alone; nil for other kinds, and for a message that lacks what its
+// content returns the content of a kind that comes only as JSON. It returns nil for other kinds, and for a message that lacks what its
 // kind needs.
 func (i item) content(kind string) Content {
 	member := i.object.object(kind)
@@ -417,11 +427,7 @@ func (i item) content(kind string) Content {
 			return p
 		}
 	case "order":
-		o := fill[Order](i.get(kind))
-		o.Text, _ = member.text("text")
-		if o.Items = records[OrderItem](member.list("product_items", maxItems), maxItems); o.Items != nil {
-			return o
-		}
+		return i.order()
 	case "system":
 		if member != nil {
 			return fill[System](i.raw)
@@ -430,6 +436,19 @@ func (i item) content(kind string) Content {
 	return nil
 }
 
+// order returns a cart, or nil if it has no items or too many.
+func (i item) order() Content {
+	member := i.object.object("order")
+	order := fill[Order](i.get("order"))
+	order.Text, _ = member.text("text")
+	order.Items = records[OrderItem](member.list("product_items", maxItems), maxItems)
+	if order.Items == nil {
+		return nil
+	}
+	return order
+}
+
+// interactive returns a reply to an interactive message, or nil for a kind of reply that this package does not know.
 func interactive(member object) Content {
 	kind := member.word("type")
 	inner := member.object(kind)
@@ -439,9 +458,13 @@ func interactive(member object) Content {
 	reply := Reply{Kind: ReplyKind(kind)}
 	switch reply.Kind {
 	case ReplyButton, ReplyList:
-		reply.ID, reply.Title, reply.Description = inner.word("id"), inner.word("title"), inner.word("description")
+		reply.ID = inner.word("id")
+		reply.Title = inner.word("title")
+		reply.Description = inner.word("description")
 	case ReplyForm:
-		reply.Name, reply.Title, reply.Response = inner.word("name"), inner.word("body"), inner.word("response_json")
+		reply.Name = inner.word("name")
+		reply.Title = inner.word("body")
+		reply.Response = inner.word("response_json")
 	case ReplyCallPermission:
 		reply.CallPermission = fill[CallPermission](member.get(kind))
 	case ReplyPaymentMethod:

@@ -16,7 +16,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// What is read is copied, so the memory that a query takes grows as the bytes that are read: in proportion to its length, whatever it
+// What is read is copied, so the memory for a query grows in proportion to its length, no matter what it
 // repeats. Reading the rest of the query again for each parameter would take sixteen times as much for four times the length.
 func TestCostOfRepeatedParameters(t *testing.T) {
 	const secret = "QZ5JEWNTJ4W5SXPJ"
@@ -42,7 +42,7 @@ func TestCostOfRepeatedParameters(t *testing.T) {
 
 // An ordinary text message of the platform, from the request to the handler.
 func TestPlatformMessageAllocations(t *testing.T) {
-	// Not parallel: AllocsPerRun counts those of all goroutines.
+	// Not parallel: AllocsPerRun counts the allocations of all goroutines.
 	body := []byte(`{"object":"whatsapp_business_account","entry":[{"id":"102290129340398","changes":[{"value":{"messaging_product":"whatsapp",` +
 		`"metadata":{"display_phone_number":"15550783881","phone_number_id":"106540352242922"},` +
 		`"contacts":[{"profile":{"name":"Ana"},"wa_id":"16505551234"}],"messages":[{"from":"16505551234",` +
@@ -72,7 +72,7 @@ func TestReadingStopsAtTheLimitOfParameters(t *testing.T) {
 		r := get(strings.Repeat("payload="+url.QueryEscape(`{"a":1}`)+"&", size))
 		return testing.AllocsPerRun(20, func() {
 			_, _, err := rcv.ParseChatApp2(r)
-			require.ErrorIs(t, err, webhook.ErrTooManyParams)
+			require.ErrorIs(t, err, webhook.ErrTooLong)
 		})
 	}
 	assert.InDelta(t, allocations(257), allocations(2000), 1)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -66,24 +65,24 @@ type DeliveryReport struct {
 	RawQuery string `json:"-"`
 }
 
-func (f *facts) appendReports(events []event) ([]event, error) {
+func (f *fields) appendReports(events []event) ([]event, error) {
 	e := &f.envelope
 	if e.tooLarge {
 		return events, f.name.refuse(ErrTooLarge)
 	}
-	size := len(events)
-	events, complete := f.appendStatuses(events, e)
+	before := len(events)
+	events, isComplete := f.appendStatuses(events, e)
 	events = f.appendOthers(events)
 	isAnonymous := f.values[conceptID].value+f.values[conceptReference].value == ""
 	switch {
-	case len(e.messages) > 0 && !e.single:
-		return events, f.name.refuse(ErrMisdirected)
-	case !complete:
+	case len(e.messages) > 0 && !e.isSingle:
+		return events, f.name.refuse(ErrUnhandled).withStatus(http.StatusBadRequest)
+	case !isComplete:
 		return events, f.name.refuse(ErrNoMessage)
-	case len(events) > size:
+	case len(events) > before:
 		return events, nil
 	case e.isEmpty() && isAnonymous:
-		return events, f.name.refuse(ErrMisdirected).as(http.StatusOK)
+		return events, f.name.refuse(ErrUnhandled)
 	case isAnonymous:
 		return events, f.name.refuse(ErrNoMessage)
 	default:
@@ -92,7 +91,7 @@ func (f *facts) appendReports(events []event) ([]event, error) {
 }
 
 // report makes a report of parameters.
-func (f *facts) report() *DeliveryReport {
+func (f *fields) report() *DeliveryReport {
 	return &DeliveryReport{
 		ID:          f.values[conceptID].value,
 		ReferenceID: f.values[conceptReference].value,
@@ -115,27 +114,31 @@ func (f *facts) report() *DeliveryReport {
 	}
 }
 
-// appendStatuses appends the statuses of an envelope, and reports whether that was all of them.
-func (f *facts) appendStatuses(events []event, e *envelope) (all []event, complete bool) {
-	complete = e.broken == 0
+// appendStatuses appends the statuses of an envelope, and reports whether all of them could be read.
+func (f *fields) appendStatuses(events []event, e *envelope) (all []event, isComplete bool) {
+	isComplete = e.malformed == 0
 	for i := range e.statuses {
-		if d := f.platformReport(&e.statuses[i]); d.ID != "" || d.ReferenceID != "" {
-			events = append(events, d)
-		} else {
-			complete = false
+		d := f.platformReport(&e.statuses[i])
+		if d.ID == "" && d.ReferenceID == "" {
+			isComplete = false
+			continue
 		}
+		events = append(events, d)
 	}
-	return events, complete
+	return events, isComplete
 }
 
 // platformReport makes a report of a status of the platform.
-func (f *facts) platformReport(one *item) *DeliveryReport {
-	status, raw := f.values[conceptStatus].value, one.word("status")
+func (f *fields) platformReport(one *item) *DeliveryReport {
+	raw := one.word("status")
 	meaning := f.status(raw)
-	if one.kind != "" && !strings.EqualFold(one.kind, "message") { // of a payment or a call, which says nothing of delivery
+	isMessage := one.kind == "" || strings.EqualFold(one.kind, "message")
+	if !isMessage { // the status of a payment or a call says nothing about delivery
 		meaning = StatusUnknown
 	}
-	contradicts := differ(f.values[conceptID].value, one.id) || status != "" && !f.sameStatus(status, raw)
+	flatStatus := f.values[conceptStatus].value
+	hasOtherStatus := flatStatus != "" && !f.sameStatus(flatStatus, raw)
+	hasOtherID := conflicts(f.values[conceptID].value, one.id)
 	d := &DeliveryReport{
 		ID:          one.id,
 		ReferenceID: cmp.Or(f.values[conceptReference].value, one.word("biz_opaque_callback_data")),
@@ -148,16 +151,16 @@ func (f *facts) platformReport(one *item) *DeliveryReport {
 		StatusAt:    one.time("timestamp"),
 		RawTime:     one.word("timestamp"),
 		JSON:        one.raw,
-		Ambiguous:   f.ambiguous || f.envelope.isDoubtful(*one) || contradicts,
+		Ambiguous:   f.ambiguous || f.envelope.hasRepeats(*one) || hasOtherID || hasOtherStatus,
 		Params:      f.params,
 		RawQuery:    f.query,
 	}
-	d.explain(one.object)
+	d.setFailureAndPrice(one.object)
 	return d
 }
 
-// explain reads from a status of the platform why the message failed, and what it costs.
-func (d *DeliveryReport) explain(status object) {
+// setFailureAndPrice reads from a status of the platform why the message failed, and whether it is charged.
+func (d *DeliveryReport) setFailureAndPrice(status object) {
 	if failures := status.list("errors", 0); len(failures) > 0 {
 		failure := objectOf(failures[0])
 		d.ErrorCode = failure.word("code")
@@ -166,13 +169,16 @@ func (d *DeliveryReport) explain(status object) {
 	pricing := status.object("pricing")
 	d.Category = cmp.Or(pricing.word("category"), status.object("conversation").object("origin").word("type"))
 	kind, billable := pricing.word("type"), pricing.word("billable")
-	d.Billable = kind == "regular" || kind == "" && billable == "true"
+	d.Billable = kind == "regular"
+	if kind == "" {
+		d.Billable = billable == "true"
+	}
 }
 
 // DuplicateKey is like that of SMSMessage. It is always lasting.
 func (d DeliveryReport) DuplicateKey() (key string, lasting bool) {
-	isCertain := table.Identifies(d.ID) && d.To != "" && isStatus(d.Status, d.RawStatus) && !d.Ambiguous
-	return duplicateKey(CallbackDelivery, isCertain, d.JSON, d.Params,
+	identifies := table.Identifies(d.ID) && d.To != "" && isStatus(d.Status, d.RawStatus)
+	return duplicateKey(CallbackDelivery, identifies && !d.Ambiguous, d.JSON, d.Params,
 		d.ID, d.ReferenceID, d.From, d.To, d.Kind, foldStatus(d.RawStatus), d.RawTime), true
 }
 
@@ -180,41 +186,48 @@ func (d *DeliveryReport) about() (kind, id string) { return string(CallbackDeliv
 
 // LogValue returns the report without personal data: its IDs, its status and when it was reached.
 func (d DeliveryReport) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("id", loggable(d.ID)), slog.String("status", d.Status.String()), slog.Time("status_at", d.StatusAt),
-		slog.String("error_code", loggable(d.ErrorCode)), slog.Bool("billable", d.Billable), slog.Bool("ambiguous", d.Ambiguous))
+	return slog.GroupValue(
+		slog.String("id", loggable(d.ID)),
+		slog.String("status", d.Status.String()),
+		slog.Time("status_at", d.StatusAt),
+		slog.String("error_code", loggable(d.ErrorCode)),
+		slog.Bool("billable", d.Billable),
+		slog.Bool("ambiguous", d.Ambiguous),
+	)
 }
 
-// Status is the state of a message in a delivery report: that of package contract.
+// Status is the state of a message in a delivery report. It is [contract.Status], whose methods Final and Supersedes say what to do with
+// a report: see go doc contract.Status.
 type Status = contract.Status
 
-// The states of a message, see package contract.
+// The usual states of a message. Package contract has all of them.
 const (
-	StatusUnknown   = contract.StatusUnknown // see DeliveryReport.RawStatus
-	StatusQueued    = contract.StatusQueued
+	// StatusUnknown is the zero value "", and prints as "unknown". A report has it if the contract does not know the word or number that
+	// arrived, which is in RawStatus.
+	StatusUnknown   = contract.StatusUnknown
 	StatusSent      = contract.StatusSent
 	StatusDelivered = contract.StatusDelivered
 	StatusRead      = contract.StatusRead
-	StatusPlayed    = contract.StatusPlayed
 	StatusFailed    = contract.StatusFailed
-	StatusExpired   = contract.StatusExpired
-	StatusRejected  = contract.StatusRejected
-	StatusDeleted   = contract.StatusDeleted
 )
 
 func (rcv *Receiver) status(raw string) Status {
 	if meaning, _ := table.Meaning(table.Of(rcv.contract).WebhookDelivery.Statuses, raw, true); meaning != "" {
 		return Status(meaning)
 	}
-	switch word := Status(foldStatus(raw)); word {
-	case StatusPlayed, StatusDeleted: // words of the platform
+	word := Status(foldStatus(raw))
+	if word == contract.StatusPlayed || word == contract.StatusDeleted { // words of the platform
 		return word
-	default:
-		return StatusUnknown
 	}
+	return StatusUnknown
 }
 
 func (rcv *Receiver) sameStatus(a, b string) bool {
-	return foldStatus(a) == foldStatus(b) || rcv.status(a) != StatusUnknown && rcv.status(a) == rcv.status(b)
+	if foldStatus(a) == foldStatus(b) {
+		return true
+	}
+	meaning := rcv.status(a)
+	return meaning != StatusUnknown && meaning == rcv.status(b)
 }
 
 // isStatus reports whether a report has a status, and not a placeholder in its place.
@@ -257,39 +270,62 @@ func (rcv *Receiver) DeliveryURL(base string) (string, error) {
 		name, _, _ := strings.Cut(segment, "=")
 		present[decode(name)] = true
 	}
-	var added []string
+	secrets, err := rcv.secretParams(present)
+	if err != nil {
+		return "", err
+	}
+	placeholders, err := rcv.placeholderParams(present)
+	if err != nil {
+		return "", err
+	}
+	added := strings.Join(append(secrets, placeholders...), "&")
+	needsSeparator := query != "" && !strings.HasSuffix(query, "&")
+	switch {
+	case added == "" && !hasQuery:
+		return path, nil
+	case added != "" && needsSeparator:
+		return path + "?" + query + "&" + added, nil
+	default:
+		return path + "?" + query + added, nil
+	}
+}
+
+// secretParams returns the parameters of a callback URL that hold secrets.
+func (rcv *Receiver) secretParams(present map[string]bool) (params []string, err error) {
 	for _, s := range rcv.secrets {
 		if present[s.name] {
-			return "", errors.New("webhook: DeliveryURL: the base URL has the parameter of WithSecret already")
+			return nil, errors.New("webhook: DeliveryURL: the base URL has the parameter of WithSecret already")
 		}
-		added = append(added, url.QueryEscape(s.name)+"="+url.QueryEscape(s.first()))
+		params = append(params, url.QueryEscape(s.name)+"="+url.QueryEscape(s.first()))
 	}
+	return params, nil
+}
+
+// placeholderParams returns the parameters of a callback URL that hold placeholders, except for those that are present. Without any
+// placeholder in the contract the service itself adds what names the message.
+func (rcv *Receiver) placeholderParams(present map[string]bool) (params []string, err error) {
 	delivery := table.Of(rcv.contract).WebhookDelivery
-	identified := strings.Join(slices.Collect(maps.Values(delivery.Placeholders)), "") == "" // the service adds what names the message
+	hasPlaceholder, namesMessage := false, false
 	for _, concept := range [...]string{"status", "id", "reference", "time", "kind", "from", "to"} {
-		names, placeholder := delivery.Params[concept], delivery.Placeholders[concept]
-		isThere := slices.ContainsFunc(names, func(name string) bool { return present[name] })
-		switch {
-		case isThere:
-		case len(names) == 0 || placeholder == "":
-			continue
-		case strings.ContainsAny(placeholder, "&#") || strings.ContainsFunc(placeholder, breaksURL):
-			return "", errors.New("webhook: DeliveryURL: a placeholder of the contract cannot stand in a URL")
-		default:
-			added = append(added, url.QueryEscape(names[0])+"="+placeholder)
+		names := delivery.Params[concept]
+		placeholder := delivery.Placeholders[concept]
+		isPresent := slices.ContainsFunc(names, func(name string) bool { return present[name] })
+		isAdded := !isPresent && placeholder != "" && len(names) > 0
+		if isAdded {
+			if strings.ContainsAny(placeholder, "&#") || strings.ContainsFunc(placeholder, breaksURL) {
+				return nil, errors.New("webhook: DeliveryURL: a placeholder of the contract cannot be part of a URL")
+			}
+			params = append(params, url.QueryEscape(names[0])+"="+placeholder)
 		}
-		identified = identified || concept == "id" || concept == "reference"
+		if isPresent || isAdded {
+			namesMessage = namesMessage || concept == "id" || concept == "reference"
+		}
+		hasPlaceholder = hasPlaceholder || placeholder != ""
 	}
-	if !identified {
-		return "", errors.New("webhook: DeliveryURL: the contract has placeholders, but for neither message ID nor reference ID")
+	if hasPlaceholder && !namesMessage {
+		return nil, errors.New("webhook: DeliveryURL: the contract has placeholders, but for neither message ID nor reference ID")
 	}
-	switch {
-	case len(added) == 0 && !hasQuery:
-		return path, nil
-	case len(added) > 0 && query != "" && !strings.HasSuffix(query, "&"):
-		query += "&"
-	}
-	return path + "?" + query + strings.Join(added, "&"), nil
+	return params, nil
 }
 
 // checkBase returns what is wrong with a base URL, or "". It is a callback URL without placeholders yet.

@@ -49,10 +49,10 @@ func TestDeliveryReasonAndPrice(t *testing.T) {
 	rcv := hooks(webhook.WithPOST())
 	sent := messagingtest.DeliveryReport{
 		ID: "m-1", Status: "failed", ErrorCode: "E17", ErrorText: "Absent subscriber", Cost: "0.00720", Currency: "EUR", Category: "utility",
-		Extra: []messagingtest.Param{{Name: "billable", Value: "true"}},
+		Extra: url.Values{"billable": {"true"}},
 	}
-	for _, options := range [][]messagingtest.ReceiveOption{nil, {messagingtest.AsForm()}, {messagingtest.AsJSON()}} {
-		reports, err := rcv.ParseDelivery(messagingtest.DeliveryRequest("/hook", sent, options...))
+	for _, options := range [][]messagingtest.CallOption{nil, {messagingtest.AsForm()}, {messagingtest.AsJSON()}} {
+		reports, err := rcv.ParseDelivery(messagingtest.NewRequest("/hook", sent, options...))
 		require.NoError(t, err)
 		require.Len(t, reports, 1)
 		d := reports[0]
@@ -98,15 +98,15 @@ func TestDeliveryAmbiguous(t *testing.T) {
 func TestDeliveryStatus(t *testing.T) {
 	t.Parallel()
 	statuses := map[webhook.Status][]string{
-		webhook.StatusPlayed: {"played"}, webhook.StatusDeleted: {"deleted"},
+		contract.StatusPlayed: {"played"}, contract.StatusDeleted: {"deleted"},
 		webhook.StatusUnknown: {"0", "2", "777", "-1", "01", "1.0", "delivered!", "unknown", strings.Repeat("x", 1000)},
 	}
 	for status, words := range table.Of(contract.Default()).WebhookDelivery.Statuses {
 		statuses[webhook.Status(status)] = words
 	}
 	for _, status := range []webhook.Status{
-		webhook.StatusQueued, webhook.StatusSent, webhook.StatusDelivered, webhook.StatusRead, webhook.StatusPlayed, webhook.StatusFailed,
-		webhook.StatusExpired, webhook.StatusRejected, webhook.StatusDeleted,
+		contract.StatusQueued, webhook.StatusSent, webhook.StatusDelivered, webhook.StatusRead, contract.StatusPlayed, webhook.StatusFailed,
+		contract.StatusExpired, contract.StatusRejected, contract.StatusDeleted,
 	} {
 		assert.Contains(t, statuses, status)
 	}
@@ -136,7 +136,7 @@ func TestDeliveryStatus(t *testing.T) {
 func TestStatusText(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[webhook.Status]string{
-		webhook.StatusUnknown: "unknown", webhook.StatusDelivered: "delivered", webhook.StatusPlayed: "played", "a new word": "a new word",
+		webhook.StatusUnknown: "unknown", webhook.StatusDelivered: "delivered", contract.StatusPlayed: "played", "a new word": "a new word",
 	} {
 		assert.Equal(t, want, fmt.Sprint(status))
 		text, err := json.Marshal(status)
@@ -180,7 +180,7 @@ func TestDeliveryEnvelope(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "wamid.1", other[0].ID)
 	assert.True(t, other[0].Ambiguous, "the callback URL names another message")
-	for word, want := range map[string]webhook.Status{"sent": webhook.StatusSent, "delivered": webhook.StatusDelivered, "played": webhook.StatusPlayed, "deleted": webhook.StatusDeleted, "warning": webhook.StatusUnknown} {
+	for word, want := range map[string]webhook.Status{"sent": webhook.StatusSent, "delivered": webhook.StatusDelivered, "played": contract.StatusPlayed, "deleted": contract.StatusDeleted, "warning": webhook.StatusUnknown} {
 		reports, err := rcv.ParseDelivery(post("", "", `{"statuses":[{"id":"1","status":"`+word+`"}]}`))
 		require.NoError(t, err)
 		assert.Equal(t, want, reports[0].Status)
@@ -223,12 +223,12 @@ func TestDeliveryEnvelopeUnreadable(t *testing.T) {
 		status int
 		got    int
 	}{
-		"messages":                   {envelopeOf(`{"messages":[` + textMessage("a", "1") + `]}`), webhook.ErrMisdirected, 400, 0},
-		"messages beside statuses":   {envelopeOf(`{"messages":[`+textMessage("a", "1")+`]}`, `{"statuses":[`+ok+`]}`), webhook.ErrMisdirected, 400, 1},
+		"messages":                   {envelopeOf(`{"messages":[` + textMessage("a", "1") + `]}`), webhook.ErrUnhandled, 400, 0},
+		"messages next to statuses":  {envelopeOf(`{"messages":[`+textMessage("a", "1")+`]}`, `{"statuses":[`+ok+`]}`), webhook.ErrUnhandled, 400, 1},
 		"one that names nothing":     {envelopeOf(`{"statuses":[{"status":"sent"},` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
 		"one that is no object":      {envelopeOf(`{"statuses":["sent",` + ok + `]}`), webhook.ErrNoMessage, 400, 1},
 		"one with a placeholder":     {envelopeOf(`{"statuses":[{"id":"null","status":"sent"}]}`), webhook.ErrNoMessage, 400, 0},
-		"no status":                  {envelopeOf(`{"statuses":[]}`), webhook.ErrOtherField, 200, 0},
+		"no status":                  {envelopeOf(`{"statuses":[]}`), webhook.ErrUnhandled, 200, 0},
 		"too many":                   {`{"statuses":[` + ok + strings.Repeat(","+ok, 1000) + `]}`, webhook.ErrTooLarge, 413, 0},
 		"a message by itself is one": {`{"id":"1","type":"text","from":"1111","text":{"body":"a"}}`, nil, 200, 1},
 	} {

@@ -15,16 +15,16 @@
 // A first program needs this page, the Receiver, and the events that it handles. The guide is docs/webhooks.md.
 //
 // The names of parameters, the words of statuses and the placeholders are defaults of package contract, which WithContract changes.
-// Every event also has all of its parameters, under any name. A server that only receives does not link the client.
+// Every event also has all of its parameters, under any name. A program that only receives does not link the client.
 //
 // # What to return
 //
 // Return nil once the event is safe, in a database or a queue, and do slow work afterwards: services wait for 5 to 30 seconds. The
 // service gets a 200 response. Return an error only if calling again can help: the response is then 500, or 503 with Retry-After for
-// [ErrRetryLater]. A request that cannot be an event gets a 4xx response and does not reach your function. The body of a response is
-// empty unless the contract has a reply, since some gateways send it back to the sender as a message.
+// [ErrRetryLater]. Invalid requests get a 4xx response, and your function is not called. The body of a response is empty unless the
+// contract has a reply, because some gateways send it back to the sender as a message.
 //
-// The context of your function does not end when the caller hangs up, so that work under way can finish. It ends after
+// The context of your function does not end when the caller hangs up, so that work in progress can finish. It ends after
 // WithHandlerTimeout, and when the base context of the server (http.Server.BaseContext) ends with a cause, such as one of
 // signal.NotifyContext.
 //
@@ -40,7 +40,6 @@
 // # Duplicates
 //
 // Services call again when a response was lost, and some call twice at once. WithStore handles each event once, for as long as the store
-// remembers it: a [MemoryStore] forgets all events when the process ends and the oldest beyond its capacity, package webhook/sqlstore
-// none before you tell it to. Without a store, make the function idempotent. When in doubt whether two events are the same, both are
-// handled.
+// remembers it. A [MemoryStore] forgets its events on restart and beyond its capacity; package webhook/sqlstore keeps them until Prune.
+// Without a store, make the function idempotent. If two events may be different, both are handled.
 package webhook

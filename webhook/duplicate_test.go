@@ -70,7 +70,7 @@ func TestDuplicateKey(t *testing.T) {
 		"another place":                           {chat, "id=1&from=1111&latitude=1&longitude=2", "id=1&from=1111&latitude=1&longitude=3", false},
 		"another reply":                           {chat, `id=1&from=1111&payload={"type":"button","button":{"payload":"YES"}}`, `id=1&from=1111&payload={"type":"button","button":{"payload":"NO"}}`, false},
 		"another kind":                            {chat, "id=1&from=1111&type=image&mediaId=1", "id=1&from=1111&type=video&mediaId=1", false},
-		"a kind that nobody knows":                {chat, "id=1&from=1111&type=hologram&beam=1", "id=1&from=1111&type=hologram&beam=2", false},
+		"an unknown kind":                         {chat, "id=1&from=1111&type=hologram&beam=1", "id=1&from=1111&type=hologram&beam=2", false},
 		"a chat message":                          {chat, "id=1&from=1111&message=a", "id=1&from=1111&message=a&attempt=2", true},
 		"a chat message of another sender":        {chat, "id=1&from=1111&message=a", "id=1&from=2222&message=a", false},
 		"a chat message in JSON":                  {chat, `payload={"id":"1","from":"1111","type":"x"}`, `payload={"id":"1","from":"1111","type":"x"}&attempt=2`, true},
@@ -82,9 +82,9 @@ func TestDuplicateKey(t *testing.T) {
 		"a report that comes again":               {delivery, "id=1&status=sent&to=1&timestamp=1", "id=1&status=sent&to=1&timestamp=1", true},
 		"a report of another time":                {delivery, "id=1&status=sent&to=1&timestamp=1", "id=1&status=sent&to=1&timestamp=2", false},
 		"a recipient that the contract lacks":     {delivery, "id=1&status=sent&msisdn=1", "id=1&status=sent&msisdn=2", false},
-		"a status beside a placeholder":           {delivery, "id=1&to=1&status=null&state=SENT", "id=1&to=1&status=null&state=DELIVRD", false},
-		"a status beside a hyphen":                {delivery, "id=1&to=1&status=-&state=SENT", "id=1&to=1&status=-&state=DELIVRD", false},
-		"a status that nobody knows":              {delivery, "id=1&to=1&status=777", "id=1&to=1&status=777&attempt=2", true},
+		"a status next to a placeholder":          {delivery, "id=1&to=1&status=null&state=SENT", "id=1&to=1&status=null&state=DELIVRD", false},
+		"a status next to a hyphen":               {delivery, "id=1&to=1&status=-&state=SENT", "id=1&to=1&status=-&state=DELIVRD", false},
+		"an unknown status":                       {delivery, "id=1&to=1&status=777", "id=1&to=1&status=777&attempt=2", true},
 		"another kind of report":                  {delivery, "id=1&to=1&status=sent&transactionType=sms", "id=1&to=1&status=sent&transactionType=chat", false},
 		"a status that the contract lacks":        {delivery, "id=1&state=DELIVRD", "id=1&state=UNDELIV", false},
 		"the same without a status":               {delivery, "id=1&state=DELIVRD", "id=1&state=DELIVRD", true},
@@ -166,7 +166,7 @@ func TestStoreShared(t *testing.T) {
 	assert.Equal(t, []int{1, 1, 1, 1}, []int{len(sms.got), len(one.got), len(two.got), len(reports.got)})
 }
 
-// An ID that stands in every message identifies none: two genuine messages with it are two.
+// An ID that every message has identifies none of them: two genuine messages with it are two.
 func TestDuplicateKeyNeedsAnIDThatIdentifies(t *testing.T) {
 	t.Parallel()
 	parse := func(query string) webhook.SMSMessage {

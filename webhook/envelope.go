@@ -2,13 +2,14 @@ package webhook
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// The bounds of the lists that are read. A short text of many empty elements would take much memory.
+// The limits of the lists that are read. A short text of many empty elements would take much memory.
 const (
 	maxEvents   = 1000 // in an envelope, and entries, and changes in each
 	maxContacts = 512
@@ -16,25 +17,33 @@ const (
 	maxItems    = 1024
 )
 
-// liveField is the field of changes about messages that are to be answered. The others have messages that another app answers, as in
-// "standby", that the business sent itself, or that are months old.
+// liveField is the field of changes about messages to answer. The others have messages that another app answers, as in "standby", that
+// the business sent itself, or that are months old.
 const liveField = "messages"
 
 // envelope is a JSON object in the shape of the platform: one message or status, the value of a change that holds several, or
 // a whole envelope of changes.
 type envelope struct {
 	raw          json.RawMessage // the object; nil for none
-	inParam      bool            // it came in a parameter, not as a body
-	param        int             // the number of the text parameter that it came in, counted from 1; 0 for any other place
-	isDistrusted bool            // a person may have typed it
-	single       bool            // it is one message or status itself
-	repeats      bool            // a member came twice with different values
+	origin       origin
+	isDistrusted bool // a person may have typed it
+	isSingle     bool // it is one message or status itself
+	repeats      bool // a member came twice with different values
 	messages     []item
 	statuses     []item
 	others       []change // that hold anything but live messages and statuses
-	broken       int      // messages and statuses that are no objects
+	malformed    int      // messages and statuses that are no objects
 	tooLarge     bool
 }
+
+// origin is where an envelope was in a request.
+type origin int
+
+const (
+	originBody origin = iota
+	originParam
+	originText // a parameter that may hold the text of a person
+)
 
 // item is a message or a status.
 type item struct {
@@ -69,35 +78,98 @@ func envelopeIn(text string) *envelope {
 }
 
 // readEnvelope reads an envelope from a JSON object with these members.
-func readEnvelope(raw []byte, whole object) *envelope {
-	e := &envelope{raw: raw, repeats: whole.repeats()}
-	isChange := whole.get("field") != nil && isNested(whole.get("value"), '{')
-	hasEvents := whole.hasList("messages") || whole.hasList("statuses")
+func readEnvelope(raw []byte, members object) *envelope {
+	e := &envelope{raw: raw, repeats: members.repeats()}
+	isChange := members.get("field") != nil && isNested(members.get("value"), '{')
+	isValue := members.hasList("messages") || members.hasList("statuses")
 	switch {
 	case isChange:
-		e.addChange(whole, nil)
-	case hasEvents:
-		e.addValue(whole)
+		e.addChange(members, nil)
+	case isValue:
+		e.addValue(members)
+	case !members.hasList("entry"):
+		e.addSingle(newItem(members, raw))
+		return e
 	}
-	for _, raw := range e.list(whole, "entry") {
-		entry := e.object(raw)
-		if entry == nil {
-			e.broken++
-		}
-		for _, change := range e.list(entry, "changes") {
-			e.addChange(e.object(change), entry)
-		}
-	}
-	if !isChange && !hasEvents && !whole.hasList("entry") {
-		e.single = true
-		one := newItem(whole, raw)
-		if one.isStatus() {
-			e.statuses = []item{one}
-		} else {
-			e.messages = []item{one}
-		}
+	for _, entry := range e.list(members, "entry") {
+		e.addEntry(e.object(entry))
 	}
 	return e
+}
+
+// addSingle adds a message or a status that came alone.
+func (e *envelope) addSingle(one item) {
+	e.isSingle = true
+	if one.isStatus() {
+		e.statuses = []item{one}
+	} else {
+		e.messages = []item{one}
+	}
+}
+
+func (e *envelope) addEntry(entry object) {
+	if entry == nil {
+		e.malformed++
+	}
+	for _, raw := range e.list(entry, "changes") {
+		e.addChange(e.object(raw), entry)
+	}
+}
+
+// addChange adds a change of an entry: the events of its value, if its field is the live one. Everything else is kept as it is.
+func (e *envelope) addChange(members, entry object) {
+	if members == nil {
+		e.malformed++
+		return
+	}
+	raw := members.get("value")
+	if raw == nil || e.tooLarge {
+		return
+	}
+	field, _ := scalar(members.get("field"))
+	if isBlank(field) {
+		field = liveField
+	}
+	value := objectOf(raw)
+	before := e.size()
+	if field == liveField {
+		e.repeats = e.repeats || value.repeats()
+		e.addValue(value)
+	}
+	hasEvents := e.size() > before
+	if !hasEvents || value.hasList("errors") {
+		e.others = append(e.others, change{field, raw, entry})
+	}
+	e.checkSize()
+}
+
+// addValue adds the messages and statuses of the value of a change.
+func (e *envelope) addValue(value object) {
+	business := value.object("metadata").word("display_phone_number", "phone_number_id")
+	e.messages = e.addItems(e.messages, e.list(value, "messages"), peopleIn(value), business)
+	e.statuses = e.addItems(e.statuses, e.list(value, "statuses"), people{}, business)
+	e.checkSize()
+}
+
+func (e *envelope) addItems(to []item, list []json.RawMessage, from people, business string) []item {
+	if to == nil && len(list) > 0 {
+		to = make([]item, 0, len(list))
+	}
+	for _, raw := range list {
+		members := objectOf(raw)
+		if members == nil {
+			e.malformed++
+			continue
+		}
+		one := newItem(members, raw)
+		one.business = business
+		one.contact = from.find(members)
+		if one.from == "" {
+			one.from = firstName(one.contact, "wa_id", "user_id")
+		}
+		to = append(to, one)
+	}
+	return to
 }
 
 func (e *envelope) object(raw json.RawMessage) object {
@@ -112,81 +184,77 @@ func (e *envelope) list(of object, member string) []json.RawMessage {
 	return list
 }
 
-// addChange adds a change of an entry: the events of its value, if its field is the live one. Everything else is kept as it is.
-func (e *envelope) addChange(members, entry object) {
-	if members == nil {
-		e.broken++
-	}
-	field := liveField
-	for _, m := range members {
-		if name, _ := scalar(m.value); string(m.name) == "field" && !isBlank(name) && name != liveField {
-			field = name
-		}
-	}
-	for _, m := range members {
-		if string(m.name) != "value" || e.tooLarge {
-			continue
-		}
-		before := len(e.messages) + len(e.statuses) + e.broken
-		value := objectOf(m.value)
-		if field == liveField {
-			e.repeats = e.repeats || value.repeats()
-			e.addValue(value)
-		}
-		hasEvents := len(e.messages)+len(e.statuses)+e.broken > before
-		if !hasEvents || value.hasList("errors") {
-			e.others = append(e.others, change{field, m.value, entry})
-		}
-	}
-	e.tooLarge = e.tooLarge || e.size() > maxEvents
+func (e *envelope) size() int {
+	return len(e.messages) + len(e.statuses) + len(e.others) + e.malformed
 }
 
-func (e *envelope) size() int { return len(e.messages) + len(e.statuses) + len(e.others) + e.broken }
+func (e *envelope) checkSize() { e.tooLarge = e.tooLarge || e.size() > maxEvents }
 
 // isEmpty reports whether an envelope holds neither messages nor statuses, as one that the platform sends about an account, a template
 // or a call.
 func (e *envelope) isEmpty() bool {
-	return e.raw != nil && !e.single && len(e.messages)+len(e.statuses)+e.broken == 0
+	return e.raw != nil && !e.isSingle && e.size() == len(e.others)
 }
 
 // distrust reduces an envelope to what a person may say.
 func (e *envelope) distrust() {
 	e.isDistrusted = true
-	e.statuses, e.others = nil, nil
+	e.statuses = nil
+	e.others = nil
 }
 
-// addValue adds the messages and statuses of the value of a change.
-func (e *envelope) addValue(value object) {
-	business := value.object("metadata").word("display_phone_number", "phone_number_id")
-	e.messages = e.addItems(e.messages, e.list(value, "messages"), peopleIn(value), business)
-	e.statuses = e.addItems(e.statuses, e.list(value, "statuses"), people{}, business)
-	e.tooLarge = e.tooLarge || e.size() > maxEvents
+// says returns what the only message or status of an envelope says about a concept, or "".
+func (e *envelope) says(c concept) string {
+	if e == nil || len(e.messages)+len(e.statuses) != 1 {
+		return ""
+	}
+	one := slices.Concat(e.messages, e.statuses)[0]
+	isMessage := len(e.messages) == 1
+	switch {
+	case c == conceptID:
+		return one.id
+	case c == conceptStatus:
+		return one.word("status")
+	case c == conceptFrom && isMessage:
+		return one.from
+	case c == conceptKind && isMessage:
+		return one.kind
+	default:
+		return ""
+	}
 }
 
-func (e *envelope) addItems(to []item, list []json.RawMessage, from people, business string) []item {
-	if to == nil && len(list) > 0 {
-		to = make([]item, 0, len(list))
+// hasRepeats reports whether a member of an item, or of what it came in, came twice with different values.
+func (e *envelope) hasRepeats(one item) bool {
+	return e.repeats || !e.isSingle && one.repeats()
+}
+
+// isCertain reports whether an object is of the platform, and not other JSON that somebody wrote.
+func (e *envelope) isCertain() bool {
+	switch {
+	case e == nil:
+		return false
+	case !e.isSingle:
+		return len(e.messages)+len(e.statuses) > 0
+	case len(e.statuses) > 0:
+		return true
+	default:
+		return e.messages[0].isCertain()
 	}
-	for _, raw := range list {
-		members := objectOf(raw)
-		if members == nil {
-			e.broken++
-			continue
-		}
-		one := newItem(members, raw)
-		one.business = business
-		one.contact = from.find(members)
-		if one.from == "" {
-			one.from = firstName(one.contact, "wa_id", "user_id")
-		}
-		to = append(to, one)
+}
+
+// isOfPlatform reports whether a body has the shape of the platform. Unlike isCertain it takes any object with a kind, because a person
+// cannot type a body.
+func (e *envelope) isOfPlatform() bool {
+	if e == nil {
+		return false
 	}
-	return to
+	return !e.isSingle || e.isCertain() || e.messages[0].kind != ""
 }
 
 // people are the contacts of a value: whom its messages come from.
 type people struct {
-	only object            // the only one, who has sent everything
+	only object            // the only contact, who has sent everything
 	byID map[string]object // by number and by user ID, if there are several
 }
 
@@ -212,22 +280,24 @@ func (all people) find(item object) object {
 	if all.only != nil || all.byID == nil {
 		return all.only
 	}
-	if id := item.word("from", "from_user_id", "wa_id", "user_id"); id != "" {
-		return all.byID[id]
+	id := item.word("from", "from_user_id", "wa_id", "user_id")
+	if id == "" {
+		return nil
 	}
-	return nil
+	return all.byID[id]
 }
 
 func newItem(members object, raw json.RawMessage) item {
 	return item{
-		object: members, raw: raw,
-		kind: members.word("type"),
-		id:   firstName(members, "id"),
-		from: firstName(members, "from", "from_user_id"),
+		object: members,
+		raw:    raw,
+		kind:   members.word("type"),
+		id:     firstName(members, "id"),
+		from:   firstName(members, "from", "from_user_id"),
 	}
 }
 
-// firstName returns the first of the members that names something.
+// firstName returns the first of the members that names a person or an event.
 func firstName(of object, members ...string) string {
 	for _, member := range members {
 		if name := of.word(member); !table.IsPlaceholder(name) {
@@ -237,29 +307,22 @@ func firstName(of object, members ...string) string {
 	return ""
 }
 
-// isDoubtful reports whether a member of an item, or of what it came in, came twice with different values.
-func (e *envelope) isDoubtful(one item) bool { return e.repeats || !e.single && one.repeats() }
-
-// isCertain reports whether an object is of the platform, and not something else that somebody wrote as JSON.
-func (e *envelope) isCertain() bool {
-	switch {
-	case e == nil:
-		return false
-	case !e.single:
-		return len(e.messages)+len(e.statuses) > 0
-	case len(e.statuses) > 0:
-		return true
-	}
-	one := e.messages[0]
-	if one.kind == "" {
+// isCertain reports whether an object that came alone is a message of the platform: it has a kind, and what comes with one.
+func (i item) isCertain() bool {
+	if i.kind == "" {
 		return false
 	}
-	member := one.get(one.kind)
-	return isNested(member, '{') || isNested(member, '[') || one.id != "" && one.from != ""
+	content := i.get(i.kind)
+	hasContent := isNested(content, '{') || isNested(content, '[')
+	hasNames := i.id != "" && i.from != ""
+	return hasContent || hasNames
 }
 
-// isStatus reports whether an object that came alone is a status.
+// isStatus reports whether an object that came alone is a delivery status.
 func (i item) isStatus() bool {
 	isMessage := i.kind != "" && i.word("from", "from_user_id") != ""
-	return !isMessage && i.word("id") != "" && i.word("status") != "" && i.word("recipient_id", "recipient_user_id") != ""
+	if isMessage || i.word("id") == "" || i.word("status") == "" {
+		return false
+	}
+	return i.word("recipient_id", "recipient_user_id") != ""
 }

@@ -3,6 +3,7 @@ package webhook
 import (
 	"errors"
 	"net/http"
+	"runtime/debug"
 	"time"
 )
 
@@ -11,13 +12,11 @@ import (
 var (
 	// ErrMethod: the method is neither GET nor, with WithPOST, POST. 405 with the header Allow.
 	ErrMethod error = &reason{http.StatusMethodNotAllowed, "method not allowed"}
-	// ErrProbe: a request that must have no effect. HEAD gets a 200 response and is not reported. A browser or link preview
+	// ErrPrefetch: a request that must have no effect. HEAD gets a 200 response and is not logged. A browser or link preview
 	// that fetches ahead of its user gets a 503 response, because a callback is not a page.
-	ErrProbe error = &reason{http.StatusServiceUnavailable, "a request that must have no effect"}
-	// ErrTooLong: the query has more bytes than WithLimits allows. 414.
-	ErrTooLong error = &reason{http.StatusRequestURITooLong, "query too long"}
-	// ErrTooManyParams: there are more parameters than WithLimits allows. 414.
-	ErrTooManyParams error = &reason{http.StatusRequestURITooLong, "too many parameters"}
+	ErrPrefetch error = &reason{http.StatusServiceUnavailable, "HEAD request or prefetch"}
+	// ErrTooLong: the query has more bytes, or the request or an event of a list more parameters, than WithLimits allows. 414.
+	ErrTooLong error = &reason{http.StatusRequestURITooLong, "query too long, or too many parameters"}
 	// ErrTooLarge: the body has more bytes than WithLimits allows, or it holds more than 1,000 events. 413.
 	ErrTooLarge error = &reason{http.StatusRequestEntityTooLarge, "body too large"}
 	// ErrProof: a proof of origin is missing or wrong. 403, or 404 with WithPathSecret.
@@ -25,19 +24,16 @@ var (
 	// ErrUnreadable: the body, or an event of a list in it, is neither a form nor a JSON object, or ended early. 400, or 415 if its
 	// Content-Type is known to be something else.
 	ErrUnreadable error = &reason{http.StatusBadRequest, "unreadable body"}
-	// ErrNoSender: an inbound message has no sender. 400; 200 from ParseSMS for an empty list, which a handler takes.
+	// ErrNoSender: an inbound message has no sender. 400; 200 from ParseSMS for an empty list, which a handler accepts.
 	ErrNoSender error = &reason{http.StatusBadRequest, "no sender"}
 	// ErrNoMessage: a delivery report has neither a message ID nor a reference ID. 400.
 	ErrNoMessage error = &reason{http.StatusBadRequest, "neither message ID nor reference ID"}
 	// ErrSeveral: ParseSMS was called for a request that holds several messages. 500, so that the service calls again.
 	ErrSeveral error = &reason{http.StatusInternalServerError, "several events"}
-	// ErrMisdirected: an envelope of the platform holds events of another kind. 400 for messages at a Delivery handler, so that they are
-	// not lost; 200 for statuses at a chat-app handler without WithStatuses, and for an envelope without events, with which the platform
-	// would call for 36 hours.
-	ErrMisdirected error = &reason{http.StatusBadRequest, "events of another kind"}
-	// ErrOtherField: an envelope of the platform holds something other than a live message or a status, such as standby, history or
-	// account_update, and no option asks for it. 200. [WithOther] and [WithPreferences] take such changes.
-	ErrOtherField error = &reason{http.StatusOK, "another field, which no option asks for"}
+	// ErrUnhandled: an envelope of the platform holds an event for which no option sets a function: a status at a chat-app handler
+	// without [WithStatuses], or a change such as standby, history or account_update without [WithOther] or [WithPreferences].
+	// 200, because the platform would call again for 36 hours. Messages at a Delivery handler get 400, so that they are not lost.
+	ErrUnhandled error = &reason{http.StatusOK, "no function for the event"}
 )
 
 // reason is why a request is refused, and the usual status of the response.
@@ -56,9 +52,9 @@ type RejectError struct {
 	Status int
 	// Reason is one of the errors of this package, such as ErrNoSender.
 	Reason error
-	// Field is the field of the envelope for ErrOtherField, otherwise empty. It comes from outside.
+	// Field is the field of the envelope for an ErrUnhandled change, otherwise empty. It comes from outside.
 	Field string
-	// Cause is the error of the function of WithVerifier, or of reading the body; nil if there is none.
+	// Cause is the error of the function of WithVerifier, or of reading the body. It is nil if there is none.
 	Cause error
 }
 
@@ -68,19 +64,19 @@ func (c Callback) refuse(err error) *RejectError {
 	return &RejectError{Callback: c, Status: why.status, Reason: err}
 }
 
-// refuseOther returns the refusal of a change that no option asks for.
-func (c Callback) refuseOther(field string) *RejectError {
-	e := c.refuse(ErrOtherField)
+// refuseChange returns the refusal of a change that no option asks for.
+func (c Callback) refuseChange(field string) *RejectError {
+	e := c.refuse(ErrUnhandled)
 	e.Field = field
 	return e
 }
 
-func (e *RejectError) as(status int) *RejectError {
+func (e *RejectError) withStatus(status int) *RejectError {
 	e.Status = status
 	return e
 }
 
-func (e *RejectError) with(cause error) *RejectError {
+func (e *RejectError) withCause(cause error) *RejectError {
 	e.Cause = cause
 	return e
 }
@@ -98,29 +94,29 @@ func (e *RejectError) Unwrap() []error {
 	return []error{e.Reason, e.Cause}
 }
 
-// PanicError is a panic of the handle function, a verifier or a store. The response was a 500.
-type PanicError struct {
-	// Callback is the callback that was handled.
-	Callback Callback
-	// Value is the argument of panic. It may hold anything, so the text of the error leaves it out.
-	Value any
-	// Stack is where it panicked, as debug.Stack formats it.
-	Stack []byte
+// panicError is a panic of a handle function, a verifier or a store.
+type panicError struct {
+	callback Callback
+	value    any    // the argument of panic, which may hold anything, so the text of the error leaves it out
+	stack    []byte // as debug.Stack formats it
 }
 
-// Error returns the callback.
-func (e *PanicError) Error() string {
-	return "webhook: " + string(e.Callback) + ": a function panicked"
+func newPanicError(callback Callback, value any) *panicError {
+	return &panicError{callback, value, debug.Stack()}
 }
 
-// Unwrap returns Value if it is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
+func (e *panicError) Error() string {
+	return "webhook: " + string(e.callback) + ": a function panicked"
+}
+
+// Unwrap returns the argument of panic if it is an error.
+func (e *panicError) Unwrap() error {
+	err, _ := e.value.(error)
 	return err
 }
 
-// ErrRetryLater is returned by a handle function for an event that it cannot take now, as while a database is down: the response
-// is 503 with Retry-After, and a store forgets the event. Wrap it, or return [RetryLater] to say when.
+// ErrRetryLater is returned by a handle function for an event that it cannot handle now, for example because a database is down. The
+// response is 503 with Retry-After, and a store forgets the event. Wrap it, or return [RetryLater] to say when to call again.
 var ErrRetryLater = errors.New("webhook: retry later")
 
 // RetryLater returns an error that is ErrRetryLater and asks the service to call again after a time, which is rounded up to

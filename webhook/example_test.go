@@ -40,7 +40,7 @@ func receiver(options ...webhook.Option) *webhook.Receiver {
 }
 
 func ExampleReceiver_SMS() {
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "a secret that nobody guesses"))
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "QZ5JEWNTJ4W5SXPJ"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func ExampleReceiver_SMS() {
 		return nil // the message is safe; an error would have the service call again
 	})
 
-	arrives(handler, "/hooks/sms?key=a+secret+that+nobody+guesses&id=1&from=%2B639171234567&to=21581&message=Hello&timestamp=1791038663")
+	arrives(handler, "/hooks/sms?key=QZ5JEWNTJ4W5SXPJ&id=1&from=%2B639171234567&to=21581&message=Hello&timestamp=1791038663")
 	arrives(handler, "/hooks/sms?key=guess&id=2&from=%2B639171234567&to=21581&message=Hello")
 	// Output:
 	// +639171234567 21581 Hello 2026-10-03 14:44:23
@@ -106,7 +106,7 @@ func ExampleReceiver_Delivery() {
 	})
 
 	arrives(handler, "/hooks/dlr?status=DELIVRD&id=m-1&referenceId=order-17")
-	arrives(handler, "/hooks/dlr?status=777&id=m-1&referenceId=order-17") // nobody knows what it means
+	arrives(handler, "/hooks/dlr?status=777&id=m-1&referenceId=order-17") // the contract does not know 777
 	// Output:
 	// order-17 delivered DELIVRD
 	// 200
@@ -358,7 +358,7 @@ func ExampleReceiver_ParseSMSMessages() {
 		{"messageId": "m-2", "from": "639177654321", "content": {"body": "Stop"}}]}`
 	messages, err := receiver(webhook.WithContract(names), webhook.WithPOST()).
 		ParseSMSMessages(httptest.NewRequest(http.MethodPost, "/hooks/sms", strings.NewReader(body)))
-	for _, m := range messages { // what could be read, also beside an error
+	for _, m := range messages { // what could be read, even if there is an error
 		fmt.Println(m.ID, m.From, m.Text)
 	}
 	fmt.Println(err)
@@ -415,7 +415,7 @@ func ExampleWithHook() {
 	hook := webhook.Hook{End: func(_ context.Context, result webhook.Result) {
 		mu.Lock()
 		defer mu.Unlock()
-		counts[fmt.Sprintf("%s %s %s", result.Kind, result.Outcome, result.Reason())]++
+		counts[fmt.Sprintf("%s %s %s", result.Kind, result.Disposition, result.Reason())]++
 	}}
 	handler := receiver(webhook.WithHook(hook), webhook.WithStore(webhook.NewMemoryStore(1000, time.Hour))).
 		SMS(func(context.Context, webhook.SMSMessage) error { return nil })
@@ -466,7 +466,7 @@ func ExampleWithOther() {
 	// 200
 }
 
-// Do not send marketing messages to somebody who stopped them.
+// Do not send marketing messages to a person who stopped them.
 func ExampleWithPreferences() {
 	handler := receiver(webhook.WithPOST(), webhook.WithPreferences(func(_ context.Context, p webhook.Preference) error {
 		fmt.Println(p.From, p.UserID, p.Category, "stopped:", p.Stopped)

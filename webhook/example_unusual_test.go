@@ -56,7 +56,7 @@ func ExampleReceiver_Delivery_rewritten() {
 		fmt.Println(err)
 		return
 	}
-	hooks, err := webhook.NewReceiver(webhook.WithContract(names), webhook.WithPOST(), webhook.WithSecret("key", "a secret that nobody guesses"))
+	hooks, err := webhook.NewReceiver(webhook.WithContract(names), webhook.WithPOST(), webhook.WithSecret("key", "QZ5JEWNTJ4W5SXPJ"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -67,7 +67,7 @@ func ExampleReceiver_Delivery_rewritten() {
 	}))
 
 	const body = `{"data": [{"requestId": "a", "report": [{"number": "1111", "status": 1}, {"number": "2222", "status": "2"}]}]}`
-	r := httptest.NewRequest(http.MethodPost, "/hooks/delivery?key=a+secret+that+nobody+guesses", strings.NewReader(body))
+	r := httptest.NewRequest(http.MethodPost, "/hooks/delivery?key=QZ5JEWNTJ4W5SXPJ", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)

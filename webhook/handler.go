@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -26,15 +25,17 @@ type event interface {
 	about() (kind, id string)
 }
 
-// ServeHTTP answers a request. The body is empty unless the contract has a reply: some gateways send it back to the sender as a message.
+// ServeHTTP responds to a request. The body is empty unless the contract has a reply: some gateways send it back to the sender as a
+// message.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	status, retryAfter := h.serve(r) //nolint:contextcheck // a call has the values of the request's context, and ends otherwise
+	result := h.serve(r) //nolint:contextcheck // a call has the values of the request's context, and ends otherwise
 	header := w.Header()
 	header["Cache-Control"] = h.noStore
 	body := ""
-	switch status {
+	switch result.status {
 	case http.StatusOK:
-		if body = h.reply.Body; body != "" {
+		body = h.reply.Body
+		if body != "" {
 			header.Set("Content-Type", h.reply.Type)
 		}
 	case http.StatusMethodNotAllowed:
@@ -44,91 +45,92 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		header.Set("Allow", allow)
 	case http.StatusNotFound:
-		header.Set("Connection", "close") // otherwise net/http waits for a body before it answers
+		header.Set("Connection", "close") // otherwise net/http waits for a body before it responds
 	case http.StatusServiceUnavailable:
-		seconds := max(1, int64(math.Ceil(retryAfter.Seconds())))
+		seconds := max(1, int64(math.Ceil(result.retryAfter.Seconds())))
 		header.Set("Retry-After", strconv.FormatInt(seconds, 10))
 	}
-	w.WriteHeader(status) // also for 200: some routers record it
+	w.WriteHeader(result.status) // also for 200: some routers record it
 	if body != "" {
 		_, _ = io.WriteString(w, body)
 	}
 }
 
+// response is how a request is answered.
+type response struct {
+	status     int
+	retryAfter time.Duration
+}
+
 // serve handles the events of a request. The status of the response is the highest of all, so that the service calls again if
-// any was not handled. It lets no panic out.
-func (h *handler) serve(r *http.Request) (status int, retryAfter time.Duration) {
-	status = http.StatusOK
+// any was not handled. A panic does not escape.
+func (h *handler) serve(r *http.Request) (all response) {
+	all.status = http.StatusOK
 	c := h.begin(r)
 	defer func() {
 		if value := recover(); value != nil {
-			status = c.refused(newPanicError(h.name, value))
+			all.status = c.fail(newPanicError(h.name, value))
 		}
 	}()
-	var first [1]event // most requests have one, which then needs no list
-	events, err := h.read(r, first[:0])
+	var single [1]event // most requests have one event, which then needs no list
+	events, err := h.read(r, single[:0])
 	switch {
 	case err != nil:
-		status = c.refused(err)
+		all.status = c.fail(err)
 	case len(events) == 0:
-		c.end(OutcomeHandled, nil, status)
+		c.end(DispositionHandled, nil, http.StatusOK)
 	}
 	for i, e := range events {
 		if i > 0 || err != nil {
 			c = h.begin(r)
 		}
-		one, after := c.handle(e, i)
-		status = max(status, one)
-		retryAfter = max(retryAfter, after)
+		one := c.handle(e, i)
+		all.status = max(all.status, one.status)
+		all.retryAfter = max(all.retryAfter, one.retryAfter)
 	}
-	return status, retryAfter
+	return all
 }
 
 // call is an event on its way through a handler, from before it is read.
 type call struct {
 	*handler
 
-	parent   context.Context //nolint:containedctx // that of the request, or of the hooks
-	began    time.Time       // zero if there are no hooks
-	event    event           // nil until it is read
-	function func(context.Context, event) error
-	called   bool // the function was called
-	err      error
+	parent context.Context //nolint:containedctx // the request's context, or the one that the hooks made of it
+	began  time.Time       // zero if there are no hooks
+	event  event           // nil until it is read
+
+	function    func(context.Context, event) error
+	isCalled    bool  // the function was called
+	functionErr error // what it returned
 }
 
 // handle handles the event at a position of the request, unless that was done or is being done.
-func (c *call) handle(e event, position int) (status int, retryAfter time.Duration) {
+func (c *call) handle(e event, position int) response {
 	c.event = e
-	if c.function = c.functionOf(e); c.function == nil {
-		return c.refused(c.refuseUnasked(e)), 0
+	c.function = c.functionFor(e)
+	if c.function == nil {
+		return response{status: c.fail(c.unhandled(e))}
 	}
-	// The context lasts beyond a caller that hangs up, which cancels that of the request without a cause. All other ends have one.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.parent), c.timeout)
 	defer cancel()
-	defer context.AfterFunc(c.parent, func() {
+	// A caller that hangs up cancels the context of the request without a cause, and the function goes on. Any other end has a cause.
+	stop := context.AfterFunc(c.parent, func() {
 		if !errors.Is(context.Cause(c.parent), context.Canceled) {
 			cancel()
 		}
-	})()
-	var storeErr error
-	if key := c.storeKey(position); key == "" {
-		_ = c.run(ctx)
-	} else {
-		storeErr = protect(c.name, func() error { return c.store.Once(ctx, key, c.run) })
+	})
+	defer stop()
+	disposition, err := c.run(ctx, position)
+	result := response{status: c.status(disposition)}
+	if later, ok := errors.AsType[*retryLaterError](err); ok {
+		result.retryAfter = later.after
 	}
-	if panicked, ok := errors.AsType[*PanicError](cmp.Or(c.err, storeErr)); ok {
-		return c.refused(panicked), 0
-	}
-	outcome, status := c.outcome(storeErr)
-	c.end(outcome, cmp.Or(c.err, storeErr), status)
-	if later, ok := errors.AsType[*retryLaterError](c.err); ok {
-		retryAfter = later.after
-	}
-	return status, retryAfter
+	c.end(disposition, err, result.status)
+	return result
 }
 
-// functionOf returns the function for an event, or nil if no option sets one.
-func (h *handler) functionOf(e event) func(context.Context, event) error {
+// functionFor returns the function for an event, or nil if no option sets one.
+func (h *handler) functionFor(e event) func(context.Context, event) error {
 	switch e.(type) {
 	case *DeliveryReport:
 		if h.isChat() {
@@ -142,50 +144,96 @@ func (h *handler) functionOf(e event) func(context.Context, event) error {
 	return h.handleEvent
 }
 
-// of returns a function for events that calls handle with one of type E.
-func of[E any](handle func(context.Context, E) error) func(context.Context, event) error {
+// wrapFunction returns a function for events that calls handle with an event of type E.
+func wrapFunction[E any](handle func(context.Context, E) error) func(context.Context, event) error {
 	return func(ctx context.Context, e event) error {
 		one, _ := any(e).(*E)
 		return handle(ctx, *one)
 	}
 }
 
-// refuseUnasked returns the refusal of an event for which no option sets a function. The service need not call again with it.
-func (h *handler) refuseUnasked(e event) error {
+// unhandled returns the refusal of an event for which no option sets a function.
+func (h *handler) unhandled(e event) error {
 	if other, ok := e.(*Other); ok {
-		return h.name.refuseOther(other.Field)
+		return h.name.refuseChange(other.Field)
 	}
-	return h.name.refuse(ErrMisdirected).as(http.StatusOK)
+	return h.name.refuse(ErrUnhandled)
 }
 
-func (c *call) run(ctx context.Context) error {
-	c.called = true
-	c.err = protect(c.name, func() error { return c.function(ctx, c.event) })
-	return c.err
+// run calls the function, if there is a store through the store, and returns what became of the event.
+func (c *call) run(ctx context.Context, position int) (Disposition, error) {
+	var storeErr error
+	if c.store == nil {
+		_ = c.callFunction(ctx)
+	} else {
+		storeErr = protect(c.name, func() error { return c.store.Once(ctx, c.storeKey(position), c.callFunction) })
+	}
+	err := cmp.Or(c.functionErr, storeErr)
+	_, isPanic := errors.AsType[*panicError](err)
+	switch {
+	case isPanic:
+		return DispositionPanicked, err
+	case errors.Is(c.functionErr, ErrRetryLater):
+		return DispositionRetryLater, err
+	case c.functionErr != nil:
+		return DispositionFailed, err
+	case errors.Is(storeErr, ErrInProgress):
+		return DispositionInProgress, err
+	case storeErr != nil:
+		return DispositionStoreFailed, err
+	case !c.isCalled:
+		return DispositionDuplicate, nil
+	default:
+		return DispositionHandled, nil
+	}
+}
+
+func (c *call) callFunction(ctx context.Context) error {
+	c.isCalled = true
+	c.functionErr = protect(c.name, func() error { return c.function(ctx, c.event) })
+	return c.functionErr
+}
+
+// status returns the status of the response for an event that was read. The platform repeats a change that got a 503 for longer than one
+// that got a 500.
+func (c *call) status(disposition Disposition) int {
+	switch disposition {
+	case DispositionHandled, DispositionDuplicate:
+		return http.StatusOK
+	case DispositionRetryLater, DispositionInProgress, DispositionStoreFailed:
+		return http.StatusServiceUnavailable
+	case DispositionPanicked, DispositionRejected:
+		return http.StatusInternalServerError
+	case DispositionFailed:
+	}
+	switch c.event.(type) {
+	case *Other, *Preference:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusInternalServerError
+	}
 }
 
 // duplicateWindow is how long a message with neither an ID nor a time in seconds counts as the same when it arrives again with the same
-// parameters. It covers a service that calls twice at once or again at once, and hardly a person who sends "yes" twice. It is a span of
-// the clock: two equal messages a second apart are both handled if a new span begins between them.
+// parameters. It covers a service that calls twice at once, and hardly a person who sends "yes" twice. It is a span of the clock: two equal
+// messages a second apart are both handled if a new span begins between them.
 const duplicateWindow = 5 * time.Second
 
-// storeKey returns the key of an event in the store, or "" if there is no store. Two equal events in one body are two, so the position of
-// one that does not identify itself is part of its key.
+// storeKey returns the key of an event in the store. Two equal events in one body are two events, so the key of an event that does not
+// identify itself includes its position.
 func (c *call) storeKey(position int) string {
-	if c.store == nil {
-		return ""
-	}
-	key, lasting := c.event.DuplicateKey()
-	switch {
-	case lasting:
+	key, isLasting := c.event.DuplicateKey()
+	if isLasting {
 		return key
-	case position > 0:
+	}
+	if position > 0 {
 		key += "." + strconv.Itoa(position)
 	}
-	return key + "." + strconv.FormatInt(time.Now().UnixNano()/int64(duplicateWindow), 10)
+	window := time.Now().UnixNano() / int64(duplicateWindow)
+	return key + "." + strconv.FormatInt(window, 10)
 }
 
-// protect calls a function of the user and turns a panic into a [*PanicError].
+// protect calls a function of the user and turns a panic into a *panicError.
 func protect(name Callback, call func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -195,18 +243,14 @@ func protect(name Callback, call func() error) (err error) {
 	return call()
 }
 
-func newPanicError(name Callback, value any) *PanicError {
-	return &PanicError{Callback: name, Value: value, Stack: debug.Stack()}
-}
-
-// refused tells the hooks of a refusal or a panic and returns the status of the response.
-func (c *call) refused(err error) int {
-	status, outcome := http.StatusInternalServerError, OutcomePanicked
+// fail tells the hooks of a refusal or a panic, and returns the status of the response.
+func (c *call) fail(err error) int {
 	if rejected, ok := errors.AsType[*RejectError](err); ok {
-		status, outcome = rejected.Status, OutcomeRejected
+		c.end(DispositionRejected, err, rejected.Status)
+		return rejected.Status
 	}
-	c.end(outcome, err, status)
-	return status
+	c.end(DispositionPanicked, err, http.StatusInternalServerError)
+	return http.StatusInternalServerError
 }
 
 // loggable returns an ID, which comes from outside, or "" if it may hold a number or a sentence.

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A Hook is told what a Receiver does with each event, for logs, metrics and traces; see [WithHook]. Either function may be nil. Both are
-// called from many goroutines, before the response, so they should return at once. A panic in one of them is ignored.
+// A Hook observes what a Receiver does with each event, for logs, metrics and traces; see [WithHook]. Either function may be nil. Both are
+// called from many goroutines, before the response, so they should return at once. A panic in a hook is ignored.
 type Hook struct {
 	// Begin is called before a request is read, and again for each further event that it holds. The handle function and End get the
 	// context that it returns, which must derive from ctx. A tracer starts its span here.
@@ -30,14 +30,15 @@ type Result struct {
 	ID string
 	// Field is the field of the platform's envelope for an [Other], under the same condition as ID.
 	Field string
-	// Outcome is what became of the event.
-	Outcome Outcome
+	// Disposition is what became of the event.
+	Disposition Disposition
 	// StatusCode is the HTTP status that the event asks for. The response has the highest of its events.
 	StatusCode int
-	// Err is why the event was not handled: a [*RejectError], a [*PanicError], the error of the store, or the error that the handle
-	// function returned, which may hold anything. It is nil for an event that was handled, now or before.
+	// Err is why the event was not handled: a [*RejectError], the error of the store, or the error that the handle function returned,
+	// which may hold anything. After a panic it wraps the argument of panic if that is an error. It is nil for an event that was
+	// handled, now or before.
 	Err error
-	// Began is when reading began, and Duration the time since then.
+	// Began is the time when reading began, and Duration the time since then.
 	Began    time.Time
 	Duration time.Duration
 }
@@ -45,7 +46,7 @@ type Result struct {
 // Reason returns why a request was refused, such as "no sender". It is empty for other outcomes. It is one of a few texts, so it may be
 // a label of a metric.
 func (r Result) Reason() string {
-	if rejected, ok := errors.AsType[*RejectError](r.Err); ok && r.Outcome == OutcomeRejected {
+	if rejected, ok := errors.AsType[*RejectError](r.Err); ok && r.Disposition == DispositionRejected {
 		return rejected.Reason.Error()
 	}
 	return ""
@@ -57,59 +58,30 @@ const (
 	kindPreference = "preference"
 )
 
-// Outcome is what became of an event.
-type Outcome string
+// Disposition is what became of an event.
+type Disposition string
 
 // The outcomes.
 const (
-	// OutcomeHandled: the function returned nil, or the request held an empty list of events.
-	OutcomeHandled Outcome = "handled"
-	// OutcomeDuplicate: the event was handled before.
-	OutcomeDuplicate Outcome = "duplicate"
-	// OutcomeInProgress: another call is handling the event. 503.
-	OutcomeInProgress Outcome = "in progress"
-	// OutcomeRetryLater: the function returned ErrRetryLater. 503.
-	OutcomeRetryLater Outcome = "retry later"
-	// OutcomeRejected: the request, or a part of it, was not read as an event. See [RejectError].
-	OutcomeRejected Outcome = "refused"
-	// OutcomeFailed: the function returned another error. 500, or 503 for an [Other] or a [Preference].
-	OutcomeFailed Outcome = "failed"
-	// OutcomePanicked: the function, a verifier or the store panicked. 500.
-	OutcomePanicked Outcome = "panicked"
-	// OutcomeStoreFailed: the store returned an error of its own. 503.
-	OutcomeStoreFailed Outcome = "store failed"
+	// DispositionHandled: the function returned nil, or the request held an empty list of events.
+	DispositionHandled Disposition = "handled"
+	// DispositionDuplicate: the event was handled before.
+	DispositionDuplicate Disposition = "duplicate"
+	// DispositionInProgress: another call is handling the event. 503.
+	DispositionInProgress Disposition = "in progress"
+	// DispositionRetryLater: the function returned ErrRetryLater. 503.
+	DispositionRetryLater Disposition = "retry later"
+	// DispositionRejected: the request, or a part of it, was not read as an event. See [RejectError].
+	DispositionRejected Disposition = "refused"
+	// DispositionFailed: the function returned another error. 500, or 503 for an [Other] or a [Preference].
+	DispositionFailed Disposition = "failed"
+	// DispositionPanicked: the function, a verifier or the store panicked. 500.
+	DispositionPanicked Disposition = "panicked"
+	// DispositionStoreFailed: the store returned an error of its own. 503.
+	DispositionStoreFailed Disposition = "store failed"
 )
 
-// outcome returns what became of an event that was read, and the status of the response for it.
-func (c *call) outcome(storeErr error) (Outcome, int) {
-	switch {
-	case errors.Is(c.err, ErrRetryLater):
-		return OutcomeRetryLater, http.StatusServiceUnavailable
-	case c.err != nil:
-		return OutcomeFailed, c.failureStatus()
-	case errors.Is(storeErr, ErrInProgress):
-		return OutcomeInProgress, http.StatusServiceUnavailable
-	case storeErr != nil:
-		return OutcomeStoreFailed, http.StatusServiceUnavailable
-	case !c.called:
-		return OutcomeDuplicate, http.StatusOK
-	default:
-		return OutcomeHandled, http.StatusOK
-	}
-}
-
-// failureStatus returns the status for an event whose function returned an error. A platform gives up a callback that is answered with
-// another 500 sooner than one that is told to come again.
-func (c *call) failureStatus() int {
-	switch c.event.(type) {
-	case *Other, *Preference:
-		return http.StatusServiceUnavailable
-	default:
-		return http.StatusInternalServerError
-	}
-}
-
-// begin tells the hooks that a request, or a further event of it, is to be read.
+// begin tells the hooks that a request, or another event of it, is about to be read.
 func (h *handler) begin(r *http.Request) *call {
 	c := &call{handler: h, parent: r.Context()}
 	if len(h.hooks) == 0 {
@@ -131,13 +103,18 @@ func (h *handler) begin(r *http.Request) *call {
 }
 
 // end tells the hooks what became of an event, in the opposite order.
-func (c *call) end(outcome Outcome, err error, status int) {
+func (c *call) end(disposition Disposition, err error, status int) {
 	if len(c.hooks) == 0 {
 		return
 	}
 	result := Result{
-		Callback: c.name, Kind: string(c.name), Outcome: outcome, StatusCode: status, Err: err,
-		Began: c.began, Duration: time.Since(c.began),
+		Callback:    c.name,
+		Kind:        string(c.name),
+		Disposition: disposition,
+		StatusCode:  status,
+		Err:         err,
+		Began:       c.began,
+		Duration:    time.Since(c.began),
 	}
 	if c.event != nil {
 		kind, id := c.event.about()
@@ -157,44 +134,52 @@ func (c *call) end(outcome Outcome, err error, status int) {
 	}
 }
 
-// LogHook returns a hook that writes a record for each event, and for each request that was refused: the callback, the kind, the ID, the
-// field, the outcome with its reason, and the duration. Numbers, texts, queries, secrets and the errors of functions are not logged.
-// Duplicates are logged at Debug, what was handled or put off at Info, what was refused at Warn, what failed at Error. A HEAD request,
-// which has no effect, is not logged. Without a logger the hook is empty, which [WithHook] refuses.
+// LogHook returns a hook that writes a log record for each event and for each refused request: the callback, the kind, the ID, the field,
+// the disposition with its reason, and the duration. After a panic the record also has the stack. Numbers, texts, queries, secrets and the
+// errors of functions are not logged.
+//
+// Duplicates are logged at Debug, handled and postponed events at Info, refusals at Warn, and failures at Error. A HEAD request has no
+// effect and is not logged. A nil logger makes an empty hook, which [WithHook] refuses.
 func LogHook(logger *slog.Logger) Hook {
 	if logger == nil {
 		return Hook{}
 	}
 	return Hook{End: func(ctx context.Context, r Result) {
-		rejected, _ := errors.AsType[*RejectError](r.Err)
-		if rejected != nil && rejected.Status == http.StatusOK && errors.Is(rejected, ErrProbe) {
+		isHEAD := r.StatusCode == http.StatusOK && errors.Is(r.Err, ErrPrefetch)
+		if isHEAD {
 			return
 		}
-		outcome := string(r.Outcome)
+		outcome := string(r.Disposition)
 		if reason := r.Reason(); reason != "" {
 			outcome += ": " + reason
 		}
 		attrs := []slog.Attr{
-			slog.String("callback", string(r.Callback)), slog.String("kind", r.Kind), slog.String("id", r.ID),
-			slog.String("outcome", outcome), slog.Duration("duration", r.Duration),
+			slog.String("callback", string(r.Callback)),
+			slog.String("kind", r.Kind),
+			slog.String("id", r.ID),
+			slog.String("outcome", outcome),
+			slog.Duration("duration", r.Duration),
 		}
 		if r.Field != "" {
 			attrs = append(attrs, slog.String("field", r.Field))
 		}
-		logger.LogAttrs(ctx, r.Outcome.level(), "webhook", attrs...)
+		if panicked, ok := errors.AsType[*panicError](r.Err); ok {
+			attrs = append(attrs, slog.String("stack", string(panicked.stack)))
+		}
+		logger.LogAttrs(ctx, r.Disposition.level(), "webhook", attrs...)
 	}}
 }
 
-// level returns the level at which an outcome is logged.
-func (o Outcome) level() slog.Level {
-	switch o {
-	case OutcomeDuplicate, OutcomeInProgress:
+// level returns the level at which a disposition is logged.
+func (d Disposition) level() slog.Level {
+	switch d {
+	case DispositionDuplicate, DispositionInProgress:
 		return slog.LevelDebug
-	case OutcomeHandled, OutcomeRetryLater:
+	case DispositionHandled, DispositionRetryLater:
 		return slog.LevelInfo
-	case OutcomeRejected:
+	case DispositionRejected:
 		return slog.LevelWarn
-	case OutcomeFailed, OutcomePanicked, OutcomeStoreFailed:
+	case DispositionFailed, DispositionPanicked, DispositionStoreFailed:
 		return slog.LevelError
 	default:
 		return slog.LevelError

@@ -54,7 +54,7 @@ type rejections []error
 
 func (r *rejections) option() webhook.Option {
 	return webhook.WithHook(webhook.Hook{End: func(_ context.Context, result webhook.Result) {
-		if result.Outcome == webhook.OutcomeRejected || result.Outcome == webhook.OutcomePanicked {
+		if result.Disposition == webhook.DispositionRejected || result.Disposition == webhook.DispositionPanicked {
 			*r = append(*r, result.Err)
 		}
 	}})
@@ -104,42 +104,42 @@ func TestHook(t *testing.T) {
 			assert.Equal(t, worst, w.Code)
 			return seen.ended
 		}
-		result := func(outcome webhook.Outcome, id string, status int, took time.Duration, err error) []webhook.Result {
+		result := func(disposition webhook.Disposition, id string, status int, took time.Duration, err error) []webhook.Result {
 			return []webhook.Result{{
-				Callback: webhook.CallbackSMS, Kind: "sms", ID: id, Outcome: outcome, StatusCode: status, Duration: took, Err: err,
+				Callback: webhook.CallbackSMS, Kind: "sms", ID: id, Disposition: disposition, StatusCode: status, Duration: took, Err: err,
 			}}
 		}
 		const took = 250 * time.Millisecond
 		query := func(id string) string {
 			return "messageId=" + id + "&from=" + sender + "&text.body=hunter2&key=s3cret-of-16-chars"
 		}
-		assert.Equal(t, result(webhook.OutcomeHandled, "m-1", 200, took, nil), hit(get(query("m-1"))))
+		assert.Equal(t, result(webhook.DispositionHandled, "m-1", 200, took, nil), hit(get(query("m-1"))))
 		assert.Equal(t, 1, span)
-		assert.Equal(t, result(webhook.OutcomeDuplicate, "m-1", 200, 0, nil), hit(get(query("m-1"))))
+		assert.Equal(t, result(webhook.DispositionDuplicate, "m-1", 200, 0, nil), hit(get(query("m-1"))))
 		storeErr = webhook.ErrInProgress
-		assert.Equal(t, result(webhook.OutcomeInProgress, "m-1", 503, 0, storeErr), hit(get(query("m-1"))))
+		assert.Equal(t, result(webhook.DispositionInProgress, "m-1", 503, 0, storeErr), hit(get(query("m-1"))))
 		storeErr = errors.New("hunter2")
-		assert.Equal(t, result(webhook.OutcomeStoreFailed, "m-1", 503, 0, storeErr), hit(get(query("m-1"))))
+		assert.Equal(t, result(webhook.DispositionStoreFailed, "m-1", 503, 0, storeErr), hit(get(query("m-1"))))
 		storeErr, handleErr = nil, errors.New("hunter2")
-		assert.Equal(t, result(webhook.OutcomeFailed, "m-2", 500, took, handleErr), hit(get(query("m-2"))))
+		assert.Equal(t, result(webhook.DispositionFailed, "m-2", 500, took, handleErr), hit(get(query("m-2"))))
 		handleErr = fmt.Errorf("hunter2: %w", webhook.ErrRetryLater)
-		assert.Equal(t, result(webhook.OutcomeRetryLater, "m-2", 503, took, handleErr), hit(get(query("m-2"))))
+		assert.Equal(t, result(webhook.DispositionRetryLater, "m-2", 503, took, handleErr), hit(get(query("m-2"))))
 		handleErr, panics = nil, true
 		panicked := hit(get(query("m-2")))
-		assert.ErrorAs(t, panicked[0].Err, new(*webhook.PanicError))
-		assert.Equal(t, result(webhook.OutcomePanicked, "m-2", 500, took, panicked[0].Err), panicked)
+		assert.ErrorContains(t, panicked[0].Err, "a function panicked")
+		assert.Equal(t, result(webhook.DispositionPanicked, "m-2", 500, took, panicked[0].Err), panicked)
 		panics = false
 		refused := hit(get("from=1111&key=hunter2"))
 		require.ErrorIs(t, refused[0].Err, webhook.ErrProof)
 		assert.Equal(t, "wrong proof of origin", refused[0].Reason())
-		assert.Equal(t, result(webhook.OutcomeRejected, "", 403, 0, refused[0].Err), refused)
+		assert.Equal(t, result(webhook.DispositionRejected, "", 403, 0, refused[0].Err), refused)
 
 		ends := hit(post("key=s3cret-of-16-chars", "", `{"results":[{"messageId":"m-1","from":"`+sender+`"},{"from":"1111"},{"text":"hunter2"}]}`))
 		require.Len(t, ends, 3)
-		assert.Equal(t, webhook.OutcomeRejected, ends[0].Outcome)
+		assert.Equal(t, webhook.DispositionRejected, ends[0].Disposition)
 		assert.Equal(t, "no sender", ends[0].Reason())
-		assert.Equal(t, webhook.OutcomeHandled, ends[1].Outcome, "another text than the message of that ID")
-		assert.Equal(t, webhook.OutcomeHandled, ends[2].Outcome)
+		assert.Equal(t, webhook.DispositionHandled, ends[1].Disposition, "another text than the message of that ID")
+		assert.Equal(t, webhook.DispositionHandled, ends[2].Disposition)
 		assert.Equal(t, seen.started, span, "each event has a span of its own")
 
 		head := get(query("m-3"))
@@ -184,8 +184,8 @@ func TestHookOfStatusesWithoutWithStatuses(t *testing.T) {
 	require.Len(t, seen.ended, 3)
 	for _, end := range seen.ended[1:] {
 		assert.Equal(t, "delivery", end.Kind)
-		assert.Equal(t, webhook.OutcomeRejected, end.Outcome)
-		assert.Equal(t, "events of another kind", end.Reason())
+		assert.Equal(t, webhook.DispositionRejected, end.Disposition)
+		assert.Equal(t, "no function for the event", end.Reason())
 		assert.Equal(t, 200, end.StatusCode)
 	}
 }
@@ -197,7 +197,7 @@ func TestHookOfAnEmptyList(t *testing.T) {
 	assert.Equal(t, 200, call(t, h, post("", "", `{"results":[]}`)).Code)
 	assert.Equal(t, 1, seen.started)
 	require.Len(t, seen.ended, 1)
-	assert.Equal(t, webhook.OutcomeHandled, seen.ended[0].Outcome)
+	assert.Equal(t, webhook.DispositionHandled, seen.ended[0].Disposition)
 }
 
 func TestHooksNest(t *testing.T) {
@@ -240,13 +240,13 @@ func TestHookPanicIsIgnored(t *testing.T) {
 }
 
 func TestNoHookCostsNothing(t *testing.T) {
-	// Not parallel: AllocsPerRun counts those of all goroutines.
+	// Not parallel: AllocsPerRun counts the allocations of all goroutines.
 	r, w := get(honest), &discard{header: http.Header{}}
 	allocations := func(options ...webhook.Option) float64 {
 		h := hooks(options...).SMS(func(context.Context, webhook.SMSMessage) error { return nil })
 		return testing.AllocsPerRun(100, func() { h.ServeHTTP(w, r) })
 	}
-	assert.LessOrEqual(t, allocations(), 11.0, "most are those of the context")
+	assert.LessOrEqual(t, allocations(), 11.0, "most are for the context")
 	assert.Greater(t, allocations((&spans{}).option()), allocations())
 }
 

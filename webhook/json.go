@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// remainder holds what the tags of an event cannot store without loss: JSON as it arrived is a text, and a query that is not valid UTF-8
-// is base64. Every byte comes back as it was, and so does the duplicate key. Unknown keys are ignored, so that versions can read each
-// other's events.
-type remainder struct {
+// extra holds what the tags of an event cannot store without loss: JSON as it arrived is stored as a text, and a query that is not valid
+// UTF-8 as base64. Every byte comes back as it was, and so does the duplicate key. Unknown keys are ignored, so that versions can read
+// each other's events.
+type extra struct {
 	Content       map[string]json.RawMessage `json:"content,omitempty"` // one member, which says what the content is
 	JSON          string                     `json:"json,omitempty"`
 	RawQuery      string                     `json:"rawQuery,omitempty"`
@@ -30,24 +29,40 @@ type storage struct {
 }
 
 func (s storage) encode() ([]byte, error) {
-	rest := remainder{JSON: string(*s.raw), RawQuery: *s.query}
-	if !utf8.ValidString(*s.query) {
-		rest.RawQuery, rest.RawQueryBytes = "", []byte(*s.query)
+	more := extra{JSON: string(*s.raw)}
+	if utf8.ValidString(*s.query) {
+		more.RawQuery = *s.query
+	} else {
+		more.RawQueryBytes = []byte(*s.query)
 	}
-	var contentErr error
 	if s.content != nil && *s.content != nil {
-		rest.Content, contentErr = encodeContent(*s.content)
+		content, err := encodeContent(*s.content)
+		if err != nil {
+			return nil, err
+		}
+		more.Content = content
 	}
-	first, err := json.Marshal(s.plain)
-	second, restErr := json.Marshal(rest)
-	if err = cmp.Or(contentErr, err, restErr); err != nil {
+	plain, err := json.Marshal(s.plain)
+	if err != nil {
 		return nil, err
 	}
-	comma, empty := "", len("{}")
-	if len(first) > empty && len(second) > empty {
-		comma = ","
+	extra, err := json.Marshal(more)
+	if err != nil {
+		return nil, err
 	}
-	return slices.Concat(first[:len(first)-1], []byte(comma), second[1:]), nil // one object of both
+	return joinObjects(plain, extra), nil
+}
+
+// joinObjects returns one JSON object with the members of both.
+func joinObjects(a, b []byte) []byte {
+	const empty = "{}"
+	switch empty {
+	case string(a):
+		return b
+	case string(b):
+		return a
+	}
+	return slices.Concat(a[:len(a)-1], []byte(","), b[1:])
 }
 
 // decodeEvent decodes what encode encodes, and leaves the event alone if that fails. An error says where, and shows no value.
@@ -56,11 +71,15 @@ func decodeEvent[E any, P interface {
 	storage() storage
 }](data []byte, event P) error {
 	var to E
-	var rest remainder
+	var more extra
 	s := P(&to).storage()
-	err := cmp.Or(json.Unmarshal(data, s.plain), json.Unmarshal(data, &rest))
-	if err == nil && rest.Content != nil && s.content != nil {
-		*s.content, err = decodeContent(rest.Content)
+	err := json.Unmarshal(data, s.plain)
+	if err == nil {
+		err = json.Unmarshal(data, &more)
+	}
+	hasContent := s.content != nil && more.Content != nil
+	if err == nil && hasContent {
+		*s.content, err = decodeContent(more.Content)
 	}
 	mistyped, isMistyped := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
@@ -71,10 +90,10 @@ func decodeEvent[E any, P interface {
 	case err != nil:
 		return errors.New("webhook: the event cannot be decoded: want JSON as MarshalJSON writes it")
 	}
-	if rest.JSON != "" {
-		*s.raw = json.RawMessage(rest.JSON)
+	if more.JSON != "" {
+		*s.raw = json.RawMessage(more.JSON)
 	}
-	*s.query = rest.RawQuery + string(rest.RawQueryBytes)
+	*s.query = more.RawQuery + string(more.RawQueryBytes)
 	*event = to
 	return nil
 }
@@ -102,7 +121,7 @@ func contents() map[string]Content {
 	return all
 }
 
-// encodeContent fails for a pointer, and for a type of another package.
+// encodeContent returns an error for a pointer, and for a type of another package.
 func encodeContent(content Content) (map[string]json.RawMessage, error) {
 	for name, kind := range contents() {
 		if reflect.TypeOf(kind) == reflect.TypeOf(content) {
@@ -150,7 +169,7 @@ func (m *SMSMessage) storage() storage {
 //	{"callback": "chatapp2", "id": "m-1", "from": "639171234567", "content": {"text": {"body": "Hi"}}, "json": "{\"from\":…}", …}
 func (m ChatMessage) MarshalJSON() ([]byte, error) { return m.storage().encode() }
 
-// UnmarshalJSON is like that of SMSMessage. A content that is none of this package is an error.
+// UnmarshalJSON is like that of SMSMessage. A content that this package does not know is an error.
 func (m *ChatMessage) UnmarshalJSON(data []byte) error { return decodeEvent(data, m) }
 
 func (m *ChatMessage) storage() storage {

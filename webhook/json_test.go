@@ -42,10 +42,10 @@ func TestEventsSurviveStorage(t *testing.T) {
 	for name, sample := range messagingtest.InboundSamples() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			one, _, err := rcv.ParseChatApp1(messagingtest.ChatAppRequest("/", sample))
+			one, _, err := rcv.ParseChatApp1(messagingtest.NewRequest("/", sample))
 			require.NoError(t, err)
-			sample.Channel = messagingtest.ChannelChatApp2
-			two, _, err := rcv.ParseChatApp2(messagingtest.ChatAppRequest("/", sample))
+			sample.Channel = "chatapp2"
+			two, _, err := rcv.ParseChatApp2(messagingtest.NewRequest("/", sample))
 			require.NoError(t, err)
 			for _, m := range append(one, two...) {
 				stores(t, m)

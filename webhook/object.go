@@ -3,12 +3,7 @@ package webhook
 import (
 	"bytes"
 	"encoding/json"
-	"hash/maphash"
-	"reflect"
 	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -22,7 +17,7 @@ type object []member
 type member struct {
 	name    []byte
 	value   json.RawMessage
-	repeats bool // an earlier member has the same name and another value
+	repeats bool // the first member of this name has another value
 }
 
 // objectOf returns the members of an object in valid JSON. It returns nil if raw is not an object.
@@ -31,65 +26,48 @@ func objectOf(raw []byte) object {
 	if s.Peek() != '{' {
 		return nil
 	}
+	const usual = 6 // members
 	o := object{}
-	var many names // once the members are many
 	for more := s.Open('}'); more; more = s.Next('}') {
-		m := member{name: s.Name()}
+		name := s.Name()
 		s.Peek()
 		start := s.Pos
 		s.Skip()
 		if s.Err() != nil {
 			break
 		}
-		m.value = raw[start:s.Pos:s.Pos]
-		first := o.index(m.name, &many, len(raw)/shortestMember)
-		m.repeats = first >= 0 && !bytes.Equal(o[first].value, m.value)
 		if len(o) == cap(o) {
-			o = slices.Grow(o, max(6, len(o))) // most have a few
+			o = slices.Grow(o, max(usual, len(o)))
 		}
-		o = append(o, m)
+		o = append(o, member{name: name, value: raw[start:s.Pos:s.Pos]})
 	}
+	o.markRepeats()
 	return o
 }
 
-// shortestMember is about how many bytes a member takes at least, with its quotes, in an object that has many.
-const shortestMember = 8
-
-// names finds members of an object with many of them, by a hash of their names that a sender cannot foresee.
-type names struct {
-	seed  maphash.Seed
-	first map[uint64]int // the index of the first member of a hash
-}
-
-// index returns the index of the first member of that name, or -1. It keeps an index of its own, with room for most members, for an object
-// with many.
-func (o object) index(name []byte, many *names, most int) int {
-	const few = 16 // members, among which a search is faster than a map
-	if len(o) < few {
-		return o.search(name)
-	}
-	if many.first == nil {
-		many.seed = maphash.MakeSeed()
-		many.first = make(map[uint64]int, most)
-		for i, m := range slices.Backward(o) {
-			many.first[maphash.Bytes(many.seed, m.name)] = i
+// markRepeats marks the members whose name came before with another value. A sender decides how many members there are, so many are sorted
+// by name first.
+func (o object) markRepeats() {
+	const few = 16
+	if len(o) <= few {
+		for i := range o {
+			first := slices.IndexFunc(o[:i], func(m member) bool { return bytes.Equal(m.name, o[i].name) })
+			o[i].repeats = first >= 0 && !bytes.Equal(o[first].value, o[i].value)
 		}
+		return
 	}
-	hash := maphash.Bytes(many.seed, name)
-	i, ok := many.first[hash]
-	switch {
-	case !ok:
-		many.first[hash] = len(o)
-		return -1
-	case bytes.Equal(o[i].name, name):
-		return i
-	default: // two names have one hash
-		return o.search(name)
+	byName := make([]*member, len(o))
+	for i := range o {
+		byName[i] = &o[i]
 	}
-}
-
-func (o object) search(name []byte) int {
-	return slices.IndexFunc(o, func(m member) bool { return bytes.Equal(m.name, name) })
+	slices.SortStableFunc(byName, func(a, b *member) int { return bytes.Compare(a.name, b.name) })
+	first := byName[0]
+	for _, m := range byName {
+		if !bytes.Equal(m.name, first.name) {
+			first = m
+		}
+		m.repeats = !bytes.Equal(m.value, first.value)
+	}
 }
 
 // get returns the value of a member, or nil.
@@ -137,8 +115,8 @@ func (o object) time(member string) time.Time {
 
 func (o object) object(member string) object { return objectOf(o.get(member)) }
 
-// list returns the elements of a member that is a list, and of all lists of that name; nil if there is none. It stops after
-// one more than most.
+// list returns the elements of all lists with a name, so that none is lost if the name comes twice. It returns nil if there is no list, and
+// stops after one more element than most.
 func (o object) list(name string, most int) (list []json.RawMessage) {
 	for _, m := range o {
 		switch {
@@ -175,136 +153,4 @@ func scalar(raw json.RawMessage) (text string, nested bool) {
 	}
 	text, _ = jsonscan.Word(raw)
 	return text, false
-}
-
-// paths are paths into JSON, such as results.0.from. "" is all of it.
-type paths struct {
-	tree  jsonscan.Paths
-	texts []string
-	slots []int
-}
-
-func newPaths(texts ...string) *paths {
-	p := new(paths)
-	for _, text := range texts {
-		p.add(text)
-	}
-	return p
-}
-
-func (p *paths) add(text string) {
-	p.texts = append(p.texts, text)
-	p.slots = append(p.slots, p.tree.Add(text)...)
-}
-
-// in returns what valid JSON holds at each path, nil for nothing, and reports whether a member on the way came twice with different
-// values.
-func (p *paths) in(raw []byte) (found []json.RawMessage, repeats bool) {
-	if p == nil {
-		return nil, false
-	}
-	w := jsonscan.NewWalker(raw)
-	values, _ := p.tree.Find(w, nil)
-	for _, slot := range p.slots {
-		found = append(found, values[slot].Raw(raw))
-	}
-	return found, w.Differs
-}
-
-// first is like in, for the first path alone.
-func (p *paths) first(raw []byte) (found json.RawMessage, repeats bool) {
-	all, repeats := p.in(raw)
-	return all[0], repeats
-}
-
-// shape says where the fields of a struct are in a JSON object. It is made of their tags, such as `at:"name.first_name"`, as the page of internal/shape explains; of
-// several paths the first that has a value counts.
-type shape struct {
-	tree     jsonscan.Paths
-	slots    [][]int  // by field
-	elements []*shape // by field, of the elements of a slice
-}
-
-// shapes are the shapes of the types that fill is called with, made once.
-var shapes = sync.OnceValue(func() map[reflect.Type]*shape { //nolint:gochecknoglobals // never written
-	all := map[reflect.Type]*shape{}
-	for _, sample := range []any{Media{}, Location{}, Contact{}, Product{}, Order{}, OrderItem{}, System{}, CallPermission{}, Context{}, Referral{}} {
-		all[reflect.TypeOf(sample)] = newShape(reflect.TypeOf(sample))
-	}
-	return all
-})
-
-func newShape(of reflect.Type) *shape {
-	s := new(shape)
-	for field := range of.Fields() {
-		tag := strings.FieldsFunc(field.Tag.Get("at"), func(r rune) bool { return r == '|' })
-		s.slots = append(s.slots, s.tree.Add(tag...))
-		var element *shape
-		if field.Type.Kind() == reflect.Slice && len(tag) > 0 {
-			element = newShape(field.Type.Elem())
-		}
-		s.elements = append(s.elements, element)
-	}
-	return s
-}
-
-// fill reads a struct from an object in valid JSON. The result is zero if raw is not an object, as for a message in parameters.
-func fill[T any](raw json.RawMessage) T {
-	if !isNested(raw, '{') {
-		var zero T
-		return zero
-	}
-	to := new(T)
-	shapes()[reflect.TypeFor[T]()].fill(reflect.ValueOf(to).Elem(), raw)
-	return *to
-}
-
-func (s *shape) fill(to reflect.Value, raw json.RawMessage) {
-	found, _ := s.tree.Find(jsonscan.NewWalker(raw), nil)
-	for i, slots := range s.slots {
-		field := to.Field(i)
-		for _, slot := range slots {
-			if field.IsZero() {
-				s.set(field, i, found[slot].Raw(raw))
-			}
-		}
-	}
-}
-
-// set sets the field with an index to a JSON value.
-func (s *shape) set(field reflect.Value, index int, raw json.RawMessage) {
-	text, nested := scalar(raw)
-	if nested || isBlank(text) {
-		text = ""
-	}
-	switch field.Kind() {
-	case reflect.String:
-		field.SetString(text)
-	case reflect.Bool:
-		field.SetBool(text == "true")
-	case reflect.Int:
-		if n, err := strconv.Atoi(text); err == nil {
-			field.SetInt(int64(n))
-		}
-	case reflect.Slice:
-		for _, one := range elements(raw, maxParts-1) {
-			part := reflect.New(field.Type().Elem()).Elem()
-			s.elements[index].fill(part, one)
-			field.Set(reflect.Append(field, part))
-		}
-	default:
-		field.Set(reflect.ValueOf(moment(text, time.UTC).UTC()))
-	}
-}
-
-// records reads a list of objects; nil if it is nil or longer than most.
-func records[T any](list []json.RawMessage, most int) []T {
-	if list == nil || len(list) > most {
-		return nil
-	}
-	all := make([]T, len(list))
-	for i, raw := range list {
-		all[i] = fill[T](raw)
-	}
-	return all
 }

@@ -3,40 +3,50 @@ package webhook
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/messaging-service/messaging-go/contract"
 )
 
-// An Option configures a [Receiver]. [NewReceiver] reports an option that makes no sense, such as an empty secret. Where two
-// options set the same thing the last one wins, except that all proofs of origin must hold.
+// An Option configures a [Receiver]. [NewReceiver] reports invalid options, such as an empty secret. If two options set the same thing the
+// last one wins, except that all proofs of origin must hold.
 type Option func(*Receiver) error
 
-// WithContract sets the names of parameters, the words of statuses, the placeholders and the time zones.
-func WithContract(c contract.Contract) Option {
-	return option(true, "", func(rcv *Receiver) { rcv.contract = c })
+// invalid returns an option that is an error.
+func invalid(problem string) Option {
+	return func(*Receiver) error { return errors.New("webhook: " + problem) }
 }
 
-// WithSecret requires one of the secrets in the parameter of that name, in the query or, with WithPOST, in the body. Of several
-// values, the first that is not blank counts. DeliveryURL adds the parameter to the URL. A secret has at least 16 characters, and
+// set returns an option that changes the Receiver.
+func set(change func(*Receiver)) Option {
+	return func(rcv *Receiver) error {
+		change(rcv)
+		return nil
+	}
+}
+
+// WithContract sets the names of parameters, the words of statuses, the placeholders and the time zones. The default is the default
+// contract of package contract.
+func WithContract(c contract.Contract) Option {
+	return set(func(rcv *Receiver) { rcv.contract = c })
+}
+
+// WithSecret requires one of the secrets in the parameter of that name, in the query or, with WithPOST, in the body. If the parameter has
+// several values, the first that is not blank counts. DeliveryURL adds the parameter to the URL. A secret has at least 16 characters, and
 // crypto/rand.Text makes one. The comparison takes constant time.
 //
 // Several secrets allow rotation: put the new one first, change the callback URL at the service, then drop the old one.
 //
-// The event does not hold the parameter: Params, RawQuery, JSON and the duplicate key are without it. If the service copies the URL into
-// another parameter, that one is kept as it is. Access logs show the secret too, so prefer [WithPathSecret], or a header that
-// [WithVerifier] checks, where the service allows it. The contract must not use the parameter for the event itself.
+// The parameter is not part of the event: Params, RawQuery, JSON and the duplicate key are without it. If the service copies the URL into
+// another parameter, that copy remains. Access logs show the secret too, so prefer [WithPathSecret], or a header that [WithVerifier]
+// checks, where the service allows it. The contract must not use the parameter for the event itself.
 func WithSecret(parameter string, secrets ...string) Option {
 	s, problem := newSecret(parameter, secrets)
-	return func(rcv *Receiver) error {
-		if problem != nil {
-			return fmt.Errorf("webhook: WithSecret: %w", problem)
-		}
-		rcv.secrets = append(rcv.secrets, s)
-		return nil
+	if problem != nil {
+		return invalid("WithSecret: " + problem.Error())
 	}
+	return set(func(rcv *Receiver) { rcv.secrets = append(rcv.secrets, s) })
 }
 
 // WithPathSecret requires one of the secrets as the path value of that name: the pattern /hooks/{key}/sms of http.ServeMux
@@ -46,63 +56,80 @@ func WithSecret(parameter string, secrets ...string) Option {
 // Choose secrets of letters and digits, since routers differ in how they treat an escaped slash.
 func WithPathSecret(name string, secrets ...string) Option {
 	s, problem := newSecret(name, secrets)
-	return func(rcv *Receiver) error {
-		if problem != nil {
-			return fmt.Errorf("webhook: WithPathSecret: %w", problem)
-		}
-		rcv.pathSecrets = append(rcv.pathSecrets, s)
-		return nil
+	if problem != nil {
+		return invalid("WithPathSecret: " + problem.Error())
 	}
+	return set(func(rcv *Receiver) { rcv.pathSecrets = append(rcv.pathSecrets, s) })
 }
 
-// WithVerifier requires that verify returns nil for a request: a signature is right, an address is on a list. It is called
-// from many goroutines, after the length of the request was checked. It may read the body of a POST, which can be
-// read again afterwards. Only a [Hook] sees its error.
+// WithVerifier requires that verify returns nil for a request. Use it to check a signature or a list of addresses. It is called from
+// many goroutines, after the length of the request was checked. It may read the body of a POST, which is restored afterwards. Only a
+// [Hook] gets its error.
 func WithVerifier(verify func(*http.Request) error) Option {
-	return option(verify != nil, "WithVerifier: the argument is nil", func(rcv *Receiver) { rcv.verifiers = append(rcv.verifiers, verify) })
+	if verify == nil {
+		return invalid("WithVerifier: the argument is nil")
+	}
+	return set(func(rcv *Receiver) { rcv.verifiers = append(rcv.verifiers, verify) })
 }
 
-// WithoutProof makes a Receiver that takes every call without a proof of its origin: anyone who finds the URL can pretend that a customer
-// wrote, that a message was delivered, or that a person stopped marketing. Use it in tests, or behind a proxy that has proven the origin.
+// WithoutProof makes a Receiver that accepts every call without a proof of its origin: anyone who finds the URL can pretend that a
+// customer wrote, that a message was delivered, or that a person stopped marketing. Use it in tests, or behind a proxy that has proven the
+// origin.
 func WithoutProof() Option {
-	return option(true, "", func(rcv *Receiver) { rcv.unproven = true })
+	return set(func(rcv *Receiver) { rcv.withoutProof = true })
 }
 
 // WithStore handles each event once, however often it arrives, for as long as the store remembers it. Handlers may share a
 // store, because keys differ between callbacks. Two accounts whose message IDs may be equal need a store each.
 func WithStore(store Store) Option {
-	memory, ok := store.(*MemoryStore)
-	if ok && memory != nil && (memory.capacity <= 0 || memory.remember <= 0 || memory.Lease <= 0) {
-		return option(false, "WithStore: the capacity, time to remember and lease of a MemoryStore must be positive", nil)
+	memory, isMemory := store.(*MemoryStore)
+	switch {
+	case store == nil, isMemory && memory == nil:
+		return invalid("WithStore: the argument is nil")
+	case isMemory && !memory.isValid():
+		return invalid("WithStore: the capacity, time to remember and lease of a MemoryStore must be positive")
+	default:
+		return set(func(rcv *Receiver) { rcv.store = store })
 	}
-	isNil := store == nil || ok && memory == nil
-	return option(!isNil, "WithStore: the argument is nil", func(rcv *Receiver) { rcv.store = store })
 }
 
 // WithHandlerTimeout sets how long a function may handle one event before its context ends. The default is 30 seconds. Keep it
 // below the lease of the store (see [MemoryStore]).
 func WithHandlerTimeout(timeout time.Duration) Option {
-	return option(timeout > 0, "WithHandlerTimeout: the timeout must be positive", func(rcv *Receiver) { rcv.timeout = timeout })
+	if timeout <= 0 {
+		return invalid("WithHandlerTimeout: the timeout must be positive")
+	}
+	return set(func(rcv *Receiver) { rcv.timeout = timeout })
 }
 
 // WithStatuses makes the chat-app handlers call handle for each delivery status in the platform's envelope, with or without messages.
-// Without it they respond with 200 and tell the hooks of an [ErrMisdirected] for each status.
+// Without it they respond with 200 and tell the hooks of an [ErrUnhandled] for each status.
 func WithStatuses(handle func(context.Context, DeliveryReport) error) Option {
-	return option(handle != nil, "WithStatuses: the argument is nil", func(rcv *Receiver) { rcv.handleStatus = of(handle) })
+	if handle == nil {
+		return invalid("WithStatuses: the argument is nil")
+	}
+	return set(func(rcv *Receiver) { rcv.handleStatus = wrapFunction(handle) })
 }
 
 // WithOther makes the handlers call handle for each change in the platform's envelope that is neither a live message nor a status, such
 // as standby, history, calls, account_update and errors of the platform. Without it they respond with 200 and tell the hooks of an
-// [ErrOtherField]. If handle returns an error, the response is 503, so that the platform calls again.
+// [ErrUnhandled]. If handle returns an error, the response is 503, so that the platform calls again.
 func WithOther(handle func(context.Context, Other) error) Option {
-	return option(handle != nil, "WithOther: the argument is nil", func(rcv *Receiver) { rcv.handleOther = of(handle) })
+	if handle == nil {
+		return invalid("WithOther: the argument is nil")
+	}
+	return set(func(rcv *Receiver) { rcv.handleOther = wrapFunction(handle) })
 }
 
-// WithPreferences makes the handlers call handle when a person stops or resumes marketing messages in the app of the platform: to send
-// them all the same costs the reputation of your number. Without it the change goes to the function of WithOther, and without that one
-// it is refused, which [LogHook] logs at Warn. If handle returns an error, the response is 503, so that the platform calls again.
+// WithPreferences makes the handlers call handle when a person stops or resumes marketing messages in the app of the platform. Do not
+// ignore a stop: messages to such a person cost your number its reputation. Without this option the change goes to the function of
+// WithOther. Without either, the handlers respond with 200 and tell the hooks of an [ErrUnhandled]. If handle returns an error, the
+// response is 503, so that the platform calls again.
 func WithPreferences(handle func(context.Context, Preference) error) Option {
-	return option(handle != nil, "WithPreferences: the argument is nil", func(rcv *Receiver) { rcv.handlePreference = of(handle) })
+	if handle == nil {
+		return invalid("WithPreferences: the argument is nil")
+	}
+	return set(func(rcv *Receiver) { rcv.handlePreference = wrapFunction(handle) })
 }
 
 // WithPOST accepts POST as well as GET. The body is a form or a JSON object, regardless of its Content-Type. Members of the
@@ -110,32 +137,26 @@ func WithPreferences(handle func(context.Context, Preference) error) Option {
 // and delivery reports the body may be a message or status of the platform, or its envelope. Parameters of the query come
 // before those of the body. For paths and lists of events see docs/webhooks.md.
 func WithPOST() Option {
-	return option(true, "", func(rcv *Receiver) { rcv.post = true })
+	return set(func(rcv *Receiver) { rcv.post = true })
 }
 
-// WithLimits bounds the number of parameters of a request, and of each event of a list, and the bytes of its query and of its
-// body. The defaults are 256 and 65,536. The memory that a request takes is a small multiple of the bytes.
+// WithLimits sets how many parameters a request, and each event of a list, may have, and how many bytes its query and its body. The
+// defaults are 256 and 65,536. The memory that a request takes is a small multiple of the bytes.
 func WithLimits(parameters, bytes int) Option {
-	return option(parameters > 0 && bytes > 0, "WithLimits: both limits must be positive", func(rcv *Receiver) {
-		rcv.maxParams, rcv.maxBytes = parameters, bytes
+	if parameters <= 0 || bytes <= 0 {
+		return invalid("WithLimits: both limits must be positive")
+	}
+	return set(func(rcv *Receiver) {
+		rcv.maxParams = parameters
+		rcv.maxBytes = bytes
 	})
 }
 
 // WithHook tells hook what the Receiver does with each event. Several hooks are called in the order of the options, and at the end in
-// the opposite order. [LogHook] makes one that writes a log, module messagingotel one for traces and metrics. Without hooks nothing is
-// told, at no cost.
+// the opposite order. [LogHook] makes one that writes a log, module messagingotel one for traces and metrics.
 func WithHook(hook Hook) Option {
-	isEmpty := hook.Begin == nil && hook.End == nil
-	return option(!isEmpty, "WithHook: the hook has neither Begin nor End", func(rcv *Receiver) { rcv.hooks = append(rcv.hooks, hook) })
-}
-
-// option returns an option that sets something, and is an error if it makes no sense.
-func option(makesSense bool, problem string, set func(*Receiver)) Option {
-	return func(rcv *Receiver) error {
-		if !makesSense {
-			return errors.New("webhook: " + problem)
-		}
-		set(rcv)
-		return nil
+	if hook.Begin == nil && hook.End == nil {
+		return invalid("WithHook: the hook has neither Begin nor End")
 	}
+	return set(func(rcv *Receiver) { rcv.hooks = append(rcv.hooks, hook) })
 }

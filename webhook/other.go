@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/json"
 	"log/slog"
 	"strings"
@@ -62,12 +63,12 @@ type Preference struct {
 
 // appendOthers appends the changes of an envelope that are neither messages nor statuses. A change of preferences that this package does
 // not understand as a whole is an Other too.
-func (f *facts) appendOthers(events []event) []event {
+func (f *fields) appendOthers(events []event) []event {
 	for _, one := range f.envelope.others {
 		if f.handlePreference != nil && !f.envelope.isDistrusted {
-			preferences, complete := f.preferences(one)
+			preferences, isComplete := f.preferences(one)
 			events = append(events, preferences...)
-			if complete {
+			if isComplete {
 				continue
 			}
 		}
@@ -85,44 +86,48 @@ func (f *facts) appendOthers(events []event) []event {
 	return events
 }
 
-// preferences returns the preferences of a change, and reports whether it has some and all were understood.
-func (f *facts) preferences(one change) (events []event, complete bool) {
+// preferences returns the preferences of a change, and reports whether there are any and all of them were understood.
+func (f *fields) preferences(one change) (events []event, isComplete bool) {
 	value := objectOf(one.value)
 	business := value.object("metadata").word("display_phone_number", "phone_number_id")
 	people := peopleIn(value)
 	list := value.list("user_preferences", maxEvents)
-	complete = len(list) > 0 && len(list) <= maxEvents
+	isComplete = len(list) > 0 && len(list) <= maxEvents
 	for _, raw := range list {
 		members := objectOf(raw)
+		p := f.preference(members, people.find(members))
+		p.To = number(business)
+		p.Ambiguous = p.Ambiguous || value.repeats()
+		p.JSON = raw
 		choice := strings.ToLower(members.word("value"))
-		person := people.find(members)
-		p := &Preference{
-			Callback:  f.name,
-			From:      number(firstName(members, "wa_id", "user_id")),
-			UserID:    members.word("user_id"),
-			To:        number(business),
-			Category:  members.word("category"),
-			Stopped:   choice == "stop",
-			ChangedAt: members.time("timestamp"),
-			RawTime:   members.word("timestamp"),
-			Ambiguous: f.ambiguous || f.envelope.repeats || value.repeats() || members.repeats(),
-			JSON:      raw,
-			Params:    f.params,
-			RawQuery:  f.query,
-		}
-		if p.From == "" {
-			p.From = number(firstName(person, "wa_id", "user_id"))
-		}
-		if p.UserID == "" {
-			p.UserID = person.word("user_id")
-		}
-		if p.From == "" || choice != "stop" && choice != "resume" {
-			complete = false
+		p.Stopped = choice == "stop"
+		isUnderstood := p.Stopped || choice == "resume"
+		if p.From == "" || !isUnderstood {
+			isComplete = false
 			continue
 		}
 		events = append(events, p)
 	}
-	return events, complete
+	return events, isComplete
+}
+
+// preference reads who made a choice, about what, and when.
+func (f *fields) preference(members, person object) *Preference {
+	from := firstName(members, "wa_id", "user_id")
+	if from == "" {
+		from = firstName(person, "wa_id", "user_id")
+	}
+	return &Preference{
+		Callback:  f.name,
+		From:      number(from),
+		UserID:    cmp.Or(members.word("user_id"), person.word("user_id")),
+		Category:  members.word("category"),
+		ChangedAt: members.time("timestamp"),
+		RawTime:   members.word("timestamp"),
+		Ambiguous: f.ambiguous || f.envelope.repeats || members.repeats(),
+		Params:    f.params,
+		RawQuery:  f.query,
+	}
 }
 
 // DuplicateKey is like that of SMSMessage. It covers the entry and the value of the change, and is always lasting.
@@ -141,11 +146,19 @@ func (p *Preference) about() (kind, id string) { return kindPreference, "" }
 
 // LogValue returns the change without personal data: its callback, its field, and when it happened.
 func (o Other) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("callback", string(o.Callback)), slog.String("field", loggable(o.Field)), slog.Time("changed_at", o.ChangedAt))
+	return slog.GroupValue(
+		slog.String("callback", string(o.Callback)),
+		slog.String("field", loggable(o.Field)),
+		slog.Time("changed_at", o.ChangedAt),
+	)
 }
 
 // LogValue returns the preference without personal data: its callback, whether messages were stopped, and when.
 func (p Preference) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("callback", string(p.Callback)), slog.Bool("stopped", p.Stopped),
-		slog.Time("changed_at", p.ChangedAt), slog.Bool("ambiguous", p.Ambiguous))
+	return slog.GroupValue(
+		slog.String("callback", string(p.Callback)),
+		slog.Bool("stopped", p.Stopped),
+		slog.Time("changed_at", p.ChangedAt),
+		slog.Bool("ambiguous", p.Ambiguous),
+	)
 }

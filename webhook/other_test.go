@@ -70,7 +70,7 @@ func TestWithOther(t *testing.T) {
 			}
 
 			_, _, err := rcv.ParseChatApp2(post("", "", body))
-			require.ErrorIs(t, err, webhook.ErrOtherField, "a parser has nobody to tell")
+			require.ErrorIs(t, err, webhook.ErrUnhandled, "a parser has no function to call")
 			refusal, _ := errors.AsType[*webhook.RejectError](err)
 			assert.Equal(t, change[0], refusal.Field)
 			assert.NotContains(t, err.Error(), change[0])
@@ -93,7 +93,7 @@ func TestOtherWithoutWithOther(t *testing.T) {
 			}
 			assert.Empty(t, in.got)
 			require.Len(t, told, 2)
-			require.ErrorIs(t, told[0], webhook.ErrOtherField)
+			require.ErrorIs(t, told[0], webhook.ErrUnhandled)
 			assert.Equal(t, 2, strings.Count(text.String(), "level=WARN"), "each is logged")
 			assert.Contains(t, text.String(), "kind=other")
 			assert.NotContains(t, text.String(), "15550002222")
@@ -126,13 +126,12 @@ func TestLiveMessageBesideOther(t *testing.T) {
 		"a field that is null": {`{"entry":[{"changes":[{"field":null,"value":{"messages":[` + message + `]}}]}]}`, 1, nil},
 		"one change":           {`{"field":"standby","value":{"messages":[` + message + `]}}`, 0, []string{"standby"}},
 		"a field of no name":   {`{"entry":[{"changes":[{"field":["messages"],"value":{"messages":[` + message + `]}}]}]}`, 0, []string{`["messages"]`}},
-		"two fields":           {`{"entry":[{"changes":[{"field":"messages","field":"standby","value":{"messages":[` + message + `]}}]}]}`, 0, []string{"standby"}},
-		"beside a live one": {
+		"next to a live one": {
 			`{"entry":[{"changes":[{"field":"standby","value":{"messages":[` + message + `]}},{"field":"messages","value":{"messages":[` + message + `]}}]}]}`,
 			1,
 			[]string{"standby"},
 		},
-		"errors beside a message": {envelopeIn("messages", `{"messages":[`+message+`],"errors":[{"code":1}]}`), 1, []string{"messages"}},
+		"errors next to a message": {envelopeIn("messages", `{"messages":[`+message+`],"errors":[{"code":1}]}`), 1, []string{"messages"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,17 +158,17 @@ func TestEnvelopeWithoutEvents(t *testing.T) {
 	assert.Equal(t, 200, call(t, rcv.Delivery(new(inbox[webhook.DeliveryReport]).handle), post("", "", body)).Code)
 	require.Len(t, told, 2)
 	for _, err := range told {
-		assert.ErrorIs(t, err, webhook.ErrMisdirected)
+		assert.ErrorIs(t, err, webhook.ErrUnhandled)
 	}
 }
 
-// A gateway may write beside an envelope what it is about. That does not make it live. A person may type an envelope: that is a text.
+// A gateway may add parameters that say what an envelope is about. That does not make it live. A person may type an envelope: that is a text.
 func TestOtherBesideParameters(t *testing.T) {
 	t.Parallel()
 	standby := url.QueryEscape(envelopeIn("standby", `{"messages":[`+textMessage("a", "1111")+`]}`))
 	for _, query := range []string{"from=1111&payload=", "from=1111&id=a&type=text&payload=", "id=a&payload="} {
 		messages, _, err := hooks().ParseChatApp2(get(query + standby))
-		require.ErrorIs(t, err, webhook.ErrOtherField, query)
+		require.ErrorIs(t, err, webhook.ErrUnhandled, query)
 		assert.Empty(t, messages, query)
 	}
 	m := chat(t, "from=1111&message="+standby)
@@ -227,7 +226,7 @@ func TestWithPreferences(t *testing.T) {
 
 	for name, value := range map[string]string{
 		"another word": preferenceValue("pause"),
-		"nobody":       `{"user_preferences":[{"value":"stop"}]}`,
+		"no person":    `{"user_preferences":[{"value":"stop"}]}`,
 		"no object":    `{"user_preferences":[7]}`,
 		"none":         `{"user_preferences":[]}`,
 	} {
@@ -254,7 +253,7 @@ func TestPreferenceOfAUserWithoutANumber(t *testing.T) {
 	}
 }
 
-// A person who types an envelope of the platform changes nobody's preferences.
+// A person who types an envelope of the platform changes no preferences.
 func TestPreferenceInAText(t *testing.T) {
 	t.Parallel()
 	typed := url.QueryEscape(envelopeIn("user_preferences", preferenceValue("stop")))

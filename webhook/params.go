@@ -7,8 +7,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// Param is one decoded parameter of a callback. Name and Value may both hold what a person wrote: a text that was not
-// escaped is cut at each &, and what follows looks like a name.
+// Param is one decoded parameter of a callback. Both Name and Value may hold what a person wrote: in a text that was not escaped, an & begins
+// another parameter.
 type Param struct {
 	Name  string `json:"name,omitzero"`
 	Value string `json:"value,omitzero"`
@@ -42,7 +42,7 @@ func (p Params) All(name string) []string {
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // number reads a phone number, which may be a tel URL, or another name of a sender or recipient. A + that was not escaped arrives as a
-// space: in front of a number it is restored. Other white space around it is removed.
+// space, and is restored in front of a number. Other white space around the number is removed.
 func number(value string) string {
 	if table.IsTel(value) { // tel:+63…, whose + may have become a space
 		value = table.Number(strings.Replace(strings.TrimSpace(value), ": ", ":+", 1))
@@ -83,16 +83,20 @@ func moment(value string, zone *time.Location, layouts ...string) time.Time {
 	return storable(at)
 }
 
-// storable returns a time in a form that RFC 3339 can write, or the zero time if it has none.
+// storable returns a time in a form that RFC 3339 can write without loss: in UTC if its zone cannot be written, and the zero time for years
+// that cannot be written.
 func storable(at time.Time) time.Time {
-	hasYear := func(at time.Time) bool { year := at.Year(); return year >= 1 && year <= 9999 }
-	_, offset := at.Zone()
-	switch {
-	case at.IsZero(), !hasYear(at.UTC()):
+	utc := at.UTC()
+	if at.IsZero() || utc.Year() < 1 || utc.Year() > 9999 {
 		return time.Time{}
-	case offset%60 != 0, max(offset, -offset) >= 24*60*60, offset != 0 && !hasYear(at):
-		return at.UTC()
-	default:
+	}
+	_, offset := at.Zone()
+	if offset == 0 {
 		return at
 	}
+	hasWholeMinutes := offset%60 == 0
+	if _, err := at.MarshalText(); err != nil || !hasWholeMinutes {
+		return utc
+	}
+	return at
 }

@@ -83,8 +83,8 @@ func TestEventsLogNoPersonalData(t *testing.T) {
 func TestErrorsSayNothingOfTheRequest(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[error]string{
-		webhook.ErrMethod: "webhook: sms: method not allowed", webhook.ErrProbe: "webhook: sms: a request that must have no effect",
-		webhook.ErrTooLong: "webhook: sms: query too long", webhook.ErrTooManyParams: "webhook: sms: too many parameters", webhook.ErrNoSender: "webhook: sms: no sender",
+		webhook.ErrMethod: "webhook: sms: method not allowed", webhook.ErrPrefetch: "webhook: sms: HEAD request or prefetch",
+		webhook.ErrTooLong: "webhook: sms: query too long, or too many parameters", webhook.ErrNoSender: "webhook: sms: no sender",
 	} {
 		err := error(&webhook.RejectError{Callback: webhook.CallbackSMS, Reason: reason})
 		assert.EqualError(t, err, want)

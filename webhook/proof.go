@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// minSecret is how many characters a secret has at least.
+// minSecret is the least number of characters in a secret.
 const minSecret = 16
 
 // secret is a parameter or path value that must hold one of several words. Functions hold the words, so that no verb of
@@ -35,23 +35,25 @@ func newSecret(name string, words []string) (s secret, problem error) {
 		matches: func(value string) bool { return matchesAny(hashes, value) },
 		first:   func() string { return words[0] },
 	}
-	isShort := func(word string) bool { return utf8.RuneCountInString(strings.TrimSpace(word)) < minSecret }
+	isShort := func(word string) bool {
+		return utf8.RuneCountInString(strings.TrimSpace(word)) < minSecret
+	}
 	switch {
 	case isBlank(name):
 		return s, errors.New("the name is empty")
 	case len(words) == 0:
 		return s, errors.New("no secret is given")
 	case slices.Contains(words, name):
-		return s, errors.New("a secret is the name itself; crypto/rand.Text makes one that nobody guesses")
+		return s, errors.New("a secret is the name itself; use crypto/rand.Text")
 	case slices.ContainsFunc(words, isShort):
-		return s, errors.New("a secret has fewer than 16 characters; crypto/rand.Text makes one that nobody guesses")
+		return s, errors.New("a secret has fewer than 16 characters; use crypto/rand.Text")
 	default:
 		return s, nil
 	}
 }
 
-// matchesAny reports whether value is one of the words with these hashes. It compares all of them, whichever is right, and
-// since the hashes have one length, neither the content nor the length of a word shows in the time that it takes.
+// matchesAny reports whether value is one of the words with these hashes. It compares with all of them, and the hashes have one length, so
+// timing reveals neither the content nor the length of a secret.
 func matchesAny(hashes [][sha256.Size]byte, value string) bool {
 	hash := sha256.Sum256([]byte(value))
 	found := 0
@@ -61,39 +63,40 @@ func matchesAny(hashes [][sha256.Size]byte, value string) bool {
 	return found == 1
 }
 
-// isSecret reports whether a parameter is there for a secret.
+// isSecret reports whether a parameter holds a secret.
 func (rcv *Receiver) isSecret(parameter string) bool {
 	return slices.ContainsFunc(rcv.secrets, func(s secret) bool { return s.name == parameter })
 }
 
-// hasProof reports whether an option proves the origin of a request.
-func (rcv *Receiver) hasProof() bool {
-	return len(rcv.secrets)+len(rcv.pathSecrets)+len(rcv.verifiers) > 0
-}
-
+// checkPath checks the secrets in the path.
 func (c *callback) checkPath(r *http.Request) error {
-	right := true
-	for i := range c.pathSecrets {
-		right = c.pathSecrets[i].matches(r.PathValue(c.pathSecrets[i].name)) && right
+	isProven := true
+	for _, s := range c.pathSecrets {
+		if !s.matches(r.PathValue(s.name)) {
+			isProven = false
+		}
 	}
-	return c.proofError(right, nil)
+	return c.proofError(isProven, nil)
 }
 
 // verify checks the other proofs of origin. It checks all of them, and the error does not show which was wrong.
 func (c *callback) verify(r *http.Request, in *request) error {
-	right := true
+	isProven := true
 	for i := range c.secrets {
-		right = c.secrets[i].isShown(in) && right
+		if !c.secrets[i].isIn(in) {
+			isProven = false
+		}
 	}
 	var cause error
 	for _, verify := range c.verifiers {
 		restoreBody(r, in.body)
 		if err := verify(r); err != nil {
-			cause, right = err, false
+			isProven = false
+			cause = err
 		}
 	}
-	restoreBody(r, in.body) // also for a caller of ParseSMS, who may go on with ParseSMSMessages
-	return c.proofError(right, cause)
+	restoreBody(r, in.body) // also for a caller of ParseSMS, who may continue with ParseSMSMessages
+	return c.proofError(isProven, cause)
 }
 
 func restoreBody(r *http.Request, body []byte) {
@@ -102,52 +105,62 @@ func restoreBody(r *http.Request, body []byte) {
 	}
 }
 
-func (c *callback) proofError(right bool, cause error) error {
+func (c *callback) proofError(isProven bool, cause error) error {
 	switch {
-	case right:
+	case isProven:
 		return nil
 	case len(c.pathSecrets) > 0:
-		return c.name.refuse(ErrProof).with(cause).as(http.StatusNotFound)
+		return c.name.refuse(ErrProof).withCause(cause).withStatus(http.StatusNotFound)
 	default:
-		return c.name.refuse(ErrProof).with(cause)
+		return c.name.refuse(ErrProof).withCause(cause)
 	}
 }
 
-// isShown reports whether a request has the secret: of the values of its parameter, the first that is not blank counts.
-func (s *secret) isShown(in *request) bool {
+// isIn reports whether a request has the secret: of the values of its parameter, the first that is not blank counts.
+func (s *secret) isIn(in *request) bool {
 	for _, form := range [...]string{in.query, in.form} {
-		for form != "" {
-			var pair string
-			pair, form, _ = strings.Cut(form, "&")
-			if !mayBegin(pair, s.name[0]) {
-				continue
-			}
-			name, escaped, _ := strings.Cut(pair, "=")
-			if decode(name) != s.name {
-				continue
-			}
-			value := unescape(escaped, ' ')
-			if isBlank(value) {
-				continue
-			}
-			// A sender may have forgotten to escape a +.
-			return s.matches(value) || strings.Contains(escaped, "+") && s.matches(unescape(escaped, '+'))
+		if escaped := s.valueIn(form); escaped != "" {
+			withoutSpace := strings.Contains(escaped, "+") && s.matches(unescape(escaped, '+')) // the sender forgot to escape a +
+			return withoutSpace || s.matches(unescape(escaped, ' '))
 		}
 	}
 	for _, m := range in.members {
-		if value, _ := scalar(m.value); string(m.name) == s.name && !isBlank(value) {
+		if string(m.name) != s.name {
+			continue
+		}
+		if value, _ := scalar(m.value); !isBlank(value) {
 			return s.matches(value)
 		}
 	}
 	return false
 }
 
-// mayBegin reports whether a parameter whose name begins with a byte may look like this. Most others are passed over at once.
-func mayBegin(pair string, first byte) bool {
-	return pair != "" && (pair[0] == first || pair[0] == '%' || pair[0] == '+' || pair[0] >= utf8.RuneSelf)
+// valueIn returns the first value of the parameter in a form that is not blank, still escaped, or "".
+func (s *secret) valueIn(form string) string {
+	for form != "" {
+		var pair string
+		pair, form, _ = strings.Cut(form, "&")
+		if !mayHaveName(pair, s.name) {
+			continue
+		}
+		name, escaped, _ := strings.Cut(pair, "=")
+		if decode(name) == s.name && !isBlank(unescape(escaped, ' ')) {
+			return escaped
+		}
+	}
+	return ""
 }
 
-// withoutSecrets returns a JSON object without the members that hold secrets, otherwise byte for byte.
+// mayHaveName reports whether a parameter may have a name: it begins like the name, or with a byte that is decoded.
+func mayHaveName(pair, name string) bool {
+	if pair == "" {
+		return false
+	}
+	first := pair[0]
+	return first == name[0] || !isPlain(pair[:1])
+}
+
+// withoutSecrets returns a JSON object without the members that hold secrets. The values of the others are unchanged.
 func (c *callback) withoutSecrets(raw []byte, members object) ([]byte, object) {
 	holdsSecret := func(m member) bool { return c.isSecret(string(m.name)) }
 	if len(c.secrets) == 0 || !slices.ContainsFunc(members, holdsSecret) {

@@ -12,7 +12,7 @@ func decode(text string) string {
 	return repair(unescapeAll(text, ' '))
 }
 
-// isPlain reports whether a name or a value stands for itself, as most do.
+// isPlain reports whether a name or a value needs no decoding, which is true of most.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c == '%' || c == '+' || c >= utf8.RuneSelf {

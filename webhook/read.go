@@ -2,15 +2,16 @@ package webhook
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
 )
 
-// read appends the events of a request. What could be read is returned beside an error for the rest.
+// read appends the events of a request. What could be read is returned along with an error for the rest.
 //
 // A request is read once, in steps: receive reads its bytes, checkPath and verify find out who called, readForm and readObject set
-// facts as each parameter arrives, and appendEvents makes events of them.
+// fields, resolve decides between them, and appendEvents makes events.
 func (c *callback) read(r *http.Request, events []event) ([]event, error) {
 	if err := c.checkPath(r); err != nil {
 		return nil, err
@@ -23,43 +24,99 @@ func (c *callback) read(r *http.Request, events []event) ([]event, error) {
 		return nil, err
 	}
 	if isPrefetch(r.Header) {
-		return nil, c.name.refuse(ErrProbe)
+		return nil, c.name.refuse(ErrPrefetch)
 	}
-	f := facts{callback: c}
+	f := fields{callback: c}
 	f.params = make(Params, 0, min(strings.Count(in.query, "&")+1, c.maxParams))
 	f.query = f.readForm(in.query)
-	f.around = len(f.params)
-	if f.count <= c.maxParams && in.fault != nil {
+	switch {
+	case f.count > c.maxParams:
+		return nil, c.name.refuse(ErrTooLong)
+	case in.fault != nil:
 		return nil, in.fault
+	case in.json != nil:
+		return f.readJSON(&in, events)
+	default:
+		f.readForm(in.form)
+		return f.appendEvents(events)
 	}
-	if in.json != nil {
-		list, err := c.split(in.json)
-		if err != nil {
-			return nil, err
-		}
-		if list != nil {
-			return f.readList(list, events)
-		}
-		around := f
-		f.readObject(c.withoutSecrets(in.json, in.members))
-		if c.inner != nil && !f.isConclusive() {
-			if inner, err := around.readInner(in.json, events); len(inner) > len(events) {
-				return inner, err
-			}
-		}
+}
+
+// readJSON appends the events of a JSON body. The body is a list of events, an event, or an object that holds events.
+func (f *fields) readJSON(in *request, events []event) ([]event, error) {
+	list, err := f.list(in.json)
+	if err != nil {
+		return nil, err
 	}
-	f.readForm(in.form)
-	f.around = 0
-	if f.count > c.maxParams {
-		return nil, c.name.refuse(ErrTooManyParams)
+	if list != nil {
+		return f.readList(list, events)
+	}
+	withoutBody := *f
+	f.readObject(f.withoutSecrets(in.json, in.members))
+	if f.inner != nil && !f.isEvent() {
+		inner, err := withoutBody.readInner(in.json, events)
+		if len(inner) > len(events) {
+			return inner, err
+		}
 	}
 	return f.appendEvents(events)
 }
 
+// list returns the list of events in a body, or nil if there is none.
+func (c *callback) list(raw []byte) ([]json.RawMessage, error) {
+	list, err := c.events.list(raw)
+	if list == nil && c.takesList && isNested(raw, '[') {
+		list = elements(raw, maxEvents)
+	}
+	switch {
+	case err != nil:
+		return nil, c.name.refuse(err)
+	case len(list) > maxEvents:
+		return nil, c.name.refuse(ErrTooLarge)
+	default:
+		return list, nil
+	}
+}
+
+// list returns the events at the first path that holds any, or an empty list if a path holds an empty one. A value that is neither a list
+// nor an object is an error, and so is a list that comes twice, because to read one would lose the other.
+func (p *paths) list(raw []byte) (list []json.RawMessage, err error) {
+	found, repeats := p.in(raw)
+	for i, value := range found {
+		if repeats {
+			if _, isTwice := newPaths(p.texts[i : i+1]).in(raw); isTwice {
+				return nil, ErrUnreadable
+			}
+		}
+		if value == nil {
+			continue
+		}
+		if !isNested(value, '[') && !isNested(value, '{') && string(value) != "null" {
+			return nil, ErrUnreadable
+		}
+		events := listOf(value)
+		if len(events) > 0 {
+			return events, nil
+		}
+		list = events
+	}
+	return list, nil
+}
+
+// listOf returns the elements of a list. An object is its own only element, and null has none.
+func listOf(value json.RawMessage) []json.RawMessage {
+	if isNested(value, '{') {
+		return []json.RawMessage{value}
+	}
+	return elements(value, maxEvents)
+}
+
 // readList appends the events of a list in a body. Each is read like a body of its own. If one cannot be read, the others are.
-func (f *facts) readList(list []element, events []event) (all []event, problem error) {
-	if f.count > f.maxParams || len(list)*f.around > 16*f.maxParams { // each event has in its Params what is around it
-		return nil, f.name.refuse(ErrTooManyParams)
+func (f *fields) readList(list []json.RawMessage, events []event) (all []event, problem error) {
+	f.outer = len(f.params)
+	copied := len(list) * f.outer // each event has the parameters around the list in its Params
+	if copied > 16*f.maxParams {
+		return nil, f.name.refuse(ErrTooLong)
 	}
 	for _, one := range list {
 		var err error
@@ -72,8 +129,22 @@ func (f *facts) readList(list []element, events []event) (all []event, problem e
 	return events, problem
 }
 
-// readInner appends the events within a body that does not look like an event itself: those at the first path at which one can be read.
-func (f *facts) readInner(raw []byte, events []event) (all []event, problem error) {
+// readElement appends the events of one element of a list.
+func (f *fields) readElement(one json.RawMessage, events []event) ([]event, error) {
+	if !isNested(one, '{') {
+		return events, f.name.refuse(ErrUnreadable)
+	}
+	isCut := f.rawJSON != nil && f.rawJSON.isCut
+	of := fields{callback: f.callback, query: f.query, ambiguous: isCut, count: f.outer, outer: f.outer}
+	of.params = make(Params, 0, f.outer+8)
+	of.params = append(of.params, f.params...)
+	of.readObject(f.withoutSecrets(one, objectOf(one)))
+	of.compareOuter()
+	return of.appendEvents(events)
+}
+
+// readInner appends the events within a body that is no event itself: those at the first path at which one can be read.
+func (f *fields) readInner(raw []byte, events []event) (all []event, problem error) {
 	found, repeats := f.inner.in(raw)
 	if repeats { // to read one list would lose the other
 		return events, nil
@@ -82,45 +153,35 @@ func (f *facts) readInner(raw []byte, events []event) (all []event, problem erro
 		if !isNested(value, '[') && !isNested(value, '{') {
 			continue
 		}
-		list := elementsOf(value)
+		list := listOf(value)
 		if len(list) > maxEvents {
 			return events, nil
 		}
-		if all, problem = f.readList(list, events); len(all) > len(events) {
+		all, problem = f.readList(list, events)
+		if len(all) > len(events) {
 			return all, problem
 		}
 	}
 	return events, nil
 }
 
-// isConclusive reports whether the parameters are an event by themselves. The name id does not suffice for a report: it is often the ID of
-// the callback, with the report within.
-func (f *facts) isConclusive() bool {
+// isEvent reports whether the parameters are an event by themselves. The name id does not suffice for a report: it is often the ID of the
+// callback, with the report within.
+func (f *fields) isEvent() bool {
 	if f.name != CallbackDelivery {
-		return f.values[conceptFrom].rank > 0
+		return f.values[conceptFrom].preference > 0
 	}
-	namesMessage := f.values[conceptID].rank > 0 || f.values[conceptReference].rank > 0
-	return namesMessage && f.values[conceptStatus].rank > 0 || f.body.isCertain()
+	hasID := f.values[conceptID].preference > 0 || f.values[conceptReference].preference > 0
+	hasStatus := f.values[conceptStatus].preference > 0
+	return hasID && hasStatus || f.bodyJSON.isCertain()
 }
 
-// readElement appends the events of one element of a list. The parameters around the list say nothing about it, but can contradict it.
-func (f *facts) readElement(one element, events []event) ([]event, error) {
-	if !isNested(one, '{') {
-		return events, f.name.refuse(ErrUnreadable)
+// appendEvents appends the events of the fields: one, unless they hold an envelope of the platform.
+func (f *fields) appendEvents(events []event) ([]event, error) {
+	if f.count > f.maxParams {
+		return events, f.name.refuse(ErrTooLong)
 	}
-	of := facts{callback: f.callback, query: f.query, ambiguous: f.isCut, count: f.around, around: f.around}
-	of.params = append(make(Params, 0, f.around+8), f.params...)
-	of.readObject(f.withoutSecrets(one, objectOf(one)))
-	if of.count > f.maxParams {
-		return events, f.name.refuse(ErrTooManyParams)
-	}
-	of.contradict()
-	return of.appendEvents(events)
-}
-
-// appendEvents appends the events of the facts: one, unless they hold an envelope of the platform.
-func (f *facts) appendEvents(events []event) ([]event, error) {
-	f.conclude()
+	f.resolve()
 	switch {
 	case f.isChat():
 		return f.appendChat(events)
@@ -131,17 +192,18 @@ func (f *facts) appendEvents(events []event) ([]event, error) {
 	}
 }
 
-// parse is like read, for callers without a handler: what they cannot be given is an error.
+// parse is like read, for callers without a handler: a change of the platform is an error for them.
 func (c *callback) parse(r *http.Request) ([]event, error) {
 	events, err := c.read(r, nil)
 	for _, e := range events {
 		if other, ok := e.(*Other); ok && err == nil {
-			err = c.name.refuseOther(other.Field)
+			err = c.name.refuseChange(other.Field)
 		}
 	}
 	return events, err
 }
 
+// only returns the events of one type.
 func only[E any](events []event) (found []E) {
 	for _, e := range events {
 		if one, ok := any(e).(*E); ok {

@@ -21,17 +21,17 @@ type Receiver struct {
 	contract  contract.Contract
 	callbacks map[Callback]*callback
 
-	secrets     []secret
-	pathSecrets []secret
-	verifiers   []func(*http.Request) error
-	unproven    bool // every call is taken
-	store       Store
-	timeout     time.Duration
-	post        bool
-	maxParams   int
-	maxBytes    int
-	hooks       []Hook
-	noStore     []string // the value of a header, the same in every response
+	secrets      []secret
+	pathSecrets  []secret
+	verifiers    []func(*http.Request) error
+	withoutProof bool // every call is accepted
+	store        Store
+	timeout      time.Duration
+	post         bool
+	maxParams    int
+	maxBytes     int
+	hooks        []Hook
+	noStore      []string // the value of the header Cache-Control in every response
 
 	handleStatus     func(context.Context, event) error
 	handleOther      func(context.Context, event) error
@@ -43,67 +43,60 @@ type callback struct {
 	*Receiver
 
 	name         Callback
-	concepts     map[string][]use    // by the names of parameters, what they stand for
-	placeholders [numConcepts]string // what stands for a value that the service did not fill in
-	paths        *paths              // of parameters in a JSON body; nil for none
-	positions    []position          // on those of paths that identify a report
-	events       *paths              // where a JSON body may hold several events; nil for nowhere
-	inner        *paths              // the same, for a body that is not an event by itself
-	takesList    bool                // a JSON body may be a list of events
+	bindings     map[string][]binding // by the names of parameters
+	placeholders [numConcepts]string  // what the service leaves in place of a value that it did not fill in
+	paths        *paths               // of parameters in a JSON body
+	events       *paths               // where a JSON body may hold several events
+	inner        *paths               // the same, for a body that is not an event by itself
+	takesList    bool                 // a JSON body may be a list of events
 	zone         *time.Location
 	layouts      []string    // further forms of times
 	reply        table.Reply // to a call that was handled
 }
 
-func (c *callback) isChat() bool { return c.name != CallbackSMS && c.name != CallbackDelivery }
+func (rcv *Receiver) newCallback(name Callback, section table.Webhook) *callback {
+	zone, _ := time.LoadLocation(section.Zone) // contract.Parse checks it
+	c := &callback{Receiver: rcv, name: name, zone: zone, layouts: section.Layouts, reply: section.Reply}
+	c.bind(section.Params)
+	c.setEvents(section.Events)
+	return c
+}
 
-// add adds the names of a concept, in their order of preference. A name id that is not the first is that of the event or of the message.
-func (c *callback) add(of concept, names []string) {
-	for i, name := range names {
-		u := use{concept: of, rank: i + 1}
-		isBare := name == "id" || name == "_id"
-		if of == conceptID && isBare && i > 0 {
-			u.concept = conceptBareID
-		}
-		isPath := strings.Contains(name, ".")
-		if isPath && c.concepts[name] == nil {
-			if c.paths == nil {
-				c.paths = new(paths)
+func (c *callback) isChat() bool { return c.name == CallbackChatApp1 || c.name == CallbackChatApp2 }
+
+// bind binds names of parameters to concepts. A name with a dot is a path, too.
+func (c *callback) bind(params map[string][]string) {
+	c.bindings = map[string][]binding{}
+	var texts []string
+	for i, key := range conceptKeys() {
+		for j, name := range params[key] {
+			c.bindings[name] = append(c.bindings[name], newBinding(concept(i), name, j+1))
+			if strings.Contains(name, ".") && !slices.Contains(texts, name) {
+				texts = append(texts, name)
 			}
-			c.paths.add(name)
 		}
-		if isPath && c.name == CallbackDelivery && of.identifies() {
-			c.positions = append(c.positions, newPositions(name)...)
-		}
-		c.concepts[name] = append(c.concepts[name], u)
 	}
+	c.paths = newPaths(texts)
 }
 
 // setEvents sets where a JSON body may hold events. Paths after "", which is the body itself, count only if the body is no event.
 func (c *callback) setEvents(list []string) {
+	before, after := list, []string(nil)
+	if i := slices.Index(list, ""); i >= 0 {
+		before, after = list[:i], list[i+1:]
+		c.takesList = true
+	}
 	if len(list) == 0 {
-		list = []string{""}
+		c.takesList = true
 	}
-	for _, path := range list {
-		to := &c.events
-		if c.takesList {
-			to = &c.inner
-		}
-		switch {
-		case path == "":
-			c.takesList = true
-		case *to == nil:
-			*to = newPaths(path)
-		default:
-			(*to).add(path)
-		}
-	}
+	c.events = newPaths(before)
+	c.inner = newPaths(after)
 }
 
-// needs reports whether the callback reads a parameter, or members of it.
-func (c *callback) needs(parameter string) bool {
+// reads reports whether the callback reads a parameter, or members of it.
+func (c *callback) reads(parameter string) bool {
 	isWithin := func(path string) bool { return path == parameter || strings.HasPrefix(path, parameter+".") }
-	for name := range c.concepts {
+	for name := range c.bindings {
 		if isWithin(name) {
 			return true
 		}
@@ -112,14 +105,17 @@ func (c *callback) needs(parameter string) bool {
 }
 
 // NewReceiver returns a Receiver. It needs a proof of who calls: [WithSecret], [WithPathSecret] or [WithVerifier], or [WithoutProof] to
-// do without. Otherwise it reads the default contract, takes GET only, and handles every call. The error joins one error for each option
-// that makes no sense.
+// do without. Otherwise it reads the default contract, accepts GET only, and handles every call. The error joins one error for each
+// invalid option.
 func NewReceiver(options ...Option) (*Receiver, error) {
 	rcv, err := newReceiver(options)
-	if err == nil && !rcv.hasProof() && !rcv.unproven {
-		return nil, errors.New("webhook: anyone could call: want WithSecret, WithPathSecret or WithVerifier, or WithoutProof to take every call")
+	if err != nil {
+		return nil, err
 	}
-	return rcv, err
+	if rcv.takesAnyone() {
+		return nil, errors.New("webhook: anyone could call: want WithSecret, WithPathSecret or WithVerifier, or WithoutProof to accept every call")
+	}
+	return rcv, nil
 }
 
 func newReceiver(options []Option) (*Receiver, error) {
@@ -133,52 +129,50 @@ func newReceiver(options []Option) (*Receiver, error) {
 		problems = append(problems, option(rcv))
 	}
 	rcv.compile()
-	problems = append(problems, rcv.checkSecrets())
+	problems = append(problems, rcv.checkSecrets()...)
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
 	return rcv, nil
 }
 
+// takesAnyone reports whether neither a proof of origin nor WithoutProof was given.
+func (rcv *Receiver) takesAnyone() bool {
+	proofs := len(rcv.secrets) + len(rcv.pathSecrets) + len(rcv.verifiers)
+	return proofs == 0 && !rcv.withoutProof
+}
+
 func (rcv *Receiver) compile() {
 	t := table.Of(rcv.contract)
 	rcv.callbacks = map[Callback]*callback{}
 	for name, section := range t.Webhooks() {
-		zone, _ := time.LoadLocation(section.Zone) // no contract has an unknown one
-		c := &callback{
-			Receiver: rcv, name: Callback(name), concepts: map[string][]use{},
-			zone: zone, layouts: section.Layouts, reply: section.Reply,
+		if Callback(name) == CallbackDelivery {
+			section.Params = maps.Clone(section.Params)
+			section.Params["json"] = t.WebhookChatApp2.Params["json"] // statuses arrive in the same parameters as messages
 		}
-		c.setEvents(section.Events)
-		for i, key := range conceptKeys() {
-			names := section.Params[key]
-			if c.name == CallbackDelivery && concept(i) == conceptJSON { // statuses arrive in the same parameters as messages
-				names = t.WebhookChatApp2.Params[key]
-			}
-			c.add(concept(i), names)
-			if c.name == CallbackDelivery {
-				c.placeholders[i] = t.WebhookDelivery.Placeholders[key]
-			}
-		}
-		c.placeholders[conceptBareID] = c.placeholders[conceptID]
-		rcv.callbacks[c.name] = c
+		rcv.callbacks[Callback(name)] = rcv.newCallback(Callback(name), section)
 	}
+	delivery := rcv.callbacks[CallbackDelivery]
+	for i, key := range conceptKeys() {
+		delivery.placeholders[i] = t.WebhookDelivery.Placeholders[key]
+	}
+	delivery.placeholders[conceptBareID] = delivery.placeholders[conceptID]
 }
 
-// checkSecrets reports parameters that cannot hold a secret.
-func (rcv *Receiver) checkSecrets() error {
-	var problems []error
+// checkSecrets returns an error for each parameter that cannot hold a secret.
+func (rcv *Receiver) checkSecrets() (problems []error) {
 	for i, s := range rcv.secrets {
-		if slices.ContainsFunc(rcv.secrets[:i], func(before secret) bool { return before.name == s.name }) {
+		isSame := func(before secret) bool { return before.name == s.name }
+		if slices.ContainsFunc(rcv.secrets[:i], isSame) {
 			problems = append(problems, errors.New("webhook: WithSecret: two options name the same parameter: merge them"))
 		}
 		for _, name := range slices.Sorted(maps.Keys(rcv.callbacks)) {
-			if rcv.callbacks[name].needs(s.name) {
+			if rcv.callbacks[name].reads(s.name) {
 				problems = append(problems, fmt.Errorf("webhook: WithSecret: the %s callback needs the parameter itself", name))
 			}
 		}
 	}
-	return errors.Join(problems...)
+	return problems
 }
 
 const envSecret = "MESSAGING_WEBHOOK_SECRET"
@@ -187,7 +181,7 @@ const envSecret = "MESSAGING_WEBHOOK_SECRET"
 //
 //   - MESSAGING_CONTRACT: optional, the path of a file with a contract overlay, as for messaging.NewClientFromEnv
 //   - MESSAGING_WEBHOOK_SECRET: the parameter of [WithSecret] and its secret, such as key=QZ5JEWNTJ4W5SXPJSAXLQJ6YPM. Several
-//     secrets are separated by spaces; the first is the one that DeliveryURL writes. It may be absent only if an option
+//     secrets are separated by spaces. DeliveryURL writes the first. It may be absent only if an option
 //     proves the origin (WithSecret, WithPathSecret or WithVerifier) or does without a proof (WithoutProof)
 //
 // The options are applied on top. Errors name variables and never show their values.
@@ -196,22 +190,35 @@ func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
 	if err != nil {
 		err = fmt.Errorf("webhook: %s: %w", table.EnvFile, err)
 	}
-	fromEnv := []Option{WithContract(names)}
-	value, given := os.LookupEnv(envSecret)
-	parameter, secrets, found := strings.Cut(value, "=")
-	switch parameter = strings.TrimSpace(parameter); {
-	case !given:
-	case parameter == "" || !found || isBlank(strings.Trim(secrets, "=")): // as of a secret in base64 alone
-		err = errors.Join(err, errors.New("webhook: "+envSecret+": want PARAMETER=SECRET, such as key=…; got none of the form"))
-	default:
-		fromEnv = append(fromEnv, WithSecret(parameter, strings.Fields(secrets)...))
+	secretOption, secretErr := secretFromEnv()
+	if err = errors.Join(err, secretErr); err != nil {
+		return nil, err
 	}
+	fromEnv := []Option{WithContract(names)}
+	if secretOption != nil {
+		fromEnv = append(fromEnv, secretOption)
+	}
+	rcv, err := newReceiver(append(fromEnv, options...))
 	if err != nil {
 		return nil, err
 	}
-	rcv, err := newReceiver(append(fromEnv, options...))
-	if err == nil && !rcv.hasProof() && !rcv.unproven {
-		return nil, errors.New("webhook: " + envSecret + ": required, unless an option proves the origin; anyone could call. WithoutProof takes every call")
+	if rcv.takesAnyone() {
+		return nil, errors.New("webhook: " + envSecret + ": required, unless an option proves the origin; anyone could call. WithoutProof accepts every call")
 	}
-	return rcv, err
+	return rcv, nil
+}
+
+// secretFromEnv returns the option for the secret in the environment, or nil if the variable is not set.
+func secretFromEnv() (Option, error) {
+	value, isSet := os.LookupEnv(envSecret)
+	if !isSet {
+		return nil, nil //nolint:nilnil // no option is no error
+	}
+	parameter, secrets, _ := strings.Cut(value, "=")
+	parameter = strings.TrimSpace(parameter)
+	hasSecret := !isBlank(strings.Trim(secrets, "=")) // a secret in base64 alone ends with =
+	if parameter == "" || !hasSecret {
+		return nil, errors.New("webhook: " + envSecret + ": want PARAMETER=SECRET, such as key=…; got none of the form")
+	}
+	return WithSecret(parameter, strings.Fields(secrets)...), nil
 }

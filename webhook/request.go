@@ -22,11 +22,12 @@ type request struct {
 
 // receive reads the bytes of a request. It fails if nothing of the request counts.
 func (c *callback) receive(r *http.Request) (in request, err error) {
+	isGET := r.Method == http.MethodGet || r.Method == "" // a request made by hand may have no method
 	isPOST := r.Method == http.MethodPost && c.post
 	switch {
-	case r.Method == http.MethodGet, r.Method == "", isPOST: // a request made by hand may have no method
+	case isGET, isPOST:
 	case r.Method == http.MethodHead:
-		return in, c.name.refuse(ErrProbe).as(http.StatusOK)
+		return in, c.name.refuse(ErrPrefetch).withStatus(http.StatusOK)
 	default:
 		return in, c.name.refuse(ErrMethod)
 	}
@@ -43,9 +44,9 @@ func (c *callback) receive(r *http.Request) (in request, err error) {
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge { // our limit, or one of the server
 		return in, c.name.refuse(ErrTooLarge)
 	}
-	in.fault = c.sort(&in, r.Header.Get("Content-Type"))
+	in.fault = c.classifyBody(&in, r.Header.Get("Content-Type"))
 	if err != nil {
-		in.fault = c.name.refuse(ErrUnreadable).with(err)
+		in.fault = c.name.refuse(ErrUnreadable).withCause(err)
 	}
 	return in, nil
 }
@@ -64,15 +65,16 @@ func readBody(r *http.Request, limit int) ([]byte, error) {
 	return body.Bytes(), err
 }
 
-// sort finds out what a body is. Its content decides: a JSON object is one whatever the Content-Type says, and anything else is a form,
+// classifyBody decides what a body is by its content: a JSON object is JSON whatever the Content-Type says, and anything else is a form,
 // unless the Content-Type says that it is not.
-func (c *callback) sort(in *request, contentType string) (fault error) {
+func (c *callback) classifyBody(in *request, contentType string) (fault error) {
 	const byteOrderMark = "\ufeff"
 	body := bytes.TrimSpace(bytes.TrimPrefix(in.body, []byte(byteOrderMark)))
 	if len(body) == 0 {
 		return nil
 	}
-	if isNested(body, '{') || isNested(body, '[') && c.takesList {
+	isList := isNested(body, '[') && c.takesList
+	if isList || isNested(body, '{') {
 		text := body
 		if !utf8.Valid(text) {
 			text = []byte(repair(string(text)))
@@ -91,7 +93,7 @@ func (c *callback) sort(in *request, contentType string) (fault error) {
 	case "application/json", "text/json":
 		return c.name.refuse(ErrUnreadable)
 	default:
-		return c.name.refuse(ErrUnreadable).as(http.StatusUnsupportedMediaType)
+		return c.name.refuse(ErrUnreadable).withStatus(http.StatusUnsupportedMediaType)
 	}
 }
 
@@ -100,8 +102,10 @@ func isPrefetch(h http.Header) bool {
 	for _, name := range [...]string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
 		for _, purpose := range h[name] {
 			purpose = strings.ToLower(purpose)
-			if strings.Contains(purpose, "prefetch") || strings.Contains(purpose, "prerender") || strings.Contains(purpose, "preview") {
-				return true
+			for _, ahead := range [...]string{"prefetch", "prerender", "preview"} {
+				if strings.Contains(purpose, ahead) {
+					return true
+				}
 			}
 		}
 	}

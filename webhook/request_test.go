@@ -109,7 +109,7 @@ func TestSMS(t *testing.T) {
 	assert.Equal(t, m, parsed)
 }
 
-// Each name of the contract is read, and of several the first in its list that is not blank, in whatever order they arrive.
+// Each name of the contract is read, and of several the first in its list that is not blank, in any order of arrival.
 func TestParamsOrderOfPreference(t *testing.T) {
 	t.Parallel()
 	for concept, names := range table.Of(contract.Default()).WebhookSMS.Params {
@@ -189,11 +189,11 @@ func TestAmbiguous(t *testing.T) {
 		{"another text", "from=1111&id=7&message=a&text=b", "1111", "7", false},
 		{"another recipient", "from=1111&id=7&to=a&recipient=b", "1111", "7", true},
 		{"text that claims another recipient", "text=x&to=PREMIUM&from=1111&id=7&to=21581", "1111", "7", true},
-		{"a placeholder beside a sender", "from=null&sender=1111&id=7&to=undefined&recipient=2", "1111", "7", false},
+		{"a placeholder next to a sender", "from=null&sender=1111&id=7&to=undefined&recipient=2", "1111", "7", false},
 		{"a number in two forms", "from=%2B63+917-1234567&sender=639171234567&id=7", "+63 917-1234567", "7", false},
 		{"the same values", "from=1111&id=7&sender=1111&messageId=7", "1111", "7", false},
 		{"a sender with and without +", "from=%2B1111&id=7&sender=1111&msisdn=+1111", "+1111", "7", false},
-		{"a placeholder beside an ID", "from=1111&id=null&messageId=7", "1111", "7", false},
+		{"a placeholder next to an ID", "from=1111&id=null&messageId=7", "1111", "7", false},
 		{"a blank sender", "from=&sender=1111&id=7", "1111", "7", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -260,10 +260,10 @@ func TestQueries(t *testing.T) {
 		{"Windows-1252", "from=1111&message=%80%82%8A%9F%81%8D%8F%90%9D", "1111", "", "€‚ŠŸ\u0081\u008d\u008f\u0090\u009d"},
 		{"UTF-8, escaped", "from=1111&message=%C3%A6%E2%82%AC%F0%9F%98%80", "1111", "", "æ€😀"},
 		{"UTF-8, raw", "from=1111&message=æ€😀", "1111", "", "æ€😀"},
-		{"UTF-8 beside Latin-1", "from=1111&message=%C3%A6%E6%C3%A6", "1111", "", "ææ\u00e6"},
+		{"UTF-8 next to Latin-1", "from=1111&message=%C3%A6%E6%C3%A6", "1111", "", "ææ\u00e6"},
 		{"a character that is cut off", "from=1111&message=a%F0%9F%98", "1111", "", "að\u0178\u02dc"},
 		{"a replacement character", "from=1111&message=%EF%BF%BD", "1111", "", "\ufffd"},
-		{"a replacement character beside Latin-1", "from=1111&message=%EF%BF%BD%E6", "1111", "", "\ufffdæ"},
+		{"a replacement character next to Latin-1", "from=1111&message=%EF%BF%BD%E6", "1111", "", "\ufffdæ"},
 		{"overlong UTF-8", "from=1111&message=%C0%AF", "1111", "", "À¯"},
 		{"UTF-16 in hexadecimal digits", "from=1111&message=00480069", "1111", "", "00480069"},
 		{"surrogates in UTF-8", "from=1111&message=%ED%A0%BD%ED%B8%80", "1111", "", "í\u00a0½í¸€"},

@@ -52,7 +52,7 @@ func TestSecret(t *testing.T) {
 		{"the first is blank", "key=+&key=s3cret-s3cret-16", []string{"s3cret-s3cret-16"}, true},
 		{"behind many parameters", strings.Repeat("a=b&", 100) + "key=s3cret-s3cret-16", []string{"s3cret-s3cret-16"}, true},
 		{"a long one", "key=" + long, []string{"short-of-16-char", long}, true},
-		{"a short one beside a long one", "key=short-of-16-char", []string{"short-of-16-char", long}, true},
+		{"a short one next to a long one", "key=short-of-16-char", []string{"short-of-16-char", long}, true},
 		{"longer than the longest", "key=" + long + long, []string{"short-of-16-char", long}, false},
 		{"very long", "key=" + strings.Repeat("s3cret-s3cret-16", 4_000), []string{"s3cret-s3cret-16"}, false},
 	} {
@@ -185,7 +185,7 @@ func TestVerifierSeesTheRequest(t *testing.T) {
 	assert.Equal(t, "a", m.Text)
 	rest, err := io.ReadAll(r.Body)
 	require.NoError(t, err)
-	assert.Equal(t, body, string(rest), "whoever comes after can read it again")
+	assert.Equal(t, body, string(rest), "the next handler can read it again")
 }
 
 func TestVerifierErrorStaysInside(t *testing.T) {

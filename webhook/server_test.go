@@ -71,7 +71,7 @@ func TestRawRequests(t *testing.T) {
 		{"a form that ends early", "POST /post HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nfrom=1111\r\nzz\r\n", 400, "", ""},
 		{"a POST", "POST /hook?from=1111 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 405, "", ""},
 		{"HEAD", "HEAD /hook?from=1111 HTTP/1.1\r\nHost: x\r\n\r\n", 200, "", ""},
-		{"a method nobody knows", "HOOK /hook?from=1111 HTTP/1.1\r\nHost: x\r\n\r\n", 405, "", ""},
+		{"an unknown method", "HOOK /hook?from=1111 HTTP/1.1\r\nHost: x\r\n\r\n", 405, "", ""},
 		{"a prefetch", "GET /hook?from=1111 HTTP/1.1\r\nHost: x\r\nsec-purpose: prefetch\r\n\r\n", 503, "", ""},
 		{"no query", "GET /hook HTTP/1.1\r\nHost: x\r\n\r\n", 400, "", ""},
 	} {

@@ -27,8 +27,11 @@ type SMSMessage struct {
 	ReceivedAt time.Time `json:"received,omitzero"`
 	// RawTime is the time as it arrived.
 	RawTime string `json:"rawTime,omitzero"`
-	// Ambiguous reports whether an ID, a sender, a recipient or a reference arrived twice with different values. The one is used whose name
-	// comes first in the contract. A parameter with the name id may be that of the event, so it may differ from the message ID. A text that was not escaped can hold parameters of its own, so trust such an event no more than you trust its sender.
+	// Ambiguous reports whether an ID, a sender, a recipient or a reference arrived twice with different values. The value whose name comes
+	// first in the contract is used. A parameter with the name id may be the ID of the callback, so it may differ from the message ID.
+	//
+	// A text that was not escaped can hold parameters of its own: the sender may have typed them. Treat an ambiguous event as a text from an
+	// unknown sender, and change no account because of it.
 	Ambiguous bool `json:"ambiguous,omitzero"`
 	// Params are all parameters, including those of the fields above.
 	Params Params `json:"params,omitzero"`
@@ -36,7 +39,7 @@ type SMSMessage struct {
 	RawQuery string `json:"-"`
 }
 
-func (f *facts) appendSMS(events []event) ([]event, error) {
+func (f *fields) appendSMS(events []event) ([]event, error) {
 	m := &SMSMessage{
 		ID:          f.values[conceptID].value,
 		From:        number(f.values[conceptFrom].value),
@@ -63,14 +66,19 @@ func (f *facts) appendSMS(events []event) ([]event, error) {
 // If lasting is false, the message has neither an ID that identifies it nor a time with seconds. The same key may then come from a second
 // genuine message, so use it for a short time only.
 func (m SMSMessage) DuplicateKey() (key string, lasting bool) {
-	key = duplicateKey(CallbackSMS, table.Identifies(m.ID) && !m.Ambiguous, nil, m.Params,
+	hasID := table.Identifies(m.ID)
+	key = duplicateKey(CallbackSMS, hasID && !m.Ambiguous, nil, m.Params,
 		m.ID, m.ReferenceID, m.From, m.To, m.Text, m.Operator, m.Keyword, m.RawTime)
-	return key, table.Identifies(m.ID) || isPrecise(m.ReceivedAt)
+	return key, hasID || isPrecise(m.ReceivedAt)
 }
 
 func (m *SMSMessage) about() (kind, id string) { return string(CallbackSMS), m.ID }
 
 // LogValue returns the message without personal data: its ID, when it was received, and whether it is ambiguous.
 func (m SMSMessage) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("id", loggable(m.ID)), slog.Time("received_at", m.ReceivedAt), slog.Bool("ambiguous", m.Ambiguous))
+	return slog.GroupValue(
+		slog.String("id", loggable(m.ID)),
+		slog.Time("received_at", m.ReceivedAt),
+		slog.Bool("ambiguous", m.Ambiguous),
+	)
 }

@@ -29,11 +29,11 @@ type Store interface {
 // ErrInProgress means that another call is handling the same event. The service is asked to call again.
 var ErrInProgress = errors.New("webhook: the event is being handled")
 
-// MemoryStore is a [Store] in the memory of one process. It forgets everything when the process ends, and the oldest events beyond its
-// capacity: an event that it has forgotten is handled again if the service calls again. Use package webhook/sqlstore where that is wrong.
+// MemoryStore is a [Store] in the memory of one process. It forgets all events when the process ends, and the oldest beyond its capacity. A
+// forgotten event is handled again if the service calls again; use package webhook/sqlstore if that must not happen.
 type MemoryStore struct {
-	// Lease is how long one call may handle an event before another may take it over: one minute, unless it is changed before
-	// the store is used. Keep it above WithHandlerTimeout.
+	// Lease is how long one call may handle an event before another may take it over. NewMemoryStore sets one minute. Change it only before
+	// the store is used, and keep it above WithHandlerTimeout.
 	Lease time.Duration
 
 	capacity int
@@ -44,8 +44,8 @@ type MemoryStore struct {
 	handled []*claim // of the events that were handled, the oldest first
 }
 
-// claim is the right of one call to handle an event, and then the memory that it was handled. It is lost when the store has another
-// one for the event.
+// claim is the right of one call to handle an event, and then the record that it was handled. It is void when the store has another
+// claim for the event.
 type claim struct {
 	key     string
 	until   time.Time // the end of the lease, or of remembering
@@ -56,6 +56,10 @@ type claim struct {
 // forgets the oldest. Events in progress do not count and are never evicted. An event takes about 200 bytes.
 func NewMemoryStore(capacity int, remember time.Duration) *MemoryStore {
 	return &MemoryStore{Lease: time.Minute, capacity: capacity, remember: remember}
+}
+
+func (s *MemoryStore) isValid() bool {
+	return s.capacity > 0 && s.remember > 0 && s.Lease > 0
 }
 
 // Once implements [Store]. A panic of handle counts as an error. A call whose lease has ended cannot give back the claim of
@@ -77,7 +81,7 @@ func (s *MemoryStore) claim(key string) (*claim, error) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for range 2 { // one more than a claim can add, so that no call waits for many
+	for range 2 { // each claim adds at most one event, so two are enough for the store to shrink
 		if len(s.handled) > 0 && !now.Before(s.handled[0].until) {
 			s.forgetOldest()
 		}
@@ -96,7 +100,7 @@ func (s *MemoryStore) claim(key string) (*claim, error) {
 	return c, nil
 }
 
-// settle ends a claim. An event that was handled stays so, although another call may have taken over.
+// settle ends a claim. An event that was handled stays handled, even if another call has taken over.
 func (s *MemoryStore) settle(c *claim, done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +112,8 @@ func (s *MemoryStore) settle(c *claim, done bool) {
 	if !now.Before(c.until) {
 		s.events[c.key] = c
 	}
-	c.handled, c.until = true, now.Add(s.remember)
+	c.handled = true
+	c.until = now.Add(s.remember)
 	s.handled = append(s.handled, c)
 	if len(s.handled) > s.capacity {
 		s.forgetOldest()
@@ -121,22 +126,22 @@ func (s *MemoryStore) forgetOldest() {
 	s.handled = s.handled[1:]
 }
 
-// forget forgets a claim, unless it is lost.
+// forget forgets a claim, unless it is void.
 func (s *MemoryStore) forget(c *claim) {
 	if s.events[c.key] == c {
 		delete(s.events, c.key)
 	}
 }
 
-// duplicateKey returns a duplicate key: the callback, and a hash of what the contract knows of an event and of its JSON. Of one
-// that does not identify itself, as "Duplicates" in the package documentation says, it also covers the parameters.
-func duplicateKey(callback Callback, isCertain bool, raw json.RawMessage, params Params, known ...string) string {
+// duplicateKey returns a duplicate key: the callback, and a hash of the known fields of an event and of its JSON. If the event does not
+// identify itself, the hash also covers the parameters.
+func duplicateKey(callback Callback, identifiesItself bool, raw json.RawMessage, params Params, known ...string) string {
 	b := make([]byte, 0, 512)
 	add := func(part string) {
 		b = binary.AppendUvarint(b, uint64(len(part))) // so that no two lists of parts look the same
 		b = append(b, part...)
 	}
-	if isCertain {
+	if identifiesItself {
 		add("known")
 		params = nil
 	}
@@ -150,8 +155,11 @@ func duplicateKey(callback Callback, isCertain bool, raw json.RawMessage, params
 		add(p.Value)
 	}
 	sum := sha256.Sum256(b)
-	return string(hex.AppendEncode(append(append(b[:0], callback...), '.'), sum[:16]))
+	return string(callback) + "." + hex.EncodeToString(sum[:16])
 }
 
-// isPrecise reports whether a time distinguishes two events of a day. A time at second 0 may be one without seconds.
-func isPrecise(at time.Time) bool { return at.Unix() > 0 && (at.Second() != 0 || at.Nanosecond() != 0) }
+// isPrecise reports whether a time distinguishes two events of a day. At second 0 it may be a time without seconds.
+func isPrecise(at time.Time) bool {
+	hasSeconds := at.Second() != 0 || at.Nanosecond() != 0
+	return hasSeconds && at.Unix() > 0
+}

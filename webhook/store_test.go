@@ -116,7 +116,7 @@ func TestDuplicateWindow(t *testing.T) {
 		{"with a time", "from=1111&message=yes&timestamp=1791038663", []time.Duration{0, 61 * second, 50 * time.Minute}, []bool{true, false, false}},
 		{"with an ID", "from=1111&message=yes&id=1", []time.Duration{0, 61 * second}, []bool{true, false}},
 		{"with a time that cannot be read", "from=1111&message=yes&timestamp=yesterday", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
-		{"with a time that stands for none", "from=1111&message=yes&timestamp=0", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
+		{"with a zero time", "from=1111&message=yes&timestamp=0", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
 		{"with a date", "from=1111&message=yes&date=2026-10-03", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
 		{"with a time without seconds", "from=1111&message=yes&date=2026-10-03+14:44", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
 		{"with a placeholder for an ID", "from=1111&message=yes&id=null", []time.Duration{0, 4 * second, 6 * second}, []bool{true, false, true}},
@@ -148,10 +148,10 @@ func TestLease(t *testing.T) {
 		fails  bool // the first
 		runs   int32
 	}{
-		{"nobody comes", 0, false, false, 1},
+		{"no other call", 0, false, false, 1},
 		{"another comes", 0, true, false, 2},
 		{"another comes, the first fails", 0, true, true, 2},
-		{"nobody comes, the first fails", 0, false, true, 2},
+		{"no other call, the first fails", 0, false, true, 2},
 		{"a longer lease", 5 * time.Minute, false, false, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

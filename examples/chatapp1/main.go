@@ -15,8 +15,8 @@ import (
 )
 
 func main() {
-	service := messagingtest.Start()                                  // plays the service, so no account is needed
-	service.SetDelivery("+639181234567", messagingtest.Unreachable()) // and cannot reach this recipient over chat app 1
+	service := messagingtest.Start()                                          // plays the service, so no account is needed
+	service.SetDelivery("+639181234567", messagingtest.DeliveryUnreachable()) // and cannot reach this recipient over chat app 1
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	if err != nil {
 		log.Fatal(err) // with an account, use messaging.NewClientFromEnv

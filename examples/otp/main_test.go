@@ -19,7 +19,7 @@ func serve(t *testing.T) (*messagingtest.Server, *codes, string) {
 	t.Helper()
 	service := messagingtest.NewServer(t)
 	server := httptest.NewUnstartedServer(nil)
-	c, err := newCodes(service, "http://"+server.Listener.Addr().String())
+	c, err := newCodes(service, "http://"+server.Listener.Addr().String(), "secret-of-a-test")
 	require.NoError(t, err)
 	server.Config.Handler = c
 	server.Start()
@@ -28,7 +28,11 @@ func serve(t *testing.T) (*messagingtest.Server, *codes, string) {
 }
 
 func post(ctx context.Context, target, to string) (int, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(url.Values{"to": {to}}.Encode()))
+	return postForm(ctx, target, url.Values{"to": {to}})
+}
+
+func postForm(ctx context.Context, target string, form url.Values) (int, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(form.Encode()))
 	if err != nil {
 		return 0, err
 	}
@@ -43,7 +47,7 @@ func post(ctx context.Context, target, to string) (int, error) {
 func TestReportBeforeSendReturns(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
-	service.Inject(messagingtest.Slow(2*time.Second), 1)
+	service.Inject(messagingtest.FaultSlow(2*time.Second), 1)
 	done := make(chan int)
 	go func() {
 		status, _ := post(t.Context(), target, "+639171234567")
@@ -55,13 +59,13 @@ func TestReportBeforeSendReturns(t *testing.T) {
 	service.ReportDelivery(t.Context(), message.ID, "read")
 	assert.Equal(t, "read", c.state(message.ReferenceID))
 	assert.Equal(t, http.StatusAccepted, <-done)
-	assert.Equal(t, "read", c.state(message.ReferenceID), "Send returned later, and knows less")
+	assert.Equal(t, "read", c.state(message.ReferenceID), "the result of Send is older than the report")
 }
 
 func TestSlowServiceIsSettledInTheBackground(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
-	service.Inject(messagingtest.Slow(time.Minute), 1)
+	service.Inject(messagingtest.FaultSlow(time.Minute), 1)
 	begun := time.Now()
 	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
@@ -75,7 +79,7 @@ func TestSlowServiceIsSettledInTheBackground(t *testing.T) {
 func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
-	service.Inject(messagingtest.Slow(500*time.Millisecond), 1)
+	service.Inject(messagingtest.FaultSlow(500*time.Millisecond), 1)
 	ctx, hangUp := context.WithCancel(t.Context())
 	go func() { _, _ = post(ctx, target, "+639171234567") }()
 	message, err := service.WaitFor(t.Context(), "+639171234567")
@@ -99,26 +103,75 @@ func TestRefusedCodeIsFailed(t *testing.T) {
 func TestCodeFallsBackToChatApp1OnlyIfTheSMSDidNotGoOut(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
-	service.Inject(messagingtest.Status(http.StatusPaymentRequired, 0), 1)
+	service.Inject(messagingtest.FaultStatus(http.StatusPaymentRequired, 0), 1)
 	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusAccepted, status)
 	require.Len(t, service.Sent(), 1)
-	assert.Equal(t, messagingtest.ChannelChatApp1, service.Sent()[0].Channel)
+	assert.Equal(t, "chatapp1", service.Sent()[0].Channel)
 	assert.Equal(t, "sent", c.state(reference(c)))
-	service.Inject(messagingtest.AcceptThenDrop(), 1)
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	_, err = post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	c.background.Wait()
 	require.Len(t, service.Sent(), 2, "the SMS went out, so there is no second code")
-	assert.Equal(t, messagingtest.ChannelSMS, service.Sent()[1].Channel)
+	assert.Equal(t, "sms", service.Sent()[1].Channel)
 }
 
 func reference(c *codes) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for one := range c.states {
-		return one
+	for id := range c.byID {
+		return id
 	}
 	return ""
+}
+
+// sentCode sends a code and returns its reference ID and its digits.
+func sentCode(t *testing.T, service *messagingtest.Server, target string) (reference, digits string) {
+	t.Helper()
+	status, err := post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusAccepted, status)
+	message, err := service.WaitFor(t.Context(), "+639171234567")
+	require.NoError(t, err)
+	return message.ReferenceID, strings.TrimPrefix(message.Text, "Your code is ")[:6]
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	verify := func(reference, digits string) int {
+		status, err := postForm(t.Context(), target+"/verify", url.Values{"reference": {reference}, "code": {digits}})
+		require.NoError(t, err)
+		return status
+	}
+	reference, digits := sentCode(t, service, target)
+	assert.Equal(t, http.StatusForbidden, verify(reference, "no code"))
+	assert.Equal(t, http.StatusGone, verify("another", digits), "an unknown reference")
+	assert.Equal(t, http.StatusNoContent, verify(reference, digits))
+	assert.Equal(t, http.StatusGone, verify(reference, digits), "a code is valid once")
+
+	reference, digits = sentCode(t, service, target)
+	for range maxTries {
+		assert.Equal(t, http.StatusForbidden, verify(reference, "no code"))
+	}
+	assert.Equal(t, http.StatusGone, verify(reference, digits), "after too many tries")
+
+	reference, digits = sentCode(t, service, target)
+	c.mu.Lock()
+	c.now = func() time.Time { return time.Now().Add(validFor) }
+	c.mu.Unlock()
+	assert.Equal(t, http.StatusGone, verify(reference, digits), "after five minutes")
+}
+
+func TestCallbackURLSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	_, before, _ := serve(t)
+	_, after, _ := serve(t)
+	first, err := url.Parse(before.callback)
+	require.NoError(t, err)
+	second, err := url.Parse(after.callback)
+	require.NoError(t, err)
+	assert.Equal(t, first.RequestURI(), second.RequestURI())
 }

@@ -1,5 +1,5 @@
 // Command reconcile sums up what the SMS of one day cost, by sender and currency, and prints CSV. It keeps the sums in a file after each
-// page: killed and started again, it goes on after that page, and counts each SMS once. It reads MESSAGING_BASE_URL and credentials (see
+// page. If it is killed and started again, it continues after that page, and counts each SMS once. It reads MESSAGING_BASE_URL and credentials (see
 // messaging.NewClientFromEnv). Without them it sums up 30,000 SMS of a test server.
 package main
 
@@ -59,31 +59,34 @@ func reconcile(ctx context.Context, client *messaging.Client, day time.Time, fil
 	if err = r.sumUp(ctx, client, day, file); err != nil {
 		return fmt.Errorf("stopped after %d SMS; start again to go on: %w", r.Messages, err)
 	}
-	if err = r.writeCSV(out); err == nil {
-		err = os.RemoveAll(file) // which is not there if there was one page
+	if err = r.writeCSV(out); err != nil {
+		return err
 	}
-	return err
+	return os.RemoveAll(file) // it does not exist if there was only one page
 }
 
-// report is what is known of the day so far.
+// report has the sums of the day so far.
 type report struct {
-	Next     string // where the listing goes on; "" at its beginning
+	Next     string // where the listing continues; "" at its beginning
 	Messages int
-	Totals   map[string]*total // what one sender spent in one currency
+	Totals   map[string]*total // by sender and currency
 }
 
+// total is what one sender spent in one currency.
 type total struct {
-	From, Currency            string
-	Messages, Parts, Unpriced int
-	Cost                      big.Rat // exact; a float64 would not be
+	From, Currency string
+	Messages       int
+	Parts          int
+	Unpriced       int
+	Cost           big.Rat // exact, unlike a float64
 }
 
-// sumUp lists the day from where the report stands, and keeps the report in a file after each page.
+// sumUp lists the rest of the day, and writes the report to a file after each page.
 func (r *report) sumUp(ctx context.Context, client *messaging.Client, day time.Time, file string) error {
 	options := sms.ListOptions{CreatedAfter: day, CreatedBefore: day.AddDate(0, 0, 1), PageSize: 500, SortBy: sms.ByCreated, After: r.Next}
 	for page, err := range client.SMS.Pages(ctx, options) {
-		if errors.Is(err, messaging.ErrRow) {
-			log.Println("reconcile:", err) // odd rows; the listing goes on
+		if errors.Is(err, messaging.ErrUnreadableRow) {
+			log.Println("reconcile:", err) // rows that cannot be read; the listing continues
 		} else if err != nil {
 			return err
 		}
@@ -93,15 +96,23 @@ func (r *report) sumUp(ctx context.Context, client *messaging.Client, day time.T
 		if r.Next = page.Next; r.Next == "" {
 			break
 		}
-		if text, err := json.Marshal(r); err != nil {
-			return err
-		} else if err = os.WriteFile(file+".new", text, 0o600); err != nil {
-			return err
-		} else if err = os.Rename(file+".new", file); err != nil { // a crash leaves the old report or the new one
+		if err := r.save(file); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// save writes the report to a file. A crash leaves the old report or the new one.
+func (r *report) save(file string) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
 }
 
 func (r *report) add(tx *sms.Transaction) {

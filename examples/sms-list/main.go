@@ -29,8 +29,8 @@ func main() {
 	// Large pages are much faster. A listing is complete, or ends with an error.
 	yesterday := time.Now().AddDate(0, 0, -1)
 	for tx, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: yesterday, PageSize: 500, SortBy: sms.ByCreated}) {
-		if errors.Is(err, messaging.ErrRow) {
-			log.Print(err) // about one row; the listing goes on
+		if errors.Is(err, messaging.ErrUnreadableRow) {
+			log.Print(err) // about one row; the listing continues
 		} else if err != nil {
 			log.Fatal(err)
 		}

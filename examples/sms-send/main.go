@@ -24,15 +24,15 @@ func main() {
 	message.ReferenceID = "order-17"
 	send(client, message)
 
-	service.Inject(messagingtest.Status(403, 0), 1) // the service refuses the next message
+	service.Inject(messagingtest.FaultStatus(403, 0), 1) // the service refuses the next message
 	message.ReferenceID = "order-18"
 	send(client, message)
 
-	service.Inject(messagingtest.AcceptThenDrop(), 1) // the service takes the next one, and its response is lost
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1) // the service takes the next one, and its response is lost
 	message.ReferenceID = "order-19"
 	send(client, message)
 
-	service.Inject(messagingtest.AcceptThenDrop(), 1)
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	message.ReferenceID = "order-20"
 	receipt, err := client.SMS.SendOnce(context.Background(), message) // looks the message up, and never sends it again
 	fmt.Println(message.ReferenceID, messaging.VerdictOf(err), receipt.ID)

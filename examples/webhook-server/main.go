@@ -32,11 +32,11 @@ func main() {
 
 	service, ctx := messagingtest.Start(), context.Background()
 	text := messagingtest.InboundSMS{ID: "in-1", From: "+639171234567", Text: "STOP"}
-	service.Receive(ctx, server.URL+"/hooks/sms?key=secret-of-a-demo", text, messagingtest.TwiceAtOnce())
+	service.CallWebhook(ctx, server.URL+"/hooks/sms?key=secret-of-a-demo", text, messagingtest.TwiceAtOnce())
 	chat := messagingtest.InboundChatApp{ID: "in-2", From: "+639171234567", Kind: "text", Text: "Hi"}
-	service.Receive(ctx, server.URL+"/hooks/chatapp1?key=secret-of-a-demo", chat)
+	service.CallWebhook(ctx, server.URL+"/hooks/chatapp1?key=secret-of-a-demo", chat)
 	report := messagingtest.DeliveryReport{ReferenceID: "order-17", Status: "delivered"}
-	service.Receive(ctx, server.URL+"/hooks/delivery?key=secret-of-a-demo", report)
+	service.CallWebhook(ctx, server.URL+"/hooks/delivery?key=secret-of-a-demo", report)
 }
 
 // receiveSMS handles one SMS. It returns nil once the SMS is stored. After an error the service calls again.

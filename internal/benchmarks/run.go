@@ -101,7 +101,7 @@ func (p program) measure(ctx context.Context, s settings, progress io.Writer) ([
 	if err != nil {
 		return nil, err
 	}
-	if s.check {
+	if s.ours {
 		all = slices.DeleteFunc(all, func(r row) bool { return !r.isOurs() })
 	}
 	if len(all) == 0 {

@@ -8,7 +8,6 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
-	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -38,13 +37,13 @@ func Channels() []Channel {
 	return []Channel{
 		channel("sms", true, func(c *messaging.Client) sender[sms.Message] { return c.SMS }, func(to, text, reference string) sms.Message {
 			return sms.Message{From: "ACME", To: to, Text: text, ReferenceID: reference}
-		}),
+		}, func(m sms.Message) string { return m.ReferenceID }),
 		channel("chatapp1", false, func(c *messaging.Client) sender[chatapp1.Message] { return c.ChatApp1 }, func(to, text, reference string) chatapp1.Message {
 			return chatapp1.New("channel-1", to).Text(text).WithReference(reference)
-		}),
+		}, func(m chatapp1.Message) string { return m.ReferenceID }),
 		channel("chatapp2", false, func(c *messaging.Client) sender[chatapp2.Message] { return c.ChatApp2 }, func(to, text, reference string) chatapp2.Message {
 			return chatapp2.Message{To: to, Content: chatapp2.Text{Body: text}, ReferenceID: reference}
-		}),
+		}, func(m chatapp2.Message) string { return m.ReferenceID }),
 	}
 }
 
@@ -54,8 +53,8 @@ type sender[M any] interface {
 	SendAll(ctx context.Context, messages iter.Seq[M], concurrency int) iter.Seq[messaging.Outcome[M]]
 }
 
-func channel[M interface{ Call() wire.Call }](
-	name string, listed bool, of func(*messaging.Client) sender[M], message func(to, text, reference string) M,
+func channel[M any](
+	name string, listed bool, of func(*messaging.Client) sender[M], message func(to, text, reference string) M, reference func(M) string,
 ) Channel {
 	send := func(ctx context.Context, client *messaging.Client, m any) (string, error) {
 		receipt, err := of(client).Send(ctx, m.(M))
@@ -70,7 +69,7 @@ func channel[M interface{ Call() wire.Call }](
 		SendAll: func(ctx context.Context, client *messaging.Client, messages iter.Seq[Draft], concurrency int) iter.Seq[Outcome] {
 			all := each(messages, func(d Draft) M { return message(d.To, d.Text, d.Reference) })
 			return each(of(client).SendAll(ctx, all, concurrency), func(o messaging.Outcome[M]) Outcome {
-				return Outcome{o.Index, o.Message.Call().ReferenceID, o.Receipt.ID, o.Err}
+				return Outcome{o.Index, reference(o.Message), o.Receipt.ID, o.Err}
 			})
 		},
 	}

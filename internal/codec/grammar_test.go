@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/wire"
-	"github.com/messaging-service/messaging-go/sms"
 )
 
 func TestEncodeKeyWithoutSecret(t *testing.T) {
@@ -182,9 +182,9 @@ func TestRowMoney(t *testing.T) {
 func TestRowStatus(t *testing.T) {
 	t.Parallel()
 	const overlay = `{"webhook.delivery": {"statuses": {"failed": ["5", "ERR*"], "delivered": ["ok", "ERR_NOT"]}}}`
-	for word, want := range map[string]sms.Status{
-		"OK": sms.StatusDelivered, "err_not": sms.StatusDelivered, "ERR_12": sms.StatusFailed, "5": sms.StatusFailed, "read": sms.StatusRead,
-		"55": sms.StatusUnknown, "": sms.StatusUnknown, "odd": sms.StatusUnknown,
+	for word, want := range map[string]contract.Status{
+		"OK": contract.StatusDelivered, "err_not": contract.StatusDelivered, "ERR_12": contract.StatusFailed, "5": contract.StatusFailed, "read": contract.StatusRead,
+		"55": contract.StatusUnknown, "": contract.StatusUnknown, "odd": contract.StatusUnknown,
 	} {
 		row := readRow(t, overlay, `{"id":"a","sendStatus":"ok","dlrStatus":"`+word+`"}`)
 		assert.Equal(t, want, row.Status, word)

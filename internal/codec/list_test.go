@@ -17,7 +17,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/describe"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
@@ -32,10 +34,10 @@ type filter struct {
 }
 
 func (f filter) query(extra url.Values, at wire.Position) wire.Query {
-	q := sms.ListOptions{
+	q := describe.SMSList(sms.ListOptions{
 		CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore, ID: f.ID, ReferenceID: f.ReferenceID, RequestID: f.RequestID,
 		CategoryID: f.CategoryID, From: f.From, To: f.To, Status: f.Status, PageSize: f.PageSize, SortBy: f.SortBy,
-	}.Query()
+	})
 	q.Params.Set("order", f.Descending)
 	q.Extra, q.At, q.Problems = extra, at, nil
 	return q
@@ -506,7 +508,7 @@ func TestListEncodesEveryOption(t *testing.T) {
 		default:
 			v.SetString("4711")
 		}
-		raw, problems := queryOf(t, l, options.Query())
+		raw, problems := queryOf(t, l, describe.SMSList(options))
 		assert.Empty(t, problems, field.Name)
 		assert.Contains(t, raw, "=4711", field.Name)
 	}
@@ -861,8 +863,8 @@ func pageText(page codec.Page) string {
 				if value != "" {
 					fmt.Fprintf(&b, "  %s = %+q\n", name, value)
 				}
-			case sms.Status:
-				if value != sms.StatusUnknown {
+			case contract.Status:
+				if value != contract.StatusUnknown {
 					fmt.Fprintf(&b, "  %s = %s\n", name, value)
 				}
 			case time.Time:

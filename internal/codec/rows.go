@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
@@ -89,7 +90,7 @@ type rowReader struct {
 	err        error  // there are more rows
 	start      int    // the position of the first row
 	lastCursor string // of the last row, "" if it has none
-	meanings   map[string]sms.Status
+	meanings   map[string]contract.Status
 
 	// The current row:
 	row    sms.Transaction
@@ -124,7 +125,7 @@ type rowName struct {
 const maxRows = 100_000
 
 func newRowReader(r *rows, page *Page, requested int) *rowReader {
-	reader := &rowReader{rows: r, page: page, list: -1, limit: maxRows, meanings: map[string]sms.Status{}}
+	reader := &rowReader{rows: r, page: page, list: -1, limit: maxRows, meanings: map[string]contract.Status{}}
 	reader.found = make([]value, r.paths.Size())
 	reader.used = make([]bool, r.paths.Size())
 	reader.columnSlots = make([][]int, len(r.columns))
@@ -326,7 +327,7 @@ func (r *rowReader) isExcluded(all string) bool {
 
 // hasError reports whether the row has no meaningful delivery status, and holds an error or an error code of a known class.
 func (r *rowReader) hasError(all string) bool {
-	if r.row.Status != sms.StatusUnknown && r.row.Status != sms.StatusQueued {
+	if r.row.Status != contract.StatusUnknown && r.row.Status != contract.StatusQueued {
 		return false
 	}
 	d := document{text: all, values: r.found}
@@ -460,20 +461,20 @@ func (r *rowReader) setText(concept string, field *string, word string) (reason 
 }
 
 // Status returns the meaning of a delivery status.
-func (l *List) Status(word string) sms.Status {
+func (l *List) Status(word string) contract.Status {
 	meaning, _ := table.Meaning(l.rows.statuses, word, true)
-	return sms.Status(meaning)
+	return contract.Status(meaning)
 }
 
 // status is Status for the rows of a page. A page has few different ones.
-func (r *rowReader) status(word string) sms.Status {
+func (r *rowReader) status(word string) contract.Status {
 	if word == "" {
-		return sms.StatusUnknown
+		return contract.StatusUnknown
 	}
 	status, known := r.meanings[word]
 	if !known {
 		meaning, _ := table.Meaning(r.statuses, word, true)
-		status = sms.Status(meaning)
+		status = contract.Status(meaning)
 		r.meanings[word] = status
 	}
 	return status
@@ -484,13 +485,13 @@ func (r *rowReader) status(word string) sms.Status {
 // status does not count: the contract's numbers are those of responses and of delivery statuses, and may mean something else there.
 func (l *List) IsRefused(tx sms.Transaction) bool {
 	isWord := strings.ContainsFunc(tx.SendStatus, unicode.IsLetter)
-	isOpen := tx.Status == sms.StatusUnknown || tx.Status == sms.StatusQueued
+	isOpen := tx.Status == contract.StatusUnknown || tx.Status == contract.StatusQueued
 	if !isWord || !isOpen {
 		return false
 	}
 	accepted := table.Match(l.rows.vocabulary.accepted, tx.SendStatus, true)
 	refused := table.Match(l.rows.vocabulary.refused, tx.SendStatus, true)
 	meaning, match := table.Meaning(l.rows.statuses, tx.SendStatus, true)
-	isFailure := meaning == string(sms.StatusFailed) || meaning == string(sms.StatusRejected)
+	isFailure := meaning == string(contract.StatusFailed) || meaning == string(contract.StatusRejected)
 	return refused > accepted || isFailure && match > accepted
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -449,7 +450,7 @@ func TestRowEveryConcept(t *testing.T) {
 				}
 				reflect.ValueOf(&want).Elem().FieldByName(recordFields[concept]).Set(reflect.ValueOf(sampleOf(concept).want))
 				if concept == "deliveryStatus" {
-					want.Status = sms.StatusDelivered
+					want.Status = contract.StatusDelivered
 				}
 				got := readRow(t, string(overlay), raw)
 				if at, ok := reflect.TypeAssert[*time.Time](reflect.ValueOf(&got).Elem().FieldByName(recordFields[concept]).Addr()); ok {
@@ -466,7 +467,7 @@ func TestRowComplete(t *testing.T) {
 	assert.Equal(t, sms.Transaction{
 		ID: "t-1", RequestID: "r-1", ReferenceID: "order-17", CategoryID: "c-1", From: "ACME", To: "639171234567", Text: "Hi", Parts: 1, Price: "0.50",
 		CreatedAt: time.Date(2026, 10, 3, 14, 44, 23, 186_000_000, time.UTC), SentAt: time.Date(2026, 10, 3, 14, 44, 24, 0, time.UTC),
-		SendStatus: "1", DeliveryStatus: "1", Status: sms.StatusDelivered, Operator: "OP", Country: "PHL", Description: "sent",
+		SendStatus: "1", DeliveryStatus: "1", Status: contract.StatusDelivered, Operator: "OP", Country: "PHL", Description: "sent",
 	}, got)
 	assert.Nil(t, got.Extra)
 }

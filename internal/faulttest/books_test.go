@@ -41,13 +41,13 @@ func TestSendAllAgreesWithLedger(t *testing.T) {
 				}
 				for range rounds {
 					for _, fault := range []messagingtest.Fault{
-						messagingtest.AcceptThenDrop(),
-						messagingtest.DropUnread(),
-						messagingtest.NotJSON(),
+						messagingtest.FaultAcceptThenDrop(),
+						messagingtest.FaultDropUnread(),
+						messagingtest.FaultNotJSON(),
 						{}, // no fault
-						messagingtest.TruncatedResponse(),
-						messagingtest.Status(http.StatusTooManyRequests, -1),
-						messagingtest.Status(http.StatusInternalServerError, 0),
+						messagingtest.FaultTruncated(),
+						messagingtest.FaultStatus(http.StatusTooManyRequests, -1),
+						messagingtest.FaultStatus(http.StatusInternalServerError, 0),
 						{},
 					} {
 						srv.Inject(fault, 1)
@@ -63,7 +63,7 @@ func TestSendAllAgreesWithLedger(t *testing.T) {
 				assert.Len(t, verdicts, n)
 				ledger := map[string]int{}
 				for _, entry := range srv.Sent() {
-					assert.Equal(t, channel.name, string(entry.Channel))
+					assert.Equal(t, channel.name, entry.Channel)
 					ledger[entry.ReferenceID]++
 				}
 				assertLedger(t, verdicts, ledger)
@@ -86,11 +86,11 @@ func TestSettleAgreesWithLedger(t *testing.T) {
 	const n = 60
 	srv := messagingtest.NewServer(t)
 	faults := []messagingtest.Fault{
-		messagingtest.AcceptThenDrop(),
-		messagingtest.DropUnread(),
-		messagingtest.NotJSON(),
-		messagingtest.TruncatedResponse(),
-		messagingtest.Status(http.StatusInternalServerError, 0),
+		messagingtest.FaultAcceptThenDrop(),
+		messagingtest.FaultDropUnread(),
+		messagingtest.FaultNotJSON(),
+		messagingtest.FaultTruncated(),
+		messagingtest.FaultStatus(http.StatusInternalServerError, 0),
 	}
 	client := newClientOf(t, srv)
 	unknown := map[string]time.Time{} // since when each may have been sent

@@ -121,7 +121,7 @@ func respondsWithBomb(t *testing.T) http.HandlerFunc {
 
 func TestResponseLimits(t *testing.T) {
 	const (
-		tooLarge = "8388608 bytes (WithMaxResponseBytes)"
+		tooLarge = "the response is larger than 8388608 bytes"
 		tooDeep  = "JSON that nests too deep"
 		deep     = 100_000
 	)

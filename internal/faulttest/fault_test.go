@@ -274,11 +274,11 @@ func cancelledOnArrival(ctx context.Context, p *peer) (context.Context, context.
 
 // authWithHeader is an Auth that sets one more header field.
 func authWithHeader(key string) messaging.Option {
-	return messaging.WithAuth(messaging.AuthFunc(func(r *http.Request) error {
+	return messaging.WithAuth(func(r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+testToken)
 		r.Header.Set(key, testReference)
 		return nil
-	}))
+	})
 }
 
 func gzipped(s string) string {

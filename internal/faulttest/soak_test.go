@@ -45,14 +45,14 @@ const (
 // soakFaults returns the faults that a request can meet. None lets the service process a message after its sender has an outcome.
 func soakFaults() []messagingtest.Fault {
 	faults := []messagingtest.Fault{
-		messagingtest.AcceptThenDrop(), messagingtest.AcceptThenDrop(), messagingtest.DropUnread(), messagingtest.DropUnread(),
-		messagingtest.TruncatedResponse(), messagingtest.NotJSON(),
-		messagingtest.Slow(2 * time.Millisecond), messagingtest.Slow(3 * hasty / 2),
-		messagingtest.Status(http.StatusTooManyRequests, -1), messagingtest.Status(http.StatusTooManyRequests, time.Second),
-		messagingtest.Status(http.StatusServiceUnavailable, -1), messagingtest.Status(http.StatusServiceUnavailable, time.Second),
+		messagingtest.FaultAcceptThenDrop(), messagingtest.FaultAcceptThenDrop(), messagingtest.FaultDropUnread(), messagingtest.FaultDropUnread(),
+		messagingtest.FaultTruncated(), messagingtest.FaultNotJSON(),
+		messagingtest.FaultSlow(2 * time.Millisecond), messagingtest.FaultSlow(3 * hasty / 2),
+		messagingtest.FaultStatus(http.StatusTooManyRequests, -1), messagingtest.FaultStatus(http.StatusTooManyRequests, time.Second),
+		messagingtest.FaultStatus(http.StatusServiceUnavailable, -1), messagingtest.FaultStatus(http.StatusServiceUnavailable, time.Second),
 	}
 	for _, status := range []int{200, 400, 401, 404, 408, 429, 500, 502, 503, 504} {
-		faults = append(faults, messagingtest.Status(status, 0))
+		faults = append(faults, messagingtest.FaultStatus(status, 0))
 	}
 	return faults
 }
@@ -361,7 +361,7 @@ func (r *round) list(ctx context.Context) {
 	for ctx.Err() == nil {
 		missing := map[string]bool{}
 		for _, row := range r.srv.Sent() {
-			if row.Channel == messagingtest.ChannelSMS && time.Since(row.At) > r.lag {
+			if row.Channel == "sms" && time.Since(row.At) > r.lag {
 				missing[row.ID] = true
 			}
 		}
@@ -441,7 +441,7 @@ func (r *round) compare() {
 		var ids []string
 		for _, row := range rows {
 			ids = append(ids, fmt.Sprintf("%s at %v", row.ID, row.At.Sub(r.began)))
-			wrong = wrong || string(row.Channel) != p.channel || row.Text != "x" && row.Text != "text of "+reference
+			wrong = wrong || row.Channel != p.channel || row.Text != "x" && row.Text != "text of "+reference
 		}
 		if wrong {
 			r.fail("%q by %s: %v as %q, and the ledger has %d rows %v\nopen %v, given up %v, error: %v", reference, p.channel, verdict,

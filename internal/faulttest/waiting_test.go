@@ -534,10 +534,10 @@ func TestAuthThatIgnoresItsContextHoldsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrigin(during(2*time.Second, reply{status: 503, body: `{}`, latency: latency}))
 		client := o.client(t)
-		tenant, err := client.With(messaging.WithAuth(messaging.AuthFunc(func(*http.Request) error {
+		tenant, err := client.With(messaging.WithAuth(func(*http.Request) error {
 			time.Sleep(20 * time.Second)
 			return nil
-		})))
+		}))
 		require.NoError(t, err)
 		var calls sync.WaitGroup
 		time.Sleep(calm)
@@ -734,14 +734,14 @@ func TestWaitingRoomUnderEverything(t *testing.T) {
 		derive(messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
 			time.Sleep(rand.N(5 * time.Millisecond))
 			if rand.IntN(20) == 0 {
-				return messaging.RetryLater(time.Second)
+				return messaging.Postpone(time.Second)
 			}
 			return nil
 		})),
-		derive(messaging.WithAuth(messaging.AuthFunc(func(*http.Request) error {
+		derive(messaging.WithAuth(func(*http.Request) error {
 			time.Sleep(rand.N(5 * time.Millisecond))
 			return nil
-		}))),
+		})),
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), length+2*time.Second)
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -13,8 +14,8 @@ import (
 
 // Authenticator puts credentials into the request of an attempt.
 type Authenticator interface {
-	// authenticate changes r, whose body is body. It uses ctx for requests of its own: the context of r is for r. forget drops the
-	// credentials, if others can replace them.
+	// authenticate changes r, whose body is body. Its own requests use ctx; the context of r is only for r. If the credentials can be
+	// replaced, forget drops them.
 	authenticate(ctx context.Context, observe Observe, r *http.Request, body []byte) (forget func(), err error)
 }
 
@@ -40,13 +41,13 @@ func (set header) authenticate(_ context.Context, _ Observe, r *http.Request, _ 
 }
 
 var (
-	errMoved         = &namedError{text: "authentication changed the method or the host; credentials go to the base URL only"}
-	errInvalidHeader = &namedError{text: "authentication set a header that HTTP does not allow"}
+	errMoved         = &safeError{text: "authentication changed the method or the host; credentials go to the base URL only"}
+	errInvalidHeader = &safeError{text: "authentication set a header that HTTP does not allow"}
 )
 
-// authError says that there are no credentials. Its text leaves out that of err, which may hold a secret.
+// authError returns the error of missing credentials. Its text leaves out that of err, which may hold a secret.
 func authError(err error) error {
-	return &namedError{"authentication failed before anything was sent", err}
+	return &safeError{"authentication failed before anything was sent", err}
 }
 
 // Custom is a user's function that authenticates the finished request. It may change everything except the method and
@@ -54,56 +55,69 @@ func authError(err error) error {
 type Custom func(*http.Request) error
 
 func (f Custom) authenticate(ctx context.Context, _ Observe, r *http.Request, body []byte) (forget func(), err error) {
-	shown, scheme := r.WithContext(ctx), r.URL.Scheme
-	shown.Header = r.Header.Clone() // its values are shared
+	changed := r.WithContext(ctx)
+	originalURL := *r.URL // which the function may change
+	changed.Header = r.Header.Clone()
 	if r.Body != nil {
 		// For a signature over the body. net/http must not find it.
-		shown.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		changed.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
-	if err := f(shown); err != nil {
+	if err := f(changed); err != nil {
 		return nil, authError(err)
 	}
-	shown.GetBody = nil
-	if shown.Header == nil {
-		shown.Header = http.Header{}
+	changed.GetBody = nil
+	if changed.Header == nil {
+		changed.Header = http.Header{}
 	}
-	for name, values := range shown.Header {
+	for name, values := range changed.Header {
 		if !ValidHeader(name, values...) {
 			return nil, errInvalidHeader
 		}
 	}
-	if shown.URL == nil || shown.URL.Opaque != "" || shown.URL.Host != r.Host || shown.URL.Scheme != scheme ||
-		shown.Host != r.Host || shown.Method != r.Method {
+	if changed.Method != r.Method || changed.Host != r.Host || !isSameServer(changed.URL, &originalURL) {
 		return nil, errMoved
 	}
 	if r.Body != nil {
-		// The function may have read the body, or replaced it.
-		switch {
-		case shown.Body == nil:
-			body = nil
-		case shown.Body != r.Body:
-			var err error
-			body, err = io.ReadAll(shown.Body)
-			_ = shown.Body.Close()
-			if err != nil {
-				return nil, authError(err)
-			}
+		after, err := bodyAfter(r, changed, body)
+		if err != nil {
+			return nil, authError(err)
 		}
-		shown.Body, shown.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		changed.Body = io.NopCloser(bytes.NewReader(after))
+		changed.ContentLength = int64(len(after))
 	}
-	*r = *shown.WithContext(r.Context()) //nolint:contextcheck // the request keeps its own
+	*r = *changed.WithContext(r.Context()) //nolint:contextcheck // the request keeps its own
 	return nil, nil
 }
 
-// ValidHeader reports whether HTTP allows the header. net/http refuses one that is not, without a trace of evidence.
+// isSameServer reports whether a URL, which may be nil, leads to the server of another.
+func isSameServer(u, original *url.URL) bool {
+	return u != nil && u.Opaque == "" && u.Scheme == original.Scheme && u.Host == original.Host
+}
+
+// bodyAfter returns the body of a request after a user's function, which may have read or replaced it.
+func bodyAfter(original, changed *http.Request, body []byte) ([]byte, error) {
+	switch changed.Body {
+	case nil:
+		return nil, nil
+	case original.Body:
+		return body, nil
+	default:
+		defer changed.Body.Close() //nolint:errcheck // nothing can be done about it
+		return io.ReadAll(changed.Body)
+	}
+}
+
+// ValidHeader reports whether HTTP allows the header. net/http refuses an invalid one without running a hook, so that there is no evidence.
 func ValidHeader(name string, values ...string) bool {
 	if !table.IsToken(name) {
 		return false
 	}
 	for _, value := range values {
-		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		if strings.ContainsFunc(value, isControl) {
 			return false
 		}
 	}
 	return true
 }
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

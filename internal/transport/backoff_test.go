@@ -82,7 +82,7 @@ func TestCallBacksOffForAnOpenBreaker(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newPair()
 				p.open(t, responds(503, "", "Retry-After", "10"))
-				room := NewRoom()
+				room := NewSlots()
 				room.addTime(time.Second)
 				base := newFakeBase(responds(200, "{}"))
 				began := time.Now()
@@ -164,7 +164,7 @@ func TestEndOfTheWaitsEndsNoRequest(t *testing.T) {
 					return tc.react(r)
 				})
 				request := sendRequest()
-				request.Waits = endedAfter(t.Context(), time.Second)
+				request.WaitContext = endedAfter(t.Context(), time.Second)
 				out := newTransport(base).Do(t.Context(), request)
 				assert.Equal(t, 1, base.count())
 				assert.Equal(t, tc.status, out.StatusCode)
@@ -181,7 +181,7 @@ func TestEndOfTheWaitsEndsABackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		base := newFakeBase(responds(429, "", "Retry-After", "10"))
 		request := sendRequest()
-		request.Waits = endedAfter(t.Context(), time.Second)
+		request.WaitContext = endedAfter(t.Context(), time.Second)
 		began := time.Now()
 		out := newTransport(base).Do(t.Context(), request)
 		assert.Equal(t, time.Second, time.Since(began))
@@ -195,12 +195,12 @@ func TestEndedWaitsSendNothing(t *testing.T) {
 	cancel()
 	base := newFakeBase(responds(200, "{}"))
 	request := sendRequest()
-	request.Waits = ended
+	request.WaitContext = ended
 	assertOutcome(t, Outcome{Err: context.Canceled}, newTransport(base).Do(t.Context(), request))
 	assert.Zero(t, base.count())
 }
 
-// A response that came before the context ended is judged all the same, and the breakers hear of it.
+// A response that came before the context ended is judged all the same, and the breakers count it.
 func TestResponseIsJudgedAfterTheContextEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair()
@@ -232,7 +232,7 @@ func TestWaitsHaveTheValuesOfTheCall(t *testing.T) {
 			return "t1", time.Time{}, nil
 		})
 		request := authenticatedBy(sendRequest(), source.Authenticator("Authorization", ""))
-		request.Waits = endedAfter(t.Context(), time.Hour)
+		request.WaitContext = endedAfter(t.Context(), time.Hour)
 		request.Guard = func(ctx context.Context) error {
 			saw(ctx, "guard")
 			return nil

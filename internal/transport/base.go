@@ -2,7 +2,6 @@ package transport
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,14 +15,13 @@ import (
 	"time"
 )
 
-// DefaultIdleTimeout is how long the transport of NewBase keeps an idle connection: less than the servers that are
-// quickest to close theirs, because a request that meets a closing connection has an unknown outcome.
-const DefaultIdleTimeout = 4 * time.Second
-
 const (
-	// maxConnsPerHost bounds the connections of the transport of NewBase, in use, idle, or being established for requests that ended. It
-	// has room for the places of every channel and kind, so that none waits for another's.
-	maxConnsPerHost = 8 * places
+	// idleTimeout is how long the transport of NewBase keeps an idle connection: less than the servers that are quickest to close theirs,
+	// because a request that meets a closing connection has an unknown outcome.
+	idleTimeout = 4 * time.Second
+	// maxConnsPerHost bounds the connections of the transport of NewBase: in use, idle, or being dialled for requests that ended. There are
+	// enough for the slots of every channel and kind, so that none waits for another's.
+	maxConnsPerHost = 8 * maxInFlight
 	// connectTimeout bounds how long a connection may take until it can carry a request.
 	connectTimeout = 10 * time.Second
 )
@@ -31,9 +29,9 @@ const (
 // Base is the library's own round tripper. Its connections are for a Transport whose OwnBase is set.
 type Base struct{ http.Transport }
 
-// RoundTrip sends a request once. net/http sends one again by itself if it has a GetBody or no body, and a method or a
-// header that allows it. So a POST leaves here with neither, whatever a wrapper has made of it. A body that turns out
-// to be empty is only left out if no header allows to repeat the request.
+// RoundTrip sends a request once. net/http repeats a request by itself if it has a GetBody or no body, and a method or a header that allows
+// it (see isReplayable in net/http). A POST therefore leaves here with a body and without a GetBody, even if a wrapper has changed it. An
+// empty body is left out only if no header allows net/http to repeat the request.
 func (b *Base) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodGet || r.GetBody == nil && r.ContentLength != 0 {
 		return b.Transport.RoundTrip(r)
@@ -45,9 +43,7 @@ func (b *Base) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, key := r.Header["Idempotency-Key"]
-		_, otherKey := r.Header["X-Idempotency-Key"]
-		if body == http.NoBody && (key || otherKey) {
+		if body == http.NoBody && hasIdempotencyKey(r.Header) {
 			body = io.NopCloser(strings.NewReader("")) // its length is unknown to net/http
 		}
 		out.Body = body
@@ -55,6 +51,13 @@ func (b *Base) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.Transport.RoundTrip(out)
 }
 
+func hasIdempotencyKey(h http.Header) bool {
+	_, hasKey := h["Idempotency-Key"]
+	_, hasOtherKey := h["X-Idempotency-Key"]
+	return hasKey || hasOtherKey
+}
+
+// withoutEmpty returns http.NoBody for a body that turns out to be empty, and otherwise the body.
 func withoutEmpty(body io.ReadCloser) (io.ReadCloser, error) {
 	if body == nil || body == http.NoBody {
 		return http.NoBody, nil
@@ -86,19 +89,15 @@ func endsWithContext(rt http.RoundTripper) bool {
 
 // NewBase returns the round tripper for a client that was given none.
 //
-// It speaks HTTP/1.1 only: over HTTP/2 a server that restarts, or closes a connection after its thousandth request,
-// leaves the sends on it in doubt, and net/http distinguishes them from processed ones by the text of an error alone.
+// It speaks HTTP/1.1 only. Over HTTP/2, a server that restarts or closes a connection after its thousandth request leaves the sends on it in
+// doubt, and only the text of an error of net/http tells them from processed ones.
 //
-// net/http goes on establishing a connection when the request that it was for has ended, so that another can use it.
-// What a call leaves behind is therefore bounded here: at most 2,048 connections per host, each with two goroutines, for
-// at most 10 seconds from the first packet until the proxy has answered and the TLS handshake is complete.
-//
-// An idleTimeout of 0 stands for DefaultIdleTimeout.
-func NewBase(idleTimeout time.Duration) *Base {
-	return newBase(cmp.Or(idleTimeout, DefaultIdleTimeout), connectTimeout)
-}
+// net/http continues a dial after the request that it was for has ended, so that another request can use the connection. What a call leaves
+// behind is bounded here: at most 2,048 connections per host, each with two goroutines, for at most 10 seconds until the proxy has responded
+// and the TLS handshake is complete.
+func NewBase() *Base { return newBase(connectTimeout) }
 
-func newBase(idleTimeout, connectTimeout time.Duration) *Base {
+func newBase(connectTimeout time.Duration) *Base {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &Base{http.Transport{
@@ -116,7 +115,7 @@ func newBase(idleTimeout, connectTimeout time.Duration) *Base {
 			if err != nil {
 				return nil, err
 			}
-			_ = conn.SetDeadline(deadline) // for the proxy and TLS; see established
+			_ = conn.SetDeadline(deadline) // for the proxy and TLS; see clearDialDeadline
 			return conn, nil
 		},
 		MaxConnsPerHost:        maxConnsPerHost,
@@ -127,26 +126,26 @@ func newBase(idleTimeout, connectTimeout time.Duration) *Base {
 	}}
 }
 
-// established ends the time that a connection had to be established.
-func established(info httptrace.GotConnInfo) { _ = info.Conn.SetDeadline(time.Time{}) }
+// clearDialDeadline ends the time limit of dialling, because the connection is ready.
+func clearDialDeadline(info httptrace.GotConnInfo) { _ = info.Conn.SetDeadline(time.Time{}) }
 
 var errProxyAuth = errors.New("the proxy wants credentials")
 
-// proxyError says that a proxy did not open a tunnel to the service.
+// proxyError returns the error of a proxy that did not open a tunnel to the service.
 func proxyError(status int) error {
 	text := fmt.Sprintf("the proxy refused the connection: HTTP %d", status)
 	if status == http.StatusProxyAuthRequired {
-		return &namedError{text, errProxyAuth}
+		return &safeError{text, errProxyAuth}
 	}
-	return &namedError{text: text}
+	return &safeError{text: text}
 }
 
-// connectError names an error that ended an attempt before there was a connection.
+// connectError returns a better error for one that ended an attempt before there was a connection.
 func connectError(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" && errors.Is(err, os.ErrDeadlineExceeded) {
-		return &namedError{"the proxy or the TLS handshake took too long", err}
+		return &safeError{"the proxy or the TLS handshake took too long", err}
 	}
-	// Without OnProxyConnectResponse, net/http reports only the text of the status, such as "Bad Gateway".
+	// A Transport without OnProxyConnectResponse reports only the text of the status, such as "Bad Gateway".
 	for status := http.StatusMultipleChoices; status < 600; status++ {
 		if text := http.StatusText(status); text != "" && strings.EqualFold(err.Error(), text) {
 			return proxyError(status)

@@ -32,7 +32,7 @@ func TestNewBaseSpeaksHTTP1WhereHTTP2IsOffered(t *testing.T) {
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
-	pool := NewBase(DefaultIdleTimeout)
+	pool := NewBase()
 	defer pool.CloseIdleConnections()
 	pool.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	pool.TLSClientConfig.NextProtos = nil // which the test's client has filled in
@@ -54,7 +54,7 @@ func TestNewBaseKeepsTheConnectionsOfABurst(t *testing.T) {
 	}
 	server.Start()
 	defer server.Close()
-	pool := NewBase(DefaultIdleTimeout)
+	pool := NewBase()
 	defer pool.CloseIdleConnections()
 	tr, request := newTransport(pool), readOf(t, server)
 	for range 4 {
@@ -81,7 +81,7 @@ func TestErrorPageDoesNotCostAConnection(t *testing.T) {
 	}
 	server.Start()
 	defer server.Close()
-	pool := NewBase(DefaultIdleTimeout)
+	pool := NewBase()
 	defer pool.CloseIdleConnections()
 	out := newTransport(pool, waits(time.Millisecond, time.Second)).Do(t.Context(), readOf(t, server))
 	assert.Equal(t, 4, out.Attempts)
@@ -94,7 +94,7 @@ func TestNewBaseBoundsResponseHeaders(t *testing.T) {
 		w.Header().Set("X-Large", strings.Repeat("x", 128<<10))
 	}))
 	defer server.Close()
-	pool := NewBase(DefaultIdleTimeout)
+	pool := NewBase()
 	defer pool.CloseIdleConnections()
 	out := newTransport(pool, attemptsUpTo(1)).Do(t.Context(), readOf(t, server))
 	require.Error(t, out.Err)
@@ -103,13 +103,13 @@ func TestNewBaseBoundsResponseHeaders(t *testing.T) {
 }
 
 func TestNewBaseClosesIdleConnectionsBeforeServersDo(t *testing.T) {
-	pool := NewBase(DefaultIdleTimeout)
+	pool := NewBase()
 	assert.Positive(t, pool.IdleConnTimeout)
 	assert.Less(t, pool.IdleConnTimeout, 5*time.Second)
 	assert.NotNil(t, pool.Proxy)
 }
 
 func TestNewBaseReturnsAPoolOfItsOwn(t *testing.T) {
-	one, other := NewBase(DefaultIdleTimeout), NewBase(DefaultIdleTimeout)
+	one, other := NewBase(), NewBase()
 	assert.NotSame(t, one, other)
 }

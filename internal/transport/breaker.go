@@ -4,48 +4,46 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
-// Health is what an attempt says of the service and of the account, for the breaker.
+// Health is the result of an attempt as a breaker counts it.
 type Health uint8
 
 const (
-	// Healthy: the service itself responded. It may well have refused the request.
+	// Healthy: the service itself responded. It may have refused the request.
 	Healthy Health = iota
 	// Failing: the service is in trouble, or something else responds in its place.
 	Failing
-	// Refusing: the service refuses the account, whatever the request.
+	// Refusing: the service refuses the account, whatever the request is.
 	Refusing
-	// Unheard: the request went out, and what came of it says nothing of the service.
-	Unheard
+	// Inconclusive: the request went out, and its result says nothing about the service.
+	Inconclusive
 
-	unwritten // nothing went out
+	notWritten // nothing went out
 )
 
 const (
-	failuresToOpen = 16
-	minPause       = time.Second
-	maxPause       = 30 * time.Second
-	maxAsked       = 10 * time.Minute       // that a Retry-After may hold calls back
-	probeWait      = 100 * time.Millisecond // for a call that comes while a probe is on its way
+	failuresToOpen    = 16
+	minPause          = time.Second
+	maxPause          = 30 * time.Second
+	maxRequestedPause = 10 * time.Minute       // by Retry-After
+	probeWait         = 100 * time.Millisecond // for a call that comes while a probe is under way
 )
 
-// A Breaker is a circuit breaker. Closed, it lets every call pass. It opens after 16 failures in a row, and then lets none pass for a pause of
-// a fifth of the trouble so far, within 1 and 30 seconds, or as long as the last failure asked to wait, at most 10 minutes. The first call after the pause is the
-// probe: its success closes the breaker, and its failure begins the next pause.
+// A Breaker is a circuit breaker. While it is closed, every attempt may enter. It opens after 16 failures in a row. No attempt may then enter
+// for a pause of a fifth of the time since it opened, within 1 and 30 seconds, or as long as the last response asked, at most 10 minutes. The
+// first attempt after the pause is the probe: its success closes the breaker, and its failure starts the next pause.
 //
-// Nothing waits in a Breaker. The zero Breaker is closed. It is safe for concurrent use and runs no goroutine.
+// A Breaker never waits. The zero Breaker is closed. It is safe for concurrent use and runs no goroutine.
 type Breaker struct {
-	generation atomic.Uint64 // counts openings and closings: an attempt from before one says nothing after it
-	isOpen     atomic.Bool
-	row        atomic.Int32 // failures in a row
-
-	mu        sync.Mutex
-	rowBegan  time.Time // when the first of the row began
-	isProbing bool      // a probe is on its way
-	trouble   Trouble
+	mu           sync.Mutex
+	generation   uint64 // counts openings and closings: an attempt that entered before one is not counted after it
+	isOpen       bool
+	isProbing    bool      // a probe is under way
+	failures     int       // in a row
+	firstFailure time.Time // when the first attempt of the row began
+	trouble      Trouble
 }
 
 // Trouble is why a breaker is open.
@@ -58,19 +56,19 @@ type Trouble struct {
 	Account bool
 }
 
-// Change is the opening of a breaker, or its closing.
+// A Change is the opening or the closing of a breaker.
 type Change struct {
 	Trouble
 
 	Opened bool
 }
 
-// OpenError is in the chain of an error of a call that an open breaker held back. Its text and what it wraps hold nothing of
-// another call's message.
+// OpenError is in the chain of the error of a call that an open breaker blocked. Its text, and what it wraps, hold nothing from the message of
+// another call.
 type OpenError struct {
 	Trouble
 
-	// RetryAfter is how long until the breaker may let a call pass.
+	// RetryAfter is how long until an attempt may enter.
 	RetryAfter time.Duration
 }
 
@@ -82,26 +80,23 @@ func (e *OpenError) Unwrap() error { return e.Cause }
 
 // Trouble returns why the breaker is open, and whether it is.
 func (b *Breaker) Trouble() (Trouble, bool) {
-	if !b.isOpen.Load() {
-		return Trouble{}, false
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.trouble, b.isOpen.Load()
+	if !b.isOpen {
+		return Trouble{}, false
+	}
+	return b.trouble, true
 }
 
-// Blocked returns why no call may pass now, or nil if one may.
+// Blocked returns why no attempt may enter now, or nil if one may.
 func (b *Breaker) Blocked() *OpenError {
-	if !b.isOpen.Load() {
-		return nil
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.blocked()
 }
 
 func (b *Breaker) blocked() *OpenError {
-	if !b.isOpen.Load() {
+	if !b.isOpen {
 		return nil
 	}
 	wait := time.Until(b.trouble.Until)
@@ -114,132 +109,126 @@ func (b *Breaker) blocked() *OpenError {
 	return &OpenError{b.trouble, wait}
 }
 
-// A ticket is the right of an attempt that passed a breaker to report to it once.
+// A ticket is the right of an attempt that entered a breaker to report to it once.
 type ticket struct {
 	breaker    *Breaker // or nil
 	generation uint64
 }
 
-// pass lets an attempt pass, or returns why it must not.
-func (b *Breaker) pass() (ticket, *OpenError) {
-	generation := b.generation.Load() // before isOpen: see open and close
-	if !b.isOpen.Load() {
-		return ticket{b, generation}, nil
-	}
+// enter lets an attempt enter, or returns why it must not.
+func (b *Breaker) enter() (ticket, *OpenError) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if open := b.blocked(); open != nil {
 		return ticket{}, open
 	}
-	b.isProbing = b.isOpen.Load()
-	return ticket{b, b.generation.Load()}, nil
+	b.isProbing = b.isOpen
+	return ticket{b, b.generation}, nil
 }
 
-// A report is what an attempt says to a breaker that let it pass.
+// A report is what an attempt says to a breaker that it entered.
 type report struct {
 	health     Health
 	began      time.Time     // the attempt
-	retryAfter time.Duration // what the response asked for, or 0
+	retryAfter time.Duration // that the response asked for, or 0
 	cause      error         // of a failure
 }
 
-// hear takes a report to the breaker of a ticket, and returns what it changes, or nil.
-func (t ticket) hear(r report) *Change {
+// record counts a report at the breaker of the ticket, and returns the change that it makes, or nil.
+func (t ticket) record(r report) *Change {
 	b := t.breaker
 	if b == nil {
 		return nil
 	}
-	if r.health == Healthy && b.row.Load() == 0 && !b.isOpen.Load() {
-		return nil
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if t.generation != b.generation.Load() {
+	if t.generation != b.generation {
 		return nil
 	}
-	if b.isOpen.Load() {
-		return b.hearProbe(r)
+	if b.isOpen {
+		return b.recordProbe(r)
 	}
 	switch r.health {
 	case Healthy:
-		if !r.began.Before(b.rowBegan) { // otherwise it shows what was before the row
-			b.row.Store(0)
+		if !r.began.Before(b.firstFailure) { // an older attempt says nothing about the failures since
+			b.failures = 0
 		}
 	case Failing, Refusing:
 		return b.countFailure(r)
-	case Unheard, unwritten:
+	case Inconclusive, notWritten:
 	}
 	return nil
 }
 
-// hearProbe takes the report of a probe.
-func (b *Breaker) hearProbe(r report) *Change {
+// recordProbe counts the report of a probe.
+func (b *Breaker) recordProbe(r report) *Change {
 	b.isProbing = false
 	switch r.health {
 	case Healthy:
 		return b.close()
 	case Failing, Refusing:
 		b.pause(r)
-	case Unheard: // costs a pause too, or each caller with a short deadline would probe
+	case Inconclusive: // it costs a pause too, or each caller with a short deadline would probe
 		r.cause = b.trouble.Cause
 		b.pause(r)
-	case unwritten: // the next call is the probe
+	case notWritten: // the next attempt is the probe
 	}
 	return nil
 }
 
-// countFailure adds a failure to the row, and opens the breaker when the row is long enough.
+// countFailure counts a failure, and opens the breaker when there are enough in a row.
 func (b *Breaker) countFailure(r report) *Change {
-	if b.row.Add(1) == 1 {
-		b.rowBegan = r.began
+	if b.failures == 0 {
+		b.firstFailure = r.began
 	}
-	if b.row.Load() < failuresToOpen {
+	b.failures++
+	if b.failures < failuresToOpen {
 		return nil
 	}
+	b.isOpen = true
+	b.generation++
 	b.trouble.Since = time.Now()
 	b.pause(r)
-	b.isOpen.Store(true)
-	b.generation.Add(1) // after isOpen: whoever reads the new one sees that the breaker is open
 	return &Change{b.trouble, true}
 }
 
-// pause begins a pause.
+// pause starts a pause.
 func (b *Breaker) pause(r report) {
-	length := max(minPause, time.Since(b.trouble.Since)/5)
-	length = min(length, maxPause)
+	length := time.Since(b.trouble.Since) / 5
+	length = min(max(length, minPause), maxPause)
 	if r.retryAfter > 0 {
-		length = min(r.retryAfter, maxAsked)
+		length = min(r.retryAfter, maxRequestedPause)
 	}
-	length += rand.N(length/10 + 1) //nolint:gosec // so that clients which failed together do not come back together
+	length += rand.N(length/10 + 1) //nolint:gosec // so that clients that failed together do not come back together
 	b.trouble.Until = time.Now().Add(length)
 	b.trouble.Cause = r.cause
-	if r.health != Unheard {
+	if r.health != Inconclusive {
 		b.trouble.Account = r.health == Refusing
 	}
 }
 
 func (b *Breaker) close() *Change {
-	b.generation.Add(1) // before isOpen: an attempt with the new one passed a closed breaker
-	b.row.Store(0)
-	b.isOpen.Store(false)
+	b.isOpen = false
 	b.isProbing = false
+	b.failures = 0
+	b.generation++
 	return &Change{Trouble: b.trouble}
 }
 
-// Settled records that the service lists a message whose send, which began at a time, had an unknown outcome. It returns what that changes,
-// or nil.
+// Settled records that the service lists a message whose send, which began at a time, had an unknown outcome. It returns the change that this
+// makes, or nil.
 func (b *Breaker) Settled(began time.Time) *Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.row.Store(0)
-	if b.isOpen.Load() && began.After(b.trouble.Since) {
+	b.failures = 0
+	if b.isOpen && began.After(b.trouble.Since) {
 		return b.close()
 	}
 	return nil
 }
 
-// lookAtBreakers returns why an attempt would not pass now, or nil. Of two breakers that are open it is the one whose pause ends later.
-func (c *call) lookAtBreakers() error {
+// checkBreakers returns why an attempt could not enter now, or nil. Of two open breakers it names the one whose pause ends later.
+func (c *call) checkBreakers() error {
 	for _, breaker := range []*Breaker{c.request.Service, c.request.Account} {
 		if breaker == nil {
 			continue
@@ -252,11 +241,11 @@ func (c *call) lookAtBreakers() error {
 	return c.openError()
 }
 
-// passBreakers asks the breakers of the service and of the account to let the attempt pass.
-func (c *call) passBreakers() error {
+// enterBreakers enters the breakers of the service and of the account.
+func (c *call) enterBreakers() error {
 	for i, breaker := range []*Breaker{c.request.Service, c.request.Account} {
 		if breaker != nil && c.open == nil {
-			c.tickets[i], c.open = breaker.pass()
+			c.tickets[i], c.open = breaker.enter()
 		}
 	}
 	return c.openError()
@@ -266,53 +255,68 @@ func (c *call) openError() error {
 	if c.open == nil {
 		return nil
 	}
-	return &namedError{c.open.Error(), c.open}
+	return &safeError{c.open.Error(), c.open}
 }
 
-// report tells the breakers that let the attempt pass what became of it.
+// report tells the breakers that the attempt entered how it ended.
 func (c *call) report(health Health) {
-	o := &c.outcome
-	ofAccount := report{health: health, began: o.Began, retryAfter: o.RetryAfter, cause: c.judgement.Cause}
-	if ofAccount.cause == nil && health == Failing {
-		ofAccount.cause = &namedError{text: Describe(o.Err)} // without what it wraps
+	outcome := &c.outcome
+	toAccount := report{health: health, began: outcome.Began, retryAfter: outcome.RetryAfter, cause: c.judgement.Cause}
+	if toAccount.cause == nil && health == Failing {
+		toAccount.cause = &safeError{text: Describe(outcome.Err)} // without what it wraps
 	}
-	ofService := ofAccount
+	toService := toAccount
 	if health == Refusing {
-		ofService.health = Healthy // the service lives
+		toService.health = Healthy // the service lives
 	}
 	service, account := c.tickets[0], c.tickets[1]
 	c.tickets = [2]ticket{}
-	change := service.hear(ofService)
-	if changeOfAccount := account.hear(ofAccount); change == nil {
-		change = changeOfAccount
+	ofService := service.record(toService)
+	ofAccount := account.record(toAccount)
+	if ofService != nil {
+		c.changed(*ofService)
 	}
-	if change != nil && c.transport.Changed != nil {
-		c.transport.Changed(c.ctx, &c.request, *change)
+	// Trouble of the service opens and closes both breakers, which is one change.
+	isSame := ofService != nil && ofAccount != nil && ofService.Account == ofAccount.Account
+	if ofAccount != nil && !isSame {
+		c.changed(*ofAccount)
 	}
 }
 
-// health returns what the attempt says of the service. Silence says something if it was long enough, whoever's deadline ended it.
+func (c *call) changed(change Change) {
+	if c.transport.Changed != nil {
+		c.transport.Changed(c.ctx, &c.request, change)
+	}
+}
+
+// health returns what the attempt says about the service. A missing response counts as a failure after a long silence, even if the caller's
+// own deadline ended the attempt.
 func (c *call) health() Health {
-	o := &c.outcome
-	isRead := o.StatusCode != 0 && (o.Err == nil || errors.Is(o.Err, errTooLarge))
+	outcome := &c.outcome
+	isRead := outcome.StatusCode != 0 && (outcome.Err == nil || errors.Is(outcome.Err, errTooLarge))
 	if isRead {
-		if c.canRefresh() {
-			return unwritten // the next attempt shows whether the account is refused
-		}
-		if c.judgement.Health == Healthy && !c.judgement.Repeatable {
-			c.request.Room.addTime(time.Since(o.Began))
-		}
-		return c.judgement.Health
+		return c.healthOfResponse()
 	}
-	silent := time.Since(o.Began)
+	isSilent := time.Since(outcome.Began) >= c.request.Slots.longSilence()
+	isEnded := c.current.ctx.Err() != nil
 	switch {
-	case IsPermanent(o.Err):
-		return unwritten
-	case c.current.ctx.Err() == nil, silent >= c.request.Room.silence():
+	case IsPermanent(outcome.Err):
+		return notWritten
+	case !isEnded || isSilent:
 		return Failing
-	case o.Written:
-		return Unheard
+	case outcome.Written:
+		return Inconclusive
 	default:
-		return unwritten
+		return notWritten
 	}
+}
+
+func (c *call) healthOfResponse() Health {
+	if c.canRefresh() {
+		return notWritten // the next attempt shows whether the account is refused
+	}
+	if c.judgement.Health == Healthy && !c.judgement.Repeatable {
+		c.request.Slots.addTime(time.Since(c.outcome.Began))
+	}
+	return c.judgement.Health
 }

@@ -32,8 +32,8 @@ func (e event) in(after time.Duration) event { e.after = after; return e }
 func failures(n int) event  { return event{count: n, health: Failing} }
 func refusals(n int) event  { return event{count: n, health: Refusing} }
 func successes(n int) event { return event{count: n, health: Healthy} }
-func unheards(n int) event  { return event{count: n, health: Unheard} }
-func unsents(n int) event   { return event{count: n, health: unwritten} }
+func unheards(n int) event  { return event{count: n, health: Inconclusive} }
+func unsents(n int) event   { return event{count: n, health: notWritten} }
 
 // afterPause is when a first pause is surely over.
 const afterPause = minPause + minPause/10 + 1
@@ -41,10 +41,12 @@ const afterPause = minPause + minPause/10 + 1
 // begin has an attempt pass a breaker, and returns how it reports.
 func begin(t *testing.T, b *Breaker) func(Health) *Change {
 	t.Helper()
-	passed, open := b.pass()
+	passed, open := b.enter()
 	require.Nil(t, open, "the breaker lets no attempt pass")
 	began := time.Now()
-	return func(health Health) *Change { return passed.hear(report{health: health, began: began, cause: errReset}) }
+	return func(health Health) *Change {
+		return passed.record(report{health: health, began: began, cause: errReset})
+	}
 }
 
 // play has events happen to a breaker, and returns what they changed.
@@ -53,10 +55,10 @@ func play(t *testing.T, b *Breaker, events ...event) (changes []Change) {
 	for _, e := range events {
 		time.Sleep(e.after)
 		for range e.count {
-			passed, open := b.pass()
+			passed, open := b.enter()
 			require.Nil(t, open, "the breaker lets no attempt pass")
 			r := report{health: e.health, began: time.Now(), retryAfter: e.retryAfter, cause: errReset}
-			if change := passed.hear(r); change != nil {
+			if change := passed.record(r); change != nil {
 				changes = append(changes, *change)
 			}
 		}
@@ -84,36 +86,36 @@ func TestBreaker(t *testing.T) {
 		events []event
 		pause  time.Duration // 0: it is closed
 	}{
-		"nothing":                                {nil, 0},
-		"a failure less than it takes":           {[]event{failures(15)}, 0},
-		"16 failures in a row":                   {[]event{failures(16)}, time.Second},
-		"16 refusals in a row":                   {[]event{refusals(16)}, time.Second},
-		"failures and refusals":                  {[]event{failures(8), refusals(8)}, time.Second},
-		"failures over an hour":                  {[]event{failures(15), failures(1).in(time.Hour)}, time.Second},
-		"a success ends the row":                 {[]event{failures(15), successes(1), failures(15)}, 0},
-		"a row after a success":                  {[]event{failures(15), successes(1), failures(16)}, time.Second},
-		"unheard":                                {[]event{unheards(100)}, 0},
-		"unheard within a row":                   {[]event{failures(15), unheards(10), failures(1)}, time.Second},
-		"unwritten":                              {[]event{unsents(100)}, 0},
-		"unwritten within a row":                 {[]event{failures(15), unsents(10), failures(1)}, time.Second},
-		"the last of the row asks to wait":       {[]event{failures(15), failures(1).askingFor(5 * time.Second)}, 5 * time.Second},
-		"an earlier one asks to wait":            {[]event{failures(15).askingFor(5 * time.Second), failures(1)}, time.Second},
-		"it asks to wait very long":              {[]event{failures(16).askingFor(time.Hour)}, 10 * time.Minute},
-		"it asks to wait very shortly":           {[]event{failures(16).askingFor(time.Millisecond)}, time.Millisecond},
-		"the probe succeeds":                     {[]event{opened, successes(1).in(afterPause)}, 0},
-		"the probe succeeds, then some failures": {[]event{opened, successes(1).in(afterPause), failures(15)}, 0},
-		"the probe succeeds, then a row":         {[]event{opened, successes(1).in(time.Hour), failures(16)}, time.Second},
-		"the probe fails":                        {[]event{opened, failures(1).in(afterPause)}, time.Second},
-		"the probe fails after 5 s":              {[]event{opened, failures(1).in(5 * time.Second)}, time.Second},
-		"the probe fails after 20 s":             {[]event{opened, failures(1).in(20 * time.Second)}, 4 * time.Second},
-		"the second probe fails after 20 s":      {[]event{opened, failures(1).in(5 * time.Second), failures(1).in(15 * time.Second)}, 4 * time.Second},
-		"the probe fails after 10 minutes":       {[]event{opened, failures(1).in(10 * time.Minute)}, 30 * time.Second},
-		"the probe asks to wait":                 {[]event{opened, failures(1).in(10 * time.Minute).askingFor(7 * time.Second)}, 7 * time.Second},
-		"the probe asks to wait very long":       {[]event{opened, failures(1).in(afterPause).askingFor(time.Hour)}, 10 * time.Minute},
-		"the probe is refused":                   {[]event{opened, refusals(1).in(20 * time.Second)}, 4 * time.Second},
-		"the probe is unheard":                   {[]event{opened, unheards(1).in(20 * time.Second)}, 4 * time.Second},
-		"the probe is unwritten, the next fails": {[]event{opened, unsents(3).in(20 * time.Second), failures(1)}, 4 * time.Second},
-		"the probe is unwritten, the next not":   {[]event{opened, unsents(3).in(20 * time.Second), successes(1)}, 0},
+		"nothing":                                     {nil, 0},
+		"a failure less than it takes":                {[]event{failures(15)}, 0},
+		"16 failures in a row":                        {[]event{failures(16)}, time.Second},
+		"16 refusals in a row":                        {[]event{refusals(16)}, time.Second},
+		"failures and refusals":                       {[]event{failures(8), refusals(8)}, time.Second},
+		"failures over an hour":                       {[]event{failures(15), failures(1).in(time.Hour)}, time.Second},
+		"a success ends the row":                      {[]event{failures(15), successes(1), failures(15)}, 0},
+		"a row after a success":                       {[]event{failures(15), successes(1), failures(16)}, time.Second},
+		"unheard":                                     {[]event{unheards(100)}, 0},
+		"unheard within a row":                        {[]event{failures(15), unheards(10), failures(1)}, time.Second},
+		"nothing written":                             {[]event{unsents(100)}, 0},
+		"nothing written within a row":                {[]event{failures(15), unsents(10), failures(1)}, time.Second},
+		"the last of the row asks to wait":            {[]event{failures(15), failures(1).askingFor(5 * time.Second)}, 5 * time.Second},
+		"an earlier one asks to wait":                 {[]event{failures(15).askingFor(5 * time.Second), failures(1)}, time.Second},
+		"it asks to wait very long":                   {[]event{failures(16).askingFor(time.Hour)}, 10 * time.Minute},
+		"it asks to wait very shortly":                {[]event{failures(16).askingFor(time.Millisecond)}, time.Millisecond},
+		"the probe succeeds":                          {[]event{opened, successes(1).in(afterPause)}, 0},
+		"the probe succeeds, then some failures":      {[]event{opened, successes(1).in(afterPause), failures(15)}, 0},
+		"the probe succeeds, then a row":              {[]event{opened, successes(1).in(time.Hour), failures(16)}, time.Second},
+		"the probe fails":                             {[]event{opened, failures(1).in(afterPause)}, time.Second},
+		"the probe fails after 5 s":                   {[]event{opened, failures(1).in(5 * time.Second)}, time.Second},
+		"the probe fails after 20 s":                  {[]event{opened, failures(1).in(20 * time.Second)}, 4 * time.Second},
+		"the second probe fails after 20 s":           {[]event{opened, failures(1).in(5 * time.Second), failures(1).in(15 * time.Second)}, 4 * time.Second},
+		"the probe fails after 10 minutes":            {[]event{opened, failures(1).in(10 * time.Minute)}, 30 * time.Second},
+		"the probe asks to wait":                      {[]event{opened, failures(1).in(10 * time.Minute).askingFor(7 * time.Second)}, 7 * time.Second},
+		"the probe asks to wait very long":            {[]event{opened, failures(1).in(afterPause).askingFor(time.Hour)}, 10 * time.Minute},
+		"the probe is refused":                        {[]event{opened, refusals(1).in(20 * time.Second)}, 4 * time.Second},
+		"the probe is unheard":                        {[]event{opened, unheards(1).in(20 * time.Second)}, 4 * time.Second},
+		"the probe is not written, the next fails":    {[]event{opened, unsents(3).in(20 * time.Second), failures(1)}, 4 * time.Second},
+		"the probe is not written, the next succeeds": {[]event{opened, unsents(3).in(20 * time.Second), successes(1)}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -160,7 +162,7 @@ func TestBreakerLetsOneProbePass(t *testing.T) {
 		assert.True(t, isOpen(&b))
 		probe := begin(t, &b)
 		for range 3 {
-			_, open := b.pass()
+			_, open := b.enter()
 			require.NotNil(t, open)
 			assert.Equal(t, probeWait, open.RetryAfter, "while the probe is on its way")
 			time.Sleep(time.Minute)
@@ -195,7 +197,7 @@ func TestBreakerHearsASuccessThatBeganWithinTheRow(t *testing.T) {
 }
 
 func TestBreakerHearsNothingOfAttemptsFromBeforeItOpened(t *testing.T) {
-	for _, health := range []Health{Healthy, Failing, Refusing, Unheard, unwritten} {
+	for _, health := range []Health{Healthy, Failing, Refusing, Inconclusive, notWritten} {
 		synctest.Test(t, func(t *testing.T) {
 			var b Breaker
 			early := begin(t, &b)
@@ -247,7 +249,7 @@ func TestBreakerTellsItsTrouble(t *testing.T) {
 
 		time.Sleep(time.Minute)
 		probe := begin(t, &b)
-		probe(Unheard)
+		probe(Inconclusive)
 		trouble, _ = b.Trouble()
 		assert.Equal(t, errReset, trouble.Cause, "silence of a probe is no cause")
 		assert.True(t, trouble.Account)
@@ -305,7 +307,7 @@ func TestBreakerUnderManyCalls(t *testing.T) {
 		for range 64 {
 			calls.Go(func() {
 				for range 200 {
-					passed, open := b.pass()
+					passed, open := b.enter()
 					if open != nil {
 						time.Sleep(open.RetryAfter)
 						continue
@@ -319,15 +321,15 @@ func TestBreakerUnderManyCalls(t *testing.T) {
 					if isProbe {
 						probes.Add(-1)
 					}
-					health := []Health{Healthy, Failing, Failing, Failing, Failing, Unheard, unwritten}[rand.N(7)]
-					if passed.hear(report{health: health, began: began, cause: errReset}) != nil {
+					health := []Health{Healthy, Failing, Failing, Failing, Failing, Inconclusive, notWritten}[rand.N(7)]
+					if passed.record(report{health: health, began: began, cause: errReset}) != nil {
 						changes.Add(1)
 					}
 				}
 			})
 		}
 		calls.Wait()
-		assert.Equal(t, b.generation.Load(), uint64(changes.Load()))
+		assert.Equal(t, b.generation, uint64(changes.Load()))
 		time.Sleep(time.Hour)
 		if isOpen(&b) {
 			assert.NotNil(t, begin(t, &b)(Healthy))
@@ -525,7 +527,7 @@ func TestWhatCountsAsTrouble(t *testing.T) {
 // What says nothing must not end a row either.
 func TestWhatSaysNothingLeavesTheRow(t *testing.T) {
 	for name, react := range map[string]reaction{
-		"a certificate that is refused": unsent(errCertificate), "a short silence": hangs, "a short silence, unwritten": hangsUnsent,
+		"a certificate that is refused": unsent(errCertificate), "a short silence": hangs, "a short silence, nothing written": hangsUnsent,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPair()
@@ -554,7 +556,7 @@ func TestSilenceIsMeasuredByWhatIsUsual(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPair()
 			request := p.asking()
-			request.Room = NewRoom()
+			request.Slots = NewSlots()
 			healthy := newTransport(newFakeBase(func(r *http.Request) (*http.Response, error) {
 				time.Sleep(tc.usual)
 				return responds(200, "{}")(r)
@@ -582,18 +584,18 @@ func TestUsualTimeIsThatOfSuccesses(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			request := newPair().asking()
-			request.Room = NewRoom()
+			request.Slots = NewSlots()
 			newTransport(newFakeBase(func(r *http.Request) (*http.Response, error) {
 				time.Sleep(2 * time.Second)
 				return tc.react(r)
 			}), attemptsUpTo(1)).Do(t.Context(), request)
-			assert.Equal(t, tc.want, request.Room.usualTime(), name)
+			assert.Equal(t, tc.want, request.Slots.usualTime(), name)
 		})
 	}
 }
 
 func TestUsualTimeIsARunningMean(t *testing.T) {
-	room := NewRoom()
+	room := NewSlots()
 	for range 100 {
 		room.addTime(100 * time.Millisecond)
 	}
@@ -670,7 +672,7 @@ func TestStepThatEndsTheCallGivesBackWhatItHolds(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					p := newPair()
 					p.open(t, responds(503, ""))
-					room := NewRoom()
+					room := NewSlots()
 					limit := limitOf(3*time.Second, 1) // longer than the pause
 					tr := newTransport(newFakeBase(responds(503, "")), ownBase, limit)
 					if step == Wait { // while a breaker is open, nothing waits for a turn
@@ -682,7 +684,7 @@ func TestStepThatEndsTheCallGivesBackWhatItHolds(t *testing.T) {
 					call.Go(func() {
 						defer func() { _ = recover() }()
 						request := p.asking()
-						request.Room = room
+						request.Slots = room
 						request.Observe = func(ctx context.Context, s Step, _ int) (context.Context, func(Outcome)) {
 							if s == step && !atEnd {
 								reached = true
@@ -699,7 +701,7 @@ func TestStepThatEndsTheCallGivesBackWhatItHolds(t *testing.T) {
 					})
 					call.Wait()
 					assert.True(t, reached, "%s, %s, at the end: %v", name, step, atEnd)
-					assert.Empty(t, room.places)
+					assert.Empty(t, room.taken)
 					out := newTransport(newFakeBase(responds(200, "{}"))).Do(t.Context(), p.asking())
 					assert.Equal(t, 200, out.StatusCode, "%s, %s, at the end: %v", name, step, atEnd)
 					assert.Equal(t, [2]bool{}, p.areOpen())
@@ -709,19 +711,19 @@ func TestStepThatEndsTheCallGivesBackWhatItHolds(t *testing.T) {
 	}
 }
 
-// Both breakers hear of an attempt, and its place is free, before Changed is called, which may panic.
+// Both breakers record the attempt, and its place is free, before Changed is called, which may panic.
 func TestPanicOfChangedLeavesBothBreakers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair()
 		p.open(t, responds(503, ""))
 		time.Sleep(afterPause)
 		request := p.asking()
-		request.Room = NewRoom()
+		request.Slots = NewSlots()
 		tr := newTransport(newFakeBase(responds(200, "{}")), ownBase)
 		tr.Changed = func(context.Context, *Request, Change) { panic("logger") }
 		assert.PanicsWithValue(t, "logger", func() { tr.Do(t.Context(), request) })
 		assert.Equal(t, [2]bool{}, p.areOpen())
-		assert.Empty(t, request.Room.places)
+		assert.Empty(t, request.Slots.taken)
 	})
 }
 
@@ -753,7 +755,25 @@ func TestChangedIsCalledOnceForOneChange(t *testing.T) {
 	}
 }
 
-func TestDoubtIsKnownAfterAPanic(t *testing.T) {
+// The account was refused before the service failed: both breakers close with the next success, and each closing is a change of its own.
+func TestChangedIsCalledForEachReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair()
+		play(t, p.account, refusals(16))
+		play(t, p.service, failures(16))
+		time.Sleep(afterPause)
+		tr := newTransport(newFakeBase(responds(200, "{}")))
+		var accounts []bool
+		tr.Changed = func(_ context.Context, _ *Request, change Change) {
+			assert.False(t, change.Opened)
+			accounts = append(accounts, change.Account)
+		}
+		tr.Do(t.Context(), p.asking())
+		assert.Equal(t, []bool{false, true}, accounts)
+	})
+}
+
+func TestMaybeWrittenIsKnownAfterAPanic(t *testing.T) {
 	boom := func(react reaction) reaction {
 		return func(r *http.Request) (*http.Response, error) {
 			_, _ = react(r)
@@ -774,7 +794,7 @@ func TestDoubtIsKnownAfterAPanic(t *testing.T) {
 	} {
 		doubt := true
 		request := authenticatedBy(sendRequest(), tc.a)
-		request.Doubt = &doubt
+		request.MaybeWritten = &doubt
 		request.Observe = func(ctx context.Context, step Step, _ int) (context.Context, func(Outcome)) {
 			if step == Backoff {
 				panic("observer")
@@ -798,15 +818,15 @@ func calmCall() *call {
 	c := &call{transport: &Transport{OwnBase: true}}
 	c.request.Service = new(Breaker)
 	c.request.Account = new(Breaker)
-	c.request.Room = NewRoom()
+	c.request.Slots = NewSlots()
 	c.outcome.Began = time.Now()
 	return c
 }
 
 // passThrough is what a call without trouble does between its credentials and its request, and after it.
 func (c *call) passThrough(ctx context.Context) bool {
-	passed := c.takePlace(ctx) == nil && c.takeTurn(ctx) == nil && c.passBreakers() == nil
-	c.giveBack(Healthy)
+	passed := c.acquireSlot(ctx) == nil && c.waitForTurn(ctx) == nil && c.enterBreakers() == nil
+	c.release(Healthy)
 	return passed
 }
 

@@ -16,67 +16,95 @@ type call struct {
 	ctx       context.Context //nolint:containedctx // the caller's: a call is one Do
 	transport *Transport
 	request   Request
-	evidence  evidence
 
-	outcome   Outcome
-	judgement Judgement  // of the response in outcome
-	blocked   error      // why the last attempt could not begin, or nil
-	open      *OpenError // the same if a breaker is why, or nil
+	// What the last attempt found.
+	outcome      Outcome
+	judgement    Judgement // of the response in outcome
+	evidence     evidence
+	blocked      error      // why the attempt could not begin, or nil
+	open         *OpenError // the open breaker that blocked it, or nil
+	maybeWritten bool       // it reached the round tripper, and the call has not made up for it
+	forgetToken  func()     // drops its token; nil if it had none from a TokenSource
 
-	current    *attempt      // the last that got its credentials
-	allowedAt  time.Time     // when the guard last said yes
-	holdsPlace bool          // in the room of the account
-	tickets    [2]ticket     // of the breakers that let the attempt pass
-	inDoubt    bool          // the last attempt reached the round tripper, and is not known to have been without effect
-	endStep    func(Outcome) // ends the step of an attempt or of a back-off that is under way
+	// What the attempt under way holds.
+	current *attempt      // the last that got its credentials
+	hasSlot bool          // one of request.Slots
+	tickets [2]ticket     // of the breakers that it entered
+	endStep func(Outcome) // ends the step under way: an attempt or a back-off
 
-	isNested    bool          // a function of the user makes it within another call
-	tries       int           // attempts that count towards MaxAttempts
-	refreshed   bool          // an attempt was made for a fresh token
-	forgetToken func()        // drops the token of the last attempt; nil if it had none from a TokenSource
-	waited      time.Duration // all waits so far
-	again       bool          // another attempt follows
-	backoff     time.Duration // before it
-
-	carrier  retryablehttp.Request // goes through the loop: the request, without what belongs to one attempt
-	response http.Response         // comes back from it, and says only whose it is
+	// What limits further attempts.
+	isNested      bool          // a function of the user makes this call within another
+	guardPassedAt time.Time     // when the guard last let the message pass
+	tries         int           // attempts that count towards MaxAttempts
+	refreshed     bool          // an attempt was made for a fresh token
+	waited        time.Duration // all waits so far
+	isRetrying    bool          // another attempt follows
+	backoff       time.Duration // the wait before it
 }
 
+// callKey is the key of the call in the contexts of its attempt.
 type callKey struct{}
-
-func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) } //nolint:forcetypeassert // Do has put it there
 
 // Do performs a call.
 func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
-	t.once.Do(func() { t.loop = newLoop() })
 	c := &call{transport: t, request: r}
-	defer c.leave()
-	c.outcome.Attempts = r.Begun
+	defer c.cleanUp()
+	c.outcome.Attempts = r.PriorAttempts
 	if _, isNested := ctx.Value(callKey{}).(*call); isNested {
 		c.isNested = true
 		// A function of the user, such as an observer, makes this call within another. It must not wait for what that one holds.
-		c.request.Room = nil
+		c.request.Slots = nil
 		c.request.Service = nil
 		c.request.Account = nil
 	}
 	c.ctx = context.WithValue(ctx, callKey{}, c)
 	waits := c.ctx
-	if r.Waits != nil {
-		waits = waitContext{r.Waits, c.ctx}
+	if r.WaitContext != nil {
+		waits = waitContext{r.WaitContext, c.ctx}
 	}
-	carrier := &http.Request{Method: r.Method, URL: r.URL, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}}
-	c.carrier.Request = carrier.WithContext(waits) //nolint:contextcheck // that of the SendAll
-	_, _ = t.loop.Do(&c.carrier)                   //nolint:bodyclose // the attempt has read and closed it
-	if c.again {                                   // the context ended the wait for another attempt
+	c.loop(waits)
+	if c.isRetrying { // the context ended the wait for another attempt
 		c.outcome.Interrupted = cmp.Or(ctx.Err(), waits.Err())
 		c.end(Outcome{Err: c.outcome.Interrupted})
 	}
-	o := &c.outcome
-	if o.Sent == nil { // no attempt could begin
-		o.Err = withoutURL(o.Interrupted)
-		o.Interrupted = nil
+	outcome := &c.outcome
+	if outcome.Sent == nil { // no attempt could begin
+		outcome.Err = withoutURL(outcome.Interrupted)
+		outcome.Interrupted = nil
 	}
-	return o
+	return outcome
+}
+
+// loop makes attempts until decide says that none follows, or ctx ends a wait.
+func (c *call) loop(ctx context.Context) {
+	loop := retryablehttp.Client{
+		HTTPClient: &http.Client{Transport: loopTripper{c}},
+		RetryMax:   math.MaxInt, // decide counts
+		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+			c.isRetrying = c.decide(ctx)
+			return c.isRetrying, nil
+		},
+		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.backoff },
+		PrepareRetry: func(*http.Request) error {
+			c.end(Outcome{})
+			return nil
+		},
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	// It goes through the loop in place of the requests, which the attempts make.
+	placeholder := &http.Request{
+		Method: c.request.Method, URL: c.request.URL, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{},
+	}
+	_, _ = loop.Do(&retryablehttp.Request{Request: placeholder.WithContext(ctx)}) //nolint:bodyclose // the attempt has read and closed it
+}
+
+// A loopTripper is the round tripper of the loop. Its response says nothing: what an attempt found is in the call.
+type loopTripper struct{ call *call }
+
+func (t loopTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.call.isRetrying = false
+	t.call.tryOnce(r)
+	return &http.Response{Body: http.NoBody, Request: r}, nil
 }
 
 // A waitContext ends with the waits of a call, and has the values of the call.
@@ -91,55 +119,23 @@ func (w waitContext) Value(key any) any { return w.values.Value(key) }
 // AfterFunc lets package context derive from w without a goroutine.
 func (w waitContext) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(w.Context, f) }
 
-// leave gives back what the call still holds, whether it returns or panics, and says what doubt it leaves.
-func (c *call) leave() {
-	if c.request.Doubt != nil {
-		*c.request.Doubt = c.inDoubt && c.evidence.written(c.outcome.Err)
+// cleanUp releases what the call still holds, whether it returns or panics, and sets Request.MaybeWritten.
+func (c *call) cleanUp() {
+	if c.request.MaybeWritten != nil {
+		*c.request.MaybeWritten = c.maybeWritten && c.evidence.written(c.outcome.Err)
 	}
 	if c.current != nil && c.current.cancel != nil {
 		c.current.cancel()
 	}
-	c.giveBack(unwritten)
+	c.release(notWritten)
 }
 
-// newLoop returns the loop of all calls: an attempt, a decision, a wait, and again. The call is in the context.
-func newLoop() *retryablehttp.Client {
-	return &retryablehttp.Client{
-		HTTPClient: &http.Client{Transport: attempts{}},
-		RetryMax:   math.MaxInt, // decide counts
-		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-			c := callOf(ctx)
-			c.again = c.decide(ctx)
-			return c.again, nil
-		},
-		Backoff: func(_, _ time.Duration, _ int, resp *http.Response) time.Duration {
-			return callOf(resp.Request.Context()).backoff
-		},
-		PrepareRetry: func(r *http.Request) error {
-			callOf(r.Context()).end(Outcome{})
-			return nil
-		},
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}
-}
-
-// attempts is the round tripper of the loop. What an attempt found is in the call.
-type attempts struct{}
-
-func (attempts) RoundTrip(r *http.Request) (*http.Response, error) {
-	c := callOf(r.Context())
-	c.again = false
-	c.attempt(r)
-	c.response = http.Response{Body: http.NoBody, Request: r}
-	return &c.response, nil
-}
-
-// decide is the only place that judges an attempt, gives back what it held, and says whether another follows. It judges what the attempt
-// found: a response is never given up because a context ended after it came.
+// decide judges an attempt, releases what it held, and reports whether another follows. No other function does. A response that came counts,
+// even if a context ended after it.
 func (c *call) decide(ctx context.Context) bool {
 	if c.blocked != nil {
-		c.giveBack(unwritten)
-		return c.backsOffForBreaker(ctx)
+		c.release(notWritten)
+		return c.retriesBlocked(ctx)
 	}
 	c.judge()
 	if c.canRefresh() {
@@ -149,7 +145,7 @@ func (c *call) decide(ctx context.Context) bool {
 		return true
 	}
 	c.tries++
-	if !c.worthRepeating() {
+	if !c.mayRepeat() {
 		return false
 	}
 	if err := ctx.Err(); err != nil {
@@ -158,39 +154,38 @@ func (c *call) decide(ctx context.Context) bool {
 		}
 		return false
 	}
-	return c.backsOff(ctx, max(c.transport.Backoff(c.tries), c.outcome.RetryAfter))
+	return c.startBackoff(ctx, max(c.transport.Backoff(c.tries), c.outcome.RetryAfter))
 }
 
-// judge finds out what the attempt says of its message and of the service, gives back what it held, and ends it.
+// judge finds out what the attempt says of its message and of the service, releases what it held, and ends it.
 func (c *call) judge() {
-	o := &c.outcome
-	if o.StatusCode != 0 {
-		c.judgement = c.request.Judge.Judge(o)
+	if c.outcome.StatusCode != 0 {
+		c.judgement = c.request.Judge.Judge(&c.outcome)
 	}
-	c.giveBack(c.health())
-	c.end(*o)
+	c.release(c.health())
+	c.end(c.outcome)
 	c.current.cancel()
 }
 
-// giveBack gives back the tickets of the breakers, which hear what the attempt says of the service, and the place.
-func (c *call) giveBack(health Health) {
-	defer c.leavePlace() // even if Transport.Changed panics
+// release reports the health of the attempt to the breakers that it entered, and releases its slot.
+func (c *call) release(health Health) {
+	defer c.releaseSlot() // even if Transport.Changed panics
 	c.report(health)
 }
 
 // end ends the step under way, if there is one.
-func (c *call) end(found Outcome) {
+func (c *call) end(outcome Outcome) {
 	end := c.endStep
 	c.endStep = nil
 	if end != nil {
-		end(found)
+		end(outcome)
 	}
 }
 
-// backsOffForBreaker reports whether a call that an open breaker held back waits and asks it again. Such a wait is no attempt.
-func (c *call) backsOffForBreaker(ctx context.Context) bool {
+// retriesBlocked reports whether a call waits for the open breaker that blocked it. Such a wait is no attempt.
+func (c *call) retriesBlocked(ctx context.Context) bool {
 	if c.open != nil && ctx.Err() == nil {
-		if c.mayBackOff() && c.backsOff(ctx, c.open.RetryAfter) {
+		if c.mayBackOff() && c.startBackoff(ctx, c.open.RetryAfter) {
 			return true
 		}
 		c.outcome.Wait = c.open.RetryAfter
@@ -199,13 +194,13 @@ func (c *call) backsOffForBreaker(ctx context.Context) bool {
 	return false
 }
 
-// backsOff begins the wait before another attempt, unless the call must not wait so long.
-func (c *call) backsOff(ctx context.Context, wait time.Duration) bool {
+// startBackoff starts the wait before another attempt, and reports whether the call may wait so long.
+func (c *call) startBackoff(ctx context.Context, wait time.Duration) bool {
 	if wait > c.longestWait() {
 		c.outcome.Wait = wait
 		return false
 	}
-	c.inDoubt = false
+	c.maybeWritten = false
 	c.waited += wait
 	c.backoff = wait
 	_, c.endStep = c.request.Observe.begin(ctx, Backoff, c.outcome.Attempts+1)
@@ -217,14 +212,14 @@ func (c *call) longestWait() time.Duration {
 	return min(c.transport.MaxWait-c.waited, c.untilDeadline())
 }
 
-// untilDeadline returns how long the call has until its deadline, less twice the usual time of a response: nothing is written that has no
-// time for its response.
+// untilDeadline returns how long the call may wait before its deadline. It leaves twice the usual response time, so that nothing is written
+// that has no time for its response.
 func (c *call) untilDeadline() time.Duration {
 	deadline, ok := c.ctx.Deadline()
 	if !ok {
 		return forever
 	}
-	return time.Until(deadline) - 2*c.request.Room.usualTime()
+	return time.Until(deadline) - 2*c.request.Slots.usualTime()
 }
 
 const forever = time.Duration(math.MaxInt64)

@@ -135,7 +135,7 @@ func TestNewBaseBoundsConnectionsBeingEstablished(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				peer := listen(t, tc.serve)
-				base := newBase(DefaultIdleTimeout, connectTimeout)
+				base := newBase(connectTimeout)
 				base.MaxConnsPerHost /= divisor
 				base.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 				request := sendRequest()
@@ -185,7 +185,7 @@ func TestNewBaseServesResponsesSlowerThanConnecting(t *testing.T) {
 				server.Start()
 			}
 			defer server.Close()
-			base := newBase(DefaultIdleTimeout, connectTimeout)
+			base := newBase(connectTimeout)
 			defer base.CloseIdleConnections()
 			base.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 			tr := newTransport(base, ownBase, attemptsUpTo(1))
@@ -201,7 +201,7 @@ func TestNewBaseServesResponsesSlowerThanConnecting(t *testing.T) {
 func TestNewBaseLetsCallsWaitForAConnection(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(20 * time.Millisecond) }))
 	defer server.Close()
-	base := NewBase(DefaultIdleTimeout)
+	base := NewBase()
 	defer base.CloseIdleConnections()
 	base.MaxConnsPerHost = 2
 	tr := newTransport(base, ownBase)
@@ -214,7 +214,7 @@ func TestNewBaseLetsCallsWaitForAConnection(t *testing.T) {
 
 func TestProxyThatRefusesIsNamed(t *testing.T) {
 	for _, status := range []string{"407 Proxy Authentication Required", "502 Bad Gateway", "503 service unavailable", "403 Forbidden"} {
-		for name, base := range map[string]*http.Transport{"own": &NewBase(DefaultIdleTimeout).Transport, "user's": {}} {
+		for name, base := range map[string]*http.Transport{"own": &NewBase().Transport, "user's": {}} {
 			t.Run(status+", "+name, func(t *testing.T) {
 				proxy := listen(t, func(conn net.Conn) {
 					_, _ = http.ReadRequest(bufio.NewReader(conn))
@@ -238,7 +238,7 @@ func TestProxyThatRefusesIsNamed(t *testing.T) {
 func TestProxyOrTLSTakingTooLongIsNamed(t *testing.T) {
 	peer := listen(t, silence)
 	for _, proxied := range []bool{false, true} {
-		base := newBase(DefaultIdleTimeout, 50*time.Millisecond)
+		base := newBase(50 * time.Millisecond)
 		base.Proxy = nil
 		if proxied {
 			base.Proxy = http.ProxyURL(peer.url("http"))
@@ -312,7 +312,7 @@ func TestCertificateNamesAreQuotedAndCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pair := certificate(t, names...)
 			peer := listen(t, func(conn net.Conn) { silence(tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{pair}})) })
-			base := NewBase(DefaultIdleTimeout)
+			base := NewBase()
 			base.Proxy = nil
 			request := sendRequest()
 			request.URL = peer.url("https")

@@ -16,35 +16,33 @@ import (
 	"syscall"
 )
 
-// A namedError is an error that this package found, or knows by a better name than its cause. Its text holds no secret
-// and nothing that a peer wrote.
-type namedError struct {
+// A safeError is an error whose text may be shown: it holds no secret and nothing that a peer wrote.
+type safeError struct {
 	text  string
 	cause error // or nil
 }
 
-func (e *namedError) Error() string { return e.text }
-func (e *namedError) Unwrap() error { return e.cause }
+func (e *safeError) Error() string { return e.text }
+func (e *safeError) Unwrap() error { return e.cause }
 
 // NewError returns an error whose text may be shown, and which wraps cause, or nothing if that is nil.
-func NewError(text string, cause error) error { return &namedError{text, cause} }
+func NewError(text string, cause error) error { return &safeError{text, cause} }
 
 // Timeout makes os.IsTimeout and its like work.
-func (e *namedError) Timeout() bool {
+func (e *safeError) Timeout() bool {
 	return errors.Is(e.cause, context.DeadlineExceeded) || errors.Is(e.cause, os.ErrDeadlineExceeded)
 }
 
-// Describe returns what err says, for an error text or a log. It repeats only texts that are known to name addresses
-// and reasons. Of any other error it returns the type, because the text may hold a query, a token, or what the service
-// wrote.
+// Describe returns what err says, for the text of an error or for a log. It repeats only texts that are known to name addresses and reasons.
+// For any other error it returns the type, because the text may hold a query, a token, or the words of the service.
 func Describe(err error) string {
 	return cmp.Or(describeKnown(err), fmt.Sprintf("the connection failed (%T)", err))
 }
 
-// describeKnown returns "" if only the type of err may be told.
+// describeKnown returns the text of an error that may be shown, or "".
 func describeKnown(err error) string {
-	if named, ok := errors.AsType[*namedError](err); ok {
-		return named.text
+	if safe, ok := errors.AsType[*safeError](err); ok {
+		return safe.text
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return describeOp(op)
@@ -52,7 +50,7 @@ func describeKnown(err error) string {
 	return describeStandard(err)
 }
 
-// describeOp returns the text of op. Of an inner error that is not the standard library's it shows the type.
+// describeOp returns the text of op. For an inner error that is not the standard library's it shows the type.
 func describeOp(op *net.OpError) string {
 	reason := describeStandard(op.Err)
 	if nested, ok := errors.AsType[*net.OpError](op.Err); ok {
@@ -68,20 +66,28 @@ func describeOp(op *net.OpError) string {
 	return text.Error()
 }
 
+// describeStandard returns the text of an error of the standard library, or "".
 func describeStandard(err error) string {
 	if err == nil {
 		return ""
 	}
-	if text := cmp.Or(textOf[*net.DNSError](err), textOf[tls.RecordHeaderError](err)); text != "" {
-		return text
+	known := cmp.Or(textOf[*net.DNSError](err), textOf[tls.RecordHeaderError](err), describeCertificate(err), textOf[syscall.Errno](err))
+	return cmp.Or(known, describeEnd(err), describeByText(err.Error()))
+}
+
+func describeCertificate(err error) string {
+	text := cmp.Or(textOf[x509.UnknownAuthorityError](err), textOf[x509.HostnameError](err), textOf[x509.CertificateInvalidError](err))
+	if text == "" {
+		return ""
 	}
-	refused := cmp.Or(textOf[x509.UnknownAuthorityError](err), textOf[x509.HostnameError](err), textOf[x509.CertificateInvalidError](err))
+	const longest = 200
+	return "certificate refused: " + strconv.QuoteToASCII(text[:min(len(text), longest)]) // a peer wrote it
+}
+
+// describeEnd describes the end of a connection or of a context.
+func describeEnd(err error) string {
 	var timeout interface{ Timeout() bool }
-	switch errno := textOf[syscall.Errno](err); {
-	case refused != "":
-		return "certificate refused: " + strconv.QuoteToASCII(refused[:min(len(refused), 200)]) // a peer wrote it
-	case errno != "":
-		return errno
+	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "the response was cut short"
 	case errors.Is(err, io.EOF):
@@ -94,8 +100,14 @@ func describeStandard(err error) string {
 		return context.DeadlineExceeded.Error()
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Sprintf("a timeout of the HTTP client (%T)", err)
+	default:
+		return ""
 	}
-	switch text := err.Error(); { // net/http has no types for these; nothing is decided by them
+}
+
+// describeByText describes errors for which net/http has no types. Nothing is decided by them.
+func describeByText(text string) string {
+	switch {
 	case strings.Contains(text, "net/http: server response headers exceeded "):
 		return "the header of the response is larger than the client reads"
 	case strings.Contains(text, "http2: ") && strings.Contains(text, "GOAWAY"):

@@ -37,7 +37,7 @@ func TestDescribeHidesUnknownTexts(t *testing.T) {
 		"wrapped around a dial error":  fmt.Errorf("secret 639171234567: %w", errRefused),
 		"wrapped around DNS":           fmt.Errorf("secret 639171234567: %w", &net.DNSError{Err: "no such host", Name: "h"}),
 		"wrapped around a certificate": fmt.Errorf("secret 639171234567: %w", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}),
-		"wrapped around ours":          fmt.Errorf("secret 639171234567: %w", &namedError{"context canceled", secret}),
+		"wrapped around ours":          fmt.Errorf("secret 639171234567: %w", &safeError{"context canceled", secret}),
 		"wrapped around a deadline":    fmt.Errorf("secret 639171234567: %w", context.DeadlineExceeded),
 		"wrapped around canceled":      fmt.Errorf("secret 639171234567: %w", context.Canceled),
 		"joined":                       errors.Join(secret, io.EOF, errRefused),
@@ -55,7 +55,7 @@ func TestDescribeHidesUnknownTexts(t *testing.T) {
 		"of a certificate":             &tls.CertificateVerificationError{Err: secret},
 		"of a certificate, around one": &tls.CertificateVerificationError{Err: fmt.Errorf("secret: %w", x509.UnknownAuthorityError{})},
 		"of another end of TLS":        &net.OpError{Op: "remote error", Err: secret},
-		"ours, for a context":          &namedError{"context canceled", secret},
+		"ours, for a context":          &safeError{"context canceled", secret},
 	} {
 		text := Describe(err)
 		assert.NotContains(t, text, "secret", name)
@@ -122,7 +122,7 @@ func TestDescribeNamesKnownErrors(t *testing.T) {
 		"cut":                      {io.ErrUnexpectedEOF, "the response was cut short"},
 		"canceled":                 {context.Canceled, "context canceled"},
 		"deadline":                 {context.DeadlineExceeded, "context deadline exceeded"},
-		"too large":                {tooLargeError(7), "the response is larger than 7 bytes (WithMaxResponseBytes)"},
+		"too large":                {tooLargeError(7), "the response is larger than 7 bytes"},
 		"credentials":              {authError(errSecret), "authentication failed before anything was sent"},
 		"empty token":              {errInvalidToken, errInvalidToken.Error()},
 		"moved":                    {errMoved, errMoved.Error()},

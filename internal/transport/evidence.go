@@ -9,20 +9,20 @@ import (
 	"sync/atomic"
 )
 
-// Evidence is what net/http's hooks reported of an attempt. They may run late and on other goroutines, hence the
-// atomics. A hook of an earlier attempt can only make this one look written, never the reverse.
+// evidence is what the hooks of net/http reported about an attempt. They may run late and in other goroutines, so the fields are atomic. A
+// hook of an earlier attempt can only make this one look written, never the reverse.
 type evidence struct {
-	connections  atomic.Int32 // that net/http asked its pool for
+	connections  atomic.Int32 // that net/http requested from its pool
 	wroteHeaders atomic.Bool
 }
 
-// maxConnections is how many connections an attempt may ask for. Over HTTP/2, net/http sends a read again by itself if
-// the server hands it back, without a pause and without an end.
+// maxConnections is how many connections an attempt may request. Over HTTP/2, net/http repeats a read that the server hands back, without a
+// pause and without an end.
 const maxConnections = 8
 
-var errSentBack = &namedError{text: "the server sent the request back each time that the HTTP client repeated it"}
+var errSentBack = &safeError{text: "the server sent the request back each time that the HTTP client repeated it"}
 
-// trace sets the hooks of an attempt, which stop ends.
+// trace sets the hooks of an attempt. They call stop to end it.
 func (e *evidence) trace(hooks *httptrace.ClientTrace, stop context.CancelFunc, ownBase bool) {
 	hooks.GetConn = func(string) {
 		if e.connections.Add(1) > maxConnections {
@@ -31,7 +31,7 @@ func (e *evidence) trace(hooks *httptrace.ClientTrace, stop context.CancelFunc, 
 	}
 	hooks.WroteHeaders = func() { e.wroteHeaders.Store(true) }
 	if ownBase {
-		hooks.GotConn = established
+		hooks.GotConn = clearDialDeadline
 	}
 }
 
@@ -40,9 +40,8 @@ func (e *evidence) reset() {
 	e.wroteHeaders.Store(false)
 }
 
-// written reports whether the service may have got the request. Only evidence says no: net/http asked for a connection
-// and wrote no headers, or the error is a dial's. A round tripper that runs no hooks yields no evidence, and neither does
-// the text of an error.
+// written reports whether the service may have got the request. Nothing was written if net/http requested a connection and wrote no headers,
+// or if err is that of a dial. A round tripper that runs no hooks yields no evidence, and neither does the text of an error.
 func (e *evidence) written(err error) bool {
 	if e.wroteHeaders.Load() {
 		return true
@@ -50,11 +49,12 @@ func (e *evidence) written(err error) bool {
 	if e.connections.Load() > 0 {
 		return false
 	}
-	var op *net.OpError
-	return !errors.As(err, &op) || op.Op != "dial"
+	op, ok := errors.AsType[*net.OpError](err)
+	isDial := ok && op.Op == "dial"
+	return !isDial
 }
 
-// explain returns an error that says more than err, if the evidence allows it.
+// explain returns a better error than err, if the evidence allows one.
 func (e *evidence) explain(err error) error {
 	switch {
 	case e.connections.Load() > maxConnections:
@@ -66,8 +66,8 @@ func (e *evidence) explain(err error) error {
 	}
 }
 
-// name returns an error whose text is known, and says what is known of the connection if that of err is not.
-func (e *evidence) name(err error) error {
+// describe returns err if its text may be shown, or else an error that says what is known about the connection.
+func (e *evidence) describe(err error) error {
 	if describeKnown(err) != "" {
 		return err
 	}
@@ -79,9 +79,9 @@ func (e *evidence) name(err error) error {
 		text = "the connection failed before anything was written"
 	}
 	switch kind := fmt.Sprintf("%T", err); kind {
-	case "*errors.errorString", "*errors.joinError", "*fmt.wrapError", "*fmt.wrapErrors": // which tell nothing
+	case "*errors.errorString", "*errors.joinError", "*fmt.wrapError", "*fmt.wrapErrors": // which say nothing
 	default:
 		text += " (" + kind + ")"
 	}
-	return &namedError{text, err}
+	return &safeError{text, err}
 }

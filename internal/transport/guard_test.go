@@ -65,8 +65,8 @@ func TestGuardIsAskedAgainAfterFiveSeconds(t *testing.T) {
 				}
 				request := authenticatedBy(sendRequest(), Custom(func(*http.Request) error { time.Sleep(tc.credentials); return nil }))
 				if tc.place > 0 {
-					request.Room = fullRoom(0)
-					request.Room.free(tc.place)
+					request.Slots = fullRoom(0)
+					request.Slots.free(tc.place)
 				}
 				out := tr.Do(t.Context(), guardedBy(&g, request))
 				assert.Equal(t, 200, out.StatusCode)
@@ -82,7 +82,7 @@ func TestGuardIsAskedAgainAfterFiveSeconds(t *testing.T) {
 // First, the guard is asked while the call holds nothing; the second time it has the last word.
 func TestGuardIsAskedFirstAndLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		room := NewRoom()
+		room := NewSlots()
 		base := newFakeBase(responds(200, "{}"))
 		tr := newTransport(base, ownBase, limitOf(10*time.Second, 1))
 		tr.Limit.Allow()
@@ -94,7 +94,7 @@ func TestGuardIsAskedFirstAndLast(t *testing.T) {
 		var held []int
 		request.Guard = func(context.Context) error {
 			events = append(events, "guard")
-			held = append(held, len(room.places))
+			held = append(held, len(room.taken))
 			assert.Zero(t, base.count())
 			return nil
 		}
@@ -140,7 +140,7 @@ func TestGuardEndsTheCall(t *testing.T) {
 				assertOutcome(t, tc.want, out)
 				assert.Len(t, g.asked, len(tc.answers))
 				time.Sleep(11 * time.Second)
-				assert.Len(t, room.places, places-1)
+				assert.Len(t, room.taken, maxInFlight-1)
 			})
 		})
 	}
@@ -182,6 +182,6 @@ func TestPanicOfAGuardGivesThePlaceBack(t *testing.T) {
 		}
 		tr := newTransport(newFakeBase(responds(200, "{}")), ownBase)
 		assert.PanicsWithValue(t, "guard", func() { tr.Do(t.Context(), request) })
-		assert.Len(t, room.places, places-1)
+		assert.Len(t, room.taken, maxInFlight-1)
 	})
 }

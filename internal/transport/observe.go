@@ -2,10 +2,10 @@ package transport
 
 import "context"
 
-// Step is a part of a call that can be observed.
+// A Step is a part of a call that can be observed.
 type Step string
 
-// The steps, which are those of a messaging.StepKind.
+// The steps. Each is a messaging.StepKind.
 const (
 	Attempt Step = "attempt"
 	Wait    Step = "wait"

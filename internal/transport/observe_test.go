@@ -57,7 +57,7 @@ func TestStepsOfACall(t *testing.T) {
 	}{
 		"one attempt": {want: []string{"0s attempt 1 begins", "0s attempt 1 ends: HTTP 200"}},
 		"a place and a turn": {
-			change: func(r *Request) { r.Room = fullRoom(0); r.Room.free(time.Second) },
+			change: func(r *Request) { r.Slots = fullRoom(0); r.Slots.free(time.Second) },
 			want: []string{
 				"0s wait 1 begins", "1s wait 1 ends", "1s wait 1 begins", "3s wait 1 ends",
 				"3s attempt 1 begins", "3s attempt 1 ends: HTTP 200",
@@ -73,7 +73,7 @@ func TestStepsOfACall(t *testing.T) {
 		"no time for a back-off": {limits: limits{maxWait: time.Second}, react: []reaction{busy}, want: []string{
 			"0s attempt 1 begins", "0s attempt 1 ends: HTTP 429",
 		}},
-		"attempts of an earlier call": {change: func(r *Request) { r.Begun = 3 }, react: []reaction{busy}, want: []string{
+		"attempts of an earlier call": {change: func(r *Request) { r.PriorAttempts = 3 }, react: []reaction{busy}, want: []string{
 			"0s attempt 4 begins", "0s attempt 4 ends: HTTP 429", "0s backoff 5 begins", "4s backoff 5 ends",
 			"4s attempt 5 begins", "4s attempt 5 ends: HTTP 200",
 		}},
@@ -81,7 +81,7 @@ func TestStepsOfACall(t *testing.T) {
 			change: func(r *Request) {
 				r.Service = new(Breaker)
 				for range failuresToOpen {
-					ticket{breaker: r.Service}.hear(report{health: Failing, retryAfter: 20 * time.Second, cause: errReset})
+					ticket{breaker: r.Service}.record(report{health: Failing, retryAfter: 20 * time.Second, cause: errReset})
 				}
 				r.Service.trouble.Until = time.Now().Add(6 * time.Second)
 			},
@@ -231,7 +231,7 @@ func TestCallOfAGuardIsNotNested(t *testing.T) {
 func TestFenceIsAskedDirectlyBeforeEachRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []string
-		request := in(NewRoom(), newPair().asking())
+		request := in(NewSlots(), newPair().asking())
 		request.Guard = func(context.Context) error {
 			events = append(events, "guard")
 			return nil
@@ -243,7 +243,7 @@ func TestFenceIsAskedDirectlyBeforeEachRequest(t *testing.T) {
 		base := newFakeBase(responds(429, "", "Retry-After", "10"), responds(200, "{}"))
 		ctx := fence.With(t.Context(), func(context.Context) error {
 			events = append(events, "fence")
-			assert.Len(t, request.Room.places, 1)
+			assert.Len(t, request.Slots.taken, 1)
 			assert.Equal(t, slices.Contains(events, "backoff"), base.count() == 1)
 			return nil
 		})
@@ -261,13 +261,13 @@ func TestFenceThatFailsSendsNothing(t *testing.T) {
 		ctx := fence.With(t.Context(), func(context.Context) error { return failed })
 		base := newFakeBase(responds(200, "{}"))
 		tr := newTransport(base, ownBase)
-		request := in(NewRoom(), p.asking())
+		request := in(NewSlots(), p.asking())
 		out := tr.Do(ctx, request)
 		assertOutcome(t, Outcome{Err: out.Err}, out)
 		require.ErrorIs(t, out.Err, failed)
 		assert.Equal(t, "stopped before it was written", Describe(out.Err))
 		assert.Zero(t, base.count())
-		assert.Empty(t, request.Room.places)
+		assert.Empty(t, request.Slots.taken)
 		began := time.Now()
 		assert.Equal(t, 200, tr.Do(t.Context(), request).StatusCode, "the next call is the probe")
 		assert.Zero(t, time.Since(began))
@@ -281,12 +281,12 @@ func TestPanicOfAFenceGivesBackWhatTheCallHolds(t *testing.T) {
 		time.Sleep(afterPause)
 		ctx := fence.With(t.Context(), func(context.Context) error { panic("fence") })
 		tr := newTransport(newFakeBase(responds(200, "{}")), ownBase, attemptsUpTo(1))
-		request := in(NewRoom(), p.asking())
+		request := in(NewSlots(), p.asking())
 		doubt := true
-		request.Doubt = &doubt
+		request.MaybeWritten = &doubt
 		assert.PanicsWithValue(t, "fence", func() { tr.Do(ctx, request) })
 		assert.False(t, doubt)
-		assert.Empty(t, request.Room.places)
+		assert.Empty(t, request.Slots.taken)
 		assert.Equal(t, 200, tr.Do(t.Context(), request).StatusCode)
 	})
 }

@@ -19,29 +19,34 @@ func (c *call) canRefresh() bool {
 	return c.judgement.TokenRefused && c.forgetToken != nil && !c.refreshed
 }
 
-// mayBackOff reports whether the call waits for another attempt at all.
+// mayBackOff reports whether the call may wait for another attempt.
 func (c *call) mayBackOff() bool { return !c.request.Once && c.transport.MaxAttempts > 1 }
 
-// worthRepeating reports whether another attempt is safe, allowed, and could end better.
-func (c *call) worthRepeating() bool {
-	o := &c.outcome
+// mayRepeat reports whether another attempt is safe and allowed, and may end better.
+func (c *call) mayRepeat() bool {
+	outcome := &c.outcome
 	switch {
 	case !c.mayBackOff(), c.tries >= c.transport.MaxAttempts:
 		return false
-	case o.StatusCode == 0 && !o.Written:
-		return !IsPermanent(o.Err)
-	case o.StatusCode == 0:
+	case outcome.StatusCode == 0 && !outcome.Written:
+		return !IsPermanent(outcome.Err)
+	case outcome.StatusCode == 0:
 		return c.request.Read
 	}
-	wasCut := o.Err != nil && !errors.Is(o.Err, errTooLarge)
+	wasCut := outcome.Err != nil && !errors.Is(outcome.Err, errTooLarge)
 	return c.judgement.Repeatable || c.request.Read && wasCut
 }
 
 // IsPermanent reports whether another attempt would meet the same error: a certificate that was refused, no TLS at the other end, or
 // a proxy that wants credentials.
 func IsPermanent(err error) bool {
-	return textOf[*tls.CertificateVerificationError](err) != "" || textOf[x509.UnknownAuthorityError](err) != "" ||
-		textOf[x509.HostnameError](err) != "" || textOf[tls.RecordHeaderError](err) != "" || errors.Is(err, errProxyAuth)
+	isCertificate := isA[*tls.CertificateVerificationError](err) || isA[x509.UnknownAuthorityError](err) || isA[x509.HostnameError](err)
+	return isCertificate || isA[tls.RecordHeaderError](err) || errors.Is(err, errProxyAuth)
+}
+
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // Backoff returns how long to wait after so many tries: a random part of retryablehttp's exponential wait, so that clients that failed
@@ -51,7 +56,7 @@ func (t *Transport) Backoff(tries int) time.Duration {
 	return time.Duration(rand.Float64() * float64(ceiling)) //nolint:gosec // no secret depends on it
 }
 
-// maxRetryAfter stands for a Retry-After of more than a century.
+// maxRetryAfter replaces a Retry-After of more than a century.
 const maxRetryAfter = time.Duration(math.MaxInt64)
 
 // retryAfter returns how long the Retry-After header asks to wait, in whole seconds or until a date. A date is counted

@@ -560,14 +560,3 @@ func TestIsPermanentUnwraps(t *testing.T) {
 	assert.False(t, IsPermanent(errRefused))
 	assert.False(t, IsPermanent(nil))
 }
-
-func TestCallsShareOneLoop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		tr := newTransport(newFakeBase(unsent(errRefused), responds(200, "{}")))
-		tr.Do(t.Context(), sendRequest())
-		loop := tr.loop
-		tr.Do(t.Context(), sendRequest())
-		require.NotNil(t, loop)
-		assert.Same(t, loop, tr.loop)
-	})
-}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TokenSource caches the token that a user's function issues. A token is refreshed when it nears its expiry, by one
-// caller for all that wait, and dropped when the service refuses it. A TokenSource starts no goroutine.
+// A TokenSource caches the token that a user's function issues. One caller refreshes a token that nears its expiry, for all that wait. A token
+// that the service refuses is dropped. A TokenSource starts no goroutine.
 type TokenSource struct {
 	fetch func(ctx context.Context) (value string, expiry time.Time, err error)
 
@@ -25,9 +25,11 @@ type token struct {
 	refreshAt time.Time
 }
 
+func (t *token) isValid(now time.Time) bool { return t != nil && now.Before(t.expiry) }
+
 type fetch struct {
 	done chan struct{}
-	err  error // nil if the caller's context ended: that is no failure for those who wait
+	err  error // nil if the context of the fetching call ended, which is no failure for the calls that wait
 }
 
 // NewTokenSource returns a TokenSource that issues tokens by fetch. A token with a zero expiry does not expire.
@@ -35,7 +37,10 @@ func NewTokenSource(fetch func(ctx context.Context) (value string, expiry time.T
 	return &TokenSource{fetch: fetch}
 }
 
-var errInvalidToken = &namedError{text: "the token source returned a token that is empty, has the scheme word, or no header may hold"}
+var (
+	errInvalidToken  = &safeError{text: "the token source returned a token that is empty, has the scheme word, or no header may hold"}
+	errTokenPanicked = errors.New("the token source panicked")
+)
 
 // maxRefreshAhead is the most that a token is refreshed before its expiry.
 const maxRefreshAhead = time.Minute
@@ -44,19 +49,19 @@ const maxRefreshAhead = time.Minute
 func (s *TokenSource) token(ctx context.Context, observe Observe) (*token, error) {
 	for {
 		s.mu.Lock()
+		current := s.current
+		pending := s.pending
 		now := time.Now()
-		usable := s.current != nil && now.Before(s.current.expiry)
-		if usable && (now.Before(s.current.refreshAt) || s.pending != nil) {
-			defer s.mu.Unlock()
-			return s.current, nil
+		isValid := current.isValid(now)
+		if isValid && (pending != nil || now.Before(current.refreshAt)) {
+			s.mu.Unlock()
+			return current, nil
 		}
-		if s.pending == nil {
-			old := s.current
+		if pending == nil {
 			s.pending = &fetch{done: make(chan struct{})}
 			s.mu.Unlock()
-			return s.refresh(ctx, observe, old, usable)
+			return s.refresh(ctx, observe, current)
 		}
-		pending := s.pending
 		s.mu.Unlock()
 		select {
 		case <-ctx.Done():
@@ -69,47 +74,56 @@ func (s *TokenSource) token(ctx context.Context, observe Observe) (*token, error
 	}
 }
 
-// refresh fetches a token for all who wait. If it fails, the old token serves until it expires.
-func (s *TokenSource) refresh(ctx context.Context, observe Observe, old *token, usable bool) (fresh *token, err error) {
-	err = authError(errors.New("the token source panicked"))
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if ctx.Err() == nil {
-			s.pending.err = err
-		}
-		switch {
-		case err == nil:
-			s.current = fresh
-		case usable && s.current == old && time.Now().Before(old.expiry):
-			fresh, err = old, nil
-			later := *old
-			later.refreshAt = time.Now().Add(time.Until(old.expiry) / 2)
-			s.current = &later
-		}
-		close(s.pending.done)
-		s.pending = nil
-	}()
+// refresh fetches a token in place of old, for all calls that wait.
+func (s *TokenSource) refresh(ctx context.Context, observe Observe, old *token) (fresh *token, err error) {
+	err = authError(errTokenPanicked)
+	defer func() { fresh, err = s.finish(ctx, old, fresh, err) }() // even if the function of the user panics
 	observed, end := observe.begin(ctx, Token, 0)
-	value, expiry, fetchErr := s.fetch(observed)
-	switch {
-	case fetchErr != nil:
-		err = authError(fetchErr)
-	case value == "" || !ValidHeader("Authorization", value):
-		err = errInvalidToken
-	default:
-		err = nil
-		if expiry.IsZero() {
-			expiry = time.Unix(1<<40, 0) // in some 30,000 years
-		}
-		refreshAt := expiry.Add(-min(maxRefreshAhead, time.Until(expiry)/10))
-		fresh = &token{func() string { return value }, expiry, refreshAt}
-	}
+	fresh, err = s.fetchToken(observed)
 	end(Outcome{Err: err})
 	return fresh, err
 }
 
-// forget drops a token that the service refused, unless it was replaced already.
+func (s *TokenSource) fetchToken(ctx context.Context) (*token, error) {
+	value, expiry, err := s.fetch(ctx)
+	if err != nil {
+		return nil, authError(err)
+	}
+	if value == "" || !ValidHeader("Authorization", value) {
+		return nil, errInvalidToken
+	}
+	if expiry.IsZero() {
+		expiry = time.Unix(1<<40, 0) // in some 30,000 years
+	}
+	ahead := min(maxRefreshAhead, time.Until(expiry)/10)
+	return &token{func() string { return value }, expiry, expiry.Add(-ahead)}, nil
+}
+
+// finish ends a fetch, and returns its result for the call that made it. If the fetch failed, the old token serves until it expires.
+func (s *TokenSource) finish(ctx context.Context, old, fresh *token, err error) (*token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pending := s.pending
+	s.pending = nil
+	defer close(pending.done)
+	if ctx.Err() == nil {
+		pending.err = err
+	}
+	if err == nil {
+		s.current = fresh
+		return fresh, nil
+	}
+	now := time.Now()
+	if s.current != old || !old.isValid(now) {
+		return nil, err
+	}
+	later := *old
+	later.refreshAt = now.Add(old.expiry.Sub(now) / 2)
+	s.current = &later
+	return old, nil
+}
+
+// forget drops a token that the service refused, unless it has been replaced.
 func (s *TokenSource) forget(t *token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

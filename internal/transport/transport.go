@@ -1,21 +1,20 @@
-// Package transport carries one call over HTTP: it authenticates, waits for a place and for the rate limit, asks the circuit breakers, sends
-// the request, reads the response, and repeats what was provably not processed. It knows HTTP and nothing of messages: the root package
-// decides what a response means and makes the errors.
+// Package transport carries one call over HTTP: it authenticates, waits for a slot and for the rate limit, asks the circuit breakers, sends
+// the request, reads the response, and repeats a request that was provably not processed. It knows HTTP and nothing of messages: the root
+// package decides what a response means and makes the errors.
 //
-// A call is one Do, in call.go, and makes one or more attempts, in attempt.go. An attempt is one request.
+// A call is one Do (call.go). It makes one or more attempts (attempt.go), each of which is one request. retry.go decides whether another
+// attempt follows.
 //
-// No goroutine outlives a call, except those of net/http: its idle connections, and a connection that was being
-// established when the attempt ended, see NewBase.
+// No goroutine outlives a call, except those of net/http, for idle connections and for a dial that was in progress when the attempt ended;
+// see NewBase.
 package transport
 
 import (
 	"context"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
 	"golang.org/x/time/rate"
 )
 
@@ -24,7 +23,7 @@ import (
 type Transport struct {
 	// Base sends a request. It is never changed, and its idle connections are never closed.
 	Base http.RoundTripper
-	// OwnBase reports that Base is from NewBase, or wraps one that is. Only then calls need places.
+	// OwnBase reports whether Base is from NewBase, or wraps one that is. Only then do calls need slots.
 	OwnBase bool
 	Jar     http.CookieJar
 	// Timeout bounds one attempt: connecting, sending, and reading the response to its end. Getting credentials has the same time.
@@ -39,9 +38,6 @@ type Transport struct {
 	// Changed is called when a breaker has opened or closed, in the goroutine of the call that made it so, with the request of that
 	// call.
 	Changed func(ctx context.Context, r *Request, change Change)
-
-	once sync.Once
-	loop *retryablehttp.Client
 }
 
 // Request describes a call.
@@ -50,43 +46,44 @@ type Request struct {
 	URL    *url.URL
 	Header http.Header // its values are shared and must not change
 	Body   []byte
-	// Read reports that the request changes nothing, so that it may be repeated however an attempt ended, and must
-	// not be answered from a cache.
+	// Read reports whether the request changes nothing. It may then be repeated however an attempt ended, and must not be answered from a
+	// cache.
 	Read  bool
 	Judge Judge
-	// Buffer is overwritten with the response if it is large enough. It must not be used again before
-	// Outcome.Body has been read.
+	// Buffer is overwritten with the response if it is large enough. It must not be used again before Outcome.Body has been read.
 	Buffer []byte
-	// Channel is what the call belongs to. Transport.Changed may want to know.
+	// Channel is what the call belongs to, for Transport.Changed.
 	Channel uint8
-	// Room has the places of the account, or is nil.
-	Room *Room
-	// Service and Account are the breakers that are asked before each attempt and told what became of it. Either may be nil.
+	// Slots limits the requests in flight of the account. It may be nil.
+	Slots *Slots
+	// Service and Account are the breakers that each attempt must pass. Either may be nil.
 	Service, Account *Breaker
-	// Once ends the call after its first attempt, except for one with a fresh token. Begun is how many attempts there were before.
-	Once  bool
-	Begun int
-	// Waits ends the waits of the call, but no request. It may be nil.
-	Waits context.Context //nolint:containedctx // of a SendAll
-	// Doubt, unless nil, is set to whether the last attempt may have written something, even if a function of the user
-	// panics.
-	Doubt   *bool
-	Observe Observe // may be nil
-	Guard   Guard   // may be nil
+	// Once ends the call after its first attempt, except for one with a fresh token.
+	Once bool
+	// PriorAttempts is how many attempts there were before the call.
+	PriorAttempts int
+	// WaitContext ends the waits of the call, but no request. It may be nil.
+	WaitContext context.Context //nolint:containedctx // of a SendAll
+	// MaybeWritten, unless nil, is set to whether the last attempt may have written something, even if a function of the user panics.
+	MaybeWritten *bool
+	// Observe may be nil.
+	Observe Observe
+	// Guard may be nil.
+	Guard Guard
 	// Authenticate is nil if URL or Body hold the credentials already.
 	Authenticate Authenticator
 }
 
-// Guard decides whether a message may go. It is asked when the call begins, and again directly before the request is written if it
-// said yes more than five seconds ago.
+// A Guard decides whether a message may go. It runs when the call begins, and again directly before the request is written if it last ran
+// more than five seconds ago.
 type Guard func(ctx context.Context) error
 
-// GuardError is in the chain of an error of a call that its guard ended. It wraps that of the guard.
+// GuardError is in the chain of the error of a call that its guard stopped. It wraps the error of the guard.
 type GuardError struct{ error }
 
 func (g GuardError) Unwrap() error { return g.error }
 
-// Judge judges responses, because a Transport knows neither the codes nor the form of a body.
+// A Judge says what a response means, because a Transport knows neither the codes nor the form of a body.
 type Judge interface {
 	// Judge is called once for each attempt with a response, whether or not it could be read to its end.
 	Judge(out *Outcome) Judgement
@@ -99,13 +96,13 @@ type Judgement struct {
 	Repeatable bool
 	// TokenRefused reports whether the service provably did not process the request because of its token.
 	TokenRefused bool
-	// Health is what the response says of the service, and Cause why, unless it is Healthy. Other calls may show Cause: it
-	// holds nothing of the message.
+	// Health is what the response says about the service. Cause says why, unless it is Healthy. Other calls may show Cause, so it holds
+	// nothing from the message.
 	Health Health
 	Cause  error
 }
 
-// Outcome is what is known when a call has ended. What it says of a request or a response is about the last attempt.
+// An Outcome is the result of a call. Its request and response are those of the last attempt.
 type Outcome struct {
 	// StatusCode is 0 if no response came. Header is then nil.
 	StatusCode int
@@ -115,16 +112,16 @@ type Outcome struct {
 	Err error
 	// Written is false only if the attempt provably wrote nothing of its request.
 	Written bool
-	// Interrupted says why a call that would have been repeated was not: its context ended, or the next attempt could
-	// not begin.
+	// Interrupted says why the call did not make the next attempt: its context ended, or the attempt could not begin.
 	Interrupted error
 	// Sent is the request with its credentials, or nil if no attempt could begin. It must not be changed.
 	Sent *http.Request
 	// Began is when the last attempt began, or the zero time.
-	Began    time.Time
+	Began time.Time
+	// Attempts is the number of requests so far, with Request.PriorAttempts.
 	Attempts int
 	// RetryAfter is how long the response asked to wait, or 0.
 	RetryAfter time.Duration
-	// Wait is how long the call would have had to wait for another attempt, if it ended because it must not wait so long.
+	// Wait is the wait that the call did not begin, because it would have taken too long.
 	Wait time.Duration
 }

@@ -315,7 +315,7 @@ func TestSendIsOneWrite(t *testing.T) {
 		"header":           Header("Authorization", "Bearer x"),
 		"custom":           Custom(func(r *http.Request) error { r.Header.Set("X-Key", "k"); return nil }),
 	} {
-		base := NewBase(0)
+		base := NewBase()
 		dial := base.DialContext
 		var writes atomic.Int32
 		base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -509,7 +509,7 @@ func TestCallLeavesNoGoroutine(t *testing.T) {
 	defer server.Close()
 	target, err := url.Parse(server.URL)
 	require.NoError(t, err)
-	pool := NewBase(DefaultIdleTimeout)
+	pool := NewBase()
 	source := NewTokenSource(func(context.Context) (string, time.Time, error) { return "t", time.Now().Add(time.Hour), nil })
 	tr := newTransport(pool, timeoutOf(20*time.Millisecond), waits(time.Millisecond, time.Second))
 	before := runtime.NumGoroutine()

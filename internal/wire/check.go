@@ -13,8 +13,17 @@ import (
 	"unicode/utf8"
 )
 
-// Checks collects the problems of a message.
+// Checks collects the problems of a message. It is an error so that a package can return them to a user.
 type Checks []Problem
+
+// Error lists the problems.
+func (c Checks) Error() string {
+	texts := make([]string, len(c))
+	for i, p := range c {
+		texts[i] = p.Field + ": " + p.Reason
+	}
+	return strings.Join(texts, "; ")
+}
 
 // Found adds a problem, unless the reason is empty.
 func (c *Checks) Found(field, reason string) {

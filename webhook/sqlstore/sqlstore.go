@@ -1,5 +1,5 @@
 // Package sqlstore is a [webhook.Store] in PostgreSQL or SQLite, whose transaction the handler shares: what a handler writes there is
-// committed together with the note that the event was handled. So it counts exactly once, also if the process is killed at any moment.
+// committed together with the record that the event was handled. The event takes effect exactly once, even if the process is killed.
 //
 //	store, err := sqlstore.New(ctx, db, 0)
 //	...
@@ -31,38 +31,39 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// A Store remembers in a database which events were handled. Any number of processes may share the database. Get one from [New]; many
-// goroutines may use it at once.
+// A Store remembers in a database which events were handled. Any number of processes may share the database. Get a Store from [New]. It is
+// safe for concurrent use.
 //
-// Its table is webhook_event. A row is the claim of one call to handle an event, and then the note that the event was handled. Times
-// are those of the database, so that machines whose clocks differ agree.
+// Its table is webhook_event. A row is the claim of one call to handle an event, and then the record that the event was handled. Times
+// come from the database, so that machines whose clocks differ agree.
 type Store struct {
 	db    *sql.DB
 	lease time.Duration
-	clock *strings.Replacer // of CLOCK in a statement
+	clock *strings.Replacer // replaces CLOCK in a statement by the database's expression for now, in milliseconds
 }
 
 var _ webhook.Store = (*Store)(nil)
 
-// DefaultLease is the lease of a Store that is made with none.
+// DefaultLease is the lease of a Store if New gets zero.
 const DefaultLease = time.Minute
 
-// giveBackTimeout bounds how long a failed event keeps a call, whose context may have ended.
-const giveBackTimeout = 10 * time.Second
+// releaseTimeout limits the time to release a claim, because the context of its call may have ended.
+const releaseTimeout = 10 * time.Second
 
 // New returns a store, and creates its table unless it exists. The lease is how long one call may handle an event before another may
-// take it over, as after a crash; zero is [DefaultLease]. Keep it above webhook.WithHandlerTimeout.
+// take it over, as after a crash. Zero means [DefaultLease]. Keep it above webhook.WithHandlerTimeout.
 //
 // On SQLite the pool needs either one connection (db.SetMaxOpenConns(1)), or a file with journal_mode(wal) and a busy_timeout. New
 // returns an error that says so. With several connections, open the file with _txlock=immediate if a handler reads before it writes:
 // SQLite may refuse its writes otherwise. With one connection or _txlock=immediate, handlers that use [Tx] run one after the other.
 func New(ctx context.Context, db *sql.DB, lease time.Duration) (*Store, error) {
-	switch {
-	case db == nil:
+	if db == nil {
 		return nil, errors.New("sqlstore: the database is nil")
-	case lease < 0:
+	}
+	if lease < 0 {
 		return nil, errors.New("sqlstore: the lease is negative")
-	case lease == 0:
+	}
+	if lease == 0 {
 		lease = DefaultLease
 	}
 	clock, err := sqlclock.Create(ctx, db, `CREATE TABLE IF NOT EXISTS webhook_event (
@@ -76,21 +77,27 @@ func New(ctx context.Context, db *sql.DB, lease time.Duration) (*Store, error) {
 
 // claim is the right of one call to handle an event, with the transaction of its handler.
 type claim struct {
-	store       *Store
-	key, holder string
+	store *Store
+	key   string
+	token string // tells this claim from a later one for the same event
 
-	mu    sync.Mutex
-	tx    *sql.Tx // nil until the handler asks for it
-	ended bool
+	mu       sync.Mutex
+	tx       *sql.Tx // nil until the handler asks for it
+	isClosed bool
 }
 
 type claimKey struct{}
 
-// Tx returns the transaction of a handler that was called with ctx, and begins it when it is first asked for. The store commits it when
-// the handler returns nil, and rolls it back otherwise: do neither yourself. It ends with ctx. Over a pool of one connection, use nothing
-// but the transaction once it has begun: another query would wait for it.
+// execer is a database or a transaction.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// Tx returns the transaction of the handler that was called with ctx. The first call begins it. The store commits it when the handler
+// returns nil, and rolls it back otherwise: do neither yourself. It ends with ctx. If the pool has one connection, use only the
+// transaction once it has begun: any other query would wait for it.
 //
-// It returns an error if the transaction cannot begin, and outside of a handler of a receiver with webhook.WithStore and this store.
+// It returns an error if the transaction cannot begin, or if ctx does not come from a receiver with webhook.WithStore and this store.
 func Tx(ctx context.Context) (*sql.Tx, error) {
 	c, ok := ctx.Value(claimKey{}).(*claim)
 	if !ok {
@@ -99,7 +106,7 @@ func Tx(ctx context.Context) (*sql.Tx, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.ended:
+	case c.isClosed:
 		return nil, errors.New("sqlstore: Tx is called after its handler has returned")
 	case c.tx != nil:
 		return c.tx, nil
@@ -112,64 +119,69 @@ func Tx(ctx context.Context) (*sql.Tx, error) {
 	return tx, nil
 }
 
-// Once implements [webhook.Store]. A panic of handle counts as an error. A call whose lease has ended and whose event another call has
-// taken over returns an error, and nothing that it wrote counts.
+// Once implements [webhook.Store]. A panic of handle counts as an error. If the lease ended and another call took over the event, Once
+// returns an error and the transaction is rolled back.
 func (s *Store) Once(ctx context.Context, key string, handle func(context.Context) error) (err error) {
-	c := &claim{store: s, key: key, holder: rand.Text()}
-	claimed, err := s.changes(ctx, s.db, `INSERT INTO webhook_event (id, holder, until) VALUES ($1, $2, CLOCK + $3)
+	c := &claim{store: s, key: key, token: rand.Text()}
+	isClaimed, err := s.exec(ctx, s.db, `INSERT INTO webhook_event (id, holder, until) VALUES ($1, $2, CLOCK + $3)
 		ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, until = excluded.until
-		WHERE webhook_event.handled_at IS NULL AND webhook_event.until < CLOCK`, key, c.holder, s.lease.Milliseconds())
+		WHERE webhook_event.handled_at IS NULL AND webhook_event.until < CLOCK`, key, c.token, s.lease.Milliseconds())
 	if err != nil {
 		return err
 	}
-	if !claimed {
-		return s.handled(ctx, key)
+	if !isClaimed {
+		return s.checkHandled(ctx, key)
 	}
-	done := false
+	isDone := false
 	defer func() { // also if handle panics or ends its goroutine
-		if !done {
-			if giveBackErr := c.giveBack(ctx); giveBackErr != nil {
-				err = errors.Join(err, giveBackErr)
-			}
+		if isDone {
+			return
+		}
+		if releaseErr := c.release(ctx); releaseErr != nil {
+			err = errors.Join(err, releaseErr)
 		}
 	}()
-	if err = handle(context.WithValue(ctx, claimKey{}, c)); err != nil {
-		return err
+	err = handle(context.WithValue(ctx, claimKey{}, c))
+	if err == nil {
+		err = c.commit(ctx)
 	}
-	err = c.commit(ctx)
-	done = err == nil
+	isDone = err == nil
 	return err
 }
 
-// handled returns nil if the event was handled, and webhook.ErrInProgress if another call handles it.
-func (s *Store) handled(ctx context.Context, key string) error {
-	var at sql.NullInt64
-	err := s.db.QueryRowContext(ctx, "SELECT handled_at FROM webhook_event WHERE id = $1", key).Scan(&at)
-	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && !at.Valid:
+// checkHandled returns nil if the event was handled, and webhook.ErrInProgress if another call handles it.
+func (s *Store) checkHandled(ctx context.Context, key string) error {
+	var handledAt sql.NullInt64
+	err := s.db.QueryRowContext(ctx, "SELECT handled_at FROM webhook_event WHERE id = $1", key).Scan(&handledAt)
+	if errors.Is(err, sql.ErrNoRows) { // the other call has just released it
 		return webhook.ErrInProgress
-	case err != nil:
-		return fmt.Errorf("sqlstore: %w", err)
-	default:
-		return nil
 	}
+	if err != nil {
+		return fmt.Errorf("sqlstore: %w", err)
+	}
+	if !handledAt.Valid {
+		return webhook.ErrInProgress
+	}
+	return nil
 }
 
+// commit records that the event was handled, and commits the transaction if there is one.
 func (c *claim) commit(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ended = true
-	var in execer = c.store.db
+	c.isClosed = true
+	var db execer = c.store.db
 	if c.tx != nil {
-		in = c.tx
+		db = c.tx
 	}
-	still, err := c.store.changes(ctx, in, "UPDATE webhook_event SET handled_at = CLOCK WHERE id = $1 AND holder = $2", c.key, c.holder)
-	switch {
-	case err != nil:
+	isOwned, err := c.store.exec(ctx, db, "UPDATE webhook_event SET handled_at = CLOCK WHERE id = $1 AND holder = $2", c.key, c.token)
+	if err != nil {
 		return err
-	case !still:
+	}
+	if !isOwned {
 		return errors.New("sqlstore: the lease ended, and another call has taken over the event")
-	case c.tx == nil:
+	}
+	if c.tx == nil {
 		return nil
 	}
 	if err = c.tx.Commit(); err != nil {
@@ -178,23 +190,23 @@ func (c *claim) commit(ctx context.Context) error {
 	return nil
 }
 
-// giveBack rolls back the transaction and ends the claim, so that the event can be handled again at once.
-func (c *claim) giveBack(ctx context.Context) error {
+// release rolls back the transaction and deletes the claim, so that the event can be handled again at once.
+func (c *claim) release(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ended = true
+	c.isClosed = true
 	if c.tx != nil {
 		_ = c.tx.Rollback() // it may have ended with the context
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
 	const release = "DELETE FROM webhook_event WHERE id = $1 AND holder = $2 AND handled_at IS NULL"
-	_, err := c.store.changes(ctx, c.store.db, release, c.key, c.holder)
+	_, err := c.store.exec(ctx, c.store.db, release, c.key, c.token)
 	return err
 }
 
-// Prune forgets events that were handled longer ago than an age, and returns how many. Keep them for as long as the service may call
-// again, some days for many services. Call it now and then, as once an hour, from any process.
+// Prune deletes events that were handled longer ago than age, and returns how many. Keep them for as long as the service may call
+// again, which is some days for many services. Call it from time to time, such as once an hour, from any process.
 func (s *Store) Prune(ctx context.Context, age time.Duration) (int64, error) {
 	if age < 0 {
 		return 0, errors.New("sqlstore: the age is negative")
@@ -207,16 +219,15 @@ func (s *Store) Prune(ctx context.Context, age time.Duration) (int64, error) {
 	return result.RowsAffected()
 }
 
-type execer interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}
-
-// changes runs a statement and reports whether it changed a row.
-func (s *Store) changes(ctx context.Context, in execer, statement string, args ...any) (bool, error) {
-	result, err := in.ExecContext(ctx, s.clock.Replace(statement), args...)
+// exec runs a statement and reports whether it changed a row.
+func (s *Store) exec(ctx context.Context, db execer, statement string, args ...any) (hasChanged bool, err error) {
+	result, err := db.ExecContext(ctx, s.clock.Replace(statement), args...)
 	if err != nil {
 		return false, fmt.Errorf("sqlstore: %w", err)
 	}
-	n, err := result.RowsAffected()
-	return n > 0, err
+	rows, err := result.RowsAffected()
+	if err != nil {
+		return false, fmt.Errorf("sqlstore: %w", err)
+	}
+	return rows > 0, nil
 }

@@ -29,8 +29,8 @@ type fragment struct {
 // message twice, every handler's reply goes out, and each event is stored once.
 func TestGuides(t *testing.T) {
 	faults := map[string]messagingtest.Fault{
-		"none": {}, "response lost": messagingtest.AcceptThenDrop(), "response cut": messagingtest.TruncatedResponse(),
-		"too many requests": messagingtest.Status(http.StatusTooManyRequests, time.Second),
+		"none": {}, "response lost": messagingtest.FaultAcceptThenDrop(), "response cut": messagingtest.FaultTruncated(),
+		"too many requests": messagingtest.FaultStatus(http.StatusTooManyRequests, time.Second),
 	}
 	for _, f := range fragments {
 		for name, fault := range faults {
@@ -124,15 +124,15 @@ func deliver(t *testing.T, kind, path string) {
 	case "Delivery":
 		event = messagingtest.DeliveryReport{ID: "msg-17", ReferenceID: "order-17", To: "639171234567", Status: "delivered"}
 	default:
-		channel := messagingtest.Channel(strings.ToLower(kind))
+		channel := strings.ToLower(kind)
 		event = messagingtest.InboundChatApp{Channel: channel, ID: "in-17", From: "639171234567", To: "channel-1", Kind: "text", Text: "Hello"}
 	}
 	target := server.URL + path + "?key=" + secret
-	service.Receive(ctx, target, event, messagingtest.TwiceAtOnce())
+	service.CallWebhook(ctx, target, event, messagingtest.TwiceAtOnce())
 	for range 10 {
-		replies := service.Receive(ctx, target, event)
+		replies := service.CallWebhook(ctx, target, event)
 		if replies[0].StatusCode == http.StatusOK {
-			service.Receive(ctx, target, event)
+			service.CallWebhook(ctx, target, event)
 			return
 		}
 		time.Sleep(200 * time.Millisecond)

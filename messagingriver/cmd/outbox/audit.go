@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -15,116 +16,167 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// absent is the state of an SMS that the service lists and that the outbox does not have.
+// absent is the state of an SMS that the service lists, but the outbox does not have.
 const absent rivertype.JobState = "absent"
 
-// difference is what audit finds about an SMS.
-type difference struct {
+// comparison is an SMS in the outbox and in the listing of the service.
+type comparison struct {
 	Reference string             `json:"reference"`
 	State     rivertype.JobState `json:"state"`
-	Listed    int                `json:"listed"`
+	// Listed is how often the service lists the SMS.
+	Listed int `json:"listed"`
 
-	isUnknown bool // whether its outcome is looked up
+	isLookedUp bool
 }
 
-// differs reports whether the service lists an SMS another number of times than its state says.
-func (d difference) differs() bool {
+// differs reports whether the service lists the SMS more or less often than its state allows.
+func (c comparison) differs() bool {
 	switch {
-	case d.State == rivertype.JobStateCompleted:
-		return d.Listed != 1
-	case d.State == rivertype.JobStateRunning, d.isUnknown:
-		return d.Listed > 1
+	case c.State == rivertype.JobStateCompleted:
+		return c.Listed != 1
+	case c.State == rivertype.JobStateRunning, c.isLookedUp:
+		return c.Listed > 1
 	default:
-		return d.Listed > 0
+		return c.Listed > 0
 	}
 }
 
-// audited is what audit found.
-type audited struct {
+// isOfOtherProgram reports whether another program sent the SMS: the outbox does not have it, and its reference ID has another prefix.
+func (c comparison) isOfOtherProgram(prefix string) bool {
+	isOurs := c.Reference != "" && strings.HasPrefix(c.Reference, prefix)
+	return c.State == absent && !isOurs
+}
+
+// auditResult is the result of audit, as JSON.
+type auditResult struct {
 	Compared    int `json:"compared"`
 	Differences int `json:"differences"`
 	Others      int `json:"others"` // listed SMS of other programs
 }
 
+func (r auditResult) text() string {
+	text := fmt.Sprintf("SMS compared: %d; differences: %d\n", r.Compared, r.Differences)
+	if r.Others > 0 {
+		text += fmt.Sprintf("listed SMS of other programs: %d\n", r.Others)
+	}
+	return text
+}
+
 func (op *operator) audit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Compare SMS with what the service lists", Args: cobra.NoArgs,
-		Long: `Compare the SMS of some time with what the service lists: sent twice, completed and not listed, listed and not completed, and
-listed and not in the outbox. The last are "absent". They were sent after the backup that was restored, or are of other
-programs: those without a reference ID, or without the prefix of --prefix, are counted apart and are no difference.`,
+		Long: `Compare the SMS of a period with what the service lists. Differences are SMS that were sent twice, that are completed but not
+listed, that are listed but not completed, and that are listed but not in the outbox. The last are "absent": they were sent
+after the backup that was restored, or by other programs. SMS without a reference ID, or without the prefix of --prefix, are
+counted as SMS of other programs and are no difference.`,
 	}
 	within := cmd.Flags().Duration("within", 24*time.Hour, "how far back; less than Options.Keep")
 	prefix := cmd.Flags().String("prefix", "", "what the reference IDs of this outbox begin with, if other programs use the account")
-	cmd.RunE = op.on(theService, func(cmd *cobra.Command, _ []string, db database) error {
-		var found audited
-		err := compare(cmd.Context(), op.client, db, time.Now().Add(-*within), func(d difference) error {
-			isOther := d.State == absent && (d.Reference == "" || !strings.HasPrefix(d.Reference, *prefix))
-			if isOther {
-				found.Others += d.Listed
-				return nil
+	cmd.RunE = op.withDatabase(requiresService, func(cmd *cobra.Command, _ []string, db database) error {
+		since := time.Now().Add(-*within)
+		var result auditResult
+		for c, err := range compare(cmd.Context(), op.client, db, since) {
+			if err != nil {
+				return err
 			}
-			found.Compared++
-			if !d.differs() {
-				return nil
+			if c.isOfOtherProgram(*prefix) {
+				result.Others += c.Listed
+				continue
 			}
-			found.Differences++
-			return op.print(cmd.OutOrStdout(), d, fmt.Sprintf("%s\tis %s; times listed: %d\n", safe(d.Reference), d.State, d.Listed))
-		})
-		if err != nil {
+			result.Compared++
+			if !c.differs() {
+				continue
+			}
+			result.Differences++
+			text := fmt.Sprintf("%s\tis %s; times listed: %d\n", safe(c.Reference), c.State, c.Listed)
+			if err := op.print(cmd.OutOrStdout(), c, text); err != nil {
+				return err
+			}
+		}
+		if err := op.print(cmd.OutOrStdout(), result, result.text()); err != nil {
 			return err
 		}
-		text := fmt.Sprintf("SMS compared: %d; differences: %d\n", found.Compared, found.Differences)
-		if found.Others > 0 {
-			text += fmt.Sprintf("listed SMS of other programs: %d\n", found.Others)
+		if result.Differences > 0 {
+			return errFindings
 		}
-		if err := op.print(cmd.OutOrStdout(), found, text); err != nil || found.Differences == 0 {
-			return err
-		}
-		return errFindings
+		return nil
 	})
 	return cmd
 }
 
-// compare calls report for each SMS since a time that the outbox has or the service lists.
-func compare(ctx context.Context, client *messaging.Client, db database, since time.Time, report func(difference) error) error {
-	listed := map[string]int{}
-	// The listing is read before the jobs, so that what is listed has a job.
-	for transaction, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: since.Add(-time.Hour), PageSize: 500}) {
+// compare yields each SMS since a time that the outbox has or the service lists. An error ends it.
+func compare(ctx context.Context, client *messaging.Client, db database, since time.Time) iter.Seq2[comparison, error] {
+	return func(yield func(comparison, error) bool) {
+		// The listing is read before the jobs, so that each listed SMS has a job.
+		listed, err := countListed(ctx, client, since.Add(-time.Hour))
 		if err != nil {
-			return err
+			yield(comparison{}, err)
+			return
+		}
+		for job, err := range smsJobs(ctx, db) {
+			if err != nil {
+				yield(comparison{}, err)
+				return
+			}
+			job.Listed = listed[job.Reference]
+			delete(listed, job.Reference)
+			isOld := job.Listed == 0 && job.created.Before(since)
+			if !isOld && !yield(job.comparison, nil) {
+				return
+			}
+		}
+		for _, reference := range slices.Sorted(maps.Keys(listed)) {
+			if !yield(comparison{Reference: reference, State: absent, Listed: listed[reference]}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// countListed returns how often the service lists each reference ID since a time.
+func countListed(ctx context.Context, client *messaging.Client, since time.Time) (map[string]int, error) {
+	listed := map[string]int{}
+	for transaction, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: since, PageSize: 500}) {
+		if err != nil {
+			return nil, err
 		}
 		listed[transaction.ReferenceID]++
 	}
-	rows, err := db.pool().QueryContext(ctx, "SELECT args->>'reference', CAST(state AS TEXT), queue, created_at FROM "+db.table("river_job")+
-		" WHERE kind = 'messaging' AND args->>'channel' = 'sms' ORDER BY 1")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var d difference
-		var queue string
-		var created time.Time
-		if err := rows.Scan(&d.Reference, &d.State, &queue, &created); err != nil {
-			return err
+	return listed, nil
+}
+
+// smsJob is an SMS in the outbox.
+type smsJob struct {
+	comparison
+
+	created time.Time
+}
+
+// smsJobs yields the SMS in the outbox by their reference IDs. An error ends it.
+func smsJobs(ctx context.Context, db database) iter.Seq2[smsJob, error] {
+	return func(yield func(smsJob, error) bool) {
+		rows, err := db.query(ctx, `SELECT args->>'reference', CAST(state AS TEXT), queue, created_at FROM JOBS
+			WHERE kind = 'messaging' AND args->>'channel' = 'sms' ORDER BY 1`)
+		if err != nil {
+			yield(smsJob{}, err)
+			return
 		}
-		d.isUnknown = queue == "messaging_lookups" && d.State != rivertype.JobStateDiscarded && d.State != rivertype.JobStateCancelled
-		d.Listed = listed[d.Reference]
-		delete(listed, d.Reference)
-		if d.Listed == 0 && created.Before(since) {
-			continue
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var job smsJob
+			var queue string
+			if err := rows.Scan(&job.Reference, &job.State, &queue, &job.created); err != nil {
+				yield(smsJob{}, err)
+				return
+			}
+			isFinal := job.State == rivertype.JobStateDiscarded || job.State == rivertype.JobStateCancelled
+			job.isLookedUp = queue == "messaging_lookups" && !isFinal
+			if !yield(job, nil) {
+				return
+			}
 		}
-		if err := report(d); err != nil {
-			return err
+		if err := rows.Err(); err != nil {
+			yield(smsJob{}, err)
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	for _, reference := range slices.Sorted(maps.Keys(listed)) {
-		if err := report(difference{Reference: reference, State: absent, Listed: listed[reference]}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

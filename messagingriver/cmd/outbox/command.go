@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingriver"
 )
 
-// operator is a command line with what its commands share.
+// operator is what the commands share.
 type operator struct {
 	getenv  func(string) string
 	client  *messaging.Client
@@ -44,35 +45,41 @@ messaging.NewClientFromEnv name the service. The exit status is 2 after an error
 	return root
 }
 
-// need is what a command needs.
-type need int
+// requirement is what a command requires to exist.
+type requirement int
 
 const (
-	aDatabase  need = iota // which is created
-	tables                 // a database that has them
-	theService             // and tables
+	requiresNothing requirement = iota // the database is created
+	requiresDatabase
+	requiresService // and the database
 )
 
-// on returns what runs a command on a database. Commands that only look at the database do without the service.
-func (op *operator) on(
-	needs need, run func(cmd *cobra.Command, args []string, db database) error,
+// withDatabase returns a cobra function that opens the database and runs a command on it.
+func (op *operator) withDatabase(
+	required requirement, run func(cmd *cobra.Command, args []string, db database) error,
 ) func(cmd *cobra.Command, args []string) error {
 	return func(cmd *cobra.Command, args []string) (err error) {
-		if needs != theService && op.getenv("MESSAGING_BASE_URL") == "" {
-			op.client, err = messaging.NewClient("https://service.example", messaging.WithToken("none"))
-		} else {
-			op.client, err = messaging.NewClientFromEnv()
-		}
+		op.client, err = op.newClient(required)
 		if err != nil {
 			return err
 		}
-		db, err := open(cmd.Context(), op.getenv("DATABASE_URL"), needs == aDatabase, op.client, op.options)
+		mayCreate := required == requiresNothing
+		db, err := open(cmd.Context(), op.getenv("DATABASE_URL"), mayCreate, op.client, op.options)
 		if err != nil {
 			return err
 		}
 		defer db.close()
 		return run(cmd, args, db)
 	}
+}
+
+// newClient returns the client of the environment. A command that does not require the service also works without the variables: an outbox
+// needs a client, but that client is then never called.
+func (op *operator) newClient(required requirement) (*messaging.Client, error) {
+	if required != requiresService && op.getenv("MESSAGING_BASE_URL") == "" {
+		return messaging.NewClient("https://service.example", messaging.WithToken("none"))
+	}
+	return messaging.NewClientFromEnv()
 }
 
 // print writes a value as a line of JSON, or as text.
@@ -86,34 +93,33 @@ func (op *operator) print(out io.Writer, value any, text string) error {
 	return err
 }
 
-// done is what a command did.
-type done struct {
+// result is what a command did, as JSON.
+type result struct {
 	Done     string `json:"done"`
 	Messages *int   `json:"messages,omitempty"`
 }
 
 func (op *operator) migrate() *cobra.Command {
 	cmd := &cobra.Command{Use: "migrate", Short: "Create or update the tables", Args: cobra.NoArgs}
-	cmd.RunE = op.on(aDatabase, func(cmd *cobra.Command, _ []string, db database) error {
+	cmd.RunE = op.withDatabase(requiresNothing, func(cmd *cobra.Command, _ []string, db database) error {
 		if err := db.Migrate(cmd.Context()); err != nil {
 			return err
 		}
-		return op.print(cmd.OutOrStdout(), done{Done: "migrate"}, "done\n")
+		return op.print(cmd.OutOrStdout(), result{Done: "migrate"}, "done\n")
 	})
 	return cmd
 }
 
-// overview is the state of the outbox with its campaigns.
+// overview is the state of the outbox.
 type overview struct {
-	messagingriver.Status
-
-	Campaigns []messagingriver.Campaign `json:"campaigns,omitempty"`
+	Channels  []messagingriver.ChannelStatus `json:"channels"`
+	Campaigns []messagingriver.Campaign      `json:"campaigns,omitempty"`
 }
 
 func (op *operator) status() *cobra.Command {
 	cmd := &cobra.Command{Use: "status", Short: "Count messages by channel, state and campaign, and show pauses", Args: cobra.NoArgs}
-	cmd.RunE = op.on(tables, func(cmd *cobra.Command, _ []string, db database) error {
-		status, err := db.Status(cmd.Context())
+	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
+		channels, err := db.Status(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -121,7 +127,7 @@ func (op *operator) status() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		current := overview{status, campaigns}
+		current := overview{channels, campaigns}
 		return op.print(cmd.OutOrStdout(), current, current.text())
 	})
 	return cmd
@@ -167,29 +173,29 @@ func safe(text string) string {
 	return text
 }
 
-// selection are the flags that choose messages.
-type selection struct{ channel, reason, file, state string }
+// selection has the flags that choose messages.
+type selection struct {
+	channel string
+	reason  string
+	file    string
+	state   string
+}
 
 // keys returns the messages that flags and arguments name.
 func (s selection) keys(ctx context.Context, db database, references []string) ([]messagingriver.Key, error) {
-	if s.file != "" {
-		file, err := os.ReadFile(s.file)
-		if err != nil {
-			return nil, err
-		}
-		for line := range strings.Lines(string(file)) {
-			if line = strings.TrimSpace(line); line != "" {
-				references = append(references, line)
-			}
-		}
+	listed, err := s.listed()
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case s.reason == "" && len(references) == 0:
-		return nil, errors.New("no messages are named; want reference IDs, --file or --reason")
-	case s.reason != "" && len(references) > 0:
-		return nil, errors.New("--reason chooses messages by itself; want no reference IDs with it")
-	case s.reason != "":
+	references = append(references, listed...)
+	if s.reason != "" {
+		if len(references) > 0 {
+			return nil, errors.New("--reason chooses messages by itself; want no reference IDs with it")
+		}
 		return s.withReason(ctx, db)
+	}
+	if len(references) == 0 {
+		return nil, errors.New("no messages are named; want reference IDs, --file or --reason")
 	}
 	var keys []messagingriver.Key
 	for _, reference := range references {
@@ -198,13 +204,32 @@ func (s selection) keys(ctx context.Context, db database, references []string) (
 	return keys, nil
 }
 
+// listed returns the reference IDs in the file of --file.
+func (s selection) listed() ([]string, error) {
+	if s.file == "" {
+		return nil, nil
+	}
+	file, err := os.ReadFile(s.file)
+	if err != nil {
+		return nil, err
+	}
+	var references []string
+	for line := range strings.Lines(string(file)) {
+		if reference := strings.TrimSpace(line); reference != "" {
+			references = append(references, reference)
+		}
+	}
+	return references, nil
+}
+
 // withReason returns the messages in a state whose reason contains a text.
 func (s selection) withReason(ctx context.Context, db database) ([]messagingriver.Key, error) {
-	records := db.Parked(ctx)
+	var records iter.Seq2[messagingriver.Record, error]
 	switch s.state {
 	case string(rivertype.JobStateDiscarded):
+		records = db.Discarded(ctx)
 	case string(rivertype.JobStateCancelled):
-		records = db.Refused(ctx)
+		records = db.Cancelled(ctx)
 	default:
 		return nil, fmt.Errorf("--state is %q; want discarded or cancelled", s.state)
 	}
@@ -224,14 +249,14 @@ func (op *operator) resolve() *cobra.Command {
 	var s selection
 	cmd := &cobra.Command{
 		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about discarded and cancelled messages",
-		Long: "Decide about messages.\n\n  sent    it went out\n  resend  it did not go out, and is sent again\n  drop    it is not to be sent",
+		Long: "Decide about messages.\n\n  sent    the message went out\n  resend  it did not go out; send it again\n  drop    it must not be sent",
 		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.Flags().StringVar(&s.channel, "channel", "sms", "channel of the messages")
 	cmd.Flags().StringVar(&s.reason, "reason", "", "all messages whose reason contains this")
 	cmd.Flags().StringVar(&s.state, "state", "discarded", "with --reason: discarded or cancelled")
 	cmd.Flags().StringVar(&s.file, "file", "", "file with a reference ID on each line")
-	cmd.RunE = op.on(tables, func(cmd *cobra.Command, args []string, db database) error {
+	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
 		keys, err := s.keys(cmd.Context(), db, args[1:])
 		if err != nil {
 			return err
@@ -240,7 +265,7 @@ func (op *operator) resolve() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return op.print(cmd.OutOrStdout(), done{Done: args[0], Messages: &resolved}, fmt.Sprintf("%s: %d of %d\n", args[0], resolved, len(keys)))
+		return op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &resolved}, fmt.Sprintf("%s: %d of %d\n", args[0], resolved, len(keys)))
 	})
 	return cmd
 }
@@ -250,11 +275,11 @@ func (op *operator) campaign() *cobra.Command {
 		"pause": database.PauseCampaign, "resume": database.ResumeCampaign, "cancel": database.CancelCampaign,
 	}
 	cmd := &cobra.Command{
-		Use: "campaign pause|resume|cancel NAME", Short: "Pause, resume or cancel the messages of a campaign that wait",
-		Long: "Pause, resume or cancel the messages of a campaign that wait. Messages under way end; run it again for those that were not sent.",
+		Use: "campaign pause|resume|cancel NAME", Short: "Pause, resume or cancel the waiting messages of a campaign",
+		Long: "Pause, resume or cancel the waiting messages of a campaign. Attempts under way end; run it again for messages that they did not send.",
 		Args: cobra.ExactArgs(2),
 	}
-	cmd.RunE = op.on(tables, func(cmd *cobra.Command, args []string, db database) error {
+	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
 		verb, ok := verbs[args[0]]
 		if !ok {
 			return fmt.Errorf("campaign: %q is not one of pause, resume and cancel", args[0])
@@ -263,7 +288,7 @@ func (op *operator) campaign() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return op.print(cmd.OutOrStdout(), done{Done: args[0], Messages: &changed}, fmt.Sprintf("%s: %d\n", args[0], changed))
+		return op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &changed}, fmt.Sprintf("%s: %d\n", args[0], changed))
 	})
 	return cmd
 }

@@ -22,31 +22,32 @@ import (
 // database is an outbox in one of the two databases.
 type database interface {
 	Migrate(ctx context.Context) error
-	Status(ctx context.Context) (messagingriver.Status, error)
+	Status(ctx context.Context) ([]messagingriver.ChannelStatus, error)
 	Campaigns(ctx context.Context, names ...string) ([]messagingriver.Campaign, error)
 	PauseCampaign(ctx context.Context, name string) (int, error)
 	ResumeCampaign(ctx context.Context, name string) (int, error)
 	CancelCampaign(ctx context.Context, name string) (int, error)
-	Parked(ctx context.Context) iter.Seq2[messagingriver.Record, error]
-	Refused(ctx context.Context) iter.Seq2[messagingriver.Record, error]
+	Discarded(ctx context.Context) iter.Seq2[messagingriver.Record, error]
+	Cancelled(ctx context.Context) iter.Seq2[messagingriver.Record, error]
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
 	Decode(channel string, message []byte) (messaging.Message, error)
 
 	// insert enqueues messages in a transaction of their own.
 	insert(ctx context.Context, entries []entry) (added int, err error)
-	pool() *sql.DB
-	// table returns the name of a table of River.
-	table(name string) string
+	// query runs a statement, in which JOBS is River's table of jobs.
+	query(ctx context.Context, statement string) (*sql.Rows, error)
 	close()
 }
 
+// outbox is a database whose transactions are of type TTx.
 type outbox[TTx any] struct {
 	*messagingriver.Outbox[TTx]
 
-	schema string // with a dot, or ""
-	begin  func(ctx context.Context) (tx TTx, commit, rollBack func() error, err error)
-	db     *sql.DB
-	closed func()
+	jobs string // the name of River's table of jobs
+	db   *sql.DB
+	// inTx runs a function in a transaction, and commits it unless the function fails.
+	inTx    func(ctx context.Context, run func(tx TTx) error) error
+	closeDB func()
 }
 
 // open opens the outbox at a URL: postgres://… or the path of an SQLite file, which is created if it may be.
@@ -63,6 +64,7 @@ func open(ctx context.Context, url string, create bool, client *messaging.Client
 	}
 }
 
+// openPostgres opens an outbox in PostgreSQL.
 func openPostgres(ctx context.Context, url string, client *messaging.Client, options messagingriver.Options) (database, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -75,19 +77,27 @@ func openPostgres(ctx context.Context, url string, client *messaging.Client, opt
 	if err != nil {
 		return nil, err
 	}
-	of, err := messagingriver.NewPostgres(pool, client, options)
+	river, err := messagingriver.NewPostgres(pool, client, options)
 	if err != nil {
+		pool.Close()
 		return nil, err
 	}
 	db := stdlib.OpenDBFromPool(pool)
-	begin := func(ctx context.Context) (pgx.Tx, func() error, func() error, error) {
-		tx, err := pool.Begin(ctx)
-		return tx, func() error { return tx.Commit(ctx) }, func() error { return tx.Rollback(context.WithoutCancel(ctx)) }, err
-	}
-	return outbox[pgx.Tx]{of, cmp.Or(options.Schema, "messaging") + ".", begin, db, func() { _ = db.Close(); pool.Close() }}, nil
+	return outbox[pgx.Tx]{
+		Outbox: river,
+		jobs:   cmp.Or(options.Schema, "messaging") + ".river_job",
+		db:     db,
+		inTx: func(ctx context.Context, run func(pgx.Tx) error) error {
+			return pgx.BeginFunc(ctx, pool, run)
+		},
+		closeDB: func() {
+			_ = db.Close()
+			pool.Close()
+		},
+	}, nil
 }
 
-// isPooled reports whether a pooler such as pgbouncer is in between: it names a process other than the server's.
+// isPooled reports whether the connection goes through a pooler such as pgbouncer, whose process ID is not the server's.
 func isPooled(ctx context.Context, config *pgx.ConnConfig) bool {
 	connection, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -99,6 +109,7 @@ func isPooled(ctx context.Context, config *pgx.ConnConfig) bool {
 	return err == nil && process != connection.PgConn().PID()
 }
 
+// openSQLite opens an outbox in an SQLite file.
 func openSQLite(path string, create bool, client *messaging.Client, options messagingriver.Options) (database, error) {
 	if strings.Contains(path, "?") || strings.HasPrefix(path, "file:") || path == ":memory:" {
 		return nil, fmt.Errorf("DATABASE_URL is %q; want the path of an SQLite file, without file: or options", path)
@@ -112,37 +123,49 @@ func openSQLite(path string, create bool, client *messaging.Client, options mess
 		return nil, fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	db.SetMaxOpenConns(1)
-	of, err := messagingriver.NewSQLite(db, client, options)
+	river, err := messagingriver.NewSQLite(db, client, options)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, db.Close())
 	}
-	begin := func(ctx context.Context) (*sql.Tx, func() error, func() error, error) {
-		tx, err := db.BeginTx(ctx, nil)
-		return tx, tx.Commit, tx.Rollback, err
-	}
-	return outbox[*sql.Tx]{of, "", begin, db, func() { _ = db.Close() }}, nil
+	return outbox[*sql.Tx]{
+		Outbox: river,
+		jobs:   "river_job",
+		db:     db,
+		inTx: func(ctx context.Context, run func(*sql.Tx) error) error {
+			tx, err := db.BeginTx(ctx, nil)
+			if err != nil {
+				return err
+			}
+			defer tx.Rollback() //nolint:errcheck // nothing after the commit
+			if err := run(tx); err != nil {
+				return err
+			}
+			return tx.Commit()
+		},
+		closeDB: func() { _ = db.Close() },
+	}, nil
 }
 
 func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (added int, err error) {
-	tx, commit, rollBack, err := o.begin(ctx)
-	if err != nil {
-		return 0, err
-	}
-	alike := map[messagingriver.InsertOptions][]messaging.Message{}
+	byOptions := map[messagingriver.InsertOptions][]messaging.Message{}
 	for _, e := range entries {
-		alike[e.options] = append(alike[e.options], e.message)
+		byOptions[e.options] = append(byOptions[e.options], e.message)
 	}
-	for options, messages := range alike {
-		n, err := o.InsertMany(ctx, tx, messages, options)
-		if err != nil {
-			return 0, errors.Join(err, rollBack())
+	err = o.inTx(ctx, func(tx TTx) error {
+		for options, messages := range byOptions {
+			n, insertErr := o.InsertMany(ctx, tx, messages, options)
+			if insertErr != nil {
+				return insertErr
+			}
+			added += n
 		}
-		added += n
-	}
-	return added, commit()
+		return nil
+	})
+	return added, err
 }
 
-func (o outbox[TTx]) table(name string) string { return o.schema + name }
+func (o outbox[TTx]) query(ctx context.Context, statement string) (*sql.Rows, error) {
+	return o.db.QueryContext(ctx, strings.ReplaceAll(statement, "JOBS", o.jobs))
+}
 
-func (o outbox[TTx]) pool() *sql.DB { return o.db }
-func (o outbox[TTx]) close()        { o.closed() }
+func (o outbox[TTx]) close() { o.closeDB() }

@@ -2,14 +2,14 @@
 //
 //	outbox migrate                     creates or updates the tables
 //	outbox load FILE                   enqueues the messages of a file, each once: run it again to resume
-//	outbox status                      counts by channel, state and campaign, and shows pauses
+//	outbox status                      counts messages by channel, state and campaign, and shows pauses
 //	outbox resolve sent|resend|drop    decides by reference IDs, --reason or --file
 //	outbox campaign pause|resume|cancel NAME
-//	outbox audit                       compares with what the service lists
+//	outbox audit                       compares the outbox with what the service lists
 //
-// What sends is a program that calls messagingriver's Start, with its own client and guards. River UI shows and pauses the queues.
+// Messages are sent by a program that calls Outbox.Start, with its own client and guards. River UI shows and pauses the queues.
 //
-// "outbox --help" lists the variables that it reads, and its exit statuses.
+// "outbox --help" lists the environment variables and the exit statuses.
 package main
 
 import (
@@ -30,9 +30,10 @@ func main() {
 	os.Exit(status)
 }
 
-// errFindings ends a command whose findings are printed.
+// errFindings ends a command that has printed findings.
 var errFindings = errors.New("there are findings")
 
+// run runs the command line and returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, out, diagnostics io.Writer) int {
 	root := command(getenv)
 	root.SetArgs(args)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -31,7 +33,7 @@ type shell struct {
 	schema      string // on PostgreSQL
 }
 
-// run runs a command and returns its output and what it said on standard error.
+// run runs a command and returns its standard output and standard error.
 func (s shell) run(want int, args ...string) (out, said string) {
 	s.Helper()
 	var stdout, stderr bytes.Buffer
@@ -76,7 +78,7 @@ func (s shell) work() {
 func (s shell) counts() map[rivertype.JobState]int {
 	s.Helper()
 	out, _ := s.run(0, "status", "--json")
-	var status messagingriver.Status
+	var status overview
 	require.NoError(s, json.Unmarshal([]byte(out), &status))
 	counts := map[rivertype.JobState]int{}
 	for _, channel := range status.Channels {
@@ -95,13 +97,26 @@ func (s shell) exec(statements ...string) {
 	db, err := open(s.Context(), s.environment["DATABASE_URL"], false, testClient(s), messagingriver.Options{Schema: s.schema})
 	require.NoError(s, err)
 	defer db.close()
+	pool, jobs := poolOf(db)
 	for _, statement := range statements {
-		_, err = db.pool().ExecContext(s.Context(), strings.ReplaceAll(statement, "JOBS", db.table("river_job")))
+		_, err = pool.ExecContext(s.Context(), strings.ReplaceAll(statement, "JOBS", jobs))
 		require.NoError(s, err)
 	}
 }
 
-// onBoth runs a test on SQLite, and on PostgreSQL if .ci/with-postgres runs it beside one.
+// poolOf returns the connections of a database and the name of River's table of jobs.
+func poolOf(db database) (pool *sql.DB, jobs string) {
+	switch o := db.(type) {
+	case outbox[pgx.Tx]:
+		return o.db, o.jobs
+	case outbox[*sql.Tx]:
+		return o.db, o.jobs
+	default:
+		panic("a database of another kind")
+	}
+}
+
+// onBoth runs a test on SQLite, and on PostgreSQL if .ci/with-postgres runs it.
 func onBoth(t *testing.T, test func(s shell)) {
 	t.Helper()
 	databases := map[string]string{"SQLite": filepath.Join(t.TempDir(), "outbox.db")}
@@ -148,8 +163,8 @@ func TestLoadAuditAndResolve(t *testing.T) {
 		out, _ = s.run(0, "resolve", "drop", "e")
 		assert.Equal(s, "drop: 1 of 1\n", out)
 
-		s.service.Inject(messagingtest.Status(422, 0), 1)
-		s.service.Inject(messagingtest.DropUnread(), 1)
+		s.service.Inject(messagingtest.FaultStatus(422, 0), 1)
+		s.service.Inject(messagingtest.FaultDropUnread(), 1)
 		s.work()
 		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCompleted: 2, rivertype.JobStateCancelled: 2, rivertype.JobStateDiscarded: 1}, s.counts())
 		out, _ = s.run(0, "status")
@@ -173,7 +188,7 @@ func TestLoadAuditAndResolve(t *testing.T) {
 	})
 }
 
-// TestRestoredBackupIsComparedBeforeItIsSent: what was sent after a backup is listed, and waits or is absent in what is restored.
+// Messages that were sent after a backup are listed by the service, and wait or are absent in the restored outbox.
 // The commands are those of docs/scale.md.
 func TestRestoredBackupIsComparedBeforeItIsSent(t *testing.T) {
 	onBoth(t, func(s shell) {

@@ -66,8 +66,8 @@ func TestSendEndsWithVerdict(t *testing.T) {
 		want   string
 	}{
 		"accepted":       {nil, nil, cli.ExitOK, "accepted  id msg-1  reference order-1"},
-		"refused":        {new(messagingtest.Status(http.StatusPaymentRequired, 0)), nil, cli.ExitRefused, "refused"},
-		"unknown":        {new(messagingtest.AcceptThenDrop()), nil, cli.ExitUnknown, "unknown  reference order-1"},
+		"refused":        {new(messagingtest.FaultStatus(http.StatusPaymentRequired, 0)), nil, cli.ExitRefused, "refused"},
+		"unknown":        {new(messagingtest.FaultAcceptThenDrop()), nil, cli.ExitUnknown, "unknown  reference order-1"},
 		"wrong message":  {nil, []string{"--to", "12"}, cli.ExitNotSent, "not sent"},
 		"and in JSON":    {nil, []string{"--to", "12", "--json"}, cli.ExitNotSent, `{"verdict":"not sent","error":"messaging: sms.send not sent: To: want `},
 		"valid":          {nil, []string{"-n"}, cli.ExitOK, "valid: nothing was sent"},
@@ -299,8 +299,8 @@ func TestListResumes(t *testing.T) {
 		if page > 0 {
 			args = append(args[:7:7], "--resume")
 		}
-		srv.Inject(messagingtest.Slow(time.Millisecond), 1)
-		srv.Inject(messagingtest.Status(http.StatusNotFound, 0), 1) // not retried
+		srv.Inject(messagingtest.FaultSlow(time.Millisecond), 1)
+		srv.Inject(messagingtest.FaultStatus(http.StatusNotFound, 0), 1) // not retried
 		_, errs, status := s.run(args...)
 		if status == cli.ExitOK {
 			break
@@ -347,7 +347,7 @@ func TestFind(t *testing.T) {
 	assert.Contains(t, out, "text 0")
 	_, _, status = s.run("find", "order-1")
 	assert.Equal(t, cli.ExitRefused, status)
-	srv.Inject(messagingtest.Status(http.StatusNotFound, 0), 1)
+	srv.Inject(messagingtest.FaultStatus(http.StatusNotFound, 0), 1)
 	_, _, status = s.run("find", "order-0")
 	assert.Equal(t, cli.ExitUnknown, status, "a failed lookup says nothing")
 	_, _, status = s.run("find")

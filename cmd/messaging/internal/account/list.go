@@ -186,7 +186,7 @@ func (l *listing) pages(
 	ctx context.Context, client *messaging.Client, to rowWriter, rows int, bar *cli.Progress, written func(sms.Page, int) error,
 ) error {
 	for page, err := range client.SMS.Pages(ctx, l.options) {
-		if err != nil && !errors.Is(err, messaging.ErrRow) {
+		if err != nil && !errors.Is(err, messaging.ErrUnreadableRow) {
 			return err
 		}
 		if err != nil {

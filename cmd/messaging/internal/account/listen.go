@@ -291,7 +291,7 @@ func (l *listener) other(_ context.Context, o webhook.Other) error {
 
 // refuse prints why a callback was refused.
 func (l *listener) refuse(_ context.Context, result webhook.Result) {
-	if result.Outcome == webhook.OutcomeRejected {
+	if result.Disposition == webhook.DispositionRejected {
 		l.say("%s: %v", result.Callback, result.Err)
 	}
 }

@@ -53,7 +53,7 @@ func (c *checker) checkListing(ctx context.Context) {
 	operation := c.table.SMSList.Method + " " + c.table.SMSList.Path
 	p := c.page(ctx, sms.ListOptions{})
 	switch {
-	case p.err != nil && !errors.Is(p.err, messaging.ErrRow):
+	case p.err != nil && !errors.Is(p.err, messaging.ErrUnreadableRow):
 		c.report.add("listing", operation, wrong, "%s; see MESSAGING_BASE_URL, the credentials and sms.list of the contract", describe(p.err))
 		return
 	case p.err != nil:

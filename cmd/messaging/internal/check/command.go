@@ -10,6 +10,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
@@ -74,7 +75,11 @@ func (s *settings) newChecker() (*checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.table = table.Of(c.client.Contract())
+	names, err := contract.FromEnv()
+	if err != nil {
+		return nil, err
+	}
+	c.table = table.Of(names)
 	return c, nil
 }
 

@@ -119,7 +119,7 @@ func TestBadInputIsOneLine(t *testing.T) {
 	}{
 		"MESSAGING_BASE_URL: required":      {env: map[string]string{base: ""}},
 		"MESSAGING_TOKEN: want credentials": {env: map[string]string{token: ""}},
-		"MESSAGING_TOKEN: set beside":       {env: map[string]string{key: "key"}},
+		"MESSAGING_TOKEN: set together with":       {env: map[string]string{key: "key"}},
 		"MESSAGING_API_KEY: required":       {env: map[string]string{token: "", secret: "hush"}},
 		"MESSAGING_TOKEN: ":                 {env: map[string]string{token: "secret-token\n1"}},
 		"(--plain-http allows it)":          {env: map[string]string{base: "http://api.example.com"}},

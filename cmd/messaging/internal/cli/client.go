@@ -19,7 +19,7 @@ func NewClient(timeout time.Duration, plainHTTP bool, options ...messaging.Optio
 	if err != nil {
 		err = errors.New(strings.NewReplacer(
 			", or use an option such as WithAuth", "",
-			"use WithAuth(messaging.Basic(user, password))", "set "+pair,
+			"use WithBasicAuth", "set "+pair,
 			"baseURL", "MESSAGING_BASE_URL", "WithPlainHTTP", "--plain-http", "WithTimeout", "--timeout",
 			"WithRateLimit: perSecond", "--rate:", "WithToken", token, "WithAPIKey", pair,
 		).Replace(err.Error()))

@@ -32,11 +32,11 @@ const (
 
 // An Answer is a message of a recipient to the sender.
 type Answer struct {
-	Channel messagingtest.Channel `json:"channel"`
-	From    string                `json:"from"`         // the recipient, who answers
-	To      string                `json:"to,omitempty"` // whom the message goes to; by default the sender of the last message
-	Name    string                `json:"name,omitempty"`
-	Kind    AnswerKind            `json:"kind,omitempty"` // text by default
+	Channel string     `json:"channel"`
+	From    string     `json:"from"`         // the recipient, who answers
+	To      string     `json:"to,omitempty"` // whom the message goes to; by default the sender of the last message
+	Name    string     `json:"name,omitempty"`
+	Kind    AnswerKind `json:"kind,omitempty"` // text by default
 	// Text is the text, the label of what was tapped, the name of a place, the caption of an image, or an emoji.
 	Text        string `json:"text,omitempty"`
 	Description string `json:"description,omitempty"` // of a row
@@ -72,7 +72,7 @@ func (a Answer) check() string {
 		return "message is missing: the ID of the message that the " + string(a.Kind) + " is of"
 	case a.isTap() && a.Text == "" && a.Payload == "" && a.Kind != AnswerForm:
 		return "payload is missing: the ID of what was tapped"
-	case a.Channel == messagingtest.ChannelSMS && a.Kind != AnswerText, a.Channel != messagingtest.ChannelChatApp2 && isOfPlatform:
+	case a.Channel == channelSMS && a.Kind != AnswerText, a.Channel != channelChatApp2 && isOfPlatform:
 		return "kind " + string(a.Kind) + " does not exist on this channel"
 	}
 	return ""
@@ -89,7 +89,7 @@ func (s *Sandbox) checkAnswer(a *Answer) error {
 	case e == nil:
 		return &refusal{errNoSuchMessage.status, "message: there is none with the ID " + clip(a.Message, maxName), nil}
 	case e.Channel != a.Channel:
-		return errors.New("message: it was sent by " + string(e.Channel))
+		return errors.New("message: it was sent by " + e.Channel)
 	case e.peer != peerKey(a.From):
 		return errors.New("from: the message was sent to " + clip(e.Peer, maxName))
 	case !a.isTap():
@@ -120,7 +120,7 @@ func isDegrees(s string, limit float64) bool {
 // callback returns the event of an answer with this ID: by chat app 2 with an object of the third-party platform.
 func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
 	from := strings.TrimPrefix(a.From, "+")
-	if a.Channel == messagingtest.ChannelSMS {
+	if a.Channel == channelSMS {
 		return messagingtest.InboundSMS{ID: id, From: from, To: a.To, Text: a.Text, ReceivedAt: at}
 	}
 	m := messagingtest.InboundChatApp{
@@ -150,7 +150,7 @@ func (a Answer) callback(id string, at time.Time) messagingtest.Callback {
 		m.Kind = "interactive"
 		content = map[string]any{"type": "nfm_reply", "nfm_reply": object("name", "flow", "body", "Sent", "response_json", response)}
 	}
-	if a.Channel == messagingtest.ChannelChatApp2 {
+	if a.Channel == channelChatApp2 {
 		o := map[string]any{"from": from, "id": id, "timestamp": strconv.FormatInt(at.Unix(), 10), "type": m.Kind, m.Kind: content}
 		if a.Message != "" && a.Kind != AnswerReaction {
 			o["context"] = object("from", a.To, "id", a.Message)

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
 )
@@ -51,10 +50,10 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-func (r *receiver) webhooks() map[messagingtest.Channel]string {
-	urls := map[messagingtest.Channel]string{}
-	for _, c := range []messagingtest.Channel{messagingtest.ChannelSMS, messagingtest.ChannelChatApp1, messagingtest.ChannelChatApp2} {
-		urls[c] = r.URL + "/" + string(c) + "?key=a-long-enough-secret"
+func (r *receiver) webhooks() map[string]string {
+	urls := map[string]string{}
+	for _, c := range []string{channelSMS, channelChatApp1, channelChatApp2} {
+		urls[c] = r.URL + "/" + c + "?key=a-long-enough-secret"
 	}
 	return urls
 }
@@ -218,7 +217,7 @@ func TestAnswerFailsAndIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
 	hook.status = http.StatusInternalServerError
-	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r := newRig(t, Config{Webhooks: map[string]string{channelSMS: hook.URL}})
 	var got struct{ Calls []Call }
 	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Hello?"}`, &got)
 	require.Len(t, got.Calls, tries+1)

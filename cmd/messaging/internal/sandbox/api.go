@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // openAPI describes the API.
@@ -145,9 +143,9 @@ func window[T any](list []T, follows bool, limit int) []T {
 }
 
 type seenBody struct {
-	Channel messagingtest.Channel `json:"channel"`
-	To      string                `json:"to"`
-	From    string                `json:"from"` // the sender of an SMS
+	Channel string `json:"channel"`
+	To      string `json:"to"`
+	From    string `json:"from"` // the sender of an SMS
 }
 
 // postSeen marks the messages of a conversation as read by the person at the page.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -39,8 +40,8 @@ type entry struct {
 
 // Reached is a state of a message and when the message got there.
 type Reached struct {
-	State messagingtest.DeliveryState `json:"state"`
-	At    time.Time                   `json:"at"`
+	State contract.Status `json:"state"`
+	At    time.Time       `json:"at"`
 }
 
 // A Call is one request to a webhook.
@@ -58,7 +59,7 @@ type Call struct {
 // IsFailure reports whether a message was not delivered, or the webhook did not take an answer.
 func (e entry) IsFailure() bool {
 	if e.Sent != nil {
-		return e.Sent.State == messagingtest.StateFailed || e.Sent.State == messagingtest.StateExpired
+		return e.Sent.Status == contract.StatusFailed || e.Sent.Status == contract.StatusExpired
 	}
 	return e.LastCall().Failed()
 }
@@ -100,14 +101,14 @@ func newAnswer(id string, a *Answer, at time.Time) *entry {
 // index fills in by what an entry is found.
 func (e *entry) index(text, sender string, names ...string) {
 	e.peer = peerKey(e.Peer)
-	if e.Channel == messagingtest.ChannelSMS {
+	if e.Channel == channelSMS {
 		e.Sender = sender
 	}
 	e.lower, e.names = strings.ToLower(cmp.Or(text, e.preview)), strings.ToLower(strings.Join(names, "\n"))
 }
 
 // reach adds a state, unless the entry is in it.
-func (e *entry) reach(state messagingtest.DeliveryState, at time.Time) {
+func (e *entry) reach(state contract.Status, at time.Time) {
 	if n := len(e.States); state == "" || n > 0 && e.States[n-1].State == state {
 		return
 	}
@@ -118,7 +119,7 @@ func (e *entry) reach(state messagingtest.DeliveryState, at time.Time) {
 }
 
 // hasReached reports whether the message is, or was, in a state.
-func (e *entry) hasReached(state messagingtest.DeliveryState) bool {
+func (e *entry) hasReached(state contract.Status) bool {
 	return slices.ContainsFunc(e.States, func(r Reached) bool { return r.State == state })
 }
 
@@ -150,7 +151,7 @@ func textIn(pointer any) (size int) {
 
 // A conversation is what went between the program and one recipient on a channel; by SMS, between one sender and one recipient.
 type conversation struct {
-	Channel messagingtest.Channel
+	Channel string
 	Peer    string
 	Sender  string // by SMS
 	Entries []*entry
@@ -164,7 +165,7 @@ type conversation struct {
 func (c *conversation) last() *entry { return c.Entries[len(c.Entries)-1] }
 
 type conversationKey struct {
-	channel messagingtest.Channel
+	channel string
 	peer    string
 	sender  string
 }
@@ -269,7 +270,7 @@ func (b *book) remove(e *entry) {
 }
 
 // conversation returns a conversation, or nil. Of an SMS without a sender it is the latest with that number.
-func (b *book) conversation(channel messagingtest.Channel, peer, sender string) *conversation {
+func (b *book) conversation(channel string, peer, sender string) *conversation {
 	key := conversationKey{channel, peerKey(peer), sender}
 	if c := b.conversations[key]; c != nil || sender != "" {
 		return c
@@ -282,8 +283,15 @@ func (b *book) conversation(channel messagingtest.Channel, peer, sender string) 
 	return nil
 }
 
-func channelName(c messagingtest.Channel) string {
-	channel, _ := table.ChannelNamed(string(c))
+// The channels, by their names in a contract.
+const (
+	channelSMS      = "sms"
+	channelChatApp1 = "chatapp1"
+	channelChatApp2 = "chatapp2"
+)
+
+func channelName(c string) string {
+	channel, _ := table.ChannelNamed(c)
 	return channel.Title
 }
 

@@ -12,8 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // TestLongURLsAreBounded sends callback URLs of 900 KB, which once made half a gigabyte.
@@ -54,7 +52,7 @@ func TestResponseHeadersAreBounded(t *testing.T) {
 		}
 	}))
 	t.Cleanup(hook.Close)
-	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r := newRig(t, Config{Webhooks: map[string]string{channelSMS: hook.URL}})
 	var got struct{ Calls []Call }
 	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Yes"}`, &got)
 	x := r.exchange(got.Calls[0].Exchange)

@@ -65,8 +65,8 @@ func (b bubble) offers() (all []*Answer) {
 
 // bubbleOf returns how a message looks. The contract says under which names the fields of chat app 1 stand.
 func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
-	c, known := table.ChannelNamed(string(m.Channel))
-	if !known || m.Channel == messagingtest.ChannelSMS {
+	c, known := table.ChannelNamed(m.Channel)
+	if !known || m.Channel == channelSMS {
 		return bubble{Body: said(m.Kind, m.Text)}
 	}
 	send := c.Send(t)

@@ -16,20 +16,19 @@ import (
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/internal/table"
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // settings are the flags.
 type settings struct {
 	listen, contract string
 	quiet, open      bool
-	webhooks         map[messagingtest.Channel]*string
+	webhooks         map[string]*string
 	config           Config
 }
 
 // NewCommand returns the command.
 func NewCommand(console cli.Console) *cobra.Command {
-	s := &settings{config: Config{Webhooks: map[messagingtest.Channel]string{}}, webhooks: map[messagingtest.Channel]*string{}}
+	s := &settings{config: Config{Webhooks: map[string]string{}}, webhooks: map[string]*string{}}
 	command := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run the service on this machine, with a web page to see messages, reply to them and inject faults",
@@ -47,7 +46,7 @@ func NewCommand(console cli.Console) *cobra.Command {
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print no line for each message, reply, callback and fault")
 	flags.BoolVar(&s.open, "open", false, "open the page in the browser")
 	for _, c := range table.Channels() {
-		s.webhooks[messagingtest.Channel(c.Name)] = flags.String("webhook-"+c.Name, "", "the `URL` that replies by "+c.Title+" go to")
+		s.webhooks[c.Name] = flags.String("webhook-"+c.Name, "", "the `URL` that replies by "+c.Title+" go to")
 	}
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if err := s.check(); err != nil {

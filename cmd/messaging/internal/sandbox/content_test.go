@@ -56,7 +56,7 @@ func TestBubble(t *testing.T) {
 	t.Parallel()
 	names := table.Of(contract.Default())
 	chat2 := func(kind, content string) messagingtest.Sent {
-		return messagingtest.Sent{ID: "wamid.1", Channel: messagingtest.ChannelChatApp2, Kind: kind, Body: json.RawMessage(`{"type":"` + kind + `","` + kind + `":` + content + `}`)}
+		return messagingtest.Sent{ID: "wamid.1", Channel: channelChatApp2, Kind: kind, Body: json.RawMessage(`{"type":"` + kind + `","` + kind + `":` + content + `}`)}
 	}
 	for name, tc := range map[string]struct {
 		message messagingtest.Sent
@@ -91,11 +91,11 @@ func TestBubble(t *testing.T) {
 		"nothing in it":    {chat2("interactive", `null`), bubble{}},
 		"of another shape": {chat2("contacts", `"x"`), bubble{Label: "Contacts"}},
 		"chat app 1": {
-			messagingtest.Sent{Channel: messagingtest.ChannelChatApp1, Kind: "call_to_action", Text: "T", Body: json.RawMessage(`{"image":"https://a.example.com/1","caption":"C","action":"https://b.example.com/"}`)},
+			messagingtest.Sent{Channel: channelChatApp1, Kind: "call_to_action", Text: "T", Body: json.RawMessage(`{"image":"https://a.example.com/1","caption":"C","action":"https://b.example.com/"}`)},
 			bubble{Body: "T", Media: media{Kind: "image", URL: "https://a.example.com/1"}, Buttons: []button{{Label: "C", URL: "https://b.example.com/"}}},
 		},
 		"chat app 1 template": {
-			messagingtest.Sent{Channel: messagingtest.ChannelChatApp1, Kind: "template", Template: "t-1", Body: json.RawMessage(`{"templateId":"t-1","templateLanguage":"en","templateParams":{"b":"2","a":"1"}}`)},
+			messagingtest.Sent{Channel: channelChatApp1, Kind: "template", Template: "t-1", Body: json.RawMessage(`{"templateId":"t-1","templateLanguage":"en","templateParams":{"b":"2","a":"1"}}`)},
 			bubble{Label: "Template · t-1 · en", Facts: []fact{{"a", "1"}, {"b", "2"}}},
 		},
 	} {
@@ -105,10 +105,10 @@ func TestBubble(t *testing.T) {
 			if name == "nothing in it" {
 				got.Label, got.JSON = "", ""
 			}
-			if tc.message.Channel == messagingtest.ChannelChatApp2 {
+			if tc.message.Channel == channelChatApp2 {
 				tc.want.IsMarked = true
 				for _, offer := range tc.want.offers() {
-					offer.Channel, offer.Message = messagingtest.ChannelChatApp2, "wamid.1"
+					offer.Channel, offer.Message = channelChatApp2, "wamid.1"
 				}
 			}
 			assert.Equal(t, tc.want, got)
@@ -150,7 +150,7 @@ func FuzzExchange(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind, body string) {
 		names := table.Of(contract.Default())
 		for _, channel := range table.Channels() {
-			bubbleOf(messagingtest.Sent{Channel: messagingtest.Channel(channel.Name), Kind: kind, Body: json.RawMessage(body)}, names)
+			bubbleOf(messagingtest.Sent{Channel: channel.Name, Kind: kind, Body: json.RawMessage(body)}, names)
 		}
 		s := &Sandbox{table: names}
 		for _, operation := range append(operationNames(), "") {

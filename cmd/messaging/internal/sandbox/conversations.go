@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // How much a page shows.
@@ -63,7 +61,7 @@ type conversationView struct {
 
 // ElementID returns what the page calls it.
 func (c *conversationView) ElementID() string {
-	return "t-" + key(string(c.Channel), c.key.peer, c.Sender)
+	return "t-" + key(c.Channel, c.key.peer, c.Sender)
 }
 
 func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +73,7 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	v.search = newSearch(v.Query, v.Is)
 	s.mu.Lock()
 	v.Now = s.now()
-	v.open = s.book.conversation(messagingtest.Channel(q.Get("channel")), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
+	v.open = s.book.conversation(q.Get("channel"), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
 	if e := s.book.byID[q.Get("message")]; v.open == nil && e != nil { // a link to a message is enough
 		v.open = s.book.conversations[e.key()]
 	}
@@ -104,7 +102,7 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 func (v *conversationsView) url(open *conversation, values ...string) string {
 	all := []string{"q", v.Query, "only", v.Channel, "is", v.Is}
 	if open != nil {
-		all = append(all, "channel", string(open.Channel), "to", open.Peer, "from", open.Sender)
+		all = append(all, "channel", open.Channel, "to", open.Peer, "from", open.Sender)
 	}
 	return pageURL(v.page, append(all, values...)...)
 }
@@ -119,7 +117,7 @@ func (s *Sandbox) listConversations(v *conversationsView, page int) {
 	skip, found := (page-1)*shownConversations, 0
 	for _, c := range slices.Backward(s.book.recent) {
 		hit, isFound := v.search.in(c)
-		if !isFound || v.Channel != "" && string(c.Channel) != v.Channel {
+		if !isFound || v.Channel != "" && c.Channel != v.Channel {
 			continue
 		}
 		if found++; found > skip && len(v.Conversations) < shownConversations {
@@ -151,7 +149,7 @@ func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.
 		picked = nil
 	}
 	v.Picked = picked != nil
-	if c.Channel == messagingtest.ChannelChatApp2 {
+	if c.Channel == channelChatApp2 {
 		end := c.wrote.Add(chatWindow)
 		v.IsClosed, v.Window = !s.now().Before(end), end.Format("Monday, 15:04")
 	}

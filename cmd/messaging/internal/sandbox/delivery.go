@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -36,19 +37,19 @@ func parseDuration(name, text string, longest time.Duration) (time.Duration, err
 // deliveryBody is what becomes of one message, or of messages to a recipient from now on: of SMS, of those of the chat apps, or of all if
 // the channel is empty.
 type deliveryBody struct {
-	Channel messagingtest.Channel `json:"channel,omitempty"`
-	To      string                `json:"to,omitempty"`
-	Message string                `json:"message,omitempty"`
-	Outcome string                `json:"outcome"`
-	After   string                `json:"after,omitempty"`
+	Channel string `json:"channel,omitempty"`
+	To      string `json:"to,omitempty"`
+	Message string `json:"message,omitempty"`
+	Outcome string `json:"outcome"`
+	After   string `json:"after,omitempty"`
 }
 
 // outcome returns what the service does.
-func (d deliveryBody) outcome() (messagingtest.Outcome, error) {
+func (d deliveryBody) outcome() (messagingtest.Delivery, error) {
 	after, err := parseDuration("after", d.After, maxAdvance)
-	outcome, isKnown := map[string]messagingtest.Outcome{
-		"delivered": messagingtest.DeliverAfter(after), "read": messagingtest.Read(), "failed": messagingtest.FailDelivery(),
-		"unreachable": messagingtest.Unreachable(), "late": messagingtest.DeliverLate(cmp.Or(after, time.Minute)),
+	outcome, isKnown := map[string]messagingtest.Delivery{
+		"delivered": messagingtest.DeliveryAfter(after), "read": messagingtest.DeliveryRead(), "failed": messagingtest.DeliveryFailed(),
+		"unreachable": messagingtest.DeliveryUnreachable(), "late": messagingtest.DeliveryLate(cmp.Or(after, time.Minute)),
 	}[d.Outcome]
 	if !isKnown {
 		err = cmp.Or(err, errOutcome)
@@ -58,17 +59,17 @@ func (d deliveryBody) outcome() (messagingtest.Outcome, error) {
 
 // outcomeKey is for whom an outcome was chosen.
 type outcomeKey struct {
-	channel messagingtest.Channel
+	channel string
 	peer    string
 }
 
 // outcomeFor returns what was chosen for a recipient on a channel. The caller holds mu.
-func (s *Sandbox) outcomeFor(channel messagingtest.Channel, recipient string) deliveryBody {
+func (s *Sandbox) outcomeFor(channel string, recipient string) deliveryBody {
 	return cmp.Or(s.outcomes[outcomeKey{channel, peerKey(recipient)}], deliveryBody{Outcome: "delivered"})
 }
 
 func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
-	const maxOutcomes, sms = 20_000, messagingtest.ChannelSMS
+	const maxOutcomes, sms = 20_000, channelSMS
 	outcome, err := d.outcome()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +78,7 @@ func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
 		return nil, err
 	case (d.To == "") == (d.Message == ""):
 		return nil, errors.New("either to or message must be set: a recipient, or the ID of a message")
-	case d.Message != "" && !s.service.SetOutcome(d.Message, outcome):
+	case d.Message != "" && !s.service.SetMessageDelivery(d.Message, outcome):
 		return nil, errNoSuchMessage
 	case d.Message != "":
 		return done(nil)
@@ -122,13 +123,16 @@ func (s *Sandbox) postClock(_ *request, body clockBody) (any, error) {
 	return s.settings(), nil
 }
 
+// defaultTTL is the lifetime of a message without one.
+const defaultTTL = 24 * time.Hour
+
 // lifetimeLeft returns how much of a message's lifetime is left on the clock. The caller holds mu.
 func (s *Sandbox) lifetimeLeft(e *entry) time.Duration {
-	return cmp.Or(e.Sent.TTL, messagingtest.DefaultTTL) - (s.advanced - e.accepted)
+	return cmp.Or(e.Sent.TTL, defaultTTL) - (s.advanced - e.accepted)
 }
 
 // enqueue reports a state of a message when the state before has been reported, and on some messages at once. The caller holds mu.
-func (s *Sandbox) enqueue(e *entry, state messagingtest.DeliveryState) {
+func (s *Sandbox) enqueue(e *entry, state contract.Status) {
 	e.pending++ // already: who waits for the message waits for all its reports
 	before, done := e.reported, make(chan struct{})
 	e.reported = done
@@ -162,10 +166,10 @@ const aboutAnswer = "answer"
 
 // call calls a webhook: that of its channel with an answer, or the callback URL of a message with a state. It takes down the calls, and
 // returns them. Without a webhook, the answer stays in the conversation.
-func (s *Sandbox) call(ctx context.Context, e *entry, about string, opts ...messagingtest.ReceiveOption) ([]*Call, error) {
+func (s *Sandbox) call(ctx context.Context, e *entry, about string, opts ...messagingtest.CallOption) ([]*Call, error) {
 	s.mu.Lock()
 	target, mask := s.set.Webhooks[e.Channel], s.mask
-	form := map[string]messagingtest.ReceiveOption{formForm: messagingtest.AsForm(), formJSON: messagingtest.AsJSON()}[s.set.WebhookForm]
+	form := map[string]messagingtest.CallOption{formForm: messagingtest.AsForm(), formJSON: messagingtest.AsJSON()}[s.set.WebhookForm]
 	opts = append(opts, messagingtest.RetryFailures(tries), form)
 	if e.Sent != nil {
 		mask = mask.with(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
@@ -181,7 +185,7 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, opts ...mess
 	case e.Answer != nil && target == "":
 		s.tell(e.Answer.callback(e.ID, e.At))
 	case e.Answer != nil:
-		replies = s.service.Receive(ctx, target, e.Answer.callback(e.ID, e.At), opts...)
+		replies = s.service.CallWebhook(ctx, target, e.Answer.callback(e.ID, e.At), opts...)
 	case isHere:
 		replies = s.service.ReportDelivery(ctx, e.ID, about, opts...)
 	}
@@ -251,7 +255,7 @@ func (s *Sandbox) postReply(r *request, a Answer) (any, error) {
 }
 
 // senderTo returns the sender of the last message to a recipient. The caller holds mu.
-func (s *Sandbox) senderTo(channel messagingtest.Channel, recipient string) string {
+func (s *Sandbox) senderTo(channel string, recipient string) string {
 	c := s.book.conversation(channel, recipient, "")
 	if c == nil {
 		return ""
@@ -268,17 +272,17 @@ func (s *Sandbox) senderTo(channel messagingtest.Channel, recipient string) stri
 func (s *Sandbox) tell(callback messagingtest.Callback) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	s.service.Receive(ended, "http://127.0.0.1", callback)
+	s.service.CallWebhook(ended, "http://127.0.0.1", callback)
 }
 
 type repeatBody struct {
-	Twice bool                        `json:"twice,omitempty"`
-	About messagingtest.DeliveryState `json:"about,omitempty"` // by default the state that the message is in
+	Twice bool            `json:"twice,omitempty"`
+	About contract.Status `json:"about,omitempty"` // by default the state that the message is in
 }
 
 // postRepeat calls a webhook again: with an answer, or with a state of a message.
 func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
-	var opts []messagingtest.ReceiveOption
+	var opts []messagingtest.CallOption
 	if body.Twice {
 		opts = append(opts, messagingtest.TwiceAtOnce())
 	}
@@ -289,12 +293,12 @@ func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
 	case e == nil:
 		err = errNoSuchMessage
 	case e.Answer != nil:
-	case e.Sent.CallbackURL == "" || e.Sent.State == "":
+	case e.Sent.CallbackURL == "" || e.Sent.Status == "":
 		err = errors.New("the message was sent without a callback URL")
 	case body.About != "" && !e.hasReached(body.About):
 		err = errors.New("about must be a state that the message has reached")
 	default:
-		about = string(cmp.Or(body.About, e.Sent.State))
+		about = string(cmp.Or(body.About, e.Sent.Status))
 	}
 	s.mu.Unlock()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 // entryView is how the page shows a message or an answer, and its details.
@@ -46,9 +46,9 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 		text, _ := json.Marshal(e.Answer) // plain values
 		v.Raw = document.Parse(text).Indented()
 	} else {
-		v.Bubble, v.CanRepeat = bubbleOf(*e.Sent, s.table), e.callback != "" && e.Sent.State != ""
+		v.Bubble, v.CanRepeat = bubbleOf(*e.Sent, s.table), e.callback != "" && e.Sent.Status != ""
 		v.Raw = clip(document.Parse(e.Sent.Body).Indented(), maxShown)
-		isOver := e.Channel == messagingtest.ChannelSMS || e.Sent.State == messagingtest.StateDelivered || e.Sent.State == messagingtest.StateRead
+		isOver := e.Channel == channelSMS || e.Sent.Status == contract.StatusDelivered || e.Sent.Status == contract.StatusRead
 		if left := s.lifetimeLeft(e); left > 0 && !e.restored && !isOver {
 			v.Left = short((left + time.Second - 1).Truncate(time.Second))
 		}
@@ -74,7 +74,7 @@ func timelineOf(e *entry) []moment {
 
 // bubble returns how an answer looks.
 func (a *Answer) bubble() bubble {
-	b := bubble{About: a.Message, IsMarked: a.Channel == messagingtest.ChannelChatApp2}
+	b := bubble{About: a.Message, IsMarked: a.Channel == channelChatApp2}
 	switch a.Kind {
 	case AnswerText:
 		b.Body = said("text", a.Text)

@@ -49,19 +49,16 @@ func faultKinds() (kinds []FaultKind) {
 // fault returns what the service does by a rule.
 func (f *faultRule) fault() messagingtest.Fault {
 	return map[string]messagingtest.Fault{
-		"accept-then-drop":   messagingtest.AcceptThenDrop(),
-		"drop-unread":        messagingtest.DropUnread(),
-		"slow":               messagingtest.Slow(f.delay),
-		faultOverload:        messagingtest.Status(http.StatusTooManyRequests, f.delay),
-		"status-500":         messagingtest.Status(http.StatusInternalServerError, f.delay),
-		"status-503":         messagingtest.Status(http.StatusServiceUnavailable, f.delay),
-		"status-after":       messagingtest.StatusAfter(cmp.Or(f.Status, http.StatusInternalServerError), ""),
-		"page":               messagingtest.Page(cmp.Or(f.Status, http.StatusBadGateway)),
-		"silence":            messagingtest.Silence(),
-		"truncated-response": messagingtest.TruncatedResponse(),
-		"not-json":           messagingtest.NotJSON(),
-		"another-response":   messagingtest.AnotherResponse(),
-		"process-twice":      messagingtest.ProcessTwice(),
+		"accept-then-drop":   messagingtest.FaultAcceptThenDrop(),
+		"drop-unread":        messagingtest.FaultDropUnread(),
+		"slow":               messagingtest.FaultSlow(f.delay),
+		faultOverload:        messagingtest.FaultStatus(http.StatusTooManyRequests, f.delay),
+		"status-500":         messagingtest.FaultStatus(http.StatusInternalServerError, f.delay),
+		"status-503":         messagingtest.FaultStatus(http.StatusServiceUnavailable, f.delay),
+		"status-after":       messagingtest.FaultStatusAfter(cmp.Or(f.Status, http.StatusInternalServerError), ""),
+		"page":               messagingtest.FaultPage(cmp.Or(f.Status, http.StatusBadGateway)),
+		"truncated-response": messagingtest.FaultTruncated(),
+		"not-json":           messagingtest.FaultNotJSON(),
 	}[f.Fault]
 }
 

@@ -10,36 +10,36 @@ import (
 	"strings"
 	"time"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // Message is a message or an answer, as the API shows it.
 type Message struct {
-	ID          string                      `json:"id"`
-	Direction   string                      `json:"direction"` // "sent" by a program, or "answer" of a recipient
-	Channel     messagingtest.Channel       `json:"channel"`
-	Kind        string                      `json:"kind"`
-	From        string                      `json:"from"`
-	To          string                      `json:"to"`
-	Text        string                      `json:"text"`
-	Code        string                      `json:"code,omitempty"`
-	State       messagingtest.DeliveryState `json:"state,omitempty"`
-	At          time.Time                   `json:"at"`
-	ReferenceID string                      `json:"referenceID,omitempty"`
-	RequestID   string                      `json:"requestID,omitempty"`
-	Parts       int                         `json:"parts,omitempty"`
-	Cost        string                      `json:"cost,omitempty"`
-	Template    string                      `json:"template,omitempty"`
-	TTLSeconds  float64                     `json:"ttlSeconds,omitempty"`
-	FallbackOf  string                      `json:"fallbackOf,omitempty"` // the message that this SMS replaces
-	Fallback    string                      `json:"fallback,omitempty"`   // the SMS that replaced this message
-	Body        json.RawMessage             `json:"body,omitempty"`
-	States      []Reached                   `json:"states"`
-	Fault       string                      `json:"fault,omitempty"`    // that the request met
-	Exchange    int                         `json:"exchange,omitempty"` // the request, in traffic
-	Calls       []*Call                     `json:"calls"`
-	Pending     bool                        `json:"pending"` // a webhook is being called
+	ID          string          `json:"id"`
+	Direction   string          `json:"direction"` // "sent" by a program, or "answer" of a recipient
+	Channel     string          `json:"channel"`
+	Kind        string          `json:"kind"`
+	From        string          `json:"from"`
+	To          string          `json:"to"`
+	Text        string          `json:"text"`
+	Code        string          `json:"code,omitempty"`
+	State       contract.Status `json:"state,omitempty"`
+	At          time.Time       `json:"at"`
+	ReferenceID string          `json:"referenceID,omitempty"`
+	RequestID   string          `json:"requestID,omitempty"`
+	Parts       int             `json:"parts,omitempty"`
+	Cost        string          `json:"cost,omitempty"`
+	Template    string          `json:"template,omitempty"`
+	TTLSeconds  float64         `json:"ttlSeconds,omitempty"`
+	FallbackOf  string          `json:"fallbackOf,omitempty"` // the message that this SMS replaces
+	Fallback    string          `json:"fallback,omitempty"`   // the SMS that replaced this message
+	Body        json.RawMessage `json:"body,omitempty"`
+	States      []Reached       `json:"states"`
+	Fault       string          `json:"fault,omitempty"`    // that the request met
+	Exchange    int             `json:"exchange,omitempty"` // the request, in traffic
+	Calls       []*Call         `json:"calls"`
+	Pending     bool            `json:"pending"` // a webhook is being called
 }
 
 // Out reports whether a program sent it.
@@ -64,7 +64,7 @@ func (s *Sandbox) message(e *entry) Message {
 		m.Fallback = e.replacer
 	}
 	if e.Sent != nil {
-		m.Code, m.State, m.Body = e.code(), e.Sent.State, e.Sent.Body
+		m.Code, m.State, m.Body = e.code(), e.Sent.Status, e.Sent.Body
 	}
 	if len(m.Body) > 0 && !json.Valid(m.Body) {
 		m.Body, _ = json.Marshal(string(m.Body)) // a string
@@ -85,17 +85,17 @@ func (e *entry) describe() string {
 func cost(parts int) string { return fmt.Sprintf("%.2f", 0.5*float64(parts)) } // as in package messagingtest
 
 // states returns the states of a message.
-func states() []messagingtest.DeliveryState {
-	return []messagingtest.DeliveryState{
-		messagingtest.StateQueued, messagingtest.StateSent, messagingtest.StateDelivered, messagingtest.StateRead, messagingtest.StateFailed,
-		messagingtest.StateExpired,
+func states() []contract.Status {
+	return []contract.Status{
+		contract.StatusQueued, contract.StatusSent, contract.StatusDelivered, contract.StatusRead, contract.StatusFailed,
+		contract.StatusExpired,
 	}
 }
 
 // channels returns the names of the channels.
-func channels() (names []messagingtest.Channel) {
+func channels() (names []string) {
 	for _, c := range table.Channels() {
-		names = append(names, messagingtest.Channel(c.Name))
+		names = append(names, c.Name)
 	}
 	return names
 }

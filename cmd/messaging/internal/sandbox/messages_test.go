@@ -246,7 +246,7 @@ func TestDeepLinkOpensTheWindowAroundAMessage(t *testing.T) {
 func TestTimesFollowOneClock(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
-	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r := newRig(t, Config{Webhooks: map[string]string{channelSMS: hook.URL}})
 	r.api(http.MethodPost, "clock", `{"advance":"24h"}`, nil)
 	tomorrow := time.Now().Add(23 * time.Hour)
 	id := r.sendSMS("ACME", ana, "Hi")

@@ -102,7 +102,7 @@ func TestSamplesTakeTheRealEndpoint(t *testing.T) {
 		var got struct{ ID, URL string }
 		r.api(http.MethodPost, "samples", `{"sample":"`+sample.Name+`"}`, &got)
 		m := r.settled(got.ID, func(m Message) bool { return m.State != "" })
-		assert.Equal(t, map[bool]messagingtest.Channel{true: "chatapp2", false: "sms"}[sample.Message != nil], m.Channel)
+		assert.Equal(t, map[bool]string{true: "chatapp2", false: "sms"}[sample.Message != nil], m.Channel)
 		x := r.exchange(i + 1)
 		assert.Equal(t, http.StatusOK, x.Status, sample.Name)
 		contains(t, r.page(strings.TrimPrefix(got.URL, Root)), `id="m-`+got.ID+`"`)
@@ -188,7 +188,7 @@ func TestKeepRestoresSettings(t *testing.T) {
 	require.Eventually(t, func() bool { return s.remove("m-1") }, 2*time.Minute, 5*time.Millisecond)
 	require.NoError(t, box.Close())
 
-	r := newRig(t, Config{Keep: file, Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: "http://127.0.0.1:1/flag"}})
+	r := newRig(t, Config{Keep: file, Webhooks: map[string]string{channelSMS: "http://127.0.0.1:1/flag"}})
 	now := r.readSettings()
 	assert.Equal(t, "1h0m0s", now.Advanced)
 	assert.Equal(t, "12.50", now.Balance)
@@ -196,7 +196,7 @@ func TestKeepRestoresSettings(t *testing.T) {
 	assert.True(t, now.RefuseClosed)
 	assert.Equal(t, "5s", now.ListingLag)
 	assert.Equal(t, formJSON, now.WebhookForm)
-	assert.Equal(t, map[messagingtest.Channel]string{"sms": "http://127.0.0.1:1/flag", "chatapp1": "http://127.0.0.1:1/kept"}, now.Webhooks, "a flag wins")
+	assert.Equal(t, map[string]string{"sms": "http://127.0.0.1:1/flag", "chatapp1": "http://127.0.0.1:1/kept"}, now.Webhooks, "a flag wins")
 	assert.Empty(t, r.service.Sent(), "what was removed stays away")
 	id := r.sendSMS("ACME", ana, "Hi")
 	r.settled(id, func(m Message) bool { return m.State == "failed" })
@@ -222,7 +222,7 @@ func TestListShowsFailures(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
 	hook.status = http.StatusInternalServerError
-	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r := newRig(t, Config{Webhooks: map[string]string{channelSMS: hook.URL}})
 	r.api(http.MethodPost, "deliveries", `{"to":"+639180000001","outcome":"failed"}`, nil)
 	failed := r.sendSMS("ACME", "+639180000001", "fails")
 	r.settled(failed, func(m Message) bool { return m.State == "failed" })
@@ -269,7 +269,7 @@ func TestEachTryHasItsTime(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
 	hook.status = http.StatusInternalServerError
-	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r := newRig(t, Config{Webhooks: map[string]string{channelSMS: hook.URL}})
 	r.api(http.MethodPost, "clock", `{"advance":"24h"}`, nil)
 	var got struct{ Calls []Call }
 	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Yes"}`, &got)
@@ -338,7 +338,7 @@ func TestWindowAfterARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kept")
 	box, err := New(Config{Keep: file})
 	require.NoError(t, err)
-	_, err = box.Sandbox().postReply(newCall(t), Answer{Channel: messagingtest.ChannelChatApp2, From: ana, Text: "Hi"})
+	_, err = box.Sandbox().postReply(newCall(t), Answer{Channel: channelChatApp2, From: ana, Text: "Hi"})
 	require.NoError(t, err)
 	_, err = operations()["PATCH settings"](box.Sandbox(), &request{body: []byte(`{"refuseClosed":true}`)})
 	require.NoError(t, err)

@@ -24,11 +24,11 @@ const chatWindow = 24 * time.Hour
 // Config is how a sandbox is set up. The zero value is the default contract without webhooks.
 type Config struct {
 	Contract contract.Contract
-	Token    string                           // what the service accepts; by default a random one
-	Webhooks map[messagingtest.Channel]string // the URLs that answers go to
-	Keep     string                           // the file that stores messages between runs; none if empty
-	Password string                           // that the page asks for; none if empty
-	Log      func(line string)                // gets a line for each message, answer, callback and fault; none if nil
+	Token    string            // what the service accepts; by default a random one
+	Webhooks map[string]string // the URLs that answers go to
+	Keep     string            // the file that stores messages between runs; none if empty
+	Password string            // that the page asks for; none if empty
+	Log      func(line string) // gets a line for each message, answer, callback and fault; none if nil
 }
 
 // identity is what a sandbox keeps when it begins anew.
@@ -83,7 +83,7 @@ func newSandbox(owner *Spaces, who identity) (*Sandbox, error) {
 	s := &Sandbox{
 		identity: who, owner: owner, used: time.Now(), service: service, table: table.Of(config.Contract), config: config, live: newHub(),
 		mask: newMasker(service, table.Of(config.Contract)), log: console{print: config.Log, space: who.space},
-		set:      Settings{ListingLag: "0s", Webhooks: map[messagingtest.Channel]string{}, WebhookForm: formQuery},
+		set:      Settings{ListingLag: "0s", Webhooks: map[string]string{}, WebhookForm: formQuery},
 		outcomes: map[outcomeKey]deliveryBody{},
 		book:     newBook(who.bounds), traffic: newTrafficLog(who.bounds), slots: make(chan struct{}, maxWorkers),
 	}
@@ -126,7 +126,7 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.book.byID[m.ID]
-	before, say := messagingtest.DeliveryState(""), ""
+	before, say := contract.Status(""), ""
 	switch {
 	case e == nil && m.At.Before(s.emptied):
 		return
@@ -137,25 +137,25 @@ func (s *Sandbox) changed(m messagingtest.Sent) {
 			e.Exchange, e.Fault = x.ID, x.Fault
 		}
 		s.add(e)
-		if m.Channel == messagingtest.ChannelSMS && m.State == "" {
+		if m.Channel == channelSMS && m.Status == "" {
 			// The service has no delivery of SMS of its own accord. Changes brings the state.
 			outcome, _ := s.outcomeFor(m.Channel, m.To).outcome() // it was checked
-			s.service.SetOutcome(m.ID, outcome)
+			s.service.SetMessageDelivery(m.ID, outcome)
 		}
 		say = fmt.Sprintf("New message to %s by %s", clip(m.To, maxName), channelName(m.Channel))
 		s.log.message(e)
-	case e.Sent.State == m.State:
+	case e.Sent.Status == m.Status:
 		return
 	default:
-		before, m.Body = e.Sent.State, e.Sent.Body // without secrets
+		before, m.Body = e.Sent.Status, e.Sent.Body // without secrets
 		e.Sent = &m
 	}
-	reached := []messagingtest.DeliveryState{m.State}
-	if m.State == messagingtest.StateRead && before != messagingtest.StateDelivered {
-		reached = []messagingtest.DeliveryState{messagingtest.StateDelivered, m.State}
+	reached := []contract.Status{m.Status}
+	if m.Status == contract.StatusRead && before != contract.StatusDelivered {
+		reached = []contract.Status{contract.StatusDelivered, m.Status}
 	}
 	for _, state := range reached {
-		e.reach(state, cmp.Or(m.StateAt, s.now()))
+		e.reach(state, cmp.Or(m.StatusAt, s.now()))
 		if state != before && state != "" && m.CallbackURL != "" {
 			s.enqueue(e, state)
 		}

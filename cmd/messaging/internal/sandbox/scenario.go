@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // maxSteps is how many steps a scenario has. Later ones are not recorded.
@@ -48,7 +47,7 @@ func (s *Sandbox) record(next step, about document.Node, concerns []*entry, resp
 	case "scenario":
 		return
 	case "seen":
-		channel := messagingtest.Channel(about.At("channel").Text())
+		channel := string(about.At("channel").Text())
 		if c := s.book.conversation(channel, about.At("to").Text(), about.At("from").Text()); c != nil {
 			s.awaited(c.last())
 		}
@@ -68,7 +67,7 @@ func (s *Sandbox) record(next step, about document.Node, concerns []*entry, resp
 
 // awaited returns the name of a message, and adds a step that waits for it unless there is one. The caller holds mu.
 func (s *Sandbox) awaited(e *entry) (name string) {
-	path := pageURL("messages", "channel", string(e.Channel), "to", e.peer)
+	path := pageURL("messages", "channel", e.Channel, "to", e.peer)
 	for _, known := range s.scenario {
 		if known.id == e.ID {
 			return known.name

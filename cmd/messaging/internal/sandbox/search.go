@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 // A search is what somebody looks for: a number in any spelling, or words in any order.
@@ -81,9 +81,9 @@ func (s search) hasState(e *entry) bool {
 	case isUnread:
 		return e.Sent != nil && !e.seen
 	case isFailed:
-		return e.Sent != nil && e.Sent.State == messagingtest.StateFailed
+		return e.Sent != nil && e.Sent.Status == contract.StatusFailed
 	case isExpired:
-		return e.Sent != nil && e.hasReached(messagingtest.StateExpired)
+		return e.Sent != nil && e.hasReached(contract.StatusExpired)
 	case isHooked:
 		return e.LastCall().Failed()
 	}

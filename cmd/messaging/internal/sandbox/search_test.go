@@ -48,7 +48,7 @@ func TestSearchFilters(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
 	hook.status = http.StatusInternalServerError
-	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{messagingtest.ChannelSMS: hook.URL}})
+	r := newRig(t, Config{Webhooks: map[string]string{channelSMS: hook.URL}})
 	r.api(http.MethodPost, "deliveries", `{"to":"+639180000001","outcome":"failed"}`, nil)
 	r.api(http.MethodPost, "deliveries", `{"to":"+639180000002","outcome":"unreachable"}`, nil)
 	failed, expired := r.sendSMS("ACME", "+639180000001", "fails"), r.sendSMS("ACME", "+639180000002", "expires")
@@ -97,7 +97,7 @@ func BenchmarkSearch(b *testing.B) {
 	s := box.Sandbox()
 	for i := range maxMessages {
 		m := messagingtest.Sent{
-			ID: fmt.Sprint("m-", i), Channel: messagingtest.ChannelSMS, From: "ACME", To: fmt.Sprintf("+63917%07d", i/2), Kind: "text",
+			ID: fmt.Sprint("m-", i), Channel: channelSMS, From: "ACME", To: fmt.Sprintf("+63917%07d", i/2), Kind: "text",
 			Text: fmt.Sprintf("Your parcel %d arrives today between nine and eleven; reply STOP to end", i),
 		}
 		s.book.add(newEntry(&m, s.table, s.mask))

@@ -194,8 +194,8 @@ func TestHostileTextsShowHarmlessly(t *testing.T) {
 func TestSecretsAreMasked(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
-	r := newRig(t, Config{Webhooks: map[messagingtest.Channel]string{
-		messagingtest.ChannelSMS: hook.URL + "/hooks/k3yk3yk3yk3yk3yk3y/sms?key=hook-secret",
+	r := newRig(t, Config{Webhooks: map[string]string{
+		channelSMS: hook.URL + "/hooks/k3yk3yk3yk3yk3yk3y/sms?key=hook-secret",
 	}})
 	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", CallbackURL: hook.URL + "/d?key=callback-secret&s=%s"})
 	require.NoError(t, err)
@@ -282,9 +282,9 @@ func TestPagesOfOtherSitesSendNothing(t *testing.T) {
 func TestMediaAreWebURLs(t *testing.T) {
 	t.Parallel()
 	names := table.Of(contract.Default())
-	for channel, bodies := range map[messagingtest.Channel]map[string]string{
-		messagingtest.ChannelChatApp1: {"image": `{"image":"%s"}`, "video": `{"video":"%s"}`, "call_to_action": `{"image":"%s"}`},
-		messagingtest.ChannelChatApp2: {
+	for channel, bodies := range map[string]map[string]string{
+		channelChatApp1: {"image": `{"image":"%s"}`, "video": `{"video":"%s"}`, "call_to_action": `{"image":"%s"}`},
+		channelChatApp2: {
 			"document": `{"document":{"link":"%s"}}`, "template": `{"template":{"components":[{"type":"header","parameters":[{"type":"document","document":{"link":"%s"}}]}]}}`,
 			"interactive": `{"interactive":{"type":"button","header":{"type":"document","document":{"link":"%s"}}}}`,
 		},

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // Settings are what can be set while the sandbox runs, and the clock.
@@ -18,14 +16,14 @@ type Settings struct {
 	Balance          string    `json:"balance"`
 	RefuseDuplicates bool      `json:"refuseDuplicates"`
 	// RefuseClosed refuses free-form messages of chat app 2 to recipients who have not written for 24 hours.
-	RefuseClosed bool                             `json:"refuseClosed"`
-	ListingLag   string                           `json:"listingLag"`
-	Webhooks     map[messagingtest.Channel]string `json:"webhooks"`
-	WebhookForm  string                           `json:"webhookForm"`
+	RefuseClosed bool              `json:"refuseClosed"`
+	ListingLag   string            `json:"listingLag"`
+	Webhooks     map[string]string `json:"webhooks"`
+	WebhookForm  string            `json:"webhookForm"`
 }
 
 // Webhook returns the URL that answers by a channel go to.
-func (s Settings) Webhook(channel string) string { return s.Webhooks[messagingtest.Channel(channel)] }
+func (s Settings) Webhook(channel string) string { return s.Webhooks[channel] }
 
 // current returns a copy of what is set, with secrets and without the clock. The caller holds mu.
 func (s *Sandbox) current() Settings {
@@ -38,7 +36,7 @@ func (s *Sandbox) current() Settings {
 func (s *Sandbox) settings() Settings {
 	now := s.current()
 	now.Clock, now.Advanced = s.now(), s.advanced.String()
-	maps.DeleteFunc(now.Webhooks, func(_ messagingtest.Channel, target string) bool { return target == "" })
+	maps.DeleteFunc(now.Webhooks, func(_ string, target string) bool { return target == "" })
 	for channel, target := range now.Webhooks {
 		now.Webhooks[channel] = s.mask.with(target, nil).url(target)
 	}

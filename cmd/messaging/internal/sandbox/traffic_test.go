@@ -152,7 +152,7 @@ func TestDeliveryIsOfEveryChannel(t *testing.T) {
 	for _, chosen := range append([]table.Channel{{}}, table.Channels()...) {
 		for _, restored := range []bool{false, true} {
 			r := newRig(t, Config{})
-			_, err := r.postDelivery(nil, deliveryBody{Channel: messagingtest.Channel(chosen.Name), To: peer, Outcome: "failed"})
+			_, err := r.postDelivery(nil, deliveryBody{Channel: chosen.Name, To: peer, Outcome: "failed"})
 			require.NoError(t, err)
 			if restored {
 				again := newRig(t, Config{})
@@ -168,7 +168,7 @@ func TestDeliveryIsOfEveryChannel(t *testing.T) {
 				if chosen.Name == "" || (c.Name == "sms") == (chosen.Name == "sms") {
 					want = "failed"
 				}
-				assert.Equal(t, want, r.outcomeFor(messagingtest.Channel(c.Name), peer).Outcome, "%s after %q", c.Name, chosen.Name)
+				assert.Equal(t, want, r.outcomeFor(c.Name, peer).Outcome, "%s after %q", c.Name, chosen.Name)
 			}
 		}
 	}

@@ -1,0 +1,172 @@
+// Command campaign sends an SMS to each recipient of a CSV file, once, even if it is killed and started again. People who wrote STOP get
+// none. It ends when all messages are final, and writes their states to results.csv. Its argument is a folder with recipients.csv, which
+// has the columns number and text. Without an argument it sends one SMS to a test server.
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"errors"
+	"log"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/riverqueue/river/rivertype"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/conversations"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+const name = "spring"
+
+func main() {
+	folder := os.Args[len(os.Args)-1]
+	if len(os.Args) == 1 { // show it on a test server
+		service := messagingtest.Start()
+		folder, _ = os.MkdirTemp("", "campaign")
+		_ = os.WriteFile(folder+"/recipients.csv", []byte("number,text\n+639171234567,Spring sale\n"), 0o600)
+		_ = os.Setenv("MESSAGING_BASE_URL", service.URL)
+		_ = os.Setenv("MESSAGING_TOKEN", service.Token)
+		_ = os.Setenv("CAMPAIGN_SECRET", "secret-of-a-demo")
+	}
+	if err := run(context.Background(), folder, messagingriver.Options{}); err != nil {
+		log.Fatalln("campaign:", err)
+	}
+}
+
+func run(ctx context.Context, folder string, options messagingriver.Options) error {
+	db, err := sql.Open("sqlite", folder+"/campaign.db?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // everything is committed
+	db.SetMaxOpenConns(1)
+	book, err := conversations.New(ctx, db, conversations.Options{})
+	if err != nil {
+		return err
+	}
+	client, err := messaging.NewClientFromEnv(messaging.WithGuard(book.Guard))
+	if err != nil {
+		return err
+	}
+	if err = receive(book); err != nil {
+		return err
+	}
+	outbox, err := messagingriver.NewSQLite(db, client, options)
+	if err != nil {
+		return err
+	}
+	if err := outbox.Migrate(ctx); err != nil {
+		return err
+	}
+	if err := enqueue(ctx, folder+"/recipients.csv", db, outbox); err != nil {
+		return err
+	}
+	if err := outbox.Start(ctx); err != nil {
+		return err
+	}
+	waitErr := wait(ctx, outbox)
+	if err := errors.Join(waitErr, outbox.Stop(ctx)); err != nil {
+		return err
+	}
+	return writeResults(ctx, folder+"/results.csv", db)
+}
+
+// receive serves the webhook for SMS until the program ends, so that STOP is noted in the book.
+func receive(book *conversations.Book) error {
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", os.Getenv("CAMPAIGN_SECRET")))
+	if err != nil {
+		return err
+	}
+	handler := hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
+		_, noteErr := book.Note(ctx, nil, conversations.FromSMS(m))
+		return noteErr
+	})
+	server := &http.Server{Addr: os.Getenv("CAMPAIGN_ADDRESS"), ReadHeaderTimeout: time.Second, Handler: handler}
+	go func() { log.Println(server.ListenAndServe()) }()
+	return nil
+}
+
+// enqueue enqueues the messages of a file. The outbox skips messages whose reference IDs it knows.
+func enqueue(ctx context.Context, path string, db *sql.DB, outbox *messagingriver.Outbox[*sql.Tx]) error {
+	file, err := os.ReadFile(path) //nolint:gosec // the user names it
+	if err != nil {
+		return err
+	}
+	rows, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	var messages []messaging.Message
+	for _, row := range rows[1:] { // after the names of the columns
+		number, text := row[0], row[1]
+		messages = append(messages, sms.Message{From: "ACME", To: number, Text: text, ReferenceID: name + "-" + number})
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	options := messagingriver.InsertOptions{Campaign: name, Priority: messagingriver.Bulk, Expire: 24 * time.Hour}
+	if _, err := outbox.InsertMany(ctx, tx, messages, options); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// wait returns when all messages of the campaign are final.
+func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
+	for {
+		campaigns, err := outbox.Campaigns(ctx, name)
+		if err != nil {
+			return err
+		}
+		left := 0
+		for state, messages := range campaigns[0].States {
+			switch state {
+			case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
+			default:
+				left += messages
+			}
+		}
+		log.Println(left, "left")
+		if left == 0 {
+			return nil
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// writeResults writes the reference ID, the state and the reason of each message to a file.
+func writeResults(ctx context.Context, path string, db *sql.DB) error {
+	rows, err := db.QueryContext(ctx, `SELECT args->>'reference', state, COALESCE(metadata->>'reason', '')
+		FROM river_job WHERE kind = 'messaging' AND metadata->>'campaign' = $1 ORDER BY 1`, name)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err says it
+	var results [][]string
+	for rows.Next() {
+		var reference, state, reason string
+		if err := rows.Scan(&reference, &state, &reason); err != nil {
+			return err
+		}
+		results = append(results, []string{reference, state, reason})
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	var file bytes.Buffer
+	if err := csv.NewWriter(&file).WriteAll(results); err != nil {
+		return err
+	}
+	return os.WriteFile(path, file.Bytes(), 0o600) //nolint:gosec // the user names it
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingotel"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+const (
+	hookPath = "/hooks/sms"
+	pause    = 100 * time.Millisecond // between two rounds
+	customer = "+639171234567"
+)
+
+// A play is a shop that sends to its customer, and a customer who replies.
+type play struct {
+	service *messagingtest.Server
+	client  *messaging.Client
+	hook    http.Handler
+	target  string // the address of the hook
+}
+
+// newPlay returns a play whose hook is served at base. Its service is to be closed.
+func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
+	const secret = "s3cret-of-16-chars" // of a test server
+	p := &play{service: messagingtest.Start(), target: base + hookPath + "?key=" + secret}
+	p.service.InjectRandomly(17, 0.2, messagingtest.FaultAcceptThenDrop(), messagingtest.FaultStatus(http.StatusTooManyRequests, 0),
+		messagingtest.FaultStatus(http.StatusInternalServerError, 0), messagingtest.FaultSlow(50*time.Millisecond))
+	client, err := messaging.NewClient(p.service.URL, messaging.WithToken(p.service.Token), messaging.WithObserver(observer),
+		messaging.WithRateLimit(40, 1), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 3, MinWait: 20 * time.Millisecond}),
+		messaging.WithSettle(messaging.SettlePolicy{Window: time.Second, Interval: 100 * time.Millisecond}))
+	if err != nil {
+		return nil, err
+	}
+	p.client = client
+	if _, err = observer.ObserveBreakers(client); err != nil { // measured as long as the process runs
+		return nil, err
+	}
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret), webhook.WithHook(observer.Hook()),
+		webhook.WithStore(webhook.NewMemoryStore(10_000, time.Hour)))
+	if err != nil {
+		return nil, err
+	}
+	p.hook = hooks.SMS(p.reply)
+	return p, nil
+}
+
+// reply thanks the customer. The send is within the span of the message, because it has its context.
+func (p *play) reply(ctx context.Context, m webhook.SMSMessage) error {
+	_, err := p.client.SMS.Send(ctx, sms.Message{From: "ACME", To: m.From, Text: "Thank you", ReferenceID: "reply-" + m.ID})
+	if messaging.VerdictOf(err) == messaging.NotSent {
+		return err // the service calls again
+	}
+	return nil
+}
+
+// rounds plays n rounds, or without end if n is 0, until the context ends.
+func (p *play) rounds(ctx context.Context, n int) {
+	ticker := time.NewTicker(pause)
+	defer ticker.Stop()
+	for i := 1; n == 0 || i <= n; i++ {
+		p.round(ctx, i)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// storm sends a campaign while the service is down: the circuit breaker opens, and SendAll waits for it.
+func (p *play) storm(ctx context.Context, i int) {
+	p.service.InjectFor(5*time.Second, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
+	campaign := make([]chatapp1.Message, 40)
+	for n := range campaign {
+		campaign[n] = chatapp1.New("channel-1", customer).Text("Everything must go").WithReference(fmt.Sprint("sale-", i, "-", n))
+	}
+	for out := range p.client.ChatApp1.SendAll(ctx, slices.Values(campaign), 8) {
+		_ = out.Err
+	}
+}
+
+// round sends a message on each channel, some of them wrong, reads a listing, and has the customer reply. The traces and metrics show
+// the results, so errors are ignored.
+func (p *play) round(ctx context.Context, i int) {
+	if i%60 == 30 {
+		p.storm(ctx, i)
+	}
+	reference := fmt.Sprint("order-", i)
+	order := sms.Message{From: "ACME", To: customer, Text: "Your order is ready", ReferenceID: reference}
+	_, _ = p.client.SMS.SendOnce(ctx, order)
+	_, _ = p.client.ChatApp1.Send(ctx, chatapp1.New("channel-1", customer).Text("Your order is ready"))
+	_, _ = p.client.ChatApp2.Send(ctx, chatapp2.Message{To: customer, Content: chatapp2.Text{Body: "Your order is ready"}})
+
+	answer := messagingtest.InboundSMS{ID: fmt.Sprint("in-", i), From: customer, To: "21581", Text: "OK", ReceivedAt: time.Now()}
+	switch i % 5 {
+	case 1:
+		order.To = "" // not sent
+		_, _ = p.client.SMS.Send(ctx, order)
+		p.service.CallWebhook(ctx, p.target, answer)
+	case 2:
+		for _, err := range p.client.SMS.List(ctx, sms.ListOptions{PageSize: 50}) {
+			if err != nil {
+				break
+			}
+		}
+		p.service.CallWebhook(ctx, p.target, answer)
+	case 3:
+		p.service.CallWebhook(ctx, p.target, answer)
+		p.service.CallWebhook(ctx, p.target, answer) // a duplicate
+	case 4:
+		p.service.CallWebhook(ctx, p.target+"-wrong", answer) // another sender
+	default:
+		p.service.Inject(messagingtest.FaultStatus(http.StatusUnprocessableEntity, 0), 1)
+		_, _ = p.client.SMS.Send(ctx, order)
+		answer.From = "" // refused, too
+		p.service.CallWebhook(ctx, p.target, answer)
+	}
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/riverqueue/river/rivertype"
+	"go.opentelemetry.io/otel/metric"
+	_ "modernc.org/sqlite"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// A shop has an outbox in SQLite. Each of its channels is in trouble: SMS is paused because the service refuses the account, messages
+// over chat app 1 are discarded because their outcomes are lost and the queue is paused by a person, and over chat app 2 the service is down.
+type shop struct {
+	service *messagingtest.Server
+	db      *sql.DB
+	outbox  *messagingriver.Outbox[*sql.Tx]
+}
+
+// openShop returns a shop whose gauges are registered with meter.
+func openShop(ctx context.Context, meter metric.Meter) (*shop, error) {
+	db, err := sql.Open("sqlite", ":memory:") // a real shop has a file
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	s := &shop{service: messagingtest.Start(), db: db}
+	client, err := messaging.NewClient(s.service.URL, messaging.WithToken(s.service.Token))
+	if err != nil {
+		return nil, err
+	}
+	if s.outbox, err = messagingriver.NewSQLite(db, client, messagingriver.Options{Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		return nil, err
+	}
+	_, observeErr := s.outbox.Observe(meter) // until the program ends
+	if err = errors.Join(observeErr, s.outbox.Migrate(ctx)); err != nil {
+		return nil, err
+	}
+	return s, s.outbox.Start(ctx) // until close stops it
+}
+
+// trouble enqueues messages of each channel, and breaks it.
+func (s *shop) trouble(ctx context.Context) error {
+	s.service.Inject(messagingtest.FaultAcceptThenDrop(), 3)
+	for i := range 3 {
+		if err := s.enqueue(ctx, chatapp1.New("channel-1", customer).Text("Ready").WithReference(fmt.Sprint("lost-", i))); err != nil {
+			return err
+		}
+	}
+	areDiscarded := func(c messagingriver.ChannelStatus) bool { return c.States[rivertype.JobStateDiscarded] == 3 }
+	if err := s.until(ctx, areDiscarded); err != nil {
+		return err
+	}
+	const pause = "UPDATE river_queue SET paused_at = CURRENT_TIMESTAMP WHERE name = 'messaging_chatapp1'" // as a person does with River UI
+	if _, err := s.db.ExecContext(ctx, pause); err != nil {
+		return err
+	}
+	s.service.InjectFor(24*time.Hour, messagingtest.FaultStatus(http.StatusUnauthorized, 0))
+	if err := s.enqueue(ctx, sms.Message{From: "ACME", To: customer, Text: "Your order is ready", ReferenceID: "waits"}); err != nil {
+		return err
+	}
+	if err := s.until(ctx, func(c messagingriver.ChannelStatus) bool { return c.Cause != "" }); err != nil {
+		return err
+	}
+	s.service.InjectFor(24*time.Hour, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
+	for i := range 100 {
+		waits := chatapp2.Message{To: customer, Content: chatapp2.Text{Body: "Ready"}, ReferenceID: fmt.Sprint("waits-", i)}
+		if err := s.enqueue(ctx, waits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *shop) enqueue(ctx context.Context, m messaging.Message) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing after the commit
+	if _, err = s.outbox.Insert(ctx, tx, m); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// until waits until some channel is in a state.
+func (s *shop) until(ctx context.Context, is func(messagingriver.ChannelStatus) bool) error {
+	for {
+		channels, err := s.outbox.Status(ctx)
+		if err != nil || slices.ContainsFunc(channels, is) {
+			return err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// close stops the queue, and closes the database.
+func (s *shop) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err := errors.Join(s.outbox.Stop(ctx), s.db.Close())
+	s.service.Close()
+	return err
+}

@@ -1,0 +1,27 @@
+package describe
+
+import (
+	"errors"
+
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// ChatApp2 describes a message of chat app 2.
+func ChatApp2(m chatapp2.Message) wire.Call {
+	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
+	members, err := m.Members()
+	problems, _ := errors.AsType[wire.Checks](err)
+	call := wire.Call{
+		Fields:  tail.AppendTo(make([]wire.Field, 0, 5)),
+		Members: make([]wire.Member, 0, 6),
+		Extra:   m.Extra, ExtraField: "Extra",
+		ReferenceID: m.ReferenceID,
+		Marketing:   m.Marketing || m.MarketingOptions != chatapp2.MarketingOptions{},
+		Problems:    problems,
+	}
+	for name, value := range members {
+		call.Members = append(call.Members, wire.Member{Name: name, Value: value})
+	}
+	return call
+}

@@ -1,0 +1,58 @@
+// Package describe turns messages and listings, as a user writes them, into the data that package codec encodes: fields by concept, and what
+// is wrong with them. It is apart from the packages of the messages so that these show a user nothing that only the client needs.
+package describe
+
+import (
+	"github.com/google/go-querystring/query"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// SMS describes an SMS.
+func SMS(m sms.Message) wire.Call {
+	return wire.Call{
+		Fields: []wire.Field{
+			{Concept: "from", Name: "From", Text: m.From, Required: true, Reason: wire.CheckNotBlank(m.From)},
+			{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
+			{Concept: "text", Name: "Text", Text: m.Text, Required: true},
+			{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},
+			{Concept: "reference", Name: "ReferenceID", Text: m.ReferenceID},
+		},
+		Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Marketing: m.Marketing,
+	}
+}
+
+// SMSList describes the first page of a listing.
+func SMSList(o sms.ListOptions) wire.Query {
+	params, _ := query.Values(o) // texts and a number can always be written
+	switch {
+	case o.Descending:
+		params.Set("order", "descending")
+	case o.SortBy != "":
+		params.Set("order", "ascending")
+	}
+	q := wire.Query{
+		CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, Params: params, Extra: o.Extra, Problems: checkSMSList(o),
+	}
+	if o.Page > 0 {
+		q.At = wire.Position{Set: true, Number: o.Page}
+	}
+	return q
+}
+
+func checkSMSList(o sms.ListOptions) wire.Checks {
+	var c wire.Checks
+	c.Found("CreatedAfter", wire.CheckTime(o.CreatedAfter))
+	c.Found("CreatedBefore", wire.CheckTime(o.CreatedBefore))
+	if o.After != "" && o.Page > 0 {
+		c.Found("Page", "must be 0 with After")
+	}
+	c.Found("Page", wire.CheckRange(o.Page, 1, 0))
+	c.Found("PageSize", wire.CheckRange(o.PageSize, 1, 0))
+	hasBounds := !o.CreatedAfter.IsZero() && !o.CreatedBefore.IsZero()
+	if hasBounds && !o.CreatedAfter.Before(o.CreatedBefore) {
+		c.Found("CreatedBefore", "must be later than CreatedAfter")
+	}
+	return c
+}

@@ -1,0 +1,341 @@
+package proxytest
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// originVariable turns the test binary into an origin. Its value is the behaviour as JSON.
+const originVariable = "PROXYTEST_ORIGIN"
+
+// rowsListed is the number of rows of the origin's listing.
+const rowsListed = 600
+
+// behaviour configures an origin. Fields that begin with Every apply to each n-th request, or to none if they are 0.
+type behaviour struct {
+	Address string
+	Ledger  string
+	// Delay is what each request waits after it was processed.
+	Delay time.Duration
+	// Hang is what each Every-th waits instead, Drop closes the connection, Reset resets it, and Fail responds 503. Drop
+	// and Reset come after the request was processed, Fail before.
+	HangEvery, DropEvery, ResetEvery, FailEvery, CutEvery int
+	Hang                                                  time.Duration
+	// Broken is the status of each BrokenEvery-th response, after the request was processed. Pages are the statuses of the HTML pages
+	// that are all that this origin responds with, in turn, without processing anything.
+	BrokenEvery, Broken int
+	Pages               []int
+	// PerConnection closes each connection after so many requests; 0 keeps them.
+	PerConnection int
+}
+
+// origin is a process that serves the service's side, and a ledger in a file, so that both survive or die as they would.
+type origin struct {
+	t       *testing.T
+	config  behaviour
+	process *exec.Cmd
+}
+
+func newOrigin(t *testing.T, b behaviour) *origin {
+	t.Helper()
+	b.Address = freeAddress(t)
+	b.Ledger = filepath.Join(t.TempDir(), "ledger")
+	o := &origin{t: t, config: b}
+	o.start()
+	t.Cleanup(func() { o.kill() })
+	return o
+}
+
+func (o *origin) start() {
+	config, err := json.Marshal(o.config)
+	require.NoError(o.t, err)
+	o.process = exec.Command(os.Args[0])
+	o.process.Env = append(os.Environ(), originVariable+"="+string(config))
+	o.process.Stderr = os.Stderr
+	o.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(o.t, o.process.Start())
+	waitForListener(o.t, o.config.Address)
+}
+
+func (o *origin) kill() {
+	_ = o.process.Process.Kill()
+	_ = o.process.Wait()
+}
+
+func (o *origin) signal(s syscall.Signal) { _ = o.process.Process.Signal(s) }
+
+// attemptHeader numbers the attempts of the client, so that a test can tell its repetitions from a proxy's.
+const attemptHeader = "X-Attempt"
+
+// ledger returns how often each reference was processed.
+func (o *origin) ledger() map[string]int {
+	times := map[string]int{}
+	for _, line := range o.processed() {
+		reference, _, _ := strings.Cut(line, " ")
+		times[reference]++
+	}
+	return times
+}
+
+// processed returns the references that were processed, each with the attempt of the client that brought it.
+func (o *origin) processed() []string {
+	text, err := os.ReadFile(o.config.Ledger)
+	if err != nil && !os.IsNotExist(err) {
+		require.NoError(o.t, err)
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+// settled returns the ledger when nothing was added to it for a while: a proxy may deliver late.
+func (o *origin) settled() map[string]int {
+	o.signal(syscall.SIGCONT)
+	last, since := -1, time.Now()
+	for time.Since(since) < 700*time.Millisecond {
+		info, err := os.Stat(o.config.Ledger)
+		if err == nil && int(info.Size()) != last {
+			last, since = int(info.Size()), time.Now()
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return o.ledger()
+}
+
+// serveOrigin is the main function of an origin.
+func serveOrigin(config string) error {
+	var b behaviour
+	if err := json.Unmarshal([]byte(config), &b); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(b.Ledger, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	s := &service{behaviour: b, file: file}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	server := &http.Server{
+		Addr: b.Address, Handler: s, Protocols: protocols, ReadHeaderTimeout: 5 * time.Second,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connection{}, &counted{Conn: c})
+		},
+	}
+	return server.ListenAndServe()
+}
+
+type (
+	connection struct{}
+	counted    struct {
+		net.Conn
+		mu       sync.Mutex
+		requests int
+	}
+)
+
+type service struct {
+	behaviour
+	file     *os.File
+	mu       sync.Mutex
+	requests int
+}
+
+// nth reports whether the request is the n-th of its kind. It needs the number of the request.
+func nth(number, every int) bool { return every > 0 && number%every == every-1 }
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the request did not come whole, so it is not processed
+	}
+	s.mu.Lock()
+	number := s.requests
+	s.requests++
+	s.mu.Unlock()
+	if nth(number, s.FailEvery) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	if n := len(s.Pages); n > 0 {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(s.Pages[number%n])
+		_, _ = io.WriteString(w, "<h1>Not today</h1>\n")
+		return
+	}
+	var response []byte
+	switch r.URL.Path {
+	case "/sms/send":
+		response, err = s.send(body, r.Header.Get(attemptHeader))
+	case "/api/sms":
+		response, err = s.list(r)
+	default:
+		http.NotFound(w, r)
+		return
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	switch {
+	case nth(number, s.BrokenEvery):
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(s.Broken)
+		_, _ = io.WriteString(w, `{"code":"50000","message":"internal error"}`)
+		return
+	case nth(number, s.HangEvery):
+		time.Sleep(s.Hang)
+	case nth(number, s.DropEvery):
+		panic(http.ErrAbortHandler)
+	case nth(number, s.ResetEvery):
+		if c, ok := r.Context().Value(connection{}).(*counted); ok {
+			if tcp, ok := c.Conn.(*net.TCPConn); ok {
+				_ = tcp.SetLinger(0)
+				_ = tcp.Close()
+			}
+		}
+		panic(http.ErrAbortHandler)
+	}
+	time.Sleep(s.Delay)
+	if s.PerConnection > 0 {
+		if c, ok := r.Context().Value(connection{}).(*counted); ok {
+			c.mu.Lock()
+			c.requests++
+			if c.requests >= s.PerConnection {
+				w.Header().Set("Connection", "close")
+			}
+			c.mu.Unlock()
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if nth(number, s.CutEvery) {
+		w.Header().Set("Content-Length", strconv.Itoa(len(response)))
+		_, _ = w.Write(response[:len(response)/2])
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = w.Write(response)
+}
+
+// send processes a message. It counts as sent from then on, even if the response is lost.
+func (s *service) send(body []byte, attempt string) ([]byte, error) {
+	var message struct {
+		Reference string `json:"referenceId"`
+	}
+	if err := json.Unmarshal(body, &message); err != nil {
+		return nil, err
+	}
+	if _, err := s.file.WriteString(message.Reference + " " + attempt + "\n"); err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, `{"id":"msg-%[1]s","referenceId":"%[1]s","status":"accepted"}`, message.Reference), nil
+}
+
+// list responds with a page of the rows 1 to rowsListed, or with the rows of the ledger that have a reference.
+func (s *service) list(r *http.Request) ([]byte, error) {
+	query := r.URL.Query()
+	page, err := strconv.Atoi(query.Get("pageNumber"))
+	if err != nil {
+		return nil, err
+	}
+	size, err := strconv.Atoi(query.Get("pageSize"))
+	if err != nil {
+		size = 100
+	}
+	var references []string
+	for i := range rowsListed {
+		references = append(references, fmt.Sprintf("row-%d", i+1))
+	}
+	if reference := query.Get("filter[referenceId]"); reference != "" {
+		references = nil
+		file, err := os.Open(s.Ledger)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		for lines := bufio.NewScanner(file); lines.Scan(); {
+			if processed, _, _ := strings.Cut(lines.Text(), " "); processed == reference {
+				references = append(references, reference)
+			}
+		}
+	}
+	rows := []map[string]string{}
+	from := min(len(references), (page-1)*size)
+	for i, reference := range references[from:min(len(references), from+size)] {
+		rows = append(rows, map[string]string{
+			"transactionId": fmt.Sprintf("id-%s-%d", reference, from+i), "referenceId": reference, "to": "+639171234567",
+		})
+	}
+	return json.Marshal(map[string]any{"data": rows, "totalRows": len(references), "hasNext": from+size < len(references)})
+}
+
+var lastPort atomic.Int32
+
+// freeAddress returns an address that nothing listens on, and none twice: tests run side by side. The system would give a port that was
+// closed to another test, or to a connection.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	const first, last = 20_000, 32_000 // below those of connections
+	for {
+		address := fmt.Sprint("127.0.0.1:", first+lastPort.Add(1))
+		require.LessOrEqual(t, lastPort.Load(), int32(last-first), "no port is free")
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			continue
+		}
+		require.NoError(t, listener.Close())
+		return address
+	}
+}
+
+func waitForListener(t *testing.T, address string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err != nil {
+			return false
+		}
+		return conn.Close() == nil
+	}, 20*time.Second, 10*time.Millisecond, "nothing listens on %s", address)
+}
+
+// sockets returns the number of sockets that this process has open.
+func sockets() int {
+	links, _ := filepath.Glob("/proc/self/fd/*")
+	open := 0
+	for _, link := range links {
+		if target, err := os.Readlink(link); err == nil && strings.HasPrefix(target, "socket:") {
+			open++
+		}
+	}
+	return open
+}
+
+// transport returns a round tripper that trusts the proxies' certificate, over HTTP/1.1 or HTTP/2.
+func transport(t *testing.T, http2 bool) *http.Transport {
+	t.Helper()
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(!http2)
+	protocols.SetHTTP2(http2)
+	base := &http.Transport{
+		Protocols: protocols, IdleConnTimeout: 4 * time.Second, MaxIdleConnsPerHost: 16, TLSHandshakeTimeout: 5 * time.Second,
+		TLSClientConfig: &tls.Config{RootCAs: certificate().pool, MinVersion: tls.VersionTLS12},
+	}
+	t.Cleanup(base.CloseIdleConnections)
+	return base
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// fileLine is a line of a file.
+type fileLine struct {
+	number  int
+	key     messagingriver.Key
+	message messaging.Message
+	options lineOptions
+}
+
+// lineReader reads the lines of a file.
+type lineReader interface {
+	// next returns the next line, or io.EOF. After another error the line has its number.
+	next() (fileLine, error)
+}
+
+// jsonLines reads a JSON object from each line.
+type jsonLines struct {
+	db      database
+	scanner *bufio.Scanner
+	number  int
+}
+
+func newJSONLines(db database, in io.Reader) *jsonLines {
+	const maxLine = 1 << 20
+	scanner := bufio.NewScanner(in)
+	scanner.Buffer(nil, maxLine)
+	return &jsonLines{db: db, scanner: scanner}
+}
+
+func (l *jsonLines) next() (fileLine, error) {
+	for l.scanner.Scan() {
+		l.number++
+		if strings.TrimSpace(l.scanner.Text()) == "" {
+			continue
+		}
+		decoded, err := decodeJSON(l.db, l.scanner.Bytes())
+		decoded.number = l.number
+		return decoded, err
+	}
+	if err := l.scanner.Err(); err != nil {
+		return fileLine{number: l.number + 1}, err
+	}
+	return fileLine{}, io.EOF
+}
+
+// decodeJSON decodes a line without its number.
+func decodeJSON(db database, data []byte) (fileLine, error) {
+	var encoded struct {
+		lineOptions
+
+		Channel string          `json:"channel"`
+		Message json.RawMessage `json:"message"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields() // an older command would ignore the fields of a newer one
+	if err := decoder.Decode(&encoded); err != nil {
+		if _, name, isUnknown := strings.Cut(err.Error(), "unknown field "); isUnknown {
+			return fileLine{}, fmt.Errorf("there is no member %s; want channel, message, campaign, priority, at or expire", name)
+		}
+		return fileLine{}, errors.New(`want an object such as {"channel": "sms", "message": {…}}`) // its error may repeat content
+	}
+	message, err := db.Decode(encoded.Channel, encoded.Message)
+	if err != nil {
+		return fileLine{}, err
+	}
+	return fileLine{
+		key:     messagingriver.Key{Channel: encoded.Channel, Reference: referenceOf(message)},
+		message: message,
+		options: encoded.lineOptions,
+	}, nil
+}
+
+// referenceOf returns the reference ID of a message.
+func referenceOf(message messaging.Message) string {
+	switch m := message.(type) {
+	case sms.Message:
+		return m.ReferenceID
+	case chatapp1.Message:
+		return m.ReferenceID
+	case chatapp2.Message:
+		return m.ReferenceID
+	default:
+		return ""
+	}
+}
+
+// csvLines reads an SMS from each record of a CSV file.
+type csvLines struct {
+	records *csv.Reader
+	header  []string
+}
+
+// newCSVLines reads the first line, which names the columns.
+func newCSVLines(in io.Reader) (*csvLines, error) {
+	records := csv.NewReader(in)
+	header, err := records.Read()
+	if err != nil {
+		return nil, fmt.Errorf("line 1: the names of the columns: %w", err)
+	}
+	columns := []string{"from", "to", "text", "reference", "callback", "campaign", "priority", "at", "expire"}
+	for i, name := range header {
+		header[i] = strings.TrimPrefix(name, "\ufeff")
+		if !slices.Contains(columns, header[i]) {
+			return nil, fmt.Errorf("line 1: there is no column %q; want %s", name, strings.Join(columns, ", "))
+		}
+	}
+	return &csvLines{records, header}, nil
+}
+
+func (l *csvLines) next() (fileLine, error) {
+	record, err := l.records.Read()
+	if err != nil {
+		if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
+			return fileLine{number: wrong.Line}, wrong.Err
+		}
+		return fileLine{}, err
+	}
+	number, _ := l.records.FieldPos(0)
+	value := func(column string) string {
+		if i := slices.Index(l.header, column); i >= 0 {
+			return record[i]
+		}
+		return ""
+	}
+	message := sms.Message{
+		From:        value("from"),
+		To:          value("to"),
+		Text:        value("text"),
+		ReferenceID: value("reference"),
+		CallbackURL: value("callback"),
+	}
+	options := lineOptions{
+		Campaign: value("campaign"),
+		Priority: value("priority"),
+		At:       value("at"),
+		Expire:   value("expire"),
+	}
+	return fileLine{
+		number:  number,
+		key:     messagingriver.Key{Channel: messaging.ChannelSMS.String(), Reference: message.ReferenceID},
+		message: message,
+		options: options,
+	}, nil
+}

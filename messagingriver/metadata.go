@@ -1,0 +1,123 @@
+package messagingriver
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	messaging "github.com/messaging-service/messaging-go"
+)
+
+// metadata is what the outbox keeps in the metadata of a message's job. River writes what an attempt sets in it together with the next
+// state of the job, even if the job is no longer running: the outcome of a process that was frozen arrives late, but is not lost.
+type metadata struct {
+	Campaign    string    `json:"campaign,omitempty"`
+	Expires     time.Time `json:"expires,omitzero"`
+	MaxAttempts int       `json:"max_attempts,omitempty"`
+	Unguarded   bool      `json:"unguarded,omitempty"`
+
+	// Verdict is the verdict of the last attempt that ended, and Reason says why the message was not accepted.
+	Verdict string `json:"verdict,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	// Failures is how many attempts count toward MaxAttempts.
+	Failures int `json:"failures,omitempty"`
+	// EndsAs is the state in which the job ends once the job that calls OnOutcome could be inserted.
+	EndsAs rivertype.JobState `json:"ends_as,omitempty"`
+	// UnknownSince is when the outcome became unknown.
+	UnknownSince time.Time `json:"unknown_since,omitzero"`
+
+	// BegunToken is the token of the attempt whose request began last, and RecordedToken the token of the attempt whose outcome was
+	// recorded last. They are set on PostgreSQL.
+	BegunToken    string `json:"begun,omitempty"`
+	RecordedToken string `json:"ended,omitempty"`
+
+	// Rescues is River's count of its rescues, and Answered how many of them a person answered for. Outcomes is how often the job had been
+	// fetched when an outcome was recorded last. They decide on SQLite.
+	Rescues  int `json:"river:rescue_count,omitempty"`
+	Answered int `json:"answered,omitempty"`
+	Outcomes int `json:"outcomes,omitempty"`
+	// InDoubt is set on SQLite by the first lookup, because a lookup is a fetch, too.
+	InDoubt bool `json:"in_doubt,omitempty"`
+	// Cancelled is set if a person cancelled the job while the message may have been sent. It is looked up, and never sent.
+	Cancelled bool `json:"cancelled,omitempty"`
+
+	// Receipt is River's output of the job.
+	Receipt *messaging.Receipt `json:"output,omitempty"`
+}
+
+// The verdicts in metadata. A message that expired or was denied was not sent.
+const (
+	accepted = "accepted"
+	refused  = "refused"
+	notSent  = "not sent"
+	unknown  = "unknown"
+)
+
+// maxFetches is how many fetches of a job River remembers.
+const maxFetches = 100
+
+// isInDoubt reports whether an attempt without a recorded outcome may have sent the message. It must then not be sent again.
+func (m *metadata) isInDoubt(job *river.Job[messageArgs], isPostgres bool) bool {
+	if m.Verdict == unknown {
+		return true
+	}
+	if isPostgres {
+		return m.BegunToken != "" && m.BegunToken != m.RecordedToken
+	}
+	fetches := len(job.AttemptedBy)
+	isRescued := m.Rescues > m.Answered
+	isUnrecorded := fetches < maxFetches && fetches-1 != m.Outcomes
+	return m.InDoubt || isRescued || isUnrecorded
+}
+
+// endDoubt records that a lookup found out what the attempts before it did.
+func (m *metadata) endDoubt(ctx context.Context) {
+	setMetadata(ctx, "ended", m.BegunToken)
+	setMetadata(ctx, "answered", m.Rescues)
+}
+
+// setMetadata sets a member of the job's metadata, which River writes with the job's next state.
+func setMetadata(ctx context.Context, key string, value any) {
+	if text, isText := value.(string); isText {
+		value = withoutZeroBytes(text)
+	}
+	_ = river.MetadataSet(ctx, key, value) // it fails only outside of a worker
+}
+
+// setReceipt makes a receipt the output of the job.
+func setReceipt(ctx context.Context, receipt messaging.Receipt) {
+	receipt.Raw = nil // it may repeat the number or the text
+	encoded, err := json.Marshal(receipt)
+	if err != nil {
+		return
+	}
+	var value any
+	if json.Unmarshal(encoded, &value) != nil {
+		return
+	}
+	_ = river.RecordOutput(ctx, valueWithoutZeroBytes(value)) // it fails only outside of a worker
+}
+
+// withoutZeroBytes returns a text that PostgreSQL can store.
+func withoutZeroBytes(text string) string { return strings.ReplaceAll(text, "\x00", "") }
+
+// valueWithoutZeroBytes returns a JSON value whose texts PostgreSQL can store.
+func valueWithoutZeroBytes(value any) any {
+	switch value := value.(type) {
+	case string:
+		return withoutZeroBytes(value)
+	case []any:
+		for i := range value {
+			value[i] = valueWithoutZeroBytes(value[i])
+		}
+	case map[string]any:
+		for name := range value {
+			value[name] = valueWithoutZeroBytes(value[name])
+		}
+	}
+	return value
+}

@@ -1,0 +1,352 @@
+package messagingtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+var (
+	errClosed        = errors.New("the server is closed")
+	errNoSuchMessage = errors.New("messagingtest: not reported: no message with this ID was accepted")
+	errNoCallback    = errors.New("messagingtest: not reported: the message was sent without a callback URL")
+	errCallbackURL   = errors.New("messagingtest: not reported: the callback URL, with its placeholders replaced, is not an http or https URL")
+)
+
+const (
+	webhookTimeout = 10 * time.Second // for a response, body included
+	maxReplyBody   = 64 << 10         // of the body of a response that is kept
+)
+
+// A Reply is the result of one request to a webhook.
+type Reply struct {
+	Callback Callback // what was delivered: an InboundSMS, an InboundChatApp or a DeliveryReport
+	Attempt  int      // counts the requests of one delivery from 1; 0 if no request was made, and Err says why
+
+	Request     *http.Request // the request, whose body has been read; nil if none was made
+	RequestBody string        // the body of the request
+	At          time.Time     // when the request was made
+	Took        time.Duration // until the response had been read
+
+	StatusCode int         // zero if there was no response
+	Header     http.Header // nil if there was no response
+	Body       []byte      // up to 64 KiB of the response
+
+	// Err is why there is no response, or not all of its body. It is nil for a complete response of any status. It contains
+	// no URL, because a URL holds the message and the secret.
+	Err error
+}
+
+// CallWebhook calls a customer's webhook, as the service does when it has received a message or has something to report.
+//
+// The target is an absolute http or https URL, whose query stays byte for byte. The request is an HTTP/1.1 GET without a body, or a
+// POST with AsForm or AsJSON. No redirect is followed, no proxy is used, and nothing is retried without [RetryFailures]. A
+// response, body included, may take up to 10 seconds; after that, [Reply.Err] is [context.DeadlineExceeded].
+//
+// CallWebhook returns a [Reply] for each request. When the context ends, or the server is closed, a request under way gets no
+// response and no other is sent. CallWebhook panics if the target is not such a URL or the callback is nil.
+func (s *Server) CallWebhook(ctx context.Context, target string, callback Callback, opts ...CallOption) []Reply {
+	must(isURL(target), "CallWebhook: the target is not an absolute http or https URL")
+	must(callback != nil, "CallWebhook: the callback is nil")
+	s.noteInbound(callback)
+	settings := newCallSettings(s.names, opts)
+	return s.call(ctx, settings.write(target, callback), settings)
+}
+
+// ReportDelivery calls the callback URL of a message in [Server.Sent] to report a status: a word, or a number such as "1". A status
+// of package webhook that the contract has other words for, such as "delivered", is reported by the first of those. Nothing is
+// reported by itself, and a report changes neither [Sent.Status] nor listings.
+//
+// Placeholders in the callback URL are replaced, percent-encoded. By the default contract they are %s, the status; %i, the message
+// ID; %r, the reference ID; %d, the time by the server's clock; %tr, the channel; %f, the sender; and %t, the recipient. An escape
+// that begins with %d or %f is a placeholder too: write it in upper case.
+//
+// Options and replies work as for [Server.CallWebhook]. If there is no such message, or no callback URL that can be called, there
+// is one reply, with Attempt 0 and an error that says which.
+func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...CallOption) []Reply {
+	message, now, ok := s.messageByID(id)
+	if !ok {
+		return []Reply{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}
+	}
+	settings := newCallSettings(s.names, opts)
+	report := DeliveryReport{
+		Status:      reportedStatus(settings.names, status),
+		ID:          message.ID,
+		ReferenceID: message.ReferenceID,
+		At:          now.UTC().Truncate(time.Millisecond),
+		Kind:        message.Channel,
+		From:        message.From,
+		To:          message.To,
+	}
+	target := report.fillPlaceholders(message.CallbackURL, settings.names)
+	switch {
+	case target == "":
+		return []Reply{{Callback: report, Err: errNoCallback}}
+	case !isURL(target):
+		return []Reply{{Callback: report, Err: errCallbackURL}}
+	case settings.encoding == "": // the URL holds the whole report
+		return s.call(ctx, webhookRequest{callback: report, method: http.MethodGet, url: target}, settings)
+	default:
+		return s.call(ctx, settings.write(target, report), settings)
+	}
+}
+
+func (s *Server) messageByID(id string) (m Sent, now time.Time, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.ledger.byID[id]
+	if r == nil {
+		return Sent{}, time.Time{}, false
+	}
+	return r.Sent, s.ledger.now(), true
+}
+
+// reportedStatus returns the contract's first word for a status, or the word itself if the contract has it.
+func reportedStatus(names *table.Table, status string) string {
+	words := names.WebhookDelivery.Statuses
+	if meaning, _ := table.Meaning(words, status, true); meaning != "" {
+		return status
+	}
+	return cmp.Or(firstWord(words[status]), status)
+}
+
+// fillPlaceholders replaces the placeholders of a callback URL. The longest that fits counts: %tr, not %t.
+func (d DeliveryReport) fillPlaceholders(template string, t *table.Table) string {
+	var replacements [][]string
+	for _, f := range textFields(d, t) {
+		placeholder := t.WebhookDelivery.Placeholders[f.name]
+		if placeholder == "" {
+			continue
+		}
+		value := strings.ReplaceAll(url.QueryEscape(f.value), "+", "%20") // in a path, a + is not a space
+		replacements = append(replacements, []string{placeholder, value})
+	}
+	slices.SortStableFunc(replacements, func(a, b []string) int { return cmp.Compare(len(b[0]), len(a[0])) })
+	return strings.NewReplacer(slices.Concat(replacements...)...).Replace(template)
+}
+
+// webhookRequest is a request to a webhook, as it is sent one or more times.
+type webhookRequest struct {
+	callback          Callback
+	method, url       string
+	contentType, body string
+}
+
+// call sends a request to a webhook, as often as the settings say.
+func (s *Server) call(ctx context.Context, request webhookRequest, settings callSettings) []Reply {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	stop := context.AfterFunc(s.closed, func() { end(errClosed) }) //nolint:contextcheck // in addition to the caller's context
+	defer stop()
+	if s.closed.Err() != nil {
+		end(errClosed) // AfterFunc calls its function in a goroutine, perhaps after the request
+	}
+	c := newCaller(settings)
+	defer c.client.CloseIdleConnections()
+
+	replies := make([][]Reply, settings.copies)
+	var done sync.WaitGroup
+	c.unconnected.Add(len(replies))
+	for i := range replies {
+		done.Go(func() { replies[i] = c.deliver(ctx, request) })
+	}
+	done.Wait()
+	return slices.Concat(replies...)
+}
+
+// A caller makes the requests of one call. Those of several copies are sent in the same instant.
+type caller struct {
+	client      *http.Client
+	settings    callSettings
+	unconnected sync.WaitGroup // counts the copies without a connection
+}
+
+func newCaller(settings callSettings) *caller {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true) // HTTP/2 would send all copies over one connection
+	return &caller{
+		settings: settings,
+		client: &http.Client{
+			Transport:     &http.Transport{Protocols: protocols, DisableCompression: true},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// deliver calls until a response is final. The first request is sent when all copies have a connection.
+func (c *caller) deliver(ctx context.Context, request webhookRequest) []Reply {
+	connected := sync.OnceFunc(c.unconnected.Done)
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		connected()
+		c.unconnected.Wait()
+	}})
+	var replies []Reply
+	for attempt := 1; ; attempt++ {
+		reply := c.try(ctx, request, attempt)
+		connected() // even without a connection: the other copy must not wait for ever
+		isSent := reply.Attempt > 0
+		if isSent || attempt == 1 { // a retry that was not sent is not a reply
+			replies = append(replies, reply)
+		}
+		if !isSent || isFinal(reply.StatusCode) || attempt > c.settings.retries {
+			return replies
+		}
+		if !sleep(ctx, pauseFor(reply.Header.Get("Retry-After"))) {
+			return replies
+		}
+	}
+}
+
+// isFinal reports whether the service does not call again after a response with this status; zero is no response.
+func isFinal(status int) bool {
+	return status != 0 && status != http.StatusTooManyRequests && status < http.StatusInternalServerError
+}
+
+func (c *caller) try(ctx context.Context, request webhookRequest, attempt int) Reply {
+	reply := Reply{Callback: request.callback}
+	if ctx.Err() != nil {
+		reply.Err = fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))
+		return reply
+	}
+	tooLate := fmt.Errorf("none within %v: %w", c.settings.timeout, context.DeadlineExceeded)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.settings.timeout, tooLate)
+	defer cancel()
+	// net/http retries a request by itself if it knows the type of the body. Hide the type, so that each request has its reply.
+	body := io.NopCloser(strings.NewReader(request.body))
+	req, err := http.NewRequestWithContext(ctx, request.method, request.url, body)
+	if err != nil {
+		reply.Err = errors.New("messagingtest: the URL of the webhook cannot be used")
+		return reply
+	}
+	req.ContentLength = int64(len(request.body))
+	if request.contentType != "" {
+		req.Header.Set("Content-Type", request.contentType)
+	}
+	reply.Attempt = attempt
+	reply.Request = req
+	reply.RequestBody = request.body
+	reply.At = time.Now()
+	err = reply.read(c.client.Do(req)) //nolint:bodyclose // read closes it
+	reply.Took = time.Since(reply.At)
+	if err != nil {
+		reply.Err = fmt.Errorf("messagingtest: no complete response: %w", cmp.Or(context.Cause(ctx), withoutURL(err)))
+	}
+	return reply
+}
+
+// read reads a response, or returns the error of the request.
+func (r *Reply) read(resp *http.Response, err error) error {
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	r.StatusCode = resp.StatusCode
+	r.Header = resp.Header
+	r.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxReplyBody))
+	return err //nolint:wrapcheck // the caller wraps it
+}
+
+func withoutURL(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
+
+// sleep waits for d, and reports false if the context ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// pauseFor returns a hundredth of the seconds in a Retry-After header, or of one second without one.
+func pauseFor(retryAfter string) time.Duration {
+	const longest = 25 // seconds
+	seconds, err := strconv.ParseUint(retryAfter, 10, 63)
+	if err != nil {
+		seconds = 1
+	}
+	return time.Duration(min(seconds, longest)) * time.Second / 100
+}
+
+// A CallOption is a way in which the service calls a webhook, for [Server.CallWebhook], [Server.ReportDelivery] and [NewRequest].
+// The order of options does not matter, except that the last of two AsForm, AsJSON and so on counts. A nil option is ignored.
+type CallOption func(*callSettings)
+
+type callSettings struct {
+	names    *table.Table
+	encoding string // "form" or "json"; otherwise a GET
+	copies   int    // requests in the same instant
+	retries  int
+	timeout  time.Duration
+}
+
+func newCallSettings(names *table.Table, opts []CallOption) callSettings {
+	settings := callSettings{names: names, copies: 1, timeout: webhookTimeout}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&settings)
+		}
+	}
+	return settings
+}
+
+// write returns the request for a callback.
+func (s callSettings) write(target string, callback Callback) webhookRequest {
+	request := webhookRequest{callback: callback, method: http.MethodPost, url: target}
+	switch s.encoding {
+	case "json":
+		request.contentType = "application/json"
+		request.body = jsonBody(callback, s.names)
+	case "form":
+		request.contentType = "application/x-www-form-urlencoded"
+		request.body = queryOf(paramsOf(callback, s.names))
+	default:
+		request.method = http.MethodGet
+		request.url = withQuery(target, queryOf(paramsOf(callback, s.names)))
+	}
+	return request
+}
+
+// AsForm calls the webhook by POST, with the parameters as a form.
+func AsForm() CallOption { return func(s *callSettings) { s.encoding = "form" } }
+
+// AsJSON calls the webhook by POST, with the parameters as a JSON object: the names of the contract are paths in it. If the
+// contract has a list of events, the object is the only element of that list.
+func AsJSON() CallOption { return func(s *callSettings) { s.encoding = "json" } }
+
+// UnderContract writes a callback under the names of a contract. Without it, a server uses the names of its own contract, and
+// [NewRequest] uses the default contract.
+func UnderContract(c contract.Contract) CallOption {
+	return func(s *callSettings) { s.names = table.Of(c) }
+}
+
+// TwiceAtOnce delivers the callback twice in the same instant, over two connections. The replies to one delivery come before the
+// replies to the other. A correct receiver handles the callback once: it responds to the other delivery with 200 if the first is
+// done by then, and otherwise with 503 and Retry-After.
+func TwiceAtOnce() CallOption { return func(s *callSettings) { s.copies = 2 } }
+
+// RetryFailures retries a delivery up to that many times if the webhook gave no response, or one with status 429 or 5xx. The
+// seconds of Retry-After, or one second without it, pass a hundred times faster, and in 250 ms at most. RetryFailures panics if
+// times is below 1.
+func RetryFailures(times int) CallOption {
+	must(times >= 1, "RetryFailures(%d): the number of retries is below 1", times)
+	return func(s *callSettings) { s.retries = times }
+}

@@ -1,0 +1,115 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// received collects what each function of a receiver got.
+type received struct {
+	messages    inbox[webhook.ChatMessage]
+	statuses    inbox[webhook.DeliveryReport]
+	preferences inbox[webhook.Preference]
+	others      inbox[webhook.Other]
+	rejected    rejections
+}
+
+// post sends a body to a chat app 2 handler with every function.
+func (in *received) post(t *testing.T, body string) (status int) {
+	t.Helper()
+	rcv := hooks(webhook.WithPOST(), webhook.WithStatuses(in.statuses.handle), webhook.WithOther(in.others.handle),
+		webhook.WithPreferences(in.preferences.handle), in.rejected.option())
+	return call(t, rcv.ChatApp2(in.messages.handle), post("", "application/json", body)).Code
+}
+
+// counts says how many events of each kind arrived: messages, statuses, preferences, others.
+func (in *received) counts() [4]int {
+	return [...]int{len(in.messages.got), len(in.statuses.got), len(in.preferences.got), len(in.others.got)}
+}
+
+// contentTypes are the types of Content by the platform's kinds of messages.
+func contentTypes() map[string]webhook.Content {
+	return map[string]webhook.Content{
+		"text": webhook.Text{}, "image": webhook.Media{}, "audio": webhook.Media{}, "video": webhook.Media{}, "document": webhook.Media{},
+		"sticker": webhook.Media{}, "location": webhook.Location{}, "contacts": webhook.Contacts{}, "button": webhook.Reply{},
+		"interactive": webhook.Reply{}, "reaction": webhook.Reaction{}, "order": webhook.Order{},
+		"system": webhook.System{}, "edit": webhook.Edit{}, "revoke": webhook.Revoke{}, "request_welcome": webhook.RequestWelcome{},
+	}
+}
+
+// Each kind of message that the platform documents, and some that it does not, arrives once, as what it is.
+func TestEnvelopeOfEachKindOfMessage(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]bool{}
+	for name, sample := range messagingtest.InboundSamples() {
+		isEnvelope := strings.Contains(sample.JSON, `"entry"`)
+		if sample.JSON == "" || isEnvelope {
+			continue
+		}
+		var message struct{ ID, Type string }
+		require.NoError(t, json.Unmarshal([]byte(sample.JSON), &message), name)
+		kinds[message.Type] = true
+		var in received
+		body := envelopeOf(`{"metadata":{"display_phone_number":"15550001111"},"contacts":[{"wa_id":"15550002222"}],"messages":[` + sample.JSON + `]}`)
+		assert.Equal(t, 200, in.post(t, body), name)
+		require.Equal(t, [...]int{1, 0, 0, 0}, in.counts(), name)
+		m := in.messages.got[0]
+		assert.Equal(t, message.ID, m.ID, name)
+		assert.NotEmpty(t, m.From, name)
+		assert.False(t, m.Ambiguous, name)
+		content, isKnown := contentTypes()[message.Type]
+		if isKnown && name != "interactive gesture_reply" { // a reply that does not exist yet
+			assert.IsType(t, content, m.Content, name)
+		} else {
+			assert.Equal(t, webhook.Unknown{Kind: message.Type, Raw: json.RawMessage(sample.JSON)}, m.Content, name)
+		}
+	}
+	for kind := range contentTypes() {
+		assert.True(t, kinds[kind], "no sample is of the kind %s", kind)
+	}
+}
+
+func TestEnvelopeOfEachStatus(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"sent", "delivered", "read", "played", "failed", "deleted", "warning", "a new one"} {
+		var in received
+		body := envelopeOf(`{"metadata":{"display_phone_number":"15550001111"},"statuses":[{"id":"wamid.status0001","status":"` + status +
+			`","timestamp":"1791038663","recipient_id":"15550002222"}]}`)
+		assert.Equal(t, 200, in.post(t, body), status)
+		require.Equal(t, [...]int{0, 1, 0, 0}, in.counts(), status)
+		assert.Equal(t, status, in.statuses.got[0].RawStatus)
+	}
+}
+
+// Each field that an account can subscribe to reaches a function, no matter what it holds.
+func TestEnvelopeOfEachField(t *testing.T) {
+	t.Parallel()
+	fields := strings.Fields("account_alerts account_review_update account_settings_update account_update automatic_events " +
+		"business_capability_update business_status_update calls flows group_lifecycle_update group_participants_update " +
+		"group_settings_update group_status_update history message_echoes message_template_components_update " +
+		"message_template_quality_update message_template_status_update messaging_handovers partner_solutions " +
+		"payment_configuration_update phone_number_name_update phone_number_quality_update security smb_app_state_sync " +
+		"smb_message_echoes standby template_category_update template_correct_category_detection tracking_events a_new_field")
+	live := `"messages":[` + textMessage("wamid.live0000001", "15550002222") + `],"statuses":[{"id":"s","status":"read","recipient_id":"1"}]`
+	for _, field := range fields {
+		for _, value := range []string{`{}`, `{"event":"UPDATED"}`, `{` + live + `}`, `[1]`, `null`} {
+			var in received
+			name := fmt.Sprint(field, " ", value)
+			assert.Equal(t, 200, in.post(t, envelopeIn(field, value)), name)
+			require.Equal(t, [...]int{0, 0, 0, 1}, in.counts(), name)
+			assert.Equal(t, field, in.others.got[0].Field, name)
+			assert.Equal(t, value, string(in.others.got[0].JSON), name)
+		}
+	}
+	var in received
+	assert.Equal(t, 200, in.post(t, envelopeIn("user_preferences", preferenceValue("stop"))))
+	assert.Equal(t, [...]int{0, 0, 1, 0}, in.counts())
+}

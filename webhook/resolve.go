@@ -1,0 +1,109 @@
+package webhook
+
+import "strings"
+
+// Which source counts if several say something about one event:
+//
+//  1. JSON in a parameter that the contract names for it, before JSON in the body.
+//  2. JSON in a text, which a person may have typed, only if no other parameter names the sender, the ID or the kind. It is never a
+//     status or a notice of the platform.
+//  3. Parameters before JSON, field by field. If they contradict each other, the event is ambiguous.
+//  4. JSON in a parameter next to parameters that name the sender or hold a text counts only if it is one message that agrees with them.
+
+// resolve decides what counts.
+func (f *fields) resolve() {
+	if f.values[conceptID].preference == 0 {
+		f.values[conceptID] = f.values[conceptBareID]
+	}
+	f.chooseEnvelope()
+	e := &f.envelope
+	if e.origin != originParam || e.tooLarge {
+		return
+	}
+	if f.isChat() {
+		f.reconcileMessage(e)
+	}
+	if f.name == CallbackDelivery && f.reportsWithout(e) {
+		f.envelope = envelope{} // a parameter like any other, such as the text of the message
+	}
+}
+
+// chooseEnvelope chooses the JSON that counts.
+func (f *fields) chooseEnvelope() {
+	named := f.values[conceptKind].value + f.values[conceptFrom].value + f.values[conceptID].value
+	switch {
+	case f.paramJSON != nil:
+		f.envelope = *f.paramJSON
+	case f.bodyJSON.isOfPlatform():
+		f.envelope = *f.bodyJSON
+	case f.textJSON != nil && named == "":
+		f.envelope = *f.textJSON
+	}
+}
+
+// reconcileMessage reduces JSON in a parameter to what agrees with the other parameters of a chat app.
+func (f *fields) reconcileMessage(e *envelope) {
+	from := f.values[conceptFrom].value
+	text, _ := f.text()
+	if from == "" && isBlank(text) {
+		return // the JSON says everything
+	}
+	if e.isEmpty() && isBlank(text) {
+		e.isDistrusted = true // a change of the account, next to parameters that say which
+		return
+	}
+	agrees := f.agreesWith(e)
+	e.distrust()
+	if agrees {
+		return
+	}
+	f.ambiguous = true
+	if from != "" {
+		*e = envelope{raw: e.raw, origin: originParam, isDistrusted: true, isSingle: true, messages: []item{{raw: e.raw}}}
+	}
+}
+
+// agreesWith reports whether JSON is one message that the other parameters do not contradict. A text may be the caption of a medium, or
+// be the same as the text of the JSON. Next to any other kind it may have ended where the JSON begins.
+func (f *fields) agreesWith(e *envelope) bool {
+	if len(e.messages) != 1 || e.size() != 1 {
+		return false
+	}
+	message := e.messages[0]
+	if conflicts(f.values[conceptID].value, message.id) || conflicts(f.values[conceptFrom].value, message.from) {
+		return false
+	}
+	text, hasText := f.text()
+	kind := strings.ToLower(message.kind)
+	switch {
+	case !hasText, kind == "", isMedia(kind):
+		return true
+	case kind == "text":
+		body := message.object.object("text").word("body")
+		if !isBlank(text) && body != "" && body != text {
+			f.ambiguous = true
+		}
+		return true
+	default:
+		f.ambiguous = true
+		return isBlank(text)
+	}
+}
+
+// reportsWithout reports whether the other parameters are a report without the JSON, or one about another message. They are then compared
+// with the statuses in the JSON.
+func (f *fields) reportsWithout(e *envelope) bool {
+	id, status := f.values[conceptID].value, f.values[conceptStatus].value
+	isReport := status != "" && (id != "" || f.values[conceptReference].value != "")
+	isOther := id != "" && (len(e.statuses) != 1 || conflicts(id, e.statuses[0].id))
+	if !isReport && !isOther {
+		return false
+	}
+	for _, one := range e.statuses {
+		isSame := status == "" || f.sameStatus(status, one.word("status"))
+		if !isSame || conflicts(id, one.id) {
+			f.ambiguous = true
+		}
+	}
+	return true
+}
