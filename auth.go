@@ -15,8 +15,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/transport"
 )
 
-// Token is what a token source returns. Printed, logged or encoded as JSON, XML, text or gob it shows its expiry only. Package fmt
-// calls no methods of a value in an unexported field, and so prints a token there whole.
+// A Token is the result of a token source; see WithTokenSource. Printed, logged or encoded as JSON, XML, text or gob, it shows its expiry only.
+// In an unexported field of a struct it is printed whole, because package fmt calls no methods there.
 type Token struct {
 	// Value is the token, without the scheme word. Required; printable, without line breaks.
 	Value string
@@ -43,28 +43,27 @@ func (t Token) summary() string {
 	return "messaging.Token(expires " + t.Expiry.Format(time.RFC3339) + ")"
 }
 
-// credential is what authenticates a channel. Its fields are functions so that no verb of package fmt prints what they hold.
+// A credential authenticates a channel. Its secrets are in functions so that no verb of package fmt prints them.
 type credential struct {
-	// compile returns, for the places of a contract, an authenticator that runs for each attempt, or else a key pair that is
-	// part of the request.
-	compile func(places table.Auth) (transport.Authenticator, codec.KeyPair)
-	// check returns what set the credential, and what is wrong with it by the contract, or "". It is nil if nothing can be.
-	check func(places table.Auth) (setBy, reason string)
-	// tenants reports whether the credential may be that of many accounts.
-	tenants bool
-	// account has the breakers and the places of the account, by channel.
+	// compile returns, for a contract, an authenticator that runs for each attempt, or a key pair that is part of the request.
+	compile func(names table.Auth) (transport.Authenticator, codec.KeyPair)
+	// check returns the option or variable that set the credential, and why it does not fit the contract, or "". It may be nil.
+	check func(names table.Auth) (setBy, reason string)
+	// isMultiTenant reports whether the credential may be that of many accounts.
+	isMultiTenant bool
+	// account has the breakers and the slots of the account.
 	account *account
 }
 
 func tokenCredential(token string) *credential {
 	return &credential{
 		account: newAccount(),
-		compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
-			return transport.Header(places.Token.Header, strings.TrimSpace(places.Token.Scheme+" "+token)), nil
+		compile: func(names table.Auth) (transport.Authenticator, codec.KeyPair) {
+			return transport.Header(names.Token.Header, strings.TrimSpace(names.Token.Scheme+" "+token)), nil
 		},
-		check: func(places table.Auth) (setBy, reason string) {
+		check: func(names table.Auth) (setBy, reason string) {
 			first, _, found := strings.Cut(strings.ReplaceAll(token, "\t", " "), " ")
-			if scheme := places.Token.Scheme; found && scheme != "" && strings.EqualFold(first, scheme) {
+			if scheme := names.Token.Scheme; found && scheme != "" && strings.EqualFold(first, scheme) {
 				reason = fmt.Sprintf("got a token that begins with %q; want it without the scheme word, which the contract adds", scheme)
 			}
 			return "WithToken", reason
@@ -77,33 +76,35 @@ func sourceCredential(fetch func(context.Context) (Token, error)) *credential {
 		token, err := fetch(ctx)
 		return token.Value, token.Expiry, err
 	})
-	return &credential{account: newAccount(), compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
-		return source.Authenticator(places.Token.Header, places.Token.Scheme), nil
+	return &credential{account: newAccount(), compile: func(names table.Auth) (transport.Authenticator, codec.KeyPair) {
+		return source.Authenticator(names.Token.Header, names.Token.Scheme), nil
 	}}
 }
 
 func keyCredential(key, secret, secretFrom string) *credential {
 	return &credential{
 		account: newAccount(),
-		compile: func(places table.Auth) (transport.Authenticator, codec.KeyPair) {
-			switch place := places.KeyPair; {
-			case place.In == "basic":
-				pair := base64.StdEncoding.EncodeToString([]byte(key + ":" + secret))
-				return transport.Header("Authorization", "Basic "+pair), nil
-			case place.In != "header": // "body" or "query"
+		compile: func(names table.Auth) (transport.Authenticator, codec.KeyPair) {
+			pair := names.KeyPair
+			switch {
+			case pair.In == "basic":
+				return basicHeader(key, secret), nil
+			case pair.In != "header": // "body" or "query"
 				return nil, func() (string, string) { return key, secret }
-			case place.Secret == "":
-				return transport.Header(place.Key, key), nil
+			case pair.Secret == "":
+				return transport.Header(pair.Key, key), nil
 			default:
-				return transport.Header(place.Key, key, place.Secret, secret), nil
+				return transport.Header(pair.Key, key, pair.Secret, secret), nil
 			}
 		},
-		check: func(places table.Auth) (setBy, reason string) {
-			switch wanted := places.KeyPair.Secret != ""; {
-			case secret != "" && !wanted:
+		check: func(names table.Auth) (setBy, reason string) {
+			hasSecret := secret != ""
+			needsSecret := names.KeyPair.Secret != ""
+			switch {
+			case hasSecret && !needsSecret:
 				reason = "got a secret, but the contract has a key alone (auth.keyPair.secret)"
-			case secret == "" && wanted:
-				reason = "needs a secret beside the key, because the contract has one (auth.keyPair.secret)"
+			case needsSecret && !hasSecret:
+				reason = "needs a secret, too, because the contract has one (auth.keyPair.secret)"
 			}
 			return secretFrom, reason
 		},
@@ -111,14 +112,18 @@ func keyCredential(key, secret, secretFrom string) *credential {
 }
 
 func basicCredential(user, password string) *credential {
-	pair := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 	return &credential{account: newAccount(), compile: func(table.Auth) (transport.Authenticator, codec.KeyPair) {
-		return transport.Header("Authorization", "Basic "+pair), nil
+		return basicHeader(user, password), nil
 	}}
 }
 
+func basicHeader(user, password string) transport.Authenticator {
+	pair := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+	return transport.Header("Authorization", "Basic "+pair)
+}
+
 func customCredential(authenticate func(*http.Request) error) *credential {
-	return &credential{account: newAccount(), tenants: true, compile: func(table.Auth) (transport.Authenticator, codec.KeyPair) {
+	return &credential{account: newAccount(), isMultiTenant: true, compile: func(table.Auth) (transport.Authenticator, codec.KeyPair) {
 		return transport.Custom(authenticate), nil
 	}}
 }

@@ -34,7 +34,7 @@ func TestCredentialsOnTheWire(t *testing.T) {
 		overlay string
 		header  map[string]string
 		query   string
-		body    map[string]any // members beside the message
+		body    map[string]any // members next to the message
 	}{
 		"token":            {messaging.WithToken("T"), `{}`, map[string]string{"Authorization": "Bearer T"}, "", nil},
 		"other scheme":     {messaging.WithToken("T"), `{"auth":{"token":{"scheme":"Token"}}}`, map[string]string{"Authorization": "Token T"}, "", nil},

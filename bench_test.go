@@ -105,7 +105,7 @@ var benchmarked = []struct {
 	}},
 }
 
-// BenchmarkSend measures one SMS beside the same by hand, and beside chat-app messages, in memory and over loopback. Compare
+// BenchmarkSend compares one SMS with the same by hand and with chat-app messages, in memory and over loopback. Compare
 // within one run:
 //
 //	go test -run '^$' -bench Send -benchmem -count 10 .

@@ -12,31 +12,32 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// BreakerPolicy is how the circuit breakers of a client work; see WithBreaker. A zero field has its default.
+// BreakerPolicy controls the circuit breakers of a client; see WithBreaker. A zero field has its default.
 type BreakerPolicy struct {
 	// GiveUp bounds how long SendAll holds messages back without any success. The default is 10 minutes, or one minute if the account is
-	// in trouble. Beyond it, every message but a probe ends NotSent.
+	// in trouble. After that, every message but a probe ends NotSent.
 	GiveUp time.Duration
-	// Off turns the breakers off for this client: it neither asks them nor counts in them.
+	// Off turns the breakers off for this client. Other clients that share them do not count its calls.
 	Off bool
 }
 
-// BreakerState is what Client.Breaker returns. The zero value is a closed breaker.
+// BreakerState is the state of a circuit breaker; see Client.Breaker. The zero value is a closed breaker.
 type BreakerState struct {
-	// Open reports whether messages are held back. It stays true while a probe is on its way.
+	// Open reports whether messages are held back. It stays true during a probe.
 	Open bool
 	// Since is when the trouble began.
 	Since time.Time
-	// Until is when the next message goes out as a probe. It is in the past while a probe is on its way or no message waits.
+	// Until is when the next message goes out as a probe. It is in the past during a probe, and if no message waits.
 	Until time.Time
-	// Cause is what the service responded last, or how the connection failed. It matches the sentinel of its class, such as
-	// ErrUnavailable, and holds nothing of a message.
+	// Cause is the last response of the service, or how the connection failed. It matches the sentinel of its class, such as ErrUnavailable,
+	// and holds nothing from a message.
 	Cause error
 	// Account reports whether the account is in trouble (credentials, credit), which waiting alone rarely mends.
 	Account bool
 }
 
-// Breaker returns the state of the circuit breaker for sending over a channel; see WithBreaker. A channel that does not exist has none.
+// Breaker returns the state of the circuit breaker for sends over a channel; see WithBreaker. For an unknown channel it is the zero
+// BreakerState. It says the same for all clients that share the breaker.
 func (c *Client) Breaker(channel Channel) BreakerState {
 	if channel < ChannelSMS || channel >= channelCount || c.core.settings.breaker.Off {
 		return BreakerState{}
@@ -57,7 +58,7 @@ func (c *Client) Breaker(channel Channel) BreakerState {
 // kinds are the kinds of calls of a channel: sends and reads.
 const kinds = 2
 
-// An account is what the calls with one credential share, by channel and kind.
+// An account holds what the calls with one credential share, by channel and kind.
 type account [channelCount][kinds]struct {
 	slots   *transport.Slots
 	breaker transport.Breaker
@@ -76,8 +77,8 @@ func newAccount() *account {
 // serviceBreakers are the breakers that all clients of a service share, by channel and kind.
 type serviceBreakers [channelCount][kinds]transport.Breaker
 
-// calls is what the calls of one channel and kind share. A breaker is nil if it is off, and everything of the account if there are no
-// credentials for the channel.
+// calls holds what the calls of one channel and kind share. The breakers are nil if they are off. What belongs to the account is nil if the
+// channel has no credentials.
 type calls struct {
 	slots            *transport.Slots
 	service, account *transport.Breaker
@@ -103,15 +104,16 @@ func (c *core) calls(channel Channel, read bool) calls {
 	return shared
 }
 
-// recipientOf returns who a message is for: a number or the ID of a user.
+// recipientOf returns the recipient of a message: a number or the ID of a user.
 func recipientOf(call *wire.Call) string {
 	return cmp.Or(textOf(call, "to"), textOf(call, "recipient"))
 }
 
-// addHealth adds to a judgement what a response that is no success says of the service and of the account. err is the error of the call.
+// addHealth adds to a judgement what a response that is not a success says about the service and the account. err is the error of the call.
 func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 	j.Health = e.health(j, err)
-	if j.Health == transport.Healthy || j.Health == transport.Inconclusive {
+	isTrouble := j.Health == transport.Failing || j.Health == transport.Refusing
+	if !isTrouble {
 		return
 	}
 	text := fmt.Sprintf("HTTP %d", err.StatusCode)
@@ -126,26 +128,28 @@ func (e *endpoint) addHealth(j *transport.Judgement, err *Error) {
 	j.Cause = transport.NewError(text, class)
 }
 
-// health returns what the response says. Refusals of one message, and of one request too many, are the service's own word, and so health.
+// health returns what the response says about the service. A service that refuses one message, or one request too many, is healthy.
 func (e *endpoint) health(j *transport.Judgement, err *Error) transport.Health {
 	if err.platform == platformRateOfRecipient {
-		return transport.Inconclusive // it says something of this recipient only
+		return transport.Inconclusive // it is about this recipient only
 	}
 	if !err.isPage && e.refusesAccount(err) {
-		if !e.tenants {
+		if !e.isMultiTenant {
 			return transport.Refusing
 		}
 		if err.Verdict == Unknown {
 			return transport.Inconclusive
 		}
-		return transport.Healthy // an Auth of the user may serve many accounts
+		return transport.Healthy // the function of WithAuth may serve many accounts
 	}
 	status := err.StatusCode
+	isProcessed := e.read || !j.Repeatable
+	isTrouble := err.is(ErrUnavailable) || status >= http.StatusInternalServerError || status == http.StatusRequestTimeout
 	isUnreadable := isSuccess(status) && j.Repeatable
 	switch {
-	case j.Repeatable && !e.read: // provably not processed, so the service lives
+	case !isProcessed: // provably, so the service itself responded
 		return transport.Healthy
-	case err.is(ErrUnavailable), status >= http.StatusInternalServerError, status == http.StatusRequestTimeout:
+	case isTrouble:
 		return transport.Failing
 	case e.read && (err.isPage || isUnreadable):
 		return transport.Failing
@@ -156,7 +160,7 @@ func (e *endpoint) health(j *transport.Judgement, err *Error) transport.Health {
 	}
 }
 
-// refusesAccount reports whether a response refuses the account, whatever the request: by a code of the contract, or else by its status.
+// refusesAccount reports whether a response refuses the account and not the request, by a code of the contract or, without one, by its status.
 func (e *endpoint) refusesAccount(err *Error) bool {
 	if err.is(ErrUnauthorized) || err.is(ErrInsufficientBalance) {
 		return true
@@ -168,13 +172,13 @@ func (e *endpoint) refusesAccount(err *Error) bool {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden:
 		return true
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
-		return !e.read // a wrong path must not burn a campaign; a lookup may find nothing so
+		return !e.read // a wrong path must not fail a whole campaign; a lookup may find nothing
 	default:
 		return false
 	}
 }
 
-// settled tells the breakers that the service lists a message whose send, which began at a time, had an unknown outcome.
+// settled tells the breakers that the service lists a message whose send had an unknown outcome. The send began at the given time.
 func (c *core) settled(ctx context.Context, began time.Time) {
 	calls := c.calls(ChannelSMS, false)
 	for _, b := range []*transport.Breaker{calls.service, calls.account} {

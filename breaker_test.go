@@ -137,7 +137,7 @@ func TestBreakerCountsEvidence(t *testing.T) {
 		"a code that is known with a 500": {service: troubled{status: 500, body: `{"code":"200206"}`}, cause: "HTTP 500, duplicate"},
 		"a request ID":                    {service: troubled{status: 200, body: `{"requestId":"r1234567"}`}, cause: "HTTP 200" + explains},
 		"another reference":               {service: troubled{status: 200, body: `{"referenceId":"somebody-elses"}`}, cause: "HTTP 200" + explains},
-		"an odd status beside an ID":      {service: troubled{status: 302, body: `{"id":"m1"}`}, cause: "HTTP 302"},
+		"an odd status with an ID":        {service: troubled{status: 302, body: `{"id":"m1"}`}, cause: "HTTP 302"},
 		"a page with 404":                 {service: troubled{status: 404, body: `<html>`}, cause: "HTTP 404, not found" + explains},
 		"a page with 403":                 {service: troubled{status: 403, body: `<html>`}, cause: "HTTP 403, forbidden" + explains},
 		"a page with 429":                 {service: troubled{status: 429, body: `<html>`}, cause: "HTTP 429, rate limited" + explains},
@@ -510,7 +510,7 @@ func (p panicking) EndStep(_ context.Context, step messaging.Step, _ messaging.S
 	}
 }
 
-// TestPanicOfAnObserverIsTheOutcomeOfItsMessage: whatever the service said, a message that it may have is never called not sent.
+// TestPanicOfAnObserverIsTheOutcomeOfItsMessage: a message that the service may have is never called not sent.
 func TestPanicOfAnObserverIsTheOutcomeOfItsMessage(t *testing.T) {
 	synctest.Test(t, panicOfAnObserver)
 }

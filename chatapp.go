@@ -9,7 +9,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/describe"
 )
 
-// ChatApp1Service sends over chat app 1. It is the field ChatApp1 of a Client and safe for concurrent use.
+// ChatApp1Service sends over chat app 1. It is the field ChatApp1 of a Client. It is safe for concurrent use.
 type ChatApp1Service struct {
 	core *core
 }
@@ -35,7 +35,7 @@ func (s *ChatApp1Service) SendAll(
 	return newSender(s.core, ChannelChatApp1, describe.ChatApp1).sendAll(ctx, messages, concurrency)
 }
 
-// ChatApp2Service sends over chat app 2. It is the field ChatApp2 of a Client and safe for concurrent use.
+// ChatApp2Service sends over chat app 2. It is the field ChatApp2 of a Client. It is safe for concurrent use.
 type ChatApp2Service struct {
 	core *core
 }

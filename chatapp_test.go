@@ -352,7 +352,7 @@ func TestRawPayloadIsOne(t *testing.T) {
 		require.ErrorContains(t, err, "Payload.Fields: has several payloads ("+tt.several+"); one message has one")
 		assertSilent(t, err.Error())
 	}
-	// Extra makes no second payload beside one of the types.
+	// Extra makes no second payload.
 	button := chatapp1.New("c", chatNumber).CallToAction(chatapp1.CallToAction{Text: "Hi", Caption: "Go", URL: "https://example.com"})
 	button.Extra = map[string]any{"video": "https://example.com/a.mp4"}
 	require.ErrorContains(t, standard.ChatApp1.Validate(button), "Extra: has several payloads (text, video, action); one message has one")

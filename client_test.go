@@ -243,13 +243,13 @@ func TestNewClientFromEnv(t *testing.T) {
 	require.NoError(t, os.WriteFile(broken, []byte(`{"sms.sned":{}}`), 0o600))
 	for name, tt := range map[string]struct {
 		set   map[string]string
-		field string // of the error, or "" if there is none
+		field string // of the error, or ""
 	}{
 		"token":                    {map[string]string{"MESSAGING_TOKEN": service.Token}, ""},
 		"key pair":                 {map[string]string{"MESSAGING_API_KEY": service.APIKey, "MESSAGING_API_SECRET": service.APISecret}, ""},
 		"contract":                 {map[string]string{"MESSAGING_TOKEN": service.Token, "MESSAGING_CONTRACT": overlay}, ""},
 		"no credentials":           {nil, "MESSAGING_TOKEN"},
-		"a base URL that is none":  {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_BASE_URL": "x"}, "MESSAGING_BASE_URL"},
+		"an invalid base URL":      {map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_BASE_URL": "x"}, "MESSAGING_BASE_URL"},
 		"a token with white space": {map[string]string{"MESSAGING_TOKEN": "t "}, "MESSAGING_TOKEN"},
 		"a key with white space":   {map[string]string{"MESSAGING_API_KEY": "k ", "MESSAGING_API_SECRET": "s"}, "MESSAGING_API_KEY"},
 		"a secret with a break":    {map[string]string{"MESSAGING_API_KEY": "k", "MESSAGING_API_SECRET": "s\n"}, "MESSAGING_API_SECRET"},
@@ -376,7 +376,7 @@ func TestAPIKeyWithoutASecret(t *testing.T) {
 		})
 	}
 	_, err := messaging.NewClient(baseURL, messaging.WithAPIKey("k", ""))
-	require.EqualError(t, err, "messaging: WithAPIKey: needs a secret beside the key, because the contract has one (auth.keyPair.secret)")
+	require.EqualError(t, err, "messaging: WithAPIKey: needs a secret, too, because the contract has one (auth.keyPair.secret)")
 	_, err = messaging.NewClient(baseURL, messaging.WithAPIKey("k", "s"), overlay(t, `{"auth":{"keyPair":{"secret":""}}}`))
 	require.EqualError(t, err, "messaging: WithAPIKey: got a secret, but the contract has a key alone (auth.keyPair.secret)")
 }

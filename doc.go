@@ -1,5 +1,5 @@
-// Package messaging sends SMS and chat-app messages through the messaging service, and reports what is known of each message:
-// accepted, refused, not sent, or unknown.
+// Package messaging sends SMS and chat-app messages through the messaging service, and says what became of each message: accepted, refused, not
+// sent, or unknown.
 //
 //	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken(token))
 //	if err != nil {
@@ -13,7 +13,7 @@
 //	case verdict == messaging.Accepted: // receipt.ID is the service's ID of the message
 //	case retryable: // nothing went out: send it again, after a while
 //	case verdict == messaging.Unknown: // it may have been sent: do not send again, settle it by its reference ID
-//	default: // the service or this library said no: err says why
+//	default: // rejected; see err
 //	}
 //
 // A [Client] has a service for each channel:
@@ -24,13 +24,13 @@
 //	          Validate        what Send would reject
 //	          Find            one message by its reference ID
 //	          List, Pages     what was sent, by row or by page; Page.Next continues a listing in another process
-//	others    Send, SendAll, Validate
+//	ChatApp1  Send, SendAll, Validate
+//	ChatApp2  Send, SendAll, Validate
 //
 // The messages of a channel are in the package of its name, such as chatapp1. The service lists only SMS, so an unknown outcome of a
 // chat-app message cannot be settled.
 //
-// Make one Client and share it: it is safe for concurrent use and never changes. [Client.With] derives another that shares its
-// connections.
+// Create one Client and share it: it never changes and is safe for concurrent use. [Client.With] derives another that shares its connections.
 //
 // # Verdicts and retries
 //
@@ -43,11 +43,11 @@
 //	dialling, DNS or the TLS handshake failed                retried; not sent
 //	a wait was too long, or the context ended first          not sent
 //	the circuit breaker is open, and the call must not wait  not sent
-//	a certificate, a token source or an Auth failed          not sent
+//	a certificate or the authentication failed              not sent
 //	HTTP 429 in JSON, without a body, or with Retry-After    retried after the wait it asks for; refused
 //	HTTP 401 in JSON, without a body, or with
 //	WWW-Authenticate, and a token source                     retried once with a fresh token; refused
-//	HTTP 407, 411, 413, 414, 417, 421, 431                   refused, whoever responds
+//	HTTP 407, 411, 413, 414, 417, 421, 431                   refused, also from a proxy
 //	other HTTP 4xx with a page: no JSON object or list,
 //	and no text that the contract describes                  unknown: the base URL or the path may be wrong
 //	HTTP 4xx that names a message, and HTTP 409 with the
@@ -58,11 +58,11 @@
 //	2xx without a message ID, with a status or a code that
 //	the contract does not know, or with anything that says
 //	failure, at any depth                                    unknown
-//	a failure beside the message ID, a member that comes
+//	a failure next to the message ID, a member that comes
 //	twice, or the reference ID of another message            unknown
 //
-// Retries end with MaxAttempts and with the context's deadline ([RetryPolicy]). Redirects are never followed. Reads are retried after any
-// failure that may be temporary. While the service or the account is in trouble, a circuit breaker holds back what is sent ([WithBreaker]).
+// Retries end with MaxAttempts and with the context's deadline ([RetryPolicy]). Redirects are never followed. Reads are retried after any failure
+// that may be temporary. While the service or the account is in trouble, a circuit breaker holds messages back ([WithBreaker]).
 //
 // # Errors
 //

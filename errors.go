@@ -39,11 +39,11 @@ var (
 	ErrForbidden = errors.New("messaging: forbidden")
 	// ErrNotFound: HTTP 404 or 410, a code of that class, or SMS.Find found no row.
 	ErrNotFound = errors.New("messaging: not found")
-	// ErrNotListed: SMS.Find got a whole response of the service, and no row was in it; its error matches ErrNotFound too. Errors of
-	// SMS.SendOnce, SMS.Settle and SMS.SendAll match it if that was so after the window of the SettlePolicy. It proves nothing.
+	// ErrNotListed: the service responded to SMS.Find that no message is listed; the error matches ErrNotFound too. Errors of SMS.SendOnce,
+	// SMS.Settle and SMS.SendAll match it if that was so after the window of the SettlePolicy. The message may still have been sent.
 	ErrNotListed = errors.New("messaging: not listed")
-	// ErrFilterIgnored: SMS.Find got only rows of other messages, so nothing is known of the one it looked for; or all rows of a listing
-	// contradict its options.
+	// ErrFilterIgnored: SMS.Find got only rows of other messages, so nothing is known about the message; or all rows of a listing contradict
+	// its options.
 	ErrFilterIgnored = errors.New("messaging: filter ignored")
 	// ErrRateLimited: too many requests. HTTP 429, or a code of that class. See Error.RetryAfter.
 	ErrRateLimited = errors.New("messaging: rate limited")
@@ -51,28 +51,28 @@ var (
 	ErrInsufficientBalance = errors.New("messaging: insufficient balance")
 	// ErrDuplicate: the service has this message already. A code of that class.
 	ErrDuplicate = errors.New("messaging: duplicate")
-	// ErrWindowClosed: the recipient has not written for 24 hours, so that chat app 2 takes a template alone. A code of that class, or a
-	// guard found it.
+	// ErrWindowClosed: the recipient has not written for 24 hours, so chat app 2 accepts templates only. A code of that class, or an error of a
+	// guard.
 	ErrWindowClosed = errors.New("messaging: the 24-hour window is closed")
-	// ErrOptedOut: the recipient does not want this message. A guard found it; see WithGuard. On chat app 2 it also matches the platform's
-	// code 131050: the recipient stopped marketing.
+	// ErrOptedOut: the recipient does not want this message. An error of a guard (see WithGuard), or on chat app 2 the platform's code 131050,
+	// for a recipient who has stopped marketing.
 	ErrOptedOut = errors.New("messaging: opted out")
-	// ErrUnreachable: the recipient cannot be reached over this channel. On chat app 2 it matches the platform's code 131026.
+	// ErrUnreachable: the recipient cannot be reached over this channel. On chat app 2, the platform's code 131026.
 	ErrUnreachable = errors.New("messaging: unreachable")
 	// ErrUnavailable: the service is in trouble. HTTP 500, 502, 503 or 504, or a code of that class.
 	ErrUnavailable = errors.New("messaging: unavailable")
-	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches
-	// the class of the trouble, such as ErrUnavailable, and Error.RetryAfter says when a message will go out.
+	// ErrBreakerOpen: nothing was sent, because the circuit breaker of the channel is open; see WithBreaker. The error also matches the class
+	// of the trouble, such as ErrUnavailable, and has RetryAfter.
 	ErrBreakerOpen = errors.New("messaging: circuit breaker open")
-	// ErrDenied: nothing was sent, because a guard said no; see WithGuard. The error also matches that of the guard.
+	// ErrDenied: a guard denied the message, and nothing was sent; see WithGuard. The error also matches the error of the guard.
 	ErrDenied = errors.New("messaging: denied")
-	// ErrPostponed: nothing was sent, because a guard said later or could not decide; see WithGuard. The error is retryable.
+	// ErrPostponed: a guard postponed the message or could not decide, and nothing was sent; see WithGuard. The error is retryable.
 	ErrPostponed = errors.New("messaging: postponed")
 	// ErrUnreadableRow: a row of a listing could not be read in full. The text has its page, its row and its field. The listing goes on.
 	ErrUnreadableRow = errors.New("messaging: unreadable row")
 )
 
-// Verdict is what is known of a message when its send has ended. The zero value is Unknown, which promises nothing.
+// A Verdict says whether a message was sent. The zero value is Unknown.
 type Verdict uint8
 
 const (
@@ -81,10 +81,10 @@ const (
 	Unknown Verdict = iota
 	// Accepted: the service took the message.
 	Accepted
-	// Refused: the service responded and did not take the message.
+	// Refused: the service responded that it did not take the message.
 	Refused
-	// NotSent: the service got no request that it could have processed. Sending again is safe, but pointless after a
-	// *ValidationError: a queue should treat that as refused.
+	// NotSent: the service got no request that it could have processed. Sending again is safe, but pointless after a *ValidationError: a
+	// queue should treat that as refused.
 	NotSent
 )
 
@@ -133,14 +133,13 @@ func VerdictOf(err error) Verdict {
 // Retryable reports whether a queue may send the message of a failed send again, and after how long at the earliest: at least a second.
 // It may after
 //
-//   - NotSent, except for a *ValidationError, a certificate that was refused, and a client without credentials for the channel,
-//     where another attempt meets the same, and for ErrDenied. After a guard said later, the wait is that of its Postpone
-//   - ErrRateLimited, and another refusal with a status that proves that nothing was processed (errors.notProcessed of the contract),
-//     unless the response names a message, see Error.Ambiguous. After the platform's code 131056 on chat app 2 the wait is at least
-//     6 seconds
-//   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient
+//   - NotSent, except for ErrDenied, and except where another attempt would fail in the same way: a *ValidationError, a certificate that was
+//     refused, and a client without credentials for the channel. After Postpone, the wait is the one that the guard gave.
+//   - ErrRateLimited, and another refusal with a status that proves that nothing was processed (errors.notProcessed of the contract), unless
+//     the response names a message (see Error.Ambiguous). After the platform's code 131056 on chat app 2, the wait is at least 6 seconds.
+//   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient.
 //
-// and never after an unknown outcome, which has to be settled first. Any other error, nil and the error of a read are not retryable.
+// An unknown outcome is never retryable: settle it first. Neither are any other error, nil, and the error of a read.
 func Retryable(err error) (after time.Duration, ok bool) {
 	e, isError := errors.AsType[*Error](err)
 	switch {
@@ -213,34 +212,33 @@ func panicked(e *sendEndpoint, value any, maybeWritten bool, referenceID string)
 	return err
 }
 
-// Error is a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the
-// context's error, if there is one besides the response.
+// An Error is a call that failed after its arguments were found valid. Unwrap returns the cause, such as a *net.OpError or the context's error,
+// if there is one in addition to the response. The caller may change an Error.
 //
-// Its text, and what package fmt, encoding/json and log/slog print of it, leave out Body, and show the beginning of Message with *** in
-// place of credentials, the sender and the recipient, the text of the message if it is quoted whole or three of its words stand in a row,
-// its codes of four digits or more, and runs of seven digits or more. An Error belongs to the caller.
+// Its text, also as printed by package fmt, encoding/json and log/slog, leaves out Body and shows the beginning of Message. It has *** in place
+// of credentials, the sender, the recipient, quotations from the text of the message, its codes of four digits or more, and runs of seven digits
+// or more.
 type Error struct {
 	// Operation is the contract's name of the operation, such as "sms.send".
 	Operation string
-	// Verdict is what is known of the message. A read has none: the field is then zero and appears in no text.
+	// Verdict says whether the message was sent. A read has none: the field is then zero and appears in no text.
 	Verdict Verdict
 	// StatusCode is the HTTP status of the last response, or 0 if there was none.
 	StatusCode int
 	// Code is the service's error code, at a path of the contract (errors.code) or under a usual name, such as errorCode.
 	Code string
-	// Message is what the service said: the text at a path of the contract (errors.message) or under a usual name, such as error, detail
+	// Message is the service's explanation: the text at a path of the contract (errors.message) or under a usual name, such as error, detail
 	// or title, and otherwise the beginning of the response. It may repeat the recipient or the text.
 	Message string
 	// RequestID is the service's ID of the request, from the body or, if it has none, from the header X-Request-Id.
 	RequestID string
-	// MessageID is the service's ID of a message, if the response has one although it does not prove that the message was
-	// accepted; see Ambiguous.
+	// MessageID is the service's ID of a message, if the response has one and yet does not prove that the message was accepted; see Ambiguous.
 	MessageID string
 	// ReferenceID is the reference ID of the message, to settle an unknown outcome by.
 	ReferenceID string
-	// RetryAfter is how long the service asked to wait, or a longer wait that the RetryPolicy or the context did not allow: until the
-	// circuit breaker lets a call pass, for a turn of the rate limit, or before another attempt. If a guard said later it is the
-	// wait of Postpone, and with a code of chat app 2's platform that of the code; see Retryable.
+	// RetryAfter is how long the service asked to wait, or a longer wait that the RetryPolicy or the context did not allow: for the circuit
+	// breaker, for a turn of the rate limit, or before another attempt. After Postpone it is the wait of the guard, and after some codes of chat
+	// app 2's platform a wait of the library; see Retryable.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were begun.
 	Attempts int

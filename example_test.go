@@ -142,7 +142,7 @@ func ExampleNewClientFromEnv() {
 		_ = os.Unsetenv(name)
 	}
 	// Output:
-	// true messaging: MESSAGING_API_SECRET: needs a secret beside the key, because the contract has one (auth.keyPair.secret)
+	// true messaging: MESSAGING_API_SECRET: needs a secret, too, because the contract has one (auth.keyPair.secret)
 	// messaging.Client(https://api.example.com) <nil>
 }
 

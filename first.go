@@ -9,21 +9,20 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// FirstAccepted calls functions that send, in order, until one of them returns a Receipt: over another account, or another channel. It
-// goes on only if the message provably did not go out:
+// FirstAccepted calls functions that send a message in different ways, such as over another account or another channel, in order until one of
+// them returns a Receipt. It calls the next one only if the message was provably not sent:
 //
 //   - after NotSent, such as with an open circuit breaker
 //   - after a refusal, unless the response names a message (Error.Ambiguous)
 //
-// It stops at an unknown outcome, which any error that is not from a send counts as, at ErrDuplicate, at a *ValidationError, and when ctx
-// has ended. It also stops at ErrOptedOut, and if a guard said no or later, or could not decide. It goes on if the guard's reason is
-// ErrWindowClosed, which holds for one channel only.
+// It stops at an unknown outcome, at any error that is not from a send, at ErrDuplicate, at a *ValidationError, and when ctx has ended. It also
+// stops if a guard denied or postponed the message or could not decide, except for ErrWindowClosed, which is about one channel only.
 //
-// The error is that of the last function that was called, and its text shows the others too. For errors.Is, VerdictOf and Retryable it is
-// the last error alone. No functions, or a nil one, is a *ValidationError.
+// The error is the last one, with the texts of the others. For errors.Is, VerdictOf and Retryable it is the last error alone. No functions, or a
+// nil one, is a *ValidationError.
 //
-// A function whose circuit breaker is open waits within the RetryPolicy of its client: with MaxAttempts 1 it ends at once. Clients
-// derived by With share the breakers of the service, so make that of a second account by NewClient.
+// A function whose circuit breaker is open waits within the RetryPolicy of its client; with MaxAttempts 1 it ends at once. Clients derived by
+// With share the breakers of the service, so create the client of a second account with NewClient.
 func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt, error)) (Receipt, error) {
 	problems := wire.Checks(checkContext(ctx))
 	if len(sends) == 0 {
@@ -43,7 +42,8 @@ func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt,
 		if err == nil {
 			return receipt, nil
 		}
-		if failed = append(failed, err); ctx.Err() != nil || !allowsAnotherWay(err) {
+		failed = append(failed, err)
+		if ctx.Err() != nil || !allowsNext(err) {
 			break
 		}
 	}
@@ -53,18 +53,18 @@ func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt,
 	return Receipt{}, failed
 }
 
-// allowsAnotherWay reports whether the error of a send proves that its message did not go out, and says nothing against another way.
-func allowsAnotherWay(err error) bool {
+// allowsNext reports whether the error of a send proves that its message was not sent, and allows another way to send it.
+func allowsNext(err error) bool {
 	e, isError := errors.AsType[*Error](err)
-	if !isError || stopsEveryWay(err) {
+	if !isError || isFinal(err) {
 		return false
 	}
 	return e.Verdict == NotSent || e.Verdict == Refused && !e.Ambiguous()
 }
 
-// stopsEveryWay reports whether an error, which may join several, holds for other ways too: the message may have gone out, it is wrong,
-// or a guard stopped it for a reason other than the window of its channel.
-func stopsEveryWay(err error) bool {
+// isFinal reports whether an error, which may join several, holds for every way to send the message: the message may have been sent, it is
+// wrong, or a guard stopped it for a reason other than the window of its channel.
+func isFinal(err error) bool {
 	if _, isInvalid := errors.AsType[*ValidationError](err); isInvalid {
 		return true
 	}
@@ -76,8 +76,8 @@ func stopsEveryWay(err error) bool {
 	return errors.Is(err, ErrDenied) && !errors.Is(err, ErrWindowClosed)
 }
 
-// sendErrors are the errors of several sends. It is the last one but for its text: if that has an unknown outcome, the ErrNotSent of one
-// before it must not match.
+// sendErrors are the errors of several sends. Apart from its text it is the last one: if that has an unknown outcome, an earlier ErrNotSent must
+// not match.
 type sendErrors []error
 
 func (f sendErrors) Error() string {

@@ -48,7 +48,7 @@ func TestFirstAcceptedGoesOnOnlyIfTheMessageDidNotGoOut(t *testing.T) {
 		"not sent, joined with invalid":   {errors.Join(notSent, &messaging.ValidationError{}), false},
 		"invalid":                         {&messaging.ValidationError{Field: "To"}, false},
 		"another error":                   {errors.New("disk full"), false},
-		"a context's error, of nobody":    {context.DeadlineExceeded, false},
+		"a bare context error":            {context.DeadlineExceeded, false},
 		"not found, the error of nothing": {messaging.ErrNotFound, false},
 	} {
 		called := false
@@ -150,7 +150,7 @@ func TestFirstAcceptedRejectsWrongArguments(t *testing.T) {
 	}
 }
 
-// The error of a real send: a refusal by name, and one with the ID of a message beside it.
+// The error of a real send: a refusal by name, and one that also has the ID of a message.
 func TestFirstAcceptedReadsWhatTheServiceSaid(t *testing.T) {
 	t.Parallel()
 	for body, goesOn := range map[string]bool{

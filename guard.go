@@ -15,7 +15,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Outgoing is a message that is about to be sent, as a guard sees it; see WithGuard.
+// Outgoing describes a message that is about to be sent, for a guard; see WithGuard.
 type Outgoing struct {
 	Channel Channel
 	// From is the sender: From of an SMS, ChannelID on chat app 1, and empty on chat app 2, whose messages name none.
@@ -36,34 +36,33 @@ type Outgoing struct {
 	Marketing bool
 }
 
-// WithGuard has a function decide before each message goes, for opt-outs, quiet hours, a conversation window or a budget. It holds for
-// Send, SendOnce and SendAll, and for an outbox that sends by this client. Lookups and listings ask no guard.
+// WithGuard adds a function that can deny or postpone each message before it is sent, for opt-outs, quiet hours, a conversation window or a
+// budget. It applies to Send, SendOnce and SendAll, and to an outbox that sends with this client, but not to lookups and listings.
 //
-// What the guard returns decides:
+// The guard decides by its result:
 //
-//   - nil: the message may go.
-//   - ErrOptedOut, ErrWindowClosed or an error of Deny, wrapped or not: no. The message ends with the verdict NotSent. The *Error matches
-//     ErrDenied and the error of the guard, and its text gives the reason. Retryable is false.
-//   - an error of Postpone: later. The message ends with the verdict NotSent, and Retryable returns the wait and true. The *Error
-//     matches ErrPostponed.
-//   - any other error, such as one of a database: the guard could not decide. The message ends with the verdict NotSent, and Retryable
-//     is true. The *Error matches ErrPostponed.
+//   - nil: the message may be sent.
+//   - ErrOptedOut, ErrWindowClosed or an error of Deny, wrapped or not: the message is denied. Its verdict is NotSent, and Retryable is false.
+//     The *Error matches ErrDenied and the error of the guard, and its text gives the reason.
+//   - an error of Postpone: the message is postponed. Its verdict is NotSent, and Retryable returns the wait and true. The *Error matches
+//     ErrPostponed.
+//   - any other error, such as one of a database: the guard could not decide. The verdict is NotSent, and Retryable is true. The *Error matches
+//     ErrPostponed.
 //
-// After a guard said later or could not decide, SendAll asks again, for up to RetryPolicy.MaxWait. An outbox keeps the message and asks
-// again.
+// After a guard has postponed a message or could not decide, SendAll asks again, for up to RetryPolicy.MaxWait. An outbox keeps the message
+// and asks again.
 //
-// The guard is asked once the message is found valid, again when SendAll takes a message up that waited, and again directly before a
-// request is written if its last yes is more than five seconds old. It gets the context of the call, and has no timeout of its own. The
-// time for which a machine was suspended may not count.
-// If the context has ended, that is the error of the call, and the guard has not decided.
+// The guard is called once the message is found valid, and again when SendAll resumes a message that waited. It is also called directly before
+// a request is written if its last approval is more than five seconds old; time while the machine is suspended may not count. It gets the
+// context of the call, and has no timeout of its own. If the context has ended, that is the error of the call, and the guard has not decided.
 //
-// The text of an *Error shows what a no says, with *** in place of the recipient, the sender, addresses and numbers of seven digits or
-// more. Of an error that decided nothing it shows the type alone. A panic of a guard is treated like one of an Observer, and nothing is sent.
+// The text of the *Error shows the reason of a denial, with *** in place of the recipient, the sender, addresses, and numbers of seven digits
+// or more. If the guard could not decide, the text shows the type of its error alone. If a guard panics, nothing is sent.
 //
-// Given more than once, the guards are asked in order, until one of them returns an error. With adds to the guards of the client. Nil
-// drops those that were given or inherited before, such as for codes, which must also reach people who opted out.
+// Several guards are called in order, until one returns an error. With adds to the guards of the client. WithGuard(nil) removes all guards, for
+// example for one-time codes, which must reach people who have opted out.
 //
-// A guard is used from many goroutines at once. One that sends by the same client is asked about that message, too.
+// A guard is called from many goroutines at once. A message that a guard sends with the same client is guarded, too.
 func WithGuard(guard func(ctx context.Context, m Outgoing) error) Option {
 	return func(s *settings) {
 		if guard == nil {
@@ -77,8 +76,8 @@ func WithGuard(guard func(ctx context.Context, m Outgoing) error) Option {
 // deniedError is an error of Deny.
 type deniedError struct{ reason error }
 
-// Deny returns an error for a guard that does not let a message go, such as for a budget that is spent. It says why, and wraps the reason.
-// The message ends not sent, and Retryable is false for it.
+// Deny returns an error for a guard that denies a message, such as because a budget is spent. The error has the text of the reason and wraps
+// it. The verdict of the message is NotSent, and Retryable is false.
 func Deny(reason error) error {
 	return &deniedError{cmp.Or(reason, ErrDenied)}
 }
@@ -92,16 +91,14 @@ func (e *deniedError) Unwrap() error { return e.reason }
 // postponedError is an error of Postpone.
 type postponedError struct{ wait time.Duration }
 
-// Postpone returns an error for a guard that does not let a message go yet, such as in quiet hours: it may be sent after the wait, which
-// is at least a second. The message ends not sent, and Retryable returns the wait and true. An outbox keeps the message until then. To
-// keep a cause as well, use errors.Join.
+// Postpone returns an error for a guard that postpones a message, such as during quiet hours. The wait is at least a second. The verdict of the
+// message is NotSent, and Retryable returns the wait and true. An outbox keeps the message until then. To keep a cause as well, use errors.Join.
 func Postpone(wait time.Duration) error { return &postponedError{max(wait, time.Second)} }
 
 // Error returns the wait.
 func (e *postponedError) Error() string { return "messaging: retry in " + e.wait.String() }
 
-// decisionOf returns what a guard decided with an error: ErrDenied for a no, and ErrPostponed for later, with the wait, or without one if
-// it could not decide.
+// decisionOf returns what a guard decided by an error: ErrDenied, or ErrPostponed with the wait, which is 0 if the guard could not decide.
 func decisionOf(err error) (wait time.Duration, decision error) {
 	if _, ok := errors.AsType[*deniedError](err); ok {
 		return 0, ErrDenied
@@ -109,15 +106,15 @@ func decisionOf(err error) (wait time.Duration, decision error) {
 	if later, ok := errors.AsType[*postponedError](err); ok {
 		return later.wait, ErrPostponed
 	}
-	for _, no := range []error{ErrOptedOut, ErrWindowClosed, ErrDenied} {
-		if errors.Is(err, no) {
+	for _, denial := range []error{ErrOptedOut, ErrWindowClosed, ErrDenied} {
+		if errors.Is(err, denial) {
 			return 0, ErrDenied
 		}
 	}
 	return 0, ErrPostponed
 }
 
-// guard returns what asks the guards of the client about a message, or nil if there are none.
+// guard returns a function that calls the guards of the client for a message, or nil if there are none.
 func (c *core) guard(channel Channel, call *wire.Call) transport.Guard {
 	guards := c.settings.guards
 	if guards == nil {
@@ -138,7 +135,7 @@ func (c *core) guard(channel Channel, call *wire.Call) transport.Guard {
 	}
 }
 
-// addGuard adds to the error of a send what its guard decided, if a guard stopped the message.
+// addGuard adds the decision of a guard to the error of a send, if a guard stopped the message.
 func (e *Error) addGuard(call *wire.Call) {
 	stopped, ok := errors.AsType[transport.GuardError](e.cause)
 	if !ok {
@@ -159,14 +156,15 @@ func (e *Error) addGuard(call *wire.Call) {
 	}
 }
 
-// reasonOf returns why a guard said no, without what it repeats of the message.
+// reasonOf returns why a guard denied a message, without personal data.
 func reasonOf(err error, call *wire.Call) string {
 	var secrets redact.Secrets
-	for _, text := range []string{senderOf(call), textOf(call, "to"), textOf(call, "recipient"), textOf(call, "fallbackFrom")} {
-		secrets.AddText(text)
+	secrets.AddText(senderOf(call))
+	for _, concept := range []string{"to", "recipient", "fallbackFrom"} {
+		secrets.AddText(textOf(call, concept))
 	}
 	reason := strings.ReplaceAll(err.Error(), "messaging: ", "")
-	return cmp.Or(secrets.Mask(reason), "a guard said no")
+	return cmp.Or(secrets.Mask(reason), "a guard denied the message")
 }
 
 // innermost returns the error at the end of a chain.

@@ -326,7 +326,7 @@ func TestGuardIsAskedAgainAfterFiveSeconds(t *testing.T) {
 	}
 }
 
-// What was refused for its time is not sent, whatever the guard says later.
+// What was refused for its time is not sent, even if the guard allows it later.
 func TestGuardStopsARetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &troubled{status: 429, body: `{}`, retryAfter: "10"}

@@ -66,7 +66,7 @@ type plainRow struct {
 	Description    string    `json:"description"`
 }
 
-// BenchmarkList measures a listing of 2,000 rows beside a loop by hand over json.Decoder. Compare within one run:
+// BenchmarkList compares a listing of 2,000 rows with a loop by hand over json.Decoder. Compare within one run:
 //
 //	go test -run '^$' -bench List -benchmem -count 10 .
 func BenchmarkList(b *testing.B) {

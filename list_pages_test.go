@@ -424,22 +424,22 @@ func TestListIsCompleteOrFails(t *testing.T) {
 		overlay, body, reason string
 		options               sms.ListOptions
 	}{
-		"the last page, from a cache":    {`{}`, `{"pageNumber":3,"totalPages":3,"data":[{"id":"c"}]}`, later, sms.ListOptions{}},
-		"the second page, counted":       {`{}`, `{"pageNumber":2,"hasNext":true,"data":[{"id":"c"}]}`, later, sms.ListOptions{}},
-		"a later page than it began":     {`{"sms.list":{"paging":{"first":0}}}`, `{"pageNumber":1,"data":[]}`, later, sms.ListOptions{}},
-		"no rows beside a total":         {`{}`, `{"totalRows":2,"data":[]}`, claimed, sms.ListOptions{}},
-		"no rows beside a next page":     {`{}`, `{"nextPage":2,"data":[]}`, claimed, sms.ListOptions{}},
-		"no rows, by offset":             {`{"sms.list":{"paging":{"by":"offset"},"params":{"offset":"start","page":""}}}`, `{"hasNext":true,"data":[]}`, claimed, sms.ListOptions{}},
-		"no rows beside more pages":      {`{}`, `{"totalPages":3,"data":[]}`, claimed, sms.ListOptions{}},
-		"no rows, and no cursor":         {`{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"}}}`, `{"totalPages":3,"data":[]}`, claimed, sms.ListOptions{}},
-		"no rows, and more by cursor":    {`{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"}}}`, `{"hasNext":true,"data":[]}`, claimed, sms.ListOptions{}},
-		"more, and no cursor":            {`{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"}}}`, `{"hasNext":true,"data":[{"id":"c"}]}`, "says that another page follows, and has no cursor", sms.ListOptions{}},
-		"no rows beside one page":        {`{}`, `{"totalPages":1,"data":[]}`, "", sms.ListOptions{}},
-		"no rows beside a total of none": {`{}`, `{"totalRows":0,"nextPage":2,"data":[]}`, "", sms.ListOptions{}},
-		"a page behind the last":         {`{}`, `{"totalRows":2,"data":[]}`, "", sms.ListOptions{Page: 9}},
-		"counted from 0":                 {`{}`, `{"pageNumber":0,"hasNext":false,"data":[{"id":"c"}]}`, "", sms.ListOptions{}},
-		"a total that differs":           {`{}`, `{"totalRows":7,"hasNext":false,"data":[{"id":"c"}]}`, "", sms.ListOptions{}},
-		"a failure in part":              {`{}`, `{"partial":true,"data":[{"id":"c"}]}`, "a sign of a failure, or that it is incomplete", sms.ListOptions{}},
+		"the last page, from a cache": {`{}`, `{"pageNumber":3,"totalPages":3,"data":[{"id":"c"}]}`, later, sms.ListOptions{}},
+		"the second page, counted":    {`{}`, `{"pageNumber":2,"hasNext":true,"data":[{"id":"c"}]}`, later, sms.ListOptions{}},
+		"a later page than it began":  {`{"sms.list":{"paging":{"first":0}}}`, `{"pageNumber":1,"data":[]}`, later, sms.ListOptions{}},
+		"no rows, and a total":        {`{}`, `{"totalRows":2,"data":[]}`, claimed, sms.ListOptions{}},
+		"no rows, and a next page":    {`{}`, `{"nextPage":2,"data":[]}`, claimed, sms.ListOptions{}},
+		"no rows, by offset":          {`{"sms.list":{"paging":{"by":"offset"},"params":{"offset":"start","page":""}}}`, `{"hasNext":true,"data":[]}`, claimed, sms.ListOptions{}},
+		"no rows, and more pages":     {`{}`, `{"totalPages":3,"data":[]}`, claimed, sms.ListOptions{}},
+		"no rows, and no cursor":      {`{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"}}}`, `{"totalPages":3,"data":[]}`, claimed, sms.ListOptions{}},
+		"no rows, and more by cursor": {`{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"}}}`, `{"hasNext":true,"data":[]}`, claimed, sms.ListOptions{}},
+		"more, and no cursor":         {`{"sms.list":{"paging":{"by":"cursor"},"params":{"cursor":"after"}}}`, `{"hasNext":true,"data":[{"id":"c"}]}`, "says that another page follows, and has no cursor", sms.ListOptions{}},
+		"no rows, and one page":       {`{}`, `{"totalPages":1,"data":[]}`, "", sms.ListOptions{}},
+		"no rows, and a total of 0":   {`{}`, `{"totalRows":0,"nextPage":2,"data":[]}`, "", sms.ListOptions{}},
+		"a page behind the last":      {`{}`, `{"totalRows":2,"data":[]}`, "", sms.ListOptions{Page: 9}},
+		"counted from 0":              {`{}`, `{"pageNumber":0,"hasNext":false,"data":[{"id":"c"}]}`, "", sms.ListOptions{}},
+		"a total that differs":        {`{}`, `{"totalRows":7,"hasNext":false,"data":[{"id":"c"}]}`, "", sms.ListOptions{}},
+		"a failure in part":           {`{}`, `{"partial":true,"data":[{"id":"c"}]}`, "a sign of a failure, or that it is incomplete", sms.ListOptions{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -538,10 +538,10 @@ func TestListTellsRowsWithoutAnIDApart(t *testing.T) {
 	}
 	for name, row := range rows {
 		assert.Equal(t, 1, count(row, row), "%s: the same row", name)
-		assert.Equal(t, 2, count("{}", row), "%s beside an empty row", name)
+		assert.Equal(t, 2, count("{}", row), "%s with an empty row", name)
 		for other := range rows {
 			if other != name {
-				assert.Equal(t, 2, count(rows[other], row), "%s beside %s", name, other)
+				assert.Equal(t, 2, count(rows[other], row), "%s with %s", name, other)
 			}
 		}
 	}
@@ -722,7 +722,7 @@ func TestFindAmongRowErrors(t *testing.T) {
 		"a row before it":   {[][]string{{`"x"`}, {`{"id":"b","referenceId":"r-1"}`}}, "b", nil},
 		"nothing else":      {[][]string{{`"x"`}}, "", messaging.ErrUnreadableRow},
 		"other rows after":  {[][]string{{`"x"`}, {`{"id":"b","referenceId":"r-2"}`}}, "", messaging.ErrFilterIgnored},
-		"others beside it":  {[][]string{{`"x"`, `{"id":"b"}`}}, "", messaging.ErrFilterIgnored},
+		"others with it":    {[][]string{{`"x"`, `{"id":"b"}`}}, "", messaging.ErrFilterIgnored},
 		"one without an ID": {[][]string{{`{"referenceId":"r-2"}`}}, "", messaging.ErrUnreadableRow},
 	} {
 		b := &book{first: 1, pages: tt.pages}

@@ -14,20 +14,19 @@ import (
 	"github.com/messaging-service/messaging-go/internal/transport"
 )
 
-// Observer watches what a client does, for traces and metrics; see WithObserver. It is used from many goroutines at once.
+// An Observer watches the calls of a client, for traces and metrics; see WithObserver. It is used from many goroutines at once.
 //
-// Steps nest. A StepCall contains its attempts, waits and token refreshes. That of SMS.SendOnce also contains its lookups, and each
-// lookup contains a StepCall for every page. If an Observer panics, the call panics, and the caller cannot know what was sent by then.
+// Steps nest. A StepCall contains its attempts, waits and token refreshes. The StepCall of SMS.SendOnce also contains its lookups, and each
+// lookup contains a StepCall for every page. If an Observer panics, so does the call, and the outcome of the message is unknown.
 type Observer interface {
-	// StartStep is called before a step begins. It returns a context that derives from ctx. EndStep and the steps within this one get
-	// that context. For a StepAttempt it is also the context of the HTTP request: a round tripper of WithTransport can find a span
-	// in it, and add headers.
+	// StartStep is called before a step begins. It returns a context that derives from ctx, for EndStep and for the steps within this one. For
+	// a StepAttempt it is also the context of the HTTP request: a round tripper of WithTransport can find a span in it, and add headers.
 	StartStep(ctx context.Context, step Step) context.Context
 	// EndStep is called once for each StartStep, in the same goroutine, when the step has ended.
 	EndStep(ctx context.Context, step Step, result StepResult)
 }
 
-// StepKind is what happens in a step.
+// A StepKind is the kind of a step.
 type StepKind string
 
 const (
@@ -40,21 +39,21 @@ const (
 	StepLookup StepKind = "lookup"
 	// StepSettle is a call of SMS.Settle, with its lookups and waits. Its verdict is what became of the message.
 	StepSettle StepKind = "settle"
-	// StepWait is a wait for the rate limit, or for one of the connections. There is no such step if nothing has to wait. Waits of one call
-	// never overlap.
+	// StepWait is a wait for the rate limit or for a connection. There is no such step if the call need not wait. Waits of one call never
+	// overlap.
 	StepWait StepKind = "wait"
-	// StepBackoff is the wait before another attempt, be it for the service or for the circuit breaker, or before another lookup. That of a
-	// message of SendAll ends when the message is taken up again.
+	// StepBackoff is the wait before another attempt, including the wait for the circuit breaker, or before another lookup. For a message of
+	// SendAll it ends when the message is resumed.
 	StepBackoff StepKind = "backoff"
 	// StepToken is a call of the function of WithTokenSource.
 	StepToken StepKind = "token"
 )
 
-// Step describes a step. It holds no number, text, query or credential.
+// A Step describes a step of a call. It holds no number, text, query or credential.
 type Step struct {
-	// Kind is what happens in the step.
+	// Kind is the kind of the step.
 	Kind StepKind
-	// Operation is the contract's name of the operation, such as "sms.send", and Channel what it belongs to.
+	// Operation is the contract's name of the operation, such as "sms.send", and Channel its channel.
 	Operation string
 	Channel   Channel
 	// Read reports whether the operation only reads. It then has no verdict.
@@ -67,8 +66,8 @@ type Step struct {
 	Attempt int
 }
 
-// StepResult is what is known when a step has ended. What does not apply to a step is zero. It holds no number, text, query or
-// credential: a word of the service that may hold one is left out.
+// A StepResult describes how a step ended. A field that does not apply to the step is zero. It holds no number, text, query or credential: an ID
+// of the service that may hold one is left out.
 type StepResult struct {
 	// Duration is how long the step took.
 	Duration time.Duration
@@ -77,8 +76,7 @@ type StepResult struct {
 	// Class is the class of the failure: the text of the sentinel that it matches without the prefix, such as "rate limited" for
 	// ErrRateLimited; empty if it has none.
 	Class string
-	// Verdict is what is known of a message at the end of a StepCall that sends, or of a StepSettle. Of all other steps it means
-	// nothing.
+	// Verdict says whether the message was sent, for a StepCall that sends and for a StepSettle. It is meaningless for other steps.
 	Verdict Verdict
 	// StatusCode is the HTTP status of the last response, or 0 if there was none.
 	StatusCode int
@@ -89,12 +87,12 @@ type StepResult struct {
 	RequestID string
 	// Parts is the number of parts that the service charges.
 	Parts int
-	// Rows is how many messages with the reference ID a StepLookup found on the page that has any. More than one were sent, or
-	// the reference ID was used before.
+	// Rows is how many messages with the reference ID a StepLookup found on one page. If there is more than one, the message was sent more than
+	// once or the reference ID was used before.
 	Rows int
 }
 
-// observation is a call that is observed or logged. A nil observation does neither.
+// An observation observes and logs one call. A nil observation does neither.
 type observation struct {
 	observers *[]Observer
 	logger    *slog.Logger // for attempts, or nil
@@ -123,7 +121,8 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 		return ctx, func(StepResult) {}
 	}
 	step := o.step
-	step.Kind, step.Attempt = kind, attempt
+	step.Kind = kind
+	step.Attempt = attempt
 	began := time.Now()
 	for _, observer := range *o.observers {
 		ctx = observer.StartStep(ctx, step) //nolint:fatcontext // one for each observer
@@ -136,10 +135,10 @@ func (o *observation) begin(ctx context.Context, kind StepKind, attempt int) (co
 	}
 }
 
-// judge knows what is wrong with the last response of a call.
-type judge interface{ judged() *Error } // nil is nothing
+// A judge knows the error of the last response of a call, or nil.
+type judge interface{ judged() *Error }
 
-// inTransport returns what observes the steps of a call under caller, or nil.
+// inTransport returns a function that observes the steps of a call with the context caller, or nil.
 func (o *observation) inTransport(caller context.Context, by judge) transport.Observe {
 	if o == nil {
 		return nil

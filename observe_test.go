@@ -224,7 +224,7 @@ func TestObserverContextReachesTheWrappedTransport(t *testing.T) {
 	assert.Equal(t, []any{1, 2}, seen)
 }
 
-// The caller's own hooks run once for each event, also if an attempt has another context from an observer.
+// The caller's own hooks run once for each event, even if an attempt has another context from an observer.
 func TestObserverLeavesTheCallersTraceAlone(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, accepted) }))

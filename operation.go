@@ -18,9 +18,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// endpoints are the operations of the service, compiled for a contract, a base URL and credentials. They never change. Each is
-// compiled when it is first used, because few programs use them all. A new operation is a field, its line in compile, and a method
-// of a service.
+// endpoints are the operations of the service, compiled for a contract, a base URL and credentials. They never change. Each is compiled when it
+// is first used, because few programs use them all. To add an operation, add a field, its line in compile, and a method of a service.
 type endpoints struct {
 	sends   [channelCount]func() *sendEndpoint // by channel
 	smsList func() *readEndpoint[*codec.List]
@@ -46,7 +45,7 @@ func (e *endpoints) sendOn(channel Channel) *sendEndpoint { return e.sends[chann
 
 func (e *endpoints) smsSend() *sendEndpoint { return e.sendOn(ChannelSMS) }
 
-// endpoint is an operation: what it is called, where it is performed, and with which credentials.
+// An endpoint is an operation: its name, its request without the message, and its credentials.
 type endpoint struct {
 	name    string  // its section of the contract
 	channel Channel // whose credentials it uses
@@ -58,7 +57,7 @@ type endpoint struct {
 	authenticated bool
 	authenticator transport.Authenticator // nil if the credentials are part of the request
 	pair          codec.KeyPair           // nil if they are not
-	tenants       bool                    // whether they may be those of many accounts
+	isMultiTenant bool                    // the credentials may be those of many accounts
 	errors        *table.Errors           // how its responses report a failure
 }
 
@@ -66,7 +65,7 @@ type sendEndpoint struct {
 	endpoint
 
 	codec   *codec.Send
-	foundAt sync.Map // paths of IDs that were found by their names, and logged
+	foundAt sync.Map // paths of IDs that were found by name, and logged
 }
 
 // readEndpoint is an operation that reads, with its codec.
@@ -99,7 +98,8 @@ func (c *compiler) endpoint(name string, channel Channel, method string, op *tab
 	}
 	e.errors = &c.table.Errors
 	if own := c.settings.credentialOf(channel); own != nil {
-		e.authenticated, e.tenants = true, own.tenants
+		e.authenticated = true
+		e.isMultiTenant = own.isMultiTenant
 		e.authenticator, e.pair = own.compile(c.table.Auth)
 	}
 	return e
@@ -120,7 +120,8 @@ func compileRead[C decoder](
 ) func() *readEndpoint[C] {
 	return sync.OnceValue(func() *readEndpoint[C] {
 		e := &readEndpoint[C]{endpoint: c.endpoint(name, channel, op.Method, &op.Operation)}
-		e.read, e.codec = true, compile(c.table, e.url, e.pair)
+		e.read = true
+		e.codec = compile(c.table, e.url, e.pair)
 		return e
 	})
 }
@@ -185,13 +186,14 @@ func checkContext(ctx context.Context) []wire.Problem {
 	return nil
 }
 
-// read performs an operation that reads, after its arguments were encoded. params are what it asks for, by concept. It is retried,
-// because reading changes nothing. isFresh reports whether no cache kept the response (see age).
+// read performs an operation that reads, after its arguments were encoded. params are its parameters by concept. isFresh reports whether no
+// cache kept the response (see age).
 func read[T any, C decoder](
 	ctx context.Context, c *core, e *readEndpoint[C], params url.Values, request codec.Request, problems []wire.Problem,
 	decode func(body []byte) (T, codec.Failure, error),
 ) (value T, isFresh bool, err error) {
-	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
+	problems = append(problems, checkContext(ctx)...)
+	if len(problems) > 0 {
 		return value, false, invalid(e.name, problems)
 	}
 	if err := e.missingCredentials(); err != nil {
@@ -206,16 +208,26 @@ func read[T any, C decoder](
 	ctx, end := o.begin(ctx, StepCall, 0)
 	calls := c.calls(e.channel, true)
 	out := c.transport.Do(ctx, transport.Request{
-		Method: request.Method, URL: request.URL, Body: request.Body, Header: e.header, Authenticate: e.authenticator,
-		Read: true, Buffer: *buffer,
-		Judge: r, Channel: uint8(e.channel), Slots: calls.slots, Service: calls.service, Account: calls.account,
-		Observe: o.inTransport(ctx, r),
+		Method:       request.Method,
+		URL:          request.URL,
+		Body:         request.Body,
+		Header:       e.header,
+		Authenticate: e.authenticator,
+		Read:         true,
+		Buffer:       *buffer,
+		Judge:        r,
+		Channel:      uint8(e.channel),
+		Slots:        calls.slots,
+		Service:      calls.service,
+		Account:      calls.account,
+		Observe:      o.inTransport(ctx, r),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		r.err = r.failed(out) // there was nothing to judge, or more is known since
 	}
-	const kept = 2 << 20 // a larger buffer is rare, and not kept for the next response
-	if *buffer = out.Body; cap(*buffer) <= kept {
+	*buffer = out.Body
+	const largestKept = 2 << 20 // a larger buffer is rare, and not kept for the next response
+	if cap(*buffer) <= largestKept {
 		e.buffers.Put(buffer)
 	}
 	if r.err != nil {
@@ -226,7 +238,7 @@ func read[T any, C decoder](
 	return r.value, age(out) == 0, nil
 }
 
-// reading is a read under way: how its responses are decoded, and what is known after its last attempt.
+// A reading is a read under way: how its responses are decoded, and the result of its last attempt.
 type reading[T any] struct {
 	core          *core
 	endpoint      *endpoint
@@ -244,19 +256,21 @@ func (r *reading[T]) judged() *Error { return r.err }
 
 // Judge is called by the transport for each response.
 func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
-	var none T
-	r.value, r.failure, r.decodeErr = none, codec.Failure{}, nil
+	r.value = *new(T)
+	r.failure = codec.Failure{}
+	r.decodeErr = nil
 	if out.Err == nil && isSuccess(out.StatusCode) {
 		r.value, r.failure, r.decodeErr = r.decode(out.Body)
 	}
-	if r.err = r.failed(out); r.err == nil {
+	r.err = r.failed(out)
+	if r.err == nil {
 		return transport.Judgement{}
 	}
-	transient := slices.Contains([]int{408, 500, 502, 503, 504}, out.StatusCode) ||
+	isTemporary := slices.Contains([]int{408, 500, 502, 503, 504}, out.StatusCode) ||
 		slices.Contains(r.endpoint.errors.NotProcessed, out.StatusCode)
+	isSpoiled := r.decodeErr != nil && !errors.Is(r.decodeErr, codec.ErrPage) // after ErrPage another attempt would get the same page
 	j := transport.Judgement{
-		// Another attempt would bring the same page.
-		Repeatable:   transient || r.decodeErr != nil && !errors.Is(r.decodeErr, codec.ErrPage),
+		Repeatable:   isTemporary || isSpoiled,
 		TokenRefused: out.StatusCode == http.StatusUnauthorized,
 	}
 	r.endpoint.addHealth(&j, r.err)
@@ -265,17 +279,19 @@ func (r *reading[T]) Judge(out *transport.Outcome) transport.Judgement {
 
 // failed returns the error of a read, or nil if it succeeded.
 func (r *reading[T]) failed(out *transport.Outcome) *Error {
-	success := isSuccess(out.StatusCode)
-	if success && out.Err == nil && r.decodeErr == nil && r.failure.Code == "" {
+	isSuccessful := isSuccess(out.StatusCode)
+	isRead := out.Err == nil && r.decodeErr == nil
+	if isSuccessful && isRead && r.failure.Code == "" {
 		return nil
 	}
 	err := newError(r.endpoint, *out)
 	if out.StatusCode == 0 {
 		return err
 	}
-	failure, notJSON := r.failure, error(nil)
+	failure := r.failure
+	var notJSON error
 	switch {
-	case !success:
+	case !isSuccessful:
 		failure, notJSON = r.decodeFailure(out.Body)
 		if out.StatusCode == http.StatusNotFound {
 			err.reason = r.endpoint.describe()

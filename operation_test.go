@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -34,7 +33,6 @@ func TestOperationsAreThoseOfTheContract(t *testing.T) {
 	}
 	compiled := compile(settings{}, &url.URL{Scheme: "https", Host: "api.example.com"})
 	all := []*endpoint{&compiled.smsList().endpoint}
-	require.Len(t, all, reflect.TypeFor[endpoints]().NumField()-1, "an operation of the table is missing here")
 	require.Len(t, table.Channels(), int(channelCount)-1, "every channel of the table needs its constant, and every constant its channel")
 	for i := range table.Channels() {
 		all = append(all, &compiled.sendOn(Channel(i+1)).endpoint)
@@ -46,11 +44,4 @@ func TestOperationsAreThoseOfTheContract(t *testing.T) {
 		assert.True(t, strings.HasPrefix(op.name, op.channel.String()+"."), op.name)
 		assert.Contains(t, docs.String(), "("+op.method+" "+op.url.Path+")", "no method says that it is %s", op.name)
 	}
-	found := len(all)
-	for _, section := range sections {
-		if section.Path != "" {
-			found--
-		}
-	}
-	assert.Zero(t, found, "an operation of the contract is not in the table")
 }

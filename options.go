@@ -21,8 +21,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Option sets one property of a client. If two options set the same property, the last one wins; apart from that their order
-// does not matter. NewClient and With report all bad options in one *ValidationError. An Option may be used for many clients.
+// An Option configures a client. If two options set the same property, the last one wins; otherwise their order does not matter. NewClient and
+// With report all bad options in one *ValidationError. An Option may be used for many clients.
 type Option func(*settings)
 
 type settings struct {
@@ -55,26 +55,25 @@ const (
 	maxResponseBytes = 8 << 20 // some thousand rows of a listing
 )
 
-// RetryPolicy is how often and how soon a call is retried. It never makes a client retry a send that the service may have
-// processed. A zero field has its default.
+// RetryPolicy controls retries. It never makes a client retry a send that the service may have processed. A zero field has its default.
 type RetryPolicy struct {
-	// MaxAttempts is the number of requests that one call may make, 4 by default. With 1 a call makes one attempt and never backs off,
-	// for an open circuit breaker neither. The retry with a fresh token after an HTTP 401 is not counted.
+	// MaxAttempts is the number of requests that one call may make, 4 by default. With 1 a call makes one attempt and never backs off, not
+	// even for an open circuit breaker. The retry with a fresh token after HTTP 401 does not count.
 	MaxAttempts int
-	// MinWait begins the back-off between attempts, 200 ms by default: the n-th is a random time up to MinWait·2ⁿ⁻¹, and at least what
-	// Retry-After asks for, or until an open circuit breaker lets the call pass.
+	// MinWait starts the back-off between attempts, 200 ms by default. The n-th back-off is a random time up to MinWait·2ⁿ⁻¹. It is at least as
+	// long as Retry-After asks, or as an open circuit breaker blocks the call.
 	MinWait time.Duration
-	// MaxWait bounds all waits of a call together, 60 s by default: the back-offs, and those for the rate limit and for a connection.
-	// A wait that would take longer, or end too late for a response before the deadline of the context, does not begin: the call ends
-	// at once, and Retryable returns that wait. SendAll waits longer; see WithBreaker.
+	// MaxWait bounds all waits of a call together, 60 s by default: for back-offs, for the rate limit and for a connection. If a wait would
+	// take longer, or leave no time for a response before the deadline of the context, the call ends at once, and Retryable returns the wait.
+	// SendAll waits longer; see WithBreaker.
 	MaxWait time.Duration
 }
 
-// SettlePolicy is how SMS.SendOnce, and SMS.SendAll with the option WithSettle, settle an unknown outcome: they look the message
-// up by its reference ID. Nothing is sent again because it is not listed. A zero field has its default.
+// SettlePolicy controls how SMS.SendOnce, and SMS.SendAll with WithSettle, look up a message whose outcome is unknown. They never send a
+// message again because it is not listed. A zero field has its default.
 type SettlePolicy struct {
-	// Window is how long to look, from the moment the outcome became unknown; 30 s by default. It should be longer than the
-	// service takes to list a message that it accepted; the specification does not say how long that is.
+	// Window is how long to look, from the moment when the outcome became unknown; 30 s by default. It should be longer than the service takes
+	// to list a message that it accepted; the specification does not say how long that is.
 	Window time.Duration
 	// Interval is the time between two lookups, 2 s by default.
 	Interval time.Duration
@@ -88,23 +87,23 @@ func (s *settings) reject(option, format string, args ...any) {
 	s.problems = append(s.problems, wire.Problem{Field: option, Reason: fmt.Sprintf(format, args...)})
 }
 
-// require rejects an option unless it is as it must be, and reports whether it is.
-func (s *settings) require(holds bool, option, format string, args ...any) bool {
-	if !holds {
+// require rejects an option unless it is valid, and reports whether it is.
+func (s *settings) require(isValid bool, option, format string, args ...any) bool {
+	if !isValid {
 		s.reject(option, format, args...)
 	}
-	return holds
+	return isValid
 }
 
-// checkSecret checks what goes into a header or a body, without repeating it.
-func (s *settings) checkSecret(option, what, value string) {
+// checkSecret checks a value for a header or a body, without repeating it. name is "a token" and the like.
+func (s *settings) checkSecret(option, name, value string) {
 	switch {
 	case value == "":
-		s.reject(option, "needs %s, got an empty one", what)
+		s.reject(option, "needs %s, got an empty one", name)
 	case strings.TrimSpace(value) != value:
-		s.reject(option, "got %s with white space around it", what)
+		s.reject(option, "got %s with white space around it", name)
 	case !utf8.ValidString(value) || !transport.ValidHeader("Authorization", value):
-		s.reject(option, "got %s with characters that no header may hold", what)
+		s.reject(option, "got %s with characters that no header may hold", name)
 	}
 }
 
@@ -112,7 +111,7 @@ func (s *settings) checkSecret(option, what, value string) {
 // default), which the contract adds.
 func WithToken(token string) Option { return withToken(token, "WithToken") }
 
-// withToken is WithToken with a token from an option or a variable, which an error names. So is withAPIKey.
+// withToken is WithToken. from is the option or environment variable that errors name.
 func withToken(token, from string) Option {
 	return func(s *settings) {
 		s.checkSecret(from, "a token", token)
@@ -120,12 +119,12 @@ func withToken(token, from string) Option {
 	}
 }
 
-// WithTokenSource authenticates with tokens from a function, for tokens that expire. A token is kept until shortly before its
-// Expiry (a tenth of its life, at most a minute) and fetched once for all calls that wait. If the service responds with HTTP
-// 401, the token is dropped and the call is retried once with a fresh one.
+// WithTokenSource authenticates with tokens from a function, for tokens that expire. A token is refreshed shortly before its Expiry (a tenth of
+// its life, at most a minute), once for all calls that wait. If the service responds with HTTP 401, the token is dropped and the call is retried
+// once with a fresh one.
 //
-// The function is called from the goroutine of a call, with a context that ends with that call or after the client's timeout. An error
-// from it, or an empty token, ends the call with the verdict NotSent.
+// The function is called in the goroutine of a call, with a context that ends with that call or after the client's timeout. An error from it, or
+// an empty token, ends the call with the verdict NotSent.
 func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 	return func(s *settings) {
 		s.require(source != nil, "WithTokenSource", "needs a function, got nil")
@@ -133,9 +132,9 @@ func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 	}
 }
 
-// WithAPIKey authenticates with a key and its secret, or with a key alone, and "" as its secret, if the contract has no secret
-// (auth.keyPair.secret). By default they go into the body of a send. A read by GET has none: unless a contract says where they go
-// (auth.keyPair.in: "header", "basic" or "query"), List, Find, Settle and SendOnce return a *ValidationError before they send anything.
+// WithAPIKey authenticates with a key and its secret. The secret is "" if the contract has none (auth.keyPair.secret). By default they go into
+// the body of a send. A read by GET has no body: unless a contract says where they go (auth.keyPair.in: "header", "basic" or "query"), List,
+// Find, Settle and SendOnce return a *ValidationError before they send anything.
 func WithAPIKey(key, secret string) Option {
 	return withAPIKey(key, secret, "WithAPIKey", "WithAPIKey")
 }
@@ -189,11 +188,11 @@ func (s *settings) setCredential(option string, c *credential, channels []Channe
 	}
 }
 
-// WithHTTPClient sends through the given client: its Transport (or, if that is nil, the library's own), its Jar, and its Timeout
-// for each attempt unless WithTimeout is given. The client is copied, never changed, and its idle connections are never
-// closed. Redirects are not followed, regardless of CheckRedirect.
+// WithHTTPClient sends through the given client: its Transport (or, if that is nil, the library's own), its Jar, and its Timeout for each attempt
+// unless WithTimeout is given. The client is copied and never changed, and its idle connections are never closed. Redirects are not followed,
+// even with a CheckRedirect.
 //
-// To add something to requests, use WithTransport. A Transport given here replaces the library's own, and with it this:
+// To add something to requests, use WithTransport. A Transport given here replaces the library's transport, and with it the left column:
 //
 //	                            the library's own transport         a Transport of yours
 //	HTTP version                HTTP/1.1                            its own. Over HTTP/2 a server that restarts leaves
@@ -212,21 +211,23 @@ func (s *settings) setCredential(option string, c *credential, channels []Channe
 //	repeats by itself                                               the promise that nothing is sent twice
 func WithHTTPClient(client *http.Client) Option {
 	return func(s *settings) {
-		if s.require(client != nil, "WithHTTPClient", "needs a client, got nil") {
-			s.require(client.Timeout >= 0, "WithHTTPClient", "has a Timeout of %v; want 0 or more", client.Timeout)
-			copied := *client
-			s.httpClient = &copied
+		if client == nil {
+			s.reject("WithHTTPClient", "needs a client, got nil")
+			return
 		}
+		s.require(client.Timeout >= 0, "WithHTTPClient", "has a Timeout of %v; want 0 or more", client.Timeout)
+		copied := *client
+		s.httpClient = &copied
 	}
 }
 
-// WithTransport wraps the transport of the client, to count or sign requests: the library's own, which keeps its properties, or that
-// of WithHTTPClient. Given more than once, each wraps what the one before it returned. To trace, use WithObserver: a wrapper sees whole
-// requests, whose queries can hold credentials, numbers and texts.
+// WithTransport wraps the transport of the client, to count or sign requests: the library's own, which keeps its properties, or that of
+// WithHTTPClient. Given more than once, each wraps the result of the one before it. To trace, use WithObserver: a wrapper sees whole requests,
+// whose queries can hold credentials, numbers and texts.
 //
-// The function is called when a client is made, and must not return nil. What it returns is called once for each attempt, from many
-// goroutines at once. It must pass the request on at most once, with its context: one that retries can send twice. If it fails a
-// request without passing it on, the outcome is unknown.
+// The function is called when a client is created, and must not return nil. The round tripper that it returns is called once for each attempt,
+// from many goroutines at once. It must pass the request on at most once, with its context; a round tripper that retries can send twice. If it
+// fails a request without passing it on, the outcome is unknown.
 func WithTransport(wrap func(base http.RoundTripper) http.RoundTripper) Option {
 	return func(s *settings) {
 		s.require(wrap != nil, "WithTransport", "needs a function, got nil")
@@ -256,10 +257,10 @@ func WithTimeout(timeout time.Duration) Option {
 // WithRetry sets how often and how soon a call is retried.
 func WithRetry(policy RetryPolicy) Option {
 	return func(s *settings) {
-		least, most := policy.MinWait, policy.MaxWait
+		minWait, maxWait := policy.MinWait, policy.MaxWait
 		s.require(policy.MaxAttempts >= 0, "WithRetry", "MaxAttempts must be 1 or more, or 0 for the default, got %d", policy.MaxAttempts)
-		s.require(least >= 0 && most >= 0, "WithRetry", "MinWait and MaxWait must not be negative, got %v and %v", least, most)
-		s.require(least <= most || most <= 0, "WithRetry", "MinWait must not be more than MaxWait, got %v and %v", least, most)
+		s.require(minWait >= 0 && maxWait >= 0, "WithRetry", "MinWait and MaxWait must not be negative, got %v and %v", minWait, maxWait)
+		s.require(minWait <= maxWait || maxWait <= 0, "WithRetry", "MinWait must not be more than MaxWait, got %v and %v", minWait, maxWait)
 		s.retry = policy
 	}
 }
@@ -271,10 +272,10 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 	return p
 }
 
-// WithRateLimit limits requests to perSecond on average and burst at once. Retries and lookups count. Calls have their turns in the order
-// in which they came. A call whose turn comes too late, for MaxWait of the RetryPolicy or for a response before the deadline of its context,
-// ends at once with the verdict NotSent and gives the turn back; Retryable returns the wait. Clients derived by With share the limit. There
-// is none by default.
+// WithRateLimit limits requests to perSecond on average and burst at once. Retries and lookups count. Calls get their turns in the order in
+// which they came. If a turn comes too late, for MaxWait of the RetryPolicy or for a response before the deadline of the context, the call ends
+// at once with the verdict NotSent and gives the turn back; Retryable returns the wait. Clients derived by With share the limit. By default
+// there is no limit.
 func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
 		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "perSecond must be a number more than 0, got %v", perSecond)
@@ -283,20 +284,20 @@ func WithRateLimit(perSecond float64, burst int) Option {
 	}
 }
 
-// WithBreaker sets how long SendAll waits for the circuit breakers, or turns them off. They are on by default, so that a service
-// in trouble costs a few messages and not all that are sent meanwhile. Each channel has one for sends and one for reads, of the service and
-// of the account. Client.Breaker returns the state, and docs/many.md says when a breaker opens and closes.
+// WithBreaker sets how long SendAll waits for the circuit breakers, or turns them off. They are on by default, so that a service in trouble costs
+// a few messages and not all that are sent meanwhile. Each channel has breakers for sends and for reads, of the service and of the account.
+// Client.Breaker returns the state, and docs/many.md says when a breaker opens and closes.
 //
-// A call that meets an open breaker backs off until the end of the pause, if the RetryPolicy and its context allow that. Otherwise, and with
-// MaxAttempts 1, it ends at once with the verdict NotSent, and an error that matches ErrBreakerOpen and has the cause and RetryAfter.
-// SendAll waits until its context or GiveUp ends. The first call after a pause is the probe.
+// A call that meets an open breaker backs off until the end of the pause, if the RetryPolicy and its context allow that. Otherwise, or if
+// MaxAttempts is 1, it fails at once with the verdict NotSent. The error matches ErrBreakerOpen, and has the cause and RetryAfter. SendAll waits
+// until its context or GiveUp ends. The first call after a pause is the probe.
 //
-// Only the service's own word is health. A stub or a proxy whose responses the contract does not explain opens the breaker, and the
-// error then names the contract.
+// Only responses in the service's format count as healthy. A stub or a proxy whose responses the contract does not explain opens the breaker,
+// and the error then names the contract.
 //
-// Clients derived by With share the breakers of the service. They share those of the account unless they were given credentials:
-// WithToken and the like begin new ones each time, also for a token that was there before. So make the client of an account once and keep
-// it. With WithAuth, whose function may serve many accounts, refusals of the account open no breaker.
+// Clients derived by With share the breakers of the service, and those of the account unless they were given credentials. Each WithToken (or
+// similar) option creates new breakers of the account, even if the token is unchanged, so keep the client of an account. The function of WithAuth
+// may serve many accounts, so refusals of the account open no breaker.
 func WithBreaker(policy BreakerPolicy) Option {
 	return func(s *settings) {
 		s.require(policy.GiveUp >= 0, "WithBreaker", "GiveUp must not be negative, got %v", policy.GiveUp)
@@ -304,9 +305,8 @@ func WithBreaker(policy BreakerPolicy) Option {
 	}
 }
 
-// WithSettle sets how an unknown outcome is settled by lookups. Without it SMS.SendOnce uses the default policy and SMS.SendAll
-// does not settle. Lookups count towards the rate limit. A contract that has no reference ID for sending or listing is
-// rejected.
+// WithSettle sets how an unknown outcome is settled by lookups. Without it, SMS.SendOnce uses the default policy and SMS.SendAll does not settle.
+// Lookups count towards the rate limit. The contract must have a reference ID for sending and for listing.
 func WithSettle(policy SettlePolicy) Option {
 	return func(s *settings) {
 		window, interval := policy.Window, policy.Interval
@@ -337,9 +337,9 @@ func withContract(names contract.Contract, from string) Option {
 	}
 }
 
-// WithVariable sets a variable of the contract's paths, such as account in /accounts/{account}/messages. The value is escaped, as one
-// segment or a part of it. A client needs each variable of its contract. NewClientFromEnv reads one that no option sets from the
-// environment: MESSAGING_VAR_ACCOUNT. Errors may show the path, so a value is no place for a credential.
+// WithVariable sets a variable of the contract's paths, such as account in /accounts/{account}/messages. The value is escaped, as one segment or
+// a part of it. A client needs each variable of its contract. NewClientFromEnv reads a variable that no option sets from the environment, such
+// as MESSAGING_VAR_ACCOUNT. Errors may show the path, so a value must not be a credential.
 func WithVariable(name, value string) Option { return withVariable(name, value, "WithVariable") }
 
 func withVariable(name, value, from string) Option {
@@ -355,14 +355,13 @@ func withVariable(name, value, from string) Option {
 	}
 }
 
-// WithLenientLimits skips the checks of limits that the platform behind chat app 2 documents: lengths, counts, ranges, formats
-// and sets of words (Problem.Limit). The platform changes these limits, and the service has the last word. Required fields,
-// and what this library itself needs, are always checked.
+// WithLenientLimits skips the checks of limits that the platform behind chat app 2 documents: lengths, counts, ranges, formats and sets of words
+// (Problem.Limit). The platform changes these limits, and the service has the last word. Required fields are always checked.
 func WithLenientLimits() Option { return func(s *settings) { s.lenient = true } }
 
-// WithLogger logs each attempt (debug), each unknown outcome (warning), and each circuit breaker that opens (warning) or closes (info),
-// with its channel and whether it is for reads. A record says what Error shows, with the status and the duration, and holds no token,
-// number, text, query, header or body. Nothing is logged by default.
+// WithLogger logs each attempt (debug), each unknown outcome (warning), and each circuit breaker that opens (warning) or closes (info), with its
+// channel and whether it is for reads. A record has the text of the error, the status and the duration. It holds no token, number, text, query,
+// header or body. Nothing is logged by default.
 func WithLogger(logger *slog.Logger) Option {
 	return func(s *settings) {
 		s.require(logger != nil, "WithLogger", "needs a logger, got nil")
@@ -370,8 +369,8 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// WithObserver adds an observer, for traces and metrics. Given more than once, all observe: they begin a step in the order of the
-// options, each with the context of the one before it, and end it in reverse. Without observers nothing is spent on them.
+// WithObserver adds an observer, for traces and metrics. Several observers begin a step in the order of the options, each with the context of the
+// one before it, and end it in reverse.
 func WithObserver(observer Observer) Option {
 	return func(s *settings) {
 		s.require(observer != nil, "WithObserver", "needs an observer, got nil")

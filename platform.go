@@ -9,7 +9,7 @@ import (
 // errNotNow is the class of a message that the platform takes on another day.
 var errNotNow = errors.New("messaging: not now")
 
-// platformClass is what an error code of the platform behind chat app 2 says. The codes of other channels are of their services.
+// A platformClass is the meaning of an error code of the platform behind chat app 2.
 type platformClass uint8
 
 // The classes of the platform's codes. The zero value is a code without a class.
@@ -72,7 +72,7 @@ func (p platformClass) sentinel() error {
 	}
 }
 
-// retryAfter returns when a message may be sent again whose refusal says nothing of it, or 0.
+// retryAfter returns when a message may be sent again whose refusal is not about the message, or 0.
 func (p platformClass) retryAfter() time.Duration {
 	switch p {
 	case platformRateOfRecipient:
@@ -84,12 +84,12 @@ func (p platformClass) retryAfter() time.Duration {
 	}
 }
 
-// isOfRecipient reports whether a code says something of this recipient alone, and nothing of the rate of others.
+// isOfRecipient reports whether a code is about this recipient alone, and not about the rate of the account.
 func (p platformClass) isOfRecipient() bool {
 	return p == platformRateOfRecipient || p == platformNotNow
 }
 
-// addPlatform adds to a judgement what a code of the platform says, unless the contract says what it means.
+// addPlatform adds the meaning of a platform's code to a judgement, unless the contract has a class for the code.
 func (j *judgement) addPlatform(channel Channel) {
 	if channel != ChannelChatApp2 || j.response.Class != "" {
 		return
@@ -102,7 +102,7 @@ func (j *judgement) addPlatform(channel Channel) {
 	j.response.Refused = !j.response.NamesMessage()
 }
 
-// addPlatform adds to an error what a code of the platform says. A wait that the service asked for goes before that of the class.
+// addPlatform adds the meaning of a platform's code to an error. A wait that the service asked for takes precedence over that of the class.
 func (e *Error) addPlatform(class platformClass) {
 	e.platform = class
 	if sentinel := class.sentinel(); sentinel != nil {

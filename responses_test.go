@@ -71,7 +71,7 @@ func TestSendUnderstandsOrdinaryResponses(t *testing.T) {
 		if receipt.ID == response.ID {
 			recognized++
 		} else {
-			assert.Equal(t, "1", receipt.ID, "the default path id, beside another member: %s", response.Body)
+			assert.Equal(t, "1", receipt.ID, "the default path id, with another member: %s", response.Body)
 		}
 	}
 	assert.GreaterOrEqual(t, recognized, 14, "of %d accepted sends", len(all.Accepted))

@@ -13,14 +13,14 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Receipt is what the service said when it accepted a message. A field that the response does not have is empty or zero.
+// A Receipt is the service's response to a message that it accepted. A field that the response does not have is empty or zero.
 type Receipt struct {
-	// ID is the service's ID of the message. It is empty only if the contract says that the service names no message
-	// ("response": {"id": []}): a word of the status accepted it, and only its reference ID finds it.
+	// ID is the service's ID of the message. It is empty only if the contract says that the service has no such IDs ("response": {"id": []}).
+	// The message was then accepted by a word of its status, and only its reference ID finds it.
 	ID string
 	// RequestID is the service's ID of the request, for its support.
 	RequestID string
-	// ReferenceID is the one in the response or, if there is none, the one that was sent.
+	// ReferenceID is the one in the response or, without one, the reference ID that was sent.
 	ReferenceID string
 	// Parts is the number of parts that the service charges.
 	Parts int
@@ -33,8 +33,8 @@ type Receipt struct {
 	Currency string
 	// Operator is the code of the recipient's network.
 	Operator string
-	// Status is what the service says of the message, such as "accepted". On chat app 2 it may be "held_for_quality_assessment" or "paused":
-	// the platform holds a template back, and may not deliver it.
+	// Status is the service's word for the state of the message, such as "accepted". On chat app 2 it may be "held_for_quality_assessment" or
+	// "paused": the platform holds a template back, and may not deliver it.
 	Status string
 	// Attempts is the number of requests that the send began.
 	Attempts int
@@ -62,9 +62,9 @@ func (r Receipt) LogValue() slog.Value {
 	)
 }
 
-// Outcome is what became of one message of a SendAll.
+// An Outcome is the result of one message of a SendAll.
 type Outcome[M any] struct {
-	// Index is the place of the message in the sequence, from 0.
+	// Index is the index of the message in the sequence, from 0.
 	Index int
 	// Message is the message as it was sent, with the reference ID that SMS.SendAll may have given it.
 	Message M
@@ -80,14 +80,14 @@ type Message interface {
 	slog.LogValuer
 }
 
-// sendMode is how a message is sent, besides what it says. The zero mode is that of Send.
+// A sendMode says how a message is sent. The zero mode is that of Send.
 type sendMode struct {
-	// doubt, unless nil, is set to whether something of the message may have been written, even if a function of the user panics.
-	doubt *bool
-	// waits is the context of the waits of a SendAll, or nil. SendAll itself waits before another attempt, so that a send then makes one.
+	// maybeWritten, unless nil, is set to whether something of the message may have been written, even if a function of the user panics.
+	maybeWritten *bool
+	// waits is the context of the waits of a SendAll, or nil. With it a send makes one attempt, because SendAll itself waits before another.
 	waits context.Context //nolint:containedctx // of a SendAll
-	// begun is how many requests there were before.
-	begun int
+	// priorAttempts is how many requests there were before.
+	priorAttempts int
 }
 
 func (c *core) send(ctx context.Context, s *sending, mode sendMode) (Receipt, error) {
@@ -102,7 +102,8 @@ func (c *core) send(ctx context.Context, s *sending, mode sendMode) (Receipt, er
 func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sendMode) (Receipt, error) {
 	e := s.endpoint
 	encoded, problems := e.codec.Encode(s.call, c.settings.lenient)
-	if problems = append(problems, checkContext(ctx)...); len(problems) > 0 {
+	problems = append(problems, checkContext(ctx)...)
+	if len(problems) > 0 {
 		return Receipt{}, invalid(e.name, problems)
 	}
 	if err := e.missingCredentials(); err != nil {
@@ -111,10 +112,22 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 	}
 	calls := c.calls(e.channel, false)
 	out := c.transport.Do(ctx, transport.Request{
-		Method: encoded.Method, URL: encoded.URL, Header: e.header, Body: encoded.Body, Authenticate: e.authenticator,
-		Judge: s, Channel: uint8(e.channel), Slots: calls.slots, Service: calls.service, Account: calls.account,
-		Once: mode.waits != nil, PriorAttempts: mode.begun, WaitContext: mode.waits, MaybeWritten: mode.doubt,
-		Observe: o.inTransport(ctx, s), Guard: c.guard(e.channel, &s.call),
+		Method:        encoded.Method,
+		URL:           encoded.URL,
+		Header:        e.header,
+		Body:          encoded.Body,
+		Authenticate:  e.authenticator,
+		Judge:         s,
+		Channel:       uint8(e.channel),
+		Slots:         calls.slots,
+		Service:       calls.service,
+		Account:       calls.account,
+		Once:          mode.waits != nil,
+		PriorAttempts: mode.priorAttempts,
+		WaitContext:   mode.waits,
+		MaybeWritten:  mode.maybeWritten,
+		Observe:       o.inTransport(ctx, s),
+		Guard:         c.guard(e.channel, &s.call),
 	})
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		s.err = s.failed(out) // there was no response, or more is known since
@@ -133,7 +146,7 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 	return receipt, nil
 }
 
-// logFoundAt logs once the line for the contract where an ID was found by its name.
+// logFoundAt logs a line for the contract with the path at which an ID was found by name, once for each path.
 func (c *core) logFoundAt(ctx context.Context, e *sendEndpoint, path string) {
 	if path == "" || c.settings.logger == nil {
 		return
@@ -146,7 +159,7 @@ func (c *core) logFoundAt(ctx context.Context, e *sendEndpoint, path string) {
 		slog.String("contract", line))
 }
 
-// sending is a send under way: its message, and what is known after its last attempt.
+// A sending is a send under way: its message, and the result of its last attempt.
 type sending struct {
 	endpoint *sendEndpoint
 	call     wire.Call

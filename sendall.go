@@ -369,7 +369,7 @@ func (b *bulk[M]) attempt(j *job[M]) (isEnded bool) {
 		j.ctx, j.endCall = j.observation.begin(b.ctx, StepCall, 0)
 	}
 	began := time.Now()
-	b.send(j.ctx, &j.Outcome, j.observation, sendMode{doubt: &j.maybeWritten, waits: b.waits, begun: j.attempts})
+	b.send(j.ctx, &j.Outcome, j.observation, sendMode{maybeWritten: &j.maybeWritten, waits: b.waits, priorAttempts: j.attempts})
 	wait, again := b.decide(j, began)
 	if !again {
 		return true

@@ -8,7 +8,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// SMSService sends SMS and reads them back. It is the field SMS of a Client and safe for concurrent use.
+// SMSService sends SMS and reads them back. It is the field SMS of a Client. It is safe for concurrent use.
 type SMSService struct {
 	core *core
 }
@@ -18,39 +18,36 @@ type SMSService struct {
 // A nil error means that the service accepted the message, not that it was delivered. Any other outcome is an error:
 //
 //   - *ValidationError: this library rejected the message and lists every problem; nothing was sent.
-//   - *Error with the verdict Refused: the service responded and did not take the message. Sending it again does not help, or,
-//     after HTTP 429, may help later.
+//   - *Error with the verdict Refused: the service responded that it did not take the message. Sending it again does not help, or may help later
+//     (HTTP 429).
 //   - *Error with the verdict NotSent: no request reached the service. Sending again is safe.
 //   - *Error with the verdict Unknown: the service may have accepted the message. Sending again may send it twice; see SendOnce.
 //
-// Send retries only if the service provably did not process the request, within the client's RetryPolicy, and backs off while the circuit
-// breaker is open. The context bounds the whole call, its waits included. If it ends while a response is awaited, the outcome is unknown; if it ends before
-// anything was written, the message was not sent.
+// Send retries only if the service provably did not process the request, within the client's RetryPolicy, and backs off while the circuit breaker
+// is open. The context bounds the whole call with its waits. If it ends before anything was written, the message was not sent. If it ends while
+// the response is awaited, the outcome is unknown.
 func (s *SMSService) Send(ctx context.Context, m sms.Message) (Receipt, error) {
 	return s.core.send(ctx, &sending{endpoint: s.core.smsSend(), call: describe.SMS(m)}, sendMode{})
 }
 
-// Validate returns what Send would reject, by the contract and the limits of this client: a *ValidationError with every problem, or
-// nil. It sends nothing.
+// Validate returns the *ValidationError that Send would return for the message, with every problem, or nil. It sends nothing.
 func (s *SMSService) Validate(m sms.Message) error {
 	return s.core.validate(s.core.smsSend(), describe.SMS(m))
 }
 
-// SendAll sends many messages, concurrency of them at once, and yields the outcome of each as it ends, in any order, each exactly
-// once.
+// SendAll sends many messages, concurrency of them at once, and yields the outcome of each message exactly once, in the order in which they end.
 //
 //	for out := range client.SMS.SendAll(ctx, messages, 32) {
 //		record(out.Message.ReferenceID, messaging.VerdictOf(out.Err), out.Receipt.ID)
 //	}
 //
-// The messages are ranged in the caller's goroutine. Those that wait to be tried again let others go on: up to 4,096 of them, a message and
-// some hundred bytes each. So at most concurrency and 4,096 messages are taken whose outcomes were not yielded. While the service or the
-// account is in trouble only a probe begins, and while the service throttles messages go at the rate that it takes. While the sequence
-// blocks, no outcome is yielded and a cancelled context goes unnoticed. With WithSettle each unknown outcome is settled as by SendOnce,
-// which counts as one of the concurrent sends.
+// SendAll ranges over the messages in the caller's goroutine. A message that waits to be tried again does not block others; up to 4,096 of them
+// wait, so at most concurrency + 4,096 messages are taken whose outcomes were not yielded. While the service or the account is in trouble, only
+// a probe is sent. While the service throttles, messages are sent at the rate that it accepts. While the sequence blocks, no outcome is yielded
+// and a cancelled context goes unnoticed. With WithSettle, each unknown outcome is settled like SendOnce does, as one of the concurrent sends.
 //
-// To stop and still account for every message, cancel the context and keep ranging: no more messages are taken, and each that was taken
-// has its outcome. After a break the loop ends when the sends under way have ended, whose outcomes are lost. No goroutine is left.
+// To stop and still get every outcome, cancel the context and keep ranging: no more messages are taken, and each message already taken has its
+// outcome. After a break, the loop ends when the sends under way have ended; their outcomes are lost. No goroutine is left.
 //
 // If a function of yours panics, such as a guard or an observer, the panic becomes the error of its message, which says where it happened.
 // The verdict is Unknown if something may have been written, and NotSent otherwise.

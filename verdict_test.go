@@ -153,7 +153,7 @@ func TestSendVerdictOfAFailureBesideTheID(t *testing.T) {
 		{`{}`, `{"id":"m-1","errorCode":"E17"}`, false},
 		{`{}`, `{"id":"m-1","details":[{"reason":"no credit"}]}`, false},
 		{withStates, `{"status":"REJECTED_ROUTE","messages":[{"id":"m-1","status":"queued"}]}`, false},
-		// What says nothing of a failure, or stands where something else is.
+		// No sign of a failure, or one at a place with another meaning.
 		{`{}`, `{"data":{"id":"m-1","status":"pending","code":"E-17"}}`, true},
 		{`{}`, `{"data":{"id":"m-1","status":7,"code":"0","error":null}}`, true},
 		{`{}`, `{"id":"m-1","errors":[],"fault":"","success":true,"partial":false}`, true},
@@ -463,7 +463,7 @@ func TestSendVerdictWithoutIDs(t *testing.T) {
 	assert.Equal(t, "r-1", receipt.RequestID)
 }
 
-// Without IDs, a word that accepts names a message as an ID does: what says so beside a refusal is neither repeated nor retryable.
+// Without IDs, a word that accepts names a message as an ID does: a refusal with one is neither repeated nor retryable.
 func TestRefusalThatAcceptsIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	const overlay = `{"sms.send":{"response":{"id":[],"status":["result.state","state"]},"refused":["DENIED"]}}`

@@ -19,7 +19,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-var update = flag.Bool("update", false, "write docs/contract.json and the concepts in doc.go")
+var update = flag.Bool("update", false, "write docs/contract.json")
 
 func TestDefaultIsDocumented(t *testing.T) {
 	t.Parallel()

@@ -15,8 +15,8 @@
 //	}
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(names))
 //
-// In the repository, docs/contract.md shows step by step how to write an overlay, and docs/unusual.md covers what needs Go code, such as a send
-// by GET. This is an overlay for an account that differs everywhere. It runs as the example of [Parse] named Account:
+// In the repository, docs/contract.md shows step by step how to write an overlay, and what needs Go code, such as a send by GET. This is an
+// overlay for an account that differs everywhere. It runs as the example of [Parse] named Account:
 //
 //	{
 //		"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}},
@@ -159,30 +159,7 @@
 //
 // # Concepts
 //
-//	errors.classes                 unauthorized, rateLimited, insufficientBalance, duplicate, windowClosed, notFound, unavailable,
-//	                               invalid
-//	sms.send.fields                from, to, text, callback, reference
-//	response                       id, request, reference, parts, unitCost, cost, currency, balance, operator, status
-//	sms.list.params                createdAfter, createdBefore, id, reference, request, category, from, to, status, page, pageSize,
-//	                               offset, cursor, sortBy, order
-//	sms.list.sorts                 id, request, reference, category, from, to, parts, price, created, sent, sendStatus,
-//	                               deliveryStatus, operator, country
-//	sms.list.orders                ascending, descending
-//	sms.list.page                  total, pages, number, size, hasNext, next
-//	sms.list.record                id, request, reference, category, from, to, text, parts, price, currency, created, sent,
-//	                               sendStatus, deliveryStatus, operator, country, description
-//	chatapp1.send.fields           channel, to, text, image, video, thumbnail, duration, size, caption, url, template, params,
-//	                               language, ttl, fallbackFrom, fallbackText, callback, reference
-//	chatapp2.send.fields           ttl, fallbackFrom, fallbackText, callback, reference
-//	webhook.sms.params             id, from, to, text, time, reference, operator, keyword
-//	webhook.chatapp1.params        id, from, to, text, time, reference, name, kind, mediaURL, mediaID, mimeType, caption, fileName,
-//	                               latitude, longitude, json
-//	webhook.chatapp2.params        id, from, to, text, time, reference, name, kind, mediaURL, mediaID, mimeType, caption, fileName,
-//	                               latitude, longitude, json
-//	webhook.delivery.params        id, reference, status, time, kind, from, to, errorCode, errorText, cost, currency, category,
-//	                               billable
-//	webhook.delivery.statuses      delivered, read, queued, sent, failed, expired, rejected
-//	webhook.delivery.placeholders  status, id, reference, time, kind, from, to
+// The concepts are the keys that Default has in these objects. Default encodes as JSON, and docs/contract.json of the repository shows it.
 //
 // # Names, paths and words
 //

@@ -3,6 +3,8 @@ package contract_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +26,9 @@ const zoneReason = "is not a time zone that this machine knows, such as Europe/L
 
 func TestParseRefusesTableThatCannotWork(t *testing.T) {
 	t.Parallel()
+	withKeys := slices.Sorted(maps.Keys(table.Of(contract.Default()).SMSSend.Fields))
+	withKeys = append(withKeys, table.GSM, table.Unicode)
+	slices.Sort(withKeys)
 	for name, tt := range map[string]struct{ overlay, path, reason string }{
 		"token header empty":              {`{"auth":{"token":{"header":""}}}`, "auth.token.header", "is not the name of a header"},
 		"token header with a space":       {`{"auth":{"token":{"header":"X Token"}}}`, "auth.token.header", "is not the name of a header"},
@@ -70,7 +75,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"constant that no query holds":  {`{"chatapp1.send":{"encoding":"query","constants":{"app":{"v4lue":1}}}}`, "chatapp1.send.constants.app", formReason},
 		"with that no form holds":       {`{"chatapp2.send":{"encoding":"form","with":{"ttl":{"policy":["v4lue"]}}}}`, "chatapp2.send.with.ttl.policy", formReason},
 		"constant that no list holds":   {`{"sms.list":{"constants":{"app":[]}}}`, "sms.list.constants.app", formReason},
-		"with of no field":              {`{"chatapp2.send":{"with":{"text":{"a":1}}}}`, "chatapp2.send.with.text", "unknown key; known here: callback, fallbackFrom, fallbackText, reference, ttl (what no key says: docs/unusual.md)"},
+		"with of no field":              {`{"chatapp2.send":{"with":{"text":{"a":1}}}}`, "chatapp2.send.with.text", "unknown key; known here: callback, fallbackFrom, fallbackText, reference, ttl (what no key says: docs/contract.md)"},
 		"wrap with an empty part":       {`{"chatapp2.send":{"wrap":"a."}}`, "chatapp2.send.wrap", "has an empty part between its dots"},
 		"response path":                 {`{"chatapp1.send":{"response":{"id":["id","a..b"]}}}`, "chatapp1.send.response.id[1]", "has an empty part between its dots"},
 		"response path's part":          {`{"chatapp1.send":{"response":{"cost":["data..cost"]}}}`, "chatapp1.send.response.cost[0]", "has an empty part between its dots"},
@@ -93,8 +98,8 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"placeholder":                                  {`{"webhook.delivery":{"placeholders":{"id":"%\n"}}}`, "webhook.delivery.placeholders.id", "holds a control character"},
 		"position in a form":                           {`{"sms.send":{"encoding":"form","fields":{"to":"to.0"}}}`, "sms.send.fields.to", positionReason},
 		"position in a query":                          {`{"sms.list":{"params":{"id":"ids.0.id"}}}`, "sms.list.params.id", positionReason},
-		"position alone at the top":                    {`{"sms.send":{"fields":{"to":"0"}}}`, "sms.send.fields.to", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to, or a RoundTripper (docs/unusual.md)"},
-		"listing by a list":                            {`{"sms.list":{"method":"POST","encoding":"json","params":{"from":"0.from"}}}`, "sms.list.params.from", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to, or a RoundTripper (docs/unusual.md)"},
+		"position alone at the top":                    {`{"sms.send":{"fields":{"to":"0"}}}`, "sms.send.fields.to", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to, or a RoundTripper (docs/contract.md)"},
+		"listing by a list":                            {`{"sms.list":{"method":"POST","encoding":"json","params":{"from":"0.from"}}}`, "sms.list.params.from", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to, or a RoundTripper (docs/contract.md)"},
 		"all codes of a class":                         {`{"errors":{"classes":{"invalid":["*"]}}}`, "errors.classes.invalid[0]", "means every word; write the codes of the class, or prefixes of them such as 40*"},
 		"all codes of success":                         {`{"errors":{"success":["0","*"]}}`, "errors.success[1]", "means every word; write the codes that a response may hold although the message was accepted"},
 		"all words accept":                             {`{"sms.send":{"accepted":["*"]}}`, "sms.send.accepted[0]", allAccept},
@@ -162,7 +167,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"rows of every word":            {`{"sms.list":{"only":{"direction":["*"]}}}`, "sms.list.only.direction[0]", "means every word; write the words of the rows of this listing"},
 		"rows of no place":              {`{"sms.list":{"only":{"$.direction":["mt"]}}}`, "sms.list.only.$.direction", "begins with $; write the members alone, with dots between them, such as data.id"},
 		"a reply of no type":            {`{"webhook.sms":{"reply":{"type":"text"}}}`, "webhook.sms.reply.type", "is no media type, such as text/plain"},
-		"constants of another encoding": {`{"sms.send":{"with":{"latin1":{"dcs":3}}}}`, "sms.send.with.latin1", "unknown key; known here: callback, from, gsm, reference, text, to, unicode (what no key says: docs/unusual.md)"},
+		"constants of another encoding": {`{"sms.send":{"with":{"latin1":{"dcs":3}}}}`, "sms.send.with.latin1", "unknown key; known here: " + strings.Join(withKeys, ", ") + " (what no key says: docs/contract.md)"},
 		"encodings of a chat app":       {`{"chatapp1.send":{"encoding":{"gsm":{}}}}`, "chatapp1.send.encoding", "is an object; write a string, such as \"json\""},
 		"a * in a request":              {`{"sms.send":{"fields":{"to":"messages.*.to"}}}`, "sms.send.fields.to", everyReason},
 		"a * in a row":                  {`{"sms.list":{"record":{"id":["*"]}}}`, "sms.list.record.id[0]", everyReason},

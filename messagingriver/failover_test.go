@@ -49,7 +49,7 @@ func TestFailover(t *testing.T) {
 			for range 2 {
 				p.begin(t)
 			}
-			require.Eventually(t, func() bool { return service.Requests() > messages/4 }, 2*time.Minute, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return service.Requests() > messages/4 }, patience, 10*time.Millisecond)
 
 			query(t, standby, "ALTER SYSTEM SET primary_conninfo = ''")
 			query(t, standby, "SELECT pg_reload_conf()")
@@ -92,7 +92,7 @@ func newStandby(t *testing.T, primary *postgres) *postgres {
 	})
 	require.Eventually(t, func() bool {
 		return query(t, primary, "SELECT COUNT(*) FROM pg_stat_replication WHERE state = 'streaming'") == "1"
-	}, time.Minute, 50*time.Millisecond)
+	}, patience, 50*time.Millisecond)
 	return standby
 }
 

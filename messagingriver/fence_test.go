@@ -164,7 +164,7 @@ func TestFenceHoldsAfter100Fetches(t *testing.T) {
 	require.Eventually(t, func() bool {
 		r.exec(t, "UPDATE JOBS SET state = 'available', scheduled_at = now() WHERE state = 'scheduled'")
 		return asked.Load() > 3
-	}, 2*time.Minute, 5*time.Millisecond)
+	}, patience, 5*time.Millisecond)
 	await(t, r, "a", completed)
 	stop()
 	require.EqualValues(t, 3, metadataOf(t, r, "a")["snoozes"])
@@ -246,7 +246,7 @@ func TestKillAtEachStep(t *testing.T) {
 				victim := p.begin(t)
 				victim.awaitEnd(t)
 				r.start(t)
-				require.Eventually(t, func() bool { return string(show(t, r, "a").State) == want }, 90*time.Second, 50*time.Millisecond)
+				require.Eventually(t, func() bool { return string(show(t, r, "a").State) == want }, patience, 50*time.Millisecond)
 				require.Len(t, service.Sent(), times)
 			})
 		}
@@ -280,7 +280,7 @@ func TestFrozenProcessSendsNothingLater(t *testing.T) {
 	r := killRig(t, true, service, &p)
 	r.insert(t, messagingriver.InsertOptions{}, texts("f", messages)...)
 	frozen := p.begin(t)
-	require.Eventually(t, func() bool { return len(service.Sent()) > 1 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(service.Sent()) > 1 }, patience, time.Millisecond)
 	frozen.signal(t, syscall.SIGSTOP)
 	r.start(t)
 	require.Eventually(t, func() bool {
@@ -290,7 +290,7 @@ func TestFrozenProcessSendsNothingLater(t *testing.T) {
 			require.NoError(t, err)
 		}
 		return countOf(t, r, completed) == messages
-	}, 2*time.Minute, 200*time.Millisecond)
+	}, patience, 200*time.Millisecond)
 	frozen.signal(t, syscall.SIGCONT)
 	time.Sleep(3 * time.Second)
 	for i := range messages {

@@ -65,7 +65,7 @@ func TestProcessWithAWrongClockDoesNotWork(t *testing.T) {
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
 		r.start(t)
 		r.setClock(time.Minute)
-		require.Eventually(t, func() bool { return !r.Alive() }, 20*time.Second, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return !r.Alive() }, patience, 20*time.Millisecond)
 		require.True(t, log.contains("this process does not work, because its clock differs"))
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		time.Sleep(2 * time.Second)
@@ -241,7 +241,7 @@ func TestPostgresSQLTakesTransactionsOfDatabaseSQL(t *testing.T) {
 	require.NoError(t, insert("rolled-back", false))
 	require.NoError(t, o.Start(t.Context()))
 	defer func() { require.NoError(t, o.Stop(context.WithoutCancel(t.Context()))) }()
-	require.Eventually(t, func() bool { return len(service.Sent()) == 40 }, 30*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(service.Sent()) == 40 }, patience, 20*time.Millisecond)
 	time.Sleep(300 * time.Millisecond)
 	require.NotContains(t, sentOf(service), "rolled-back")
 }

@@ -12,8 +12,12 @@ import (
 // whole is for what takes long: kills and freezes for minutes, and campaigns of 10,000 messages.
 var whole = flag.Bool("whole", false, "kill, send and load for as long as .ci/full does")
 
-// parallel is how many tests run at a time, regardless of the number of processors: the tests mostly wait.
-const parallel = "16"
+// parallel is how many tests run at a time, regardless of the number of processors: the tests mostly wait. With -whole and under the race
+// detector they compute more.
+const (
+	parallel     = "16"
+	parallelSlow = "4"
+)
 
 // The test binary is also the program whose processes are killed.
 func TestMain(m *testing.M) {
@@ -25,7 +29,11 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", parallel); err != nil {
+	atATime := parallel
+	if *whole || isRace {
+		atATime = parallelSlow
+	}
+	if err := flag.Set("test.parallel", atATime); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

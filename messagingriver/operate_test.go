@@ -95,13 +95,13 @@ func TestResolveWaitingAndUnknown(t *testing.T) {
 			require.Eventually(t, func() bool {
 				record := show(t, r, reference)
 				return record.Verdict == messaging.Unknown && record.Reason != "" && record.State != running
-			}, 20*time.Second, 10*time.Millisecond)
+			}, patience, 10*time.Millisecond)
 		}
 		resolveOne := func(decision messagingriver.Decision, key messagingriver.Key) {
 			require.Eventually(t, func() bool {
 				n, err := r.Resolve(t.Context(), decision, key)
 				return err == nil && n == 1
-			}, 20*time.Second, 50*time.Millisecond)
+			}, patience, 50*time.Millisecond)
 		}
 		resolveOne(messagingriver.Drop, smsKey("later"))
 		resolveOne(messagingriver.Resend, smsKey("lost"))
@@ -163,7 +163,7 @@ func TestCampaign(t *testing.T) {
 		n, err = r.ResumeCampaign(t.Context(), "spring")
 		require.NoError(t, err)
 		require.Equal(t, messages+10, n)
-		require.Eventually(t, func() bool { return len(service.Sent()) == messages+11 }, time.Minute, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return len(service.Sent()) == messages+11 }, patience, 50*time.Millisecond)
 		_, err = r.PauseCampaign(t.Context(), "winter")
 		require.ErrorContains(t, err, `there is no campaign "winter"`)
 		_, err = r.Campaigns(t.Context(), "winter")
@@ -214,7 +214,7 @@ func TestKeep(t *testing.T) {
 		r.start(t)
 		require.Eventually(t, func() bool {
 			return r.number(t, "SELECT COUNT(*) FROM JOBS WHERE kind = 'messaging'") == 2
-		}, 45*time.Second, 100*time.Millisecond)
+		}, patience, 100*time.Millisecond)
 		show(t, r, "discarded2")
 		show(t, r, "completed3")
 	})

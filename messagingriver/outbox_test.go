@@ -40,7 +40,7 @@ func TestOutboxDeletesContentOfAccepted(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		await(t, r, "a", completed)
-		require.Eventually(t, func() bool { return show(t, r, "a").Message == nil }, 12*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return show(t, r, "a").Message == nil }, patience, 50*time.Millisecond)
 		require.Equal(t, 0, r.insert(t, messagingriver.InsertOptions{}, text("a")), "it keeps its reference ID without its content")
 	})
 }

@@ -45,7 +45,7 @@ func (o *outcomes) of(reference string) []messagingriver.Outcome {
 // await returns the first outcome of a message.
 func (o *outcomes) await(t testing.TB, reference string) messagingriver.Outcome {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(o.of(reference)) > 0 }, time.Minute, 10*time.Millisecond, reference)
+	require.Eventually(t, func() bool { return len(o.of(reference)) > 0 }, patience, 10*time.Millisecond, reference)
 	return o.of(reference)[0]
 }
 
@@ -129,7 +129,7 @@ func TestOnOutcomeIsCalledAgainAfterAnError(t *testing.T) {
 		r := t.newRig(t, newClient(t, service), options)
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
-		require.Eventually(t, func() bool { return len(got.of("a")) == 2 }, time.Minute, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return len(got.of("a")) == 2 }, patience, 10*time.Millisecond)
 		require.Len(t, service.Sent(), 1)
 		require.Equal(t, completed, show(t, r, "a").State)
 	})
@@ -179,7 +179,7 @@ func TestLateOutcomeCompletesADiscardedMessage(t *testing.T) {
 			r.exec(t, `UPDATE JOBS SET metadata = jsonb_patch(metadata, '{"verdict": "accepted"}') WHERE kind = 'messaging'`)
 		}
 		await(t, r, "a", completed)
-		require.Eventually(t, func() bool { return len(got.of("a")) == 2 }, 30*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return len(got.of("a")) == 2 }, patience, 10*time.Millisecond)
 		require.Equal(t, messaging.Accepted, got.of("a")[1].Verdict)
 	})
 }
@@ -198,6 +198,6 @@ func TestJobsOfOutcomesAreDeleted(t *testing.T) {
 		got.await(t, "a")
 		require.Eventually(t, func() bool {
 			return r.number(t, "SELECT COUNT(*) FROM JOBS WHERE kind = 'messaging_outcome'") == 0
-		}, 20*time.Second, 50*time.Millisecond)
+		}, patience, 50*time.Millisecond)
 	})
 }

@@ -47,7 +47,7 @@ func TestTroubleCostsFewMessages(t *testing.T) {
 		for _, one := range outboxes {
 			one.start(t)
 		}
-		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return isPaused(t, r) }, patience, 10*time.Millisecond)
 		time.Sleep(time.Second)
 		snoozes := func() int {
 			return r.number(t, `SELECT COALESCE(SUM(COALESCE(CAST(metadata->>'snoozes' AS INTEGER), 0)), 0) FROM JOBS
@@ -61,10 +61,10 @@ func TestTroubleCostsFewMessages(t *testing.T) {
 		require.Eventually(t, func() bool {
 			failed = sends.Load() - int64(len(service.Sent()))
 			return !isPaused(t, r)
-		}, 40*time.Second, 20*time.Millisecond)
+		}, patience, 20*time.Millisecond)
 		require.LessOrEqual(t, failed, int64(53), "sends in all")
 		lookedUp := r.number(t, "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_lookups' AND kind = 'messaging'")
-		require.Eventually(t, func() bool { return len(service.Sent()) == messages-lookedUp }, 40*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return len(service.Sent()) == messages-lookedUp }, patience, 50*time.Millisecond)
 		t.Logf("%d sends failed, %d of them before the pause; %d messages are looked up", failed, sendsBefore, lookedUp)
 	})
 }
@@ -80,10 +80,10 @@ func TestThrottledChannelIsPaused(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 20)...)
 		began := time.Now()
 		r.start(t)
-		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return isPaused(t, r) }, patience, 10*time.Millisecond)
 		time.Sleep(1500 * time.Millisecond)
 		require.LessOrEqual(t, sends.Load(), int64(6), "some are sent before River hears of the pause")
-		require.Eventually(t, func() bool { return countOf(t, r, completed) == 20 }, 30*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return countOf(t, r, completed) == 20 }, patience, 50*time.Millisecond)
 		require.GreaterOrEqual(t, time.Since(began), 3*time.Second)
 		require.Zero(t, r.number(t, "SELECT COUNT(*) FROM JOBS WHERE CAST(metadata->>'failures' AS INTEGER) > 0"))
 		require.False(t, isPaused(t, r))
@@ -114,7 +114,7 @@ func TestAccountInTroublePausesTheChannel(t *testing.T) {
 		service.InjectFor(4*time.Second, messagingtest.FaultStatus(http.StatusUnauthorized, 0))
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 50)...)
 		r.start(t)
-		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return isPaused(t, r) }, patience, 10*time.Millisecond)
 		status, err := r.Status(t.Context())
 		require.NoError(t, err)
 		require.True(t, status[2].Paused)
@@ -122,7 +122,7 @@ func TestAccountInTroublePausesTheChannel(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		require.LessOrEqual(t, sends.Load(), int64(8))
 		require.Zero(t, countOf(t, r, cancelled))
-		require.Eventually(t, func() bool { return countOf(t, r, completed) == 50 }, 90*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return countOf(t, r, completed) == 50 }, patience, 50*time.Millisecond)
 	})
 }
 
@@ -139,13 +139,13 @@ func TestPersonsPauseStays(t *testing.T) {
 		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 2*time.Second), 2)
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 10)...)
 		r.start(t)
-		require.Eventually(t, func() bool { return isPaused(t, r) }, 10*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return isPaused(t, r) }, patience, 5*time.Millisecond)
 		probes := "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe'"
-		require.Eventually(t, func() bool { return r.number(t, probes) == 1 }, 10*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return r.number(t, probes) == 1 }, patience, 5*time.Millisecond)
 		r.exec(t, pause) // as River UI does after its Resume
 		time.Sleep(time.Second)
 		before := len(service.Sent())
-		require.Eventually(t, func() bool { return len(service.Sent()) == before+1 }, 20*time.Second, 20*time.Millisecond, "the probe")
+		require.Eventually(t, func() bool { return len(service.Sent()) == before+1 }, patience, 20*time.Millisecond, "the probe")
 		time.Sleep(3 * time.Second)
 		require.True(t, isPaused(t, r), "the probe was accepted, and the pause is a person's")
 		require.Len(t, service.Sent(), before+1)
@@ -153,7 +153,7 @@ func TestPersonsPauseStays(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, status[2].Cause)
 		r.resume(t, "messaging_sms")
-		require.Eventually(t, func() bool { return len(service.Sent()) == 10 }, 90*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return len(service.Sent()) == 10 }, patience, 50*time.Millisecond)
 	})
 }
 
@@ -168,7 +168,7 @@ func TestUrgentMessagesGoFirst(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Urgent}, text("urgent"))
 		r.insert(t, messagingriver.InsertOptions{Priority: 2}, text("high"))
 		r.start(t)
-		require.Eventually(t, func() bool { return countOf(t, r, completed) == 23 }, time.Minute, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return countOf(t, r, completed) == 23 }, patience, 50*time.Millisecond)
 		var order []string
 		for _, m := range service.Sent() {
 			order = append(order, m.ReferenceID)
@@ -189,6 +189,6 @@ func TestRate(t *testing.T) {
 		sent := len(service.Sent())
 		require.Greater(t, sent, 5)
 		require.LessOrEqual(t, sent, 5*5)
-		require.LessOrEqual(t, countOf(t, r, running), 5+1, "an urgent message waits behind few")
+		require.Less(t, countOf(t, r, running), 20, "an urgent message waits behind few of the 100")
 	})
 }

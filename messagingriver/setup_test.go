@@ -68,9 +68,12 @@ func newClient(t testing.TB, service *messagingtest.Server, options ...messaging
 	return client
 }
 
-// quick are options with which what a killed process held is rescued soon.
+// patience bounds how long a test waits for something that happens sooner on any machine.
+const patience = 2 * time.Minute
+
+// quick returns options with which rescues and lookups end soon.
 func quick() messagingriver.Options {
-	return messagingriver.Options{SendTimeout: time.Second, SettleFor: 3 * time.Second}
+	return messagingriver.Options{SendTimeout: 5 * time.Second, SettleFor: 3 * time.Second}
 }
 
 // rig is an outbox on one of the databases, with what a test needs of both.
@@ -333,7 +336,7 @@ func await(t testing.TB, r rig, reference string, state rivertype.JobState) mess
 	require.Eventually(t, func() bool {
 		record = show(t, r, reference)
 		return record.State == state
-	}, time.Minute, 20*time.Millisecond, "%s is not %s", reference, state)
+	}, patience, 20*time.Millisecond, "%s is not %s", reference, state)
 	return record
 }
 

@@ -117,7 +117,10 @@ func TestScheduledMessageWaits(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(-time.Hour)}, text("past"))
 		r.start(t)
 		await(t, r, "past", completed)
-		require.Empty(t, sentOf(service)["later"])
+		isSent := sentOf(service)["later"] > 0
+		if time.Now().Before(at) { // unless the machine is slow
+			require.False(t, isSent)
+		}
 		await(t, r, "later", completed)
 		require.False(t, time.Now().Before(at))
 	})
@@ -195,7 +198,7 @@ func TestRefusalThatNamesAMessageIsFinal(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := t.newRig(t, newClient(t, service), quick())
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
 		service.Inject(messagingtest.FaultStatusAfter(http.StatusOK, `{"id":"m-1","code":"200101"}`), 1)
 		r.insert(t, messagingriver.InsertOptions{}, text("named"))
 		r.start(t)
@@ -227,7 +230,7 @@ func TestZeroBytesHoldNothingUp(t *testing.T) {
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", messages)...)
 		r.start(t)
 		began := time.Now()
-		require.Eventually(t, func() bool { return countOf(t, r, completed) == messages }, time.Minute, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return countOf(t, r, completed) == messages }, patience, 50*time.Millisecond)
 		t.Logf("%d messages in %v", messages, time.Since(began).Round(time.Millisecond))
 		_, err := r.tryInsert(t.Context(), messagingriver.InsertOptions{}, text("a\x00b"))
 		require.ErrorContains(t, err, "zero byte")
@@ -283,7 +286,7 @@ func TestStopLeavesNothingInDoubt(t *testing.T) {
 		r := t.newRig(t, newClient(t, service), messagingriver.Options{Rate: 10, Workers: 10})
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 30)...)
 		stop := r.start(t)
-		require.Eventually(t, func() bool { return len(service.Sent()) > 3 }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return len(service.Sent()) > 3 }, patience, time.Millisecond)
 		began := time.Now()
 		stop()
 		require.Less(t, time.Since(began), 5*time.Second)
@@ -292,7 +295,7 @@ func TestStopLeavesNothingInDoubt(t *testing.T) {
 		require.Equal(t, len(service.Sent()), countOf(t, r, completed))
 		service.ClearFaults()
 		r.start(t)
-		require.Eventually(t, func() bool { return countOf(t, r, completed) == 30 }, 20*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return countOf(t, r, completed) == 30 }, patience, 50*time.Millisecond)
 		require.Len(t, service.Sent(), 30)
 	})
 }

@@ -170,8 +170,8 @@ func (d DeliveryReport) fields() []field {
 
 // NewRequest returns the request by which the service calls a webhook with the callback, to pass to the webhook's handler. Like
 // [net/http/httptest.NewRequest], it makes a request as a server sees it, for a path or an absolute URL whose query stays byte for
-// byte. Of the options, AsForm, AsJSON and UnderContract have an effect; without UnderContract the names are those of the default
-// contract. Placeholders of a delivery report are not replaced: see [Server.ReportDelivery].
+// byte. Of the options, AsForm, AsJSON and UnderContract have an effect; without UnderContract the default contract names the
+// parameters. Placeholders of a delivery report are not replaced: see [Server.ReportDelivery].
 //
 // NewRequest panics if the callback is nil or the target cannot be part of a request line.
 func NewRequest(target string, callback Callback, opts ...CallOption) *http.Request {

@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 const placeholders = "status=%s&id=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t"
@@ -54,6 +57,14 @@ func TestPlaceholders(t *testing.T) {
 	assert.Equal(t, "a==&b=", nothing.fillPlaceholders("a=%s=%d&b=%tr", defaults()), "an absent value is empty")
 	inner := DeliveryReport{Status: "%i", ID: "%s"}
 	assert.Equal(t, "%25i%25s", inner.fillPlaceholders("%s%i", defaults()), "no value is a template")
+}
+
+func TestLongestPlaceholderCounts(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{"webhook.delivery": {"placeholders": {"status": "%t", "kind": "%tr", "to": "%x"}}}`))
+	require.NoError(t, err)
+	d := DeliveryReport{Status: "S", Kind: "K"}
+	assert.Equal(t, "K S", d.fillPlaceholders("%tr %t", table.Of(names)))
 }
 
 func TestReportDeliveryTakesOptions(t *testing.T) {

@@ -183,7 +183,7 @@ func checkRefusals(t *testing.T, path string, table map[string]refusal) {
 		assert.NotContains(t, string(r.body), "639171234567", name)
 	}
 	assert.Empty(t, s.Sent())
-	assert.Equal(t, "1000000.00", s.Balance(), "what is refused costs nothing")
+	assert.Equal(t, "1000000.00", s.Balance(), "a refused message costs nothing")
 }
 
 func TestChatApp2AcceptsEdges(t *testing.T) {

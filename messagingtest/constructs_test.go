@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A client that does not follow a construct of the contract is refused, and one that does gets a response in its form.
+// A client that does not follow a construct of the contract is refused. A client that does gets a response in the same form.
 func TestServerSpeaksEachConstruct(t *testing.T) {
 	t.Parallel()
 	const (

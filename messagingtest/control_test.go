@@ -70,7 +70,7 @@ func TestRefuseDuplicates(t *testing.T) {
 	assert.Equal(t, "200206", r.code(t))
 	assert.NotContains(t, string(r.body), "order-17")
 	assert.Len(t, s.Sent(), 1)
-	assert.Equal(t, "999999.50", s.Balance(), "what is refused costs nothing")
+	assert.Equal(t, "999999.50", s.Balance(), "a refused message costs nothing")
 
 	for range 2 { // no reference, no duplicate
 		send(t, client, s, goodBody).data(t)
@@ -79,7 +79,7 @@ func TestRefuseDuplicates(t *testing.T) {
 	s.Inject(FaultAcceptThenDrop(), 1)
 	other := `{"from":"ACME","to":"639171234567","text":"Hi","referenceId":"order-18"}`
 	require.Error(t, do(newClient(t), newRequest(t, s, other)).err)
-	assert.Equal(t, http.StatusConflict, send(t, client, s, other).status, "it was accepted, though nobody heard of it")
+	assert.Equal(t, http.StatusConflict, send(t, client, s, other).status, "it was accepted, although the response was lost")
 	s.Seed(Sent{ReferenceID: "order-19"})
 	seeded := `{"from":"ACME","to":"639171234567","text":"Hi","referenceId":"order-19"}`
 	assert.Equal(t, http.StatusConflict, send(t, client, s, seeded).status)

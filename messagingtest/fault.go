@@ -161,9 +161,8 @@ func (s *Server) InjectFor(d time.Duration, fault Fault) {
 // [Server.InjectFor] applies. All are equally likely: to make one likelier, name it more than once. A share of zero, or no faults,
 // ends it.
 //
-// Requests draw in the order in which they arrive, and what is drawn depends on the seed alone. So sequential requests take the
-// same faults in each run, and of concurrent requests the same number take each fault. InjectRandomly panics if share is not in 0
-// to 1.
+// The seed alone decides the sequence of faults, and requests take them in the order in which they arrive. So sequential requests
+// have the same faults in each run. InjectRandomly panics if share is not in 0 to 1.
 func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 	must(share >= 0 && share <= 1, "InjectRandomly(%d, %v, %v): the share is not in 0 to 1", seed, share, faults)
 	source := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // not a secret
@@ -229,8 +228,8 @@ func (f Fault) respond(w http.ResponseWriter, resp response) {
 // reset closes the connection so that the client sees a reset, not an end.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return // the server is being closed
+	if err != nil { // the server is being closed, or a program serves HTTP/2
+		panic(http.ErrAbortHandler)
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

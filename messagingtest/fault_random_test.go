@@ -195,5 +195,5 @@ func TestInjectRandomlyRefusesMisuse(t *testing.T) {
 	for _, code := range []int{-1, 0, 99, 600} {
 		assert.Panics(t, func() { s.InjectRandomly(1, 0, FaultStatus(code, 0)) }, code)
 	}
-	assert.Equal(t, slices.Repeat([]int{200}, 3), statusesOf(t, newClient(t), s, 3), "what is refused changes nothing")
+	assert.Equal(t, slices.Repeat([]int{200}, 3), statusesOf(t, newClient(t), s, 3), "a refused call changes nothing")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// TestVerdictOfEachFault holds the table in the package's documentation: what is in the ledger, and what the client concludes.
+// TestVerdictOfEachFault checks the table in the package's documentation: the ledger, and the client's verdict.
 func TestVerdictOfEachFault(t *testing.T) {
 	t.Parallel()
 	const page = "<!DOCTYPE html>\n<h1>Oops</h1>\n"

@@ -157,7 +157,7 @@ func TestListFilters(t *testing.T) {
 		{[]string{"filter[from]", "ACME", "filter[referenceId]", "r-2"}, "b"},
 		{[]string{"filter[transactionId]", "a", "filter[referenceId]", "r-2"}, ""},
 		{[]string{"filter[dateCreatedGt]", "2026-10-03T14:44:23.186Z"}, "A c b"},
-		{[]string{"filter[dateCreatedGt]", "2026-10-03T14:44:23.187Z"}, "A c"}, // what is listed with this date is not later
+		{[]string{"filter[dateCreatedGt]", "2026-10-03T14:44:23.187Z"}, "A c"}, // rows with this date are not later
 		{[]string{"filter[dateCreatedGt]", "2026-10-03T14:44:23.1859999Z"}, "A c b a"},
 		{[]string{"filter[dateCreatedLt]", "2026-10-03T14:44:23.186Z"}, ""},
 		{[]string{"filter[dateCreatedLt]", "2026-10-03T14:44:23.187Z"}, "a"},

@@ -53,7 +53,7 @@ func TestSendRefusesTooLittleBalance(t *testing.T) {
 	assert.Equal(t, "200101", r.code(t))
 	assert.Contains(t, string(r.body), "insufficient balance")
 	assert.Empty(t, s.Sent())
-	assert.Equal(t, "0.99", s.Balance(), "what is refused costs nothing")
+	assert.Equal(t, "0.99", s.Balance(), "a refused message costs nothing")
 
 	assert.Equal(t, "0.49", send(t, client, s, goodBody).data(t)["remaining"])
 	assert.Equal(t, http.StatusBadRequest, send(t, client, s, goodBody).status)

@@ -236,7 +236,7 @@ func TestSentBodyHasNoCredentials(t *testing.T) {
 	assert.Equal(t, `{"from":"ACME","n":1.50,"text":"Hi","to":"+639171234567"}`, string(s.Sent()[1].Body))
 }
 
-// FuzzSend holds that no body ends the server, and that what is accepted is whole and free of credentials.
+// FuzzSend checks that no body ends the server, and that accepted messages are complete and free of credentials.
 func FuzzSend(f *testing.F) {
 	for path, body := range sendPaths {
 		f.Add(path, body)

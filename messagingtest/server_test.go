@@ -41,7 +41,7 @@ const (
 	overlayUnpaged  = `{"sms.list": {"paging": {"by": "none", "whole": true}, "params": {"page": "", "pageSize": ""}}}`
 )
 
-// pageBy makes a server that nobody uses at the moment page in another way.
+// pageBy changes how an idle server pages.
 func pageBy(s *Server, kind string) {
 	overlays := map[string]string{"page": `{}`, "offset": overlayByOffset, "cursor": overlayByCursor, "none": overlayUnpaged}
 	speaking(overlays[kind])(s)

@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	storeTimeout = 10 * time.Second       // for what should happen at once
-	storePause   = 100 * time.Millisecond // in which what should not happen would
+	storeTimeout = 10 * time.Second       // of a check
+	storePause   = 100 * time.Millisecond // long enough for a broken store to show
 	storeKeys    = 10_000
-	keysTimeout  = 2 * time.Minute // for that many keys
+	keysTimeout  = 2 * time.Minute // for storeKeys keys
 	leaseTimeout = 6 * time.Second // for the end of a lease
 )
 
 var (
 	errHandle  = errors.New("handle fails")
-	errNoLease = errors.New("no call took over within 6 s: a store that has a lease should have a shorter one in its test")
+	errNoLease = errors.New("no call took over within 6 s: if the store has leases, make them shorter in its test")
 )
 
-// TestStore checks that a store does what a webhook receiver relies on. Once calls handle once for each key, returns its error,
-// and forgets the key if handle fails or panics. It never calls handle twice at a time for a key, does not let keys wait for
-// each other, distinguishes keys that differ in one character, and remembers ten thousand. When a lease is over, another call
-// takes over from one that never ended, as after a crash; what that call does in the end changes nothing.
+// TestStore checks that a store has the properties that a webhook receiver relies on. Once calls handle once for each key, returns
+// its error, and forgets the key if handle fails or panics. It never runs handle twice at the same time for a key, does not let
+// keys wait for each other, distinguishes keys that differ in one character, and remembers ten thousand. When the lease of a call
+// is over, as after a crash, another call takes over, and the first call no longer changes anything.
 //
 //	func TestStore(t *testing.T) {
 //		db := openDatabase(t)
 //		messagingtest.TestStore(t, func() webhook.Store { return NewStore(db, 4*time.Second) })
 //	}
 //
-// Each check gets a store of its own from newStore. Two that share their memory are like two processes with one database; that
-// is checked if they do. While another call handles the same key, the store may return webhook.ErrInProgress, or wait as long
-// as its context lasts. Let a lease take three to five seconds: the end of a longer one is not checked. The keys are
-// random, so the memory may hold others. A failure names the rule of webhook.Store that is broken.
+// Each check gets a new store from newStore. If two stores share their memory, like two processes with one database, TestStore
+// checks them together. While another call handles the same key, the store may return webhook.ErrInProgress, or wait until its
+// context ends. Let a lease take three to five seconds: TestStore does not wait for the end of a longer one. The keys are random,
+// so the memory may hold others. A failure names the rule of webhook.Store that is broken.
 func TestStore(t *testing.T, newStore func() webhook.Store) {
 	t.Helper()
 	for _, c := range storeChecks() {
@@ -57,7 +57,7 @@ func TestStore(t *testing.T, newStore func() webhook.Store) {
 }
 
 type storeCheck struct {
-	rule  string // as the documentation of webhook.Store has it
+	rule  string // in the words of the documentation of webhook.Store
 	check func(context.Context, *storeTest) error
 }
 
@@ -66,9 +66,8 @@ func (c storeCheck) run(ctx context.Context, newStore func() webhook.Store) erro
 	defer cancel()
 	s := &storeTest{store: newStore(), key: "messagingtest." + rand.Text()}
 	s.rival = &storeTest{store: newStore(), key: s.key + ".shared"}
-	_ = s.with(s.rival.key).once(ctx, nil)
-	if s.rival.once(ctx, nil) != nil || s.rival.calls.Load() > 0 {
-		s.rival.store = s.store // the memory of another process is its own
+	if !s.sharesMemory(ctx) {
+		s.rival.store = s.store
 	}
 	return c.check(ctx, s)
 }
@@ -103,7 +102,7 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"Once returns an error if it cannot record that the event was handled, as when its context ends meanwhile",
+			"Once returns an error if it cannot record that the event was handled, such as when its context ends",
 			func(ctx context.Context, s *storeTest) error {
 				ended, cancel := context.WithCancel(ctx)
 				err := s.store.Once(ended, s.key, func(context.Context) error {
@@ -129,19 +128,19 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"Once waits no longer than its context lasts",
+			"Once stops waiting when its context ends",
 			func(ctx context.Context, s *storeTest) error {
 				finish := s.hold(ctx)
 				short, cancel := context.WithTimeout(ctx, storePause)
 				defer cancel()
 				if err := s.once(short, nil); err == nil || ctx.Err() != nil {
-					return errors.New("Once waits longer than its context, or does without handle")
+					return errors.New("Once does not stop when its context ends, or returns nil without a call of handle")
 				}
 				return s.want(1, finish(nil))
 			},
 		},
 		{
-			"a call does not wait for one that handles another key",
+			"calls with different keys do not wait for each other",
 			func(ctx context.Context, s *storeTest) error {
 				finish := s.hold(ctx)
 				other := s.with(s.key + ".other")
@@ -149,7 +148,7 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"keys that differ in one character are two, up to 100 characters",
+			"keys of up to 100 characters that differ in one character are different",
 			func(ctx context.Context, s *storeTest) error {
 				long := strings.Repeat("x", 50) // keys have up to 100 characters
 				for _, suffix := range []string{"a", "A", "aa", ".a", long + "1", long + "2"} {
@@ -170,7 +169,7 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"when the lease of a call is over, another may take over, and the first one then changes nothing",
+			"when the lease of a call is over, another call takes over, and the first call no longer changes anything",
 			func(ctx context.Context, s *storeTest) error {
 				finish := s.hold(ctx)
 				rival := &storeTest{store: s.rival.store, key: s.key}
@@ -187,7 +186,7 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"the context of handle has the values of that of Once",
+			"the context of handle has the values of the context of Once",
 			func(ctx context.Context, s *storeTest) error {
 				type contextKey struct{}
 				return s.store.Once(context.WithValue(ctx, contextKey{}, "value"), s.key, func(ctx context.Context) error {
@@ -212,9 +211,16 @@ func unexpected(got, want error) error {
 type storeTest struct {
 	store webhook.Store
 	key   string
-	rival *storeTest // a call of another process, if its store shares the memory
+	rival *storeTest // like another process; with the same store unless two stores share their memory
 
 	calls, running, overlaps atomic.Int32
+}
+
+// sharesMemory reports whether the store of the rival remembers a key that this store has handled.
+func (s *storeTest) sharesMemory(ctx context.Context) bool {
+	_ = s.with(s.rival.key).once(ctx, nil)
+	err := s.rival.once(ctx, nil)
+	return err == nil && s.rival.calls.Load() == 0
 }
 
 func (s *storeTest) with(key string) *storeTest { return &storeTest{store: s.store, key: key} }
@@ -250,7 +256,7 @@ func (s *storeTest) onceIn(ctx context.Context, store webhook.Store, handle func
 	})
 }
 
-// want returns an error unless err is nil and handle was called so often, once at a time.
+// want returns an error unless err is nil and handle was called the given number of times, never twice at the same time.
 func (s *storeTest) want(calls int32, err error) error {
 	switch {
 	case err != nil:
@@ -263,10 +269,12 @@ func (s *storeTest) want(calls int32, err error) error {
 	return nil
 }
 
-// hold calls Once with a handle that waits, and returns when it has begun. Finish ends handle with an error or nil, and returns
-// the error of Once.
+// hold calls Once with a handle that waits, and returns when handle has begun. Calling finish ends handle with an error or nil;
+// finish returns the error of Once.
 func (s *storeTest) hold(ctx context.Context) (finish func(error) error) {
-	began, end, result := make(chan struct{}), make(chan error, 1), make(chan error, 1)
+	began := make(chan struct{})
+	end := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
 		result <- s.onceIn(ctx, s.store, func() error {
 			close(began)
@@ -280,7 +288,7 @@ func (s *storeTest) hold(ctx context.Context) (finish func(error) error) {
 	}()
 	select {
 	case <-began:
-	case <-ctx.Done(): // the number of calls will show it
+	case <-ctx.Done(): // the number of calls is then too small
 	}
 	return func(err error) error {
 		end <- err

@@ -152,7 +152,7 @@ func TestTestStoreSkipsTheEndOfALongLease(t *testing.T) {
 				store := webhook.NewMemoryStore(20_000, time.Hour)
 				store.Lease = lease
 				err := c.run(t.Context(), same(store))
-				if c.rule != "when the lease of a call is over, another may take over, and the first one then changes nothing" {
+				if c.rule != "when the lease of a call is over, another call takes over, and the first call no longer changes anything" {
 					want = nil
 				}
 				assert.ErrorIs(t, err, want, c.rule)
@@ -200,7 +200,7 @@ func TestTestStoreFindsLateFailure(t *testing.T) {
 				failed = append(failed, c.rule)
 			}
 		}
-		assert.Equal(t, []string{"Once forgets the key if handle panics", "when the lease of a call is over, another may take over, and the first one then changes nothing"}, failed)
+		assert.Equal(t, []string{"Once forgets the key if handle panics", "when the lease of a call is over, another call takes over, and the first call no longer changes anything"}, failed)
 	})
 }
 
@@ -211,7 +211,7 @@ func TestTestStoreFindsFault(t *testing.T) {
 		want  []string // the checks that fail
 	}{
 		"forgets": {&memoryStore{forgets: true}, []string{
-			"Once calls handle once for a key, and returns nil when it is called again", "Once returns an error if it cannot record that the event was handled, as when its context ends meanwhile",
+			"Once calls handle once for a key, and returns nil when it is called again", "Once returns an error if it cannot record that the event was handled, such as when its context ends",
 		}},
 		"keeps failures": {&memoryStore{keepsFailures: true}, []string{
 			"Once returns the error of handle, and forgets the key", "after a failure one call handles the key, and no two at a time",
@@ -221,20 +221,20 @@ func TestTestStoreFindsFault(t *testing.T) {
 			"Once returns the error of handle, and forgets the key", "after a failure one call handles the key, and no two at a time",
 		}},
 		"handles twice at a time": {&memoryStore{ignoresOthers: true}, []string{
-			"while a call handles a key, others wait or return ErrInProgress, and never call handle", "after a failure one call handles the key, and no two at a time", "Once waits no longer than its context lasts",
+			"while a call handles a key, others wait or return ErrInProgress, and never call handle", "after a failure one call handles the key, and no two at a time", "Once stops waiting when its context ends",
 		}},
 		"another error": {&memoryStore{otherError: true}, []string{
 			"while a call handles a key, others wait or return ErrInProgress, and never call handle", "after a failure one call handles the key, and no two at a time",
 		}},
 		"one lock": {&memoryStore{locksAll: true}, []string{
-			"Once waits no longer than its context lasts", "a call does not wait for one that handles another key",
+			"Once stops waiting when its context ends", "calls with different keys do not wait for each other",
 		}},
-		"waits for ever":     {&memoryStore{waitsForEver: true}, []string{"Once waits no longer than its context lasts"}},
-		"folds case":         {&memoryStore{foldsCase: true}, []string{"keys that differ in one character are two, up to 100 characters"}},
-		"cuts keys":          {&memoryStore{cutsKeys: true}, []string{"keys that differ in one character are two, up to 100 characters"}},
-		"drops context":      {&memoryStore{dropsContext: true}, []string{"the context of handle has the values of that of Once"}},
+		"waits for ever":     {&memoryStore{waitsForEver: true}, []string{"Once stops waiting when its context ends"}},
+		"folds case":         {&memoryStore{foldsCase: true}, []string{"keys of up to 100 characters that differ in one character are different"}},
+		"cuts keys":          {&memoryStore{cutsKeys: true}, []string{"keys of up to 100 characters that differ in one character are different"}},
+		"drops context":      {&memoryStore{dropsContext: true}, []string{"the context of handle has the values of the context of Once"}},
 		"few keys":           {webhook.NewMemoryStore(100, time.Hour), []string{"Once remembers ten thousand keys"}},
-		"fails after handle": {&memoryStore{failsAfterHandle: true}, []string{"Once returns an error if it cannot record that the event was handled, as when its context ends meanwhile"}},
+		"fails after handle": {&memoryStore{failsAfterHandle: true}, []string{"Once returns an error if it cannot record that the event was handled, such as when its context ends"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -115,16 +115,16 @@ func (a amount) text(scale int) string {
 
 func priceOf(parts int) amount { return unitCost * amount(parts) }
 
-// SetBalance sets what is left to spend, such as "12" or "0.75"; at the start it is 1000000.00. A message for which too little is
-// left is refused as a whole, with the HTTP status 400 and, by the default contract, the code 200101; the SMS of a fallback is
-// not sent then. SetBalance panics if the balance is not a number of at least zero with at most two decimals.
+// SetBalance sets the credit that is left, such as "12" or "0.75"; at the start it is 1000000.00. A message that costs more is
+// refused with the HTTP status 400 and, by the default contract, the code 200101; the SMS of a fallback is not sent then.
+// SetBalance panics if the balance is not a number of at least zero with at most two decimals.
 func (s *Server) SetBalance(balance string) {
 	b, ok := parseAmount(balance)
 	must(ok, "SetBalance(%q): not a number of at least zero with at most two decimals", balance)
 	s.set(func() { s.ledger.balance = b })
 }
 
-// Balance returns what is left to spend, with two decimals.
+// Balance returns the credit that is left, with two decimals.
 func (s *Server) Balance() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

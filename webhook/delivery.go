@@ -37,7 +37,7 @@ type DeliveryReport struct {
 	// "payment" or "call": its Status is StatusUnknown, and RawStatus says what became of the payment or the call.
 	Kind string `json:"kind,omitzero"`
 	// Status is the state of the message. It is StatusUnknown for a word or number that the contract does not know.
-	Status Status `json:"status,omitzero"`
+	Status contract.Status `json:"status,omitzero"`
 	// RawStatus is the word or number that arrived for the status.
 	RawStatus string `json:"rawStatus,omitzero"`
 	// StatusAt is when the message reached the state. It is zero if the report has no time, or one in an unknown form.
@@ -196,8 +196,8 @@ func (d DeliveryReport) LogValue() slog.Value {
 	)
 }
 
-// Status is the state of a message in a delivery report. It is [contract.Status], whose methods Final and Supersedes say what to do with
-// a report: see go doc contract.Status.
+// Status is the state of a message in a delivery report. It is another name for [contract.Status]: go doc shows its methods there,
+// [contract.Status.Final] and [contract.Status.Supersedes].
 type Status = contract.Status
 
 // The usual states of a message. Package contract has all of them.

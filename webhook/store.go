@@ -155,7 +155,9 @@ func duplicateKey(callback Callback, identifiesItself bool, raw json.RawMessage,
 		add(p.Value)
 	}
 	sum := sha256.Sum256(b)
-	return string(callback) + "." + hex.EncodeToString(sum[:16])
+	key := append(b[:0], callback...)
+	key = append(key, '.')
+	return string(hex.AppendEncode(key, sum[:16]))
 }
 
 // isPrecise reports whether a time distinguishes two events of a day. At second 0 it may be a time without seconds.

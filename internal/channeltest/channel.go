@@ -1,4 +1,4 @@
-// Package channeltest sends over all channels alike, for tests of what must hold for each of them.
+// Package channeltest sends messages over any channel by the same functions, for tests that range over channels.
 package channeltest
 
 import (
@@ -18,14 +18,14 @@ type Channel struct {
 	Message     func(to, text, reference string) any
 	Send        func(ctx context.Context, client *messaging.Client, to, text, reference string) (id string, err error)
 	SendMessage func(ctx context.Context, client *messaging.Client, message any) (id string, err error) // of the type that Message returns
-	SendAll     func(ctx context.Context, client *messaging.Client, messages iter.Seq[Draft], concurrency int) iter.Seq[Outcome]
+	SendAll     func(ctx context.Context, client *messaging.Client, messages iter.Seq[Draft], concurrency int) iter.Seq[Result]
 }
 
-// A Draft is what a message of any channel is made of.
+// A Draft holds the values of a message of any channel.
 type Draft struct{ To, Text, Reference string }
 
-// An Outcome is that of a message of any channel.
-type Outcome struct {
+// A Result is the outcome of a message in SendAll, on any channel.
+type Result struct {
 	Index         int
 	Reference, ID string
 	Err           error
@@ -66,10 +66,10 @@ func channel[M any](
 		Send: func(ctx context.Context, client *messaging.Client, to, text, reference string) (string, error) {
 			return send(ctx, client, message(to, text, reference))
 		},
-		SendAll: func(ctx context.Context, client *messaging.Client, messages iter.Seq[Draft], concurrency int) iter.Seq[Outcome] {
+		SendAll: func(ctx context.Context, client *messaging.Client, messages iter.Seq[Draft], concurrency int) iter.Seq[Result] {
 			all := each(messages, func(d Draft) M { return message(d.To, d.Text, d.Reference) })
-			return each(of(client).SendAll(ctx, all, concurrency), func(o messaging.Outcome[M]) Outcome {
-				return Outcome{o.Index, reference(o.Message), o.Receipt.ID, o.Err}
+			return each(of(client).SendAll(ctx, all, concurrency), func(o messaging.Outcome[M]) Result {
+				return Result{o.Index, reference(o.Message), o.Receipt.ID, o.Err}
 			})
 		},
 	}

@@ -11,17 +11,21 @@ import (
 func ChatApp2(m chatapp2.Message) wire.Call {
 	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
 	members, err := m.Members()
-	problems, _ := errors.AsType[wire.Checks](err)
-	call := wire.Call{
-		Fields:  tail.AppendTo(make([]wire.Field, 0, 5)),
-		Members: make([]wire.Member, 0, 6),
-		Extra:   m.Extra, ExtraField: "Extra",
+	sent := make([]wire.Member, 0, 6)
+	for name, value := range members {
+		sent = append(sent, wire.Member{Name: name, Value: value})
+	}
+	var problems wire.Checks
+	if err != nil {
+		problems, _ = errors.AsType[wire.Checks](err) // Members returns no other error
+	}
+	return wire.Call{
+		Fields:      tail.AppendTo(make([]wire.Field, 0, 5)),
+		Members:     sent,
+		Extra:       m.Extra,
+		ExtraField:  "Extra",
 		ReferenceID: m.ReferenceID,
 		Marketing:   m.Marketing || m.MarketingOptions != chatapp2.MarketingOptions{},
 		Problems:    problems,
 	}
-	for name, value := range members {
-		call.Members = append(call.Members, wire.Member{Name: name, Value: value})
-	}
-	return call
 }

@@ -130,7 +130,7 @@ func TestResponseLimits(t *testing.T) {
 		handle http.HandlerFunc
 		text   string // of the error, in part
 		most   int64  // bytes of memory
-		depth  bool   // a matter of the body, whatever the protocol
+		depth  bool   // a matter of the body, not of the protocol
 	}{
 		{name: "1 GiB, announced", handle: respondsWithBytes(200, gibi, "Content-Length", strconv.FormatInt(gibi, 10)), text: tooLarge, most: 16 * mebi},
 		{name: "1 GiB, not announced", handle: respondsWithBytes(200, gibi), text: tooLarge, most: 64 * mebi},
@@ -205,7 +205,7 @@ func TestResponseHeaderLimit(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		options []messaging.Option
-		text    string // of the error; "": there is none
+		text    string // of the error, or ""
 	}{
 		{name: "the library's own transport", text: "the header of the response is larger than the client reads"},
 		{name: "HTTP/1", options: []messaging.Option{messaging.WithHTTPClient(&http.Client{Transport: &http.Transport{}})}},

@@ -36,7 +36,7 @@ var channels = func() (all []channel) {
 				messages := each(references, func(reference string) channeltest.Draft {
 					return channeltest.Draft{To: "+" + testNumber, Text: "x", Reference: reference}
 				})
-				return each(c.SendAll(ctx, client, messages, concurrency), func(o channeltest.Outcome) sent {
+				return each(c.SendAll(ctx, client, messages, concurrency), func(o channeltest.Result) sent {
 					return sent{o.Index, o.Reference, o.ID, o.Err}
 				})
 			},

@@ -38,7 +38,7 @@ const ownError = `{"code":"200202","message":"cannot send '` + testText + `' to 
 // acceptedBody is the body of an acceptance.
 const acceptedBody = `{"status":"ok","data":{"id":"m-1"}}`
 
-// withoutBreaker lets each message meet its own fault, whatever the others met. The storms have their breakers.
+// withoutBreaker lets each message meet its own fault only. The storms have their breakers.
 var withoutBreaker = messaging.WithBreaker(messaging.BreakerPolicy{Off: true})
 
 // noRetry keeps a call that fails from waiting.

@@ -20,7 +20,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// The target of a redirect is another host. It must see no message and no credentials, whatever the user's own client does.
+// The target of a redirect is another host. It must see no message and no credentials, even if the client of the user would follow.
 func TestSendDoesNotFollowRedirects(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -121,7 +121,7 @@ func TestSendReusesConnections(t *testing.T) {
 	)
 	server, connections := newServer(t, func(w http.ResponseWriter, r *http.Request) {
 		_ = referenceOf(r)
-		// Nobody gets a response before the whole burst is there, so that each request needs a connection.
+		// No request gets a response before the whole burst is there, so that each request needs a connection.
 		n := arrived.Add(1) - 1
 		gate := gates[min(n/burst, 1)]
 		if (n+1)%burst == 0 {
@@ -201,7 +201,7 @@ func TestClientDoesNotChangeUserHTTPClient(t *testing.T) {
 		_, err := client.SMS.Send(t.Context(), testMessage(testReference))
 		require.Error(t, err)
 	}
-	_, err := newClient(t, "http://"+nobody, messaging.WithHTTPClient(hc)).SMS.Send(t.Context(), testMessage(testReference))
+	_, err := newClient(t, "http://"+deadAddress, messaging.WithHTTPClient(hc)).SMS.Send(t.Context(), testMessage(testReference))
 	require.ErrorIs(t, err, messaging.ErrNotSent)
 
 	visit()

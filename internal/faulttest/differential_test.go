@@ -117,7 +117,7 @@ func (a *adversary) RoundTrip(r *http.Request) (*http.Response, error) {
 	cached := a.last
 	switch a.pick("ok", "ok", "ok", "ok", "refused", "refused", "lost", "lost after", "lost after", "cut", "cached by path", "cached by URL",
 		"cache without a header", "late cache", "two messages", "parts", "page", "page after", "gateway", "429", "206", "two IDs", "long ID", "control",
-		"another recipient", "hangs", "hangs after", "500", "error beside an ID", "duplicate", "named refusal") {
+		"another recipient", "hangs", "hangs after", "500", "error with an ID", "duplicate", "named refusal") {
 	case "ok":
 		a.last = take()
 		return respond(200, a.last)
@@ -181,7 +181,7 @@ func (a *adversary) RoundTrip(r *http.Request) (*http.Response, error) {
 			take()
 		}
 		return respond(500, `{"code":"50000"}`)
-	case "error beside an ID":
+	case "error with an ID":
 		return respond(200, `{"id":"x-1","error":{"text":"database"}}`)
 	case "duplicate":
 		return respond(200, `{"id":"x-1","id":"x-2"}`)

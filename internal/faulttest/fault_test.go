@@ -55,7 +55,7 @@ type fault struct {
 	name   string
 	on     connection
 
-	// What goes wrong, in the order in which a request meets it. A fault has one of these; ctx may stand beside another.
+	// What goes wrong, in the order in which a request meets it. A fault has one of these; ctx may accompany another.
 	ctx       func(ctx context.Context, p *peer) (context.Context, context.CancelFunc) // the caller's context
 	proxy     func(t *testing.T) string                                                // returns the URL of the caller's proxy
 	occupied  bool                                                                     // another send holds the only connection
@@ -149,11 +149,11 @@ var (
 	ended = outcome{arrived: 1, attempts: 1, verdict: either.verdict}
 )
 
-// nobody is a local address on which nothing listens.
-const nobody = "127.0.0.1:1"
+// deadAddress is a local address on which nothing listens.
+const deadAddress = "127.0.0.1:1"
 
 func dialRefused(ctx context.Context) (net.Conn, error) {
-	return (&net.Dialer{}).DialContext(ctx, "tcp", nobody)
+	return (&net.Dialer{}).DialContext(ctx, "tcp", deadAddress)
 }
 
 // dialUnknownName asks a name server that cannot be reached, so that no test depends on a real one.
@@ -165,7 +165,7 @@ func dialUnknownName(ctx context.Context) (net.Conn, error) {
 }
 
 func dialTooSlow(ctx context.Context) (net.Conn, error) {
-	return (&net.Dialer{Timeout: time.Nanosecond}).DialContext(ctx, "tcp", nobody)
+	return (&net.Dialer{Timeout: time.Nanosecond}).DialContext(ctx, "tcp", deadAddress)
 }
 
 func dialHangs(ctx context.Context) (net.Conn, error) {
@@ -294,8 +294,8 @@ func assertOutcome(t *testing.T, err error, want outcome) {
 	t.Helper()
 	verdict := messaging.VerdictOf(err)
 	assert.Contains(t, want.verdict, verdict, "%v", err)
-	assert.Equal(t, verdict == messaging.Unknown, errors.Is(err, messaging.ErrOutcomeUnknown), "ErrOutcomeUnknown beside the verdict %v", verdict)
-	assert.Equal(t, verdict == messaging.NotSent, errors.Is(err, messaging.ErrNotSent), "ErrNotSent beside the verdict %v", verdict)
+	assert.Equal(t, verdict == messaging.Unknown, errors.Is(err, messaging.ErrOutcomeUnknown), "ErrOutcomeUnknown with the verdict %v", verdict)
+	assert.Equal(t, verdict == messaging.NotSent, errors.Is(err, messaging.ErrNotSent), "ErrNotSent with the verdict %v", verdict)
 	if verdict == messaging.Accepted {
 		require.NoError(t, err)
 		return

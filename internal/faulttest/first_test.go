@@ -16,7 +16,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// Two accounts at two services that fail at random: whatever a caller was told, no message is at both, and what was accepted is at one.
+// Two accounts at two services that fail at random: no message is at both, and what was accepted is at one.
 func TestFirstAcceptedSendsNothingTwice(t *testing.T) {
 	const messages, senders = 10_000, 64
 	seed := rand.Uint64()

@@ -279,7 +279,7 @@ func brokenResponseFaults() []fault {
 			react: func(x *exchange) { x.respond(200, "<p>"+echo) },
 			send:  unknown.withStatus(200), read: failed.withStatus(200),
 		},
-		// Nobody knows whose word a cut body is. A read can be retried.
+		// The origin of a cut body is unknown. A read can be retried.
 		{
 			number: 20, name: "503 with its body held back", on: everywhere, waits: true,
 			react:  func(x *exchange) { x.writePart(503); x.hold() },
@@ -322,7 +322,7 @@ func noTimeFaults() []fault {
 		},
 		{
 			number: 23, name: "proxy refused", on: fresh, tls: true,
-			proxy: func(*testing.T) string { return "http://" + nobody },
+			proxy: func(*testing.T) string { return "http://" + deadAddress },
 			send:  notSent, read: notSent,
 		},
 		{
@@ -681,17 +681,17 @@ func misleadingResponses() []fault {
 			send:  unknown.withStatus(200), read: permanent.withStatus(200),
 		},
 		{
-			number: 41, name: "200 with a status of failure beside the ID", on: everywhere,
+			number: 41, name: "200 with a status of failure with the ID", on: everywhere,
 			react: func(x *exchange) { x.respond(200, `{"status":"ok","data":{"id":"m-1","status":"rejected"}}`) },
 			send:  unknown.withStatus(200),
 		},
 		{
-			number: 41, name: "200 with an error beside the ID", on: everywhere,
+			number: 41, name: "200 with an error and the ID", on: everywhere,
 			react: func(x *exchange) { x.respond(200, `{"messages":[{"id":"m-1","error":{"code":"40003"}}]}`) },
 			send:  unknown.withStatus(200),
 		},
 		{
-			number: 41, name: "200 with a sign of failure beside the ID", on: everywhere,
+			number: 41, name: "200 with a sign of failure and the ID", on: everywhere,
 			react: func(x *exchange) { x.respond(200, `{"id":"m-1","success":false}`) },
 			send:  unknown.withStatus(200),
 		},
@@ -706,7 +706,7 @@ func misleadingResponses() []fault {
 			send:  unknown.withStatus(200),
 		},
 		{
-			number: 41, name: "200 about another message, beside the ID", on: everywhere,
+			number: 41, name: "200 about another message, with the ID", on: everywhere,
 			react: func(x *exchange) { x.respond(200, `{"messages":[{"id":"m-1","referenceId":"another"}]}`) },
 			send:  unknown.withStatus(200),
 		},

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// peerLife is how long a connection of a peer lasts at most, whatever a fault left open.
+// peerLife is how long a connection of a peer lasts at most.
 const peerLife = 64 * time.Second
 
 // A script is what a peer does, and when. A step that is nil is done properly. A step before the whole request is there ends

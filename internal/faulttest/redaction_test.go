@@ -164,7 +164,7 @@ func clientOptions(t *testing.T) map[string][]messaging.Option {
 		},
 		"WithBasicAuth": {messaging.WithBasicAuth("user-SECRET", "SECRET")},
 		"WithHTTPClient": {messaging.WithHTTPClient(&http.Client{Jar: jar, Transport: &http.Transport{
-			Proxy:              http.ProxyURL(&url.URL{Scheme: "https", User: url.UserPassword("user", "SECRET"), Host: nobody}),
+			Proxy:              http.ProxyURL(&url.URL{Scheme: "https", User: url.UserPassword("user", "SECRET"), Host: deadAddress}),
 			ProxyConnectHeader: http.Header{"Authorization": {"SECRET"}},
 		}})},
 		"WithTransport":     {messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper { return base })},

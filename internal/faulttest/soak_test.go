@@ -422,7 +422,7 @@ func (r *round) compare() {
 	}
 	for reference, rows := range ledger {
 		if r.book.entries[reference] == nil {
-			r.fail("nobody sent %s, which the ledger has with the reference %q", rows[0].ID, reference)
+			r.fail("no caller sent %s, which the ledger has with the reference %q", rows[0].ID, reference)
 		}
 	}
 	for reference, p := range r.book.entries {
@@ -492,7 +492,7 @@ func (b *book) enter(out sent) {
 	defer b.mu.Unlock()
 	p := b.entries[out.reference]
 	if p == nil || !p.open {
-		b.fail("%q has a second outcome, or one that nobody waits for: %v, %v", out.reference, verdict, out.err)
+		b.fail("%q has a second outcome, or one that no caller waits for: %v, %v", out.reference, verdict, out.err)
 		return
 	}
 	p.open, p.id, p.err = false, out.id, out.err
@@ -633,7 +633,7 @@ func (c *counts) report(took time.Duration) string {
 	for _, verdict := range slices.Sorted(maps.Keys(c.verdicts)) {
 		fmt.Fprintf(&b, "  %6d %v, %d in the ledger\n", c.verdicts[verdict], verdict, c.rows[verdict])
 	}
-	fmt.Fprintf(&b, "  %6d whose outcome nobody read\n", c.givenUp)
+	fmt.Fprintf(&b, "  %6d whose outcome was not read\n", c.givenUp)
 	fmt.Fprintf(&b, "%d sends, %d of them in doubt at first\n", c.calls, c.doubts)
 	fmt.Fprintf(&b, "%d listings meanwhile\n%d requests\n", c.listings, c.requests)
 	for _, what := range slices.Sorted(maps.Keys(c.attempts)) {

@@ -336,8 +336,8 @@ func TestStorm(t *testing.T) {
 	})
 }
 
-// TestTroubleOfOneMessageHoldsNobodyBack compares the throughput beside messages in trouble of their own with that without.
-func TestTroubleOfOneMessageHoldsNobodyBack(t *testing.T) {
+// TestTroubleOfOneMessageBlocksNoOther compares the throughput with and without other messages in trouble.
+func TestTroubleOfOneMessageBlocksNoOther(t *testing.T) {
 	const length = 4 * time.Second
 	throughput := func(t *testing.T, react func(time.Duration, int64, string) reply) int {
 		t.Helper()
@@ -377,7 +377,7 @@ func TestTroubleOfOneMessageHoldsNobodyBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := throughput(t, react)
-			assert.GreaterOrEqual(t, float64(got), 0.9*float64(none), "requests beside %d without trouble", none)
+			assert.GreaterOrEqual(t, float64(got), 0.9*float64(none), "requests, and %d without trouble", none)
 			record(t, name, "", "", fmt.Sprintf("%.2f of the throughput without", float64(got)/float64(none)))
 		})
 	}

@@ -215,7 +215,7 @@ func TestManySendsAtOnceMeetTroubleTogether(t *testing.T) {
 	})
 }
 
-// troubles are what a service, or what stands in its place, responds in trouble.
+// troubles are the responses of a service in trouble, or of something in its place.
 var troubles = map[string]reply{
 	"a page with 200": {status: 200, body: page, latency: time.Millisecond},
 	"a redirect":      {status: 302, latency: time.Millisecond},
@@ -431,7 +431,7 @@ func TestRateLimitHoldsAfterAnOutage(t *testing.T) {
 	}
 }
 
-func TestThrottledRecipientHoldsNobodyBack(t *testing.T) {
+func TestThrottledRecipientBlocksNoOther(t *testing.T) {
 	run := func(t *testing.T, slow bool) (n int) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package sqlclock knows the clocks of the databases that packages of this library work on.
+// Package sqlclock makes SQL statements use the clock of the database, so that processes with different clocks agree.
 package sqlclock
 
 import (
@@ -9,47 +9,22 @@ import (
 	"strings"
 )
 
-// of returns the expression of a database for its clock, in milliseconds since 1970, and checks the pool of SQLite.
-func of(ctx context.Context, db *sql.DB) (string, error) {
-	var word string
-	postgresErr := db.QueryRowContext(ctx, "SELECT version()").Scan(&word)
-	if postgresErr == nil && strings.HasPrefix(word, "PostgreSQL") {
-		return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)", nil
-	}
-	if err := db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&word); err != nil {
-		return "", fmt.Errorf("want PostgreSQL or SQLite: %w", errors.Join(postgresErr, err))
-	}
-	const clock = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
-	if db.Stats().MaxOpenConnections == 1 {
-		return clock, nil
-	}
-	var mode string
-	var wait int
-	err := errors.Join(
-		db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode),
-		db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&wait),
-	)
-	switch {
-	case err != nil:
-		return "", err
-	case !strings.EqualFold(mode, "wal") || wait <= 0:
-		return "", fmt.Errorf("SQLite with several connections needs journal_mode(wal) and a busy_timeout, "+
-			"but has %s and %d ms; set them in the name of the data source, or call db.SetMaxOpenConns(1)", mode, wait)
-	default:
-		return clock, nil
-	}
-}
+// Milliseconds since 1970, as SQL expressions.
+const (
+	postgresClock = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+	sqliteClock   = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+)
 
-// Create creates tables unless they exist, and returns what replaces CLOCK in a statement by the clock of the database. Another process may
-// create them in the same moment.
+// Create creates tables unless they exist, and returns a replacer that replaces CLOCK in a statement by the clock of the database. It
+// fails for a database that is neither PostgreSQL nor SQLite, and for SQLite with settings that do not allow concurrent writers.
 func Create(ctx context.Context, db *sql.DB, tables ...string) (*strings.Replacer, error) {
-	clock, err := of(ctx, db)
+	clock, err := clockOf(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	for _, table := range tables {
 		_, err := db.ExecContext(ctx, table)
-		if err != nil {
+		if err != nil { // another process may have created the table in the same moment
 			_, err = db.ExecContext(ctx, table)
 		}
 		if err != nil {
@@ -57,4 +32,37 @@ func Create(ctx context.Context, db *sql.DB, tables ...string) (*strings.Replace
 		}
 	}
 	return strings.NewReplacer("CLOCK", clock), nil
+}
+
+// clockOf returns the expression for the clock of a database.
+func clockOf(ctx context.Context, db *sql.DB) (string, error) {
+	var version string
+	postgresErr := db.QueryRowContext(ctx, "SELECT version()").Scan(&version)
+	if postgresErr == nil && strings.HasPrefix(version, "PostgreSQL") {
+		return postgresClock, nil
+	}
+	if err := db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version); err != nil {
+		return "", fmt.Errorf("want PostgreSQL or SQLite: %w", errors.Join(postgresErr, err))
+	}
+	return sqliteClock, checkSQLite(ctx, db)
+}
+
+// checkSQLite returns an error if several connections to SQLite would disturb each other.
+func checkSQLite(ctx context.Context, db *sql.DB) error {
+	if db.Stats().MaxOpenConnections == 1 {
+		return nil
+	}
+	var mode string
+	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
+		return fmt.Errorf("the journal mode cannot be read: %w", err)
+	}
+	var timeout int
+	if err := db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&timeout); err != nil {
+		return fmt.Errorf("the busy timeout cannot be read: %w", err)
+	}
+	if !strings.EqualFold(mode, "wal") || timeout <= 0 {
+		return fmt.Errorf("SQLite with several connections needs journal_mode(wal) and a busy_timeout, "+
+			"but has %s and %d ms; set them in the name of the data source, or call db.SetMaxOpenConns(1)", mode, timeout)
+	}
+	return nil
 }

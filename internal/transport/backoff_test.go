@@ -217,7 +217,7 @@ func TestResponseIsJudgedAfterTheContextEnded(t *testing.T) {
 	})
 }
 
-// What waits belongs to the call, although its waits end with those of a SendAll: its trace goes on, whoever is called.
+// What waits belongs to the call, although its waits end with those of a SendAll: its trace goes on.
 func TestWaitsHaveTheValuesOfTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}

@@ -15,7 +15,7 @@ const (
 	Healthy Health = iota
 	// Failing: the service is in trouble, or something else responds in its place.
 	Failing
-	// Refusing: the service refuses the account, whatever the request is.
+	// Refusing: the service refuses the account, and not this request.
 	Refusing
 	// Inconclusive: the request went out, and its result says nothing about the service.
 	Inconclusive

@@ -664,7 +664,7 @@ func TestGuardThatEndsAProbePassesItOn(t *testing.T) {
 	})
 }
 
-// Whatever a function of the user does at any step, the call gives back its place, and leaves the breakers: its probe passes on.
+// A function of the user that ends the call at any step leaves no slot taken, and the breakers free: its probe passes on.
 func TestStepThatEndsTheCallGivesBackWhatItHolds(t *testing.T) {
 	for name, leave := range map[string]func(){"panic": func() { panic("observer") }, "Goexit": runtime.Goexit} {
 		for _, step := range []Step{Wait, Backoff, Attempt} {

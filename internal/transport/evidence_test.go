@@ -30,7 +30,7 @@ func TestEvidenceWritten(t *testing.T) {
 		"looked for a connection, reset":             {1, 0, errReset, false},
 		"looked for two connections":                 {2, 0, io.EOF, false},
 		"wrote":                                      {1, 1, io.EOF, true},
-		"wrote, whatever the error says":             {1, 1, errRefused, true},
+		"wrote, despite the error":                   {1, 1, errRefused, true},
 		"wrote on the second connection":             {2, 1, errRefused, true},
 		"wrote on the first connection":              {2, 1, io.EOF, true},
 		"wrote, and no connection was looked for":    {0, 1, io.EOF, true},

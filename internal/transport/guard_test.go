@@ -146,7 +146,7 @@ func TestGuardEndsTheCall(t *testing.T) {
 	}
 }
 
-// A guard whose context ended has not decided, whatever it returns.
+// A guard whose context ended has not decided.
 func TestGuardWhoseContextEndedHasNotDecided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

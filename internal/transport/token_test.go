@@ -149,7 +149,7 @@ func TestTokenSourceRefreshesEarlyForOneCaller(t *testing.T) {
 		for range 100 {
 			assert.Equal(t, "t1", value(t.Context(), source))
 		}
-		assert.Zero(t, time.Since(start), "nobody else waits")
+		assert.Zero(t, time.Since(start), "no other call waits")
 		leader.Wait()
 		assert.Equal(t, "t2", value(t.Context(), source))
 		assert.EqualValues(t, 2, f.count.Load())

@@ -129,7 +129,7 @@ func breaks(err error) reaction {
 	}
 }
 
-// breaksAfter writes the request and fails much later, whatever the context says.
+// breaksAfter writes the request and fails much later, and ignores the context.
 func breaksAfter(d time.Duration, err error) reaction {
 	return func(r *http.Request) (*http.Response, error) {
 		time.Sleep(d)

@@ -1,0 +1,5 @@
+//go:build !race
+
+package messagingriver_test
+
+const isRace = false
