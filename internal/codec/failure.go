@@ -112,7 +112,7 @@ func (r *responses) failure(d *document) (f Failure, uncertain string) {
 	return f, uncertain
 }
 
-// firstCode returns the first error code of a response or, if there is none, the first success code.
+// firstCode returns the first error code of a response or, without an error code, the first success code.
 func (r *responses) firstCode(d *document) (text string, isError bool) {
 	for _, c := range r.codes {
 		word := strings.TrimSpace(d.word(c.slot))

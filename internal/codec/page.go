@@ -69,7 +69,8 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	cursor := l.readCursor(&d)
 	page.Last = cursor.isEnd
 	if len(page.Transactions) == 0 {
-		if err := l.checkEmpty(&page, &d, at, cursor); err != nil {
+		err = l.checkEmpty(&page, &d, at, cursor)
+		if err != nil {
 			return Page{}, Failure{}, err
 		}
 	}

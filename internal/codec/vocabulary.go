@@ -58,12 +58,12 @@ func withLetters(words []string) (all []string) {
 
 func (v *vocabulary) addStates(words []string) {
 	for _, word := range words {
-		word, isPrefix := strings.CutSuffix(strings.ToLower(word), "*")
+		state, isPrefix := strings.CutSuffix(strings.ToLower(word), "*")
 		switch {
 		case !isPrefix:
-			v.states[word] = true
-		case word != "":
-			v.statePrefixes = append(v.statePrefixes, word)
+			v.states[state] = true
+		case state != "":
+			v.statePrefixes = append(v.statePrefixes, state)
 		}
 	}
 }

@@ -18,7 +18,7 @@
 //	type&action                     these members of the object itself belong to the value, which is of a sealed interface
 //	parameters[type=ttl].ttl        the member ttl of the one element of the list parameters that has the type ttl
 //	parameters[]                    the only element of the list parameters
-//	buttons[each type=reply].reply  the value is a list, and each element stands in an object that has the type reply
+//	buttons[each type=reply].reply  the value is a list, and each element is in an object that has the type reply
 //	cards[each index=#]             each element is itself an object, which also has its index
 //	url|link                        the first of the members that has a value; only in package webhook
 //	(nothing)                       the whole JSON

@@ -26,7 +26,7 @@ type shape struct {
 	milli    bool // a time is in milliseconds
 
 	preset string // is written in place of an empty text
-	or     string // the name of the member that a text stands in for
+	or     string // a text is read like an object with a member of this name
 }
 
 type form int
