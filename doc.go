@@ -43,7 +43,7 @@
 //	dialling, DNS or the TLS handshake failed                retried; not sent
 //	a wait was too long, or the context ended first          not sent
 //	the circuit breaker is open, and the call must not wait  not sent
-//	a certificate, a token source or an Auth failed          not sent
+//	a certificate or the authentication failed              not sent
 //	HTTP 429 in JSON, without a body, or with Retry-After    retried after the wait it asks for; refused
 //	HTTP 401 in JSON, without a body, or with
 //	WWW-Authenticate, and a token source                     retried once with a fresh token; refused

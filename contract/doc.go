@@ -15,9 +15,8 @@
 //	}
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(names))
 //
-// The page docs/contract.md of the repository leads from a service's documentation to an overlay, step by step, and docs/unusual.md says
-// what no contract describes, such as a send by GET, and is Go instead. This is the overlay of the last step, for an account that differs
-// everywhere; it runs as the example of [Parse] named Account:
+// The page docs/contract.md of the repository shows step by step how to write an overlay, and what needs Go code, such as a send by GET.
+// This is the overlay of the last step, for an account that differs everywhere; it runs as the example of [Parse] named Account:
 //
 //	{
 //		"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}},

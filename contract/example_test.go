@@ -31,7 +31,7 @@ func ExampleParse_problems() {
 	fmt.Println(err)
 	// Output:
 	// contract: sms.list.items: is a string; write a list, such as ["data"]
-	// contract: sms.list.orders.down: unknown key; known here: ascending, descending (what no key says: docs/unusual.md)
+	// contract: sms.list.orders.down: unknown key; known here: ascending, descending (what no key says: docs/contract.md)
 	// contract: sms.send.encoding: unknown value; known: form, json, query
 }
 

@@ -419,7 +419,7 @@ func (k *talk) receive() {
 	require.False(k, c.Ambiguous)
 }
 
-func (k *talk) ok(replies []messagingtest.Reply) {
+func (k *talk) ok(replies []messagingtest.CallResult) {
 	k.Helper()
 	for _, r := range replies {
 		require.NoError(k, r.Err)

@@ -28,11 +28,11 @@ var (
 
 const (
 	webhookTimeout = 10 * time.Second // for a response, body included
-	maxReplyBody   = 64 << 10         // of the body of a response that is kept
+	maxResultBody  = 64 << 10         // of the body of a response that is kept
 )
 
-// A Reply is the result of one request to a webhook.
-type Reply struct {
+// A CallResult is the result of one request to a webhook.
+type CallResult struct {
 	Callback Callback // what was delivered: an InboundSMS, an InboundChatApp or a DeliveryReport
 	Attempt  int      // counts the requests of one delivery from 1; 0 if no request was made, and Err says why
 
@@ -54,11 +54,11 @@ type Reply struct {
 //
 // The target is an absolute http or https URL, whose query stays byte for byte. The request is an HTTP/1.1 GET without a body, or a
 // POST with AsForm or AsJSON. No redirect is followed, no proxy is used, and nothing is retried without [RetryFailures]. A
-// response, body included, may take up to 10 seconds; after that, [Reply.Err] is [context.DeadlineExceeded].
+// response, body included, may take up to 10 seconds; after that, [CallResult.Err] is [context.DeadlineExceeded].
 //
-// CallWebhook returns a [Reply] for each request. When the context ends, or the server is closed, a request under way gets no
+// CallWebhook returns a [CallResult] for each request. When the context ends, or the server is closed, a request under way gets no
 // response and no other is sent. CallWebhook panics if the target is not such a URL or the callback is nil.
-func (s *Server) CallWebhook(ctx context.Context, target string, callback Callback, opts ...CallOption) []Reply {
+func (s *Server) CallWebhook(ctx context.Context, target string, callback Callback, opts ...CallOption) []CallResult {
 	must(isURL(target), "CallWebhook: the target is not an absolute http or https URL")
 	must(callback != nil, "CallWebhook: the callback is nil")
 	s.noteInbound(callback)
@@ -74,12 +74,12 @@ func (s *Server) CallWebhook(ctx context.Context, target string, callback Callba
 // ID; %r, the reference ID; %d, the time by the server's clock; %tr, the channel; %f, the sender; and %t, the recipient. An escape
 // that begins with %d or %f is a placeholder too: write it in upper case.
 //
-// Options and replies work as for [Server.CallWebhook]. If there is no such message, or no callback URL that can be called, there
-// is one reply, with Attempt 0 and an error that says which.
-func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...CallOption) []Reply {
+// Options and results work as for [Server.CallWebhook]. If there is no such message, or no callback URL that can be called, there
+// is one result, with Attempt 0 and an error that says which.
+func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...CallOption) []CallResult {
 	message, now, ok := s.messageByID(id)
 	if !ok {
-		return []Reply{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}
+		return []CallResult{{Callback: DeliveryReport{ID: id, Status: status}, Err: errNoSuchMessage}}
 	}
 	settings := newCallSettings(s.names, opts)
 	report := DeliveryReport{
@@ -94,9 +94,9 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 	target := report.fillPlaceholders(message.CallbackURL, settings.names)
 	switch {
 	case target == "":
-		return []Reply{{Callback: report, Err: errNoCallback}}
+		return []CallResult{{Callback: report, Err: errNoCallback}}
 	case !isURL(target):
-		return []Reply{{Callback: report, Err: errCallbackURL}}
+		return []CallResult{{Callback: report, Err: errCallbackURL}}
 	case settings.encoding == "": // the URL holds the whole report
 		return s.call(ctx, webhookRequest{callback: report, method: http.MethodGet, url: target}, settings)
 	default:
@@ -146,7 +146,7 @@ type webhookRequest struct {
 }
 
 // call sends a request to a webhook, as often as the settings say.
-func (s *Server) call(ctx context.Context, request webhookRequest, settings callSettings) []Reply {
+func (s *Server) call(ctx context.Context, request webhookRequest, settings callSettings) []CallResult {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	stop := context.AfterFunc(s.closed, func() { end(errClosed) }) //nolint:contextcheck // in addition to the caller's context
@@ -157,14 +157,14 @@ func (s *Server) call(ctx context.Context, request webhookRequest, settings call
 	c := newCaller(settings)
 	defer c.client.CloseIdleConnections()
 
-	replies := make([][]Reply, settings.copies)
+	results := make([][]CallResult, settings.copies)
 	var done sync.WaitGroup
-	c.unconnected.Add(len(replies))
-	for i := range replies {
-		done.Go(func() { replies[i] = c.deliver(ctx, request) })
+	c.unconnected.Add(len(results))
+	for i := range results {
+		done.Go(func() { results[i] = c.deliver(ctx, request) })
 	}
 	done.Wait()
-	return slices.Concat(replies...)
+	return slices.Concat(results...)
 }
 
 // A caller makes the requests of one call. Those of several copies are sent in the same instant.
@@ -187,25 +187,25 @@ func newCaller(settings callSettings) *caller {
 }
 
 // deliver calls until a response is final. The first request is sent when all copies have a connection.
-func (c *caller) deliver(ctx context.Context, request webhookRequest) []Reply {
+func (c *caller) deliver(ctx context.Context, request webhookRequest) []CallResult {
 	connected := sync.OnceFunc(c.unconnected.Done)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
 		connected()
 		c.unconnected.Wait()
 	}})
-	var replies []Reply
+	var results []CallResult
 	for attempt := 1; ; attempt++ {
-		reply := c.try(ctx, request, attempt)
+		result := c.try(ctx, request, attempt)
 		connected() // even without a connection: the other copy must not wait for ever
-		isSent := reply.Attempt > 0
-		if isSent || attempt == 1 { // a retry that was not sent is not a reply
-			replies = append(replies, reply)
+		isSent := result.Attempt > 0
+		if isSent || attempt == 1 { // a retry that was not sent is not a result
+			results = append(results, result)
 		}
-		if !isSent || isFinal(reply.StatusCode) || attempt > c.settings.retries {
-			return replies
+		if !isSent || isFinal(result.StatusCode) || attempt > c.settings.retries {
+			return results
 		}
-		if !sleep(ctx, pauseFor(reply.Header.Get("Retry-After"))) {
-			return replies
+		if !sleep(ctx, pauseFor(result.Header.Get("Retry-After"))) {
+			return results
 		}
 	}
 }
@@ -215,47 +215,47 @@ func isFinal(status int) bool {
 	return status != 0 && status != http.StatusTooManyRequests && status < http.StatusInternalServerError
 }
 
-func (c *caller) try(ctx context.Context, request webhookRequest, attempt int) Reply {
-	reply := Reply{Callback: request.callback}
+func (c *caller) try(ctx context.Context, request webhookRequest, attempt int) CallResult {
+	result := CallResult{Callback: request.callback}
 	if ctx.Err() != nil {
-		reply.Err = fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))
-		return reply
+		result.Err = fmt.Errorf("messagingtest: not sent: %w", context.Cause(ctx))
+		return result
 	}
 	tooLate := fmt.Errorf("none within %v: %w", c.settings.timeout, context.DeadlineExceeded)
 	ctx, cancel := context.WithTimeoutCause(ctx, c.settings.timeout, tooLate)
 	defer cancel()
-	// net/http retries a request by itself if it knows the type of the body. Hide the type, so that each request has its reply.
+	// net/http retries a request by itself if it knows the type of the body. Hide the type, so that each request has its result.
 	body := io.NopCloser(strings.NewReader(request.body))
 	req, err := http.NewRequestWithContext(ctx, request.method, request.url, body)
 	if err != nil {
-		reply.Err = errors.New("messagingtest: the URL of the webhook cannot be used")
-		return reply
+		result.Err = errors.New("messagingtest: the URL of the webhook cannot be used")
+		return result
 	}
 	req.ContentLength = int64(len(request.body))
 	if request.contentType != "" {
 		req.Header.Set("Content-Type", request.contentType)
 	}
-	reply.Attempt = attempt
-	reply.Request = req
-	reply.RequestBody = request.body
-	reply.At = time.Now()
-	err = reply.read(c.client.Do(req)) //nolint:bodyclose // read closes it
-	reply.Took = time.Since(reply.At)
+	result.Attempt = attempt
+	result.Request = req
+	result.RequestBody = request.body
+	result.At = time.Now()
+	err = result.read(c.client.Do(req)) //nolint:bodyclose // read closes it
+	result.Took = time.Since(result.At)
 	if err != nil {
-		reply.Err = fmt.Errorf("messagingtest: no complete response: %w", cmp.Or(context.Cause(ctx), withoutURL(err)))
+		result.Err = fmt.Errorf("messagingtest: no complete response: %w", cmp.Or(context.Cause(ctx), withoutURL(err)))
 	}
-	return reply
+	return result
 }
 
 // read reads a response, or returns the error of the request.
-func (r *Reply) read(resp *http.Response, err error) error {
+func (r *CallResult) read(resp *http.Response, err error) error {
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	r.StatusCode = resp.StatusCode
 	r.Header = resp.Header
-	r.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxReplyBody))
+	r.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxResultBody))
 	return err //nolint:wrapcheck // the caller wraps it
 }
 
@@ -338,8 +338,8 @@ func UnderContract(c contract.Contract) CallOption {
 	return func(s *callSettings) { s.names = table.Of(c) }
 }
 
-// TwiceAtOnce delivers the callback twice in the same instant, over two connections. The replies to one delivery come before the
-// replies to the other. A correct receiver handles the callback once: it responds to the other delivery with 200 if the first is
+// TwiceAtOnce delivers the callback twice in the same instant, over two connections. The results of one delivery come before the
+// results of the other. A correct receiver handles the callback once: it responds to the other delivery with 200 if the first is
 // done by then, and otherwise with 503 and Retry-After.
 func TwiceAtOnce() CallOption { return func(s *callSettings) { s.copies = 2 } }
 

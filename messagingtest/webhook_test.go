@@ -61,8 +61,8 @@ func (h *hook) came(name string) []string {
 }
 
 // callTimes calls a webhook with n messages, one after the other, and returns all replies.
-func callTimes(ctx context.Context, s *Server, target string, n int, opts ...CallOption) []Reply {
-	var replies []Reply
+func callTimes(ctx context.Context, s *Server, target string, n int, opts ...CallOption) []CallResult {
+	var replies []CallResult
 	for i := range n {
 		message := InboundSMS{ID: strconv.Itoa(i), From: "639171234567"}
 		replies = append(replies, s.CallWebhook(ctx, target, message, opts...)...)
@@ -70,7 +70,7 @@ func callTimes(ctx context.Context, s *Server, target string, n int, opts ...Cal
 	return replies
 }
 
-func statuses(replies []Reply) []int {
+func statuses(replies []CallResult) []int {
 	var codes []int
 	for _, r := range replies {
 		codes = append(codes, r.StatusCode)
@@ -113,7 +113,7 @@ func TestCallWebhookSendsPlainGET(t *testing.T) {
 		"Host: "+listener.Addr().String()+"\r\nUser-Agent: Go-http-client/1.1\r\nAuthorization: Basic dXNlcjpwYXNz\r\n\r\n", <-heads)
 }
 
-func TestCallWebhookReturnsReplies(t *testing.T) {
+func TestCallWebhookReturnsResults(t *testing.T) {
 	t.Parallel()
 	date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -133,7 +133,7 @@ func TestCallWebhookReturnsReplies(t *testing.T) {
 		case 5:
 			panic(http.ErrAbortHandler)
 		case 6:
-			_, _ = w.Write(make([]byte, 2*maxReplyBody))
+			_, _ = w.Write(make([]byte, 2*maxResultBody))
 		case 7:
 			w.Header().Set("Content-Length", "10")
 			_, _ = io.WriteString(w, "half")
@@ -154,7 +154,7 @@ func TestCallWebhookReturnsReplies(t *testing.T) {
 	assert.Empty(t, replies[0].Body)
 	assert.Equal(t, "not now", string(replies[1].Body))
 	require.EqualError(t, replies[4].Err, "messagingtest: no complete response: EOF")
-	assert.Len(t, replies[5].Body, maxReplyBody)
+	assert.Len(t, replies[5].Body, maxResultBody)
 	assert.Equal(t, "half", string(replies[6].Body))
 	require.ErrorIs(t, replies[6].Err, io.ErrUnexpectedEOF)
 	assert.Len(t, h.came("messageId"), 7, "nothing is sent again, and no redirect is followed")
@@ -365,7 +365,7 @@ func TestCallWebhookEndsWithServer(t *testing.T) {
 	assert.Len(t, h.came("messageId"), 1)
 }
 
-func TestReplyErrorsContainNoURL(t *testing.T) {
+func TestCallResultErrorsContainNoURL(t *testing.T) {
 	t.Parallel()
 	h := newHook(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 1 {

@@ -1,375 +1,268 @@
-// Command readmecheck checks the Go blocks of a Markdown file against the module in the current directory. Each must build, pass
-// vet and be formatted:
+// Command readmecheck checks the code blocks of Markdown pages against the repository in the current directory. The words after the
+// fence say what a block is:
 //
-//   - A block with "package main" is a program. If the next block is marked text or output, the program is run and must print
-//     it. A line "..." stands for any lines.
-//   - A block that names a file ("go path/file.go") is an excerpt. Its lines must be in that file, whose own module builds it.
-//     A line "..." stands for any lines.
-//   - Any other block is a fragment: declarations, or the inside of a function that returns an error. The packages that it names
-//     are imported, a variable that it declares for the reader counts as used, and preamble/preamble.go declares the rest.
+//	go               a program, or the inside of a function that returns an error. It must build, pass vet and be formatted. A program
+//	                 is run if the next block is marked text, and must print it. One that reads DATABASE_URL needs .ci/with-postgres.
+//	go path/file.go  an excerpt: these lines are in that file, whose tests build it. A line "..." stands for lines left out.
+//	json             a contract, which contract.Parse accepts
+//	json NAME        a file for the shell commands of the page; so is text NAME
+//	sh               shell commands. A block with the commands messaging or outbox is run against the sandbox (.ci/readme starts it).
+//	sh WORD          shell commands that need something that a check has not, such as an account, and are not run
 //
-// Fragments that send, and those with handlers, are run by preamble/guides_test.go under lost responses.
+// preamble/preamble.go has the imports of the fragments, and declares what they leave to the reader. Fragments that send, and those with
+// handlers, are run by preamble/guides_test.go under lost responses.
 package main
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	_ "embed"
 	"errors"
 	"fmt"
-	"go/ast"
 	"go/format"
-	"go/parser"
-	"go/token"
-	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
-	"time"
+
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 var (
 	//go:embed preamble/preamble.go
-	preamble []byte
+	preamble string
 	//go:embed preamble/guides_test.go
-	guides []byte
+	guides string
+
+	fenced      = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
+	indentation = regexp.MustCompile(`(?m)^[ \t]+`)
+	commandLine = regexp.MustCompile(`(?m)^(.*\| )?(messaging|outbox) `)
+	serverLine  = regexp.MustCompile(`(?m)^messaging (sandbox|listen)[^#&\n]*`)
+	definition  = regexp.MustCompile(`^(\w+(?:, \w+)*) := `)
+	handling    = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(\w+)\(func\(`)
 )
 
 func main() {
-	if err := run(os.Args[1]); err != nil {
+	c := checker{outputs: map[string]string{}}
+	if err := c.run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	fmt.Printf("%d Go blocks built, %d of them programs that were run, %d run under lost responses; %d excerpts; %d contracts; %d shell commands run\n",
+		c.built, len(c.outputs), len(c.table), c.excerpts, c.contracts, c.commands)
 }
 
-// A block is a fenced block: its line, the words of its fence, and its text.
+// A block is a fenced block of a page.
 type block struct {
+	page string
 	line int
-	info []string
+	info []string // the words after the fence
 	text string
 }
 
-func (b block) is(words ...string) bool { return len(b.info) > 0 && slices.Contains(words, b.info[0]) }
+func (b block) is(kind string) bool { return len(b.info) > 0 && b.info[0] == kind }
 
-func run(file string) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	blocks, err := fenced(string(text))
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	work, err := os.MkdirTemp("", "readme")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(work)
-	module, err := consumer(work)
-	if err != nil {
-		return err
-	}
+// checker collects the Go of all pages into one module, and checks the other blocks as it meets them.
+type checker struct {
+	work      string            // a temporary folder with the module
+	outputs   map[string]string // what a program has to print, by its folder in the module
+	fragments strings.Builder   // the functions of all fragments
+	table     []string          // the lines of guides_test.go's table
 
-	sources := map[string][]byte{"preamble.go": preamble}
-	outputs := map[string]block{}
-	var problems []error
-	var runs []string
-	count := 0
-	for i, b := range blocks {
-		if !b.is("go") {
-			continue
-		}
-		count++
-		if len(b.info) > 1 {
-			if err := excerpt(b.text, b.info[1]); err != nil {
-				problems = append(problems, fmt.Errorf("%s:%d: %w", file, b.line, err))
-			}
-			continue
-		}
-		name := fmt.Sprintf("line%d", b.line)
-		if isProgram(b.text) {
-			sources[name+"/main.go"] = []byte(position(file, b) + b.text)
-			if i+1 < len(blocks) && blocks[i+1].is("text", "output") {
-				outputs[name] = blocks[i+1]
-			}
-		} else {
-			source, err := compilable(file, b, module)
-			if err != nil {
-				problems = append(problems, err)
-				continue
-			}
-			sources[name+".go"] = []byte(source)
-			if run := running(file, b); run != "" && strings.Contains(source, "func "+name+"()") {
-				runs = append(runs, run)
-			}
-		}
-		if err := formatted(b.text); err != nil {
-			problems = append(problems, fmt.Errorf("%s:%d: %w", file, b.line, err))
-		}
-	}
-	if len(runs) > 0 {
-		sources["guides_test.go"] = guides
-		sources["fragments_test.go"] = []byte(clause + "var fragments = []fragment{\n" + strings.Join(runs, "") + "}\n")
-	}
-	for name, source := range sources {
-		path := filepath.Join(work, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, source, 0o644); err != nil {
-			return err
-		}
-	}
-	if len(problems) == 0 {
-		problems = build(work, outputs, len(runs) > 0)
-	}
-	if len(problems) == 0 {
-		fmt.Printf("%s: %d Go blocks built, %d of them run, %d under lost responses\n", file, count, len(outputs)+len(runs), len(runs))
-	}
-	return errors.Join(problems...)
+	built, excerpts, contracts, commands int
 }
 
-// excerpt checks that a file has the lines of a block, in order and with any indentation.
-func excerpt(text, file string) error {
+func (c *checker) run(pages []string) (err error) {
+	if c.work, err = os.MkdirTemp("", "readme"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(c.work)
+	for _, page := range pages {
+		if err := c.checkPage(page); err != nil {
+			return err
+		}
+	}
+	return c.buildAndRun()
+}
+
+func (c *checker) checkPage(page string) error {
+	blocks, err := readBlocks(page)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(c.work, "shell-"+filepath.Base(page))
+	if err := os.CopyFS(folder, os.DirFS(".ci/readmecheck/files")); err != nil {
+		return err
+	}
+	for i, b := range blocks {
+		switch isPlain := len(b.info) == 1; {
+		case b.is("go") && isPlain:
+			err = c.addGo(b, blocks[min(i+1, len(blocks)-1)])
+		case b.is("go"):
+			c.excerpts++
+			err = checkExcerpt(b.text, b.info[1])
+		case b.is("json") && isPlain:
+			c.contracts++
+			_, err = contract.Parse([]byte(b.text))
+		case b.is("json") || b.is("text") && !isPlain:
+			err = writeFile(filepath.Join(folder, b.info[1]), b.text)
+		case b.is("sh") && isPlain:
+			err = c.runShell(b.text, folder)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", page, b.line, err)
+		}
+	}
+	return nil
+}
+
+// readBlocks returns the fenced blocks of a page.
+func readBlocks(page string) (blocks []block, err error) {
+	text, err := os.ReadFile(page)
+	for _, at := range fenced.FindAllSubmatchIndex(text, -1) {
+		line := bytes.Count(text[:at[0]], []byte("\n")) + 1
+		info := strings.Fields(string(text[at[2]:at[3]]))
+		blocks = append(blocks, block{page: page, line: line, info: info, text: string(text[at[4]:at[5]])})
+	}
+	return blocks, err
+}
+
+// checkExcerpt checks that a file has the lines of a block, in order and with any indentation.
+func checkExcerpt(text, file string) error {
 	source, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	lines := func(text string) string {
-		var trimmed []string
-		for line := range strings.Lines(text) {
-			trimmed = append(trimmed, strings.TrimSpace(line))
-		}
-		return "\n" + strings.Join(trimmed, "\n") + "\n"
-	}
-	whole := lines(string(source))
-	for part := range strings.SplitSeq(lines(text), "\n...\n") {
-		_, rest, found := strings.Cut(whole, strings.TrimRight(part, "\n")+"\n")
-		if !found {
+	rest := "\n" + indentation.ReplaceAllString(string(source), "")
+	for part := range strings.SplitSeq("\n"+indentation.ReplaceAllString(text, ""), "\n...\n") {
+		_, after, isFound := strings.Cut(rest, strings.TrimSuffix(part, "\n")+"\n")
+		if !isFound {
 			return fmt.Errorf("these lines are not in %s", file)
 		}
-		whole = "\n" + rest
+		rest = "\n" + after
 	}
 	return nil
 }
 
-// fenced returns the fenced blocks of a Markdown text.
-func fenced(text string) ([]block, error) {
-	var blocks []block
-	var open *block
-	for i, line := range strings.Split(text, "\n") {
-		switch {
-		case open == nil && strings.HasPrefix(line, "```"):
-			open = &block{line: i + 1, info: strings.Fields(strings.TrimLeft(line, "`"))}
-		case open != nil && strings.TrimSpace(line) == "```":
-			blocks = append(blocks, *open)
-			open = nil
-		case open != nil:
-			open.text += line + "\n"
-		}
+// runShell runs the commands of a block, with a program that takes every callback at port 8080. A command that serves until it is stopped
+// must still run after a second.
+func (c *checker) runShell(script, folder string) error {
+	count := len(commandLine.FindAllString(script, -1))
+	if count == 0 {
+		return nil
 	}
-	if open != nil {
-		return nil, fmt.Errorf("the block of line %d does not end", open.line)
-	}
-	return blocks, nil
+	c.commands += count
+	program := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer program.Close()
+	script = strings.ReplaceAll(script, "127.0.0.1:8080", program.Listener.Addr().String())
+	script = serverLine.ReplaceAllString(script, `timeout 1 $0 --listen 127.0.0.1:0 || [[ $$? == 124 ]] `)
+	script = "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + script
+	_, err := command(folder, []string{"DATABASE_URL=outbox.db"}, "bash", "-c", script)
+	return err
 }
 
-// consumer writes a module into dir that sees the checkout, and returns the path of the checkout's module.
-func consumer(dir string) (string, error) {
+// addGo adds a block to the module.
+func (c *checker) addGo(b block, next block) error {
+	c.built++
+	if formatted, err := format.Source([]byte(b.text)); err != nil || string(formatted) != b.text {
+		return fmt.Errorf("gofmt would change this block (%v)", err)
+	}
+	name := strings.TrimSuffix(filepath.Base(b.page), ".md") + fmt.Sprint(b.line)
+	position := fmt.Sprintf("//line %s:%d\n", b.page, b.line+1) // the compiler then reports lines of the page
+	if strings.Contains("\n"+b.text, "\npackage main\n") {
+		hasDatabase := os.Getenv("OUTBOX_POSTGRES") != "" || !strings.Contains(b.text, "DATABASE_URL")
+		if next.is("text") && hasDatabase {
+			c.outputs[name] = next.text
+		}
+		return writeFile(filepath.Join(c.work, name, "main.go"), position+b.text)
+	}
+	c.fragments.WriteString(wrapStatements(name, position, b.text))
+	c.addToTable(b, name)
+	return nil
+}
+
+// wrapStatements makes a function of statements. A variable that they declare for the reader counts as used: the next statement uses it.
+func wrapStatements(name, position, statements string) string {
+	var body strings.Builder
+	unused := ""
+	for line := range strings.Lines(statements) {
+		if !strings.ContainsAny(line[:1], "\t\n})") { // the beginning of a statement
+			body.WriteString(unused)
+			unused = ""
+		}
+		body.WriteString(line)
+		if found := definition.FindStringSubmatch(line); found != nil {
+			unused = "use(" + strings.ReplaceAll(found[1], "_, ", "") + "); "
+		}
+	}
+	// The statements may end with a return or not: "if true" allows both.
+	return fmt.Sprintf("func %s() error { if true {\n%s%s%s\n}\nreturn nil }\n", name, position, body.String(), unused)
+}
+
+// addToTable adds a fragment to the table of guides_test.go if it sends or handles. Those on a database are run by the tests of
+// messagingriver.
+func (c *checker) addToTable(b block, name string) {
+	sends := strings.Contains(b.text, ".Send")
+	handlers := map[string]string{}
+	for _, found := range handling.FindAllStringSubmatch(b.text, -1) {
+		handlers[found[1]] = found[2]
+	}
+	needsDatabase := strings.Contains(b.text, "sqlstore.") || strings.Contains(b.text, "conversations.")
+	if !needsDatabase && (sends || len(handlers) > 0) {
+		c.table = append(c.table, fmt.Sprintf("\t{\"%s:%d\", %s, %t, %#v},\n", b.page, b.line, name, sends, handlers))
+	}
+}
+
+// buildAndRun builds the module in a workspace with the modules of the repository, runs its test, and runs its programs.
+func (c *checker) buildAndRun() error {
 	root, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	module, err := command(root, "go", "list", "-m")
-	if err != nil {
-		return "", err
-	}
-	module = strings.TrimSpace(module)
-	content := fmt.Sprintf("module readme\n\ngo 1.26.0\n\nrequire %s v0.0.0\n\nreplace %s => %q\n", module, module, root)
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(content), 0o644); err != nil {
-		return "", err
-	}
-	if sums, err := os.ReadFile("go.sum"); err == nil {
-		return module, os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644)
-	}
-	return module, nil
-}
-
-// build builds and vets everything, runs the test of the fragments if there is one, and the programs with an expected output.
-func build(work string, outputs map[string]block, hasTest bool) []error {
-	if _, err := command(work, "env", "GOPROXY=off", "go", "mod", "tidy"); err != nil {
-		if _, err := command(work, "go", "mod", "tidy"); err != nil {
-			return []error{err}
-		}
-	}
-	steps := [][]string{
-		{"build", "./..."}, // reports more than one problem, unlike vet, and builds fragments, unlike -o
-		{"vet", "./..."},
-	}
-	if hasTest {
-		steps = append(steps, []string{"test", "."})
-	}
-	if len(outputs) > 0 {
-		steps = append(steps, []string{"build", "-o", filepath.Join(work, "bin") + "/", "./..."})
-	}
-	for _, arguments := range steps {
-		if _, err := command(work, "go", arguments...); err != nil {
-			return []error{err}
-		}
-	}
-	var problems []error
-	for _, name := range slices.Sorted(maps.Keys(outputs)) {
-		want := outputs[name]
-		got, err := command(work, filepath.Join(work, "bin", name))
-		if err != nil {
-			problems = append(problems, fmt.Errorf("README, the program above line %d: %w", want.line, err))
-			continue
-		}
-		if !matches(lines(want.text), lines(got)) {
-			problems = append(problems, fmt.Errorf("README, line %d: the program prints\n%s", want.line, got))
-		}
-	}
-	return problems
-}
-
-func command(dir, name string, arguments ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, name, arguments...)
-	cmd.Dir = dir
-	var out, problem bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &problem
-	if err := cmd.Run(); err != nil {
-		said := strings.ReplaceAll(problem.String()+out.String(), dir+"/", "")
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{filepath.Base(name)}, arguments...), " "), err, said)
-	}
-	return out.String(), nil
-}
-
-func lines(text string) []string {
-	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i := range all {
-		all[i] = strings.TrimRight(all[i], " \t")
-	}
-	return all
-}
-
-// matches compares line by line. "..." in want stands for any lines, or none.
-func matches(want, got []string) bool {
-	if len(want) == 0 {
-		return len(got) == 0
-	}
-	if want[0] == "..." {
-		for skip := range len(got) + 1 {
-			if matches(want[1:], got[skip:]) {
-				return true
-			}
-		}
-		return false
-	}
-	return len(got) > 0 && want[0] == got[0] && matches(want[1:], got[1:])
-}
-
-func isProgram(text string) bool {
-	return strings.HasPrefix(text, "package main\n") || strings.Contains(text, "\npackage main\n")
-}
-
-func formatted(text string) error {
-	got, err := format.Source([]byte(text))
 	if err != nil {
 		return err
 	}
-	if string(got) != text {
-		return errors.New("gofmt would change this block")
+	files := map[string]string{
+		"go.mod":         "module readme\n\ngo 1.26.0\n",
+		"go.work":        fmt.Sprintf("go 1.26.0\nuse (\n.\n%[1]q\n\"%[1]s/messagingriver\"\n)\n", root),
+		"guides.go":      preamble + c.fragments.String(),
+		"guides_test.go": guides + "var fragments = []fragment{\n" + strings.Join(c.table, "") + "}\n",
+	}
+	for name, text := range files {
+		if err := writeFile(filepath.Join(c.work, name), text); err != nil {
+			return err
+		}
+	}
+	environment := []string{"GOWORK=" + filepath.Join(c.work, "go.work"), "DATABASE_URL=" + os.Getenv("OUTBOX_POSTGRES")}
+	if _, err := command(c.work, environment, "go", "test", "-vet=all", "./..."); err != nil {
+		return err
+	}
+	for name, want := range c.outputs {
+		got, err := command(c.work, environment, "go", "run", "./"+name)
+		if err != nil {
+			return err
+		}
+		if got != want {
+			return fmt.Errorf("the program %s prints\n%s", name, got)
+		}
 	}
 	return nil
 }
 
-// position makes the compiler report lines of the file, not of a copy.
-func position(file string, b block) string { return fmt.Sprintf("//line %s:%d\n", file, b.line+1) }
-
-// compilable returns a fragment as a file of package readme.
-func compilable(file string, b block, module string) (string, error) {
-	text := b.text
-	parsed, err := parse(position(file, b) + text)
-	if err != nil { // Statements, not declarations. They may end with a return or not: "if true" allows both.
-		before, after := fmt.Sprintf("func line%d() error { if true {\n%s", b.line, position(file, b)), "\n}\nreturn nil }\n"
-		if parsed, err = parse(before + text + after); err != nil {
-			return "", err
-		}
-		function := parsed.Decls[0].(*ast.FuncDecl)
-		statements := function.Body.List[0].(*ast.IfStmt).Body.List
-		offset := int(parsed.FileStart) + len(clause+before)
-		for _, statement := range slices.Backward(statements) {
-			end := int(statement.End()) - offset
-			text = text[:end] + uses(statement) + text[end:]
-		}
-		text = before + text + after
-	} else {
-		text = position(file, b) + text
+func writeFile(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
 	}
-
-	hooks := module + "/webhook/"
-	known := map[string]string{"messaging": module, "sqlstore": hooks + "sqlstore", "conversations": module + "/conversations"}
-	packages, err := filepath.Glob("*/*.go") // not those of other modules, which README.md names without importing them
-	if err != nil {
-		return "", err
-	}
-	for _, file := range packages {
-		name := filepath.Dir(file)
-		if _, err := os.Stat(filepath.Join(name, "go.mod")); err != nil {
-			known[name] = module + "/" + name
-		}
-	}
-	for _, path := range []string{"context", "encoding/json", "errors", "fmt", "iter", "log", "log/slog", "net/http", "os", "slices", "strings", "testing", "time"} {
-		known[path[strings.LastIndex(path, "/")+1:]] = path
-	}
-	imports := map[string]bool{}
-	for _, name := range parsed.Unresolved {
-		if path, ok := known[name.Name]; ok && !strings.Contains(b.text, `"`+path+`"`) {
-			imports[fmt.Sprintf("import %s %q\n", name.Name, path)] = true
-		}
-	}
-	return clause + strings.Join(slices.Sorted(maps.Keys(imports)), "") + text, nil
+	return os.WriteFile(path, []byte(text), 0o600)
 }
 
-var (
-	sending  = regexp.MustCompile(`client\.\w+\.Send(Once|All)?\(`)
-	handling = regexp.MustCompile(`(?:Handle\("([^"]+)", )?hooks\.(\w+)\(func\(`)
-)
-
-// running returns the line of a fragment for the test, or "" if it neither sends nor handles. Those on a database are run by the tests of
-// messagingriver.
-func running(file string, b block) string {
-	sends, handlers := sending.MatchString(b.text), handling.FindAllStringSubmatch(b.text, -1)
-	if !sends && handlers == nil || strings.Contains(b.text, "sqlstore.") || strings.Contains(b.text, "conversations.") {
-		return ""
+// command runs a program in a folder and returns its standard output. Its error has all that it wrote.
+func command(folder string, environment []string, name string, arguments ...string) (string, error) {
+	cmd := exec.Command(name, arguments...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), environment...)
+	output, err := cmd.Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(arguments, " "), err, output, failed.Stderr)
 	}
-	byPath := map[string]string{}
-	for _, found := range handlers {
-		byPath[cmp.Or(found[1], "/")] = found[2]
-	}
-	return fmt.Sprintf("\t{%q, line%d, %t, %#v},\n", fmt.Sprintf("%s:%d", file, b.line), b.line, sends, byPath)
-}
-
-const clause = "package readme\n"
-
-func parse(text string) (*ast.File, error) {
-	return parser.ParseFile(token.NewFileSet(), "", clause+text, 0)
-}
-
-// uses returns statements that use the variables that a statement declares, for the end of its line.
-func uses(statement ast.Stmt) (text string) {
-	if assigned, ok := statement.(*ast.AssignStmt); ok && assigned.Tok == token.DEFINE {
-		for _, left := range assigned.Lhs {
-			if name := left.(*ast.Ident).Name; name != "_" {
-				text += "; use(" + name + ")"
-			}
-		}
-	}
-	return text
+	return string(output), err
 }

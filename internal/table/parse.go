@@ -154,7 +154,7 @@ func mergeList(found *Problems, path string, base, list []any) any {
 }
 
 // page is the page of the documentation on what a contract cannot say.
-const page = "docs/unusual.md"
+const page = "docs/contract.md"
 
 func unknownKey[V any](known map[string]V) string {
 	return "unknown key; known here: " + strings.Join(slices.Sorted(maps.Keys(known)), ", ") + " (what no key says: " + page + ")"

@@ -62,7 +62,7 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	if r.WaitContext != nil {
 		waits = waitContext{r.WaitContext, c.ctx}
 	}
-	c.loop(waits) //nolint:contextcheck // that of the SendAll
+	c.loop(waits)     //nolint:contextcheck // that of the SendAll
 	if c.isRetrying { // the context ended the wait for another attempt
 		c.outcome.Interrupted = cmp.Or(ctx.Err(), waits.Err())
 		c.end(Outcome{Err: c.outcome.Interrupted})

@@ -1,71 +1,89 @@
-// Package readme is compiled together with the fragments of README.md, and declares what they leave to the reader.
+// Package readme is the fragments of the pages, below this. It declares what they leave to the reader.
 package readme
 
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"iter"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	neturl "net/url"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/conversations"
+	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
+	"github.com/messaging-service/messaging-go/webhook/sqlstore"
 )
 
-// handlers are the values of the fragments that serve HTTP, the latest last.
-var handlers []http.Handler
+var handlers []http.Handler // the handlers that fragments made, the latest last
 
-// use takes each variable that a fragment declares for the reader.
-func use(value any) {
-	if handler, ok := value.(http.Handler); ok {
-		handlers = append(handlers, handler)
+// use takes the variables that a statement declares for the reader.
+func use(values ...any) {
+	for _, value := range values {
+		if handler, ok := value.(http.Handler); ok {
+			handlers = append(handlers, handler)
+		}
 	}
 }
 
 var (
-	ctx        context.Context
-	t          *testing.T
-	err        error
-	url, token string
-	key        string
-	names      contract.Contract
-	client     *messaging.Client
-	message    sms.Message
-	messages   iter.Seq[sms.Message]
-	yesterday  time.Time
-	midnight   time.Time
-	position   string
-	count      int
-	overlay    []byte
-	body       []byte
-	secret     string
-	server     *httptest.Server
-	hooks      *webhook.Receiver
-	m          webhook.SMSMessage
-	mux        *http.ServeMux
-	db         *sql.DB
-	book       *conversations.Book
-	service    *messagingtest.Server
-	orders     interface {
-		Status(ctx context.Context, referenceID string) (webhook.Status, error)
-		SetStatus(ctx context.Context, referenceID string, status webhook.Status) error
-	}
-	queue interface {
-		Put(ctx context.Context, values ...string) error
-	}
+	ctx                                  context.Context
+	t                                    *testing.T
+	err                                  error
+	url, databaseURL, token, key, secret string
+	names                                contract.Contract
+	client                               *messaging.Client
+	proxyURL                             *neturl.URL
+	message                              sms.Message
+	messages                             iter.Seq[sms.Message]
+	yesterday, midnight                  time.Time
+	position                             string
+	count                                int
+	server                               *httptest.Server
+	hooks                                *webhook.Receiver
+	mux                                  *http.ServeMux
+	db                                   *sql.DB
+	book                                 *conversations.Book
+	service                              *messagingtest.Server
+	queue, orders                        *failsOnce
+	save                                 = func(id string) error { return nil }
+	record                               = func(referenceID string, verdict messaging.Verdict, id string) {}
+	askAPerson                           = func(referenceID string, err error) error { return nil }
 )
 
-var (
-	save          func(id string) error
-	record        func(referenceID string, verdict messaging.Verdict, id string)
-	enqueueAgain  func(message sms.Message, after time.Duration) error
-	askAPerson    func(referenceID string, err error) error
-	tryLater      func(after time.Duration) error
-	pauseCampaign func() error
-)
+// failsOnce is a database of the reader's that fails the first time.
+type failsOnce struct {
+	stored int
+	failed map[string]bool
+}
+
+func (s *failsOnce) Put(_ context.Context, values ...string) error {
+	if name := values[0]; !s.failed[name] {
+		s.failed[name] = true
+		return errors.New("the database cannot be reached")
+	}
+	s.stored++
+	return nil
+}
+
+func (*failsOnce) Status(context.Context, string) (webhook.Status, error) {
+	return webhook.StatusSent, nil
+}
+
+func (s *failsOnce) SetStatus(ctx context.Context, referenceID string, _ webhook.Status) error {
+	return s.Put(ctx, referenceID)
+}

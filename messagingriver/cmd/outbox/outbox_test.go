@@ -189,7 +189,7 @@ func TestLoadAuditAndResolve(t *testing.T) {
 }
 
 // Messages that were sent after a backup are listed by the service, and wait or are absent in the restored outbox.
-// The commands are those of docs/scale.md.
+// The commands are those of docs/outbox.md.
 func TestRestoredBackupIsComparedBeforeItIsSent(t *testing.T) {
 	onBoth(t, func(s shell) {
 		backup := "backup" + strings.ToLower(rand.Text())

@@ -117,22 +117,22 @@ func TestBadInputIsOneLine(t *testing.T) {
 		env  map[string]string
 		args []string
 	}{
-		"MESSAGING_BASE_URL: required":      {env: map[string]string{base: ""}},
-		"MESSAGING_TOKEN: want credentials": {env: map[string]string{token: ""}},
-		"MESSAGING_TOKEN: set together with":       {env: map[string]string{key: "key"}},
-		"MESSAGING_API_KEY: required":       {env: map[string]string{token: "", secret: "hush"}},
-		"MESSAGING_TOKEN: ":                 {env: map[string]string{token: "secret-token\n1"}},
-		"(--plain-http allows it)":          {env: map[string]string{base: "http://api.example.com"}},
-		"MESSAGING_CONTRACT: ":              {env: map[string]string{table.EnvFile: filepath.Join(t.TempDir(), "absent.json")}},
-		"unknown key":                       {env: map[string]string{table.EnvFile: file("wrong.json", `{"sms.sent": {}}`)}},
-		"--timeout: must be more than":      {args: []string{"--timeout", "-1s"}},
-		"--rate: must be":                   {args: []string{"--rate", "NaN"}},
-		"want --send, --from SENDER and":    {args: []string{"--send", "--from", "639170000001"}},
-		"and --to NUMBER together":          {args: []string{"--from", "ACME", "--to", "639170000001"}},
-		"--send: there is no terminal":      {args: []string{"--send", "--to", "639170000001", "--from", "ACME"}},
-		"unknown flag: --colour":            {args: []string{"--colour", "red"}},
-		"everything is a flag":              {args: []string{"639170000001"}},
-		"invalid argument":                  {args: []string{"--timeout", "long"}},
+		"MESSAGING_BASE_URL: required":       {env: map[string]string{base: ""}},
+		"MESSAGING_TOKEN: want credentials":  {env: map[string]string{token: ""}},
+		"MESSAGING_TOKEN: set together with": {env: map[string]string{key: "key"}},
+		"MESSAGING_API_KEY: required":        {env: map[string]string{token: "", secret: "hush"}},
+		"MESSAGING_TOKEN: ":                  {env: map[string]string{token: "secret-token\n1"}},
+		"(--plain-http allows it)":           {env: map[string]string{base: "http://api.example.com"}},
+		"MESSAGING_CONTRACT: ":               {env: map[string]string{table.EnvFile: filepath.Join(t.TempDir(), "absent.json")}},
+		"unknown key":                        {env: map[string]string{table.EnvFile: file("wrong.json", `{"sms.sent": {}}`)}},
+		"--timeout: must be more than":       {args: []string{"--timeout", "-1s"}},
+		"--rate: must be":                    {args: []string{"--rate", "NaN"}},
+		"want --send, --from SENDER and":     {args: []string{"--send", "--from", "639170000001"}},
+		"and --to NUMBER together":           {args: []string{"--from", "ACME", "--to", "639170000001"}},
+		"--send: there is no terminal":       {args: []string{"--send", "--to", "639170000001", "--from", "ACME"}},
+		"unknown flag: --colour":             {args: []string{"--colour", "red"}},
+		"everything is a flag":               {args: []string{"639170000001"}},
+		"invalid argument":                   {args: []string{"--timeout", "long"}},
 	} {
 		r := newRig(t, "http://127.0.0.1:1", "secret-token-1")
 		for name, value := range input.env {

@@ -56,7 +56,7 @@ func TestLearnsPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../../docs/contract.md")
 	require.NoError(t, err)
-	found := regexp.MustCompile("(?ms)^```text\n(=== request.*?)^```$").FindSubmatch(page)
+	found := regexp.MustCompile("(?ms)^```text heron.txt\n(=== request.*?)^```$").FindSubmatch(page)
 	require.NotNil(t, found)
 	got, err := learnObject(t, string(found[1]))
 	require.NoError(t, err)

@@ -180,7 +180,7 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, opts ...mess
 	e.pending++
 	s.mu.Unlock()
 	s.live.notify("")
-	var replies []messagingtest.Reply
+	var replies []messagingtest.CallResult
 	switch {
 	case e.Answer != nil && target == "":
 		s.tell(e.Answer.callback(e.ID, e.At))

@@ -124,7 +124,7 @@ func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
 }
 
 // outgoing takes down a call of a webhook. The caller holds mu.
-func (s *Sandbox) outgoing(reply messagingtest.Reply, about string, mask masker) *Exchange {
+func (s *Sandbox) outgoing(reply messagingtest.CallResult, about string, mask masker) *Exchange {
 	s.serial++
 	x := &Exchange{
 		ID: s.serial, At: reply.At.Add(s.advanced), Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt,
