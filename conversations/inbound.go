@@ -106,12 +106,12 @@ func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (changed bool, e
 		return false, err
 	}
 	if !m.isAmbiguous {
-		if err := b.joinNames(ctx, tx, m, known); err != nil {
+		if err = b.joinNames(ctx, tx, m, known); err != nil {
 			return false, err
 		}
 	}
 	if !m.keepsWindow {
-		if err := b.noteTime(ctx, tx, m, known); err != nil {
+		if err = b.noteTime(ctx, tx, m, known); err != nil {
 			return false, err
 		}
 	}
