@@ -65,7 +65,7 @@ func readBody(r *http.Request, limit int) ([]byte, error) {
 	return body.Bytes(), err
 }
 
-// classifyBody decides what a body is by its content: a JSON object is JSON whatever the Content-Type says, and anything else is a form,
+// classifyBody decides what a body is by its content: a JSON object is JSON regardless of the Content-Type, and anything else is a form,
 // unless the Content-Type says that it is not.
 func (c *callback) classifyBody(in *request, contentType string) (fault error) {
 	const byteOrderMark = "\ufeff"
