@@ -18,6 +18,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/redact"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
@@ -412,7 +413,7 @@ func (e *Error) details() []string {
 	} else if e.cause != nil {
 		add("%s", transport.Describe(e.cause))
 	}
-	if redact.IsWord(e.Code) && !e.hidesIDs {
+	if table.IsWord(e.Code) && !e.hidesIDs {
 		add("code %s", e.Code)
 	}
 	isExplained := e.guardReason != "" || e.StatusCode == 0 && e.reason != ""
@@ -424,7 +425,7 @@ func (e *Error) details() []string {
 	if e.safeMessage != "" {
 		add("%q", e.safeMessage)
 	}
-	if redact.IsWord(e.RequestID) && !e.hidesIDs {
+	if table.IsWord(e.RequestID) && !e.hidesIDs {
 		add("request %s", e.RequestID)
 	}
 	if e.localWait {

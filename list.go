@@ -118,6 +118,7 @@ type listedRow struct {
 	sms.Transaction
 
 	isDoubtful bool // whether it cannot be read whose message it is
+	hasError   bool
 }
 
 // find returns the rows with a reference ID on the first page that has any. There is at least one if there is no error.
@@ -210,10 +211,10 @@ type listPage struct {
 
 func (p *listPage) rowsOf(referenceID string) (rows []listedRow) {
 	for i := range p.Transactions {
-		if p.Transactions[i].ReferenceID != referenceID || p.Others[i] {
+		if p.Transactions[i].ReferenceID != referenceID || p.Excluded[i] {
 			continue
 		}
-		row := listedRow{Transaction: p.Transactions[i]}
+		row := listedRow{Transaction: p.Transactions[i], hasError: p.Failed[i]}
 		for _, unreadable := range p.Unreadable {
 			if unreadable.Index == i {
 				row.isDoubtful = unreadable.IsDoubtful()
@@ -368,7 +369,7 @@ func (l *listing) sift(page *listPage) error {
 	for i := range rows {
 		isRepeated := i < repeated || l.wasOnPreviousPage(&rows[i])
 		hasNew = hasNew || !isRepeated
-		kind := l.kindOf(&rows[i], isRepeated, page.Others[i])
+		kind := l.kindOf(&rows[i], isRepeated, page.Excluded[i])
 		page.isDropped[i] = kind != rowWanted
 		l.count(kind)
 	}

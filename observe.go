@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/redact"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 )
 
@@ -195,7 +196,7 @@ func (o *observation) failure(err error) StepResult {
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		result := StepResult{Reason: e.Error(), Verdict: e.Verdict, StatusCode: e.StatusCode, Attempts: e.Attempts}
-		if redact.IsWord(e.RequestID) && !e.hidesIDs {
+		if table.IsWord(e.RequestID) && !e.hidesIDs {
 			result.RequestID = e.RequestID
 		}
 		if len(e.classes) > 0 {
@@ -212,10 +213,10 @@ func (o *observation) failure(err error) StepResult {
 func className(sentinel error) string { return strings.TrimPrefix(sentinel.Error(), "messaging: ") }
 
 func (o *observation) keepIDs(r *Receipt, secrets redact.Secrets) {
-	if redact.IsWord(r.ID) && !secrets.InWord(r.ID) {
+	if table.IsWord(r.ID) && !secrets.InWord(r.ID) {
 		o.messageID = r.ID
 	}
-	if redact.IsWord(r.RequestID) && !secrets.InWord(r.RequestID) {
+	if table.IsWord(r.RequestID) && !secrets.InWord(r.RequestID) {
 		o.requestID = r.RequestID
 	}
 }

@@ -322,7 +322,7 @@ func (c *core) warnOfRows(ctx context.Context, referenceID string, rows int) {
 		return
 	}
 	attrs := []slog.Attr{slog.Int("rows", rows)}
-	if redact.IsWord(referenceID) {
+	if table.IsWord(referenceID) {
 		attrs = append(attrs, slog.String("reference_id", referenceID))
 	}
 	c.settings.logger.LogAttrs(ctx, slog.LevelWarn, "messaging: several messages have one reference ID", attrs...)

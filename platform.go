@@ -98,7 +98,7 @@ func (j *judgement) addPlatform(channel Channel) {
 	if j.platform == 0 {
 		return
 	}
-	j.response.Own = true
+	j.response.FromService = true
 	j.response.Refused = !j.response.NamesMessage()
 }
 

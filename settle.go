@@ -217,10 +217,10 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 
 // isProof reports whether a row says what became of a message: it has an ID, no error, and may be for the message's recipient.
 func (s *SMSService) isProof(row listedRow, m sms.Message) bool {
-	if row.ID == "" || row.isDoubtful || !matchesNumber(row.To, m.To) {
+	if row.ID == "" || row.isDoubtful || row.hasError {
 		return false
 	}
-	return !s.core.smsList().codec.HasFailed(row.Transaction)
+	return matchesNumber(row.To, m.To)
 }
 
 // matchesNumber reports whether a listed number may be the number of a message. A row without a number may belong to the message.

@@ -61,8 +61,8 @@ func (e *sendEndpoint) judge(call *wire.Call, out *transport.Outcome) judgement 
 		j.reason = "the response is " + j.notJSON.Error()
 	case r.Refused:
 		j.verdict = Refused
-	case r.Doubt != "":
-		j.reason = r.Doubt
+	case r.Uncertain != "":
+		j.reason = r.Uncertain
 	default:
 		j.verdict = Accepted
 	}
@@ -130,7 +130,7 @@ func (e *sendEndpoint) isProof(j *judgement, out *transport.Outcome) bool {
 	case slices.Contains(beforeProcessing, status):
 		return true
 	case status >= http.StatusInternalServerError:
-		return j.response.Own
+		return j.response.FromService
 	case slices.Contains(e.errors.NotProcessed, status):
 		return isInForm || has("Retry-After")
 	case status == http.StatusUnauthorized:

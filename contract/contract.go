@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// Contract holds every wire name that the client and the webhooks use, and the few rules that go with the names. Get one
+// Contract holds every wire name that the client and the webhooks use, and the rules for the names. Get one
 // from [Default] or [Parse]; the zero Contract is the default.
 //
 // A Contract never changes. Copies are cheap, and it may be used from many goroutines at once. It is configuration and
@@ -37,7 +38,7 @@ func Parse(overlay []byte) (Contract, error) {
 }
 
 // FromEnv returns the contract of the overlay in the file that MESSAGING_CONTRACT names, or the default contract if the variable is
-// empty. Errors do not show the path, which the variable may not be meant to hold. An error that begins with "contract:" is that of
+// empty. Errors do not show the path, because the variable may hold a secret by mistake. An error that begins with "contract:" is one of
 // [Parse].
 func FromEnv() (Contract, error) {
 	file := os.Getenv(table.EnvFile)
@@ -55,7 +56,11 @@ func FromEnv() (Contract, error) {
 type fileError struct{ cause error }
 
 func (e *fileError) Error() string {
-	return "the file that it names cannot be read: " + errors.Unwrap(e.cause).Error()
+	cause := e.cause
+	if pathError, ok := errors.AsType[*fs.PathError](cause); ok {
+		cause = pathError.Err
+	}
+	return "the file that it names cannot be read: " + cause.Error()
 }
 
 func (e *fileError) Unwrap() error { return e.cause }

@@ -1,9 +1,9 @@
-// Package contract holds the wire names of the messaging service: the paths, fields, parameters, codes and words that the
-// client and the webhooks put into requests and look for in what comes back.
+// Package contract holds the wire names of the messaging service: the paths, fields, parameters, codes and words that the client writes and
+// reads, and that webhooks read.
 //
 // The service's specification states few of them: the four paths, the name ttl, the Authorization header, and GET as the method
-// of the callbacks. Every other name in [Default] is this library's choice from what such services commonly use, not a fact
-// about the service. Compare the table with the documentation of your account, and write an overlay with what differs:
+// of the callbacks. Every other name in [Default] is a guess from the names that such services commonly use. Compare the table with the
+// documentation of your account, and write an overlay with the differences:
 //
 //	names, err := contract.Parse([]byte(`{
 //		"sms.send":    {"fields": {"from": "sender.id", "text": "message"}, "constants": {"app": "billing"}},
@@ -15,8 +15,8 @@
 //	}
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(names))
 //
-// The page docs/contract.md of the repository shows step by step how to write an overlay, and what needs Go code, such as a send by GET.
-// This is the overlay of the last step, for an account that differs everywhere; it runs as the example of [Parse] named Account:
+// In the repository, docs/contract.md shows step by step how to write an overlay, and what needs Go code, such as a send by GET. This is an
+// overlay for an account that differs everywhere. It runs as the example of [Parse] named Account:
 //
 //	{
 //		"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}},
@@ -96,7 +96,7 @@
 //	errors.code                paths; also errors.message, errors.request
 //	errors.success             codes, in any case, that a response may hold although the message was accepted
 //	errors.classes             by class, codes; none in two classes, or in a class and in errors.success, and no "*" alone
-//	errors.notProcessed        HTTP statuses, 300 to 599, which prove that a send was not processed, so that it is retried, if
+//	errors.notProcessed        HTTP statuses, 300 to 599, that prove that a send was not processed, so that it is retried, if
 //	                           the response is JSON, empty, or has Retry-After; from 500 on, if it has a code or a request
 //	                           ID; a status that is here by mistake makes messages go out twice
 //
@@ -119,9 +119,9 @@
 //	fields                     by concept, a name, or "" if the service has no such field: using it is then an error
 //	with                       by concept of fields, constants that go with a request that sends the field; in sms.send, by gsm and
 //	                           unicode, those of a text that takes this encoding
-//	wrap                       the name under which a chat-app-2 message goes, or "" for the top level, beside fields
+//	wrap                       the name under which a chat-app-2 message goes, or "" for the top level, next to fields
 //	ttl                        the unit of a lifetime, which is a whole number of it: s, ms, m; any other duration is in whole seconds
-//	response                   by concept, paths; no two of id, request and reference at one place, but see below; without
+//	response                   by concept, paths; no two of id, request and reference at one path, but see below; without
 //	                           a path of id the words of the status decide alone; a * in those of id and status is every element
 //	                           of a list, see below
 //	accepted                   words that the status of an accepted message may be, in any case; no "*" alone
@@ -167,28 +167,28 @@
 // in a list: messages.0.to is the member to of the first element of the list messages. The body itself is an object. The positions of a
 // list begin at 0 and have no gap; one whose field a message does not have is null if others follow. In a query or a form, dots and brackets are
 // part of the name, and an object or a list is written as JSON. Within one request no two names may be equal, including
-// constants, "with" and a key pair beside the fields. In a JSON body no name may lie within another (sender and sender.id), and
+// constants, "with" and a key pair among the fields. In a JSON body no name may lie within another (sender and sender.id), and
 // nothing can be both an object and a list (to.0 and to.kind). messaging.NewClient writes a request with all of them and reads each
 // back. It refuses the contract if one is missing.
 //
-// A name that only the default table has gives way to the names and constants of an overlay, so that a field which a release adds breaks no
-// overlay. If the overlay uses the name for something else, or has no such object for it, the field cannot be set: setting it is a
-// ValidationError, until the overlay names the field. The name also gives way to the user's Extra, if the message leaves the field empty.
-// The names of from, to, text and channel never give way, and neither does the parameter of paging.by.
+// New default names never break an overlay: a default name that collides with a name or a constant of the overlay is dropped, and so is
+// one whose object the overlay does not use. Setting the field is then a ValidationError, until the overlay names it. A default name also
+// gives way to the same name in a user's Extra, if the message leaves the field empty. The names of from, to, text and channel never give
+// way, and neither does the parameter of paging.by.
 //
 // A path is a list of members and positions with dots between them, such as messages.0.id; "" is the document itself. Of
 // several paths, or of several names of a webhook's parameter, the first that is present and holds a value counts; of errors.code,
-// the first that is none of errors.success.
+// the first code that is not in errors.success.
 //
-// A request makes one message, so a list of several elements holds its parts. Under messages.*.status all of them have to accept it, or all
+// A list in the response to a send has the parts of one message. Under messages.*.status all of them have to accept it, or all
 // to refuse it; under messages.0.status all have to accept it. Anything else leaves the outcome unknown.
 //
 //	{
 //		"sms.send": {"response": {"id": ["messages.0.id"], "status": ["messages.*.status"]}}
 //	}
 //
-// A response that is not JSON is one text at the path "", which the status, the code and the message of an error may have. It is the
-// service's own if its text is a word of accepted, refused, errors.success or errors.classes, and a proxy's page otherwise. A service
+// A response in plain text is read at the path "", which the status, the code and the message of an error may have. It comes from the
+// service if its text is a word of accepted, refused, errors.success or errors.classes. Otherwise it is a proxy's page. A service
 // that responds "0: Accepted for delivery" is
 //
 //	{
@@ -196,11 +196,11 @@
 //		"errors": {"code": [""], "classes": {"invalid": ["4*"]}}
 //	}
 //
-// An amount of money may stand with its currency, "KES 0.8000" or "0.05 USD": both are read, and what is no amount is left out. A number
+// An amount of money may have its currency, "KES 0.8000" or "0.05 USD": both are read. Any other text is left out. A number
 // may be a URI, tel:+639171234567, in a row and in a callback: it is read as the number.
 //
-// No two of ID, request, reference, from, to and text may stand at one place of a response, a row or a callback. There is one exception: a
-// service may take the reference of a message for its ID. The lists of id and reference are then the same in its response, and may be the
+// No two of ID, request, reference, from, to and text may have the same path in a response, a row or a callback. There is one exception: a
+// service may use the reference of a message as its ID. The lists of id and reference are then the same in its response, and may be the
 // same in its rows and its delivery reports. It has to repeat the reference: with another ID the outcome of a send is unknown. Its listing
 // is filtered by one of the two, which is reference if SendOnce is to find a message.
 //
@@ -214,17 +214,16 @@
 //		"webhook.delivery": {"params": {"id": ["messageId"], "reference": ["messageId"]}}
 //	}
 //
-// A word or a code that ends in * stands for all with that prefix: REJECTED_*. The word itself wins over prefixes, and a longer
-// prefix over a shorter one, also between two lists.
+// A word or a code that ends in * matches all with that prefix: REJECTED_*. The word itself wins over prefixes, and a longer prefix over a
+// shorter one, also between two lists.
 //
 // A header has a name and a value of one line. Headers that the client writes itself, and those of credentials, are errors.
 //
 // Paging by page needs sms.list.params.page; by offset, sms.list.params.offset; by cursor, sms.list.params.cursor and
-// sms.list.page.next. By none there is one page: if it has as many rows as it can hold, or as were asked for, the listing ends with an
+// sms.list.page.next. With none there is one page: if it has as many rows as it can hold, or as were asked for, the listing ends with an
 // error, because rows may be missing. The parameters offset and cursor are "" by default, so an overlay that changes the paging names them.
 // If the contract cannot express the next page, the listing fails before its first request. A cursor from the last row ends the listing
 // when a page has no rows or says that it is the last; a last row without it is an error.
 //
-// The path of an operation is all that a contract says about where a request goes: it cannot send credentials to another
-// host.
+// A contract sets paths, and no hosts, so it cannot redirect credentials.
 package contract

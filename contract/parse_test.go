@@ -115,10 +115,10 @@ func TestParseRefuses(t *testing.T) {
 		"unprintable key":          {`{"auth":{"a\nb":1}}`, `auth."a\nb"`, "unknown key; known here: keyPair, token (what no key says: docs/contract.md)"},
 		"endless key":              {`{"auth":{"` + strings.Repeat("k", 1000) + `":1}}`, `auth."` + strings.Repeat("k", 80) + `"...`, "unknown key; known here: keyPair, token (what no key says: docs/contract.md)"},
 		"empty key":                {`{"auth":{"":1}}`, `auth.""`, "unknown key; known here: keyPair, token (what no key says: docs/contract.md)"},
-		"repeated operation":       {`{"auth":{},"auth":{}}`, "auth", "stands there twice"},
-		"repeated field":           {`{"sms.send":{"fields":{"to":"a","to":"b"}}}`, "sms.send.fields.to", "stands there twice"},
-		"repeated by an escape":    {`{"sms.send":{"fields":{"to":"a","\u0074o":"b"}}}`, "sms.send.fields.to", "stands there twice"},
-		"repeated in a constant":   {`{"sms.send":{"constants":{"a":[{"b":1,"b":1}]}}}`, "sms.send.constants.a[0].b", "stands there twice"},
+		"repeated operation":       {`{"auth":{},"auth":{}}`, "auth", "is there twice"},
+		"repeated field":           {`{"sms.send":{"fields":{"to":"a","to":"b"}}}`, "sms.send.fields.to", "is there twice"},
+		"repeated by an escape":    {`{"sms.send":{"fields":{"to":"a","\u0074o":"b"}}}`, "sms.send.fields.to", "is there twice"},
+		"repeated in a constant":   {`{"sms.send":{"constants":{"a":[{"b":1,"b":1}]}}}`, "sms.send.constants.a[0].b", "is there twice"},
 		"null for an object":       {`{"auth":null}`, "auth", "is null; write an object with some of the keys keyPair, token"},
 		"null for a name":          {`{"sms.send":{"fields":{"from":null}}}`, "sms.send.fields.from", "is null; write a string, such as \"from\""},
 		"null for a list":          {`{"sms.list":{"items":null}}`, "sms.list.items", "is null; write a list, such as [\"data\"]"},
@@ -237,7 +237,7 @@ func TestParseReportsEveryProblem(t *testing.T) {
 	}
 	var first *contract.Error
 	require.ErrorAs(t, err, &first)
-	assert.Equal(t, contract.Error{Path: "sms.send.path", Reason: "stands there twice"}, *first)
+	assert.Equal(t, contract.Error{Path: "sms.send.path", Reason: "is there twice"}, *first)
 }
 
 // A constant may be a secret, and so may be what was written in a wrong place.

@@ -16,10 +16,10 @@ import (
 
 const (
 	oneMeaning = "it has one meaning; leave it where it is right, and write the other list without it"
-	oneValue   = "one value cannot be both; write where each stands, and [] for what the service does not have"
+	oneValue   = "one value cannot be both; write the paths of each, and [] for what the service does not have"
 	orItsID    = oneValue +
 		" (a service that takes the reference of a send for its ID has the same list for both, in its response too)"
-	allAccept = "stands for every word; write the words of acceptance: with any other the outcome is unknown, and not accepted"
+	allAccept = "means every word; write the words of acceptance: with any other the outcome is unknown, and not accepted"
 )
 
 const zoneReason = "is not a time zone that this machine knows, such as Europe/London or UTC"
@@ -100,13 +100,13 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"position in a query":                          {`{"sms.list":{"params":{"id":"ids.0.id"}}}`, "sms.list.params.id", positionReason},
 		"position alone at the top":                    {`{"sms.send":{"fields":{"to":"0"}}}`, "sms.send.fields.to", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to, or a RoundTripper (docs/contract.md)"},
 		"listing by a list":                            {`{"sms.list":{"method":"POST","encoding":"json","params":{"from":"0.from"}}}`, "sms.list.params.from", "begins with a position, and the body is an object; write the member that holds the list, such as messages.0.to, or a RoundTripper (docs/contract.md)"},
-		"all codes of a class":                         {`{"errors":{"classes":{"invalid":["*"]}}}`, "errors.classes.invalid[0]", "stands for every word; write the codes of the class, or prefixes of them such as 40*"},
-		"all codes of success":                         {`{"errors":{"success":["0","*"]}}`, "errors.success[1]", "stands for every word; write the codes that a response may hold although the message was accepted"},
+		"all codes of a class":                         {`{"errors":{"classes":{"invalid":["*"]}}}`, "errors.classes.invalid[0]", "means every word; write the codes of the class, or prefixes of them such as 40*"},
+		"all codes of success":                         {`{"errors":{"success":["0","*"]}}`, "errors.success[1]", "means every word; write the codes that a response may hold although the message was accepted"},
 		"all words accept":                             {`{"sms.send":{"accepted":["*"]}}`, "sms.send.accepted[0]", allAccept},
 		"all other words accept":                       {`{"sms.send":{"accepted":["ok","*"],"refused":["no"]}}`, "sms.send.accepted[1]", allAccept},
-		"all words refuse":                             {`{"sms.send":{"refused":["*"]}}`, "sms.send.refused[0]", "stands for every word; write the words of refusal: with any other the outcome is unknown, and not refused"},
-		"neither ID nor status":                        {`{"sms.send":{"response":{"id":[],"status":[]}}}`, "sms.send.response.id", "names no place, so the status has to accept a message; write where it stands in sms.send.response.status, and its words in sms.send.accepted"},
-		"neither ID nor words":                         {`{"sms.send":{"response":{"id":[]},"accepted":[]}}`, "sms.send.response.id", "names no place, so the status has to accept a message; write where it stands in sms.send.response.status, and its words in sms.send.accepted"},
+		"all words refuse":                             {`{"sms.send":{"refused":["*"]}}`, "sms.send.refused[0]", "means every word; write the words of refusal: with any other the outcome is unknown, and not refused"},
+		"neither ID nor status":                        {`{"sms.send":{"response":{"id":[],"status":[]}}}`, "sms.send.response.id", "names no path, so the status has to accept a message; write its paths in sms.send.response.status, and its words in sms.send.accepted"},
+		"neither ID nor words":                         {`{"sms.send":{"response":{"id":[]},"accepted":[]}}`, "sms.send.response.id", "names no path, so the status has to accept a message; write its paths in sms.send.response.status, and its words in sms.send.accepted"},
 		"reference as the ID, but not in the response": {`{"sms.list":{"record":{"id":["messageId"],"reference":["messageId"]}}}`, "sms.list.record.reference[0]", "holds the same as sms.list.record.id[0]; " + orItsID},
 		"reference as one ID of two":                   {`{"sms.send":{"response":{"id":["messageId","id"],"reference":["messageId"]}}}`, "sms.send.response.reference[0]", "holds the same as sms.send.response.id[0]; " + orItsID},
 		"reference as the ID, unsent":                  {`{"sms.send":{"fields":{"reference":""},"response":{"id":["messageId"],"reference":["messageId"]}}}`, "sms.send.response.reference[0]", "holds the same as sms.send.response.id[0]; " + orItsID},
@@ -126,7 +126,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"star inside an accepted word": {`{"sms.send":{"accepted":["a*b"]}}`, "sms.send.accepted[0]", "holds a * that is not at its end"},
 		"star inside a success":        {`{"errors":{"success":["2*0"]}}`, "errors.success[0]", "holds a * that is not at its end"},
 		"star inside a status":         {`{"webhook.delivery":{"statuses":{"failed":["*x"]}}}`, "webhook.delivery.statuses.failed[0]", "holds a * that is not at its end"},
-		"refused without a status":     {`{"chatapp1.send":{"refused":["no"],"response":{"status":[]}}}`, "chatapp1.send.refused", "can never be met; write where the status stands in chatapp1.send.response.status"},
+		"refused without a status":     {`{"chatapp1.send":{"refused":["no"],"response":{"status":[]}}}`, "chatapp1.send.refused", "can never be met; write the paths of the status in chatapp1.send.response.status"},
 		"word with white space":        {`{"sms.send":{"refused":["NO "]}}`, "sms.send.refused[0]", "has white space around it, so that nothing in a response equals it"},
 		"code with white space":        {`{"errors":{"classes":{"invalid":[" 7"]}}}`, "errors.classes.invalid[0]", "has white space around it, so that nothing in a response equals it"},
 		"prefix of success and class":  {`{"errors":{"success":["2001*"]}}`, "errors.success[0]", `holds "2001*" like the default errors.classes.invalid[0]; ` + oneMeaning},
@@ -134,7 +134,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"scale too large":              {`{"sms.send":{"scale":19}}`, "sms.send.scale", "is not from -18 to 18; -4 reads 12345 as 1.2345"},
 		"scale too small":              {`{"sms.list":{"scale":-19}}`, "sms.list.scale", "is not from -18 to 18; -4 reads 12345 as 1.2345"},
 		"unknown method":               {`{"sms.list":{"method":"PUT"}}`, "sms.list.method", "unknown value; known: GET, POST"},
-		"body of a GET":                {`{"sms.list":{"encoding":"json"}}`, "sms.list.encoding", "needs a body, which a GET has not; write query, or set sms.list.method to POST"},
+		"body of a GET":                {`{"sms.list":{"encoding":"json"}}`, "sms.list.encoding", "needs a body, which a GET does not have; write query, or set sms.list.method to POST"},
 		"unknown encoding of the list": {`{"sms.list":{"method":"POST","encoding":"xml"}}`, "sms.list.encoding", "unknown value; known: form, json, query"},
 		"unknown time of a send":       {`{"chatapp1.send":{"time":"iso"}}`, "chatapp1.send.time", "unknown value; known: date, datetime, rfc1123, rfc2822, rfc3339, rfc3339ms, unix, unixms"},
 		"zone of a send":               {`{"chatapp2.send":{"zone":"Mars/Olympus"}}`, "chatapp2.send.zone", zoneReason},
@@ -164,7 +164,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"one page that is two":          {`{"sms.list":{"paging":{"by":"none","most":50,"whole":true}}}`, "sms.list.paging.whole", "says that one page holds all rows, and sms.list.paging.most that it cannot"},
 		"pages that are one":            {`{"sms.list":{"paging":{"most":50}}}`, "sms.list.paging.by", "is page; most and whole are for none, where there is one page"},
 		"rows of no word":               {`{"sms.list":{"only":{"direction":[]}}}`, "sms.list.only.direction", "has no words, so no row could be of this listing"},
-		"rows of every word":            {`{"sms.list":{"only":{"direction":["*"]}}}`, "sms.list.only.direction[0]", "stands for every word; write the words of the rows of this listing"},
+		"rows of every word":            {`{"sms.list":{"only":{"direction":["*"]}}}`, "sms.list.only.direction[0]", "means every word; write the words of the rows of this listing"},
 		"rows of no place":              {`{"sms.list":{"only":{"$.direction":["mt"]}}}`, "sms.list.only.$.direction", "begins with $; write the members alone, with dots between them, such as data.id"},
 		"a reply of no type":            {`{"webhook.sms":{"reply":{"type":"text"}}}`, "webhook.sms.reply.type", "is no media type, such as text/plain"},
 		"constants of another encoding": {`{"sms.send":{"with":{"latin1":{"dcs":3}}}}`, "sms.send.with.latin1", "unknown key; known here: " + strings.Join(withKeys, ", ") + " (what no key says: docs/contract.md)"},
@@ -177,7 +177,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"layout that is none":           {`{"sms.list":{"layouts":["DD/MM/YYYY"]}}`, "sms.list.layouts[0]", layoutReason},
 		"layout of a day":               {`{"webhook.sms":{"layouts":["15:04"]}}`, "webhook.sms.layouts[0]", layoutReason},
 		"layout of half a day":          {`{"webhook.delivery":{"layouts":["2006-01-02","2006-01-02 03:04"]}}`, "webhook.delivery.layouts[1]", layoutReason},
-		"layout with a zone's letters":  {`{"sms.list":{"layouts":["2006-01-02 15:04 MST"]}}`, "sms.list.layouts[0]", "names a zone by letters; write -0700, or the letters that always stand there, such as GMT"},
+		"layout with a zone's letters":  {`{"sms.list":{"layouts":["2006-01-02 15:04 MST"]}}`, "sms.list.layouts[0]", "names a zone by letters; write -0700, or letters that never change, such as GMT"},
 		"empty layout":                  {`{"sms.list":{"layouts":[""]}}`, "sms.list.layouts[0]", "is empty"},
 
 		"zone of the list":           {`{"sms.list":{"zone":"Mars/Olympus"}}`, "sms.list.zone", zoneReason},

@@ -11,8 +11,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// CheckNames finds the names of a table that one request cannot hold together. It writes a request of each operation with every field,
-// constant and credential, whose value is its place in the table, and reads each name back.
+// CheckNames finds the names of a table that one request cannot hold together. For each operation it writes a request with every field,
+// constant and credential, whose values are their paths in the table, and reads each name back.
 func CheckNames(t *table.Table) []table.Problem {
 	pair := func() (key, secret string) { return "auth.keyPair.key", "auth.keyPair.secret" }
 	var problems []table.Problem
@@ -55,7 +55,7 @@ func (e *encoding) checkSend(section string, op *table.Send) []table.Problem {
 	return problems
 }
 
-// marked returns members by concept, each with its place as its value.
+// marked returns members by concept, each with its path in the table as its value.
 func marked(section string, names map[string]string) (members []member) {
 	for _, concept := range slices.Sorted(maps.Keys(names)) {
 		if names[concept] != "" {
@@ -72,11 +72,11 @@ func markedConstants(section string, constants map[string]any) (members []member
 	return members
 }
 
-// readBack writes members together with the key pair, and returns those that cannot be read again. They are written backwards, so that
-// of two with one name the later is reported: a reader takes the last.
+// readBack writes members together with the key pair, and reports the members that it cannot read back. It writes them in reverse order:
+// of two members with one name a reader takes the last, so the later one is reported.
 func (e *encoding) readBack(members []member) (problems []table.Problem) {
-	beside, _ := e.credentials()
-	members = slices.Concat(beside, members)
+	inFields, _ := e.credentials()
+	members = slices.Concat(inFields, members)
 	isTooFar := func(m member) bool { return e.isJSON() && leadsBeyond(m.name, len(members)) }
 	for _, m := range members {
 		if isTooFar(m) {
@@ -85,9 +85,9 @@ func (e *encoding) readBack(members []member) (problems []table.Problem) {
 	}
 	members = slices.DeleteFunc(members, isTooFar)
 
-	backwards := slices.Clone(members)
-	slices.Reverse(backwards)
-	find := e.find(e.request(e.url, backwards, nil))
+	reversed := slices.Clone(members)
+	slices.Reverse(reversed)
+	find := e.find(e.request(e.url, reversed, nil))
 	for _, m := range members {
 		switch found := find(m); found {
 		case m.text:
@@ -102,7 +102,7 @@ func (e *encoding) readBack(members []member) (problems []table.Problem) {
 	return problems
 }
 
-const gap = "stands in a list at a position with none before it; positions begin at 0, without a gap"
+const gap = "is in a list at a position with no position before it; positions begin at 0, without a gap"
 
 // leadsBeyond reports whether a name has a position that a list of so many names cannot reach without a gap.
 func leadsBeyond(name string, names int) bool {
@@ -118,7 +118,7 @@ func leadsBeyond(name string, names int) bool {
 func (e *encoding) find(request Request) func(member) string {
 	if e.isJSON() {
 		var body any
-		_ = json.Unmarshal(request.Body, &body) // what is no JSON is not found
+		_ = json.Unmarshal(request.Body, &body) // nothing is found in invalid JSON
 		return func(m member) string { return findMember(body, strings.Split(m.name, "."), m.text) }
 	}
 	form := request.URL.Query()
@@ -131,8 +131,8 @@ func (e *encoding) find(request Request) func(member) string {
 	}
 }
 
-// findMember returns the text at a path of a document. If that leads elsewhere, it returns the first text on the way that is another than
-// the one wanted, or gap.
+// findMember returns the text at a path of a document. If the path does not lead to the wanted text, it returns the first other text on the
+// way, or gap.
 func findMember(document any, path []string, want string) string {
 	for _, name := range path {
 		isPosition := table.IsPosition(name)
@@ -161,7 +161,7 @@ func findMember(document any, path []string, want string) string {
 	return firstText(document, want)
 }
 
-// firstText returns the first text in a document, in the order of its names, that is another than one.
+// firstText returns the first text in a document, in the order of its names, other than one text.
 func firstText(document any, except string) string {
 	var elements []any
 	switch value := document.(type) {

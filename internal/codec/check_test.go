@@ -17,7 +17,7 @@ func TestCheckNames(t *testing.T) {
 	const (
 		together = "cannot be written together with "
 		rename   = "; give one of them another name, or leave it out"
-		gap      = "stands in a list at a position with none before it; positions begin at 0, without a gap"
+		gap      = "is in a list at a position with no position before it; positions begin at 0, without a gap"
 	)
 	for name, tt := range map[string]struct{ overlay, place, reason string }{
 		"two fields of one name":         {`{"sms.send":{"fields":{"to":"from"}}}`, "sms.send.fields.to", together + "sms.send.fields.from" + rename},

@@ -20,16 +20,17 @@ type Request struct {
 	Body   []byte
 }
 
+// encoding writes the requests of one operation.
 type encoding struct {
-	method string
-	url    *url.URL
-	kind   string // "json", "form" or "query"
-	ttl    string // the unit of a lifetime; other durations are whole seconds
-	time   string
-	zone   *time.Location
-	places table.KeyPair
-	pair   KeyPair
-	taken  map[string]bool // top-level names that a user cannot have
+	method    string
+	url       *url.URL
+	kind      string // "json", "form" or "query"
+	ttl       string // the unit of a lifetime; other durations are whole seconds
+	time      string // the form of times
+	zone      *time.Location
+	keyPairAt table.KeyPair
+	keyPair   KeyPair
+	reserved  map[string]bool // top-level names that Extra cannot have
 }
 
 func newEncoding(t *table.Table, op *table.Operation, method string, target *url.URL, pair KeyPair) encoding {
@@ -38,18 +39,17 @@ func newEncoding(t *table.Table, op *table.Operation, method string, target *url
 		zone = time.UTC // never, because the table is valid
 	}
 	e := encoding{
-		method: method, url: target, kind: op.Encoding,
-		time: op.Time, zone: zone, places: t.Auth.KeyPair, pair: pair, taken: map[string]bool{},
+		method: method, url: target, kind: op.Encoding, time: op.Time, zone: zone,
+		keyPairAt: t.Auth.KeyPair, keyPair: pair, reserved: map[string]bool{},
 	}
-	beside, _ := e.credentials()
-	for _, m := range beside {
-		e.taken[e.top(m.name)] = true
-	}
+	inFields, _ := e.credentials()
+	e.reserve(inFields)
 	return e
 }
 
 func (e *encoding) isJSON() bool { return e.kind == "json" }
 
+// top returns the top-level member or parameter of a name.
 func (e *encoding) top(name string) string {
 	if e.isJSON() {
 		name, _, _ = strings.Cut(name, ".")
@@ -57,9 +57,8 @@ func (e *encoding) top(name string) string {
 	return name
 }
 
-// constants compiles constants.
-func (e *encoding) constants(constants map[string]any) []member {
-	var compiled []member
+// compileMembers compiles constants, in the order of their names.
+func (e *encoding) compileMembers(constants map[string]any) (compiled []member) {
 	for _, name := range slices.Sorted(maps.Keys(constants)) {
 		m := member{name: name, dotted: strings.Contains(name, ".")}
 		if e.isJSON() {
@@ -72,35 +71,38 @@ func (e *encoding) constants(constants map[string]any) []member {
 	return compiled
 }
 
-// take takes the names of constants, so that a user cannot have them.
-func (e *encoding) take(constants []member) {
-	for _, m := range constants {
-		e.taken[e.top(m.name)] = true
+// reserve keeps the names of members from Extra.
+func (e *encoding) reserve(members []member) {
+	for _, m := range members {
+		e.reserved[e.top(m.name)] = true
 	}
 }
 
-// credentials returns the key pair, either beside the fields of a request or in the query apart from them.
-func (e *encoding) credentials() (beside, inQuery []member) {
-	if e.pair == nil {
+// credentials returns the key pair, either among the fields of a request or for its query.
+func (e *encoding) credentials() (inFields, inQuery []member) {
+	if e.keyPair == nil {
 		return nil, nil
 	}
-	key, secret := e.pair()
-	members := []member{{name: e.places.Key, text: key, dotted: true}}
-	if e.places.Secret != "" {
-		members = append(members, member{name: e.places.Secret, text: secret, dotted: true})
+	key, secret := e.keyPair()
+	members := []member{{name: e.keyPairAt.Key, text: key, dotted: true}}
+	if e.keyPairAt.Secret != "" {
+		members = append(members, member{name: e.keyPairAt.Secret, text: secret, dotted: true})
 	}
-	switch in := e.places.In; {
-	case in == "query" && e.kind != "query":
-		return nil, members
-	case in == "query" || in == "body":
+	switch e.keyPairAt.In {
+	case "body":
 		return members, nil
+	case "query":
+		if e.kind == "query" {
+			return members, nil
+		}
+		return nil, members
 	default:
 		return nil, nil
 	}
 }
 
 // value returns what a field sends, whether it is present, and what is wrong with it.
-func (e *encoding) value(f *wire.Field) (m member, present bool, reason string) {
+func (e *encoding) value(f *wire.Field) (m member, isPresent bool, reason string) {
 	switch v := f.Value.(type) {
 	case nil:
 		return member{text: f.Text}, f.Text != "", wire.CheckText(f.Text)
@@ -114,11 +116,7 @@ func (e *encoding) value(f *wire.Field) (m member, present bool, reason string) 
 		m, reason = duration(v, unit)
 		return m, v != 0, reason
 	case time.Time:
-		text := table.FormatTime(v, e.time, e.zone)
-		if e.time == "unix" || e.time == "unixms" {
-			return member{raw: []byte(text)}, !v.IsZero(), ""
-		}
-		return member{text: text}, !v.IsZero(), ""
+		return e.timeMember(v), !v.IsZero(), ""
 	case map[string]string:
 		m, reason = encoded(v)
 		return m, len(v) > 0, reason
@@ -127,6 +125,15 @@ func (e *encoding) value(f *wire.Field) (m member, present bool, reason string) 
 	}
 }
 
+func (e *encoding) timeMember(at time.Time) member {
+	text := table.FormatTime(at, e.time, e.zone)
+	if e.time == "unix" || e.time == "unixms" {
+		return member{raw: []byte(text)}
+	}
+	return member{text: text}
+}
+
+// duration returns a duration in a unit, and what is wrong with it.
 func duration(d time.Duration, word string) (m member, reason string) {
 	unit, name := table.UnitOf(word)
 	switch {
@@ -140,9 +147,17 @@ func duration(d time.Duration, word string) (m member, reason string) {
 
 // ContentType returns the content type of requests in an encoding, or "" if they have no body.
 func ContentType(encoding string) string {
-	return map[string]string{"json": "application/json", "form": "application/x-www-form-urlencoded"}[encoding]
+	switch encoding {
+	case "json":
+		return "application/json"
+	case "form":
+		return "application/x-www-form-urlencoded"
+	default:
+		return ""
+	}
 }
 
+// request returns the request that holds some members, and others in its query.
 func (e *encoding) request(target *url.URL, members, inQuery []member) Request {
 	r := Request{Method: e.method, URL: target}
 	switch e.kind {

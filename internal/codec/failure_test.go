@@ -79,7 +79,7 @@ func failures() (all []map[string]any) {
 	add("errors", []any{"no credit"}, []any{object}, map[string]any{"to": []any{"is invalid"}})
 	add("errorCode", "E17", 17, "invalid_number")
 	add("error_code", 17)
-	add("error-text", "Missing to param")
+	add("error-text", "Missing to param", "failed", "unknown")
 	add("errorMessage", "no credit")
 	add("err", object)
 	add("errmsg", "no credit")
@@ -131,7 +131,7 @@ func TestDecodeAcceptsNoResponseWithAFailure(t *testing.T) {
 		isAccepted := func(body []byte) bool {
 			r, err := send.Decode(body)
 			require.NoError(t, err)
-			return !r.Refused && r.Doubt == ""
+			return !r.Refused && r.Uncertain == ""
 		}
 		assert.True(t, isAccepted([]byte(response.Body)), response.Body)
 		bodies++

@@ -116,12 +116,12 @@ func TestDecodeRefusedStatus(t *testing.T) {
 		assert.Equal(t, tt.class, r.Class, body)
 		if tt.code != "" {
 			assert.Equal(t, tt.code, r.Code, body)
-			assert.Empty(t, r.Doubt, body)
+			assert.Empty(t, r.Uncertain, body)
 		}
 		if tt.doubt == "" {
-			assert.Empty(t, r.Doubt, body)
+			assert.Empty(t, r.Uncertain, body)
 		} else {
-			assert.Contains(t, r.Doubt, tt.doubt, body)
+			assert.Contains(t, r.Uncertain, tt.doubt, body)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestDecodeCodesByPrefix(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, class, r.Class, code)
 		assert.Equal(t, class != "", r.Refused, code)
-		assert.Empty(t, r.Doubt, code)
+		assert.Empty(t, r.Uncertain, code)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestDecodeMoneyWithCurrency(t *testing.T) {
 		r, err := decoder(t, `{}`).Decode([]byte(body))
 		require.NoError(t, err)
 		assert.Equal(t, want, [4]string{r.UnitCost, r.Cost, r.Balance, r.Currency}, body)
-		assert.Empty(t, r.Doubt, body)
+		assert.Empty(t, r.Uncertain, body)
 	}
 }
 

@@ -977,11 +977,11 @@ func TestListDecodeFailure(t *testing.T) {
 	l := compileList(t, "", false)
 	failure, err := l.DecodeFailure([]byte(`{"code":40001,"message":"no","requestId":"r-1"}`))
 	require.NoError(t, err)
-	assert.Equal(t, codec.Failure{Code: "40001", Message: "no", RequestID: "r-1", Class: "unauthorized", Own: true}, failure)
+	assert.Equal(t, codec.Failure{Code: "40001", Message: "no", RequestID: "r-1", Class: "unauthorized", FromService: true}, failure)
 
 	failure, err = compileList(t, `{"errors": {"code": ["fault.no"], "classes": {"notFound": ["9*"]}}}`, false).DecodeFailure([]byte(`{"code":1,"fault":{"no":"97"}}`))
 	require.NoError(t, err)
-	assert.Equal(t, codec.Failure{Code: "97", Class: "notFound", Own: true}, failure)
+	assert.Equal(t, codec.Failure{Code: "97", Class: "notFound", FromService: true}, failure)
 
 	failure, err = l.DecodeFailure([]byte(`{"message":"Forbidden"}`))
 	require.NoError(t, err)

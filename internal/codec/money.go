@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,7 +11,7 @@ import (
 const longestNumber = 64
 
 // amountOf reads an amount of money, which may name its currency before or behind the number: KES 0.80, 0.05 USD, $5. It returns the
-// number as the contract reads it, and the currency, or reports that the text is no amount. Blank is an amount without a number.
+// number in the scale of the contract, and the currency, or reports that the text is no amount. Blank is an amount without a number.
 func amountOf(text string, scale int) (number, currency string, ok bool) {
 	const signs, digits = "+-", ".0123456789"
 	if scale == 0 && isUnsigned(text) {
@@ -19,14 +20,18 @@ func amountOf(text string, scale int) (number, currency string, ok bool) {
 	text = strings.TrimSpace(text)
 	unsigned := strings.TrimLeft(text, signs)
 	sign := text[:len(text)-len(unsigned)]
-	begin, end := strings.IndexAny(unsigned, signs+digits), strings.LastIndexAny(unsigned, digits)+1
+	begin := strings.IndexAny(unsigned, signs+digits)
+	end := strings.LastIndexAny(unsigned, digits) + 1
 	if end == 0 {
 		return "", "", text == ""
 	}
-	before, behind := strings.TrimSpace(unsigned[:begin]), strings.TrimSpace(unsigned[end:])
+	before := strings.TrimSpace(unsigned[:begin])
+	behind := strings.TrimSpace(unsigned[end:])
 	currency = before + behind
 	number, ok = scaled(sign+unsigned[begin:end], scale)
-	if !ok || before != "" && behind != "" || currency != "" && !isCurrency(currency) {
+	isTwoSided := before != "" && behind != ""
+	isUnknown := currency != "" && !isCurrency(currency)
+	if !ok || isTwoSided || isUnknown {
 		return "", "", false
 	}
 	return number, currency, true
@@ -45,50 +50,87 @@ func isCurrency(text string) bool {
 			return false
 		}
 	}
-	return letters == 3 && symbols == 0 || letters <= 3 && symbols == 1
+	isCode := letters == 3 && symbols == 0
+	isSymbol := letters <= 3 && symbols == 1
+	return isCode || isSymbol
 }
 
-// scaled returns a decimal number as the contract reads it, and whether the text is one. If the contract changes nothing about
-// amounts, it stays as the service wrote it, and has no exponent otherwise. Blank stays blank.
+// scaled returns a decimal number multiplied by the scale of the contract, without an exponent, and whether the text is a number. A scale
+// of 0 leaves the number as the service wrote it. Blank stays blank.
 func scaled(amount string, scale int) (string, bool) {
-	number, power, hasPower := strings.Cut(strings.ToLower(strings.TrimSpace(amount)), "e")
-	exponent, err := 0, error(nil)
-	if hasPower { // an error would allocate
+	amount = strings.TrimSpace(amount)
+	if amount == "" {
+		return "", true
+	}
+	d, ok := parseDecimal(amount)
+	switch {
+	case !ok:
+		return "", false
+	case scale == 0:
+		return amount, true
+	default:
+		d.places -= scale
+		return d.String(), true
+	}
+}
+
+// decimal is a decimal number.
+type decimal struct {
+	isNegative bool
+	digits     string
+	places     int // how many of the digits are after the point; a negative number means zeros after the digits
+}
+
+// parseDecimal reads a decimal number with a sign and an exponent, which it may lack.
+func parseDecimal(text string) (d decimal, ok bool) {
+	number, power, hasPower := strings.Cut(strings.ToLower(text), "e")
+	exponent := 0
+	if hasPower {
+		var err error
 		exponent, err = strconv.Atoi(power)
+		isTooFar := exponent < -longestNumber || exponent > longestNumber
+		if err != nil || isTooFar {
+			return d, false
+		}
 	}
 	unsigned := strings.TrimPrefix(strings.TrimPrefix(number, "+"), "-")
+	hasTwoSigns := len(number)-len(unsigned) > 1
+	if hasTwoSigns || !isUnsigned(unsigned) {
+		return d, false
+	}
 	whole, fraction, _ := strings.Cut(unsigned, ".")
-	switch {
-	case number == "" && !hasPower:
-		return "", true
-	case !isUnsigned(unsigned) || len(number)-len(unsigned) > 1,
-		hasPower && (err != nil || exponent < -longestNumber || exponent > longestNumber):
-		return "", false
+	return decimal{
+		isNegative: strings.HasPrefix(number, "-"),
+		digits:     whole + fraction,
+		places:     len(fraction) - exponent,
+	}, true
+}
+
+// String returns the number without an exponent.
+func (d decimal) String() string {
+	places := max(0, d.places)
+	digits := d.digits + strings.Repeat("0", max(0, -d.places))
+	missing := max(0, places+1-len(digits)) // of the digit before the point, and of zeros after it
+	digits = strings.Repeat("0", missing) + digits
+	point := len(digits) - places
+	text := cmp.Or(strings.TrimLeft(digits[:point], "0"), "0")
+	if places > 0 {
+		text += "." + digits[point:]
 	}
-	if scale == 0 {
-		return strings.TrimSpace(amount), true
+	isZero := strings.Trim(digits, "0") == ""
+	if d.isNegative && !isZero {
+		text = "-" + text
 	}
-	digits := whole + fraction
-	places := len(fraction) - exponent - scale
-	digits += strings.Repeat("0", max(0, -places))
-	places = max(0, places)
-	digits = strings.Repeat("0", max(0, places+1-len(digits))) + digits
-	whole, fraction = strings.TrimLeft(digits[:len(digits)-places], "0"), digits[len(digits)-places:]
-	if whole == "" {
-		whole = "0"
-	}
-	if fraction != "" {
-		whole += "." + fraction
-	}
-	if strings.HasPrefix(number, "-") && strings.Trim(digits, "0") != "" {
-		whole = "-" + whole
-	}
-	return whole, true
+	return text
 }
 
 // isUnsigned reports whether a text is a decimal number without a sign and an exponent.
 func isUnsigned(text string) bool {
 	const digits = "0123456789"
+	if len(text) > longestNumber {
+		return false
+	}
 	whole, fraction, _ := strings.Cut(text, ".")
-	return strings.Trim(whole, digits)+strings.Trim(fraction, digits) == "" && len(text) <= longestNumber && len(whole)+len(fraction) > 0
+	isEmpty := whole == "" && fraction == ""
+	return !isEmpty && strings.Trim(whole, digits) == "" && strings.Trim(fraction, digits) == ""
 }

@@ -20,6 +20,27 @@ type position struct {
 	Last   string `json:"last,omitempty"` // ID of a row
 }
 
+// kind returns the kind of paging that a position is for, or "" if it has none or several.
+func (p *position) kind() string {
+	var kinds []string
+	if p.Page > 0 {
+		kinds = append(kinds, "page")
+	}
+	if p.Rows > 0 {
+		kinds = append(kinds, "offset")
+	}
+	if p.Cursor != "" {
+		kinds = append(kinds, "cursor")
+	}
+	if p.Link != "" {
+		kinds = append(kinds, "cursor")
+	}
+	if len(kinds) != 1 {
+		return ""
+	}
+	return kinds[0]
+}
+
 const longestPosition = 64 << 10
 
 // FormatPosition returns a position as text, with the ID of the last row before it.
@@ -33,13 +54,13 @@ func (l *List) FormatPosition(at wire.Position, pageSize int, lastRow string) st
 
 func (l *List) withoutPair(link string) string {
 	target, err := url.Parse(link)
-	if err != nil || l.pair == nil || link == "" {
+	if err != nil || l.keyPair == nil || link == "" {
 		return link
 	}
 	query := target.Query()
 	held := len(query)
-	query.Del(l.places.Key)
-	query.Del(l.places.Secret)
+	query.Del(l.keyPairAt.Key)
+	query.Del(l.keyPairAt.Secret)
 	if len(query) == held {
 		return link // as the service wrote it
 	}
@@ -59,15 +80,9 @@ func (l *List) ParsePosition(text string, pageSize int) (at wire.Position, lastR
 	if _, err := decoder.Token(); err != io.EOF {
 		return at, "", wrong
 	}
-	kind, count := "", 0
-	for name, set := range map[string]bool{"page": p.Page > 0, "offset": p.Rows > 0, "cursor": p.Cursor != "" || p.Link != ""} {
-		if set {
-			kind = name
-			count++
-		}
-	}
+	kind := p.kind()
 	switch {
-	case count != 1 || p.Cursor != "" && p.Link != "":
+	case kind == "":
 		return at, "", wrong
 	case kind != l.op.Paging.By:
 		return at, "", "is a position by " + kind + "; the contract pages by " + l.op.Paging.By + " (sms.list.paging.by)"

@@ -12,24 +12,29 @@ import (
 
 // Response is what a response to a send says. Empty and zero mean that it does not say.
 type Response struct {
-	ID, RequestID, ReferenceID        string
-	Parts                             int
-	UnitCost, Cost, Balance, Currency string // of money, decimal numbers in the scale of the contract, or "" if there is no number to scale
-	Operator                          string
-	Status                            string   // the word of the status, such as accepted
-	OtherReferences                   []string // beside ReferenceID, those that differ from it
-	Recipients                        []string // the recipients that it names
+	ID          string
+	RequestID   string
+	ReferenceID string
+	Operator    string
+	Status      string // the word of the status, such as accepted
+	Parts       int
+
+	// Amounts of money are decimal numbers in the scale of the contract.
+	UnitCost, Cost, Balance, Currency string
+
+	OtherReferences []string // reference IDs other than ReferenceID
+	Recipients      []string // of the messages that the response names
 	Failure
 
 	// Refused reports whether the response holds an error code of a known class, or a status that refuses.
 	Refused bool
-	// Doubt is why a 2xx that is not Refused may not be taken for an acceptance; "" if it may.
-	Doubt string
-	// Contradiction is why the response proves nothing, whatever its status: a member of the contract came twice, or it names several
-	// messages. It is "" otherwise.
+	// Uncertain is why a 2xx that is not Refused does not accept the message either; "" if it accepts the message.
+	Uncertain string
+	// Contradiction is why the response proves nothing, even if its HTTP status is a failure: a member of the contract came twice, or the
+	// IDs name no message, or several. It is "" otherwise.
 	Contradiction string
 
-	// IsText reports whether the response is one text, and not JSON; IsStructured whether it is a JSON object or list.
+	// IsText reports whether the response is plain text, and not JSON; IsStructured whether it is a JSON object or list.
 	IsText, IsStructured bool
 
 	// FoundAt is the path at which Recognize found the ID by its name, or "" if the ID is where the contract says.
@@ -41,14 +46,19 @@ type Response struct {
 	hasIDPlace bool // something is at a path of an ID
 }
 
-// NamesMessage reports whether the response names a message, or says by a word that it was accepted if the contract has no IDs. To send
-// the message again could then send it twice, whatever else the response says.
+// NamesMessage reports whether the response names a message or, if the contract has no IDs, accepts it by a status. Sending the message
+// again could then send it twice, even if the response also reports a failure.
 func (r *Response) NamesMessage() bool { return r.ID != "" || r.isAccepted }
 
+// Why a response proves nothing, or does not accept the message.
 const (
-	repeated  = "the response has a member of the contract twice"
-	several   = "the response lists several messages of which one failed or has no ID, where one was sent (response.id, response.status)"
-	invalidID = "the response has an ID of more than 256 characters, or with control characters or invalid UTF-8 (response.id)"
+	duplicateMember = "the response has a member of the contract twice"
+	mixedMessages   = "the response lists several messages of which one failed or has no ID, where one was sent (response.id, response.status)"
+	invalidID       = "the response has an ID of more than 256 characters, or with control characters or invalid UTF-8 (response.id)"
+	twoStatuses     = "the response has two statuses, of which one refuses the message (accepted, refused)"
+	unknownStatus   = "the response has a status that is no word of the contract (accepted, refused)"
+	noStatus        = "the response has no status that accepts the message, and the contract says that it has no ID (accepted, response.id)"
+	noID            = "the response names no message at any path of the contract (response.id)"
 )
 
 // Decode reads a response. The error says why it is not in the form of the contract, and repeats nothing of it.
@@ -58,306 +68,295 @@ func (s *Send) Decode(body []byte) (Response, error) {
 		buffer = new([]value)
 	}
 	defer s.buffers.Put(buffer)
-	read, err := s.responses.read(body, *buffer)
-	*buffer = read.found
+	d, err := s.responses.parse(body, *buffer)
+	*buffer = d.values
 	if err != nil {
 		return Response{}, err
 	}
-	r := s.interpret(&read)
-	if read.notJSON != nil {
-		return r.asText(read.notJSON)
+	r := s.readMessage(&d)
+	if d.notJSON != nil {
+		return r.asText(d.notJSON)
 	}
-	r.IsStructured = !read.found[root].IsScalar() && read.found[root].Kind > jsonscan.Null
-	s.readLists(&r, &read, s.lists)
-	if r.Doubt == "" && !r.Refused {
-		r.Doubt = s.responses.failureIn(read.doc, read.text)
+	r.IsStructured = d.has(root) && !d.values[root].IsScalar()
+	s.readLists(&r, &d, s.lists)
+	if r.Uncertain == "" && !r.Refused {
+		r.Uncertain = s.responses.scanForFailure(&d)
 	}
 	r.detach(len(body))
 	return r, nil
 }
 
-// Recognize is Decode for a response whose status says that it is a success. If the contract has only its default paths of an ID and
-// nothing stands there, an ID is found by its name, and the contract then decides as if it named that path.
-func (s *Send) Recognize(body []byte, to string) (Response, error) {
-	r, err := s.Decode(body)
-	if err != nil || s.byName == nil || r.Doubt != noID || r.hasIDPlace {
-		return r, err
-	}
-	path := s.pathOfID(body, to)
-	other := s.byName.at(path)
-	if other == nil {
-		return r, nil
-	}
-	recognized, err := other.Decode(body)
-	recognized.FoundAt = path
-	return recognized, err
-}
-
-// pathOfID returns the path at which a response names a message by the name of a member: the only one, or one of several with the same ID.
-// It is "" otherwise.
-func (s *Send) pathOfID(body []byte, to string) string {
-	doc := withoutMark(body)
-	named, _ := s.responses.idsIn(doc, string(doc), to)
-	if len(named) == 0 {
-		return ""
-	}
-	for _, one := range named[1:] {
-		if one != named[0] && one.id != named[0].id && one.path != named[0].path {
-			return ""
-		}
-	}
-	return named[0].path
-}
-
-// Names reports whether a response names a message by a member that is a message ID by its name, and whether it holds the ID of anything
-// but a request. An ID within an error is the error's, and counts as any ID.
-func (s *Send) Names(body []byte, to string) (message, anything bool) {
-	doc := withoutMark(body)
-	if jsonscan.Check(doc) != nil {
-		return false, false
-	}
-	named, hasAnyID := s.responses.idsIn(doc, string(doc), to)
-	return len(named) > 0, hasAnyID
-}
-
-// asText returns a response that is one text, or an error if the contract does not know the text. A text names nothing.
+// asText returns a response that is plain text, or an error if the contract does not know the text. A text names no message.
 func (r *Response) asText(notJSON error) (Response, error) {
 	r.IsText = true
-	r.Own = r.Class != "" || r.isKnown
-	if !r.Own {
+	r.FromService = r.Class != "" || r.isKnown
+	if !r.FromService {
 		return Response{}, notJSON
 	}
 	return *r, nil
 }
 
-// detach copies what was found in a long response, so that it does not keep the whole alive.
-func (r *Response) detach(length int) {
-	if length <= shortest {
-		return
-	}
-	r.Failure = r.Failure.detached(length)
-	for _, text := range []*string{&r.ID, &r.ReferenceID, &r.UnitCost, &r.Cost, &r.Balance, &r.Currency, &r.Operator, &r.Status} {
-		*text = strings.Clone(*text)
-	}
-	r.RequestID = strings.Clone(r.RequestID)
-	for i := range r.OtherReferences {
-		r.OtherReferences[i] = strings.Clone(r.OtherReferences[i])
-	}
-	for i := range r.Recipients {
-		r.Recipients[i] = strings.Clone(r.Recipients[i])
-	}
-}
-
-// readLists judges each element of lists that have several, in place of the first one: elements that agree are the parts of a long text.
-// r is what the response says with the first elements.
-func (s *Send) readLists(r *Response, read *reading, lists []*list) {
-	for _, l := range lists {
-		if read.found[l.second].Kind == jsonscan.Absent {
-			s.readLists(r, read, l.inner)
-			continue
-		}
-		s.readElements(r, read, l)
-	}
-}
-
-// readElements judges each element of a list.
-func (s *Send) readElements(r *Response, read *reading, l *list) {
-	const mostParts = 255
-	element := *read
-	element.found = slices.Clone(read.found)
-	areAccepted, areRefused, says, parts := true, l.isEvery, false, 0
-	w := jsonscan.NewWalker(read.doc)
-	w.Pos = read.found[l.slot].Start
-	for more := w.Open(']'); more; more = w.Next(']') {
-		for _, slot := range l.slots {
-			element.found[slot] = value{}
-		}
-		w.Repeats = false
-		w.Element(l.element, element.found)
-		element.repeats = w.Repeats
-		one := s.interpret(&element)
-		s.readLists(&one, &element, l.inner)
-		isThere := func(slot int) bool { return element.found[slot].Kind > jsonscan.Null }
-		says = says || slices.ContainsFunc(l.says, isThere)
-		areAccepted = areAccepted && one.NamesMessage() && !one.Refused && one.Doubt == "" && one.hasStatus == r.hasStatus
-		areRefused = areRefused && one.Refused && one.Contradiction == ""
-		r.OtherReferences = append(append(r.OtherReferences, one.ReferenceID), one.OtherReferences...)
-		r.Recipients = append(r.Recipients, one.Recipients...)
-		if parts++; parts > mostParts {
-			areAccepted, areRefused = false, false
-			break
-		}
-	}
-	if says && !areAccepted && !areRefused { // otherwise it lists something else
-		r.Contradiction, r.Doubt, r.Refused = several, several, false
-	}
-}
-
-// interpret reads what a response with one message says, and judges it.
-func (s *Send) interpret(read *reading) Response {
-	text, found := read.text, read.found
-	failure, codeDoubt := s.responses.failure(text, found)
-	r := Response{Failure: failure}
-	place, contradiction := s.identify(text, found)
-	r.Contradiction = contradiction
-	if read.notJSON == nil {
-		s.readFields(&r, text, found, place)
-	}
-	r.Own = r.Own || !table.IsPlaceholder(r.RequestID)
-	if read.repeats {
-		r.Contradiction = repeated
-	}
-	isThere := func(slot int) bool { return found[slot].Kind > jsonscan.Null }
-	r.hasIDPlace = slices.ContainsFunc(s.at.id, isThere)
-	status := s.status(text, found)
-	_, isSuccess := s.responses.meaning(r.Code)
-	r.hasStatus = status.isThere
-	r.Status = status.word
+// readMessage reads what a response says about one message, and judges it.
+func (s *Send) readMessage(d *document) Response {
+	failure, uncertainCode := s.responses.failure(d)
+	id := s.findID(d)
+	status := s.readStatus(d)
+	r := Response{Failure: failure, Contradiction: id.contradiction, Status: status.word, hasStatus: status.isPresent}
 	r.isAccepted = s.hasNoIDs() && status.anyAccepts
+	r.hasIDPlace = d.hasAny(s.slots.id)
+	if d.hasDuplicate {
+		r.Contradiction = duplicateMember
+	}
+	if d.notJSON == nil {
+		s.readFields(&r, d, id)
+	}
+	r.FromService = r.FromService || !table.IsPlaceholder(r.RequestID)
+	_, isSuccess := s.responses.meaning(r.Code)
 	r.isKnown = status.accepts || status.refuses || isSuccess
-	s.judge(&r, status, codeDoubt)
+	s.judge(&r, status, uncertainCode)
 	return r
 }
 
-func (s *Send) hasNoIDs() bool { return len(s.at.id) == 0 }
-
-// readFields reads what a response says of an accepted message.
-func (s *Send) readFields(r *Response, text string, found []value, place int) {
-	said := func(slots []int) string { return first(text, found, slots) }
-	amount := func(slots []int) (number, currency string) {
-		number, currency, _ = amountOf(said(slots), s.op.Scale)
-		return number, currency
-	}
-	at := &s.at
-	if place >= 0 && !s.hasNoIDs() {
-		r.ID = strings.TrimSpace(found[at.id[place]].Word(text))
-	}
-	parts, _ := wholeInt(said(at.parts))
-	r.Parts = max(parts, 0)
-	r.RequestID = cmp.Or(said(at.request), r.Failure.RequestID)
-	r.ReferenceID = said(at.reference)
-	r.Operator = said(at.operator)
-	unitCost, unitCurrency := amount(at.unitCost)
-	cost, currency := amount(at.cost)
-	r.UnitCost = unitCost
-	r.Cost = cost
-	r.Currency = cmp.Or(said(at.currency), currency, unitCurrency)
-	r.Balance, _ = amount(at.balance)
-	add := func(to *[]string, slots []int, known string) {
-		for _, slot := range slots {
-			if word := found[slot].Word(text); word != "" && word != known {
-				*to = append(*to, word)
-			}
-		}
-	}
-	add(&r.OtherReferences, at.reference, r.ReferenceID)
-	add(&r.Recipients, at.recipient, "")
-	if place >= 0 {
-		add(&r.OtherReferences, s.beside[place].references, r.ReferenceID)
-		add(&r.Recipients, s.beside[place].recipients, "")
+// judge decides what a response says about the message, from the strongest evidence to the weakest. A contradiction proves nothing. An
+// error code of a known class and a word of refused refuse the message. After that, everything unknown or missing leaves the outcome
+// uncertain. The rest accepts the message, unless anything else in the response reports a failure (see scanForFailure).
+func (s *Send) judge(r *Response, status status, uncertainCode string) {
+	switch {
+	case r.Contradiction != "":
+		r.Uncertain = r.Contradiction
+	case r.Class != "":
+		r.Refused = true
+	case status.refuses:
+		r.Refused = true
+		s.useStatusAsCode(r, status.word)
+	case uncertainCode != "":
+		r.Uncertain = uncertainCode
+	case status.accepts && status.othersRefuse:
+		r.Uncertain = twoStatuses
+	case status.isPresent && !status.accepts:
+		r.Uncertain = unknownStatus
+	case s.hasNoIDs() && !status.accepts:
+		r.Uncertain = noStatus
+	case !s.hasNoIDs() && r.ID == "":
+		r.Uncertain = noID
 	}
 }
 
-// identify returns which of the places that name a message does or, if the contract has no IDs, which has a status; -1 if none does. A
-// contradiction is why the IDs name no message, whatever else the response says, or "": one is none that names a message, or two differ.
-func (s *Send) identify(text string, found []value) (place int, contradiction string) {
-	if s.hasNoIDs() {
-		isThere := func(slot int) bool { return found[slot].Kind > jsonscan.Null }
-		return slices.IndexFunc(s.at.status, isThere), ""
+// useStatusAsCode sets the code of a refusal without an error code.
+func (s *Send) useStatusAsCode(r *Response, word string) {
+	_, isSuccess := s.responses.meaning(r.Code)
+	if r.Code != "" && !isSuccess {
+		return
 	}
-	place = -1
-	id := ""
-	for i, slot := range s.at.id {
-		if found[slot].Kind <= jsonscan.Null {
+	r.Code = word
+	r.Class, _ = table.Meaning(s.responses.errors.Classes, word, false)
+}
+
+func (s *Send) hasNoIDs() bool { return len(s.slots.id) == 0 }
+
+// foundID is the ID of the message in a response.
+type foundID struct {
+	id string
+	// place is the index of the path at which the message is named or, if the contract has no IDs, at which it has a status; -1 if there is
+	// none.
+	place int
+	// contradiction is set if an ID is invalid, or if two IDs differ.
+	contradiction string
+}
+
+// findID finds the ID at the paths of the contract.
+func (s *Send) findID(d *document) foundID {
+	if s.hasNoIDs() {
+		return foundID{place: slices.IndexFunc(s.slots.status, d.has)}
+	}
+	found := foundID{place: -1}
+	for i, slot := range s.slots.id {
+		if !d.has(slot) {
 			continue
 		}
-		word := strings.TrimSpace(found[slot].Word(text))
+		v := d.values[slot]
+		word := strings.TrimSpace(d.word(slot))
+		isBoolean := v.Kind == jsonscan.Boolean
 		switch {
-		case found[slot].Kind >= jsonscan.Number && !isName(word):
-			return place, invalidID
-		case !s.responses.words.isID(found[slot], word):
-		case place < 0:
-			place, id = i, word
-		case word != id:
-			paths := s.op.Response["id"]
-			return place, fmt.Sprintf("the response has different IDs at %s and %s; say which names the message, such as %q: "+
-				`{"response": {"id": [%q]}}`, paths[place], paths[i], s.section, paths[place])
+		case !isBoolean && !isPrintable(word):
+			found.contradiction = invalidID
+			return found
+		case !s.responses.vocabulary.isID(v, word):
+		case found.place < 0:
+			found.place = i
+			found.id = word
+		case word != found.id:
+			found.contradiction = s.differentIDs(found.place, i)
+			return found
 		}
 	}
-	return place, ""
+	return found
 }
 
-// status is what a response says at the paths of the status. The first value that is there counts, and another may contradict it.
+// differentIDs says that the IDs at two paths differ.
+func (s *Send) differentIDs(first, second int) string {
+	ids := s.op.Response["id"]
+	return fmt.Sprintf("the response has different IDs at %s and %s; say which names the message, such as %q: "+
+		`{"response": {"id": [%q]}}`, ids[first], ids[second], s.section, ids[first])
+}
+
+// status is what a response says at the paths of the status. The first value counts, and another may contradict it.
 type status struct {
-	isThere          bool
-	word             string // of the first
-	accepts, refuses bool   // it is a word of the contract's lists
+	isPresent        bool
+	word             string // the first one
+	accepts, refuses bool   // the word is in the contract's lists
 	othersRefuse     bool
 	anyAccepts       bool
 }
 
-func (s *Send) status(text string, found []value) (said status) {
-	for _, slot := range s.at.status {
-		v := found[slot]
-		if v.Kind <= jsonscan.Null || slot == root && !v.IsScalar() {
+func (s *Send) readStatus(d *document) (found status) {
+	for _, slot := range s.slots.status {
+		isWord := d.values[slot].IsScalar()
+		isWholeDocument := slot == root && !isWord
+		if !d.has(slot) || isWholeDocument {
 			continue
 		}
-		word := v.Word(text)
+		word := strings.TrimSpace(d.word(slot))
 		accepted, refused := -1, -1
-		if v.IsScalar() {
-			accepted, refused = table.Match(s.op.Accepted, word, true), table.Match(s.op.Refused, word, true)
+		if isWord {
+			accepted = table.Match(s.op.Accepted, word, true)
+			refused = table.Match(s.op.Refused, word, true)
 		}
-		said.anyAccepts = said.anyAccepts || accepted > refused
-		if said.isThere {
-			said.othersRefuse = said.othersRefuse || v.IsScalar() && s.responses.words.refuses(word)
+		found.anyAccepts = found.anyAccepts || accepted > refused
+		if found.isPresent {
+			othersRefuse := isWord && s.responses.vocabulary.refuses(word)
+			found.othersRefuse = found.othersRefuse || othersRefuse
 			continue
 		}
-		said.isThere = true
-		if v.IsScalar() {
-			said.word = strings.TrimSpace(word)
+		found.isPresent = true
+		found.word = word
+		found.accepts = accepted > refused
+		found.refuses = refused > accepted
+	}
+	return found
+}
+
+// readFields reads the fields of an accepted message.
+func (s *Send) readFields(r *Response, d *document, id foundID) {
+	slots := &s.slots
+	r.ID = id.id
+	parts, _ := wholeInt(d.first(slots.parts))
+	r.Parts = max(parts, 0)
+	r.RequestID = cmp.Or(d.first(slots.request), r.Failure.RequestID)
+	r.ReferenceID = d.first(slots.reference)
+	r.Operator = d.first(slots.operator)
+	s.readMoney(r, d)
+	r.addReferences(d, slots.reference)
+	r.addRecipients(d, slots.recipient)
+	if id.place >= 0 {
+		r.addReferences(d, s.adjacent[id.place].references)
+		r.addRecipients(d, s.adjacent[id.place].recipients)
+	}
+}
+
+// readMoney reads the amounts of money. A text that is no amount is left out.
+func (s *Send) readMoney(r *Response, d *document) {
+	unitCost, unitCurrency, _ := amountOf(d.first(s.slots.unitCost), s.op.Scale)
+	cost, currency, _ := amountOf(d.first(s.slots.cost), s.op.Scale)
+	balance, _, _ := amountOf(d.first(s.slots.balance), s.op.Scale)
+	r.UnitCost = unitCost
+	r.Cost = cost
+	r.Balance = balance
+	r.Currency = cmp.Or(d.first(s.slots.currency), currency, unitCurrency)
+}
+
+func (r *Response) addReferences(d *document, slots []int) {
+	for _, slot := range slots {
+		if word := d.word(slot); word != "" && word != r.ReferenceID {
+			r.OtherReferences = append(r.OtherReferences, word)
 		}
-		said.accepts = accepted > refused
-		said.refuses = refused > accepted
-	}
-	return said
-}
-
-const (
-	twoStatuses   = "the response has two statuses, of which one refuses the message (accepted, refused)"
-	unknownStatus = "the response has a status that is no word of the contract (accepted, refused)"
-	noStatus      = "the response has no status that accepts the message, and the contract says that it has no ID (accepted, response.id)"
-	noID          = "the response names no message at any path of the contract (response.id)"
-)
-
-// judge decides what the code, the status and the ID of a response say of the message. The strongest evidence comes first: what
-// contradicts itself proves nothing; a code of a known class and a word of refused refuse; then everything that is unknown or missing
-// leaves the outcome in doubt. What remains is accepted, unless anything else in the response says failure (see survey).
-func (s *Send) judge(r *Response, said status, codeDoubt string) {
-	switch {
-	case r.Contradiction != "":
-		r.Doubt = r.Contradiction
-	case r.Class != "":
-		r.Refused = true
-	case said.refuses:
-		r.Refused = true
-		s.explain(r, said.word)
-	case codeDoubt != "":
-		r.Doubt = codeDoubt
-	case said.accepts && said.othersRefuse:
-		r.Doubt = twoStatuses
-	case said.isThere && !said.accepts:
-		r.Doubt = unknownStatus
-	case s.hasNoIDs() && !said.accepts:
-		r.Doubt = noStatus
-	case !s.hasNoIDs() && r.ID == "":
-		r.Doubt = noID
 	}
 }
 
-// explain makes the word of a status the code of a refusal that has none but one of success.
-func (s *Send) explain(r *Response, word string) {
-	if _, isSuccess := s.responses.meaning(r.Code); r.Code == "" || isSuccess {
-		r.Code = strings.TrimSpace(word)
-		r.Class, _ = table.Meaning(s.responses.errs.Classes, r.Code, false)
+func (r *Response) addRecipients(d *document, slots []int) {
+	for _, slot := range slots {
+		if word := d.word(slot); word != "" {
+			r.Recipients = append(r.Recipients, word)
+		}
+	}
+}
+
+// maxParts is how many elements a list of the parts of one message may have.
+const maxParts = 255
+
+// readLists reads all elements of the lists that have several. So far r is what the response says with the first elements. Elements that
+// agree are the parts of a long text.
+func (s *Send) readLists(r *Response, d *document, lists []*list) {
+	for _, l := range lists {
+		if d.values[l.second].Kind == jsonscan.Absent {
+			s.readLists(r, d, l.inner)
+			continue
+		}
+		elements, describeMessages := s.readElements(d, l)
+		for i := range elements {
+			r.OtherReferences = append(r.OtherReferences, elements[i].ReferenceID)
+			r.OtherReferences = append(r.OtherReferences, elements[i].OtherReferences...)
+			r.Recipients = append(r.Recipients, elements[i].Recipients...)
+		}
+		agree := areAccepted(elements, r.hasStatus) || l.isEvery && areRefused(elements)
+		tooMany := len(elements) > maxParts
+		if describeMessages && (tooMany || !agree) {
+			r.Contradiction = mixedMessages
+			r.Uncertain = mixedMessages
+			r.Refused = false
+		}
+	}
+}
+
+// readElements reads what a response says with each element of a list in place of the first one, up to one more than maxParts. It also
+// reports whether the elements describe messages, and nothing else.
+func (s *Send) readElements(d *document, l *list) (elements []Response, describeMessages bool) {
+	element := *d
+	element.values = slices.Clone(d.values)
+	w := jsonscan.NewWalker(d.raw)
+	w.Pos = d.values[l.slot].Start
+	for more := w.Open(']'); more && len(elements) <= maxParts; more = w.Next(']') {
+		for _, slot := range l.slots {
+			element.values[slot] = value{}
+		}
+		w.Repeats = false
+		w.Element(l.element, element.values)
+		element.hasDuplicate = w.Repeats
+		r := s.readMessage(&element)
+		s.readLists(&r, &element, l.inner)
+		elements = append(elements, r)
+		describeMessages = describeMessages || element.hasAny(l.says)
+	}
+	return elements, describeMessages
+}
+
+// areAccepted reports whether each element accepts a message. All have a status, or none.
+func areAccepted(elements []Response, haveStatus bool) bool {
+	return !slices.ContainsFunc(elements, func(r Response) bool {
+		isAccepted := r.NamesMessage() && !r.Refused && r.Uncertain == ""
+		return !isAccepted || r.hasStatus != haveStatus
+	})
+}
+
+// areRefused reports whether each element refuses a message.
+func areRefused(elements []Response) bool {
+	return !slices.ContainsFunc(elements, func(r Response) bool { return !r.Refused || r.Contradiction != "" })
+}
+
+// detach copies the strings of a long response, so that they do not keep all of it in memory.
+func (r *Response) detach(length int) {
+	if length <= copyLimit {
+		return
+	}
+	r.Failure = r.Failure.detached(length)
+	for _, text := range []*string{
+		&r.ID, &r.RequestID, &r.ReferenceID, &r.UnitCost, &r.Cost, &r.Balance, &r.Currency, &r.Operator, &r.Status,
+	} {
+		*text = strings.Clone(*text)
+	}
+	for _, texts := range [][]string{r.OtherReferences, r.Recipients} {
+		for i := range texts {
+			texts[i] = strings.Clone(texts[i])
+		}
 	}
 }

@@ -246,9 +246,9 @@ func TestDecode(t *testing.T) {
 			got, err := decoder(t, overlay).Decode([]byte(tt.body))
 			require.NoError(t, err)
 			if tt.doubt == "" {
-				assert.Empty(t, got.Doubt)
+				assert.Empty(t, got.Uncertain)
 			} else {
-				assert.True(t, strings.HasPrefix(got.Doubt, tt.doubt), "doubt: %q", got.Doubt)
+				assert.True(t, strings.HasPrefix(got.Uncertain, tt.doubt), "doubt: %q", got.Uncertain)
 			}
 			if tt.want.RequestID == "" {
 				tt.want.RequestID = tt.want.ErrorRequestID
@@ -277,10 +277,10 @@ func TestDecodePartsWithinSeveralMessages(t *testing.T) {
 		switch {
 		case r.Refused:
 			got = "refused"
-		case r.Doubt != "":
+		case r.Uncertain != "":
 			got = "unknown"
 		}
-		assert.Equal(t, want, got, "%s: %s", body, r.Doubt)
+		assert.Equal(t, want, got, "%s: %s", body, r.Uncertain)
 	}
 }
 
@@ -300,11 +300,13 @@ func TestDecodeErrorWithoutACode(t *testing.T) {
 		`{"id":"m","error":7}`:                       doubt,
 		`{"id":"m","error":["no credit"]}`:           doubt,
 		`{"id":"m","error":{"message":"no credit"}}`: doubt,
-		`{"id":"m","code":0,"error":{"code":""}}`:    doubt,
+		`{"id":"m","error":{"message":"failed"}}`:    doubt,
+		`{"id":"m","error":"unknown"}`:               doubt,
+		`{"id":"m","code":0,"error":{"code":""}}`:    "",
 	} {
 		got, err := decoder(t, `{}`).Decode([]byte(body))
 		require.NoError(t, err)
-		assert.Equal(t, want, got.Doubt, body)
+		assert.Equal(t, want, got.Uncertain, body)
 		rows := strings.Replace(body, `"id":"m"`, `"data":[]`, 1)
 		_, _, err = compileList(t, "", false).Decode([]byte(rows), wire.Position{}, 0, nil)
 		if want == "" {
@@ -321,7 +323,7 @@ func TestDecodeErrorWithoutACode(t *testing.T) {
 	} {
 		got, err := decoder(t, overlay).Decode([]byte(body))
 		require.NoError(t, err)
-		assert.Empty(t, got.Doubt, "%s: it is not the object of an error", overlay)
+		assert.Empty(t, got.Uncertain, "%s: it is not the object of an error", overlay)
 	}
 	_, _, err := compileList(t, `{"errors":{"code":["data.code"]}}`, false).Decode([]byte(`{"data":[{"id":"m"}]}`), wire.Position{}, 0, nil)
 	assert.NoError(t, err)
@@ -338,7 +340,7 @@ func TestDecodeOwn(t *testing.T) {
 	} {
 		got, err := decoder(t, `{}`).Decode([]byte(body))
 		require.NoError(t, err)
-		assert.Equal(t, want, got.Own, body)
+		assert.Equal(t, want, got.FromService, body)
 	}
 }
 
@@ -415,8 +417,8 @@ func TestDecodeDoubtDoesNotRepeatTheResponse(t *testing.T) {
 	} {
 		got, err := a.Decode([]byte(body))
 		require.NoError(t, err, body)
-		require.NotEmpty(t, got.Doubt, body)
-		assert.NotContains(t, got.Doubt, "v4lue", body)
+		require.NotEmpty(t, got.Uncertain, body)
+		assert.NotContains(t, got.Uncertain, "v4lue", body)
 	}
 }
 
@@ -550,18 +552,18 @@ func FuzzSendDecode(f *testing.F) {
 			require.Zero(t, got)
 			return
 		}
-		if got.Contradiction == "" && got.Refused != (got.Class != "") || got.Refused && got.Doubt != "" {
+		if got.Contradiction == "" && got.Refused != (got.Class != "") || got.Refused && got.Uncertain != "" {
 			t.Errorf("refused without a class, or doubted: %+v", got)
 		}
-		if got.Contradiction != "" && (got.Refused || got.Doubt == "") {
+		if got.Contradiction != "" && (got.Refused || got.Uncertain == "") {
 			t.Errorf("contradicts itself, and proves something: %+v", got)
 		}
-		if !got.Refused && got.Doubt == "" && (got.ID == "" || got.Code != "" && !slices.Contains([]string{"0", "200", "ok", "success"}, strings.ToLower(got.Code))) {
+		if !got.Refused && got.Uncertain == "" && (got.ID == "" || got.Code != "" && !slices.Contains([]string{"0", "200", "ok", "success"}, strings.ToLower(got.Code))) {
 			t.Errorf("no doubt: %+v", got)
 		}
-		known := func(doubt string) bool { return strings.HasPrefix(got.Doubt, doubt) }
-		if got.Doubt != "" && !slices.ContainsFunc([]string{noID, unknownStatus, unknownCode, noCode, errorNoCode, repeated, "the response h"}, known) {
-			t.Errorf("a doubt that is not one of the known texts: %q", got.Doubt)
+		known := func(doubt string) bool { return strings.HasPrefix(got.Uncertain, doubt) }
+		if got.Uncertain != "" && !slices.ContainsFunc([]string{noID, unknownStatus, unknownCode, noCode, errorNoCode, repeated, "the response h"}, known) {
+			t.Errorf("a doubt that is not one of the known texts: %q", got.Uncertain)
 		}
 	})
 }

@@ -26,35 +26,58 @@ type column struct {
 	slots   []int
 }
 
-// rows is the compiled shape of a row.
+// rows is the compiled form of a row.
 type rows struct {
-	paths    paths
-	columns  []column
-	cursor   []int            // slots of the cursor that stands in the last row
-	only     map[int][]string // by slot, the words of the rows of this listing
-	op       *table.List
-	zone     *time.Location
-	statuses map[string][]string
-	words    words
+	paths      paths
+	columns    []column
+	cursor     []int            // slots of the cursor in the last row
+	only       map[int][]string // by slot, the words of the rows of this listing
+	errors     responses        // what an error in a row says; it has no paths of its own
+	op         *table.List
+	zone       *time.Location
+	statuses   map[string][]string
+	vocabulary vocabulary
 }
 
 func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Location) *rows {
 	lists := maps.Clone(op.Record)
 	lists[table.LastRow] = cursor
-	r := &rows{paths: compilePaths(lists), op: op, zone: zone, statuses: t.WebhookDelivery.Statuses}
-	r.words = compileWords(t, &t.Errors, t.SMSSend.Accepted, t.SMSSend.Refused)
-	r.cursor = r.paths.slots[table.LastRow]
-	r.only = map[int][]string{}
-	for path, words := range op.Only {
-		r.only[r.paths.Add(path)[0]] = words
+	r := &rows{
+		paths: compilePaths(lists), only: map[int][]string{}, op: op, zone: zone, statuses: t.WebhookDelivery.Statuses,
+		vocabulary: compileVocabulary(t, t.SMSSend.Accepted, t.SMSSend.Refused),
 	}
+	r.cursor = r.paths.slots[table.LastRow]
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
 		if concept := field.Tag.Get("concept"); concept != "" {
-			c := column{concept, field.Name, field.Index[0], r.paths.slots[concept]}
+			c := column{concept: concept, name: field.Name, index: field.Index[0], slots: r.paths.slots[concept]}
 			r.columns = append(r.columns, c)
 		}
 	}
+	r.addErrors(&t.Errors, lists)
+	for path, words := range op.Only {
+		r.only[r.paths.Add(path)[0]] = words
+	}
 	return r
+}
+
+// addErrors adds the places of error codes that no column reads.
+func (r *rows) addErrors(errors *table.Errors, lists map[string][]string) {
+	r.errors.errors = errors
+	r.errors.nameKinds = kindsOfNames(nil, errors)
+	isRead := map[string]bool{"": true}
+	for _, list := range lists {
+		addAll(isRead, list)
+	}
+	for _, path := range errors.Code {
+		if isRead[path] {
+			continue
+		}
+		object := cmp.Or(parentOf(path), path)
+		if isRead[object] {
+			object = path
+		}
+		r.errors.codes = append(r.errors.codes, code{slot: r.paths.Add(path)[0], object: r.paths.Add(object)[0]})
+	}
 }
 
 // rowReader reads the rows of one page.
@@ -62,38 +85,39 @@ type rowReader struct {
 	*rows
 
 	page       *Page
-	list       int    // which list of the contract has the rows, -1 if there is none
+	list       int    // which list of the contract has the rows, or -1
 	limit      int    // of rows
 	err        error  // there are more rows
-	began      int    // where the first row began
+	start      int    // the position of the first row
 	lastCursor string // of the last row, "" if it has none
 	meanings   map[string]contract.Status
 
-	// Of the row that is being read:
-	row     *sms.Transaction
-	isOther bool // it is not of this listing
-	found   []value
-	used    []bool      // by slot, whether the value fills a field, or is null
-	extra   []rowMember // members of which nothing is known, or only a part
+	// The current row:
+	row    sms.Transaction
+	fields []any       // by column, a pointer to the field of row
+	found  []value     // by slot
+	used   []bool      // by slot, whether the value fills a field, or is null
+	extra  []rowMember // members that the contract does not read, or only in part
 
-	// Rows are alike, so the members of one are tried first in the next, and slots that none has filled are passed over.
-	known   [64]*rowName
-	touched []int   // slots in which something was found in any row
-	filled  []int   // those of paths
-	columns [][]int // by column, those of filled
+	// What earlier rows had. Rows are alike, so each row tries the names of the row before it, and skips the slots that no row has filled.
+	names        [64]*rowName // by the index of the member
+	touched      []int        // slots of all values
+	filled       []int        // slots of values at the end of a path
+	columnSlots  [][]int      // by column, those of filled
+	hasUnclaimed bool         // filled has slots of no column
 }
 
-// rowMember is a member that goes into Extra, and where its value stands.
+// rowMember is a member that goes into Extra, and the position of its value.
 type rowMember struct {
 	*rowName
 
 	start, end int
 }
 
-// rowName is the name of a member, and what is wanted of it.
+// rowName is the name of a member, and what the contract reads there.
 type rowName struct {
 	text    string
-	written []byte // as it stands in the document, with the colon
+	written []byte // as it is in the document, with the colon
 	node    *jsonscan.Node
 }
 
@@ -104,162 +128,179 @@ func newRowReader(r *rows, page *Page, requested int) *rowReader {
 	reader := &rowReader{rows: r, page: page, list: -1, limit: maxRows, meanings: map[string]contract.Status{}}
 	reader.found = make([]value, r.paths.Size())
 	reader.used = make([]bool, r.paths.Size())
-	reader.columns = make([][]int, len(r.columns))
+	reader.columnSlots = make([][]int, len(r.columns))
+	row := reflect.ValueOf(&reader.row).Elem()
+	for _, c := range r.columns {
+		reader.fields = append(reader.fields, row.Field(c.index).Addr().Interface())
+	}
 	if requested > 0 && requested < maxRows/10 {
 		reader.limit = 10 * requested
 	}
 	return reader
 }
 
-// read reads a list of rows, in place of one that comes after it in the contract. It passes over one that comes after another.
+// read reads a list of rows. If a response has several lists, the one that comes first in the contract counts.
 func (r *rowReader) read(s *jsonscan.Walker, list int) {
 	if r.list >= 0 && r.list < list {
 		s.Skip()
 		return
 	}
-	r.list, r.began, r.err = list, s.Pos+1, nil
-	r.page.Transactions, r.page.Unreadable, r.page.Others = r.page.Transactions[:0], nil, map[int]bool{}
-	outside := s.Repeats
+	r.list = list
+	r.start = s.Pos + 1
+	r.err = nil
+	r.page.Transactions = r.page.Transactions[:0]
+	r.page.Unreadable = nil
+	r.page.Excluded = map[int]bool{}
+	r.page.Failed = map[int]bool{}
+	hadDuplicate := s.Repeats
 	for more := s.Open(']'); more; more = s.Next(']') {
 		r.readRow(s)
 	}
-	s.Repeats = outside
+	s.Repeats = hadDuplicate
 }
 
 func (r *rowReader) readRow(s *jsonscan.Walker) {
 	c := s.Peek()
 	index := len(r.page.Transactions)
-	switch index {
-	case r.limit:
+	if index == r.limit {
 		r.err = pageError(fmt.Sprintf("the page has more than %d rows", r.limit))
 		s.Skip()
 		return
-	case 1: // the length of the first row shows how many may follow
+	}
+	if index == 1 { // the length of the first row shows how many may follow
+		length := s.Pos - r.start
 		rest := len(s.Doc) - s.Pos
-		r.page.Transactions = slices.Grow(r.page.Transactions, min(rest/(s.Pos-r.began)+1, r.limit))
+		r.page.Transactions = slices.Grow(r.page.Transactions, min(rest/length+1, r.limit))
 	}
 	r.lastCursor = ""
-	r.page.Transactions = append(r.page.Transactions, sms.Transaction{})
-	r.row = &r.page.Transactions[index]
+	r.row = sms.Transaction{}
 	if c == '{' {
-		r.readMembers(s)
+		r.readMembers(s, index)
 	} else {
 		r.unreadable("", "is not an object")
 		s.Skip()
 	}
+	r.page.Transactions = append(r.page.Transactions, r.row)
 }
 
-// unreadable reports the row, once: the first field, unless a later one is needed to tell whose message it is.
+// unreadable reports the row, once: its first unreadable field, or the first one that identifies the message or says what became of it.
 func (r *rowReader) unreadable(field, reason string) {
-	row := Unreadable{Index: len(r.page.Transactions) - 1, Field: field, Reason: reason}
-	n := len(r.page.Unreadable)
-	if n == 0 || r.page.Unreadable[n-1].Index != row.Index {
+	row := Unreadable{Index: len(r.page.Transactions), Field: field, Reason: reason}
+	last := len(r.page.Unreadable) - 1
+	if last < 0 || r.page.Unreadable[last].Index != row.Index {
 		r.page.Unreadable = append(r.page.Unreadable, row)
-	} else if row.IsDoubtful() && !r.page.Unreadable[n-1].IsDoubtful() {
-		r.page.Unreadable[n-1] = row
+	} else if row.IsDoubtful() && !r.page.Unreadable[last].IsDoubtful() {
+		r.page.Unreadable[last] = row
 	}
 }
 
-func (r *rowReader) readMembers(s *jsonscan.Walker) {
+// readMembers reads the members of the row at an index of the page.
+func (r *rowReader) readMembers(s *jsonscan.Walker, index int) {
 	for _, slot := range r.touched {
 		r.found[slot] = value{}
 		r.used[slot] = false
 	}
 	s.Repeats = false
 	r.extra = r.extra[:0]
-	isAlike := true // it has no members but those that were there before, and nothing is in them
-	i := 0
+	hasNewSlots := false
+	member := 0
 	for more := s.Open('}'); more; more = s.Next('}') {
-		name, isKnown := r.name(s, i)
-		i++
-		c := s.Peek()
-		start := s.Pos
-		n := name.node
-		if n.IsWanted && c != '{' && c != '[' && r.found[n.Slot].Kind == jsonscan.Absent {
-			isAlike = isAlike && isKnown
-			r.found[n.Slot] = s.Scalar(c) // what Walk would do, for most members of most rows
-			continue
-		}
-		isAlike = isAlike && n == jsonscan.Unknown
-		if s.Walk(n, r.found); !n.IsLeaf() {
-			r.extra = append(r.extra, rowMember{name, start, s.Pos})
-		}
+		isNew := r.readMember(s, member)
+		hasNewSlots = hasNewSlots || isNew
+		member++
 	}
 	if s.Err() != nil {
 		return
 	}
-	if !isAlike {
-		r.learn()
+	if hasNewSlots {
+		r.recordSlots()
 	}
-	r.fill(s.Doc)
-	index := len(r.page.Transactions) - 1
+	all := jsonscan.Text(s.Doc, r.found, r.filled) // all strings of the row share one copy
+	r.fill(s.Doc, all)
 	switch {
 	case s.Repeats:
 		r.unreadable("", "has a member of the contract twice")
-	case r.isOther:
-		r.page.Others[index] = true
+	case r.isExcluded(all):
+		r.page.Excluded[index] = true
 		r.page.Unreadable = slices.DeleteFunc(r.page.Unreadable, func(row Unreadable) bool { return row.Index == index })
+	}
+	if r.hasError(all) {
+		r.page.Failed[index] = true
 	}
 }
 
-// learn takes down which slots a row fills.
-func (r *rowReader) learn() {
+// readMember reads the i-th member of a row. It reports whether it may have filled slots that no earlier row has.
+func (r *rowReader) readMember(s *jsonscan.Walker, i int) (isNew bool) {
+	name, isKnown := r.readName(s, i)
+	c := s.Peek()
+	start := s.Pos
+	n := name.node
+	isScalar := c != '{' && c != '['
+	if n.IsWanted && isScalar && r.found[n.Slot].Kind == jsonscan.Absent {
+		r.found[n.Slot] = s.Scalar(c) // as Walk would, for most members of most rows
+		return !isKnown
+	}
+	s.Walk(n, r.found)
+	if !n.IsLeaf() {
+		r.extra = append(r.extra, rowMember{name, start, s.Pos})
+	}
+	return n != jsonscan.Unknown
+}
+
+// readName reads the name of the i-th member of a row, and reports whether an earlier row had it there.
+func (r *rowReader) readName(s *jsonscan.Walker, i int) (name *rowName, isKnown bool) {
+	s.Peek()
+	if i < len(r.names) && r.names[i] != nil && bytes.HasPrefix(s.Doc[s.Pos:], r.names[i].written) {
+		s.Pos += len(r.names[i].written)
+		return r.names[i], true
+	}
+	start := s.Pos
+	text := s.Name()
+	name = &rowName{text: string(text), written: s.Doc[start:s.Pos], node: r.paths.Root.Child(text)}
+	if i < len(r.names) {
+		r.names[i] = name
+	}
+	return name, false
+}
+
+// recordSlots adds the slots that the current row fills to those of the rows before it.
+func (r *rowReader) recordSlots() {
+	wanted := r.paths.Wanted()
 	for slot := range r.found {
 		if r.found[slot].Kind == jsonscan.Absent || slices.Contains(r.touched, slot) {
 			continue
 		}
 		r.touched = append(r.touched, slot)
-		if slices.Contains(r.paths.Wanted(), slot) {
+		if slices.Contains(wanted, slot) {
 			r.filled = append(r.filled, slot)
 		}
 	}
-	for i := range r.rows.columns {
-		r.columns[i] = r.columns[i][:0]
-		for _, slot := range r.rows.columns[i].slots {
+	claimed := 0
+	for i := range r.columns {
+		r.columnSlots[i] = r.columnSlots[i][:0]
+		for _, slot := range r.columns[i].slots {
 			if slices.Contains(r.filled, slot) {
-				r.columns[i] = append(r.columns[i], slot)
+				r.columnSlots[i] = append(r.columnSlots[i], slot)
+				claimed++
 			}
 		}
 	}
+	r.hasUnclaimed = claimed < len(r.filled)
 }
 
-// name reads the name of the i-th member of a row, and reports whether the row before had it there.
-func (r *rowReader) name(s *jsonscan.Walker, i int) (name *rowName, isKnown bool) {
-	s.Peek()
-	if i < len(r.known) && r.known[i] != nil && bytes.HasPrefix(s.Doc[s.Pos:], r.known[i].written) {
-		s.Pos += len(r.known[i].written)
-		return r.known[i], true
-	}
-	start := s.Pos
-	text := s.Name()
-	n := &rowName{string(text), s.Doc[start:s.Pos], r.paths.Root.Child(text)}
-	if i < len(r.known) {
-		r.known[i] = n
-	}
-	return n, false
-}
-
-// fill makes a transaction of a row. Its strings share one copy of what was found. What cannot be read goes into Extra, and the
-// first field of which nothing could be read is reported.
-func (r *rowReader) fill(doc []byte) {
-	all := jsonscan.Text(doc, r.found, r.filled)
-	row := reflect.ValueOf(r.row).Elem()
+// fill makes a transaction of a row. Unreadable values go into Extra, and the first unreadable field is reported.
+func (r *rowReader) fill(doc []byte, all string) {
 	for _, slot := range r.cursor {
 		if v := r.found[slot]; r.lastCursor == "" && v.Kind != jsonscan.Boolean {
 			r.lastCursor = v.Word(all)
 		}
 	}
-	left := len(r.cursor)+len(r.only) > 0 // whether anything of what was found may be left
-	r.isOther = false
-	for slot, words := range r.only {
-		word := r.found[slot].Word(all)
-		r.isOther = r.isOther || word != "" && table.Match(words, word, true) < 0
-	}
-	for i := range r.rows.columns {
-		c := &r.rows.columns[i]
-		reason, isLeft := r.fillColumn(c, r.columns[i], row, all)
-		if left = left || isLeft; reason != "" {
-			r.unreadable(c.name, reason)
+	hasUnused := r.hasUnclaimed
+	for i := range r.columns {
+		reason, isUnused := r.fillColumn(i, all)
+		hasUnused = hasUnused || isUnused
+		if reason != "" {
+			r.unreadable(r.columns[i].name, reason)
 		}
 	}
 	r.row.Status = r.status(r.row.DeliveryStatus)
@@ -268,18 +309,45 @@ func (r *rowReader) fill(doc []byte) {
 			r.keep(m.text, value)
 		}
 	}
-	if left {
+	if hasUnused {
 		r.keepUnused(all)
 	}
 }
 
-// fillColumn sets a field of the row. It returns why it cannot be read, or "", and whether a value is left that fills no field.
-func (r *rowReader) fillColumn(c *column, slots []int, row reflect.Value, all string) (reason string, left bool) {
-	taken, isID := false, c.concept == "id"
+// isExcluded reports whether the row is not of this listing.
+func (r *rowReader) isExcluded(all string) bool {
+	for slot, words := range r.only {
+		word := r.found[slot].Word(all)
+		if word != "" && table.Match(words, word, true) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// hasError reports whether the row has no meaningful delivery status, and holds an error or an error code of a known class.
+func (r *rowReader) hasError(all string) bool {
+	if r.row.Status != contract.StatusUnknown && r.row.Status != contract.StatusQueued {
+		return false
+	}
+	d := document{text: all, values: r.found}
+	text, isError := r.errors.firstCode(&d)
+	if !isError {
+		return r.errors.errorWithoutCode(&d) == missingCode
+	}
+	class, _ := r.errors.meaning(text)
+	return class != ""
+}
+
+// fillColumn sets the field of a column. It returns why the field cannot be read, or "", and whether a value fills no field.
+func (r *rowReader) fillColumn(column int, all string) (reason string, isUnused bool) {
+	c := &r.columns[column]
+	isSet := false
+	isID := c.concept == "id"
 	if isID && len(c.slots) > 0 {
 		reason = "is missing"
 	}
-	for _, slot := range slots {
+	for _, slot := range r.columnSlots[column] {
 		v := &r.found[slot]
 		switch {
 		case v.Kind == jsonscan.Absent:
@@ -287,21 +355,19 @@ func (r *rowReader) fillColumn(c *column, slots []int, row reflect.Value, all st
 		case v.Kind == jsonscan.Null:
 			r.used[slot] = true
 			continue
-		case taken:
-		case isID && !r.words.isID(*v, v.Word(all)):
+		case isSet:
+		case isID && !r.vocabulary.isID(*v, v.Word(all)):
 			reason = "is not an ID"
 		case !v.IsScalar() || v.Kind == jsonscan.Boolean:
 			reason = "is neither a text nor a number"
 		default:
-			taken = true
-			if reason = r.set(c, row.Field(c.index).Addr().Interface(), v.Word(all)); reason == "" {
-				r.used[slot] = true
-				continue
-			}
+			isSet = true
+			reason = r.set(c.concept, r.fields[column], v.Word(all))
+			r.used[slot] = reason == ""
 		}
-		left = true
+		isUnused = isUnused || !r.used[slot]
 	}
-	return reason, left
+	return reason, isUnused
 }
 
 // unused returns a value without the members that fill a field, or nil if nothing else is in it.
@@ -326,17 +392,19 @@ func (r *rowReader) unused(value []byte, n *jsonscan.Node) json.RawMessage {
 	return appendObject(nil, left)
 }
 
-// keepUnused puts into Extra what stands under known names and fills no field.
+// keepUnused puts into Extra the values under known names that fill no field.
 func (r *rowReader) keepUnused(all string) {
 	for _, n := range r.paths.Root.Children {
 		v := r.found[n.Slot]
-		isNested := !n.IsLeaf() && !v.IsScalar() // see unused
+		isNested := !n.IsLeaf() && v.Kind >= jsonscan.Object // see unused
 		if !n.IsWanted || isNested || r.used[n.Slot] {
 			continue
 		}
-		if v.Kind == jsonscan.String {
+		switch v.Kind {
+		case jsonscan.Absent:
+		case jsonscan.String:
 			r.keep(n.Name, json.RawMessage(`"`+all[v.Start:v.End]+`"`))
-		} else if v.Kind != jsonscan.Absent {
+		default:
 			r.keep(n.Name, json.RawMessage(all[v.Start:v.End]))
 		}
 	}
@@ -351,25 +419,11 @@ func (r *rowReader) keep(name string, value json.RawMessage) {
 }
 
 // set sets a field of the row. It returns why the word is no value of the field, or "".
-func (r *rowReader) set(c *column, field any, word string) (reason string) {
+func (r *rowReader) set(concept string, field any, word string) (reason string) {
 	const unknown = "is in no known form"
 	switch field := field.(type) {
 	case *string:
-		switch c.concept {
-		case "price":
-			amount, currency, ok := amountOf(word, r.op.Scale)
-			if !ok {
-				return "is no decimal number"
-			}
-			r.row.Currency, word = currency, amount
-		case "currency":
-			word = cmp.Or(word, r.row.Currency) // of the price, which comes before
-		case "from", "to":
-			word = table.Number(word)
-		case "id":
-			word = strings.TrimSpace(word)
-		}
-		*field = word
+		return r.setText(concept, field, word)
 	case *int:
 		n, ok := wholeInt(word)
 		if !ok || n < 0 {
@@ -383,6 +437,26 @@ func (r *rowReader) set(c *column, field any, word string) (reason string) {
 		}
 		*field = at
 	}
+	return ""
+}
+
+func (r *rowReader) setText(concept string, field *string, word string) (reason string) {
+	switch concept {
+	case "price":
+		amount, currency, ok := amountOf(word, r.op.Scale)
+		if !ok {
+			return "is no decimal number"
+		}
+		r.row.Currency = currency
+		word = amount
+	case "currency":
+		word = cmp.Or(word, r.row.Currency) // of the price, which comes first
+	case "from", "to":
+		word = table.Number(word)
+	case "id":
+		word = strings.TrimSpace(word)
+	}
+	*field = word
 	return ""
 }
 
@@ -406,26 +480,18 @@ func (r *rowReader) status(word string) contract.Status {
 	return status
 }
 
-// HasFailed reports whether a row that has no meaningful delivery status holds an error, or an error code of a known class.
-func (l *List) HasFailed(tx sms.Transaction) bool {
-	if len(tx.Extra) == 0 || tx.Status != contract.StatusUnknown && tx.Status != contract.StatusQueued {
-		return false
-	}
-	raw, _ := json.Marshal(tx.Extra) // it came from JSON
-	read, err := l.failures.read(raw, nil)
-	failure, doubt := l.failures.failure(read.text, read.found)
-	return err != nil || failure.Class != "" || doubt == noneInError
-}
-
-// IsRefused reports whether a row says that the service did not take the message: its send status is a word of sms.send.refused, or
-// means failed or rejected, and its delivery status says nothing more. A message whose delivery failed was taken. A number is no such
-// word: the contract's numbers are those of a response and of delivery, and may mean something else in this column.
+// IsRefused reports whether a row says that the service did not take the message: its send status is a word of sms.send.refused, or means
+// failed or rejected, and its delivery status says nothing more. If the delivery failed, the service took the message. A number in the send
+// status does not count: the contract's numbers are those of responses and of delivery statuses, and may mean something else there.
 func (l *List) IsRefused(tx sms.Transaction) bool {
-	if !strings.ContainsFunc(tx.SendStatus, unicode.IsLetter) || tx.Status != contract.StatusUnknown && tx.Status != contract.StatusQueued {
+	isWord := strings.ContainsFunc(tx.SendStatus, unicode.IsLetter)
+	isOpen := tx.Status == contract.StatusUnknown || tx.Status == contract.StatusQueued
+	if !isWord || !isOpen {
 		return false
 	}
-	accepts := table.Match(l.rows.words.accepted, tx.SendStatus, true)
+	accepted := table.Match(l.rows.vocabulary.accepted, tx.SendStatus, true)
+	refused := table.Match(l.rows.vocabulary.refused, tx.SendStatus, true)
 	meaning, match := table.Meaning(l.rows.statuses, tx.SendStatus, true)
 	isFailure := meaning == string(contract.StatusFailed) || meaning == string(contract.StatusRejected)
-	return table.Match(l.rows.words.refused, tx.SendStatus, true) > accepts || isFailure && match > accepts
+	return refused > accepted || isFailure && match > accepted
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// sentences are the names that services usually give to what they say to people, the best first.
+// sentences are common names of a sentence for people, the best first.
 var sentences = []string{ //nolint:gochecknoglobals // never written
 	"message", "errormessage", "error", "detail", "details", "description", "errordescription", "title", "errmsg", "msg", "errortext", "text", "reason",
 }
 
-// said is what a response says of a failure by usual names.
+// said is the code and the sentence of a failure, found by common names.
 type said struct {
 	code, message string
 	rank          int // of the message in sentences
 }
 
-// Said returns the code and the sentence of a failure in a response, by the names that services usually give them, at most three objects
-// deep. They are "" if there are none.
+// Said returns the code and the sentence of a failure in a response, found by common names at most three objects deep. They are "" if the
+// response has none.
 func Said(body []byte) (code, message string) {
 	doc := withoutMark(body)
 	if jsonscan.Check(doc) != nil {
@@ -31,7 +31,7 @@ func Said(body []byte) (code, message string) {
 	return s.code, s.message
 }
 
-// read reads a value, which stands under a name in so many objects.
+// read reads the value of a name in so many objects.
 func (s *said) read(scanner *jsonscan.Scanner, text, name string, depth int) {
 	const deepest = 3
 	switch c := scanner.Peek(); {
@@ -52,14 +52,14 @@ func (s *said) read(scanner *jsonscan.Scanner, text, name string, depth int) {
 	}
 }
 
-// take keeps a scalar that is a code, or a better sentence than the one that is known.
+// take keeps a scalar if it is a code, or a better sentence than the one so far.
 func (s *said) take(name string, found value, text string) {
 	word := strings.TrimSpace(found.Word(text))
 	if found.Kind == jsonscan.Boolean || table.IsPlaceholder(word) {
 		return
 	}
 	isCode := name == "code" || strings.HasPrefix(name, "err") && strings.HasSuffix(name, "code")
-	if isCode && s.code == "" && !isHTTPFailure(word) {
+	if isCode && s.code == "" && !isFailedHTTPStatus(word) {
 		s.code = word
 	}
 	rank := slices.Index(sentences, name)

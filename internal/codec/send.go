@@ -24,29 +24,34 @@ import (
 type Send struct {
 	encoding
 
-	op        *table.Send
-	fields    map[string]field    // by concept, those that the service has
-	always    []member            // constants
-	ofText    map[string][]member // those of the encodings of a text
-	wrap      string              // of a message in the shape of another platform; "" at the top level
-	responses responses
-	buffers   *sync.Pool // of values that were found in a response
-	section   string     // of the contract
-	lists     []*list    // the outermost in which an ID or a status stands
-	beside    []beside   // what stands beside each place of identifying
+	op                *table.Send
+	section           string              // of the contract
+	fields            map[string]field    // by concept, of those that the service has
+	constants         []member            // of every request
+	encodingConstants map[string][]member // of a text that takes an encoding
+	wrap              string              // the name of a message in the shape of another platform; "" is the top level
 
-	byName *byName  // nil unless IDs may be found by their names
-	at     struct { // the slots of a response
-		id, request, reference, recipient, parts, unitCost, cost, balance, currency, operator, status []int
-	}
+	responses responses
+	slots     responseSlots
+	lists     []*list    // the outermost lists that hold an ID or a status
+	adjacent  []adjacent // for each path of the ID or, if the contract has no IDs, of the status
+	buffers   *sync.Pool // of the values in a response
+	idFinder  *idFinder  // nil unless IDs may be found by their names
 }
 
-// beside are the slots of references and recipients in the object in which a message is named, where the contract does not look for them.
-type beside struct{ references, recipients []int }
+// responseSlots are the slots of what a response to a send says.
+type responseSlots struct {
+	id, request, reference, recipient, status, parts, operator []int
+	unitCost, cost, balance, currency                          []int
+}
 
+// adjacent holds the slots of references and recipients in the object that names the message, where the contract does not look for them.
+type adjacent struct{ references, recipients []int }
+
+// field is a field of a request.
 type field struct {
 	name      string
-	top       string // the member or parameter in which it stands
+	top       string // the member or parameter that holds it
 	dotted    bool
 	constants []member
 
@@ -54,112 +59,128 @@ type field struct {
 	constantsGiveWay bool // see table.Send.ConstantsGiveWay
 }
 
-// CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if a request carries none.
+// CompileSend compiles an operation of a valid table that sends to a URL. The pair is nil if requests carry no key pair.
 func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) *Send {
-	response := op.Paths()
-	response["to"] = recipientNames(op.Fields["to"], t.SMSList.Record["to"])
-	errs := &t.Errors
 	s := &Send{
 		encoding: newEncoding(t, &op.Operation, "POST", target, pair),
-		op:       op, fields: make(map[string]field, len(op.Fields)),
-		buffers:   new(sync.Pool),
-		responses: compileResponses(response, nil, nil, compileWords(t, errs, op.Accepted, op.Refused), errs),
+		op:       op,
+		buffers:  new(sync.Pool),
 	}
+	s.ttl = op.TTL
 	for _, channel := range table.Channels() {
 		if channel.Send(t) == op {
 			s.section = channel.SendSection()
 		}
 	}
-	s.ttl = op.TTL
-	for concept, name := range op.Fields {
-		if name == "" {
-			continue
-		}
-		f := field{name: name, top: s.top(name), dotted: strings.Contains(name, "."), givesWay: op.GivesWay(concept)}
-		f.constants, f.constantsGiveWay = s.constants(op.FieldConstants[concept]), op.ConstantsGiveWay(concept)
-		if !f.constantsGiveWay {
-			s.take(f.constants)
-		}
-		s.fields[concept] = f
-	}
-	s.always = s.constants(op.Constants)
-	s.take(s.always)
-	s.ofText = map[string][]member{}
-	for _, encoding := range []string{table.GSM, table.Unicode} {
-		s.ofText[encoding] = s.constants(op.FieldConstants[encoding])
-		s.take(s.ofText[encoding])
-	}
 	if op.Wrap != nil {
 		s.wrap = *op.Wrap
 	}
-	at, slots := &s.at, s.responses.slots
-	at.id, at.request, at.reference, at.parts = slots["id"], slots["request"], slots["reference"], slots["parts"]
-	at.unitCost, at.cost, at.balance, at.currency = slots["unitCost"], slots["cost"], slots["balance"], slots["currency"]
-	at.operator, at.status, at.recipient = slots["operator"], slots["status"], slots["to"]
-	taken := map[string]bool{}
-	for _, paths := range response {
-		for _, path := range paths {
-			taken[path] = true
-		}
-	}
-	for _, code := range errs.Code {
-		taken[code] = true
-	}
-	for _, place := range identifying(op) {
-		s.beside = append(s.beside, beside{
-			references: s.responses.Add(pathsBeside(place, response["reference"], taken)...),
-			recipients: s.responses.Add(pathsBeside(place, response["to"], taken)...),
-		})
-	}
+	s.compileFields()
+	s.compileConstants()
+	s.compileResponses(t)
 	s.lists = s.compileLists()
 	return s
 }
 
-// byName is an operation compiled for paths of IDs that were found by their names.
-type byName struct {
-	compile func(path string) *Send
-	mu      sync.Mutex
-	sends   map[string]*Send
-}
-
-// SeekIDs makes Recognize find IDs by their names. It must be called before the first use, and only if no overlay names response.id.
-func (s *Send) SeekIDs(t *table.Table, pair KeyPair) {
-	s.byName = &byName{sends: map[string]*Send{}, compile: func(path string) *Send {
-		op := *s.op
-		op.Response = maps.Clone(op.Response)
-		op.Response["id"] = []string{path}
-		other := CompileSend(t, &op, s.url, pair)
-		other.section = s.section
-		return other
-	}}
-}
-
-// at returns the operation for a path, or nil if there is no path or responses have named too many.
-func (b *byName) at(path string) *Send {
-	const most = 16
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.sends[path] == nil && path != "" && len(b.sends) < most {
-		b.sends[path] = b.compile(path)
+func (s *Send) compileFields() {
+	s.fields = make(map[string]field, len(s.op.Fields))
+	for concept, name := range s.op.Fields {
+		if name == "" {
+			continue
+		}
+		f := field{
+			name: name, top: s.top(name), dotted: strings.Contains(name, "."),
+			constants:        s.compileMembers(s.op.FieldConstants[concept]),
+			givesWay:         s.op.GivesWay(concept),
+			constantsGiveWay: s.op.ConstantsGiveWay(concept),
+		}
+		if !f.constantsGiveWay {
+			s.reserve(f.constants)
+		}
+		s.fields[concept] = f
 	}
-	return b.sends[path]
 }
 
-// list is a list in a response in which an ID or a status stands. If it has several elements, each is judged by itself.
+func (s *Send) compileConstants() {
+	s.constants = s.compileMembers(s.op.Constants)
+	s.reserve(s.constants)
+	s.encodingConstants = map[string][]member{}
+	for _, encoding := range []string{table.GSM, table.Unicode} {
+		constants := s.compileMembers(s.op.FieldConstants[encoding])
+		s.encodingConstants[encoding] = constants
+		s.reserve(constants)
+	}
+}
+
+// compileResponses compiles the paths of a response.
+func (s *Send) compileResponses(t *table.Table) {
+	lists := s.op.Paths()
+	lists["to"] = recipientNames(s.op.Fields["to"], t.SMSList.Record["to"])
+	known := compileVocabulary(t, s.op.Accepted, s.op.Refused)
+	s.responses = compileResponses(lists, nil, nil, known, &t.Errors)
+	slots := s.responses.slots
+	s.slots = responseSlots{
+		id:        slots["id"],
+		request:   slots["request"],
+		reference: slots["reference"],
+		recipient: slots["to"],
+		status:    slots["status"],
+		parts:     slots["parts"],
+		operator:  slots["operator"],
+		unitCost:  slots["unitCost"],
+		cost:      slots["cost"],
+		balance:   slots["balance"],
+		currency:  slots["currency"],
+	}
+	reserved := map[string]bool{}
+	for _, paths := range lists {
+		addAll(reserved, paths)
+	}
+	addAll(reserved, t.Errors.Code)
+	places := lists["id"]
+	if len(places) == 0 {
+		places = lists["status"]
+	}
+	for _, place := range places {
+		s.adjacent = append(s.adjacent, adjacent{
+			references: s.responses.Add(adjacentPaths(place, lists["reference"], reserved)...),
+			recipients: s.responses.Add(adjacentPaths(place, lists["to"], reserved)...),
+		})
+	}
+}
+
+// list is a list in a response that holds an ID or a status. If it has several elements, each is read by itself.
 type list struct {
 	path    string
 	slot    int
-	element *jsonscan.Node // the place of the first element
+	element *jsonscan.Node // of the first element
 	second  int            // the slot of the second element
 	slots   []int          // of all elements
-	says    []int          // slots of what the contract reads in an element: an ID, a status, a code
+	says    []int          // slots of what the contract reads in an element about a message: an ID, a status, a code
 	isEvery bool           // the contract has a * for its elements, so that all of them may refuse
 	inner   []*list        // lists in an element
 }
 
-// compileLists returns the outermost lists in which IDs and statuses stand.
-func (s *Send) compileLists() []*list {
-	var all, outermost []*list
+// compileLists returns the outermost lists that hold IDs and statuses.
+func (s *Send) compileLists() (outermost []*list) {
+	all := s.listsOnPaths()
+	for _, l := range all {
+		s.compileList(l)
+	}
+	for i, l := range all {
+		outer := innermostAround(l.path, all[:i])
+		if outer == nil {
+			outermost = append(outermost, l)
+		} else {
+			outer.inner = append(outer.inner, l)
+		}
+	}
+	return outermost
+}
+
+// listsOnPaths returns the lists on the paths of IDs and statuses, each after the lists around it, and adds their first two elements to
+// the paths of a response.
+func (s *Send) listsOnPaths() (all []*list) {
 	for _, path := range slices.Concat(s.op.Response["id"], s.op.Response["status"]) {
 		names := strings.Split(path, ".")
 		for i, name := range names {
@@ -178,35 +199,31 @@ func (s *Send) compileLists() []*list {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *list) int { return strings.Count(a.path, ".") - strings.Count(b.path, ".") })
-	for i, l := range all {
-		s.compileList(l)
-		isOuter := func(outer *list) bool { return strings.HasPrefix(l.path+".", join(outer.path, "0")+".") }
-		outer := -1
-		for j := range all[:i] {
-			if isOuter(all[j]) {
-				outer = j // the innermost comes last
-			}
-		}
-		if outer < 0 {
-			outermost = append(outermost, l)
-			continue
-		}
-		all[outer].inner = append(all[outer].inner, l)
-	}
-	return outermost
+	return all
 }
 
-// compileList compiles a list after all paths were added.
+// innermostAround returns the innermost of some lists, sorted by depth, whose first element holds a path, or nil.
+func innermostAround(path string, lists []*list) *list {
+	for _, l := range slices.Backward(lists) {
+		if strings.HasPrefix(path+".", join(l.path, "0")+".") {
+			return l
+		}
+	}
+	return nil
+}
+
+// compileList compiles a list. All paths must have been added.
 func (s *Send) compileList(l *list) {
 	first := join(l.path, "0")
-	l.slot = s.responses.At(l.path).Slot
+	node := s.responses.At(l.path)
+	l.slot = node.Slot
 	l.element = s.responses.At(first)
 	l.second = s.responses.At(join(l.path, "1")).Slot
-	for i := range s.responses.At(l.path).Children {
-		l.slots = append(l.slots, s.responses.At(l.path).Children[i].Slots()...)
+	for i := range node.Children {
+		l.slots = append(l.slots, node.Children[i].Slots()...)
 	}
 	paths := s.op.Paths()
-	for _, path := range slices.Concat(paths["id"], paths["status"], s.responses.errs.Code) {
+	for _, path := range slices.Concat(paths["id"], paths["status"], s.responses.errors.Code) {
 		if strings.HasPrefix(path+".", first+".") {
 			l.says = append(l.says, s.responses.At(path).Slot)
 		}
@@ -217,35 +234,31 @@ func (s *Send) compileList(l *list) {
 func recipientNames(field string, listed []string) (names []string) {
 	for _, path := range append([]string{field}, listed...) {
 		parts := slices.DeleteFunc(strings.Split(path, "."), table.IsPosition)
-		if len(parts) > 0 && parts[len(parts)-1] != "" && !slices.Contains(names, parts[len(parts)-1]) {
-			names = append(names, parts[len(parts)-1])
+		if len(parts) == 0 {
+			continue
+		}
+		name := parts[len(parts)-1]
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// identifying returns where a response names the message or, if the contract says that it names none, where it accepts it.
-func identifying(op *table.Send) []string {
-	paths := op.Paths()
-	if ids := paths["id"]; len(ids) > 0 {
-		return ids
-	}
-	return paths["status"]
-}
-
-// Encode writes a message as a request, or returns everything that is wrong with it: its own problems, except for those of
-// documented limits if lenient, and what the contract does not allow.
+// Encode writes a message as a request, or returns everything that is wrong with it: what the message and the contract do not allow. If
+// lenient is true, it does not return problems with documented limits.
 func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
-	var few [24]member
-	members := few[:0]
+	var buffer [24]member
+	members := buffer[:0]
 	var problems, collisions wire.Checks
 	extra := s.extraMembers(&call, &collisions)
 	switch {
 	case call.Members == nil:
-	case s.wrap != "":
+	case s.isWrapped(&call):
 		message := appendMembers(nil, call.Members)
-		members = append(members, member{name: s.wrap, dotted: true, raw: appendObject(nil, append(message, extra...))})
+		message = append(message, extra...)
 		extra = nil
+		members = append(members, member{name: s.wrap, dotted: true, raw: appendObject(nil, message)})
 	default:
 		s.checkMembers(&call, &collisions)
 		members = appendMembers(members, call.Members)
@@ -254,52 +267,64 @@ func (s *Send) Encode(call wire.Call, lenient bool) (Request, []wire.Problem) {
 	if all := inOrder(&call, lenient, problems, collisions); len(all) > 0 {
 		return Request{}, all
 	}
-	members = append(members, s.always...)
-	if len(s.op.FieldConstants[table.GSM])+len(s.op.FieldConstants[table.Unicode]) > 0 {
-		members = append(members, s.ofText[encodingOf(&call)]...)
-	}
-	beside, inQuery := s.credentials()
-	members = append(append(members, beside...), extra...)
+	members = append(members, s.constants...)
+	members = append(members, s.constantsOfText(&call)...)
+	inFields, inQuery := s.credentials()
+	members = append(members, inFields...)
+	members = append(members, extra...)
 	return s.request(s.url, members, inQuery), nil
 }
 
-// encodingOf returns which encoding the text of an SMS takes.
-func encodingOf(call *wire.Call) string {
-	isText := func(f wire.Field) bool { return f.Concept == "text" }
-	if i := slices.IndexFunc(call.Fields, isText); i >= 0 && sms.Count(call.Fields[i].Text).Encoding == sms.UCS2 {
-		return table.Unicode
+// isWrapped reports whether a message in the shape of another platform, and its extra fields, go under a name of their own.
+func (s *Send) isWrapped(call *wire.Call) bool { return call.Members != nil && s.wrap != "" }
+
+// constantsOfText returns the constants of the encoding that the text of an SMS takes.
+func (s *Send) constantsOfText(call *wire.Call) []member {
+	gsm := s.encodingConstants[table.GSM]
+	unicode := s.encodingConstants[table.Unicode]
+	if len(gsm)+len(unicode) == 0 {
+		return nil // the usual case, in which the text is not counted
 	}
-	return table.GSM
+	isText := func(f wire.Field) bool { return f.Concept == "text" }
+	i := slices.IndexFunc(call.Fields, isText)
+	if i >= 0 && sms.Count(call.Fields[i].Text).Encoding == sms.UCS2 {
+		return unicode
+	}
+	return gsm
 }
 
-// inOrder returns all problems in the order in which a user reads the message: a message of another platform comes before the
-// fields beside it. A member of Extra that the message itself rejects is not reported again.
+// inOrder returns all problems in the order in which a user reads the message: those of a message in the shape of another platform come
+// before those of the fields next to it. A member of Extra that the message itself rejects is not reported again.
 func inOrder(call *wire.Call, lenient bool, fields, collisions []wire.Problem) []wire.Problem {
 	if len(call.Problems)+len(fields)+len(collisions) == 0 {
 		return nil
 	}
-	own := slices.DeleteFunc(slices.Clone(call.Problems), func(p wire.Problem) bool { return p.Limit && lenient })
-	all := slices.Concat(fields, own)
+	isLifted := func(p wire.Problem) bool { return p.Limit && lenient }
+	message := slices.DeleteFunc(slices.Clone(call.Problems), isLifted)
+	all := slices.Concat(fields, message)
 	if call.Members != nil {
-		all = slices.Concat(own, fields)
+		all = slices.Concat(message, fields)
 	}
 	for _, collision := range collisions {
-		if !slices.ContainsFunc(own, func(p wire.Problem) bool { return p.Field == collision.Field }) {
+		isSame := func(p wire.Problem) bool { return p.Field == collision.Field }
+		if !slices.ContainsFunc(message, isSame) {
 			all = append(all, collision)
 		}
 	}
 	return all
 }
 
+// appendFields appends the fields that a message has, each with its constants.
 func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Checks) []member {
 	for i := range call.Fields {
 		f := &call.Fields[i]
 		known, isKnown := s.fields[f.Concept]
-		m, present, reason := s.value(f)
+		m, isPresent, reason := s.value(f)
+		isMissing := !isPresent && f.Required && isKnown
 		switch {
-		case !present && f.Required && isKnown:
+		case isMissing:
 			reason = "required, but absent"
-		case !present:
+		case !isPresent:
 			continue
 		case !isKnown:
 			reason = s.noField(f.Concept)
@@ -307,7 +332,8 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 			reason = f.Reason
 		}
 		problems.Found(f.Name, reason)
-		m.name, m.dotted = known.name, known.dotted
+		m.name = known.name
+		m.dotted = known.dotted
 		members = append(members, m)
 		for _, constant := range known.constants {
 			if !known.constantsGiveWay || !s.isUsers(call, s.top(constant.name)) {
@@ -327,36 +353,42 @@ func (s *Send) noField(concept string) string {
 	return "must be absent: the contract says that the service has no such field (fields." + concept + ` is "")`
 }
 
-// isUsers reports whether a top-level name is that of an extra field, or of a member of a message in the shape of another platform.
+// isUsers reports whether the user has set a top-level name, as an extra field or as a member of a message in the shape of another
+// platform.
 func (s *Send) isUsers(call *wire.Call, name string) bool {
-	if s.wrap != "" && call.Members != nil {
-		return false // they go under a name of their own
+	if s.isWrapped(call) {
+		return false
 	}
 	_, isExtra := call.Extra[name]
-	return isExtra || slices.ContainsFunc(call.Members, func(m wire.Member) bool { return m.Name == name })
+	return isExtra || isMember(call, name)
 }
 
-// extraMembers returns the extra members of a message in the order of their names, and adds what is wrong with them.
+func isMember(call *wire.Call, name string) bool {
+	return slices.ContainsFunc(call.Members, func(m wire.Member) bool { return m.Name == name })
+}
+
+// extraMembers returns the extra fields of a message in the order of their names, and adds what is wrong with them.
 func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []member) {
 	if len(call.Extra) == 0 {
 		return nil // the usual case, in which sorting would allocate
 	}
-	taken := s.namesOf(call)
-	inMessage := call.Members != nil && s.wrap != "" // together with the members, under a key of their own
-	for _, key := range slices.Sorted(maps.Keys(call.Extra)) {
-		m, reason := s.extra(call.Extra[key], s.isJSON() || inMessage)
+	fieldNames := s.namesOf(call)
+	isWrapped := s.isWrapped(call)
+	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
+		m, reason := s.extra(call.Extra[name], s.isJSON() || isWrapped)
+		isReserved := s.reserved[name] || slices.Contains(fieldNames, name)
 		switch {
-		case key == "":
+		case name == "":
 			reason = "a field needs a name"
-		case !utf8.ValidString(key):
+		case !utf8.ValidString(name):
 			reason = "a name must be valid UTF-8"
-		case !inMessage && (s.taken[key] || slices.Contains(taken, key)):
+		case isReserved && !isWrapped:
 			reason = "the contract uses this name; set the field of the message instead, or change the contract"
-		case slices.ContainsFunc(call.Members, func(m wire.Member) bool { return m.Name == key }):
+		case isMember(call, name):
 			reason = "the message has a member of this name"
 		}
-		problems.Found(cmp.Or(call.ExtraField, "Extra")+"["+strconv.Quote(key)+"]", reason)
-		m.name = key
+		problems.Found(cmp.Or(call.ExtraField, "Extra")+"["+strconv.Quote(name)+"]", reason)
+		m.name = name
 		members = append(members, m)
 	}
 	if names := s.payloads(call); len(names) > 1 {
@@ -367,26 +399,30 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 
 // payloads returns the names by which Extra and the fields of a message make payloads, or none if they make one payload together.
 func (s *Send) payloads(call *wire.Call) (names []string) {
-	var found []string
+	var concepts []string
 	for _, payload := range call.Payloads {
-		name := s.op.Fields[payload[0]]
-		_, isExtra := call.Extra[name]
-		isField := slices.ContainsFunc(call.Fields, func(f wire.Field) bool { return f.Concept == payload[0] && f.Text != "" })
-		if name != "" && (isExtra || isField) {
-			found = append(found, payload[0])
+		concept := payload[0]
+		if name := s.op.Fields[concept]; name != "" && hasValue(call, concept, name) {
+			concepts = append(concepts, concept)
 			names = append(names, name)
 		}
 	}
 	for _, payload := range call.Payloads {
-		others := slices.ContainsFunc(found, func(concept string) bool { return !slices.Contains(payload, concept) })
-		if slices.Contains(found, payload[0]) && !others {
+		isElsewhere := func(concept string) bool { return !slices.Contains(payload, concept) }
+		if slices.Contains(concepts, payload[0]) && !slices.ContainsFunc(concepts, isElsewhere) {
 			return nil
 		}
 	}
 	return names
 }
 
-// extra returns an extra value as it is written, and what is wrong with it.
+// hasValue reports whether a message has a text under a concept, or an extra field under its name.
+func hasValue(call *wire.Call, concept, name string) bool {
+	_, isExtra := call.Extra[name]
+	return isExtra || slices.ContainsFunc(call.Fields, func(f wire.Field) bool { return f.Concept == concept && f.Text != "" })
+}
+
+// extra returns the value of an extra field as it is written, and what is wrong with it.
 func (s *Send) extra(value any, asJSON bool) (m member, reason string) {
 	if asJSON {
 		return encoded(value)
@@ -408,28 +444,30 @@ func encoded(value any) (m member, reason string) {
 
 // checkMembers finds the members at the top level that would overwrite a name of the contract.
 func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
-	taken := s.namesOf(call)
+	fieldNames := s.namesOf(call)
 	for _, m := range call.Members {
-		if s.taken[m.Name] || slices.Contains(taken, m.Name) {
+		if s.reserved[m.Name] || slices.Contains(fieldNames, m.Name) {
 			problems.Found("Message", "its key "+strconv.Quote(m.Name)+" is a name of the contract, and "+
 				"neither may overwrite the other; change that name, or set wrap to put the message under a key of its own")
 		}
 	}
 }
 
-// namesOf returns the top-level names of the fields that a message has, and of empty ones that do not give way. Constants and the key pair
-// have taken others.
+// namesOf returns the top-level names of the fields that a message has, and of the empty ones that do not give way. Those of constants and
+// of the key pair are reserved.
 func (s *Send) namesOf(call *wire.Call) []string {
 	names := make([]string, 0, 8)
 	for i := range call.Fields {
-		known, ok := s.fields[call.Fields[i].Concept]
-		if _, present, _ := s.value(&call.Fields[i]); ok && (present || !known.givesWay) {
+		known, isKnown := s.fields[call.Fields[i].Concept]
+		_, isPresent, _ := s.value(&call.Fields[i])
+		if isKnown && (isPresent || !known.givesWay) {
 			names = append(names, known.top)
 		}
 	}
 	return names
 }
 
+// plain returns a string, a number or a boolean as text. It reports false for any other value.
 func plain(value any) (string, bool) {
 	if n, ok := value.(json.Number); ok {
 		return n.String(), json.Valid([]byte(n))
@@ -445,7 +483,8 @@ func plain(value any) (string, bool) {
 		return strconv.FormatUint(v.Uint(), 10), true
 	case v.CanFloat():
 		f := v.Float()
-		return strconv.FormatFloat(f, 'f', -1, v.Type().Bits()), !math.IsNaN(f) && !math.IsInf(f, 0)
+		isFinite := !math.IsNaN(f) && !math.IsInf(f, 0)
+		return strconv.FormatFloat(f, 'f', -1, v.Type().Bits()), isFinite
 	default:
 		return "", false
 	}

@@ -15,7 +15,7 @@ import (
 // member is a member of a JSON object or a parameter of a form that is about to be written.
 type member struct {
 	name   string
-	dotted bool   // the name is of the contract and holds a dot, which nests in JSON
+	dotted bool   // the name is a name of the contract, in which a dot nests in JSON
 	text   string // the value, if it is a text
 	raw    []byte // the value as JSON, if it is not
 	done   bool   // it was written
@@ -79,7 +79,7 @@ func appendList(out []byte, members []member) []byte {
 	return append(out, ']')
 }
 
-// appendValue writes the value of the first member, together with the members that stand within the same.
+// appendValue writes the value of the first member, together with the members that are in the same object or list.
 func appendValue(out []byte, members []member) []byte {
 	m := &members[0]
 	key, rest, nests := m.cut()
@@ -98,7 +98,7 @@ func appendValue(out []byte, members []member) []byte {
 	}
 }
 
-// cut returns the key under which a member stands, and its name within that, if it nests.
+// cut returns the key of a member and, if it nests, its name within that key.
 func (m *member) cut() (key, rest string, nests bool) {
 	if !m.dotted {
 		return m.name, "", false
@@ -120,7 +120,7 @@ func takeNested(members []member, within string) (nested []member) {
 	return nested
 }
 
-// appendText writes a text, which is valid UTF-8, as JSON. Encoding/json would escape what HTML does not like.
+// appendText writes a text, which is valid UTF-8, as JSON. Unlike encoding/json, it does not escape characters for HTML.
 func appendText(out []byte, text string) []byte {
 	const hex = "0123456789abcdef"
 	out = append(out, '"')

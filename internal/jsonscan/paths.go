@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Paths is a set of paths into a document, in a tree, so that one walk finds what stands at all of them. A path is the names of members
-// and the numbers of elements, with dots between them; "" is the document itself. The zero value has no path. Add what is to be found
-// first: from then on many goroutines may use it at once.
+// Paths is a set of paths into a document. They are a tree, so that one walk finds the values of all. A path consists of the names of members
+// and the numbers of elements, with dots between them; "" is the document itself. The zero value has no paths. Once all paths were added,
+// many goroutines may use it at once.
 //
-// Of several members with one name, the first counts: what a person wrote into a text may add members behind it.
+// The first of several members with one name counts: text of a user that breaks out of a string can only add later ones.
 type Paths struct {
 	Root   Node
-	nodes  int   // beside Root
+	nodes  int   // without Root
 	wanted []int // slots
 }
 
@@ -27,10 +27,10 @@ type Node struct {
 	list int // its number in AddList, counted from 1; 0 for none
 }
 
-// Unknown is the node of a value that no path leads to.
+// Unknown is the node of a value on no path.
 var Unknown = new(Node) //nolint:gochecknoglobals // never written
 
-// Add adds paths, and returns the slots of what stands there.
+// Add adds paths, and returns the slots of their values.
 func (p *Paths) Add(list ...string) []int {
 	slots := make([]int, len(list))
 	for i, path := range list {
@@ -44,7 +44,7 @@ func (p *Paths) Add(list ...string) []int {
 	return slots
 }
 
-// AddList adds the path of a list that a [Walker] passes on, under a number. Of two lists at one path the first counts.
+// AddList adds the path of a list that a [Walker] passes to its List function, with a number. The first list at a path counts.
 func (p *Paths) AddList(path string, number int) {
 	if n := p.grow(path); n.list == 0 {
 		n.list = number + 1
@@ -84,7 +84,7 @@ func (n *Node) Slots() []int {
 // Size returns how many slots there are. The first is that of the document itself.
 func (p *Paths) Size() int { return p.nodes + 1 }
 
-// Child returns the node of a member or an element, which may be one that is not known.
+// Child returns the node of a member or an element, or Unknown.
 func (n *Node) Child(name []byte) *Node {
 	for i := range n.Children {
 		if n.Children[i].Name == string(name) {
@@ -94,14 +94,14 @@ func (n *Node) Child(name []byte) *Node {
 	return Unknown
 }
 
-// IsLeaf reports whether a path ends here, and none goes on.
+// IsLeaf reports whether a path ends here, and no path continues.
 func (n *Node) IsLeaf() bool { return n.IsWanted && len(n.Children) == 0 }
 
-// A Walker walks over a document once, and notes what stands at paths.
+// A Walker walks over a document once, and finds the values at paths.
 type Walker struct {
 	Scanner
 
-	// List reads a list that was added by AddList from the Scanner. It may be nil if none was.
+	// List reads a list that was added by AddList. It may be nil if no list was added.
 	List func(number int)
 	// Repeats reports whether a member on a path came twice in its object, and Differs whether its values differed.
 	Repeats, Differs bool
@@ -110,7 +110,8 @@ type Walker struct {
 // NewWalker returns a Walker at the beginning of a document.
 func NewWalker(doc []byte) *Walker { return &Walker{Scanner: Scanner{Doc: doc}} }
 
-// Find walks over a document, and checks all of it. It returns the value at each slot, in found if that is long enough.
+// Find walks over a document, and checks all of it. It returns the value at each slot. The values take the place of those in found if that is
+// long enough.
 func (p *Paths) Find(w *Walker, found []Value) ([]Value, error) {
 	if size := p.Size(); cap(found) < size {
 		found = make([]Value, size)
@@ -156,7 +157,7 @@ func (w *Walker) walkElements(n *Node, found []Value) {
 	}
 }
 
-// Walk reads the value of a member or an element. It passes over one that came before.
+// Walk reads the value of a member or an element. It only checks a member that comes again.
 func (w *Walker) Walk(n *Node, found []Value) {
 	switch {
 	case n == Unknown:
@@ -165,18 +166,19 @@ func (w *Walker) Walk(n *Node, found []Value) {
 		w.walk(n, found)
 	default:
 		first := found[n.Slot].Raw(w.Doc)
+		second := w.skipped()
 		w.Repeats = true
-		w.Differs = !bytes.Equal(first, w.skipped()) || w.Differs
+		w.Differs = w.Differs || !bytes.Equal(first, second)
 	}
 }
 
-// Element reads the next element of a list as if it stood at a node, where nothing has been found.
+// Element reads the next element of a list as the value of a node, whose slots must be empty.
 func (w *Walker) Element(n *Node, found []Value) { w.walk(n, found) }
 
 // Wanted returns the slots of the paths.
 func (p *Paths) Wanted() []int { return p.wanted }
 
-// Text copies what was found in a document, which may be a small part of it, and moves the values into the copy.
+// Text copies the values that were found in a document, and changes them to refer to the copy.
 func (p *Paths) Text(doc []byte, found []Value) string { return Text(doc, found, p.wanted) }
 
 // Text is [Paths.Text] for the values in some slots.

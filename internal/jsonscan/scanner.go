@@ -1,13 +1,12 @@
-// Package jsonscan reads JSON where it stands, without building it. It is the only reader of JSON that comes from outside: of the
-// service's responses, of callbacks, of contracts and of stored messages.
+// Package jsonscan scans JSON in place, without decoding it. It reads the responses of the service and callbacks.
 //
-// It accepts exactly what encoding/json accepts, nested at most MaxDepth deep, and needs no memory but for strings with escapes. It
-// exists because encoding/json takes three times as long for a listing and keeps only the last of several members with one name. A
-// Scanner does what this library needs of a Decoder of encoding/json/jsontext, which can take its place when the oldest supported Go
-// has it: Peek is its PeekKind, Open, Next, Name and Scalar are its ReadToken, Skip is its SkipValue.
+// It accepts exactly what encoding/json accepts, nested at most MaxDepth deep, and allocates only for strings with escapes. It exists
+// because encoding/json takes three times as long for a listing and keeps only the last of several members with one name. A Scanner does
+// what this library needs of a Decoder of encoding/json/jsontext, which can replace it when the oldest supported Go release has it: Peek is
+// its PeekKind; Open, Next, Name and Scalar are its ReadToken; Skip is its SkipValue.
 //
-// An object may have several members with one name. Nothing here chooses between them: Object marks them, and a caller that reads
-// token by token sees every name. What that means is for the caller to decide.
+// An object may have several members with one name. This package does not choose between them: Members marks them, and a caller that reads
+// token by token sees every name.
 package jsonscan
 
 import (
@@ -28,8 +27,7 @@ var (
 	ErrDepth  = errors.New("JSON that nests too deep")
 )
 
-// A Scanner reads one document, token by token. The first fault ends it: Err returns it, the rest of the document is passed over,
-// and every loop over members and elements ends.
+// A Scanner reads one document, token by token. After the first fault Err returns it, and every loop over members and elements ends.
 type Scanner struct {
 	Doc []byte
 	Pos int // of the next byte
@@ -45,7 +43,7 @@ func Check(doc []byte) error {
 	return s.End()
 }
 
-// End returns the fault of the document, which may be that more follows than white space, or nil.
+// End returns the fault of the document, or nil. Anything other than white space after the document is a fault.
 func (s *Scanner) End() error {
 	if s.Peek(); s.Pos < len(s.Doc) {
 		s.Fail(ErrSyntax)
@@ -64,7 +62,7 @@ func (s *Scanner) Fail(err error) {
 	s.Pos = len(s.Doc)
 }
 
-// unexpected fails because of the next byte, or because there is none.
+// unexpected fails because of the next byte, or because the document ends.
 func (s *Scanner) unexpected() {
 	switch {
 	case s.Pos < len(s.Doc):
@@ -79,13 +77,16 @@ func (s *Scanner) unexpected() {
 // Peek returns the next byte that is not white space, or 0 at the end.
 func (s *Scanner) Peek() byte {
 	for ; s.Pos < len(s.Doc); s.Pos++ {
-		if c := s.Doc[s.Pos]; c > ' ' || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+		if c := s.Doc[s.Pos]; !isSpace(c) {
 			return c
 		}
 	}
 	return 0
 }
 
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// accept reads the next byte if it is c.
 func (s *Scanner) accept(c byte) bool {
 	if s.Pos >= len(s.Doc) || s.Doc[s.Pos] != c {
 		return false
@@ -94,8 +95,8 @@ func (s *Scanner) accept(c byte) bool {
 	return true
 }
 
-// Open reads the opening bracket of an object or a list, which Peek has found, and which end closes. It reports whether a value
-// follows, and not the end.
+// Open reads the opening bracket, which Peek has found, of an object or a list that end closes. It reports whether the object or the list
+// has an element.
 func (s *Scanner) Open(end byte) bool {
 	if s.depth >= MaxDepth {
 		s.Fail(ErrDepth)
@@ -110,7 +111,7 @@ func (s *Scanner) Open(end byte) bool {
 	return true
 }
 
-// Next reads what follows a value in an object or a list. It reports whether another value follows, and not the end.
+// Next reads the comma or the bracket after an element of an object or a list. It reports whether another element follows.
 func (s *Scanner) Next(end byte) bool {
 	switch c := s.Peek(); c {
 	case ',':
@@ -125,7 +126,7 @@ func (s *Scanner) Next(end byte) bool {
 	return false
 }
 
-// Name reads the name of a member and the colon behind it.
+// Name reads the name of a member and the colon after it.
 func (s *Scanner) Name() (name []byte) {
 	if s.Peek() != '"' {
 		s.unexpected()
@@ -144,7 +145,7 @@ func (s *Scanner) Name() (name []byte) {
 	return name
 }
 
-// Skip passes over a value, and checks it.
+// Skip reads and checks a value.
 func (s *Scanner) Skip() {
 	switch c := s.Peek(); c {
 	case '{':
@@ -161,7 +162,7 @@ func (s *Scanner) Skip() {
 	}
 }
 
-// Scalar reads a value that is neither an object nor a list, of which Peek has found the first byte.
+// Scalar reads a value that is neither an object nor a list. Peek has found its first byte.
 func (s *Scanner) Scalar(first byte) Value {
 	v := Value{Start: s.Pos}
 	switch first {
@@ -193,7 +194,7 @@ func (s *Scanner) word(word string) {
 	}
 }
 
-// IsPlain reports whether a byte means nothing but itself in a string: ASCII without control characters, quote and backslash.
+// IsPlain reports whether a byte in a string means itself: ASCII without control characters, quotes and backslashes.
 func IsPlain(c byte) bool { return isPlain[c] }
 
 var isPlain = func() (plain [256]bool) { //nolint:gochecknoglobals // never written
@@ -215,31 +216,23 @@ func (s *Scanner) string() Value {
 		s.Pos = start + i + 1
 		return Value{Kind: String, Start: start, End: start + i}
 	}
-	return s.unusual(start)
+	return s.escapedString(start)
 }
 
-// unusual reads a string from its start, of which not everything is plain.
-func (s *Scanner) unusual(start int) Value {
-	form, ascii := String, true
-	doc := s.Doc
-	for i := start; i < len(doc); i++ {
-		switch c := doc[i]; {
+// escapedString reads a string from its start that may have escapes or characters beyond ASCII.
+func (s *Scanner) escapedString(start int) Value {
+	hasEscape := false
+	isASCII := true
+	for i := start; i < len(s.Doc); i++ {
+		switch c := s.Doc[i]; {
 		case isPlain[c]:
 		case c >= utf8.RuneSelf:
-			ascii = false
+			isASCII = false
 		case c == '"':
-			s.Pos = i + 1
-			quoted := doc[start-1 : s.Pos]
-			switch {
-			case form == Escaped && !json.Valid(quoted):
-				s.Fail(ErrSyntax)
-			case form == Escaped || !ascii && !utf8.Valid(quoted):
-				return Value{Kind: Escaped, Start: start - 1, End: s.Pos}
-			}
-			return Value{Kind: String, Start: start, End: i}
+			return s.endString(start, i, hasEscape, isASCII)
 		case c == '\\':
-			form = Escaped
-			i++ // what it escapes is checked at the end
+			hasEscape = true
+			i++ // the end of the string checks the escape
 		default:
 			s.Fail(ErrSyntax)
 			return Value{}
@@ -247,6 +240,21 @@ func (s *Scanner) unusual(start int) Value {
 	}
 	s.Fail(ErrCut)
 	return Value{}
+}
+
+// endString returns the string between a start and its closing quote.
+func (s *Scanner) endString(start, end int, hasEscape, isASCII bool) Value {
+	s.Pos = end + 1
+	quoted := s.Doc[start-1 : s.Pos]
+	isInvalid := hasEscape && !json.Valid(quoted)
+	isUnicode := isASCII || utf8.Valid(quoted)
+	switch {
+	case isInvalid:
+		s.Fail(ErrSyntax)
+	case hasEscape || !isUnicode:
+		return Value{Kind: Escaped, Start: start - 1, End: s.Pos}
+	}
+	return Value{Kind: String, Start: start, End: end}
 }
 
 func (s *Scanner) number() {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Value is a value as it stands in a document from Start to End. A String is without its quotes. The zero value is no value.
+// Value is a value of a document, from Start to End. A String is without its quotes. The zero value is no value.
 type Value struct {
 	Kind       Kind
 	Start, End int
@@ -31,8 +31,8 @@ const (
 // IsScalar reports whether the value can serve as a word or a number.
 func (v Value) IsScalar() bool { return v.Kind >= Boolean && v.Kind <= Escaped }
 
-// Word returns what a scalar says in the text that it is in: the content of a string, or a number, true or false as written. It
-// returns "" for any other value.
+// Word returns the text of a scalar in a document: the content of a string, or a number, true or false as written. It returns "" for any
+// other value.
 func (v Value) Word(text string) string {
 	switch {
 	case !v.IsScalar():
@@ -44,7 +44,7 @@ func (v Value) Word(text string) string {
 	}
 }
 
-// Raw returns a value of a document as it stands there, or nil if there is none.
+// Raw returns a value as it is written in a document, or nil if it is absent.
 func (v Value) Raw(doc []byte) []byte {
 	switch v.Kind {
 	case Absent:
@@ -62,8 +62,8 @@ func unquote(quoted string) (value string) {
 	return value
 }
 
-// Word returns what a document says that is one scalar, like [Value.Word]. It reports false, and returns "", for a document of
-// another kind, and for one that is no JSON.
+// Word returns the text of a document that is a single scalar, like [Value.Word]. It reports false for any other document, and for one that
+// is not JSON.
 func Word(doc []byte) (word string, ok bool) {
 	s := Scanner{Doc: doc}
 	c := s.Peek()
@@ -80,12 +80,12 @@ func Word(doc []byte) (word string, ok bool) {
 // Member is a member of an object.
 type Member struct {
 	Name    string
-	Value   []byte // as it stands in the object, without white space around it
+	Value   []byte // as it is written in the object, without white space around it
 	Again   bool   // a member before it has the same name
 	Differs bool   // the first of them has another value
 }
 
-// Members returns the members of an object in their order. It returns nil for any other document, and as much as precedes a fault.
+// Members returns the members of an object in their order. It returns nil for any other document, and the members before a fault.
 func Members(doc []byte) (all []Member) {
 	s := Scanner{Doc: doc}
 	if s.Peek() != '{' {
@@ -118,8 +118,8 @@ func Members(doc []byte) (all []Member) {
 	return all
 }
 
-// Elements yields the elements of a list, without white space around them. It yields none of any other document, and as much as
-// precedes a fault.
+// Elements yields the elements of a list, without white space around them. It yields nothing for any other document, and the elements
+// before a fault.
 func Elements(doc []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		s := Scanner{Doc: doc}

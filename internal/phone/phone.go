@@ -19,9 +19,8 @@ const (
 // Key returns the digits by which a number is known: those of the international form, without the mobile digit that some countries
 // insert. It reports false for a text that is no number.
 //
-// It reads what stands behind a scheme, such as tel:, and passes over a leading + or 00, over spaces, hyphens, dots and parentheses, and
-// over characters that do not show. A number in national form, such as 0917…, gets the country code if there is one, and is otherwise
-// left as it is.
+// It skips a scheme, such as tel:, a leading + or 00, spaces, hyphens, dots and parentheses, and invisible characters. A number in national
+// form, such as 0917…, gets the country code, if there is one.
 func Key(text, countryCode string) (key string, ok bool) {
 	digits, isInternational := dialled(text)
 	if !isNumber(digits) || len(digits) > longest {
@@ -45,13 +44,13 @@ func Match(listed, sent string) bool {
 	return isEnd(a, b) || isEnd(withoutMobileDigit(a), withoutMobileDigit(b))
 }
 
-// Contradict reports whether both texts are numbers, and not the same. A masked number, such as 63917***4567, is none.
+// Contradict reports whether two texts are different numbers. A masked number, such as 63917***4567, is no number.
 func Contradict(listed, sent string) bool {
 	return isPlain(sent) && isPlain(withoutScheme(listed)) && !Match(listed, sent)
 }
 
-// Fold returns text with characters of full width as ASCII, and without those that do not show, such as a zero-width space. Bytes that are
-// not UTF-8 are left out.
+// Fold returns text with characters of full width as ASCII, and without invisible characters, such as a zero-width space, and bytes that are
+// not UTF-8.
 func Fold(text string) string {
 	return strings.Map(func(r rune) rune {
 		const fullWidth, lastFullWidth, toASCII = '！', '～', '！' - '!'
@@ -83,7 +82,7 @@ func isInvisible(r rune) bool {
 	return isControl || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// dialled returns what is left of a number without its scheme, its separators and its international prefix, and whether it had that.
+// dialled returns a number without its scheme, its separators and its international prefix, and whether it had that prefix.
 func dialled(text string) (digits string, isInternational bool) {
 	number := withoutScheme(Fold(text))
 	if strings.HasPrefix(number, "+") {

@@ -15,8 +15,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Checker collects the problems of a message. A field is the Go expression for it, from the value on that is checked: what checks the value
-// that holds this one puts its name before.
+// Checker collects the problems of a message. The field of a problem is a Go expression, relative to the value that is checked. Each enclosing
+// value adds its own name in front.
 type Checker struct {
 	wire.Checks
 
@@ -26,25 +26,26 @@ type Checker struct {
 	siblings        // of the element that is checked
 }
 
+// siblings are the elements of a list.
 type siblings struct {
 	index int            // of the element that is checked
-	seen  map[string]int // the index of each text that must be unique, by the name of its field and itself
+	seen  map[string]int // the index of each unique text, by the name of its field and the text
 }
 
-// NewChecker returns a Checker that also calls check, for the rules that are in no tag: with each struct and list, after what is in it.
+// NewChecker returns a Checker that also calls check for each struct and list, after their parts, for the rules that no tag expresses.
 func (s *Shapes) NewChecker(check func(*Checker, reflect.Value)) *Checker {
 	return &Checker{shapes: s, check: check}
 }
 
-// Value checks a value that stands in a field of this name, and all that is in it.
+// Value checks the value of a field, and everything in it.
 func (c *Checker) Value(name string, v reflect.Value, rules string) {
 	c.inside(name, func() { c.value(v, rules) })
 }
 
-// Field checks a text that stands in a field of this name.
+// Field checks the text of a field.
 func (c *Checker) Field(name, text, rules string) { c.inside(name, func() { c.text(text, rules) }) }
 
-// inside puts the name of a value before the fields of the problems that are found in it.
+// inside puts the name of a value in front of the fields of the problems that find adds.
 func (c *Checker) inside(name string, find func()) {
 	from := len(c.Checks)
 	find()
@@ -140,28 +141,44 @@ func holdsObject(raw []byte) bool {
 
 func (c *Checker) degrees(degrees float64, rule string) {
 	_, limit, _ := strings.Cut(rule, "=")
-	if most, err := strconv.ParseFloat(limit, 64); err == nil && !(math.Abs(degrees) <= most) { // which NaN is not
+	most, err := strconv.ParseFloat(limit, 64)
+	isInRange := math.Abs(degrees) <= most // false for NaN
+	if err == nil && !isInRange {
 		c.Found("", "want degrees from -"+limit+" to "+limit)
 	}
 }
 
 func (c *Checker) number(n int64, rule string) {
-	for one := range strings.SplitSeq(rule, ",") {
-		name, limit, _ := strings.Cut(one, "=")
-		switch {
-		case name == "index" && n < 0:
-			c.Found("", "must not be negative")
-		case name == "index" && n > 9:
-			c.Limit("", "want 0 to 9")
-		case name == "minutes" && (n < 0 || n%int64(time.Minute) != 0):
-			c.Found("", "want a whole number of minutes")
-		case name == "minutes" && n > 30*24*int64(time.Hour):
-			c.Limit("", "want at most 30 days")
-		case name == "max":
+	for option := range strings.SplitSeq(rule, ",") {
+		name, limit, _ := strings.Cut(option, "=")
+		switch name {
+		case "index":
+			c.position(n)
+		case "minutes":
+			c.minutes(time.Duration(n))
+		case "max":
 			if most, _ := strconv.ParseInt(limit, 10, 64); n > most {
 				c.Limit("", "want at most "+limit)
 			}
 		}
+	}
+}
+
+func (c *Checker) position(n int64) {
+	switch {
+	case n < 0:
+		c.Found("", "must not be negative")
+	case n > 9:
+		c.Limit("", "want 0 to 9")
+	}
+}
+
+func (c *Checker) minutes(d time.Duration) {
+	switch {
+	case d < 0 || d%time.Minute != 0:
+		c.Found("", "want a whole number of minutes")
+	case d > 30*24*time.Hour:
+		c.Limit("", "want at most 30 days")
 	}
 }
 
@@ -173,8 +190,8 @@ func (c *Checker) text(text, rule string) {
 	if rule == "" || text == "" && !strings.HasPrefix(rule, "required") {
 		return
 	}
-	for one := range strings.SplitSeq(rule, ",") {
-		name, limit, _ := strings.Cut(one, "=")
+	for option := range strings.SplitSeq(rule, ",") {
+		name, limit, _ := strings.Cut(option, "=")
 		switch name {
 		case "required", "notblank":
 			if strings.TrimSpace(text) == "" {
@@ -196,7 +213,7 @@ func (c *Checker) text(text, rule string) {
 				c.Length("", text, most)
 			}
 		default:
-			if reason := broken(name, limit, text); reason != "" {
+			if reason := violation(name, limit, text); reason != "" {
 				c.Limit("", reason)
 			}
 		}
@@ -210,8 +227,8 @@ const (
 	letters = lower + upper
 )
 
-// broken returns how a text breaks a rule about its characters, "" if it does not.
-func broken(rule, words, text string) string {
+// violation returns how a text breaks a rule about its characters, or "".
+func violation(rule, words, text string) string {
 	hasOther := func(allowed string) bool { return strings.Trim(text, allowed) != "" }
 	switch {
 	case rule == "oneof" && !slices.Contains(strings.Split(words, "|"), text):
@@ -231,7 +248,7 @@ func broken(rule, words, text string) string {
 	}
 }
 
-// Required checks a text that must be there.
+// Required checks a text that must be present and not blank.
 func (c *Checker) Required(name, text string) {
 	switch {
 	case text == "":
@@ -248,7 +265,7 @@ func (c *Checker) Length(name, text string, most int) {
 	}
 }
 
-// Count checks a number of things. Too few are always a fault; too many exceed a limit.
+// Count checks a number of things. Too few are always a problem; too many exceed a limit.
 func (c *Checker) Count(name, things string, n, least, most int) {
 	reason := fmt.Sprintf("want %d to %d %s, got %d", least, most, things, n)
 	switch {
@@ -259,7 +276,7 @@ func (c *Checker) Count(name, things string, n, least, most int) {
 	}
 }
 
-// JSON returns JSON that is passed on as is, decoded. It is not ok if there is none.
+// JSON returns JSON that is passed on unchanged, decoded. ok is false if it is absent or not valid.
 func (c *Checker) JSON(name string, raw json.RawMessage) (value any, ok bool) {
 	value = Decode(raw)
 	switch {
@@ -275,8 +292,8 @@ func (c *Checker) JSON(name string, raw json.RawMessage) (value any, ok bool) {
 	return nil, false
 }
 
-// CheckRaw checks the member JSON of a raw kind of T. The function makes of it the object in which a T stands. It is a limit if the type
-// of the object is known and the rest does not fit, since the platform may have changed. New members are no problem.
+// CheckRaw checks the member JSON of a raw variant of T. The function returns the object that would hold a T. If the type of the object is
+// known and the rest does not fit, it exceeds a limit, since the platform may have changed. New members are allowed.
 func CheckRaw[T any](c *Checker, data json.RawMessage, object func(value any) any) {
 	value, ok := c.JSON("JSON", data)
 	if !ok {

@@ -15,16 +15,20 @@ import (
 	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Fit says how well a type holds a JSON value. A lower one wins: min combines them.
+// Fit says how well a type holds a JSON value. min combines the fits of its parts.
 type Fit int
 
 const (
-	Misfit  Fit = iota // a member is of another kind, or is missing though the type would write it
+	Misfit  Fit = iota // a member is of another kind, or a member that the type would write is missing
 	Partial            // all known members are held, but there are others
-	Exact              // the type holds all of it
+	Exact              // the type holds all of the value
 )
 
-func (f Fit) exactIf(condition bool) Fit {
+// exactIf returns Exact or Misfit.
+func exactIf(condition bool) Fit { return Exact.onlyIf(condition) }
+
+// onlyIf returns f, or Misfit if a condition is not met.
+func (f Fit) onlyIf(condition bool) Fit {
 	if condition {
 		return f
 	}
@@ -74,8 +78,8 @@ func (s *Shapes) Read(value, to any) Fit {
 	return reader{Shapes: s}.value(s.plain, value, reflect.ValueOf(to).Elem())
 }
 
-// Best reads an object as the type of a sealed interface that fits it best. It is not ok if no type has the words of the object. The raw
-// type is none of them.
+// Best reads an object as the type of a sealed interface that fits it best. ok is false if no type has the words of the object. The raw type
+// is never returned.
 func Best[T any](s *Shapes, object any) (best T, f Fit, ok bool) {
 	v, f := reader{Shapes: s}.best(reflect.TypeFor[T](), object)
 	if !v.IsValid() {
@@ -88,109 +92,139 @@ func Best[T any](s *Shapes, object any) (best T, f Fit, ok bool) {
 type reader struct {
 	*Shapes
 
-	within []reflect.Type // the kinds that are being read, since none goes into itself
+	within []reflect.Type // the variants that are being read, since none holds itself
 }
 
+// shape reads a member into a struct. A value of nil is absent.
 func (r reader) shape(sh *shape, value any, to reflect.Value, index int) Fit {
 	if text, ok := value.(string); ok && sh.or != "" {
 		value = map[string]any{sh.or: text}
 	}
 	if value == nil {
-		return Exact.exactIf(sh.optional || !sh.always && sh.form != word)
+		isRequired := sh.always || sh.form == word
+		return exactIf(sh.optional || !isRequired)
 	}
 	f := r.form(sh, value, to, index)
-	return f.exactIf(sh.form == word || isEmpty(value) || sh.present(to)) // it is written again
+	isWritten := sh.form == word || sh.present(to) // it is written again
+	return f.onlyIf(isWritten || isEmpty(value))
 }
 
 func (r reader) form(sh *shape, value any, to reflect.Value, index int) Fit {
 	switch sh.form {
 	case word:
-		text, ok := value.(string)
-		isIndex := sh.word == "#" && NumberText(value) == strconv.Itoa(index)
-		return Exact.exactIf(isIndex || ok && strings.EqualFold(text, sh.word))
+		return readWord(sh.word, value, index)
 	case object:
 		return r.members(sh, value, to, index)
 	case set:
 		return r.set(sh, value, to)
 	case list:
-		return r.list(value, sh.of(to), func(one any, to reflect.Value, i int) Fit { return r.form(sh.members[0], one, to, i) })
+		read := func(element any, to reflect.Value, i int) Fit { return r.form(sh.members[0], element, to, i) }
+		return r.list(value, sh.of(to), read)
 	default:
 		return r.value(sh, value, sh.of(to))
 	}
 }
 
+func readWord(word string, value any, index int) Fit {
+	if word == "#" {
+		return exactIf(NumberText(value) == strconv.Itoa(index))
+	}
+	text, ok := value.(string)
+	return exactIf(ok && strings.EqualFold(text, word))
+}
+
 func (r reader) members(sh *shape, value any, to reflect.Value, index int) Fit {
 	members, ok := value.(map[string]any)
-	f, known := Exact.exactIf(ok), 0
-	for _, one := range sh.members {
-		if one.form == choice {
-			picked := map[string]any{}
-			for _, name := range one.names {
-				member, present := members[name]
-				if present {
-					known++
-				}
-				if member != nil && member != "" {
-					picked[name] = member
-				}
-			}
-			if len(picked) > 0 {
-				f = min(f, r.union(picked, one.of(to)))
-			}
+	f := exactIf(ok)
+	unknown := len(members)
+	for _, member := range sh.members {
+		if member.form == choice {
+			unknown -= present(members, member.names)
+			f = min(f, r.choice(member, members, to))
 			continue
 		}
-		member, present := members[one.name]
-		if present {
-			known++
-		}
-		f = min(f, r.shape(one, member, to, index))
+		unknown -= present(members, []string{member.name})
+		f = min(f, r.shape(member, members[member.name], to, index))
 	}
-	if known < len(members) {
+	if unknown > 0 {
 		f = min(f, Partial)
 	}
 	return f
 }
 
+// present returns how many members of an object have some names.
+func present(members map[string]any, names []string) (n int) {
+	for _, name := range names {
+		if _, ok := members[name]; ok {
+			n++
+		}
+	}
+	return n
+}
+
+// choice reads a sealed interface from those members of an object that belong to it.
+func (r reader) choice(sh *shape, members map[string]any, to reflect.Value) Fit {
+	chosen := map[string]any{}
+	for _, name := range sh.names {
+		if member := members[name]; member != nil && member != "" {
+			chosen[name] = member
+		}
+	}
+	if len(chosen) == 0 {
+		return Exact
+	}
+	return r.union(chosen, sh.of(to))
+}
+
+// set reads a list whose elements differ by their words. It holds no elements but those of the shape.
 func (r reader) set(sh *shape, value any, to reflect.Value) Fit {
-	all, ok := value.([]any)
-	f, known := Exact.exactIf(ok && (len(all) > 0 || sh.members[0].name != "")), 0
-	for _, one := range sh.members {
-		found := slices.IndexFunc(all, one.mayBe)
-		if found < 0 {
-			f = f.exactIf(!one.always)
+	elements, ok := value.([]any)
+	hasWords := sh.members[0].name != ""
+	mayBeEmpty := len(elements) > 0 || hasWords
+	f := exactIf(ok && mayBeEmpty)
+	known := 0
+	for _, element := range sh.members {
+		i := slices.IndexFunc(elements, element.mayBe)
+		if i < 0 {
+			f = f.onlyIf(!element.always)
 			continue
 		}
 		known++
-		f = min(f, r.shape(one, all[found], to, 0))
+		f = min(f, r.shape(element, elements[i], to, 0))
 	}
-	return f.exactIf(known == len(all))
+	return f.onlyIf(known == len(elements))
 }
 
-// mayBe reports whether a value has the first of the words of an object, and none that contradicts another.
+// mayBe reports whether a value has the first of the words of an object, and no other value in place of its other words.
 func (sh *shape) mayBe(value any) bool {
 	members, _ := value.(map[string]any)
-	for i, one := range sh.members {
-		text, _ := members[one.name].(string)
-		if one.form == word && (i == 0 || text != "") && !strings.EqualFold(text, one.word) {
+	for i, member := range sh.members {
+		if member.form != word {
+			continue
+		}
+		text, _ := members[member.name].(string)
+		isRequired := i == 0 || text != ""
+		if isRequired && !strings.EqualFold(text, member.word) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r reader) list(value any, to reflect.Value, read func(one any, to reflect.Value, index int) Fit) Fit {
-	all, ok := value.([]any)
+func (r reader) list(value any, to reflect.Value, read func(element any, to reflect.Value, index int) Fit) Fit {
+	elements, ok := value.([]any)
 	if !ok {
 		return Misfit
 	}
-	to.Set(reflect.MakeSlice(to.Type(), len(all), len(all)))
+	to.Set(reflect.MakeSlice(to.Type(), len(elements), len(elements)))
 	f := Exact
-	for i, one := range all {
-		f = min(f, read(one, to.Index(i), i).exactIf(one != nil))
+	for i, element := range elements {
+		f = min(f, read(element, to.Index(i), i).onlyIf(element != nil))
 	}
 	return f
 }
 
+// value reads a value as its Go type.
 func (r reader) value(sh *shape, value any, to reflect.Value) Fit {
 	switch target := to.Addr().Interface().(type) {
 	case *json.RawMessage:
@@ -199,40 +233,19 @@ func (r reader) value(sh *shape, value any, to reflect.Value) Fit {
 	case *time.Time:
 		return readTime(sh, value, target)
 	case *time.Duration:
-		n, err := strconv.ParseFloat(NumberText(value), 64)
-		*target = time.Duration(n * float64(time.Minute))
-		return Exact.exactIf(err == nil && target.Minutes() == n)
+		return readMinutes(value, target)
 	case *map[string]string:
 		return readTexts(value, target)
 	case encoding.TextUnmarshaler:
 		text, ok := value.(string)
-		return Exact.exactIf(ok && target.UnmarshalText([]byte(text)) == nil)
+		return exactIf(ok && target.UnmarshalText([]byte(text)) == nil)
 	}
 	switch to.Kind() {
-	case reflect.String:
-		text, ok := value.(string)
-		if text == sh.preset {
-			text = ""
-		}
-		to.SetString(text)
-		return Exact.exactIf(ok)
-	case reflect.Bool:
-		is, ok := value.(bool)
-		to.SetBool(is)
-		return Exact.exactIf(ok)
-	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(NumberText(value), 10, 64)
-		to.SetInt(n)
-		return Exact.exactIf(err == nil && !to.OverflowInt(n))
-	case reflect.Float64:
-		n, err := strconv.ParseFloat(NumberText(value), 64)
-		to.SetFloat(n)
-		return Exact.exactIf(err == nil)
 	case reflect.Pointer:
 		to.Set(reflect.New(to.Type().Elem()))
 		return r.value(sh, value, to.Elem())
 	case reflect.Slice:
-		return r.list(value, to, func(one any, to reflect.Value, _ int) Fit { return r.value(sh, one, to) })
+		return r.list(value, to, func(element any, to reflect.Value, _ int) Fit { return r.value(sh, element, to) })
 	case reflect.Struct:
 		return r.form(r.structs[to.Type()], value, to, 0)
 	case reflect.Interface:
@@ -242,8 +255,44 @@ func (r reader) value(sh *shape, value any, to reflect.Value) Fit {
 		to.Set(reflect.ValueOf(value))
 		return Exact
 	default:
+		return readScalar(sh, value, to)
+	}
+}
+
+// readScalar reads a text, a boolean or a number.
+func readScalar(sh *shape, value any, to reflect.Value) Fit {
+	switch to.Kind() {
+	case reflect.String:
+		text, ok := value.(string)
+		if text == sh.preset {
+			text = ""
+		}
+		to.SetString(text)
+		return exactIf(ok)
+	case reflect.Bool:
+		isTrue, ok := value.(bool)
+		to.SetBool(isTrue)
+		return exactIf(ok)
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(NumberText(value), 10, 64)
+		to.SetInt(n)
+		return exactIf(err == nil && !to.OverflowInt(n))
+	case reflect.Float64:
+		n, err := strconv.ParseFloat(NumberText(value), 64)
+		to.SetFloat(n)
+		return exactIf(err == nil)
+	default:
 		return Misfit
 	}
+}
+
+func readMinutes(value any, to *time.Duration) Fit {
+	n, err := strconv.ParseFloat(NumberText(value), 64)
+	if err != nil {
+		return Misfit
+	}
+	*to = time.Duration(n * float64(time.Minute))
+	return exactIf(to.Minutes() == n)
 }
 
 func readTexts(value any, to *map[string]string) Fit {
@@ -251,12 +300,13 @@ func readTexts(value any, to *map[string]string) Fit {
 	*to = make(map[string]string, len(object))
 	for name, member := range object {
 		text, isText := member.(string)
-		(*to)[name], ok = text, ok && isText
+		(*to)[name] = text
+		ok = ok && isText
 	}
-	return Exact.exactIf(ok)
+	return exactIf(ok)
 }
 
-// union sets a sealed interface to the kind that holds a value exactly, or to its raw kind, or to the kind that fits best.
+// union sets a sealed interface to the variant that holds a value exactly, or to its raw variant, or to the variant that fits best.
 func (r reader) union(value any, to reflect.Value) Fit {
 	best, f := r.best(to.Type(), value)
 	variants := r.unions[to.Type()]
@@ -270,16 +320,18 @@ func (r reader) union(value any, to reflect.Value) Fit {
 	return f
 }
 
-// best reads an object as the kind that fits it best. There is none if no kind has the words of the object.
+// best reads an object as the variant that fits it best. The result is not valid if no variant has the words of the object.
 func (r reader) best(t reflect.Type, value any) (best reflect.Value, f Fit) {
-	for _, one := range r.unions[t] {
-		if one.isRaw || !one.shape.mayBe(value) || slices.Contains(r.within, one.typ) {
+	for _, variant := range r.unions[t] {
+		if variant.isRaw || !variant.shape.mayBe(value) || slices.Contains(r.within, variant.typ) {
 			continue
 		}
-		to := reflect.New(one.typ).Elem()
-		inner := reader{r.Shapes, append(slices.Clip(r.within), one.typ)}
-		if own := inner.form(one.shape, value, to, 0); own > f || !best.IsValid() {
-			best, f = to, own
+		to := reflect.New(variant.typ).Elem()
+		inner := reader{Shapes: r.Shapes, within: append(slices.Clip(r.within), variant.typ)}
+		fit := inner.form(variant.shape, value, to, 0)
+		if fit > f || !best.IsValid() {
+			best = to
+			f = fit
 		}
 	}
 	return best, f
@@ -311,5 +363,5 @@ func readTime(sh *shape, value any, to *time.Time) Fit {
 	default:
 		*to = time.Unix(n, 0).UTC()
 	}
-	return Exact.exactIf(err == nil)
+	return exactIf(err == nil)
 }

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Place says how a type of a sealed interface stands in an object: with words, such as "type=flow action.name=flow", and with its value
-// at a path, which is like a tag. The type that has no words holds what fits no other.
+// Place says how an object holds a type of a sealed interface. Words, such as "type=flow action.name=flow", distinguish the type. Path is the
+// path of its value, like a tag. The type without words holds what fits no other.
 type Place struct{ Words, Path string }
 
-// shape is what stands at one place in JSON.
+// shape is the form of one place in JSON.
 type shape struct {
 	name    string // of a member, or the words of an element of a set
 	form    form
@@ -20,15 +20,20 @@ type shape struct {
 	word    string
 	names   []string // of the members that belong to a choice
 
-	always, optional, text, milli bool
-	preset, or                    string
+	always   bool // it is written even if it is zero, and required when it is read
+	optional bool // although always
+	text     bool // numbers are written as text
+	milli    bool // a time is in milliseconds
+
+	preset string // is written in place of an empty text
+	or     string // a text is read like an object with a member of this name
 }
 
 type form int
 
 const (
 	value  form = iota // as its Go type is written
-	choice             // of a sealed interface, whose members are members of the object in which it stands
+	choice             // of a sealed interface, whose members are members of the object that holds it
 	word               // a constant text, or "#" for the index of the element
 	object
 	set  // a list of elements that differ by their words, in any order
@@ -41,7 +46,7 @@ type Shapes struct {
 	structs map[reflect.Type]*shape
 	fields  map[reflect.Type][]field
 	unions  map[reflect.Type][]variant
-	plain   *shape // of a value that stands in no field
+	plain   *shape // of a value outside of a field
 }
 
 type variant struct {
@@ -59,9 +64,14 @@ type field struct {
 
 // New compiles the types of these values, and all that they hold. It panics if a tag is not as the package documentation says.
 func New(values ...any) *Shapes {
-	s := &Shapes{map[reflect.Type]*shape{}, map[reflect.Type][]field{}, map[reflect.Type][]variant{}, new(shape)}
-	for _, one := range values {
-		s.structOf(reflect.TypeOf(one))
+	s := &Shapes{
+		structs: map[reflect.Type]*shape{},
+		fields:  map[reflect.Type][]field{},
+		unions:  map[reflect.Type][]variant{},
+		plain:   new(shape),
+	}
+	for _, v := range values {
+		s.structOf(reflect.TypeOf(v))
 	}
 	return s
 }
@@ -69,18 +79,20 @@ func New(values ...any) *Shapes {
 // AddUnion adds a sealed interface, given a value of each of its types. The raw one is the last.
 func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 	var variants []variant
-	for _, one := range values {
-		t, at := reflect.TypeOf(one), placeOf(one)
-		own := s.structOf(t)
-		if at.Words != "" {
-			own = &shape{form: object}
-			own.addWords(at.Words)
-			path, options, _ := strings.Cut(at.Path, ",")
+	for _, v := range values {
+		t := reflect.TypeOf(v)
+		place := placeOf(v)
+		isRaw := place.Words == ""
+		sh := s.structOf(t)
+		if !isRaw {
+			sh = &shape{form: object}
+			sh.addWords(place.Words)
+			path, options, _ := strings.Cut(place.Path, ",")
 			leaf := new(shape)
 			leaf.setOptions(t.Name(), options)
-			own.add(s, path, leaf, t)
+			sh.add(s, path, leaf, t)
 		}
-		variants = append(variants, variant{t, own, at.Words == ""})
+		variants = append(variants, variant{typ: t, shape: sh, isRaw: isRaw})
 	}
 	s.unions[reflect.TypeFor[T]()] = variants
 }
@@ -93,8 +105,8 @@ func (s *Shapes) structOf(t reflect.Type) *shape {
 	if known := s.structs[t]; known != nil || t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
 		return known
 	}
-	own := &shape{form: object}
-	s.structs[t] = own
+	sh := &shape{form: object}
+	s.structs[t] = sh
 	for _, f := range reflect.VisibleFields(t) {
 		tag, ok := f.Tag.Lookup("at")
 		switch {
@@ -102,18 +114,18 @@ func (s *Shapes) structOf(t reflect.Type) *shape {
 			path, options, _ := strings.Cut(tag, ",")
 			leaf := &shape{index: f.Index}
 			rules := leaf.setOptions(t.String()+"."+f.Name, options)
-			s.fields[t] = append(s.fields[t], field{f.Name, f.Index, rules})
+			s.fields[t] = append(s.fields[t], field{name: f.Name, index: f.Index, rules: rules})
 			if path != "-" {
-				own.add(s, path, leaf, f.Type)
+				sh.add(s, path, leaf, f.Type)
 			}
 		case f.IsExported() && !f.Anonymous:
 			panic("shape: " + t.String() + "." + f.Name + " has no tag: at")
 		}
 	}
-	return own
+	return sh
 }
 
-// setOptions sets how the value of a field is written, and returns the rules that hold for it.
+// setOptions sets how the value of a field is written, and returns its rules.
 func (sh *shape) setOptions(of, options string) string {
 	var rules []string
 	for option := range strings.SplitSeq(options, ",") {
@@ -125,7 +137,8 @@ func (sh *shape) setOptions(of, options string) string {
 		case "optional":
 			sh.optional = true
 		case "default":
-			sh.preset, sh.always = text, true
+			sh.preset = text
+			sh.always = true
 		case "or":
 			sh.or = text
 		case "required", "present", "notblank", "max", "oneof", "name", "alnum", "reference", "trimmed", "unique", "url", "currency",
@@ -141,14 +154,15 @@ func (sh *shape) setOptions(of, options string) string {
 
 // add adds a value of a type to an object, or to an element of a list, at a path.
 func (sh *shape) add(s *Shapes, path string, leaf *shape, t reflect.Type) {
-	own := s.structOf(t)
+	value := s.structOf(t)
 	switch {
 	case path != "":
 		sh.addMember(s, path, leaf, t)
-	case own != nil && len(sh.members) > 0: // beside words
-		sh.members = append(sh.members, own.members...)
+	case value != nil && len(sh.members) > 0: // the object has words
+		sh.members = append(sh.members, value.members...)
 	default:
-		leaf.name, leaf.always = sh.name, leaf.always || sh.always
+		leaf.name = sh.name
+		leaf.always = leaf.always || sh.always
 		*sh = *leaf
 	}
 }
@@ -156,7 +170,8 @@ func (sh *shape) add(s *Shapes, path string, leaf *shape, t reflect.Type) {
 func (sh *shape) addMember(s *Shapes, path string, leaf *shape, t reflect.Type) {
 	part, rest, _ := strings.Cut(path, ".")
 	if strings.Contains(part, "&") {
-		leaf.form, leaf.names = choice, strings.Split(part, "&")
+		leaf.form = choice
+		leaf.names = strings.Split(part, "&")
 		sh.members = append(sh.members, leaf)
 		return
 	}
@@ -170,7 +185,9 @@ func (sh *shape) addMember(s *Shapes, path string, leaf *shape, t reflect.Type) 
 		element := &shape{form: object}
 		element.addWords(words)
 		element.add(s, rest, &shape{}, t.Elem())
-		member.form, member.index, member.members = list, leaf.index, []*shape{element}
+		member.form = list
+		member.index = leaf.index
+		member.members = []*shape{element}
 	case isList:
 		member.form = set
 		element := member.member(words)
@@ -187,40 +204,42 @@ func (sh *shape) addMember(s *Shapes, path string, leaf *shape, t reflect.Type) 
 	sh.always = sh.always || member.always
 }
 
-// member returns the member of an object, or the element of a set, which is added if there is none.
+// member returns the member of an object, or the element of a set. It adds a member that is missing.
 func (sh *shape) member(name string) *shape {
-	for _, one := range sh.members {
-		if one.name == name {
-			return one
+	for _, member := range sh.members {
+		if member.name == name {
+			return member
 		}
 	}
-	one := &shape{name: name}
-	sh.members = append(sh.members, one)
-	return one
+	member := &shape{name: name}
+	sh.members = append(sh.members, member)
+	return member
 }
 
 func (sh *shape) addWords(words string) {
-	for one := range strings.FieldsSeq(words) {
-		path, text, _ := strings.Cut(one, "=")
+	for field := range strings.FieldsSeq(words) {
+		path, text, _ := strings.Cut(field, "=")
 		at := sh
 		for name := range strings.SplitSeq(path, ".") {
 			at.form = object
 			at = at.member(name)
 		}
-		at.form, at.word = word, text
+		at.form = word
+		at.word = text
 	}
 }
 
-// variantOf returns the kind of a value of a sealed interface. There is none for nil, and for a pointer, which is never sent.
+// variantOf returns the shape of a value of a sealed interface. It is nil for nil and for pointers, which cannot be sent.
 func (s *Shapes) variantOf(t reflect.Type, v reflect.Value) *shape {
-	for _, one := range s.unions[t] {
-		if v.IsValid() && one.typ == v.Type() {
-			return one.shape
+	for _, variant := range s.unions[t] {
+		if v.IsValid() && variant.typ == v.Type() {
+			return variant.shape
 		}
 	}
 	return nil
 }
 
+// of returns the field of a struct that the shape is of, or the value itself.
 func (sh *shape) of(v reflect.Value) reflect.Value {
 	if sh.index == nil {
 		return v
@@ -228,14 +247,15 @@ func (sh *shape) of(v reflect.Value) reflect.Value {
 	return v.FieldByIndex(sh.index)
 }
 
+// present reports whether the shape of a value is written.
 func (sh *shape) present(v reflect.Value) bool {
 	switch {
-	case sh.form == word: // which is written if something else is
+	case sh.form == word: // which is written only together with something else
 		return false
 	case sh.always || sh.form == choice:
 		return true
 	case sh.form == object || sh.form == set:
-		return slices.ContainsFunc(sh.members, func(one *shape) bool { return one.present(v) })
+		return slices.ContainsFunc(sh.members, func(member *shape) bool { return member.present(v) })
 	default:
 		return !isZero(sh.of(v))
 	}

@@ -25,7 +25,7 @@ type Writer struct {
 // NewWriter returns a Writer that appends to out.
 func (s *Shapes) NewWriter(out []byte) Writer { return Writer{Out: out, shapes: s} }
 
-// Value writes a value. An error is in Err, and what was written is then no JSON.
+// Value writes a value. If that fails, Err is set and Out is not valid JSON.
 func (w *Writer) Value(value any) { w.value(w.shapes.plain, reflect.ValueOf(value)) }
 
 func (w *Writer) shape(sh *shape, v reflect.Value, index int) {
@@ -50,30 +50,30 @@ func (w *Writer) shape(sh *shape, v reflect.Value, index int) {
 		}
 		w.Out = append(w.Out, ']')
 	case list:
-		w.list(sh.of(v), func(one reflect.Value, index int) { w.shape(sh.members[0], one, index) })
+		w.list(sh.of(v), func(element reflect.Value, index int) { w.shape(sh.members[0], element, index) })
 	default:
 		w.value(sh, sh.of(v))
 	}
 }
 
 func (w *Writer) members(sh *shape, v reflect.Value, index int) {
-	for _, one := range sh.members {
+	for _, member := range sh.members {
 		switch {
-		case one.form == choice:
-			chosen := one.of(v)
+		case member.form == choice:
+			chosen := member.of(v)
 			if inner := w.variant(chosen); inner != nil {
 				w.members(inner, chosen.Elem(), 0)
 			}
-		case one.form == word || one.present(v):
+		case member.form == word || member.present(v):
 			w.comma()
-			w.Text(one.name)
+			w.Text(member.name)
 			w.Out = append(w.Out, ':')
-			w.shape(one, v, index)
+			w.shape(member, v, index)
 		}
 	}
 }
 
-func (w *Writer) list(v reflect.Value, write func(one reflect.Value, index int)) {
+func (w *Writer) list(v reflect.Value, write func(element reflect.Value, index int)) {
 	w.Out = append(w.Out, '[')
 	for i := range v.Len() {
 		w.comma()
@@ -99,7 +99,7 @@ func (w *Writer) value(sh *shape, v reflect.Value) {
 		}
 		w.any(v.Interface())
 	case reflect.Slice:
-		w.list(v, func(one reflect.Value, _ int) { w.value(sh, one) })
+		w.list(v, func(element reflect.Value, _ int) { w.value(sh, element) })
 	case reflect.Struct:
 		if at, ok := reflect.TypeAssert[time.Time](v); ok {
 			w.time(sh, at)
@@ -152,12 +152,18 @@ func (w *Writer) Text(text string) {
 		w.any(text)
 		return
 	}
-	w.Out = append(append(append(w.Out, '"'), text...), '"')
+	w.Out = append(w.Out, '"')
+	w.Out = append(w.Out, text...)
+	w.Out = append(w.Out, '"')
 }
 
 func needsEscape(text string) bool {
 	for _, r := range text {
-		if r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || r == '\u2028' || r == '\u2029' {
+		switch r {
+		case '"', '\\', utf8.RuneError, '\u2028', '\u2029':
+			return true
+		}
+		if r < ' ' {
 			return true
 		}
 	}
@@ -170,7 +176,7 @@ func (w *Writer) any(value any) {
 	w.Out = append(w.Out, raw...)
 }
 
-// variant returns the shape of what a sealed interface holds. A pointer has none, and cannot be written.
+// variant returns the shape of the value of a sealed interface. A pointer has none, and is an error.
 func (w *Writer) variant(v reflect.Value) *shape {
 	inner := w.shapes.variantOf(v.Type(), v.Elem())
 	if inner == nil && v.NumMethod() > 0 && !v.IsNil() {

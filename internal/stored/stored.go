@@ -30,8 +30,7 @@ func Encode(value any) ([]byte, error) {
 	return raw, nil
 }
 
-// Decode decodes an object that Encode encoded. A key that the value does not have, or that comes twice, is an error: nothing is lost
-// silently. Numbers in an any become json.Number. Errors never repeat a value.
+// Decode decodes an object that Encode encoded. An unknown key, or a key that comes twice, is an error: nothing is lost silently. Numbers in an any become json.Number. Errors never repeat a value.
 func Decode(data []byte, value any) error {
 	members := jsonscan.Members(data)
 	if members == nil || jsonscan.Check(data) != nil || !utf8.Valid(data) {
@@ -101,7 +100,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// quoteKey quotes a key that was made up by somebody else, unless it may be a number or a text.
+// quoteKey quotes a key from outside, unless it may be a number or a text.
 func quoteKey(name string) string {
 	const longest = 40
 	odd := func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsDigit(r) || r == ' ' }

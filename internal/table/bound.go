@@ -2,8 +2,8 @@ package table
 
 import "time"
 
-// After returns a time that, in a form, is a bound which leaves out nothing at or after another, whether or not the service lists rows
-// at the bound itself: the last time that is earlier, and the day before in a form of whole days.
+// After returns the latest bound in a form that includes every row at or after a time, even if the service leaves out rows at the bound: a
+// time just before it, or the day before in a form of whole days.
 func After(at time.Time, form string, zone *time.Location) time.Time {
 	if form == "date" {
 		return at.In(zone).AddDate(0, 0, -1)
@@ -11,8 +11,8 @@ func After(at time.Time, form string, zone *time.Location) time.Time {
 	return at.Add(-1)
 }
 
-// Before returns a time that, in a form, is a bound which leaves out nothing before another, whether or not the service lists rows at the
-// bound itself: the first time in that form that is not earlier.
+// Before returns the earliest bound in a form that includes every row before a time, even if the service leaves out rows at the bound: the
+// first time in that form that is not earlier.
 func Before(at time.Time, form string, zone *time.Location) time.Time {
 	switch form {
 	case "date":

@@ -16,8 +16,8 @@ type Channel struct {
 	send []int // its field in Table
 }
 
-// Channels returns the channels: the fields of Table with the tag channel, which is their title. What has a part for
-// each ranges over them, or has a test that fails without a new one. The order is that of the constants of package messaging.
+// Channels returns the channels: the fields of Table with the tag channel, which is their title. Code that handles every channel ranges over
+// them, or has a test that fails for a new channel. The order is that of the constants of package messaging.
 func Channels() []Channel { return channels() }
 
 var channels = sync.OnceValue(func() (all []Channel) { //nolint:gochecknoglobals // never written

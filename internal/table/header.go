@@ -9,7 +9,7 @@ import (
 // Headers are constant headers by name, in any case. An empty value means that the header is not sent.
 type Headers map[string]string
 
-// With returns the headers that an operation with headers of its own sends, by their names in lower case: its own win.
+// With returns the headers that an operation with its own headers sends, by their names in lower case. Its own headers win.
 func (h Headers) With(own Headers) Headers {
 	all := Headers{}
 	for _, headers := range []Headers{h, own} {
@@ -85,8 +85,6 @@ func mediaFault(text string) string {
 
 // IsToken reports whether text is a token of RFC 9110, section 5.6.2.
 func IsToken(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
-		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-		return !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
-	})
+	const allowed = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&'*+-.^_`|~"
+	return text != "" && consistsOf(text, allowed)
 }

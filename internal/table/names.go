@@ -51,10 +51,10 @@ func foreignFault(path string) string {
 	return ""
 }
 
-// every is the part of a path of a response that stands for each element of a list.
+// every is the part of a path of a response that means each element of a list.
 const every = "*"
 
-// WithoutEvery returns a path with the first position in place of each *.
+// WithoutEvery returns a path with the first element of a list in place of each *.
 func WithoutEvery(path string) string {
 	names := strings.Split(path, ".")
 	for i, name := range names {
@@ -85,8 +85,7 @@ func nameFault(name string, dotted bool) string {
 	return ""
 }
 
-// pathFault returns what is wrong with the path of an operation, or "". Credentials go where it leads, so it must stay on the
-// host.
+// pathFault returns what is wrong with the path of an operation, or "". It must not change the host, because requests carry credentials.
 func pathFault(path string) string {
 	path = variable.ReplaceAllString(path, "x")
 	switch {

@@ -2,8 +2,8 @@ package table
 
 import "strings"
 
-// Number returns a phone number as it is dialled. Of a tel URL (RFC 3966), such as tel:+639171234567;ext=1, that is what stands
-// between the scheme and the parameters; any other text is returned as it is.
+// Number returns the number of a tel URL (RFC 3966), such as tel:+639171234567;ext=1, without the scheme and the parameters. It returns any
+// other text unchanged.
 func Number(text string) string {
 	if !IsTel(text) {
 		return text

@@ -44,11 +44,11 @@ func parse(defaults string, overlay []byte) (*Table, Problems) {
 	t, _ := decode(string(text)) // merge keeps the kind of each value
 	whole, _ := decode(defaults)
 	for _, channel := range Channels() {
-		channel.Send(t).giveWay(channel.Send(whole), t.Auth.KeyPair)
+		channel.Send(t).dropCollisions(channel.Send(whole), t.Auth.KeyPair)
 	}
-	t.SMSList.giveWay(&whole.SMSList, t.Auth.KeyPair)
+	t.SMSList.dropCollisions(&whole.SMSList, t.Auth.KeyPair)
 	for name, section := range t.Webhooks() {
-		section.yield(whole.Webhooks()[name])
+		section.dropClaimed(whole.Webhooks()[name])
 	}
 	t.validate(&found)
 	if found.count() > 0 {

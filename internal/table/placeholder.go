@@ -7,25 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// longestName is one more than the longest name of a placeholder that may have digits, and less than an ID without a digit has.
-const longestName = 12
+// minRandomID is the length in characters from which a word without a digit may be a random ID, and a name in braces with a digit, too.
+const minRandomID = 12
 
-// Identifies reports whether an ID distinguishes a message from others: it is no placeholder, and it has a digit or at least 12 characters,
-// as a random ID has. A short word, such as "sms" or "inbound", may stand in every message.
+// Identifies reports whether an ID distinguishes a message from others: it is no placeholder, and has a digit or the length of a random ID.
+// A short word, such as "sms" or "inbound", may be in every message.
 func Identifies(id string) bool {
 	hasDigit := strings.ContainsFunc(id, unicode.IsDigit)
-	return (hasDigit || utf8.RuneCountInString(id) >= longestName) && !IsPlaceholder(id)
+	return (hasDigit || utf8.RuneCountInString(id) >= minRandomID) && !IsPlaceholder(id)
 }
 
-// IsPlaceholder reports whether an ID is none: punctuation alone, a number that is not positive, words such as "null" in any
-// case, or a placeholder that was not filled in, such as "%i" or "{{id}}".
+// IsPlaceholder reports whether a text is a placeholder and not a real ID: punctuation alone, a number that is not positive, words such as
+// "null" in any case, or a name that was not replaced, such as "%i" or "{{id}}".
 func IsPlaceholder(id string) bool {
-	if isDigits(id) && id[0] != '0' || IsCode(id) { // as most are
+	isNumber := isDigits(id) && id[0] != '0'
+	if isNumber || IsCode(id) { // most IDs
 		return false
 	}
 	id = strings.TrimSpace(id)
 	switch {
-	case id == "", isNoWord(id):
+	case id == "", isNullWord(id):
 		return true
 	case consistsOf(id, "0-"): // a UUID of zeros
 		return true
@@ -37,8 +38,8 @@ func IsPlaceholder(id string) bool {
 	}
 }
 
-// isNoWord reports whether an ID is a word that says that there is none, or several of them, such as undefined-undefined.
-func isNoWord(id string) bool {
+// isNullWord reports whether an ID consists of words for the absence of a value, such as null or undefined-undefined.
+func isNullWord(id string) bool {
 	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	const longest = len("object object") //nolint:dupword // JavaScript writes [object Object]
 	if trimmed := strings.TrimFunc(id, isOther); len(trimmed) <= longest {
@@ -65,7 +66,7 @@ func isTemplate(id string) bool {
 		name, opens := strings.CutPrefix(id, pair[0])
 		name, closes := strings.CutSuffix(name, pair[1])
 		if opens && closes && name != "" {
-			return utf8.RuneCountInString(name) < longestName || consistsOf(strings.Trim(name, "{}"), letters)
+			return utf8.RuneCountInString(name) < minRandomID || consistsOf(strings.Trim(name, "{}"), letters)
 		}
 	}
 	isWrapped := strings.IndexByte("$<#", id[0]) >= 0 && strings.IndexByte(">#", id[len(id)-1]) >= 0
@@ -79,8 +80,8 @@ func isTemplate(id string) bool {
 	return name != "" && (consistsOf(name, letters) || id[0] == '%' && len(name) == 1)
 }
 
-// IsCode reports whether an ID has nothing but letters, digits, hyphens and underscores, begins with a letter or a digit, and has both, as
-// most have. It is then no placeholder. The letter e alone does not count, which a number may have.
+// IsCode reports whether an ID mixes letters and digits, with hyphens and underscores after the first character. Most IDs do, and such an ID
+// is no placeholder. The letter e does not count as a letter: it may be that of an exponent.
 func IsCode(id string) bool {
 	hasDigit, hasLetter := false, false
 	for i := range len(id) {

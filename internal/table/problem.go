@@ -18,7 +18,7 @@ type Problems struct {
 	List []Problem
 	More int
 
-	own map[string]bool // the places that the overlay sets, so that a clash with a default is reported where the user can mend it
+	fromOverlay map[string]bool // the paths that the overlay sets, so that conflicts with a default are reported at the user's line
 }
 
 type entry struct {
@@ -27,13 +27,13 @@ type entry struct {
 	word  string
 }
 
-// clash reports that two entries cannot be the same, at the one that the overlay has. It shows a word of the default.
+// clash reports that two entries cannot be the same, at the entry of the overlay. It shows a word of the default only.
 func (p *Problems) clash(a, b entry, reason string) {
-	if !p.own[a.list] && p.own[b.list] {
+	if !p.fromOverlay[a.list] && p.fromOverlay[b.list] {
 		a, b = b, a
 	}
 	same := "the same as "
-	if !p.own[b.list] {
+	if !p.fromOverlay[b.list] {
 		same = strconv.Quote(b.word) + " like the default "
 	}
 	p.add(elementPath(a.list, a.index), "holds "+same+elementPath(b.list, b.index)+"; "+reason)
@@ -47,15 +47,15 @@ const (
 )
 
 func (p *Problems) set(path string) {
-	if p.own == nil {
-		p.own = map[string]bool{}
+	if p.fromOverlay == nil {
+		p.fromOverlay = map[string]bool{}
 	}
-	p.own[path] = true
+	p.fromOverlay[path] = true
 }
 
 func (p *Problems) count() int { return len(p.List) + p.More }
 
-// add adds a problem. An empty reason is none.
+// add adds a problem, unless the reason is empty.
 func (p *Problems) add(path, reason string) {
 	switch {
 	case reason == "":
@@ -86,7 +86,7 @@ func kindOf(value any) string {
 	}
 }
 
-// join returns the path of a key within path. A key that would blur a line of text is quoted and cut.
+// join returns the path of a key within path. A key that is long or cannot be printed is cut and quoted.
 func join(path, key string) string {
 	const longest = 80
 	if len(key) > longest {

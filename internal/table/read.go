@@ -47,7 +47,7 @@ func position(text []byte, err error) string {
 // reader reads JSON whose syntax was checked.
 type reader struct {
 	found   *Problems
-	tooDeep bool // it has stopped
+	tooDeep bool // reading has stopped
 }
 
 func (r *reader) value(text []byte, path string, depth int) (value any) {
@@ -62,7 +62,7 @@ func (r *reader) value(text []byte, path string, depth int) (value any) {
 		for _, m := range jsonscan.Members(text) {
 			place := join(path, m.Name)
 			if m.Again {
-				r.found.add(place, "stands there twice")
+				r.found.add(place, "is there twice")
 			}
 			object[m.Name] = r.value(m.Value, place, depth+1)
 		}

@@ -1,18 +1,17 @@
-// Package table holds a contract as data: every wire name of the service by the concept that it stands for. It holds no
-// behaviour beyond reading, merging and checking itself. Package contract is its public face.
+// Package table defines a contract as data: every wire name of the service by its concept. It parses, merges and checks contracts.
+// Package contract is its public face.
 //
 // Fields, parameters, paths, classes and statuses are maps by concept. The default table (internal/table/default.json) decides
 // which concepts there are: an overlay can change their values and add none.
 //
 // # The tag
 //
-// Where a value of a struct goes, or comes from, under the names of a contract, the tag "concept" of its field is the concept, one word:
+// The tag "concept" of a struct field names the concept that the field is written and read as. It is one word:
 //
 //	To string `concept:"to"`
 //
-// The fields of sms.Transaction have those of sms.list.record, the messages of package messagingtest those of the fields and params of
-// their channel. The value is written and read wherever the contract names that concept. What stands in a platform's own JSON, which no
-// contract names, has the tag "at", which package shape explains.
+// The fields of sms.Transaction have the concepts of sms.list.record, and the messages of package messagingtest those of the fields and
+// params of their channel. Fields of a platform's own JSON, which no contract names, have the tag "at" of package shape.
 package table
 
 import (
@@ -81,7 +80,7 @@ func (t *Table) Webhooks() map[string]Webhook {
 	return webhooks
 }
 
-// Auth says where credentials stand in a request.
+// Auth says where a request has its credentials.
 type Auth struct {
 	Token   Token   `json:"token"`
 	KeyPair KeyPair `json:"keyPair"`
@@ -132,12 +131,12 @@ type Errors struct {
 	Code    []string `json:"code" check:"place"`
 	Message []string `json:"message" check:"place"`
 	Request []string `json:"request" check:"place"`
-	// Success lists codes, in any case, that prove nothing against an acceptance. It may hold prefixes, like Classes.
+	// Success lists codes, in any case, that a response may have although the message was accepted. It may hold prefixes, like Classes.
 	Success []string `json:"success" check:"word"`
 	// Classes lists, by class, codes, or prefixes of codes that end in "*".
 	Classes map[string][]string `json:"classes" check:"word"`
-	// NotProcessed lists the statuses, 300 to 599, which prove that a send was not processed, if the response is the service's own
-	// word.
+	// NotProcessed lists the statuses, 300 to 599, for which a response of the service, and not of a proxy, proves that the send was not
+	// processed.
 	NotProcessed []int `json:"notProcessed" check:"status"`
 }
 
@@ -169,12 +168,12 @@ type Operation struct {
 	// Scale is the power of ten by which amounts of money are multiplied.
 	Scale int `json:"scale" check:"scale"`
 
-	claimed   []string          // the concepts of the names that are not the default's
+	claimed   []string          // the concepts whose names the overlay sets
 	displaced map[string]string // see Displaced
 }
 
-// validate checks the headers and the names, each by itself: what package codec cannot write together it finds by writing it. Section is
-// where names by concept stand, of which an empty one is absent.
+// validate checks each header and each name by itself. Package codec finds the names that one request cannot hold together. Section is the
+// section of the names by concept; an empty name is absent.
 func (o *Operation) validate(found *Problems, operation, section string, byConcept map[string]string, t *Table) {
 	o.Headers.validate(found, operation+".headers", t)
 	for concept, name := range sorted(byConcept) {
@@ -185,7 +184,7 @@ func (o *Operation) validate(found *Problems, operation, section string, byConce
 	o.validateConstants(found, operation+".constants", o.Constants)
 }
 
-// validateConstants checks what a request holds beside its fields.
+// validateConstants checks the constants of a request.
 func (o *Operation) validateConstants(found *Problems, path string, constants map[string]any) {
 	for name, value := range sorted(constants) {
 		found.add(join(path, name), o.nameFault(name))
@@ -206,20 +205,19 @@ type Send struct {
 	Wrap *string `json:"wrap,omitempty"`
 	// TTL is the unit of a lifetime, which is a whole number of it: "s", "ms" or "m". It is empty for a channel without one.
 	TTL string `json:"ttl,omitempty"`
-	// Fields names the fields of the request by concept; "" means that the service has no such field.
+	// Fields holds the names of the request's fields by concept; "" means that the service has no such field.
 	Fields map[string]string `json:"fields"`
-	// FieldConstants holds, by concept, the constants of a request that sends the field of that concept and, for SMS, by GSM and Unicode
-	// those of a request whose text takes that encoding.
+	// FieldConstants holds, by concept, the constants of a request that has the field of that concept. For SMS it also holds, by GSM and
+	// Unicode, the constants of a request whose text takes that encoding.
 	FieldConstants map[string]map[string]any `json:"with"`
-	// Response lists, by concept, the paths at which a response may hold it, in order of preference. In those of the ID and the status,
-	// a * is every element of a list.
+	// Response lists, by concept, the paths in a response, in order of preference. In the paths of the ID and the status, a * means every
+	// element of a list.
 	Response map[string][]string `json:"response" check:"answer"`
-	// Accepted lists the words of the concept "status" that a success may hold, and Refused those which say that the message
-	// was refused. Either may hold prefixes.
+	// Accepted lists the words of the status of an accepted message, and Refused those of a refused message. Both may hold prefixes.
 	Accepted []string `json:"accepted" check:"word"`
 	Refused  []string `json:"refused" check:"word"`
 
-	claimedConstants []string // the concepts of FieldConstants that are not the default's
+	claimedConstants []string // the concepts of FieldConstants that the overlay sets
 }
 
 // The encodings of the text of an SMS, by which it may have constants in Send.FieldConstants.
@@ -240,7 +238,7 @@ func UnitOf(word string) (unit time.Duration, name string) {
 	}
 }
 
-// Paths returns Response with the first position in place of each *.
+// Paths returns Response with the first element of a list in place of each *.
 func (s *Send) Paths() map[string][]string {
 	paths := make(map[string][]string, len(s.Response))
 	for concept, list := range s.Response {
@@ -266,10 +264,10 @@ func (s Send) validate(found *Problems, operation string, t *Table) {
 	checkNotAll(found, operation+".refused", s.Refused,
 		"write the words of refusal: with any other the outcome is unknown, and not refused")
 	if len(s.Refused) > 0 && len(s.Response["status"]) == 0 {
-		found.add(operation+".refused", "can never be met; write where the status stands in "+operation+".response.status")
+		found.add(operation+".refused", "can never be met; write the paths of the status in "+operation+".response.status")
 	}
 	if len(s.Response["id"]) == 0 && (len(s.Response["status"]) == 0 || len(s.Accepted) == 0) {
-		found.add(operation+".response.id", "names no place, so the status has to accept a message; write where it stands in "+
+		found.add(operation+".response.id", "names no path, so the status has to accept a message; write its paths in "+
 			operation+".response.status, and its words in "+operation+".accepted")
 	}
 	for concept, paths := range sorted(s.Response) {
@@ -311,7 +309,7 @@ type Read struct {
 
 func (r Read) validate(found *Problems, operation string, t *Table) {
 	if r.Method == "GET" && r.Encoding != "query" { //nolint:usestdlibvars // a contract knows no net/http
-		found.add(operation+".encoding", "needs a body, which a GET has not; write query, or set "+operation+".method to POST")
+		found.add(operation+".encoding", "needs a body, which a GET does not have; write query, or set "+operation+".method to POST")
 	}
 	r.Operation.validate(found, operation, "params", r.Params, t)
 	if len(r.Constants) > maxEntries {
@@ -327,7 +325,7 @@ type List struct {
 	Paging Paging            `json:"paging"`
 	// Items lists the paths of the rows; "" is the response itself.
 	Items []string `json:"items" check:"place"`
-	// Only lists, by paths from a row on, words or prefixes. A row that has another there is not of this listing.
+	// Only lists, by paths from a row on, words or prefixes. A row with another word at the path is not of this listing.
 	Only    map[string][]string `json:"only" check:"word"`
 	Page    map[string][]string `json:"page"` // paths by concept; "next" may hold a path in the last row, behind LastRow
 	Layouts []string            `json:"layouts" check:"layout"`
@@ -359,7 +357,7 @@ func (l List) validate(found *Problems, operation string, t *Table) {
 // LastRow is the beginning of a path that leads into the last row of a page.
 const LastRow = "$last."
 
-// CursorInLastRow returns the paths of a page without those that lead into its last row, and what follows LastRow in those.
+// CursorInLastRow returns the paths of a page that do not lead into its last row, and the paths from the last row on of those that do.
 func (l *List) CursorInLastRow() (page map[string][]string, inRow []string) {
 	page = maps.Clone(l.Page)
 	page["next"] = nil
@@ -418,8 +416,8 @@ type Webhook struct {
 	// Params lists, by concept, the names that a parameter may have. In a JSON body a name may be a path. The concept "json"
 	// lists the parameters that may hold a message in the shape of the platform.
 	Params map[string][]string `json:"params" check:"name"`
-	// Events lists paths at which a JSON body may hold its events, one or a list of them. The first that holds any counts; ""
-	// is the body itself, and so is an empty list. Paths after "" count only where the body is not an event by itself.
+	// Events lists paths at which a JSON body may hold one event or a list of events. The first path that has any counts. "" is the body
+	// itself, and so is an empty list. Paths after "" count only if the body is not an event by itself.
 	Events []string `json:"events" check:"place"`
 	// Layouts lists further layouts of times, as in package time.
 	Layouts []string `json:"layouts" check:"layout"`
@@ -428,7 +426,7 @@ type Webhook struct {
 	Reply Reply `json:"reply"`
 }
 
-// Reply is a response to a callback, which is empty by default.
+// Reply is a response to a callback. It is empty by default.
 type Reply struct {
 	Type string `json:"type" check:"media"` // of Body
 	Body string `json:"body"`
@@ -458,8 +456,8 @@ func (w Webhook) validate(found *Problems, section string, t *Table) {
 	}
 }
 
-// yield drops from the lists that are still those of the defaults the names that a list of the overlay has, except for the first.
-func (w Webhook) yield(defaults Webhook) {
+// dropClaimed removes from default lists every name that a list of the overlay has, except for the first.
+func (w Webhook) dropClaimed(defaults Webhook) {
 	claimed := map[string]bool{}
 	for concept, list := range w.Params {
 		if slices.Equal(list, defaults.Params[concept]) {
@@ -477,9 +475,8 @@ func (w Webhook) yield(defaults Webhook) {
 	}
 }
 
-// checkIdentity refuses one place for two concepts of which each says which message it is, whose, or what a person wrote. One of them
-// would be believed in the name of the other. The ID may be the reference where the service takes the one for the other: all of the
-// places are then the same.
+// checkIdentity reports two concepts of identity, such as the ID and the sender, that have the same path: one value would be taken for
+// both. The ID and the reference may share all their paths, if the service uses the reference of a message as its ID.
 func checkIdentity(found *Problems, path string, lists map[string][]string, mayBeReference bool) {
 	identity := map[string][]string{}
 	for _, concept := range []string{"id", "request", "reference", "from", "to", "text"} {
@@ -490,7 +487,7 @@ func checkIdentity(found *Problems, path string, lists map[string][]string, mayB
 	if mayBeReference && isReference(lists) {
 		delete(identity, join(path, "reference"))
 	}
-	const oneValue = "one value cannot be both; write where each stands, and [] for what the service does not have"
+	const oneValue = "one value cannot be both; write the paths of each, and [] for what the service does not have"
 	id, reference := join(path, "id"), join(path, "reference")
 	checkApartFor(found, identity, false, func(place, other string) string {
 		if (place == id || place == reference) && (other == id || other == reference) {
@@ -500,20 +497,20 @@ func checkIdentity(found *Problems, path string, lists map[string][]string, mayB
 	})
 }
 
-// isReference reports whether the ID stands where the reference does, and nowhere else.
+// isReference reports whether the ID has the paths of the reference, and no others.
 func isReference(lists map[string][]string) bool {
 	return len(lists["id"]) > 0 && slices.Equal(lists["id"], lists["reference"])
 }
 
-// IDIsReference reports whether the service takes the reference of a message for its ID. It then repeats it in its response.
+// IDIsReference reports whether the service uses the reference of a message as its ID, which it then repeats in its response.
 func (s *Send) IDIsReference() bool { return isReference(s.Response) }
 
 // Delivery is the callback that reports delivery.
 type Delivery struct {
 	Webhook
-	// Statuses lists, by status, the words and integers that mean it, in any case, and prefixes.
+	// Statuses lists, by status, its words and integers, in any case, and prefixes of words.
 	Statuses map[string][]string `json:"statuses" check:"word"`
-	// Placeholders holds, by concept, what the service replaces in a callback URL; "" means that it has no such placeholder.
+	// Placeholders holds, by concept, the text that the service replaces in a callback URL; "" means that it has no such placeholder.
 	Placeholders map[string]string `json:"placeholders" check:"placeholder"`
 }
 

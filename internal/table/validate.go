@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ func (t *Table) validate(found *Problems) {
 	}
 }
 
-// check checks a value, and the values in it, by a rule of fault. The tags of a struct name the rules of its fields.
+// check checks a value, and the values in it, by a rule. The tags of a struct name the rules of its fields.
 func check(found *Problems, path string, v reflect.Value, rule string) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -50,64 +51,80 @@ func check(found *Problems, path string, v reflect.Value, rule string) {
 	}
 }
 
-// fault returns what is wrong with a value by a rule, or "". A rule that is no case here lists the values that are allowed.
-func fault(rule string, value any) string {
-	text, _ := value.(string)
-	number, _ := value.(int)
-	switch rule {
-	case "path":
-		return pathFault(text)
-	case "place": // in a response, of which "" is all
-		if text != "" {
-			return cmp.Or(nameFault(text, true), foreignFault(text))
+// textRules are the rules of strings by the tag check. Each returns what is wrong with a string, or "".
+var textRules = map[string]func(text string) string{ //nolint:gochecknoglobals // never written
+	"path":        pathFault,
+	"place":       optional(memberFault), // a path in a response; "" is the response itself
+	"answer":      func(text string) string { return optional(memberFault)(WithoutEvery(text)) },
+	"member":      memberFault,
+	"name":        func(text string) string { return nameFault(text, false) },
+	"placeholder": optional(func(text string) string { return nameFault(text, false) }),
+	"column":      optional(func(text string) string { return nameFault(text, false) }),
+	"word":        wordFault,
+	"header":      headerFault,
+	"media":       mediaFault,
+	"scheme":      optional(schemeFault),
+	"zone":        zoneFault,
+	"layout":      layoutFault,
+}
+
+// optional returns a rule that allows "".
+func optional(rule func(string) string) func(string) string {
+	return func(text string) string {
+		if text == "" {
+			return ""
 		}
-	case "answer": // to a send, in which a * stands for every element of a list
-		return fault("place", WithoutEvery(text))
-	case "member": // or the way to one
-		return cmp.Or(nameFault(text, true), foreignFault(text))
-	case "name":
-		return nameFault(text, false)
-	case "placeholder", "column":
-		if text != "" {
-			return nameFault(text, false)
-		}
-	case "word":
-		return wordFault(text)
-	case "header":
-		return headerFault(text)
-	case "media":
-		return mediaFault(text)
-	case "scheme":
-		if text != "" && !IsToken(text) {
-			return "is not a single word"
-		}
-	case "zone":
-		if _, err := time.LoadLocation(text); err != nil {
-			return "is not a time zone that this machine knows, such as Europe/London or UTC"
-		}
-	case "layout":
-		return layoutFault(text)
-	case "status":
-		if number < 300 || number > 599 {
-			return "is not an HTTP status from 300 to 599"
-		}
-	case "scale":
-		if number < -18 || number > 18 {
-			return "is not from -18 to 18; -4 reads 12345 as 1.2345"
-		}
-	case "number":
-		if number < 0 {
-			return "is less than 0"
-		}
-	default:
-		if known := strings.Fields(rule); !slices.Contains(known, text) {
-			return "unknown value; known: " + strings.Join(known, ", ")
-		}
+		return rule(text)
+	}
+}
+
+// numberRules are the rules of numbers, like textRules.
+var numberRules = map[string]func(n int) string{ //nolint:gochecknoglobals // never written
+	"status": func(n int) string { return rangeFault(n, 300, 599, "is not an HTTP status from 300 to 599") },
+	"scale":  func(n int) string { return rangeFault(n, -18, 18, "is not from -18 to 18; -4 reads 12345 as 1.2345") },
+	"number": func(n int) string { return rangeFault(n, 0, math.MaxInt, "is less than 0") },
+}
+
+func rangeFault(n, least, most int, fault string) string {
+	if n < least || n > most {
+		return fault
 	}
 	return ""
 }
 
-// places returns lists by their places in the table, where they stand under a path.
+// fault returns what is wrong with a value by a rule, or "". An unknown rule lists the words that are allowed.
+func fault(rule string, value any) string {
+	if number, isNumber := value.(int); isNumber {
+		return numberRules[rule](number)
+	}
+	text, _ := value.(string)
+	if check, isKnown := textRules[rule]; isKnown {
+		return check(text)
+	}
+	if known := strings.Fields(rule); !slices.Contains(known, text) {
+		return "unknown value; known: " + strings.Join(known, ", ")
+	}
+	return ""
+}
+
+// memberFault returns what is wrong with the path of a member, or "".
+func memberFault(path string) string { return cmp.Or(nameFault(path, true), foreignFault(path)) }
+
+func schemeFault(text string) string {
+	if !IsToken(text) {
+		return "is not a single word"
+	}
+	return ""
+}
+
+func zoneFault(name string) string {
+	if _, err := time.LoadLocation(name); err != nil {
+		return "is not a time zone that this machine knows, such as Europe/London or UTC"
+	}
+	return ""
+}
+
+// places returns lists by their paths in the table, below a path.
 func places(path string, lists map[string][]string) map[string][]string {
 	all := make(map[string][]string, len(lists))
 	for key, list := range lists {
@@ -132,12 +149,14 @@ func layoutFault(layout string) string {
 	example := time.Date(2026, time.November, 22, 13, 47, 59, 0, time.FixedZone(abbreviation, 5*60*60))
 	text := example.Format(layout)
 	got, err := time.Parse(layout, text)
+	isSameDay := got.Year() == example.Year() && got.YearDay() == example.YearDay()
+	hasHour := got.Hour() == example.Hour() || got.Hour() == 0 // 0 in a layout of whole days
 	switch {
 	case nameFault(layout, false) != "":
 		return nameFault(layout, false)
 	case err == nil && strings.Contains(text, abbreviation):
-		return "names a zone by letters; write -0700, or the letters that always stand there, such as GMT"
-	case err != nil || got.Year() != 2026 || got.YearDay() != example.YearDay() || got.Hour() != 0 && got.Hour() != 13:
+		return "names a zone by letters; write -0700, or letters that never change, such as GMT"
+	case err != nil, !isSameDay, !hasHour:
 		return "is no layout of a date; write 2006-01-02 15:04:05 as the service would, such as 02/01/2006 3:04PM"
 	}
 	return ""

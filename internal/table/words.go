@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Match returns how well a list holds a word: -1 if it does not, the length of the longest prefix that fits, or math.MaxInt if
-// the word itself stands there. In the list, a word that ends in "*" is a prefix. If fold is true, case does not count. White
-// space around the word never does.
+// Match returns how well a word matches a list: math.MaxInt if the list has the word, or the length of its longest prefix in the list, or
+// -1. In the list, a word that ends in "*" is a prefix. If fold is true, case is ignored. White space around the word always is.
 func Match(list []string, word string, fold bool) int {
 	word = normal(strings.TrimSpace(word), fold)
 	best := -1
@@ -25,7 +24,7 @@ func Match(list []string, word string, fold bool) int {
 	return best
 }
 
-// Meaning returns the key of the list that holds a word best, and how well, as Match says; "" and -1 if none does.
+// Meaning returns the key of the list that a word matches best, and how well; "" and -1 if it matches none. See Match.
 func Meaning(lists map[string][]string, word string, fold bool) (meaning string, best int) {
 	best = -1
 	for key, list := range lists {
@@ -43,7 +42,7 @@ func normal(word string, fold bool) string {
 	return word
 }
 
-// wordFault returns what is wrong with a word or a code, of which the last byte may be a star, or "".
+// wordFault returns what is wrong with a word or a code, which may end in a star, or "".
 func wordFault(word string) string {
 	star := strings.IndexByte(word, '*')
 	switch {
@@ -55,18 +54,19 @@ func wordFault(word string) string {
 	return nameFault(word, false)
 }
 
-// checkApart refuses a word that stands in two lists: it would mean two things. The lists come with their places in the table, and
-// the reason says what to write.
+// checkApart reports the words that are in two lists: they would mean two things. The keys are the paths of the lists in the table, and the
+// reason says what to write.
 func checkApart(found *Problems, lists map[string][]string, fold bool, reason string) {
 	checkApartFor(found, lists, fold, func(_, _ string) string { return reason })
 }
 
-// checkApartFor has a reason for each two lists.
+// checkApartFor is checkApart with a reason for each pair of lists.
 func checkApartFor(found *Problems, lists map[string][]string, fold bool, reason func(place, other string) string) {
 	seen := map[string]entry{}
 	for place, list := range sorted(lists) {
 		for i, word := range list {
-			same, e := normal(word, fold), entry{place, i, word}
+			same := normal(word, fold)
+			e := entry{place, i, word}
 			if other, ok := seen[same]; ok && other.list != place {
 				found.clash(e, other, reason(e.list, other.list))
 			}
@@ -79,7 +79,7 @@ const oneMeaning = "it has one meaning; leave it where it is right, and write th
 
 func checkNotAll(found *Problems, place string, list []string, reason string) {
 	if i := slices.Index(list, "*"); i >= 0 {
-		found.add(elementPath(place, i), "stands for every word; "+reason)
+		found.add(elementPath(place, i), "means every word; "+reason)
 	}
 }
 
@@ -88,9 +88,12 @@ func checkNotAll(found *Problems, place string, list []string, reason string) {
 func IsWord(text string) bool {
 	const longest, phoneNumber = 64, 9
 	const plain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:"
-	digits := 0
+	digits := 0 // in a row
 	for i := range min(len(text), longest) {
-		if digits++; text[i] < '0' || text[i] > '9' {
+		isDigit := '0' <= text[i] && text[i] <= '9'
+		if isDigit {
+			digits++
+		} else {
 			digits = 0
 		}
 		if digits >= phoneNumber {

@@ -25,14 +25,14 @@ func (c Checks) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Found adds a problem. An empty reason is none.
+// Found adds a problem, unless the reason is empty.
 func (c *Checks) Found(field, reason string) {
 	if reason != "" {
 		*c = append(*c, Problem{Field: field, Reason: reason})
 	}
 }
 
-// Limit adds a problem with a documented limit. An empty reason is none.
+// Limit adds a problem with a documented limit, unless the reason is empty.
 func (c *Checks) Limit(field, reason string) {
 	if reason != "" {
 		*c = append(*c, Problem{Field: field, Reason: reason, Limit: true})

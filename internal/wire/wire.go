@@ -1,5 +1,5 @@
-// Package wire defines the data that message packages pass to the client: what a message says, by concept, and what was
-// found wrong with it. It knows neither HTTP nor the names of a contract.
+// Package wire defines the data that message packages pass to the client: the fields of a message by concept, and its problems. It knows
+// neither HTTP nor the names of a contract.
 package wire
 
 import (
@@ -13,12 +13,13 @@ type Call struct {
 	// Fields are the fields that the contract names.
 	Fields []Field
 	// Members are the members of a message in the shape of another platform (chat app 2), under their own names. The
-	// contract puts them beside Fields or under a key of their own.
+	// contract puts them next to Fields, or under a key of their own.
 	Members []Member
 	// Extra holds further members by wire name, and ExtraField what a user calls them if not "Extra".
 	Extra      map[string]any
 	ExtraField string
-	// Payloads are the concepts of each payload that Extra can make, the one that none goes without first. Extra and Fields may make one.
+	// Payloads are the concepts of each payload that Extra can make. The first concept of a payload is the one that it needs. Extra and Fields
+	// together may make one payload.
 	Payloads [][]string
 	// ReferenceID is the caller's own name for the message, for receipts and errors.
 	ReferenceID string
@@ -76,7 +77,7 @@ type Position struct {
 	Link   string // path and query of a link that the service gave
 }
 
-// Tail is what every chat-app message ends with, whatever it says.
+// Tail has the last fields of every chat-app message.
 type Tail struct {
 	TTL         time.Duration
 	Fallback    *Fallback

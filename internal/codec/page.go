@@ -1,0 +1,226 @@
+package codec
+
+import (
+	"slices"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+const (
+	errNoRows    = pageError("the response holds no list at any path of the contract (sms.list.items)")
+	errElsewhere = pageError("the response links to a next page that is not at the base URL")
+	errOtherPath = pageError("the response links to a next page at another path, where a POST could do more than list")
+	errQuery     = pageError("the response links to a next page with a query that cannot be parsed")
+	errOtherPage = pageError("the response is a later page than the first, which was requested (sms.list.paging, sms.list.page.number)")
+	errNone      = pageError("the response says that there are rows, and lists none")
+	errNoNext    = pageError("the response says that another page follows, and has no cursor (sms.list.page.next)")
+	errFull      = pageError("the page has as many rows as it can hold, and there is no next one to ask for (sms.list.paging)")
+	errNoCursor  = pageError("the last row of the page has no cursor where the contract's paging looks for it (sms.list.page.next)")
+)
+
+// Page is one page of a listing. Number, Size, Total and TotalPages are 0 if the response does not say.
+type Page struct {
+	Transactions []sms.Transaction
+	// Unreadable lists the rows that could not be read in full. They are in Transactions too, as far as they could be read.
+	Unreadable []Unreadable
+	Excluded   map[int]bool // the indexes of rows that are not of this listing (sms.list.only)
+	Failed     map[int]bool // the indexes of rows that hold an error, and no meaningful delivery status
+
+	Number, Size, Total, TotalPages int
+
+	Last    bool          // no page follows, as far as the response says
+	Missing string        // why a page without rows does not prove that there are none, or ""
+	Next    wire.Position // of the next page
+	Full    string        // why rows may follow that cannot be asked for, or ""
+}
+
+// Unreadable is a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
+// row), and why, without the value.
+type Unreadable struct {
+	Index  int
+	Field  string
+	Reason string
+}
+
+// IsDoubtful reports whether the row proves nothing of a message: what names the message or says what became of it could not be read.
+func (u Unreadable) IsDoubtful() bool {
+	return slices.Contains([]string{"", "ID", "To", "SendStatus", "DeliveryStatus"}, u.Field)
+}
+
+// Decode reads the page that was requested at a position with so many rows, 0 if the request did not say. A response with an
+// error code is a Failure and no page. Nothing that it returns refers to body; the transactions take the place of those in reuse.
+//
+// A page has at most ten times the rows that were requested, and at most 100,000. Reading it allocates at most 128 MiB and 64
+// times the size of body, most of which is free again at the end, and takes time in proportion to that size.
+func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
+	page := Page{Transactions: reuse[:0]}
+	reader := newRowReader(l.rows, &page, rows)
+	d, failure, err := l.decode(body, reader, errNoRows)
+	if err != nil || failure.Code != "" {
+		return Page{}, failure, err
+	}
+	page.Number = l.readNumber(&d, "number")
+	page.Size = l.readNumber(&d, "size")
+	page.Total = l.readNumber(&d, "total")
+	page.TotalPages = l.readNumber(&d, "pages")
+	cursor := l.readCursor(&d)
+	page.Last = cursor.isEnd
+	if len(page.Transactions) == 0 {
+		err = l.checkEmpty(&page, &d, at, cursor)
+		if err != nil {
+			return Page{}, Failure{}, err
+		}
+	}
+	isLater := l.op.Paging.By == "page" && page.Number > l.number(at)
+	if l.isFirst(at) && isLater {
+		return Page{}, Failure{}, errOtherPage
+	}
+	switch l.op.Paging.By {
+	case "page":
+		l.setNextNumber(&page, at)
+	case "offset":
+		l.setNextOffset(&page, at)
+	case "cursor":
+		err = l.setNextCursor(&page, &d, cursor, reader.lastCursor)
+	default:
+		l.endSinglePage(&page, rows)
+	}
+	return page, Failure{}, err
+}
+
+// word returns the first word at the paths of a concept that is not empty, or "".
+func (l *List) word(d *document, concept string) string { return d.first(l.responses.slots[concept]) }
+
+// readNumber returns the whole number of a concept, or 0.
+func (l *List) readNumber(d *document, concept string) int {
+	n, _ := wholeInt(l.word(d, concept))
+	return n
+}
+
+// cursor is what a response says about the page after it.
+type cursor struct {
+	next  string // or ""
+	more  bool   // the response says that more rows follow
+	isEnd bool   // the response says that none follow
+}
+
+func (l *List) readCursor(d *document) cursor {
+	slots := l.responses.slots["next"]
+	isFlag := func(slot int) bool { return d.values[slot].Kind == jsonscan.Boolean }
+	next := d.first(slices.DeleteFunc(slices.Clone(slots), isFlag))
+	hasNext := l.word(d, "hasNext")
+	switch {
+	case isTrue(hasNext):
+		return cursor{next: next, more: true}
+	case isFalse(hasNext):
+		return cursor{next: next, isEnd: true}
+	}
+	isNull := func(slot int) bool { return d.values[slot].Kind == jsonscan.Null }
+	isEnd := next == "" && slices.ContainsFunc(slots, isNull)
+	return cursor{next: next, more: !table.IsPlaceholder(next), isEnd: isEnd}
+}
+
+func (l *List) isFirst(at wire.Position) bool {
+	isStart := at.Rows == 0 && at.Cursor == "" && at.Link == ""
+	return isStart && l.number(at) == l.op.Paging.First
+}
+
+// checkEmpty completes a page without rows. It returns an error for a first page whose response says that there are rows.
+func (l *List) checkEmpty(page *Page, d *document, at wire.Position, c cursor) error {
+	hasCursor := l.op.Paging.By == "cursor" && c.more && c.next != ""
+	page.Last = page.Last || !hasCursor
+	page.Missing = l.missing(page, d, c)
+	claimsPages := l.word(d, "total") == "" && (c.more || page.TotalPages > 1)
+	claimsRows := page.Total > 0 || claimsPages
+	if l.isFirst(at) && page.Last && claimsRows {
+		return errNone
+	}
+	return nil
+}
+
+// missing returns why a page without rows does not prove that there are none, or "".
+func (l *List) missing(page *Page, d *document, c cursor) string {
+	slots := l.responses.slots
+	isNoNumber := func(slot int) bool { return d.has(slot) && !isCount(d, slot) }
+	isNoSuccess := func(slot int) bool { return slot != root && d.has(slot) && !l.isSuccessStatus(d.word(slot)) }
+	switch {
+	case c.more && page.Last, page.Total > 0, page.TotalPages > 1:
+		return string(errNone)
+	case slices.ContainsFunc(slots["total"], isNoNumber), slices.ContainsFunc(slots["pages"], isNoNumber):
+		return "the response lists no rows, and its total is no number (sms.list.page)"
+	case slices.ContainsFunc(slots["status"], isNoSuccess):
+		return "the response lists no rows, and has a status that is no word of the contract (sms.send.accepted, errors.success)"
+	default:
+		return ""
+	}
+}
+
+// isCount reports whether the value at a slot is a whole number that is not negative.
+func isCount(d *document, slot int) bool {
+	v := d.values[slot]
+	if !v.IsScalar() || v.Kind == jsonscan.Boolean {
+		return false
+	}
+	n, ok := wholeNumber(d.word(slot))
+	return ok && n >= 0
+}
+
+// isSuccessStatus reports whether the contract knows a word as that of a success.
+func (l *List) isSuccessStatus(word string) bool {
+	_, isSuccess := l.responses.meaning(word)
+	return isSuccess || table.Match(l.responses.vocabulary.accepted, word, true) >= 0
+}
+
+// setNextNumber sets the number of the next page. A short page does not end a listing. Unreadable and zero counts are ignored.
+func (l *List) setNextNumber(page *Page, at wire.Position) {
+	requested := l.number(at)
+	page.Next = wire.Position{Set: true, Number: requested + 1}
+	pages := requested - l.op.Paging.First + 1 // counted from the first page
+	if page.Number > 0 && page.Number != requested {
+		pages = page.Number // the service counts in another way
+	}
+	isLast := page.TotalPages > 0 && pages >= page.TotalPages
+	page.Last = page.Last || isLast
+}
+
+func (l *List) setNextOffset(page *Page, at wire.Position) {
+	page.Next = wire.Position{Rows: at.Rows + len(page.Transactions)}
+	isLast := page.Total > 0 && page.Next.Rows >= page.Total
+	page.Last = page.Last || isLast
+}
+
+// setNextCursor sets the cursor of the next page: that of the response, or that of its last row.
+func (l *List) setNextCursor(page *Page, d *document, c cursor, lastRow string) (err error) {
+	isInRow := len(l.rows.cursor) > 0 && len(page.Transactions) > 0
+	switch {
+	case c.next != "" && page.Last:
+	case c.next != "":
+		page.Next, err = l.follow(c.next)
+	case isInRow && !page.Last:
+		page.Next = wire.Position{Set: true, Cursor: lastRow}
+		if lastRow == "" {
+			err = errNoCursor
+		}
+	case isTrue(l.word(d, "hasNext")):
+		err = errNoNext
+	default:
+		page.Last = true
+	}
+	return err
+}
+
+// endSinglePage ends a listing that has one page. The page is full if it has as many rows as it can hold, or as were requested.
+func (l *List) endSinglePage(page *Page, requested int) {
+	page.Last = true
+	limit := requested
+	most := l.op.Paging.Most
+	if most > 0 && (requested == 0 || most < requested) {
+		limit = most
+	}
+	if limit > 0 && len(page.Transactions) >= limit {
+		page.Full = string(errFull)
+	}
+}
