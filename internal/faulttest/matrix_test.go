@@ -681,7 +681,7 @@ func misleadingResponses() []fault {
 			send:  unknown.withStatus(200), read: permanent.withStatus(200),
 		},
 		{
-			number: 41, name: "200 with a status of failure with the ID", on: everywhere,
+			number: 41, name: "200 with a status of failure and the ID", on: everywhere,
 			react: func(x *exchange) { x.respond(200, `{"status":"ok","data":{"id":"m-1","status":"rejected"}}`) },
 			send:  unknown.withStatus(200),
 		},
