@@ -189,7 +189,7 @@ func checkContext(ctx context.Context) []wire.Problem {
 // read performs an operation that reads, after its arguments were encoded. params are its parameters by concept. isFresh reports whether no
 // cache kept the response (see age).
 func read[T any, C decoder](
-	ctx context.Context, c *core, e *readEndpoint[C], params url.Values, request codec.Request, problems []wire.Problem,
+	ctx context.Context, c *core, e *readEndpoint[C], params url.Values, encoded codec.Request, problems []wire.Problem,
 	decode func(body []byte) (T, codec.Failure, error),
 ) (value T, isFresh bool, err error) {
 	problems = append(problems, checkContext(ctx)...)
@@ -206,22 +206,11 @@ func read[T any, C decoder](
 	r := &reading[T]{core: c, endpoint: &e.endpoint, params: params, decode: decode, decodeFailure: e.codec.DecodeFailure}
 	o := c.observation(ctx, &e.endpoint)
 	ctx, end := o.begin(ctx, StepCall, 0)
-	calls := c.calls(e.channel, true)
-	out := c.transport.Do(ctx, transport.Request{
-		Method:       request.Method,
-		URL:          request.URL,
-		Body:         request.Body,
-		Header:       e.header,
-		Authenticate: e.authenticator,
-		Read:         true,
-		Buffer:       *buffer,
-		Judge:        r,
-		Channel:      uint8(e.channel),
-		Slots:        calls.slots,
-		Service:      calls.service,
-		Account:      calls.account,
-		Observe:      o.inTransport(ctx, r),
-	})
+	request := c.request(&e.endpoint, encoded)
+	request.Buffer = *buffer
+	request.Judge = r
+	request.Observe = o.inTransport(ctx, r)
+	out := c.transport.Do(ctx, request)
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		r.err = r.failed(out) // there was nothing to judge, or more is known since
 	}
@@ -236,6 +225,23 @@ func read[T any, C decoder](
 	}
 	end(StepResult{StatusCode: out.StatusCode, Attempts: out.Attempts})
 	return r.value, age(out) == 0, nil
+}
+
+// request returns the request of an operation, apart from what belongs to one call.
+func (c *core) request(e *endpoint, encoded codec.Request) transport.Request {
+	calls := c.calls(e.channel, e.read)
+	return transport.Request{
+		Method:       encoded.Method,
+		URL:          encoded.URL,
+		Header:       e.header,
+		Body:         encoded.Body,
+		Read:         e.read,
+		Channel:      uint8(e.channel),
+		Slots:        calls.slots,
+		Service:      calls.service,
+		Account:      calls.account,
+		Authenticate: e.authenticator,
+	}
 }
 
 // A reading is a read under way: how its responses are decoded, and the result of its last attempt.

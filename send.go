@@ -110,25 +110,15 @@ func (c *core) deliver(ctx context.Context, s *sending, o *observation, mode sen
 		err.ReferenceID = s.call.ReferenceID
 		return Receipt{}, err
 	}
-	calls := c.calls(e.channel, false)
-	out := c.transport.Do(ctx, transport.Request{
-		Method:        encoded.Method,
-		URL:           encoded.URL,
-		Header:        e.header,
-		Body:          encoded.Body,
-		Authenticate:  e.authenticator,
-		Judge:         s,
-		Channel:       uint8(e.channel),
-		Slots:         calls.slots,
-		Service:       calls.service,
-		Account:       calls.account,
-		Once:          mode.waits != nil,
-		PriorAttempts: mode.priorAttempts,
-		WaitContext:   mode.waits,
-		MaybeWritten:  mode.maybeWritten,
-		Observe:       o.inTransport(ctx, s),
-		Guard:         c.guard(e.channel, &s.call),
-	})
+	request := c.request(&e.endpoint, encoded)
+	request.Judge = s
+	request.Once = mode.waits != nil
+	request.PriorAttempts = mode.priorAttempts
+	request.WaitContext = mode.waits
+	request.MaybeWritten = mode.maybeWritten
+	request.Observe = o.inTransport(ctx, s)
+	request.Guard = c.guard(e.channel, &s.call)
+	out := c.transport.Do(ctx, request)
 	if out.StatusCode == 0 || out.Interrupted != nil {
 		s.err = s.failed(out) // there was no response, or more is known since
 	}

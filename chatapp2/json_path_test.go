@@ -57,11 +57,6 @@ func (p jsonPath) set(tree, value any) {
 	}
 }
 
-// remove takes away what the path leads to: a member of an object.
-func (p jsonPath) remove(tree any) {
-	delete(p[:len(p)-1].of(tree).(map[string]any), p[len(p)-1].(string))
-}
-
 // kind names where a path leads by the types of what it goes through, so that it is the same in all bodies of one kind.
 func (p jsonPath) kind(tree any) string {
 	var b strings.Builder

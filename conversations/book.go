@@ -1,11 +1,11 @@
-// Package conversations keeps in PostgreSQL or SQLite who wrote to whom and when, and who opted out. Its [Book] is a guard of the client,
-// which asks it before each message:
+// Package conversations stores conversation windows and opt-outs in PostgreSQL or SQLite. Its [Book] is a guard of the client, which asks it
+// before each message:
 //
 //	book, err := conversations.New(ctx, db, conversations.Options{})
 //	...
 //	client, err := messaging.NewClient(baseURL, messaging.WithToken(token), messaging.WithGuard(book.Guard))
 //
-// Webhook handlers note what comes in, in their own transaction if they have one:
+// Webhook handlers note each inbound message, in their own transaction if they have one:
 //
 //	hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
 //		_, err := book.Note(ctx, nil, conversations.FromSMS(m))
@@ -14,22 +14,22 @@
 //
 // It works with any driver of database/sql for the two databases, and imports none.
 //
-// # Persons
+// # People
 //
-// A person is known by a number or by the platform's user ID. A number is compared by its digits: without a leading + or 00, a scheme such
-// as tel:, spaces, punctuation and characters that do not show, and without the digit that Brazil, Mexico and Argentina insert into mobile
-// numbers. A number and a user ID that arrive together are one person on that channel from then on: what is known of one holds for the
-// other, whichever of the two a message names.
+// A person has a phone number, a user ID of the platform, or both. Phone numbers are compared by their digits: a leading + or 00, a scheme
+// such as tel:, spaces, punctuation and invisible characters are ignored, and so is the digit that Brazil, Mexico and Argentina insert into
+// mobile numbers. A number and a user ID that arrive together identify one person on that channel from then on: an opt-out or a window of
+// one also applies to the other.
 //
 // # Opt-outs
 //
-// A person opts out of a channel by one of the stop words as the whole text, and in again by a start word. Case, quotes, punctuation,
-// full-width letters and characters that do not show do not matter. Of a button that was tapped only a few words count, because the button
-// Cancel of a booking is no opt-out.
+// A message that consists of a stop word opts its sender out; a start word opts the sender in again. Case, quotes, punctuation, full-width
+// letters and invisible characters do not matter. Buttons have a shorter list of words, because the button Cancel of a booking does not opt
+// out.
 //
-// The decision that arrives last wins, by the clock of the database: the clocks and time zones of services are not reliable. The time of
-// the service counts in two cases only. An opt-in that is dated before the opt-out is no opt-in: it is a repeated callback. An opt-out that
-// is dated more than a day before the opt-in is an old one, and changes nothing.
+// The decision that arrives last wins, by the clock of the database: the clocks and time zones of services are not reliable. The service's
+// date matters in two cases only. An opt-in dated before the opt-out is ignored as a repeated callback. An opt-out dated more than a day
+// before the opt-in is ignored as an old one.
 package conversations
 
 import (
@@ -45,13 +45,13 @@ import (
 	"github.com/messaging-service/messaging-go/internal/sqlclock"
 )
 
-// window is for how long after a message of the recipient chat app 2 takes messages without a template.
+// window is how long after a message of the recipient chat app 2 accepts messages without a template.
 const window = 24 * time.Hour
 
-// A Book is what is known of conversations, in the tables conversation, conversation_decision and conversation_person of a database that
-// any number of processes may share. Get one from [New]; many goroutines may use it at once.
+// A Book reads and writes the tables conversation, conversation_decision and conversation_person of a database that any number of processes
+// may share. [New] returns one. It is safe for concurrent use.
 //
-// Each method with a transaction works in it, or in none if it is nil. Pass the transaction that you hold: with a pool of one connection
+// A method that takes a transaction works in it, or in none if it is nil. Pass the transaction that you hold: with a pool of one connection,
 // a method without it would wait for that connection.
 type Book struct {
 	db      *sql.DB
@@ -59,21 +59,21 @@ type Book struct {
 	spell   *strings.Replacer
 }
 
-// Options are the properties of a Book. A zero field has its default.
+// Options configure a Book. A zero field has its default.
 type Options struct {
-	// StopWords and StartWords are the texts with which somebody opts out and in again. The defaults are STOP, STOPALL, STOP ALL,
-	// UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT and STOP PROMOTIONS, and START and UNSTOP. Words that are set replace these.
+	// StopWords and StartWords are the texts that opt a person out and in again. The defaults are STOP, STOPALL, STOP ALL, UNSUBSCRIBE,
+	// CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT and STOP PROMOTIONS, and START and UNSTOP. Words that are set replace the defaults.
 	StopWords, StartWords []string
-	// StopButtons are the titles and IDs of buttons with which somebody opts out. The defaults are STOP, STOPALL, STOP ALL, UNSUBSCRIBE,
-	// OPTOUT, OPT OUT and STOP PROMOTIONS. Words that are set replace these. No button opts in.
+	// StopButtons are the titles and IDs of buttons that opt a person out. The defaults are STOP, STOPALL, STOP ALL, UNSUBSCRIBE, OPTOUT,
+	// OPT OUT and STOP PROMOTIONS. Words that are set replace the defaults. No button opts in.
 	StopButtons []string
-	// MarketingTemplates are the names of the templates that are marketing, besides the messages that say so.
+	// MarketingTemplates are the names of marketing templates. A message that has Marketing set counts without being listed.
 	MarketingTemplates []string
-	// PerSender has an opt-out hold for the sender of ours that the stop word went to. By default it holds for all of them: a
-	// sender such as "ACME" receives no replies.
+	// PerSender limits an opt-out to the sender that received the stop word. By default an opt-out applies to all senders of the program,
+	// because a sender such as "ACME" cannot receive replies.
 	PerSender bool
-	// CountryCode is the code of numbers in national form, such as "63" for "0917 123 4567". By default these are taken as they
-	// are.
+	// CountryCode is the country code for numbers in national form, such as "63" for "0917 123 4567". By default such numbers are compared
+	// as they are.
 	CountryCode string
 }
 
@@ -99,10 +99,10 @@ func New(ctx context.Context, db *sql.DB, options Options) (*Book, error) {
 
 // tables returns the statements that create the tables. Times are milliseconds since 1970.
 //
-//   - conversation has when a person last wrote to a sender of ours.
-//   - conversation_decision has the last decision of a person: whether it opts out, when it arrived, and how the service dates it, or 0.
-//     An empty sender means all of them.
-//   - conversation_person has the names of a person that arrived together.
+//   - conversation holds when a person last wrote to a sender.
+//   - conversation_decision holds the last decision of a person: whether it opts out, when it arrived, and its date from the service, or 0.
+//     An empty sender means all senders.
+//   - conversation_person holds pairs of names (numbers and user IDs) of one person.
 func tables() []string {
 	return []string{
 		`CREATE TABLE IF NOT EXISTS conversation (
@@ -121,20 +121,20 @@ func tables() []string {
 	}
 }
 
-// Guard decides whether a message may go: it is Allow without a transaction, for messaging.WithGuard.
+// Guard is Allow without a transaction, for messaging.WithGuard.
 func (b *Book) Guard(ctx context.Context, m messaging.Outgoing) error { return b.Allow(ctx, nil, m) }
 
-// Allow returns nil if a message may be sent now. It returns messaging.ErrOptedOut if the person opted out, and messaging.ErrWindowClosed
-// if the window of chat app 2 is closed and the message is no template. A recipient who is no person is an error of messaging.Deny that
-// matches ErrNoPerson. Any other error means that the book could not tell.
+// Allow returns nil if a message may be sent now. It returns messaging.ErrOptedOut if the person opted out, and messaging.ErrWindowClosed if
+// the window of chat app 2 is closed and the message is not a template. If the recipient is not a phone number or a user ID, the error
+// matches ErrNoPerson and denies the message. Other errors are errors of the database.
 //
-// If the SMS that may follow a message of a chat app would go to a person who opted out of SMS, the error says so and matches
-// messaging.ErrOptedOut. The message may then be sent without its fallback.
+// If the person opted out of SMS and the message has an SMS fallback, the error says so and matches messaging.ErrOptedOut. The message may
+// then be sent without its fallback.
 //
-// An opt-out that was committed before Allow is called counts. If m.From is empty, as on chat app 2, an opt-out from any sender of ours
-// counts, and the window is that of any of them.
+// Allow sees every opt-out that was committed before the call. If m.From is empty, as on chat app 2, an opt-out from any sender counts, and
+// so does a window with any sender.
 func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) error {
-	known, err := b.namesOf(m.Channel, named{"To", m.To}, named{"UserID", m.UserID})
+	known, err := b.namesOf(m.Channel, field{"To", m.To}, field{"UserID", m.UserID})
 	if err != nil {
 		return messaging.Deny(err) // the next time will be the same
 	}
@@ -142,7 +142,7 @@ func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) erro
 	if err != nil {
 		return err
 	}
-	who := query{
+	who := scope{
 		channel: m.Channel, names: names, sender: b.senderOf(m.From), anySender: m.From == "",
 		marketing: m.Marketing || slices.Contains(b.options.MarketingTemplates, m.Template),
 	}
@@ -154,15 +154,8 @@ func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) erro
 		return messaging.ErrOptedOut
 	}
 	if m.Fallback != "" {
-		fallback := who
-		fallback.sender = b.senderOf(m.Fallback)
-		fallback.anySender = false
-		isOut, err = b.isOut(ctx, tx, fallback, messaging.ChannelSMS)
-		if err != nil {
+		if err := b.allowFallback(ctx, tx, who, m.Fallback); err != nil {
 			return err
-		}
-		if isOut {
-			return fmt.Errorf("the SMS fallback: %w", messaging.ErrOptedOut)
 		}
 	}
 	if m.Channel != messaging.ChannelChatApp2 || m.Kind == "template" {
@@ -171,8 +164,22 @@ func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) erro
 	return b.allowWindow(ctx, tx, who)
 }
 
+// allowFallback returns an error if the person opted out of SMS from the sender of the fallback.
+func (b *Book) allowFallback(ctx context.Context, tx *sql.Tx, who scope, sender string) error {
+	who.sender = b.senderOf(sender)
+	who.anySender = false
+	isOut, err := b.isOut(ctx, tx, who, messaging.ChannelSMS)
+	if err != nil {
+		return err
+	}
+	if isOut {
+		return fmt.Errorf("the SMS fallback: %w", messaging.ErrOptedOut)
+	}
+	return nil
+}
+
 // allowWindow returns messaging.ErrWindowClosed unless the window of a person is open.
-func (b *Book) allowWindow(ctx context.Context, tx *sql.Tx, who query) error {
+func (b *Book) allowWindow(ctx context.Context, tx *sql.Tx, who scope) error {
 	end, now, err := b.window(ctx, tx, who)
 	if err != nil {
 		return err
@@ -183,10 +190,10 @@ func (b *Book) allowWindow(ctx context.Context, tx *sql.Tx, who query) error {
 	return nil
 }
 
-// WindowEnd returns when the time ends in which messages without a template can be sent to a person, and the zero time if the person
-// has not written. Windows that Prune deleted have ended. An empty Sender means any sender of ours.
+// WindowEnd returns when a person's window closes, after which only templates can be sent. It returns the zero time if the person has not
+// written, or if Prune has deleted the window. An empty Sender means any sender.
 func (b *Book) WindowEnd(ctx context.Context, tx *sql.Tx, p Person) (time.Time, error) {
-	known, err := b.namesOf(p.Channel, named{"Number", p.Number}, named{"UserID", p.UserID})
+	known, err := b.namesOf(p.Channel, field{"Number", p.Number}, field{"UserID", p.UserID})
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -194,14 +201,14 @@ func (b *Book) WindowEnd(ctx context.Context, tx *sql.Tx, p Person) (time.Time, 
 	if err != nil {
 		return time.Time{}, err
 	}
-	end, _, err := b.window(ctx, tx, query{channel: p.Channel, names: names, sender: b.senderOf(p.Sender), anySender: p.Sender == ""})
+	end, _, err := b.window(ctx, tx, scope{channel: p.Channel, names: names, sender: b.senderOf(p.Sender), anySender: p.Sender == ""})
 	return end, err
 }
 
 // window returns when the window of a person ends, or the zero time, and the time of the database.
-func (b *Book) window(ctx context.Context, tx *sql.Tx, who query) (end, now time.Time, err error) {
+func (b *Book) window(ctx context.Context, tx *sql.Tx, who scope) (end, now time.Time, err error) {
 	var last, clock int64
-	in, args := who.in(who.channel.String(), who.sender, toInt(who.anySender))
+	in, args := who.withNames(who.channel.String(), who.sender, toInt(who.anySender))
 	row := b.queryRow(ctx, tx, `SELECT COALESCE(MAX(last_at), 0), CLOCK FROM conversation
 		WHERE channel = $1 AND (sender = $2 OR $3 = 1) AND peer IN `+in, args...)
 	if err := row.Scan(&last, &clock); err != nil {
@@ -213,8 +220,8 @@ func (b *Book) window(ctx context.Context, tx *sql.Tx, who query) (end, now time
 	return time.UnixMilli(last).Add(window), time.UnixMilli(clock), nil
 }
 
-// Prune deletes windows that have closed, a thousand rows at a time, and returns how many. Opt-outs, opt-ins and what is known of persons
-// stay. Call it now and then, such as once an hour, from any process.
+// Prune deletes closed windows, a thousand rows at a time, and returns how many. It keeps opt-outs, opt-ins and the names of people. Call it
+// about once an hour, from any process.
 func (b *Book) Prune(ctx context.Context) (deleted int64, err error) {
 	statement := b.spell.Replace(fmt.Sprintf(`DELETE FROM conversation WHERE (channel, peer, sender) IN (
 		SELECT channel, peer, sender FROM conversation WHERE last_at < CLOCK - %d LIMIT 1000)`, window.Milliseconds()))

@@ -12,30 +12,30 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// lateStop is how long before an opt-in an opt-out may be dated that arrives after it and still counts.
+// lateStop is how much earlier than an opt-in an opt-out that arrives after it may be dated. An earlier one is ignored.
 const lateStop = 24 * time.Hour
 
-// decision is a person who opts out or in.
+// decision is an opt-out or opt-in of a person.
 type decision struct {
-	query
+	scope
 
 	isOut bool
-	at    time.Time // how the service dates it, or the zero time
+	at    time.Time // the service's date, or the zero time
 }
 
-// OptOut has a person opt out, such as by a form or by the platform's own preferences.
+// OptOut records an opt-out, for example from a web form or from the platform's own preferences.
 func (b *Book) OptOut(ctx context.Context, tx *sql.Tx, p Person) error {
 	return b.decidePerson(ctx, tx, p, true)
 }
 
-// OptIn has a person opt in again, like OptOut. It ends the opt-out of the same Sender and of the same kind: an opt-in to Marketing ends no
-// other opt-out, and an opt-in to all ends no opt-out of marketing alone.
+// OptIn records an opt-in. It ends an opt-out with the same Sender and the same Marketing: an opt-in to marketing ends only an opt-out of
+// marketing, and an opt-in to all messages does not end an opt-out of marketing.
 func (b *Book) OptIn(ctx context.Context, tx *sql.Tx, p Person) error {
 	return b.decidePerson(ctx, tx, p, false)
 }
 
 func (b *Book) decidePerson(ctx context.Context, tx *sql.Tx, p Person, isOut bool) error {
-	known, err := b.namesOf(p.Channel, named{"Number", p.Number}, named{"UserID", p.UserID})
+	known, err := b.namesOf(p.Channel, field{"Number", p.Number}, field{"UserID", p.UserID})
 	if err != nil {
 		return err
 	}
@@ -46,35 +46,40 @@ func (b *Book) decidePerson(ctx context.Context, tx *sql.Tx, p Person, isOut boo
 	if err != nil {
 		return err
 	}
-	who := query{channel: p.Channel, names: names, sender: b.senderOf(p.Sender), marketing: p.Marketing}
-	_, err = b.decide(ctx, tx, decision{query: who, isOut: isOut, at: p.At})
+	who := scope{channel: p.Channel, names: names, sender: b.senderOf(p.Sender), marketing: p.Marketing}
+	_, err = b.decide(ctx, tx, decision{scope: who, isOut: isOut, at: p.At})
 	return err
 }
 
-// decide notes a decision under all names of the person, unless the service dates it before one that it cannot end. It reports whether the
-// person is opted out now and was not before, or the other way round. Of several callers with the same decision, one reports it.
+// decide records a decision under every name of the person, unless it is older than the current one. It reports whether the decision
+// opted the person out, or in again. If several callers record the same decision at once, only one reports the change.
 func (b *Book) decide(ctx context.Context, tx *sql.Tx, d decision) (changed bool, err error) {
-	was, err := b.isOutOf(ctx, tx, d.query)
+	was, err := b.isOutOf(ctx, tx, d.scope)
 	if err != nil {
 		return false, err
 	}
-	turned, err := b.write(ctx, tx, d)
+	rows, err := b.write(ctx, tx, d)
 	if err != nil {
 		return false, err
 	}
-	is, err := b.isOutOf(ctx, tx, d.query)
-	return turned > 0 && was != is && is == d.isOut, err
+	is, err := b.isOutOf(ctx, tx, d.scope)
+	if err != nil {
+		return false, err
+	}
+	// Without a changed row, another caller made the change.
+	changed = rows > 0 && was != is && is == d.isOut
+	return changed, nil
 }
 
-// write notes a decision in two steps, and returns how many rows turned. Rows that say the same already are brought up to date first, so
-// that a caller who tries again after a failure still sees what turned.
-func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (turned int64, err error) {
-	in, args := d.in(d.channel.String(), d.sender, toInt(d.marketing), toInt(d.isOut), millis(d.at))
+// write records a decision in two statements, and returns how many rows the decision changed. It first updates the dates of rows that hold
+// the same decision. A caller who tries again after a failure between the two still sees the change.
+func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64, err error) {
+	in, args := d.withNames(d.channel.String(), d.sender, toInt(d.marketing), toInt(d.isOut), millis(d.at))
 	const (
 		dated = `CASE WHEN CAST($5 AS BIGINT) < CLOCK THEN CAST($5 AS BIGINT) ELSE CLOCK END`
 		same  = ` WHERE channel = $1 AND sender = $2 AND marketing = $3 AND is_out = $4 AND peer IN `
 	)
-	// A decision arrives after every other one of the same person, whatever the clock of the database does.
+	// A decision arrives after every other decision of the person, even if the clock of the database goes back.
 	arrival := `(SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END
 		FROM conversation_decision WHERE channel = $1 AND peer IN ` + in + `)`
 	if _, err = b.exec(ctx, tx, `UPDATE conversation_decision SET arrived_at = `+arrival+`,
@@ -86,9 +91,10 @@ func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (turned int64,
 		counts = "NOT " + isOld("excluded", "conversation_decision")
 	}
 	var rows []string
+	firstName := len(args) - len(d.names) + 1 // its placeholder
 	for i := range d.names {
-		place := strconv.Itoa(len(args) - len(d.names) + i + 1)
-		rows = append(rows, `($1, $`+place+`, $2, $3, $4, `+arrival+`, `+dated+`)`)
+		name := "$" + strconv.Itoa(firstName+i)
+		rows = append(rows, `($1, `+name+`, $2, $3, $4, `+arrival+`, `+dated+`)`)
 	}
 	return b.exec(ctx, tx, `INSERT INTO conversation_decision (channel, peer, sender, marketing, is_out, arrived_at, dated_at)
 		VALUES `+strings.Join(rows, ", ")+`
@@ -98,31 +104,31 @@ func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (turned int64,
 		WHERE conversation_decision.is_out <> excluded.is_out AND `+counts, args...)
 }
 
-// mayEnd returns the condition that an opt-in may end an opt-out which arrived before: the service does not date it earlier.
+// mayEnd returns the condition that an opt-in may end an opt-out that arrived before it: the service does not date the opt-in earlier.
 func mayEnd(stop, start string) string {
 	return fmt.Sprintf("NOT (%[1]s.dated_at > 0 AND %[2]s.dated_at > 0 AND %[2]s.dated_at < %[1]s.dated_at)", stop, start)
 }
 
-// isOld returns the condition that the service dates an opt-out long before an opt-in.
+// isOld returns the condition that the service dates an opt-out so long before an opt-in that the opt-out is ignored.
 func isOld(stop, start string) string {
 	return fmt.Sprintf("(%[1]s.dated_at > 0 AND %[2]s.dated_at > 0 AND %[1]s.dated_at < %[2]s.dated_at - %[3]d)",
 		stop, start, lateStop.Milliseconds())
 }
 
 // isOut reports whether a person opted out of a channel, for a message from a sender.
-func (b *Book) isOut(ctx context.Context, tx *sql.Tx, who query, of messaging.Channel) (bool, error) {
-	in, args := who.in(of.String(), toInt(who.marketing), who.sender, toInt(who.anySender))
+func (b *Book) isOut(ctx context.Context, tx *sql.Tx, who scope, of messaging.Channel) (bool, error) {
+	in, args := who.withNames(of.String(), toInt(who.marketing), who.sender, toInt(who.anySender))
 	return b.isStopped(ctx, tx, `d.channel = $1 AND (d.marketing = 0 OR $2 = 1) AND (d.sender = '' OR d.sender = $3 OR $4 = 1)`, in, args)
 }
 
-// isOutOf reports whether a person opted out of exactly this: the sender, which may be all, and the kind.
-func (b *Book) isOutOf(ctx context.Context, tx *sql.Tx, who query) (bool, error) {
-	in, args := who.in(who.channel.String(), toInt(who.marketing), who.sender)
+// isOutOf reports whether a person opted out with exactly this sender, which may be empty for all, and this kind.
+func (b *Book) isOutOf(ctx context.Context, tx *sql.Tx, who scope) (bool, error) {
+	in, args := who.withNames(who.channel.String(), toInt(who.marketing), who.sender)
 	return b.isStopped(ctx, tx, `d.channel = $1 AND d.marketing = $2 AND d.sender = $3`, in, args)
 }
 
-// isStopped reports whether there is a decision of a person that opts out of what the condition says, and that no decision of the same
-// person under another name has ended. in is the list of the person's names.
+// isStopped reports whether an opt-out of a person meets the condition and has not been ended by an opt-in under another name of the person.
+// in is the list of the person's names.
 func (b *Book) isStopped(ctx context.Context, tx *sql.Tx, condition, in string, args []any) (bool, error) {
 	var n int
 	err := b.queryRow(ctx, tx, `SELECT COUNT(*) FROM conversation_decision d
@@ -137,8 +143,8 @@ func (b *Book) isStopped(ctx context.Context, tx *sql.Tx, condition, in string, 
 	return n > 0, nil
 }
 
-// OptOuts returns who opted out, in the order of channels and persons, as the book compares them. A person who is known by two names is
-// returned with both of them, or once for each if more is known.
+// OptOuts yields the opt-outs, ordered by channel and person, with normalized names. A person with two names is yielded once, with both. A
+// person with more names may be yielded more than once.
 func (b *Book) OptOuts(ctx context.Context) iter.Seq2[Person, error] {
 	return func(yield func(Person, error) bool) {
 		const pageSize = 500
@@ -187,7 +193,7 @@ func (o optOut) person() Person {
 	return p
 }
 
-// optOuts returns some opt-outs after one of them. Of two names of a person, the one that sorts first is returned.
+// optOuts returns the page of opt-outs after the last one. Of two names of a person, it returns the opt-out of the first.
 func (b *Book) optOuts(ctx context.Context, last optOut, most int) (page []optOut, err error) {
 	rows, err := b.db.QueryContext(ctx, `SELECT channel, peer, sender, marketing,
 			COALESCE((SELECT MIN(p.other) FROM conversation_person p WHERE p.channel = d.channel AND p.name = d.peer), ''),

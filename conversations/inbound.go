@@ -10,43 +10,43 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// Inbound is a message that came in. [FromSMS] and [FromChat] make one of an event.
+// Inbound is an inbound message. [FromSMS] and [FromChat] make one from an event.
 type Inbound struct {
 	Channel messaging.Channel
-	// From is the person: a number, or the platform's user ID.
+	// From is the person: a phone number, or a user ID of the platform.
 	From string
-	// UserID is the person's user ID if From is a number. From and UserID are one person from then on.
+	// UserID is the person's user ID if From is a number. From and UserID identify one person from then on.
 	UserID string
-	// To is the sender of ours that the message went to.
+	// To is the sender that received the message.
 	To string
 	// Text is the whole text, or empty if the message has none.
 	Text string
-	// ButtonID and ButtonTitle are those of the button, if the message is a tap on one.
+	// ButtonID and ButtonTitle identify the button, if the message is a tap on a button.
 	ButtonID, ButtonTitle string
-	// At is when the service received the message. The zero time means that it is not dated.
+	// At is when the service received the message. Zero means unknown.
 	At time.Time
 
-	// opensNoWindow is set if the message is a notice of the platform, or was written to a group.
-	opensNoWindow bool
-	// renamed are the names before and after, if the message is a notice that one of them changed. They are one person.
+	// keepsWindow is set for a notice of the platform and for a message to a group, which open no window.
+	keepsWindow bool
+	// renamed holds the names before and after, if the message is a notice that one of them changed.
 	renamed [2]string
-	// isDoubtful is set if the event contradicts itself. It may opt out, and neither opts in nor joins two names.
-	isDoubtful bool
+	// isAmbiguous is set if the event contradicts itself. It may opt the person out. It does not opt in and does not join names.
+	isAmbiguous bool
 }
 
 // FromSMS returns an inbound SMS for Note.
 func FromSMS(m webhook.SMSMessage) Inbound {
 	return Inbound{
-		Channel: messaging.ChannelSMS, From: m.From, To: m.To, Text: m.Text, At: m.ReceivedAt, isDoubtful: m.Ambiguous,
+		Channel: messaging.ChannelSMS, From: m.From, To: m.To, Text: m.Text, At: m.ReceivedAt, isAmbiguous: m.Ambiguous,
 	}
 }
 
-// FromChat returns a message of a chat app for Note: its text or caption, or the button that was tapped. A notice of the platform and a
-// message to a group open no window.
+// FromChat returns a message of a chat app for Note: its text or caption, or the button that was tapped. Notices of the platform and messages
+// to a group open no window.
 func FromChat(m webhook.ChatMessage) Inbound {
 	in := Inbound{
 		Channel: messaging.ChannelChatApp1, From: m.From, UserID: m.UserID, To: m.To, At: m.ReceivedAt,
-		opensNoWindow: m.GroupID != "", isDoubtful: m.Ambiguous,
+		keepsWindow: m.GroupID != "", isAmbiguous: m.Ambiguous,
 	}
 	if m.Callback == webhook.CallbackChatApp2 {
 		in.Channel = messaging.ChannelChatApp2
@@ -63,13 +63,13 @@ func FromChat(m webhook.ChatMessage) Inbound {
 	case webhook.Reply:
 		in.ButtonID, in.ButtonTitle = buttonOf(content)
 	case webhook.System:
-		in.opensNoWindow = true
+		in.keepsWindow = true
 		in.renamed = renamed(m.From, content)
 	case webhook.RequestWelcome:
-		in.opensNoWindow = true
+		in.keepsWindow = true
 	case webhook.Location, webhook.Contacts, webhook.Reaction, webhook.Product, webhook.Order, webhook.Edit, webhook.Revoke,
 		webhook.Unknown:
-		// It says nothing that counts, but the person wrote.
+		// They hold no word, but they open the window.
 	}
 	return in
 }
@@ -96,39 +96,42 @@ func buttonOf(reply webhook.Reply) (id, title string) {
 	}
 }
 
-// Note notes a message that came in: when the person wrote, and whether the person opts out or in by it. It reports whether the person is
-// opted out now and was not before, or the other way round, so that a program can confirm it. Messages may come late, in any order, and
-// more than once.
+// Note records an inbound message: when the person wrote, and whether the message opts the person out or in. It reports whether that changed,
+// so that a program can confirm it to the person. Messages may arrive late, in any order, and more than once.
 //
 // A From or UserID that is neither a phone number nor a user ID is an error that matches [ErrNoPerson].
 func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (changed bool, err error) {
-	known, err := b.namesOf(m.Channel, named{"From", m.From}, named{"UserID", m.UserID})
+	known, err := b.namesOf(m.Channel, field{"From", m.From}, field{"UserID", m.UserID})
 	if err != nil {
 		return false, err
 	}
-	if !m.isDoubtful {
-		err = b.joinNames(ctx, tx, m, known)
+	if !m.isAmbiguous {
+		if err = b.joinNames(ctx, tx, m, known); err != nil {
+			return false, err
+		}
 	}
-	if err == nil && !m.opensNoWindow {
-		err = b.noteTime(ctx, tx, m, known)
+	if !m.keepsWindow {
+		if err = b.noteTime(ctx, tx, m, known); err != nil {
+			return false, err
+		}
 	}
 	isOut := b.stops(m)
-	if err != nil || !isOut && !b.starts(m) {
-		return false, err
+	if !isOut && !b.starts(m) {
+		return false, nil
 	}
 	names, err := b.person(ctx, tx, m.Channel, known)
 	if err != nil {
 		return false, err
 	}
-	d := decision{query: query{channel: m.Channel, names: names}, isOut: isOut, at: m.At}
+	d := decision{scope: scope{channel: m.Channel, names: names}, isOut: isOut, at: m.At}
 	if b.options.PerSender {
 		d.sender = b.senderOf(m.To)
 	}
 	return b.decide(ctx, tx, d)
 }
 
-// NotePreference notes that a person stopped marketing in the app, or resumed it: what a receiver hands to webhook.WithPreferences. It limits
-// the opt-out to marketing, see [Person]. An ambiguous change is a stop.
+// NotePreference records that a person stopped or resumed marketing in the app, for webhook.WithPreferences. The opt-out is limited to
+// marketing (see [Person]). An ambiguous change counts as a stop.
 //
 // Like Note, it takes a transaction or nil, and a change whose From or UserID names no person is an error that matches [ErrNoPerson].
 func (b *Book) NotePreference(ctx context.Context, tx *sql.Tx, p webhook.Preference) error {
@@ -146,7 +149,7 @@ func (b *Book) NotePreference(ctx context.Context, tx *sql.Tx, p webhook.Prefere
 	}
 }
 
-// optOutEach has whoever is known by either name opt out, without joining the names: an event that contradicts itself may name two persons.
+// optOutEach opts out each name separately, without joining them: an event that contradicts itself may name two people.
 func (b *Book) optOutEach(ctx context.Context, tx *sql.Tx, p Person) error {
 	byNumber := p
 	byNumber.UserID = ""
@@ -159,12 +162,12 @@ func (b *Book) optOutEach(ctx context.Context, tx *sql.Tx, p Person) error {
 	return b.OptOut(ctx, tx, byUserID)
 }
 
-// joinNames notes that the names in a message are of one person, and those of a notice that one of them changed.
+// joinNames stores that the names in a message belong to one person, and so do the names before and after a change.
 func (b *Book) joinNames(ctx context.Context, tx *sql.Tx, m Inbound, known [2]string) error {
 	if err := b.join(ctx, tx, m.Channel, known); err != nil || m.renamed[0] == "" || m.renamed[1] == "" {
 		return err
 	}
-	names, err := b.namesOf(m.Channel, named{"From", m.renamed[0]}, named{"NewID", m.renamed[1]})
+	names, err := b.namesOf(m.Channel, field{"From", m.renamed[0]}, field{"NewID", m.renamed[1]})
 	if err != nil {
 		return err
 	}
@@ -184,10 +187,10 @@ func (b *Book) stops(m Inbound) bool {
 
 // starts reports whether a person opts in by a message.
 func (b *Book) starts(m Inbound) bool {
-	return !m.isTap() && !m.isDoubtful && isWord(m.Text, b.options.StartWords)
+	return !m.isTap() && !m.isAmbiguous && isWord(m.Text, b.options.StartWords)
 }
 
-// noteTime notes when a person wrote, under each name. A time in the future counts as now.
+// noteTime records when a person wrote, under each name. A time in the future counts as now.
 func (b *Book) noteTime(ctx context.Context, tx *sql.Tx, m Inbound, names [2]string) error {
 	_, err := b.exec(ctx, tx, `INSERT INTO conversation (channel, peer, sender, last_at)
 		SELECT CAST($1 AS TEXT), given.name, CAST($4 AS TEXT),

@@ -15,28 +15,29 @@ import (
 	"github.com/messaging-service/messaging-go/internal/phone"
 )
 
-// Person is a person on a channel, and what a decision of that person is limited to.
+// Person is a person on a channel, and the limits of that person's decision.
 type Person struct {
 	Channel messaging.Channel
-	// Number and UserID are how the person is known: a phone number, the platform's user ID, or both, which are one person from then on.
+	// Number is a phone number, and UserID a user ID of the platform. One of them is required. If both are set, they identify one person
+	// from then on.
 	Number, UserID string
-	// Sender is the sender of ours that the decision holds for. Empty means all of them.
+	// Sender is the sender that the decision applies to. Empty means all senders.
 	Sender string
 	// Marketing limits the decision to marketing. A person who stopped marketing still gets one-time codes.
 	Marketing bool
-	// At is how the service dates the decision. The zero time means that it is not dated.
+	// At is the service's date of the decision. Zero means unknown.
 	At time.Time
 }
 
-// ErrNoPerson matches an error of a sender or recipient that is neither a phone number nor a user ID, such as an empty one. It will be the
-// same next time: a handler that meets it should not ask for the callback again.
+// ErrNoPerson matches an error of a sender or recipient that is neither a phone number nor a user ID, such as an empty one. Retrying does not
+// help, so a webhook handler should return nil for it.
 var ErrNoPerson = errors.New("conversations: neither a phone number nor a user ID")
 
-// named is a name of a person, and the field that holds it.
-type named struct{ field, text string }
+// field is a name of a person as it was given, and the name of the field that holds it.
+type field struct{ name, text string }
 
-// query says of whom, and of what, something is asked. names are all names of the person, sorted.
-type query struct {
+// scope selects decisions and windows of one person. names are all names of the person, sorted.
+type scope struct {
 	channel   messaging.Channel
 	names     []string
 	sender    string
@@ -44,17 +45,17 @@ type query struct {
 	marketing bool
 }
 
-// in returns the names of a person as a list of SQL, and the arguments of a statement with them behind.
-func (q query) in(args ...any) (list string, all []any) {
-	var places []string
-	for _, name := range q.names {
+// withNames returns the names of the person as a list of placeholders, such as "($3, $4)", and appends the names to the arguments.
+func (s scope) withNames(args ...any) (list string, all []any) {
+	var placeholders []string
+	for _, name := range s.names {
 		args = append(args, name)
-		places = append(places, "$"+strconv.Itoa(len(args)))
+		placeholders = append(placeholders, "$"+strconv.Itoa(len(args)))
 	}
-	return "(" + strings.Join(places, ", ") + ")", args
+	return "(" + strings.Join(placeholders, ", ") + ")", args
 }
 
-// person returns all names of a person who is known by one or two of them.
+// person returns all names of the person who has the known names.
 func (b *Book) person(ctx context.Context, tx *sql.Tx, channel messaging.Channel, known [2]string) (names []string, err error) {
 	rows, err := b.query(ctx, tx, `WITH RECURSIVE person(name) AS (
 			SELECT CAST($2 AS TEXT) UNION SELECT CAST($3 AS TEXT)
@@ -82,22 +83,22 @@ func channels() []messaging.Channel {
 	return []messaging.Channel{messaging.ChannelSMS, messaging.ChannelChatApp1, messaging.ChannelChatApp2}
 }
 
-// namesOf returns the names of a person in the form in which they are compared, sorted. One of them may be absent: both are then the same.
-func (b *Book) namesOf(channel messaging.Channel, number, userID named) (names [2]string, err error) {
+// namesOf returns the normalized names of a person, sorted. If only one is given, it returns that name twice.
+func (b *Book) namesOf(channel messaging.Channel, number, userID field) (names [2]string, err error) {
 	if !slices.Contains(channels(), channel) {
 		return names, errors.New("conversations: Channel: want messaging.ChannelSMS, ChannelChatApp1 or ChannelChatApp2")
 	}
 	if number.text == "" && userID.text == "" {
-		return names, fmt.Errorf("%w: %s is empty", ErrNoPerson, number.field)
+		return names, fmt.Errorf("%w: %s is empty", ErrNoPerson, number.name)
 	}
 	var known []string
-	for _, one := range []named{number, userID} {
+	for _, one := range []field{number, userID} {
 		if one.text == "" {
 			continue
 		}
 		name := b.nameOf(one.text)
 		if name == "" {
-			return names, fmt.Errorf("%w: %s", ErrNoPerson, one.field)
+			return names, fmt.Errorf("%w: %s", ErrNoPerson, one.name)
 		}
 		known = append(known, name)
 	}
@@ -105,7 +106,7 @@ func (b *Book) namesOf(channel messaging.Channel, number, userID named) (names [
 	return names, nil
 }
 
-// nameOf returns a number or a user ID in the form in which it is compared, or "" if it is neither.
+// nameOf returns a normalized phone number or user ID, or "" if the text is neither.
 func (b *Book) nameOf(text string) string {
 	if key, ok := phone.Key(text, b.options.CountryCode); ok {
 		return key
@@ -122,7 +123,7 @@ func (b *Book) nameOf(text string) string {
 	return id
 }
 
-// senderOf returns a sender of ours in the form in which it is compared.
+// senderOf returns the normalized name of a sender.
 func (b *Book) senderOf(text string) string {
 	const longest = 255
 	name := cmp.Or(b.nameOf(text), strings.TrimSpace(phone.Fold(text)))
@@ -130,7 +131,7 @@ func (b *Book) senderOf(text string) string {
 	return strings.ToUpper(name)
 }
 
-// join notes that two names are of one person.
+// join stores that two names belong to one person.
 func (b *Book) join(ctx context.Context, tx *sql.Tx, channel messaging.Channel, names [2]string) error {
 	if names[0] == names[1] {
 		return nil

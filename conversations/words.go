@@ -9,37 +9,39 @@ import (
 	"github.com/messaging-service/messaging-go/internal/phone"
 )
 
-// withDefaults returns the options with the words that were left to the defaults, all in the form in which they are compared.
+// withDefaults returns the options with the default words where none are set. All words are normalized.
 func (o Options) withDefaults() (Options, error) {
-	for _, words := range []struct {
-		of       *[]string
-		defaults []string
-	}{
-		{&o.StopWords, []string{
+	if o.StopWords == nil {
+		o.StopWords = []string{
 			"STOP", "STOPALL", "STOP ALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT", "REVOKE", "OPTOUT", "OPT OUT", "STOP PROMOTIONS",
-		}},
-		{&o.StartWords, []string{"START", "UNSTOP"}},
-		{&o.StopButtons, []string{"STOP", "STOPALL", "STOP ALL", "UNSUBSCRIBE", "OPTOUT", "OPT OUT", "STOP PROMOTIONS"}},
-	} {
-		given := *words.of
-		if given == nil {
-			given = words.defaults
 		}
-		compared := make([]string, len(given))
-		for i, word := range given {
-			compared[i] = wordOf(word)
-			if compared[i] == "" {
-				return o, errors.New("conversations: a word of Options is empty")
-			}
-		}
-		*words.of = compared
+	}
+	if o.StartWords == nil {
+		o.StartWords = []string{"START", "UNSTOP"}
+	}
+	if o.StopButtons == nil {
+		o.StopButtons = []string{"STOP", "STOPALL", "STOP ALL", "UNSUBSCRIBE", "OPTOUT", "OPT OUT", "STOP PROMOTIONS"}
+	}
+	o.StopWords = normalizeWords(o.StopWords)
+	o.StartWords = normalizeWords(o.StartWords)
+	o.StopButtons = normalizeWords(o.StopButtons)
+	if slices.Contains(slices.Concat(o.StopWords, o.StartWords, o.StopButtons), "") {
+		return o, errors.New("conversations: a word of Options is empty")
 	}
 	o.MarketingTemplates = slices.Clone(o.MarketingTemplates)
 	return o, nil
 }
 
-// wordOf returns a text in the form in which it is compared with a word: in capitals, with single spaces, in place of hyphens and
-// underscores too, and without what surrounds its letters and digits.
+func normalizeWords(words []string) []string {
+	normalized := make([]string, len(words))
+	for i, word := range words {
+		normalized[i] = wordOf(word)
+	}
+	return normalized
+}
+
+// wordOf returns a text in the form in which it is compared with a word: in capitals, with single spaces for hyphens, underscores and white
+// space, and without other characters around its letters and digits.
 func wordOf(text string) string {
 	spaced := strings.Map(func(r rune) rune {
 		if r == '_' || unicode.Is(unicode.Pd, r) {

@@ -28,7 +28,7 @@ var (
 
 const (
 	webhookTimeout = 10 * time.Second // for a response, body included
-	maxResultBody   = 64 << 10         // of the body of a response that is kept
+	maxResultBody  = 64 << 10         // of the body of a response that is kept
 )
 
 // A CallResult is the result of one request to a webhook.

@@ -305,11 +305,11 @@ func TestCallHasEveryField(t *testing.T) {
 			isSet := f.Text != "" || f.Value != nil && !reflect.ValueOf(f.Value).IsZero()
 			return f.Name == name && isSet
 		}
-		switch {
-		case name == "Extra":
+		switch name {
+		case "Extra":
 			m.Extra = map[string]any{"k": "v"}
 			assert.Equal(t, m.Extra, describe.SMS(m).Extra)
-		case name == "Marketing":
+		case "Marketing":
 			m.Marketing = true
 			assert.True(t, describe.SMS(m).Marketing)
 		default:

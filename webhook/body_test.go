@@ -64,7 +64,7 @@ func TestPOSTQueryComesFirst(t *testing.T) {
 
 func TestPOSTRefused(t *testing.T) {
 	t.Parallel()
-	big := "from=1111&message=" + strings.Repeat("a", 64<<10)
+	big := "from=1111&message=" + strings.Repeat("a", 3<<20)
 	for _, tt := range []struct {
 		name, contentType, body string
 		reason                  error

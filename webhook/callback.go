@@ -28,7 +28,7 @@ func (rcv *Receiver) SMS(handle func(context.Context, SMSMessage) error) http.Ha
 }
 
 // ParseSMS reads an inbound SMS from a request and checks its proofs of origin, as the handler of SMS does. The error is a
-// [*RejectError]. A request with several messages is the error ErrSeveral: use ParseSMSMessages where the contract names a list.
+// [*RejectError]. A request with several messages is an error with the status 500: use ParseSMSMessages where the contract names a list.
 func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 	messages, err := rcv.ParseSMSMessages(r)
 	if err != nil {
@@ -40,7 +40,7 @@ func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 	case 1:
 		return messages[0], nil
 	default:
-		return SMSMessage{}, CallbackSMS.refuse(ErrSeveral)
+		return SMSMessage{}, CallbackSMS.refuse(errSeveral)
 	}
 }
 

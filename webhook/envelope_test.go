@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -112,4 +113,20 @@ func TestEnvelopeOfEachField(t *testing.T) {
 	var in received
 	assert.Equal(t, 200, in.post(t, envelopeIn("user_preferences", preferenceValue("stop"))))
 	assert.Equal(t, [...]int{0, 0, 1, 0}, in.counts())
+}
+
+func TestEnvelopeOfManyMessages(t *testing.T) {
+	t.Parallel()
+	const count = 900
+	var messages []string
+	for i := range count {
+		text := strings.Repeat("hello ", 400) // a platform batch may have 3 MB
+		messages = append(messages, fmt.Sprintf(`{"id":"wamid.%d","from":"639171234567","timestamp":"1759500000","type":"text","text":{"body":%q}}`, i, text))
+	}
+	body := fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":"1","changes":[{"field":"messages","value":{"messaging_product":"whatsapp","messages":[%s]}}]}]}`,
+		strings.Join(messages, ","))
+	require.Greater(t, len(body), 2<<20)
+	var in received
+	assert.Equal(t, http.StatusOK, in.post(t, body))
+	assert.Len(t, in.messages.got, count)
 }

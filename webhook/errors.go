@@ -28,13 +28,14 @@ var (
 	ErrNoSender error = &reason{http.StatusBadRequest, "no sender"}
 	// ErrNoMessage: a delivery report has neither a message ID nor a reference ID. 400.
 	ErrNoMessage error = &reason{http.StatusBadRequest, "neither message ID nor reference ID"}
-	// ErrSeveral: ParseSMS was called for a request that holds several messages. 500, so that the service calls again.
-	ErrSeveral error = &reason{http.StatusInternalServerError, "several events"}
 	// ErrUnhandled: an envelope of the platform holds an event for which no option sets a function: a status at a chat-app handler
 	// without [WithStatuses], or a change such as standby, history or account_update without [WithOther] or [WithPreferences].
 	// 200, because the platform would call again for 36 hours. Messages at a Delivery handler get 400, so that they are not lost.
 	ErrUnhandled error = &reason{http.StatusOK, "no function for the event"}
 )
+
+// errSeveral is the reason of ParseSMS to refuse a request with several messages. The service should call again.
+var errSeveral error = &reason{http.StatusInternalServerError, "several messages: call ParseSMSMessages"}
 
 // reason is why a request is refused, and the usual status of the response.
 type reason struct {
@@ -50,11 +51,11 @@ type RejectError struct {
 	Callback Callback
 	// Status is the HTTP status with which the handlers respond.
 	Status int
-	// Reason is one of the errors of this package, such as ErrNoSender.
+	// Reason is one of the errors of this package, such as ErrNoSender. ParseSMS has one more, for a request with several messages.
 	Reason error
 	// Field is the field of the envelope for an ErrUnhandled change, otherwise empty. It comes from outside.
 	Field string
-	// Cause is the error of the function of WithVerifier, or of reading the body. It is nil if there is none.
+	// Cause is the error of the function of WithVerifier, or of reading the body. It may be nil.
 	Cause error
 }
 

@@ -328,7 +328,7 @@ func (f *fields) setTextJSON(value string) bool {
 	return true
 }
 
-// text returns the text, which may be white space. The second result is false if there is none.
+// text returns the text, which may be white space, and reports whether there is a text.
 func (f *fields) text() (text string, found bool) {
 	kept := f.values[conceptText]
 	if f.envelope.origin == originText { // the parameter that was read as JSON is no text

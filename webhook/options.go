@@ -141,14 +141,16 @@ func WithPOST() Option {
 }
 
 // WithLimits sets how many parameters a request, and each event of a list, may have, and how many bytes its query and its body. The
-// defaults are 256 and 65,536. The memory that a request takes is a small multiple of the bytes.
+// defaults are 256 parameters, 64 KiB of query and 3 MiB of body, because the platform of chat app 2 sends many events in one call. The
+// memory that a request takes is a small multiple of the bytes.
 func WithLimits(parameters, bytes int) Option {
 	if parameters <= 0 || bytes <= 0 {
 		return invalid("WithLimits: both limits must be positive")
 	}
 	return set(func(rcv *Receiver) {
 		rcv.maxParams = parameters
-		rcv.maxBytes = bytes
+		rcv.maxQuery = bytes
+		rcv.maxBody = bytes
 	})
 }
 

@@ -62,7 +62,7 @@ func (f *fields) readJSON(in *request, events []event) ([]event, error) {
 	return f.appendEvents(events)
 }
 
-// list returns the list of events in a body, or nil if there is none.
+// list returns the list of events in a body. It returns nil for a body without a list.
 func (c *callback) list(raw []byte) ([]json.RawMessage, error) {
 	list, err := c.events.list(raw)
 	if list == nil && c.takesList && isNested(raw, '[') {

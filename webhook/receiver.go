@@ -29,7 +29,8 @@ type Receiver struct {
 	timeout      time.Duration
 	post         bool
 	maxParams    int
-	maxBytes     int
+	maxQuery     int // bytes
+	maxBody      int // bytes
 	hooks        []Hook
 	noStore      []string // the value of the header Cache-Control in every response
 
@@ -119,7 +120,7 @@ func NewReceiver(options ...Option) (*Receiver, error) {
 }
 
 func newReceiver(options []Option) (*Receiver, error) {
-	rcv := &Receiver{timeout: 30 * time.Second, maxParams: 256, maxBytes: 64 << 10, noStore: []string{"no-store"}}
+	rcv := &Receiver{timeout: 30 * time.Second, maxParams: 256, maxQuery: 64 << 10, maxBody: 3 << 20, noStore: []string{"no-store"}}
 	var problems []error
 	for i, option := range options {
 		if option == nil {
@@ -203,7 +204,8 @@ func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
 		return nil, err
 	}
 	if rcv.takesAnyone() {
-		return nil, errors.New("webhook: " + envSecret + ": required, unless an option proves the origin; anyone could call. WithoutProof accepts every call")
+		const problem = "required, unless an option proves the origin; anyone could call. WithoutProof accepts every call"
+		return nil, errors.New("webhook: " + envSecret + ": " + problem)
 	}
 	return rcv, nil
 }

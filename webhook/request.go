@@ -34,13 +34,13 @@ func (c *callback) receive(r *http.Request) (in request, err error) {
 	if r.URL != nil {
 		in.query = r.URL.RawQuery
 	}
-	if len(in.query) > c.maxBytes {
+	if len(in.query) > c.maxQuery {
 		return in, c.name.refuse(ErrTooLong)
 	}
 	if !isPOST {
 		return in, nil
 	}
-	in.body, err = readBody(r, c.maxBytes)
+	in.body, err = readBody(r, c.maxBody)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge { // our limit, or one of the server
 		return in, c.name.refuse(ErrTooLarge)
 	}
@@ -65,7 +65,7 @@ func readBody(r *http.Request, limit int) ([]byte, error) {
 	return body.Bytes(), err
 }
 
-// classifyBody decides what a body is by its content: a JSON object is JSON whatever the Content-Type says, and anything else is a form,
+// classifyBody decides what a body is by its content: a JSON object is JSON regardless of the Content-Type, and anything else is a form,
 // unless the Content-Type says that it is not.
 func (c *callback) classifyBody(in *request, contentType string) (fault error) {
 	const byteOrderMark = "\ufeff"

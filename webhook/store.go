@@ -70,7 +70,7 @@ func (s *MemoryStore) Once(ctx context.Context, key string, handle func(context.
 		return err
 	}
 	done := false
-	defer func() { s.settle(c, done) }() // also if handle panics or ends its goroutine
+	defer func() { s.settle(c, done) }() // even if handle panics or ends its goroutine
 	err = handle(ctx)
 	done = err == nil
 	return err

@@ -68,7 +68,7 @@ func newCommand(console cli.Console) *cobra.Command {
 	return root
 }
 
-// version is what the command says of itself.
+// version describes the build.
 type version struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitzero"`
@@ -145,11 +145,11 @@ func newMan() *cobra.Command {
 	}
 }
 
-// newHealthCheck is for an image that has nothing else to ask with.
+// newHealthCheck returns the health check of the container image, which has no other program.
 func newHealthCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:     "healthcheck URL",
-		Short:   "End with status 0 if a sandbox responds at a URL",
+		Short:   "Check that a sandbox responds at a URL",
 		Hidden:  true,
 		Example: "  messaging healthcheck http://127.0.0.1:8026/_sandbox/",
 		Args:    cobra.ExactArgs(1),

@@ -62,7 +62,7 @@ func TestEveryHelpHasAnExample(t *testing.T) {
 	look(newCommand(cli.Console{}))
 }
 
-// TestErrorsNameVariablesAndFlags: nobody who types a command knows the options of the library.
+// TestErrorsNameVariablesAndFlags: a user of the command does not know the options of the library.
 func TestErrorsNameVariablesAndFlags(t *testing.T) {
 	option := regexp.MustCompile(`With[A-Z]\w+|baseURL`)
 	for _, environment := range []map[string]string{

@@ -7,7 +7,7 @@
 //	messaging list      print sent SMS as a table, CSV or JSON lines
 //	messaging find      look an SMS up by its reference ID
 //	messaging listen    receive callbacks, print them, and forward them to a program
-//	messaging replay    send a saved callback to a program again
+//	messaging replay    send saved callbacks to a program again
 //	messaging version   print the version of this build
 //
 // A command with -h prints its flags and examples. A command line that cannot be used is one line on standard error and exit
@@ -16,6 +16,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -24,6 +26,8 @@ import (
 )
 
 func main() {
+	// net/http logs the beginning of an unexpected second response, which may hold phone numbers. Commands report their own errors.
+	log.SetOutput(io.Discard)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	code := run(ctx, cli.System(), os.Args[1:])

@@ -50,7 +50,7 @@ func TestSecondInterruptEndsTheCommand(t *testing.T) {
 			case err = <-ended:
 				running = false
 			case <-time.After(20 * time.Millisecond):
-				if interrupts == 2 { // again and again: one that comes before the first was heard counts as the first
+				if interrupts == 2 { // repeatedly: signals that arrive before the first is handled count as one
 					_ = command.Process.Signal(os.Interrupt)
 				}
 			}

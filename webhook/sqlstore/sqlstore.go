@@ -133,7 +133,7 @@ func (s *Store) Once(ctx context.Context, key string, handle func(context.Contex
 		return s.checkHandled(ctx, key)
 	}
 	isDone := false
-	defer func() { // also if handle panics or ends its goroutine
+	defer func() { // even if handle panics or ends its goroutine
 		if isDone {
 			return
 		}

@@ -3,14 +3,12 @@ package browsertest
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,7 +35,7 @@ var audit string
 var (
 	load  = flag.Duration("load", 2*time.Second, "how long to send 100 messages a second with the page open")
 	axe   = flag.String("axe", "node_modules/axe-core/axe.min.js", "the file of axe-core, which npm ci installs; none if empty")
-	whole = flag.Bool("whole", false, "every width in both color schemes, and ten thousand conversations on one page")
+	whole = flag.Bool("whole", false, "every width in both color schemes")
 )
 
 // bot is a program that receives answers.
@@ -114,7 +112,6 @@ func TestPage(t *testing.T) {
 	t.Run("labels, contrast and widths", func(t *testing.T) { testAudit(t, tab, command) })
 	t.Run("keyboard alone", func(t *testing.T) { testKeyboard(t, tab, command) })
 	t.Run("ten thousand conversations", func(t *testing.T) { testManyConversations(t, tab, command) })
-	t.Run("killed and started again", func(t *testing.T) { testKilled(t, tab, command) })
 	t.Run("load", func(t *testing.T) { testLoad(t, tab, command) })
 	t.Run("screenshots", func(t *testing.T) { testScreenshots(t, tab, command) })
 }
@@ -137,7 +134,6 @@ func testTheWholeWay(t *testing.T, tab browser, command string) {
 	do(t, tab, `document.querySelector(".thread").click()`)
 	eventually(t, tab, `document.querySelector(".codechip").innerText.includes("482913")`)
 	eventually(t, tab, `document.querySelector(".entry .hook").innerText.includes("delivered → 200")`)
-	eventually(t, tab, `!document.querySelector(".thread .badge")`) // it was seen
 
 	_, err = client.ChatApp2.Send(t.Context(), chatapp2.Message{To: ana, Content: chatapp2.Interactive{
 		Body: "When shall we come?", Action: chatapp2.ReplyButtons{{ID: "am", Title: "Morning"}, {ID: "pm", Title: "Afternoon"}},
@@ -341,63 +337,23 @@ func testKeyboard(t *testing.T, tab browser, command string) {
 	}
 }
 
-// keptFile writes a file for -keep.
-func keptFile(t *testing.T, messages int) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "messages.jsonl")
-	file, err := os.Create(path)
-	require.NoError(t, err)
-	enc := json.NewEncoder(file)
-	for i := range messages {
-		require.NoError(t, enc.Encode(map[string]any{"sent": map[string]any{
-			"ID": fmt.Sprint("m-", i), "Channel": "sms", "Kind": "text", "From": "ACME", "To": fmt.Sprintf("+63917%07d", i), "Text": fmt.Sprint("Message ", i),
-			"Parts": 1, "State": "delivered", "At": time.Now().Add(time.Duration(i-messages) * time.Second),
-		}}))
-	}
-	require.NoError(t, file.Close())
-	return path
-}
-
 func testManyConversations(t *testing.T, tab browser, command string) {
 	t.Helper()
-	b := startSandbox(t, command, "-keep", keptFile(t, 10_000))
+	const conversations = 150
+	b := startSandbox(t, command)
+	for i := range conversations {
+		b.text(t, fmt.Sprintf("+63917%07d", i), fmt.Sprint("Message ", i))
+	}
 	view(t, tab, 1440, 900, "dark")
 	b.open(t, tab, "/_sandbox/")
 	eventually(t, tab, `document.querySelectorAll(".thread").length === 100`)
-	if *whole {
-		do(t, tab, `document.querySelector(".pager a").click()`)
-		eventually(t, tab, `document.querySelector(".pager").innerText.includes("101–200 of 10000")`)
-	}
-	do(t, tab, `const q = document.querySelector("#q"); q.value = "639170004321"; q.dispatchEvent(new Event("input", { bubbles: true }))`)
+	do(t, tab, `document.querySelector(".pager a").click()`)
+	eventually(t, tab, `document.querySelector(".pager").innerText.includes("101–150 of 150")`)
+	do(t, tab, `const q = document.querySelector("#q"); q.value = "639170000021"; q.dispatchEvent(new Event("input", { bubbles: true }))`)
 	eventually(t, tab, `document.querySelectorAll(".thread").length === 1`)
-	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639170004321", Text: "One more"})
+	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639170000021", Text: "One more"})
 	require.NoError(t, err)
 	eventually(t, tab, `document.querySelector(".thread").innerText.includes("One more")`)
-	eventually(t, tab, `document.querySelector(".note").innerText.includes("1 older one was dropped")`)
-}
-
-func testKilled(t *testing.T, tab browser, command string) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "messages.jsonl")
-	b := startSandbox(t, command, "-keep", file)
-	_, err := b.client(t).SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "before the kill"})
-	require.NoError(t, err)
-	var found struct{ Messages []struct{ State string } }
-	require.Eventually(t, func() bool {
-		b.get(t, "messages", &found)
-		return len(found.Messages) == 1 && found.Messages[0].State == "delivered"
-	}, time.Minute, 20*time.Millisecond)
-	require.NoError(t, b.process.Process.Kill())
-	_ = b.process.Wait()
-	torn, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
-	require.NoError(t, err)
-	_, err = torn.WriteString(`{"sent":{"ID":"torn`)
-	require.NoError(t, err)
-	require.NoError(t, torn.Close())
-	b = startSandbox(t, command, "-keep", file)
-	b.open(t, tab, conversation("sms", ana))
-	eventually(t, tab, `document.querySelector("#log").innerText.includes("before the kill")`)
-	assert.Equal(t, 1, eval[int](t, tab, `document.querySelectorAll(".entry").length`))
 }
 
 // testLoad sends 100 messages a second with the page open.

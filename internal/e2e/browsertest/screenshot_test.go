@@ -73,7 +73,7 @@ func gallery(t *testing.T, b *box) {
 	t.Helper()
 	for _, name := range []string{
 		"content/contacts_complete", "content/document_complete", "action/list_complete", "card/reply_buttons_complete", "action/flow_complete",
-		"action/order_details_complete", "component/carousel_complete", "action/product_list_complete", "content/audio_complete",
+		"component/carousel_complete", "action/product_list_complete", "content/audio_complete",
 	} {
 		body, err := os.ReadFile("../../../chatapp2/testdata/golden/" + name + ".json")
 		require.NoError(t, err)

@@ -55,7 +55,6 @@ func testFirstMinute(t *testing.T, tab browser, command string) {
 	eventually(t, tab, `document.activeElement.id === "tab-curl" && !document.querySelector("#way-curl").hidden`)
 	do(t, tab, `[...document.querySelectorAll(".samples button")].find(e => e.innerText === "Carousel").click()`)
 	eventually(t, tab, `document.querySelectorAll(".cardlet").length === 2`)
-	assert.Equal(t, []string{"Back in stock", "oak", "pine"}, eval[[]string](t, tab, `[...document.querySelectorAll(".text .b, .text .i, .text .s")].map(e => e.innerText)`))
 	eventually(t, tab, `document.title.startsWith("+639")`)
 }
 
@@ -93,16 +92,18 @@ func testDrafts(t *testing.T, tab browser, command string) {
 // testRestart starts the server again, with another token of the page, while the page is open.
 func testRestart(t *testing.T, tab browser, command string) {
 	t.Helper()
-	file := keptFile(t, 1)
-	b := startSandbox(t, command, "-keep", file)
+	b := startSandbox(t, command, "-token", "my-token")
+	b.text(t, ana, "before")
 	view(t, tab, 1440, 900, "light")
-	b.open(t, tab, "/_sandbox/?message=m-0")
+	b.open(t, tab, conversation("sms", ana))
 	do(t, tab, `window.stays = true`)
 	require.NoError(t, b.process.Process.Kill())
 	_ = b.process.Wait()
 	eventually(t, tab, `!document.querySelector("#offline").hidden && document.querySelector("#offline").innerText.includes("Reconnecting…")`)
 	eventually(t, tab, `document.querySelector("#reply").disabled && document.querySelector(".send").disabled`)
-	startSandbox(t, command, "-listen", strings.TrimPrefix(b.Base, "http://"), "-keep", file)
+	startSandbox(t, command, "-listen", strings.TrimPrefix(b.Base, "http://"), "-token", "my-token")
+	b.text(t, ana, "after")
+	eventually(t, tab, `document.querySelector("#log")?.innerText.includes("after")`)
 	eventually(t, tab, `document.querySelector("#offline").hidden && !document.querySelector("#reply").disabled`)
 	typed(t, tab, "#reply", "still here")
 	do(t, tab, `document.querySelector("form.type").requestSubmit()`)
@@ -159,18 +160,18 @@ func testSearch(t *testing.T, tab browser, command string) {
 	b.open(t, tab, "/_sandbox/")
 	eventually(t, tab, `document.querySelectorAll(".thread").length === 3`)
 	typed(t, tab, "#q", "today PARCEL")
-	eventually(t, tab, `document.querySelectorAll(".thread").length === 1 && document.querySelectorAll("mark").length === 2`)
+	eventually(t, tab, `document.querySelectorAll(".thread").length === 1`)
 	do(t, tab, `document.querySelector(".thread").click()`)
 	eventually(t, tab, `document.querySelector(".entry.current").innerText.includes("parcel")`)
 	do(t, tab, `document.querySelector("#q").focus()`)
 	run(t, tab, chromedp.KeyEvent(kb.Escape))
 	eventually(t, tab, `document.querySelector("#q").value === "" && document.querySelectorAll(".thread").length === 3 && !location.search.includes("q=")`)
-	b.open(t, tab, "/_sandbox/?is=failed")
+	b.open(t, tab, "/_sandbox/?only=chatapp1")
 	eventually(t, tab, `document.querySelectorAll(".thread").length === 0`)
 	do(t, tab, `document.querySelector("#q").focus()`)
 	run(t, tab, chromedp.KeyEvent(kb.Escape))
-	eventually(t, tab, `document.querySelectorAll(".thread").length === 3 && !location.search.includes("is=")`)
-	typed(t, tab, "#q", "0917 123")
+	eventually(t, tab, `document.querySelectorAll(".thread").length === 3 && !location.search.includes("only=")`)
+	typed(t, tab, "#q", "917 123")
 	eventually(t, tab, `document.querySelectorAll(".thread").length === 1`)
 	typed(t, tab, "#q", "")
 	eventually(t, tab, `document.querySelectorAll(".thread").length === 3`)
@@ -230,8 +231,7 @@ func testMedia(t *testing.T, tab browser, command string) {
 	eventually(t, tab, `document.querySelector(".entry.current .place") && document.querySelector(".timeline").innerText.includes("accepted")`)
 }
 
-// testSigns has what shows of a message without a click: whose it is, its fault, and that it is unread. A callback is sent again from
-// its exchange.
+// testSigns checks the signs of a message in its conversation: its direction and its fault. A callback is sent again from its exchange.
 func testSigns(t *testing.T, tab browser, command string) {
 	t.Helper()
 	var calls atomic.Int32
@@ -250,8 +250,6 @@ func testSigns(t *testing.T, tab browser, command string) {
 	}
 	assert.NotEqual(t, background(".entry.in"), background(".entry.out"))
 
-	b.text(t, ben, "Unread")
-	eventually(t, tab, `document.title.startsWith("(1) ")`)
 	b.open(t, tab, "/_sandbox/page/faults")
 	do(t, tab, `document.querySelector("#fault-accept-then-drop button").click()`)
 	eventually(t, tab, `document.querySelector("#rules").innerText.includes("accept-then-drop")`)
@@ -259,15 +257,12 @@ func testSigns(t *testing.T, tab browser, command string) {
 	require.Error(t, err)
 	b.open(t, tab, conversation("sms", ben))
 	eventually(t, tab, `[...document.querySelectorAll(".entry .stamp .warn")].map(e => e.innerText).join() === "accept-then-drop"`)
-	eventually(t, tab, `!document.title.startsWith("(")`)
 
 	b.open(t, tab, "/_sandbox/page/traffic?only=callback")
 	do(t, tab, `document.querySelector("li[id^=x-] a").click()`)
 	eventually(t, tab, `[...document.querySelectorAll("#exchange button")].some(e => e.innerText === "Send again")`)
 	do(t, tab, `[...document.querySelectorAll("#exchange button")].find(e => e.innerText === "Send again").click()`)
 	assert.Eventually(t, func() bool { return calls.Load() == 2 }, 30*time.Second, 20*time.Millisecond)
-	har := eval[string](t, tab, `document.querySelector("a[download='sandbox.har']").pathname`)
-	assert.Equal(t, "/_sandbox/traffic.har", har)
 }
 
 // testLongURL shows the beginning of a long callback URL in the timeline, and the whole of it on a click.
@@ -355,5 +350,5 @@ func testTrafficPage(t *testing.T, tab browser, command string) {
 	require.Error(t, err)
 	b.text(t, ana, "not for you")
 	do(t, tab, `document.querySelector("#rules .mini").click()`)
-	eventually(t, tab, `document.querySelector("#rules").innerText.includes("No fault waits")`)
+	eventually(t, tab, `document.querySelector("#rules").innerText.includes("No faults")`)
 }

@@ -100,8 +100,8 @@ func TestSendEndsWithVerdict(t *testing.T) {
 	})
 }
 
-// TestWrongCommandLineSaysWhatIsWanted has what a stranger types.
-func TestWrongCommandLineSaysWhatIsWanted(t *testing.T) {
+// TestInvalidCommandLine has common mistakes.
+func TestInvalidCommandLine(t *testing.T) {
 	s, srv := newShell(t)
 	for want, args := range map[string][]string{
 		"which channel? want one of chatapp1":        {"send"},
@@ -210,8 +210,8 @@ func TestListFormats(t *testing.T) {
 	}
 }
 
-// TestListNamesFlagsThatCannotBeUsed: nothing is asked for, and no file is left behind.
-func TestListNamesFlagsThatCannotBeUsed(t *testing.T) {
+// TestListNamesInvalidFlags: nothing is requested, and no file is left behind.
+func TestListNamesInvalidFlags(t *testing.T) {
 	s, srv := newShell(t)
 	file := filepath.Join(t.TempDir(), "rows.csv")
 	for want, args := range map[string][]string{
@@ -249,14 +249,14 @@ func TestListFiltersByStatus(t *testing.T) {
 	assert.NotContains(t, out, `"reference":"delivered"`)
 }
 
-// TestCSVHoldsNoFormula: a spreadsheet must not compute what a person wrote.
-func TestCSVHoldsNoFormula(t *testing.T) {
+// TestCSVHasNoFormulas: a spreadsheet must not run a text as a formula.
+func TestCSVHasNoFormulas(t *testing.T) {
 	t.Parallel()
 	for cell, want := range map[string]string{
 		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0", "-1+1": "'-1+1", "\t=1": "'\t=1", "\r=1": "'\r=1",
 		"+639171234567": "+639171234567", "-0.05": "-0.05", "0.50": "0.50", "Hi": "Hi", "": "", "a=b": "a=b",
 	} {
-		assert.Equal(t, want, harmless(cell), cell)
+		assert.Equal(t, want, withoutFormula(cell), cell)
 	}
 	var b strings.Builder
 	rows := newWriter("csv", &b, false, false)
@@ -278,7 +278,7 @@ func TestListWithoutRowsHasTheHeader(t *testing.T) {
 	assert.Equal(t, out, string(written))
 }
 
-func TestListSaysHowManyRowsAFileHas(t *testing.T) {
+func TestListPrintsRowCount(t *testing.T) {
 	s, _ := newShell(t)
 	for sent, want := range []string{"0 rows are in ", "1 row is in ", "2 rows are in "} {
 		file := filepath.Join(t.TempDir(), "rows.csv")
@@ -288,7 +288,7 @@ func TestListSaysHowManyRowsAFileHas(t *testing.T) {
 	}
 }
 
-// TestListResumes interrupts a listing into a file after each of its pages, and goes on with it.
+// TestListResumes interrupts a listing into a file after each of its pages, and resumes it.
 func TestListResumes(t *testing.T) {
 	const rows = 10
 	s, srv := newShell(t)
@@ -306,7 +306,7 @@ func TestListResumes(t *testing.T) {
 			break
 		}
 		require.Equal(t, cli.ExitUnknown, status, errs)
-		assert.Contains(t, errs, "--resume goes on")
+		assert.Contains(t, errs, "--resume continues")
 		file, err := os.OpenFile(out, os.O_APPEND|os.O_WRONLY, 0)
 		require.NoError(t, err)
 		_, _ = file.WriteString("half a ro") // as a kill in the middle of a page leaves
@@ -375,7 +375,7 @@ func TestTerminalGetsNoControlCharacters(t *testing.T) {
 	assert.Equal(t, text+"\U000e0001", back["text"], "JSON stays what it is")
 }
 
-// TestSendVerbose shows what went out and what came back, without the message's values and without secrets.
+// TestSendVerbose shows requests and responses without values of the message and without secrets.
 func TestSendVerbose(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -403,7 +403,7 @@ func TestSendVerbose(t *testing.T) {
 	}
 }
 
-// TestSendVerboseShowsPage shows the beginning of what is not JSON, and no control characters.
+// TestSendVerboseShowsPage: a response that is not JSON is shown without control characters.
 func TestSendVerboseShowsPage(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -417,13 +417,13 @@ func TestSendVerboseShowsPage(t *testing.T) {
 	assert.Contains(t, errs, `< <h1>Not here\x1b[2J</h1>`)
 }
 
-// TestSendHelpSaysWhatFileHolds: that of chat app 2 is the platform's.
-func TestSendHelpSaysWhatFileHolds(t *testing.T) {
+// TestSendHelpDescribesFile: chat app 2 has the form of the platform.
+func TestSendHelpDescribesFile(t *testing.T) {
 	s, _ := newShell(t)
 	out, _, _ := s.run("send", "sms", "--help")
-	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "that of the Go type sms.Message")
+	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "the encoding of the Go type sms.Message")
 	out, _, _ = s.run("send", "chatapp2", "--help")
-	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "a message as the platform documents it")
+	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "a message in the platform's own form")
 	assert.NotContains(t, out, "Go type")
 }
 
@@ -470,7 +470,7 @@ func get(t *testing.T, url string) int {
 	return response.StatusCode
 }
 
-// TestListenForwardsAndReplays receives callbacks with a program behind, which fails at first.
+// TestListenForwardsAndReplays receives callbacks for a program that fails at first.
 func TestListenForwardsAndReplays(t *testing.T) {
 	var got []string
 	status := http.StatusTeapot
@@ -491,7 +491,7 @@ func TestListenForwardsAndReplays(t *testing.T) {
 	assert.Contains(t, out, `639170000001 → ACME  a \x1b[2J`)
 	assert.Contains(t, out, "delivered")
 	assert.Contains(t, errs, "stopped: 2 callbacks, 1 refused")
-	assert.Regexp(t, `(?m)^→ 418 in \d+m?s$`, errs)
+	assert.Regexp(t, `(?m)^→ 418 in \d+m?s for /sms$`, errs)
 	assert.NotContains(t, errs+out, "a-secret-of-the-webhook")
 
 	status = http.StatusOK
@@ -512,8 +512,8 @@ func TestListenForwardsAndReplays(t *testing.T) {
 	}
 }
 
-// TestListenKeepsWhatWasTaken saves and forwards nothing that the receiver refused or that has no effect.
-func TestListenKeepsWhatWasTaken(t *testing.T) {
+// TestListenSavesAcceptedCallbacksOnly: callbacks that the receiver refuses, and requests without effect, are neither saved nor forwarded.
+func TestListenSavesAcceptedCallbacksOnly(t *testing.T) {
 	forwarded := 0
 	program := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { forwarded++ }))
 	defer program.Close()
@@ -545,8 +545,8 @@ func TestListenKeepsWhatWasTaken(t *testing.T) {
 	assert.Empty(t, text)
 }
 
-// TestReplayEndsWhereTheFileEnded sends a file to a program that saves into it.
-func TestReplayEndsWhereTheFileEnded(t *testing.T) {
+// TestReplayIgnoresNewCallbacks sends a file to a program that saves into it.
+func TestReplayIgnoresNewCallbacks(t *testing.T) {
 	t.Parallel()
 	saved := filepath.Join(t.TempDir(), "callbacks.jsonl")
 	line := []byte(`{"number":1,"method":"GET","path":"/sms","query":"from=639170000001"}` + "\n")
@@ -571,8 +571,8 @@ func TestReplayEndsWhereTheFileEnded(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(printed, "/sms  200"))
 }
 
-// TestListenSavesWithoutASecret takes what anybody may have made: so much of it, and marked.
-func TestListenSavesWithoutASecret(t *testing.T) {
+// TestListenBoundsUnprovenCallbacks: anyone can call, so the file is bounded and each callback is marked.
+func TestListenBoundsUnprovenCallbacks(t *testing.T) {
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "") // restored at the end
 	require.NoError(t, os.Unsetenv("MESSAGING_WEBHOOK_SECRET"))
 	program := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -590,37 +590,54 @@ func TestListenSavesWithoutASecret(t *testing.T) {
 	assert.Equal(t, maxUnproven, strings.Count(string(text), "\n"))
 	assert.Equal(t, maxUnproven, strings.Count(string(text), `"unproven":true`))
 
-	l := listener{console: cli.Console{Err: io.Discard}, insecure: true}
-	l.file, err = os.Create(saved)
+	file, err := openSaveFile(saved+".2", true)
 	require.NoError(t, err)
-	defer func() { _ = l.file.Close() }()
+	defer file.close()
 	request := httptest.NewRequest(http.MethodPost, "/sms", nil)
 	for range 40 {
-		require.NoError(t, l.keep(request, make([]byte, maxCallback), true))
+		_, err := file.append(newCallback(request, make([]byte, 1<<20)))
+		require.NoError(t, err)
 	}
-	info, err := l.file.Stat()
+	info, err := os.Stat(saved + ".2")
 	require.NoError(t, err)
 	assert.Less(t, info.Size(), int64(maxUnprovenBytes))
 	assert.Greater(t, info.Size(), int64(maxUnprovenBytes/2))
 }
 
-// TestListenRepeatsTheLast on a terminal, for a line with an r.
-func TestListenRepeatsTheLast(t *testing.T) {
-	t.Parallel()
-	got := make(chan string, 10)
-	program := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.URL.String() }))
+// TestListenPrintsFailuresOfProgram forwards to a program that hangs up, and to one that is down.
+func TestListenPrintsFailuresOfProgram(t *testing.T) {
+	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=a-secret-of-the-webhook")
+	hangUp := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer hangUp.Close()
+	down := httptest.NewServer(nil)
+	down.Close()
+	for want, target := range map[string]string{`→ no response in \d+m?s for /sms: EOF`: hangUp.URL, `→ the program is down: dial tcp `: down.URL} {
+		base, end := startListen(t, "--forward", target)
+		assert.Equal(t, http.StatusBadGateway, get(t, base+"/sms?key=a-secret-of-the-webhook&from=639170000001&message=x"))
+		_, errs := end()
+		assert.Regexp(t, want, errs)
+	}
+}
+
+// TestListenReturnsResponseOfProgram: the service gets the status, header and body of the program.
+func TestListenReturnsResponseOfProgram(t *testing.T) {
+	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=a-secret-of-the-webhook")
+	program := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "later")
+	}))
 	defer program.Close()
-	forward, err := target(program.URL)
+	base, end := startListen(t, "--forward", program.URL)
+	response, err := http.Get(base + "/sms?key=a-secret-of-the-webhook&from=639170000001&message=x")
 	require.NoError(t, err)
-	var errs bytes.Buffer
-	l := listener{console: cli.Console{Err: &errs, In: strings.NewReader("r\nwhat\n")}}
-	l.repeat(t.Context(), forward)
-	assert.Equal(t, "there is no callback to repeat\nr and Enter repeat the last callback\n", errs.String())
-	require.NoError(t, l.keep(httptest.NewRequest(http.MethodGet, "/sms?id=1", nil), nil, true))
-	l.console.In = strings.NewReader("r\n")
-	l.repeat(t.Context(), forward)
-	assert.Equal(t, "/sms?id=1", <-got)
-	assert.Contains(t, errs.String(), ", repeated")
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	end()
+	assert.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	assert.Equal(t, "7", response.Header.Get("Retry-After"))
+	assert.Equal(t, "later", string(body))
 }
 
 func TestListenNeedsProof(t *testing.T) {
@@ -629,7 +646,7 @@ func TestListenNeedsProof(t *testing.T) {
 	_, errs, status := s.run("listen", "--listen", "127.0.0.1:0")
 	assert.Equal(t, cli.ExitUsage, status)
 	assert.Contains(t, errs, "MESSAGING_WEBHOOK_SECRET")
-	assert.Contains(t, errs, "--insecure takes")
+	assert.Contains(t, errs, "--insecure accepts")
 }
 
 func TestSendHasEveryChannel(t *testing.T) {
@@ -652,7 +669,7 @@ func TestListenTakesEveryCallback(t *testing.T) {
 	hooks, err := webhook.NewReceiver(webhook.WithoutProof())
 	require.NoError(t, err)
 	console := cli.Console{Out: io.Discard, Err: io.Discard}
-	handler := (&listener{console: console}).handler(hooks, nil)
+	handler := (&listener{console: console}).handler(hooks)
 	for name := range new(table.Table).Webhooks() {
 		response := httptest.NewRecorder()
 		handler.ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/"+name, http.NoBody))

@@ -38,7 +38,7 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[sms.Message]{
 			channel: "sms", about: "an SMS",
 			from: "the `sender`", example: "ACME", to: "the recipient's `number`",
-			file: "that\nof the Go type sms.Message, as json.Marshal writes it",
+			file: "the\nencoding of the Go type sms.Message",
 			build: func(m *message) sms.Message {
 				return sms.Message{From: m.from, To: m.to, Text: m.text, ReferenceID: m.reference, CallbackURL: m.callback}
 			},
@@ -47,7 +47,7 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[chatapp1.Message]{
 			channel: "chatapp1", about: "a message over chat app 1", fallback: true,
 			from: "the `ID` of the chat-app-1 channel that sends", example: "CHANNEL", to: "the recipient's `number`",
-			file: "that\nof the Go type chatapp1.Message, as json.Marshal writes it",
+			file: "the\nencoding of the Go type chatapp1.Message",
 			build: func(m *message) chatapp1.Message {
 				return chatapp1.Message{
 					ChannelID: m.from, To: m.to, Payload: chatapp1.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),
@@ -59,7 +59,7 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[chatapp2.Message]{
 			channel: "chatapp2", about: "a message over chat app 2", fallback: true,
 			to: "the `recipient`: a number, or the ID of a user",
-			file: "a\nmessage as the platform documents it, such as {\"to\": …, \"type\": \"text\", \"text\": {\"body\": …}}. Beside its members may be ttl\n" +
+			file: "a\nmessage in the platform's own form, such as {\"to\": …, \"type\": \"text\", \"text\": {\"body\": …}}, with the additional members ttl\n" +
 				"(10m), fallback ({\"from\": …, \"text\": …}), callbackURL and referenceID",
 			build: func(m *message) chatapp2.Message {
 				return chatapp2.Message{
@@ -72,22 +72,25 @@ func senders(console cli.Console) []*cobra.Command {
 	}
 }
 
-// A hook is a callback that listen takes, at the path of its name.
+// A hook is a callback that listen receives.
 type hook struct {
 	callback webhook.Callback
 	handler  func(*webhook.Receiver) http.Handler
 }
 
-// hooks are the callbacks, in the order in which listen names them.
+// path returns the path at which listen receives the callback.
+func (h hook) path() string { return "/" + string(h.callback) }
+
+// hooks returns the callbacks, in the order of the help.
 func (l *listener) hooks() []hook {
 	return []hook{
-		{webhook.CallbackSMS, func(rcv *webhook.Receiver) http.Handler {
-			return rcv.SMS(func(_ context.Context, m webhook.SMSMessage) error {
+		{webhook.CallbackSMS, func(receiver *webhook.Receiver) http.Handler {
+			return receiver.SMS(func(_ context.Context, m webhook.SMSMessage) error {
 				return l.print("sms", m.ID, m.From, m.To, m.Text, m)
 			})
 		}},
-		{webhook.CallbackChatApp1, func(rcv *webhook.Receiver) http.Handler { return rcv.ChatApp1(l.chatMessage) }},
-		{webhook.CallbackChatApp2, func(rcv *webhook.Receiver) http.Handler { return rcv.ChatApp2(l.chatMessage) }},
-		{webhook.CallbackDelivery, func(rcv *webhook.Receiver) http.Handler { return rcv.Delivery(l.report) }},
+		{webhook.CallbackChatApp1, func(receiver *webhook.Receiver) http.Handler { return receiver.ChatApp1(l.printChatMessage) }},
+		{webhook.CallbackChatApp2, func(receiver *webhook.Receiver) http.Handler { return receiver.ChatApp2(l.printChatMessage) }},
+		{webhook.CallbackDelivery, func(receiver *webhook.Receiver) http.Handler { return receiver.Delivery(l.printReport) }},
 	}
 }

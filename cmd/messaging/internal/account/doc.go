@@ -1,5 +1,5 @@
-// Package account has the commands that work with an account: send, list and find, by the environment variables of
-// messaging.NewClientFromEnv, and listen, by those of webhook.NewReceiverFromEnv.
+// Package account has the commands for an account: send, list and find, which use the environment variables of
+// messaging.NewClientFromEnv, and listen and replay, which use those of webhook.NewReceiverFromEnv.
 package account
 
 import (
@@ -46,8 +46,8 @@ func (s *settings) isReal() bool {
 
 // environment is the help of each command that uses an account.
 const environment = `
-The account is that of the environment: MESSAGING_BASE_URL, MESSAGING_TOKEN or MESSAGING_API_KEY and
-MESSAGING_API_SECRET, and MESSAGING_CONTRACT, the file of an overlay. "messaging sandbox" prints such lines.`
+The environment names the account: MESSAGING_BASE_URL, MESSAGING_TOKEN or MESSAGING_API_KEY and MESSAGING_API_SECRET, and
+MESSAGING_CONTRACT, the file of an overlay. "messaging sandbox" prints these variables.`
 
 // New returns the commands of an account.
 func New(console cli.Console) []*cobra.Command {

@@ -33,10 +33,11 @@ func newList(console cli.Console) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List sent SMS as a table, CSV or JSON lines",
-		Long: `List sent SMS. A bound of time is a time such as 2026-11-22T08:00:00Z, a date such as 2026-11-22 in UTC, or how long ago, such as 24h.
+		Long: `List sent SMS. The flags --after and --before take a time such as 2026-11-22T08:00:00Z, a date such as 2026-11-22 in UTC, or a duration
+such as 24h, which means that long ago.
 
-With --out the rows go into a file. If such a listing is interrupted, the same command with --resume goes on where it ended, and
-the file has each row once. The exit status is 0 if the listing is complete, and 4 if it ended early.` + "\n" + environment,
+With --out the rows are written to a file. If the listing is interrupted, the same command with --resume continues it, and the file has each
+row once. The exit status is 0 if the listing is complete, and 4 if it ended early.` + "\n" + environment,
 		Example: `  messaging list --after 24h
   messaging list --after 2026-11-01 --before 2026-12-01 --format csv --out november.csv
   messaging list --after 2026-11-01 --before 2026-12-01 --format csv --out november.csv --resume`,
@@ -52,20 +53,20 @@ the file has each row once. The exit status is 0 if the listing is complete, and
 	flags.StringVar(&l.options.CategoryID, "category", "", "with this category `ID`")
 	flags.StringVar(&l.options.From, "from", "", "from this `sender`")
 	flags.StringVar(&l.options.To, "to", "", "to this `number`")
-	flags.StringVar(&l.options.Status, "status", "", "with this `status`, in the service's words; needs a name in sms.list.params.status of the contract")
+	flags.StringVar(&l.options.Status, "status", "", "with this `status` of the service; the contract must have a name for it in sms.list.params.status")
 	flags.StringVar(&l.options.SortBy, "sort", "", "sort by this `column`")
 	flags.BoolVar(&l.options.Descending, "descending", false, "in descending order")
-	flags.IntVar(&l.options.PageSize, "page-size", 0, "how many rows to ask for at a time; 0 is the service's own number")
+	flags.IntVar(&l.options.PageSize, "page-size", 0, "the number of rows to request at a time; 0 is the default of the service")
 	flags.IntVar(&l.limit, "limit", 0, "end after this many rows; 0 is all")
 	flags.StringVar(&l.format, "format", "table", "table, csv or jsonl; --json is jsonl")
 	flags.StringVarP(&l.out, "out", "o", "", "write the rows into this `file`")
-	flags.BoolVar(&l.resume, "resume", false, "go on with the file of --out, where the listing before was interrupted")
+	flags.BoolVar(&l.resume, "resume", false, "continue an interrupted listing into the file of --out")
 	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "csv", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
 	command.RunE = func(command *cobra.Command, _ []string) error { return l.run(command.Context()) }
 	return command
 }
 
-// check completes the options, and finds those that cannot be used before anything is asked for.
+// check validates the flags and completes the options.
 func (l *listing) check(now time.Time) (err error) {
 	if l.json {
 		l.format = "jsonl"
@@ -89,7 +90,7 @@ func (l *listing) check(now time.Time) (err error) {
 	return nil
 }
 
-// parseTime reads a time, a date, or how long ago it is.
+// parseTime reads a time, a date, or a duration before now.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -114,13 +115,24 @@ func (l *listing) run(ctx context.Context) error {
 		return err
 	}
 	if l.out == "" {
-		bar := cli.NewProgress(l.console, !l.console.OutTerminal, 0)
-		defer bar.End()
-		if err = l.pages(ctx, client, newWriter(l.format, l.console.Out, true, l.console.OutTerminal), 0, bar, nil); err != nil {
-			return ended(err, err)
-		}
-		return nil
+		return l.print(ctx, client)
 	}
+	return l.writeFile(ctx, client)
+}
+
+// print prints the rows.
+func (l *listing) print(ctx context.Context, client *messaging.Client) error {
+	progress := cli.NewProgress(l.console, !l.console.OutTerminal, 0)
+	defer progress.End()
+	rows := newWriter(l.format, l.console.Out, true, l.console.OutTerminal)
+	if err := l.writePages(ctx, client, rows, 0, progress, nil); err != nil {
+		return exitError(err, err)
+	}
+	return nil
+}
+
+// writeFile writes the rows into the file of --out.
+func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error {
 	file, state, err := l.openOutput()
 	if err != nil {
 		return err
@@ -130,35 +142,38 @@ func (l *listing) run(ctx context.Context) error {
 		return nil
 	}
 	defer func() { _ = file.Close() }()
-	bar := cli.NewProgress(l.console, true, state.Rows)
-	err = l.pages(ctx, client, newWriter(l.format, file, state.Bytes == 0, false), state.Rows, bar, func(page sms.Page, rows int) error {
-		if state.Rows = rows; page.Next == "" {
-			return nil // after the last page there is nothing to go on with
+	progress := cli.NewProgress(l.console, true, state.Rows)
+	rows := newWriter(l.format, file, state.Bytes == 0, false)
+	err = l.writePages(ctx, client, rows, state.Rows, progress, func(page sms.Page, written int) error {
+		state.Rows = written
+		if page.Next == "" {
+			return nil // the last page
 		}
 		return state.save(l.out, file, page.Next)
 	})
-	bar.End()
+	progress.End()
 	if isUsage(err) && !l.resume {
-		return errors.Join(ended(err, err), file.Close(), os.Remove(l.out), os.Remove(statePath(l.out)))
+		return errors.Join(exitError(err, err), file.Close(), os.Remove(l.out), os.Remove(statePath(l.out)))
 	}
 	if err != nil {
-		return ended(err, fmt.Errorf("%w; %s, and --resume goes on", err, rowsIn(l.out, state.Rows)))
+		return exitError(err, fmt.Errorf("%w; %s, and --resume continues", err, rowsIn(l.out, state.Rows)))
 	}
 	_, _ = fmt.Fprintln(l.console.Err, rowsIn(l.out, state.Rows))
 	return finish(l.out, file)
 }
 
-// isUsage reports whether the listing was refused before anything was asked for.
+// isUsage reports whether the options of a listing are invalid. Then nothing was requested.
 func isUsage(err error) bool {
 	_, ok := errors.AsType[*messaging.ValidationError](err)
 	return ok
 }
 
-// ended returns the error of a listing that ended early, with what to say of it. Options that cannot be used are named by their flags.
-func ended(err, what error) error {
+// exitError returns the error of a listing that ended early: text with an exit status. If err is about invalid options, the text names
+// their flags instead.
+func exitError(err, text error) error {
 	invalid, ok := errors.AsType[*messaging.ValidationError](err)
 	if !ok {
-		return &cli.ExitError{Status: cli.ExitUnknown, Err: what}
+		return &cli.ExitError{Status: cli.ExitUnknown, Err: text}
 	}
 	flags := map[string]string{
 		"ID": "--id", "ReferenceID": "--reference", "RequestID": "--request", "CategoryID": "--category", "From": "--from", "To": "--to",
@@ -172,7 +187,7 @@ func ended(err, what error) error {
 	return errors.New(strings.Join(problems, "; "))
 }
 
-// rowsIn says how many rows a file has.
+// rowsIn describes how many rows a file has.
 func rowsIn(file string, rows int) string {
 	if rows == 1 {
 		return "1 row is in " + file
@@ -180,10 +195,10 @@ func rowsIn(file string, rows int) string {
 	return fmt.Sprintf("%d rows are in %s", rows, file)
 }
 
-// pages writes the rows of a listing page by page, of which rows are written already, and calls written after each. A row that
-// could not be read in full is written as far as it could be, and reported.
-func (l *listing) pages(
-	ctx context.Context, client *messaging.Client, to rowWriter, rows int, bar *cli.Progress, written func(sms.Page, int) error,
+// writePages writes the rows of a listing, of which written rows exist already, and calls afterPage after each page. A row that cannot be
+// read in full is written as far as possible, and its error is printed.
+func (l *listing) writePages(
+	ctx context.Context, client *messaging.Client, to rowWriter, written int, progress *cli.Progress, afterPage func(sms.Page, int) error,
 ) error {
 	for page, err := range client.SMS.Pages(ctx, l.options) {
 		if err != nil && !errors.Is(err, messaging.ErrUnreadableRow) {
@@ -192,29 +207,34 @@ func (l *listing) pages(
 		if err != nil {
 			l.console.Complain(err)
 		}
-		for _, tx := range page.Transactions {
-			if l.limit > 0 && rows == l.limit {
-				break
-			}
-			if err := to.Write(tx); err != nil {
-				return err
-			}
-			rows++
+		rows := page.Transactions
+		if l.limit > 0 {
+			rows = rows[:min(len(rows), l.limit-written)]
 		}
-		if err := to.Flush(); err != nil {
+		if err := writeRows(to, rows); err != nil {
 			return err
 		}
-		bar.Set(rows, page.Total)
-		if written != nil {
-			if err := written(page, rows); err != nil {
+		written += len(rows)
+		progress.Set(written, page.Total)
+		if afterPage != nil {
+			if err := afterPage(page, written); err != nil {
 				return err
 			}
 		}
-		if l.limit > 0 && rows == l.limit {
+		if l.limit > 0 && written == l.limit {
 			return nil
 		}
 	}
 	return nil
+}
+
+func writeRows(to rowWriter, rows []sms.Transaction) error {
+	for _, row := range rows {
+		if err := to.Write(row); err != nil {
+			return err
+		}
+	}
+	return to.Flush()
 }
 
 func newFind(console cli.Console) *cobra.Command {
@@ -225,7 +245,7 @@ func newFind(console cli.Console) *cobra.Command {
 		Long: `Look an SMS up by its reference ID.
 
 The exit status is 0 if it is listed, 1 if it is not, and 4 if the lookup failed. A service may list a message some time after
-it took it.` + "\n" + environment,
+it accepted it.` + "\n" + environment,
 		Example: "  messaging find order-17 --json",
 		Args:    cli.Words(1, "REFERENCE"),
 	}

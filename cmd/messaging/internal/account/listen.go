@@ -1,20 +1,15 @@
 package account
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"maps"
 	"net"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -26,13 +21,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-const (
-	maxCallback      = 1 << 20  // bytes of the body of a callback
-	maxUnproven      = 1000     // callbacks without proof of their origin that --save keeps
-	maxUnprovenBytes = 16 << 20 // and how much of them
-)
-
-// listener holds the flags of listen, and what it does with a callback.
+// listener holds the flags of listen and the state of a run.
 type listener struct {
 	console  cli.Console
 	json     bool
@@ -41,12 +30,12 @@ type listener struct {
 	forward  string
 	save     string
 
-	mu      sync.Mutex // guards what is printed and saved
-	count   int        // of callbacks that were not refused
-	refused int
-	file    *os.File // nil if nothing is saved
-	bytes   int      // in the file
-	last    *callback
+	program *program // nil without --forward
+
+	mu       sync.Mutex // guards the fields below and the output
+	accepted int
+	refused  int
+	file     *saveFile // nil without --save
 }
 
 func newListen(console cli.Console) *cobra.Command {
@@ -56,13 +45,15 @@ func newListen(console cli.Console) *cobra.Command {
 		Short: "Receive callbacks, print them, and forward them to a program",
 		Long: "Receive callbacks at the paths " + l.paths() + `, and print each event.
 
-With --forward each callback that is taken goes on as it is to a program, at its URL and the same path, and the service gets the response of
-the program. So a program on this machine can be tried with real callbacks. A line says what the program responded; on a terminal, r and Enter
-repeat the last callback. With --save each of them is kept in a file, and "messaging replay" sends it to the program again. The file holds numbers,
-texts and secrets. With --insecure anyone can call: it takes the first 1,000 callbacks and 16 MiB of them, each marked as unproven.
+With --forward, each accepted callback is sent on unchanged to a program, at its URL and the same path, and the service gets the program's
+response. This lets you try a program on this machine with real callbacks. A line shows the program's status and how long it took, or that it
+is down.
 
-The environment is MESSAGING_CONTRACT, the file of an overlay, and MESSAGING_WEBHOOK_SECRET, such as key=SECRET: callbacks must then
-have the parameter key with this secret. Without one, --insecure is needed, since anyone who knows the URL can call it.`,
+With --save, each accepted callback is appended to a file, from which "messaging replay" sends it again. The file holds phone numbers, texts
+and secrets. With --insecure, anyone can call: the file takes at most 1,000 callbacks and 16 MiB, and each is marked as unproven.
+
+The environment has MESSAGING_CONTRACT, the file of an overlay, and MESSAGING_WEBHOOK_SECRET, such as key=SECRET: callbacks must then have the
+parameter key with this secret. Without a secret, --insecure is required, because anyone who knows the URL can call it.`,
 		Example: `  MESSAGING_WEBHOOK_SECRET=key=SECRET messaging listen
   messaging listen --insecure --forward 127.0.0.1:8080/hooks --save callbacks.jsonl
   messaging replay callbacks.jsonl 3 --forward http://127.0.0.1:8080/hooks`,
@@ -71,198 +62,174 @@ have the parameter key with this secret. Without one, --insecure is needed, sinc
 	}
 	flags := command.Flags()
 	flags.BoolVar(&l.json, "json", false, "print events as JSON, one a line")
-	flags.BoolVar(&l.insecure, "insecure", false, "take callbacks without a secret")
+	flags.BoolVar(&l.insecure, "insecure", false, "accept callbacks without a secret")
 	flags.StringVar(&l.address, "listen", "127.0.0.1:8027", "the `address` to listen on")
 	flags.StringVar(&l.forward, "forward", "", "the `URL` of the program that gets each callback")
-	flags.StringVar(&l.save, "save", "", "append each callback to this `file`")
+	flags.StringVar(&l.save, "save", "", "append each accepted callback to this `file`")
 	return command
 }
 
-// target reads the URL of --forward. One without a scheme is http.
-func target(text string) (*url.URL, error) {
-	if text != "" && !strings.Contains(text, "://") {
-		text = "http://" + text
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("--forward: want an http or https URL without a query, such as 127.0.0.1:8080/hooks")
-	}
-	return u, nil
-}
-
 func (l *listener) run(ctx context.Context) error {
-	options := []webhook.Option{
-		webhook.WithPOST(), webhook.WithStatuses(l.report), webhook.WithPreferences(l.preference), webhook.WithOther(l.other),
-		webhook.WithHook(webhook.Hook{End: l.refuse}),
-	}
-	if l.insecure {
-		if l.console.Getenv("MESSAGING_WEBHOOK_SECRET") != "" {
-			return errors.New("--insecure: MESSAGING_WEBHOOK_SECRET is set, too; want one of them")
-		}
-		options = append(options, webhook.WithoutProof())
-	}
-	hooks, err := webhook.NewReceiverFromEnv(options...)
-	if err != nil && !l.insecure && l.console.Getenv("MESSAGING_WEBHOOK_SECRET") == "" {
-		return fmt.Errorf("%w; --insecure takes callbacks without one", err)
-	}
+	receiver, err := l.newReceiver()
 	if err != nil {
 		return err
 	}
-	var forward *url.URL
 	if l.forward != "" {
-		if forward, err = target(l.forward); err != nil {
+		if l.program, err = newProgram(l.forward); err != nil {
 			return err
 		}
 	}
 	if l.save != "" {
-		const private = 0o600
-		if l.file, err = os.OpenFile(l.save, os.O_APPEND|os.O_CREATE|os.O_WRONLY, private); err != nil {
+		if l.file, err = openSaveFile(l.save, l.insecure); err != nil {
 			return fmt.Errorf("--save: %w", err)
 		}
-		defer func() { _ = l.file.Close() }()
+		defer l.file.close()
 	}
 	socket, err := new(net.ListenConfig).Listen(ctx, "tcp", l.address)
 	if err != nil {
 		return fmt.Errorf("--listen: %w; --listen 127.0.0.1:0 takes any free port", err)
 	}
-	_, _ = fmt.Fprintf(l.console.Err, "listening on http://%s, at %s\n", socket.Addr(), l.paths())
-	if forward != nil && l.console.InTerminal {
-		go l.repeat(ctx, forward) // ends with the process
-	}
-	err = cli.Serve(ctx, socket, l.handler(hooks, forward))
-	_, _ = fmt.Fprintf(l.console.Err, "stopped: %d callbacks, %d refused\n", l.count, l.refused)
+	l.printf("listening on http://%s, at %s", socket.Addr(), l.paths())
+	err = cli.Serve(ctx, socket, l.handler(receiver))
+	l.printf("stopped: %d callbacks, %d refused", l.accepted, l.refused)
 	return err
+}
+
+// newReceiver returns the receiver of the environment.
+func (l *listener) newReceiver() (*webhook.Receiver, error) {
+	options := []webhook.Option{
+		webhook.WithPOST(), webhook.WithStatuses(l.printReport), webhook.WithPreferences(l.printPreference), webhook.WithOther(l.printOther),
+		webhook.WithHook(webhook.Hook{End: l.printRefusal}),
+	}
+	hasSecret := l.console.Getenv("MESSAGING_WEBHOOK_SECRET") != ""
+	if l.insecure && hasSecret {
+		return nil, errors.New("--insecure: cannot be combined with MESSAGING_WEBHOOK_SECRET, which is set")
+	}
+	if l.insecure {
+		options = append(options, webhook.WithoutProof())
+	}
+	receiver, err := webhook.NewReceiverFromEnv(options...)
+	if err != nil && !l.insecure && !hasSecret {
+		err = fmt.Errorf("%w; --insecure accepts callbacks without a secret", err)
+	}
+	return receiver, err
 }
 
 // paths lists the paths of all callbacks.
 func (l *listener) paths() string {
 	var paths []string
 	for _, hook := range l.hooks() {
-		paths = append(paths, "/"+string(hook.callback))
+		paths = append(paths, hook.path())
 	}
 	return strings.Join(paths, ", ")
 }
 
 // handler returns the handler of all callbacks.
-func (l *listener) handler(rcv *webhook.Receiver, forward *url.URL) http.Handler {
+func (l *listener) handler(receiver *webhook.Receiver) http.Handler {
 	mux := http.NewServeMux()
 	for _, hook := range l.hooks() {
-		mux.Handle("/"+string(hook.callback), l.passOn(hook.handler(rcv), forward))
+		handle := hook.handler(receiver)
+		mux.HandleFunc(hook.path(), func(w http.ResponseWriter, r *http.Request) { l.serve(w, r, handle) })
 	}
 	return mux
 }
 
-// passOn prints a callback by the handler of the library. If the handler takes it, it is saved and forwarded. The caller gets the response
-// of the program, or that of the handler if nothing is forwarded or the callback was refused.
-func (l *listener) passOn(hook http.Handler, forward *url.URL) http.Handler {
-	var proxy *httputil.ReverseProxy
-	if forward != nil {
-		proxy = &httputil.ReverseProxy{
-			Rewrite: func(r *httputil.ProxyRequest) {
-				r.SetURL(forward)
-				r.Out.Host = forward.Host
-			},
-			ErrorLog: log.New(io.Discard, "", 0),
-			ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-				l.say("→ the program is down: %v", err)
-				if program, ok := w.(*statusWriter); ok {
-					program.isDown = true
-				}
-				w.WriteHeader(http.StatusBadGateway)
-			},
-		}
+// serve prints a callback with the handler of the library. An accepted callback is saved and forwarded, and the caller gets the
+// response of the program. Otherwise the caller gets the response of the handler.
+func (l *listener) serve(w http.ResponseWriter, r *http.Request, handle http.Handler) {
+	const maxBody = 1 << 20
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		return
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCallback))
-		if err != nil {
-			w.WriteHeader(http.StatusRequestEntityTooLarge)
-			return
-		}
-		again := func() *http.Request {
-			clone := r.Clone(r.Context())
-			clone.Body, clone.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-			return clone
-		}
-		handled := heldBack{header: http.Header{}, status: http.StatusOK}
-		hook.ServeHTTP(&handled, again())
-		isTaken := handled.status == http.StatusOK && (r.Method == http.MethodGet || r.Method == http.MethodPost)
-		if err := l.keep(r, body, isTaken); err != nil {
-			l.say("--save: %v", err)
-			w.WriteHeader(http.StatusInternalServerError)
-			return
-		}
-		if proxy == nil || !isTaken {
-			maps.Copy(w.Header(), handled.header)
-			w.WriteHeader(handled.status)
-			_, _ = w.Write(handled.body.Bytes())
-			return
-		}
-		began, program := time.Now(), statusWriter{ResponseWriter: w}
-		proxy.ServeHTTP(&program, again())
-		if !program.isDown {
-			l.say("→ %d in %v", program.status, time.Since(began).Round(time.Millisecond))
-		}
-	})
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	response := bufferedResponse{header: http.Header{}, status: http.StatusOK}
+	handle.ServeHTTP(&response, r)
+	hasEffect := r.Method == http.MethodGet || r.Method == http.MethodPost
+	if response.status != http.StatusOK || !hasEffect {
+		l.countRefused()
+		response.writeTo(w)
+		return
+	}
+	c, err := l.record(newCallback(r, body))
+	if err != nil {
+		l.printf("--save: %v", err)
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	if l.program == nil {
+		response.writeTo(w)
+		return
+	}
+	l.pass(r.Context(), c).writeTo(w)
 }
 
-// repeat sends the last callback to the program again for each line with an r.
-func (l *listener) repeat(ctx context.Context, forward *url.URL) {
-	for lines := bufio.NewScanner(l.console.In); lines.Scan(); {
-		l.mu.Lock()
-		last := l.last
-		l.mu.Unlock()
-		if strings.TrimSpace(lines.Text()) != "r" {
-			l.say("r and Enter repeat the last callback")
-			continue
-		}
-		if last == nil {
-			l.say("there is no callback to repeat")
-			continue
-		}
-		u, began := forward.JoinPath(last.Path), time.Now()
-		u.RawQuery = last.Query
-		if status, err := resend(ctx, *last, u.String()); err != nil {
-			l.say("→ the program is down: %v", err)
-		} else {
-			l.say("→ %d in %v, repeated", status, time.Since(began).Round(time.Millisecond))
-		}
+// pass sends a callback to the program, prints the result, and returns the response for the service: 502 if the program gave none.
+func (l *listener) pass(ctx context.Context, c *callback) *bufferedResponse {
+	began := time.Now()
+	response, err := l.program.send(ctx, c)
+	took := time.Since(began).Round(time.Millisecond)
+	switch dial, ok := errors.AsType[*net.OpError](err); {
+	case err == nil:
+		l.printf("→ %d in %v for %s", response.status, took, c.Path)
+		return response
+	case ok && dial.Op == "dial":
+		l.printf("→ the program is down: %v", err)
+	default:
+		l.printf("→ no response in %v for %s: %v", took, c.Path, err)
 	}
+	return &bufferedResponse{status: http.StatusBadGateway}
 }
 
-// say prints a line beside the events.
-func (l *listener) say(format string, args ...any) {
+// printf prints a line on standard error.
+func (l *listener) printf(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, _ = fmt.Fprintf(l.console.Err, format+"\n", args...)
+	_, _ = fmt.Fprintln(l.console.Err, printable(fmt.Sprintf(format, args...)))
 }
 
-// heldBack is a response that is not written yet.
-type heldBack struct {
+func (l *listener) countRefused() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused++
+}
+
+// record numbers an accepted callback and saves it.
+func (l *listener) record(c *callback) (*callback, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.accepted++
+	c.Number = l.accepted
+	c.Unproven = l.insecure
+	if l.file == nil {
+		return c, nil
+	}
+	isFull, err := l.file.append(c)
+	if isFull {
+		_, _ = fmt.Fprintln(l.console.Err, "--save: the file has 1,000 callbacks or 16 MiB, and no more are saved without a secret")
+	}
+	return c, err
+}
+
+// bufferedResponse is a response in memory.
+type bufferedResponse struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (h *heldBack) Header() http.Header            { return h.header }
-func (h *heldBack) WriteHeader(status int)         { h.status = status }
-func (h *heldBack) Write(data []byte) (int, error) { return h.body.Write(data) }
+func (b *bufferedResponse) Header() http.Header            { return b.header }
+func (b *bufferedResponse) WriteHeader(status int)         { b.status = status }
+func (b *bufferedResponse) Write(data []byte) (int, error) { return b.body.Write(data) }
 
-// statusWriter keeps the status of a response.
-type statusWriter struct {
-	http.ResponseWriter
-
-	status int
-	isDown bool // it is not the program's
+func (b *bufferedResponse) writeTo(w http.ResponseWriter) {
+	maps.Copy(w.Header(), b.header)
+	w.WriteHeader(b.status)
+	_, _ = w.Write(b.body.Bytes()) //nolint:gosec // for a service, and not for a browser
 }
 
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (l *listener) chatMessage(_ context.Context, m webhook.ChatMessage) error {
+func (l *listener) printChatMessage(_ context.Context, m webhook.ChatMessage) error {
 	text, err := json.Marshal(m.Content)
 	if err != nil {
 		return err
@@ -273,11 +240,11 @@ func (l *listener) chatMessage(_ context.Context, m webhook.ChatMessage) error {
 	return l.print(string(m.Callback), m.ID, m.From, m.To, string(text), m)
 }
 
-func (l *listener) report(_ context.Context, r webhook.DeliveryReport) error {
+func (l *listener) printReport(_ context.Context, r webhook.DeliveryReport) error {
 	return l.print("delivery", r.ID, r.From, r.To, r.Status.String()+" "+r.RawStatus, r)
 }
 
-func (l *listener) preference(_ context.Context, p webhook.Preference) error {
+func (l *listener) printPreference(_ context.Context, p webhook.Preference) error {
 	choice := "resumed "
 	if p.Stopped {
 		choice = "stopped "
@@ -285,14 +252,14 @@ func (l *listener) preference(_ context.Context, p webhook.Preference) error {
 	return l.print("preference", "", p.From, p.To, choice+p.Category, p)
 }
 
-func (l *listener) other(_ context.Context, o webhook.Other) error {
+func (l *listener) printOther(_ context.Context, o webhook.Other) error {
 	return l.print("other", "", o.Field, o.EntryID, string(o.JSON), o)
 }
 
-// refuse prints why a callback was refused.
-func (l *listener) refuse(_ context.Context, result webhook.Result) {
+// printRefusal prints why a callback was refused.
+func (l *listener) printRefusal(_ context.Context, result webhook.Result) {
 	if result.Disposition == webhook.DispositionRejected {
-		l.say("%s: %v", result.Callback, result.Err)
+		l.printf("%s: %v", result.Callback, result.Err)
 	}
 }
 
@@ -310,46 +277,5 @@ func (l *listener) print(kind, id, from, to, text string, event any) error {
 	}
 	_, err := fmt.Fprintf(l.console.Out, "%s  %s  %s  %s → %s  %s\n", time.Now().Format(time.TimeOnly),
 		l.console.Paint(color.FgCyan, kind), printable(id), printable(from), printable(to), printable(strings.TrimSpace(text)))
-	return err
-}
-
-// callback is a request as --save keeps it.
-type callback struct {
-	Number   int         `json:"number"`
-	Unproven bool        `json:"unproven,omitzero"` // it came without a secret: anybody may have made it
-	Received time.Time   `json:"received"`
-	Method   string      `json:"method"`
-	Path     string      `json:"path"`
-	Query    string      `json:"query,omitzero"`
-	Header   http.Header `json:"header,omitzero"`
-	Body     []byte      `json:"body,omitzero"`
-}
-
-// keep counts a callback, and appends it to the file of --save if it was taken.
-func (l *listener) keep(r *http.Request, body []byte, isTaken bool) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !isTaken {
-		l.refused++
-		return nil
-	}
-	l.count++
-	l.last = &callback{l.count, l.insecure, time.Now(), r.Method, r.URL.Path, r.URL.RawQuery, r.Header, body}
-	if l.file == nil {
-		return nil
-	}
-	data, err := json.Marshal(l.last)
-	if err != nil {
-		return err
-	}
-	if l.insecure && (l.count > maxUnproven || l.bytes+len(data) >= maxUnprovenBytes) {
-		if l.bytes < maxUnprovenBytes {
-			_, _ = fmt.Fprintf(l.console.Err, "--save: 1,000 callbacks or 16 MiB of them are in the file, and no more are saved without a secret\n")
-		}
-		l.bytes = maxUnprovenBytes
-		return nil
-	}
-	n, err := l.file.Write(append(data, '\n'))
-	l.bytes += n
 	return err
 }

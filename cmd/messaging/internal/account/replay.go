@@ -2,7 +2,6 @@ package account
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,9 +19,9 @@ func newReplay(console cli.Console) *cobra.Command {
 	var forward string
 	command := &cobra.Command{
 		Use:   "replay FILE [LINE]",
-		Short: "Send a saved callback to a program again",
-		Long: `Send callbacks that "messaging listen --save" kept to a program again, as they came: the one in a line of the file, counted from
-1, or all in their order. The exit status is 1 if the program responds with anything but a success.`,
+		Short: "Send saved callbacks to a program again",
+		Long: `Send callbacks from a file of "messaging listen --save" to a program, unchanged: the callback in one line, counted from 1, or all of
+them in order. The exit status is 1 if the program gives no response, or one that is not a success.`,
 		Example: "  messaging replay callbacks.jsonl 3 --forward 127.0.0.1:8080/hooks",
 		Args:    cli.Words(1, "FILE", "LINE"),
 	}
@@ -41,9 +39,9 @@ func newReplay(console cli.Console) *cobra.Command {
 	return command
 }
 
-// replay sends the callbacks of a file, or only that of one line.
-func replay(ctx context.Context, console cli.Console, name string, line int, forward string) error {
-	to, err := target(forward)
+// replay sends the callbacks of a file to a program, or only the one in line only, if that is not zero.
+func replay(ctx context.Context, console cli.Console, name string, only int, forward string) error {
+	to, err := newProgram(forward)
 	if err != nil {
 		return err
 	}
@@ -52,61 +50,58 @@ func replay(ctx context.Context, console cli.Console, name string, line int, for
 		return fmt.Errorf("FILE: %w; messaging listen --save FILE writes one", err)
 	}
 	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
+	lines, err := savedLines(file)
 	if err != nil {
 		return fmt.Errorf("FILE: %w", err)
 	}
-	lines := bufio.NewScanner(io.LimitReader(file, info.Size())) // the program may append to the file
-	lines.Buffer(nil, 4*maxCallback)                             // a body in base64, and its header
-	at, failed := 0, 0
+	line := 0
+	failures := 0
 	for lines.Scan() {
-		if at++; line != 0 && at != line {
+		line++
+		if only != 0 && line != only {
 			continue
 		}
-		var c callback
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			return fmt.Errorf("%s: line %d is no callback: %w", name, at, err)
-		}
-		u := to.JoinPath(c.Path)
-		u.RawQuery = c.Query
-		status, err := resend(ctx, c, u.String())
+		isSuccess, err := replayLine(ctx, console, to, line, lines.Bytes())
 		if err != nil {
-			return &cli.ExitError{Status: cli.ExitRefused, Err: fmt.Errorf("line %d: %w", at, err)}
+			return err
 		}
-		_, _ = fmt.Fprintf(console.Out, "%d  %s %s  %d\n", at, c.Method, printable(c.Path), status)
-		if status >= http.StatusMultipleChoices {
-			failed++
+		if !isSuccess {
+			failures++
 		}
 	}
 	switch {
 	case lines.Err() != nil:
 		return fmt.Errorf("%s: %w", name, lines.Err())
-	case line > at:
-		return fmt.Errorf("LINE: %s has %d lines", name, at)
-	case failed > 0:
+	case only > line:
+		return fmt.Errorf("LINE: %s has %d lines", name, line)
+	case failures > 0:
 		return exitWith(cli.ExitRefused)
 	}
 	return nil
 }
 
-// resend sends a callback and returns the status of the response.
-func resend(ctx context.Context, c callback, to string) (int, error) {
-	const timeout = 30 * time.Second
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, c.Method, to, bytes.NewReader(c.Body))
+// savedLines returns the lines of a file, up to its present end: the program may append to it.
+func savedLines(file *os.File) (*bufio.Scanner, error) {
+	const maxLine = 4 << 20 // a body in base64, and its header
+	info, err := file.Stat()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	for name, values := range c.Header {
-		if name != "Content-Length" && name != "Connection" {
-			request.Header[name] = values
-		}
+	lines := bufio.NewScanner(io.LimitReader(file, info.Size()))
+	lines.Buffer(nil, maxLine)
+	return lines, nil
+}
+
+// replayLine sends the callback in a line, prints the status of the response, and reports whether it is a success.
+func replayLine(ctx context.Context, console cli.Console, to *program, line int, text []byte) (isSuccess bool, err error) {
+	var c callback
+	if err = json.Unmarshal(text, &c); err != nil {
+		return false, fmt.Errorf("line %d is not a saved callback: %w", line, err)
 	}
-	response, err := http.DefaultTransport.RoundTrip(request)
+	response, err := to.send(ctx, &c)
 	if err != nil {
-		return 0, fmt.Errorf("the program cannot be reached: %w", err)
+		return false, &cli.ExitError{Status: cli.ExitRefused, Err: fmt.Errorf("line %d: the program gave no response: %w", line, err)}
 	}
-	_ = response.Body.Close()
-	return response.StatusCode, nil
+	_, _ = fmt.Fprintf(console.Out, "%d  %s %s  %d\n", line, c.Method, printable(c.Path), response.status)
+	return response.status < http.StatusMultipleChoices, nil
 }

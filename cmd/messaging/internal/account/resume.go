@@ -11,17 +11,16 @@ import (
 	"time"
 )
 
-// resumeState is what is known of a listing that goes into a file: where the next page begins, and how much of the file is
-// complete. It is in a file beside it, until the listing is complete. A page is first written and synced, and then recorded, so that
-// a page that was cut short is written again.
+// resumeState is the progress of a listing into a file. A second file stores it until the listing is complete. Each page is written and
+// synced before the state is, so that an incomplete page is written again.
 type resumeState struct {
-	Options       string    `json:"options"` // of the listing, which must not change
+	Options       string    `json:"options"` // as by fingerprint; they must not change
 	CreatedAfter  time.Time `json:"createdAfter,omitzero"`
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
-	Next          string    `json:"next"`
-	Bytes         int64     `json:"bytes"`
+	Next          string    `json:"next"`  // the cursor of the next page
+	Bytes         int64     `json:"bytes"` // of complete pages in the file
 	Rows          int       `json:"rows"`
-	Done          bool      `json:"-"` // there is nothing left to list
+	Done          bool      `json:"-"` // the file is complete
 }
 
 func statePath(out string) string { return out + ".resume" }
@@ -36,23 +35,31 @@ func (l *listing) fingerprint() string {
 	return string(data)
 }
 
-// openOutput opens the file of a listing: a new one, or with --resume the one of an earlier listing, cut after its last complete page.
-// The listing then continues from there.
+// openOutput opens the file of a listing: a new one, or with --resume the file of an interrupted listing.
 func (l *listing) openOutput() (*os.File, *resumeState, error) {
-	state := &resumeState{Options: l.fingerprint(), CreatedAfter: l.options.CreatedAfter, CreatedBefore: l.options.CreatedBefore}
-	data, err := os.ReadFile(statePath(l.out))
-	if !l.resume {
-		if err == nil {
-			return nil, nil, fmt.Errorf("--out %s: a listing into it was interrupted; go on with --resume, or remove %s", l.out, statePath(l.out))
-		}
-		return create(l.out, state)
+	if l.resume {
+		return l.resumeOutput()
 	}
+	if _, err := os.Stat(statePath(l.out)); err == nil {
+		return nil, nil, fmt.Errorf("--out %s: a listing into it was interrupted; continue with --resume, or remove %s", l.out, statePath(l.out))
+	}
+	return create(l.out, l.newState())
+}
+
+func (l *listing) newState() *resumeState {
+	return &resumeState{Options: l.fingerprint(), CreatedAfter: l.options.CreatedAfter, CreatedBefore: l.options.CreatedBefore}
+}
+
+// resumeOutput opens the file of an interrupted listing, truncates it after its last complete page, and sets the options that continue it.
+func (l *listing) resumeOutput() (*os.File, *resumeState, error) {
+	data, err := os.ReadFile(statePath(l.out))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err = os.Stat(l.out); err != nil {
-			return create(l.out, state)
+			return create(l.out, l.newState())
 		}
 		return nil, &resumeState{Done: true}, nil
 	}
+	state := &resumeState{}
 	if err == nil {
 		err = json.Unmarshal(data, state)
 	}
@@ -60,28 +67,39 @@ func (l *listing) openOutput() (*os.File, *resumeState, error) {
 		return nil, nil, fmt.Errorf("--resume: %s cannot be read: %w", statePath(l.out), err)
 	}
 	if state.Options != l.fingerprint() {
-		return nil, nil, errors.New("--resume: the listing was begun with other options")
+		return nil, nil, errors.New("--resume: the interrupted listing had other options")
 	}
 	file, err := os.OpenFile(l.out, os.O_RDWR, 0)
-	if err == nil {
-		err = errors.Join(file.Truncate(state.Bytes), seekTo(file, state.Bytes))
-	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--resume: %w", err)
 	}
-	l.options.CreatedAfter, l.options.CreatedBefore, l.options.After = state.CreatedAfter, state.CreatedBefore, state.Next
+	if err = truncate(file, state.Bytes); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("--resume: %w", err), file.Close())
+	}
+	l.options.CreatedAfter = state.CreatedAfter
+	l.options.CreatedBefore = state.CreatedBefore
+	l.options.After = state.Next
 	return file, state, nil
 }
 
-// create makes a new file, which must not exist, and its record.
+// truncate truncates a file and moves to its new end.
+func truncate(file *os.File, size int64) error {
+	if err := file.Truncate(size); err != nil {
+		return err
+	}
+	_, err := file.Seek(size, io.SeekStart)
+	return err
+}
+
+// create creates a file, which must not exist, and stores the state.
 func create(out string, state *resumeState) (*os.File, *resumeState, error) {
-	const private = 0o600                                                   // numbers and texts of people
-	file, err := os.OpenFile(out, os.O_RDWR|os.O_CREATE|os.O_EXCL, private) //nolint:gosec // the user names it
+	const ownerOnly = 0o600                                                   // phone numbers and texts
+	file, err := os.OpenFile(out, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownerOnly) //nolint:gosec // the user names it
+	if errors.Is(err, fs.ErrExist) {
+		return nil, nil, fmt.Errorf("--out: %w; give another name, or continue an interrupted listing with --resume", err)
+	}
 	if err == nil {
 		err = state.save(out, file, "")
-	}
-	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%w; give another name, or go on with an interrupted listing by --resume", err)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--out: %w", err)
@@ -89,12 +107,7 @@ func create(out string, state *resumeState) (*os.File, *resumeState, error) {
 	return file, state, nil
 }
 
-func seekTo(file *os.File, at int64) error {
-	_, err := file.Seek(at, io.SeekStart)
-	return err
-}
-
-// save records that everything up to now is in the file, and where the next page begins.
+// save syncs the file and stores its size and the cursor of the next page.
 func (s *resumeState) save(out string, file *os.File, next string) error {
 	if err := file.Sync(); err != nil {
 		return err
@@ -103,12 +116,17 @@ func (s *resumeState) save(out string, file *os.File, next string) error {
 	if err != nil {
 		return err
 	}
-	s.Next, s.Bytes = next, at
+	s.Next = next
+	s.Bytes = at
 	data, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	path := statePath(out)
+	return replaceFile(statePath(out), data)
+}
+
+// replaceFile replaces a file in one step, so that a crash leaves the old or the new one.
+func replaceFile(path string, data []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*")
 	if err != nil {
 		return err
@@ -123,7 +141,7 @@ func (s *resumeState) save(out string, file *os.File, next string) error {
 	return err
 }
 
-// finish removes the record: the file is complete.
+// finish syncs the complete file and removes the state.
 func finish(out string, file *os.File) error {
 	if err := file.Sync(); err != nil {
 		return err

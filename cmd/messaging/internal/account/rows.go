@@ -15,14 +15,14 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// A rowWriter writes transactions in one format. What it wrote is complete after Flush.
+// A rowWriter writes transactions in one format. Rows are complete after Flush.
 type rowWriter interface {
 	Write(sms.Transaction) error
 	Flush() error
 }
 
-// newWriter returns the writer of a format: table, csv, jsonl or record. header says whether the header is still to be written. To a
-// terminal, CSV goes without control characters; the other formats never have any.
+// newWriter returns the writer of a format: table, csv, jsonl or record. header reports whether to write a header. CSV for a terminal has no
+// control characters; the other formats never have any.
 func newWriter(format string, to io.Writer, header, isTerminal bool) rowWriter {
 	switch format {
 	case "csv":
@@ -37,7 +37,7 @@ func newWriter(format string, to io.Writer, header, isTerminal bool) rowWriter {
 	}
 }
 
-// columns returns the names and values of what is written of a transaction.
+// columns returns the names and values of the columns of a transaction.
 func columns(tx sms.Transaction) (names, values []string) {
 	for _, c := range []struct{ name, value string }{
 		{"id", tx.ID},
@@ -59,7 +59,8 @@ func columns(tx sms.Transaction) (names, values []string) {
 		{"description", tx.Description},
 		{"text", tx.Text},
 	} {
-		names, values = append(names, c.name), append(values, c.value)
+		names = append(names, c.name)
+		values = append(values, c.value)
 	}
 	return names, values
 }
@@ -81,33 +82,35 @@ type csvRows struct {
 func (w *csvRows) Write(tx sms.Transaction) error {
 	_, values := columns(tx)
 	for i, value := range values {
-		values[i] = harmless(value)
+		value = withoutFormula(value)
 		if w.isTerminal {
-			values[i] = printable(values[i])
+			value = printable(value)
 		}
+		values[i] = value
 	}
-	return errors.Join(w.begin(), w.Writer.Write(values))
+	return errors.Join(w.writeHeader(), w.Writer.Write(values))
 }
 
-// number is a cell that a spreadsheet takes for a number: the number of a phone, or an amount.
+// number matches cells that a spreadsheet reads as numbers, such as phone numbers and amounts.
 var number = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?$`)
 
-// harmless returns a cell that no spreadsheet takes for a formula. An apostrophe in front makes it a text.
-func harmless(cell string) string {
-	if cell == "" || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) || number.MatchString(cell) {
-		return cell
+// withoutFormula returns a cell that no spreadsheet reads as a formula. An apostrophe makes it a text.
+func withoutFormula(cell string) string {
+	mayBeFormula := cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0]))
+	if mayBeFormula && !number.MatchString(cell) {
+		return "'" + cell
 	}
-	return "'" + cell
+	return cell
 }
 
 // Flush completes the rows. A file without rows has the header.
 func (w *csvRows) Flush() error {
-	err := w.begin()
+	err := w.writeHeader()
 	w.Writer.Flush()
 	return errors.Join(err, w.Error())
 }
 
-func (w *csvRows) begin() error {
+func (w *csvRows) writeHeader() error {
 	if !w.header {
 		return nil
 	}
@@ -135,7 +138,7 @@ func (w jsonRows) Write(tx sms.Transaction) error {
 
 func (w jsonRows) Flush() error { return nil }
 
-// tableRows has the columns that fit a terminal.
+// tableRows writes a table with the columns that fit a terminal.
 type tableRows struct {
 	*tabwriter.Writer
 
@@ -149,10 +152,10 @@ func (w *tableRows) Write(tx sms.Transaction) error {
 			return err
 		}
 	}
-	const shown = 40
+	const maxText = 40
 	text := []rune(tx.Text)
-	if len(text) > shown {
-		text = append(text[:shown-1], '…')
+	if len(text) > maxText {
+		text = append(text[:maxText-1], '…')
 	}
 	status := tx.Status.String()
 	if tx.DeliveryStatus == "" {

@@ -19,7 +19,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// maxMessage is how long the JSON of a message may be.
+// maxMessage is the size limit for the JSON of a message.
 const maxMessage = 1 << 20
 
 // message holds the flags of a message.
@@ -81,31 +81,14 @@ func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
 	command := &cobra.Command{
 		Use:   s.channel,
 		Short: "Send " + s.about,
-		Long: "Send " + s.about + `. Flags describe a text. For any other message, -f reads JSON from a file or standard input: ` + s.file + ".\n" +
-			environment,
+		Long:  "Send " + s.about + ". The flags describe a text message. For other messages, -f reads JSON from a file or standard input: " + s.file + ".\n" + environment,
 		Example: fmt.Sprintf(`  messaging send %[1]s%[2]s --to +639171234567 --text 'Your order is ready' --reference order-17
   messaging send %[1]s -f message.json -n    # validate only
   cat message.json | messaging send %[1]s -f - --json`, s.channel, from),
 		Args: cli.NoArgs,
 	}
 	flags := command.Flags()
-	r.settings.flags(flags)
-	if s.from != "" {
-		flags.StringVar(&r.from, "from", "", s.from)
-	}
-	flags.StringVar(&r.to, "to", "", s.to)
-	flags.StringVar(&r.text, "text", "", "the `text`")
-	flags.StringVar(&r.reference, "reference", "", "your own `ID` of the message, to look it up by; give each message its own")
-	flags.StringVar(&r.callback, "callback", "", "the `URL` to which the service reports delivery")
-	if s.fallback {
-		flags.DurationVar(&r.ttl, "ttl", 0, "how long the service tries before it falls back to SMS")
-		flags.StringVar(&r.fallbackFrom, "fallback-from", "", "the `sender` of the SMS to fall back to")
-		flags.StringVar(&r.fallbackText, "fallback-text", "", "the `text` of the SMS to fall back to")
-	}
-	flags.StringVarP(&r.file, "file", "f", "", "read the message as JSON from this `file`; - is standard input")
-	flags.BoolVarP(&r.validate, "validate", "n", false, "validate only, and send nothing")
-	flags.BoolVarP(&r.verbose, "verbose", "v", false, "show each request line, status and response on standard error, with secrets masked")
-	flags.BoolVarP(&r.yes, "yes", "y", false, "send to a real account without asking")
+	addFlags(flags, r, s)
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if err := r.checkFlags(flags); err != nil {
 			return err
@@ -115,7 +98,27 @@ func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
 	return command
 }
 
-// checkFlags finds flags that say again what the file says.
+func addFlags[M any](flags *pflag.FlagSet, r *sending, s sender[M]) {
+	r.settings.flags(flags)
+	if s.from != "" {
+		flags.StringVar(&r.from, "from", "", s.from)
+	}
+	flags.StringVar(&r.to, "to", "", s.to)
+	flags.StringVar(&r.text, "text", "", "the `text`")
+	flags.StringVar(&r.reference, "reference", "", "your `ID` for the message, unique for each message, by which you can look it up")
+	flags.StringVar(&r.callback, "callback", "", "the `URL` to which the service reports delivery")
+	if s.fallback {
+		flags.DurationVar(&r.ttl, "ttl", 0, "how long the service tries to deliver before it falls back to SMS")
+		flags.StringVar(&r.fallbackFrom, "fallback-from", "", "the `sender` of the SMS to fall back to")
+		flags.StringVar(&r.fallbackText, "fallback-text", "", "the `text` of the SMS to fall back to")
+	}
+	flags.StringVarP(&r.file, "file", "f", "", "read the message as JSON from this `file`; - is standard input")
+	flags.BoolVarP(&r.validate, "validate", "n", false, "validate only, and send nothing")
+	flags.BoolVarP(&r.verbose, "verbose", "v", false, "show each request line, status and response on standard error, with secrets masked")
+	flags.BoolVarP(&r.yes, "yes", "y", false, "send to a real account without asking")
+}
+
+// checkFlags rejects flags for a message that comes from a file.
 func (r *sending) checkFlags(flags *pflag.FlagSet) error {
 	for _, flag := range []string{"from", "to", "text", "reference", "callback", "ttl", "fallback-from", "fallback-text"} {
 		if r.file != "" && flags.Changed(flag) {
@@ -211,53 +214,73 @@ type result struct {
 	Error       string            `json:"error,omitzero"`
 }
 
-// printVerdict prints how a send ended, and returns the exit status that says the same.
-func (s *settings) printVerdict(receipt messaging.Receipt, err error) error {
-	verdict := messaging.VerdictOf(err)
-	status := map[messaging.Verdict]int{
-		messaging.Accepted: cli.ExitOK, messaging.Refused: cli.ExitRefused, messaging.NotSent: cli.ExitNotSent,
-		messaging.Unknown: cli.ExitUnknown,
-	}[verdict]
+// exitStatus returns the exit status for a verdict.
+func exitStatus(verdict messaging.Verdict) int {
+	switch verdict {
+	case messaging.Accepted:
+		return cli.ExitOK
+	case messaging.Refused:
+		return cli.ExitRefused
+	case messaging.NotSent:
+		return cli.ExitNotSent
+	case messaging.Unknown:
+	}
+	return cli.ExitUnknown
+}
+
+// verdictColor returns the color of a verdict on a terminal.
+func verdictColor(verdict messaging.Verdict) color.Attribute {
+	switch verdict {
+	case messaging.Accepted:
+		return color.FgGreen
+	case messaging.Unknown:
+		return color.FgYellow
+	case messaging.Refused, messaging.NotSent:
+	}
+	return color.FgRed
+}
+
+// newResult returns the result of a send.
+func newResult(receipt messaging.Receipt, err error) result {
 	r := result{
-		Verdict: verdict, ID: receipt.ID, RequestID: receipt.RequestID, ReferenceID: receipt.ReferenceID, Parts: receipt.Parts,
+		Verdict: messaging.VerdictOf(err), ID: receipt.ID, RequestID: receipt.RequestID, ReferenceID: receipt.ReferenceID, Parts: receipt.Parts,
 		Cost: receipt.Cost, Balance: receipt.Balance, Currency: receipt.Currency, StatusCode: receipt.StatusCode, Attempts: receipt.Attempts,
 	}
-	if err != nil {
-		r.Error = err.Error()
-		if failed, ok := errors.AsType[*messaging.Error](err); ok {
-			r.RequestID = failed.RequestID
-			r.ReferenceID = failed.ReferenceID
-			r.StatusCode = failed.StatusCode
-			r.Code = failed.Code
-			r.Attempts = failed.Attempts
-			if failed.RetryAfter > 0 {
-				r.RetryAfter = failed.RetryAfter.String()
-			}
+	if err == nil {
+		return r
+	}
+	r.Error = err.Error()
+	if failed, ok := errors.AsType[*messaging.Error](err); ok {
+		r.RequestID = failed.RequestID
+		r.ReferenceID = failed.ReferenceID
+		r.StatusCode = failed.StatusCode
+		r.Code = failed.Code
+		r.Attempts = failed.Attempts
+		if failed.RetryAfter > 0 {
+			r.RetryAfter = failed.RetryAfter.String()
 		}
 	}
+	return r
+}
+
+// printVerdict prints the result of a send, and returns its exit status as an error.
+func (s *settings) printVerdict(receipt messaging.Receipt, err error) error {
+	r := newResult(receipt, err)
+	status := exitStatus(r.Verdict)
 	if s.json {
 		if writeErr := writeJSON(s.console.Out, r); writeErr != nil {
 			return &cli.ExitError{Status: status, Err: writeErr}
 		}
 		return exitWith(status)
 	}
-	var paint color.Attribute
-	switch verdict {
-	case messaging.Accepted:
-		paint = color.FgGreen
-	case messaging.Unknown:
-		paint = color.FgYellow
-	case messaging.Refused, messaging.NotSent:
-		paint = color.FgRed
-	}
-	_, _ = fmt.Fprintln(s.console.Out, s.console.Paint(paint, verdict.String())+r.details())
+	_, _ = fmt.Fprintln(s.console.Out, s.console.Paint(verdictColor(r.Verdict), r.Verdict.String())+r.details())
 	if err != nil {
 		s.console.Complain(err)
 	}
 	return exitWith(status)
 }
 
-// details returns what is known of a message besides its verdict, in one line.
+// details returns the other fields of a result in one line.
 func (r *result) details() string {
 	var text strings.Builder
 	for _, detail := range []struct{ name, value string }{
@@ -277,7 +300,7 @@ func (r *result) details() string {
 	return text.String()
 }
 
-// exitWith returns an error with an exit status about which all has been said, or nil.
+// exitWith returns an error with an exit status and no message, or nil for status 0.
 func exitWith(status int) error {
 	if status == cli.ExitOK {
 		return nil

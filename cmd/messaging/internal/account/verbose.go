@@ -59,8 +59,8 @@ func (t *tracer) wrap(base http.RoundTripper) http.RoundTripper {
 		const most = 16 << 20
 		body, readErr := io.ReadAll(io.LimitReader(response.Body, most))
 		t.printf("< %s %s  %s", response.Proto, response.Status, response.Header.Get("Content-Type"))
-		if shown := maskBody(&secrets, body); shown != "" {
-			t.printf("< %s", shown)
+		if text := maskBody(&secrets, body); text != "" {
+			t.printf("< %s", text)
 		}
 		response.Body = &rest{Reader: io.MultiReader(bytes.NewReader(body), &failing{readErr}, response.Body), Closer: response.Body}
 		return response, nil
@@ -91,15 +91,15 @@ func (f *failing) Read([]byte) (int, error) {
 
 // requestURL returns a URL with the values of its query masked.
 func requestURL(u *url.URL) string {
-	shown := u.Scheme + "://" + u.Host + u.EscapedPath()
+	base := u.Scheme + "://" + u.Host + u.EscapedPath()
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
 		names = append(names, url.QueryEscape(name)+"=***")
 	}
 	if len(names) == 0 {
-		return shown
+		return base
 	}
-	return shown + "?" + strings.Join(names, "&")
+	return base + "?" + strings.Join(names, "&")
 }
 
 // maskBody returns a response with its secrets masked.
@@ -129,8 +129,8 @@ func maskValue(secrets *redact.Secrets, value any) any {
 	case string:
 		return masked(secrets, value)
 	case json.Number:
-		if shown := masked(secrets, value.String()); shown != value.String() {
-			return shown
+		if text := masked(secrets, value.String()); text != value.String() {
+			return text
 		}
 	}
 	return value
@@ -138,8 +138,8 @@ func maskValue(secrets *redact.Secrets, value any) any {
 
 // masked returns a text with its secrets masked.
 func masked(secrets *redact.Secrets, text string) string {
-	if shown := secrets.Mask(text); shown != "" || text == "" {
-		return shown
+	if result := secrets.Mask(text); result != "" || text == "" {
+		return result
 	}
 	return "***"
 }

@@ -1,8 +1,8 @@
-// Package check compares a contract with a real account. It asks the service through the public client, and reads the rows of its
-// responses by itself, because the client leaves out rows that contradict what was asked for.
+// Package check compares a contract with a real account. It asks the service with the public client, and reads the rows of the responses by
+// itself, because the client leaves out rows that contradict a filter.
 //
-// Proven is only what a value of this run shows: of two messages that were sent, their rows, and filters that find them and nothing else.
-// No credential, number, text or other value is printed; of an error the report has what the library prints of it.
+// A line of the report says proven only if a value of this run shows it: the rows of two messages that were sent, and filters that find those
+// rows and nothing else. The report has no credentials, numbers, texts or other values, except what the errors of the library show.
 package check
 
 import (
@@ -17,23 +17,20 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// checker is one check.
+// checker is the state of one check.
 type checker struct {
 	settings *settings
 	client   *messaging.Client
 	table    *table.Table // of the contract
+	recorder *recorder
 	report   report
-	say      func(what string) // about the progress
-	recorder recorder          // of the responses
 
-	rows []document.Node // of the newest sweep
-	sent []*message      // those that may be on their way
-
-	isListed bool // the listing was read
-	isFound  bool // the rows of both messages were found
+	rows     []document.Node // of the latest listing
+	sent     []*message      // messages that the service may have sent
+	isListed bool            // the listing can be read
+	isFound  bool            // the rows of all messages were found
 }
 
-// check asks for the listing, sends, and tries the filters.
 func (c *checker) check(ctx context.Context) {
 	c.checkListing(ctx)
 	if c.settings.send {
@@ -44,22 +41,23 @@ func (c *checker) check(ctx context.Context) {
 		c.checkFilters(ctx)
 	}
 	if ctx.Err() != nil {
-		c.report.add("check", "", plausible, "interrupted: what was not looked at by then is not here")
+		c.report.add("check", "", plausible, "interrupted: the rest was not checked")
 	}
 }
 
 // checkListing asks for the first page.
 func (c *checker) checkListing(ctx context.Context) {
+	c.say("reading the listing")
 	operation := c.table.SMSList.Method + " " + c.table.SMSList.Path
-	p := c.page(ctx, sms.ListOptions{})
+	p := c.list(ctx, sms.ListOptions{}, 1)
 	switch {
 	case p.err != nil && !errors.Is(p.err, messaging.ErrUnreadableRow):
 		c.report.add("listing", operation, wrong, "%s; see MESSAGING_BASE_URL, the credentials and sms.list of the contract", describe(p.err))
 		return
 	case p.err != nil:
-		c.report.add("listing", operation, wrong, "%d rows, of which some cannot be read: %s", len(p.rows), describe(p.err))
+		c.report.add("listing", operation, wrong, "some of the %d rows cannot be read: %s", len(p.rows), describe(p.err))
 	case len(p.rows) == 0:
-		c.report.add("listing", operation, plausible, "it is read, and has no rows; use --send, or an account that has sent")
+		c.report.add("listing", operation, plausible, "it can be read, but has no rows; use --send, or an account that has sent")
 	default:
 		c.report.add("listing", operation, proven, "%d rows are read", len(p.rows))
 	}
@@ -67,7 +65,12 @@ func (c *checker) checkListing(ctx context.Context) {
 	c.rows = p.rows
 }
 
-// describe returns the text of an error in one line. The library masks what a service said of a message.
+// say prints what the check does.
+func (c *checker) say(what string) {
+	_, _ = fmt.Fprintf(c.settings.console.Err, "messaging check: %s\n", what)
+}
+
+// describe returns the text of an error in one line. The library has masked values of messages in it.
 func describe(err error) string {
 	if err == nil {
 		return "there was no error"
@@ -76,7 +79,7 @@ func describe(err error) string {
 	return strings.ReplaceAll(text, "\n", "; ")
 }
 
-// value returns what a row has for a concept of the contract, or "".
+// value returns the value of a row for a concept of the contract, or "".
 func (c *checker) value(row document.Node, concept string) string {
 	for _, path := range c.table.SMSList.Record[concept] {
 		if text := strings.TrimSpace(row.At(path).Text()); text != "" {
@@ -86,8 +89,8 @@ func (c *checker) value(row document.Node, concept string) string {
 	return ""
 }
 
-// same reports whether a row has a value for a concept. A recipient may be written with or without its +, and as a tel: URI.
-func (c *checker) same(row document.Node, concept, value string) bool {
+// hasValue reports whether a row has a value for a concept. A recipient may be written without its + or as a tel: URI.
+func (c *checker) hasValue(row document.Node, concept, value string) bool {
 	got := c.value(row, concept)
 	if concept == "to" {
 		got = strings.TrimPrefix(table.Number(got), "+")
@@ -96,8 +99,8 @@ func (c *checker) same(row document.Node, concept, value string) bool {
 	return value != "" && got == value
 }
 
-// count writes a number of rows.
-func count(n int) string {
+// countRows returns a number of rows as text.
+func countRows(n int) string {
 	if n == 1 {
 		return "1 row"
 	}

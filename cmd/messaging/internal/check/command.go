@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,15 +33,14 @@ func NewCommand(console cli.Console) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Check a contract against a real account",
-		Long: `Check whether a contract is true of an account. Without --send it asks for the listing, and tries each filter with a value that
-no message has. With --send it sends two SMS to the number of --to, finds their rows by their reference IDs, and tries each filter with
-what the messages have.
+		Long: `Compare a contract with a real account. Without --send it reads the listing, and tries each filter with a value that no message has. With
+--send it sends two SMS to the number of --to, looks for their rows by their reference IDs, and tries the filters by ID with their IDs.
 
-Each line says proven, plausible or wrong, and why. Proven is only what a value of this run shows. After a send that was refused or not
-sent, no other follows.
+Each line says proven, plausible or wrong, and why. A line is proven only if a value of this run shows it. After a message that was refused or
+not sent, no other is sent.
 
-The account is that of the environment: MESSAGING_BASE_URL, MESSAGING_TOKEN or MESSAGING_API_KEY and MESSAGING_API_SECRET, and
-MESSAGING_CONTRACT, the file of the overlay that "messaging contract learn" writes.
+The environment names the account: MESSAGING_BASE_URL, MESSAGING_TOKEN or MESSAGING_API_KEY and MESSAGING_API_SECRET, and MESSAGING_CONTRACT,
+the file of the overlay that "messaging contract learn" writes.
 
 The exit status is 0 if the listing was read and, with --send, both messages were found in it, 1 if not, and 2 if the command line
 cannot be used.`,
@@ -52,12 +52,12 @@ cannot be used.`,
 	flags := command.Flags()
 	flags.BoolVar(&s.plainHTTP, "plain-http", false, "allow http for a host that is not loopback")
 	flags.DurationVar(&s.timeout, "timeout", defaultTimeout, "how long each request may take")
-	flags.Float64Var(&s.rate, "rate", defaultRate, "how many requests there may be in a second")
+	flags.Float64Var(&s.rate, "rate", defaultRate, "the most requests in a second")
 	flags.BoolVar(&s.send, "send", false, "send two SMS, after asking; each may cost money")
 	flags.StringVar(&s.from, "from", "", "the `sender` of the SMS")
 	flags.StringVar(&s.to, "to", "", "the `number` that gets the SMS")
 	flags.BoolVarP(&s.yes, "yes", "y", false, "send without asking")
-	flags.DurationVar(&s.wait, "wait", defaultWait, "how long to wait until each SMS is listed")
+	flags.DurationVar(&s.wait, "wait", defaultWait, "how long to wait for each SMS to be listed")
 	return command
 }
 
@@ -65,13 +65,14 @@ func (s *settings) newChecker() (*checker, error) {
 	if s.send != (s.from != "") || s.send != (s.to != "") {
 		return nil, errors.New("want --send, --from SENDER and --to NUMBER together, or none of them")
 	}
-	c := &checker{
-		settings: s,
-		say:      func(what string) { _, _ = fmt.Fprintf(s.console.Err, "messaging check: %s\n", what) },
+	c := &checker{settings: s, recorder: &recorder{}}
+	record := func(base http.RoundTripper) http.RoundTripper {
+		c.recorder.base = base
+		return c.recorder
 	}
 	var err error
-	c.client, err = cli.NewClient(s.timeout, s.plainHTTP, messaging.WithRateLimit(s.rate, 1), messaging.WithTransport(c.wrap),
-		messaging.WithBreaker(messaging.BreakerPolicy{Off: true})) // it goes on asking after refusals
+	c.client, err = cli.NewClient(s.timeout, s.plainHTTP, messaging.WithRateLimit(s.rate, 1), messaging.WithTransport(record),
+		messaging.WithBreaker(messaging.BreakerPolicy{Off: true})) // to continue after failures
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,8 @@ func (s *settings) run(ctx context.Context) error {
 	if err := c.report.write(s.console.Out); err != nil {
 		return err
 	}
-	if ctx.Err() != nil || !c.isListed || s.send && !c.isFound {
+	isComplete := c.isListed && (c.isFound || !s.send)
+	if !isComplete || ctx.Err() != nil {
 		return &cli.ExitError{Status: cli.ExitRefused}
 	}
 	return nil

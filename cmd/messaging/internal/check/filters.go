@@ -18,14 +18,23 @@ func filters() []string {
 	return []string{"reference", "id", "request", "category", "from", "to", "status", "createdAfter", "createdBefore"}
 }
 
-// selecting returns the options that filter by a concept. A bound of time is always one that no message has.
-func selecting(concept, value string) sms.ListOptions {
-	v := map[string]string{concept: value}
-	o := sms.ListOptions{
-		ID: v["id"], ReferenceID: v["reference"], RequestID: v["request"], CategoryID: v["category"],
-		From: v["from"], To: v["to"], Status: v["status"],
-	}
+// filterBy returns the options that filter by a concept. A bound of time is one that no message meets.
+func filterBy(concept, value string) (o sms.ListOptions) {
 	switch concept {
+	case "reference":
+		o.ReferenceID = value
+	case "id":
+		o.ID = value
+	case "request":
+		o.RequestID = value
+	case "category":
+		o.CategoryID = value
+	case "from":
+		o.From = value
+	case "to":
+		o.To = value
+	case "status":
+		o.Status = value
 	case "createdAfter":
 		o.CreatedAfter = time.Now().AddDate(10, 0, 0)
 	case "createdBefore":
@@ -34,57 +43,44 @@ func selecting(concept, value string) sms.ListOptions {
 	return o
 }
 
-// checkFilters tries each filter for which the contract has a name.
+// checkFilters tries each filter that the contract names.
 func (c *checker) checkFilters(ctx context.Context) {
 	if len(c.rows) == 0 {
 		c.report.add("filters", "sms.list.params", plausible, "not tried: there is no row to find")
 		return
 	}
+	c.say("trying the filters")
 	for _, concept := range filters() {
 		name := c.table.SMSList.Params[concept]
 		if name == "" || ctx.Err() != nil {
 			continue
 		}
-		word, why := c.try(ctx, concept)
-		c.report.add("filter by "+concept, name, word, "%s", why)
+		g, why := c.tryFilter(ctx, concept)
+		c.report.add("filter by "+concept, name, g, "%s", why)
 	}
 }
 
-// try asks for a value that no message has, then for parts of the value of a message, and then for that value.
-func (c *checker) try(ctx context.Context, concept string) (word, string) {
-	ask := func(value string) page { return c.page(ctx, selecting(concept, value)) }
-	value := c.known(concept)
-	other := ask(c.unknown(concept, value))
+// tryFilter asks for a value that no message has, and then for an ID of a message that was sent.
+func (c *checker) tryFilter(ctx context.Context, concept string) (grade, string) {
+	value := c.sentID(concept)
+	absent := c.list(ctx, filterBy(concept, c.absentValue(concept, value)), 1)
 	switch {
-	case len(other.rows) > 0 && other.isPage:
-		return wrong, "it is ignored: a value that no message has finds " + count(len(other.rows))
-	case isRefused(other.err):
-		return wrong, describe(other.err)
-	case !other.isPage:
-		return plausible, "not found out: " + describe(other.err)
+	case len(absent.rows) > 0 && absent.isPage:
+		return wrong, "it is ignored: a value that no message has finds " + countRows(len(absent.rows))
+	case errors.Is(absent.err, messaging.ErrInvalid): // refused for its content, and not for the account or the rate
+		return wrong, describe(absent.err)
+	case !absent.isPage:
+		return plausible, "not found out: " + describe(absent.err)
 	case value == "":
 		return plausible, "it finds nothing for a value that no message has"
 	}
-	for _, part := range []string{value[:len(value)-1], value[1:]} {
-		if part == "" || c.isSeen(concept, part) {
-			continue
-		}
-		p := ask(part)
-		if len(p.rows) > 0 {
-			return wrong, "it finds others: a part of a value finds " + count(len(p.rows))
-		}
-		if !p.isPage && !isRefused(p.err) {
-			return plausible, "not found out: " + describe(p.err)
-		}
-	}
-	return c.judge(concept, value, ask(value))
+	return c.judgeFilter(concept, value, c.list(ctx, filterBy(concept, value), 1))
 }
 
-// judge says what the rows that a filter finds for the value of a message show.
-func (c *checker) judge(concept, value string, p page) (word, string) {
-	own := c.found()[0]
-	isOther := func(row document.Node) bool { return !c.same(row, concept, value) }
-	isAlone := slices.Contains([]string{"id", "reference", "request"}, concept)
+// judgeFilter judges the rows that a filter finds for the ID of a message.
+func (c *checker) judgeFilter(concept, value string, p page) (grade, string) {
+	reference := c.found()[0].values["reference"]
+	isOther := func(row document.Node) bool { return !c.hasValue(row, concept, value) }
 	switch {
 	case !p.isPage:
 		return plausible, "not found out: " + describe(p.err)
@@ -92,55 +88,37 @@ func (c *checker) judge(concept, value string, p page) (word, string) {
 		return wrong, "it finds nothing, not even the message"
 	case slices.ContainsFunc(p.rows, isOther):
 		return wrong, "it finds others: a row has another value, or none"
-	case !isAlone:
-		return plausible, "it finds " + count(len(p.rows)) + " with the value, and none for one that no message has"
-	case len(p.rows) > 1 || !c.same(p.rows[0], "reference", own.values["reference"]):
-		return wrong, "it finds others: " + count(len(p.rows)) + " for one message"
+	case len(p.rows) > 1 || !c.hasValue(p.rows[0], "reference", reference):
+		return wrong, "it finds others: " + countRows(len(p.rows)) + " for one message"
 	}
 	return proven, "it finds the message alone, and nothing for a value that no message has"
 }
 
-// known returns the value of a message whose row was found, or "".
-func (c *checker) known(concept string) string {
+// sentID returns the ID of a message whose row was found, or "". Other values may belong to several messages.
+func (c *checker) sentID(concept string) string {
 	found := c.found()
-	if len(found) == 0 {
+	if len(found) == 0 || !slices.Contains([]string{"id", "reference", "request"}, concept) {
 		return ""
 	}
-	if value := found[0].values[concept]; value != "" {
-		return value
-	}
-	if concept == "status" {
-		return "" // it may change while it is asked for
-	}
-	return c.value(found[0].row, concept)
+	return found[0].values[concept]
 }
 
-// isRefused reports whether the service refused a request for what it holds, and not for the account or the rate.
-func isRefused(err error) bool {
-	return errors.Is(err, messaging.ErrInvalid)
-}
-
-func (c *checker) isSeen(concept, value string) bool {
-	return slices.ContainsFunc(c.rows, func(row document.Node) bool { return c.same(row, concept, value) })
-}
-
-// unknown returns a value that no row has, in the form of one that is known, or of one that the rows have.
-func (c *checker) unknown(concept, value string) string {
+// absentValue returns a random value in the form of a given one, or in the form of the values of the rows.
+func (c *checker) absentValue(concept, like string) string {
+	const minLength = 6 // a shorter random value may exist
 	for _, row := range c.rows {
-		if value == "" {
-			value = c.value(row, concept)
+		if like == "" {
+			like = c.value(row, concept)
 		}
 	}
-	const long = 6
-	other := strings.Map(scrambled, value)
-	if len(value) >= long && !c.isSeen(concept, other) {
-		return other
+	if len(like) < minLength {
+		like = "none-00000000"
 	}
-	return strings.Map(scrambled, "nobody-00000000")
+	return strings.Map(randomLike, like)
 }
 
-// scrambled returns a random digit for a digit, and a letter for a letter. Letters that may be hexadecimal digits remain such.
-func scrambled(r rune) rune {
+// randomLike returns a random digit for a digit, and a letter for a letter. Hexadecimal digits stay hexadecimal digits.
+func randomLike(r rune) rune {
 	for _, alphabet := range []string{"0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ"} {
 		if strings.ContainsRune(alphabet, r) {
 			return rune(alphabet[rand.IntN(len(alphabet))]) //nolint:gosec // no secret

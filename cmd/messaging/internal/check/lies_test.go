@@ -18,10 +18,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// private is what must appear nowhere: parts of numbers, texts, references and credentials.
+// private matches parts of numbers, texts, references and credentials, which must not appear.
 var private = regexp.MustCompile(`917123|9170000001|quick brown|4711 pesos|Test message of|order-[0-9]|check-[A-Z0-9]{6}|secret-token|Zorro|B00[0-9]|4bcd`)
 
-// names is the overlay that is true of the fake.
+// names is the overlay of the fake.
 const names = `{
 	"sms.send": {"response": {"reference": ["ref"]}},
 	"sms.list": {"items": ["list.rows"], "record": {
@@ -30,11 +30,11 @@ const names = `{
 	}}
 }`
 
-// run is what the command printed.
+// run is the output of the command.
 type run struct {
 	status int
 	out    string
-	words  map[string]word   // by subject
+	grades map[string]grade  // by subject
 	why    map[string]string // by subject
 }
 
@@ -52,21 +52,21 @@ var gap = regexp.MustCompile(` {2,}`)
 func newRun(t *testing.T, status int, out, progress string) run {
 	t.Helper()
 	assert.Empty(t, private.FindAllString(out+progress, -1), out)
-	result := run{status, out, map[string]word{}, map[string]string{}}
+	result := run{status, out, map[string]grade{}, map[string]string{}}
 	for line := range strings.Lines(out) {
 		columns := gap.Split(strings.TrimSpace(line), 4)
 		require.Len(t, columns, 4, line)
-		result.words[columns[0]] = word(columns[2])
+		result.grades[columns[0]] = grade(columns[2])
 		result.why[columns[0]] = columns[3]
 	}
 	return result
 }
 
-// proven returns what is proven, sorted.
+// proven returns the proven subjects, sorted.
 func (r run) proven() []string {
 	var all []string
-	for subject, word := range r.words {
-		if word == proven {
+	for subject, grade := range r.grades {
+		if grade == proven {
 			all = append(all, subject)
 		}
 	}
@@ -74,13 +74,13 @@ func (r run) proven() []string {
 	return all
 }
 
-// provable is all that may be proven of the fake.
+// provable returns the subjects that can be proven of the fake.
 func provable(without ...string) []string {
 	all := []string{"filter by id", "filter by reference", "filter by request", "from", "id", "listing", "row 1", "row 2", "text"}
 	return slices.DeleteFunc(all, func(subject string) bool { return slices.Contains(without, subject) })
 }
 
-// TestReport compares all that one run prints with a golden file.
+// TestReport compares the output of a run with a golden file.
 func TestReport(t *testing.T) {
 	f := newFake()
 	f.filters["filter[to]"] = func(fakeMessage, string) bool { return true }
@@ -95,10 +95,10 @@ func TestReport(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
 	assert.Equal(t, string(want), out)
-	assert.Len(t, f.taken, enough)
+	assert.Len(t, f.taken, messages)
 }
 
-// TestNothingFalseIsProven has services with one lie each: what the lie is about is not proven.
+// TestNothingFalseIsProven has services with one lie each. The subject of the lie must not be proven.
 func TestNothingFalseIsProven(t *testing.T) {
 	byReference := func(is func(m fakeMessage, value string) bool) func(*fake) {
 		return func(f *fake) { f.filters["filter[referenceId]"] = is }
@@ -106,22 +106,12 @@ func TestNothingFalseIsProven(t *testing.T) {
 	rows := []string{"filter by id", "filter by reference", "filter by request", "from", "id", "row 1", "row 2", "text"}
 	for name, tt := range map[string]struct {
 		lie     func(f *fake)
-		without []string // what is no longer proven
+		without []string // subjects that are not proven
 		subject string   // of a line
 		says    string
 	}{
 		"a filter that is ignored": {
 			byReference(func(fakeMessage, string) bool { return true }), []string{"filter by reference"}, "filter by reference", "it is ignored",
-		},
-		"a filter that compares the beginning": {
-			byReference(func(m fakeMessage, v string) bool { return strings.HasPrefix(m.ref, v) }),
-			[]string{"filter by reference"},
-			"filter by reference", "it finds others",
-		},
-		"a filter that compares the end": {
-			byReference(func(m fakeMessage, v string) bool { return strings.HasSuffix(m.ref, v) }),
-			[]string{"filter by reference"},
-			"filter by reference", "it finds others",
 		},
 		"a filter that finds another too": {
 			byReference(func(m fakeMessage, v string) bool {
@@ -199,10 +189,10 @@ func TestNothingFalseIsProven(t *testing.T) {
 			func(f *fake) { f.changeRows(func(row object, _ fakeMessage) { delete(row, "ref") }) }, rows, "row 1", "none has its reference ID",
 		},
 		"a text that is changed": {
-			func(f *fake) { f.changeRows(func(row object, m fakeMessage) { row["body"] = m.text + "." }) }, []string{"text"}, "text", "another than was sent",
+			func(f *fake) { f.changeRows(func(row object, m fakeMessage) { row["body"] = m.text + "." }) }, []string{"text"}, "text", "another value than was sent",
 		},
 		"a text that is dropped": {
-			func(f *fake) { f.changeRows(func(row object, _ fakeMessage) { delete(row, "body") }) }, []string{"text"}, "text", "a row has none",
+			func(f *fake) { f.changeRows(func(row object, _ fakeMessage) { delete(row, "body") }) }, []string{"text"}, "text", "a row has no value",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,26 +202,26 @@ func TestNothingFalseIsProven(t *testing.T) {
 			assert.Equal(t, provable(tt.without...), got.proven(), got.out)
 			assert.Contains(t, got.why[tt.subject], tt.says, got.out)
 			assert.Equal(t, slices.Contains(tt.without, "row 1"), got.status != 0, got.out)
-			assert.Len(t, f.taken, enough)
-			assert.Len(t, f.tried, enough)
+			assert.Len(t, f.taken, messages)
+			assert.Len(t, f.tried, messages)
 		})
 	}
 }
 
-// TestUnknownSendIsNotSentAgain cuts the connection after each send. The rows show what became of the messages.
+// TestUnknownSendIsNotSentAgain cuts the connection after each send. The rows show that the messages were sent.
 func TestUnknownSendIsNotSentAgain(t *testing.T) {
 	f := newFake()
 	f.respond = func(http.ResponseWriter, fakeMessage) { panic(http.ErrAbortHandler) }
 	got := checkFake(t, f, names)
-	assert.Len(t, f.taken, enough)
-	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(f.taken))), enough, "each text once")
+	assert.Len(t, f.taken, messages)
+	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(f.taken))), messages, "each text once")
 	assert.Contains(t, got.why["send 1"], "unknown outcome")
 	assert.NotContains(t, got.out, "accepted")
-	assert.Equal(t, proven, got.words["row 1"])
+	assert.Equal(t, proven, got.grades["row 1"])
 }
 
-// TestUnknownSendThatIsNotListedWasNotTaken: nothing says that it was.
-func TestUnknownSendThatIsNotListedWasNotTaken(t *testing.T) {
+// TestUnlistedUnknownSendIsNotProven or sent.
+func TestUnlistedUnknownSendIsNotProven(t *testing.T) {
 	f := newFake()
 	f.respond = func(http.ResponseWriter, fakeMessage) {
 		f.messages = f.messages[:fakeRows]
@@ -239,12 +229,12 @@ func TestUnknownSendThatIsNotListedWasNotTaken(t *testing.T) {
 	}
 	got := checkFake(t, f, names, "--wait", "50ms")
 	assert.Equal(t, 1, got.status)
-	assert.Equal(t, wrong, got.words["row 1"])
+	assert.Equal(t, wrong, got.grades["row 1"])
 	assert.NotContains(t, got.out, "accepted")
 	assert.NotContains(t, got.out, "taken")
 }
 
-// TestRefusalEndsSending shows what the service said, and sends nothing more.
+// TestRefusalEndsSending shows the reason, and sends nothing more.
 func TestRefusalEndsSending(t *testing.T) {
 	for _, status := range []string{"400", "401", "402", "403", "404", "422"} {
 		f := newFake()
@@ -258,11 +248,11 @@ func TestRefusalEndsSending(t *testing.T) {
 		assert.Equal(t, 1, got.status, status)
 		assert.Len(t, f.tried, 1, status)
 		assert.Contains(t, got.why["send 1"], "E4711", status)
-		assert.NotContains(t, got.words, "send 2")
+		assert.NotContains(t, got.grades, "send 2")
 	}
 }
 
-// TestRefusedMessageThatIsListedEndsCheck has a service that refuses a message and sends it: a person must know.
+// TestRefusedMessageThatIsListedEndsCheck has a service that refuses a message and sends it: the report must say so.
 func TestRefusedMessageThatIsListedEndsCheck(t *testing.T) {
 	f := newFake()
 	f.respond = func(w http.ResponseWriter, _ fakeMessage) {
@@ -271,22 +261,8 @@ func TestRefusedMessageThatIsListedEndsCheck(t *testing.T) {
 	got := checkFake(t, f, names)
 	assert.Equal(t, 1, got.status)
 	assert.Len(t, f.taken, 1)
-	assert.Equal(t, wrong, got.words["send 1"])
+	assert.Equal(t, wrong, got.grades["send 1"])
 	assert.Contains(t, got.why["send 1"], "the service refuses the message and lists it")
-}
-
-// TestFailedCounterTestProvesNothing has a service that fails whenever a part of a value is asked for.
-func TestFailedCounterTestProvesNothing(t *testing.T) {
-	f := newFake()
-	f.filters["filter[referenceId]"] = func(m fakeMessage, v string) bool { return strings.HasPrefix(m.ref, v) }
-	f.refuses = func(r *http.Request, _ url.Values) string {
-		if v := r.URL.Query().Get("filter[referenceId]"); v != "" && len(v) != len("check-")+26 {
-			return "503 later"
-		}
-		return ""
-	}
-	got := checkFake(t, f, names, "--timeout", "200ms")
-	assert.Equal(t, plausible, got.words["filter by reference"], got.out)
 }
 
 // TestFilterThatIsRefusedIsWrong has a service that refuses the parameter.
@@ -299,15 +275,15 @@ func TestFilterThatIsRefusedIsWrong(t *testing.T) {
 		return ""
 	}
 	got := checkFake(t, f, names)
-	assert.Equal(t, wrong, got.words["filter by to"], got.out)
+	assert.Equal(t, wrong, got.grades["filter by to"], got.out)
 	assert.Contains(t, got.why["filter by to"], "unknown parameter")
 }
 
-// TestWrongContractIsWrong has the default contract, whose names of the rows are others.
+// TestWrongContractIsWrong has the default contract, which does not fit the rows.
 func TestWrongContractIsWrong(t *testing.T) {
 	f := newFake()
 	got := checkFake(t, f, "{}")
 	assert.Equal(t, 1, got.status)
-	assert.Equal(t, wrong, got.words["listing"])
+	assert.Equal(t, wrong, got.grades["listing"])
 	assert.Contains(t, got.why["listing"], "sms.list")
 }

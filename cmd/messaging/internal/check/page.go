@@ -6,18 +6,17 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
-	"time"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// maxBody is how many bytes of a response are read. A longer one is cut, and so not JSON.
-const maxBody = 16 << 20
-
-// recorder keeps the responses to one call.
+// recorder is a transport that keeps the responses of the service, because the client leaves out rows that contradict a filter.
 type recorder struct {
+	base http.RoundTripper
+
 	mu        sync.Mutex
 	responses []response
 }
@@ -27,91 +26,65 @@ type response struct {
 	body   document.Node // nothing if it is not JSON
 }
 
-func (r *recorder) reset() {
+// RoundTrip implements [http.RoundTripper].
+func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
+	const maxBody = 16 << 20
+	received, err := r.base.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(io.LimitReader(received.Body, maxBody))
+	if err = errors.Join(err, received.Body.Close()); err != nil {
+		return nil, err
+	}
+	received.Body = io.NopCloser(bytes.NewReader(body))
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.responses = append(r.responses, response{status: received.StatusCode, body: document.Parse(body)})
+	return received, nil
+}
+
+// take returns the responses since the last call.
+func (r *recorder) take() []response {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	responses := r.responses
 	r.responses = nil
+	return responses
 }
 
-func (r *recorder) add(one response) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.responses = append(r.responses, one)
-}
-
-func (r *recorder) all() []response {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.responses
-}
-
-// wrap returns a transport that keeps the responses.
-func (c *checker) wrap(base http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(request *http.Request) (*http.Response, error) {
-		r, err := base.RoundTrip(request)
-		if err != nil {
-			return nil, err
-		}
-		body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
-		if err = errors.Join(err, r.Body.Close()); err != nil {
-			return nil, err
-		}
-		c.recorder.add(response{r.StatusCode, document.Parse(body)})
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		return r, nil
-	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// call makes a call within the timeout. If it takes longer than a second, the progress says what it is.
-func (c *checker) call(ctx context.Context, what string, f func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, c.settings.timeout)
-	defer cancel()
-	timer := time.AfterFunc(time.Second, func() { c.say(what + " ...") })
-	defer timer.Stop()
-	c.recorder.reset()
-	return f(ctx)
-}
-
-// page is what came back of a request for rows.
+// page is the result of a listing.
 type page struct {
 	err    error
-	isPage bool            // the last response has a list where the contract reads the rows
-	rows   []document.Node // all that came, also those that the client leaves out
+	isPage bool            // the last response is a success and has a list of rows
+	rows   []document.Node // all that came
 }
 
-// page asks for one page of rows by the contract.
-func (c *checker) page(ctx context.Context, options sms.ListOptions) page {
-	return c.pages(ctx, options, 1)
-}
-
-// pages asks for rows by the contract, for at most so many pages.
-func (c *checker) pages(ctx context.Context, options sms.ListOptions, most int) page {
+// list asks for rows by the contract, for at most maxPages pages.
+func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages int) page {
+	ctx, cancel := context.WithTimeout(ctx, c.settings.timeout)
+	defer cancel()
 	var p page
-	p.err = c.call(ctx, "asking for the listing", func(ctx context.Context) error {
-		n := 0
-		for _, err := range c.client.SMS.Pages(ctx, options) {
-			n++
-			if err != nil || n == most {
-				return err
-			}
+	c.recorder.take()
+	pages := 0
+	for _, err := range c.client.SMS.Pages(ctx, options) {
+		p.err = err
+		pages++
+		if err != nil || pages == maxPages {
+			break
 		}
-		return nil
-	})
-	for _, r := range c.recorder.all() {
-		rows, ok := c.rowsOf(r.body)
-		p.isPage = ok && r.status/100 == 2
+	}
+	for _, r := range c.recorder.take() {
+		rows, hasList := c.rowsIn(r.body)
+		p.isPage = hasList && r.status/100 == 2
 		p.rows = append(p.rows, rows...)
 	}
 	p.rows = distinct(p.rows)
 	return p
 }
 
-// rowsOf returns the rows of a response, and reports whether it has a list where the contract reads them.
-func (c *checker) rowsOf(body document.Node) (rows []document.Node, ok bool) {
+// rowsIn returns the rows of a response, and reports whether the contract finds a list of them.
+func (c *checker) rowsIn(body document.Node) (rows []document.Node, hasList bool) {
 	for _, path := range c.table.SMSList.Items {
 		if list := body.At(path); list.IsList() {
 			return list.List(), true
@@ -120,16 +93,13 @@ func (c *checker) rowsOf(body document.Node) (rows []document.Node, ok bool) {
 	return nil, false
 }
 
-// distinct returns each row once: pages move while they are read.
+// distinct removes rows that came twice, because new messages moved them to the next page.
 func distinct(rows []document.Node) []document.Node {
-	var each []document.Node
 	seen := map[string]bool{}
-	for _, row := range rows {
+	return slices.DeleteFunc(rows, func(row document.Node) bool {
 		text := document.Encode(row.Value)
-		if !seen[text] {
-			seen[text] = true
-			each = append(each, row)
-		}
-	}
-	return each
+		isKnown := seen[text]
+		seen[text] = true
+		return isKnown
+	})
 }

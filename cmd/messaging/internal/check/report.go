@@ -9,35 +9,34 @@ import (
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
 
-// word is what is known of a line of the report.
-type word string
+// grade is the verdict of a line of the report.
+type grade string
 
-// The words of a report.
 const (
-	proven    word = "proven"    // a value of this run shows it
-	plausible word = "plausible" // nothing speaks against it
-	wrong     word = "wrong"     // a value of this run speaks against it
+	proven    grade = "proven"    // a value of this run shows it
+	plausible grade = "plausible" // nothing contradicts it
+	wrong     grade = "wrong"     // a value of this run contradicts it
 )
 
 // finding is a line of the report.
 type finding struct {
 	subject string // what was checked
-	name    string // what the contract says of it
-	word    word
+	name    string // its name in the contract
+	grade   grade
 	why     string
 }
 
 type report []finding
 
-func (r *report) add(subject, name string, word word, format string, args ...any) {
-	*r = append(*r, finding{subject, name, word, fmt.Sprintf(format, args...)})
+func (r *report) add(subject, name string, g grade, format string, args ...any) {
+	*r = append(*r, finding{subject, name, g, fmt.Sprintf(format, args...)})
 }
 
-// write writes the report as a table. Nothing in it moves the cursor of a terminal.
+// write writes the report as a table, without control characters.
 func (r report) write(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range r {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", f.subject, cli.Printable(orDash(f.name)), f.word, cli.Printable(f.why))
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", f.subject, cli.Printable(orDash(f.name)), f.grade, cli.Printable(f.why))
 	}
 	return table.Flush()
 }

@@ -4,33 +4,53 @@ import (
 	"slices"
 	"strconv"
 
-	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
 )
 
-// findRow looks for the row of a message. It is the message's own only if reference and recipient both match, and no other row has the
-// reference.
+// checkRows looks for the rows of the messages, and compares them with what was sent.
+func (c *checker) checkRows() {
+	if !c.isListed || len(c.sent) == 0 {
+		return
+	}
+	for i, m := range c.sent {
+		c.findRow(m)
+		g, why := proven, "found by its reference ID, with its recipient"
+		if m.problem != "" {
+			g, why = wrong, m.problem
+		}
+		c.report.add("row "+strconv.Itoa(i+1), "sms.list.record.reference", g, "%s", why)
+	}
+	found := c.found()
+	c.isFound = len(found) == messages && !slices.ContainsFunc(found, isRefusal)
+	if len(found) == 0 {
+		return
+	}
+	c.checkMember("text", found)
+	c.checkMember("from", found)
+	c.checkID(found)
+}
+
+// findRow looks for the row of a message: the only row with its reference ID. The row must have its recipient.
 func (c *checker) findRow(m *message) {
-	var with []document.Node
+	var candidates []document.Node
 	for _, row := range c.rows {
-		if c.same(row, "reference", m.values["reference"]) {
-			with = append(with, row)
+		if c.hasValue(row, "reference", m.values["reference"]) {
+			candidates = append(candidates, row)
 		}
 	}
-	m.row = document.Node{}
 	switch {
-	case len(with) > 1:
-		m.why = "several rows have its reference ID"
-	case len(with) == 1 && !c.same(with[0], "to", m.values["to"]):
-		m.why = "a row has its reference ID, and not its recipient"
-	case len(with) == 1:
-		m.row = with[0]
+	case len(candidates) > 1:
+		m.problem = "several rows have its reference ID"
+	case len(candidates) == 1 && !c.hasValue(candidates[0], "to", m.values["to"]):
+		m.problem = "a row has its reference ID, and not its recipient"
+	case len(candidates) == 1:
+		m.row = candidates[0]
 	case m.values["reference"] == "":
-		m.why = "the contract has no field for a reference ID (sms.send.fields.reference)"
-	case slices.ContainsFunc(c.rows, c.isOf(m)):
-		m.why = "a row has its text, and none has its reference ID (sms.send.fields.reference, sms.list.record.reference)"
+		m.problem = "the contract has no field for a reference ID (sms.send.fields.reference)"
+	case slices.ContainsFunc(c.rows, c.belongsTo(m)):
+		m.problem = "a row has its text, and none has its reference ID (sms.send.fields.reference, sms.list.record.reference)"
 	default:
-		m.why = "no row has its reference ID or its text"
+		m.problem = "no row has its reference ID or its text"
 	}
 }
 
@@ -39,80 +59,45 @@ func (c *checker) found() []*message {
 	return slices.DeleteFunc(slices.Clone(c.sent), func(m *message) bool { return !m.row.Exists() })
 }
 
-// checkRows compares the rows of the messages with what was sent.
-func (c *checker) checkRows() {
-	if !c.isListed || len(c.sent) == 0 {
-		return
-	}
-	name := "sms.list.record.reference"
-	for i, m := range c.sent {
-		c.findRow(m)
-		if m.why != "" {
-			c.report.add("row "+strconv.Itoa(i+1), name, wrong, "%s", m.why)
-		} else {
-			c.report.add("row "+strconv.Itoa(i+1), name, proven, "found by its reference ID, with its recipient")
-		}
-	}
-	found := c.found()
-	isRefused := func(m *message) bool { return m.verdict == messaging.Refused || m.verdict == messaging.NotSent }
-	c.isFound = len(found) == enough && !slices.ContainsFunc(found, isRefused)
-	if len(found) == 0 {
-		return
-	}
-	for _, concept := range []string{"text", "from"} {
-		c.checkMember(concept, found)
-	}
-	c.checkID(found)
+// differs reports whether a row has another value for a concept than its message.
+func (c *checker) differs(concept string) func(*message) bool {
+	return func(m *message) bool { return !c.hasValue(m.row, concept, m.values[concept]) }
 }
 
 // checkMember compares one member of the rows with what was sent.
 func (c *checker) checkMember(concept string, found []*message) {
-	name := "sms.list.record." + concept
-	isOther := func(m *message) bool { return !c.same(m.row, concept, m.values[concept]) }
 	isAbsent := func(m *message) bool { return c.value(m.row, concept) == "" }
+	g, why := wrong, "a row has another value than was sent"
 	switch {
-	case !slices.ContainsFunc(found, isOther):
-		c.report.add(concept, name, proven, "the rows have what was sent")
+	case !slices.ContainsFunc(found, c.differs(concept)):
+		g, why = proven, "the rows have what was sent"
 	case slices.ContainsFunc(found, isAbsent):
-		c.report.add(concept, name, plausible, "a row has none")
-	default:
-		c.report.add(concept, name, wrong, "a row has another than was sent")
+		g, why = plausible, "a row has no value"
 	}
+	c.report.add(concept, "sms.list.record."+concept, g, "%s", why)
 }
 
-// checkID compares the IDs of the responses with those of the rows.
+// checkID compares the IDs of the responses with the IDs of the rows.
 func (c *checker) checkID(found []*message) {
-	const name = "sms.send.response.id"
-	values := map[string]bool{}
-	shared := 0
-	for _, m := range found {
-		id := m.values["id"]
-		values[id] = true
-		for _, row := range c.rows {
-			if id != "" && c.value(row, "id") == id {
-				shared++
-			}
-		}
-	}
-	isOther := func(m *message) bool { return !c.same(m.row, "id", m.values["id"]) }
+	isAbsent := func(m *message) bool { return m.values["id"] == "" }
+	g, why := proven, "the rows have the IDs of the responses"
 	switch {
-	case values[""]:
-		c.report.add("id", name, plausible, "a response has none")
-	case slices.ContainsFunc(found, isOther):
-		c.report.add("id", name, wrong, "the row has another ID than the response (sms.send.response.id, sms.list.record.id)")
-	case len(found) < enough:
-		c.report.add("id", name, plausible, "one row has the ID of its response")
-	case len(values) < len(found) || shared > len(found):
-		c.report.add("id", name, wrong, "several messages have the same ID")
-	case mayCount(found):
-		c.report.add("id", name, plausible, "the rows have the IDs of the responses; these are small or consecutive numbers, which may count rows")
-	default:
-		c.report.add("id", name, proven, "the rows have the IDs of the responses")
+	case slices.ContainsFunc(found, isAbsent):
+		g, why = plausible, "a response has no ID"
+	case slices.ContainsFunc(found, c.differs("id")):
+		g, why = wrong, "the row has another ID than the response (sms.send.response.id, sms.list.record.id)"
+	case len(found) < messages:
+		g, why = plausible, "one row has the ID of its response"
+	case found[0].values["id"] == found[1].values["id"]:
+		g, why = wrong, "both messages have the same ID"
+	case mayBePositions(found):
+		g, why = plausible, "the rows have the IDs of the responses, but these are small or consecutive numbers, which may count rows"
 	}
+	c.report.add("id", "sms.send.response.id", g, "%s", why)
 }
 
-// mayCount reports whether the IDs of messages may be positions of rows: small or consecutive numbers.
-func mayCount(found []*message) bool {
+// mayBePositions reports whether the IDs of messages may be positions of rows: small or consecutive numbers.
+func mayBePositions(found []*message) bool {
 	const small = 100_000
 	var numbers []int64
 	for _, m := range found {
@@ -122,7 +107,7 @@ func mayCount(found []*message) bool {
 		}
 		numbers = append(numbers, n)
 	}
-	slices.Sort(numbers)
-	isConsecutive := numbers[len(numbers)-1]-numbers[0] < int64(2*len(numbers))
-	return numbers[0] < small || isConsecutive
+	first := slices.Min(numbers)
+	isConsecutive := slices.Max(numbers)-first < int64(2*len(numbers))
+	return first < small || isConsecutive
 }

@@ -13,20 +13,19 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// enough is how many messages are sent: two, so that what both have is told from what is each one's own.
-const enough = 2
+// messages is how many messages a check sends: two show which values of a row belong to one message only.
+const messages = 2
 
 // message is a message of the check.
 type message struct {
-	values  map[string]string // by concept: what was sent, and the IDs of its receipt
-	at      time.Time
+	values  map[string]string // by concept: the sent values, and the IDs of the receipt
 	verdict messaging.Verdict
-	row     document.Node // its own, or nothing
-	why     string        // it has no row
+	row     document.Node // its row in the listing, or nothing
+	problem string        // why it has no row
 }
 
 func (c *checker) newMessage() *message {
-	m := &message{at: time.Now(), values: map[string]string{
+	m := &message{values: map[string]string{
 		"from":      c.settings.from,
 		"to":        c.settings.to,
 		"text":      "Test message of messaging check " + rand.Text()[:6],
@@ -38,46 +37,34 @@ func (c *checker) newMessage() *message {
 	return m
 }
 
-// checkSends sends two messages. One that was refused, or not sent, is the last: nothing tries another way.
+// checkSends sends the messages. A refused or unsent message is the last one.
 func (c *checker) checkSends(ctx context.Context) {
-	operation := "POST " + c.table.SMSSend.Path
-	for n := 1; n <= enough && ctx.Err() == nil; n++ {
+	for n := 1; n <= messages && ctx.Err() == nil; n++ {
+		c.say(fmt.Sprint("sending message ", n, " and waiting until it is listed"))
 		m := c.newMessage()
 		err := c.send(ctx, m)
-		c.sent = append(c.sent, m)
-		subject := fmt.Sprint("send ", n)
-		switch m.verdict {
-		case messaging.Accepted:
-			took, isListed := c.await(ctx, m, c.settings.wait)
-			c.report.add(subject, operation, plausible, "accepted; %s", listed(took, isListed))
-		case messaging.Unknown:
-			took, isListed := c.await(ctx, m, c.settings.wait)
-			c.report.add(subject, operation, wrong, "%s; %s", describe(err), listed(took, isListed))
-		case messaging.Refused, messaging.NotSent:
-			const briefly = 5 * time.Second
-			_, isListed := c.await(ctx, m, min(briefly, c.settings.wait))
-			if isListed {
-				c.report.add(subject, operation, wrong, "the service refuses the message and lists it, so it may have sent it: %s", describe(err))
-			} else {
-				c.report.add(subject, operation, wrong, "%s", describe(err))
-				c.sent = c.sent[:len(c.sent)-1]
-			}
+		g, why := c.judgeSend(ctx, m, err)
+		c.report.add(fmt.Sprint("send ", n), "POST "+c.table.SMSSend.Path, g, "%s", why)
+		if isRefusal(m) {
 			return
 		}
 	}
 }
 
-// send sends a message and keeps what its receipt says.
+func isRefusal(m *message) bool {
+	return m.verdict == messaging.Refused || m.verdict == messaging.NotSent
+}
+
+// send sends a message and keeps the IDs of its receipt.
 func (c *checker) send(ctx context.Context, m *message) error {
-	err := c.call(ctx, "sending", func(ctx context.Context) error {
-		receipt, err := c.client.SMS.Send(ctx, sms.Message{
-			From: m.values["from"], To: m.values["to"], Text: m.values["text"], ReferenceID: m.values["reference"],
-		})
-		m.values["id"] = receipt.ID
-		m.values["request"] = receipt.RequestID
-		return err
+	ctx, cancel := context.WithTimeout(ctx, c.settings.timeout)
+	defer cancel()
+	receipt, err := c.client.SMS.Send(ctx, sms.Message{
+		From: m.values["from"], To: m.values["to"], Text: m.values["text"], ReferenceID: m.values["reference"],
 	})
 	m.verdict = messaging.VerdictOf(err)
+	m.values["id"] = receipt.ID
+	m.values["request"] = receipt.RequestID
 	if failed, ok := errors.AsType[*messaging.Error](err); ok {
 		m.values["id"] = failed.MessageID
 		m.values["request"] = failed.RequestID
@@ -85,23 +72,43 @@ func (c *checker) send(ctx context.Context, m *message) error {
 	return err
 }
 
-func listed(took time.Duration, isListed bool) string {
-	if !isListed {
-		return "not listed in time (--wait)"
+// judgeSend waits until a message is listed, and returns its line of the report.
+func (c *checker) judgeSend(ctx context.Context, m *message, err error) (grade, string) {
+	const maxRefusedWait = 5 * time.Second
+	wait := c.settings.wait
+	if isRefusal(m) {
+		wait = min(wait, maxRefusedWait)
 	}
-	return fmt.Sprintf("listed within %v (a shorter SettlePolicy.Window finds nothing)", took.Round(100*time.Millisecond))
+	took, isListed := c.await(ctx, m, wait)
+	if isListed || !isRefusal(m) {
+		c.sent = append(c.sent, m)
+	}
+	listed := "not listed in time (--wait)"
+	if isListed {
+		listed = fmt.Sprintf("listed within %v (a shorter SettlePolicy.Window finds nothing)", took.Round(100*time.Millisecond))
+	}
+	switch {
+	case m.verdict == messaging.Accepted:
+		return plausible, "accepted; " + listed
+	case m.verdict == messaging.Unknown:
+		return wrong, describe(err) + "; " + listed
+	case isListed:
+		return wrong, "the service refuses the message and lists it, so it may have sent it: " + describe(err)
+	}
+	return wrong, describe(err)
 }
 
-// await waits until the message is listed.
+// await waits until a message is listed.
 func (c *checker) await(ctx context.Context, m *message, wait time.Duration) (took time.Duration, isListed bool) {
 	if !c.isListed {
 		return 0, false
 	}
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for ctx.Err() == nil {
-		if c.look(ctx, m) {
-			return time.Since(m.at), true
+		if c.lookUp(ctx, m) {
+			return time.Since(began), true
 		}
 		select {
 		case <-ctx.Done():
@@ -111,27 +118,23 @@ func (c *checker) await(ctx context.Context, m *message, wait time.Duration) (to
 	return 0, false
 }
 
-// look looks for the message on the first pages of the listing, and by the filter of its reference if it is not there.
-func (c *checker) look(ctx context.Context, m *message) bool {
-	const pages, size = 10, 50
+// lookUp looks for a message on the first pages of the listing.
+func (c *checker) lookUp(ctx context.Context, m *message) bool {
+	const maxPages, pageSize = 10, 50
 	var options sms.ListOptions
 	if c.table.SMSList.Params["pageSize"] != "" {
-		options.PageSize = size
+		options.PageSize = pageSize
 	}
-	rows := c.pages(ctx, options, pages).rows
-	if !slices.ContainsFunc(rows, c.isOf(m)) && m.values["reference"] != "" && c.table.SMSList.Params["reference"] != "" {
-		found := c.page(ctx, sms.ListOptions{ReferenceID: m.values["reference"]}).rows
-		rows = distinct(append(rows, found...))
-	}
+	rows := c.list(ctx, options, maxPages).rows
 	if len(rows) > 0 && ctx.Err() == nil {
 		c.rows = rows
 	}
-	return slices.ContainsFunc(rows, c.isOf(m))
+	return slices.ContainsFunc(rows, c.belongsTo(m))
 }
 
-// isOf returns a function that reports whether a row has the reference or the text of a message.
-func (c *checker) isOf(m *message) func(row document.Node) bool {
+// belongsTo returns a function that reports whether a row has the reference or the text of a message.
+func (c *checker) belongsTo(m *message) func(row document.Node) bool {
 	return func(row document.Node) bool {
-		return c.same(row, "reference", m.values["reference"]) || c.same(row, "text", m.values["text"])
+		return c.hasValue(row, "reference", m.values["reference"]) || c.hasValue(row, "text", m.values["text"])
 	}
 }

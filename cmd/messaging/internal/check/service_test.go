@@ -27,8 +27,8 @@ func respond(status int, contentType, body string) http.Handler {
 	})
 }
 
-// TestServiceThatCannotBeRead checks what is said of services that tell nothing, and that it is said in time.
-func TestServiceThatCannotBeRead(t *testing.T) {
+// TestUnreadableService: a report names the problem in time.
+func TestUnreadableService(t *testing.T) {
 	const theCredentials = "see MESSAGING_BASE_URL, the credentials and sms.list of the contract"
 	for name, tt := range map[string]struct {
 		want    string
@@ -70,7 +70,7 @@ func flow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestInterruptEndsCheck ends the context while a service does not respond, after the progress has said so.
+// TestInterruptEndsCheck ends the context while a service does not respond.
 func TestInterruptEndsCheck(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(server.Close)
@@ -81,13 +81,13 @@ func TestInterruptEndsCheck(t *testing.T) {
 	go func() {
 		done <- execute(ctx, []string{"--timeout", "10m"}, cli.Console{Out: &out, Err: &progress, Getenv: os.Getenv})
 	}()
-	require.Eventually(t, func() bool { return strings.Contains(progress.String(), "asking for the listing ...") }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(progress.String(), "reading the listing") }, 20*time.Second, 10*time.Millisecond)
 	cancel()
 	assert.Equal(t, cli.ExitRefused, <-done)
 	assert.Contains(t, out.String(), "interrupted")
 }
 
-// TestSendWithoutListing sends for an account that may not list: nothing shows what came of it.
+// TestSendWithoutListing sends for an account that may not list: nothing can be proven.
 func TestSendWithoutListing(t *testing.T) {
 	srv := messagingtest.NewServer(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -101,7 +101,7 @@ func TestSendWithoutListing(t *testing.T) {
 	status, out, progress := newRig(t, server.URL, srv.Token).sends()
 	got := newRun(t, status, out, progress)
 	assert.Equal(t, cli.ExitRefused, status)
-	assert.Len(t, srv.Sent(), enough)
+	assert.Len(t, srv.Sent(), messages)
 	assert.Equal(t, "accepted; not listed in time (--wait)", got.why["send 1"])
 	assert.Empty(t, got.proven())
 }
@@ -117,22 +117,22 @@ func TestBadInputIsOneLine(t *testing.T) {
 		env  map[string]string
 		args []string
 	}{
-		"MESSAGING_BASE_URL: required":      {env: map[string]string{base: ""}},
-		"MESSAGING_TOKEN: want credentials": {env: map[string]string{token: ""}},
-		"MESSAGING_TOKEN: set together with":       {env: map[string]string{key: "key"}},
-		"MESSAGING_API_KEY: required":       {env: map[string]string{token: "", secret: "hush"}},
-		"MESSAGING_TOKEN: ":                 {env: map[string]string{token: "secret-token\n1"}},
-		"(--plain-http allows it)":          {env: map[string]string{base: "http://api.example.com"}},
-		"MESSAGING_CONTRACT: ":              {env: map[string]string{table.EnvFile: filepath.Join(t.TempDir(), "absent.json")}},
-		"unknown key":                       {env: map[string]string{table.EnvFile: file("wrong.json", `{"sms.sent": {}}`)}},
-		"--timeout: must be more than":      {args: []string{"--timeout", "-1s"}},
-		"--rate: must be":                   {args: []string{"--rate", "NaN"}},
-		"want --send, --from SENDER and":    {args: []string{"--send", "--from", "639170000001"}},
-		"and --to NUMBER together":          {args: []string{"--from", "ACME", "--to", "639170000001"}},
-		"--send: there is no terminal":      {args: []string{"--send", "--to", "639170000001", "--from", "ACME"}},
-		"unknown flag: --colour":            {args: []string{"--colour", "red"}},
-		"everything is a flag":              {args: []string{"639170000001"}},
-		"invalid argument":                  {args: []string{"--timeout", "long"}},
+		"MESSAGING_BASE_URL: required":       {env: map[string]string{base: ""}},
+		"MESSAGING_TOKEN: want credentials":  {env: map[string]string{token: ""}},
+		"MESSAGING_TOKEN: set together with": {env: map[string]string{key: "key"}},
+		"MESSAGING_API_KEY: required":        {env: map[string]string{token: "", secret: "hush"}},
+		"MESSAGING_TOKEN: ":                  {env: map[string]string{token: "secret-token\n1"}},
+		"(--plain-http allows it)":           {env: map[string]string{base: "http://api.example.com"}},
+		"MESSAGING_CONTRACT: ":               {env: map[string]string{table.EnvFile: filepath.Join(t.TempDir(), "absent.json")}},
+		"unknown key":                        {env: map[string]string{table.EnvFile: file("wrong.json", `{"sms.sent": {}}`)}},
+		"--timeout: must be more than":       {args: []string{"--timeout", "-1s"}},
+		"--rate: must be":                    {args: []string{"--rate", "NaN"}},
+		"want --send, --from SENDER and":     {args: []string{"--send", "--from", "639170000001"}},
+		"and --to NUMBER together":           {args: []string{"--from", "ACME", "--to", "639170000001"}},
+		"--send: there is no terminal":       {args: []string{"--send", "--to", "639170000001", "--from", "ACME"}},
+		"unknown flag: --colour":             {args: []string{"--colour", "red"}},
+		"everything is a flag":               {args: []string{"639170000001"}},
+		"invalid argument":                   {args: []string{"--timeout", "long"}},
 	} {
 		r := newRig(t, "http://127.0.0.1:1", "secret-token-1")
 		for name, value := range input.env {
@@ -167,7 +167,7 @@ func TestSendAsksFirst(t *testing.T) {
 		})
 		assert.Contains(t, progress.String(), "sends two SMS", "before asking")
 		if sends {
-			assert.Len(t, srv.Sent(), 2+enough, "%q", answer)
+			assert.Len(t, srv.Sent(), 2+messages, "%q", answer)
 			assert.Equal(t, cli.ExitOK, status, "%q %s", answer, out.String())
 			continue
 		}
@@ -177,18 +177,18 @@ func TestSendAsksFirst(t *testing.T) {
 	}
 }
 
-func TestEmptyAccountShowsLittle(t *testing.T) {
+func TestEmptyAccountProvesLittle(t *testing.T) {
 	srv := messagingtest.NewServer(t)
 	status, out, progress := newRig(t, srv.URL, srv.Token).run()
 	got := newRun(t, status, out, progress)
 	assert.Equal(t, cli.ExitOK, status)
-	assert.Equal(t, plausible, got.words["listing"])
+	assert.Equal(t, plausible, got.grades["listing"])
 	assert.Equal(t, "not tried: there is no row to find", got.why["filters"])
 	assert.Empty(t, got.proven())
 }
 
-// TestNothingButTheListingIsProvenWithoutSending has a service that ignores every parameter. That needs no message.
-func TestNothingButTheListingIsProvenWithoutSending(t *testing.T) {
+// TestOnlyListingIsProvenWithoutSending has a service that ignores every parameter. That needs no message.
+func TestOnlyListingIsProvenWithoutSending(t *testing.T) {
 	const body = `{"data": [{"id": "m1", "to": "639170000001"}, {"id": "m2", "to": "639170000002"}]}`
 	server := httptest.NewServer(respond(http.StatusOK, "application/json", body))
 	t.Cleanup(server.Close)
@@ -196,7 +196,7 @@ func TestNothingButTheListingIsProvenWithoutSending(t *testing.T) {
 	got := newRun(t, status, out, progress)
 	assert.Equal(t, cli.ExitOK, status)
 	assert.Equal(t, []string{"listing"}, got.proven())
-	assert.Equal(t, wrong, got.words["filter by to"])
+	assert.Equal(t, wrong, got.grades["filter by to"])
 	assert.Equal(t, "it is ignored: a value that no message has finds 2 rows", got.why["filter by to"])
 }
 
@@ -249,10 +249,10 @@ func TestTrueContracts(t *testing.T) {
 			status, out, progress := r.sends()
 			got := newRun(t, status, out, progress)
 			assert.Equal(t, 0, status, "%s%s", out, progress)
-			for subject, word := range got.words {
-				assert.NotEqual(t, wrong, word, "%s\n%s", subject, out)
+			for subject, grade := range got.grades {
+				assert.NotEqual(t, wrong, grade, "%s\n%s", subject, out)
 			}
-			assert.Equal(t, proven, got.words["filter by reference"], out)
+			assert.Equal(t, proven, got.grades["filter by reference"], out)
 		})
 	}
 }

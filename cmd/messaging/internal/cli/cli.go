@@ -1,5 +1,4 @@
-// Package cli is what the commands have in common: where they read and write, their exit statuses, how a line of the command
-// line that cannot be used is reported, and how a contract is read.
+// Package cli has what all commands share: the console, exit statuses, the checks of the command line, and reading a contract.
 package cli
 
 import (
@@ -24,14 +23,14 @@ const (
 	ExitUnknown = 4 // the outcome of a send is unknown, or a listing ended early
 )
 
-// maxContract is how long the file of a contract may be.
+// maxContract is the size limit for the file of a contract.
 const maxContract = 1 << 20
 
-// Console is where a command reads and writes.
+// Console has the input and output of a command.
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// InTerminal, OutTerminal and ErrTerminal report whether a person is at the other end.
+	// InTerminal, OutTerminal and ErrTerminal report whether In, Out and Err are terminals.
 	InTerminal, OutTerminal, ErrTerminal bool
 	Color                                bool // whether Out is a terminal that wants colors
 	Getenv                               func(name string) string
@@ -56,13 +55,13 @@ func (c Console) Paint(attribute color.Attribute, text string) string {
 	return painted.Sprint(text)
 }
 
-// ExitError is how a command ends that does not end well: its exit status, and what to say in one line, or nil if all has been said.
+// ExitError is the error of a command with an exit status of its own.
 type ExitError struct {
 	Status int
-	Err    error
+	Err    error // for the user; nil if everything was printed already
 }
 
-// Error returns what to say.
+// Error returns the text of Err.
 func (e *ExitError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit status %d", e.Status)
@@ -73,18 +72,20 @@ func (e *ExitError) Error() string {
 // Unwrap returns the cause.
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// Status returns the exit status of a command that ended with err, and reports err in one line on the console.
+// Status returns the exit status for the error of a command, and prints the error in one line.
 func (c Console) Status(command string, err error) int {
 	if err == nil {
 		return ExitOK
 	}
 	status := ExitUsage
 	if exit, ok := errors.AsType[*ExitError](err); ok {
-		if status, err = exit.Status, exit.Err; err == nil {
-			return status
+		if exit.Err == nil {
+			return exit.Status
 		}
+		status = exit.Status
+		err = exit.Err
 	}
-	// The library begins its errors with its own name, which is the command's.
+	// The library's errors begin with its name, which is also the name of the command.
 	text := strings.TrimPrefix(err.Error(), "messaging: ")
 	_, _ = fmt.Fprintf(c.Err, "%s: %s\n", command, Printable(strings.ReplaceAll(text, "\n", "; ")))
 	return status

@@ -8,7 +8,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// NewClient returns the client of the environment, as messaging.NewClientFromEnv does. Its errors name variables and flags, and no option.
+// NewClient returns the client of messaging.NewClientFromEnv. Its errors name variables and flags instead of options.
 func NewClient(timeout time.Duration, plainHTTP bool, options ...messaging.Option) (*messaging.Client, error) {
 	const token, pair = "MESSAGING_TOKEN", "MESSAGING_API_KEY and MESSAGING_API_SECRET"
 	options = append(options, messaging.WithTimeout(timeout))

@@ -13,7 +13,8 @@ import (
 
 // Execute runs a command line and returns the exit status. A flag may be written with one dash or two: -listen is --listen.
 func (c Console) Execute(ctx context.Context, root *cobra.Command, args []string) int {
-	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SilenceErrors = true
+	root.SilenceUsage = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w; -h lists the flags", err) })
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)
@@ -23,17 +24,10 @@ func (c Console) Execute(ctx context.Context, root *cobra.Command, args []string
 	return c.Status(ran.CommandPath(), err)
 }
 
-// withTwoDashes returns args in which each long flag has two dashes. The value of a flag is left alone.
+// withTwoDashes returns args with two dashes before each long flag. Values of flags stay as they are.
 func withTwoDashes(root *cobra.Command, args []string) []string {
-	known := map[string]*pflag.Flag{"help": {NoOptDefVal: "true"}}
-	var collect func(*cobra.Command)
-	collect = func(c *cobra.Command) {
-		c.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = f })
-		for _, sub := range c.Commands() {
-			collect(sub)
-		}
-	}
-	collect(root)
+	flags := map[string]*pflag.Flag{"help": {NoOptDefVal: "true"}}
+	collectFlags(root, flags)
 	out := make([]string, 0, len(args))
 	isValue := false
 	for i, arg := range args {
@@ -41,30 +35,41 @@ func withTwoDashes(root *cobra.Command, args []string) []string {
 			return append(out, args[i:]...)
 		}
 		if isValue {
-			out, isValue = append(out, arg), false
+			isValue = false
+			out = append(out, arg)
 			continue
 		}
 		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		flag := known[name]
-		if flag != nil && len(name) > 1 && strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") {
-			arg = "-" + arg
+		flag := flags[name]
+		isShort := len(name) == 1
+		if flag == nil || isShort || !strings.HasPrefix(arg, "-") {
+			out = append(out, arg)
+			continue
 		}
-		isValue = flag != nil && strings.HasPrefix(arg, "--") && !hasValue && flag.NoOptDefVal == ""
-		out = append(out, arg)
+		out = append(out, "--"+strings.TrimLeft(arg, "-"))
+		isValue = !hasValue && flag.NoOptDefVal == ""
 	}
 	return out
 }
 
-// Confirm asks a person to answer yes. what is the sentence in front of the question, and flag what to add to the command line to
-// say yes beforehand.
-func (c Console) Confirm(ctx context.Context, what, flag string) error {
-	if !c.InTerminal {
-		what = strings.TrimSuffix(what, " Send?")
-		return fmt.Errorf("there is no terminal to ask on, as standard input is a file or a pipe. %s Add %s", what, flag)
+// collectFlags adds the flags of a command and its subcommands by name.
+func collectFlags(c *cobra.Command, flags map[string]*pflag.Flag) {
+	c.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = f })
+	for _, sub := range c.Commands() {
+		collectFlags(sub, flags)
 	}
-	_, _ = fmt.Fprintf(c.Err, "%s [y/N] ", what)
+}
+
+// Confirm asks the user to confirm an action on a terminal. question describes the action, and flag is the flag that confirms it in
+// advance.
+func (c Console) Confirm(ctx context.Context, question, flag string) error {
+	if !c.InTerminal {
+		action := strings.TrimSuffix(question, " Send?")
+		return fmt.Errorf("there is no terminal to ask on, because standard input is a file or a pipe. %s Add %s", action, flag)
+	}
+	_, _ = fmt.Fprintf(c.Err, "%s [y/N] ", question)
 	line := make(chan string, 1)
-	go func() { // ends with the process if nobody replies
+	go func() { // ends with the process if there is no reply
 		text, _ := bufio.NewReader(c.In).ReadString('\n')
 		line <- strings.ToLower(strings.TrimSpace(text))
 	}()
@@ -79,7 +84,7 @@ func (c Console) Confirm(ctx context.Context, what, flag string) error {
 	}
 }
 
-// Words is for a command that takes these words, of which the last are optional. The error does not show what was given.
+// Words returns a check for the arguments of a command, of which only the first are required. Its error does not show the arguments.
 func Words(required int, names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) >= required && len(args) <= len(names) {
@@ -93,7 +98,7 @@ func Words(required int, names ...string) cobra.PositionalArgs {
 	}
 }
 
-// Unknown returns the error of a word that names no subcommand of c, with those that it may have meant.
+// Unknown returns the error for an unknown subcommand of c, with suggestions.
 func Unknown(c *cobra.Command, word string) error {
 	text := fmt.Sprintf("there is no command %q", word)
 	if near := c.SuggestionsFor(word); len(near) > 0 {
@@ -102,7 +107,7 @@ func Unknown(c *cobra.Command, word string) error {
 	return errors.New(text)
 }
 
-// NoArgs is for a command of which everything is a flag. The error does not show the words, which may be a number or a secret.
+// NoArgs rejects arguments. Its error does not show them, because they may be phone numbers or secrets.
 func NoArgs(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

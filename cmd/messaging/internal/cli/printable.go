@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Printable returns a text for a terminal: what does not print is escaped, so that a text can neither move the cursor nor break a
-// table.
+// Printable escapes characters that do not print, so that a text can neither move the cursor of a terminal nor break a table.
 func Printable(text string) string {
 	var b strings.Builder
 	for _, r := range text {

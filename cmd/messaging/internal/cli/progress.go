@@ -7,8 +7,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Progress shows how far long work has come: on a terminal in one line that renews itself, elsewhere in a line every ten seconds.
-// It is not safe for concurrent use.
+// Progress shows the progress of a listing: on a terminal in a line that is updated, elsewhere in a line every ten seconds. It is not safe
+// for concurrent use.
 type Progress struct {
 	console Console
 	bar     *progressbar.ProgressBar // nil if there is no terminal
@@ -16,10 +16,10 @@ type Progress struct {
 	printed time.Time
 }
 
-// NewProgress returns the progress of work of which done is done already. It shows nothing unless shown.
-func NewProgress(console Console, shown bool, done int) *Progress {
-	p := &Progress{console: console, silent: !shown, printed: time.Now()}
-	if shown && console.ErrTerminal {
+// NewProgress returns a progress that begins at done rows. It shows nothing unless isVisible.
+func NewProgress(console Console, isVisible bool, done int) *Progress {
+	p := &Progress{console: console, silent: !isVisible, printed: time.Now()}
+	if isVisible && console.ErrTerminal {
 		p.bar = progressbar.NewOptions64(-1, progressbar.OptionSetWriter(console.Err), progressbar.OptionShowCount(),
 			progressbar.OptionSetDescription("rows"), progressbar.OptionClearOnFinish(), progressbar.OptionShowIts(),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetRenderBlankState(true))
@@ -28,7 +28,7 @@ func NewProgress(console Console, shown bool, done int) *Progress {
 	return p
 }
 
-// Set shows that done of total is done. A total of 0 is unknown.
+// Set shows that done of total rows are complete. A total of 0 is unknown.
 func (p *Progress) Set(done, total int) {
 	const between = 10 * time.Second
 	switch {

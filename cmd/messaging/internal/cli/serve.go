@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Serve serves until the context ends, and lets requests under way finish for a moment.
+// Serve serves until the context ends. It then waits up to a second for requests in progress.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	const (
 		headerTimeout = 30 * time.Second

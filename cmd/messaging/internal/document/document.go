@@ -1,4 +1,4 @@
-// Package document reads JSON documents whose shape is not known beforehand.
+// Package document reads JSON documents of unknown shape.
 package document
 
 import (
@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// A Node is a value in a JSON document, or nothing: reading what is absent, or of another type, returns the zero value.
+// A Node is a value in a JSON document, or nothing. Reading an absent value, or one of another type, returns the zero value.
 type Node struct {
 	Value any // as encoding/json decodes it, with numbers as json.Number
 }
 
-// Parse returns the document, or nothing if raw is not JSON. Of members with the same name the last counts.
+// Parse returns the document, or nothing if raw is not JSON. The last of several members with the same name counts.
 func Parse(raw []byte) Node {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -28,7 +28,7 @@ func Parse(raw []byte) Node {
 	return n
 }
 
-// At returns the node at a dotted path, in which a number is a place in a list. The empty path is the node itself.
+// At returns the node at a dotted path, in which a number is an index in a list. The empty path is the node itself.
 func (n Node) At(path string) Node {
 	if path == "" {
 		return n

@@ -10,7 +10,7 @@ import (
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 )
 
-// interview asks a person for examples, and writes down what a file of examples would hold.
+// interview asks for examples on a terminal, and writes them in the form of a file.
 type interview struct {
 	console cli.Console
 	lines   chan string // the typed lines; closed at the end of the input
@@ -35,7 +35,7 @@ func ask(ctx context.Context, console cli.Console) (string, error) {
 			}
 		}
 	}()
-	in.say("Have the provider's documentation at hand. An empty line skips a value that the documentation does not show.")
+	in.say("Open the provider's documentation. An empty line skips a value that it does not show.")
 	for _, part := range []func(context.Context) error{in.request, in.accepted, in.refused, in.row, in.inbound, in.delivery} {
 		if err := part(ctx); err != nil {
 			return "", err
@@ -59,8 +59,8 @@ func (in *interview) line(ctx context.Context) (string, error) {
 	}
 }
 
-// values asks for the values of an example. An empty first value means that there is no such example.
-func (in *interview) values(ctx context.Context, kind string, keys ...string) (isThere bool, err error) {
+// values asks for the values of an example. It reports false if the first value is empty: then there is no such example.
+func (in *interview) values(ctx context.Context, kind string, keys ...string) (exists bool, err error) {
 	for i, key := range keys {
 		_, _ = fmt.Fprintf(in.console.Err, "  %s: ", key)
 		value, err := in.line(ctx)
@@ -98,39 +98,39 @@ func (in *interview) body(ctx context.Context) error {
 	}
 }
 
-// once asks for one example.
-func (in *interview) once(ctx context.Context, kind string, keys ...string) (isThere bool, err error) {
-	isThere, err = in.values(ctx, kind, keys...)
-	if err != nil || !isThere {
+// once asks for one example, and reports whether there is one.
+func (in *interview) once(ctx context.Context, kind string, keys ...string) (exists bool, err error) {
+	exists, err = in.values(ctx, kind, keys...)
+	if err != nil || !exists {
 		return false, err
 	}
 	return true, in.body(ctx)
 }
 
-// several asks for examples until there is none.
+// several asks for examples until the first value is empty.
 func (in *interview) several(ctx context.Context, kind, what string, keys ...string) error {
 	for {
 		in.say(what)
-		isThere, err := in.once(ctx, kind, keys...)
-		if err != nil || !isThere {
+		exists, err := in.once(ctx, kind, keys...)
+		if err != nil || !exists {
 			return err
 		}
 	}
 }
 
 func (in *interview) request(ctx context.Context) error {
-	in.say("\nA request that sends an SMS, and the values that it has: a curl command, an HTTP request, or the body alone with its path.")
-	isThere, err := in.once(ctx, kindRequest, "to", "text", "from", "callback", "reference", "path")
-	if err == nil && !isThere {
+	in.say("\nA request that sends an SMS, as a curl command, an HTTP request, or a body with its path, and the values in it.")
+	exists, err := in.once(ctx, kindRequest, "to", "text", "from", "callback", "reference", "path")
+	if err == nil && !exists {
 		err = errors.New("want an example of a request, and nothing was written")
 	}
 	return err
 }
 
 func (in *interview) accepted(ctx context.Context) error {
-	in.say("\nThe response to a message that was accepted: its HTTP status, and the ID of the message in it.")
-	isThere, err := in.once(ctx, kindAccepted, "http", "id")
-	if err == nil && !isThere {
+	in.say("\nThe response to an accepted message: its HTTP status, and the ID of the message in it.")
+	exists, err := in.once(ctx, kindAccepted, "http", "id")
+	if err == nil && !exists {
 		err = errors.New("want an example of an accepted response, and nothing was written")
 	}
 	return err
@@ -138,22 +138,22 @@ func (in *interview) accepted(ctx context.Context) error {
 
 func (in *interview) refused(ctx context.Context) error {
 	return in.several(ctx, kindRefused, "\nA response that refuses a message: unauthorized, forbidden, rateLimited, insufficientBalance, "+
-		"duplicate, windowClosed, notFound,\nunavailable or invalid. An empty line goes on.", "class", "http", "code")
+		"duplicate, windowClosed, notFound,\nunavailable or invalid. An empty line continues with the next part.", "class", "http", "code")
 }
 
 func (in *interview) row(ctx context.Context) error {
-	in.say("\nA response of the listing: the ID of a row in it, and what else the row has.")
+	in.say("\nA response of the listing: the ID of a row in it, and the other values of the row.")
 	_, err := in.once(ctx, kindRow, "id", "path", "reference", "from", "to", "text", "status", "means", "created")
 	return err
 }
 
 func (in *interview) inbound(ctx context.Context) error {
-	in.say("\nA callback with an inbound message, and the values that it has.")
+	in.say("\nA callback with an inbound message, and the values in it.")
 	_, err := in.once(ctx, kindInbound, "from", "to", "text", "id", "time")
 	return err
 }
 
 func (in *interview) delivery(ctx context.Context) error {
-	return in.several(ctx, kindDelivery, "\nA callback with a delivery report: the ID of the message in it, its status, and what that means: delivered, "+
-		"read, queued, sent,\nfailed, expired or rejected. An empty line goes on.", "id", "status", "means", "reference", "time")
+	return in.several(ctx, kindDelivery, "\nA callback with a delivery report: the ID of the message in it, its status, and the meaning of the status: delivered, "+
+		"read, queued, sent,\nfailed, expired or rejected. An empty line continues with the next part.", "id", "status", "means", "reference", "time")
 }

@@ -38,16 +38,11 @@ func NewCommand(console cli.Console) *cobra.Command {
 	return command
 }
 
-func newLearn(console cli.Console) *cobra.Command {
-	s := &settings{console: console}
-	command := &cobra.Command{
-		Use:   "learn [FILE]...",
-		Short: "Write an overlay of the contract from the examples of a provider's documentation",
-		Long: `Write an overlay of the contract from the examples of a provider's documentation. The examples come from files, from standard
+const learnHelp = `Write an overlay of the contract from the examples of a provider's documentation. The examples come from files, from standard
 input, or, on a terminal, one by one.
 
 A file has a section for each example. A section begins with its kind. Lines such as "id: h-1" name values in the example; an empty
-line and the example follow, as the documentation has it:
+line and the example follow, copied from the documentation:
 
   === request
   from: ACME
@@ -74,25 +69,32 @@ The kinds are:
 
   request    a curl command, an HTTP request, or the JSON or the form of its body with the line "path:". It also takes token, key and
              secret, so that they do not become constants
-  accepted   a response to it: http, id, status, to if the response is about another number, and the names of costs
+  accepted   a response to the request: http, id, status, to if it is about another number, and the names of costs
   refused    http, class, and code if it has one. The classes are unauthorized, forbidden, rateLimited, insufficientBalance,
              duplicate, windowClosed, notFound, unavailable and invalid
   row        a response of the listing: path, id, reference, from, to, text, status, means, created, price and others
   inbound    a callback with an inbound message: id, from, to, text, time
-  delivery   a callback with a delivery report: id, reference, status, means, time. What a status means is one of delivered, read,
-             queued, sent, failed, expired and rejected
+  delivery   a callback with a delivery report: id, reference, status, means, time. The line means is one of delivered, read, queued,
+             sent, failed, expired and rejected
 
-There is one request and one row, and as many of the others as you like. Give a refusal of each class, and a report of each status.
+A file has one request and at most one row, and any number of the others. Give a refusal of each class, and a report of each status.
 
-Each example is then replayed through the overlay. If one is judged wrongly, nothing is written, and the exit status is 1. The overlay
-lists what the examples do not show under keys that end in //, which the library ignores.`,
+Each example is then replayed through the overlay. If a result is wrong, nothing is written, and the exit status is 1. Keys that end in //,
+which the library ignores, list what the examples do not show.`
+
+func newLearn(console cli.Console) *cobra.Command {
+	s := &settings{console: console}
+	command := &cobra.Command{
+		Use:   "learn [FILE]...",
+		Short: "Write an overlay of the contract from the examples of a provider's documentation",
+		Long:  learnHelp,
 		Example: `  messaging contract learn
   messaging contract learn examples.txt -o contract.json
   cat examples.txt | messaging contract learn - > contract.json`,
 		RunE: func(command *cobra.Command, files []string) error { return s.run(command.Context(), files) },
 	}
 	command.Flags().StringVarP(&s.out, "out", "o", "", "write the overlay to this new `file`")
-	command.Flags().StringVar(&s.keep, "keep", "", "write the examples that were typed to this new `file`, to learn from them again")
+	command.Flags().StringVar(&s.keep, "keep", "", "write the typed examples to this new `file`, for another run")
 	return command
 }
 
@@ -119,11 +121,11 @@ func (s *settings) run(ctx context.Context, files []string) error {
 	if err = create(s.out, overlay+"\n"); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	_, err = fmt.Fprintf(s.console.Err, "%s: each example is judged as it should be. Look up the values under keys that end in //\n", s.out)
+	_, err = fmt.Fprintf(s.console.Err, "%s: each example has the right result. Look up the values under keys that end in //\n", s.out)
 	return err
 }
 
-// learn returns the overlay of the text of a file, or an error with the exit status that says the same.
+// learn returns the overlay for the text of a file, or an error and its exit status.
 func learn(text string) (overlay string, status int, err error) {
 	examples, err := Parse(text)
 	if err != nil {
@@ -136,7 +138,7 @@ func learn(text string) (overlay string, status int, err error) {
 // isTyped reports whether a person types the examples.
 func (s *settings) isTyped(files []string) bool { return len(files) == 0 && s.console.InTerminal }
 
-// keepTyped keeps examples that were typed in vain, so that they can be corrected.
+// keepTyped stores typed examples with an error in a temporary file, so that they can be corrected.
 func (s *settings) keepTyped(text string, files []string) {
 	if !s.isTyped(files) || s.keep != "" {
 		return
@@ -147,7 +149,7 @@ func (s *settings) keepTyped(text string, files []string) {
 		err = errors.Join(err, file.Close())
 	}
 	if err == nil {
-		_, _ = fmt.Fprintf(s.console.Err, "The examples are in %s: correct them there, and learn from this file.\n", file.Name())
+		_, _ = fmt.Fprintf(s.console.Err, "The examples are in %s. Correct them there, and learn from that file.\n", file.Name())
 	}
 }
 
@@ -175,7 +177,7 @@ func (s *settings) read(ctx context.Context, files []string) (string, error) {
 		return text, nil
 	}
 	if s.keep != "" {
-		return "", errors.New("--keep: is for examples that are typed on a terminal")
+		return "", errors.New("--keep: is only for examples that are typed on a terminal")
 	}
 	if len(files) == 0 {
 		files = []string{"-"}

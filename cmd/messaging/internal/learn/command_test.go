@@ -49,14 +49,14 @@ func TestCommandReadsStandardInput(t *testing.T) {
 	}
 }
 
-// TestCommandWritesNothingWrong: a wrong overlay is worse than none.
-func TestCommandWritesNothingWrong(t *testing.T) {
+// TestCommandDoesNotWriteWrongOverlay: a wrong overlay is worse than none.
+func TestCommandDoesNotWriteWrongOverlay(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "contract.json")
 	status, out, progress := run(t, requestText+acceptedText+"=== refused\nhttp: 200\nclass: invalid\n\n"+`{"messageId": "h-2", "state": "queued"}`, false, "-o", file)
 	assert.Equal(t, cli.ExitRefused, status)
 	assert.Empty(t, out)
-	assert.Contains(t, progress, "judged accepted and not refused")
+	assert.Contains(t, progress, "the result is accepted and not refused")
 	assert.Contains(t, progress, "nothing was written")
 	assert.NoFileExists(t, file)
 }
@@ -65,7 +65,7 @@ func TestCommandUsage(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		"no such file":           {filepath.Join(t.TempDir(), "absent.txt")},
-		"--keep: is for":         {"--keep", filepath.Join(t.TempDir(), "examples.txt")},
+		"--keep: is only for":    {"--keep", filepath.Join(t.TempDir(), "examples.txt")},
 		"unknown flag: --colour": {"--colour"},
 	} {
 		status, out, progress := run(t, "", false, args...)
@@ -75,15 +75,15 @@ func TestCommandUsage(t *testing.T) {
 	}
 }
 
-// TestCommandSaysWhatIsWrongWithFile has a file of another kind.
-func TestCommandSaysWhatIsWrongWithFile(t *testing.T) {
+// TestCommandExplainsInvalidFile has a file of another kind.
+func TestCommandExplainsInvalidFile(t *testing.T) {
 	t.Parallel()
 	status, _, progress := run(t, "", false, "command_test.go")
 	assert.Equal(t, cli.ExitUsage, status)
 	assert.Contains(t, progress, "line 1: want a heading")
 }
 
-// TestInterview types the examples, and keeps them in a file from which the same is learned again.
+// TestInterview types the examples, and keeps them in a file that gives the same overlay.
 func TestInterview(t *testing.T) {
 	t.Parallel()
 	keep := filepath.Join(t.TempDir(), "examples.txt")
@@ -105,13 +105,13 @@ func TestInterview(t *testing.T) {
 	assert.Equal(t, out, again)
 }
 
-// TestInterviewKeepsExamples: what was typed in vain can be corrected.
+// TestInterviewKeepsExamples: typed examples with an error can be corrected.
 func TestInterviewKeepsExamples(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	typed := "639171234567\nHi there\n\n\n\n/m\n{\"to\": \"639171234567\", \"text\": \"Hi there\"}\n.\n202\nh-2\n{\"messageId\": \"h-1\"}\n.\n\n\n\n\n"
 	status, _, progress := run(t, typed, true)
 	assert.Equal(t, cli.ExitRefused, status)
-	found := regexp.MustCompile(`The examples are in (\S+):`).FindStringSubmatch(progress)
+	found := regexp.MustCompile(`The examples are in (\S+)\. `).FindStringSubmatch(progress)
 	require.NotNil(t, found, progress)
 	text, err := os.ReadFile(found[1])
 	require.NoError(t, err)

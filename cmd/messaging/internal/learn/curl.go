@@ -12,7 +12,7 @@ func isCurl(text string) bool {
 	return strings.HasPrefix(text, "curl ") || strings.HasPrefix(text, "curl\n") || strings.HasPrefix(text, "curl\\")
 }
 
-// curl is a curl command while it is read.
+// curl is the state of reading a curl command.
 type curl struct {
 	request request
 	data    []string
@@ -163,7 +163,7 @@ func (c *curl) finish() (*request, error) {
 	return r, nil
 }
 
-// shellWords splits a command into words as a shell does. It knows quotes, escapes and continued lines, and leaves variables as they are.
+// shellWords splits a command into words like a shell, with quotes, escapes and continued lines. It does not expand variables.
 func shellWords(text string) ([]string, error) {
 	s := &shell{text: text}
 	for s.at < len(s.text) {
@@ -175,7 +175,7 @@ func shellWords(text string) ([]string, error) {
 	return s.words, nil
 }
 
-// shell is a command while it is split.
+// shell is the state of splitting a command.
 type shell struct {
 	text   string
 	at     int
@@ -219,7 +219,7 @@ func (s *shell) next() error {
 	return nil
 }
 
-// escape reads a backslash outside of quotes. One at the end of a line continues the line.
+// escape reads a backslash outside of quotes. At the end of a line it continues the line.
 func (s *shell) escape() {
 	s.at++
 	if s.at == len(s.text) {
@@ -233,7 +233,8 @@ func (s *shell) escape() {
 	}
 }
 
-// quoted reads up to a quote. unescape reads what follows a backslash, and returns its text and length; nil leaves backslashes alone.
+// quoted reads to the closing quote. unescape decodes the text after a backslash, and returns its value and length. If it is nil,
+// backslashes are ordinary characters.
 func (s *shell) quoted(quote byte, unescape func(rest string) (string, int)) error {
 	s.inWord = true
 	for s.at < len(s.text) {

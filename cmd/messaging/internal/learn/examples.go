@@ -21,7 +21,7 @@ const (
 	kindDelivery = "delivery"
 )
 
-// keysOf lists the keys that the lines in front of an example may have, by its kind.
+// keysOf returns the keys that an example of a kind may have.
 func keysOf(kind string) []string {
 	switch kind {
 	case kindRequest:
@@ -56,7 +56,7 @@ type Example struct {
 	status int               // of a response: its HTTP status
 }
 
-// name returns what an error calls the example.
+// name returns the name of the example in errors.
 func (e *Example) name() string { return fmt.Sprintf("line %d, %s", e.line, e.kind) }
 
 func (e *Example) errorf(format string, args ...any) error {
@@ -85,7 +85,7 @@ var heading = regexp.MustCompile(`^===\s*(\S*)\s*$`)
 // keyLine names a value of an example.
 var keyLine = regexp.MustCompile(`^([a-zA-Z]+):\s*(.*?)\s*$`)
 
-// Parse reads a file of examples. The error joins one error for each line that cannot be used.
+// Parse reads a file of examples. It joins an error for each invalid line.
 func Parse(text string) (*Examples, error) {
 	if len(text) > maxText {
 		return nil, errors.New("the examples are longer than 1 MiB")
@@ -111,7 +111,7 @@ func Parse(text string) (*Examples, error) {
 	return all, nil
 }
 
-// split cuts a file at its headings.
+// split splits a file at its headings.
 func split(text string) ([]*Example, error) {
 	var sections []*Example
 	var bodies [][]string
@@ -160,7 +160,7 @@ func (e *Example) read(lines []string) error {
 				e.line+1+i, key, strings.Join(keys, ", "))
 		}
 		if _, ok := e.values[key]; ok {
-			return fmt.Errorf("line %d: the key %q came before", e.line+1+i, key)
+			return fmt.Errorf("line %d: the key %q is repeated", e.line+1+i, key)
 		}
 		if value != "" {
 			e.values[key] = value
@@ -199,7 +199,7 @@ func (all *Examples) add(e *Example) error {
 	}
 }
 
-// require reports keys that the example must have.
+// require returns an error for each missing key, and for a missing text.
 func (e *Example) require(keys ...string) error {
 	var problems []error
 	for _, key := range keys {
@@ -248,7 +248,7 @@ func (e *Example) checkRefused() error {
 	return nil // it may have no body
 }
 
-// readStatus reads the HTTP status. Without one, the example has the given status; 0 means that there must be one.
+// readStatus reads the HTTP status. The default is for an example without one; 0 means that it is required.
 func (e *Example) readStatus(status int) error {
 	if text := e.values["http"]; text != "" {
 		n, err := strconv.Atoi(text)
@@ -263,10 +263,10 @@ func (e *Example) readStatus(status int) error {
 	return nil
 }
 
-// statusLine is the first line of a response as documentation shows it.
+// statusLine matches the first line of an HTTP response.
 var statusLine = regexp.MustCompile(`^HTTP/[0-9.]+\s+(\d{3})\b`)
 
-// splitResponse takes the status and the headers from the text of a response that has them.
+// splitResponse reads the status line, and removes it and the header from the text.
 func (e *Example) splitResponse() {
 	found := statusLine.FindStringSubmatch(e.text)
 	if found == nil {
@@ -296,7 +296,7 @@ func (e *Example) checkDelivery() error {
 	return errors.Join(e.checkMeaning(), e.require("status"))
 }
 
-// checkMeaning completes the meaning of a status. A usual word needs no line means.
+// checkMeaning sets the meaning of a status that the default contract knows, and requires it of others.
 func (e *Example) checkMeaning() error {
 	word := e.values["status"]
 	if word == "" {

@@ -29,7 +29,7 @@ func read(t *testing.T, name string) *Examples {
 	return examples
 }
 
-// TestLearn compares what is learned of the documentation of ten services with golden files.
+// TestLearn compares the overlays of ten services with golden files.
 func TestLearn(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))

@@ -1,9 +1,9 @@
 // Package learn writes an overlay of the contract from the examples of a provider's documentation: a request with known values in it,
 // responses, a row of a listing, and callbacks.
 //
-// A member with a known value holds that concept, and everything else in the request is a constant. Comments name what the examples do
-// not show. At the end each example is replayed through the contract that was learned, by the client and the receiver of
-// the library: an overlay that judges one of them wrongly is never written.
+// A member with a known value has that concept, and everything else in the request is a constant. Comments name what the examples do not show.
+// At the end the client and the receiver of the library replay each example with the new contract. An overlay with a wrong result is never
+// written.
 package learn
 
 import (
@@ -27,7 +27,7 @@ const (
 	sectionDelivery = "webhook.delivery"
 )
 
-// learner is the work on one provider.
+// learner learns the contract of one provider.
 type learner struct {
 	examples *Examples
 	overlay  overlay
@@ -37,8 +37,8 @@ type learner struct {
 	ignored  []string // paths of the request that the overlay leaves out on purpose
 }
 
-// Learn returns the overlay of some examples as JSON. The error joins one error for each example that cannot be understood, or that the
-// overlay judges wrongly.
+// Learn returns the overlay of some examples as JSON. It joins an error for each example that cannot be understood, or whose result with the
+// overlay is wrong.
 func Learn(examples *Examples) (string, error) {
 	l := &learner{examples: examples, overlay: overlay{}, defaults: table.Of(contract.Default())}
 	if err := l.learn(); err != nil {
@@ -46,7 +46,7 @@ func Learn(examples *Examples) (string, error) {
 	}
 	names, err := l.overlay.parse()
 	if err != nil {
-		return "", errorf("a contract cannot say what the examples show: %w", err)
+		return "", errorf("a contract cannot express the examples: %w", err)
 	}
 	if err := l.replay(names); err != nil {
 		return "", err
@@ -62,12 +62,12 @@ func (l *learner) learn() error {
 	problems := []error{l.learnAccepted()}
 	l.learnStatus()
 	problems = append(problems, l.learnRefused(), l.learnRow(), l.learnInbound(), l.learnDelivery())
-	l.yield()
+	l.removeTaken()
 	return errors.Join(problems...)
 }
 
-// yield takes paths that were learned for one concept away from the default paths of others. No two may share a place.
-func (l *learner) yield() {
+// removeTaken removes learned paths from the default paths of other concepts, because two concepts cannot share a path.
+func (l *learner) removeTaken() {
 	for section, concepts := range map[string]map[string][]string{
 		sectionSend + " response":   l.defaults.SMSSend.Response,
 		sectionList + " record":     l.defaults.SMSList.Record,
@@ -112,7 +112,7 @@ func meanings() []string {
 	return []string{"delivered", "read", "queued", "sent", "failed", "expired", "rejected"}
 }
 
-// usualMeaning returns the meaning of a word in the default contract, or "".
+// usualMeaning returns the meaning of a status in the default contract, or "".
 func usualMeaning(word string) string {
 	statuses := table.Of(contract.Default()).WebhookDelivery.Statuses
 	for _, meaning := range meanings() {

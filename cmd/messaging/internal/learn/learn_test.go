@@ -115,7 +115,7 @@ func TestLearnCredentials(t *testing.T) {
 	}
 }
 
-// TestLearnLeavesUnknownCredentialsOut: a secret that nobody named as such must not become a constant.
+// TestLearnLeavesUnknownCredentialsOut: an undeclared secret must not become a constant.
 func TestLearnLeavesUnknownCredentialsOut(t *testing.T) {
 	t.Parallel()
 	got, err := learnObject(t, strings.Replace(requestText, `"channel": "sms"`, `"api_key": "hush", "userToken": "hush"`, 1)+acceptedText)
@@ -145,7 +145,7 @@ func TestLearnQuery(t *testing.T) {
 	assert.Equal(t, map[string]any{"v": "2"}, at(got, "sms.send", "constants"))
 }
 
-// TestLearnText learns a response that is one text.
+// TestLearnText learns a response that is a text.
 func TestLearnText(t *testing.T) {
 	t.Parallel()
 	got, err := learnObject(t, requestText+"=== accepted\nid: 0703\n\nOK: 0703\n\n=== refused\nhttp: 200\nclass: unauthorized\n\nERR 401\n")
@@ -156,8 +156,8 @@ func TestLearnText(t *testing.T) {
 	assert.Equal(t, []any{"ERR 401"}, at(got, "errors", "classes", "unauthorized"))
 }
 
-// TestLearnRefusesToWrite has examples that no contract judges as they say, and requests that no contract writes.
-func TestLearnRefusesToWrite(t *testing.T) {
+// TestLearnRejectsExamples has contradictory examples, and requests that a contract cannot make.
+func TestLearnRejectsExamples(t *testing.T) {
 	t.Parallel()
 	request := func(text string) string {
 		return "=== request\nto: 639171234567\ntext: Hi there\n\n" + text + "\n\n" + acceptedText
@@ -166,10 +166,10 @@ func TestLearnRefusesToWrite(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"a refusal that looks accepted": {
 			requestText + acceptedText + "=== refused\nhttp: 200\nclass: invalid\n\n" + `{"messageId": "h-2", "state": "queued"}`,
-			"line 17, refused: judged accepted and not refused",
+			"line 17, refused: the result is accepted and not refused",
 		},
 		"an accepted response without anything": {
-			requestText + "=== accepted\n\n{\"x\": []}\n", "line 12, accepted: judged unknown and not accepted",
+			requestText + "=== accepted\n\n{\"x\": []}\n", "line 12, accepted: the result is unknown and not accepted",
 		},
 		"a refusal of another class": {
 			requestText + acceptedText + "=== refused\nhttp: 401\nclass: invalid\n\n{\"oops\": 1}", "refused as unauthorized and not as invalid",
@@ -191,7 +191,7 @@ func TestLearnRefusesToWrite(t *testing.T) {
 		"a body without its path":      {request(body), "want the line path:"},
 		"a delivery with another word": {requestText + acceptedText + "=== delivery\nid: h-1\nstatus: gone\nmeans: failed\n\nid=h-1&status=left", `nothing in the example has the value of status, "gone"`},
 		"a row without the ID":         {requestText + acceptedText + "=== row\nid: h-7\n\n" + `{"rows": [{"messageId": "h-1"}]}`, `nothing in the example has the value of id, "h-7"`},
-		"a time that nothing reads":    {requestText + acceptedText + "=== row\nid: h-1\ncreated: 5th of May\n\n" + `{"rows": [{"messageId": "h-1", "at": "5th of May"}]}`, "no default layout reads"},
+		"a time that nothing reads":    {requestText + acceptedText + "=== row\nid: h-1\ncreated: 5th of May\n\n" + `{"rows": [{"messageId": "h-1", "at": "5th of May"}]}`, "the default contract does not read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -201,7 +201,7 @@ func TestLearnRefusesToWrite(t *testing.T) {
 	}
 }
 
-// TestLearnCodesOfSuccess: an accepted message with another code must not be taken for accepted.
+// TestLearnCodesOfSuccess: a response with another code must not count as accepted.
 func TestLearnCodesOfSuccess(t *testing.T) {
 	t.Parallel()
 	got, err := learnObject(t, requestText+"=== accepted\nid: h-1\n\n"+`{"result": {"errorCode": 100, "countryCode": "PH", "messageId": "h-1"}}`+"\n")
@@ -211,8 +211,8 @@ func TestLearnCodesOfSuccess(t *testing.T) {
 	assert.NotContains(t, at(got, "errors", "success"), "PH")
 }
 
-// TestLearnYields has a service whose ID has the default name of another concept: no two may share a place.
-func TestLearnYields(t *testing.T) {
+// TestLearnRemovesTakenPaths has a service whose ID has the default name of another concept: two concepts cannot share a path.
+func TestLearnRemovesTakenPaths(t *testing.T) {
 	t.Parallel()
 	got, err := learnObject(t, requestText+"=== accepted\nid: h-1\n\n"+`{"requestId": "h-1"}`+"\n")
 	require.NoError(t, err)
@@ -220,8 +220,8 @@ func TestLearnYields(t *testing.T) {
 	assert.NotContains(t, at(got, "sms.send", "response", "request"), "requestId")
 }
 
-// TestLearnNumbersOfStatuses: that 1 means delivered is a guess of the default contract, and goes where a service has numbers of its own.
-func TestLearnNumbersOfStatuses(t *testing.T) {
+// TestLearnNumericStatuses: the default contract's guess that 1 means delivered is dropped for a service with numeric statuses.
+func TestLearnNumericStatuses(t *testing.T) {
 	t.Parallel()
 	got, err := learnObject(t, requestText+acceptedText+"=== delivery\nid: h-1\nstatus: 3\nmeans: delivered\n\nid=h-1&s=3\n")
 	require.NoError(t, err)
@@ -230,13 +230,13 @@ func TestLearnNumbersOfStatuses(t *testing.T) {
 	assert.NotContains(t, delivered, "1")
 }
 
-func TestParseFindsWhatIsWrong(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, want string }{
 		"no heading":         {"curl", "line 1: want a heading"},
 		"an unknown kind":    {"=== requests\n", "want one of === request, accepted"},
 		"an unknown key":     {"=== accepted\ncolour: red\n", `line 2: unknown key "colour"; want one of http`},
-		"a key twice":        {"=== accepted\nid: a\nid: b\n", `line 3: the key "id" came before`},
+		"a key twice":        {"=== accepted\nid: a\nid: b\n", `line 3: the key "id" is repeated`},
 		"no request":         {acceptedText, "want a section === request"},
 		"no accepted":        {requestText, "want a section === accepted"},
 		"two requests":       {requestText + requestText, "there is one on line 1"},
@@ -257,8 +257,8 @@ func TestParseFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestParseTakesStatusFromResponse reads a response as documentation often shows it.
-func TestParseTakesStatusFromResponse(t *testing.T) {
+// TestParseReadsStatusLine reads a response with a status line.
+func TestParseReadsStatusLine(t *testing.T) {
 	t.Parallel()
 	examples, err := Parse(requestText + "=== accepted\nid: h-1\n\nHTTP/1.1 202 Accepted\nContent-Type: application/json\n\n{\"messageId\": \"h-1\"}\n")
 	require.NoError(t, err)
@@ -322,7 +322,7 @@ func FuzzParsers(f *testing.F) {
 	})
 }
 
-// FuzzLearn shows that what is written is a contract, and holds no credential.
+// FuzzLearn: an overlay is a valid contract without credentials.
 func FuzzLearn(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
 	require.NoError(f, err)

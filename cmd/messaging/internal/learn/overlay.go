@@ -9,10 +9,10 @@ import (
 	"github.com/messaging-service/messaging-go/contract"
 )
 
-// overlay is an overlay of a contract while it is written.
+// overlay is an overlay of a contract under construction.
 type overlay map[string]any
 
-// comment ends a key that a contract passes over.
+// comment is the end of a key that a contract ignores.
 const comment = "//"
 
 // set writes a value at keys, such as "sms.send", "fields", "to".
@@ -52,7 +52,7 @@ func (o overlay) add(text string, keys ...string) {
 	}
 }
 
-// note writes a comment behind a key.
+// note adds a comment to a key.
 func (o overlay) note(text string, keys ...string) {
 	keys = slices.Clone(keys)
 	keys[len(keys)-1] += comment
@@ -64,7 +64,7 @@ func (o overlay) parse() (contract.Contract, error) {
 	return contract.Parse([]byte(document.Encode(o)))
 }
 
-// text returns the overlay as JSON, with each list in a line.
+// text returns the overlay as JSON, with each list on one line.
 func (o overlay) text() string { return indented(map[string]any(o), "") }
 
 func indented(value any, indent string) string {

@@ -117,8 +117,8 @@ func (l *learner) meansAlready(word, meaning string) bool {
 
 // isLearned reports whether an example has a status.
 func (l *learner) isLearned(word string) bool {
-	isIt := func(example *Example) bool { return example.values["status"] == word }
-	return slices.ContainsFunc(l.examples.delivery, isIt) || l.examples.row != nil && isIt(l.examples.row)
+	hasStatus := func(example *Example) bool { return example.values["status"] == word }
+	return slices.ContainsFunc(l.examples.delivery, hasStatus) || l.examples.row != nil && hasStatus(l.examples.row)
 }
 
 // callback is an example of a callback.

@@ -21,7 +21,7 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-// replay passes every example through a contract, and returns an error that joins one error for each that it judges wrongly.
+// replay replays every example with a contract, and joins an error for each wrong result.
 func (l *learner) replay(names contract.Contract) error {
 	problems := []error{l.replayRequest(names)}
 	for _, example := range l.examples.accepted {
@@ -42,7 +42,7 @@ func (l *learner) replay(names contract.Contract) error {
 	return errors.Join(problems...)
 }
 
-// stub is a service that has one response.
+// stub is a service with one response.
 type stub struct {
 	status int
 	body   string
@@ -72,7 +72,7 @@ func (s *stub) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var variable = regexp.MustCompile(`\{([a-z0-9_]+)\}`)
 
-// client returns a client of a service that has one response.
+// client returns a client of the stub.
 func (s *stub) client(names contract.Contract) (*messaging.Client, error) {
 	options := []messaging.Option{
 		messaging.WithContract(names),
@@ -101,7 +101,7 @@ func (s *stub) client(names contract.Contract) (*messaging.Client, error) {
 	return messaging.NewClient("http://127.0.0.1", options...)
 }
 
-// message returns the message of the request. Values of the example replace its own.
+// message returns the message of the request, with the values of an example.
 func (l *learner) message(example *Example) sms.Message {
 	value := func(concept string) string {
 		if path, _ := l.overlay.get(sectionSend, "fields", concept).(string); path == "" {
@@ -115,7 +115,7 @@ func (l *learner) message(example *Example) sms.Message {
 	}
 }
 
-// send sends the message of an example to a service that has one response.
+// send sends the message of an example to a stub.
 func (l *learner) send(names contract.Contract, example *Example, s *stub) (messaging.Receipt, error) {
 	client, err := s.client(names)
 	if err != nil {
@@ -180,7 +180,7 @@ func (l *learner) replayAccepted(names contract.Contract, example *Example) erro
 		if strings.Contains(err.Error(), "another recipient") {
 			hint = "; if the example is about another message, add the line to: and the number in it"
 		}
-		return example.errorf("judged %s and not accepted: %w%s", messaging.VerdictOf(err), err, hint)
+		return example.errorf("the result is %s and not accepted: %w%s", messaging.VerdictOf(err), err, hint)
 	}
 	id := example.values["id"]
 	isRead := len(table.Of(names).SMSSend.Response["id"]) > 0
@@ -194,9 +194,9 @@ func (l *learner) replayRefused(names contract.Contract, example *Example) error
 	_, err := l.send(names, example, &stub{status: example.status, body: example.text})
 	if verdict := messaging.VerdictOf(err); verdict != messaging.Refused {
 		if err == nil {
-			return example.errorf("judged accepted and not refused: no member that the contract reads says that it failed")
+			return example.errorf("the result is accepted and not refused: no member that the contract reads reports a failure")
 		}
-		return example.errorf("judged %s and not refused: %w", verdict, err)
+		return example.errorf("the result is %s and not refused: %w", verdict, err)
 	}
 	class := example.values["class"]
 	if errors.Is(err, sentinels()[class]) {
@@ -204,7 +204,7 @@ func (l *learner) replayRefused(names contract.Contract, example *Example) error
 	}
 	for other, sentinel := range sentinels() {
 		if errors.Is(err, sentinel) {
-			return example.errorf("refused as %s and not as %s: nothing in the response tells it from %s; "+
+			return example.errorf("refused as %s and not as %s: nothing in the response distinguishes it from %s; "+
 				"if it has a code, add the line code: and its value", other, class, other)
 		}
 	}
@@ -231,7 +231,7 @@ func (l *learner) replayRow(names contract.Contract, example *Example) error {
 	return example.errorf("no row is read")
 }
 
-// forReading returns a contract that reads one page with credentials in headers: the examples do not show how a page is asked for.
+// forReading returns a contract that reads one page with credentials in headers, because the examples do not show the request of a page.
 func forReading(o overlay, names contract.Contract) contract.Contract {
 	copied := overlay(document.Parse([]byte(document.Encode(o))).Object())
 	copied.set(map[string]any{"by": "none", "whole": true}, sectionList, "paging")
@@ -246,10 +246,10 @@ func forReading(o overlay, names contract.Contract) contract.Contract {
 
 // compareRow compares the row of the example with the transaction that was read.
 func compareRow(example *Example, rows []sms.Transaction) error {
-	isIt := func(tx sms.Transaction) bool {
+	isExample := func(tx sms.Transaction) bool {
 		return tx.ID == example.values["id"] || example.values["id"] == "" && tx.ReferenceID == example.values["reference"]
 	}
-	i := slices.IndexFunc(rows, isIt)
+	i := slices.IndexFunc(rows, isExample)
 	if i < 0 {
 		return example.errorf("no row is read with that ID or reference")
 	}
@@ -266,13 +266,13 @@ func compareRow(example *Example, rows []sms.Transaction) error {
 		problems = append(problems, example.errorf("the status is read as %s, and is %s", tx.Status, status))
 	}
 	if example.values["created"] != "" && tx.CreatedAt.IsZero() {
-		problems = append(problems, example.errorf("the time %q is in a form that no default layout reads: leave the line created: out, and write sms.list.layouts",
+		problems = append(problems, example.errorf("the time %q has a layout that the default contract does not read: remove the line created:, and write sms.list.layouts",
 			example.values["created"]))
 	}
 	return errors.Join(problems...)
 }
 
-// compare reports the values of an example that are read as something else.
+// compare returns an error for each value of an example that was read wrongly.
 func compare(example *Example, read map[string]string) []error {
 	var problems []error
 	for concept, got := range read {
@@ -298,7 +298,7 @@ func (c *callback) call() *http.Request {
 	return r
 }
 
-// receiver returns a receiver that takes every call.
+// receiver returns a receiver that accepts every call.
 func receiver(names contract.Contract) (*webhook.Receiver, error) {
 	anyone := func(*http.Request) error { return nil }
 	return webhook.NewReceiver(webhook.WithContract(names), webhook.WithPOST(), webhook.WithVerifier(anyone))
@@ -337,10 +337,10 @@ func (l *learner) replayDelivery(names contract.Contract, example *Example) erro
 	if len(reports) == 0 {
 		return example.errorf("no report is read: %w", cmp.Or(err, errors.New("the call is empty")))
 	}
-	isIt := func(r webhook.DeliveryReport) bool {
+	isExample := func(r webhook.DeliveryReport) bool {
 		return r.ID == example.values["id"] || example.values["id"] == "" && r.ReferenceID == example.values["reference"]
 	}
-	i := slices.IndexFunc(reports, isIt)
+	i := slices.IndexFunc(reports, isExample)
 	if i < 0 {
 		return example.errorf("no report is read with that ID or reference")
 	}
@@ -354,12 +354,12 @@ func (l *learner) replayDelivery(names contract.Contract, example *Example) erro
 	return errors.Join(problems...)
 }
 
-// noteUnknown writes comments about everything that the examples do not show.
+// noteUnknown adds comments about what the examples do not show.
 func (l *learner) noteUnknown() {
 	const page = "; see docs/contract.md, "
 	l.overlay.note("not in the examples: the names of paging, filters and order"+page+"5. The listing", sectionList, "params")
 	if l.examples.row == nil {
-		l.overlay.note("not in the examples: where rows are and what their members are called"+page+"5. The listing", sectionList, "record")
+		l.overlay.note("not in the examples: the paths of rows and the names of their members"+page+"5. The listing", sectionList, "record")
 	}
 	if len(l.examples.inbound) == 0 {
 		l.overlay.note("not in the examples: an inbound message"+page+"6. Callbacks", sectionInbound, "params")

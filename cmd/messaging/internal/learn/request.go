@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// request is an example request, whichever way the documentation writes it.
+// request is an example request.
 type request struct {
 	method   string
 	path     string // "" if the example does not show it
@@ -19,7 +19,7 @@ type request struct {
 	body     string
 	isForm   bool // the body is a form
 	isJSON   bool // the body is JSON
-	hasNoURL bool // the example is a body alone
+	hasNoURL bool // the example is only a body
 }
 
 // parseRequest reads a curl command, an HTTP request, or the JSON or the form of a body.
@@ -41,7 +41,7 @@ func parseRequest(text string) (*request, error) {
 	return r, r.complete()
 }
 
-// complete finds out the kind of the body, and reports what a contract cannot write.
+// complete detects the kind of the body, and returns an error for a request that a contract cannot make.
 func (r *request) complete() error {
 	if r.method == "" {
 		r.method = http.MethodPost
@@ -89,7 +89,7 @@ func (r *request) setURL(text string) {
 	r.query = query
 }
 
-// placeholder is a segment of a path that documentation marks as the reader's own.
+// placeholder matches a segment of a path that stands for a value of the reader.
 var placeholder = regexp.MustCompile(`^(?:\{\{?([^{}]+)\}\}?|<([^<>]+)>|:([A-Za-z]\w*)|\$\{?([A-Za-z]\w*)\}?)$`)
 
 var notVariable = regexp.MustCompile(`[^a-z0-9_]+`)
@@ -109,10 +109,10 @@ func variables(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// requestLine is the first line of an HTTP request.
+// requestLine matches the first line of an HTTP request.
 var requestLine = regexp.MustCompile(`^(GET|HEAD|POST|PUT|PATCH|DELETE) +(\S+)( +HTTP/[0-9.]+)?[ \t]*(\n|$)`)
 
-// parseHTTP reads an HTTP request as documentation shows it. Lines that are no header begin the body.
+// parseHTTP reads an HTTP request. The body begins at the first line that is not a header.
 func parseHTTP(text string) *request {
 	found := requestLine.FindStringSubmatch(text)
 	r := &request{method: found[1], header: http.Header{}}
@@ -135,7 +135,7 @@ func parseHTTP(text string) *request {
 
 var headerLine = regexp.MustCompile(`^([A-Za-z0-9-]+):\s*(.*?)\s*$`)
 
-// addHeader adds a header, and reports whether the line is one.
+// addHeader adds a header, and reports whether the line has one.
 func (r *request) addHeader(line string) bool {
 	found := headerLine.FindStringSubmatch(line)
 	if found == nil {
@@ -165,7 +165,7 @@ var credentialName = regexp.MustCompile(`(?i)(api|app|auth|access|account|privat
 
 func isCredentialName(name string) bool { return credentialName.MatchString(name) }
 
-// isRoutine reports whether a header says nothing about the account.
+// isRoutine reports whether a header is unrelated to the account.
 func isRoutine(header string) bool {
 	return slices.Contains([]string{
 		"Accept", "Accept-Encoding", "Accept-Language", "Cache-Control", "Connection", "Content-Length", "Content-Type", "Date", "Expect",

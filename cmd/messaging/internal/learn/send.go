@@ -42,7 +42,7 @@ func (l *learner) learnRequest() error {
 	return l.learnConstants()
 }
 
-// learnEncoding finds the values of the request. Beside a body, its query may have credentials alone.
+// learnEncoding learns the encoding and the values of the request. If it has a body, its query can have only credentials.
 func (l *learner) learnEncoding() error {
 	r := l.request
 	switch {
@@ -67,7 +67,7 @@ func (l *learner) learnEncoding() error {
 	return nil
 }
 
-// learnHeaders learns the place of the credentials, and the constant headers.
+// learnHeaders learns the headers with credentials and the constant headers.
 func (l *learner) learnHeaders() error {
 	r := l.request
 	if _, _, ok := r.basic(); ok {
@@ -95,7 +95,7 @@ func (l *learner) isKnown(value string, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return same(value, l.examples.request.values[key]) })
 }
 
-// learnAuthorization learns the scheme in front of the token.
+// learnAuthorization learns the scheme before the token.
 func (l *learner) learnAuthorization(value string) {
 	scheme, _, ok := strings.Cut(value, " ")
 	if !ok {
@@ -108,8 +108,8 @@ func (l *learner) learnAuthorization(value string) {
 
 var secretName = regexp.MustCompile(`(?i)secret|passw|passphrase|pwd`)
 
-// learnCredential learns the place of a token in a header, or of a key or its secret. Of those whose value is not known only headers and
-// parameters of the query are taken for credentials, by their names.
+// learnCredential learns the name of the token's header, or of the key or its secret. Without a known value, only headers and parameters of
+// the query with the name of a credential are credentials.
 func (l *learner) learnCredential(credential leaf, in string) {
 	values := l.examples.request.values
 	isSecret := credential.word == values["secret"] || values["secret"] == "" && secretName.MatchString(credential.name)
@@ -155,7 +155,7 @@ func (l *learner) learnFields() error {
 	return nil
 }
 
-// learnConstants takes everything else in the request for a constant. Constants of the callback alone are written under with.
+// learnConstants learns the rest of the request as constants. Constants that belong to the callback go under with.
 func (l *learner) learnConstants() error {
 	example := l.examples.request
 	fields, _ := l.overlay.get(sectionSend, "fields").(map[string]any)
@@ -171,7 +171,7 @@ func (l *learner) learnConstants() error {
 			continue
 		case isCredentialName(constant.name):
 			l.ignored = append(l.ignored, constant.path)
-			l.overlay.note("looks like a credential and is left out: write it here if it is none, or say key: or secret: in the example",
+			l.overlay.note("looks like a credential and is left out: write it here if it is not, or add key: or secret: to the example",
 				sectionSend, "constants", constant.path)
 			continue
 		case constant.value == nil:
@@ -208,7 +208,7 @@ func (l *learner) fieldPaths() []string {
 	return paths
 }
 
-// valueIn returns the concept of the message whose value a text is or has in it, or "".
+// valueIn returns the concept of the message whose value a text equals or contains, or "".
 func (l *learner) valueIn(text string) string {
 	const distinctive = 5
 	for _, concept := range fieldConcepts() {
@@ -221,7 +221,7 @@ func (l *learner) valueIn(text string) string {
 	return ""
 }
 
-// checkConstant reports a constant that would send a value of the example's message with every message.
+// checkConstant returns an error for a constant with a value of the example's message.
 func (l *learner) checkConstant(constant leaf) error {
 	if concept := l.valueIn(constant.word); concept != "" {
 		field, _ := l.overlay.get(sectionSend, "fields", concept).(string)
@@ -234,11 +234,11 @@ func (l *learner) checkConstant(constant leaf) error {
 	return nil
 }
 
-// aboutCallback are names of constants that say how delivery is reported.
+// aboutCallback matches names of constants about delivery reports.
 var aboutCallback = regexp.MustCompile(`(?i)callback|webhook|notif|dlr|report`)
 
-// goesWith reports whether a constant goes only with the callback: its name says so, or it is in an object with the callback that holds no
-// other field.
+// goesWith reports whether a constant belongs to the callback: by its name, or because it is in an object with the callback and no other
+// field.
 func (l *learner) goesWith(constant leaf, callback string) bool {
 	if aboutCallback.MatchString(constant.name) {
 		return true
@@ -287,7 +287,7 @@ func (l *learner) learnAccepted() error {
 }
 
 // learnReference finds the reference of the message in the response. A response without an ID that repeats the reference names the message
-// by it. A default place with a reference of the service's own is dropped.
+// by it. A default path that has another reference is removed.
 func (l *learner) learnReference(example *Example, leaves []leaf, reference string) {
 	response := []string{sectionSend, "response"}
 	found, err := locate(leaves, "reference", reference)
@@ -307,7 +307,7 @@ func (l *learner) learnReference(example *Example, leaves []leaf, reference stri
 	}
 }
 
-// learnAcceptedText learns a response that is one text. Its beginning, up to the ID, accepts.
+// learnAcceptedText learns a response that is a single text. The text before the ID means accepted.
 func (l *learner) learnAcceptedText(example *Example) {
 	word := strings.TrimSpace(example.text)
 	if id := example.values["id"]; id != "" {
@@ -320,7 +320,7 @@ func (l *learner) learnAcceptedText(example *Example) {
 	l.acceptWord(word)
 }
 
-// acceptWord adds a word to the words of the default contract that accept.
+// acceptWord adds a word that means accepted to those of the default contract.
 func (l *learner) acceptWord(word string) {
 	if l.overlay.get(sectionSend, "accepted") == nil {
 		l.overlay.set(slices.Clone(l.defaults.SMSSend.Accepted), sectionSend, "accepted")
@@ -330,12 +330,12 @@ func (l *learner) acceptWord(word string) {
 	}
 }
 
-// refuseWord adds a word that refuses, which then accepts nothing.
+// refuseWord adds a word that means refused, and removes it from the words that mean accepted.
 func (l *learner) refuseWord(word string) {
 	l.overlay.add(word, sectionSend, "refused")
 	accepted := slices.Clone(l.overlay.list(sectionSend, "accepted"))
-	isIt := func(other string) bool { return strings.EqualFold(other, word) }
-	l.overlay.set(slices.DeleteFunc(accepted, isIt), sectionSend, "accepted")
+	isWord := func(other string) bool { return strings.EqualFold(other, word) }
+	l.overlay.set(slices.DeleteFunc(accepted, isWord), sectionSend, "accepted")
 }
 
 // statusName matches members that hold the status of a message.

@@ -58,7 +58,7 @@ func (r *receiver) webhooks() map[string]string {
 	return urls
 }
 
-func TestAnswersReachAReceiver(t *testing.T) { //nolint:tparallel // the answers come one after the other
+func TestAnswersReachReceiver(t *testing.T) { //nolint:tparallel // the answers come one after the other
 	t.Parallel()
 	program := newReceiver(t)
 	r := newRig(t, Config{Webhooks: program.webhooks()})
@@ -134,8 +134,8 @@ func offering(r *rig) map[string]string {
 	return ids
 }
 
-// TestTapsAreChecked: a test with a typing error must not pass.
-func TestTapsAreChecked(t *testing.T) {
+// TestTapsAreValidated: a test with a typo must not pass.
+func TestTapsAreValidated(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	offer := offering(r)
@@ -145,9 +145,9 @@ func TestTapsAreChecked(t *testing.T) {
 		status              int
 		want                string
 	}{
-		{"wamid.none", ana, `"kind":"button","payload":"y"`, 404, "message: there is none with the ID wamid.none"},
-		{"wamid.none", ana, `"kind":"reaction","text":"👍"`, 404, "there is none"},
-		{"wamid.none", ana, `"text":"quoted"`, 404, "there is none"},
+		{"wamid.none", ana, `"kind":"button","payload":"y"`, 404, "message: no message has the ID wamid.none"},
+		{"wamid.none", ana, `"kind":"reaction","text":"👍"`, 404, "no message has the ID"},
+		{"wamid.none", ana, `"text":"quoted"`, 404, "no message has the ID"},
 		{offer["text"], ana, `"kind":"button","payload":"y"`, 400, "it offers nothing to tap"},
 		{offer["buttons"], ana, `"kind":"button","payload":"yes"`, 400, `it has button with payload \"y\" and text \"Yes\", button with payload \"n\" and text \"No\"`},
 		{offer["buttons"], ana, `"kind":"button","payload":"y","text":"No"`, 400, "the message has no such button"},
@@ -200,7 +200,7 @@ func TestAnswerIsRepeated(t *testing.T) {
 	lacks(t, page, "a-long-enough-secret")
 }
 
-func TestAnswerWithoutAWebhookStays(t *testing.T) {
+func TestAnswerWithoutWebhook(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	var got struct {
@@ -213,14 +213,14 @@ func TestAnswerWithoutAWebhookStays(t *testing.T) {
 	contains(t, r.page("?channel=sms&to=639171234567"), "Hello?")
 }
 
-func TestAnswerFailsAndIsTriedAgain(t *testing.T) {
+func TestFailedAnswerIsRetried(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
 	hook.status = http.StatusInternalServerError
 	r := newRig(t, Config{Webhooks: map[string]string{channelSMS: hook.URL}})
 	var got struct{ Calls []Call }
 	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"Hello?"}`, &got)
-	require.Len(t, got.Calls, tries+1)
+	require.Len(t, got.Calls, retries+1)
 	assert.Equal(t, 3, got.Calls[2].Try)
 	contains(t, r.page("?channel=sms&to=639171234567"), "answer → 500")
 	hook.Close()
@@ -229,7 +229,7 @@ func TestAnswerFailsAndIsTriedAgain(t *testing.T) {
 	assert.NotContains(t, got.Calls[0].Error, "messagingtest")
 }
 
-func TestAnswerIsChecked(t *testing.T) {
+func TestAnswerIsValidated(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for body, want := range map[string]string{

@@ -2,8 +2,8 @@ package sandbox
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -16,29 +16,27 @@ import (
 
 // An entry is a message or an answer in a conversation. The sandbox's mutex guards it.
 type entry struct {
-	Message // but for what changes
+	Message // the fields that do not change
 
-	Sent    *messagingtest.Sent // a message of the program
-	Answer  *Answer             // or an answer of the recipient
-	Peer    string              // the recipient, as first written
-	Sender  string              // of an SMS: each sender has a conversation of its own
-	peer    string              // the recipient, the same for all spellings
-	pending int                 // deliveries of the webhook under way
+	Sent   *messagingtest.Sent // a message of a program; nil for an answer
+	Answer *Answer             // an answer of a recipient; nil for a message
+	Peer   string              // the recipient, as first written
+	Sender string              // of an SMS
 
-	accepted time.Duration // on the clock
-	restored bool          // from the file of -keep: its lifetime does not go on
-	callback string        // the URL for reports, without secrets
-	preview  string
-	lower    string        // the whole text in lower case, for searches
-	names    string        // the same of IDs, numbers and the sender
-	code     func() string // returns the one-time code that it seems to hold
-	reported chan struct{} // closed when the last state has been reported
-	replacer string        // the ID of the SMS that replaced the message
-	seen     bool
-	size     int
+	peer       string        // the recipient, the same for all spellings
+	callback   string        // the URL for reports, without secrets
+	preview    string        // the line in lists
+	lowerText  string        // the text in lower case
+	searched   string        // everything that a search looks at, in lower case
+	code       func() string // returns the one-time code in the text
+	acceptedAt time.Duration // on the clock
+	replacer   string        // the ID of the SMS that replaced the message
+	pending    int           // webhook calls in progress
+	reported   chan struct{} // closed when the last state has been reported
+	bytes      int           // how much memory it takes, about
 }
 
-// Reached is a state of a message and when the message got there.
+// Reached is a state of a message and when the message reached it.
 type Reached struct {
 	State contract.Status `json:"state"`
 	At    time.Time       `json:"at"`
@@ -56,7 +54,10 @@ type Call struct {
 	Exchange int       `json:"exchange,omitempty"`
 }
 
-// IsFailure reports whether a message was not delivered, or the webhook did not take an answer.
+// Failed reports whether the webhook refused the call or did not respond. It is false for a nil call.
+func (c *Call) Failed() bool { return c != nil && (c.Error != "" || c.Status >= 400) }
+
+// IsFailure reports whether a message was not delivered, or the webhook did not accept an answer.
 func (e entry) IsFailure() bool {
 	if e.Sent != nil {
 		return e.Sent.Status == contract.StatusFailed || e.Sent.Status == contract.StatusExpired
@@ -64,15 +65,12 @@ func (e entry) IsFailure() bool {
 	return e.LastCall().Failed()
 }
 
-// Failed reports whether the webhook did not take the call. A nil call did not fail.
-func (c *Call) Failed() bool { return c != nil && (c.Error != "" || c.Status >= 400) }
-
 const (
 	maxCalls  = 50 // of one entry
 	maxStates = 20 // of one message
 )
 
-// newEntry returns the entry of a message, whose body it keeps without secrets.
+// newEntry returns the entry of a message. Its body has no secrets.
 func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
 	e := &entry{Peer: m.To, Sent: m, code: sync.OnceValue(m.Code), Message: Message{
 		ID: m.ID, Direction: "sent", Channel: m.Channel, Kind: m.Kind, From: m.From, To: m.To, Text: m.Text, At: m.At,
@@ -80,39 +78,54 @@ func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
 		TTLSeconds: m.TTL.Seconds(), FallbackOf: m.FallbackOf,
 	}}
 	if m.CallbackURL != "" {
-		mask = mask.with(m.CallbackURL, t.WebhookDelivery.Placeholders)
-		e.callback, m.Body = mask.url(m.CallbackURL), []byte(mask.text(mask.unescaped(string(m.Body))))
+		mask = mask.forURL(m.CallbackURL, t.WebhookDelivery.Placeholders)
+		e.callback = mask.url(m.CallbackURL)
+		m.Body = []byte(mask.json(string(m.Body)))
+	}
+	if m.Channel == channelSMS {
+		e.Sender = m.From
 	}
 	e.preview = bubbleOf(*m, t).preview(m.Kind)
-	e.index(m.Text, m.From, m.ID, m.From, m.RequestID, m.ReferenceID, m.Template, m.To)
+	e.index(m.ID, m.From, m.To, m.RequestID, m.ReferenceID, m.Template)
 	return e
 }
 
 // newAnswer returns the entry of an answer.
 func newAnswer(id string, a *Answer, at time.Time) *entry {
-	e := &entry{Peer: a.From, Answer: a, seen: true, Message: Message{
+	e := &entry{Peer: a.From, Answer: a, Message: Message{
 		ID: id, Direction: "answer", Channel: a.Channel, Kind: string(a.Kind), From: a.From, To: a.To, Text: a.Text, At: at,
 	}}
+	if a.Channel == channelSMS {
+		e.Sender = a.To
+	}
 	e.preview = a.bubble().preview(string(a.Kind))
-	e.index(a.Text, a.To, id, a.From)
+	e.index(id, a.From, a.To)
 	return e
 }
 
-// index fills in by what an entry is found.
-func (e *entry) index(text, sender string, names ...string) {
+// index fills in the fields for lookups. names are texts by which a search finds the entry.
+func (e *entry) index(names ...string) {
 	e.peer = peerKey(e.Peer)
-	if e.Channel == channelSMS {
-		e.Sender = sender
-	}
-	e.lower, e.names = strings.ToLower(cmp.Or(text, e.preview)), strings.ToLower(strings.Join(names, "\n"))
+	e.lowerText = strings.ToLower(cmp.Or(e.Text, e.preview))
+	e.searched = strings.ToLower(strings.Join(names, "\n")) + "\n" + e.lowerText
 }
 
-// reach adds a state, unless the entry is in it.
-func (e *entry) reach(state contract.Status, at time.Time) {
-	if n := len(e.States); state == "" || n > 0 && e.States[n-1].State == state {
+// matches reports whether the entry has all words, which are in lower case.
+func (e *entry) matches(words []string) bool {
+	for _, word := range words {
+		if !strings.Contains(e.searched, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// addState adds a state, unless it is the last one.
+func (e *entry) addState(state contract.Status, at time.Time) {
+	if n := len(e.States); n > 0 && e.States[n-1].State == state {
 		return
 	}
-	e.States = append(e.States, Reached{state, at})
+	e.States = append(e.States, Reached{State: state, At: at})
 	if len(e.States) > maxStates {
 		e.States = slices.Delete(e.States, 1, len(e.States)-maxStates+1)
 	}
@@ -125,40 +138,29 @@ func (e *entry) hasReached(state contract.Status) bool {
 
 // sizeOf returns about how much memory an entry takes.
 func sizeOf(e *entry) int {
-	const overhead, call = 1 << 10, 256
-	size := overhead + textIn(e)
-	for _, c := range e.Calls {
-		size += call + len(c.URL) + len(c.Error)
+	const overhead = 1 << 10
+	var content any = e.Sent
+	if e.Answer != nil {
+		content = e.Answer
 	}
-	if a := e.Answer; a != nil {
-		return size + textIn(a)
-	}
-	for name, value := range e.Sent.Extra {
-		size += len(name) + len(value)
-	}
-	return size + textIn(e.Sent)
-}
-
-// textIn returns how many bytes of text the fields of a struct have.
-func textIn(pointer any) (size int) {
-	for _, value := range reflect.ValueOf(pointer).Elem().Fields() {
-		if kind := value.Kind(); kind == reflect.String || kind == reflect.Slice {
-			size += value.Len()
-		}
+	encoded, _ := json.Marshal(content) // plain values
+	size := overhead + len(encoded) + len(e.preview) + len(e.lowerText) + len(e.searched)
+	for _, call := range e.Calls {
+		const callOverhead = 256
+		size += callOverhead + len(call.URL) + len(call.Error)
 	}
 	return size
 }
 
-// A conversation is what went between the program and one recipient on a channel; by SMS, between one sender and one recipient.
+// A conversation has the messages and answers between the program and one recipient on a channel. SMS have a conversation for each sender.
 type conversation struct {
 	Channel string
 	Peer    string
-	Sender  string // by SMS
+	Sender  string // of SMS
 	Entries []*entry
-	Unread  int
-	Total   int // messages, ever
+	Total   int // messages, including dropped ones
 	key     conversationKey
-	wrote   time.Time // when the recipient last wrote
+	wrote   time.Time // the last answer
 }
 
 // last returns the newest entry.
@@ -170,11 +172,14 @@ type conversationKey struct {
 	sender  string
 }
 
-func (e *entry) key() conversationKey { return conversationKey{e.Channel, e.peer, e.Sender} }
+func (e *entry) key() conversationKey {
+	return conversationKey{channel: e.Channel, peer: e.peer, sender: e.Sender}
+}
 
-// peerKey makes a number the same with and without a +, spaces and hyphens.
+// peerKey returns a number without +, spaces, hyphens and brackets. Other recipients stay as they are.
 func peerKey(peer string) string {
-	digits := strings.NewReplacer("+", "", " ", "", "-", "", "(", "", ")", "").Replace(clip(peer, maxName))
+	peer = clip(peer, maxName)
+	digits := strings.NewReplacer("+", "", " ", "", "-", "", "(", "", ")", "").Replace(peer)
 	if digits != "" && strings.Trim(digits, "0123456789") == "" {
 		return digits
 	}
@@ -186,7 +191,7 @@ type book struct {
 	bounds        bounds
 	entries       []*entry // the oldest first
 	byID          map[string]*entry
-	byRequest     map[string]*entry // what a request brought, by its ID
+	byRequest     map[string]*entry // by the ID of the request
 	conversations map[conversationKey]*conversation
 	recent        []*conversation // the latest last
 	bytes         int
@@ -197,8 +202,8 @@ func newBook(b bounds) book {
 	return book{bounds: b, byID: map[string]*entry{}, byRequest: map[string]*entry{}, conversations: map[conversationKey]*conversation{}}
 }
 
-// add enters an entry and returns those that it dropped for it.
-func (b *book) add(e *entry) []*entry {
+// add enters an entry and returns the entries that were dropped to make room.
+func (b *book) add(e *entry) (dropped []*entry) {
 	c := b.conversations[e.key()]
 	if c == nil {
 		c = &conversation{Channel: e.Channel, Peer: e.Peer, Sender: e.Sender, key: e.key()}
@@ -210,68 +215,70 @@ func (b *book) add(e *entry) []*entry {
 	b.byID[e.ID] = e
 	if e.Answer != nil {
 		c.wrote = e.At
-		return b.resize(e)
-	}
-	c.Total++
-	if !e.seen {
-		c.Unread++
-	}
-	if replaced := b.byID[e.Sent.FallbackOf]; replaced != nil {
-		replaced.replacer = e.ID
-	}
-	if e.Sent.FallbackOf == "" && e.Sent.RequestID != "" {
-		b.byRequest[e.Sent.RequestID] = e
+	} else {
+		c.Total++
+		b.link(e)
 	}
 	return b.resize(e)
 }
 
+// link enters a message by its request, and in the message that it replaces.
+func (b *book) link(e *entry) {
+	if e.Sent.FallbackOf == "" {
+		if e.Sent.RequestID != "" {
+			b.byRequest[e.Sent.RequestID] = e
+		}
+		return
+	}
+	if replaced := b.byID[e.Sent.FallbackOf]; replaced != nil {
+		replaced.replacer = e.ID
+	}
+}
+
 // without returns a list without one of its elements.
-func without[T comparable](list []T, one T) []T {
-	if i := slices.Index(list, one); i >= 0 {
+func without[T comparable](list []T, element T) []T {
+	if i := slices.Index(list, element); i >= 0 {
 		return slices.Delete(list, i, i+1)
 	}
 	return list
 }
 
-// resize counts what was added to an entry, drops the oldest beyond the bounds, except the last, and returns what was dropped.
-func (b *book) resize(e *entry) []*entry {
+// resize counts what was added to an entry, drops the oldest entries beyond the bounds, and returns them. It keeps at least one entry.
+func (b *book) resize(e *entry) (dropped []*entry) {
 	if b.byID[e.ID] != e {
 		return nil
 	}
-	b.bytes -= e.size
-	e.size = sizeOf(e)
-	b.bytes += e.size
-	var dropped []*entry
+	b.bytes -= e.bytes
+	e.bytes = sizeOf(e)
+	b.bytes += e.bytes
 	for len(b.entries) > b.bounds.messages || b.bytes > b.bounds.bytes && len(b.entries) > 1 {
-		dropped = append(dropped, b.entries[0])
-		b.remove(b.entries[0])
+		oldest := b.entries[0]
+		b.remove(oldest)
+		dropped = append(dropped, oldest)
 	}
 	b.dropped += len(dropped)
 	return dropped
 }
 
-// remove drops an entry.
+// remove removes an entry.
 func (b *book) remove(e *entry) {
 	b.entries = without(b.entries, e)
 	delete(b.byID, e.ID)
-	b.bytes -= e.size
-	c := b.conversations[e.key()]
-	c.Entries = without(c.Entries, e)
+	b.bytes -= e.bytes
 	if e.Sent != nil && b.byRequest[e.Sent.RequestID] == e {
 		delete(b.byRequest, e.Sent.RequestID)
 	}
-	if e.Sent != nil && !e.seen {
-		c.Unread--
-	}
+	c := b.conversations[e.key()]
+	c.Entries = without(c.Entries, e)
 	if len(c.Entries) == 0 {
 		b.recent = without(b.recent, c)
 		delete(b.conversations, c.key)
 	}
 }
 
-// conversation returns a conversation, or nil. Of an SMS without a sender it is the latest with that number.
+// conversation returns a conversation, or nil. For SMS without a sender, it returns the latest conversation with that number.
 func (b *book) conversation(channel string, peer, sender string) *conversation {
-	key := conversationKey{channel, peerKey(peer), sender}
+	key := conversationKey{channel: channel, peer: peerKey(peer), sender: sender}
 	if c := b.conversations[key]; c != nil || sender != "" {
 		return c
 	}
@@ -283,7 +290,7 @@ func (b *book) conversation(channel string, peer, sender string) *conversation {
 	return nil
 }
 
-// The channels, by their names in a contract.
+// The channels, by their names in the contract.
 const (
 	channelSMS      = "sms"
 	channelChatApp1 = "chatapp1"
@@ -295,5 +302,5 @@ func channelName(c string) string {
 	return channel.Title
 }
 
-// channelNames returns the names of the channels as a list in a message: "sms" "chatapp1" …
+// channelNames lists the channels for an error: "sms" "chatapp1" …
 func channelNames() string { return strings.Trim(fmt.Sprintf("%q", channels()), "[]") }

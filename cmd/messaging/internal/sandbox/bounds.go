@@ -5,36 +5,36 @@ import (
 	"unicode/utf8"
 )
 
-// bounds limit what a sandbox keeps.
+// bounds limits the memory of a sandbox.
 type bounds struct {
 	messages  int // messages and answers
-	bytes     int // of them, callback calls included
+	bytes     int // of messages and answers, with their webhook calls
 	exchanges int
-	traffic   int // bytes of the exchanges
+	traffic   int // bytes of exchanges
 }
 
-// Bounds on one part of what is kept or read.
+// Limits for single values, in bytes unless the comment says otherwise.
 const (
-	maxShown = 32 << 10 // of a body, that traffic keeps
-	maxRead  = 1 << 20  // of the body of a request, that the service reads: without the end of it, its secrets could not be found
-	maxURL   = 4 << 10  // of a URL, that traffic and calls keep
-	maxValue = 4 << 10  // of the value of a header
-	maxLines = 100      // of a header
-	maxLine  = 2 << 10  // of a reason or an error
-	maxName  = 256      // of a name, a number or an ID
+	maxShown = 32 << 10 // a body in traffic
+	maxRead  = 1 << 20  // a request body that the service reads; secrets in longer ones cannot be found
+	maxURL   = 4 << 10  // a URL in traffic and calls
+	maxValue = 4 << 10  // a header value
+	maxLines = 100      // lines of a header
+	maxLine  = 2 << 10  // a reason or an error
+	maxName  = 256      // a name, a number or an ID
 )
 
-// defaultBounds are those of the sandbox.
+// defaultBounds returns the bounds of the default sandbox.
 func defaultBounds() bounds {
 	return bounds{messages: 10_000, bytes: 64 << 20, exchanges: 1000, traffic: 32 << 20}
 }
 
-// spaceBounds are those of each space for a test.
+// spaceBounds returns the bounds of a space.
 func spaceBounds() bounds {
 	return bounds{messages: 1000, bytes: 2 << 20, exchanges: 200, traffic: 1 << 20}
 }
 
-// clip returns a copy of at most n bytes of a text, in valid UTF-8. A part of a text would keep the whole of it in memory.
+// clip returns at most n bytes of a text, in valid UTF-8. It copies them, because a substring would keep the whole text in memory.
 func clip(text string, n int) string {
 	if len(text) > n {
 		for n > 0 && !utf8.RuneStart(text[n]) {
@@ -45,7 +45,7 @@ func clip(text string, n int) string {
 	return strings.Clone(text)
 }
 
-// shorten is like clip, and says that something is missing.
+// shorten is like clip, with an ellipsis if the text is longer.
 func shorten(text string, n int) string {
 	if len(text) <= n {
 		return clip(text, n)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLongURLsAreBounded sends callback URLs of 900 KB, which once made half a gigabyte.
+// TestLongURLsAreBounded sends callback URLs of 900 KB, which must not add up in memory.
 func TestLongURLsAreBounded(t *testing.T) { //nolint:paralleltest // it measures memory
 	r := newRig(t, Config{})
 	r.mu.Lock()
@@ -61,7 +61,7 @@ func TestResponseHeadersAreBounded(t *testing.T) {
 		assert.LessOrEqual(t, len(h.Value), maxValue+3)
 	}
 	assert.NotEmpty(t, x.RequestHeader, "what was written is shown")
-	assert.NotEmpty(t, headerIn(x.RequestHeader, "Host"))
+	assert.Contains(t, x.RequestHeader, Header{Name: "Host", Value: strings.TrimPrefix(hook.URL, "http://")})
 }
 
 func TestTrafficIsBounded(t *testing.T) {
@@ -79,8 +79,8 @@ func TestTrafficIsBounded(t *testing.T) {
 	assert.Len(t, log.all, 10)
 }
 
-// TestRequestWithoutATokenCostsLittle sends bodies that take long to look at: forms of one name with many parts, and deep documents.
-func TestRequestWithoutATokenCostsLittle(t *testing.T) {
+// TestUnauthorizedRequestIsCheap sends bodies that are expensive to parse: forms of one name with many parts, and deep documents.
+func TestUnauthorizedRequestIsCheap(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for name, body := range map[string]string{
@@ -96,27 +96,6 @@ func TestRequestWithoutATokenCostsLittle(t *testing.T) {
 	}
 	status, _ := r.do(http.MethodPost, "/sms/send", strings.Repeat("a.", 39_000)+"=1", "Authorization", "", "Content-Type", "application/x-www-form-urlencoded")
 	assert.GreaterOrEqual(t, status, http.StatusBadRequest)
-}
-
-func TestPagesOfOtherSitesReadNothing(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, Config{})
-	for _, site := range []string{"cross-site", "same-site"} {
-		for _, path := range []string{Root + "messages", Root + "traffic", Root, "/api/sms", Root + "static/script.js"} {
-			status, _ := r.do(http.MethodGet, path, "", "Sec-Fetch-Site", site)
-			assert.Equal(t, http.StatusForbidden, status, "%s %s", site, path)
-			status, _ = r.do(http.MethodGet, path, "", "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image")
-			assert.Equal(t, http.StatusForbidden, status, "%s %s", site, path)
-		}
-		status, _ := r.do(http.MethodGet, "/api/sms", "", "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
-		assert.Equal(t, http.StatusForbidden, status)
-		status, _ = r.do(http.MethodGet, Root, "", "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
-		assert.Equal(t, http.StatusOK, status, "a link leads to the page")
-	}
-	for _, site := range []string{"same-origin", "none"} {
-		status, _ := r.do(http.MethodGet, Root+"messages", "", "Sec-Fetch-Site", site)
-		assert.Equal(t, http.StatusOK, status, site)
-	}
 }
 
 func TestCallbackSecretsAreMaskedEverywhere(t *testing.T) {
@@ -140,8 +119,7 @@ func TestCallbackSecretsAreMaskedEverywhere(t *testing.T) {
 	}
 	_, messages := r.do(http.MethodGet, Root+"messages", "")
 	_, traffic := r.do(http.MethodGet, Root+"traffic", "")
-	_, har := r.do(http.MethodGet, Root+"traffic.har", "")
-	all := messages + traffic + har
+	all := messages + traffic
 	for i := range 6 {
 		all += r.page("page/traffic?exchange=" + itoa(i+1))
 	}
@@ -198,7 +176,7 @@ func TestMemoryIsBoundedInBytes(t *testing.T) { //nolint:paralleltest // it meas
 	for i := range 1200 {
 		get(fmt.Sprintf("/%d/%s", i, long[:1000]), "text="+long)
 	}
-	assert.Less(t, held(), uint64(40<<20), "what is kept of them")
+	assert.Less(t, held(), uint64(40<<20), "the beginnings of them")
 	for i := range 1100 {
 		get(fmt.Sprintf("/short/%d", i), "")
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// A bubble is what a message looks like on the recipient's phone. What has no picture shows its name and its JSON.
+// A bubble is a message as the recipient's phone shows it. Kinds that the page cannot draw show their name and their JSON.
 type bubble struct {
 	Label    string // above the message, such as the name of a template
 	Media    media
@@ -27,13 +27,12 @@ type bubble struct {
 	Place    document.Node
 	Contacts []document.Node
 	JSON     string
-	IsMarked bool // by chat app 2, which formats texts with marks
 
 	About    string // the ID of the message that this one quotes or reacts to
 	Reaction string // the emoji
 }
 
-// preview returns the line by which lists show a message of this kind.
+// preview returns a line for lists.
 func (b bubble) preview(kind string) string {
 	return cmp.Or(b.Reaction, b.Body, b.Header, joinFilled(cmp.Or(b.Label, title(kind)), b.Place.At("name").Text(), b.Media.Name))
 }
@@ -42,15 +41,15 @@ type media struct{ Kind, URL, ID, Name string }
 
 type fact struct{ Name, Value string }
 
-// A button of a message, or a row of its list. One with an Answer can be tapped, and the answer goes to the webhook; one with a URL
-// opens it. A row with a Title alone begins a section.
+// A button of a message, or a row of its list. A tap sends the Answer to the webhook, or opens the URL. A row with only a Title begins a
+// section.
 type button struct {
 	Title, Label, Hint string
 	URL                string
 	Answer             *Answer
 }
 
-// offers returns what can be tapped on a message.
+// offers returns the answers that a message offers.
 func (b bubble) offers() (all []*Answer) {
 	for _, button := range slices.Concat(b.Buttons, b.Rows) {
 		if button.Answer != nil {
@@ -63,11 +62,11 @@ func (b bubble) offers() (all []*Answer) {
 	return all
 }
 
-// bubbleOf returns how a message looks. The contract says under which names the fields of chat app 1 stand.
+// bubbleOf returns the bubble of a message. The contract names the fields of chat app 1.
 func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 	c, known := table.ChannelNamed(m.Channel)
 	if !known || m.Channel == channelSMS {
-		return bubble{Body: said(m.Kind, m.Text)}
+		return bubble{Body: orBlank(m.Kind, m.Text)}
 	}
 	send := c.Send(t)
 	if send.Wrap == nil {
@@ -75,16 +74,18 @@ func bubbleOf(m messagingtest.Sent, t *table.Table) bubble {
 	}
 	b := platformBubble(m.Kind, platformMessage(document.Parse(m.Body), send.Wrap))
 	for _, offer := range b.offers() {
-		offer.Channel, offer.From, offer.Message = m.Channel, m.To, m.ID
+		offer.Channel = m.Channel
+		offer.From = m.To
+		offer.Message = m.ID
 	}
 	return b
 }
 
-// fieldsBubble shows the fields that a message has, whatever its kind.
+// fieldsBubble shows the fields of a message, whatever its kind.
 func fieldsBubble(m messagingtest.Sent, send *table.Send) bubble {
 	body := formNode(m.Body)
 	of := func(concept string) string { return fieldIn(body, send, concept).Text() }
-	b := bubble{Body: said(m.Kind, m.Text)}
+	b := bubble{Body: orBlank(m.Kind, m.Text)}
 	for _, kind := range []string{"image", "video"} {
 		if link := of(kind); link != "" {
 			b.Media = media{Kind: kind, URL: webURL(link)}
@@ -106,26 +107,30 @@ func fieldsBubble(m messagingtest.Sent, send *table.Send) bubble {
 
 func platformBubble(kind string, body document.Node) bubble {
 	content := body.At(kind)
-	b := bubble{About: body.At("context.message_id").Text(), IsMarked: true}
+	b := bubble{About: body.At("context.message_id").Text()}
 	switch kind {
 	case "text":
-		b.Body = said(kind, content.At("body").Text())
+		b.Body = orBlank(kind, content.At("body").Text())
 	case "image", "video", "audio", "document", "sticker":
-		b.Media, b.Body = mediaOf(kind, content), content.At("caption").Text()
+		b.Media = mediaOf(kind, content)
+		b.Body = content.At("caption").Text()
 	case "location":
 		b.Place = content
 	case "contacts":
-		b.Label, b.Contacts = "Contacts", append(b.Contacts, content.List()...)
+		b.Label = "Contacts"
+		b.Contacts = append(b.Contacts, content.List()...)
 	case "reaction":
-		b.About, b.Reaction = content.At("message_id").Text(), cmp.Or(content.At("emoji").Text(), "removed")
 		b.Label = "Reaction"
-	case "template": // the values of its parameters: the texts around them are at the platform
+		b.About = content.At("message_id").Text()
+		b.Reaction = cmp.Or(content.At("emoji").Text(), "removed")
+	case "template": // only the values of its parameters, because the platform has the text
 		b.Label = joinFilled("Template", content.At("name").Text(), content.At("language.code").Text())
 		b.components(content)
 	case "interactive":
 		b.interactive(content)
 	default:
-		b.Label, b.JSON = kind, content.Indented()
+		b.Label = kind
+		b.JSON = content.Indented()
 	}
 	return b
 }
@@ -145,7 +150,7 @@ func (b *bubble) components(n document.Node) {
 			b.templateButton(strings.ToLower(c.At("sub_type").Text()), c.At("parameters.0"))
 		case "carousel":
 			for _, card := range c.At("cards").List() {
-				inner := bubble{IsMarked: true}
+				inner := bubble{}
 				inner.components(card)
 				b.Cards = append(b.Cards, inner)
 			}
@@ -155,10 +160,11 @@ func (b *bubble) components(n document.Node) {
 	}
 }
 
-func (b *bubble) parameter(place string, index int, p document.Node) {
+func (b *bubble) parameter(component string, index int, p document.Node) {
 	kind := p.At("type").Text()
-	value, name := p.At(kind), place
-	if place == "body" {
+	value := p.At(kind)
+	name := component
+	if component == "body" {
 		name = "{{" + cmp.Or(p.At("parameter_name").Text(), itoa(index+1)) + "}}"
 	}
 	switch kind {
@@ -172,7 +178,7 @@ func (b *bubble) parameter(place string, index int, p document.Node) {
 	}
 }
 
-// buttonLabel returns what a button says that has no text of its own.
+// buttonLabel returns the label of a button without a text.
 func buttonLabel(kind string) string {
 	return map[string]string{
 		"quick_reply": "Quick reply", "url": "Open link", "copy_code": "Copy code", "flow": "Open form", "catalog": "View catalog",
@@ -194,57 +200,70 @@ func (b *bubble) templateButton(kind string, p document.Node) {
 	b.Buttons = append(b.Buttons, tap)
 }
 
-// interactive shows what there is to tap, whatever its kind, and otherwise the values that the message has.
+// interactive shows an interactive message.
 func (b *bubble) interactive(n document.Node) {
-	b.Header, b.Body, b.Footer = n.At("header.text").Text(), n.At("body.text").Text(), n.At("footer.text").Text()
+	b.Header = n.At("header.text").Text()
+	b.Body = n.At("body.text").Text()
+	b.Footer = n.At("footer.text").Text()
 	if kind := n.At("header.type").Text(); kind != "" && kind != "text" {
 		b.Media = mediaOf(kind, n.At("header."+kind))
 	}
-	kind, action := n.At("type").Text(), n.At("action")
-	params := action.At("parameters")
+	kind := n.At("type").Text()
+	action := n.At("action")
 	for _, reply := range action.At("buttons").List() {
-		reply = reply.At(reply.At("type").Text())
-		b.Buttons = append(b.Buttons, choice(AnswerButton, reply))
+		b.Buttons = append(b.Buttons, choice(AnswerButton, reply.At(reply.At("type").Text())))
 	}
-	for _, s := range action.At("sections").List() {
+	for _, section := range action.At("sections").List() {
 		b.Menu = cmp.Or(action.At("button").Text(), buttonLabel(kind))
-		b.Rows = append(b.Rows, button{Title: s.At("title").Text()})
-		for _, row := range s.At("rows").List() {
-			b.Rows = append(b.Rows, choice(AnswerListRow, row))
-		}
-		for _, item := range s.At("product_items").List() {
-			b.Rows = append(b.Rows, button{Label: item.At("product_retailer_id").Text()})
-		}
+		b.section(section)
 	}
 	for _, c := range action.At("cards").List() {
-		card := bubble{IsMarked: true}
+		card := bubble{}
 		card.interactive(c)
 		b.Cards = append(b.Cards, card)
 	}
-	label := cmp.Or(params.At("display_text").Text(), params.At("flow_cta").Text(), buttonLabel(kind))
-	switch {
-	case b.Buttons != nil || b.Rows != nil || b.Cards != nil:
-	case label != "":
-		tap := button{Label: label, URL: webURL(params.At("url").Text()), Hint: kind}
-		switch kind {
-		case "flow":
-			tap.Answer = &Answer{Kind: AnswerForm, Payload: params.At("flow_token").Text()}
-		case "location_request_message":
-			tap.Answer = &Answer{Kind: AnswerLocation, Latitude: "14.5995", Longitude: "120.9842", Text: "Manila"}
-		}
-		b.Buttons = append(b.Buttons, tap)
-	default:
-		b.Label, b.Facts = strings.ReplaceAll(kind, "_", " "), leaves(action, "")
+	if b.Buttons == nil && b.Rows == nil && b.Cards == nil {
+		b.action(kind, action)
 	}
+}
+
+// section shows a section of a list or of products.
+func (b *bubble) section(n document.Node) {
+	b.Rows = append(b.Rows, button{Title: n.At("title").Text()})
+	for _, row := range n.At("rows").List() {
+		b.Rows = append(b.Rows, choice(AnswerListRow, row))
+	}
+	for _, item := range n.At("product_items").List() {
+		b.Rows = append(b.Rows, button{Label: item.At("product_retailer_id").Text()})
+	}
+}
+
+// action shows an interactive message with a single button, or else the values of its action.
+func (b *bubble) action(kind string, action document.Node) {
+	params := action.At("parameters")
+	label := cmp.Or(params.At("display_text").Text(), params.At("flow_cta").Text(), buttonLabel(kind))
+	if label == "" {
+		b.Label = strings.ReplaceAll(kind, "_", " ")
+		b.Facts = leaves(action, "")
+		return
+	}
+	tap := button{Label: label, URL: webURL(params.At("url").Text()), Hint: kind}
+	switch kind {
+	case "flow":
+		tap.Answer = &Answer{Kind: AnswerForm, Payload: params.At("flow_token").Text()}
+	case "location_request_message":
+		tap.Answer = &Answer{Kind: AnswerLocation, Latitude: "14.5995", Longitude: "120.9842", Text: "Manila"}
+	}
+	b.Buttons = append(b.Buttons, tap)
 }
 
 // choice returns a reply button, or a row of a list.
 func choice(kind AnswerKind, n document.Node) button {
-	label, description := n.At("title").Text(), n.At("description").Text()
-	return button{Label: label, Hint: description, Answer: &Answer{Kind: kind, Payload: n.At("id").Text(), Text: label, Description: description}}
+	a := &Answer{Kind: kind, Payload: n.At("id").Text(), Text: n.At("title").Text(), Description: n.At("description").Text()}
+	return button{Label: a.Text, Hint: a.Description, Answer: a}
 }
 
-// leaves returns the values in an object under the paths by which they are reached, without the places in lists.
+// leaves returns the values in an object by their paths, without positions in lists.
 func leaves(n document.Node, path string) (all []fact) {
 	if text := n.Text(); text != "" {
 		all = append(all, fact{path, text})
@@ -262,8 +281,8 @@ func joinFilled(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// webhookURL returns the URL of a webhook, or "". An address without a scheme, such as localhost:8080/hook, is one of http. Its host has a
-// port or a dot, or is localhost: anything else is taken for a path.
+// webhookURL returns the URL of a webhook, or "". An address without a scheme, such as localhost:8080/hook, means http. Its host must have
+// a port or a dot, or be localhost: other texts may be paths.
 func webhookURL(address string) string {
 	address = strings.TrimSpace(address)
 	if strings.Contains(address, "://") {
@@ -276,10 +295,13 @@ func webhookURL(address string) string {
 	return webURL("http://" + address)
 }
 
-// webURL returns an http or https URL, or "": nothing else becomes a link.
+// webURL returns s if it is an http or https URL, and otherwise "".
 func webURL(s string) string {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
 		return ""
 	}
 	return s

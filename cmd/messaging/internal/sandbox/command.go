@@ -18,8 +18,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// settings are the flags.
-type settings struct {
+// command holds the flags.
+type command struct {
 	listen, contract string
 	quiet, open      bool
 	webhooks         map[string]*string
@@ -28,38 +28,37 @@ type settings struct {
 
 // NewCommand returns the command.
 func NewCommand(console cli.Console) *cobra.Command {
-	s := &settings{config: Config{Webhooks: map[string]string{}}, webhooks: map[string]*string{}}
-	command := &cobra.Command{
+	c := &command{config: Config{Webhooks: map[string]string{}}, webhooks: map[string]*string{}}
+	cobraCommand := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run the service on this machine, with a web page to see messages, reply to them and inject faults",
 		Example: `  messaging sandbox
   messaging sandbox --listen 127.0.0.1:0 --webhook-sms localhost:8080/hooks/sms
   messaging sandbox --open --quiet
-  messaging sandbox --contract contract.json --keep messages.jsonl`,
+  messaging sandbox --contract contract.json --token my-token`,
 		Args: cli.NoArgs,
 	}
-	flags := command.Flags()
-	flags.StringVar(&s.listen, "listen", "127.0.0.1:8026", "the `address` to listen on; one that is not loopback asks for a password, which is printed once")
-	flags.StringVar(&s.contract, "contract", "", "the `file` with what the contract of the account says differently")
-	flags.StringVar(&s.config.Token, "token", "", "the `token` that the service accepts (a random one by default)")
-	flags.StringVar(&s.config.Keep, "keep", "", "the `file` that stores messages between runs (memory only by default)")
-	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print no line for each message, reply, callback and fault")
-	flags.BoolVar(&s.open, "open", false, "open the page in the browser")
-	for _, c := range table.Channels() {
-		s.webhooks[c.Name] = flags.String("webhook-"+c.Name, "", "the `URL` that replies by "+c.Title+" go to")
+	flags := cobraCommand.Flags()
+	flags.StringVar(&c.listen, "listen", "127.0.0.1:8026", "the `address` to listen on; one that is not loopback asks for a password, which is printed at startup")
+	flags.StringVar(&c.contract, "contract", "", "the `file` of an overlay: what your account names differently")
+	flags.StringVar(&c.config.Token, "token", "", "the `token` of the service (random by default)")
+	flags.BoolVarP(&c.quiet, "quiet", "q", false, "do not print a line for each message, reply, callback and fault")
+	flags.BoolVar(&c.open, "open", false, "open the page in the browser")
+	for _, channel := range table.Channels() {
+		c.webhooks[channel.Name] = flags.String("webhook-"+channel.Name, "", "the `URL` that gets replies by "+channel.Title)
 	}
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		if err := s.check(); err != nil {
+	cobraCommand.RunE = func(run *cobra.Command, _ []string) error {
+		if err := c.check(); err != nil {
 			return err
 		}
-		return s.run(command.Context(), console)
+		return c.run(run.Context(), console)
 	}
-	return command
+	return cobraCommand
 }
 
-// check finds flags that cannot be used, before anything is done.
-func (s *settings) check() error {
-	for channel, target := range s.webhooks {
+// check validates the flags and reads the contract.
+func (c *command) check() error {
+	for channel, target := range c.webhooks {
 		if *target == "" {
 			continue
 		}
@@ -67,61 +66,56 @@ func (s *settings) check() error {
 		if hook == "" {
 			return fmt.Errorf("--webhook-%s: want an address such as localhost:8080/hooks, or an http or https URL", channel)
 		}
-		s.config.Webhooks[channel] = hook
+		c.config.Webhooks[channel] = hook
 	}
-	if strings.ContainsFunc(s.config.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if strings.ContainsFunc(c.config.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("--token: must be printable ASCII without spaces")
 	}
 	var err error
-	if s.contract != "" {
-		s.config.Contract, err = cli.ReadContract(s.contract)
+	if c.contract != "" {
+		c.config.Contract, err = cli.ReadContract(c.contract)
 	}
 	return err
 }
 
 // run serves until the context ends.
-func (s *settings) run(ctx context.Context, console cli.Console) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
+func (c *command) run(ctx context.Context, console cli.Console) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.listen)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			err = fmt.Errorf("%s is taken: another program listens there; --listen 127.0.0.1:0 takes any free port", s.listen)
+			err = fmt.Errorf("%s is taken: another program listens there; --listen 127.0.0.1:0 takes any free port", c.listen)
 		}
 		return fmt.Errorf("--listen: %w", err)
 	}
 	defer func() { _ = listener.Close() }()
 	if bound, ok := listener.Addr().(*net.TCPAddr); !ok || !bound.IP.IsLoopback() {
-		s.config.Password = rand.Text()
+		c.config.Password = rand.Text()
 	}
 	printing := newPrinter(console.Out)
 	defer printing.close()
-	if !s.quiet {
-		s.config.Log = printing.print
+	if !c.quiet {
+		c.config.Log = printing.print
 	}
-	box, err := New(s.config)
-	if err != nil {
-		return fmt.Errorf("--keep: %w", err)
-	}
-	base := baseURL(s.listen, listener.Addr())
-	s.greet(console.Out, base, box.Sandbox())
-	if s.open {
+	box := New(c.config)
+	base := baseURL(c.listen, listener.Addr())
+	c.greet(console.Out, base, box.Sandbox())
+	if c.open {
 		if failed := openBrowser(ctx, base+Root); failed != nil {
 			_, _ = fmt.Fprintf(console.Err, "messaging sandbox: --open: %v\n", failed)
 		}
 	}
-	err = cli.Serve(ctx, listener, box.Handler(s.listen, listener.Addr()))
-	if closed := box.Close(); closed != nil {
-		err = errors.Join(err, fmt.Errorf("--keep: %w", closed))
-	}
+	err = cli.Serve(ctx, listener, box.Handler(c.listen, listener.Addr()))
+	box.Close()
 	printing.print("stopped")
 	return err
 }
 
-// greet prints what a program needs.
-func (s *settings) greet(out io.Writer, base string, main *Sandbox) {
+// greet prints the environment for a program, the address of the page, and a command that sends a message.
+func (c *command) greet(out io.Writer, base string, main *Sandbox) {
 	token := main.programToken()
 	_, _ = fmt.Fprintf(out, "export MESSAGING_BASE_URL=%s\nexport MESSAGING_TOKEN=%s\n\nThe page is at %s%s\n", base, shellWord(token), base, Root)
-	if s.config.Password != "" {
-		_, _ = fmt.Fprintf(out, "It asks for this password, which is not shown again: %s\n", s.config.Password)
+	if c.config.Password != "" {
+		_, _ = fmt.Fprintf(out, "It asks for this password, which is not shown again: %s\n", c.config.Password)
 	}
 	if request, body, err := main.firstRequest(token); err == nil {
 		command := curlCommand(request.Method, base+request.URL.RequestURI(), linesOf(request.Header), body)
@@ -131,18 +125,18 @@ func (s *settings) greet(out io.Writer, base string, main *Sandbox) {
 
 // openBrowser opens a page in the browser of the user.
 func openBrowser(ctx context.Context, page string) error {
-	name, args := "xdg-open", []string{page}
+	line := []string{"xdg-open", page}
 	switch runtime.GOOS {
 	case "darwin":
-		name = "open"
+		line = []string{"open", page}
 	case "windows":
-		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", page}
+		line = []string{"rundll32", "url.dll,FileProtocolHandler", page}
 	}
-	command := exec.CommandContext(context.WithoutCancel(ctx), name, args...) //nolint:gosec // one of three
-	if err := command.Start(); err != nil {
+	opener := exec.CommandContext(context.WithoutCancel(ctx), line[0], line[1:]...) //nolint:gosec // one of three
+	if err := opener.Start(); err != nil {
 		return fmt.Errorf("no browser can be opened; the page is at %s", page)
 	}
-	go func() { _ = command.Wait() }() // the browser outlives the command that opens it
+	go func() { _ = opener.Wait() }() // the browser outlives the command that opens it
 	return nil
 }
 

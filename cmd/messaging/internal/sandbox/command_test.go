@@ -24,7 +24,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// TestOpenRunsTheOpener starts the sandbox with a command of the test's own as the opener, and with none.
+// TestOpenRunsTheOpener starts the sandbox with a fake opener, and without one.
 func TestOpenRunsTheOpener(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Log("the opener of this system is not looked up in PATH by the test")
@@ -68,8 +68,6 @@ func TestCommandRefusesFlags(t *testing.T) {
 		"-webhook-sms: want an address":      {"-webhook-sms", "hooks/sms"},
 		"-webhook-chatapp2: want an address": {"-webhook-chatapp2", "ftp://127.0.0.1/"},
 		"-token: must be":                    {"-token", "two words"},
-		"not a message of a sandbox":         {"-listen", "127.0.0.1:0", "-keep", file("wrong.jsonl", "hello\n")},
-		"-keep":                              {"-listen", "127.0.0.1:0", "-keep", filepath.Join(dir, "no", "such", "folder")},
 		"unknown flag: --colour":             {"--colour", "red"},
 		"unexpected argument":                {"now"},
 	} {
@@ -84,7 +82,7 @@ func TestCommandRefusesFlags(t *testing.T) {
 	assert.Contains(t, stdout.String(), "--webhook-chatapp1")
 }
 
-// runCommand runs the command and returns the lines that it prints until one that has a text, and a function that ends it.
+// runCommand runs the command and returns its lines up to the one with a text, and a function that ends it.
 func runCommand(t *testing.T, until string, args ...string) (output string, end func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -108,9 +106,9 @@ func runCommand(t *testing.T, until string, args ...string) (output string, end 
 	}
 }
 
-func TestCommandPrintsWhatToExport(t *testing.T) {
+func TestCommandPrintsEnvironment(t *testing.T) {
 	t.Parallel()
-	output, end := runCommand(t, "The page is at", "-listen", "127.0.0.1:0", "-token", "my-token", "-keep", filepath.Join(t.TempDir(), "kept"))
+	output, end := runCommand(t, "The page is at", "-listen", "127.0.0.1:0", "-token", "my-token")
 	lines := strings.Split(output, "\n")
 	base, ok := strings.CutPrefix(lines[0], "export MESSAGING_BASE_URL=")
 	require.True(t, ok, output)
@@ -141,7 +139,7 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-func TestCommandPrintsWhatHappens(t *testing.T) {
+func TestCommandPrintsEvents(t *testing.T) {
 	t.Parallel()
 	hook := newHook(t)
 	for _, quiet := range []bool{false, true} {
@@ -190,8 +188,8 @@ func TestCommandPrintsWhatHappens(t *testing.T) {
 	}
 }
 
-// TestPrinterHoldsNobodyUp prints to a terminal that is stopped.
-func TestPrinterHoldsNobodyUp(t *testing.T) {
+// TestPrinterDoesNotBlock prints to a stopped terminal.
+func TestPrinterDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	reader, writer := io.Pipe()
 	p := newPrinter(writer)
@@ -212,7 +210,7 @@ func TestPrinterHoldsNobodyUp(t *testing.T) {
 	<-drained
 }
 
-// TestPrinterEndsWithinASecond, also if nothing reads the lines.
+// TestPrinterEndsWithinASecond when nothing reads the lines.
 func TestPrinterEndsWithinASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -227,24 +225,7 @@ func TestPrinterEndsWithinASecond(t *testing.T) {
 	})
 }
 
-// TestCommandRefusesFileOfAnotherSandbox: two sandboxes would overwrite each other's messages.
-func TestCommandRefusesFileOfAnotherSandbox(t *testing.T) {
-	t.Parallel()
-	keep := filepath.Join(t.TempDir(), "kept")
-	args := []string{"-listen", "127.0.0.1:0", "-keep", keep}
-	_, end := runCommand(t, "The page is at", args...)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	var stdout, stderr bytes.Buffer
-	assert.Equal(t, cli.ExitUsage, execute(ctx, args, &stdout, &stderr))
-	assert.Equal(t, "sandbox: --keep: "+keep+": another sandbox keeps its messages there\n", stderr.String())
-	assert.Empty(t, stdout.String())
-	assert.Equal(t, 0, end())
-	_, end = runCommand(t, "The page is at", args...)
-	assert.Equal(t, 0, end(), "the file is free again")
-}
-
-func TestCommandAsksForAPasswordBeyondLoopback(t *testing.T) {
+func TestCommandSetsPasswordBeyondLoopback(t *testing.T) {
 	t.Parallel()
 	output, end := runCommand(t, "not shown again", "-listen", "0.0.0.0:0")
 	assert.Regexp(t, `export MESSAGING_BASE_URL=http://127\.0\.0\.1:\d+`, output)

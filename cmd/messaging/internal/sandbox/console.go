@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// console writes what happens to the terminal, a line for each event. Its zero value writes nothing.
+// console prints a line for each event. The zero value prints nothing.
 type console struct {
 	print func(line string)
 	space string
 }
 
-// line writes one event. Texts of others are quoted, so that they cannot move the cursor.
+// line prints an event.
 func (c console) line(kind, format string, args ...any) {
 	if c.print == nil {
 		return
@@ -49,7 +49,7 @@ func (c console) refused(x *Exchange) {
 	c.line("refused", "%d %s: %s", x.Status, visible(x.Method+" "+x.URL), visible(x.Reason))
 }
 
-// visible returns the beginning of a text in one line, with hidden characters as their codes.
+// visible returns the beginning of a text in one line. Hidden characters, which could move the cursor, are replaced by their codes.
 func visible(text string) string {
 	const width = 80
 	var b strings.Builder
@@ -62,8 +62,8 @@ func visible(text string) string {
 	return cmp.Or(strings.Join(strings.Fields(b.String()), " "), `""`)
 }
 
-// printer writes lines in the background: a terminal that is slow, or stopped, holds no request up. It drops lines that it
-// cannot write in time, and says how many.
+// printer writes lines in the background, so that a slow or stopped terminal does not block requests. It drops lines that it cannot write
+// in time, and prints how many.
 type printer struct {
 	lines   chan string
 	done    chan struct{}
@@ -87,7 +87,7 @@ func newPrinter(out io.Writer) *printer {
 	return p
 }
 
-// print writes a line soon.
+// print queues a line.
 func (p *printer) print(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,7 +101,7 @@ func (p *printer) print(line string) {
 	}
 }
 
-// close writes what waits and ends, within a second.
+// close writes the queued lines, for at most a second.
 func (p *printer) close() {
 	p.mu.Lock()
 	p.closed = true
@@ -109,6 +109,6 @@ func (p *printer) close() {
 	p.mu.Unlock()
 	select {
 	case <-p.done:
-	case <-time.After(time.Second): // what reads the lines has stopped
+	case <-time.After(time.Second): // the terminal is stopped
 	}
 }

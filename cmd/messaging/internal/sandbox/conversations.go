@@ -7,86 +7,80 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
-// How much a page shows.
 const (
-	shownConversations = 100
-	shownEntries       = 100
+	shownConversations = 100 // on a page
+	shownEntries       = 100 // on a page
+	maxQuery           = 200 // bytes of a search
 )
 
-// readerHeader has the ID of the first line that a page shows of a conversation, while somebody reads in it: the window stays there.
-const readerHeader = "X-Sandbox-Reader"
+// searchWords returns the words of a search, in lower case.
+func searchWords(query string) []string {
+	const maxWords = 10
+	words := strings.Fields(strings.ToLower(query))
+	return words[:min(len(words), maxWords)]
+}
 
 type conversationsView struct {
-	Query, Channel, Is string
-	Conversations      []*conversationView
-	Range              string // which of how many
-	Older              string // the URL of the next
-	IsEmpty            bool   // nothing was ever sent
-	Lone               bool   // the only conversation is open, although nobody asked for it
-	Gone               bool   // the message that was asked for is not here
-	Start              *startView
+	Query, Channel string
+	Conversations  []*conversationView
+	Range          string // such as 1–100 of 250
+	Older          string // the URL of the next page
+	IsEmpty        bool   // nothing was ever sent
+	Lone           bool   // the only conversation is open by default
+	Gone           bool   // the requested message does not exist
+	Start          *startView
 
 	Open           *conversationView
 	Entries        []*entryView
-	Earlier, Later string
-	Newest         string     // the URL of the end, if it is not here
-	Window         string     // until when anything but a template can be sent, by chat app 2
-	IsClosed       bool       // it is over
-	At             string     // the ID of the entry to show
-	Selected       *entryView // by default the last
-	Picked         bool       // by the user
+	Earlier, Later string     // URLs of other parts of the conversation
+	Newest         string     // the URL of its end, if that is not shown
+	Window         string     // the end of the 24-hour window of chat app 2
+	IsClosed       bool       // the window is over
+	At             string     // the ID of the entry to scroll to
+	Selected       *entryView // the last one by default
+	Picked         bool       // Selected was requested
 	Outcome        string
 	Sender         string
 	Webhook        bool
 	Now            time.Time
 
-	search search
-	open   *conversation
-	page   string // of the sandbox
-	reader string // the ID of the first line of a window that somebody reads, or ""
+	open *conversation
+	page string // the URL of the page
 }
 
-// A conversationView is how the list shows a conversation: with the message that was found, or else the last.
+// A conversationView is a line in the list: a conversation, and the message that was found or the last one.
 type conversationView struct {
 	conversation
 
 	Shown   entry
-	Preview []piece
 	URL     string
 	Current bool
 }
 
-// ElementID returns what the page calls it.
+// ElementID returns the ID of the element on the page.
 func (c *conversationView) ElementID() string {
 	return "t-" + key(c.Channel, c.key.peer, c.Sender)
 }
 
+// Preview returns the text of the line.
+func (c *conversationView) Preview() []piece { return plainPieces(clip(c.Shown.preview, previewText)) }
+
 func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := conversationsView{
-		Query: clip(q.Get("q"), 200), Channel: q.Get("only"), Is: q.Get("is"), page: s.root,
-		reader: r.Header.Get(readerHeader),
-	}
-	v.search = newSearch(v.Query, v.Is)
+	v := conversationsView{Query: clip(q.Get("q"), maxQuery), Channel: q.Get("only"), page: s.root}
 	s.mu.Lock()
 	v.Now = s.now()
-	v.open = s.book.conversation(q.Get("channel"), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
-	if e := s.book.byID[q.Get("message")]; v.open == nil && e != nil { // a link to a message is enough
-		v.open = s.book.conversations[e.key()]
-	}
-	v.Gone = q.Get("message") != "" && s.book.byID[q.Get("message")] == nil
-	if v.Lone = len(q) == 0 && len(s.book.conversations) == 1; v.Lone {
-		v.open = s.book.recent[0]
-	}
+	v.IsEmpty = len(s.book.entries) == 0
+	s.chooseConversation(&v, q)
 	page, _ := strconv.Atoi(q.Get("page"))
 	s.listConversations(&v, max(1, page))
 	if v.open != nil {
-		s.openConversation(&v, v.open, q)
+		s.openConversation(&v, q)
 	}
-	v.IsEmpty = len(s.book.entries) == 0
 	s.mu.Unlock()
 	if v.IsEmpty {
 		v.Start = s.start(r)
@@ -95,33 +89,54 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	if v.Open != nil {
 		title = v.Open.Peer
 	}
-	s.render(w, r, map[bool]int{true: http.StatusNotFound, false: http.StatusOK}[v.Gone], "conversations", title, &v)
+	status := http.StatusOK
+	if v.Gone {
+		status = http.StatusNotFound
+	}
+	s.render(w, status, "conversations", title, &v)
 }
 
-// url returns the URL of the list with what is open and what is looked for, and these parameters.
+// chooseConversation finds the conversation to open: by its recipient, by one of its messages, or the only one. The caller holds mu.
+func (s *Sandbox) chooseConversation(v *conversationsView, q url.Values) {
+	v.open = s.book.conversation(q.Get("channel"), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
+	if id := q.Get("message"); id != "" {
+		e := s.book.byID[id]
+		v.Gone = e == nil
+		if v.open == nil && e != nil {
+			v.open = s.book.conversations[e.key()]
+		}
+	}
+	v.Lone = len(q) == 0 && len(s.book.recent) == 1
+	if v.Lone {
+		v.open = s.book.recent[0]
+	}
+}
+
+// url returns the URL of the page with a conversation and these parameters, in pairs. The search and the filter stay.
 func (v *conversationsView) url(open *conversation, values ...string) string {
-	all := []string{"q", v.Query, "only", v.Channel, "is", v.Is}
+	all := []string{"q", v.Query, "only", v.Channel}
 	if open != nil {
 		all = append(all, "channel", open.Channel, "to", open.Peer, "from", open.Sender)
 	}
 	return pageURL(v.page, append(all, values...)...)
 }
 
-// Filter returns the URL of the list with another filter.
-func (v *conversationsView) Filter(name, value string) string {
-	return v.url(v.open, name, value)
-}
+// Filter returns the URL of the page for one channel, or for all if it is empty.
+func (v *conversationsView) Filter(channel string) string { return v.url(v.open, "only", channel) }
 
 // listConversations fills in the list. The caller holds mu.
 func (s *Sandbox) listConversations(v *conversationsView, page int) {
-	skip, found := (page-1)*shownConversations, 0
+	words := searchWords(v.Query)
+	skip := (page - 1) * shownConversations
+	found := 0
 	for _, c := range slices.Backward(s.book.recent) {
-		hit, isFound := v.search.in(c)
-		if !isFound || v.Channel != "" && c.Channel != v.Channel {
+		e := c.find(words)
+		if e == nil || v.Channel != "" && c.Channel != v.Channel {
 			continue
 		}
-		if found++; found > skip && len(v.Conversations) < shownConversations {
-			v.Conversations = append(v.Conversations, c.view(v, hit))
+		found++
+		if found > skip && len(v.Conversations) < shownConversations {
+			v.Conversations = append(v.Conversations, v.line(c, e, len(words) > 0))
 		}
 	}
 	if found > shownConversations {
@@ -132,73 +147,86 @@ func (s *Sandbox) listConversations(v *conversationsView, page int) {
 	}
 }
 
-func (c *conversation) view(v *conversationsView, hit *entry) *conversationView {
-	message := cmp.Or(hit, &entry{}).ID
-	shown := cmp.Or(hit, c.last())
-	return &conversationView{*c, *shown, v.search.preview(shown.preview), v.url(c, "message", message), c == v.open}
+// find returns the newest entry that has all words, or nil.
+func (c *conversation) find(words []string) *entry {
+	for _, e := range slices.Backward(c.Entries) {
+		if e.matches(words) {
+			return e
+		}
+	}
+	return nil
 }
 
-// openConversation fills in a conversation. The caller holds mu.
-func (s *Sandbox) openConversation(v *conversationsView, c *conversation, q url.Values) {
-	v.Open = c.view(v, nil)
-	v.Outcome = s.outcomeFor(c.Channel, c.Peer).Outcome
+// line returns the line of a conversation. It links to the entry if that was searched for.
+func (v *conversationsView) line(c *conversation, e *entry, isFound bool) *conversationView {
+	message := ""
+	if isFound {
+		message = e.ID
+	}
+	return &conversationView{conversation: *c, Shown: *e, URL: v.url(c, "message", message), Current: c == v.open}
+}
+
+// openConversation fills in the open conversation. The caller holds mu.
+func (s *Sandbox) openConversation(v *conversationsView, q url.Values) {
+	c := v.open
+	v.Open = v.line(c, c.last(), false)
+	v.Outcome = s.deliveryTo(c.Channel, c.Peer).Outcome
 	v.Sender = cmp.Or(c.Sender, s.senderTo(c.Channel, c.Peer), "Your program")
 	v.Webhook = s.set.Webhooks[c.Channel] != ""
 	picked := s.book.byID[q.Get("message")]
-	if picked != nil && s.book.conversations[picked.key()] != c {
+	if picked != nil && picked.key() != c.key {
 		picked = nil
 	}
 	v.Picked = picked != nil
 	if c.Channel == channelChatApp2 {
 		end := c.wrote.Add(chatWindow)
-		v.IsClosed, v.Window = !s.now().Before(end), end.Format("Monday, 15:04")
+		v.IsClosed = !s.now().Before(end)
+		v.Window = end.Format("Monday, 15:04")
 	}
-	entries := s.shownPart(v, c, picked, q)
 	day := ""
-	for _, e := range entries {
-		ev := s.entryView(e, v.url(c))
-		ev.Current = e == picked
+	for _, e := range v.part(c, picked, q) {
+		view := s.entryView(e, v.url(c))
+		view.Current = e == picked
 		if d := e.At.Format("Monday, 2 January"); d != day {
-			day, ev.Day = d, d
+			day = d
+			view.Day = d
 		}
-		if ev.Current {
-			v.Selected = ev
+		if view.Current {
+			v.Selected = view
 		}
-		v.Entries = append(v.Entries, ev)
+		v.Entries = append(v.Entries, view)
 	}
 	if v.Selected == nil {
 		v.Selected = v.Entries[len(v.Entries)-1]
 	}
 }
 
-// shownPart returns the part of a conversation to show: from the line on that the reader has at the top, around a message, before
-// or after one, or the end.
-func (s *Sandbox) shownPart(v *conversationsView, c *conversation, picked *entry, q url.Values) []*entry {
-	all := c.Entries
-	place := func(id string) int { return slices.IndexFunc(all, func(e *entry) bool { return e.ID == id }) }
-	begin := max(0, len(all)-shownEntries)
-	if picked != nil {
-		if at := place(picked.ID); at < begin {
+// part returns the part of a conversation to show: around a message, before or after one, or the end.
+func (v *conversationsView) part(c *conversation, picked *entry, q url.Values) []*entry {
+	indexOf := func(id string) int { return slices.IndexFunc(c.Entries, func(e *entry) bool { return e.ID == id }) }
+	begin := max(0, len(c.Entries)-shownEntries)
+	before := indexOf(q.Get("before"))
+	after := indexOf(q.Get("after"))
+	switch {
+	case before >= 0:
+		begin = max(0, before-shownEntries+1)
+		v.At = c.Entries[before].ID
+	case after >= 0:
+		begin = min(after, begin)
+		v.At = c.Entries[after].ID
+	case picked != nil:
+		if at := indexOf(picked.ID); at < begin {
 			begin = max(0, at-shownEntries/2)
 		}
 		v.At = picked.ID
 	}
-	if at := place(q.Get("before")); at >= 0 {
-		begin = max(0, at-shownEntries+1)
-		v.At = all[at].ID
-	} else if at := place(q.Get("after")); at >= 0 {
-		begin = min(at, begin)
-		v.At = all[at].ID
-	}
-	if at := place(v.reader); at >= 0 {
-		begin = at
-	}
-	end := min(len(all), begin+shownEntries)
+	end := min(len(c.Entries), begin+shownEntries)
 	if begin > 0 {
-		v.Earlier = v.url(c, "before", all[begin].ID)
+		v.Earlier = v.url(c, "before", c.Entries[begin].ID)
 	}
-	if end < len(all) {
-		v.Later, v.Newest = v.url(c, "after", all[end-1].ID), v.url(c, "message", "")
+	if end < len(c.Entries) {
+		v.Later = v.url(c, "after", c.Entries[end-1].ID)
+		v.Newest = v.url(c, "message", "")
 	}
-	return all[begin:end]
+	return c.Entries[begin:end]
 }

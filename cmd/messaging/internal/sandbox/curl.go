@@ -40,14 +40,14 @@ func curlCommand(method, target string, header []Header, body string) string {
 	return b.String()
 }
 
-// doubleQuoted escapes a text for double quotes of a shell; NUL stands for the token.
+// doubleQuoted escapes a text for double quotes of a shell, and replaces NUL by the variable with the token.
 func doubleQuoted(text string) string {
 	text = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`", "\n", " ").Replace(text)
 	return strings.ReplaceAll(text, "\x00", "$MESSAGING_TOKEN")
 }
 
-// shellQuote quotes a text for a POSIX shell. One with control characters, which could end a paste and begin a command of its own, is
-// quoted as bash, zsh and newer shells read it.
+// shellQuote quotes a text for a POSIX shell. A text with control characters, which could end a paste and start another command, gets the
+// quotes $'…' of bash, zsh and newer shells.
 func shellQuote(text string) string {
 	control := regexp.MustCompile(`[^\P{Cc}\n\t]`)
 	if !control.MatchString(text) {

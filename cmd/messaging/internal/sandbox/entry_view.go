@@ -11,17 +11,17 @@ import (
 	"github.com/messaging-service/messaging-go/contract"
 )
 
-// entryView is how the page shows a message or an answer, and its details.
+// entryView has a message or an answer for the page.
 type entryView struct {
 	Message
 	Bubble       bubble
-	Conversation string // the URL without the details
+	Conversation string // the URL of the page without the details
 	Current      bool
-	Day          string // set where a day begins
-	Left         string // of the lifetime
+	Day          string // of the first entry of a day
+	Left         string // the rest of the lifetime
 	CanRepeat    bool
 	Callback     string
-	Quote        string // the text of the message that this one is about
+	Quote        string // the message that it answers
 	Raw          string
 	Timeline     []moment
 }
@@ -38,20 +38,19 @@ type moment struct {
 	Call *Call
 }
 
-// entryView returns how an entry looks. The caller holds mu.
+// entryView returns an entry for the page. The caller holds mu.
 func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 	v := &entryView{Message: s.message(e), Conversation: conversation, Callback: e.callback, Timeline: timelineOf(e)}
 	if e.Answer != nil {
-		v.Bubble, v.CanRepeat = e.Answer.bubble(), s.set.Webhooks[e.Channel] != ""
+		v.Bubble = e.Answer.bubble()
+		v.CanRepeat = s.set.Webhooks[e.Channel] != ""
 		text, _ := json.Marshal(e.Answer) // plain values
 		v.Raw = document.Parse(text).Indented()
 	} else {
-		v.Bubble, v.CanRepeat = bubbleOf(*e.Sent, s.table), e.callback != "" && e.Sent.Status != ""
+		v.Bubble = bubbleOf(*e.Sent, s.table)
+		v.CanRepeat = e.callback != "" && e.Sent.Status != ""
 		v.Raw = clip(document.Parse(e.Sent.Body).Indented(), maxShown)
-		isOver := e.Channel == channelSMS || e.Sent.Status == contract.StatusDelivered || e.Sent.Status == contract.StatusRead
-		if left := s.lifetimeLeft(e); left > 0 && !e.restored && !isOver {
-			v.Left = short((left + time.Second - 1).Truncate(time.Second))
-		}
+		v.Left = s.timeLeft(e)
 	}
 	if about := s.book.byID[v.Bubble.About]; about != nil {
 		v.Quote = clip(about.preview, previewText)
@@ -59,9 +58,23 @@ func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
 	return v
 }
 
-// timelineOf returns what happened to a message or an answer, in order.
+// timeLeft returns the rest of the lifetime of a message, or "" if it has none or was delivered. The caller holds mu.
+func (s *Sandbox) timeLeft(e *entry) string {
+	isDelivered := e.Sent.Status == contract.StatusDelivered || e.Sent.Status == contract.StatusRead
+	left := s.lifetimeLeft(e)
+	if e.Channel == channelSMS || isDelivered || left <= 0 {
+		return ""
+	}
+	return short((left + time.Second - 1).Truncate(time.Second)) // rounded up
+}
+
+// timelineOf returns the history of a message or an answer.
 func timelineOf(e *entry) []moment {
-	all := []moment{{At: e.At, What: map[bool]string{true: "accepted", false: "answered"}[e.Out()]}}
+	first := moment{At: e.At, What: "answered"}
+	if e.Out() {
+		first.What = "accepted"
+	}
+	all := []moment{first}
 	for _, r := range e.States {
 		all = append(all, moment{At: r.At, What: string(r.State)})
 	}
@@ -72,23 +85,27 @@ func timelineOf(e *entry) []moment {
 	return all
 }
 
-// bubble returns how an answer looks.
+// bubble returns the bubble of an answer.
 func (a *Answer) bubble() bubble {
-	b := bubble{About: a.Message, IsMarked: a.Channel == channelChatApp2}
+	b := bubble{About: a.Message}
 	switch a.Kind {
 	case AnswerText:
-		b.Body = said("text", a.Text)
+		b.Body = orBlank("text", a.Text)
 	case AnswerButton, AnswerListRow, AnswerQuickReply:
-		b.Body, b.Footer = cmp.Or(a.Text, a.Payload), a.Description
 		b.Label = "Tapped"
+		b.Body = cmp.Or(a.Text, a.Payload)
+		b.Footer = a.Description
 	case AnswerForm:
-		b.Label, b.Body = "Form", "Sent"
+		b.Label = "Form"
+		b.Body = "Sent"
 	case AnswerLocation:
 		b.Place.Value = object("name", a.Text, "latitude", a.Latitude, "longitude", a.Longitude)
 	case AnswerImage:
-		b.Media, b.Body = media{Kind: "image", URL: a.URL}, a.Text
+		b.Media = media{Kind: "image", URL: a.URL}
+		b.Body = a.Text
 	case AnswerReaction:
-		b.Label, b.Reaction = "Reaction", cmp.Or(a.Text, "removed")
+		b.Label = "Reaction"
+		b.Reaction = cmp.Or(a.Text, "removed")
 	}
 	return b
 }

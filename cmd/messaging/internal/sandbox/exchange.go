@@ -2,8 +2,8 @@ package sandbox
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -43,19 +43,19 @@ type Exchange struct {
 	Reference string `json:"reference,omitempty"` // that the client chose
 	Reason    string `json:"reason,omitempty"`    // why the service refused
 
-	Fault      string `json:"fault,omitempty"`
-	Verdict    string `json:"verdict,omitempty"`    // that a correct client reaches
-	Conclusion string `json:"conclusion,omitempty"` // what the client did after a fault, and how often the message was processed
-	InLedger   bool   `json:"inLedger"`
-	Message    string `json:"message,omitempty"` // the ID of the message that is concerned
+	Fault    string `json:"fault,omitempty"`
+	Verdict  string `json:"verdict,omitempty"` // of a correct client
+	InLedger bool   `json:"inLedger"`
+	Message  string `json:"message,omitempty"` // the ID of its message
 
-	requestIDs []string // that the service gave the request: one for each time that it processed it
+	bytes      int      // how much memory it takes, about
+	requestIDs []string // one for each time that the service processed the request
 }
 
 // isSend reports whether an exchange is a request to send.
 func (x *Exchange) isSend() bool { return strings.HasSuffix(x.Operation, ".send") }
 
-// isFailure reports whether an exchange is one that somebody would look for.
+// isFailure reports whether an exchange failed or met a fault.
 func (x *Exchange) isFailure() bool {
 	return cmp.Or(x.Status, 599) >= http.StatusBadRequest || x.Error != "" || x.Fault != ""
 }
@@ -70,12 +70,9 @@ func (x *Exchange) requestID() string {
 
 // size returns about how much memory an exchange takes.
 func (x *Exchange) size() int {
-	const overhead, each = 1 << 10, 64
-	size := overhead + textIn(x)
-	for _, h := range slices.Concat(x.RequestHeader, x.ResponseHeader) {
-		size += each + len(h.Name) + len(h.Value)
-	}
-	return size
+	const overhead = 1 << 10
+	encoded, _ := json.Marshal(x) // plain values
+	return overhead + len(encoded)
 }
 
 // trafficLog holds the latest exchanges. The sandbox's mutex guards it.
@@ -83,7 +80,7 @@ type trafficLog struct {
 	bounds    bounds
 	all       []*Exchange // in the order in which they ended
 	byID      map[int]*Exchange
-	byRequest map[string]*Exchange // by the IDs of their requests, also those that have not ended
+	byRequest map[string]*Exchange // by the IDs of requests, including requests in progress
 	bytes     int
 }
 
@@ -91,66 +88,74 @@ func newTrafficLog(b bounds) trafficLog {
 	return trafficLog{bounds: b, byID: map[int]*Exchange{}, byRequest: map[string]*Exchange{}}
 }
 
-// add enters an exchange and drops the oldest beyond the bounds.
+// add enters an exchange and drops the oldest ones beyond the bounds.
 func (t *trafficLog) add(x *Exchange) {
-	t.all, t.byID[x.ID] = append(t.all, x), x
-	t.bytes += x.size()
+	x.bytes = x.size()
+	t.bytes += x.bytes
+	t.all = append(t.all, x)
+	t.byID[x.ID] = x
 	for len(t.all) > t.bounds.exchanges || t.bytes > t.bounds.traffic && len(t.all) > 1 {
-		t.bytes -= t.all[0].size()
-		delete(t.byID, t.all[0].ID)
-		for _, id := range t.all[0].requestIDs {
-			delete(t.byRequest, id)
-		}
-		t.all[0] = nil
-		t.all = t.all[1:]
+		t.removeOldest()
 	}
 }
 
-// describe fills in whom a request to send is for, and its reference. It returns the callback URL.
+func (t *trafficLog) removeOldest() {
+	oldest := t.all[0]
+	t.all[0] = nil
+	t.all = t.all[1:]
+	t.bytes -= oldest.bytes
+	delete(t.byID, oldest.ID)
+	for _, id := range oldest.requestIDs {
+		delete(t.byRequest, id)
+	}
+}
+
+// describe fills in the recipient and the reference of a request to send, and returns its callback URL.
 func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
-	name, _, _ := strings.Cut(x.Operation, ".")
-	channel, _ := table.ChannelNamed(name)
 	if !x.isSend() || len(body) == 0 {
 		return ""
 	}
-	send, n := channel.Send(s.table), formNode(body)
-	of := func(concept string) string { return fieldIn(n, send, concept).Text() }
-	to := of("to")
+	name, _, _ := strings.Cut(x.Operation, ".")
+	channel, _ := table.ChannelNamed(name)
+	send := channel.Send(s.table)
+	fields := formNode(body)
+	to := fieldIn(fields, send, "to").Text()
 	if send.Wrap != nil {
-		to = platformMessage(n, send.Wrap).At("to").Text()
+		to = platformMessage(fields, send.Wrap).At("to").Text()
 	}
-	x.To, x.Reference = clip(to, maxName), clip(of("reference"), maxName)
-	return of("callback")
+	x.To = clip(to, maxName)
+	x.Reference = clip(fieldIn(fields, send, "reference").Text(), maxName)
+	return fieldIn(fields, send, "callback").Text()
 }
 
-// outgoing takes down a call of a webhook. The caller holds mu.
-func (s *Sandbox) outgoing(reply messagingtest.CallResult, about string, mask masker) *Exchange {
-	s.serial++
+// recordCallback enters a call of a webhook in traffic. The caller holds mu.
+func (s *Sandbox) recordCallback(reply messagingtest.CallResult, about string, mask masker) *Exchange {
+	s.exchanges++
 	x := &Exchange{
-		ID: s.serial, At: reply.At.Add(s.advanced), Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt,
-		Status: reply.StatusCode, RequestHeader: []Header{},
+		ID: s.exchanges, At: reply.At.Add(s.advanced), Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt,
+		Status: reply.StatusCode, RequestHeader: []Header{}, ResponseHeader: mask.header(reply.Header),
+		ResponseBody: mask.body("", string(reply.Body)), ResponseSize: len(reply.Body),
 	}
 	if reply.Err != nil {
 		x.Error = clip(strings.TrimPrefix(reply.Err.Error(), "messagingtest: "), maxLine)
 	}
 	if r := reply.Request; r != nil {
-		x.Method, x.URL = r.Method, mask.url(r.URL.String())
 		header := r.Header.Clone()
 		header.Set("Host", r.URL.Host)
+		x.Method = r.Method
+		x.URL = mask.url(r.URL.String())
 		x.RequestHeader = mask.header(header)
 		x.RequestBody = mask.body(r.Header.Get("Content-Type"), clip(reply.RequestBody, maxRead))
 		x.RequestSize = len(reply.RequestBody)
 	}
-	x.ResponseHeader, x.ResponseBody, x.ResponseSize = mask.header(reply.Header), mask.body("", string(reply.Body)), len(reply.Body)
 	s.traffic.add(x)
 	return x
 }
 
-func headerIn(lines []Header, name string) string {
-	for _, h := range lines {
-		if strings.EqualFold(h.Name, name) {
-			return h.Value
-		}
+// target returns the absolute URL of a request.
+func (x *Exchange) target(base string) string {
+	if x.Direction == "request" {
+		return base + x.URL
 	}
-	return ""
+	return x.URL
 }

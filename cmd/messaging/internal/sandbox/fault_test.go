@@ -2,7 +2,8 @@ package sandbox
 
 import (
 	"net/http"
-	"regexp"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func TestFaultRules(t *testing.T) {
 	rules := func(all ...faultRule) *faultRules {
 		f := &faultRules{}
 		for i := range all {
-			require.NoError(t, all[i].check(now))
+			require.NoError(t, all[i].compile(now))
 			f.rules = append(f.rules, all[i])
 		}
 		return f
@@ -62,21 +63,25 @@ func TestFaultRules(t *testing.T) {
 	assert.Empty(t, met(f, now.Add(30*time.Second)))
 	assert.Empty(t, f.rules, "it is over")
 
-	f = rules(faultRule{Capacity: 2})
-	var names []string
-	for range 4 {
-		names = append(names, met(f, now))
-	}
-	assert.Equal(t, []string{"", "", faultOverload, faultOverload}, names)
-	assert.Empty(t, met(f, now.Add(time.Second)), "the next second begins anew")
-
-	f, strikes := rules(faultRule{Fault: "slow", Share: 0.5}), 0
+	f = rules(faultRule{Fault: "slow", Share: 0.5})
+	hits := 0
 	for range 2000 {
 		if met(f, now) != "" {
-			strikes++
+			hits++
 		}
 	}
-	assert.InDelta(t, 1000, strikes, 200)
+	assert.InDelta(t, 1000, hits, 200)
+}
+
+func TestFaultsNameTheFunctionsOfMessagingtest(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("../../../../messagingtest/fault.go")
+	require.NoError(t, err)
+	for _, kind := range faultKinds() {
+		name, _, _ := strings.Cut(kind.Go, "(")
+		assert.Contains(t, string(source), "func "+name+"(")
+		assert.NotZero(t, (&faultRule{Fault: kind.Name, delay: time.Second}).fault(), kind.Name)
+	}
 }
 
 func TestFaultShowsOnTheMessage(t *testing.T) {
@@ -92,38 +97,4 @@ func TestFaultShowsOnTheMessage(t *testing.T) {
 	contains(t, r.page("?message="+m.ID), `<span class="mark warn">accept-then-drop</span>`)
 	contains(t, r.page("page/traffic"), "accept-then-drop")
 	assert.Equal(t, "accept-then-drop", r.exchange(1).Fault)
-}
-
-// TestConclusionAfterAFault says what the client did next, and how often the message was processed.
-func TestConclusionAfterAFault(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		fault string
-		next  func(r *rig)
-		want  string
-	}{
-		"nothing":    {"accept-then-drop", func(*rig) {}, `^The client has not asked again\. The message was processed once\.$`},
-		"never":      {"drop-unread", func(*rig) {}, `^The client has not asked again\. The message was never processed\.$`},
-		"another":    {"accept-then-drop", func(r *rig) { r.sendSMS("ACME", ana, "other") }, `^The client has not asked again\.`},
-		"sent again": {"accept-then-drop", func(r *rig) { r.sendSMS("ACME", ana, "Hi") }, `^The client sent it again after [\d.]+m?s\. The message was processed twice\.$`},
-		"looked up": {"accept-then-drop", func(r *rig) {
-			_, err := r.client().SMS.Find(r.t.Context(), "ref-Hi")
-			require.NoError(r.t, err)
-		}, `^The client looked it up after [\d.]+m?s\. The message was processed once\.$`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, Config{})
-			r.api(http.MethodPost, "faults", `{"fault":"`+tc.fault+`","n":1}`, nil)
-			client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
-			_, _ = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", ReferenceID: "ref-Hi"})
-			r.exchange(1)
-			tc.next(r)
-			require.Eventually(t, func() bool {
-				return regexp.MustCompile(tc.want).MatchString(r.exchange(1).Conclusion)
-			}, 30*time.Second, 5*time.Millisecond, "%s", r.exchange(1).Conclusion)
-			contains(t, r.page("page/traffic?exchange=1"), r.exchange(1).Conclusion)
-			contains(t, r.page("page/faults"), "See what it did")
-		})
-	}
 }

@@ -9,147 +9,154 @@ import (
 	"time"
 )
 
-// audience is who waits for changes: each has a bound of its own.
-type audience int
-
 const (
-	ofPages    audience = iota // open streams of events
-	ofPrograms                 // waiting requests
+	maxPages    = 200  // open streams of events
+	maxPrograms = 2000 // waiting requests
 )
 
-const (
-	maxPages    = 200
-	maxPrograms = 2000
-	retryAfter  = "1"                    // second, when there are too many
-	livePause   = 100 * time.Millisecond // between two events
-	liveBeat    = 15 * time.Second       // so that a proxy does not end an idle stream
-)
-
-// hub notifies pages and waiting programs of changes. What changes while one is busy is one event.
+// hub notifies pages and waiting programs of changes.
 type hub struct {
-	mu      sync.Mutex
-	waiting [2]chan struct{} // by audience, as full as there are waiters
-	beat
+	pages    chan struct{} // one element for each open page
+	programs chan struct{} // one element for each waiting program
+
+	mu    sync.Mutex
+	state hubState
 }
 
-// A beat is what a waiter has seen of the hub.
-type beat struct {
-	next     chan struct{} // closed by the next change
-	messages int           // that came, ever
-	latest   string        // what to say of the newest
-	closed   bool
+// hubState is the state of a hub until the next change.
+type hubState struct {
+	changed      chan struct{} // closed by the next change
+	messages     int           // how many messages there have been
+	announcement string        // of the newest message, for screen readers
+	closed       bool
 }
 
 func newHub() *hub {
-	waiting := [...]chan struct{}{make(chan struct{}, maxPages), make(chan struct{}, maxPrograms)}
-	return &hub{waiting: waiting, beat: beat{next: make(chan struct{})}}
+	return &hub{
+		pages:    make(chan struct{}, maxPages),
+		programs: make(chan struct{}, maxPrograms),
+		state:    hubState{changed: make(chan struct{})},
+	}
 }
 
-// join counts a waiter in. The caller calls leave.
-func (h *hub) join(who audience) error {
+// join adds a waiter. It fails if there are too many.
+func join(waiters chan struct{}) error {
 	select {
-	case h.waiting[who] <- struct{}{}:
+	case waiters <- struct{}{}:
 		return nil
 	default:
 		return errBusy
 	}
 }
 
-func (h *hub) leave(who audience) { <-h.waiting[who] }
+func leave(waiters chan struct{}) { <-waiters }
 
-// now returns the latest beat.
-func (h *hub) now() beat {
+func (h *hub) current() hubState {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.beat
+	return h.state
 }
 
-// isWatched reports whether somebody waits for changes.
-func (h *hub) isWatched() bool { return len(h.waiting[ofPages])+len(h.waiting[ofPrograms]) > 0 }
+// isWatched reports whether a page or a program waits for changes.
+func (h *hub) isWatched() bool { return len(h.pages)+len(h.programs) > 0 }
 
-// notify says that something changed, with what to say if it is a message that came.
-func (h *hub) notify(say string) {
+// notify reports a change. announcement is not empty if the change is a new message.
+func (h *hub) notify(announcement string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if say != "" {
-		h.messages++
-		h.latest = say
+	if announcement != "" {
+		h.state.messages++
+		h.state.announcement = announcement
 	}
-	close(h.next)
-	h.next = make(chan struct{})
+	close(h.state.changed)
+	h.state.changed = make(chan struct{})
 }
 
 // close ends all streams.
 func (h *hub) close() {
 	h.mu.Lock()
-	h.closed = true
+	h.state.closed = true
 	h.mu.Unlock()
 	h.notify("")
 }
 
-// until calls try, holding mu, until it reports true, whenever something has changed, for so long at most. It reports what try did.
-func (s *Sandbox) until(ctx context.Context, wait time.Duration, try func() bool) (bool, error) {
-	locked := func() bool {
+// waitUntil calls try, which holds mu, now and after each change, until try reports true or the time is over. It reports the result of try.
+func (s *Sandbox) waitUntil(ctx context.Context, wait time.Duration, try func() bool) (bool, error) {
+	tryLocked := func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return try()
 	}
 	if wait == 0 {
-		return locked(), nil
+		return tryLocked(), nil
 	}
-	if err := s.live.join(ofPrograms); err != nil {
+	if err := join(s.live.programs); err != nil {
 		return false, err
 	}
-	defer s.live.leave(ofPrograms)
+	defer leave(s.live.programs)
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	for seen := s.live.now(); !locked(); seen = s.live.now() {
+	for {
+		seen := s.live.current()
+		if tryLocked() {
+			return true, nil
+		}
 		if seen.closed {
 			return false, nil
 		}
 		select {
-		case <-seen.next:
+		case <-seen.changed:
 		case <-ctx.Done():
 			return false, nil
 		}
 	}
-	return true, nil
 }
 
-// stream sends events to a page until it leaves.
+// stream sends an event to a page for each change, or for several changes in a short time.
 func (s *Sandbox) stream(w http.ResponseWriter, r *http.Request) {
-	if err := s.live.join(ofPages); err != nil {
-		failed(w, err)
+	const (
+		interval = 100 * time.Millisecond // between two events
+		beat     = 15 * time.Second       // keeps an idle stream open in proxies
+	)
+	if err := join(s.live.pages); err != nil {
+		writeError(w, err)
 		return
 	}
-	defer s.live.leave(ofPages)
+	defer leave(s.live.pages)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	conn := http.NewResponseController(w)
 	send := func(text string) bool {
-		_ = conn.SetWriteDeadline(time.Now().Add(liveBeat))
+		_ = conn.SetWriteDeadline(time.Now().Add(beat))
 		_, err := fmt.Fprint(w, text)
 		return err == nil && conn.Flush() == nil
 	}
-	seen := s.live.now()
-	for open := send("retry: 1000\n\n"); open && !seen.closed; {
+	seen := s.live.current()
+	for isOpen := send("retry: 1000\n\n"); isOpen && !seen.closed; {
 		select {
 		case <-r.Context().Done():
 			return
-		case <-time.After(liveBeat):
-			open = send(": still here\n\n")
-		case <-seen.next:
-			last := seen.messages
-			seen = s.live.now()
-			say := ""
-			if came := seen.messages - last; came == 1 {
-				say = seen.latest
-			} else if came > 1 {
-				say = fmt.Sprintf("%d new messages", came)
-			}
-			event, _ := json.Marshal(map[string]any{"messages": seen.messages - last, "say": say}) // plain values
-			open = send("data: " + string(event) + "\n\n")
-			time.Sleep(livePause)
+		case <-time.After(beat):
+			isOpen = send(": idle\n\n")
+		case <-seen.changed:
+			next := s.live.current()
+			isOpen = send("data: " + eventBetween(seen, next) + "\n\n")
+			seen = next
+			time.Sleep(interval)
 		}
 	}
+}
+
+// eventBetween returns the event for the changes between two states.
+func eventBetween(before, after hubState) string {
+	messages := after.messages - before.messages
+	say := ""
+	switch {
+	case messages == 1:
+		say = after.announcement
+	case messages > 1:
+		say = fmt.Sprintf("%d new messages", messages)
+	}
+	event, _ := json.Marshal(map[string]any{"messages": messages, "say": say}) // plain values
+	return string(event)
 }

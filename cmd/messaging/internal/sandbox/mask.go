@@ -9,83 +9,149 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/internal/table"
-	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// masked stands in place of a secret.
+// masked replaces a secret.
 const masked = "••••"
 
-// A masker removes secrets from what is captured: credentials of the service, what stands under the name of a secret,
-// and what the owner of a webhook wrote into its URL.
+// sensitiveNames is a pattern for names of secrets. It must not match keyword.
+const sensitiveNames = `[^"]*(?:secret|token|passw|cookie|signature)[^"]*|[^"]*(?:key|auth|authorization)`
+
+var (
+	// secretName matches names of headers and parameters with secret values.
+	secretName = regexp.MustCompile(`(?i)^(?:` + sensitiveNames + `)$`)
+	// secretMember matches a member of a JSON object with a secret value.
+	secretMember = regexp.MustCompile(`(?i)("(?:` + sensitiveNames + `)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)`)
+)
+
+// A masker masks secrets in requests and responses: known values, and values under the name of a secret.
 type masker struct {
-	pairs   []string          // each secret, and what stands in its place
-	values  *strings.Replacer // by the pairs
-	headers *regexp.Regexp    // names of headers that hold secrets
-	params  *regexp.Regexp    // names of parameters
-	members *regexp.Regexp    // members of JSON, with their values
-	own     []string          // the parameters of the webhook
+	values []string        // the longest first
+	params map[string]bool // the parameters of a webhook
 }
 
-func newMasker(service *messagingtest.Server, t *table.Table) masker {
-	known := []string{`api[_-]?key|api[_-]?secret|(?:access|auth)[_-]?token|token|key|(?:client[_-]?)?secret|passw(?:or)?d|signature|sig`}
-	headers := []string{`key|secret|token|auth|password|cookie|signature`}
-	for _, name := range []string{t.Auth.Token.Header, t.Auth.KeyPair.Key, t.Auth.KeyPair.Secret} {
-		if name != "" {
-			known = append(known, regexp.QuoteMeta(name), regexp.QuoteMeta(name[strings.LastIndexByte(name, '.')+1:]))
-			headers = append(headers, "^"+regexp.QuoteMeta(name)+"$")
-		}
-	}
-	names := strings.Join(known, "|")
-	m := masker{
-		headers: regexp.MustCompile(`(?i)` + strings.Join(headers, "|")), params: regexp.MustCompile(`(?i)^(?:` + names + `)$`),
-		members: regexp.MustCompile(`(?i)("(?:` + names + `)"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)`),
-	}
-	for _, secret := range []string{service.Token, service.APIKey, service.APISecret} {
-		if secret != "" {
-			m.pairs = append(m.pairs, secret, masked)
-		}
-	}
-	m.values = strings.NewReplacer(m.pairs...)
+func newMasker(secrets ...string) masker { return masker{}.withValues(secrets) }
+
+func (m masker) withValues(values []string) masker {
+	const minLength = 4 // shorter values occur in ordinary texts
+	m.values = slices.Concat(m.values, values)
+	m.values = slices.DeleteFunc(m.values, func(v string) bool { return len(v) < minLength })
+	slices.SortFunc(m.values, func(a, b string) int { return len(b) - len(a) })
 	return m
 }
 
-// with returns a masker that also hides what the owner of a webhook wrote into its URL: the values of its parameters, except
-// placeholders, and the parts of its path that look random.
-func (m masker) with(target string, placeholders map[string]string) masker {
-	const short = 4 // what is shorter is in too many texts
-	var values []string
-	hide := func(value string) {
-		if len(value) >= short && len(values) < 4*maxLines {
-			values = append(values, value, masked)
-		}
+// forURL returns a masker that also masks the values of the query of a webhook, except placeholders.
+func (m masker) forURL(target string, placeholders map[string]string) masker {
+	const maxParams = 100
+	target, _, _ = strings.Cut(target, "#")
+	_, query, _ := strings.Cut(target, "?")
+	m.params = maps.Clone(m.params)
+	if m.params == nil {
+		m.params = map[string]bool{}
 	}
-	path, _, _ := strings.Cut(target, "#")
-	path, query, _ := strings.Cut(path, "?")
+	var values []string
 	for param := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(param, "=")
-		isPlaceholder := false
-		for _, p := range placeholders {
-			isPlaceholder = isPlaceholder || p != "" && strings.Contains(value, p)
+		if name == "" || hasPlaceholder(value, placeholders) || len(m.params) == maxParams {
+			continue
 		}
-		if name != "" && !isPlaceholder {
-			decoded, _ := url.QueryUnescape(value)
-			m.own = append(m.own, name)
-			hide(value)
-			hide(decoded)
+		decoded, _ := url.QueryUnescape(value)
+		m.params[name] = true
+		values = append(values, value, decoded, url.QueryEscape(decoded))
+	}
+	return m.withValues(values)
+}
+
+func hasPlaceholder(value string, placeholders map[string]string) bool {
+	for _, placeholder := range placeholders {
+		if placeholder != "" && strings.Contains(value, placeholder) {
+			return true
 		}
 	}
-	for part := range strings.SplitSeq(path, "/") {
-		if looksRandom(part) {
-			hide(part)
+	return false
+}
+
+// text masks known values.
+func (m masker) text(text string) string {
+	for _, value := range m.values {
+		text = strings.ReplaceAll(text, value, masked)
+	}
+	return text
+}
+
+// json masks known values in a body. In JSON a value may be written with escapes, so such JSON is encoded again.
+func (m masker) json(body string) string {
+	if strings.Contains(body, `\`) {
+		if parsed := document.Parse([]byte(body)); parsed.Exists() {
+			body = document.Encode(parsed.Value)
 		}
 	}
-	if shown := m.url(target); shown != target {
-		values = append([]string{target, shown, url.QueryEscape(target), url.QueryEscape(shown)}, values...)
+	return m.text(body)
+}
+
+// body returns the beginning of a body in JSON or a form, masked.
+func (m masker) body(contentType, body string) string {
+	const scanLimit = 4 * maxShown // masking shortens a body
+	body = clip(m.json(body), scanLimit)
+	body = secretMember.ReplaceAllString(body, `${1}"`+masked+`"`)
+	if strings.Contains(contentType, "form-urlencoded") {
+		body = m.query(body)
 	}
-	m.pairs = append(values, m.pairs...)
-	m.values = strings.NewReplacer(m.pairs...)
-	return m
+	return clip(body, maxShown)
+}
+
+// query masks the values of secret parameters.
+func (m masker) query(query string) string {
+	params := strings.Split(query, "&")
+	for i, param := range params {
+		name, value, _ := strings.Cut(param, "=")
+		if value != "" && (m.params[name] || secretName.MatchString(name)) {
+			params[i] = name + "=" + masked
+		}
+	}
+	return strings.Join(params, "&")
+}
+
+// url returns the beginning of a URL, masked.
+func (m masker) url(raw string) string {
+	const scanLimit = 4 * maxURL
+	rest, query, hasQuery := strings.Cut(m.text(clip(raw, scanLimit)), "?")
+	if scheme, after, ok := strings.Cut(rest, "://"); ok {
+		host, path, hasPath := strings.Cut(after, "/")
+		if at := strings.LastIndex(host, "@"); at >= 0 {
+			host = masked + host[at:]
+		}
+		rest = scheme + "://" + host
+		if hasPath {
+			rest += "/" + path
+		}
+	}
+	if hasQuery {
+		rest += "?" + m.query(query)
+	}
+	return shorten(rest, maxURL)
+}
+
+// header returns the lines of a header by name, masked.
+func (m masker) header(header http.Header) []Header {
+	lines := linesOf(header)
+	for i, line := range lines {
+		value := m.text(line.Value)
+		if secretName.MatchString(line.Name) {
+			value = maskCredential(line.Name, line.Value)
+		}
+		lines[i] = Header{Name: clip(line.Name, maxName), Value: shorten(value, maxValue)}
+	}
+	return lines
+}
+
+// maskCredential masks the value of a header, except the scheme of an Authorization.
+func maskCredential(name, value string) string {
+	scheme, rest, _ := strings.Cut(value, " ")
+	if rest != "" && strings.HasSuffix(name, "Authorization") {
+		return scheme + " " + masked
+	}
+	return masked
 }
 
 // linesOf returns the lines of a header by name.
@@ -93,92 +159,8 @@ func linesOf(header http.Header) []Header {
 	lines := []Header{}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
-			lines = append(lines, Header{name, value})
+			lines = append(lines, Header{Name: name, Value: value})
 		}
 	}
 	return lines[:min(len(lines), maxLines)]
-}
-
-// header returns the lines of a header by name.
-func (m masker) header(header http.Header) []Header {
-	lines := linesOf(header)
-	for i, h := range lines {
-		if m.headers.MatchString(h.Name) {
-			scheme, rest, _ := strings.Cut(h.Value, " ")
-			h.Value = masked
-			if rest != "" && strings.HasSuffix(h.Name, "Authorization") {
-				h.Value = scheme + " " + masked
-			}
-		}
-		lines[i] = Header{clip(h.Name, maxName), shorten(m.text(h.Value), maxValue)}
-	}
-	return lines
-}
-
-// text returns a text without the values of secrets.
-func (m masker) text(text string) string { return m.values.Replace(text) }
-
-// body returns the beginning of a body, be it JSON or a form.
-func (m masker) body(contentType, body string) string {
-	const looked = 4 * maxShown // masks are short: what stands behind that does not come into view
-	body = m.members.ReplaceAllString(m.text(clip(m.unescaped(body), looked)), `${1}"`+masked+`"`)
-	if strings.Contains(contentType, "form-urlencoded") {
-		body = m.query(body)
-	}
-	return clip(body, maxShown)
-}
-
-// unescaped returns JSON in which the URL of the webhook may stand as plain text does: a sender may write it with escapes.
-func (m masker) unescaped(body string) string {
-	if len(m.own) > 0 && strings.Contains(body, `\`) {
-		if n := document.Parse([]byte(body)); n.Exists() {
-			return document.Encode(n.Value)
-		}
-	}
-	return body
-}
-
-// query masks the values of parameters.
-func (m masker) query(query string) string {
-	params := strings.Split(query, "&")
-	for i, param := range params {
-		name, value, _ := strings.Cut(param, "=")
-		if value != "" && (slices.Contains(m.own, name) || m.params.MatchString(name)) {
-			params[i] = name + "=" + masked
-		}
-	}
-	return strings.Join(params, "&")
-}
-
-// url returns the beginning of a URL without its password, the values of parameters, and the parts of its path that look random.
-func (m masker) url(raw string) string {
-	const looked = 4 * maxURL // as for a body
-	rest, fragment, hasFragment := strings.Cut(m.text(clip(raw, looked)), "#")
-	rest, query, hasQuery := strings.Cut(rest, "?")
-	if scheme, after, ok := strings.Cut(rest, "://"); ok {
-		parts := strings.Split(after, "/")
-		if at := strings.LastIndex(parts[0], "@"); at >= 0 {
-			parts[0] = masked + parts[0][at:]
-		}
-		for i, part := range parts[1:] {
-			if looksRandom(part) {
-				parts[i+1] = masked
-			}
-		}
-		rest = scheme + "://" + strings.Join(parts, "/")
-	}
-	if hasQuery {
-		rest += "?" + m.query(query)
-	}
-	if hasFragment {
-		rest += "#" + fragment
-	}
-	return shorten(rest, maxURL)
-}
-
-// looksRandom reports whether a part of a path is long, and has digits among letters, as generated secrets have.
-func looksRandom(part string) bool {
-	const long = 16
-	return len(part) >= long && strings.ContainsAny(part, "0123456789") &&
-		strings.ContainsAny(strings.ToLower(part), "abcdefghijklmnopqrstuvwxyz") && !strings.ContainsAny(part, ".%")
 }

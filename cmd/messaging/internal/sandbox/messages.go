@@ -14,7 +14,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// Message is a message or an answer, as the API shows it.
+// Message is a message or an answer in the API.
 type Message struct {
 	ID          string          `json:"id"`
 	Direction   string          `json:"direction"` // "sent" by a program, or "answer" of a recipient
@@ -53,10 +53,12 @@ func (m Message) LastCall() *Call {
 	return m.Calls[len(m.Calls)-1]
 }
 
-// message returns how the API shows an entry. The caller holds mu.
+// message returns an entry for the API. The caller holds mu.
 func (s *Sandbox) message(e *entry) Message {
 	m := e.Message
-	m.Pending, m.Calls, m.States = e.pending > 0, append([]*Call{}, e.Calls...), append([]Reached{}, e.States...)
+	m.Pending = e.pending > 0
+	m.Calls = append([]*Call{}, e.Calls...)
+	m.States = append([]Reached{}, e.States...)
 	if s.traffic.byID[m.Exchange] == nil {
 		m.Exchange = 0
 	}
@@ -64,7 +66,9 @@ func (s *Sandbox) message(e *entry) Message {
 		m.Fallback = e.replacer
 	}
 	if e.Sent != nil {
-		m.Code, m.State, m.Body = e.code(), e.Sent.Status, e.Sent.Body
+		m.Code = e.code()
+		m.State = e.Sent.Status
+		m.Body = e.Sent.Body
 	}
 	if len(m.Body) > 0 && !json.Valid(m.Body) {
 		m.Body, _ = json.Marshal(string(m.Body)) // a string
@@ -72,7 +76,7 @@ func (s *Sandbox) message(e *entry) Message {
 	return m
 }
 
-// describe says in a few words what a message or an answer is.
+// describe returns a short description for errors.
 func (e *entry) describe() string {
 	text := fmt.Sprintf("%s to %s: %s", channelName(e.Channel), clip(e.Peer, maxName), e.preview)
 	if e.Answer != nil {
@@ -81,7 +85,7 @@ func (e *entry) describe() string {
 	return shorten(text, 2*previewText)
 }
 
-// cost returns what the service takes for the parts of a message.
+// cost returns the price of a message.
 func cost(parts int) string { return fmt.Sprintf("%.2f", 0.5*float64(parts)) } // as in package messagingtest
 
 // states returns the states of a message.
@@ -102,76 +106,105 @@ func channels() (names []string) {
 
 var errState = errors.New("state must be queued, sent, delivered, read, failed or expired")
 
-// find returns the messages that a program asks for, the oldest first: the next ones after the cursor, or the last ones. The caller
-// holds mu.
-func (s *Sandbox) find(after string, limit int, isMeant func(*entry) bool) []Message {
+// A messageFilter selects messages. Empty fields select all.
+type messageFilter struct {
+	channel   string
+	state     contract.Status
+	peer      string // as by peerKey
+	from      string
+	text      string // a part of the text, in lower case
+	reference string
+}
+
+func (f messageFilter) selects(e *entry) bool {
+	switch {
+	case f.channel != "" && e.Channel != f.channel:
+	case f.peer != "" && e.peer != f.peer:
+	case f.from != "" && e.From != f.from:
+	case f.reference != "" && e.ReferenceID != f.reference:
+	case f.state != "" && !e.hasReached(f.state):
+	case !strings.Contains(e.lowerText, f.text):
+	default:
+		return true
+	}
+	return false
+}
+
+// find returns messages, the oldest first: the first ones after a cursor, or else the last ones. The caller holds mu.
+func (s *Sandbox) find(filter messageFilter, after string, limit int) []Message {
 	entries := s.book.entries
 	if at := slices.Index(entries, s.book.byID[after]); at >= 0 {
 		entries = entries[at+1:]
 	}
-	var meant []*entry
+	var selected []*entry
 	for _, e := range entries {
-		if e.Sent != nil && isMeant(e) {
-			meant = append(meant, e)
+		if e.Sent != nil && filter.selects(e) {
+			selected = append(selected, e)
 		}
 	}
 	found := []Message{}
-	for _, e := range window(meant, after != "", limit) {
+	for _, e := range window(selected, after != "", limit) {
 		found = append(found, s.message(e))
 	}
 	return found
 }
 
+// getMessages returns messages, as soon as there is one.
 func (s *Sandbox) getMessages(r *request) (any, error) {
-	to, from, text, reference := r.param("to"), r.param("from"), strings.ToLower(r.param("text")), r.param("reference")
-	channel, state := oneOf(r, "channel", errChannel, channels()), oneOf(r, "state", errState, states())
-	after, limit, wait, peer := r.param("after"), r.limit(), r.wait(), peerKey(to)
+	filter := messageFilter{
+		channel: oneOf(r, "channel", errChannel, channels()), state: oneOf(r, "state", errState, states()),
+		peer: peerKey(r.param("to")), from: r.param("from"), text: strings.ToLower(r.param("text")), reference: r.param("reference"),
+	}
+	after := r.param("after")
+	limit := r.limit()
+	wait := r.wait()
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	isMeant := func(e *entry) bool {
-		return (channel == "" || e.Channel == channel) && (to == "" || e.peer == peer) && (from == "" || e.From == from) &&
-			(reference == "" || e.ReferenceID == reference) && (state == "" || e.hasReached(state)) && strings.Contains(e.lower, text)
-	}
 	var found []Message
-	isMissing, dropped := false, 0
-	_, err := s.until(r.Context(), wait, func() bool {
-		isMissing = after != "" && s.book.byID[after] == nil
-		found, dropped = s.find(after, limit, isMeant), s.book.dropped
-		return isMissing || len(found) > 0
+	isCursorGone := false
+	dropped := 0
+	_, err := s.waitUntil(r.Context(), wait, func() bool {
+		isCursorGone = after != "" && s.book.byID[after] == nil
+		found = s.find(filter, after, limit)
+		dropped = s.book.dropped
+		return isCursorGone || len(found) > 0
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case isMissing:
-		return nil, &refusal{errNoSuchMessage.status, "after: " + errNoSuchMessage.text, nil}
+	case isCursorGone:
+		return nil, &httpError{status: errNoSuchMessage.status, text: "after: " + errNoSuchMessage.text}
 	case wait > 0 && len(found) == 0:
-		return nil, tooLate("no such message came", wait, "the newest are", s.newest())
+		return nil, timeoutError("no such message came", wait, "the newest are", s.newest())
 	}
 	return map[string]any{"messages": found, "dropped": dropped}, nil
 }
 
 // newest describes the latest messages and answers, the newest first.
 func (s *Sandbox) newest() (all []string) {
+	const limit = 5
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range slices.Backward(s.book.entries[max(0, len(s.book.entries)-5):]) {
+	for _, e := range slices.Backward(s.book.entries[max(0, len(s.book.entries)-limit):]) {
 		all = append(all, e.describe())
 	}
 	return all
 }
 
-// getMessage returns one message, as soon as it is there and has reached a state.
+// getMessage returns one message, as soon as it exists and has reached a state.
 func (s *Sandbox) getMessage(r *request) (any, error) {
-	state, wait := oneOf(r, "state", errState, states()), r.wait()
+	state := oneOf(r, "state", errState, states())
+	wait := r.wait()
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	var m Message
-	isThere := false
-	isReached, err := s.until(r.Context(), wait, func() bool {
+	exists := false
+	hasReached, err := s.waitUntil(r.Context(), wait, func() bool {
 		e := s.book.byID[r.PathValue("id")]
-		if isThere = e != nil; !isThere {
+		exists = e != nil
+		if !exists {
 			return false
 		}
 		m = s.message(e)
@@ -180,66 +213,86 @@ func (s *Sandbox) getMessage(r *request) (any, error) {
 	now := string(cmp.Or(m.State, "accepted"))
 	missing := fmt.Sprintf("the message has not reached the state %s", state)
 	switch {
-	case err != nil, isReached:
+	case err != nil, hasReached:
 		return m, err
-	case wait > 0 && !isThere:
-		return nil, tooLate("no such message came", wait, "the newest are", s.newest())
-	case !isThere:
+	case wait > 0 && !exists:
+		return nil, timeoutError("no such message came", wait, "the newest are", s.newest())
+	case !exists:
 		return nil, errNoSuchMessage
 	case wait > 0:
-		return nil, tooLate(missing, wait, "it is", []string{now})
+		return nil, timeoutError(missing, wait, "it is", []string{now})
 	}
-	return nil, &refusal{http.StatusConflict, missing + ": it is " + now, nil}
+	return nil, &httpError{status: http.StatusConflict, text: missing + ": it is " + now}
 }
 
-// WebhookCall is a call of a webhook with the message or answer that it is about, as the API shows it.
+// WebhookCall is a call of a webhook in the API, with the ID of its message or answer.
 type WebhookCall struct {
 	Message string `json:"message"`
 	Call
 }
 
+// A callFilter selects calls of webhooks. Zero fields select all.
+type callFilter struct {
+	message string // an ID
+	about   string
+	status  int
+	after   int // an exchange
+}
+
+func (f callFilter) selects(e *entry, c *Call) bool {
+	switch {
+	case c.Exchange <= f.after:
+	case f.message != "" && e.ID != f.message:
+	case f.about != "" && c.About != f.about:
+	case f.status != 0 && c.Status != f.status:
+	default:
+		return true
+	}
+	return false
+}
+
 // getCalls returns calls of webhooks, in the order in which they ended, as soon as there is one.
 func (s *Sandbox) getCalls(r *request) (any, error) {
-	message, about := r.param("message"), r.param("about")
-	status, after, limit, wait := r.number("status", 0, 0), r.number("after", 0, 0), r.limit(), r.wait()
+	filter := callFilter{
+		message: r.param("message"), about: r.param("about"), status: r.number("status", 0), after: r.number("after", 0),
+	}
+	limit := r.limit()
+	wait := r.wait()
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	isMeant := func(e *entry, c *Call) bool {
-		return (message == "" || e.ID == message) && (about == "" || c.About == about) && (status == 0 || c.Status == status)
-	}
 	var found []WebhookCall
-	_, err := s.until(r.Context(), wait, func() bool {
-		found = s.book.calls(after, isMeant)
+	_, err := s.waitUntil(r.Context(), wait, func() bool {
+		found = s.book.calls(filter)
 		return len(found) > 0
 	})
 	if err == nil && wait > 0 && len(found) == 0 {
-		err = tooLate("no such call was made", wait, "others are", s.otherCalls(after))
+		err = timeoutError("no such call was made", wait, "others are", s.otherCalls(filter.after))
 	}
-	slices.SortFunc(found, func(a, b WebhookCall) int { return a.Exchange - b.Exchange })
-	return map[string]any{"calls": window(found, after > 0, limit)}, err
+	return map[string]any{"calls": window(found, filter.after > 0, limit)}, err
 }
 
-// calls returns the calls after one that are meant.
-func (b *book) calls(after int, isMeant func(*entry, *Call) bool) []WebhookCall {
+// calls returns calls of webhooks in the order in which they ended.
+func (b *book) calls(filter callFilter) []WebhookCall {
 	found := []WebhookCall{}
 	for _, e := range b.entries {
 		for _, c := range e.Calls {
-			if c.Exchange > after && isMeant(e, c) {
-				found = append(found, WebhookCall{e.ID, *c})
+			if filter.selects(e, c) {
+				found = append(found, WebhookCall{Message: e.ID, Call: *c})
 			}
 		}
 	}
+	slices.SortFunc(found, func(a, b WebhookCall) int { return a.Exchange - b.Exchange })
 	return found
 }
 
-// otherCalls describes the calls after one.
+// otherCalls describes the latest calls after an exchange.
 func (s *Sandbox) otherCalls(after int) (all []string) {
-	const enough = 5
+	const limit = 5
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.book.calls(after, func(*entry, *Call) bool { return true }) {
+	for _, c := range s.book.calls(callFilter{after: after}) {
 		all = append(all, fmt.Sprintf("%s → %s for %s", c.About, cmp.Or(c.Error, itoa(c.Status)), c.Message))
 	}
-	return all[max(0, len(all)-enough):]
+	return all[max(0, len(all)-limit):]
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -37,7 +37,7 @@ func (r *rig) texts(query string) []string {
 	return texts
 }
 
-func TestMessageIsThereWithItsResponse(t *testing.T) {
+func TestMessageExistsBeforeResponse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for i := range 20 {
@@ -109,20 +109,6 @@ func TestMessageWaitsForAState(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, status)
 }
 
-func TestMessageIsDeleted(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, Config{})
-	id := r.sendSMS("ACME", ana, "Hi")
-	r.api(http.MethodDelete, "messages/"+id, "", nil)
-	status, _ := r.do(http.MethodGet, Root+"messages/"+id, "")
-	assert.Equal(t, http.StatusNotFound, status)
-	assert.Empty(t, r.service.Sent(), "the ledger does not have it either")
-	_, err := r.client().SMS.Find(t.Context(), "ref-Hi")
-	require.ErrorIs(t, err, messaging.ErrNotListed)
-	status, _ = r.do(http.MethodDelete, Root+"messages/"+id, "")
-	assert.Equal(t, http.StatusNotFound, status)
-}
-
 func TestCallsWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
@@ -149,12 +135,12 @@ func TestCallsWait(t *testing.T) {
 	}
 }
 
-// TestManyProgramsWait: each is served or told when to come back.
+// TestManyProgramsWait: each gets a response or a Retry-After.
 func TestManyProgramsWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for range maxPrograms {
-		require.NoError(t, r.live.join(ofPrograms))
+		require.NoError(t, join(r.live.programs))
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+Root+"messages?wait=5s", nil)
 	require.NoError(t, err)
@@ -184,7 +170,7 @@ func TestErrorsAreJSON(t *testing.T) {
 	assert.Contains(t, text, `{"error":`)
 }
 
-func TestSMSAreDividedBySender(t *testing.T) {
+func TestSMSConversationsBySender(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	r.sendSMS("ACME", ana, "from acme")
@@ -197,8 +183,31 @@ func TestSMSAreDividedBySender(t *testing.T) {
 	lacks(t, log[:strings.Index(log, "</footer>")], "from shop")
 	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","to":"ACME","text":"to acme"}`, nil)
 	contains(t, r.page("?channel=sms&to=639171234567&from=ACME"), "to acme")
-	r.api(http.MethodPost, "seen", `{"channel":"sms","to":"`+ana+`","from":"ACME"}`, nil)
-	contains(t, r.page(""), `<title>(1) Conversations`)
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	id := r.sendSMS("ACME", ana, "Your parcel arrives today")
+	r.sendSMS("ACME", ana, "Thank you")
+	r.sendSMS("SHOP", "+639180001111", "Nothing to see")
+	for query, want := range map[string]bool{
+		"+63 917 123 4567": true, "9171234": true, "today PARCEL": true, "parcel missing": false, "ref-your parcel": true, id: true, "acme": true,
+		"+63918": false,
+	} {
+		found := strings.Contains(html.UnescapeString(r.page("?q="+url.QueryEscape(query))), "+639171234567</bdi>")
+		assert.Equal(t, want, found, query)
+	}
+	page := r.page("?q=parcel")
+	assert.Equal(t, 1, count(page, "data-thread"))
+	contains(t, page, "message="+id, "it opens at the message")
+	lacks(t, page, "Thank you")
+	for i := range 3 {
+		r.exchange(i + 1)
+	}
+	for query, want := range map[string]int{"parcel": 1, "639180001111": 1, "status-500": 0, "sms.send": 3} {
+		assert.Equal(t, want, count(r.page("page/traffic?q="+query), `id="x-`), query)
+	}
 }
 
 func TestDeepLinkOpensTheWindowAroundAMessage(t *testing.T) {

@@ -29,16 +29,12 @@ func (s *Sandbox) parsePages() *template.Template {
 		"api":        func(operation string) string { return strings.Replace(operation, " ", " "+s.root, 1) },
 		"json":       document.Encode,
 		"pieces":     pieces,
-		"chatPieces": chatPieces,
 		"host":       hostOf,
 		"title":      title,
 		"path":       url.PathEscape,
 		"channel":    channelName,
 		"encoding":   func(text string) string { return sms.Count(clip(text, shownText)).Encoding.String() },
 		"outcomes":   func() []string { return []string{"delivered", "read", "failed", "unreachable", "late"} },
-		"filters": func() [][2]string {
-			return [][2]string{{isUnread, "Unread"}, {isFailed, "Failed"}, {isExpired, "Expired"}, {isHooked, "Webhook failed"}}
-		},
 		"object":     object,
 		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
 		"operations": operationNames,
@@ -71,11 +67,11 @@ func static(w http.ResponseWriter, r *http.Request) {
 	types := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 	kind := types[path.Ext(name)]
 	if _, err := fs.Stat(web, "web/"+name); err != nil || kind == "" {
-		failed(w, &refusal{http.StatusNotFound, "there is no such file", nil})
+		writeError(w, &httpError{status: http.StatusNotFound, text: "there is no such file"})
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	http.ServeFileFS(w, r, web, "web/"+name) //nolint:gosec // from what is embedded
+	http.ServeFileFS(w, r, web, "web/"+name) //nolint:gosec // an embedded file
 }
 
 // A frame is what every page has.
@@ -83,38 +79,38 @@ type frame struct {
 	Title, Active string
 	Token         string // of the page
 	Space         string
-	Rows          *rows
-	Unread        int
 	Faults        int
-	Steps         int // of the scenario
-	Advanced      string
+	Advanced      string // how far the clock is ahead
 	Balance       string
-	Dropped       int
-	Bound         int
-	Bytes         int
-	KeepFailed    bool
+	Dropped       int // entries
+	MaxEntries    int
+	MaxMiB        int
 	Content       any
 }
 
-// render writes a page. The caller does not hold mu.
-func (s *Sandbox) render(w http.ResponseWriter, r *http.Request, status int, name, title string, content any) {
-	s.mu.Lock()
+// newFrame returns the frame of a page. The caller holds mu.
+func (s *Sandbox) newFrame() frame {
 	f := frame{
-		Title: title, Active: name, Token: s.page, Space: s.space, Balance: s.service.Balance(), Dropped: s.book.dropped,
-		Bound: s.bounds.messages, Bytes: s.bounds.bytes >> 20, KeepFailed: s.journal != nil && s.journal.err != nil, Content: content,
+		Token: s.pageToken, Space: s.space, Faults: len(s.faults.active(time.Now())), Balance: s.service.Balance(),
+		Dropped: s.book.dropped, MaxEntries: s.bounds.messages, MaxMiB: s.bounds.bytes >> 20,
 	}
-	for _, c := range s.book.conversations {
-		f.Unread += c.Unread
-	}
-	f.Faults, f.Steps = len(s.faults.inForce(time.Now())), len(s.scenario)
 	if s.advanced > 0 {
 		f.Advanced = short(s.advanced)
 	}
+	return f
+}
+
+// render writes a page. The caller does not hold mu.
+func (s *Sandbox) render(w http.ResponseWriter, status int, name, title string, content any) {
+	s.mu.Lock()
+	f := s.newFrame()
 	s.mu.Unlock()
-	f.Rows = &rows{s.pages(), strings.Fields(r.Header.Get(rowsHeader))}
+	f.Title = title
+	f.Active = name
+	f.Content = content
 	var page bytes.Buffer
 	if err := s.pages().ExecuteTemplate(&page, name, f); err != nil {
-		failed(w, &refusal{http.StatusInternalServerError, "the page cannot be shown: " + err.Error(), nil})
+		writeError(w, &httpError{status: http.StatusInternalServerError, text: "the page cannot be shown: " + err.Error()})
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -122,40 +118,18 @@ func (s *Sandbox) render(w http.ResponseWriter, r *http.Request, status int, nam
 	_, _ = page.WriteTo(w)
 }
 
-// rowsHeader says which rows a page has: it gets the others whole, and of these a stand-in.
-const rowsHeader = "X-Sandbox-Rows"
-
-// rows are the parts of a page that are sent only if the browser does not have them.
-type rows struct {
-	pages *template.Template
-	known []string
-}
-
-// Row returns an element with this ID by a template, or a stand-in without content if the page has the same already.
-func (r *rows) Row(name, tag, id string, data any) (template.HTML, error) {
-	var text bytes.Buffer
-	if err := r.pages.ExecuteTemplate(&text, name, data); err != nil {
-		return "", err
-	}
-	hash := key(text.String())
-	if slices.Contains(r.known, hash) {
-		return template.HTML("<" + tag + ` id="` + template.HTMLEscapeString(id) + `" data-same></` + tag + ">"), nil //nolint:gosec // escaped
-	}
-	return template.HTML("<" + tag + ` data-row="` + hash + `"` + strings.TrimPrefix(text.String(), "<"+tag)), nil //nolint:gosec // by a template
-}
-
-// isByPerson reports whether a request is that of a browser for a page.
-func isByPerson(r *http.Request) bool {
+// isByBrowser reports whether a browser requests a page.
+func isByBrowser(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// pageMissing answers for a path that there is not: with a page for a browser, and an error in JSON for a program.
+// pageMissing responds to an unknown path: with a page to a browser, and with JSON to a program.
 func (s *Sandbox) pageMissing(w http.ResponseWriter, r *http.Request) {
-	if !isByPerson(r) {
-		failed(w, &refusal{http.StatusNotFound, "there is no such path: " + Root + "openapi.json lists them", nil})
+	if !isByBrowser(r) {
+		writeError(w, &httpError{status: http.StatusNotFound, text: "there is no such path: " + Root + "openapi.json lists them"})
 		return
 	}
-	s.render(w, r, http.StatusNotFound, "missing", "Not found", clip(r.URL.Path, maxName))
+	s.render(w, http.StatusNotFound, "missing", "Not found", clip(r.URL.Path, maxName))
 }
 
 type connectView struct {
@@ -163,17 +137,13 @@ type connectView struct {
 	Settings Settings
 	Contract string
 	Spaces   []Space
-	Scenario []way
 }
 
 func (s *Sandbox) pageConnect(w http.ResponseWriter, r *http.Request) {
 	v := connectView{Start: s.start(r), Settings: s.readSettings(), Spaces: s.owner.list()}
 	text, _ := s.config.Contract.MarshalJSON() // it was parsed
 	v.Contract = document.Parse(text).Indented()
-	s.mu.Lock()
-	v.Scenario = s.scenarioCode()
-	s.mu.Unlock()
-	s.render(w, r, http.StatusOK, "connect", "Connect", v)
+	s.render(w, http.StatusOK, "connect", "Connect", v)
 }
 
 type faultsView struct {
@@ -187,15 +157,15 @@ type faultsView struct {
 func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
 	v := faultsView{Kinds: faultKinds(), To: clip(r.URL.Query().Get("to"), maxName)}
 	s.mu.Lock()
-	v.Rules = slices.Clone(s.faults.inForce(time.Now()))
+	v.Rules = slices.Clone(s.faults.active(time.Now()))
 	v.Settings = s.settings()
 	for _, x := range slices.Backward(s.traffic.all) {
 		if x.Fault != "" && len(v.Recent) < 20 {
-			v.Recent = append(v.Recent, s.shown(x))
+			v.Recent = append(v.Recent, s.withMessage(x))
 		}
 	}
 	s.mu.Unlock()
-	s.render(w, r, http.StatusOK, "faults", "Faults", v)
+	s.render(w, http.StatusOK, "faults", "Faults", v)
 }
 
 // short writes a duration without its zero parts.
@@ -215,9 +185,4 @@ func pageURL(page string, values ...string) string {
 		return page
 	}
 	return page + "?" + q.Encode()
-}
-
-type filterView struct {
-	Name, URL string
-	Current   bool
 }

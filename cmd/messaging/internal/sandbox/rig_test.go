@@ -62,24 +62,17 @@ func (h *hook) requests() []*http.Request {
 
 func newRig(t *testing.T, config Config) *rig {
 	t.Helper()
-	box, err := New(config)
-	require.NoError(t, err)
+	box := New(config)
 	server := httptest.NewUnstartedServer(nil)
 	server.Config.Handler = box.Handler("127.0.0.1:0", server.Listener.Addr())
 	server.Start()
 	r := &rig{Sandbox: box.Sandbox(), spaces: box, t: t, url: server.URL, http: server.Client(), hook: newHook(t)}
 	r.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	t.Cleanup(func() {
-		assert.NoError(t, box.Close()) // ends streams, which the server would wait for
+		box.Close() // ends streams, which the server would wait for
 		server.Close()
 	})
 	return r
-}
-
-// newCall returns a request to the API without a body.
-func newCall(t *testing.T) *request {
-	t.Helper()
-	return &request{Request: new(http.Request).WithContext(t.Context())}
 }
 
 func (r *rig) client(opts ...messaging.Option) *messaging.Client {
@@ -139,7 +132,7 @@ func (r *rig) messages(want int) []Message {
 	require.Eventually(r.t, func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		found = r.find("", maxMessages, func(*entry) bool { return true })
+		found = r.find(messageFilter{}, "", maxMessages)
 		return len(found) >= want
 	}, 2*time.Minute, 5*time.Millisecond)
 	return found
@@ -195,7 +188,7 @@ func (r *rig) exchange(id int) Exchange {
 		defer r.mu.Unlock()
 		x := r.traffic.byID[id]
 		if x != nil {
-			found = r.shown(x)
+			found = r.withMessage(x)
 		}
 		return x != nil
 	}, 2*time.Minute, 5*time.Millisecond)

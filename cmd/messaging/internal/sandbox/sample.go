@@ -14,11 +14,11 @@ import (
 	"github.com/messaging-service/messaging-go/chatapp2"
 )
 
-// A sample is a message that the page sends for somebody who looks around.
+// A sample is a message that the page can send.
 type sample struct {
 	Name    string            `json:"name"`
 	Title   string            `json:"title"`
-	Message *chatapp2.Message `json:"message"` // the first SMS if there is none
+	Message *chatapp2.Message `json:"message"` // nil sends the first SMS
 }
 
 //go:embed samples.json

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -126,7 +124,7 @@ func TestClockBringsTheFallback(t *testing.T) {
 	}
 }
 
-// TestFaultsAgreeWithTheClient injects every fault and compares what the page says with what the client and the ledger say.
+// TestFaultsAgreeWithTheClient injects every fault and compares the page with the client and the ledger.
 func TestFaultsAgreeWithTheClient(t *testing.T) {
 	t.Parallel()
 	for _, kind := range faultKinds() {
@@ -138,7 +136,7 @@ func TestFaultsAgreeWithTheClient(t *testing.T) {
 				body = fmt.Sprintf(`{"fault":%q,"n":1,"delay":"5ms"}`, kind.Name)
 			}
 			r.api(http.MethodPost, "faults", body, nil)
-			client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), messaging.WithTimeout(3*time.Second))
+			client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), messaging.WithTimeout(30*time.Second))
 			_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", ReferenceID: "order-17"})
 			verdict := messaging.VerdictOf(err).String()
 			assert.True(t, strings.HasPrefix(kind.Verdict, verdict), "%s, not %s", kind.Verdict, verdict)
@@ -171,10 +169,9 @@ func TestFaultsRefuseWrongInput(t *testing.T) {
 		`{"fault":"gremlins","n":1}`:                "there is no fault",
 		`{"fault":"slow"}`:                          "is missing",
 		`{"fault":"slow","n":-1}`:                   "n must be",
-		`{"fault":"slow","n":1,"share":0.5}`:        "n stands alone",
-		`{"fault":"slow","n":1,"duration":"5s"}`:    "n stands alone",
+		`{"fault":"slow","n":1,"share":0.5}`:        "n cannot be combined",
+		`{"fault":"slow","n":1,"duration":"5s"}`:    "n cannot be combined",
 		`{"fault":"slow","share":2}`:                "share must be",
-		`{"fault":"slow","capacity":-1}`:            "capacity must be",
 		`{"fault":"slow","duration":"25h"}`:         "duration must be",
 		`{"fault":"slow","n":1,"channel":"fax"}`:    "not JSON as documented",
 		`{"fault":"slow","n":1,"operation":"fax"}`:  "operation must be",
@@ -226,8 +223,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestWebhookNeedsNoScheme: an address as a person types it is one of http.
-func TestWebhookNeedsNoScheme(t *testing.T) {
+// TestWebhookWithoutScheme: an address without a scheme means http.
+func TestWebhookWithoutScheme(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"localhost:8080/hook":       "http://localhost:8080/hook",
@@ -267,17 +264,6 @@ func TestResetEmptiesEverything(t *testing.T) {
 	r.messages(1)
 }
 
-func TestSeenClearsUnread(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, Config{})
-	_, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
-	require.NoError(t, err)
-	r.messages(1)
-	contains(t, r.page(""), "1 unread")
-	r.api(http.MethodPost, "seen", `{"channel":"sms","to":"`+ana+`"}`, nil)
-	lacks(t, r.page(""), "1 unread")
-}
-
 func TestBookIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newBook(defaultBounds())
@@ -293,11 +279,6 @@ func TestBookIsBounded(t *testing.T) {
 	assert.Equal(t, 500, b.dropped)
 	assert.Len(t, b.conversations, 100)
 	assert.Len(t, b.recent, 100)
-	unread := 0
-	for _, c := range b.conversations {
-		unread += c.Unread
-	}
-	assert.Equal(t, maxMessages, unread)
 
 	large := strings.Repeat("x", 1<<20)
 	for i := range 200 {
@@ -307,7 +288,7 @@ func TestBookIsBounded(t *testing.T) {
 	assert.Equal(t, fmt.Sprint("msg-", 20_199), b.entries[len(b.entries)-1].ID)
 }
 
-func TestPageSaysWhatWasDropped(t *testing.T) {
+func TestPageCountsDroppedMessages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	var seeded []messagingtest.Sent
@@ -323,69 +304,6 @@ func TestPageSaysWhatWasDropped(t *testing.T) {
 	assert.Less(t, len(page), 400_000, "the list has its bounds")
 	contains(t, page, "1–100 of 10000")
 	contains(t, r.page("?q=639171000500"), "+639171000500")
-}
-
-func TestKeepRestoresMessagesAndAnswers(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "messages.jsonl")
-	box, err := New(Config{Keep: file})
-	require.NoError(t, err)
-	box.Sandbox().service.Seed(messagingtest.Sent{ID: "m-1", To: ana, Text: "before"})
-	(&rig{t: t, Sandbox: box.Sandbox()}).messages(1)
-	_, err = box.Sandbox().postReply(newCall(t), Answer{Channel: channelSMS, From: ana, Text: "an answer"})
-	require.NoError(t, err)
-	require.NoError(t, box.Close())
-
-	torn, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
-	require.NoError(t, err)
-	_, err = torn.WriteString(`{"sent":{"ID":"m-2","Channel":"sms","To":"+6391`)
-	require.NoError(t, err)
-	require.NoError(t, torn.Close())
-
-	r := newRig(t, Config{Keep: file})
-	found := r.messages(1)
-	require.Len(t, found, 1, "the torn record is lost alone")
-	assert.Equal(t, "before", found[0].Text)
-	contains(t, r.page("?channel=sms&to=639171234567"), "an answer")
-	assert.Len(t, r.service.Sent(), 1, "the ledger has it too")
-	_, err = r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "after"})
-	require.NoError(t, err)
-	r.messages(2)
-	r.mu.Lock()
-	require.NoError(t, r.journal.compact(r.records()))
-	r.mu.Unlock()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, 5, strings.Count(string(text), "\n"), "two messages, an answer, the token and the settings")
-	r.api(http.MethodPost, "reset", "", nil)
-	text, err = os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, 2, strings.Count(string(text), "\n"), "the token and the settings stay")
-}
-
-func TestKeepNamesTheWrongLine(t *testing.T) {
-	t.Parallel()
-	for _, line := range []string{`{"sent":`, `{}`, `hello`, `{"sent":{"ID":"m","Channel":"fax"}}`, `{"answer":{"channel":"sms"},"id":"a"}`, `{"sent":{"ID":"m","Channel":"sms","Extra":{"a":}}}`} {
-		file := filepath.Join(t.TempDir(), "messages.jsonl")
-		require.NoError(t, os.WriteFile(file, []byte(`{"sent":{"ID":"m-1","Channel":"sms"}}`+"\n"+line+"\n"), 0o600))
-		_, err := New(Config{Keep: file})
-		assert.ErrorContains(t, err, "line 2 is not a message of a sandbox", line)
-	}
-	_, err := New(Config{Keep: t.TempDir()})
-	assert.Error(t, err)
-}
-
-// TestFileOfAnotherSandboxIsNotOpened: what is open before the lock is there may be a file that was replaced meanwhile.
-func TestFileOfAnotherSandboxIsNotOpened(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "kept")
-	box, err := New(Config{Keep: file})
-	require.NoError(t, err)
-	require.NoError(t, os.Remove(file))
-	_, err = New(Config{Keep: file})
-	require.ErrorContains(t, err, "another sandbox keeps its messages there")
-	assert.NoFileExists(t, file)
-	require.NoError(t, box.Close())
 }
 
 func TestSandboxSpeaksTheContract(t *testing.T) {

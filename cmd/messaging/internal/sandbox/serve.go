@@ -3,10 +3,8 @@ package sandbox
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,46 +14,53 @@ import (
 
 type exchangeKey struct{}
 
-// bodyTimeout is how long a program may take to send a body.
-const bodyTimeout = 30 * time.Second
-
-// serve passes a request to the service and takes it down.
+// serve passes a request to the service and records the exchange.
 func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	s.serial++
-	x := &Exchange{ID: s.serial, At: s.now(), Direction: "request", Method: clip(r.Method, maxName)}
-	s.mu.Unlock()
-	began, target := time.Now(), r.URL.RequestURI()
-	path, _, _ := strings.Cut(target, "?")
-	x.Operation = operationAt(s.table, path)
-	header := r.Header.Clone()
-	header.Set("Host", r.Host)
-	_ = http.NewResponseController(w).SetReadDeadline(began.Add(bodyTimeout)) // the service sets its own
+	const bodyTimeout = 30 * time.Second
+	began := time.Now()
+	_ = http.NewResponseController(w).SetReadDeadline(began.Add(bodyTimeout)) // the service sets another
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxRead+1))                  // the service meets the error when it reads on
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
-	if x.RequestSize = len(body); x.RequestSize > maxRead { // the service refuses it, and its secrets could not be found
+	x, mask := s.newExchange(r, body)
+	response := &recorder{ResponseWriter: w, before: func() { s.awaitMessage(r.Context(), x) }}
+	ctx := messagingtest.WithFault(r.Context(), s.faultFor(x))
+	ctx = context.WithValue(ctx, exchangeKey{}, x)
+	defer func() { // deferred, because the service panics to reset a connection
+		x.Millis = millis(time.Since(began))
+		s.finish(x, mask, response)
+	}()
+	s.service.ServeHTTP(response, r.WithContext(ctx))
+}
+
+// newExchange returns the exchange of a request, and a masker for its secrets.
+func (s *Sandbox) newExchange(r *http.Request, body []byte) (*Exchange, masker) {
+	s.mu.Lock()
+	s.exchanges++
+	x := &Exchange{ID: s.exchanges, At: s.now(), Direction: "request", Method: clip(r.Method, maxName), RequestSize: len(body)}
+	s.mu.Unlock()
+	target := r.URL.RequestURI()
+	path, _, _ := strings.Cut(target, "?")
+	x.Operation = operationAt(s.table, path)
+	if len(body) > maxRead { // the service refuses it, and without its end the secrets in it cannot be found
 		body = nil
 	}
 	mask := s.mask
 	if callback := s.describe(x, body); callback != "" {
-		mask = mask.with(callback, s.table.WebhookDelivery.Placeholders)
+		mask = mask.forURL(callback, s.table.WebhookDelivery.Placeholders)
 	}
-	x.URL, x.RequestHeader, x.RequestBody = mask.url(target), mask.header(header), mask.body(header.Get("Content-Type"), string(body))
-	fault := s.faultFor(x)
-	response := &recorder{ResponseWriter: w, before: func() { s.await(r.Context(), x) }}
-	r = r.WithContext(context.WithValue(messagingtest.WithFault(r.Context(), fault), exchangeKey{}, x))
-	defer func() {
-		x.Millis = millis(time.Since(began))
-		s.finish(x, mask, response)
-	}()
-	s.service.ServeHTTP(response, r)
+	header := r.Header.Clone()
+	header.Set("Host", r.Host)
+	x.URL = mask.url(target)
+	x.RequestHeader = mask.header(header)
+	x.RequestBody = mask.body(header.Get("Content-Type"), string(body))
+	return x, mask
 }
 
-// arrived records the ID that the service has for a request.
-func (s *Sandbox) arrived(r *http.Request, _ messagingtest.Fault, requestID string) {
+// onRequest records the ID that the service gave a request.
+func (s *Sandbox) onRequest(r *http.Request, _ messagingtest.Fault, requestID string) {
 	x, ok := r.Context().Value(exchangeKey{}).(*Exchange)
 	if !ok || requestID == "" {
-		return // on the service's own port, or not read
+		return // to the port of the service itself, or not read
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,28 +68,26 @@ func (s *Sandbox) arrived(r *http.Request, _ messagingtest.Fault, requestID stri
 	s.traffic.byRequest[requestID] = x
 }
 
-// await waits until the sandbox has the message of a request, so that a program that has the response finds it.
-func (s *Sandbox) await(ctx context.Context, x *Exchange) {
+// awaitMessage waits for the message of a request, so that a program finds it once it has the response.
+func (s *Sandbox) awaitMessage(ctx context.Context, x *Exchange) {
 	if x.isSend() && x.requestID() != "" {
-		_, _ = s.until(ctx, time.Second, func() bool { return s.book.byRequest[x.requestID()] != nil })
+		_, _ = s.waitUntil(ctx, time.Second, func() bool { return s.book.byRequest[x.requestID()] != nil })
 	}
 }
 
-// finish completes an exchange with the service and enters it.
+// finish completes an exchange with the response, and enters it in traffic.
 func (s *Sandbox) finish(x *Exchange, mask masker, response *recorder) {
-	x.ResponseHeader, x.ResponseBody = mask.header(response.header), mask.body("", response.shown.String())
-	x.ResponseSize, x.Status = response.size, response.status
+	x.ResponseHeader = mask.header(response.header)
+	x.ResponseBody = mask.body("", response.beginning.String())
+	x.ResponseSize = response.size
+	x.Status = response.status
 	if x.Status >= http.StatusBadRequest {
-		body := document.Parse(response.shown.Bytes())
-		for _, path := range s.table.Errors.Message {
-			if x.Reason = clip(body.At(path).Text(), maxLine); x.Reason != "" {
-				break
-			}
-		}
+		x.Reason = s.reasonIn(response.beginning.Bytes())
 	}
-	if !x.isSend() {
+	switch {
+	case !x.isSend():
 		x.Verdict = ""
-	} else if x.Verdict == "" {
+	case x.Verdict == "":
 		x.Verdict = verdictOf(x.Status)
 	}
 	s.mu.Lock()
@@ -99,74 +102,51 @@ func (s *Sandbox) finish(x *Exchange, mask masker, response *recorder) {
 	s.live.notify("")
 }
 
-// shown returns a copy of an exchange with what the ledger holds by now. The caller holds mu.
-func (s *Sandbox) shown(x *Exchange) Exchange {
-	c := *x
-	if e := s.book.byRequest[x.requestID()]; e != nil && len(x.requestIDs) > 0 {
-		c.Message, c.InLedger = e.ID, true
-	}
-	if e := s.book.byID[c.Message]; e != nil {
-		c.To, c.Text = clip(e.Peer, maxName), clip(e.preview, previewText)
-	}
-	if c.Fault != "" && c.isSend() {
-		c.Conclusion = s.conclusion(x)
-	}
-	return c
-}
-
-// conclusion says what a client did after a fault, and what the ledger holds. The caller holds mu.
-func (s *Sandbox) conclusion(x *Exchange) string {
-	did, ids := "has not asked again", x.requestIDs
-	for _, later := range slices.Backward(s.traffic.all) { // the first that it did comes last
-		isSame := x.Reference != "" && later.Reference == x.Reference || later.RequestBody == x.RequestBody && x.RequestBody != ""
-		var what string
-		switch {
-		case later.ID <= x.ID:
-			continue
-		case later.Operation == x.Operation && isSame:
-			what, ids = "sent it again", append(slices.Clip(ids), later.requestIDs...)
-		case later.Operation == sectionList && later.asksFor(x):
-			what = "looked it up"
-		default:
-			continue
+// reasonIn returns the text of an error of the service.
+func (s *Sandbox) reasonIn(body []byte) string {
+	parsed := document.Parse(body)
+	for _, path := range s.table.Errors.Message {
+		if reason := parsed.At(path).Text(); reason != "" {
+			return clip(reason, maxLine)
 		}
-		did = fmt.Sprintf("%s after %v", what, later.At.Sub(x.At).Round(10*time.Millisecond))
 	}
-	held := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return s.book.byRequest[id] == nil })
-	often := "was processed " + itoa(len(held)) + " times"
-	if len(held) < 3 {
-		often = [...]string{"was never processed", "was processed once", "was processed twice"}[len(held)]
-	}
-	return "The client " + did + ". The message " + often + "."
+	return ""
 }
 
-// asksFor reports whether a listing is filtered by the reference of a message, or by its recipient if it has none.
-func (x *Exchange) asksFor(message *Exchange) bool {
-	want := message.Reference
-	if want == "" {
-		want = strings.TrimPrefix(message.To, "+")
+// withMessage returns a copy of an exchange with its message. The caller holds mu.
+func (s *Sandbox) withMessage(x *Exchange) Exchange {
+	result := *x
+	if e := s.book.byRequest[x.requestID()]; e != nil {
+		result.Message = e.ID
+		result.InLedger = true
 	}
-	return want != "" && strings.Contains(x.URL+x.RequestBody, want)
+	if e := s.book.byID[result.Message]; e != nil {
+		result.To = clip(e.Peer, maxName)
+		result.Text = clip(e.preview, previewText)
+	}
+	return result
 }
 
 // recorder keeps the beginning of a response.
 type recorder struct {
 	http.ResponseWriter
-	before func() // the response is written
-	status int
-	header http.Header
-	shown  bytes.Buffer
-	size   int
+
+	before    func() // called before a success is written
+	status    int
+	header    http.Header
+	beginning bytes.Buffer // of the body
+	size      int
 }
 
-// Unwrap returns the writer below, for [http.ResponseController].
+// Unwrap returns the underlying writer, for [http.ResponseController].
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // WriteHeader writes the header and keeps a copy.
 func (r *recorder) WriteHeader(status int) {
-	if r.status = status; status < http.StatusBadRequest {
+	if status < http.StatusBadRequest {
 		r.before()
 	}
+	r.status = status
 	r.header = r.Header().Clone()
 	r.ResponseWriter.WriteHeader(status)
 }
@@ -177,6 +157,6 @@ func (r *recorder) Write(p []byte) (int, error) {
 	}
 	n, err := r.ResponseWriter.Write(p)
 	r.size += n
-	r.shown.Write(p[:min(n, max(0, maxShown-r.shown.Len()))])
+	r.beginning.Write(p[:min(n, maxShown-r.beginning.Len())])
 	return n, err
 }

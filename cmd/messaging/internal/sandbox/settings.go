@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Settings are what can be set while the sandbox runs, and the clock.
+// Settings can be changed while the sandbox runs, except the clock.
 type Settings struct {
 	Clock            time.Time `json:"clock,omitzero"`
 	Advanced         string    `json:"advanced,omitempty"`
@@ -22,26 +22,30 @@ type Settings struct {
 	WebhookForm  string            `json:"webhookForm"`
 }
 
-// Webhook returns the URL that answers by a channel go to.
+// Webhook returns the URL that gets answers by a channel.
 func (s Settings) Webhook(channel string) string { return s.Webhooks[channel] }
 
-// current returns a copy of what is set, with secrets and without the clock. The caller holds mu.
-func (s *Sandbox) current() Settings {
-	now := s.set
-	now.Balance, now.Webhooks = s.service.Balance(), maps.Clone(s.set.Webhooks)
-	return now
+// currentSettings returns a copy of the settings, with secrets and without the clock. The caller holds mu.
+func (s *Sandbox) currentSettings() Settings {
+	current := s.set
+	current.Balance = s.service.Balance()
+	current.Webhooks = maps.Clone(s.set.Webhooks)
+	return current
 }
 
-// settings returns what is set, as the page and the API show it. The caller holds mu.
+// settings returns the settings for the page and the API, with secrets masked. The caller holds mu.
 func (s *Sandbox) settings() Settings {
-	now := s.current()
-	now.Clock, now.Advanced = s.now(), s.advanced.String()
-	maps.DeleteFunc(now.Webhooks, func(_ string, target string) bool { return target == "" })
-	for channel, target := range now.Webhooks {
-		now.Webhooks[channel] = s.mask.with(target, nil).url(target)
+	result := s.currentSettings()
+	result.Clock = s.now()
+	result.Advanced = s.advanced.String()
+	maps.DeleteFunc(result.Webhooks, func(_ string, target string) bool { return target == "" })
+	for channel, target := range result.Webhooks {
+		result.Webhooks[channel] = s.maskedURL(target)
 	}
-	return now
+	return result
 }
+
+func (s *Sandbox) maskedURL(target string) string { return s.mask.forURL(target, nil).url(target) }
 
 func (s *Sandbox) readSettings() Settings {
 	s.mu.Lock()
@@ -49,56 +53,92 @@ func (s *Sandbox) readSettings() Settings {
 	return s.settings()
 }
 
-func isBalance(text string) bool {
-	return regexp.MustCompile(`^\d{1,12}(\.\d{1,2})?$`).MatchString(text)
-}
+var balancePattern = regexp.MustCompile(`^\d{1,12}(\.\d{1,2})?$`)
 
-// patchSettings changes settings, all of them or none. What the body does not name stays, and so does a webhook that it names as it is
-// shown.
+func isBalance(text string) bool { return balancePattern.MatchString(text) }
+
+// patchSettings changes the settings that the body names.
 func (s *Sandbox) patchSettings(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, next := s.current(), s.current()
+	next := s.currentSettings()
 	if err := r.decode(&next); err != nil {
 		return nil, err
 	}
-	lag, err := parseDuration("listingLag", next.ListingLag, maxAdvance)
-	switch {
-	case next.Webhooks == nil:
-		return nil, errors.New("webhooks must not be null")
-	case !next.Clock.IsZero() || next.Advanced != "":
-		return nil, errors.New("the clock is not set here: POST clock advances it")
-	case err != nil:
+	if err := s.unmaskWebhooks(next.Webhooks); err != nil {
 		return nil, err
-	case next.Balance != now.Balance && !isBalance(next.Balance):
-		return nil, errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50")
-	case !slices.Contains([]string{formQuery, formForm, formJSON}, next.WebhookForm):
-		return nil, errors.New("webhookForm must be query, form or json")
 	}
-	for channel, target := range next.Webhooks {
-		was := now.Webhooks[channel]
-		hook := webhookURL(target)
-		isUsable := target == "" || hook != ""
-		switch {
-		case channelName(channel) == "" || !isUsable || len(target) > maxURL:
-			return nil, errors.New("webhooks must hold addresses such as localhost:8080/hooks, or http or https URLs, of up to 4 KiB, for " + channelNames())
-		case strings.Contains(target, masked) && target == s.mask.with(was, nil).url(was):
-			next.Webhooks[channel] = was
-		case strings.Contains(target, masked):
-			return nil, errors.New("the URL of the webhook has " + masked + " in place of a secret: write the whole URL")
-		case target != "":
-			next.Webhooks[channel] = hook
+	if err := s.apply(next); err != nil {
+		return nil, err
+	}
+	s.live.notify("")
+	return s.settings(), nil
+}
+
+// unmaskWebhooks replaces a URL with masked secrets, as the page shows it, by the URL that is set. The caller holds mu.
+func (s *Sandbox) unmaskWebhooks(webhooks map[string]string) error {
+	for channel, target := range webhooks {
+		if !strings.Contains(target, masked) {
+			continue
 		}
+		current := s.set.Webhooks[channel]
+		if target != s.maskedURL(current) {
+			return errors.New("the URL of the webhook has " + masked + " in place of a secret: write the whole URL")
+		}
+		webhooks[channel] = current
 	}
-	if next.Balance != now.Balance { // messages that are sent meanwhile take from it
+	return nil
+}
+
+// apply validates and sets all settings, or none. The caller holds mu.
+func (s *Sandbox) apply(next Settings) error {
+	lag, err := parseDuration("listingLag", next.ListingLag, maxAdvance)
+	if err != nil {
+		return err
+	}
+	if !next.Clock.IsZero() || next.Advanced != "" {
+		return errors.New("the clock is not a setting: POST clock advances it")
+	}
+	balance := s.service.Balance()
+	if next.Balance != balance && !isBalance(next.Balance) {
+		return errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50")
+	}
+	if !slices.Contains([]string{formQuery, formForm, formJSON}, next.WebhookForm) {
+		return errors.New("webhookForm must be query, form or json")
+	}
+	webhooks, err := parseWebhooks(next.Webhooks)
+	if err != nil {
+		return err
+	}
+	if next.Balance != balance { // messages that are sent meanwhile reduce it
 		s.service.SetBalance(next.Balance)
 	}
 	s.service.RefuseDuplicates(next.RefuseDuplicates)
-	s.service.SetWindow(map[bool]time.Duration{true: chatWindow}[next.RefuseClosed])
 	s.service.SetLag(lag)
+	var window time.Duration // accept everything
+	if next.RefuseClosed {
+		window = chatWindow
+	}
+	s.service.SetWindow(window)
 	next.ListingLag = lag.String()
+	next.Webhooks = webhooks
 	s.set = next
-	s.note("PATCH settings", s.current())
-	s.live.notify("")
-	return s.settings(), nil
+	return nil
+}
+
+// parseWebhooks returns the webhooks with complete URLs.
+func parseWebhooks(webhooks map[string]string) (map[string]string, error) {
+	if webhooks == nil {
+		return nil, errors.New("webhooks must not be null")
+	}
+	parsed := map[string]string{}
+	for channel, target := range webhooks {
+		hook := webhookURL(target)
+		isUsable := target == "" || hook != ""
+		if channelName(channel) == "" || !isUsable || len(target) > maxURL {
+			return nil, errors.New("webhooks must hold addresses such as localhost:8080/hooks, or http or https URLs, of up to 4 KiB, for " + channelNames())
+		}
+		parsed[channel] = hook
+	}
+	return parsed, nil
 }

@@ -86,30 +86,30 @@ func TestSpacesAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	for i := range maxSpaces {
-		_, err := r.spaces.named(fmt.Sprint("space-", i), true)
+		_, err := r.spaces.get(fmt.Sprint("space-", i), true)
 		require.NoError(t, err)
 	}
-	_, err := r.spaces.named("one-more", true)
+	_, err := r.spaces.get("one-more", true)
 	require.ErrorIs(t, err, errSpaces)
 	status, _ := r.do(http.MethodGet, Root+"messages", "", spaceHeader, "one-more")
 	assert.Equal(t, http.StatusServiceUnavailable, status)
 	r.spaces.mu.Lock()
-	r.spaces.spaces["space-7"].used = time.Now().Add(-2 * spaceQuiet)
+	r.spaces.spaces["space-7"].used = time.Now().Add(-2 * spaceIdle)
 	r.spaces.mu.Unlock()
-	_, err = r.spaces.named("one-more", true)
-	require.NoError(t, err, "one that nobody uses gives way")
-	_, err = r.spaces.named("space-7", false)
+	_, err = r.spaces.get("one-more", true)
+	require.NoError(t, err, "an idle space makes room")
+	_, err = r.spaces.get("space-7", false)
 	assert.ErrorIs(t, err, errNoSuchSpace)
 }
 
-// TestResetForgetsWhatIsUnderWay has a message that the ledger held before arrive after the reset.
-func TestResetForgetsWhatIsUnderWay(t *testing.T) {
+// TestResetDropsMessagesInProgress has a message of the ledger before the reset arrive after it.
+func TestResetDropsMessagesInProgress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	r.sendSMS("ACME", ana, "before")
 	late := r.service.Sent()[0]
 	r.api(http.MethodPost, "reset", `{}`, nil)
-	r.changed(late)
+	r.onChange(late)
 	assert.Zero(t, r.sent())
 	r.sendSMS("ACME", ana, "after")
 	assert.Equal(t, "after", r.messages(1)[0].Text)

@@ -13,7 +13,7 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// startView is how a program begins: with the real address and token, by the contract of the sandbox.
+// startView has the address and the token for a program, and code that sends a first message by the contract of the sandbox.
 type startView struct {
 	Base, Token string
 	Ways        []way
@@ -23,12 +23,12 @@ type startView struct {
 // A way is code in one language.
 type way struct{ ID, Name, Code string }
 
-// start returns how a program begins, at the address that a request was made to.
+// start returns the startView for the address of a request.
 func (s *Sandbox) start(r *http.Request) *startView {
 	v := &startView{Base: "http://" + r.Host, Token: s.programToken(), Samples: samples()}
 	request, body, err := s.firstRequest(v.Token)
 	if err != nil {
-		return v // a contract by which no SMS can be sent
+		return v // the contract cannot send SMS
 	}
 	first := firstCode{
 		startView: v, Request: request, Target: v.Base + request.URL.RequestURI(), Set: settable(linesOf(request.Header)), Body: body,
@@ -44,23 +44,23 @@ func (s *Sandbox) start(r *http.Request) *startView {
 	return v
 }
 
-// firstCode is what code says that sends a first message.
+// firstCode is the data of the code templates.
 type firstCode struct {
 	*startView
 	*http.Request
 
 	Target  string
-	Set     []Header // of the header
+	Set     []Header // the header that a program sets
 	Body    string
 	Message sms.Message
 }
 
-// codeTemplates are the code in other languages that the page shows.
+// codeTemplates are the templates of the code.
 //
 //go:embed code.tmpl
 var codeTemplates string
 
-// codeBy returns code by one of the templates.
+// codeBy executes one of the templates.
 func codeBy(name string, data any) string {
 	var code strings.Builder
 	all := template.Must(template.New("").Funcs(template.FuncMap{"quoted": document.Encode}).Parse(codeTemplates))
@@ -76,12 +76,12 @@ func (s *Sandbox) programToken() string {
 	return s.service.Token + "." + s.space
 }
 
-// roundTrip is a function in place of a transport.
+// roundTrip is a transport.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// firstRequest returns the request by which the client sends a first message.
+// firstRequest returns the request of a client for a first message.
 func (s *Sandbox) firstRequest(token string) (*http.Request, string, error) {
 	var first *http.Request
 	var body []byte

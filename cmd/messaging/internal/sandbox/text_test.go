@@ -25,45 +25,13 @@ func TestHiddenCharactersShowTheirCode(t *testing.T) {
 	}
 }
 
-func TestBlankTextIsSaid(t *testing.T) {
+func TestBlankTextIsMarked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
 	r.sendSMS("ACME", ana, " \u00a0\n")
 	page := r.page("?channel=sms&to=639171234567")
 	assert.Equal(t, 2, count(page, "(blank)"), "in the list and in the conversation")
 	for text, want := range map[string]bool{"": true, " \t\n\u3000": true, "x": false, "\u200b": false} {
-		assert.Equal(t, want, said("text", text) == "(blank)", "%q", text)
+		assert.Equal(t, want, orBlank("text", text) == "(blank)", "%q", text)
 	}
-}
-
-func TestChatPieces(t *testing.T) {
-	t.Parallel()
-	plain := func(text string) piece { return piece{Text: text} }
-	for text, want := range map[string][]piece{
-		"*bold* _italic_ ~struck~": {{Text: "bold", Bold: true}, plain(" "), {Text: "italic", Italic: true}, plain(" "), {Text: "struck", Struck: true}},
-		"`code *x*`":               {{Text: "code *x*", Code: true}},
-		"```a\nb```":               {{Text: "a\nb", Code: true}},
-		"*a _b_ c*":                {{Text: "a ", Bold: true}, {Text: "b", Bold: true, Italic: true}, {Text: " c", Bold: true}},
-		"2*3*4 snake_case_name":    {plain("2*3*4 snake_case_name")},
-		"* no * _\n_ *":            {plain("* no * _\n_ *")},
-		"*one\ntwo*":               {plain("*one\ntwo*")},
-		"(*bold*), *open":          {plain("("), {Text: "bold", Bold: true}, plain("), *open")},
-		"*\u202ex*":                {{Control: "U+202E"}, {Text: "x", Bold: true}},
-	} {
-		assert.Equal(t, want, chatPieces(text), "%q", text)
-	}
-	assert.Len(t, chatPieces(strings.Repeat("*", shownText)), 1)
-	assert.Equal(t, []piece{plain("*no*")}, pieces("*no*"), "an SMS has no marks")
-}
-
-func FuzzChatPieces(f *testing.F) {
-	for _, seed := range []string{"*a*", "_*~a~*_", "```", "`a`b`", "*\xff*", strings.Repeat("*a _b ~c ", 500), "*https://a.example.com/*"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, p := range chatPieces(text) {
-			assert.NotContains(t, p.Text, "\u202e")
-			assert.Regexp(t, `^((?i:https?)://[^/?#]|$)`, p.Link)
-		}
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 type trafficView struct {
@@ -16,7 +17,7 @@ type trafficView struct {
 	Page        string
 }
 
-// An exchangeRow is what the list shows of an exchange.
+// An exchangeRow is a line of the list.
 type exchangeRow struct {
 	Exchange
 	Link    string
@@ -25,35 +26,73 @@ type exchangeRow struct {
 
 func (s *Sandbox) pageTraffic(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := &trafficView{Only: q.Get("only"), Query: clip(q.Get("q"), 200), Page: s.root + "page/traffic"}
-	for _, only := range []string{"", "request", "callback", "failed"} {
-		name := map[string]string{"": "All", "request": "Requests", "callback": "Callbacks", "failed": "Failed"}[only]
-		v.Filters = append(v.Filters, filterView{name, pageURL(v.Page, "only", only, "q", v.Query), v.Only == only})
+	v := &trafficView{Only: q.Get("only"), Query: clip(q.Get("q"), maxQuery), Page: s.root + "page/traffic"}
+	for _, filter := range []struct{ only, name string }{{"", "All"}, {"request", "Requests"}, {"callback", "Callbacks"}, {"failed", "Failed"}} {
+		link := pageURL(v.Page, "only", filter.only, "q", v.Query)
+		v.Filters = append(v.Filters, filterView{Name: filter.name, URL: link, Current: v.Only == filter.only})
 	}
-	wanted := newSearch(v.Query, "")
 	before, _ := strconv.Atoi(q.Get("before"))
 	chosen, _ := strconv.Atoi(q.Get("exchange"))
 	s.mu.Lock()
-	for _, x := range slices.Backward(s.traffic.all) {
-		if before > 0 && x.ID >= before || v.Only != "" && x.Direction != v.Only && (v.Only != "failed" || !x.isFailure()) {
-			continue
-		}
-		if shown := s.shown(x); wanted.matches(&shown) {
-			if len(v.Exchanges) == shownEntries {
-				v.Older = pageURL(v.Page, "only", v.Only, "q", v.Query, "before", itoa(v.Exchanges[shownEntries-1].ID))
-				break
-			}
-			link := pageURL(v.Page, "only", v.Only, "q", v.Query, "exchange", itoa(x.ID)) + "#exchange"
-			v.Exchanges = append(v.Exchanges, exchangeRow{shown, link, x.ID == chosen})
-		}
-	}
+	s.listExchanges(v, before, chosen)
 	if x := s.traffic.byID[chosen]; x != nil {
-		shown := s.shown(x)
-		v.Selected = &shown
+		exchange := s.withMessage(x)
+		v.Selected = &exchange
 	}
 	s.mu.Unlock()
 	if v.Selected != nil {
 		v.Curl = v.Selected.curl("http://" + r.Host)
 	}
-	s.render(w, r, http.StatusOK, "traffic", "Traffic", v)
+	s.render(w, http.StatusOK, "traffic", "Traffic", v)
+}
+
+// listExchanges fills in a page of exchanges, the newest first. The caller holds mu.
+func (s *Sandbox) listExchanges(v *trafficView, before, chosen int) {
+	words := searchWords(v.Query)
+	for _, x := range slices.Backward(s.traffic.all) {
+		if before > 0 && x.ID >= before || !v.includes(x) {
+			continue
+		}
+		exchange := s.withMessage(x)
+		if !exchange.matches(words) {
+			continue
+		}
+		if len(v.Exchanges) == shownEntries {
+			last := v.Exchanges[shownEntries-1].ID
+			v.Older = pageURL(v.Page, "only", v.Only, "q", v.Query, "before", itoa(last))
+			return
+		}
+		link := pageURL(v.Page, "only", v.Only, "q", v.Query, "exchange", itoa(x.ID)) + "#exchange"
+		v.Exchanges = append(v.Exchanges, exchangeRow{Exchange: exchange, Link: link, Current: x.ID == chosen})
+	}
+}
+
+// includes reports whether an exchange passes the filter.
+func (v *trafficView) includes(x *Exchange) bool {
+	switch v.Only {
+	case "":
+		return true
+	case "failed":
+		return x.isFailure()
+	}
+	return x.Direction == v.Only
+}
+
+// matches reports whether an exchange has all words, which are in lower case.
+func (x *Exchange) matches(words []string) bool {
+	text := strings.ToLower(strings.Join([]string{
+		x.Method, x.URL, x.RequestBody, x.ResponseBody, x.To, x.Text, x.About, x.Fault, x.Reason, x.Message, x.requestID(), x.Operation,
+		itoa(x.Status),
+	}, "\n"))
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+type filterView struct {
+	Name, URL string
+	Current   bool
 }

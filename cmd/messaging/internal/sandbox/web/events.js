@@ -1,16 +1,16 @@
 "use strict";
-// stream reports changes until the function that it returns is called.
-function stream(url, tell) {
+// stream passes changes to notify until the returned function is called.
+function stream(url, notify) {
   let events, isOver = false;
   const open = () => {
     if (isOver) return;
     events = new EventSource(url);
-    events.onopen = () => tell({ up: true });
+    events.onopen = () => notify({ up: true });
     events.onerror = () => {
-      tell({ up: false });
+      notify({ up: false });
       if (events.readyState === EventSource.CLOSED) setTimeout(open, 2000);
     };
-    events.onmessage = (message) => tell(JSON.parse(message.data));
+    events.onmessage = (message) => notify(JSON.parse(message.data));
   };
   open();
   return () => {
@@ -19,7 +19,7 @@ function stream(url, tell) {
   };
 }
 
-// A worker that all tabs share has one stream for all of them.
+// A shared worker has one stream for all tabs.
 const ports = new Set();
 let latest, close;
 self.onconnect = ({ ports: [port] }) => {

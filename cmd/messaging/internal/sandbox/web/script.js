@@ -7,9 +7,7 @@
   let token = meta("token");
 
   // morph makes one element like another, and keeps what is the same: focus, scroll positions and open details stay.
-  // An element that the server sent without content, because this page has it already, stays as it is.
   function morph(from, to) {
-    if (to.nodeType === Node.ELEMENT_NODE && to.hasAttribute("data-same")) return;
     if (from.isEqualNode(to)) return;
     if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName || (from.id || "") !== (to.id || "")) {
       from.replaceWith(to);
@@ -19,14 +17,14 @@
       if (from.nodeValue !== to.nodeValue) from.nodeValue = to.nodeValue;
       return;
     }
-    if (from.dataset.kept !== undefined) return; // a medium that was loaded, and the pill
+    if (from.dataset.kept !== undefined) return; // a loaded medium, and the pill
     const chosen = from.closest("[data-tabbed]") ? ["hidden", "aria-selected", "tabindex"] : from.nodeName === "DETAILS" ? ["open"] : [];
     for (const name of new Set([...from.getAttributeNames(), ...to.getAttributeNames()])) {
-      if (chosen.includes(name)) continue; // by the user
+      if (chosen.includes(name)) continue; // set by the user
       if (!to.hasAttribute(name)) from.removeAttribute(name);
       else if (from.getAttribute(name) !== to.getAttribute(name)) from.setAttribute(name, to.getAttribute(name));
     }
-    if (["INPUT", "TEXTAREA", "SELECT"].includes(from.nodeName)) return; // what was typed stays
+    if (["INPUT", "TEXTAREA", "SELECT"].includes(from.nodeName)) return; // typed text stays
     morphChildren(from, to);
   }
 
@@ -56,37 +54,34 @@
     }
   }
 
-  // show loads a page and puts it in the place of this one.
-  let loading = null, leading = false; // leading: the user goes to another page
+  // show loads a page and replaces this one.
+  let loading = null, leading = false; // leading: the user opens another page
   async function show(url, { push = false } = {}) {
-    if (leading && !push) return refresh(); // later: what the user asked for comes first
+    if (leading && !push) return refresh(); // later: the page that the user opened comes first
     loading?.abort();
-    const mine = (loading = new AbortController());
+    const request = (loading = new AbortController());
     leading = push;
     try {
-      await replace(url, push, mine);
+      await replace(url, push, request);
     } finally {
-      if (loading === mine) leading = false;
+      if (loading === request) leading = false;
     }
   }
 
-  async function replace(url, push, mine) {
+  async function replace(url, push, request) {
     let page;
     try {
-      const headers = { Accept: "text/html", "X-Sandbox-Rows": all("[data-row]").map((row) => row.dataset.row).join(" ") };
-      const here = whereIs();
-      if (!push && here && !here.isAtEnd) headers["X-Sandbox-Reader"] = here.first; // the window of lines stays with the reader
-      const response = await fetch(url, { signal: mine.signal, headers });
+      const response = await fetch(url, { signal: request.signal, headers: { Accept: "text/html" } });
       page = new DOMParser().parseFromString(await response.text(), "text/html");
       connection(true);
     } catch (err) {
       if (err.name !== "AbortError") connection(false);
       return;
     }
-    if (mine.signal.aborted || !$("main", page)) return;
-    token = meta("token", page); // another, if the sandbox was started again
+    if (request.signal.aborted || !$("main", page)) return;
+    token = meta("token", page); // a new one after a restart
     saveDraft();
-    const before = whereIs();
+    const before = readingPosition();
     const bar = $("header.bar"), main = $("main");
     document.title = page.title;
     document.body.className = page.body.className;
@@ -101,33 +96,26 @@
     restoreDraft();
     arrange(before, push);
     if (push) settle(url);
-    seen();
   }
 
-  // whereIs says what of a conversation is in view.
-  function whereIs() {
+  // readingPosition returns the part of a conversation that is in view.
+  function readingPosition() {
     const log = $("#log");
     if (!log) return null;
     const rest = log.scrollHeight - log.scrollTop - log.clientHeight;
     const edge = log.getBoundingClientRect().top, entries = all(".entry", log);
     const read = entries.find((entry) => entry.getBoundingClientRect().bottom > edge);
     return {
-      peer: peerOf(log), at: log.dataset.at, isAtEnd: rest < 80 && !log.dataset.newest, first: entries[0].id.slice(2),
+      conversation: log.dataset.conversation, at: log.dataset.at, isAtEnd: rest < 80 && !log.dataset.newest, 
       read: read?.id, top: read?.getBoundingClientRect().top,
     };
   }
 
-  // peerOf says which conversation a log shows.
-  function peerOf(log) {
-    const { channel, to, from } = JSON.parse(log.dataset.seen);
-    return JSON.stringify([channel, to, from]);
-  }
-
-  // arrange scrolls a conversation: to its end, to the message that was asked for, or not at all while somebody reads further up.
+  // arrange scrolls a conversation to its end or to the requested message. It keeps the position of a user who reads further up.
   function arrange(before, isAsked) {
     const log = $("#log");
     if (!log) return;
-    const isSame = before && before.peer === peerOf(log);
+    const isSame = before && before.conversation === log.dataset.conversation;
     const at = log.dataset.at && document.getElementById("m-" + log.dataset.at);
     if (!isSame || (isAsked && before.at !== log.dataset.at)) {
       if (at) at.scrollIntoView({ block: new URL(location.href).searchParams.has("message") ? "center" : "nearest" });
@@ -137,22 +125,22 @@
       log.scrollTop = log.scrollHeight;
     } else {
       const read = before.read && document.getElementById(before.read);
-      if (read) log.scrollTop += read.getBoundingClientRect().top - before.top; // one above it may be gone
+      if (read) log.scrollTop += read.getBoundingClientRect().top - before.top; // an entry above may be gone
     }
     pill();
     ends.disconnect();
     ends.observe(log);
   }
 
-  // A log that gets lower, because a notice or the keyboard takes some room, still shows its end.
+  // The end of a log stays in view if a notice or the keyboard makes the log smaller.
   let wasAtEnd = true;
   const ends = new ResizeObserver(([{ target }]) => { if (wasAtEnd) target.scrollTop = target.scrollHeight; });
 
-  // pill says how many messages came while somebody read further up.
+  // pill shows how many messages arrived while the user read further up.
   let known = 0, waiting = 0; // known: how many messages there were when the end was last in view
   function pill() {
     const log = $("#log"), button = $("#pill");
-    wasAtEnd = whereIs().isAtEnd;
+    wasAtEnd = readingPosition().isAtEnd;
     if (wasAtEnd) known = Number(log.dataset.total);
     waiting = Number(log.dataset.total) - known;
     button.hidden = waiting <= 0;
@@ -167,9 +155,7 @@
 
   document.addEventListener("scroll", (event) => {
     if (event.target.id !== "log") return;
-    const waited = waiting;
     pill();
-    if (waited && !waiting) seen();
   }, true);
 
   // Drafts belong to their conversations, and survive a reload.
@@ -205,7 +191,7 @@
     field.style.height = Math.min(field.scrollHeight, 140) + "px";
   }
 
-  // settle moves the focus to what a link led to.
+  // settle moves the focus to the target of a link.
   function settle(url) {
     const target = decodeURIComponent(new URL(url, location.href).hash.slice(1));
     const element = target && document.getElementById(target);
@@ -215,14 +201,7 @@
     }
   }
 
-  function seen() {
-    const log = $("#log");
-    if (!log || document.hidden || waiting || log.dataset.newest || !log.checkVisibility()) return;
-    const open = JSON.parse(log.dataset.seen);
-    if (open.unread) call("POST", root + "seen", { channel: open.channel, to: open.to, from: open.from });
-  }
-
-  // call makes a request to the API, and says what went wrong.
+  // call makes a request to the API, and shows its error.
   async function call(method, path, body, isAgain = false) {
     try {
       const response = await fetch(path, {
@@ -231,7 +210,7 @@
         body: JSON.stringify(body),
       });
       const result = await response.json();
-      if (response.status === 403 && !isAgain) { // the sandbox was started again
+      if (response.status === 403 && !isAgain) { // the sandbox was restarted
         await show(location.href);
         return call(method, path, body, true);
       }
@@ -262,13 +241,13 @@
     enable();
   }
 
-  // enable lets somebody answer while the sandbox runs.
+  // enable enables the composer while the sandbox runs.
   function enable() {
     all(".composer textarea, .composer button, .composer input").forEach((field) => (field.disabled = !isUp));
   }
 
   // Pages are refreshed at most every 250 ms, less often if that takes long, and once more after the last change.
-  let due = false, last = 0, took = 0, timer = 0;
+  let due = false, last = 0, duration = 0, timer = 0;
   function refresh() {
     due = true;
     if (timer) return;
@@ -279,18 +258,18 @@
       const began = Date.now();
       await show(location.href);
       last = Date.now();
-      took = last - began;
-    }, Math.max(0, Math.max(250, 3 * took) - (Date.now() - last)));
+      duration = last - began;
+    }, Math.max(0, Math.max(250, 3 * duration) - (Date.now() - last)));
   }
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && due) refresh();
   });
 
-  // listen hears of changes. A browser opens six connections at most, so tabs share one stream, and where they cannot, hidden ones close theirs.
+  // listen subscribes to changes. A browser opens at most six connections, so tabs share one stream. Where they cannot, hidden tabs close theirs.
   function listen() {
     if (window.SharedWorker) {
       const { port } = new SharedWorker(root + "static/events.js");
-      port.onmessage = ({ data }) => heard(data);
+      port.onmessage = ({ data }) => onChange(data);
       addEventListener("pagehide", () => port.postMessage("gone"));
       addEventListener("pageshow", (event) => event.persisted && location.reload());
       return;
@@ -298,31 +277,31 @@
     let close;
     const follow = () => {
       close?.();
-      close = document.hidden ? null : stream(root + "events", heard);
+      close = document.hidden ? null : stream(root + "events", onChange);
     };
     document.addEventListener("visibilitychange", follow);
     follow();
   }
 
-  function heard({ up = true, say }) {
+  function onChange({ up = true, say }) {
     connection(up);
     if (say) $("#say").textContent = say;
     if (up) refresh();
   }
 
-  // act does what a button or a form asks of the API.
+  // act makes the API request of a button or a form.
   async function act(element, body) {
     const [method, path] = element.dataset.api.split(" ");
     if (element.dataset.confirm && !confirm(element.dataset.confirm)) return;
     const button = element.nodeName === "FORM" ? $("button", element) : element;
-    if (button.getAttribute("aria-busy")) return; // it is under way
+    if (button.getAttribute("aria-busy")) return; // in progress
     const isDraft = element.dataset.draft !== undefined;
-    if (isDraft) write(element, ""); // at once: another Enter has nothing to send
+    if (isDraft) write(element, ""); // now, so that another Enter sends nothing
     else button.setAttribute("aria-busy", "true");
     const result = await call(method, path, body);
     button.removeAttribute("aria-busy");
     if (!result) {
-      if (isDraft) write(element, $("textarea", element).value || body.text); // it was not sent
+      if (isDraft) write(element, $("textarea", element).value || body.text); // not sent
       return;
     }
     if (result.note) toast(result.note);
@@ -343,7 +322,7 @@
     return form.dataset.webhook ? { webhooks: { [form.dataset.webhook]: body.url } } : body;
   }
 
-  // scope says which requests the next fault is for.
+  // scope returns the requests that the next fault is for.
   function scope() {
     const form = $("#scope"), body = {};
     for (const name of ["to", "operation"]) if (form.elements[name].value) body[name] = form.elements[name].value;
@@ -398,13 +377,13 @@
     }
   }
 
-  // secret returns the token of the service, which the page Connect shows.
+  // secret returns the token of the service from the page Connect.
   async function secret() {
     const page = new DOMParser().parseFromString(await (await fetch(root + "page/connect")).text(), "text/html");
     return $("[data-token]", page).dataset.token;
   }
 
-  // load shows a medium in the place of its button: nothing is fetched before.
+  // load replaces a button by its medium, which is fetched only then.
   function load(button) {
     const holder = button.closest(".media"), failed = $(".failed", holder);
     const medium = $("template", holder).content.firstElementChild.cloneNode(true);
@@ -422,7 +401,7 @@
     const form = event.target;
     if (form.dataset.api) {
       event.preventDefault();
-      if (form.dataset.draft !== undefined && !$("textarea", form).value.trim()) return; // sent already, or nothing to send
+      if (form.dataset.draft !== undefined && !$("textarea", form).value.trim()) return; // nothing to send
       const url = form.elements.url;
       if (form.dataset.webhook && !url.value && url.dataset.was && !confirm("Remove the webhook? The field is empty.")) {
         url.value = url.dataset.was;
@@ -445,15 +424,15 @@
     typing = setTimeout(() => search(event.target.value), 150);
   });
 
-  // search shows the conversations that match a text, or with whole every one of them.
-  function search(text, whole) {
+  // search shows the conversations that match a text. With isReset it also removes the filter.
+  function search(text, isReset) {
     clearTimeout(typing);
     const url = new URL(location.href);
     url.hash = "";
     url.searchParams.delete("page");
     if (text) url.searchParams.set("q", text);
     else url.searchParams.delete("q");
-    if (whole) for (const filter of ["is", "only"]) url.searchParams.delete(filter);
+    if (isReset) url.searchParams.delete("only");
     history.replaceState(null, "", url);
     show(url.href);
   }
@@ -488,7 +467,7 @@
     event.preventDefault();
   });
 
-  // escape closes what is open, the nearest first. In the search it empties the field and the list's filter.
+  // escape closes the nearest open element. In the search it empties the field and removes the filter.
   function escape(event, field) {
     const menu = event.target.closest("details.menu[open]") || $("details.menu[open]");
     if (menu) {
@@ -516,6 +495,5 @@
 
   restoreDraft();
   arrange(null, true);
-  seen();
   listen();
 })();

@@ -1,0 +1,214 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
+// retries is how often the service repeats a call of a webhook that failed.
+const retries = 2
+
+// The forms of webhook calls.
+const (
+	formQuery = "query" // GET, the default
+	formForm  = "form"
+	formJSON  = "json"
+)
+
+// aboutAnswer is the subject of a call with an answer. Other calls report a state.
+const aboutAnswer = "answer"
+
+var errNoWebhook = errors.New("no webhook is set for this channel: start with --webhook-CHANNEL URL, or set it on the page Connect")
+
+// enqueueReport reports a state of a message after the state before. The caller holds mu.
+func (s *Sandbox) enqueueReport(e *entry, state contract.Status) {
+	e.pending++ // now, so that a program can wait for the report
+	previous := e.reported
+	done := make(chan struct{})
+	e.reported = done
+	s.workers.Go(func() {
+		defer close(done)
+		if previous != nil {
+			<-previous
+		}
+		s.reports <- struct{}{}
+		s.call(s.ctx, e, string(state))
+		<-s.reports
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		e.pending--
+		s.live.notify("")
+	})
+}
+
+// call calls a webhook with an answer, or with a state of a message, and returns the calls that it made.
+func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...messagingtest.CallOption) []*Call {
+	s.mu.Lock()
+	target := s.set.Webhooks[e.Channel]
+	mask := s.mask.forURL(target, nil)
+	if e.Sent != nil {
+		mask = s.mask.forURL(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
+	}
+	options = append(options, messagingtest.RetryFailures(retries), s.formOption())
+	isKnown := s.book.byID[e.ID] == e
+	e.pending++
+	s.mu.Unlock()
+	s.live.notify("")
+
+	var replies []messagingtest.CallResult
+	switch {
+	case e.Answer != nil:
+		replies = s.service.CallWebhook(ctx, target, e.Answer.callback(e.ID, e.At), options...)
+	case isKnown:
+		replies = s.service.ReportDelivery(ctx, e.ID, about, options...)
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.pending--
+	calls := s.recordCalls(e, about, replies, mask)
+	s.live.notify("")
+	return calls
+}
+
+// formOption returns the option for the form of the calls. The caller holds mu.
+func (s *Sandbox) formOption() messagingtest.CallOption {
+	switch s.set.WebhookForm {
+	case formForm:
+		return messagingtest.AsForm()
+	case formJSON:
+		return messagingtest.AsJSON()
+	}
+	return nil
+}
+
+// recordCalls enters calls in traffic and, if it still exists, in the message. The caller holds mu.
+func (s *Sandbox) recordCalls(e *entry, about string, replies []messagingtest.CallResult, mask masker) []*Call {
+	calls := []*Call{}
+	isKnown := s.book.byID[e.ID] == e
+	for _, reply := range replies {
+		x := s.recordCallback(reply, about, mask)
+		call := &Call{
+			About: about, URL: x.URL, Status: x.Status, Millis: x.Millis, Try: x.Try, Error: x.Error, At: x.At, Exchange: x.ID,
+		}
+		calls = append(calls, call)
+		s.log.callback(call)
+		if isKnown {
+			x.Message = e.ID
+			e.Calls = append(e.Calls, call)
+		}
+	}
+	e.Calls = e.Calls[max(0, len(e.Calls)-maxCalls):]
+	s.removeFromLedger(s.book.resize(e))
+	return calls
+}
+
+func millis(d time.Duration) float64 {
+	return float64(d.Round(10*time.Microsecond)) / float64(time.Millisecond)
+}
+
+// callsBody has the calls of a webhook, or a note why it was not called.
+type callsBody struct {
+	ID    string  `json:"id"`
+	Calls []*Call `json:"calls"`
+	Note  string  `json:"note,omitempty"`
+}
+
+// postReply enters an answer and calls the webhook of its channel.
+func (s *Sandbox) postReply(r *request, a Answer) (any, error) {
+	a.Kind = cmp.Or(a.Kind, AnswerText)
+	if err := a.validate(); err != nil {
+		return nil, err
+	}
+	e, hasWebhook, err := s.addAnswer(&a)
+	if err != nil {
+		return nil, err
+	}
+	s.live.notify("")
+	if !hasWebhook {
+		s.recordInbound(e)
+		return callsBody{ID: e.ID, Calls: []*Call{}, Note: errNoWebhook.Error()}, nil
+	}
+	return callsBody{ID: e.ID, Calls: s.call(r.Context(), e, aboutAnswer)}, nil
+}
+
+// addAnswer enters an answer and reports whether its channel has a webhook.
+func (s *Sandbox) addAnswer(a *Answer) (e *entry, hasWebhook bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.checkMessage(a); err != nil {
+		return nil, false, err
+	}
+	if a.To == "" {
+		a.To = s.senderTo(a.Channel, a.From)
+	}
+	e = newAnswer(newInboundID(), a, s.now())
+	s.add(e)
+	s.log.answer(e)
+	return e, s.set.Webhooks[a.Channel] != "", nil
+}
+
+// senderTo returns the sender of the last message to a recipient. The caller holds mu.
+func (s *Sandbox) senderTo(channel string, recipient string) string {
+	c := s.book.conversation(channel, recipient, "")
+	if c == nil {
+		return ""
+	}
+	for _, e := range slices.Backward(c.Entries) {
+		if e.Sent != nil && e.Sent.From != "" {
+			return e.Sent.From
+		}
+	}
+	return ""
+}
+
+// recordInbound opens the 24-hour window of the service without calling a webhook.
+func (s *Sandbox) recordInbound(e *entry) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel() // so that nothing is called
+	s.service.CallWebhook(ended, "http://127.0.0.1", e.Answer.callback(e.ID, e.At))
+}
+
+type repeatBody struct {
+	Twice bool            `json:"twice,omitempty"`
+	About contract.Status `json:"about,omitempty"` // the current state if empty
+}
+
+// postRepeat calls a webhook again, with an answer or with a state of a message.
+func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
+	var options []messagingtest.CallOption
+	if body.Twice {
+		options = append(options, messagingtest.TwiceAtOnce())
+	}
+	e, about, err := s.repeatable(r.PathValue("id"), body.About)
+	if err != nil {
+		return nil, err
+	}
+	return callsBody{ID: e.ID, Calls: s.call(r.Context(), e, about, options...)}, nil
+}
+
+// repeatable returns a message or an answer, and the subject of a call about it.
+func (s *Sandbox) repeatable(id string, state contract.Status) (e *entry, about string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e = s.book.byID[id]
+	switch {
+	case e == nil:
+		return nil, "", errNoSuchMessage
+	case e.Answer != nil && s.set.Webhooks[e.Channel] == "":
+		return nil, "", errNoWebhook
+	case e.Answer != nil:
+		return e, aboutAnswer, nil
+	case e.Sent.CallbackURL == "" || e.Sent.Status == "":
+		return nil, "", errors.New("the message was sent without a callback URL")
+	case state != "" && !e.hasReached(state):
+		return nil, "", errors.New("about must be a state that the message has reached")
+	}
+	return e, string(cmp.Or(state, e.Sent.Status)), nil
+}
