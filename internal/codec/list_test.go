@@ -994,7 +994,7 @@ func TestListDecodeFailure(t *testing.T) {
 }
 
 // Another service may be at another path of the host.
-func TestListDecodeRefusesLinkBesideTheBasePath(t *testing.T) {
+func TestListDecodeRefusesLinkOutsideTheBasePath(t *testing.T) {
 	t.Parallel()
 	c := parse(t, byCursor)
 	target, err := url.Parse("https://api.example.com/v1/api/sms")

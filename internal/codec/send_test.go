@@ -273,7 +273,7 @@ func TestEncodeTTL(t *testing.T) {
 	assert.Equal(t, []wire.Problem{{Field: "Payload.Duration", Reason: "must be a whole number of seconds, the unit of the contract, got 1.5s"}}, problems)
 }
 
-func TestEncodeSendsWithOnlyBesideItsField(t *testing.T) {
+func TestEncodeSendsConstantsOnlyWithTheirField(t *testing.T) {
 	t.Parallel()
 	for _, wrap := range []string{"", "message"} {
 		for _, encoding := range []string{"json", "form", "query"} {
