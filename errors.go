@@ -18,6 +18,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/redact"
+	"github.com/messaging-service/messaging-go/internal/stored"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -70,6 +71,8 @@ var (
 	ErrPostponed = errors.New("messaging: postponed")
 	// ErrUnreadableRow: a row of a listing could not be read in full. The text has its page, its row and its field. The listing goes on.
 	ErrUnreadableRow = errors.New("messaging: unreadable row")
+	// ErrUnknownKey: JSON of a stored message has a key that this version of the library does not know. A later version may have written it.
+	ErrUnknownKey = stored.ErrUnknownKey
 )
 
 // A Verdict says whether a message was sent. The zero value is Unknown.

@@ -332,3 +332,12 @@ func (h contextHandler) Handle(ctx context.Context, _ slog.Record) error {
 func (h contextHandler) WithAttrs([]slog.Attr) slog.Handler { return h }
 
 func (h contextHandler) WithGroup(string) slog.Handler { return h }
+
+func TestErrUnknownKey(t *testing.T) {
+	t.Parallel()
+	var stored sms.Message
+	err := json.Unmarshal([]byte(`{"from":"ACME","to":"+639171234567","text":"Hi","laterField":1}`), &stored)
+	require.ErrorIs(t, err, messaging.ErrUnknownKey)
+	assert.ErrorContains(t, err, "laterField")
+	require.NotErrorIs(t, json.Unmarshal([]byte(`{"from":1}`), &stored), messaging.ErrUnknownKey)
+}

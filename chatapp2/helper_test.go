@@ -11,7 +11,7 @@ import (
 func callOf(m Message) wire.Call {
 	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
 	members, err := m.Members()
-	problems, _ := errors.AsType[wire.Checks](err)
+	problems, _ := errors.AsType[wire.ProblemsError](err)
 	call := wire.Call{Fields: tail.AppendTo(nil), Extra: m.Extra, Problems: problems}
 	for name, value := range members {
 		call.Members = append(call.Members, wire.Member{Name: name, Value: value})

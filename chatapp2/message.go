@@ -130,10 +130,7 @@ func (m Message) Members() (iter.Seq2[string, json.RawMessage], error) {
 			}
 		}
 	}
-	if len(problems) > 0 {
-		return members, problems
-	}
-	return members, nil
+	return members, problems.Err()
 }
 
 func isNoLimit(p wire.Problem) bool { return !p.Limit }

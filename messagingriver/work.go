@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -68,7 +67,7 @@ func (w *messageWorker[TTx]) Work(ctx context.Context, job *river.Job[messageArg
 		return snoozeWith(ctx, time.Minute, "a worker of another version knows the channel")
 	}
 	message, err := c.decode(job.Args.Message)
-	if err != nil && strings.Contains(err.Error(), "unknown key ") { // the error names the key, but no content
+	if errors.Is(err, messaging.ErrUnknownKey) { // the error names the key, but no content
 		return snoozeWith(ctx, time.Minute, "a worker of another version can read the message: "+err.Error())
 	}
 	if err != nil { // the error may repeat content

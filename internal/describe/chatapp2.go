@@ -15,10 +15,7 @@ func ChatApp2(m chatapp2.Message) wire.Call {
 	for name, value := range members {
 		sent = append(sent, wire.Member{Name: name, Value: value})
 	}
-	var problems wire.Checks
-	if err != nil {
-		problems, _ = errors.AsType[wire.Checks](err) // Members returns no other error
-	}
+	problems, _ := errors.AsType[wire.ProblemsError](err) // Members returns no other error
 	return wire.Call{
 		Fields:      tail.AppendTo(make([]wire.Field, 0, 5)),
 		Members:     sent,

@@ -30,7 +30,11 @@ func Encode(value any) ([]byte, error) {
 	return raw, nil
 }
 
-// Decode decodes an object that Encode encoded. An unknown key, or a key that comes twice, is an error: nothing is lost silently. Numbers in an any become json.Number. Errors never repeat a value.
+// ErrUnknownKey is the error of Decode for a key that the value does not have. A later version of this library may have written it.
+var ErrUnknownKey = errors.New("unknown key")
+
+// Decode decodes an object that Encode encoded. An unknown key, or a key that comes twice, is an error: nothing is lost silently. Numbers in
+// an any become json.Number. Errors never repeat a value.
 func Decode(data []byte, value any) error {
 	members := jsonscan.Members(data)
 	if members == nil || jsonscan.Check(data) != nil || !utf8.Valid(data) {
@@ -61,7 +65,7 @@ func describe(err error) error {
 		return fmt.Errorf("%q must hold %s", name, kindOf(wrong.Type))
 	case strings.HasPrefix(err.Error(), unknown):
 		name, _ := strconv.Unquote(strings.TrimPrefix(err.Error(), unknown))
-		return fmt.Errorf("unknown key %s", quoteKey(name))
+		return fmt.Errorf("%w %s", ErrUnknownKey, quoteKey(name))
 	default:
 		return fmt.Errorf("it holds a value that cannot be read (%T)", err)
 	}

@@ -13,13 +13,23 @@ import (
 	"unicode/utf8"
 )
 
-// Checks collects the problems of a message. It is an error so that a package can return them to a user.
+// Checks collects the problems of a message.
 type Checks []Problem
 
-// Error lists the problems.
-func (c Checks) Error() string {
-	texts := make([]string, len(c))
-	for i, p := range c {
+// Err returns the problems as an error, or nil if there are none.
+func (c Checks) Err() error {
+	if len(c) == 0 {
+		return nil
+	}
+	return ProblemsError(c)
+}
+
+// ProblemsError is an error that lists the problems of a message.
+type ProblemsError []Problem
+
+func (e ProblemsError) Error() string {
+	texts := make([]string, len(e))
+	for i, p := range e {
 		texts[i] = p.Field + ": " + p.Reason
 	}
 	return strings.Join(texts, "; ")
