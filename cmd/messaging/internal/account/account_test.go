@@ -527,7 +527,7 @@ func TestListenSavesAcceptedCallbacksOnly(t *testing.T) {
 		http.StatusForbidden:             {http.MethodGet, "/sms?from=639170000001", ""},
 		http.StatusBadRequest:            {http.MethodGet, "/sms?message=x&" + secret, ""},
 		http.StatusRequestURITooLong:     {http.MethodGet, "/sms?from=639170000001&message=" + strings.Repeat("a", 1<<17), ""},
-		http.StatusRequestEntityTooLarge: {http.MethodPost, "/sms?from=639170000001", strings.Repeat("a", 1<<17)},
+		http.StatusRequestEntityTooLarge: {http.MethodPost, "/sms?from=639170000001", strings.Repeat("a", 4<<20)},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), request[0], base+request[1], strings.NewReader(request[2]))
 		require.NoError(t, err)

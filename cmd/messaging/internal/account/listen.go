@@ -137,9 +137,10 @@ func (l *listener) handler(receiver *webhook.Receiver) http.Handler {
 // serve prints a callback with the handler of the library. An accepted callback is saved and forwarded, and the caller gets the
 // response of the program. Otherwise the caller gets the response of the handler.
 func (l *listener) serve(w http.ResponseWriter, r *http.Request, handle http.Handler) {
-	const maxBody = 1 << 20
+	const maxBody = 4 << 20 // more than the receiver takes
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
+		l.countRefused()
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return
 	}

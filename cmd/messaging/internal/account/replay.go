@@ -82,7 +82,7 @@ func replay(ctx context.Context, console cli.Console, name string, only int, for
 
 // savedLines returns the lines of a file, up to its present end: the program may append to it.
 func savedLines(file *os.File) (*bufio.Scanner, error) {
-	const maxLine = 4 << 20 // a body in base64, and its header
+	const maxLine = 8 << 20 // a body in base64, and its header
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
