@@ -94,7 +94,8 @@ func (c *call) askGuard(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return c.contextError(ctx, ctx, err)
 			}
-			return &safeError{"a guard stopped the message", GuardError{err}}
+			c.outcome.Guard = err
+			return &safeError{"a guard stopped the message", err}
 		}
 	}
 	c.guardPassedAt = time.Now()
