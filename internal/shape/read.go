@@ -195,7 +195,7 @@ func (r reader) set(sh *shape, value any, to reflect.Value) Fit {
 	return f.onlyIf(known == len(elements))
 }
 
-// mayBe reports whether a value has the first of the words of an object, and no other value in place of its other words.
+// mayBe reports whether the first word matches and no other word contradicts.
 func (sh *shape) mayBe(value any) bool {
 	members, _ := value.(map[string]any)
 	for i, member := range sh.members {

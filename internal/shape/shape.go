@@ -11,7 +11,7 @@ import (
 // path of its value, like a tag. The type without words holds what fits no other.
 type Place struct{ Words, Path string }
 
-// shape is the form of one place in JSON.
+// shape describes how one value is encoded in JSON.
 type shape struct {
 	name    string // of a member, or the words of an element of a set
 	form    form
@@ -239,7 +239,7 @@ func (s *Shapes) variantOf(t reflect.Type, v reflect.Value) *shape {
 	return nil
 }
 
-// of returns the field of a struct that the shape is of, or the value itself.
+// of returns the field that sh describes, or v itself if it has none.
 func (sh *shape) of(v reflect.Value) reflect.Value {
 	if sh.index == nil {
 		return v
