@@ -123,8 +123,8 @@ func (c *Checker) choice(v reflect.Value, rule string) {
 		} else if rule == "object" && !holdsObject(raw) {
 			c.Found("", "want a JSON object that is not empty, or the text of one")
 		}
-	case v.Elem().Kind() == reflect.Pointer:
-		c.Found("", wire.CheckValue(v.Interface()))
+	case !c.shapes.IsValue(v.Interface()):
+		c.Found("", wire.WrongType(v.Interface()))
 	default:
 		c.value(v.Elem(), "")
 	}
@@ -327,5 +327,19 @@ func (c *Checker) unique(text string) {
 	c.seen[key] = c.index
 }
 
-// IsValue reports whether a sealed interface holds a value, and neither nil nor a pointer.
-func IsValue(v any) bool { return v != nil && reflect.TypeOf(v).Kind() != reflect.Pointer }
+// IsValue reports whether a sealed interface holds a value that can be written: not nil, not a pointer, and not a struct that only embeds one
+// of the types.
+func (s *Shapes) IsValue(v any) bool {
+	if v == nil {
+		return false
+	}
+	t := reflect.TypeOf(v)
+	switch t.Kind() {
+	case reflect.Pointer:
+		return false
+	case reflect.Struct:
+		return s.structs[t] != nil
+	default:
+		return true
+	}
+}

@@ -176,11 +176,11 @@ func (w *Writer) any(value any) {
 	w.Out = append(w.Out, raw...)
 }
 
-// variant returns the shape of the value of a sealed interface. A pointer has none, and is an error.
+// variant returns the shape of the value of a sealed interface. A value that cannot be written has none, and is an error.
 func (w *Writer) variant(v reflect.Value) *shape {
 	inner := w.shapes.variantOf(v.Type(), v.Elem())
 	if inner == nil && v.NumMethod() > 0 && !v.IsNil() {
-		w.Err = errors.New("a part of it " + wire.CheckValue(v.Interface()))
+		w.Err = cmp.Or(w.Err, errors.New("a part of it "+wire.WrongType(v.Interface())))
 	}
 	return inner
 }
