@@ -115,6 +115,15 @@ func TestLearnCredentials(t *testing.T) {
 	}
 }
 
+// TestLearnEmptyHeader: a header without a value has no token in it, even if the example names none.
+func TestLearnEmptyHeader(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, "=== request\nto: 639171234567\ntext: Hi there\n\nPOST /m\nX-Api-Key:\n\n"+
+		`{"to":"639171234567","text":"Hi there"}`+"\n\n"+acceptedText)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"keyPair": map[string]any{"in": "header", "key": "X-Api-Key", "secret": ""}}, got["auth"])
+}
+
 // TestLearnLeavesUnknownCredentialsOut: an undeclared secret must not become a constant.
 func TestLearnLeavesUnknownCredentialsOut(t *testing.T) {
 	t.Parallel()
@@ -290,6 +299,10 @@ func TestParseCurl(t *testing.T) {
 		`$ curl --request POST --url=https://x.example/m --json '{"a": 1}'`:        {method: "POST", path: "/m", body: `{"a": 1}`, isJSON: true},
 		`curl x.example/m --data-urlencode 'a=1 & 2' --data-raw @b=3 --compressed`: {method: "POST", path: "/m", body: "a=1+%26+2&@b=3", isForm: true},
 		`curl -G -X POST https://x.example/m?a=1 -d b=2`:                           {method: "POST", path: "/m", query: "a=1&b=2"},
+		`curl -sX POST https://x.example/m -d a=1`:                                 {method: "POST", path: "/m", body: "a=1", isForm: true},
+		`curl https://x.example/m -sXPOST -sSd a=1`:                                {method: "POST", path: "/m", body: "a=1", isForm: true},
+		`curl -sG -X POST https://x.example/m --data-urlencode 'a=1 2'`:            {method: "POST", path: "/m", query: "a=1+2"},
+		`curl -sH 'Accept: */*' https://x.example/m -d a=1`:                        {method: "POST", path: "/m", body: "a=1", isForm: true},
 	} {
 		got, err := parseRequest(text)
 		require.NoError(t, err, text)

@@ -111,10 +111,10 @@ var secretName = regexp.MustCompile(`(?i)secret|passw|passphrase|pwd`)
 // learnCredential learns the name of the token's header, or of the key or its secret. Without a known value, only headers and parameters of
 // the query with the name of a credential are credentials.
 func (l *learner) learnCredential(credential leaf, in string) {
-	values := l.examples.request.values
-	isSecret := credential.word == values["secret"] || values["secret"] == "" && secretName.MatchString(credential.name)
+	hasSecret := l.examples.request.values["secret"] != ""
+	isSecret := l.isKnown(credential.word, "secret") || !hasSecret && secretName.MatchString(credential.name)
 	switch {
-	case credential.word == values["token"] && in == "header":
+	case l.isKnown(credential.word, "token") && in == "header":
 		l.overlay.set(credential.path, sectionAuth, "token", "header")
 		l.overlay.set("", sectionAuth, "token", "scheme")
 		return
