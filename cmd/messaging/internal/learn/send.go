@@ -60,7 +60,7 @@ func (l *learner) learnEncoding() error {
 	}
 	for _, parameter := range formLeaves(r.query) {
 		if !l.isKnown(parameter.word, "token", "key", "secret") && !isCredentialName(parameter.name) {
-			return l.examples.request.errorf("the request has the parameter %q in its query, and a body; a contract writes one of them", parameter.name)
+			return l.examples.request.errorf("the request has the parameter %q in its query as well as a body; a contract can write only one", parameter.name)
 		}
 		l.learnCredential(parameter, "query")
 	}
@@ -158,8 +158,7 @@ func (l *learner) learnFields() error {
 // learnConstants learns the rest of the request as constants. Constants that belong to the callback go under with.
 func (l *learner) learnConstants() error {
 	example := l.examples.request
-	fields, _ := l.overlay.get(sectionSend, "fields").(map[string]any)
-	callback, _ := fields["callback"].(string)
+	callback := l.overlay.string(sectionSend, "fields", "callback")
 	l.overlay.set(map[string]any{}, sectionSend, "with", "callback")
 	for _, constant := range l.leaves {
 		isField := slices.Contains(l.fieldPaths(), constant.path)
@@ -201,7 +200,7 @@ func bodyOrQuery(r *request) string {
 func (l *learner) fieldPaths() []string {
 	var paths []string
 	for _, concept := range fieldConcepts() {
-		if path, _ := l.overlay.get(sectionSend, "fields", concept).(string); path != "" {
+		if path := l.overlay.string(sectionSend, "fields", concept); path != "" {
 			paths = append(paths, path)
 		}
 	}
@@ -224,8 +223,8 @@ func (l *learner) valueIn(text string) string {
 // checkConstant returns an error for a constant with a value of the example's message.
 func (l *learner) checkConstant(constant leaf) error {
 	if concept := l.valueIn(constant.word); concept != "" {
-		field, _ := l.overlay.get(sectionSend, "fields", concept).(string)
-		return errorf("the value of %s, %q, is at %s and in %s; a contract writes it once. Change it in the example where it is something else",
+		field := l.overlay.string(sectionSend, "fields", concept)
+		return errorf("the value of %s, %q, is at %s and in %s; a contract writes it once. If one of them is something else, change it in the example",
 			concept, l.examples.request.values[concept], field, constant.path)
 	}
 	if l.request.isJSON && strings.Count(constant.path, ".") != 0 && !constant.isPlain(l.request.body) {
@@ -267,7 +266,7 @@ func (l *learner) learnAccepted() error {
 		if id := example.values["id"]; id != "" && id == reference {
 			example.values["reference"] = id
 		}
-		for _, concept := range keysOf(kindAccepted)[3:] {
+		for _, concept := range responseConcepts() {
 			value := example.values[concept]
 			if value == "" {
 				continue
@@ -407,8 +406,7 @@ func isInStatus(l leaf) bool {
 
 // isResponseValue reports whether a path of the response holds another concept.
 func (l *learner) isResponseValue(path string) bool {
-	concepts, _ := l.overlay.get(sectionSend, "response").(map[string]any)
-	for concept := range concepts {
+	for concept := range l.overlay.object(sectionSend, "response") {
 		if slices.Contains(l.overlay.list(sectionSend, "response", concept), path) {
 			return true
 		}
@@ -450,23 +448,24 @@ func (l *learner) hasCode(example *Example) bool {
 	return example.values["code"] != "" || slices.ContainsFunc(leavesOf(example.text), isCode)
 }
 
-// weigh says how likely a candidate is the status.
+// weigh returns how likely a candidate is the status. The weights only order the rules: a different word in refusals decides, then the
+// name of the member, and between members with such names the kind of the word and the nearness to the ID.
 func (l *learner) weigh(c candidate, first leaf) int {
 	const (
-		refusing = 100
-		named    = 20
-		letters  = 3
-		sentence = 10
+		refusal    = 100 // each word that only refusals have
+		statusLike = 20  // the member has the name of a status
+		sentence   = -10 // the word is a sentence for people
+		letters    = 3   // the word is a name, and not a number
 	)
-	weight := refusing * len(c.refusals)
+	weight := refusal * len(c.refusals)
 	if statusName.MatchString(first.name) {
-		weight += named
+		weight += statusLike
+	}
+	if strings.Contains(first.word, " ") {
+		weight += sentence
 	}
 	if strings.ContainsFunc(first.word, isLetter) {
 		weight += letters
-	}
-	if strings.Contains(first.word, " ") {
-		weight -= sentence
 	}
 	for _, id := range l.overlay.list(sectionSend, "response", "id") {
 		weight += common(first.path, id)
