@@ -611,7 +611,7 @@ func TestListenBoundsUnprovenCallbacks(t *testing.T) {
 	defer file.close()
 	request := httptest.NewRequest(http.MethodPost, "/sms", nil)
 	for range 40 {
-		_, err := file.append(newCallback(request, make([]byte, 1<<20)))
+		_, err := file.add(newCallback(request, make([]byte, 1<<20)))
 		require.NoError(t, err)
 	}
 	info, err := os.Stat(saved + ".2")
