@@ -180,7 +180,7 @@ func IsAccountProblem(err error) bool {
 	return e.noCredentials || e.is(ErrUnauthorized) || e.is(ErrInsufficientBalance) || e.is(ErrForbidden)
 }
 
-// panicError is a panic of a function of the user during SendAll.
+// panicError is a panic in user code during SendAll.
 type panicError struct {
 	value    any
 	function string // that panicked, with file and line, or ""

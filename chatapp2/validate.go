@@ -69,7 +69,7 @@ func (m Message) checkRecipient(c *checks) {
 	}
 }
 
-// checkNumber checks a phone number. Separators are a limit, because the platform documents that it accepts them.
+// checkNumber checks a phone number. Separators only break a limit, because the platform documents that it accepts them.
 func checkNumber(c *checks, number string) {
 	reason := wire.CheckRecipient(number)
 	if reason == "" {
