@@ -267,7 +267,7 @@ func (c *call) report(health Health) {
 	}
 	toService := toAccount
 	if health == Refusing {
-		toService.health = Healthy // the service lives
+		toService.health = Healthy // the service is up
 	}
 	service, account := c.tickets[0], c.tickets[1]
 	c.tickets = [2]ticket{}
@@ -298,11 +298,10 @@ func (c *call) health() Health {
 		return c.healthOfResponse()
 	}
 	isSilent := time.Since(outcome.Began) >= c.request.Slots.longSilence()
-	isEnded := c.current.ctx.Err() != nil
 	switch {
 	case IsPermanent(outcome.Err):
 		return notWritten
-	case !isEnded || isSilent:
+	case !c.current.contextEnded || isSilent:
 		return Failing
 	case outcome.Written:
 		return Inconclusive

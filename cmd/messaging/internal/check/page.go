@@ -23,7 +23,7 @@ type recorder struct {
 
 type response struct {
 	status int
-	body   document.Node // nothing if it is not JSON
+	body   document.Node // the zero Node if it is not JSON
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -62,8 +62,6 @@ type page struct {
 
 // list asks for rows by the contract, for at most maxPages pages.
 func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages int) page {
-	ctx, cancel := context.WithTimeout(ctx, c.settings.timeout)
-	defer cancel()
 	var p page
 	c.recorder.take()
 	pages := 0
