@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
 )
 
@@ -118,8 +119,6 @@ func (o *Outbox[TTx]) lookUpCancelled() string {
 
 // recordLateOutcomes completes messages that were discarded or cancelled before a process that was frozen recorded them as accepted.
 func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
-	const statement = `UPDATE JOBS SET state = 'completed', finalized_at = NOW
-		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND metadata->>'verdict' = 'accepted'`
 	params := river.NewJobListParams().Kinds(messageKind).First(1000).
 		States(rivertype.JobStateDiscarded, rivertype.JobStateCancelled).Where("metadata->>'verdict' = 'accepted'")
 	found, err := o.database.list(ctx, params)
@@ -127,12 +126,23 @@ func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 		return fmt.Errorf("messagingriver: %w", err)
 	}
 	for _, job := range found.Jobs {
-		if err := o.database.exec(ctx, statement, job.ID); err != nil {
-			return err
-		}
-		if err := o.enqueueOutcome(ctx, job.ID); err != nil {
+		if err := o.recordLateOutcome(ctx, job.ID); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// recordLateOutcome completes a message and has OnOutcome called for it, in one transaction.
+func (o *Outbox[TTx]) recordLateOutcome(ctx context.Context, id int64) error {
+	const statement = `UPDATE JOBS SET state = 'completed', finalized_at = NOW
+		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND metadata->>'verdict' = 'accepted' RETURNING id`
+	return o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		isCompleted, err := o.database.scan(ctx, tx, []any{&id}, statement, id)
+		isAwaited := isCompleted && o.options.OnOutcome != nil
+		if err != nil || !isAwaited {
+			return err
+		}
+		return o.database.explain(o.database.insertTx(ctx, tx, outcomeJob(id)))
+	})
 }

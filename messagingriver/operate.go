@@ -220,7 +220,7 @@ func (o *Outbox[TTx]) resolve(ctx context.Context, decision Decision, key Key) (
 		if err != nil || !isResolved || decision != Resend {
 			return err
 		}
-		return o.database.retry(ctx, tx, id)
+		return o.database.explain(o.database.retry(ctx, tx, id))
 	})
 	return isResolved, resolveErr
 }
