@@ -60,7 +60,11 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 		setReceipt(ctx, receipt)
 		return o.finish(ctx, job, rivertype.JobStateCompleted, "")
 	}
+	if o.isResolvedSent(ctx, job) {
+		return o.finishResolved(ctx, job)
+	}
 	reason := withoutZeroBytes(err.Error())
+	setMetadata(ctx, "classes", classesOf(err))
 	if messaging.VerdictOf(err) == messaging.Refused {
 		m.endDoubt(ctx)
 		setMetadata(ctx, "verdict", refused)
