@@ -127,7 +127,7 @@ func (o *Outbox[TTx]) records(ctx context.Context, state rivertype.JobState) ite
 	}
 }
 
-// Get returns the messages with a reference ID, at most one for each channel. It returns an error if there are none.
+// Get returns the messages with a reference ID, at most one for each channel. If there are none, the error matches messaging.ErrNotFound.
 func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, error) {
 	condition := o.database.dialect.Replace("IS_REFERENCE")
 	params := river.NewJobListParams().Kinds(messageKind).Where(condition, river.NamedArgs{"reference": reference})
@@ -136,7 +136,7 @@ func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, erro
 		return nil, o.database.explain(err)
 	}
 	if len(found.Jobs) == 0 {
-		return nil, fmt.Errorf("messagingriver: there is no message with the reference %q", reference)
+		return nil, fmt.Errorf("messagingriver: there is no message with the reference %q: %w", reference, messaging.ErrNotFound)
 	}
 	records := make([]Record, len(found.Jobs))
 	for i, job := range found.Jobs {
