@@ -135,9 +135,9 @@ func ExampleOptions_onOutcome() {
 	var shop shop
 	fallBack := func(ctx context.Context, outcome messagingriver.Outcome) error {
 		message, isChat := outcome.Message.(chatapp1.Message)
-		wasNotSent := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
+		wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
 		hasOptedOut := errors.Is(outcome.Err, messaging.ErrOptedOut)
-		if !isChat || !wasNotSent || hasOptedOut {
+		if !isChat || !wasNotProcessed || hasOptedOut {
 			return nil
 		}
 		text := sms.Message{From: "ACME", To: message.To, Text: "Your order is ready", ReferenceID: "sms-" + outcome.Reference}

@@ -100,6 +100,7 @@ func isAbsence(err error) bool {
 // discarded.
 func (o *Outbox[TTx]) awaitLateOutcome(ctx context.Context, job *river.Job[messageArgs], m *metadata) error {
 	const reason = "the outcome is unknown: the process that sent it recorded none, and the channel has no listing"
+	setMetadata(ctx, "classes", nil) // of an earlier attempt
 	isRecent := time.Since(m.UnknownSince) < o.options.SendTimeout
 	if m.Verdict != unknown && isRecent {
 		o.moveTo(ctx, job, lookups)
