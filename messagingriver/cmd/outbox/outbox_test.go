@@ -293,6 +293,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 			"unknown verb":     {[]string{"campaign", "sing", "x"}, `"sing" is not one of pause, resume and cancel`},
 			"no file":          {[]string{"load", "/nowhere"}, "no such file"},
 			"bad line":         {[]string{"load", s.file("a.jsonl", line("ok")+"\nnonsense\n")}, "line 2: want an object"},
+			"two objects":      {[]string{"load", s.file("a2.jsonl", line("ok")+line("second"))}, "line 1: there is something after the object"},
 			"bad channel":      {[]string{"load", s.file("b.jsonl", `{"channel": "pigeon", "message": {}}`)}, `line 1: messagingriver: the channel is "pigeon"; want one of `},
 			"no message":       {[]string{"load", s.file("c.jsonl", `{"channel": "sms"}`)}, "line 1: messagingriver: message: required, but absent"},
 			"invalid message":  {[]string{"load", s.file("d.jsonl", line("ok")+"\n"+line(""))}, "line 2: messagingriver: messages[0], reference"},
