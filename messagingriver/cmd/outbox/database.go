@@ -29,6 +29,7 @@ type database interface {
 	CancelCampaign(ctx context.Context, name string) (int, error)
 	Discarded(ctx context.Context) iter.Seq2[messagingriver.Record, error]
 	Cancelled(ctx context.Context) iter.Seq2[messagingriver.Record, error]
+	Get(ctx context.Context, reference string) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
 	Decode(channel string, message []byte) (messaging.Message, error)
 
