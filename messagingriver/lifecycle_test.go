@@ -98,7 +98,8 @@ func TestStopDoesNotWaitForTheDatabase(t *testing.T) {
 	t.Parallel()
 	needsPostgres(t)
 	service := messagingtest.NewServer(t)
-	r := postgresRig(t, newClient(t, service), quick())
+	pool, schema := postgresPool(t, 40) // River waits with a connection for each queue
+	r := rigOn(t, pool, schema, newClient(t, service), quick())
 	r.start(t)
 	db, ok := r.(rigOf[pgx.Tx])
 	require.True(t, ok)
