@@ -134,7 +134,8 @@ func ExampleOptions_onOutcome() {
 	var shop shop
 	fallBack := func(ctx context.Context, outcome messagingriver.Outcome) error {
 		message, isChat := outcome.Message.(chatapp1.Message)
-		if !isChat || outcome.Verdict == messaging.Unknown { // it may have been sent
+		wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
+		if !isChat || !wasNotProcessed { // it was sent, or may have been
 			return nil
 		}
 		text := sms.Message{From: "ACME", To: message.To, Text: "Your order is ready", ReferenceID: "sms-" + outcome.Reference}

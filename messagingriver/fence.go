@@ -67,13 +67,25 @@ var (
 // maxClaimAge is how long after a job was fetched a request may begin. River rescues the job later than that and SendTimeout.
 const maxClaimAge = 10 * time.Second
 
+// isClaimOld reports whether River may soon give the job to another attempt, or may have done so.
+func (a *attempt) isClaimOld() bool { return uptime()-a.claimedAt >= maxClaimAge }
+
+// mayHaveLostJob reports whether an attempt that sent nothing may have lost its job to another attempt. It must then record nothing: River
+// would write its result over the result of the other attempt.
+func (a *attempt) mayHaveLostJob(err error) bool {
+	if a.isMarked || a.hasEntered() {
+		return false
+	}
+	return errors.Is(err, errOutdated) || a.isClaimOld()
+}
+
 // check returns an error if it is too late for the request to begin.
 func (a *attempt) check() error {
 	expires := a.metadata.Expires
 	if !expires.IsZero() && !time.Now().Before(expires) {
 		return errExpired
 	}
-	if uptime()-a.claimedAt >= maxClaimAge {
+	if a.isClaimOld() {
 		return errOutdated
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -57,7 +58,7 @@ func TestFenceDecidesAboutRescuedJobs(t *testing.T) {
 		await(t, r, reference, completed)
 	}
 	for _, reference := range []string{"unsent", "snoozed before", "chat"} {
-		await(t, r, reference, discarded)
+		require.Equal(t, messaging.Unknown, await(t, r, reference, discarded).Verdict, reference)
 	}
 	require.Equal(t, map[string]int{"unmarked": 1, "unmarked chat": 1, "unmarked after an outcome": 1, "sent": 1}, sentOf(service))
 
@@ -297,6 +298,60 @@ func TestFrozenProcessSendsNothingLater(t *testing.T) {
 		require.LessOrEqual(t, sentOf(service)[fmt.Sprint("f", i)], 1)
 	}
 	require.Equal(t, messages, countOf(t, r, completed))
+	for i := range messages {
+		require.Equal(t, messaging.Accepted, show(t, r, fmt.Sprint("f", i)).Verdict)
+	}
+}
+
+// An attempt waits in a guard for so long that another attempt gets its job and sends the message. The response to that is lost. What the
+// first attempt does later neither sends the message nor ends the doubt.
+func TestLostAttemptDoesNotEndDoubt(t *testing.T) {
+	t.Parallel()
+	needsPostgres(t)
+	for name, tt := range map[string]struct {
+		wait   time.Duration
+		result error
+	}{
+		"allowed":                {0, nil},
+		"denied after the claim": {11 * time.Second, messaging.ErrDenied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			asked := make(chan struct{})
+			goOn := make(chan struct{})
+			release := sync.OnceFunc(func() { close(goOn) })
+			t.Cleanup(release)
+			guarded := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+				close(asked)
+				<-goOn
+				return tt.result
+			}))
+			options := quick()
+			options.SettleFor = time.Minute
+			options.Workers = 1 // so that the outbox with the guard does not get the job again
+			first := postgresRig(t, guarded, options)
+			second := first.another(t, newClient(t, service), options)
+			service.Inject(messagingtest.FaultDropUnread(), 1)
+			sends := sendsOf(service)
+
+			first.insert(t, messagingriver.InsertOptions{}, text("a"))
+			stopFirst := first.start(t)
+			<-asked
+			first.exec(t, "UPDATE JOBS SET state = 'available'")
+			stopSecond := second.start(t)
+			require.Eventually(t, func() bool { return metadataOf(t, first, "a")["verdict"] == "unknown" }, patience, 10*time.Millisecond)
+			time.Sleep(tt.wait)
+			release()
+			stopFirst()
+			stopSecond()
+
+			require.Equal(t, messaging.Unknown, show(t, first, "a").Verdict)
+			first.another(t, newClient(t, service), quick()).start(t)
+			require.Equal(t, messaging.Unknown, await(t, first, "a", discarded).Verdict)
+			require.EqualValues(t, 1, sends.Load())
+		})
+	}
 }
 
 // A job that a person cancels in River UI while its request is under way is looked up, even if its process dies. It is never sent again.
@@ -310,6 +365,28 @@ func TestCancelledJobIsLookedUp(t *testing.T) {
 		const cancelled = `{"begun": "A", "cancel_attempted_at": "2026-01-01T00:00:00Z"}`
 		abandon(t, r, t.isPostgres, "sent", cancelled)
 		abandon(t, r, t.isPostgres, "unsent", cancelled)
+		_, err := client.SMS.Send(t.Context(), text("sent"))
+		require.NoError(t, err)
+		r.start(t)
+		await(t, r, "sent", completed)
+		await(t, r, "unsent", discarded)
+		require.Equal(t, map[string]int{"sent": 1}, sentOf(service))
+	})
+}
+
+// A process that was frozen before its request can cancel the job while another process sends the message.
+func TestLateCancelIsLookedUp(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		client := newClient(t, service)
+		r := t.newRig(t, client, quick())
+		r.insert(t, messagingriver.InsertOptions{}, text("sent"), text("unsent"))
+		for _, reference := range []string{"sent", "unsent"} {
+			abandon(t, r, t.isPostgres, reference, `{"begun": "B", "river:rescue_count": 1, "verdict": "not sent"}`)
+		}
+		r.exec(t, "UPDATE JOBS SET state = 'cancelled', finalized_at = attempted_at")
+		require.Equal(t, messaging.Unknown, show(t, r, "sent").Verdict)
 		_, err := client.SMS.Send(t.Context(), text("sent"))
 		require.NoError(t, err)
 		r.start(t)

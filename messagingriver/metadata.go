@@ -31,7 +31,7 @@ type metadata struct {
 	UnknownSince time.Time `json:"unknown_since,omitzero"`
 
 	// BegunToken is the token of the attempt whose request began last, and RecordedToken the token of the attempt whose outcome was
-	// recorded last. They are set on PostgreSQL.
+	// recorded last, unless it is unknown. They are set on PostgreSQL.
 	BegunToken    string `json:"begun,omitempty"`
 	RecordedToken string `json:"ended,omitempty"`
 
@@ -62,22 +62,28 @@ const maxFetches = 100
 
 // isInDoubt reports whether an attempt without a recorded outcome may have sent the message. It must then not be sent again.
 func (m *metadata) isInDoubt(job *river.Job[messageArgs], isPostgres bool) bool {
+	fetches := len(job.AttemptedBy)
+	isUnrecorded := fetches < maxFetches && fetches-1 != m.Outcomes
+	return m.isUnknown(isPostgres) || !isPostgres && isUnrecorded
+}
+
+// isUnknown reports whether the metadata alone leaves the message in doubt. It does not rely on Verdict alone: an earlier attempt may have
+// recorded it, or an attempt of a process that was frozen.
+func (m *metadata) isUnknown(isPostgres bool) bool {
 	if m.Verdict == unknown {
 		return true
 	}
 	if isPostgres {
 		return m.BegunToken != "" && m.BegunToken != m.RecordedToken
 	}
-	fetches := len(job.AttemptedBy)
-	isRescued := m.Rescues > m.Answered
-	isUnrecorded := fetches < maxFetches && fetches-1 != m.Outcomes
-	return m.InDoubt || isRescued || isUnrecorded
+	return m.InDoubt || m.Rescues > m.Answered
 }
 
 // endDoubt records that a lookup found out what the attempts before it did.
 func (m *metadata) endDoubt(ctx context.Context) {
 	setMetadata(ctx, "ended", m.BegunToken)
 	setMetadata(ctx, "answered", m.Rescues)
+	setMetadata(ctx, "in_doubt", false)
 }
 
 // setMetadata sets a member of the job's metadata, which River writes with the job's next state.

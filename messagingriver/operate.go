@@ -21,7 +21,8 @@ type Record struct {
 	// Job is the ID of River's job, and State its state.
 	Job   int64              `json:"job"`
 	State rivertype.JobState `json:"state"`
-	// Verdict is the verdict of the last attempt that ended, and Unknown before the first.
+	// Verdict is the verdict of the last attempt that ended. It is Unknown before the first, and while a later attempt may have sent the
+	// message.
 	Verdict messaging.Verdict `json:"verdict"`
 	// Reason is why the message was not accepted yet, or was not sent. The library adds no number, text or secret to it.
 	Reason string `json:"reason,omitempty"`
@@ -54,6 +55,7 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		Key:       Key{args.Channel, args.Reference},
 		Job:       row.ID,
 		State:     row.State,
+		Verdict:   o.verdictOf(row, &m),
 		Reason:    m.Reason,
 		Receipt:   m.Receipt,
 		Failures:  m.Failures,
@@ -63,7 +65,6 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		Scheduled: row.ScheduledAt,
 		Expires:   m.Expires,
 	}
-	_ = r.Verdict.UnmarshalText([]byte(m.Verdict)) // it stays Unknown without one
 	if row.AttemptedAt != nil {
 		r.Attempted = *row.AttemptedAt
 	}
@@ -76,6 +77,20 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		}
 	}
 	return r
+}
+
+// verdictOf returns the verdict of the message of a job. The verdict in the metadata may be of an earlier attempt, so a message in doubt is
+// Unknown whatever it says.
+func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata) messaging.Verdict {
+	if row.State == rivertype.JobStateCompleted || m.Verdict == accepted {
+		return messaging.Accepted
+	}
+	if m.isUnknown(o.database.isPostgres) {
+		return messaging.Unknown
+	}
+	var verdict messaging.Verdict
+	_ = verdict.UnmarshalText([]byte(m.Verdict)) // it stays Unknown without one
+	return verdict
 }
 
 // Discarded yields the messages that were discarded: their outcome is unknown, or their attempts are used up. A person decides about each,

@@ -89,6 +89,30 @@ func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
 	})
 }
 
+// An attempt that waited records that the message was not sent. If the process dies in the next one, the outcome is unknown again.
+func TestOnOutcomeAfterADeathInALaterAttempt(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var got outcomes
+		options := quick()
+		options.OnOutcome = got.add
+		r := t.newRig(t, newClient(t, service), options)
+		for _, message := range []messaging.Message{text("text"), chat("chat")} {
+			r.insert(t, messagingriver.InsertOptions{}, message)
+		}
+		for _, reference := range []string{"text", "chat"} {
+			abandon(t, r, t.isPostgres, reference, `{"begun": "B", "ended": "A", "verdict": "not sent", "snoozes": 1}`)
+		}
+		r.start(t)
+		for _, reference := range []string{"text", "chat"} {
+			outcome := got.await(t, reference)
+			require.Equal(t, discarded, outcome.State, reference)
+			require.Equal(t, messaging.Unknown, outcome.Verdict, reference)
+		}
+	})
+}
+
 // It is not called before River has recorded the outcome, even if its job runs early.
 func TestOnOutcomeWaitsForTheRecord(t *testing.T) {
 	t.Parallel()

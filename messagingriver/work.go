@@ -99,11 +99,14 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, message messaging.Me
 
 // recordAttempt records the outcome of an attempt and returns what River does with the job.
 func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt messaging.Receipt, err error) error {
-	if a.isMarked {
-		setMetadata(ctx, "ended", a.token)
+	if a.mayHaveLostJob(err) {
+		return river.JobSnooze(0)
 	}
 	breaker := o.client.Breaker(a.channel.channel)
 	v := a.classify(err, breaker.Open)
+	if a.isMarked && v.action != lookUp { // an unknown outcome leaves the message in doubt
+		setMetadata(ctx, "ended", a.token)
+	}
 	pause := max(v.retryAfter, time.Until(breaker.Until))
 	if a.isProbe() {
 		return o.recordProbe(ctx, a, v, receipt, pause)
