@@ -83,10 +83,10 @@ func (s *failsOnce) Put(_ context.Context, values ...string) error {
 	return nil
 }
 
-func (*failsOnce) Status(context.Context, string) (webhook.Status, error) {
+func (*failsOnce) Status(context.Context, string, string) (webhook.Status, error) {
 	return webhook.StatusSent, nil
 }
 
-func (s *failsOnce) SetStatus(ctx context.Context, referenceID string, _ webhook.Status) error {
+func (s *failsOnce) SetStatus(ctx context.Context, referenceID, _ string, _ webhook.Status) error {
 	return s.Put(ctx, referenceID)
 }
