@@ -32,7 +32,7 @@ type BreakerState struct {
 	// Cause is the last response of the service, or how the connection failed. It matches the sentinel of its class, such as ErrUnavailable,
 	// and holds nothing from a message.
 	Cause error
-	// Account reports whether the account is in trouble (credentials, credit), which waiting alone rarely mends.
+	// Account reports whether the account is in trouble (credentials, credit), which waiting alone rarely fixes.
 	Account bool
 }
 

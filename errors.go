@@ -162,7 +162,7 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	return max(e.RetryAfter, time.Second), true
 }
 
-// panicError is a panic of a function of the user during SendAll.
+// panicError is a panic in user code during SendAll.
 type panicError struct {
 	value    any
 	function string // that panicked, with file and line, or ""

@@ -76,7 +76,7 @@ func WithGuard(guard func(ctx context.Context, m Outgoing) error) Option {
 	}
 }
 
-// deniedError is an error of Deny.
+// deniedError is the error that Deny returns.
 type deniedError struct{ reason error }
 
 // Deny returns an error for a guard that denies a message, such as because a budget is spent. The error has the text of the reason and wraps

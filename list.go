@@ -69,7 +69,7 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 	}
 }
 
-// Pages lists like List, a page at a time, with what the service says about the listing. The last page may be empty.
+// Pages lists like List, page by page, with the totals that the service reports. The last page may be empty.
 //
 // If rows cannot be read in full, Pages yields the page, with what could be read of them, and an error that matches ErrUnreadableRow and
 // joins the first 20 of these rows.

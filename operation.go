@@ -186,8 +186,8 @@ func checkContext(ctx context.Context) []wire.Problem {
 	return nil
 }
 
-// read performs an operation that reads, after its arguments were encoded. params are its parameters by concept. isFresh reports whether no
-// cache kept the response (see age).
+// read performs an operation that reads, whose arguments are already encoded. params are its parameters by concept. isFresh reports whether
+// no cache kept the response (see age).
 func read[T any, C decoder](
 	ctx context.Context, c *core, e *readEndpoint[C], params url.Values, encoded codec.Request, problems []wire.Problem,
 	decode func(body []byte) (T, codec.Failure, error),

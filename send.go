@@ -16,7 +16,7 @@ import (
 // A Receipt is the service's response to a message that it accepted. A field that the response does not have is empty or zero.
 type Receipt struct {
 	// ID is the service's ID of the message. It is empty only if the contract says that the service has no such IDs ("response": {"id": []}).
-	// The message was then accepted by a word of its status, and only its reference ID finds it.
+	// The status word then says that the message was accepted, and only its reference ID finds it.
 	ID string
 	// RequestID is the service's ID of the request, for its support.
 	RequestID string

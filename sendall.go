@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxWaiting is how many messages of one SendAll may wait to be tried again.
+	// maxWaiting is how many messages of one SendAll may be waiting for a retry.
 	maxWaiting = 4096
 	// maxOutcomes is how many outcomes may wait for the caller before workers wait, too.
 	maxOutcomes = 1024

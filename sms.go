@@ -50,7 +50,7 @@ func (s *SMSService) Validate(m sms.Message) error {
 // also ends the sequence, but it aborts the requests in flight, whose outcomes are then unknown. After a break, the loop ends when the sends
 // under way have ended; their outcomes are lost. No goroutine is left.
 //
-// If a function of yours panics, such as a guard or an observer, the panic becomes the error of its message, which says where it happened.
+// If one of your functions panics, such as a guard or an observer, the panic becomes the error of its message, which says where it happened.
 // The verdict is Unknown if something may have been written, and NotSent otherwise.
 //
 // A concurrency below 1 or a nil sequence is one Outcome with a *ValidationError and the Index -1.

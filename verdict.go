@@ -29,7 +29,7 @@ type judgement struct {
 	notJSON  error
 }
 
-// judge judges the response to a message. Only evidence makes a verdict; without it the outcome is unknown. The first rule that applies wins.
+// judge judges the response to a message. A verdict needs evidence; without it the outcome is unknown. The first rule that applies wins.
 func (e *sendEndpoint) judge(call *wire.Call, out *transport.Outcome) judgement {
 	var j judgement
 	if isOlderThanRequest(out) {
@@ -109,7 +109,7 @@ func (e *sendEndpoint) judgeFailure(j *judgement, call *wire.Call, out *transpor
 	}
 }
 
-// statusClientClosedRequest is a status of some proxies, for a client that has closed the connection.
+// statusClientClosedRequest is a nonstandard status that some proxies use, for a client that has closed the connection.
 const statusClientClosedRequest = 499
 
 // isRefusal reports whether a status says that the service refuses the request. After 408 and 499 it is unknown what the service did with the

@@ -1,7 +1,6 @@
 package chatapp1
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,7 +99,7 @@ func storePayload(p Payload) ([]byte, error) {
 	case Raw:
 		kind = "raw"
 	default:
-		return nil, errors.New("Payload " + cmp.Or(wire.CheckValue(p), "holds an unknown type"))
+		return nil, errors.New("Payload " + wire.WrongType(p))
 	}
 	data, err := stored.Encode(fields)
 	if err != nil {

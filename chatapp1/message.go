@@ -23,8 +23,8 @@
 //		WithTTL(10 * time.Minute).
 //		WithFallback(sms.Fallback{From: "ACME", Text: "Your order is ready"})
 //
-// All wire names except ttl are defaults of the contract (see package contract). The specification says least about those of image, video
-// and button: check them first.
+// All wire names except ttl are defaults of the contract (see package contract). The specification says least about images, videos and
+// buttons, so check those names first.
 //
 // [messaging.Client]: https://pkg.go.dev/github.com/messaging-service/messaging-go#Client
 package chatapp1

@@ -43,6 +43,14 @@ func TestDraft(t *testing.T) {
 	assert.NotEqual(t, chatapp1.New(number, "channel-1"), to)
 }
 
+// embedding has the methods of the payload that it holds.
+type embedding struct{ chatapp1.Payload }
+
+func withExtra(m chatapp1.Message, extra map[string]any) chatapp1.Message {
+	m.Extra = extra
+	return m
+}
+
 // with returns each way to change a message, by field.
 func with() map[string]func(chatapp1.Message) chatapp1.Message {
 	return map[string]func(chatapp1.Message) chatapp1.Message{
@@ -224,7 +232,13 @@ func TestProblems(t *testing.T) {
 		"a name that is quoted": {
 			template(func(v *chatapp1.Template) { v.Params["a\"]\n"] = "\xff" }), []problem{{`Payload.Params["a\"]\n"]`, unicode + "0"}},
 		},
-		"no fields":    {of(chatapp1.Raw{}), []problem{{"Payload.Fields", "required, but absent"}}},
+		"no fields": {of(chatapp1.Raw{}), []problem{{"Payload.Fields", "required, but absent"}}},
+		"no fields, and Extra": {
+			withExtra(of(chatapp1.Raw{}), map[string]any{"a": 1}), []problem{{"Payload.Fields", "required, but absent"}},
+		},
+		"a struct that embeds a payload": {
+			of(embedding{chatapp1.Text{Body: "Hi"}}), []problem{{"Payload", "must be a type of this library, not chatapp1_test.embedding, which embeds one"}},
+		},
 		"empty fields": {of(chatapp1.Raw{Fields: map[string]any{}}), []problem{{"Payload.Fields", "required, but absent"}}},
 
 		"all at once": {

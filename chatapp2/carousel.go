@@ -3,8 +3,6 @@ package chatapp2
 import (
 	"fmt"
 	"strings"
-
-	"github.com/messaging-service/messaging-go/internal/shape"
 )
 
 // Carousel shows 2 to 10 cards side by side. All cards have the same kind and number of buttons, or products of the same catalog. The
@@ -52,7 +50,7 @@ func (k Carousel) check(c *checks) {
 
 // sameCardAction reports whether the cards of one carousel can have both actions. An action that is not a value is another problem.
 func sameCardAction(first, second CardAction) bool {
-	if !shape.IsValue(first) || !shape.IsValue(second) {
+	if !isValue(first) || !isValue(second) {
 		return true
 	}
 	switch first := first.(type) {
@@ -101,7 +99,7 @@ func (k Card) check(c *checks) {
 	switch {
 	case k.Header == nil:
 		c.Found("Header", "required, but nil; want an Image or a Video")
-	case shape.IsValue(k.Header) && !isCardHeader(k.Header):
+	case isValue(k.Header) && !isCardHeader(k.Header):
 		c.Found("Header", "want an Image or a Video")
 	}
 	checkNoCaption(c, "Header", k.Header)
@@ -112,7 +110,7 @@ func (k Card) check(c *checks) {
 
 // checkProduct checks a card with a Product, which has nothing else.
 func (k Card) checkProduct(c *checks) {
-	if shape.IsValue(k.Header) {
+	if isValue(k.Header) {
 		c.Found("Header", "must be nil on a card of a Product")
 	}
 	if k.Body != "" {

@@ -329,7 +329,7 @@ func (k TemplateCard) hasUnknownHeader() bool {
 		case RawComponent:
 			return true
 		default:
-			return !shape.IsValue(component)
+			return !isValue(component)
 		}
 	})
 }

@@ -1,7 +1,5 @@
 package chatapp2
 
-import "github.com/messaging-service/messaging-go/internal/shape"
-
 // Interactive is a message that the recipient can reply to or act on. Its Action determines its type.
 type Interactive struct {
 	// Header is optional unless the action says otherwise. Each action documents which headers it takes.
@@ -70,7 +68,7 @@ func (r headerRule) check(c *checks, header Header) {
 	if header == nil && r == headerTextRequired {
 		c.Found("Header", "required with this action, but nil; want a HeaderText")
 	}
-	if !shape.IsValue(header) {
+	if !isValue(header) {
 		return
 	}
 	switch r {

@@ -18,6 +18,9 @@ func allShapes() *shape.Shapes {
 	return compiled.shapes
 }
 
+// isValue reports whether a sealed interface holds a value that can be sent.
+func isValue(v any) bool { return allShapes().IsValue(v) }
+
 // place describes a type of a sealed interface: the words by which its object is recognised, and the path to its value in the object.
 type place = shape.Place
 

@@ -183,11 +183,11 @@ func (w *memberWriter) content(content Content) {
 	case isRaw:
 		w.optional("type", raw.Type)
 		w.add(raw.Type, raw.JSON)
-	case shape.IsValue(content):
+	case isValue(content):
 		w.optional("type", content.kind())
 		w.add(content.kind(), content)
 	case content != nil:
-		w.Err = errors.New("a part of it " + wire.CheckValue(content))
+		w.Err = errors.New("a part of it " + wire.WrongType(content))
 	}
 }
 

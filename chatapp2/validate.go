@@ -47,7 +47,7 @@ func (m Message) validate() *checks {
 
 // contentKind returns the type of the message in lower case, or "" if it has no content.
 func (m Message) contentKind() string {
-	if !shape.IsValue(m.Content) {
+	if !isValue(m.Content) {
 		return ""
 	}
 	return strings.ToLower(m.Content.kind())
@@ -69,7 +69,7 @@ func (m Message) checkRecipient(c *checks) {
 	}
 }
 
-// checkNumber checks a phone number. Separators are a limit, because the platform documents that it accepts them.
+// checkNumber checks a phone number. Separators only break a limit, because the platform documents that it accepts them.
 func checkNumber(c *checks, number string) {
 	reason := wire.CheckRecipient(number)
 	if reason == "" {
@@ -96,7 +96,7 @@ func (m Message) checkExtra(name string) string {
 			return "its message_id is required, but absent"
 		}
 		return ""
-	case slices.Contains(envelopeNames(), name), shape.IsValue(m.Content) && name == m.Content.kind():
+	case slices.Contains(envelopeNames(), name), isValue(m.Content) && name == m.Content.kind():
 		return "is a member of the message itself; set its field instead"
 	case slices.ContainsFunc(contents(), func(content Content) bool { return content.kind() == name }):
 		return "is the content of another type of message; one message has one content"

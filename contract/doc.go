@@ -16,7 +16,7 @@
 //	client, err := messaging.NewClient(url, messaging.WithToken(token), messaging.WithContract(names))
 //
 // In the repository, docs/contract.md shows step by step how to write an overlay, and what needs Go code, such as a send by GET. This is an
-// overlay for an account that differs everywhere. It runs as the example of [Parse] named Account:
+// overlay for an account whose names all differ from the defaults. It runs as the example of [Parse] named Account:
 //
 //	{
 //		"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}},

@@ -30,8 +30,8 @@ const (
 	StatusDeleted Status = "deleted"
 )
 
-// Final reports whether the question of delivery is settled: a later report may only say that the message was read, played or
-// deleted. It is false for StatusUnknown.
+// Final reports whether the message has reached a final state: a later report may only say that the message was read, played or deleted. It
+// is false for StatusUnknown.
 func (s Status) Final() bool {
 	switch s {
 	case StatusDelivered, StatusRead, StatusPlayed, StatusFailed, StatusExpired, StatusRejected, StatusDeleted:

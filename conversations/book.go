@@ -24,8 +24,8 @@
 // # Opt-outs
 //
 // A message that consists of a stop word opts its sender out; a start word opts the sender in again. Case, quotes, punctuation, full-width
-// letters and invisible characters do not matter. Buttons have a shorter list of words, because the button Cancel of a booking does not opt
-// out.
+// letters and invisible characters do not matter. Buttons have a shorter list of words, because a Cancel button of a booking is not an
+// opt-out.
 //
 // The decision that arrives last wins, by the clock of the database: the clocks and time zones of services are not reliable. The service's
 // date matters in two cases only. An opt-in dated before the opt-out is ignored as a repeated callback. An opt-out dated more than a day

@@ -12,7 +12,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// lateStop is how much earlier than an opt-in an opt-out that arrives after it may be dated. An earlier one is ignored.
+// An opt-out that arrives after an opt-in is ignored if the service dates it more than lateStop before the opt-in.
 const lateStop = 24 * time.Hour
 
 // decision is an opt-out or opt-in of a person.
@@ -72,7 +72,7 @@ func (b *Book) decide(ctx context.Context, tx *sql.Tx, d decision) (changed bool
 }
 
 // write records a decision in two statements, and returns how many rows the decision changed. It first updates the dates of rows that hold
-// the same decision. A caller who tries again after a failure between the two still sees the change.
+// the same decision. If the second statement fails, a retry still reports the change.
 func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64, err error) {
 	in, args := d.withNames(d.channel.String(), d.sender, toInt(d.marketing), toInt(d.isOut), millis(d.at))
 	const (

@@ -69,7 +69,7 @@ func FromChat(m webhook.ChatMessage) Inbound {
 		in.keepsWindow = true
 	case webhook.Location, webhook.Contacts, webhook.Reaction, webhook.Product, webhook.Order, webhook.Edit, webhook.Revoke,
 		webhook.Unknown:
-		// They hold no word, but they open the window.
+		// These have no text, but they open the window.
 	}
 	return in
 }

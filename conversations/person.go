@@ -29,7 +29,7 @@ type Person struct {
 	At time.Time
 }
 
-// ErrNoPerson matches an error of a sender or recipient that is neither a phone number nor a user ID, such as an empty one. Retrying does not
+// ErrNoPerson is returned for a sender or recipient that is neither a phone number nor a user ID, for example an empty one. Retrying does not
 // help, so a webhook handler should return nil for it.
 var ErrNoPerson = errors.New("conversations: neither a phone number nor a user ID")
 

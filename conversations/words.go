@@ -40,8 +40,8 @@ func normalizeWords(words []string) []string {
 	return normalized
 }
 
-// wordOf returns a text in the form in which it is compared with a word: in capitals, with single spaces for hyphens, underscores and white
-// space, and without other characters around its letters and digits.
+// wordOf normalizes a text for comparison: in capitals, with single spaces for hyphens, underscores and white space, and without other
+// characters around its letters and digits.
 func wordOf(text string) string {
 	spaced := strings.Map(func(r rune) rune {
 		if r == '_' || unicode.Is(unicode.Pd, r) {

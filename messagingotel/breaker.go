@@ -11,8 +11,8 @@ import (
 )
 
 // ObserveBreakers measures the circuit breakers of a client, by channel, whenever metrics are collected: the gauge
-// messaging.client.breaker.open is 1 while a breaker is open, and otherwise 0. Clients derived by With share most breakers, so one
-// of them is enough. Call stop to end the measuring.
+// messaging.client.breaker.open is 1 while a breaker is open, and otherwise 0. Clients derived by With share most breakers, so observing one
+// is enough. stop ends it.
 func (o *Observer) ObserveBreakers(client *messaging.Client) (stop func() error, err error) {
 	if client == nil {
 		return nil, errors.New("messagingotel: ObserveBreakers: needs a client, got nil")

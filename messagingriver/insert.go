@@ -55,7 +55,7 @@ func (messageArgs) Hooks() []rivertype.Hook {
 // Priority says which messages go first.
 type Priority int
 
-// The priorities. A message goes before every message of a lower priority that no worker has taken. They are River's, from 1 to 4.
+// The priorities. Messages of a higher priority are sent first. They are River's, from 1 to 4.
 const (
 	Urgent Priority = 1 // such as one-time codes
 	Normal Priority = 3
@@ -66,7 +66,8 @@ const (
 type InsertOptions struct {
 	// Priority is Normal by default.
 	Priority Priority
-	// At is when to send the messages, up to 5 seconds later. The zero time and times in the past mean at once.
+	// At is the earliest time to send the messages. Sending may begin up to 5 seconds after it. The zero time and times in the past mean at
+	// once.
 	At time.Time
 	// Expire is how long after At, or after they were enqueued, the messages may still be sent. Later they are cancelled. By default
 	// they never expire.

@@ -46,7 +46,8 @@ type Options struct {
 	// Workers is how many messages of each channel this process works on concurrently: 1 to 10,000, by default 16. An urgent message waits
 	// behind these messages, and a killed process may leave their outcomes unknown. With a Rate it is at most the Rate, and at least 1.
 	Workers int
-	// Rate is how many messages a second this process sends; N processes send N times as many. 0 is the limit of the client.
+	// Rate is the maximum number of messages that this process sends per second; N processes send N times as many. 0 is the limit of the
+	// client.
 	Rate float64
 	// SendTimeout bounds an attempt, 30 seconds by default. The messages of a killed process are rescued 15 to 45 seconds after
 	// SendTimeout. It must be the same in all processes.

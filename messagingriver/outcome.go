@@ -58,8 +58,8 @@ func (outcomeArgs) Hooks() []rivertype.Hook {
 
 const recordingTime = 500 * time.Millisecond
 
-// finish has OnOutcome called for a message whose attempts or lookups have ended, and returns the result that ends its job. If that fails,
-// the job is worked again to end in the same way.
+// finish enqueues the call of OnOutcome and returns the result that ends the job. If that fails, the job is worked again to end in the same
+// way.
 func (o *Outbox[TTx]) finish(ctx context.Context, job *river.Job[messageArgs], state rivertype.JobState, reason string) error {
 	if err := o.enqueueOutcome(ctx, job.ID); err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: OnOutcome cannot be called yet", "job", job.ID, "error", err)

@@ -80,7 +80,7 @@ const (
 	countProbes = "UPDATE QUEUES SET metadata = WITH_PROBES WHERE name = $1"
 )
 
-// nextProbe has the next message of a channel that the outbox paused probe after a while, unless another one does.
+// nextProbe schedules the next message of a paused channel as a probe, unless there is a probe already.
 func (o *Outbox[TTx]) nextProbe(ctx context.Context, channel string, after time.Duration) {
 	queue := queueOf(channel)
 	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {

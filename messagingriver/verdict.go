@@ -100,7 +100,7 @@ func (v *verdict) classifyRefused(err error, breakerOpen bool) {
 	v.serviceWorks = !isAccount
 }
 
-// retryLater has a message that was not processed tried again: with all of its channel if the channel is to blame, and otherwise alone.
+// retryLater retries a message that was not processed. If the whole channel is affected, it pauses the channel.
 func (v *verdict) retryLater(channelToBlame bool) {
 	if channelToBlame {
 		v.action = pauseChannel

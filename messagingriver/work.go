@@ -156,7 +156,7 @@ func (o *Outbox[TTx]) apply(ctx context.Context, a *attempt, v verdict, receipt 
 	}
 }
 
-// retry has a message tried again, unless it has failed too often.
+// retry schedules another attempt, or discards the message after too many failures.
 func (o *Outbox[TTx]) retry(ctx context.Context, a *attempt, v verdict) error {
 	failures := a.metadata.Failures + 1
 	setMetadata(ctx, "failures", failures)

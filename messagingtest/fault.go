@@ -161,8 +161,8 @@ func (s *Server) InjectFor(d time.Duration, fault Fault) {
 // [Server.InjectFor] applies. All are equally likely: to make one likelier, name it more than once. A share of zero, or no faults,
 // ends it.
 //
-// The seed alone decides the sequence of faults, and requests take them in the order in which they arrive. So sequential requests
-// have the same faults in each run. InjectRandomly panics if share is not in 0 to 1.
+// The seed alone decides the sequence of faults, and requests take them in the order in which they arrive. So sequential requests get the
+// same faults in every run. InjectRandomly panics if share is not in 0 to 1.
 func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 	must(share >= 0 && share <= 1, "InjectRandomly(%d, %v, %v): the share is not in 0 to 1", seed, share, faults)
 	source := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // not a secret

@@ -37,10 +37,10 @@ var (
 //		messagingtest.TestStore(t, func() webhook.Store { return NewStore(db, 4*time.Second) })
 //	}
 //
-// Each check gets a new store from newStore. If two stores share their memory, like two processes with one database, TestStore
-// checks them together. While another call handles the same key, the store may return webhook.ErrInProgress, or wait until its
-// context ends. Let a lease take three to five seconds: TestStore does not wait for the end of a longer one. The keys are random,
-// so the memory may hold others. A failure names the rule of webhook.Store that is broken.
+// Each check gets a new store from newStore. If two stores share state, like two processes on one database, TestStore checks them together.
+// While another call handles the same key, the store may return webhook.ErrInProgress, or wait until its context ends. Let a lease take three
+// to five seconds: TestStore does not wait for the end of a longer one. The keys are random, so the memory may hold others. A failure names
+// the rule of webhook.Store that is broken.
 func TestStore(t *testing.T, newStore func() webhook.Store) {
 	t.Helper()
 	for _, c := range storeChecks() {

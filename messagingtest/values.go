@@ -75,7 +75,7 @@ type amount int64
 const currency = "XTS"
 
 const (
-	// firstBalance is enough for two million parts, so that only a test that wants it runs out of money.
+	// firstBalance is enough for two million parts, so that a test runs out of money only if it asks to.
 	firstBalance amount = 1_000_000_00
 	unitCost     amount = 50
 )

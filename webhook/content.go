@@ -290,7 +290,7 @@ func (f *fields) content(e *envelope, one item) Content {
 		content = f.mediaContent("", e, member)
 	case kind == "location":
 		content = f.locationContent(member)
-	case kind == "system" && e.isDistrusted: // a person may not announce a new number
+	case kind == "system" && e.isDistrusted: // a person must not be able to announce a new number
 	case kind == "edit":
 		content = f.edit(objectOf(member))
 	default:

@@ -20,8 +20,8 @@ import (
 // DeliveryReport reports the state of a message that was sent with a callback URL. At least one of ID and ReferenceID is not empty.
 // Any other field is empty or zero if the callback does not carry it.
 //
-// Reports can arrive out of order, more than once, or not at all: a "sent" can follow a "delivered". Store a status only if it supersedes
-// the stored one, see [contract.Status.Supersedes]; [contract.Status.Final] says which states end the question of delivery.
+// Reports can arrive out of order, more than once, or not at all: a "sent" can follow a "delivered". Store a status only if it supersedes the
+// stored one, see [contract.Status.Supersedes]; [contract.Status.Final] says which states are final.
 type DeliveryReport struct {
 	// ID is the message ID, as in the receipt.
 	ID string `json:"id,omitzero"`

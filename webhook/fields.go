@@ -9,8 +9,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// fields holds what the parameters of one event say. A field is set when its parameter is read; resolve.go then decides between
-// parameters and JSON in the shape of the platform.
+// fields holds the parameters of one event. A field is set when its parameter is read; resolve.go then decides between parameters and JSON in
+// the shape of the platform.
 type fields struct {
 	*callback
 

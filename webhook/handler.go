@@ -91,7 +91,7 @@ func (h *handler) serve(r *http.Request) (all response) {
 	return all
 }
 
-// call is an event on its way through a handler, from before it is read.
+// call is the handling of one event. It begins before the event is read.
 type call struct {
 	*handler
 
@@ -104,7 +104,7 @@ type call struct {
 	functionErr error // what it returned
 }
 
-// handle handles the event at a position of the request, unless that was done or is being done.
+// handle handles the event at a position of the request unless it was handled before or is being handled.
 func (c *call) handle(e event, position int) response {
 	c.event = e
 	c.function = c.functionFor(e)
@@ -160,7 +160,7 @@ func (h *handler) unhandled(e event) error {
 	return h.name.refuse(ErrUnhandled)
 }
 
-// run calls the function, if there is a store through the store, and returns what became of the event.
+// run calls the function, through the store if there is one, and returns the disposition of the event.
 func (c *call) run(ctx context.Context, position int) (Disposition, error) {
 	var storeErr error
 	if c.store == nil {

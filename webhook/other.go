@@ -32,8 +32,8 @@ type Other struct {
 	RawQuery string `json:"-"`
 }
 
-// Preference says that a person does not want marketing messages any more, or wants them again. The person chose so in the app of the
-// platform. See [WithPreferences].
+// Preference says that a person does not want marketing messages any more, or wants them again. The person made the choice in the platform's
+// app. See [WithPreferences].
 type Preference struct {
 	// Callback is the callback that brought the change, such as CallbackChatApp2.
 	Callback Callback `json:"callback,omitzero"`

@@ -29,8 +29,8 @@ type Store interface {
 // ErrInProgress means that another call is handling the same event. The service is asked to call again.
 var ErrInProgress = errors.New("webhook: the event is being handled")
 
-// MemoryStore is a [Store] in the memory of one process. It forgets all events when the process ends, and the oldest beyond its capacity. A
-// forgotten event is handled again if the service calls again; use package webhook/sqlstore if that must not happen.
+// MemoryStore is a [Store] in the memory of one process. It forgets all events when the process ends, and the oldest ones when it is full. If
+// the service calls again, a forgotten event is handled again; use package webhook/sqlstore if that must not happen.
 type MemoryStore struct {
 	// Lease is how long one call may handle an event before another may take it over. NewMemoryStore sets one minute. Change it only before
 	// the store is used, and keep it above WithHandlerTimeout.

@@ -9,8 +9,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// A failureHint is a member outside the rows of a listing by which the response may report that it failed or is incomplete. The rows
-// describe messages, which may have failed. So a listing is not scanned at any depth, as the response to a send is.
+// A failureHint is a member outside the rows that may report that the request failed or that the page is incomplete. The rows describe
+// messages, which may have failed. So a listing is not scanned at any depth, as the response to a send is.
 type failureHint struct {
 	name    string
 	reason  string

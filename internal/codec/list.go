@@ -196,7 +196,8 @@ func parameters(query url.Values) (members []member) {
 	return members
 }
 
-// position returns the parameter that says where the page begins, or none for the first page by cursor, or why the contract cannot say so.
+// position returns the parameter that says where the page begins, or none for the first page by cursor, or the reason why the contract has no
+// such parameter.
 func (l *List) position(at wire.Position) (members []member, reason string) {
 	by := l.op.Paging.By
 	m := member{name: l.op.Params[by], dotted: true}

@@ -10,7 +10,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// Response is what a response to a send says. Empty and zero mean that it does not say.
+// Response is a decoded response to a send. Empty and zero fields are absent from the response.
 type Response struct {
 	ID          string
 	RequestID   string
@@ -28,7 +28,7 @@ type Response struct {
 
 	// Refused reports whether the response holds an error code of a known class, or a status that refuses.
 	Refused bool
-	// Uncertain is why a 2xx that is not Refused does not accept the message either; "" if it accepts the message.
+	// Uncertain says why a 2xx response proves neither acceptance nor refusal. It is "" if the response accepts the message.
 	Uncertain string
 	// Contradiction is why the response proves nothing, even if its HTTP status is a failure: a member of the contract came twice, or the
 	// IDs name no message, or several. It is "" otherwise.

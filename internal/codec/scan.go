@@ -30,7 +30,7 @@ type scan struct {
 // namedID is the ID of a message that was found by its name. The path is "" if no contract can have it.
 type namedID struct{ path, id string }
 
-// object is what the members of an object say about each other.
+// object collects facts about the members of one JSON object.
 type object struct {
 	isStatus       bool // its members give the state of something
 	isMessage      bool // it may be a message

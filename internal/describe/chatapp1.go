@@ -32,10 +32,6 @@ func addPayload(call *wire.Call, payload chatapp1.Payload) {
 		reject(call, "Payload", "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw")
 		return
 	}
-	if reason := wire.CheckValue(payload); reason != "" {
-		reject(call, "Payload", reason)
-		return
-	}
 	switch p := payload.(type) {
 	case chatapp1.Text:
 		addEssential(call, wire.Field{Concept: "text", Name: "Payload.Body", Text: p.Body})
@@ -50,6 +46,8 @@ func addPayload(call *wire.Call, payload chatapp1.Payload) {
 		addTemplate(call, p)
 	case chatapp1.Raw:
 		addRaw(call, p)
+	default:
+		reject(call, "Payload", wire.WrongType(payload))
 	}
 }
 
@@ -108,7 +106,8 @@ func addRaw(call *wire.Call, r chatapp1.Raw) {
 	if len(r.Fields) == 0 {
 		reject(call, "Payload.Fields", "required, but absent")
 	}
-	fields := maps.Clone(r.Fields)
+	fields := map[string]any{}
+	maps.Copy(fields, r.Fields)
 	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
 		if _, taken := fields[name]; taken {
 			reject(call, "Extra["+strconv.Quote(name)+"]", "is a field of the payload too")

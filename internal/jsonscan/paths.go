@@ -110,8 +110,7 @@ type Walker struct {
 // NewWalker returns a Walker at the beginning of a document.
 func NewWalker(doc []byte) *Walker { return &Walker{Scanner: Scanner{Doc: doc}} }
 
-// Find walks over a document, and checks all of it. It returns the value at each slot. The values take the place of those in found if that is
-// long enough.
+// Find walks over a document, and checks all of it. It returns the value at each slot. It reuses found if it is long enough.
 func (p *Paths) Find(w *Walker, found []Value) ([]Value, error) {
 	if size := p.Size(); cap(found) < size {
 		found = make([]Value, size)

@@ -1,9 +1,9 @@
 // Package jsonscan scans JSON in place, without decoding it. It reads the responses of the service and callbacks.
 //
-// It accepts exactly what encoding/json accepts, nested at most MaxDepth deep, and allocates only for strings with escapes. It exists
-// because encoding/json takes three times as long for a listing and keeps only the last of several members with one name. A Scanner does
-// what this library needs of a Decoder of encoding/json/jsontext, which can replace it when the oldest supported Go release has it: Peek is
-// its PeekKind; Open, Next, Name and Scalar are its ReadToken; Skip is its SkipValue.
+// It accepts exactly what encoding/json accepts, nested at most MaxDepth deep, and allocates only for strings with escapes. It exists because
+// encoding/json takes three times as long for a listing and keeps only the last of several members with one name. Once the oldest supported
+// Go release has encoding/json/jsontext, its Decoder can replace Scanner: Peek is its PeekKind; Open, Next, Name and Scalar are its
+// ReadToken; Skip is its SkipValue.
 //
 // An object may have several members with one name. This package does not choose between them: Members marks them, and a caller that reads
 // token by token sees every name.

@@ -68,7 +68,7 @@ func (s *Secrets) AddCredential(credential string) {
 // InWord reports whether a code or an ID of the service holds a secret. A long number may be an ID.
 func (s *Secrets) InWord(word string) bool { return s.maskSecrets(word) != word }
 
-// Mask returns the beginning of what the service said, with secrets and phone numbers masked. It is "" if nothing else is left.
+// Mask returns the beginning of a response, with secrets and phone numbers masked. It is "" if nothing else is left.
 func (s *Secrets) Mask(said string) string {
 	const longest = 4 << 10
 	said = strings.ToValidUTF8(said[:min(len(said), longest)], "\ufffd")

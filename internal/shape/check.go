@@ -3,7 +3,6 @@ package shape
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -76,12 +75,6 @@ func (c *Checker) value(v reflect.Value, rule string) {
 		}
 		c.elements(v)
 		c.check(c, v)
-	case reflect.Map:
-		texts, _ := reflect.TypeAssert[map[string]string](v)
-		for _, key := range slices.Sorted(maps.Keys(texts)) {
-			c.Field("["+strconv.Quote(key)+"]", key, "")
-			c.Field("["+strconv.Quote(key)+"]", texts[key], "")
-		}
 	case reflect.Struct:
 		if rule == "present" && v.IsZero() {
 			c.Found("", "required, but absent")
@@ -123,8 +116,8 @@ func (c *Checker) choice(v reflect.Value, rule string) {
 		} else if rule == "object" && !holdsObject(raw) {
 			c.Found("", "want a JSON object that is not empty, or the text of one")
 		}
-	case v.Elem().Kind() == reflect.Pointer:
-		c.Found("", wire.CheckValue(v.Interface()))
+	case !c.shapes.IsValue(v.Interface()):
+		c.Found("", wire.WrongType(v.Interface()))
 	default:
 		c.value(v.Elem(), "")
 	}
@@ -154,8 +147,6 @@ func (c *Checker) number(n int64, rule string) {
 		switch name {
 		case "index":
 			c.position(n)
-		case "minutes":
-			c.minutes(time.Duration(n))
 		case "max":
 			if most, _ := strconv.ParseInt(limit, 10, 64); n > most {
 				c.Limit("", "want at most "+limit)
@@ -170,15 +161,6 @@ func (c *Checker) position(n int64) {
 		c.Found("", "must not be negative")
 	case n > 9:
 		c.Limit("", "want 0 to 9")
-	}
-}
-
-func (c *Checker) minutes(d time.Duration) {
-	switch {
-	case d < 0 || d%time.Minute != 0:
-		c.Found("", "want a whole number of minutes")
-	case d > 30*24*time.Hour:
-		c.Limit("", "want at most 30 days")
 	}
 }
 
@@ -237,8 +219,6 @@ func violation(rule, words, text string) string {
 		return "want only lower-case letters, digits and underscores"
 	case rule == "alnum" && hasOther(letters+digits):
 		return "want only letters and digits"
-	case rule == "reference" && hasOther(letters+digits+"_.-"):
-		return "want only letters, digits, underscores, dots and hyphens"
 	case rule == "currency" && (len(text) != 3 || hasOther(upper)):
 		return "want an ISO 4217 code of three capital letters"
 	case rule == "trimmed" && strings.TrimSpace(text) != text:
@@ -327,5 +307,19 @@ func (c *Checker) unique(text string) {
 	c.seen[key] = c.index
 }
 
-// IsValue reports whether a sealed interface holds a value, and neither nil nor a pointer.
-func IsValue(v any) bool { return v != nil && reflect.TypeOf(v).Kind() != reflect.Pointer }
+// IsValue reports whether a sealed interface holds a value that can be written: not nil, not a pointer, and not a struct that only embeds one
+// of the types.
+func (s *Shapes) IsValue(v any) bool {
+	if v == nil {
+		return false
+	}
+	t := reflect.TypeOf(v)
+	switch t.Kind() {
+	case reflect.Pointer:
+		return false
+	case reflect.Struct:
+		return s.structs[t] != nil
+	default:
+		return true
+	}
+}

@@ -114,15 +114,6 @@ func TestRules(t *testing.T) {
 			}{"a9b c"}},
 			reason: "want only letters and digits", limit: true,
 		},
-		"reference": {
-			good: []any{struct {
-				F string `at:"f,reference"`
-			}{"aZ9_.-"}},
-			bad: []any{struct {
-				F string `at:"f,reference"`
-			}{"a/b"}},
-			reason: "want only letters, digits, underscores", limit: true,
-		},
 		"trimmed": {
 			bad: []any{struct {
 				F string `at:"f,trimmed"`
@@ -157,23 +148,6 @@ func TestRules(t *testing.T) {
 				F string `at:"f,date"`
 			}{"2023-02-29"}},
 			reason: "YYYY-MM-DD", limit: true,
-		},
-		"minutes": {
-			good: []any{struct {
-				F time.Duration `at:"f,minutes"`
-			}{time.Minute}},
-			bad: []any{struct {
-				F time.Duration `at:"f,minutes"`
-			}{time.Second}, struct {
-				F time.Duration `at:"f,minutes"`
-			}{-time.Minute}},
-			reason: "want a whole number of minutes",
-		},
-		"minutes of a month": {
-			bad: []any{struct {
-				F time.Duration `at:"f,minutes"`
-			}{721 * time.Hour}},
-			reason: "want at most 30 days", limit: true,
 		},
 		"index": {
 			good: []any{struct {
@@ -251,9 +225,8 @@ type checkInside struct {
 type checkAll struct {
 	checkInside
 
-	Sections []checkInside     `at:"sections"`
-	Words    []string          `at:"words"`
-	Texts    map[string]string `at:"texts"`
+	Sections []checkInside `at:"sections"`
+	Words    []string      `at:"words"`
 }
 
 func TestProblemsNameTheField(t *testing.T) {
@@ -263,11 +236,10 @@ func TestProblemsNameTheField(t *testing.T) {
 		checkInside: checkInside{[]checkRow{{"a"}, {"a"}}},
 		Sections:    []checkInside{{}, {[]checkRow{{"a"}, {"b"}, {""}}}},
 		Words:       []string{"a", ""},
-		Texts:       map[string]string{"a": "b", "c": "\xff"},
 	}) {
 		fields = append(fields, problem.Field)
 	}
-	assert.Equal(t, []string{"V.Rows[1].ID", "V.Sections[1].Rows[2].ID", "V.Words[1]", `V.Texts["c"]`}, fields)
+	assert.Equal(t, []string{"V.Rows[1].ID", "V.Sections[1].Rows[2].ID", "V.Words[1]"}, fields)
 }
 
 func TestRulesAreCalledFromTheInsideOut(t *testing.T) {

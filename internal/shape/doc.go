@@ -32,10 +32,6 @@
 //	text       numbers are written as text; reading takes both, everywhere
 //	milli      a time is in milliseconds since 1970, and not in seconds
 //	default=3  an empty text is written as 3, which is read as an empty one
-//	optional   a value that is always written may be absent when it is read
-//	or=name    a text is read like an object that has it as the member name
-//
-// A duration is a number of minutes.
 //
 // # Rules
 //
@@ -48,13 +44,11 @@
 //	oneof=a|b  one of these words
 //	name       lower-case letters, digits and underscores
 //	alnum      letters and digits
-//	reference  letters, digits, underscores, dots and hyphens
 //	trimmed    no white space around it
 //	unique     no other element of the list has the same text in this field
 //	url        an http or https URL
 //	currency   an ISO 4217 code
 //	date       a date as YYYY-MM-DD
-//	minutes    whole minutes, at most 30 days
 //	index      0 to 9
 //	degrees=90 -90 to 90
 //	object     a value that encodes as a JSON object that is not empty, or the text of one

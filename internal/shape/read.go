@@ -97,27 +97,29 @@ type reader struct {
 
 // shape reads a member into a struct. A value of nil is absent.
 func (r reader) shape(sh *shape, value any, to reflect.Value, index int) Fit {
-	if text, ok := value.(string); ok && sh.or != "" {
-		value = map[string]any{sh.or: text}
-	}
 	if value == nil {
-		isRequired := sh.always || sh.form == word
-		return exactIf(sh.optional || !isRequired)
+		isRequired := sh.always || sh.form == formWord
+		return exactIf(!isRequired)
 	}
 	f := r.form(sh, value, to, index)
-	isWritten := sh.form == word || sh.present(to) // it is written again
-	return f.onlyIf(isWritten || isEmpty(value))
+	return f.onlyIf(sh.survivesWriting(value, to))
+}
+
+// survivesWriting reports whether a value that was read is written again. Without this check, reading would lose members that have a meaning
+// although they hold the zero value of a type.
+func (sh *shape) survivesWriting(value any, read reflect.Value) bool {
+	return sh.form == formWord || sh.present(read) || isEmpty(value)
 }
 
 func (r reader) form(sh *shape, value any, to reflect.Value, index int) Fit {
 	switch sh.form {
-	case word:
+	case formWord:
 		return readWord(sh.word, value, index)
-	case object:
+	case formObject:
 		return r.members(sh, value, to, index)
-	case set:
+	case formSet:
 		return r.set(sh, value, to)
-	case list:
+	case formList:
 		read := func(element any, to reflect.Value, i int) Fit { return r.form(sh.members[0], element, to, i) }
 		return r.list(value, sh.of(to), read)
 	default:
@@ -138,7 +140,7 @@ func (r reader) members(sh *shape, value any, to reflect.Value, index int) Fit {
 	f := exactIf(ok)
 	unknown := len(members)
 	for _, member := range sh.members {
-		if member.form == choice {
+		if member.form == formChoice {
 			unknown -= present(members, member.names)
 			f = min(f, r.choice(member, members, to))
 			continue
@@ -195,11 +197,11 @@ func (r reader) set(sh *shape, value any, to reflect.Value) Fit {
 	return f.onlyIf(known == len(elements))
 }
 
-// mayBe reports whether a value has the first of the words of an object, and no other value in place of its other words.
+// mayBe reports whether the first word matches and no other word contradicts.
 func (sh *shape) mayBe(value any) bool {
 	members, _ := value.(map[string]any)
 	for i, member := range sh.members {
-		if member.form != word {
+		if member.form != formWord {
 			continue
 		}
 		text, _ := members[member.name].(string)
@@ -232,10 +234,6 @@ func (r reader) value(sh *shape, value any, to reflect.Value) Fit {
 		return Exact
 	case *time.Time:
 		return readTime(sh, value, target)
-	case *time.Duration:
-		return readMinutes(value, target)
-	case *map[string]string:
-		return readTexts(value, target)
 	case encoding.TextUnmarshaler:
 		text, ok := value.(string)
 		return exactIf(ok && target.UnmarshalText([]byte(text)) == nil)
@@ -286,26 +284,6 @@ func readScalar(sh *shape, value any, to reflect.Value) Fit {
 	}
 }
 
-func readMinutes(value any, to *time.Duration) Fit {
-	n, err := strconv.ParseFloat(NumberText(value), 64)
-	if err != nil {
-		return Misfit
-	}
-	*to = time.Duration(n * float64(time.Minute))
-	return exactIf(to.Minutes() == n)
-}
-
-func readTexts(value any, to *map[string]string) Fit {
-	object, ok := value.(map[string]any)
-	*to = make(map[string]string, len(object))
-	for name, member := range object {
-		text, isText := member.(string)
-		(*to)[name] = text
-		ok = ok && isText
-	}
-	return exactIf(ok)
-}
-
 // union sets a sealed interface to the variant that holds a value exactly, or to its raw variant, or to the variant that fits best.
 func (r reader) union(value any, to reflect.Value) Fit {
 	best, f := r.best(to.Type(), value)
@@ -321,7 +299,7 @@ func (r reader) union(value any, to reflect.Value) Fit {
 }
 
 // best reads an object as the variant that fits it best. The result is not valid if no variant has the words of the object.
-func (r reader) best(t reflect.Type, value any) (best reflect.Value, f Fit) {
+func (r reader) best(t reflect.Type, value any) (best reflect.Value, bestFit Fit) {
 	for _, variant := range r.unions[t] {
 		if variant.isRaw || !variant.shape.mayBe(value) || slices.Contains(r.within, variant.typ) {
 			continue
@@ -329,12 +307,12 @@ func (r reader) best(t reflect.Type, value any) (best reflect.Value, f Fit) {
 		to := reflect.New(variant.typ).Elem()
 		inner := reader{Shapes: r.Shapes, within: append(slices.Clip(r.within), variant.typ)}
 		fit := inner.form(variant.shape, value, to, 0)
-		if fit > f || !best.IsValid() {
+		if !best.IsValid() || fit > bestFit {
 			best = to
-			f = fit
+			bestFit = fit
 		}
 	}
-	return best, f
+	return best, bestFit
 }
 
 // isEmpty reports whether a value means the same as its absence: null, false, an empty text or list, or an object of such values.

@@ -11,7 +11,7 @@ import (
 // path of its value, like a tag. The type without words holds what fits no other.
 type Place struct{ Words, Path string }
 
-// shape is the form of one place in JSON.
+// shape describes how one value is encoded in JSON.
 type shape struct {
 	name    string // of a member, or the words of an element of a set
 	form    form
@@ -20,24 +20,21 @@ type shape struct {
 	word    string
 	names   []string // of the members that belong to a choice
 
-	always   bool // it is written even if it is zero, and required when it is read
-	optional bool // although always
-	text     bool // numbers are written as text
-	milli    bool // a time is in milliseconds
-
+	always bool   // it is written even if it is zero, and required when it is read
+	text   bool   // numbers are written as text
+	milli  bool   // a time is in milliseconds
 	preset string // is written in place of an empty text
-	or     string // a text is read like an object with a member of this name
 }
 
 type form int
 
 const (
-	value  form = iota // as its Go type is written
-	choice             // of a sealed interface, whose members are members of the object that holds it
-	word               // a constant text, or "#" for the index of the element
-	object
-	set  // a list of elements that differ by their words, in any order
-	list // a list with an element for each of the value
+	formValue  form = iota // as its Go type is written
+	formChoice             // of a sealed interface, whose members are members of the object that holds it
+	formWord               // a constant text, or "#" for the index of the element
+	formObject
+	formSet  // a list of elements that differ by their words, in any order
+	formList // a list with an element for each of the value
 )
 
 // Shapes holds the shapes of all structs, and of the types of each sealed interface. Once compiled it is never written, and safe for
@@ -85,7 +82,7 @@ func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 		isRaw := place.Words == ""
 		sh := s.structOf(t)
 		if !isRaw {
-			sh = &shape{form: object}
+			sh = &shape{form: formObject}
 			sh.addWords(place.Words)
 			path, options, _ := strings.Cut(place.Path, ",")
 			leaf := new(shape)
@@ -105,7 +102,7 @@ func (s *Shapes) structOf(t reflect.Type) *shape {
 	if known := s.structs[t]; known != nil || t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
 		return known
 	}
-	sh := &shape{form: object}
+	sh := &shape{form: formObject}
 	s.structs[t] = sh
 	for _, f := range reflect.VisibleFields(t) {
 		tag, ok := f.Tag.Lookup("at")
@@ -134,15 +131,11 @@ func (sh *shape) setOptions(of, options string) string {
 			sh.text = true
 		case "milli":
 			sh.milli = true
-		case "optional":
-			sh.optional = true
 		case "default":
 			sh.preset = text
 			sh.always = true
-		case "or":
-			sh.or = text
-		case "required", "present", "notblank", "max", "oneof", "name", "alnum", "reference", "trimmed", "unique", "url", "currency",
-			"date", "minutes", "index", "degrees", "object":
+		case "required", "present", "notblank", "max", "oneof", "name", "alnum", "trimmed", "unique", "url", "currency", "date", "index",
+			"degrees", "object":
 			rules = append(rules, option)
 		case "":
 		default:
@@ -155,50 +148,76 @@ func (sh *shape) setOptions(of, options string) string {
 // add adds a value of a type to an object, or to an element of a list, at a path.
 func (sh *shape) add(s *Shapes, path string, leaf *shape, t reflect.Type) {
 	value := s.structOf(t)
+	hasWords := len(sh.members) > 0
 	switch {
 	case path != "":
 		sh.addMember(s, path, leaf, t)
-	case value != nil && len(sh.members) > 0: // the object has words
+	case value != nil && hasWords:
 		sh.members = append(sh.members, value.members...)
 	default:
-		leaf.name = sh.name
-		leaf.always = leaf.always || sh.always
-		*sh = *leaf
+		sh.replaceWith(leaf)
 	}
 }
 
+// replaceWith replaces a shape by leaf, under its name.
+func (sh *shape) replaceWith(leaf *shape) {
+	leaf.name = sh.name
+	leaf.always = leaf.always || sh.always
+	*sh = *leaf
+}
+
+// segment is the part of a path between two dots.
+type segment struct {
+	name    string   // of the member
+	words   string   // of the elements of a list
+	choice  []string // the members of a sealed interface
+	isList  bool
+	forEach bool // the list has an element for each of the value
+	always  bool
+}
+
+// parseSegment parses a part of a path, such as "body", "parameters[type=text]!" or "buttons[each type=reply]".
+func parseSegment(text string) segment {
+	if strings.Contains(text, "&") {
+		return segment{choice: strings.Split(text, "&")}
+	}
+	var seg segment
+	text, seg.always = strings.CutSuffix(text, "!")
+	seg.name, seg.words, seg.isList = strings.Cut(strings.TrimSuffix(text, "]"), "[")
+	seg.words, seg.forEach = strings.CutPrefix(seg.words, "each ")
+	return seg
+}
+
 func (sh *shape) addMember(s *Shapes, path string, leaf *shape, t reflect.Type) {
-	part, rest, _ := strings.Cut(path, ".")
-	if strings.Contains(part, "&") {
-		leaf.form = choice
-		leaf.names = strings.Split(part, "&")
+	first, rest, _ := strings.Cut(path, ".")
+	seg := parseSegment(first)
+	if len(seg.choice) > 0 {
+		leaf.form = formChoice
+		leaf.names = seg.choice
 		sh.members = append(sh.members, leaf)
 		return
 	}
-	part, always := strings.CutSuffix(part, "!")
-	name, words, isList := strings.Cut(strings.TrimSuffix(part, "]"), "[")
-	words, each := strings.CutPrefix(words, "each ")
-	member := sh.member(name)
-	member.always = member.always || always
+	member := sh.member(seg.name)
+	member.always = member.always || seg.always
 	switch {
-	case each:
-		element := &shape{form: object}
-		element.addWords(words)
+	case seg.forEach:
+		element := &shape{form: formObject}
+		element.addWords(seg.words)
 		element.add(s, rest, &shape{}, t.Elem())
-		member.form = list
+		member.form = formList
 		member.index = leaf.index
 		member.members = []*shape{element}
-	case isList:
-		member.form = set
-		element := member.member(words)
-		if element.form != object {
-			element.form = object
-			element.addWords(words)
+	case seg.isList:
+		member.form = formSet
+		element := member.member(seg.words)
+		if element.form != formObject {
+			element.form = formObject
+			element.addWords(seg.words)
 		}
-		element.always = element.always || always
+		element.always = element.always || seg.always
 		element.add(s, rest, leaf, t)
 	default:
-		member.form = object
+		member.form = formObject
 		member.add(s, rest, leaf, t)
 	}
 	sh.always = sh.always || member.always
@@ -221,10 +240,10 @@ func (sh *shape) addWords(words string) {
 		path, text, _ := strings.Cut(field, "=")
 		at := sh
 		for name := range strings.SplitSeq(path, ".") {
-			at.form = object
+			at.form = formObject
 			at = at.member(name)
 		}
-		at.form = word
+		at.form = formWord
 		at.word = text
 	}
 }
@@ -239,7 +258,7 @@ func (s *Shapes) variantOf(t reflect.Type, v reflect.Value) *shape {
 	return nil
 }
 
-// of returns the field of a struct that the shape is of, or the value itself.
+// of returns the field that sh describes, or v itself if it has none.
 func (sh *shape) of(v reflect.Value) reflect.Value {
 	if sh.index == nil {
 		return v
@@ -250,11 +269,11 @@ func (sh *shape) of(v reflect.Value) reflect.Value {
 // present reports whether the shape of a value is written.
 func (sh *shape) present(v reflect.Value) bool {
 	switch {
-	case sh.form == word: // which is written only together with something else
+	case sh.form == formWord: // which is written only together with something else
 		return false
-	case sh.always || sh.form == choice:
+	case sh.always || sh.form == formChoice:
 		return true
-	case sh.form == object || sh.form == set:
+	case sh.form == formObject || sh.form == formSet:
 		return slices.ContainsFunc(sh.members, func(member *shape) bool { return member.present(v) })
 	default:
 		return !isZero(sh.of(v))

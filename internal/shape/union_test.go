@@ -111,6 +111,13 @@ func TestWriterRejectsAPointer(t *testing.T) {
 	assert.ErrorContains(t, w.Err, "must be a value, not a pointer: shape.cat{…}")
 }
 
+func TestWriterKeepsTheFirstError(t *testing.T) {
+	t.Parallel()
+	w := zooShapes().NewWriter(nil)
+	w.Value(zoo{Animals: []animal{&cat{}, struct{ cat }{}}})
+	assert.ErrorContains(t, w.Err, "not a pointer")
+}
+
 // What a type holds exactly is written again as it was.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{

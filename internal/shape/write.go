@@ -30,17 +30,17 @@ func (w *Writer) Value(value any) { w.value(w.shapes.plain, reflect.ValueOf(valu
 
 func (w *Writer) shape(sh *shape, v reflect.Value, index int) {
 	switch sh.form {
-	case word:
+	case formWord:
 		if sh.word == "#" {
 			w.Out = strconv.AppendInt(w.Out, int64(index), 10)
 			return
 		}
 		w.Text(sh.word)
-	case object:
+	case formObject:
 		w.Out = append(w.Out, '{')
 		w.members(sh, v, index)
 		w.Out = append(w.Out, '}')
-	case set:
+	case formSet:
 		w.Out = append(w.Out, '[')
 		for _, element := range sh.members {
 			if element.present(v) {
@@ -49,7 +49,7 @@ func (w *Writer) shape(sh *shape, v reflect.Value, index int) {
 			}
 		}
 		w.Out = append(w.Out, ']')
-	case list:
+	case formList:
 		w.list(sh.of(v), func(element reflect.Value, index int) { w.shape(sh.members[0], element, index) })
 	default:
 		w.value(sh, sh.of(v))
@@ -59,12 +59,12 @@ func (w *Writer) shape(sh *shape, v reflect.Value, index int) {
 func (w *Writer) members(sh *shape, v reflect.Value, index int) {
 	for _, member := range sh.members {
 		switch {
-		case member.form == choice:
+		case member.form == formChoice:
 			chosen := member.of(v)
 			if inner := w.variant(chosen); inner != nil {
 				w.members(inner, chosen.Elem(), 0)
 			}
-		case member.form == word || member.present(v):
+		case member.form == formWord || member.present(v):
 			w.comma()
 			w.Text(member.name)
 			w.Out = append(w.Out, ':')
@@ -119,12 +119,9 @@ func (w *Writer) number(sh *shape, v reflect.Value) {
 	if quoted {
 		w.Out = append(w.Out, '"')
 	}
-	switch d, isDuration := reflect.TypeAssert[time.Duration](v); {
-	case isDuration:
-		w.any(d.Minutes())
-	case v.CanInt():
+	if v.CanInt() {
 		w.Out = strconv.AppendInt(w.Out, v.Int(), 10)
-	default:
+	} else {
 		w.any(v.Float())
 	}
 	if quoted {
@@ -137,7 +134,7 @@ func (w *Writer) time(sh *shape, at time.Time) {
 	if sh.milli {
 		n = at.UnixMilli()
 	}
-	w.number(sh, reflect.ValueOf(n))
+	w.Out = strconv.AppendInt(w.Out, n, 10)
 }
 
 func (w *Writer) comma() {
@@ -176,11 +173,11 @@ func (w *Writer) any(value any) {
 	w.Out = append(w.Out, raw...)
 }
 
-// variant returns the shape of the value of a sealed interface. A pointer has none, and is an error.
+// variant returns the shape of the value of a sealed interface. A value that cannot be written has none, and is an error.
 func (w *Writer) variant(v reflect.Value) *shape {
 	inner := w.shapes.variantOf(v.Type(), v.Elem())
 	if inner == nil && v.NumMethod() > 0 && !v.IsNil() {
-		w.Err = errors.New("a part of it " + wire.CheckValue(v.Interface()))
+		w.Err = cmp.Or(w.Err, errors.New("a part of it "+wire.WrongType(v.Interface())))
 	}
 	return inner
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// minRandomID is the length in characters from which a word without a digit may be a random ID, and a name in braces with a digit, too.
+// minRandomID is the minimum length of a random ID that has no digit, and of one in braces.
 const minRandomID = 12
 
 // Identifies reports whether an ID distinguishes a message from others: it is no placeholder, and has a digit or the length of a random ID.

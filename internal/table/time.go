@@ -23,9 +23,9 @@ const compact = "20060102150405"
 //	20261003144423                   14 digits that begin with 19 or 20: a date with a time of day, not milliseconds
 //	Sat, 03 Oct 2026 14:44:23 GMT    RFC 1123, or RFC 2822 with an offset such as +0800; also without the day of the week
 //
-// Layouts, as in package time, are tried before these. A form without an offset is in zone; nil is UTC. White space around the
-// text does not count. A blank text is the zero time, and so is one of zeros, such as 0000-00-00 00:00:00, and one that cannot be
-// read. Times of the same instant may be in different locations: compare them with Equal.
+// Layouts, as in package time, are tried before these. A form without an offset is in zone; nil is UTC. White space around the text does not
+// count. A blank text and a text of zeros are the zero time. A text that cannot be read is the zero time and false. Times of the same instant
+// may be in different locations: compare them with Equal.
 func ParseTime(text string, zone *time.Location, layouts ...string) (time.Time, bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] == '0' && consistsOf(text, "0-/:. TZ") {

@@ -57,7 +57,7 @@ func hasIdempotencyKey(h http.Header) bool {
 	return hasKey || hasOtherKey
 }
 
-// withoutEmpty returns http.NoBody for a body that turns out to be empty, and otherwise the body.
+// withoutEmpty returns body, or http.NoBody if it is empty.
 func withoutEmpty(body io.ReadCloser) (io.ReadCloser, error) {
 	if body == nil || body == http.NoBody {
 		return http.NoBody, nil

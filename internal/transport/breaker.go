@@ -267,7 +267,7 @@ func (c *call) report(health Health) {
 	}
 	toService := toAccount
 	if health == Refusing {
-		toService.health = Healthy // the service lives
+		toService.health = Healthy // the service is up
 	}
 	service, account := c.tickets[0], c.tickets[1]
 	c.tickets = [2]ticket{}

@@ -23,7 +23,7 @@ type call struct {
 	evidence     evidence
 	blocked      error      // why the attempt could not begin, or nil
 	open         *OpenError // the open breaker that blocked it, or nil
-	maybeWritten bool       // it reached the round tripper, and the call has not made up for it
+	maybeWritten bool       // it reached the round tripper, and no later attempt has replaced it
 	forgetToken  func()     // drops its token; nil if it had none from a TokenSource
 
 	// What the attempt under way holds.

@@ -94,7 +94,7 @@ type Judgement struct {
 	// Repeatable reports whether another attempt may be made and may end better: the service provably did not process
 	// the request, or the request only reads.
 	Repeatable bool
-	// TokenRefused reports whether the service provably did not process the request because of its token.
+	// TokenRefused reports whether the service rejected the token and provably did not process the request.
 	TokenRefused bool
 	// Health is what the response says about the service. Cause says why, unless it is Healthy. Other calls may show Cause, so it holds
 	// nothing from the message.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -73,14 +72,14 @@ func CheckNotBlank(text string) string {
 	return ""
 }
 
-// CheckValue returns what is wrong with a member of a sealed interface, or "". A pointer compiles, but would escape a type switch
-// over values.
-func CheckValue(member any) string {
-	if reflect.TypeOf(member).Kind() != reflect.Pointer {
-		return ""
+// WrongType returns why a value that compiles as one of a sealed interface cannot be sent: it is a pointer, or a struct of the caller that
+// embeds a type of the library and so has its methods.
+func WrongType(value any) string {
+	name := fmt.Sprintf("%T", value)
+	if name, isPointer := strings.CutPrefix(name, "*"); isPointer {
+		return "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"
 	}
-	name := strings.TrimPrefix(fmt.Sprintf("%T", member), "*")
-	return "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"
+	return "must be a type of this library, not " + name + ", which embeds one"
 }
 
 // CheckTime returns what is wrong with a time, or "". The forms in which times are sent have four digits for the year.

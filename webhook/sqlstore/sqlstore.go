@@ -79,7 +79,7 @@ func New(ctx context.Context, db *sql.DB, lease time.Duration) (*Store, error) {
 type claim struct {
 	store *Store
 	key   string
-	token string // tells this claim from a later one for the same event
+	token string // distinguishes this claim from later claims for the same event
 
 	mu       sync.Mutex
 	tx       *sql.Tx // nil until the handler asks for it

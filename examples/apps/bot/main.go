@@ -1,5 +1,5 @@
-// Command bot replies to messages of chat app 2. The event and the reply are one transaction in SQLite, so a person gets one reply to each
-// message, even if the service calls again or the process is killed. It runs on a test server, which calls it twice for each message.
+// Command bot replies to messages of chat app 2. The event and the reply are one transaction in SQLite, so each message gets exactly one
+// reply, even if the service calls again or the process is killed. It runs on a test server, which calls it twice for each message.
 package main
 
 import (

@@ -127,7 +127,7 @@ func isPostgres(databaseURL string) bool {
 	return strings.HasPrefix(databaseURL, "postgres://") || strings.HasPrefix(databaseURL, "postgresql://")
 }
 
-// stop lets attempts under way end, and closes the database. The next process sends the other messages.
+// stop lets requests in flight finish, and closes the database. The next process sends the other messages.
 func (s *shop) stop() error {
 	defer s.close()
 	return s.outbox.Stop(context.Background())
@@ -142,7 +142,7 @@ func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// takeOrder writes an order and its SMS. An order that is sent again, because its response was lost, changes nothing.
+// takeOrder writes an order and its SMS. Resubmitting an order whose response was lost changes nothing.
 func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {

@@ -39,7 +39,7 @@ them in order. The exit status is 1 if the program gives no response, or one tha
 	return command
 }
 
-// replay sends the callbacks of a file to a program, or only the one in line only, if that is not zero.
+// replay sends the callbacks of a file to a program, or, if only is not zero, just that line.
 func replay(ctx context.Context, console cli.Console, name string, only int, forward string) error {
 	to, err := newProgram(forward)
 	if err != nil {

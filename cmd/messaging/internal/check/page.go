@@ -23,7 +23,7 @@ type recorder struct {
 
 type response struct {
 	status int
-	body   document.Node // nothing if it is not JSON
+	body   document.Node // the zero Node if it is not JSON
 }
 
 // RoundTrip implements [http.RoundTripper].

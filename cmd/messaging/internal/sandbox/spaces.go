@@ -15,8 +15,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// Spaces manages the default sandbox and named spaces for tests, each with its own ledger, faults and clock. A request names a space by a
-// suffix of the token, by a header, or by the path of its page. All methods are safe for concurrent use.
+// Spaces manages the default sandbox and named spaces for tests, each with its own ledger, faults and clock. Requests select a space with a
+// token suffix, by a header, or by the path of its page. All methods are safe for concurrent use.
 type Spaces struct {
 	config Config
 
