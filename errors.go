@@ -206,7 +206,11 @@ func panickingFunction() string {
 
 // panicked returns the error of a send that a panic ended. maybeWritten reports whether something may have been written.
 func panicked(e *sendEndpoint, value any, maybeWritten bool, referenceID string) *Error {
-	cause := &panicError{value, panickingFunction()}
+	return stopped(e, &panicError{value, panickingFunction()}, maybeWritten, referenceID)
+}
+
+// stopped returns the error of a send that user code ended for a cause, whose text is shown.
+func stopped(e *sendEndpoint, cause error, maybeWritten bool, referenceID string) *Error {
 	err := newError(&e.endpoint, transport.Outcome{Err: transport.NewError(cause.Error(), cause)})
 	err.ReferenceID = referenceID
 	if !maybeWritten {

@@ -138,24 +138,23 @@ func (c *core) guard(channel Channel, call *wire.Call) transport.Guard {
 	}
 }
 
-// addGuard adds the decision of a guard to the error of a send, if a guard stopped the message.
-func (e *Error) addGuard(call *wire.Call) {
-	stopped, ok := errors.AsType[transport.GuardError](e.cause)
-	if !ok {
+// addGuard adds the decision of a guard to the error of a send, if the guard stopped the message. guardErr is nil if it did not.
+func (e *Error) addGuard(call *wire.Call, guardErr error) {
+	if guardErr == nil {
 		return
 	}
-	wait, decision := decisionOf(stopped.Unwrap())
+	wait, decision := decisionOf(guardErr)
 	e.Verdict = NotSent
 	e.classes = []error{decision}
 	e.RetryAfter = wait
 	e.localWait = wait > 0
 	switch {
 	case decision == ErrDenied: //nolint:errorlint // decisionOf returns it as it is
-		e.guardReason = reasonOf(stopped.Unwrap(), call)
+		e.guardReason = reasonOf(guardErr, call)
 	case wait > 0:
 		e.guardReason = "a guard postponed the message"
 	default:
-		e.guardReason = fmt.Sprintf("a guard could not decide (%T)", innermost(stopped.Unwrap()))
+		e.guardReason = fmt.Sprintf("a guard could not decide (%T)", innermost(guardErr))
 	}
 }
 

@@ -418,6 +418,21 @@ func TestPanicOfAGuard(t *testing.T) {
 	assert.Zero(t, service.requests)
 }
 
+// A round tripper sends an alert over a guarded client after it has passed the request on.
+func TestGuardOfAnotherMessageDecidesNothing(t *testing.T) {
+	closed := accepting().client(t, messaging.WithGuard(func(context.Context, messaging.Outgoing) error { return messaging.ErrOptedOut }))
+	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+		_, err := closed.SMS.Send(r.Context(), hello)
+		return nil, err
+	})
+	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("t"), transport.option())
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), hello)
+	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
+	_, isRetryable := messaging.Retryable(err)
+	assert.False(t, isRetryable)
+}
+
 // A guard's own requests are no part of the call: they wait for the breaker like any other.
 func TestRequestOfAGuardIsNoPartOfTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -167,13 +167,18 @@ func (s *SMSService) search(ctx context.Context, referenceID string) ([]listedRo
 	return nil, s.notFound(&l)
 }
 
+// add adds a page. Rows that sms.list.only excludes say nothing about the filter: the service may list received messages as well.
 func (l *lookup) add(page *listPage) {
-	l.others = l.others || len(page.Transactions) > len(page.Unreadable)
 	l.isStale = l.isStale || !page.isFresh
 	l.missing = cmp.Or(l.missing, page.Missing)
+	readable := len(page.Transactions) - len(page.Excluded)
 	for _, row := range page.Unreadable {
-		l.rowError = page.rowError(row)
+		if !page.Excluded[row.Index] {
+			readable--
+			l.rowError = page.rowError(row)
+		}
 	}
+	l.others = l.others || readable > 0
 }
 
 // notFound returns the error of a lookup that found no row.
@@ -229,16 +234,22 @@ func (p *listPage) rowError(row codec.Unreadable) error {
 	return &rowError{page: p.number, row: row.Index + 1, field: row.Field, reason: row.Reason}
 }
 
-// rowErrors joins the errors of the rows, at most 20, and the number of the rest.
+// rowErrors joins the errors of the rows that are yielded, at most 20, and the number of the rest.
 func (p *listPage) rowErrors() error {
 	const most = 20
 	var all []error
-	for i, row := range p.Unreadable {
-		if i == most {
-			all = append(all, fmt.Errorf("messaging: sms.list: %d more rows of page %d cannot be read", len(p.Unreadable)-most, p.number))
-			break
+	more := 0
+	for _, row := range p.Unreadable {
+		switch {
+		case p.isDropped[row.Index]:
+		case len(all) < most:
+			all = append(all, p.rowError(row))
+		default:
+			more++
 		}
-		all = append(all, p.rowError(row))
+	}
+	if more > 0 {
+		all = append(all, fmt.Errorf("messaging: sms.list: %d more rows of page %d cannot be read", more, p.number))
 	}
 	return errors.Join(all...)
 }

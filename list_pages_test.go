@@ -554,6 +554,15 @@ func TestListYieldsAMovedRowErrorOnce(t *testing.T) {
 	ids, errs := walk(b.client(t).SMS.List(t.Context(), sms.ListOptions{}))
 	assert.Equal(t, "1 3", ids)
 	assert.Len(t, errs, 1)
+	pages, pageErrors := 0, 0
+	for _, err := range b.client(t).SMS.Pages(t.Context(), sms.ListOptions{}) {
+		pages++
+		if err != nil {
+			pageErrors++
+		}
+	}
+	assert.Equal(t, 2, pages)
+	assert.Equal(t, 1, pageErrors, "a page has no error of a row that it leaves out")
 }
 
 func TestListEndsWithTheLoopAtARowError(t *testing.T) {

@@ -856,8 +856,8 @@ func TestListOnly(t *testing.T) {
 		}
 	}
 	_, err := client.SMS.Find(t.Context(), "r-1")
-	require.ErrorIs(t, err, messaging.ErrFilterIgnored)
-	require.NotErrorIs(t, err, messaging.ErrNotListed)
+	require.ErrorIs(t, err, messaging.ErrNotListed)
+	require.NotErrorIs(t, err, messaging.ErrFilterIgnored)
 
 	respondingLists(mock, always(http.StatusOK, `{"data":[{"direction":"inbound","direction":"outbound","id":"m-1"},{"direction":["inbound"],"id":"m-2"},{"direction":"","id":"m-3"}],"hasNext":false}`))
 	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))

@@ -185,18 +185,33 @@ func (b *bulk[M]) end() {
 	}()
 	for range b.done {
 	}
+	var j job[M]
+	for b.takeWaiting(&j) { // its steps are still open
+		b.interrupt(&j)
+		b.finish(&j)
+	}
 }
 
 // work sends messages until there are no more.
 func (b *bulk[M]) work() {
 	var j job[M] // one variable for all messages, because it escapes
+	isLeader := false
+	hasReturned := false
+	defer func() {
+		if !hasReturned {
+			b.exited(&j, isLeader)
+		}
+	}()
 	for {
-		isLeader, ok := b.next(&j)
+		isProbe, ok := b.next(&j)
 		if !ok {
+			hasReturned = true
 			return
 		}
+		isLeader = isProbe
 		isEnded := j.isOver || b.attempt(&j)
 		if isLeader {
+			isLeader = false
 			<-b.lead
 		}
 		if isEnded {
@@ -204,6 +219,21 @@ func (b *bulk[M]) work() {
 			b.done <- j
 		}
 	}
+}
+
+var errExited = errors.New("a function of the caller called runtime.Goexit, as a failed assertion of a test does")
+
+// exited ends the message of a worker that user code ended by runtime.Goexit, and starts another worker.
+func (b *bulk[M]) exited(j *job[M], isLeader bool) {
+	defer func() {
+		b.group.Go(b.work)
+		b.done <- *j
+	}()
+	if isLeader {
+		<-b.lead
+	}
+	j.Err = stopped(b.endpoint, errExited, j.maybeWritten, b.describe(j.Message).ReferenceID)
+	b.finish(j)
 }
 
 // next waits for a message that may begin, and reports whether there is one. If the message is the probe of an open breaker, the worker is the

@@ -231,6 +231,70 @@ func TestSendAllBreak(t *testing.T) {
 	}
 }
 
+func TestSendAllBreakEndsTheStepsOfMessagesThatWait(t *testing.T) {
+	t.Parallel()
+	for range 20 { // the order of the workers varies
+		synctest.Test(t, func(t *testing.T) {
+			service := troubled{status: http.StatusTooManyRequests, retryAfter: "30", body: `{}`}
+			var open atomic.Int32
+			observer := observerFuncs{
+				start: func(ctx context.Context, _ messaging.Step) context.Context {
+					open.Add(1)
+					return ctx
+				},
+				end: func(context.Context, messaging.Step, messaging.StepResult) { open.Add(-1) },
+			}
+			client := service.client(t, messaging.WithObserver(observer))
+			messages := func(yield func(sms.Message) bool) {
+				for range 6 {
+					if !yield(hello) {
+						return
+					}
+				}
+				yield(sms.Message{}) // invalid, so its outcome is ready at once
+			}
+			for range client.SMS.SendAll(t.Context(), messages, 2) {
+				break
+			}
+			assert.Zero(t, open.Load(), "steps that were not ended")
+		})
+	}
+}
+
+func TestSendAllGoesOnAfterGoexit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := troubled{status: http.StatusOK, body: `{"id":"m-1"}`}
+		guard := func(_ context.Context, m messaging.Outgoing) error {
+			if m.ReferenceID == "1" {
+				runtime.Goexit()
+			}
+			return nil
+		}
+		client := service.client(t, messaging.WithGuard(guard))
+		messages := func(yield func(sms.Message) bool) {
+			for _, reference := range []string{"0", "1", "2", "1", "3"} {
+				m := hello
+				m.ReferenceID = reference
+				if !yield(m) {
+					return
+				}
+			}
+		}
+		outcomes := 0
+		for out := range client.SMS.SendAll(t.Context(), messages, 1) {
+			outcomes++
+			if out.Message.ReferenceID == "1" {
+				assert.ErrorIs(t, out.Err, messaging.ErrNotSent)
+				assert.ErrorContains(t, out.Err, "runtime.Goexit")
+			} else {
+				assert.NoError(t, out.Err)
+			}
+		}
+		assert.Equal(t, 5, outcomes)
+	})
+}
+
 func TestSendAllAfterCancel(t *testing.T) {
 	t.Parallel()
 	for _, after := range []int{0, 1, 20, 50} {

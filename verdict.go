@@ -207,7 +207,7 @@ func (s *sending) failed(out *transport.Outcome) *Error {
 	case !out.Written:
 		err.Verdict = NotSent
 	}
-	err.addGuard(&s.call)
+	err.addGuard(&s.call, out.Guard)
 	return err
 }
 

@@ -96,38 +96,52 @@ func buttonOf(reply webhook.Reply) (id, title string) {
 	}
 }
 
-// Note records an inbound message: when the person wrote, and whether the message opts the person out or in. It reports whether that changed,
-// so that a program can confirm it to the person. Messages may arrive late, in any order, and more than once.
+// Decision is what an inbound message decides about messages to the person. The zero value is no decision.
+type Decision struct {
+	// OptOut reports whether the message opts the person out, such as STOP, and OptIn whether it opts the person in, such as START.
+	OptOut, OptIn bool
+	// Changed reports whether the person is opted out, or in again, because of this message. It is false if the person had decided the same
+	// before, or has made another decision since.
+	Changed bool
+}
+
+// Note records an inbound message: when the person wrote, and whether the message opts the person out or in. It returns the decision, so that
+// a program can confirm it to the person. Messages may arrive late, in any order, and more than once.
 //
 // A From or UserID that is neither a phone number nor a user ID is an error that matches [ErrNoPerson].
-func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (changed bool, err error) {
+func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (Decision, error) {
 	known, err := b.namesOf(m.Channel, field{"From", m.From}, field{"UserID", m.UserID})
 	if err != nil {
-		return false, err
+		return Decision{}, err
 	}
 	if !m.isAmbiguous {
-		if err = b.joinNames(ctx, tx, m, known); err != nil {
-			return false, err
+		if err := b.joinNames(ctx, tx, m, known); err != nil {
+			return Decision{}, err
 		}
 	}
 	if !m.keepsWindow {
-		if err = b.noteTime(ctx, tx, m, known); err != nil {
-			return false, err
+		if err := b.noteTime(ctx, tx, m, known); err != nil {
+			return Decision{}, err
 		}
 	}
-	isOut := b.stops(m)
-	if !isOut && !b.starts(m) {
-		return false, nil
+	noted := Decision{OptOut: b.stops(m)}
+	noted.OptIn = !noted.OptOut && b.starts(m)
+	if !noted.OptOut && !noted.OptIn {
+		return Decision{}, nil
 	}
 	names, err := b.person(ctx, tx, m.Channel, known)
 	if err != nil {
-		return false, err
+		return Decision{}, err
 	}
-	d := decision{scope: scope{channel: m.Channel, names: names}, isOut: isOut, at: m.At}
+	d := decision{scope: scope{channel: m.Channel, names: names}, isOut: noted.OptOut, at: m.At}
 	if b.options.PerSender {
 		d.sender = b.senderOf(m.To)
 	}
-	return b.decide(ctx, tx, d)
+	noted.Changed, err = b.decide(ctx, tx, d)
+	if err != nil {
+		return Decision{}, err
+	}
+	return noted, nil
 }
 
 // NotePreference records that a person stopped or resumed marketing in the app, for webhook.WithPreferences. The opt-out is limited to

@@ -57,9 +57,9 @@ func newBook(t testing.TB, db *sql.DB, options conversations.Options) *conversat
 // note notes a message, and returns whether it changed anything.
 func (t pool) note(m conversations.Inbound) bool {
 	t.Helper()
-	changed, err := t.book.Note(t.Context(), nil, m)
+	decision, err := t.book.Note(t.Context(), nil, m)
 	require.NoError(t, err)
-	return changed
+	return decision.Changed
 }
 
 func (t pool) allow(m messaging.Outgoing) error { return t.book.Allow(t.Context(), nil, m) }
@@ -543,6 +543,27 @@ func TestConversationsFromEvents(t *testing.T) {
 	})
 }
 
+func TestConversationsNoteReturnsTheDecision(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		for _, step := range []struct {
+			text string
+			want conversations.Decision
+		}{
+			{"hello", conversations.Decision{}},
+			{"START", conversations.Decision{OptIn: true}},
+			{"STOP", conversations.Decision{OptOut: true, Changed: true}},
+			{"stop", conversations.Decision{OptOut: true}},
+			{"START", conversations.Decision{OptIn: true, Changed: true}},
+			{"start", conversations.Decision{OptIn: true}},
+		} {
+			decision, err := t.book.Note(t.Context(), nil, smsFrom(ana, step.text))
+			require.NoError(t, err)
+			assert.Equal(t, step.want, decision, step.text)
+		}
+	})
+}
+
 // Each method works in the transaction that the caller holds, so that none waits for a second connection of a pool that has one.
 func TestConversationsInATransaction(t *testing.T) {
 	t.Parallel()
@@ -551,9 +572,9 @@ func TestConversationsInATransaction(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			tx, err := t.db.BeginTx(ctx, nil)
 			require.NoError(t, err)
-			changed, err := t.book.Note(ctx, tx, chatFrom(ana, anaID, "STOP"))
+			decision, err := t.book.Note(ctx, tx, chatFrom(ana, anaID, "STOP"))
 			require.NoError(t, err)
-			assert.True(t, changed)
+			assert.True(t, decision.Changed)
 			require.ErrorIs(t, t.book.Allow(ctx, tx, templateTo(ana)), messaging.ErrOptedOut)
 			person := conversations.Person{Channel: messaging.ChannelSMS, Number: ana}
 			require.NoError(t, t.book.OptOut(ctx, tx, person))
@@ -615,11 +636,11 @@ func TestConversationsHoldUnderLoad(t *testing.T) {
 						if i%2 == 1 {
 							continue
 						}
-						changed, err := t.book.Note(t.Context(), nil, smsFrom(number(i), "stop"))
+						decision, err := t.book.Note(t.Context(), nil, smsFrom(number(i), "stop"))
 						if assert.NoError(t, err) {
 							out[i].Store(true)
 						}
-						if changed {
+						if decision.Changed {
 							changes[i].Add(1)
 						}
 					}

@@ -31,8 +31,8 @@ func Example_conversations() {
 	fmt.Println(book.Allow(ctx, nil, offer))
 
 	// A handler of inbound SMS notes what comes in.
-	changed, err := book.Note(ctx, nil, conversations.FromSMS(webhook.SMSMessage{From: "639171234567", To: "12345", Text: "Stop"}))
-	fmt.Println(changed, err, errors.Is(book.Allow(ctx, nil, offer), messaging.ErrOptedOut))
+	decision, err := book.Note(ctx, nil, conversations.FromSMS(webhook.SMSMessage{From: "639171234567", To: "12345", Text: "Stop"}))
+	fmt.Println(decision.OptOut, decision.Changed, err, errors.Is(book.Allow(ctx, nil, offer), messaging.ErrOptedOut))
 
 	// Chat app 2 takes only templates from who has not written for a day.
 	reply := messaging.Outgoing{Channel: messaging.ChannelChatApp2, To: "639171234567"}
@@ -41,7 +41,7 @@ func Example_conversations() {
 	fmt.Println(book.Allow(ctx, nil, reply))
 	// Output:
 	// <nil>
-	// true <nil> true
+	// true true <nil> true
 	// true
 	// <nil>
 }
@@ -77,8 +77,8 @@ func Example_conversationsGuard() {
 
 	// They write STOP on chat app 2: nothing goes there, nor another way.
 	stop := webhook.ChatMessage{Callback: webhook.CallbackChatApp2, From: "639171234567", Content: webhook.Text{Body: "STOP"}}
-	changed, err := book.Note(ctx, nil, conversations.FromChat(stop))
-	fmt.Println(changed, err, errors.Is(remind(), messaging.ErrOptedOut), len(service.Sent()))
+	decision, err := book.Note(ctx, nil, conversations.FromChat(stop))
+	fmt.Println(decision.OptOut, err, errors.Is(remind(), messaging.ErrOptedOut), len(service.Sent()))
 	// Output:
 	// <nil> sms
 	// true <nil> true 1

@@ -3,6 +3,7 @@ package messagingriver_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -129,13 +130,14 @@ func ExampleOutbox_InsertMany() {
 	// <nil>
 }
 
-// A message that cannot be sent over a chat app goes by SMS.
+// A message that was not sent over a chat app goes by SMS, unless the person opted out.
 func ExampleOptions_onOutcome() {
 	var shop shop
 	fallBack := func(ctx context.Context, outcome messagingriver.Outcome) error {
 		message, isChat := outcome.Message.(chatapp1.Message)
 		wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
-		if !isChat || !wasNotProcessed { // it was sent, or may have been
+		hasOptedOut := errors.Is(outcome.Err, messaging.ErrOptedOut)
+		if !isChat || !wasNotProcessed || hasOptedOut {
 			return nil
 		}
 		text := sms.Message{From: "ACME", To: message.To, Text: "Your order is ready", ReferenceID: "sms-" + outcome.Reference}
@@ -232,7 +234,8 @@ func ExampleOutbox_Resolve() {
 	// resolved: 1 <nil>
 }
 
-// A delivery report proves that the service took the message.
+// A delivery report proves that the service accepted the message, even if the report comes before the response. In a handler that uses
+// sqlstore.Tx, call ResolveTx with that transaction.
 func ExampleOutbox_Resolve_deliveryReport() { //nolint:testableexamples // prints nothing
 	var outbox *messagingriver.Outbox[*sql.Tx] // of messagingriver.NewSQLite
 	hooks, err := webhook.NewReceiver()

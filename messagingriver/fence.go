@@ -108,10 +108,14 @@ func (a *attempt) enter(ctx context.Context) error {
 	return nil
 }
 
-// mark writes into the job that the request of an attempt begins, provided that no other attempt has the job. The database commits the
+// mark writes into the job that the request of an attempt begins, provided that no other attempt has the job and the
+// message was not resolved as Sent. The database commits the
 // mark before the request, so a rescued job without a mark was not sent.
 func (o *Outbox[TTx]) mark(ctx context.Context, a *attempt) error {
 	if !o.database.isPostgres {
+		if o.isResolvedSent(ctx, a.job) {
+			return errOutdated
+		}
 		return nil
 	}
 	if err := o.marks.do(ctx, a, o.writeMarks); err != nil {
@@ -141,7 +145,8 @@ func (o *Outbox[TTx]) writeMarks(ctx context.Context, attempts []*attempt) error
 			SELECT unnest(CAST($1 AS BIGINT[])) AS id, unnest(CAST($2 AS TIMESTAMPTZ[])) AS at, unnest(CAST($3 AS TEXT[])) AS token
 		), marked AS (
 			UPDATE JOBS SET metadata = MERGE(OBJECT('begun', attempt.token)) FROM attempt
-			WHERE JOBS.id = attempt.id AND state = 'running' AND attempted_at = attempt.at RETURNING JOBS.id
+			WHERE JOBS.id = attempt.id AND state = 'running' AND attempted_at = attempt.at AND metadata->'resolved_sent' IS NULL
+			RETURNING JOBS.id
 		)
 		SELECT COALESCE(array_agg(id), '{}') FROM marked`, ids, times, tokens)
 	if err != nil {

@@ -166,9 +166,11 @@ func (o *Outbox[TTx]) jobsOf(messages []messaging.Message) ([]river.InsertManyPa
 		seen[key] = true
 		jobs = append(jobs, river.InsertManyParams{Args: args})
 	}
-	// In one order, so that two transactions that insert the same messages cannot deadlock.
-	slices.SortStableFunc(jobs, func(a, b river.InsertManyParams) int {
-		return strings.Compare(a.Args.(messageArgs).Reference, b.Args.(messageArgs).Reference)
+	// In one order, so that two calls with the same messages cannot deadlock.
+	slices.SortFunc(jobs, func(a, b river.InsertManyParams) int {
+		first, second := a.Args.(messageArgs), b.Args.(messageArgs)
+		byChannel := strings.Compare(first.Channel, second.Channel)
+		return cmp.Or(byChannel, strings.Compare(first.Reference, second.Reference))
 	})
 	return jobs, nil
 }

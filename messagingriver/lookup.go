@@ -60,7 +60,11 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 		setReceipt(ctx, receipt)
 		return o.finish(ctx, job, rivertype.JobStateCompleted, "")
 	}
+	if o.isResolvedSent(ctx, job) {
+		return o.finishResolved(ctx, job)
+	}
 	reason := withoutZeroBytes(err.Error())
+	setMetadata(ctx, "classes", classesOf(err))
 	if messaging.VerdictOf(err) == messaging.Refused {
 		m.endDoubt(ctx)
 		setMetadata(ctx, "verdict", refused)
@@ -96,6 +100,7 @@ func isAbsence(err error) bool {
 // discarded.
 func (o *Outbox[TTx]) awaitLateOutcome(ctx context.Context, job *river.Job[messageArgs], m *metadata) error {
 	const reason = "the outcome is unknown: the process that sent it recorded none, and the channel has no listing"
+	setMetadata(ctx, "classes", nil) // of an earlier attempt
 	isRecent := time.Since(m.UnknownSince) < o.options.SendTimeout
 	if m.Verdict != unknown && isRecent {
 		o.moveTo(ctx, job, lookups)

@@ -116,12 +116,14 @@ func (o *Outbox[TTx]) lookUpCancelled() string {
 			AND (metadata->>'verdict' = 'unknown' OR ` + o.isRescuedInDoubt() + `)`
 }
 
-// recordLateOutcomes completes messages that were discarded or cancelled before a process that was frozen recorded them as accepted.
+// recordLateOutcomes completes messages that were discarded or cancelled before a process that was frozen recorded them as accepted, or while
+// they were resolved as Sent.
 func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
+	const wasSent = "(metadata->>'verdict' = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)"
 	const statement = `UPDATE JOBS SET state = 'completed', finalized_at = NOW
-		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND metadata->>'verdict' = 'accepted'`
+		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND ` + wasSent
 	params := river.NewJobListParams().Kinds(messageKind).First(1000).
-		States(rivertype.JobStateDiscarded, rivertype.JobStateCancelled).Where("metadata->>'verdict' = 'accepted'")
+		States(rivertype.JobStateDiscarded, rivertype.JobStateCancelled).Where(wasSent)
 	found, err := o.database.list(ctx, params)
 	if err != nil {
 		return fmt.Errorf("messagingriver: %w", err)

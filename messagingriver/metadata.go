@@ -25,6 +25,10 @@ type metadata struct {
 	Reason  string `json:"reason,omitempty"`
 	// Failures is how many attempts count toward MaxAttempts.
 	Failures int `json:"failures,omitempty"`
+	// Classes names the sentinel errors that the error of the last attempt matched.
+	Classes []string `json:"classes,omitempty"`
+	// ResolvedSent is set if a message was resolved as Sent while a worker had it. It is completed, whatever the attempt or lookup found.
+	ResolvedSent bool `json:"resolved_sent,omitempty"`
 	// EndsAs is the state in which the job ends once the job that calls OnOutcome could be inserted.
 	EndsAs rivertype.JobState `json:"ends_as,omitempty"`
 	// UnknownSince is when the outcome became unknown.

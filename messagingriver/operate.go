@@ -3,6 +3,7 @@ package messagingriver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -26,6 +27,8 @@ type Record struct {
 	Verdict messaging.Verdict `json:"verdict"`
 	// Reason is why the message was not accepted yet, or was not sent. The library adds no number, text or secret to it.
 	Reason string `json:"reason,omitempty"`
+	// Err has the text of Reason. It matches the same sentinel errors as Outcome.Err. It is nil if Verdict is Accepted, or Reason is empty.
+	Err error `json:"-"`
 	// Receipt is the receipt of an accepted message. Its Raw is nil.
 	Receipt *messaging.Receipt `json:"receipt,omitempty"`
 	// Message is nil if it cannot be read, or was deleted because it was accepted or dropped.
@@ -65,6 +68,15 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		Scheduled: row.ScheduledAt,
 		Expires:   m.Expires,
 	}
+	if r.Receipt != nil {
+		r.Receipt.Raw = nil // it is stored as null
+	}
+	if m.ResolvedSent && m.Verdict != accepted { // the attempt recorded what it knew
+		r.Reason = resolvedAsSent
+	}
+	if r.Verdict != messaging.Accepted && r.Reason != "" {
+		r.Err = &storedError{r.Reason, m.Classes}
+	}
 	if row.AttemptedAt != nil {
 		r.Attempted = *row.AttemptedAt
 	}
@@ -82,7 +94,8 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 // verdictOf returns the verdict of the message of a job. The verdict in the metadata may be of an earlier attempt, so a message in doubt is
 // Unknown whatever it says.
 func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata) messaging.Verdict {
-	if row.State == rivertype.JobStateCompleted || m.Verdict == accepted {
+	isAccepted := m.Verdict == accepted || m.ResolvedSent
+	if isAccepted || row.State == rivertype.JobStateCompleted {
 		return messaging.Accepted
 	}
 	if m.isUnknown(o.database.isPostgres) {
@@ -129,7 +142,7 @@ func (o *Outbox[TTx]) records(ctx context.Context, state rivertype.JobState) ite
 	}
 }
 
-// Get returns the messages with a reference ID, at most one for each channel. It returns an error if there are none.
+// Get returns the messages with a reference ID, at most one for each channel. If there are none, the error matches messaging.ErrNotFound.
 func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, error) {
 	condition := o.database.dialect.Replace("IS_REFERENCE")
 	params := river.NewJobListParams().Kinds(messageKind).Where(condition, river.NamedArgs{"reference": reference})
@@ -138,7 +151,7 @@ func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, erro
 		return nil, o.database.explain(err)
 	}
 	if len(found.Jobs) == 0 {
-		return nil, fmt.Errorf("messagingriver: there is no message with the reference %q", reference)
+		return nil, fmt.Errorf("messagingriver: there is no message with the reference %q: %w", reference, messaging.ErrNotFound)
 	}
 	records := make([]Record, len(found.Jobs))
 	for i, job := range found.Jobs {
@@ -150,9 +163,10 @@ func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, erro
 // Decision is what a person decides about a message.
 type Decision string
 
-// The decisions. They do not apply to a message while a worker has it.
+// The decisions. Resend and Drop do not apply to a message while a worker has it, or after it was resolved as Sent.
 const (
-	// Sent says that the message went out, as the service or a delivery report shows. A message that is not completed becomes completed.
+	// Sent says that the message went out, as the service or a delivery report shows. A message that is not completed becomes completed. If
+	// its request is under way, the message becomes completed when the attempt ends, even if the response is lost.
 	Sent Decision = "sent"
 	// Resend says that the message did not go out, or was refused for a reason that is gone. A message that is discarded, cancelled or
 	// looked up is sent at once. If it did go out, the recipient gets it twice. A message that has expired is cancelled again.
@@ -161,20 +175,26 @@ const (
 	Drop Decision = "drop"
 )
 
+// resolvedAsSent is the reason of a message that was resolved as Sent.
+const resolvedAsSent = "resolved as sent"
+
 // statement returns the statement that carries out a decision and returns the ID of the job if it applied. ok is false for an unknown
 // decision.
 func (d Decision) statement() (statement string, ok bool) {
-	const isDecidable = " WHERE kind = 'messaging' AND IS_MESSAGE AND state NOT IN ('running', 'completed') "
+	const isDecidable = " WHERE kind = 'messaging' AND IS_MESSAGE AND state NOT IN ('running', 'completed') AND metadata->'resolved_sent' IS NULL "
 	switch d {
-	case Sent:
+	case Sent: // a running job is marked, and its worker completes it
 		return `
-			UPDATE JOBS SET state = 'completed', finalized_at = NOW,
-				metadata = MERGE('{"verdict": "accepted", "reason": "resolved as sent"}')` + isDecidable + `
+			UPDATE JOBS SET
+				state = CASE WHEN state = 'running' THEN state ELSE CAST('completed' AS JOB_STATE) END,
+				finalized_at = CASE WHEN state = 'running' THEN NULL ELSE NOW END,
+				metadata = MERGE('{"verdict": "accepted", "reason": "resolved as sent", "resolved_sent": true}')
+			WHERE kind = 'messaging' AND IS_MESSAGE AND state <> 'completed'
 			RETURNING id`, true
 	case Resend: // the decision covers every earlier attempt and rescue
 		return `
 			UPDATE JOBS SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = MERGE(OBJECT(
-				'verdict', '', 'reason', '', 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL, 'cancelled', NULL,
+				'verdict', '', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL, 'cancelled', NULL,
 				'ended', COALESCE(metadata->>'begun', ''),
 				'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
 				'outcomes', FETCHES))` + isDecidable + `
@@ -183,7 +203,7 @@ func (d Decision) statement() (statement string, ok bool) {
 	case Drop:
 		return `
 			UPDATE JOBS SET state = 'cancelled', finalized_at = NOW, args = WITHOUT_MESSAGE,
-				metadata = MERGE('{"reason": "dropped by a person"}')` + isDecidable + `
+				metadata = MERGE('{"reason": "dropped by a person", "classes": null}')` + isDecidable + `
 			RETURNING id`, true
 	default:
 		return "", false
@@ -192,13 +212,25 @@ func (d Decision) statement() (statement string, ok bool) {
 
 // Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change. A handler of
 // delivery reports may resolve every message that it receives a report about as Sent.
+//
+// Resolve uses a connection of its own, and each message a transaction of its own. In a transaction of the program, such as that of
+// webhook/sqlstore, use ResolveTx: Resolve would wait for that transaction.
 func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Key) (int, error) {
-	if _, ok := decision.statement(); !ok {
-		return 0, fmt.Errorf("messagingriver: Resolve got the decision %q; want %q, %q or %q", decision, Sent, Resend, Drop)
+	if err := decision.check(); err != nil {
+		return 0, err
 	}
 	resolved := 0
 	for _, key := range keys {
-		isResolved, err := o.resolve(ctx, decision, key)
+		isResolved := false
+		err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+			retry := func(id int64) error { return o.database.retry(ctx, tx, id) }
+			var err error
+			isResolved, err = o.resolve(ctx, tx, decision, key, retry)
+			return err
+		})
+		if errors.Is(err, context.DeadlineExceeded) {
+			return resolved, fmt.Errorf("%w; within a transaction, call ResolveTx", err)
+		}
 		if err != nil {
 			return resolved, err
 		}
@@ -209,18 +241,64 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 	return resolved, ctx.Err()
 }
 
-// resolve carries out a decision about one message and reports whether it applied.
-func (o *Outbox[TTx]) resolve(ctx context.Context, decision Decision, key Key) (bool, error) {
-	statement, _ := decision.statement()
-	isResolved := false
-	resolveErr := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		var id int64
-		var err error
-		isResolved, err = o.database.scan(ctx, tx, []any{&id}, statement, key.Channel, key.Reference)
-		if err != nil || !isResolved || decision != Resend {
-			return err
+// ResolveTx is like Resolve, in the caller's transaction: the decisions apply after the commit, and none does if the transaction is rolled
+// back. After an error the transaction must be rolled back.
+func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, keys ...Key) (int, error) {
+	var none TTx
+	if any(tx) == any(none) {
+		return 0, errors.New("messagingriver: the transaction is nil")
+	}
+	if err := decision.check(); err != nil {
+		return 0, err
+	}
+	retry := func(id int64) error {
+		_, err := o.inserter.JobRetryTx(ctx, tx, id)
+		return err
+	}
+	resolved := 0
+	for _, key := range keys {
+		isResolved, err := o.resolve(ctx, o.executorOf(tx), decision, key, retry)
+		if err != nil {
+			return 0, err
 		}
-		return o.database.retry(ctx, tx, id)
-	})
-	return isResolved, resolveErr
+		if isResolved {
+			resolved++
+		}
+	}
+	return resolved, nil
+}
+
+// check returns an error for an unknown decision.
+func (d Decision) check() error {
+	if _, ok := d.statement(); !ok {
+		return fmt.Errorf("messagingriver: Resolve got the decision %q; want %q, %q or %q", d, Sent, Resend, Drop)
+	}
+	return nil
+}
+
+// resolve carries out a decision about one message in a transaction and reports whether it applied. retry has River work a job at once.
+func (o *Outbox[TTx]) resolve(
+	ctx context.Context, tx riverdriver.Executor, decision Decision, key Key, retry func(id int64) error,
+) (bool, error) {
+	statement, _ := decision.statement()
+	var id int64
+	isResolved, err := o.database.scan(ctx, tx, []any{&id}, statement, key.Channel, key.Reference)
+	if err != nil || !isResolved || decision != Resend {
+		return isResolved, err
+	}
+	return true, retry(id)
+}
+
+// isResolvedSent reports whether the message of a running job has been resolved as Sent since the worker got the job. If the database cannot
+// be read, it reports false: the job is completed when it is worked again, or by the maintenance.
+func (o *Outbox[TTx]) isResolvedSent(ctx context.Context, job *river.Job[messageArgs]) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
+	defer cancel()
+	var id int64
+	const statement = "SELECT id FROM JOBS WHERE id = $1 AND metadata->'resolved_sent' IS NOT NULL"
+	isResolved, err := o.database.scan(ctx, o.database.executor, []any{&id}, statement, job.ID)
+	if err != nil {
+		o.options.Logger.WarnContext(ctx, "messagingriver: a job cannot be read", "job", job.ID, "error", err)
+	}
+	return isResolved
 }

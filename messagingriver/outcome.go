@@ -3,6 +3,7 @@ package messagingriver
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -17,7 +18,8 @@ import (
 // an error or panics, it is called again later, up to 25 times; the message is not sent again. A call may take 10 seconds longer than
 // Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own.
 //
-// The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI. A discarded
+// The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI. There are two
+// exceptions. A message that was resolved as Sent while its request was under way has the verdict Accepted when the attempt ends. A discarded
 // message may be completed later, by the late outcome of a process that was frozen; the function is then called again.
 type Outcome struct {
 	Key
@@ -30,6 +32,9 @@ type Outcome struct {
 	Receipt messaging.Receipt
 	// Reason is why the message was not accepted. The library adds no number, text or secret to it.
 	Reason string
+	// Err has the text of Reason. It matches the sentinel errors of package messaging that the error of the attempt matched, such as
+	// messaging.ErrOptedOut or messaging.ErrWindowClosed. It is nil if the message was accepted.
+	Err error
 	// Message is the message as it was enqueued. It is nil after it was accepted, because its content is deleted then, and if it cannot be read.
 	Message messaging.Message
 	// Campaign is InsertOptions.Campaign.
@@ -69,6 +74,8 @@ func (o *Outbox[TTx]) finish(ctx context.Context, job *river.Job[messageArgs], s
 	}
 	switch state {
 	case rivertype.JobStateCompleted:
+		setMetadata(ctx, "reason", reason) // instead of the reason of an earlier attempt
+		setMetadata(ctx, "classes", nil)
 		return nil
 	case rivertype.JobStateCancelled:
 		setMetadata(ctx, "reason", reason)
@@ -77,6 +84,12 @@ func (o *Outbox[TTx]) finish(ctx context.Context, job *river.Job[messageArgs], s
 		setMetadata(ctx, "reason", reason)
 		return discardJob(job, errors.New(reason))
 	}
+}
+
+// finishResolved ends the job of a message that was resolved as Sent while a worker had it.
+func (o *Outbox[TTx]) finishResolved(ctx context.Context, job *river.Job[messageArgs]) error {
+	setMetadata(ctx, "verdict", accepted)
+	return o.finish(ctx, job, rivertype.JobStateCompleted, resolvedAsSent)
 }
 
 // enqueueOutcome inserts the job that calls OnOutcome for a message.
@@ -133,6 +146,7 @@ func (o *Outbox[TTx]) outcomeOf(row *rivertype.JobRow) Outcome {
 		State:    row.State,
 		Verdict:  record.Verdict,
 		Reason:   record.Reason,
+		Err:      record.Err,
 		Campaign: record.Campaign,
 	}
 	if record.Receipt != nil {
@@ -142,4 +156,61 @@ func (o *Outbox[TTx]) outcomeOf(row *rivertype.JobRow) Outcome {
 		outcome.Message = record.Message
 	}
 	return outcome
+}
+
+// errorClass is a sentinel error with its name in metadata.
+type errorClass struct {
+	name     string
+	sentinel error
+}
+
+// errorClasses returns the sentinel errors that Outcome.Err can match.
+func errorClasses() []errorClass {
+	return []errorClass{
+		{"invalid", messaging.ErrInvalid},
+		{"unauthorized", messaging.ErrUnauthorized},
+		{"forbidden", messaging.ErrForbidden},
+		{"not found", messaging.ErrNotFound},
+		{"not listed", messaging.ErrNotListed},
+		{"filter ignored", messaging.ErrFilterIgnored},
+		{"rate limited", messaging.ErrRateLimited},
+		{"insufficient balance", messaging.ErrInsufficientBalance},
+		{"duplicate", messaging.ErrDuplicate},
+		{"window closed", messaging.ErrWindowClosed},
+		{"opted out", messaging.ErrOptedOut},
+		{"unreachable", messaging.ErrUnreachable},
+		{"unavailable", messaging.ErrUnavailable},
+		{"breaker open", messaging.ErrBreakerOpen},
+		{"denied", messaging.ErrDenied},
+		{"postponed", messaging.ErrPostponed},
+	}
+}
+
+// classesOf returns the names of the sentinel errors that an error matches.
+func classesOf(err error) []string {
+	var names []string
+	for _, class := range errorClasses() {
+		if errors.Is(err, class.sentinel) {
+			names = append(names, class.name)
+		}
+	}
+	return names
+}
+
+// storedError is an error that was stored in metadata.
+type storedError struct {
+	text    string
+	classes []string
+}
+
+func (e *storedError) Error() string { return e.text }
+
+// Is reports whether the error that was stored matched a sentinel error.
+func (e *storedError) Is(target error) bool {
+	for _, class := range errorClasses() {
+		if class.sentinel == target { //nolint:errorlint // target is a sentinel
+			return slices.Contains(e.classes, class.name)
+		}
+	}
+	return false
 }

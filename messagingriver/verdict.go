@@ -26,6 +26,7 @@ type verdict struct {
 	action   action
 	recorded string // the verdict in the metadata
 	reason   string
+	classes  []string // the sentinel errors that the error matched
 	// retryAfter is how long the message waits at least.
 	retryAfter time.Duration
 	// pauses reports whether the service, the account or a rate limit holds back every message of the channel.
@@ -56,6 +57,7 @@ func (a *attempt) classify(err error, breakerOpen bool) verdict {
 	if v.reason == "" {
 		v.reason = withoutZeroBytes(err.Error())
 	}
+	v.classes = classesOf(err)
 	return v
 }
 

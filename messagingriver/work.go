@@ -44,6 +44,9 @@ func (w *messageWorker[TTx]) Work(ctx context.Context, job *river.Job[messageArg
 	if err := json.Unmarshal(job.Metadata, &m); err != nil {
 		return discardJob(job, errors.New("the metadata of the job cannot be read"))
 	}
+	if m.ResolvedSent {
+		return o.finishResolved(ctx, job)
+	}
 	if m.EndsAs != "" {
 		return o.finish(ctx, job, m.EndsAs, m.Reason)
 	}
@@ -137,6 +140,10 @@ func (o *Outbox[TTx]) recordProbe(ctx context.Context, a *attempt, v verdict, re
 
 // apply records a verdict and returns what River does with the job.
 func (o *Outbox[TTx]) apply(ctx context.Context, a *attempt, v verdict, receipt messaging.Receipt) error {
+	if v.action != complete && a.hasEntered() && o.isResolvedSent(ctx, a.job) { // a delivery report came before the response
+		return o.finishResolved(ctx, a.job)
+	}
+	setMetadata(ctx, "classes", v.classes)
 	if v.action == lookUp {
 		return o.startLookup(ctx, a.job, v.reason)
 	}

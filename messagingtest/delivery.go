@@ -65,13 +65,18 @@ func (s *Server) SetMessageDelivery(id string, delivery Delivery) bool {
 		return false
 	}
 	s.ledger.setDelivery(r, delivery)
+	s.updateStatus(r)
+	return true
+}
+
+// updateStatus shows the status that a message has now, in listings and in Changes.
+func (s *Server) updateStatus(r *row) {
 	if r.Channel == channelSMS {
 		status := r.at(s.ledger.advanced).Status
 		r.DeliveryStatus = s.listedStatus(status)
 		s.ledger.sorted = nil
 	}
 	s.ledger.touch(r)
-	return true
 }
 
 // listedStatus returns the contract's word for a status, or the status itself if the contract has none.
@@ -202,7 +207,7 @@ func (s *Server) Advance(d time.Duration) {
 	var due []*row
 	for _, r := range s.ledger.rows {
 		if r.changesAfter(before) {
-			s.ledger.touch(r)
+			s.updateStatus(r)
 		}
 		if r.isFallbackPending && r.fallbackDue <= s.ledger.advanced {
 			due = append(due, r)

@@ -177,8 +177,8 @@ func (s *Server) Sent() []Sent {
 // is counted. An absent ID, RequestID, At, Parts or Channel (SMS) is filled in; everything else is taken as it is. A chat-app
 // message keeps its Status: it does not expire, and its fallback is not sent.
 //
-// Seed panics, and enters nothing, if an ID is in the ledger already or comes twice, if there is no such channel, or if a
-// value of Extra is not JSON.
+// Seed panics, and enters nothing, if an ID is in the ledger already or comes twice, if there is no such channel, if Price is not an
+// amount, or if a value of Extra is not JSON.
 func (s *Server) Seed(messages ...Sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,6 +209,8 @@ func (s *Server) checkSeeds(messages []Sent) map[string]bool {
 		must(!ids[m.ID] && s.ledger.byID[m.ID] == nil, "Seed: message %d: the ID %q is taken", i, m.ID)
 		ids[m.ID] = m.ID != ""
 		must(m.Channel == "" || isChannel(m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
+		_, isAmount := parseAmount(m.Price)
+		must(m.Price == "" || isAmount, "Seed: message %d: the price is %q; want an amount with up to two decimals", i, m.Price)
 		for name, value := range m.Extra {
 			must(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
 		}

@@ -191,10 +191,10 @@ func columnAt(t table.List, path string) string {
 }
 
 // formatValue returns a value of a column as the contract has it.
-func (l *ledger) formatValue(value any, t table.List) any {
+func (l *ledger) formatValue(value any, currency string, t table.List) any {
 	switch v := value.(type) {
 	case amount:
-		return v.withCurrency(t.Record["currency"], t.Scale)
+		return v.withCurrency(currency, t.Record["currency"], t.Scale)
 	case time.Time:
 		text := l.times.text(v)
 		if strings.HasPrefix(l.times.form, "unix") {
@@ -210,7 +210,7 @@ func (l *ledger) formatValue(value any, t table.List) any {
 func (l *ledger) formatRow(r *row, t table.List, all map[string]column) any {
 	values := document{}
 	for concept, valueOf := range all {
-		values[concept] = l.formatValue(valueOf(r), t)
+		values[concept] = l.formatValue(valueOf(r), r.currency(), t)
 	}
 	item := document{}
 	placeAll(item, t.Record, values)
@@ -295,7 +295,7 @@ func (l *ledger) list(q listing) []*row {
 func (q listing) cursorAfter(l *ledger) func(last *row) string {
 	if _, inRow := q.contract.CursorInLastRow(); len(inRow) > 0 {
 		valueOf := columns()[columnAt(q.contract, inRow[0])]
-		return func(last *row) string { return fmt.Sprint(l.formatValue(valueOf(last), q.contract)) }
+		return func(last *row) string { return fmt.Sprint(l.formatValue(valueOf(last), last.currency(), q.contract)) }
 	}
 	return func(last *row) string {
 		return "&cursor=" + base64.StdEncoding.EncodeToString([]byte(q.key+"\n"+last.ID))

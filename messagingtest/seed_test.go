@@ -38,11 +38,24 @@ func TestSeedCopies(t *testing.T) {
 	assert.Equal(t, "billing", list(t, newClient(t), s).Data[0]["app"])
 }
 
+func TestSeedSetsCosts(t *testing.T) {
+	s := NewServer(t)
+	s.Seed(Sent{Operator: "OP_7", Country: "PH", Price: "0.35", Currency: "EUR", Parts: 2}, Sent{Parts: 2})
+	rows := list(t, newClient(t), s).Data
+	costs := func(row map[string]any) []any {
+		return []any{row["operator"], row["country"], row["price"], row["currency"]}
+	}
+	assert.ElementsMatch(t, [][]any{{"OP_7", "PH", "0.35", "EUR"}, {"OP_1", "ZZ", "1.00", "XTS"}}, [][]any{costs(rows[0]), costs(rows[1])})
+}
+
 func TestSeedRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
 	s.Seed(Sent{ID: "a"})
 	assert.PanicsWithValue(t, `messagingtest: Seed: message 1: the ID "a" is taken`, func() { s.Seed(Sent{ID: "b"}, Sent{ID: "a"}) })
 	assert.Panics(t, func() { s.Seed(Sent{ID: "b"}, Sent{ID: "b"}) })
+	for _, price := range []string{"free", "0.", "-1", "0.125"} {
+		assert.Panics(t, func() { s.Seed(Sent{Price: price}) }, price)
+	}
 	for _, value := range []string{"", "x", "{", "1 2"} {
 		assert.Panics(t, func() { s.Seed(Sent{Extra: map[string]json.RawMessage{"a": []byte(value)}}) }, value)
 	}

@@ -65,6 +65,10 @@ type Sent struct {
 	CategoryID     string    `concept:"category"`
 	SentAt         time.Time `concept:"sent"`
 	DeliveryStatus string    `concept:"deliveryStatus"`
+
+	// Operator, Country, Price and Currency are shown in listings if [Server.Seed] sets them. Without them a listing shows "OP_1",
+	// "ZZ", 0.50 for each part, and "XTS". Price has up to two decimals, such as "0.35".
+	Operator, Country, Price, Currency string
 }
 
 func (m Sent) clone() Sent {
@@ -108,12 +112,12 @@ type column func(*row) any
 // columns returns the columns by their concepts.
 func columns() map[string]column {
 	all := map[string]column{
-		"price":       func(r *row) any { return priceOf(r.Parts) },
-		"currency":    func(*row) any { return currency },
+		"price":       func(r *row) any { return r.price() },
+		"currency":    func(r *row) any { return r.currency() },
 		"created":     func(r *row) any { return r.created },
 		"sendStatus":  func(r *row) any { return r.sendStatus },
-		"operator":    func(*row) any { return operator },
-		"country":     func(*row) any { return "ZZ" },
+		"operator":    func(r *row) any { return cmp.Or(r.Operator, operator) },
+		"country":     func(r *row) any { return cmp.Or(r.Country, "ZZ") },
 		"description": func(*row) any { return "accepted" },
 	}
 	for field := range reflect.TypeFor[Sent]().Fields() {
@@ -126,6 +130,17 @@ func columns() map[string]column {
 	}
 	return all
 }
+
+// price returns the price of the message in listings.
+func (r *row) price() amount {
+	if seeded, ok := parseAmount(r.Price); ok {
+		return seeded
+	}
+	return priceOf(r.Parts)
+}
+
+// currency returns the currency of the message in listings.
+func (r *row) currency() string { return cmp.Or(r.Currency, currency) }
 
 func nilIfEmpty(v any) any {
 	if v == "" {

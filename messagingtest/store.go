@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 const (
 	storeTimeout = 10 * time.Second       // of a check
+	storeGrace   = 5 * time.Second        // for a check to return after its timeout
 	storePause   = 100 * time.Millisecond // long enough for a broken store to show
 	storeKeys    = 10_000
 	keysTimeout  = 2 * time.Minute // for storeKeys keys
@@ -57,32 +59,44 @@ func TestStore(t *testing.T, newStore func() webhook.Store) {
 }
 
 type storeCheck struct {
-	rule  string // in the words of the documentation of webhook.Store
-	check func(context.Context, *storeTest) error
+	rule    string // in the words of the documentation of webhook.Store
+	check   func(context.Context, *storeTest) error
+	timeout time.Duration // if it is not storeTimeout
 }
 
+// run runs the check. It leaves the check behind if a call of the store does not return.
 func (c storeCheck) run(ctx context.Context, newStore func() webhook.Store) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	timeout := cmp.Or(c.timeout, storeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	s := &storeTest{store: newStore(), key: "messagingtest." + rand.Text()}
 	s.rival = &storeTest{store: newStore(), key: s.key + ".shared"}
-	if !s.sharesMemory(ctx) {
-		s.rival.store = s.store
+	result := make(chan error, 1)
+	go func() {
+		if !s.sharesMemory(ctx) {
+			s.rival.store = s.store
+		}
+		result <- c.check(ctx, s)
+	}()
+	select {
+	case err := <-result:
+		return err
+	case <-time.After(timeout + storeGrace):
+		return errors.New("a call of Once does not return, not even after its context has ended")
 	}
-	return c.check(ctx, s)
 }
 
 func storeChecks() []storeCheck {
 	return []storeCheck{
 		{
-			"Once calls handle once for a key, and returns nil when it is called again",
-			func(ctx context.Context, s *storeTest) error {
+			rule: "Once calls handle once for a key, and returns nil when it is called again",
+			check: func(ctx context.Context, s *storeTest) error {
 				return s.want(1, errors.Join(s.once(ctx, nil), s.once(ctx, nil), s.once(ctx, nil)))
 			},
 		},
 		{
-			"Once returns the error of handle, and forgets the key",
-			func(ctx context.Context, s *storeTest) error {
+			rule: "Once returns the error of handle, and forgets the key",
+			check: func(ctx context.Context, s *storeTest) error {
 				for range 2 {
 					if err := unexpected(s.once(ctx, errHandle), errHandle); err != nil {
 						return err
@@ -92,8 +106,8 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"Once forgets the key if handle panics",
-			func(ctx context.Context, s *storeTest) error {
+			rule: "Once forgets the key if handle panics",
+			check: func(ctx context.Context, s *storeTest) error {
 				func() {
 					defer func() { _ = recover() }()
 					_ = s.store.Once(ctx, s.key, func(context.Context) error { panic(errHandle) })
@@ -102,8 +116,8 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"Once returns an error if it cannot record that the event was handled, such as when its context ends",
-			func(ctx context.Context, s *storeTest) error {
+			rule: "Once returns an error if it cannot record that the event was handled, such as when its context ends",
+			check: func(ctx context.Context, s *storeTest) error {
 				ended, cancel := context.WithCancel(ctx)
 				err := s.store.Once(ended, s.key, func(context.Context) error {
 					cancel()
@@ -116,20 +130,20 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"while a call handles a key, others wait or return ErrInProgress, and never call handle",
-			func(ctx context.Context, s *storeTest) error {
+			rule: "while a call handles a key, others wait or return ErrInProgress, and never call handle",
+			check: func(ctx context.Context, s *storeTest) error {
 				return s.want(1, s.race(ctx, nil))
 			},
 		},
 		{
-			"after a failure one call handles the key, and no two at a time",
-			func(ctx context.Context, s *storeTest) error {
+			rule: "after a failure one call handles the key, and no two at a time",
+			check: func(ctx context.Context, s *storeTest) error {
 				return s.want(2, errors.Join(s.race(ctx, errHandle), s.once(ctx, nil)))
 			},
 		},
 		{
-			"Once stops waiting when its context ends",
-			func(ctx context.Context, s *storeTest) error {
+			rule: "Once stops waiting when its context ends",
+			check: func(ctx context.Context, s *storeTest) error {
 				finish := s.hold(ctx)
 				short, cancel := context.WithTimeout(ctx, storePause)
 				defer cancel()
@@ -140,16 +154,16 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"calls with different keys do not wait for each other",
-			func(ctx context.Context, s *storeTest) error {
+			rule: "calls with different keys do not wait for each other",
+			check: func(ctx context.Context, s *storeTest) error {
 				finish := s.hold(ctx)
 				other := s.with(s.key + ".other")
 				return errors.Join(other.want(1, other.once(ctx, nil)), finish(nil))
 			},
 		},
 		{
-			"keys of up to 100 characters that differ in one character are different",
-			func(ctx context.Context, s *storeTest) error {
+			rule: "keys of up to 100 characters that differ in one character are different",
+			check: func(ctx context.Context, s *storeTest) error {
 				long := strings.Repeat("x", 50) // keys have up to 100 characters
 				for _, suffix := range []string{"a", "A", "aa", ".a", long + "1", long + "2"} {
 					key := s.with(s.key + suffix)
@@ -161,16 +175,15 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"Once remembers ten thousand keys",
-			func(ctx context.Context, s *storeTest) error {
-				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keysTimeout)
-				defer cancel()
+			rule: "Once remembers ten thousand keys",
+			check: func(ctx context.Context, s *storeTest) error {
 				return errors.Join(s.many(ctx), s.many(ctx), s.want(storeKeys, nil))
 			},
+			timeout: keysTimeout,
 		},
 		{
-			"when the lease of a call is over, another call takes over, and the first call no longer changes anything",
-			func(ctx context.Context, s *storeTest) error {
+			rule: "when the lease of a call is over, another call takes over, and the first call no longer changes anything",
+			check: func(ctx context.Context, s *storeTest) error {
 				finish := s.hold(ctx)
 				rival := &storeTest{store: s.rival.store, key: s.key}
 				for began := time.Now(); rival.calls.Load() == 0; <-time.After(storePause) {
@@ -186,8 +199,8 @@ func storeChecks() []storeCheck {
 			},
 		},
 		{
-			"the context of handle has the values of the context of Once",
-			func(ctx context.Context, s *storeTest) error {
+			rule: "the context of handle has the values of the context of Once",
+			check: func(ctx context.Context, s *storeTest) error {
 				type contextKey struct{}
 				return s.store.Once(context.WithValue(ctx, contextKey{}, "value"), s.key, func(ctx context.Context) error {
 					if ctx.Value(contextKey{}) != "value" {

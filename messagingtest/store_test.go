@@ -110,6 +110,26 @@ func (s *memoryStore) Once(ctx context.Context, key string, handle func(context.
 	return err
 }
 
+// stuckStore handles an event, and then does not return, even when its context ends.
+type stuckStore struct{}
+
+func (stuckStore) Once(ctx context.Context, _ string, handle func(context.Context) error) error {
+	_ = handle(ctx)
+	time.Sleep(time.Hour)
+	return nil
+}
+
+func TestTestStoreNamesRuleOfStuckStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		err := storeChecks()[0].run(t.Context(), same(stuckStore{}))
+		assert.ErrorContains(t, err, "a call of Once does not return")
+		assert.Less(t, time.Since(began), time.Minute)
+		time.Sleep(24 * time.Hour) // the calls have to end before the test does
+	})
+}
+
 func isClosed(c chan struct{}) bool {
 	select {
 	case <-c:

@@ -94,9 +94,9 @@ func parseAmount(s string) (amount, bool) {
 func (a amount) String() string { return a.text(0) }
 
 // withCurrency returns the amount as text does, with its currency in front if the contract has no place for a currency.
-func (a amount) withCurrency(places []string, scale int) string {
+func (a amount) withCurrency(code string, places []string, scale int) string {
 	if len(places) == 0 {
-		return currency + " " + a.text(scale)
+		return code + " " + a.text(scale)
 	}
 	return a.text(scale)
 }

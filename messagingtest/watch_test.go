@@ -164,6 +164,18 @@ func TestSetMessageDeliveryListsTheContractsOwnWord(t *testing.T) {
 	}
 }
 
+func TestListingShowsStatusAfterAdvance(t *testing.T) {
+	t.Parallel()
+	s, client := NewServer(t), newClient(t)
+	id := send(t, client, s, `{"from":"ACME","to":"+639171234567","text":"Hi"}`).data(t)["id"]
+	require.True(t, s.SetMessageDelivery(id, DeliveryAfter(10*time.Minute)))
+	assert.Equal(t, []string{"sent"}, list(t, client, s).column("dlrStatus"))
+	s.Advance(10 * time.Minute)
+	assert.Equal(t, contract.StatusDelivered, s.Sent()[0].Status)
+	assert.Equal(t, "delivered", s.Sent()[0].DeliveryStatus)
+	assert.Equal(t, []string{"delivered"}, list(t, client, s).column("dlrStatus"))
+}
+
 func TestRemove(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)

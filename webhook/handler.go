@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/messaging-service/messaging-go/internal/table"
@@ -253,9 +254,11 @@ func (c *call) fail(err error) int {
 	return http.StatusInternalServerError
 }
 
-// loggable returns an ID, which comes from outside, or "" if it may hold a number or a sentence.
+// loggable returns an ID, which comes from outside, or "" if it may hold a number or a sentence. IDs of chat app 2 may end with the padding of
+// base64.
 func loggable(id string) string {
-	if !table.IsWord(id) {
+	unpadded := strings.TrimSuffix(strings.TrimSuffix(id, "="), "=")
+	if !table.IsWord(unpadded) {
 		return ""
 	}
 	return id

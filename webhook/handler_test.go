@@ -440,6 +440,7 @@ func TestLogHook(t *testing.T) {
 
 		for id, want := range map[string]string{
 			"wamid.A-1_b:2": "wamid.A-1_b:2", "order-20261122": "order-20261122", "639171234567": "", "m-639171234567": "", "call me": "", "a@b.example": "",
+			"wamid.bXNnLTI=": "wamid.bXNnLTI=", "wamid.bXNnLTE=": "wamid.bXNnLTE=", "wamid.bXNnL==": "wamid.bXNnL==", "a===": "", "a=b": "", "639171234567=": "",
 			strings.Repeat("a", 64): strings.Repeat("a", 64), strings.Repeat("a", 65): "", strings.Repeat("é", 20): "",
 		} {
 			logged := hit(get("id=" + url.QueryEscape(id) + "&from=1111&key=s3cret-of-16-chars"))

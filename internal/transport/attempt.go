@@ -20,8 +20,9 @@ type attempt struct {
 	url     url.URL
 	body    bytes.Reader
 	hooks   httptrace.ClientTrace
-	ctx     context.Context //nolint:containedctx // of the attempt
-	cancel  context.CancelFunc
+
+	evidence     evidence
+	contextEnded bool // when the round tripper returned
 }
 
 // tryOnce makes an attempt. If it cannot begin, c.blocked says why, and the outcome of the attempt before it stays.
@@ -84,8 +85,8 @@ const approvalLifetime = 5 * time.Second
 // askGuard runs the guard. If the context ended meanwhile, that is the error, and the guard has not decided.
 func (c *call) askGuard(ctx context.Context) error {
 	if c.request.Guard != nil {
-		// Calls that the guard makes are separate from this one, unless it holds a slot.
-		if !c.hasSlot {
+		// Calls that the guard makes are separate from this one, unless it or an outer call holds a slot.
+		if !c.hasSlot && !c.isNested {
 			ctx = context.WithValue(ctx, callKey{}, nil)
 			ctx = fence.With(ctx, nil)
 		}
@@ -93,7 +94,8 @@ func (c *call) askGuard(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return c.contextError(ctx, ctx, err)
 			}
-			return &safeError{"a guard stopped the message", GuardError{err}}
+			c.outcome.Guard = err
+			return &safeError{"a guard stopped the message", err}
 		}
 	}
 	c.guardPassedAt = time.Now()
@@ -150,18 +152,19 @@ func (c *call) send() {
 	a := c.current
 	began := time.Now()
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
-	a.ctx, a.cancel = context.WithDeadline(c.ctx, began.Add(c.transport.Timeout))
-	c.evidence.reset()
-	c.evidence.trace(&a.hooks, a.cancel, c.transport.OwnBase)
-	observed, end := c.request.Observe.begin(a.ctx, Attempt, c.outcome.Attempts+1)
+	ctx, cancel := context.WithDeadline(c.ctx, began.Add(c.transport.Timeout)) //nolint:gosec // the evidence calls it
+	a.evidence.trace(&a.hooks, cancel, c.transport.OwnBase)
+	observed, end := c.request.Observe.begin(ctx, Attempt, c.outcome.Attempts+1)
 	c.endStep = end
 	request := a.request.WithContext(httptrace.WithClientTrace(observed, &a.hooks))
 	c.outcome = Outcome{Sent: request, Began: began, Attempts: c.outcome.Attempts + 1}
 	c.judgement = Judgement{}
 	c.maybeWritten = true
 	resp, err := c.roundTrip(request) //nolint:bodyclose // roundTrip has read and closed it
+	a.contextEnded = ctx.Err() != nil
+	a.evidence.end()
 	outcome := &c.outcome
-	outcome.Written = resp != nil || c.evidence.written(err)
+	outcome.Written = resp != nil || a.evidence.written(err)
 	if resp != nil {
 		outcome.StatusCode = resp.StatusCode
 		outcome.Header = resp.Header
@@ -171,8 +174,8 @@ func (c *call) send() {
 		}
 	}
 	if err != nil {
-		err = c.contextError(a.ctx, c.ctx, c.evidence.explain(err))
-		outcome.Err = c.evidence.describe(err)
+		err = c.contextError(ctx, c.ctx, a.evidence.explain(err))
+		outcome.Err = a.evidence.describe(err)
 	}
 }
 

@@ -298,11 +298,10 @@ func (c *call) health() Health {
 		return c.healthOfResponse()
 	}
 	isSilent := time.Since(outcome.Began) >= c.request.Slots.longSilence()
-	isEnded := c.current.ctx.Err() != nil
 	switch {
 	case IsPermanent(outcome.Err):
 		return notWritten
-	case !isEnded || isSilent:
+	case !c.current.contextEnded || isSilent:
 		return Failing
 	case outcome.Written:
 		return Inconclusive

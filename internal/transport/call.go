@@ -19,8 +19,7 @@ type call struct {
 
 	// What the last attempt found.
 	outcome      Outcome
-	judgement    Judgement // of the response in outcome
-	evidence     evidence
+	judgement    Judgement  // of the response in outcome
 	blocked      error      // why the attempt could not begin, or nil
 	open         *OpenError // the open breaker that blocked it, or nil
 	maybeWritten bool       // it reached the round tripper, and no later attempt has replaced it
@@ -121,11 +120,11 @@ func (w waitContext) AfterFunc(f func()) (stop func() bool) { return context.Aft
 
 // cleanUp releases what the call still holds, whether it returns or panics, and sets Request.MaybeWritten.
 func (c *call) cleanUp() {
-	if c.request.MaybeWritten != nil {
-		*c.request.MaybeWritten = c.maybeWritten && c.evidence.written(c.outcome.Err)
+	if c.current != nil && c.current.evidence.stop != nil { // it began
+		c.current.evidence.end()
 	}
-	if c.current != nil && c.current.cancel != nil {
-		c.current.cancel()
+	if c.request.MaybeWritten != nil {
+		*c.request.MaybeWritten = c.maybeWritten && c.current.evidence.written(c.outcome.Err)
 	}
 	c.release(notWritten)
 }
@@ -164,7 +163,6 @@ func (c *call) judge() {
 	}
 	c.release(c.health())
 	c.end(c.outcome)
-	c.current.cancel()
 }
 
 // release reports the health of the attempt to the breakers that it entered, and releases its slot.

@@ -8,8 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/http/httptrace"
 	"net/url"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -59,18 +61,6 @@ func TestEvidenceWritten(t *testing.T) {
 			assert.Equal(t, tc.want, e.written(tc.err))
 		})
 	}
-}
-
-func TestEvidenceReset(t *testing.T) {
-	var e evidence
-	var trace httptrace.ClientTrace
-	e.trace(&trace, func() {}, false)
-	trace.GetConn("")
-	trace.WroteHeaders()
-	e.reset()
-	assert.True(t, e.written(io.EOF), "no hook of this attempt")
-	trace.GetConn("")
-	assert.False(t, e.written(io.EOF), "the hooks go on to work")
 }
 
 func TestResponseProvesThatTheRequestWasWritten(t *testing.T) {
@@ -130,24 +120,77 @@ func TestCallersTraceRunsToo(t *testing.T) {
 	})
 }
 
-func TestLateHookMakesAttemptLookWritten(t *testing.T) {
+func TestLateHookIsNoEvidenceOfTheNextAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := func(r *http.Request) (*http.Response, error) {
 			connecting(r)
-			go func() {
-				time.Sleep(time.Minute)
-				writing(r)
-			}()
+			time.AfterFunc(time.Minute, func() { connecting(r) })
 			return nil, errRefused
 		}
-		base := newFakeBase(late, func(r *http.Request) (*http.Response, error) {
+		next := func(*http.Request) (*http.Response, error) {
 			time.Sleep(2 * time.Minute)
-			return unsent(io.EOF)(r)
-		})
+			return nil, io.EOF
+		}
+		base := newFakeBase(late, next)
 		out := newTransport(base, timeoutOf(time.Hour)).Do(t.Context(), sendRequest())
 		assert.True(t, out.Written)
 		assert.Equal(t, 2, base.count())
 	})
+}
+
+// inTurn is a round tripper that calls one function for each request, and does not read the request itself.
+type inTurn []reaction
+
+func (f *inTurn) RoundTrip(r *http.Request) (*http.Response, error) {
+	react := (*f)[0]
+	*f = (*f)[1:]
+	return react(r)
+}
+
+// A wrapper with a timeout of its own may return while net/http is still connecting, without evidence of a write. The message is then sent
+// again, so the first request must not be written later.
+func TestAbandonedRequestIsNeverWritten(t *testing.T) {
+	var got atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err == nil {
+			got.Add(1)
+		}
+		_, _ = io.WriteString(w, "{}")
+	}))
+	defer server.Close()
+	isReady := make(chan struct{})
+	slow := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		<-isReady
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}
+	defer slow.CloseIdleConnections()
+	isAbandoned := make(chan struct{})
+	abandon := func(r *http.Request) (*http.Response, error) {
+		isConnecting := make(chan struct{})
+		hooks := &httptrace.ClientTrace{GetConn: func(string) { close(isConnecting) }}
+		detached := httptrace.WithClientTrace(context.WithoutCancel(r.Context()), hooks)
+		go func() {
+			defer close(isAbandoned)
+			resp, err := slow.RoundTrip(r.WithContext(detached))
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+		}()
+		<-isConnecting
+		return nil, errors.New("the timeout of the wrapper")
+	}
+	afterIt := func(r *http.Request) (*http.Response, error) {
+		close(isReady)
+		<-isAbandoned
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	base := &inTurn{abandon, afterIt}
+	request := sendRequest()
+	request.URL, _ = url.Parse(server.URL)
+	out := newTransport(base).Do(t.Context(), request)
+	assert.Equal(t, 200, out.StatusCode, out.Err)
+	assert.Equal(t, 2, out.Attempts)
+	assert.EqualValues(t, 1, got.Load(), "messages that the service got")
 }
 
 func TestErrorOfNoKnownKindSaysWhatIsKnown(t *testing.T) {

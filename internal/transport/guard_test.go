@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -133,8 +132,8 @@ func TestGuardEndsTheCall(t *testing.T) {
 				} else {
 					tc.want.Err = stopped
 				}
-				_, ok := errors.AsType[GuardError](stopped)
-				assert.True(t, ok)
+				assert.Equal(t, errSecret, out.Guard)
+				tc.want.Guard = errSecret
 				require.ErrorIs(t, stopped, errSecret)
 				assert.Equal(t, "a guard stopped the message", Describe(stopped))
 				assertOutcome(t, tc.want, out)
@@ -160,8 +159,7 @@ func TestGuardWhoseContextEndedHasNotDecided(t *testing.T) {
 		out := newTransport(base).Do(ctx, request)
 		require.ErrorIs(t, out.Err, context.DeadlineExceeded)
 		require.ErrorIs(t, out.Err, errSecret)
-		_, ok := errors.AsType[GuardError](out.Err)
-		assert.False(t, ok)
+		require.NoError(t, out.Guard)
 		assert.Equal(t, "context deadline exceeded", Describe(out.Err))
 		assertOutcome(t, Outcome{Err: out.Err}, out)
 		assert.Zero(t, base.count())

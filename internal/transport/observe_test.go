@@ -227,6 +227,26 @@ func TestCallOfAGuardIsNotNested(t *testing.T) {
 	})
 }
 
+// The outer call holds a slot, for which a call within the guard of a nested call would wait.
+func TestCallOfTheGuardOfANestedCallIsNested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := newTransport(newFakeBase(responds(200, "{}")), ownBase)
+		nested := sendRequest()
+		nested.Guard = func(ctx context.Context) error {
+			began := time.Now()
+			assert.Equal(t, 200, tr.Do(ctx, in(fullRoom(0), readRequest())).StatusCode)
+			assert.Zero(t, time.Since(began))
+			return nil
+		}
+		request := sendRequest()
+		request.Observe = func(ctx context.Context, _ Step, _ int) (context.Context, func(Outcome)) {
+			assert.Equal(t, 200, tr.Do(ctx, nested).StatusCode)
+			return ctx, func(Outcome) {}
+		}
+		assert.Equal(t, 200, tr.Do(t.Context(), request).StatusCode)
+	})
+}
+
 // The fence has the last word: after the guard and the breakers, and before the step of the attempt.
 func TestFenceIsAskedDirectlyBeforeEachRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -78,11 +78,6 @@ type Request struct {
 // more than five seconds ago.
 type Guard func(ctx context.Context) error
 
-// GuardError is in the chain of the error of a call that its guard stopped. It wraps the error of the guard.
-type GuardError struct{ error }
-
-func (g GuardError) Unwrap() error { return g.error }
-
 // A Judge says what a response means, because a Transport knows neither the codes nor the form of a body.
 type Judge interface {
 	// Judge is called once for each attempt with a response, whether or not it could be read to its end.
@@ -114,6 +109,8 @@ type Outcome struct {
 	Written bool
 	// Interrupted says why the call did not make the next attempt: its context ended, or the attempt could not begin.
 	Interrupted error
+	// Guard is the error of the guard of this call, if the guard stopped it.
+	Guard error
 	// Sent is the request with its credentials, or nil if no attempt could begin. It must not be changed.
 	Sent *http.Request
 	// Began is when the last attempt began, or the zero time.

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -36,12 +33,12 @@ func command(getenv func(string) string) *cobra.Command {
 		Use: "outbox", SilenceErrors: true, SilenceUsage: true, Long: `Operate an outbox of messages in PostgreSQL or SQLite.
 
 DATABASE_URL is postgres://… or the path of an SQLite file. MESSAGING_BASE_URL, MESSAGING_TOKEN and the other variables of
-messaging.NewClientFromEnv name the service. The exit status is 2 after an error, and 1 if audit or load finds something.`,
+messaging.NewClientFromEnv name the service. The exit status is 2 after an error, and 1 if audit or load finds something, or resolve changes nothing.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "write JSON")
 	root.PersistentFlags().StringVar(&op.options.Schema, "schema", "", `schema of the outbox on PostgreSQL (default "messaging")`)
-	root.AddCommand(op.migrate(), op.load(), op.status(), op.resolve(), op.campaign(), op.audit())
+	root.AddCommand(op.migrate(), op.load(), op.status(), op.list(), op.resolve(), op.campaign(), op.audit())
 	return root
 }
 
@@ -171,103 +168,6 @@ func safe(text string) string {
 		return strconv.Quote(text)
 	}
 	return text
-}
-
-// selection has the flags that choose messages.
-type selection struct {
-	channel string
-	reason  string
-	file    string
-	state   string
-}
-
-// keys returns the messages that flags and arguments name.
-func (s selection) keys(ctx context.Context, db database, references []string) ([]messagingriver.Key, error) {
-	listed, err := s.listed()
-	if err != nil {
-		return nil, err
-	}
-	references = append(references, listed...)
-	if s.reason != "" {
-		if len(references) > 0 {
-			return nil, errors.New("--reason chooses messages by itself; want no reference IDs with it")
-		}
-		return s.withReason(ctx, db)
-	}
-	if len(references) == 0 {
-		return nil, errors.New("no messages are named; want reference IDs, --file or --reason")
-	}
-	var keys []messagingriver.Key
-	for _, reference := range references {
-		keys = append(keys, messagingriver.Key{Channel: s.channel, Reference: reference})
-	}
-	return keys, nil
-}
-
-// listed returns the reference IDs in the file of --file.
-func (s selection) listed() ([]string, error) {
-	if s.file == "" {
-		return nil, nil
-	}
-	file, err := os.ReadFile(s.file)
-	if err != nil {
-		return nil, err
-	}
-	var references []string
-	for line := range strings.Lines(string(file)) {
-		if reference := strings.TrimSpace(line); reference != "" {
-			references = append(references, reference)
-		}
-	}
-	return references, nil
-}
-
-// withReason returns the messages in a state whose reason contains a text.
-func (s selection) withReason(ctx context.Context, db database) ([]messagingriver.Key, error) {
-	var records iter.Seq2[messagingriver.Record, error]
-	switch s.state {
-	case string(rivertype.JobStateDiscarded):
-		records = db.Discarded(ctx)
-	case string(rivertype.JobStateCancelled):
-		records = db.Cancelled(ctx)
-	default:
-		return nil, fmt.Errorf("--state is %q; want discarded or cancelled", s.state)
-	}
-	var keys []messagingriver.Key
-	for record, err := range records {
-		if err != nil {
-			return nil, err
-		}
-		if record.Channel == s.channel && strings.Contains(record.Reason, s.reason) {
-			keys = append(keys, record.Key)
-		}
-	}
-	return keys, nil
-}
-
-func (op *operator) resolve() *cobra.Command {
-	var s selection
-	cmd := &cobra.Command{
-		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about discarded and cancelled messages",
-		Long: "Decide about messages.\n\n  sent    the message went out\n  resend  it did not go out; send it again\n  drop    it must not be sent",
-		Args: cobra.MinimumNArgs(1),
-	}
-	cmd.Flags().StringVar(&s.channel, "channel", "sms", "channel of the messages")
-	cmd.Flags().StringVar(&s.reason, "reason", "", "all messages whose reason contains this")
-	cmd.Flags().StringVar(&s.state, "state", "discarded", "with --reason: discarded or cancelled")
-	cmd.Flags().StringVar(&s.file, "file", "", "file with a reference ID on each line")
-	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
-		keys, err := s.keys(cmd.Context(), db, args[1:])
-		if err != nil {
-			return err
-		}
-		resolved, err := db.Resolve(cmd.Context(), messagingriver.Decision(args[0]), keys...)
-		if err != nil {
-			return err
-		}
-		return op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &resolved}, fmt.Sprintf("%s: %d of %d\n", args[0], resolved, len(keys)))
-	})
-	return cmd
 }
 
 func (op *operator) campaign() *cobra.Command {

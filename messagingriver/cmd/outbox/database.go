@@ -29,6 +29,7 @@ type database interface {
 	CancelCampaign(ctx context.Context, name string) (int, error)
 	Discarded(ctx context.Context) iter.Seq2[messagingriver.Record, error]
 	Cancelled(ctx context.Context) iter.Seq2[messagingriver.Record, error]
+	Get(ctx context.Context, reference string) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
 	Decode(channel string, message []byte) (messaging.Message, error)
 
@@ -148,12 +149,16 @@ func openSQLite(path string, create bool, client *messaging.Client, options mess
 
 func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (added int, err error) {
 	byOptions := map[messagingriver.InsertOptions][]messaging.Message{}
+	var order []messagingriver.InsertOptions // as in the file, so that two loads of it cannot deadlock
 	for _, e := range entries {
+		if byOptions[e.options] == nil {
+			order = append(order, e.options)
+		}
 		byOptions[e.options] = append(byOptions[e.options], e.message)
 	}
 	err = o.inTx(ctx, func(tx TTx) error {
-		for options, messages := range byOptions {
-			n, insertErr := o.InsertMany(ctx, tx, messages, options)
+		for _, options := range order {
+			n, insertErr := o.InsertMany(ctx, tx, byOptions[options], options)
 			if insertErr != nil {
 				return insertErr
 			}

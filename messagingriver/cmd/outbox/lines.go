@@ -78,6 +78,9 @@ func decodeJSON(db database, data []byte) (fileLine, error) {
 		}
 		return fileLine{}, errors.New(`want an object such as {"channel": "sms", "message": {…}}`) // its error may repeat content
 	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return fileLine{}, errors.New("there is something after the object; want one object in each line")
+	}
 	message, err := db.Decode(encoded.Channel, encoded.Message)
 	if err != nil {
 		return fileLine{}, err

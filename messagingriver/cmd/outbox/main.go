@@ -3,6 +3,7 @@
 //	outbox migrate                     creates or updates the tables
 //	outbox load FILE                   enqueues the messages of a file, each once: run it again to resume
 //	outbox status                      counts messages by channel, state and campaign, and shows pauses
+//	outbox list                        lists discarded or cancelled messages and why
 //	outbox resolve sent|resend|drop    decides by reference IDs, --reason or --file
 //	outbox campaign pause|resume|cancel NAME
 //	outbox audit                       compares the outbox with what the service lists
@@ -46,7 +47,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, di
 	case errors.Is(err, errFindings):
 		return 1
 	default:
-		_, _ = fmt.Fprintln(diagnostics, "outbox:", strings.ReplaceAll(err.Error(), "\n", "; "))
+		text := strings.NewReplacer("\n", "; ", "run Migrate", "run outbox migrate").Replace(err.Error())
+		_, _ = fmt.Fprintln(diagnostics, "outbox:", text)
 		return 2
 	}
 }

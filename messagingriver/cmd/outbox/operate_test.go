@@ -2,12 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -34,6 +37,57 @@ func TestCampaignIsLoadedPausedAndCancelled(t *testing.T) {
 		s.work()
 		assert.Len(s, s.service.Sent(), 2)
 		assert.Equal(s, "b", s.service.Sent()[0].ReferenceID, "urgent messages go first")
+	})
+}
+
+func chatLine(s shell, reference string) string {
+	s.Helper()
+	message := chatapp2.Message{To: "+639171234567", Content: chatapp2.Text{Body: "Hi"}, ReferenceID: reference}
+	encoded, err := json.Marshal(message)
+	require.NoError(s, err)
+	return fmt.Sprintf(`{"channel": "chatapp2", "message": %s}`, encoded)
+}
+
+func TestListShowsReasons(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("refused")))
+		s.service.Inject(messagingtest.FaultStatus(422, 0), 1)
+		s.work()
+		s.run(0, "load", s.file("b.jsonl", chatLine(s, "lost\tone")))
+		s.service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+		s.work()
+
+		out, _ := s.run(0, "list")
+		columns := strings.Split(strings.TrimSuffix(out, "\n"), "\t")
+		require.Len(s, columns, 5, out)
+		assert.Equal(s, []string{"chatapp2", `"lost\tone"`, "discarded"}, columns[:3])
+		assert.NotEmpty(s, columns[3])
+		at, err := time.Parse(time.RFC3339, columns[4])
+		require.NoError(s, err)
+		assert.WithinDuration(s, time.Now(), at, time.Hour)
+		assert.NotContains(s, out, "639171234567")
+
+		out, _ = s.run(0, "list", "--channel", "sms")
+		assert.Empty(s, out)
+		out, _ = s.run(0, "list", "--channel", "sms", "--state", "cancelled", "--json")
+		assert.Contains(s, out, `"channel":"sms","reference":"refused","state":"cancelled","reason":"`)
+	})
+}
+
+func TestResolveSaysWhyNothingHappened(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("order-1")+"\n"+chatLine(s, "order-2")+"\n"+line("order-3")))
+		out, _ := s.run(1, "resolve", "sent", "order-2", "order-9")
+		assert.Equal(s, "order-2: no such sms; there is a chatapp2 message, use --channel chatapp2\norder-9: no such message\nsent: 0 of 2\n", out)
+		out, _ = s.run(0, "resolve", "sent", "order-1", "order-9", "--json")
+		assert.JSONEq(s, `{"done": "sent", "messages": 1, "unresolved": [{"reference": "order-9", "reason": "no such message"}]}`, out)
+		out, _ = s.run(1, "resolve", "drop", "order-1")
+		assert.Equal(s, "order-1: it is completed\ndrop: 0 of 1\n", out)
+		out, _ = s.run(1, "resolve", "resend", "order-3")
+		assert.Equal(s, "order-3: it is available, and is sent without a decision\nresend: 0 of 1\n", out)
+		s.run(0, "resolve", "drop", "order-3")
+		out, _ = s.run(1, "resolve", "resend", "order-3")
+		assert.Equal(s, "order-3: it is cancelled, and its content is deleted\nresend: 0 of 1\n", out)
 	})
 }
 

@@ -172,7 +172,7 @@ func TestLoadAuditAndResolve(t *testing.T) {
 
 		out, _ = s.run(0, "resolve", "resend", "--reason", "HTTP 422", "--state", "cancelled")
 		assert.Equal(s, "resend: 1 of 1\n", out)
-		out, _ = s.run(0, "resolve", "resend", "--reason", "something else")
+		out, _ = s.run(1, "resolve", "resend", "--reason", "something else")
 		assert.Equal(s, "resend: 0 of 0\n", out)
 		out, _ = s.run(0, "resolve", "resend", "--reason", "is listed", "--json")
 		assert.JSONEq(s, `{"done": "resend", "messages": 1}`, out)
@@ -260,7 +260,7 @@ func TestOnlyMigrateCreates(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	status, said := try(path, "status")
 	assert.Equal(t, 2, status)
-	assert.Contains(t, said, "the database has no outbox yet: run Migrate")
+	assert.Contains(t, said, "the database has no outbox yet: run outbox migrate")
 	status, said = try(path, "migrate")
 	assert.Zero(t, status, said)
 	status, said = try(path, "status")
@@ -285,12 +285,15 @@ func TestErrorsAreOneLine(t *testing.T) {
 			"unknown command":  {[]string{"sing"}, `unknown command "sing"`},
 			"unknown flag":     {[]string{"status", "--loud"}, "unknown flag: --loud"},
 			"unknown decision": {[]string{"resolve", "forget", "a"}, `want "sent", "resend" or "drop"`},
+			"no messages":      {[]string{"resolve", "forget", "--reason", "x"}, `want "sent", "resend" or "drop"`},
+			"unlisted state":   {[]string{"list", "--state", "completed"}, "want discarded or cancelled"},
 			"nothing chosen":   {[]string{"resolve", "drop"}, "want reference IDs, --file or --reason"},
 			"both chosen":      {[]string{"resolve", "drop", "a", "--reason", "x"}, "want no reference IDs with it"},
 			"unknown state":    {[]string{"resolve", "drop", "--reason", "x", "--state", "sent"}, "want discarded or cancelled"},
 			"unknown verb":     {[]string{"campaign", "sing", "x"}, `"sing" is not one of pause, resume and cancel`},
 			"no file":          {[]string{"load", "/nowhere"}, "no such file"},
 			"bad line":         {[]string{"load", s.file("a.jsonl", line("ok")+"\nnonsense\n")}, "line 2: want an object"},
+			"two objects":      {[]string{"load", s.file("a2.jsonl", line("ok")+line("second"))}, "line 1: there is something after the object"},
 			"bad channel":      {[]string{"load", s.file("b.jsonl", `{"channel": "pigeon", "message": {}}`)}, `line 1: messagingriver: the channel is "pigeon"; want one of `},
 			"no message":       {[]string{"load", s.file("c.jsonl", `{"channel": "sms"}`)}, "line 1: messagingriver: message: required, but absent"},
 			"invalid message":  {[]string{"load", s.file("d.jsonl", line("ok")+"\n"+line(""))}, "line 2: messagingriver: messages[0], reference"},

@@ -339,6 +339,22 @@ func TestListResumes(t *testing.T) {
 	assert.Contains(t, errs, "--resume", "each error says the next step")
 }
 
+// TestCreateRemovesFileWithoutState: a file without a state would block the next run. A folder with the state's name keeps the state
+// from being saved.
+func TestCreateRemovesFileWithoutState(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "rows.csv")
+	require.NoError(t, os.Mkdir(statePath(out), 0o700))
+	_, _, err := create(out, &resumeState{})
+	require.ErrorContains(t, err, "--out")
+	assert.NoFileExists(t, out)
+
+	require.NoError(t, os.Remove(statePath(out)))
+	file, _, err := create(out, &resumeState{})
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+}
+
 func TestFind(t *testing.T) {
 	s, srv := newShell(t)
 	s.fill(1)
@@ -595,7 +611,7 @@ func TestListenBoundsUnprovenCallbacks(t *testing.T) {
 	defer file.close()
 	request := httptest.NewRequest(http.MethodPost, "/sms", nil)
 	for range 40 {
-		_, err := file.append(newCallback(request, make([]byte, 1<<20)))
+		_, err := file.add(newCallback(request, make([]byte, 1<<20)))
 		require.NoError(t, err)
 	}
 	info, err := os.Stat(saved + ".2")

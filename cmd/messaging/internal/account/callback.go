@@ -76,7 +76,7 @@ func (p *program) send(ctx context.Context, c *callback) (*bufferedResponse, err
 	received := &bufferedResponse{header: response.Header, status: response.StatusCode}
 	received.header.Del("Content-Length") // net/http sets it
 	if _, err = io.Copy(&received.body, response.Body); err != nil {
-		return nil, fmt.Errorf("its response broke off: %w", err)
+		return nil, fmt.Errorf("its response ended early: %w", err)
 	}
 	return received, nil
 }
@@ -104,8 +104,8 @@ func openSaveFile(name string, isBounded bool) (*saveFile, error) {
 	return &saveFile{file: file, isBounded: isBounded}, nil
 }
 
-// append adds a callback. becameFull reports that the file has reached its bounds with this call; later callbacks are left out, too.
-func (f *saveFile) append(c *callback) (becameFull bool, err error) {
+// add adds a callback. becameFull reports that the file has reached its bounds with this call; later callbacks are left out, too.
+func (f *saveFile) add(c *callback) (becameFull bool, err error) {
 	if f.isFull {
 		return false, nil
 	}

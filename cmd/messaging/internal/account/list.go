@@ -126,7 +126,7 @@ func (l *listing) print(ctx context.Context, client *messaging.Client) error {
 	defer progress.End()
 	rows := newWriter(l.format, l.console.Out, true, l.console.OutTerminal)
 	if err := l.writePages(ctx, client, rows, 0, progress, nil); err != nil {
-		return exitError(err, err)
+		return listError(err, "")
 	}
 	return nil
 }
@@ -153,10 +153,10 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 	})
 	progress.End()
 	if isUsage(err) && !l.resume {
-		return errors.Join(exitError(err, err), file.Close(), os.Remove(l.out), os.Remove(statePath(l.out)))
+		return errors.Join(listError(err, ""), file.Close(), os.Remove(l.out), os.Remove(statePath(l.out)))
 	}
 	if err != nil {
-		return exitError(err, fmt.Errorf("%w; %s, and --resume continues", err, rowsIn(l.out, state.Rows)))
+		return listError(err, "; "+rowsIn(l.out, state.Rows)+", and --resume continues")
 	}
 	_, _ = fmt.Fprintln(l.console.Err, rowsIn(l.out, state.Rows))
 	return finish(l.out, file)
@@ -168,12 +168,12 @@ func isUsage(err error) bool {
 	return ok
 }
 
-// exitError returns the error of a listing that ended early: text with an exit status. If err is about invalid options, the text names
-// their flags instead.
-func exitError(err, text error) error {
+// listError returns the error of a listing that ended early: err and the next step, with an exit status. If err is about invalid options, the
+// text names their flags instead.
+func listError(err error, nextStep string) error {
 	invalid, ok := errors.AsType[*messaging.ValidationError](err)
 	if !ok {
-		return &cli.ExitError{Status: cli.ExitUnknown, Err: text}
+		return &cli.ExitError{Status: cli.ExitUnknown, Err: fmt.Errorf("%w%s", err, nextStep)}
 	}
 	flags := map[string]string{
 		"ID": "--id", "ReferenceID": "--reference", "RequestID": "--request", "CategoryID": "--category", "From": "--from", "To": "--to",

@@ -206,7 +206,7 @@ func (l *listener) record(c *callback) (*callback, error) {
 	if l.file == nil {
 		return c, nil
 	}
-	isFull, err := l.file.append(c)
+	isFull, err := l.file.add(c)
 	if isFull {
 		_, _ = fmt.Fprintln(l.console.Err, "--save: the file has 1,000 callbacks or 16 MiB, and no more are saved without a secret")
 	}

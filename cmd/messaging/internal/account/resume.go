@@ -98,10 +98,11 @@ func create(out string, state *resumeState) (*os.File, *resumeState, error) {
 	if errors.Is(err, fs.ErrExist) {
 		return nil, nil, fmt.Errorf("--out: %w; give another name, or continue an interrupted listing with --resume", err)
 	}
-	if err == nil {
-		err = state.save(out, file, "")
-	}
 	if err != nil {
+		return nil, nil, fmt.Errorf("--out: %w", err)
+	}
+	if err = state.save(out, file, ""); err != nil {
+		err = errors.Join(err, file.Close(), os.Remove(out)) // the file would block the next run
 		return nil, nil, fmt.Errorf("--out: %w", err)
 	}
 	return file, state, nil

@@ -90,7 +90,7 @@ func (s *settings) run(ctx context.Context) error {
 		return err
 	}
 	if s.send && !s.yes {
-		const what = "This sends two SMS to the number of --to. Each may cost money. Send?"
+		const what = "This sends two SMS to the number of --to. Each may cost money."
 		if err = s.console.Confirm(ctx, what, "--yes to send without asking"); err != nil {
 			return fmt.Errorf("--send: %w", err)
 		}

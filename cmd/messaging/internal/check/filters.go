@@ -52,7 +52,10 @@ func (c *checker) checkFilters(ctx context.Context) {
 	c.say("trying the filters")
 	for _, concept := range filters() {
 		name := c.table.SMSList.Params[concept]
-		if name == "" || ctx.Err() != nil {
+		if ctx.Err() != nil {
+			return
+		}
+		if name == "" {
 			continue
 		}
 		g, why := c.tryFilter(ctx, concept)
@@ -62,7 +65,11 @@ func (c *checker) checkFilters(ctx context.Context) {
 
 // tryFilter asks for a value that no message has, and then for an ID of a message that was sent.
 func (c *checker) tryFilter(ctx context.Context, concept string) (grade, string) {
-	value := c.sentID(concept)
+	m := c.messageWithID(concept)
+	value := ""
+	if m != nil {
+		value = m.values[concept]
+	}
 	absent := c.list(ctx, filterBy(concept, c.absentValue(concept, value)), 1)
 	switch {
 	case len(absent.rows) > 0 && absent.isPage:
@@ -70,37 +77,40 @@ func (c *checker) tryFilter(ctx context.Context, concept string) (grade, string)
 	case errors.Is(absent.err, messaging.ErrInvalid): // refused for its content, and not for the account or the rate
 		return wrong, describe(absent.err)
 	case !absent.isPage:
-		return plausible, "not found out: " + describe(absent.err)
+		return plausible, "could not tell: " + describe(absent.err)
 	case value == "":
 		return plausible, "it finds nothing for a value that no message has"
 	}
-	return c.judgeFilter(concept, value, c.list(ctx, filterBy(concept, value), 1))
+	return c.judgeFilter(concept, m, c.list(ctx, filterBy(concept, value), 1))
 }
 
 // judgeFilter judges the rows that a filter finds for the ID of a message.
-func (c *checker) judgeFilter(concept, value string, p page) (grade, string) {
-	reference := c.found()[0].values["reference"]
+func (c *checker) judgeFilter(concept string, m *message, p page) (grade, string) {
+	value := m.values[concept]
+	reference := m.values["reference"]
 	isOther := func(row document.Node) bool { return !c.hasValue(row, concept, value) }
 	switch {
 	case !p.isPage:
-		return plausible, "not found out: " + describe(p.err)
+		return plausible, "could not tell: " + describe(p.err)
 	case len(p.rows) == 0:
 		return wrong, "it finds nothing, not even the message"
 	case slices.ContainsFunc(p.rows, isOther):
-		return wrong, "it finds others: a row has another value, or none"
+		return wrong, "it also finds other messages: a row has another value, or none"
 	case len(p.rows) > 1 || !c.hasValue(p.rows[0], "reference", reference):
-		return wrong, "it finds others: " + countRows(len(p.rows)) + " for one message"
+		return wrong, "it also finds other messages: " + countRows(len(p.rows)) + " for one message"
 	}
 	return proven, "it finds the message alone, and nothing for a value that no message has"
 }
 
-// sentID returns the ID of a message whose row was found, or "". Other values may belong to several messages.
-func (c *checker) sentID(concept string) string {
+// messageWithID returns a message whose row was found, or nil if there is none or the concept is no ID. Other values may belong to several
+// messages.
+func (c *checker) messageWithID(concept string) *message {
 	found := c.found()
-	if len(found) == 0 || !slices.Contains([]string{"id", "reference", "request"}, concept) {
-		return ""
+	isID := slices.Contains([]string{"id", "reference", "request"}, concept)
+	if len(found) == 0 || !isID {
+		return nil
 	}
-	return found[0].values[concept]
+	return found[0]
 }
 
 // absentValue returns a random value in the form of a given one, or in the form of the values of the rows.

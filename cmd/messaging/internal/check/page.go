@@ -62,8 +62,6 @@ type page struct {
 
 // list asks for rows by the contract, for at most maxPages pages.
 func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages int) page {
-	ctx, cancel := context.WithTimeout(ctx, c.settings.timeout)
-	defer cancel()
 	var p page
 	c.recorder.take()
 	pages := 0

@@ -57,8 +57,6 @@ func isRefusal(m *message) bool {
 
 // send sends a message and keeps the IDs of its receipt.
 func (c *checker) send(ctx context.Context, m *message) error {
-	ctx, cancel := context.WithTimeout(ctx, c.settings.timeout)
-	defer cancel()
 	receipt, err := c.client.SMS.Send(ctx, sms.Message{
 		From: m.values["from"], To: m.values["to"], Text: m.values["text"], ReferenceID: m.values["reference"],
 	})

@@ -2,11 +2,15 @@ package check
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +72,28 @@ func flow(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// TestTimeoutIsOfEachRequest: a look-up of ten pages may take longer than the timeout. The sent messages are on the ninth page.
+func TestTimeoutIsOfEachRequest(t *testing.T) {
+	f := newFake()
+	page := f.page
+	f.page = func(rows []object, q url.Values) object {
+		isFiltered := slices.ContainsFunc(slices.Collect(maps.Keys(q)), func(name string) bool { return strings.HasPrefix(name, "filter") })
+		if isFiltered {
+			return page(rows, q)
+		}
+		time.Sleep(100 * time.Millisecond)
+		var newer []object
+		for n := range 400 {
+			m := fakeMessage{id: fmt.Sprint("newer-", n), to: "639170000002", text: "Hi", at: time.Now()}
+			newer = append(newer, f.row(m))
+		}
+		return page(append(newer, rows...), q)
+	}
+	result := checkFake(t, f, names, "--timeout", "700ms", "--wait", "30s")
+	assert.Equal(t, cli.ExitOK, result.status, result.out)
+	assert.Contains(t, result.why["send 1"], "listed within")
 }
 
 // TestInterruptEndsCheck ends the context while a service does not respond.

@@ -10,8 +10,6 @@ import (
 
 	"github.com/fatih/color"
 	"github.com/mattn/go-isatty"
-
-	"github.com/messaging-service/messaging-go/contract"
 )
 
 // The exit statuses of every command. A send ends with its verdict.
@@ -22,9 +20,6 @@ const (
 	ExitNotSent = 3
 	ExitUnknown = 4 // the outcome of a send is unknown, or a listing ended early
 )
-
-// maxContract is the size limit for the file of a contract.
-const maxContract = 1 << 20
 
 // Console has the input and output of a command.
 type Console struct {
@@ -89,24 +84,4 @@ func (c Console) Status(command string, err error) int {
 	text := strings.TrimPrefix(err.Error(), "messaging: ")
 	_, _ = fmt.Fprintf(c.Err, "%s: %s\n", command, Printable(strings.ReplaceAll(text, "\n", "; ")))
 	return status
-}
-
-// ReadContract reads an overlay of the contract from the file that a flag names.
-func ReadContract(name string) (names contract.Contract, err error) {
-	file, err := os.Open(name) //nolint:gosec // the user names it
-	if err != nil {
-		return names, fmt.Errorf("--contract: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	overlay, err := io.ReadAll(io.LimitReader(file, maxContract+1))
-	if err == nil && len(overlay) > maxContract {
-		err = errors.New("longer than 1 MiB")
-	}
-	if err == nil {
-		names, err = contract.Parse(overlay)
-	}
-	if err != nil {
-		return names, fmt.Errorf("--contract %s: %w", name, err)
-	}
-	return names, nil
 }

@@ -60,14 +60,13 @@ func collectFlags(c *cobra.Command, flags map[string]*pflag.Flag) {
 	}
 }
 
-// Confirm asks the user to confirm an action on a terminal. question describes the action, and flag is the flag that confirms it in
-// advance.
-func (c Console) Confirm(ctx context.Context, question, flag string) error {
+// Confirm asks the user on a terminal whether to send. action describes in sentences what is sent, and flag is the flag that confirms it
+// in advance.
+func (c Console) Confirm(ctx context.Context, action, flag string) error {
 	if !c.InTerminal {
-		action := strings.TrimSuffix(question, " Send?")
 		return fmt.Errorf("there is no terminal to ask on, because standard input is a file or a pipe. %s Add %s", action, flag)
 	}
-	_, _ = fmt.Fprintf(c.Err, "%s [y/N] ", question)
+	_, _ = fmt.Fprintf(c.Err, "%s Send? [y/N] ", action)
 	line := make(chan string, 1)
 	go func() { // ends with the process if there is no reply
 		text, _ := bufio.NewReader(c.In).ReadString('\n')

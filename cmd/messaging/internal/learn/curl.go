@@ -44,10 +44,14 @@ func (c *curl) take(words []string) ([]string, error) {
 	case !strings.HasPrefix(word, "-") || word == "-":
 		c.request.setURL(word)
 		return rest, nil
-	case !strings.HasPrefix(word, "--"): // -XPOST
-		name = word[:min(len(word), 2)]
-		value = strings.TrimPrefix(word, name)
+	case !strings.HasPrefix(word, "--"): // -d, -XPOST or -sX
+		name = word[:2]
+		value = word[2:]
 		hasValue = value != ""
+		if hasValue && !takesValue(name) { // several options in one word
+			c.flag(name)
+			return append([]string{"-" + value}, rest...), nil
+		}
 	}
 	if !takesValue(name) {
 		c.flag(name)

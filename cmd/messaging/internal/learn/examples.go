@@ -27,24 +27,35 @@ func keysOf(kind string) []string {
 	case kindRequest:
 		return []string{"from", "to", "text", "callback", "reference", "token", "key", "secret", "path"}
 	case kindAccepted:
-		return []string{
-			"http", "status", "to",
-			"id", "request", "reference", "parts", "unitCost", "cost", "currency", "balance", "operator",
-		}
+		return append([]string{"http", "status", "to"}, responseConcepts()...)
 	case kindRefused:
 		return []string{"http", "class", "code"}
 	case kindRow:
-		return []string{
-			"path", "status", "means",
-			"id", "request", "reference", "category", "from", "to", "text", "parts", "price", "currency", "created", "sent",
-			"operator", "country", "description",
-		}
+		return append([]string{"path", "means"}, rowConcepts()...)
 	case kindInbound:
 		return []string{"id", "from", "to", "text", "time", "reference", "operator", "keyword"}
 	case kindDelivery:
-		return []string{"id", "reference", "status", "means", "time", "from", "to"}
+		return append([]string{"means"}, reportConcepts()...)
 	}
 	return nil
+}
+
+// responseConcepts are the values that are looked for in an accepted response.
+func responseConcepts() []string {
+	return []string{"id", "request", "reference", "parts", "unitCost", "cost", "currency", "balance", "operator"}
+}
+
+// rowConcepts are the values that are looked for in a row of the listing.
+func rowConcepts() []string {
+	return []string{
+		"status", "id", "request", "reference", "category", "from", "to", "text", "parts", "price", "currency", "created", "sent",
+		"operator", "country", "description",
+	}
+}
+
+// reportConcepts are the values that are looked for in a delivery report.
+func reportConcepts() []string {
+	return []string{"id", "reference", "status", "time", "from", "to"}
 }
 
 // Example is one example of a provider's documentation.
@@ -100,10 +111,10 @@ func Parse(text string) (*Examples, error) {
 		problems = append(problems, all.add(e))
 	}
 	if all.request == nil {
-		problems = append(problems, errors.New("there is no example of a request: want a section === request"))
+		problems = append(problems, errors.New("there is no example of a request: add a section === request"))
 	}
 	if len(all.accepted) == 0 {
-		problems = append(problems, errors.New("there is no example of an accepted response: want a section === accepted"))
+		problems = append(problems, errors.New("there is no example of an accepted response: add a section === accepted"))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ package learn
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
@@ -68,27 +67,28 @@ func (l *learner) learn() error {
 
 // removeTaken removes learned paths from the default paths of other concepts, because two concepts cannot share a path.
 func (l *learner) removeTaken() {
-	for section, concepts := range map[string]map[string][]string{
-		sectionSend + " response":   l.defaults.SMSSend.Response,
-		sectionList + " record":     l.defaults.SMSList.Record,
-		sectionInbound + " params":  l.defaults.WebhookSMS.Params,
-		sectionDelivery + " params": l.defaults.WebhookDelivery.Params,
-	} {
-		keys := splitKeys(section)
-		learned, _ := l.overlay.get(keys...).(map[string]any)
-		taken := map[string]bool{}
-		for concept := range learned {
-			for _, path := range l.overlay.list(append(keys, concept)...) {
-				taken[path] = true
-			}
+	l.removeTakenIn(sectionSend, "response", l.defaults.SMSSend.Response)
+	l.removeTakenIn(sectionList, "record", l.defaults.SMSList.Record)
+	l.removeTakenIn(sectionInbound, "params", l.defaults.WebhookSMS.Params)
+	l.removeTakenIn(sectionDelivery, "params", l.defaults.WebhookDelivery.Params)
+}
+
+// removeTakenIn removes the learned paths in one object of a section from the default paths of the other concepts in it.
+func (l *learner) removeTakenIn(section, object string, defaults map[string][]string) {
+	learned := l.overlay.object(section, object)
+	taken := map[string]bool{}
+	for concept := range learned {
+		for _, path := range l.overlay.list(section, object, concept) {
+			taken[path] = true
 		}
-		for concept, paths := range concepts {
-			if learned[concept] != nil || !slices.ContainsFunc(paths, func(path string) bool { return taken[path] }) {
-				continue
-			}
-			left := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return taken[path] })
-			l.overlay.set(append([]string{}, left...), append(keys, concept)...)
+	}
+	isTaken := func(path string) bool { return taken[path] }
+	for concept, paths := range defaults {
+		if learned[concept] != nil || !slices.ContainsFunc(paths, isTaken) {
+			continue
 		}
+		left := slices.DeleteFunc(slices.Clone(paths), isTaken)
+		l.overlay.set(append([]string{}, left...), section, object, concept)
 	}
 }
 
@@ -122,5 +122,3 @@ func usualMeaning(word string) string {
 	}
 	return ""
 }
-
-func splitKeys(path string) []string { return strings.Fields(path) }

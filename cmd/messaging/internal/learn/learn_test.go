@@ -115,6 +115,15 @@ func TestLearnCredentials(t *testing.T) {
 	}
 }
 
+// TestLearnEmptyHeader: a header without a value has no token in it, even if the example names none.
+func TestLearnEmptyHeader(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, "=== request\nto: 639171234567\ntext: Hi there\n\nPOST /m\nX-Api-Key:\n\n"+
+		`{"to":"639171234567","text":"Hi there"}`+"\n\n"+acceptedText)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"keyPair": map[string]any{"in": "header", "key": "X-Api-Key", "secret": ""}}, got["auth"])
+}
+
 // TestLearnLeavesUnknownCredentialsOut: an undeclared secret must not become a constant.
 func TestLearnLeavesUnknownCredentialsOut(t *testing.T) {
 	t.Parallel()
@@ -187,7 +196,7 @@ func TestLearnRejectsExamples(t *testing.T) {
 		"a multipart form":             {request("curl https://x.example/m -F to=639171234567"), "multipart form"},
 		"a file":                       {request("curl https://x.example/m -d @message.json"), "names a file"},
 		"a quote without end":          {request("curl https://x.example/m -d '{"), "has no end"},
-		"parameters and a body":        {request("POST /m?x=1\n\n" + body), `the parameter "x" in its query, and a body`},
+		"parameters and a body":        {request("POST /m?x=1\n\n" + body), `the parameter "x" in its query as well as a body`},
 		"a body without its path":      {request(body), "want the line path:"},
 		"a delivery with another word": {requestText + acceptedText + "=== delivery\nid: h-1\nstatus: gone\nmeans: failed\n\nid=h-1&status=left", `nothing in the example has the value of status, "gone"`},
 		"a row without the ID":         {requestText + acceptedText + "=== row\nid: h-7\n\n" + `{"rows": [{"messageId": "h-1"}]}`, `nothing in the example has the value of id, "h-7"`},
@@ -237,8 +246,8 @@ func TestParseErrors(t *testing.T) {
 		"an unknown kind":    {"=== requests\n", "want one of === request, accepted"},
 		"an unknown key":     {"=== accepted\ncolour: red\n", `line 2: unknown key "colour"; want one of http`},
 		"a key twice":        {"=== accepted\nid: a\nid: b\n", `line 3: the key "id" is repeated`},
-		"no request":         {acceptedText, "want a section === request"},
-		"no accepted":        {requestText, "want a section === accepted"},
+		"no request":         {acceptedText, "add a section === request"},
+		"no accepted":        {requestText, "add a section === accepted"},
 		"two requests":       {requestText + requestText, "there is one on line 1"},
 		"no recipient":       {"=== request\ntext: Hi\n\ncurl", "want the line to:"},
 		"no example":         {"=== request\nto: 1\ntext: Hi\n", "the text of the example is missing"},
@@ -290,6 +299,10 @@ func TestParseCurl(t *testing.T) {
 		`$ curl --request POST --url=https://x.example/m --json '{"a": 1}'`:        {method: "POST", path: "/m", body: `{"a": 1}`, isJSON: true},
 		`curl x.example/m --data-urlencode 'a=1 & 2' --data-raw @b=3 --compressed`: {method: "POST", path: "/m", body: "a=1+%26+2&@b=3", isForm: true},
 		`curl -G -X POST https://x.example/m?a=1 -d b=2`:                           {method: "POST", path: "/m", query: "a=1&b=2"},
+		`curl -sX POST https://x.example/m -d a=1`:                                 {method: "POST", path: "/m", body: "a=1", isForm: true},
+		`curl https://x.example/m -sXPOST -sSd a=1`:                                {method: "POST", path: "/m", body: "a=1", isForm: true},
+		`curl -sG -X POST https://x.example/m --data-urlencode 'a=1 2'`:            {method: "POST", path: "/m", query: "a=1+2"},
+		`curl -sH 'Accept: */*' https://x.example/m -d a=1`:                        {method: "POST", path: "/m", body: "a=1", isForm: true},
 	} {
 		got, err := parseRequest(text)
 		require.NoError(t, err, text)

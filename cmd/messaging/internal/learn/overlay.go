@@ -39,6 +39,18 @@ func (o overlay) get(keys ...string) any {
 	return value
 }
 
+// string returns the text at keys, or "".
+func (o overlay) string(keys ...string) string {
+	text, _ := o.get(keys...).(string)
+	return text
+}
+
+// object returns the object at keys, or nil.
+func (o overlay) object(keys ...string) map[string]any {
+	object, _ := o.get(keys...).(map[string]any)
+	return object
+}
+
 // list returns the texts of the list at keys.
 func (o overlay) list(keys ...string) []string {
 	texts, _ := o.get(keys...).([]string)

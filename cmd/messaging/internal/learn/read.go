@@ -20,8 +20,7 @@ func (l *learner) learnRow() error {
 	} else {
 		l.overlay.note("the example does not show the path", sectionList, "path")
 	}
-	concepts := slices.DeleteFunc(keysOf(kindRow), func(key string) bool { return key == "path" || key == "means" })
-	found, err := example.locate(leavesOf(example.text), concepts)
+	found, err := example.locate(leavesOf(example.text), rowConcepts())
 	if err != nil {
 		return err
 	}
@@ -128,7 +127,7 @@ type callback struct {
 	leaves []leaf
 }
 
-// callbackLine is the first line of a callback as documentation shows it: a request, or a URL.
+// callbackURL is the URL of a callback by GET, with its query.
 var callbackURL = regexp.MustCompile(`^(?:[A-Za-z]+://|/)[^\s?]*\?(\S+)$`)
 
 // parseCallback reads a callback: JSON, a form, the URL of a GET, or an HTTP request.
@@ -163,8 +162,7 @@ func (l *learner) learnInbound() error {
 
 // learnDelivery learns the names of a delivery report, and the meaning of its statuses.
 func (l *learner) learnDelivery() error {
-	concepts := slices.DeleteFunc(keysOf(kindDelivery), func(key string) bool { return key == "means" })
-	if err := l.learnCallbacks(sectionDelivery, l.examples.delivery, concepts); err != nil {
+	if err := l.learnCallbacks(sectionDelivery, l.examples.delivery, reportConcepts()); err != nil {
 		return err
 	}
 	for _, example := range l.examples.delivery {

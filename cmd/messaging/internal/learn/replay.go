@@ -104,7 +104,7 @@ func (s *stub) client(names contract.Contract) (*messaging.Client, error) {
 // message returns the message of the request, with the values of an example.
 func (l *learner) message(example *Example) sms.Message {
 	value := func(concept string) string {
-		if path, _ := l.overlay.get(sectionSend, "fields", concept).(string); path == "" {
+		if l.overlay.string(sectionSend, "fields", concept) == "" {
 			return ""
 		}
 		return cmp.Or(example.values[concept], l.examples.request.values[concept])
@@ -147,7 +147,7 @@ func (l *learner) replayRequest(names contract.Contract) error {
 	}
 	for path, value := range want {
 		if !reflect.DeepEqual(got[path], value) {
-			return example.errorf("the contract writes %s at %s, and the example has %s",
+			return example.errorf("the contract writes %s at %s, but the example has %s",
 				document.Encode(got[path]), path, document.Encode(value))
 		}
 	}
@@ -161,8 +161,8 @@ func (l *learner) replayRequest(names contract.Contract) error {
 
 // valuesOf returns values by their paths, without credentials and without the values that the overlay leaves out on purpose.
 func (l *learner) valuesOf(leaves []leaf) map[string]any {
-	key, _ := l.overlay.get(sectionAuth, "keyPair", "key").(string)
-	secret, _ := l.overlay.get(sectionAuth, "keyPair", "secret").(string)
+	key := l.overlay.string(sectionAuth, "keyPair", "key")
+	secret := l.overlay.string(sectionAuth, "keyPair", "secret")
 	values := map[string]any{}
 	for _, at := range leaves {
 		isCredential := at.path == key || at.path == secret
@@ -177,7 +177,7 @@ func (l *learner) replayAccepted(names contract.Contract, example *Example) erro
 	receipt, err := l.send(names, example, &stub{status: example.status, body: example.text})
 	if err != nil {
 		hint := ""
-		if strings.Contains(err.Error(), "another recipient") {
+		if example.values["to"] == "" && namesRecipient(example.text) {
 			hint = "; if the example is about another message, add the line to: and the number in it"
 		}
 		return example.errorf("the result is %s and not accepted: %w%s", messaging.VerdictOf(err), err, hint)
@@ -185,9 +185,17 @@ func (l *learner) replayAccepted(names contract.Contract, example *Example) erro
 	id := example.values["id"]
 	isRead := len(table.Of(names).SMSSend.Response["id"]) > 0
 	if id != "" && isRead && receipt.ID != id {
-		return example.errorf("the ID is read as %q, and is %q", receipt.ID, id)
+		return example.errorf("got the ID %q, want %q", receipt.ID, id)
 	}
 	return nil
+}
+
+// namesRecipient reports whether a response has a number under the name of a recipient.
+func namesRecipient(response string) bool {
+	isRecipient := func(l leaf) bool {
+		return speaksOf(l.name, "to") && isNumber.MatchString(strings.TrimPrefix(l.word, "+"))
+	}
+	return slices.ContainsFunc(leavesOf(response), isRecipient)
 }
 
 func (l *learner) replayRefused(names contract.Contract, example *Example) error {
@@ -235,7 +243,7 @@ func (l *learner) replayRow(names contract.Contract, example *Example) error {
 func forReading(o overlay, names contract.Contract) contract.Contract {
 	copied := overlay(document.Parse([]byte(document.Encode(o))).Object())
 	copied.set(map[string]any{"by": "none", "whole": true}, sectionList, "paging")
-	if copied.get(sectionAuth, "keyPair", "in") == "body" {
+	if copied.string(sectionAuth, "keyPair", "in") == "body" {
 		copied.set(map[string]any{"in": "header", "key": "X-Key", "secret": "X-Secret"}, sectionAuth, "keyPair")
 	}
 	if alone, err := copied.parse(); err == nil {
@@ -263,7 +271,7 @@ func compareRow(example *Example, rows []sms.Transaction) error {
 		"currency": tx.Currency, "operator": tx.Operator, "country": tx.Country, "description": tx.Description,
 	})
 	if status != "" && tx.Status.String() != status {
-		problems = append(problems, example.errorf("the status is read as %s, and is %s", tx.Status, status))
+		problems = append(problems, example.errorf("got the status %s, want %s", tx.Status, status))
 	}
 	if example.values["created"] != "" && tx.CreatedAt.IsZero() {
 		problems = append(problems, example.errorf("the time %q has a layout that the default contract does not read: remove the line created:, and write sms.list.layouts",
@@ -278,7 +286,7 @@ func compare(example *Example, read map[string]string) []error {
 	for concept, got := range read {
 		want := example.values[concept]
 		if want != "" && !same(got, want) && !same(want, got) {
-			problems = append(problems, example.errorf("%s is read as %q, and is %q", concept, got, want))
+			problems = append(problems, example.errorf("%s: got %q, want %q", concept, got, want))
 		}
 	}
 	return problems
@@ -349,7 +357,7 @@ func (l *learner) replayDelivery(names contract.Contract, example *Example) erro
 		"reference": report.ReferenceID, "from": report.From, "to": report.To, "time": report.RawTime,
 	})
 	if string(report.Status) != example.values["means"] {
-		problems = append(problems, example.errorf("the status is read as %s, and is %s", report.Status, example.values["means"]))
+		problems = append(problems, example.errorf("got the status %s, want %s", report.Status, example.values["means"]))
 	}
 	return errors.Join(problems...)
 }
@@ -370,10 +378,10 @@ func (l *learner) noteUnknown() {
 	if len(l.examples.refused) == 0 {
 		l.overlay.note("not in the examples: a refusal"+page+"4. Errors", sectionErrors, "classes")
 	}
-	if l.overlay.get(sectionAuth, "keyPair", "in") == "body" {
+	if l.overlay.string(sectionAuth, "keyPair", "in") == "body" {
 		l.overlay.note("a listing by GET has no body: look up where its credentials go", sectionAuth, "keyPair", "in")
 	}
-	if constants, _ := l.overlay.get(sectionSend, "constants").(map[string]any); len(constants) > 0 {
+	if len(l.overlay.object(sectionSend, "constants")) > 0 {
 		l.overlay.note("every message is sent with these: remove those that only the example has", sectionSend, "constants")
 	}
 }

@@ -60,7 +60,7 @@ func (l *learner) learnEncoding() error {
 	}
 	for _, parameter := range formLeaves(r.query) {
 		if !l.isKnown(parameter.word, "token", "key", "secret") && !isCredentialName(parameter.name) {
-			return l.examples.request.errorf("the request has the parameter %q in its query, and a body; a contract writes one of them", parameter.name)
+			return l.examples.request.errorf("the request has the parameter %q in its query as well as a body; a contract can write only one", parameter.name)
 		}
 		l.learnCredential(parameter, "query")
 	}
@@ -111,10 +111,10 @@ var secretName = regexp.MustCompile(`(?i)secret|passw|passphrase|pwd`)
 // learnCredential learns the name of the token's header, or of the key or its secret. Without a known value, only headers and parameters of
 // the query with the name of a credential are credentials.
 func (l *learner) learnCredential(credential leaf, in string) {
-	values := l.examples.request.values
-	isSecret := credential.word == values["secret"] || values["secret"] == "" && secretName.MatchString(credential.name)
+	hasSecret := l.examples.request.values["secret"] != ""
+	isSecret := l.isKnown(credential.word, "secret") || !hasSecret && secretName.MatchString(credential.name)
 	switch {
-	case credential.word == values["token"] && in == "header":
+	case l.isKnown(credential.word, "token") && in == "header":
 		l.overlay.set(credential.path, sectionAuth, "token", "header")
 		l.overlay.set("", sectionAuth, "token", "scheme")
 		return
@@ -158,8 +158,7 @@ func (l *learner) learnFields() error {
 // learnConstants learns the rest of the request as constants. Constants that belong to the callback go under with.
 func (l *learner) learnConstants() error {
 	example := l.examples.request
-	fields, _ := l.overlay.get(sectionSend, "fields").(map[string]any)
-	callback, _ := fields["callback"].(string)
+	callback := l.overlay.string(sectionSend, "fields", "callback")
 	l.overlay.set(map[string]any{}, sectionSend, "with", "callback")
 	for _, constant := range l.leaves {
 		isField := slices.Contains(l.fieldPaths(), constant.path)
@@ -201,7 +200,7 @@ func bodyOrQuery(r *request) string {
 func (l *learner) fieldPaths() []string {
 	var paths []string
 	for _, concept := range fieldConcepts() {
-		if path, _ := l.overlay.get(sectionSend, "fields", concept).(string); path != "" {
+		if path := l.overlay.string(sectionSend, "fields", concept); path != "" {
 			paths = append(paths, path)
 		}
 	}
@@ -224,8 +223,8 @@ func (l *learner) valueIn(text string) string {
 // checkConstant returns an error for a constant with a value of the example's message.
 func (l *learner) checkConstant(constant leaf) error {
 	if concept := l.valueIn(constant.word); concept != "" {
-		field, _ := l.overlay.get(sectionSend, "fields", concept).(string)
-		return errorf("the value of %s, %q, is at %s and in %s; a contract writes it once. Change it in the example where it is something else",
+		field := l.overlay.string(sectionSend, "fields", concept)
+		return errorf("the value of %s, %q, is at %s and in %s; a contract writes it once. If one of them is something else, change it in the example",
 			concept, l.examples.request.values[concept], field, constant.path)
 	}
 	if l.request.isJSON && strings.Count(constant.path, ".") != 0 && !constant.isPlain(l.request.body) {
@@ -267,7 +266,7 @@ func (l *learner) learnAccepted() error {
 		if id := example.values["id"]; id != "" && id == reference {
 			example.values["reference"] = id
 		}
-		for _, concept := range keysOf(kindAccepted)[3:] {
+		for _, concept := range responseConcepts() {
 			value := example.values[concept]
 			if value == "" {
 				continue
@@ -336,163 +335,4 @@ func (l *learner) refuseWord(word string) {
 	accepted := slices.Clone(l.overlay.list(sectionSend, "accepted"))
 	isWord := func(other string) bool { return strings.EqualFold(other, word) }
 	l.overlay.set(slices.DeleteFunc(accepted, isWord), sectionSend, "accepted")
-}
-
-// statusName matches members that hold the status of a message.
-var statusName = regexp.MustCompile(`(?i)status|state$|^dlr|^result$|success|^accepted$|^valid$|^stat$`)
-
-// learnStatus finds the status of an accepted response: the member with the known word, or else a member that differs in refusals with HTTP
-// 2xx, or else the member with the name of a status that is nearest to the ID.
-func (l *learner) learnStatus() {
-	if l.overlay.get(sectionSend, "response", "status") != nil {
-		return // a text
-	}
-	best := candidate{}
-	for _, c := range l.statusCandidates() {
-		if best.path == "" || c.weight > best.weight {
-			best = c
-		}
-	}
-	if best.path == "" {
-		return
-	}
-	l.overlay.set([]string{best.path}, sectionSend, "response", "status")
-	for _, word := range best.words {
-		l.acceptWord(word)
-	}
-	for _, word := range best.refusals {
-		l.refuseWord(word)
-	}
-	l.overlay.note("the examples show "+strings.Join(best.words, ", ")+": look up the other words of "+best.path, sectionSend, "accepted")
-}
-
-// candidate is a member that may be the status of a send.
-type candidate struct {
-	path     string
-	words    []string // in accepted responses
-	refusals []string // in refused ones with a status of success
-	weight   int
-}
-
-// statusCandidates returns the members of the first accepted response that may be its status.
-func (l *learner) statusCandidates() []candidate {
-	var found []candidate
-	known := l.examples.accepted[0].values["status"]
-	for _, first := range leavesOf(l.examples.accepted[0].text) {
-		c := candidate{path: first.path}
-		isKnown := known != "" && first.word == known && speaksOf(first.name, "status")
-		switch {
-		case known != "" && !isKnown:
-			continue
-		case first.word == "" || l.isResponseValue(first.path):
-			continue
-		case !l.readWords(&c):
-			continue
-		case !isKnown && len(c.refusals) == 0 && !statusName.MatchString(first.name) && !isInStatus(first):
-			continue
-		}
-		c.weight = l.weigh(c, first)
-		found = append(found, c)
-	}
-	return found
-}
-
-var partOfStatus = regexp.MustCompile(`(?i)name|code|group`)
-
-// isInStatus reports whether a member is the name within a status: status.name.
-func isInStatus(l leaf) bool {
-	parent := strings.TrimSuffix(l.path, "."+l.name)
-	return strings.EqualFold(parent[strings.LastIndex(parent, ".")+1:], "status") && partOfStatus.MatchString(l.name)
-}
-
-// isResponseValue reports whether a path of the response holds another concept.
-func (l *learner) isResponseValue(path string) bool {
-	concepts, _ := l.overlay.get(sectionSend, "response").(map[string]any)
-	for concept := range concepts {
-		if slices.Contains(l.overlay.list(sectionSend, "response", concept), path) {
-			return true
-		}
-	}
-	return false
-}
-
-// readWords reads the words of a candidate, and reports whether it can be a status: the same word neither accepts nor refuses.
-func (l *learner) readWords(c *candidate) bool {
-	for _, example := range l.examples.accepted {
-		if word := wordAt(example.text, c.path); word != "" && !slices.Contains(c.words, word) {
-			c.words = append(c.words, word)
-		}
-	}
-	for _, example := range l.examples.refused {
-		word := wordAt(example.text, c.path)
-		if example.status/100 != 2 || word == "" {
-			continue
-		}
-		hasCode := l.hasCode(example)
-		if slices.Contains(c.words, word) {
-			return hasCode
-		}
-		if hasCode && !statusName.MatchString(c.path[strings.LastIndex(c.path, ".")+1:]) {
-			continue // the code says it
-		}
-		if !slices.Contains(c.refusals, word) {
-			c.refusals = append(c.refusals, word)
-		}
-	}
-	return true
-}
-
-// hasCode reports whether a code says that an example was refused.
-func (l *learner) hasCode(example *Example) bool {
-	isCode := func(candidate leaf) bool {
-		return codeName.MatchString(candidate.name) && l.canBeCode(example, candidate)
-	}
-	return example.values["code"] != "" || slices.ContainsFunc(leavesOf(example.text), isCode)
-}
-
-// weigh says how likely a candidate is the status.
-func (l *learner) weigh(c candidate, first leaf) int {
-	const (
-		refusing = 100
-		named    = 20
-		letters  = 3
-		sentence = 10
-	)
-	weight := refusing * len(c.refusals)
-	if statusName.MatchString(first.name) {
-		weight += named
-	}
-	if strings.ContainsFunc(first.word, isLetter) {
-		weight += letters
-	}
-	if strings.Contains(first.word, " ") {
-		weight -= sentence
-	}
-	for _, id := range l.overlay.list(sectionSend, "response", "id") {
-		weight += common(first.path, id)
-	}
-	return weight
-}
-
-func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
-
-// common returns how many members two paths begin with in common.
-func common(a, b string) int {
-	x := strings.Split(a, ".")
-	y := strings.Split(b, ".")
-	n := 0
-	for n < min(len(x), len(y)) && x[n] == y[n] {
-		n++
-	}
-	return n
-}
-
-// wordAt returns the word at a path of a body, or "".
-func wordAt(body, path string) string {
-	for _, l := range leavesOf(body) {
-		if l.path == path {
-			return l.word
-		}
-	}
-	return ""
 }

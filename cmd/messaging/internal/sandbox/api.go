@@ -80,7 +80,7 @@ func (s *Sandbox) newMux() http.Handler {
 		allowed := strings.Join(known, ", ")
 		mux.HandleFunc(Root+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Allow", allowed)
-			writeError(w, &httpError{status: http.StatusMethodNotAllowed, text: "the methods of this path are " + allowed})
+			writeError(w, &httpError{status: http.StatusMethodNotAllowed, text: "this path supports " + allowed})
 		})
 	}
 	mux.HandleFunc("/", s.pageMissing)

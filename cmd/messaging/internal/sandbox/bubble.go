@@ -125,9 +125,9 @@ func platformBubble(kind string, body document.Node) bubble {
 		b.Reaction = cmp.Or(content.At("emoji").Text(), "removed")
 	case "template": // only the values of its parameters, because the platform has the text
 		b.Label = joinFilled("Template", content.At("name").Text(), content.At("language.code").Text())
-		b.components(content)
+		b.addComponents(content)
 	case "interactive":
-		b.interactive(content)
+		b.addInteractive(content)
 	default:
 		b.Label = kind
 		b.JSON = content.Indented()
@@ -139,19 +139,19 @@ func mediaOf(kind string, n document.Node) media {
 	return media{Kind: kind, URL: webURL(n.At("link").Text()), ID: n.At("id").Text(), Name: n.At("filename").Text()}
 }
 
-func (b *bubble) components(n document.Node) {
+func (b *bubble) addComponents(n document.Node) {
 	for _, c := range n.At("components").List() {
 		switch kind := strings.ToLower(c.At("type").Text()); kind {
 		case "header", "body":
 			for i, p := range c.At("parameters").List() {
-				b.parameter(kind, i, p)
+				b.addParameter(kind, i, p)
 			}
 		case "button":
-			b.templateButton(strings.ToLower(c.At("sub_type").Text()), c.At("parameters.0"))
+			b.addTemplateButton(strings.ToLower(c.At("sub_type").Text()), c.At("parameters.0"))
 		case "carousel":
 			for _, card := range c.At("cards").List() {
 				inner := bubble{}
-				inner.components(card)
+				inner.addComponents(card)
 				b.Cards = append(b.Cards, inner)
 			}
 		default:
@@ -160,7 +160,7 @@ func (b *bubble) components(n document.Node) {
 	}
 }
 
-func (b *bubble) parameter(component string, index int, p document.Node) {
+func (b *bubble) addParameter(component string, index int, p document.Node) {
 	kind := p.At("type").Text()
 	value := p.At(kind)
 	name := component
@@ -187,7 +187,7 @@ func buttonLabel(kind string) string {
 	}[kind]
 }
 
-func (b *bubble) templateButton(kind string, p document.Node) {
+func (b *bubble) addTemplateButton(kind string, p document.Node) {
 	value := cmp.Or(p.At("payload").Text(), p.At("text").Text(), p.At("coupon_code").Text())
 	tap := button{Label: joinFilled(cmp.Or(buttonLabel(kind), kind), value), Hint: kind}
 	switch kind {
@@ -200,8 +200,8 @@ func (b *bubble) templateButton(kind string, p document.Node) {
 	b.Buttons = append(b.Buttons, tap)
 }
 
-// interactive shows an interactive message.
-func (b *bubble) interactive(n document.Node) {
+// addInteractive adds the parts of an interactive message.
+func (b *bubble) addInteractive(n document.Node) {
 	b.Header = n.At("header.text").Text()
 	b.Body = n.At("body.text").Text()
 	b.Footer = n.At("footer.text").Text()
@@ -215,20 +215,20 @@ func (b *bubble) interactive(n document.Node) {
 	}
 	for _, section := range action.At("sections").List() {
 		b.Menu = cmp.Or(action.At("button").Text(), buttonLabel(kind))
-		b.section(section)
+		b.addSection(section)
 	}
 	for _, c := range action.At("cards").List() {
 		card := bubble{}
-		card.interactive(c)
+		card.addInteractive(c)
 		b.Cards = append(b.Cards, card)
 	}
 	if b.Buttons == nil && b.Rows == nil && b.Cards == nil {
-		b.action(kind, action)
+		b.addAction(kind, action)
 	}
 }
 
-// section shows a section of a list or of products.
-func (b *bubble) section(n document.Node) {
+// addSection adds a section of a list or of products.
+func (b *bubble) addSection(n document.Node) {
 	b.Rows = append(b.Rows, button{Title: n.At("title").Text()})
 	for _, row := range n.At("rows").List() {
 		b.Rows = append(b.Rows, choice(AnswerListRow, row))
@@ -238,8 +238,8 @@ func (b *bubble) section(n document.Node) {
 	}
 }
 
-// action shows an interactive message with a single button, or else the values of its action.
-func (b *bubble) action(kind string, action document.Node) {
+// addAction adds the single button of an interactive message, or the values of its action if it has none.
+func (b *bubble) addAction(kind string, action document.Node) {
 	params := action.At("parameters")
 	label := cmp.Or(params.At("display_text").Text(), params.At("flow_cta").Text(), buttonLabel(kind))
 	if label == "" {

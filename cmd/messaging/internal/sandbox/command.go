@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
@@ -73,7 +75,7 @@ func (c *command) check() error {
 	}
 	var err error
 	if c.contract != "" {
-		c.config.Contract, err = cli.ReadContract(c.contract)
+		c.config.Contract, err = readContract(c.contract)
 	}
 	return err
 }
@@ -156,4 +158,25 @@ func shellWord(text string) string {
 		return text
 	}
 	return shellQuote(text)
+}
+
+// readContract reads an overlay of the contract from the file that a flag names.
+func readContract(name string) (names contract.Contract, err error) {
+	const maxContract = 1 << 20
+	file, err := os.Open(name) //nolint:gosec // the user names it
+	if err != nil {
+		return names, fmt.Errorf("--contract: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	overlay, err := io.ReadAll(io.LimitReader(file, maxContract+1))
+	if err == nil && len(overlay) > maxContract {
+		err = errors.New("longer than 1 MiB")
+	}
+	if err == nil {
+		names, err = contract.Parse(overlay)
+	}
+	if err != nil {
+		return names, fmt.Errorf("--contract %s: %w", name, err)
+	}
+	return names, nil
 }

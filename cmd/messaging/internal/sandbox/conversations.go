@@ -24,7 +24,19 @@ func searchWords(query string) []string {
 	return words[:min(len(words), maxWords)]
 }
 
+// A conversationsView is the page of conversations: the list, and the open conversation.
 type conversationsView struct {
+	listView
+	openView
+
+	Start *startView // if nothing was ever sent
+	Now   time.Time
+
+	page string // the URL of the page
+}
+
+// A listView is the list of conversations.
+type listView struct {
 	Query, Channel string
 	Conversations  []*conversationView
 	Range          string // such as 1–100 of 250
@@ -32,8 +44,10 @@ type conversationsView struct {
 	IsEmpty        bool   // nothing was ever sent
 	Lone           bool   // the only conversation is open by default
 	Gone           bool   // the requested message does not exist
-	Start          *startView
+}
 
+// An openView is the open conversation, and the settings for its recipient.
+type openView struct {
 	Open           *conversationView
 	Entries        []*entryView
 	Earlier, Later string     // URLs of other parts of the conversation
@@ -46,10 +60,8 @@ type conversationsView struct {
 	Outcome        string
 	Sender         string
 	Webhook        bool
-	Now            time.Time
 
 	open *conversation
-	page string // the URL of the page
 }
 
 // A conversationView is a line in the list: a conversation, and the message that was found or the last one.
@@ -71,7 +83,9 @@ func (c *conversationView) Preview() []piece { return plainPieces(clip(c.Shown.p
 
 func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := conversationsView{Query: clip(q.Get("q"), maxQuery), Channel: q.Get("only"), page: s.root}
+	v := conversationsView{page: s.root}
+	v.Query = clip(q.Get("q"), maxQuery)
+	v.Channel = q.Get("only")
 	s.mu.Lock()
 	v.Now = s.now()
 	v.IsEmpty = len(s.book.entries) == 0

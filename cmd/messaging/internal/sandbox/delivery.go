@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
+
+// maxDeliveries is how many deliveries are kept, counting each channel.
+const maxDeliveries = 20_000
 
 // maxAdvance is how far the clock can be ahead: every program can read the dates until then.
 const maxAdvance = 10 * 365 * 24 * time.Hour
@@ -16,7 +20,7 @@ var (
 	errChannel = errors.New("channel must be one of " + channelNames())
 	errOutcome = errors.New("outcome must be delivered, read, failed, unreachable or late")
 	errAdvance = errors.New("advance must be a duration above zero and up to 87600h, such as 10m")
-	errClock   = errors.New("the clock is ten years ahead: a reset of all turns it back")
+	errClock   = errors.New("the clock is ten years ahead: reset everything to turn it back")
 )
 
 // parseDuration parses a duration of a request; an absent one is zero.
@@ -98,25 +102,35 @@ func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
 
 // setDelivery sets the delivery to a recipient. The service has one outcome for SMS and one for all other channels. The caller holds mu.
 func (s *Sandbox) setDelivery(d deliveryBody, outcome messagingtest.Delivery) error {
-	const maxDeliveries = 20_000
 	switch {
 	case d.Channel != "" && channelName(d.Channel) == "":
 		return errChannel
 	case len(d.To) > maxName:
 		return fmt.Errorf("to must be a recipient of up to %d bytes", maxName)
-	case len(s.deliveries) >= maxDeliveries:
-		return fmt.Errorf("delivery is set for %d recipients already: reset all of the sandbox", maxDeliveries)
 	}
 	isSMS := d.Channel == channelSMS
+	var keys []deliveryKey
 	for _, channel := range channels() {
 		if d.Channel == "" || isSMS == (channel == channelSMS) {
-			s.deliveries[deliveryKey{channel: channel, peer: peerKey(d.To)}] = d
+			keys = append(keys, deliveryKey{channel: channel, peer: peerKey(d.To)})
 		}
+	}
+	if len(s.deliveries) >= maxDeliveries && slices.ContainsFunc(keys, s.hasNoDelivery) {
+		return fmt.Errorf("%d deliveries are set already: reset everything to remove them", maxDeliveries)
+	}
+	for _, key := range keys {
+		s.deliveries[key] = d
 	}
 	if !isSMS {
 		s.service.SetDelivery(d.To, outcome)
 	}
 	return nil
+}
+
+// hasNoDelivery reports whether no delivery is set for a recipient. The caller holds mu.
+func (s *Sandbox) hasNoDelivery(key deliveryKey) bool {
+	_, isSet := s.deliveries[key]
+	return !isSet
 }
 
 type clockBody struct {

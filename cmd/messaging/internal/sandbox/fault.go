@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	_ "embed" // for the faults
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,32 +12,6 @@ import (
 
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
-
-// A FaultKind is a way in which a request can fail. Its name is the same on the page, in the API, in traffic and on the terminal.
-type FaultKind struct {
-	Name     string `json:"name"`
-	What     string `json:"what"`
-	Go       string `json:"go"` // the function of package messagingtest
-	InLedger bool   `json:"inLedger"`
-	Verdict  string `json:"verdict"`         // of a correct client
-	Needs    string `json:"needs,omitempty"` // a parameter: "delay" or "retryAfter", a duration, or "status"
-}
-
-// The verdicts of the client.
-const (
-	verdictAccepted = "accepted"
-	verdictRefused  = "refused"
-	verdictUnknown  = "unknown"
-)
-
-//go:embed faults.json
-var faultsText []byte
-
-// faultKinds returns all faults, in the order of the page.
-func faultKinds() (kinds []FaultKind) {
-	_ = json.Unmarshal(faultsText, &kinds) // valid: it is a part of the program
-	return kinds
-}
 
 // A faultRule says which requests meet a fault: the next ones, a share of them, or all for some time.
 type faultRule struct {
@@ -157,7 +129,7 @@ func (f *faultRule) checkAmount(duration time.Duration) error {
 	case f.Left > 0 && (f.Share > 0 || duration > 0):
 		return errors.New("n cannot be combined with share or duration")
 	case f.Left == 0 && f.Share == 0 && duration == 0:
-		return errors.New("n, share or duration is missing: how many requests meet the fault")
+		return errors.New("give n, share or duration, to say how many requests meet the fault")
 	}
 	return nil
 }

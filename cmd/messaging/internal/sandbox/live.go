@@ -80,7 +80,7 @@ func (h *hub) close() {
 	h.notify("")
 }
 
-// waitUntil calls try, which holds mu, now and after each change, until try reports true or the time is over. It reports the result of try.
+// waitUntil calls try, which holds mu, now and after each change, until try reports true or the time is up. It reports the result of try.
 func (s *Sandbox) waitUntil(ctx context.Context, wait time.Duration, try func() bool) (bool, error) {
 	tryLocked := func() bool {
 		s.mu.Lock()

@@ -167,7 +167,7 @@ func TestFaultsRefuseWrongInput(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"n":1}`:                                   "fault is missing",
 		`{"fault":"gremlins","n":1}`:                "there is no fault",
-		`{"fault":"slow"}`:                          "is missing",
+		`{"fault":"slow"}`:                          "give n, share or duration",
 		`{"fault":"slow","n":-1}`:                   "n must be",
 		`{"fault":"slow","n":1,"share":0.5}`:        "n cannot be combined",
 		`{"fault":"slow","n":1,"duration":"5s"}`:    "n cannot be combined",

@@ -22,7 +22,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxRead+1))                  // the service meets the error when it reads on
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
 	x, mask := s.newExchange(r, body)
-	response := &recorder{ResponseWriter: w, before: func() { s.awaitMessage(r.Context(), x) }}
+	response := &recorder{ResponseWriter: w, beforeSuccess: func() { s.awaitMessage(r.Context(), x) }}
 	ctx := messagingtest.WithFault(r.Context(), s.faultFor(x))
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	defer func() { // deferred, because the service panics to reset a connection
@@ -131,7 +131,8 @@ func (s *Sandbox) withMessage(x *Exchange) Exchange {
 type recorder struct {
 	http.ResponseWriter
 
-	before    func() // called before a success is written
+	beforeSuccess func() // called before a success is written; it may wait
+
 	status    int
 	header    http.Header
 	beginning bytes.Buffer // of the body
@@ -144,7 +145,7 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 // WriteHeader writes the header and keeps a copy.
 func (r *recorder) WriteHeader(status int) {
 	if status < http.StatusBadRequest {
-		r.before()
+		r.beforeSuccess()
 	}
 	r.status = status
 	r.header = r.Header().Clone()

@@ -15,8 +15,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// Spaces manages the default sandbox and named spaces for tests, each with its own ledger, faults and clock. Requests select a space with a
-// token suffix, by a header, or by the path of its page. All methods are safe for concurrent use.
+// Spaces manages the default sandbox and named spaces for tests, each with its own ledger, faults and clock. A request selects a space
+// with a suffix of the token, with a header, or by the path of its page. All methods are safe for concurrent use.
 type Spaces struct {
 	config Config
 
@@ -87,9 +87,9 @@ func (s *Spaces) get(name string, mayCreate bool) (*Sandbox, error) {
 	if len(s.spaces) > maxSpaces && !s.makeRoom() {
 		return nil, errSpaces
 	}
-	main := s.spaces[""]
+	first := s.spaces[""]
 	space := startSandbox(s, options{
-		space: name, root: Root + "spaces/" + name + "/", key: main.key, secret: main.secret, pageToken: rand.Text(), bounds: spaceBounds(),
+		space: name, root: Root + "spaces/" + name + "/", key: first.key, secret: first.secret, pageToken: rand.Text(), bounds: spaceBounds(),
 	})
 	s.spaces[name] = space
 	return space, nil

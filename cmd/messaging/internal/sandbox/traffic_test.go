@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
@@ -161,6 +162,23 @@ func TestDeliveryIsOfEveryChannel(t *testing.T) {
 			assert.Equal(t, want, r.deliveryTo(c.Name, peer).Outcome, "%s after %q", c.Name, chosen.Name)
 		}
 	}
+}
+
+func TestDeliveryCanBeChangedAtTheLimit(t *testing.T) {
+	t.Parallel()
+	const peer = "+639171234567"
+	r := newRig(t, Config{})
+	set := func(to, outcome string) error {
+		_, err := r.postDelivery(nil, deliveryBody{To: to, Outcome: outcome})
+		return err
+	}
+	require.NoError(t, set(peer, "failed"))
+	for i := range maxDeliveries {
+		r.deliveries[deliveryKey{channel: channelSMS, peer: fmt.Sprint(i)}] = deliveryBody{Outcome: "failed"}
+	}
+	require.ErrorContains(t, set("+639170000000", "failed"), "reset everything")
+	require.NoError(t, set(peer, "read"))
+	assert.Equal(t, "read", r.deliveryTo(channelSMS, peer).Outcome)
 }
 
 func TestCostIsThatOfTheService(t *testing.T) {

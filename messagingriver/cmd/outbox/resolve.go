@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river/rivertype"
+	"github.com/spf13/cobra"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+)
+
+// listedMessage is a message in the output of list. It has no personal data.
+type listedMessage struct {
+	messagingriver.Key
+
+	State  rivertype.JobState `json:"state"`
+	Reason string             `json:"reason"`
+	Time   time.Time          `json:"time"`
+}
+
+func (m listedMessage) text() string {
+	columns := []string{m.Channel, safe(m.Reference), string(m.State), safe(m.Reason), m.Time.UTC().Format(time.RFC3339)}
+	return strings.Join(columns, "\t") + "\n"
+}
+
+func (op *operator) list() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List discarded or cancelled messages and why", Args: cobra.NoArgs,
+		Long: `List discarded or cancelled messages: the channel, the reference ID, the state, the reason and the time, separated by tabs.`,
+	}
+	channel := cmd.Flags().String("channel", "", "channel of the messages (default all)")
+	state := cmd.Flags().String("state", "discarded", "discarded or cancelled")
+	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
+		records, err := inState(cmd.Context(), db, *state)
+		if err != nil {
+			return err
+		}
+		for record, err := range records {
+			if err != nil {
+				return err
+			}
+			if *channel != "" && record.Channel != *channel {
+				continue
+			}
+			message := listedMessage{record.Key, record.State, record.Reason, record.Finalized}
+			if err := op.print(cmd.OutOrStdout(), message, message.text()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmd
+}
+
+// inState yields the messages in a state, which is discarded or cancelled.
+func inState(ctx context.Context, db database, state string) (iter.Seq2[messagingriver.Record, error], error) {
+	switch state {
+	case string(rivertype.JobStateDiscarded):
+		return db.Discarded(ctx), nil
+	case string(rivertype.JobStateCancelled):
+		return db.Cancelled(ctx), nil
+	default:
+		return nil, fmt.Errorf("--state is %q; want discarded or cancelled", state)
+	}
+}
+
+// selection has the flags that choose messages.
+type selection struct {
+	channel string
+	reason  string
+	file    string
+	state   string
+}
+
+// keys returns the messages that flags and arguments name.
+func (s selection) keys(ctx context.Context, db database, references []string) ([]messagingriver.Key, error) {
+	listed, err := s.listed()
+	if err != nil {
+		return nil, err
+	}
+	references = append(references, listed...)
+	if s.reason != "" {
+		if len(references) > 0 {
+			return nil, errors.New("--reason chooses messages by itself; want no reference IDs with it")
+		}
+		return s.withReason(ctx, db)
+	}
+	if len(references) == 0 {
+		return nil, errors.New("no messages are named; want reference IDs, --file or --reason")
+	}
+	var keys []messagingriver.Key
+	for _, reference := range references {
+		keys = append(keys, messagingriver.Key{Channel: s.channel, Reference: reference})
+	}
+	return keys, nil
+}
+
+// listed returns the reference IDs in the file of --file.
+func (s selection) listed() ([]string, error) {
+	if s.file == "" {
+		return nil, nil
+	}
+	file, err := os.ReadFile(s.file)
+	if err != nil {
+		return nil, err
+	}
+	var references []string
+	for line := range strings.Lines(string(file)) {
+		if reference := strings.TrimSpace(line); reference != "" {
+			references = append(references, reference)
+		}
+	}
+	return references, nil
+}
+
+// withReason returns the messages in a state whose reason contains a text.
+func (s selection) withReason(ctx context.Context, db database) ([]messagingriver.Key, error) {
+	records, err := inState(ctx, db, s.state)
+	if err != nil {
+		return nil, err
+	}
+	var keys []messagingriver.Key
+	for record, err := range records {
+		if err != nil {
+			return nil, err
+		}
+		if record.Channel == s.channel && strings.Contains(record.Reason, s.reason) {
+			keys = append(keys, record.Key)
+		}
+	}
+	return keys, nil
+}
+
+// unresolved is a message that a decision did not apply to.
+type unresolved struct {
+	Reference string `json:"reference"`
+	Reason    string `json:"reason"`
+}
+
+// resolution is the result of resolve, as JSON.
+type resolution struct {
+	Done       messagingriver.Decision `json:"done"`
+	Messages   int                     `json:"messages"`
+	Unresolved []unresolved            `json:"unresolved,omitempty"`
+}
+
+func (r resolution) text() string {
+	var text strings.Builder
+	for _, message := range r.Unresolved {
+		fmt.Fprintf(&text, "%s: %s\n", safe(message.Reference), message.Reason)
+	}
+	fmt.Fprintf(&text, "%s: %d of %d\n", r.Done, r.Messages, r.Messages+len(r.Unresolved))
+	return text.String()
+}
+
+func (op *operator) resolve() *cobra.Command {
+	var s selection
+	cmd := &cobra.Command{
+		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about discarded and cancelled messages",
+		Long: "Decide about messages.\n\n  sent    the message went out\n  resend  it did not go out; send it again\n  drop    it must not be sent",
+		Args: cobra.MinimumNArgs(1),
+	}
+	cmd.Flags().StringVar(&s.channel, "channel", "sms", "channel of the messages")
+	cmd.Flags().StringVar(&s.reason, "reason", "", "all messages whose reason contains this")
+	cmd.Flags().StringVar(&s.state, "state", "discarded", "with --reason: discarded or cancelled")
+	cmd.Flags().StringVar(&s.file, "file", "", "file with a reference ID on each line")
+	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
+		keys, err := s.keys(cmd.Context(), db, args[1:])
+		if err != nil {
+			return err
+		}
+		resolved, err := resolveEach(cmd.Context(), db, messagingriver.Decision(args[0]), keys)
+		if err != nil {
+			return err
+		}
+		if err := op.print(cmd.OutOrStdout(), resolved, resolved.text()); err != nil {
+			return err
+		}
+		if resolved.Messages == 0 {
+			return errFindings
+		}
+		return nil
+	})
+	return cmd
+}
+
+// resolveEach carries out a decision about messages, and finds out why it did not apply to some of them.
+func resolveEach(ctx context.Context, db database, decision messagingriver.Decision, keys []messagingriver.Key) (resolution, error) {
+	result := resolution{Done: decision}
+	if _, err := db.Resolve(ctx, decision); err != nil { // an unknown decision, also if there are no messages
+		return result, err
+	}
+	for _, key := range keys {
+		n, err := db.Resolve(ctx, decision, key)
+		if err != nil {
+			return result, err
+		}
+		result.Messages += n
+		if n > 0 {
+			continue
+		}
+		reason, err := whyUnresolved(ctx, db, decision, key)
+		if err != nil {
+			return result, err
+		}
+		result.Unresolved = append(result.Unresolved, unresolved{key.Reference, reason})
+	}
+	return result, nil
+}
+
+// whyUnresolved returns why a decision did not apply to a message.
+func whyUnresolved(ctx context.Context, db database, decision messagingriver.Decision, key messagingriver.Key) (string, error) {
+	records, err := db.Get(ctx, key.Reference)
+	if errors.Is(err, messaging.ErrNotFound) {
+		return "no such message", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(records, func(r messagingriver.Record) bool { return r.Key == key })
+	if i < 0 {
+		other := records[0].Channel
+		return fmt.Sprintf("no such %s; there is a %s message, use --channel %s", key.Channel, other, other), nil
+	}
+	record := records[i]
+	isFinal := record.State == rivertype.JobStateDiscarded || record.State == rivertype.JobStateCancelled
+	switch {
+	case record.State == rivertype.JobStateRunning:
+		return "a worker has it; try again when its attempt has ended", nil
+	case record.State == rivertype.JobStateCompleted:
+		return "it is completed", nil
+	case decision == messagingriver.Resend && !isFinal:
+		return fmt.Sprintf("it is %s, and is sent without a decision", record.State), nil
+	case decision == messagingriver.Resend && record.Message == nil:
+		return fmt.Sprintf("it is %s, and its content is deleted", record.State), nil
+	default:
+		return fmt.Sprintf("it is %s", record.State), nil
+	}
+}
