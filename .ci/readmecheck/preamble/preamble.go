@@ -65,6 +65,7 @@ var (
 	saveState                            = func(ctx context.Context, referenceID, state string) error { return nil }
 	save                                 = func(id string) error { return nil }
 	record                               = func(referenceID string, verdict messaging.Verdict, id string) {}
+	keep                                 = func(m sms.Message, err error) error { return nil }
 	askAPerson                           = func(referenceID string, err error) error { return nil }
 )
 
