@@ -40,19 +40,24 @@ func run(date, file string) error {
 		return err
 	}
 	rateLimit := messaging.WithRateLimit(20, 1)
-	if os.Getenv("MESSAGING_BASE_URL") != "" {
-		client, err := messaging.NewClientFromEnv(rateLimit)
-		if err != nil {
-			return err
-		}
-		return reconcile(context.Background(), client, day, file, os.Stdout)
+	if os.Getenv("MESSAGING_BASE_URL") == "" {
+		return demo(day, file, rateLimit)
 	}
+	client, err := messaging.NewClientFromEnv(rateLimit)
+	if err != nil {
+		return err
+	}
+	return reconcile(context.Background(), client, day, file, os.Stdout)
+}
+
+// demo sums up a day of a test server.
+func demo(day time.Time, file string, options ...messaging.Option) error {
 	service := messagingtest.Start()
 	for i := range 30_000 { // spread over the day
 		at := day.Add(time.Duration(i) * 24 * time.Hour / 30_000)
 		service.Seed(messagingtest.Sent{From: fmt.Sprint("SHOP", i%3), To: "+639171234567", Parts: 1 + i%2, At: at})
 	}
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), rateLimit)
+	client, err := messaging.NewClient(service.URL, append(options, messaging.WithToken(service.Token))...)
 	if err != nil {
 		return err
 	}
