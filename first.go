@@ -10,7 +10,13 @@ import (
 )
 
 // FirstAccepted calls functions that send a message in different ways, such as over another account or another channel, in order until one of
-// them returns a Receipt. It calls the next one only if the message was provably not sent:
+// them returns a Receipt.
+//
+// Give every function but the last a client with WithRetry(RetryPolicy{MaxAttempts: 1}). A client that retries waits while its circuit breaker is
+// open, until its message becomes the probe. While the service is down, the probe ends unknown, so that nothing falls back. The cost is that a
+// 429 or a failed connection is not retried, but falls back at once.
+//
+// FirstAccepted calls the next function only if the message was provably not sent:
 //
 //   - after NotSent, such as with an open circuit breaker
 //   - after a refusal, unless the response names a message (Error.Ambiguous)
@@ -21,8 +27,7 @@ import (
 // The error is the last one, with the texts of the others. For errors.Is, VerdictOf and Retryable it is the last error alone. No functions, or a
 // nil one, is a *ValidationError.
 //
-// A function whose circuit breaker is open waits within the RetryPolicy of its client; with MaxAttempts 1 it ends at once. Clients derived by
-// With share the breakers of the service, so create the client of a second account with NewClient.
+// Clients derived by With share the breakers of the service, so create the client of a second account with NewClient.
 func FirstAccepted(ctx context.Context, sends ...func(context.Context) (Receipt, error)) (Receipt, error) {
 	problems := wire.Checks(checkContext(ctx))
 	if len(sends) == 0 {

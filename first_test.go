@@ -190,11 +190,16 @@ func TestFirstAcceptedIsNotHeldUpByAnOpenBreaker(t *testing.T) {
 func ExampleFirstAccepted() {
 	service, client := connected()
 	defer service.Close()
+	once, err := client.With(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})) // for every channel but the last
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	service.Inject(messagingtest.FaultStatus(http.StatusPaymentRequired, 0), 1) // no credit for SMS
 
 	receipt, err := messaging.FirstAccepted(context.Background(),
 		func(ctx context.Context) (messaging.Receipt, error) {
-			return client.SMS.Send(ctx, sms.Message{From: "ACME", To: "+639171234567", Text: "Your code is 4711", ReferenceID: "code-1"})
+			return once.SMS.Send(ctx, sms.Message{From: "ACME", To: "+639171234567", Text: "Your code is 4711", ReferenceID: "code-1"})
 		},
 		func(ctx context.Context) (messaging.Receipt, error) {
 			return client.ChatApp1.Send(ctx, chatapp1.New("channel-1", "+639171234567").Text("Your code is 4711").WithReference("code-1"))

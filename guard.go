@@ -62,6 +62,9 @@ type Outgoing struct {
 // Several guards are called in order, until one returns an error. With adds to the guards of the client. WithGuard(nil) removes all guards, for
 // example for one-time codes, which must reach people who have opted out.
 //
+// A guard can also note in a database that a message may be sent from now on, so that it is settled after a crash. Add that guard last, and let it
+// note a message more than once. It runs before the wait for the rate limit, so a noted message may never have left.
+//
 // A guard is called from many goroutines at once. A message that a guard sends with the same client is guarded, too.
 func WithGuard(guard func(ctx context.Context, m Outgoing) error) Option {
 	return func(s *settings) {

@@ -72,9 +72,10 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 // Settle looks up what became of a message that may have been sent, for a program that finds it in its own store after a crash. It sends
 // nothing. Only the reference ID and the number of the message are used, and both are required.
 //
-// since is the latest time at which the message may have been sent, such as when the process that was sending it ended. The Window of the
-// client's SettlePolicy is counted from it. Settle looks the message up every Interval until the window has ended, and at least once. A
-// time in the future counts as now.
+// since is the latest time at which the message may have been sent. If the process that sent it was killed and you do not know when, pass the
+// time at which your program started: that costs one window. The Window of the client's SettlePolicy is counted from since. Settle looks the
+// message up every Interval until the window has ended, and at least once. Calls for several messages may share one since; then only the first
+// waits for a window. A time in the future counts as now.
 //
 // The Receipt is that of a row with the message's reference ID and number, with or without country code. A message that is listed as
 // refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:

@@ -46,8 +46,9 @@ func (s *SMSService) Validate(m sms.Message) error {
 // a probe is sent. While the service throttles, messages are sent at the rate that it accepts. While the sequence blocks, no outcome is yielded
 // and a cancelled context goes unnoticed. With WithSettle, each unknown outcome is settled like SendOnce does, as one of the concurrent sends.
 //
-// To stop and still get every outcome, cancel the context and keep ranging: no more messages are taken, and each message already taken has its
-// outcome. After a break, the loop ends when the sends under way have ended; their outcomes are lost. No goroutine is left.
+// To stop early, end the sequence and keep ranging: the messages already taken are still sent, and each has its outcome. Cancelling the context
+// also ends the sequence, but it aborts the requests in flight, whose outcomes are then unknown. After a break, the loop ends when the sends
+// under way have ended; their outcomes are lost. No goroutine is left.
 //
 // If one of your functions panics, such as a guard or an observer, the panic becomes the error of its message, which says where it happened.
 // The verdict is Unknown if something may have been written, and NotSent otherwise.

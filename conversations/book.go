@@ -78,7 +78,10 @@ type Options struct {
 }
 
 // New returns a Book, and creates its tables unless they exist. On SQLite the pool needs either one connection
-// (db.SetMaxOpenConns(1)), or a file with journal_mode(wal) and a busy_timeout. New returns an error that says so.
+// (db.SetMaxOpenConns(1)), or a file with journal_mode(wal) and a busy_timeout, otherwise New returns an error. With several connections, also
+// begin transactions with a lock, or they can fail with SQLITE_BUSY. With modernc.org/sqlite the name of the data source is
+//
+//	shop.db?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate
 func New(ctx context.Context, db *sql.DB, options Options) (*Book, error) {
 	if db == nil {
 		return nil, errors.New("conversations: the database is nil")

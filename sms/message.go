@@ -11,6 +11,9 @@ import (
 // Message is one SMS to one recipient. From, To and Text are required. An optional field with its zero value is not sent.
 //
 // A Message is plain data. Sending never changes it, and many goroutines may send the same one.
+//
+// There is no field for a time to live, because the service's specification has none for SMS. If your account has one, set it in Extra under its
+// name.
 type Message struct {
 	// From is the sender ID: a name or a number that the account may send from. Required.
 	From string `json:"from,omitzero"`

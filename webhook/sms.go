@@ -60,8 +60,8 @@ func (f *fields) appendSMS(events []event) ([]event, error) {
 	return append(events, m), nil
 }
 
-// DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. See
-// "Duplicates" in the package documentation for what it covers.
+// DuplicateKey returns the key by which a [Store] knows the message, for programs that remember messages themselves. It covers the fields of the
+// message and, if the message has no ID or is Ambiguous, all parameters.
 //
 // If lasting is false, the message has neither an ID that identifies it nor a time with seconds. The same key may then come from a second
 // genuine message, so use it for a short time only.

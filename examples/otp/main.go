@@ -1,10 +1,9 @@
-// Command otp sends one-time codes and verifies them. A code goes out by SMS, or over chat app 1 if the SMS provably did not go out. A send
-// gets three seconds, and an SMS with an unknown outcome is looked up in the background. A code is valid once, for five minutes and five
-// tries. It runs on a test server, so it needs no account.
+// Command otp sends one-time codes and verifies them. A code goes out by SMS, or over chat app 1 if the SMS provably did not go out. A person
+// waits, so an attempt takes three seconds at most, and an SMS with an unknown outcome is looked up in the background. A code is valid once, for
+// five minutes and five tries. Codes are kept in memory and lost when the program ends. It runs on a test server, so it needs no account.
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -16,7 +15,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -30,31 +28,56 @@ import (
 const (
 	validFor = 5 * time.Minute
 	maxTries = 5
+
+	attemptTimeout = 3 * time.Second
+	callTimeout    = 5 * time.Second // of each channel
 )
 
-// main asks for two codes, the second with a slow response, and enters each.
 func main() {
-	service := messagingtest.Start()
+	service := messagingtest.Start() // with an account, use messaging.NewClientFromEnv
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithTimeout(attemptTimeout))
+	if err != nil {
+		log.Fatal("otp: ", err)
+	}
+	hooks, err := newReceiver()
+	if err != nil {
+		log.Fatal("otp: ", err)
+	}
 	server := httptest.NewUnstartedServer(nil) // a real program has an http.Server with limits, as in docs/webhooks.md
-	// The secret is part of the callback URL. It stays the same after a restart, so that reports on earlier codes are still accepted.
-	secret := cmp.Or(os.Getenv("OTP_CALLBACK_SECRET"), "secret-of-a-demo")
-	c, err := newCodes(service, "http://"+server.Listener.Addr().String(), secret)
+	c, err := newCodes(client, hooks, "http://"+server.Listener.Addr().String())
 	if err != nil {
 		log.Fatal("otp: ", err)
 	}
 	server.Config.Handler = c
 	server.Start()
+	if err := demo(service, c, server.URL); err != nil {
+		log.Fatal("otp: ", err)
+	}
+}
+
+// demo asks for two codes, the second with a slow response, and enters each.
+func demo(service *messagingtest.Server, c *codes, baseURL string) error {
 	for _, fault := range []messagingtest.Fault{{}, messagingtest.FaultSlow(10 * time.Second)} {
 		service.Inject(fault, 1)
-		if _, err := http.PostForm(server.URL+"/codes", url.Values{"to": {"+639171234567"}}); err != nil { //nolint:noctx,bodyclose // demo
-			log.Fatal("otp: ", err)
+		if _, err := http.PostForm(baseURL+"/codes", url.Values{"to": {"+639171234567"}}); err != nil { //nolint:noctx,bodyclose // demo
+			return err
 		}
 	}
 	c.background.Wait() // a real program waits, too, before it ends
 	for _, message := range service.Sent() {
-		digits := strings.TrimPrefix(message.Text, "Your code is ")[:6]
-		fmt.Println(c.state(message.ReferenceID), "and right:", c.use(message.ReferenceID, digits) == nil)
+		fmt.Println(c.status(message.ReferenceID), "and right:", c.use(message.ReferenceID, message.Code()) == nil)
 	}
+	return nil
+}
+
+// newReceiver returns a Receiver with the secret in MESSAGING_WEBHOOK_SECRET. The secret is part of each callback URL, so without the variable
+// delivery reports on codes of an earlier run are refused.
+func newReceiver() (*webhook.Receiver, error) {
+	if _, isSet := os.LookupEnv("MESSAGING_WEBHOOK_SECRET"); isSet {
+		return webhook.NewReceiverFromEnv()
+	}
+	log.Print("otp: MESSAGING_WEBHOOK_SECRET is not set: delivery reports that arrive after a restart will be refused")
+	return webhook.NewReceiver(webhook.WithSecret("key", rand.Text()))
 }
 
 // code is a one-time code that was sent.
@@ -62,7 +85,7 @@ type code struct {
 	digits  string
 	expires time.Time
 	tries   int
-	state   string // sending, sent, failed, or the status of a delivery report
+	status  webhook.Status // StatusUnknown until the send or a delivery report says more
 }
 
 // codes sends and verifies codes. A real program keeps them in its database.
@@ -70,32 +93,29 @@ type codes struct {
 	http.ServeMux
 
 	client     *messaging.Client
-	callback   string           // where the service reports delivery
-	background sync.WaitGroup   // lookups that continue after a response
-	now        func() time.Time // tests set it
+	smsOnce    *messaging.Client // without retries, so that it falls back at once while the service refuses SMS
+	callback   string            // where the service reports delivery
+	background sync.WaitGroup    // lookups that continue after a response
+	now        func() time.Time  // tests set it
 
 	mu   sync.Mutex
 	byID map[string]*code // by reference ID
 }
 
-func newCodes(service *messagingtest.Server, base, secret string) (*codes, error) {
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+func newCodes(client *messaging.Client, hooks *webhook.Receiver, baseURL string) (*codes, error) {
+	smsOnce, err := client.With(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", secret))
+	callback, err := hooks.DeliveryURL(baseURL + "/hooks/delivery")
 	if err != nil {
 		return nil, err
 	}
-	callback, err := hooks.DeliveryURL(base + "/hooks/delivery")
-	if err != nil {
-		return nil, err
-	}
-	c := &codes{client: client, callback: callback, now: time.Now, byID: map[string]*code{}}
+	c := &codes{client: client, smsOnce: smsOnce, callback: callback, now: time.Now, byID: map[string]*code{}}
 	c.HandleFunc("POST /codes", c.send)
 	c.HandleFunc("POST /codes/verify", c.verify)
 	c.Handle("/hooks/delivery", hooks.Delivery(func(_ context.Context, report webhook.DeliveryReport) error {
-		c.setState(report.ReferenceID, report.Status.String())
+		c.setStatus(report.ReferenceID, report.Status)
 		return nil
 	}))
 	return c, nil
@@ -114,15 +134,13 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 	}
 	c.add(message.ReferenceID, digits) // before Send, because the delivery report may arrive before Send returns
 	// A caller who hangs up must not end the send: its outcome would be unknown.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 3*time.Second)
-	defer cancel()
-	err := c.deliver(ctx, message)
+	err := c.deliver(context.WithoutCancel(r.Context()), message, digits)
 	switch {
 	case err == nil:
-		c.setState(message.ReferenceID, "sent")
+		c.setStatus(message.ReferenceID, webhook.StatusSent)
 	case messaging.VerdictOf(err) == messaging.Unknown: // the code may be on its way, and the page waits for it
 	default:
-		c.setState(message.ReferenceID, "failed")
+		c.setStatus(message.ReferenceID, webhook.StatusFailed)
 		http.Error(w, "the code could not be sent; check the number, or try again", http.StatusBadGateway)
 		return
 	}
@@ -131,32 +149,39 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 }
 
 // deliver sends a code by SMS and, only if the SMS provably did not go out, over chat app 1.
-func (c *codes) deliver(ctx context.Context, message sms.Message) error {
+func (c *codes) deliver(ctx context.Context, message sms.Message, digits string) error {
 	bySMS := func(ctx context.Context) (messaging.Receipt, error) {
-		receipt, err := c.client.SMS.Send(ctx, message)
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		receipt, err := c.smsOnce.SMS.Send(ctx, message)
 		if messaging.VerdictOf(err) == messaging.Unknown {
 			c.background.Go(func() { c.settle(message) })
 		}
 		return receipt, err
 	}
 	byChat := func(ctx context.Context) (messaging.Receipt, error) {
-		chat := chatapp1.New("channel-1", message.To).Text(message.Text)
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		template := chatapp1.Template{ID: "login_code", Language: "en", Params: map[string]string{"code": digits}}
+		chat := chatapp1.New("channel-1", message.To).Template(template).WithTTL(validFor)
 		return c.client.ChatApp1.Send(ctx, chat.WithReference(message.ReferenceID).WithCallback(message.CallbackURL))
 	}
 	_, err := messaging.FirstAccepted(ctx, bySMS, byChat)
 	return err
 }
 
-// settle looks up the outcome of an SMS. Its context is not the context of the request, which has ended.
+// settle looks up the outcome of an SMS. Its context is not the context of the request, which has ended. If the SMS is not listed, the status
+// stays unknown, because a delivery report may still come.
 func (c *codes) settle(message sms.Message) {
 	ctx, cancel := context.WithTimeout(context.Background(), validFor)
 	defer cancel()
 	_, err := c.client.SMS.Settle(ctx, message, time.Now())
-	switch {
-	case err == nil:
-		c.setState(message.ReferenceID, "sent")
-	case messaging.VerdictOf(err) == messaging.Refused, errors.Is(err, messaging.ErrNotListed):
-		c.setState(message.ReferenceID, "failed") // the page offers another code
+	switch messaging.VerdictOf(err) {
+	case messaging.Accepted:
+		c.setStatus(message.ReferenceID, webhook.StatusSent)
+	case messaging.Refused:
+		c.setStatus(message.ReferenceID, webhook.StatusFailed) // the page offers another code
+	default:
 	}
 }
 
@@ -197,24 +222,24 @@ func (c *codes) use(reference, digits string) error {
 func (c *codes) add(reference, digits string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.byID[reference] = &code{digits: digits, expires: c.now().Add(validFor), state: "sending"}
+	c.byID[reference] = &code{digits: digits, expires: c.now().Add(validFor)}
 }
 
-// setState sets the state of a code. A final state does not change: what arrives after it is older.
-func (c *codes) setState(reference, state string) {
+// setStatus sets the status of a code, unless the code has a later one: the result of a send and delivery reports come in any order.
+func (c *codes) setStatus(reference string, status webhook.Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sent, isKnown := c.byID[reference]
-	if isKnown && !webhook.Status(sent.state).Final() {
-		sent.state = state
+	if isKnown && status.Supersedes(sent.status) {
+		sent.status = status
 	}
 }
 
-func (c *codes) state(reference string) string {
+func (c *codes) status(reference string) webhook.Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if sent, isKnown := c.byID[reference]; isKnown {
-		return sent.state
+		return sent.status
 	}
-	return ""
+	return webhook.StatusUnknown
 }

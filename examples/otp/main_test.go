@@ -12,19 +12,33 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 func serve(t *testing.T) (*messagingtest.Server, *codes, string) {
 	t.Helper()
 	service := messagingtest.NewServer(t)
+	c, target := serveFor(t, service.URL, service.Token)
+	return service, c, target
+}
+
+// serveFor serves codes that go to the service at a URL.
+func serveFor(t *testing.T, serviceURL, token string) (c *codes, target string) {
+	t.Helper()
+	client, err := messaging.NewClient(serviceURL, messaging.WithToken(token), messaging.WithTimeout(attemptTimeout),
+		messaging.WithSettle(messaging.SettlePolicy{Window: 2 * time.Second, Interval: 100 * time.Millisecond}))
+	require.NoError(t, err)
+	hooks, err := newReceiver()
+	require.NoError(t, err)
 	server := httptest.NewUnstartedServer(nil)
-	c, err := newCodes(service, "http://"+server.Listener.Addr().String(), "secret-of-a-test")
+	c, err = newCodes(client, hooks, "http://"+server.Listener.Addr().String())
 	require.NoError(t, err)
 	server.Config.Handler = c
 	server.Start()
 	t.Cleanup(server.Close)
-	return service, c, server.URL + "/codes"
+	return c, server.URL + "/codes"
 }
 
 func post(ctx context.Context, target, to string) (int, error) {
@@ -55,11 +69,11 @@ func TestReportBeforeSendReturns(t *testing.T) {
 	}()
 	message, err := service.WaitFor(t.Context(), "+639171234567")
 	require.NoError(t, err)
-	assert.Equal(t, "sending", c.state(message.ReferenceID))
+	assert.Equal(t, webhook.StatusUnknown, c.status(message.ReferenceID))
 	service.ReportDelivery(t.Context(), message.ID, "read")
-	assert.Equal(t, "read", c.state(message.ReferenceID))
+	assert.Equal(t, webhook.StatusRead, c.status(message.ReferenceID))
 	assert.Equal(t, http.StatusAccepted, <-done)
-	assert.Equal(t, "read", c.state(message.ReferenceID), "the result of Send is older than the report")
+	assert.Equal(t, webhook.StatusRead, c.status(message.ReferenceID), "the result of Send is older than the report")
 }
 
 func TestSlowServiceIsSettledInTheBackground(t *testing.T) {
@@ -73,7 +87,7 @@ func TestSlowServiceIsSettledInTheBackground(t *testing.T) {
 	assert.Less(t, time.Since(begun), 10*time.Second)
 	c.background.Wait()
 	require.Len(t, service.Sent(), 1)
-	assert.Equal(t, "sent", c.state(service.Sent()[0].ReferenceID))
+	assert.Equal(t, webhook.StatusSent, c.status(service.Sent()[0].ReferenceID))
 }
 
 func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
@@ -85,7 +99,7 @@ func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
 	message, err := service.WaitFor(t.Context(), "+639171234567")
 	require.NoError(t, err)
 	hangUp()
-	assert.Eventually(t, func() bool { return c.state(message.ReferenceID) == "sent" }, 30*time.Second, 10*time.Millisecond)
+	assert.Eventually(t, func() bool { return c.status(message.ReferenceID) == webhook.StatusSent }, 30*time.Second, 10*time.Millisecond)
 	c.background.Wait()
 	assert.Equal(t, 1, service.Requests(), "nothing was looked up: the outcome was known")
 }
@@ -97,7 +111,7 @@ func TestRefusedCodeIsFailed(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusBadGateway, status)
 	assert.Empty(t, service.Sent())
-	assert.Equal(t, "failed", c.state(reference(c)))
+	assert.Equal(t, webhook.StatusFailed, c.status(reference(c)))
 }
 
 func TestCodeFallsBackToChatApp1OnlyIfTheSMSDidNotGoOut(t *testing.T) {
@@ -109,13 +123,54 @@ func TestCodeFallsBackToChatApp1OnlyIfTheSMSDidNotGoOut(t *testing.T) {
 	assert.Equal(t, http.StatusAccepted, status)
 	require.Len(t, service.Sent(), 1)
 	assert.Equal(t, "chatapp1", service.Sent()[0].Channel)
-	assert.Equal(t, "sent", c.state(reference(c)))
+	assert.Equal(t, webhook.StatusSent, c.status(reference(c)))
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 	_, err = post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	c.background.Wait()
 	require.Len(t, service.Sent(), 2, "the SMS went out, so there is no second code")
 	assert.Equal(t, "sms", service.Sent()[1].Channel)
+}
+
+func TestCodesFallBackAtOnceWhileSMSIsDown(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/sms/send" {
+			r = r.WithContext(messagingtest.WithFault(r.Context(), messagingtest.FaultStatus(http.StatusServiceUnavailable, 0)))
+		}
+		service.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	c, target := serveFor(t, front.URL, service.Token)
+	for range 16 { // until the circuit breaker of SMS opens
+		_, err := post(t.Context(), target, "+639171234567")
+		require.NoError(t, err)
+	}
+	before := len(service.Sent())
+	began := time.Now()
+	for range 5 {
+		_, err := post(t.Context(), target, "+639171234567")
+		require.NoError(t, err)
+	}
+	assert.GreaterOrEqual(t, len(service.Sent())-before, 3, "a code may be the probe of the breaker")
+	assert.Less(t, time.Since(began), 5*time.Second, "no code waits until it may be the probe")
+	c.background.Wait()
+}
+
+func TestReportAfterAnUnlistedSMSIsNotDropped(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	service.SetLag(time.Hour)
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+	_, err := post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	c.background.Wait()
+	require.Len(t, service.Sent(), 1)
+	message := service.Sent()[0]
+	assert.Equal(t, webhook.StatusUnknown, c.status(message.ReferenceID))
+	service.ReportDelivery(t.Context(), message.ID, "delivered")
+	assert.Equal(t, webhook.StatusDelivered, c.status(message.ReferenceID))
 }
 
 func reference(c *codes) string {
@@ -135,7 +190,7 @@ func sentCode(t *testing.T, service *messagingtest.Server, target string) (refer
 	require.Equal(t, http.StatusAccepted, status)
 	message, err := service.WaitFor(t.Context(), "+639171234567")
 	require.NoError(t, err)
-	return message.ReferenceID, strings.TrimPrefix(message.Text, "Your code is ")[:6]
+	return message.ReferenceID, message.Code()
 }
 
 func TestVerify(t *testing.T) {
@@ -166,7 +221,7 @@ func TestVerify(t *testing.T) {
 }
 
 func TestCallbackURLSurvivesARestart(t *testing.T) {
-	t.Parallel()
+	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=secret-of-this-test")
 	_, before, _ := serve(t)
 	_, after, _ := serve(t)
 	first, err := url.Parse(before.callback)
@@ -174,4 +229,5 @@ func TestCallbackURLSurvivesARestart(t *testing.T) {
 	second, err := url.Parse(after.callback)
 	require.NoError(t, err)
 	assert.Equal(t, first.RequestURI(), second.RequestURI())
+	assert.Equal(t, "secret-of-this-test", first.Query().Get("key"))
 }

@@ -27,23 +27,41 @@ import (
 
 func main() {
 	date := flag.String("day", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), "the day to sum up, in UTC")
+	file := flag.String("file", "", "where to keep the sums until the day is complete: name one for each account (default reconcile-DAY.json in "+os.TempDir()+")")
 	flag.Parse()
-	day, dayErr := time.Parse(time.DateOnly, *date)
-	client, err := messaging.NewClientFromEnv(messaging.WithRateLimit(20, 1))
-	if os.Getenv("MESSAGING_BASE_URL") == "" {
-		service := messagingtest.Start()
-		for i := range 30_000 { // spread over the day
-			at := day.Add(time.Duration(i) * 24 * time.Hour / 30_000)
-			service.Seed(messagingtest.Sent{From: fmt.Sprint("SHOP", i%3), To: "+639171234567", Parts: 1 + i%2, At: at})
-		}
-		client, err = messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithRateLimit(20, 1))
-	}
-	if err = errors.Join(dayErr, err); err == nil {
-		err = reconcile(context.Background(), client, day, os.TempDir()+"/reconcile-"+*date+".json", os.Stdout)
-	}
-	if err != nil {
+	if err := run(*date, cmp.Or(*file, os.TempDir()+"/reconcile-"+*date+".json")); err != nil {
 		log.Fatal("reconcile: ", err)
 	}
+}
+
+func run(date, file string) error {
+	day, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		return err
+	}
+	rateLimit := messaging.WithRateLimit(20, 1)
+	if os.Getenv("MESSAGING_BASE_URL") == "" {
+		return demo(day, file, rateLimit)
+	}
+	client, err := messaging.NewClientFromEnv(rateLimit)
+	if err != nil {
+		return err
+	}
+	return reconcile(context.Background(), client, day, file, os.Stdout)
+}
+
+// demo sums up a day of a test server.
+func demo(day time.Time, file string, options ...messaging.Option) error {
+	service := messagingtest.Start()
+	for i := range 30_000 { // spread over the day
+		at := day.Add(time.Duration(i) * 24 * time.Hour / 30_000)
+		service.Seed(messagingtest.Sent{From: fmt.Sprint("SHOP", i%3), To: "+639171234567", Parts: 1 + i%2, At: at})
+	}
+	client, err := messaging.NewClient(service.URL, append(options, messaging.WithToken(service.Token))...)
+	if err != nil {
+		return err
+	}
+	return reconcile(context.Background(), client, day, file, os.Stdout)
 }
 
 // reconcile prints the sums of a day, and keeps them in a file until then.

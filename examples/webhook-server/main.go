@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -41,7 +42,7 @@ func main() {
 
 // receiveSMS handles one SMS. It returns nil once the SMS is stored. After an error the service calls again.
 func receiveSMS(_ context.Context, m webhook.SMSMessage) error {
-	_, err := fmt.Printf("SMS %s: %d characters\n", m.ID, len(m.Text))
+	_, err := fmt.Printf("SMS %s: %d characters\n", m.ID, utf8.RuneCountInString(m.Text))
 	return err
 }
 

@@ -60,8 +60,12 @@ var (
 	book                                 *conversations.Book
 	service                              *messagingtest.Server
 	queue, orders                        *failsOnce
+	optedOut                             []string
+	messagesIn                           func(state string) iter.Seq[sms.Message]
+	saveState                            = func(ctx context.Context, referenceID, state string) error { return nil }
 	save                                 = func(id string) error { return nil }
 	record                               = func(referenceID string, verdict messaging.Verdict, id string) {}
+	keep                                 = func(m sms.Message, err error) error { return nil }
 	askAPerson                           = func(referenceID string, err error) error { return nil }
 )
 
@@ -80,10 +84,10 @@ func (s *failsOnce) Put(_ context.Context, values ...string) error {
 	return nil
 }
 
-func (*failsOnce) Status(context.Context, string) (webhook.Status, error) {
+func (*failsOnce) Status(context.Context, string, string) (webhook.Status, error) {
 	return webhook.StatusSent, nil
 }
 
-func (s *failsOnce) SetStatus(ctx context.Context, referenceID string, _ webhook.Status) error {
+func (s *failsOnce) SetStatus(ctx context.Context, referenceID, _ string, _ webhook.Status) error {
 	return s.Put(ctx, referenceID)
 }

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"log"
 	"net/http"
@@ -69,11 +68,20 @@ func open(ctx context.Context, path, service, token string) (*bot, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, storeErr := sqlstore.New(ctx, db, 0)
-	client, clientErr := messaging.NewClient(service, messaging.WithToken(token), messaging.WithGuard(book.Guard))
-	outbox, outboxErr := messagingriver.NewSQLite(db, client, messagingriver.Options{})
-	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
-	if err = errors.Join(storeErr, clientErr, outboxErr, hooksErr); err != nil {
+	client, err := messaging.NewClient(service, messaging.WithToken(token), messaging.WithGuard(book.Guard))
+	if err != nil {
+		return nil, err
+	}
+	outbox, err := messagingriver.NewSQLite(db, client, messagingriver.Options{})
+	if err != nil {
+		return nil, err
+	}
+	store, err := sqlstore.New(ctx, db, 0)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
+	if err != nil {
 		return nil, err
 	}
 	b := &bot{db: db, book: book, outbox: outbox}

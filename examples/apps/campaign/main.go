@@ -108,7 +108,7 @@ func enqueue(ctx context.Context, path string, db *sql.DB, outbox *messagingrive
 	var messages []messaging.Message
 	for _, row := range rows[1:] { // after the names of the columns
 		number, text := row[0], row[1]
-		messages = append(messages, sms.Message{From: "ACME", To: number, Text: text, ReferenceID: name + "-" + number})
+		messages = append(messages, sms.Message{From: "ACME", To: number, Text: text, ReferenceID: name + "-" + number, Marketing: true})
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

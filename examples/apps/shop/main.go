@@ -52,15 +52,23 @@ func run(ctx context.Context, databaseURL string, service *messagingtest.Server)
 	// A customer orders, the service reports twice that the SMS was delivered, and the customer asks.
 	id := "order-" + rand.Text() // another one each time: the database keeps the orders
 	order := url.Values{"id": {id}, "phone": {"+639171234567"}}
-	_, postErr := http.PostForm(server.URL+"/orders", order) //nolint:noctx,bodyclose // demo
+	if _, err := http.PostForm(server.URL+"/orders", order); err != nil { //nolint:noctx,bodyclose // demo
+		return err
+	}
 	sent, err := service.WaitFor(ctx, order.Get("phone"))
+	if err != nil {
+		return err
+	}
 	service.ReportDelivery(ctx, sent.ID, "delivered", messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
 	question := messagingtest.InboundSMS{ID: "in-" + id, From: "639171234567", To: "ACME", Text: id}
 	service.CallWebhook(ctx, server.URL+"/hooks/sms?key=secret-of-a-demo", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
-	reply, replyErr := service.WaitFor(ctx, order.Get("phone"))
+	reply, err := service.WaitFor(ctx, order.Get("phone"))
+	if err != nil {
+		return err
+	}
 	fmt.Println(reply.Text)
 	server.Close() // waits for the calls under way
-	return errors.Join(postErr, err, replyErr, s.stop())
+	return s.stop()
 }
 
 type shop struct {
