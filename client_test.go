@@ -294,7 +294,8 @@ func TestNewClientFromEnvReportsAllProblems(t *testing.T) {
 		"nothing set":              {nil, nil, []string{"MESSAGING_BASE_URL", "MESSAGING_TOKEN"}},
 		"nothing set, credentials": {nil, []messaging.Option{messaging.WithToken("t")}, []string{"MESSAGING_BASE_URL"}},
 		"a bad option as well": {
-			map[string]string{"MESSAGING_API_SECRET": "s"}, []messaging.Option{messaging.WithTimeout(-1)},
+			map[string]string{"MESSAGING_API_SECRET": "s"},
+			[]messaging.Option{messaging.WithTimeout(-1)},
 			[]string{"WithTimeout", "MESSAGING_API_KEY", "MESSAGING_BASE_URL"},
 		},
 		"no contract, and a key": {
