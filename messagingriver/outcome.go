@@ -208,7 +208,7 @@ func (e *storedError) Error() string { return e.text }
 // Is reports whether the error that was stored matched a sentinel error.
 func (e *storedError) Is(target error) bool {
 	for _, class := range errorClasses() {
-		if class.sentinel == target { //nolint:errorlint // target is a sentinel
+		if class.sentinel == target {
 			return slices.Contains(e.classes, class.name)
 		}
 	}
