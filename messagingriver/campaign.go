@@ -63,27 +63,32 @@ func noCampaign(name string) error {
 	return fmt.Errorf("messagingriver: there is no campaign %q", name)
 }
 
-// isWaiting is the condition that a message of the campaign $1 waits to be sent. Messages that are looked up do not.
-const isWaiting = "kind = 'messaging' AND IN_CAMPAIGN AND queue <> 'messaging_lookups' AND state IN "
+// isInCampaign is the condition that a message is of the campaign $1.
+const isInCampaign = "kind = 'messaging' AND IN_CAMPAIGN"
+
+// isWaiting returns the condition that a message of the campaign $1 waits to be sent. Messages that are looked up, or soon will be, do not.
+func (o *Outbox[TTx]) isWaiting() string {
+	return isInCampaign + " AND queue <> 'messaging_lookups' AND NOT (" + o.isRescuedInDoubt() + ")"
+}
 
 // PauseCampaign stops the waiting messages of a campaign, until ResumeCampaign, and returns how many. They become pending. While a campaign
 // has pending messages, messages that are enqueued for it are pending, too. Attempts under way end; call PauseCampaign again to stop
 // messages that they did not send. A campaign without messages is an error.
 func (o *Outbox[TTx]) PauseCampaign(ctx context.Context, name string) (int, error) {
-	return o.changeCampaign(ctx, name, "SET state = 'pending' WHERE "+isWaiting+"('available', 'scheduled', 'retryable')")
+	return o.changeCampaign(ctx, name, "SET state = 'pending' WHERE "+o.isWaiting()+" AND state IN ('available', 'scheduled', 'retryable')")
 }
 
 // ResumeCampaign ends what PauseCampaign began and returns how many messages wait again.
 func (o *Outbox[TTx]) ResumeCampaign(ctx context.Context, name string) (int, error) {
 	return o.changeCampaign(ctx, name, `SET state = CASE WHEN scheduled_at > NOW THEN CAST('scheduled' AS JOB_STATE)
-		ELSE CAST('available' AS JOB_STATE) END WHERE `+isWaiting+"('pending')")
+		ELSE CAST('available' AS JOB_STATE) END WHERE `+isInCampaign+" AND state = 'pending'")
 }
 
 // CancelCampaign cancels the waiting messages of a campaign, paused or not, and returns how many. Their content is deleted. Attempts under
 // way end; call CancelCampaign again to cancel messages that they did not send.
 func (o *Outbox[TTx]) CancelCampaign(ctx context.Context, name string) (int, error) {
 	return o.changeCampaign(ctx, name, `SET state = 'cancelled', finalized_at = NOW, args = WITHOUT_MESSAGE,
-		metadata = MERGE('{"reason": "its campaign was cancelled"}') WHERE `+isWaiting+"('available', 'scheduled', 'retryable', 'pending')")
+		metadata = MERGE('{"reason": "its campaign was cancelled"}') WHERE `+o.isWaiting()+" AND state IN ('available', 'scheduled', 'retryable', 'pending')")
 }
 
 // changeCampaign changes messages of a campaign and returns how many.

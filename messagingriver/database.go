@@ -123,14 +123,15 @@ func checkSQLite(db *sql.DB) error {
 // statementTimeout bounds a statement of the outbox.
 const statementTimeout = 10 * time.Second
 
-// exec runs a statement, even after the end of ctx.
+// exec runs a statement.
 func (d *database) exec(ctx context.Context, statement string, args ...any) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	return d.explain(d.executor.Exec(ctx, d.dialect.Replace(statement), args...))
 }
 
-// inTx runs a function in a transaction, even after the end of ctx, and commits it unless the function fails.
+// inTx runs a function in a transaction, even after the end of ctx, and commits it unless the function fails. It returns the function's error
+// as it is.
 func (d *database) inTx(ctx context.Context, run func(ctx context.Context, tx riverdriver.ExecutorTx) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
 	defer cancel()
@@ -140,7 +141,7 @@ func (d *database) inTx(ctx context.Context, run func(ctx context.Context, tx ri
 	}
 	defer tx.Rollback(ctx) //nolint:errcheck // nothing after the commit
 	if err := run(ctx, tx); err != nil {
-		return d.explain(err)
+		return err
 	}
 	return d.explain(tx.Commit(ctx))
 }

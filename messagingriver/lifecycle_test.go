@@ -93,6 +93,29 @@ func TestStartAndStop(t *testing.T) {
 	})
 }
 
+// Stop returns when its context ends, even while a statement of the maintenance waits for the database.
+func TestStopDoesNotWaitForTheDatabase(t *testing.T) {
+	t.Parallel()
+	needsPostgres(t)
+	service := messagingtest.NewServer(t)
+	r := postgresRig(t, newClient(t, service), quick())
+	r.start(t)
+	db, ok := r.(rigOf[pgx.Tx])
+	require.True(t, ok)
+	tx, err := db.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer tx.Rollback() //nolint:errcheck // it only holds the lock
+	_, err = tx.ExecContext(t.Context(), db.tables.Replace("LOCK TABLE JOBS IN ACCESS EXCLUSIVE MODE"))
+	require.NoError(t, err)
+	time.Sleep(6 * time.Second) // the maintenance waits for the lock
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	began := time.Now()
+	require.ErrorIs(t, r.Stop(ctx), context.DeadlineExceeded)
+	require.Less(t, time.Since(began), 3*time.Second)
+}
+
 func TestMigrateTwice(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
@@ -150,7 +173,7 @@ func TestSchemaIsChecked(t *testing.T) {
 	pool, _ := postgresPool(t, 2)
 	client, err := messaging.NewClient("https://api.example.com", messaging.WithToken("t"))
 	require.NoError(t, err)
-	for _, schema := range []string{"1a", "a-b", `a"b`, "a.b", strings.Repeat("x", 47), "é"} {
+	for _, schema := range []string{"1a", "Shop", "a-b", `a"b`, "a.b", strings.Repeat("x", 47), "é"} {
 		_, err := messagingriver.NewPostgres(pool, client, messagingriver.Options{Schema: schema})
 		require.ErrorContains(t, err, "Options.Schema must be", schema)
 	}

@@ -57,7 +57,7 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 	receipt, err := o.settleOnce(ctx, message)
 	if err == nil {
 		setMetadata(ctx, "verdict", accepted)
-		setReceipt(ctx, receipt)
+		o.setReceipt(ctx, job, receipt)
 		return o.finish(ctx, job, rivertype.JobStateCompleted, "")
 	}
 	if o.isResolvedSent(ctx, job) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
 )
 
@@ -116,12 +117,12 @@ func (o *Outbox[TTx]) lookUpCancelled() string {
 			AND (metadata->>'verdict' = 'unknown' OR ` + o.isRescuedInDoubt() + `)`
 }
 
+// wasSent is the condition that a message was recorded as accepted, or resolved as Sent.
+const wasSent = "(metadata->>'verdict' = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)"
+
 // recordLateOutcomes completes messages that were discarded or cancelled before a process that was frozen recorded them as accepted, or while
 // they were resolved as Sent.
 func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
-	const wasSent = "(metadata->>'verdict' = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)"
-	const statement = `UPDATE JOBS SET state = 'completed', finalized_at = NOW
-		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND ` + wasSent
 	params := river.NewJobListParams().Kinds(messageKind).First(1000).
 		States(rivertype.JobStateDiscarded, rivertype.JobStateCancelled).Where(wasSent)
 	found, err := o.database.list(ctx, params)
@@ -129,12 +130,23 @@ func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 		return fmt.Errorf("messagingriver: %w", err)
 	}
 	for _, job := range found.Jobs {
-		if err := o.database.exec(ctx, statement, job.ID); err != nil {
-			return err
-		}
-		if err := o.enqueueOutcome(ctx, job.ID); err != nil {
+		if err := o.recordLateOutcome(ctx, job.ID); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// recordLateOutcome completes a message and has OnOutcome called for it, in one transaction.
+func (o *Outbox[TTx]) recordLateOutcome(ctx context.Context, id int64) error {
+	const statement = `UPDATE JOBS SET state = 'completed', finalized_at = NOW
+		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND ` + wasSent + " RETURNING id"
+	return o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		isCompleted, err := o.database.scan(ctx, tx, []any{&id}, statement, id)
+		isAwaited := isCompleted && o.options.OnOutcome != nil
+		if err != nil || !isAwaited {
+			return err
+		}
+		return o.database.explain(o.database.insertTx(ctx, tx, outcomeJob(id)))
+	})
 }

@@ -99,17 +99,28 @@ func setMetadata(ctx context.Context, key string, value any) {
 }
 
 // setReceipt makes a receipt the output of the job.
-func setReceipt(ctx context.Context, receipt messaging.Receipt) {
+func (o *Outbox[TTx]) setReceipt(ctx context.Context, job *river.Job[messageArgs], receipt messaging.Receipt) {
+	output, err := outputOf(receipt)
+	if err == nil {
+		err = river.RecordOutput(ctx, output)
+	}
+	if err != nil {
+		o.options.Logger.WarnContext(ctx, "messagingriver: the receipt of an accepted message cannot be kept", "job", job.ID, "error", err)
+	}
+}
+
+// outputOf returns a receipt as a JSON value that PostgreSQL can store.
+func outputOf(receipt messaging.Receipt) (any, error) {
 	receipt.Raw = nil // it may repeat the number or the text
 	encoded, err := json.Marshal(receipt)
 	if err != nil {
-		return
+		return nil, err
 	}
 	var value any
-	if json.Unmarshal(encoded, &value) != nil {
-		return
+	if err := json.Unmarshal(encoded, &value); err != nil {
+		return nil, err
 	}
-	_ = river.RecordOutput(ctx, valueWithoutZeroBytes(value)) // it fails only outside of a worker
+	return valueWithoutZeroBytes(value), nil
 }
 
 // withoutZeroBytes returns a text that PostgreSQL can store.

@@ -192,6 +192,41 @@ func TestStatus(t *testing.T) {
 	})
 }
 
+// A message that was looked up and completed is not looked up any more.
+func TestStatusCountsLookups(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("found"), text("sought"))
+		r.exec(t, "UPDATE JOBS SET queue = 'messaging_lookups'")
+		r.exec(t, "UPDATE JOBS SET state = 'completed', finalized_at = created_at WHERE args->>'reference' = 'found'")
+		status, err := r.Status(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 1, status[2].LookedUp)
+	})
+}
+
+// A rescued message that may have been sent is looked up. Its campaign can neither pause nor cancel it.
+func TestCampaignLeavesMessagesInDoubt(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, text("doubt"), text("waiting"))
+		abandon(t, r, t.isPostgres, "doubt", `{"begun": "A", "river:rescue_count": 1}`)
+		r.exec(t, "UPDATE JOBS SET state = 'available'")
+		paused, err := r.PauseCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Equal(t, 1, paused)
+		stopped, err := r.CancelCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Equal(t, 1, stopped)
+		require.Equal(t, available, show(t, r, "doubt").State)
+		require.NotNil(t, show(t, r, "doubt").Message)
+	})
+}
+
 // A message is kept for Keep after it was completed or cancelled, and a discarded one until a person decides.
 func TestKeep(t *testing.T) {
 	t.Parallel()

@@ -39,8 +39,8 @@ type Outbox[TTx any] struct {
 
 // Options configure an Outbox. A zero field has its default.
 type Options struct {
-	// Schema is the schema of River's tables on PostgreSQL, "messaging" by default: up to 46 letters, digits and underscores. Use it for
-	// the outbox alone, so that another River client on the database neither works nor deletes its jobs. Each account needs its own.
+	// Schema is the schema of River's tables on PostgreSQL, "messaging" by default: up to 46 lower-case letters, digits and underscores.
+	// Use it for the outbox alone, so that another River client on the database neither works nor deletes its jobs. Each account needs its own.
 	// On SQLite it must be empty: the tables are in the file of the program.
 	Schema string
 	// Workers is how many messages of each channel this process works on concurrently: 1 to 10,000, by default 16. An urgent message waits
@@ -204,9 +204,10 @@ const maxRate = 1_000_000
 // checkSchema checks a name that becomes a part of statements. It may be empty.
 func checkSchema(name string) error {
 	const maxLength = 46 // River appends to it
-	isName := regexp.MustCompile("^([A-Za-z_][A-Za-z0-9_]*)?$").MatchString(name)
+	isName := regexp.MustCompile("^([a-z_][a-z0-9_]*)?$").MatchString(name)
 	if !isName || len(name) > maxLength {
-		return fmt.Errorf("messagingriver: Options.Schema must be up to %d letters, digits and underscores, and not begin with a digit", maxLength)
+		return fmt.Errorf("messagingriver: Options.Schema must be up to %d lower-case letters, digits and underscores, and not begin with a digit, got %q",
+			maxLength, name)
 	}
 	return nil
 }

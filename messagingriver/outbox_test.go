@@ -113,4 +113,6 @@ func TestInsertBeforeMigrateSaysSo(t *testing.T) {
 	_, err = o.Insert(t.Context(), tx, text("a"))
 	require.ErrorContains(t, err, "run Migrate")
 	require.ErrorContains(t, o.Start(t.Context()), "run Migrate")
+	_, err = o.Resolve(t.Context(), messagingriver.Drop, messagingriver.Key{Channel: "sms", Reference: "a"})
+	require.Equal(t, 1, strings.Count(err.Error(), "run Migrate"), err)
 }

@@ -18,9 +18,10 @@ import (
 // an error or panics, it is called again later, up to 25 times; the message is not sent again. A call may take 10 seconds longer than
 // Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own.
 //
-// The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI. There are two
-// exceptions. A message that was resolved as Sent while its request was under way has the verdict Accepted when the attempt ends. A discarded
-// message may be completed later, by the late outcome of a process that was frozen; the function is then called again.
+// The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI while it waits. If
+// a job is cancelled during an attempt whose outcome is then unknown, the message is looked up, and the function is called with the result. If
+// a message is resolved as Sent during an attempt, the function is called with the verdict Accepted when the attempt ends. A discarded message
+// may be completed later, by the late outcome of a process that was frozen; the function is then called again.
 type Outcome struct {
 	Key
 
@@ -100,12 +101,20 @@ func (o *Outbox[TTx]) enqueueOutcome(ctx context.Context, id int64) error {
 	return o.outcomes.do(ctx, outcomeArgs{Message: id}, func(ctx context.Context, all []outcomeArgs) error {
 		jobs := make([]river.InsertManyParams, len(all))
 		for i, args := range all {
-			jobs[i] = river.InsertManyParams{Args: args, InsertOpts: &river.InsertOpts{Queue: outcomesQueue}}
+			jobs[i] = outcomeJob(args.Message)
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
 		defer cancel()
 		return o.database.insertMany(ctx, jobs)
 	})
+}
+
+// outcomeJob returns the job that calls OnOutcome for the message of a job.
+func outcomeJob(message int64) river.InsertManyParams {
+	return river.InsertManyParams{
+		Args:       outcomeArgs{Message: message},
+		InsertOpts: &river.InsertOpts{Queue: outcomesQueue},
+	}
 }
 
 // outcomeWorker calls OnOutcome.

@@ -208,6 +208,33 @@ func TestLateOutcomeCompletesADiscardedMessage(t *testing.T) {
 	})
 }
 
+// The late outcome is not recorded before its call is certain.
+func TestLateOutcomeIsCalledAfterAFailedInsert(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		refuse := "ALTER TABLE JOBS ADD CONSTRAINT refused CHECK (kind <> 'messaging_outcome') NOT VALID"
+		allow := "ALTER TABLE JOBS DROP CONSTRAINT refused"
+		if !t.isPostgres {
+			refuse = "CREATE TRIGGER refused BEFORE INSERT ON JOBS WHEN NEW.kind = 'messaging_outcome' BEGIN SELECT RAISE(ABORT, 'refused'); END"
+			allow = "DROP TRIGGER refused"
+		}
+		service := messagingtest.NewServer(t)
+		var got outcomes
+		options := quick()
+		options.OnOutcome = got.add
+		r := t.newRig(t, newClient(t, service), options)
+		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
+		abandon(t, r, t.isPostgres, "a", `{"verdict": "accepted"}`)
+		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = attempted_at")
+		r.exec(t, refuse)
+		r.start(t)
+		time.Sleep(7 * time.Second)
+		require.Equal(t, discarded, show(t, r, "a").State)
+		r.exec(t, allow)
+		require.Equal(t, completed, got.await(t, "a").State)
+	})
+}
+
 // Jobs of outcomes are deleted soon after their calls.
 func TestJobsOfOutcomesAreDeleted(t *testing.T) {
 	t.Parallel()

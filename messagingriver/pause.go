@@ -30,7 +30,7 @@ func (o *Outbox[TTx]) pauseChannel(ctx context.Context, channel, cause string, p
 		if err != nil || !hasPaused {
 			return err
 		}
-		return o.database.pause(ctx, tx, queue) // notifies all processes
+		return o.database.explain(o.database.pause(ctx, tx, queue)) // notifies all processes
 	})
 	if err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: a queue cannot be paused", "queue", queue, "error", err)
@@ -54,7 +54,7 @@ func (o *Outbox[TTx]) resumeChannel(ctx context.Context, channel string) {
 		if err != nil || !hasResumed {
 			return err
 		}
-		return o.database.resume(ctx, tx, queue) // notifies all processes
+		return o.database.explain(o.database.resume(ctx, tx, queue)) // notifies all processes
 	})
 	if err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: a queue cannot be resumed", "queue", queue, "error", err)
@@ -77,7 +77,7 @@ const (
 		WHERE id = (SELECT id FROM JOBS WHERE queue = $1 AND state = 'available' ORDER BY priority, scheduled_at, id LIMIT 1 SKIP_LOCKED)
 			AND NOT EXISTS (SELECT 1 FROM JOBS WHERE queue = $2 AND state IN ('available', 'running', 'retryable', 'scheduled'))
 		RETURNING id`
-	countProbes = "UPDATE QUEUES SET metadata = WITH_PROBES WHERE name = $1"
+	setProbes = "UPDATE QUEUES SET metadata = WITH_PROBES WHERE name = $1"
 )
 
 // nextProbe schedules the next message of a paused channel as a probe, unless there is a probe already.
@@ -96,11 +96,33 @@ func (o *Outbox[TTx]) nextProbe(ctx context.Context, channel string, after time.
 		if err != nil || !hasChosen {
 			return err
 		}
-		return tx.Exec(ctx, o.database.dialect.Replace(countProbes), queue, probes+1)
+		return o.setProbes(ctx, tx, queue, probes+1)
 	})
 	if err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: no message can probe", "channel", channel, "error", err)
 	}
+}
+
+// countProbe counts a message that probes again, and returns how long it waits at least.
+func (o *Outbox[TTx]) countProbe(ctx context.Context, channel string) time.Duration {
+	queue := queueOf(channel)
+	probes := 0
+	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		isPaused, err := o.database.scan(ctx, tx, []any{&probes}, lockPause, queue)
+		if err != nil || !isPaused {
+			return err
+		}
+		return o.setProbes(ctx, tx, queue, probes+1)
+	})
+	if err != nil {
+		o.options.Logger.WarnContext(ctx, "messagingriver: a probe cannot be counted", "channel", channel, "error", err)
+	}
+	return probeBackoff(probes)
+}
+
+// setProbes sets how many messages have probed in the pause of a queue.
+func (o *Outbox[TTx]) setProbes(ctx context.Context, tx riverdriver.ExecutorTx, queue string, probes int) error {
+	return o.database.explain(tx.Exec(ctx, o.database.dialect.Replace(setProbes), queue, probes))
 }
 
 // probeBackoff is how long a probe waits at least after n probes of the same pause: twice as long as the one before, up to a minute.

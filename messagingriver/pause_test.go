@@ -1,6 +1,7 @@
 package messagingriver_test
 
 import (
+	"context"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -101,6 +103,42 @@ func TestPauseIsBounded(t *testing.T) {
 		r.start(t)
 		record := await(t, r, "a", scheduled)
 		require.LessOrEqual(t, time.Until(record.Scheduled), time.Hour)
+	})
+}
+
+// A service that says no time is probed at longer and longer intervals, even by the same message.
+func TestProbesBackOff(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		sends := sendsOf(service)
+		service.InjectFor(20*time.Second, messagingtest.FaultStatus(http.StatusTooManyRequests, 0))
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		time.Sleep(19 * time.Second)
+		require.LessOrEqual(t, sends.Load(), int64(6))
+	})
+}
+
+// A guard that postpones the message that probes does not hold the others up.
+func TestPostponedProbeMakesRoom(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		client := newClient(t, service, messaging.WithGuard(func(_ context.Context, message messaging.Outgoing) error {
+			if message.ReferenceID == "m1" {
+				return messaging.Postpone(time.Hour)
+			}
+			return nil
+		}))
+		r := t.newRig(t, client, messagingriver.Options{Workers: 1})
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", 3)...)
+		r.start(t)
+		require.Eventually(t, func() bool { return len(service.Sent()) == 2 }, patience, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return !isPaused(t, r) }, patience, 20*time.Millisecond)
+		require.Equal(t, scheduled, show(t, r, "m1").State)
 	})
 }
 

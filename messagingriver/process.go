@@ -13,12 +13,12 @@ import (
 
 // process is the state of a started outbox.
 type process struct {
-	mu          sync.Mutex
-	started     bool
-	stop        context.CancelFunc // ends stopped
-	stopped     context.Context    //nolint:containedctx // ends when Stop is called
-	maintaining sync.WaitGroup
-	river       riverWorker // nil while the clock of the process is wrong
+	mu         sync.Mutex
+	started    bool
+	stop       context.CancelFunc // ends stopped
+	stopped    context.Context    //nolint:containedctx // ends when Stop is called
+	maintained chan struct{}      // closed when the maintenance has ended
+	river      riverWorker        // nil while the clock of the process is wrong
 
 	reachedAt atomic.Int64 // when the database was reached last, as uptime
 }
@@ -83,7 +83,11 @@ func (o *Outbox[TTx]) Start(ctx context.Context) error {
 		return err
 	}
 	p.started = true
-	p.maintaining.Go(func() { o.maintain(p.stopped) })
+	p.maintained = make(chan struct{})
+	go func(ctx context.Context, maintained chan struct{}) {
+		defer close(maintained)
+		o.maintain(ctx)
+	}(p.stopped, p.maintained)
 	return nil
 }
 
@@ -92,10 +96,15 @@ func (o *Outbox[TTx]) Start(ctx context.Context) error {
 // started again.
 func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 	p := &o.process
-	if !p.cancel() {
+	maintained, isStarted := p.cancel()
+	if !isStarted {
 		return nil
 	}
-	p.maintaining.Wait()
+	select { // the maintenance may start or stop River
+	case <-maintained:
+	case <-ctx.Done():
+		return fmt.Errorf("messagingriver: %w", ctx.Err())
+	}
 	if worker := p.worker(); worker != nil {
 		if err := worker.Stop(ctx); err != nil {
 			return fmt.Errorf("messagingriver: %w", err)
@@ -108,14 +117,15 @@ func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 	return nil
 }
 
-// cancel tells jobs and maintenance that the outbox stops, and reports whether it is started.
-func (p *process) cancel() bool {
+// cancel tells jobs and maintenance that the outbox stops, and reports whether it is started. The channel is closed when the maintenance
+// has ended.
+func (p *process) cancel() (maintained <-chan struct{}, isStarted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.started {
 		p.stop()
 	}
-	return p.started
+	return p.maintained, p.started
 }
 
 // Alive reports whether this process works: it is started, its clock is right, and it reached its database in the last 30 seconds. It is for

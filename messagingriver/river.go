@@ -16,6 +16,7 @@ type riverClient interface {
 	newWorker(config *river.Config) (riverWorker, error)
 	migrate(ctx context.Context, schema string, logger *slog.Logger) error
 	insertMany(ctx context.Context, jobs []river.InsertManyParams) error
+	insertTx(ctx context.Context, tx riverdriver.ExecutorTx, job river.InsertManyParams) error
 	list(ctx context.Context, params *river.JobListParams) (*river.JobListResult, error)
 	get(ctx context.Context, id int64) (*rivertype.JobRow, error)
 	retry(ctx context.Context, tx riverdriver.ExecutorTx, id int64) error
@@ -52,6 +53,11 @@ func (r *riverOver[TTx]) migrate(ctx context.Context, schema string, logger *slo
 
 func (r *riverOver[TTx]) insertMany(ctx context.Context, jobs []river.InsertManyParams) error {
 	_, err := r.client.InsertMany(ctx, jobs)
+	return err
+}
+
+func (r *riverOver[TTx]) insertTx(ctx context.Context, tx riverdriver.ExecutorTx, job river.InsertManyParams) error {
+	_, err := r.client.InsertTx(ctx, r.driver.UnwrapTx(tx), job.Args, job.InsertOpts)
 	return err
 }
 

@@ -56,7 +56,7 @@ func (o *Outbox[TTx]) status(ctx context.Context, condition string) ([]ChannelSt
 	err := o.readJSON(ctx, &counts, `
 		SELECT LIST(OBJECT('channel', channel, 'state', state, 'messages', messages, 'lookedup', looked_up, 'oldest', oldest)) FROM (
 			SELECT args->>'channel' AS channel, state, COUNT(*) AS messages,
-				SUM(CASE WHEN queue = 'messaging_lookups' THEN 1 ELSE 0 END) AS looked_up,
+				SUM(CASE WHEN queue = 'messaging_lookups' AND finalized_at IS NULL THEN 1 ELSE 0 END) AS looked_up,
 				COALESCE(MAX(CASE WHEN state = 'available' AND queue <> 'messaging_lookups' AND scheduled_at <= NOW
 					THEN AGE(CASE WHEN scheduled_at > created_at THEN scheduled_at ELSE created_at END) END), 0) AS oldest
 			FROM JOBS WHERE kind = 'messaging' `+condition+" GROUP BY 1, 2) AS counted")

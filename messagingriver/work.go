@@ -110,7 +110,10 @@ func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt mes
 	if a.isMarked && v.action != lookUp { // an unknown outcome leaves the message in doubt
 		setMetadata(ctx, "ended", a.token)
 	}
-	pause := max(v.retryAfter, time.Until(breaker.Until))
+	pause := time.Until(breaker.Until)
+	if v.action != snooze { // a snoozed message waits alone
+		pause = max(pause, v.retryAfter)
+	}
 	if a.isProbe() {
 		return o.recordProbe(ctx, a, v, receipt, pause)
 	}
@@ -120,18 +123,20 @@ func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt mes
 	return o.apply(ctx, a, v, receipt)
 }
 
-// recordProbe is recordAttempt for a message that probes a paused channel. It resumes the channel if the service works. Otherwise a
-// message probes again after the pause.
+// recordProbe is recordAttempt for a message that probes a paused channel. It resumes the channel if the service works. Otherwise this
+// message or another one probes after the pause.
 func (o *Outbox[TTx]) recordProbe(ctx context.Context, a *attempt, v verdict, receipt messaging.Receipt, pause time.Duration) error {
 	if v.serviceWorks {
 		o.resumeChannel(ctx, a.job.Args.Channel)
 		return o.apply(ctx, a, v, receipt)
 	}
-	if v.action == pauseChannel { // the same message probes again
-		v.retryAfter = max(pause, time.Second)
-	}
-	if v.action == retry { // another message probes meanwhile
+	switch v.action {
+	case pauseChannel: // the same message probes again
+		v.retryAfter = max(pause, o.countProbe(ctx, a.job.Args.Channel))
+		return o.apply(ctx, a, v, receipt)
+	case retry, snooze: // another message probes meanwhile
 		o.moveTo(ctx, a.job, queueOf(a.job.Args.Channel))
+	default: // the message does not wait
 	}
 	result := o.apply(ctx, a, v, receipt)
 	o.nextProbe(ctx, a.job.Args.Channel, pause)
@@ -149,7 +154,7 @@ func (o *Outbox[TTx]) apply(ctx context.Context, a *attempt, v verdict, receipt 
 	}
 	setMetadata(ctx, "verdict", v.recorded)
 	if v.action == complete {
-		setReceipt(ctx, receipt)
+		o.setReceipt(ctx, a.job, receipt)
 		return o.finish(ctx, a.job, rivertype.JobStateCompleted, "")
 	}
 	setMetadata(ctx, "reason", v.reason)
@@ -197,6 +202,7 @@ func (o *Outbox[TTx]) moveTo(ctx context.Context, job *river.Job[messageArgs], q
 	if job.Queue == queue {
 		return
 	}
+	ctx = context.WithoutCancel(ctx) // a result is recorded although the process stops
 	if err := o.database.exec(ctx, "UPDATE JOBS SET queue = $2 WHERE id = $1", job.ID, queue); err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: a job cannot be moved", "queue", queue, "error", err)
 	}
