@@ -101,48 +101,51 @@ const (
 //   - MESSAGING_VAR_ACCOUNT: the variable {account} of the contract's paths, and so on for other variables. Required unless WithVariable sets
 //     the variable.
 //
-// An empty variable counts as absent. The options are applied afterwards. Errors name variables and never show their values.
+// An empty variable counts as absent. The options are applied afterwards. All problems, of variables and options, are reported in one
+// *ValidationError, which names variables and never shows their values.
 func NewClientFromEnv(options ...Option) (*Client, error) {
-	var problems wire.Checks
-	var causes []error
-	baseURL := os.Getenv(envBaseURL)
-	if baseURL == "" {
-		problems.Found(envBaseURL, "required, but absent")
-	}
-	var fromEnv []Option
-	if credentials := credentialsFromEnv(&problems); credentials != nil {
+	fromEnv := []Option{contractFromEnv()}
+	if credentials := credentialsFromEnv(); credentials != nil {
 		fromEnv = append(fromEnv, credentials)
 	}
-	names, err := contract.FromEnv()
-	if err != nil {
-		problems.Found(table.EnvFile, strings.ReplaceAll(err.Error(), "\n", "; "))
-		causes = append(causes, err)
-	}
-	fromEnv = append(fromEnv, withContract(names, table.EnvFile))
-	if len(problems) > 0 {
-		return nil, invalid("", problems, causes...)
-	}
 	s := settings{fromEnv: true}
-	return newClient(baseURL, s, append(fromEnv, options...))
+	return newClient(os.Getenv(envBaseURL), s, append(fromEnv, options...))
+}
+
+func contractFromEnv() Option {
+	names, err := contract.FromEnv()
+	if err == nil {
+		return withContract(names, table.EnvFile)
+	}
+	return func(s *settings) {
+		s.reject(table.EnvFile, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		s.contractErr = err
+	}
 }
 
 // credentialsFromEnv returns the option for the credentials in the environment, or nil if there are none.
-func credentialsFromEnv(problems *wire.Checks) Option {
+func credentialsFromEnv() Option {
 	token := os.Getenv(envToken)
 	key := os.Getenv(envAPIKey)
 	secret := os.Getenv(envAPISecret)
 	switch {
 	case token != "" && key+secret != "":
-		problems.Found(envToken, "set together with "+envAPIKey+" or "+envAPISecret+"; want one kind of credentials")
-		return nil
+		return func(s *settings) {
+			s.reject(envToken, "set together with %s or %s; want one kind of credentials", envAPIKey, envAPISecret)
+			s.credentials[0] = tokenCredential(token)
+		}
 	case token != "":
 		return withToken(token, envToken)
 	case key != "":
 		return withAPIKey(key, secret, envAPIKey, envAPISecret)
 	case secret != "":
-		problems.Found(envAPIKey, "required together with "+envAPISecret)
+		return func(s *settings) {
+			s.reject(envAPIKey, "required together with %s", envAPISecret)
+			s.credentials[0] = keyCredential(key, secret, envAPISecret)
+		}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // With returns a client that differs from c by the given options, and shares everything else: connections, rate limit, tokens and the compiled
@@ -168,6 +171,7 @@ func (c Client) summary() string {
 
 func (s *settings) apply(options []Option) {
 	s.problems = nil
+	s.contractErr = nil
 	for i, option := range options {
 		if option == nil {
 			s.reject(fmt.Sprintf("options[%d]", i), "must not be nil")
@@ -180,8 +184,8 @@ func (s *settings) apply(options []Option) {
 // client returns a client with these settings. It shares everything with parent, if there is one, that the settings do not change.
 func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	s.check(parent)
-	if s.problems != nil {
-		return nil, invalid("", s.problems)
+	if len(s.problems) > 0 {
+		return nil, s.invalid()
 	}
 	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), breakers: new(serviceBreakers)}
 	if c.base.wrapped == nil {
@@ -202,6 +206,14 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 		ChatApp2: &ChatApp2Service{c},
 		core:     c,
 	}, nil
+}
+
+// invalid returns the problems of the settings as an error.
+func (s *settings) invalid() error {
+	if s.contractErr != nil {
+		return invalid("", s.problems, s.contractErr)
+	}
+	return invalid("", s.problems)
 }
 
 // sharesEndpoints reports whether the operations of clients with these and with other settings are the same.
@@ -239,7 +251,7 @@ func (s *settings) checkCredentials() {
 			s.reject("options", "want credentials, got none; use WithToken, WithTokenSource, WithAPIKey, WithBasicAuth or WithAuth")
 		}
 	}
-	if c := s.credentials[0]; c != nil && c.check != nil {
+	if c := s.credentials[0]; c != nil && c.check != nil && s.contractErr == nil {
 		if setBy, reason := c.check(table.Of(s.contract).Auth); reason != "" {
 			s.reject(setBy, "%s", reason)
 		}
@@ -272,6 +284,8 @@ func (s *settings) checkBaseURL(baseURL string) *url.URL {
 	}
 	u, err := url.Parse(baseURL)
 	switch {
+	case baseURL == "" && s.fromEnv:
+		s.reject(field, "required, but absent; %s", want)
 	case baseURL == "":
 		s.reject(field, "%s, got an empty one", want)
 	case err != nil:

@@ -285,6 +285,43 @@ func TestNewClientFromEnv(t *testing.T) {
 	}
 }
 
+func TestNewClientFromEnvReportsAllProblems(t *testing.T) {
+	for name, tt := range map[string]struct {
+		set     map[string]string
+		options []messaging.Option
+		want    []string // fields
+	}{
+		"nothing set":              {nil, nil, []string{"MESSAGING_BASE_URL", "MESSAGING_TOKEN"}},
+		"nothing set, credentials": {nil, []messaging.Option{messaging.WithToken("t")}, []string{"MESSAGING_BASE_URL"}},
+		"a bad option as well": {
+			map[string]string{"MESSAGING_API_SECRET": "s"}, []messaging.Option{messaging.WithTimeout(-1)},
+			[]string{"WithTimeout", "MESSAGING_API_KEY", "MESSAGING_BASE_URL"},
+		},
+		"no contract, and a key": {
+			map[string]string{"MESSAGING_CONTRACT": "/hunter2", "MESSAGING_API_KEY": "k"}, nil, []string{"MESSAGING_CONTRACT", "MESSAGING_BASE_URL"},
+		},
+		"two kinds of credentials": {
+			map[string]string{"MESSAGING_TOKEN": "t", "MESSAGING_API_KEY": "k"}, nil, []string{"MESSAGING_TOKEN", "MESSAGING_BASE_URL"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, variable := range []string{
+				"MESSAGING_BASE_URL", "MESSAGING_TOKEN", "MESSAGING_API_KEY", "MESSAGING_API_SECRET", "MESSAGING_CONTRACT",
+			} {
+				t.Setenv(variable, tt.set[variable])
+			}
+			_, err := messaging.NewClientFromEnv(tt.options...)
+			var invalid *messaging.ValidationError
+			require.ErrorAs(t, err, &invalid)
+			var fields []string
+			for _, p := range invalid.Problems {
+				fields = append(fields, p.Field)
+			}
+			assert.ElementsMatch(t, tt.want, fields)
+		})
+	}
+}
+
 func TestVariables(t *testing.T) {
 	names, err := contract.Parse([]byte(`{"sms.send": {"path": "/{account}/a.{zone_2}.json"}, "sms.list": {"path": "/{account}"}}`))
 	require.NoError(t, err)

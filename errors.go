@@ -142,7 +142,8 @@ func VerdictOf(err error) Verdict {
 //     the response names a message (see Error.Ambiguous). After the platform's code 131056 on chat app 2, the wait is at least 6 seconds.
 //   - the platform's codes 131049 and 130472 on chat app 2, with a wait of a day: the platform holds marketing back from this recipient.
 //
-// An unknown outcome is never retryable: settle it first. Neither are any other error, nil, and the error of a read.
+// A refusal of the account, such as for a lack of credit, is not retryable, but may be sent again later; see IsAccountProblem. An unknown
+// outcome is never retryable: settle it first. Neither are any other error, nil, and the error of a read.
 func Retryable(err error) (after time.Duration, ok bool) {
 	e, isError := errors.AsType[*Error](err)
 	switch {
@@ -160,6 +161,23 @@ func Retryable(err error) (after time.Duration, ok bool) {
 		return 0, false
 	}
 	return max(e.RetryAfter, time.Second), true
+}
+
+// IsAccountProblem reports whether a message was not sent because of the account: its credentials are wrong or missing, it has no credit, or it
+// may not do this (ErrUnauthorized, ErrInsufficientBalance, ErrForbidden). Retryable is false for such a refusal, because the next attempt would
+// be refused as well. Keep the message, and send it again once the account is fixed.
+//
+// It is false for nil, for the error of a read, and if the message may have been sent: if the verdict is Unknown, or the response names a message
+// (see Error.Ambiguous).
+func IsAccountProblem(err error) bool {
+	e, isError := errors.AsType[*Error](err)
+	if !isError || e.read || e.Ambiguous() {
+		return false
+	}
+	if e.Verdict != Refused && e.Verdict != NotSent {
+		return false
+	}
+	return e.noCredentials || e.is(ErrUnauthorized) || e.is(ErrInsufficientBalance) || e.is(ErrForbidden)
 }
 
 // panicError is a panic in user code during SendAll.

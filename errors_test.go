@@ -26,6 +26,37 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
+func TestIsAccountProblem(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		status int
+		body   string
+		want   bool
+	}{
+		"unauthorized":                   {401, `{}`, true},
+		"no credit":                      {402, `{}`, true},
+		"forbidden":                      {403, `{}`, true},
+		"no credit, but names a message": {402, `{"id":"m-1"}`, false},
+		"forbidden by a page of a proxy": {403, `<html>`, false},
+		"invalid":                        {400, `{}`, false},
+		"rate limited":                   {429, `{}`, false},
+		"server error":                   {500, `{}`, false},
+		"accepted":                       {200, `{"id":"m-1"}`, false},
+	} {
+		service := troubled{status: tt.status, body: tt.body}
+		client := service.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+		_, err := client.SMS.Send(t.Context(), hello)
+		assert.Equal(t, tt.want, messaging.IsAccountProblem(fmt.Errorf("wrapped: %w", err)), "%s: %v", name, err)
+		_, err = client.SMS.Find(t.Context(), "r")
+		assert.False(t, messaging.IsAccountProblem(err), "%s: a read", name)
+	}
+	assert.False(t, messaging.IsAccountProblem(nil))
+	client, err := messaging.NewClient("https://api.example.com", messaging.WithBasicAuth("u", "p", messaging.ChannelChatApp1))
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), hello)
+	assert.True(t, messaging.IsAccountProblem(err), "no credentials for the channel")
+}
+
 func TestVerdictText(t *testing.T) {
 	t.Parallel()
 	for verdict, word := range map[messaging.Verdict]string{

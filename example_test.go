@@ -557,4 +557,32 @@ func ExampleRetryable() {
 	// accepted false 0s
 }
 
+// Messages that are refused for a lack of credit are kept until the account is topped up.
+func ExampleIsAccountProblem() {
+	service := messagingtest.Start()
+	defer service.Close()
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	service.Inject(messagingtest.FaultStatus(http.StatusPaymentRequired, 0), 1)
+
+	var kept []sms.Message
+	message := sms.Message{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "order-17"}
+	_, err = client.SMS.Send(context.Background(), message)
+	if messaging.IsAccountProblem(err) {
+		kept = append(kept, message)
+		fmt.Println("kept:", messaging.VerdictOf(err))
+	}
+
+	for _, message := range kept { // after the account was topped up
+		_, err = client.SMS.Send(context.Background(), message)
+		fmt.Println(messaging.VerdictOf(err))
+	}
+	// Output:
+	// kept: refused
+	// accepted
+}
+
 // A webhook reports a number in another form than the one that a program has stored.

@@ -38,6 +38,7 @@ type settings struct {
 	limit        *rate.Limiter
 	contract     contract.Contract
 	contractFrom string            // the option or environment variable that set it, for problems
+	contractErr  error             // why the contract in the environment cannot be used
 	variables    map[string]string // of the contract's paths
 	logger       *slog.Logger
 	plainHTTP    bool

@@ -127,7 +127,7 @@ func (m InboundChatApp) checkKind() {
 	kind := textIn(object, "type")
 	isTap := kind == "button" || kind == "interactive"
 	isSame := m.Kind == "" || m.Kind == kind
-	must(isSame || !isTap, "InboundChatApp: leave Kind empty for the tap of a button or row; it is %q", m.Kind)
+	panicUnless(isSame || !isTap, "InboundChatApp: leave Kind empty for the tap of a button or row; it is %q", m.Kind)
 }
 
 // DeliveryReport is what the service reports about a message that was sent with a callback URL. Nothing is checked.
@@ -175,8 +175,8 @@ func (d DeliveryReport) fields() []field {
 //
 // NewRequest panics if the callback is nil or the target cannot be part of a request line.
 func NewRequest(target string, callback Callback, opts ...CallOption) *http.Request {
-	must(callback != nil, "NewRequest: the callback is nil")
-	must(!strings.ContainsFunc(target, isControlOrSpace), "NewRequest: the target has white space or control characters")
+	panicUnless(callback != nil, "NewRequest: the callback is nil")
+	panicUnless(!strings.ContainsFunc(target, isControlOrSpace), "NewRequest: the target has white space or control characters")
 	settings := newCallSettings(table.Of(contract.Default()), opts)
 	c := settings.write(target, callback)
 	r := httptest.NewRequestWithContext(context.Background(), c.method, c.url, strings.NewReader(c.body))

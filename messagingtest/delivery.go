@@ -50,7 +50,7 @@ func DeliveryUnreachable() Delivery { return Delivery{kind: deliveryUnreachable}
 // at once. A number is the same with and without its leading +. The client is not told: [Sent.Status] shows the status. SMS are not
 // affected. SetDelivery panics if the recipient is empty.
 func (s *Server) SetDelivery(recipient string, delivery Delivery) {
-	must(recipient != "", "SetDelivery: the recipient is empty")
+	panicUnless(recipient != "", "SetDelivery: the recipient is empty")
 	s.set(func() { s.ledger.deliveries[recipientKey(recipient)] = delivery })
 }
 
@@ -199,7 +199,7 @@ func addDurations(a, b time.Duration) time.Duration {
 // Advance moves the server's clock by d. When it returns, every message has expired and every fallback has been sent that was
 // due by then. Points of time, such as [Sent.At], are [time.Now] plus everything advanced so far. Advance panics if d is negative.
 func (s *Server) Advance(d time.Duration) {
-	must(d >= 0, "Advance(%v): the duration is negative", d)
+	panicUnless(d >= 0, "Advance(%v): the duration is negative", d)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.ledger.advanced

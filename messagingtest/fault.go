@@ -58,7 +58,7 @@ func FaultSlow(d time.Duration) Fault { return Fault{kind: slow, delay: d} }
 //
 // FaultStatus panics if the code is not in 200 to 599.
 func FaultStatus(code int, retryAfter time.Duration) Fault {
-	must(code >= 200 && code <= 599, "FaultStatus(%d): not in 200 to 599", code)
+	panicUnless(code >= 200 && code <= 599, "FaultStatus(%d): not in 200 to 599", code)
 	return Fault{kind: status, status: code, retryAfter: retryAfter}
 }
 
@@ -68,7 +68,7 @@ func FaultStatus(code int, retryAfter time.Duration) Fault {
 //
 // FaultStatusAfter panics if the code is not in 200 to 599.
 func FaultStatusAfter(code int, body string) Fault {
-	must(code >= 200 && code <= 599, "FaultStatusAfter(%d): not in 200 to 599", code)
+	panicUnless(code >= 200 && code <= 599, "FaultStatusAfter(%d): not in 200 to 599", code)
 	return Fault{kind: statusAfter, status: code, body: body}
 }
 
@@ -77,7 +77,7 @@ func FaultStatusAfter(code int, body string) Fault {
 //
 // FaultPage panics if the code is not in 200 to 599.
 func FaultPage(code int) Fault {
-	must(code >= 200 && code <= 599, "FaultPage(%d): not in 200 to 599", code)
+	panicUnless(code >= 200 && code <= 599, "FaultPage(%d): not in 200 to 599", code)
 	text := fmt.Sprintf("<!DOCTYPE html>\n<title>%s</title>\n<h1>%d</h1>\n", http.StatusText(code), code)
 	return Fault{kind: page, status: code, body: text}
 }
@@ -142,7 +142,7 @@ func (q *faultQueue) take() Fault {
 // Inject applies the fault to each of the next n requests, to any path. Faults wait in the order in which they were injected,
 // and a request takes the first one when it arrives. Inject panics if n is below 1.
 func (s *Server) Inject(fault Fault, n int) {
-	must(n >= 1, "Inject(%v, %d): the number of requests is below 1", fault, n)
+	panicUnless(n >= 1, "Inject(%v, %d): the number of requests is below 1", fault, n)
 	s.set(func() { s.faults.next = append(s.faults.next, slices.Repeat([]Fault{fault}, n)...) })
 }
 
@@ -150,7 +150,7 @@ func (s *Server) Inject(fault Fault, n int) {
 // service in trouble. It replaces an InjectFor before, and counts the time that really passes. InjectFor panics if d is not above
 // zero.
 func (s *Server) InjectFor(d time.Duration, fault Fault) {
-	must(d > 0, "InjectFor(%v, %v): the duration is not above zero", d, fault)
+	panicUnless(d > 0, "InjectFor(%v, %v): the duration is not above zero", d, fault)
 	s.set(func() {
 		s.faults.outage = fault
 		s.faults.outageEnds = time.Now().Add(d)
@@ -164,7 +164,7 @@ func (s *Server) InjectFor(d time.Duration, fault Fault) {
 // The seed alone decides the sequence of faults, and requests take them in the order in which they arrive. So sequential requests get the
 // same faults in every run. InjectRandomly panics if share is not in 0 to 1.
 func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
-	must(share >= 0 && share <= 1, "InjectRandomly(%d, %v, %v): the share is not in 0 to 1", seed, share, faults)
+	panicUnless(share >= 0 && share <= 1, "InjectRandomly(%d, %v, %v): the share is not in 0 to 1", seed, share, faults)
 	source := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // not a secret
 	faults = slices.Clone(faults)
 	random := func() Fault {

@@ -148,7 +148,7 @@ func encode(v any) []byte {
 		return []byte(text)
 	}
 	text, err := json.Marshal(v)
-	must(err == nil, "%v", err) // plain values, and raw JSON that was checked: it cannot fail
+	panicUnless(err == nil, "%v", err) // plain values, and raw JSON that was checked: it cannot fail
 	return text
 }
 

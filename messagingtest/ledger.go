@@ -206,13 +206,13 @@ func (s *Server) Seed(messages ...Sent) {
 func (s *Server) checkSeeds(messages []Sent) map[string]bool {
 	ids := map[string]bool{}
 	for i, m := range messages {
-		must(!ids[m.ID] && s.ledger.byID[m.ID] == nil, "Seed: message %d: the ID %q is taken", i, m.ID)
+		panicUnless(!ids[m.ID] && s.ledger.byID[m.ID] == nil, "Seed: message %d: the ID %q is taken", i, m.ID)
 		ids[m.ID] = m.ID != ""
-		must(m.Channel == "" || isChannel(m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
+		panicUnless(m.Channel == "" || isChannel(m.Channel), "Seed: message %d: no such channel: %q", i, m.Channel)
 		_, isAmount := parseAmount(m.Price)
-		must(m.Price == "" || isAmount, "Seed: message %d: the price is %q; want an amount with up to two decimals", i, m.Price)
+		panicUnless(m.Price == "" || isAmount, "Seed: message %d: the price is %q; want an amount with up to two decimals", i, m.Price)
 		for name, value := range m.Extra {
-			must(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
+			panicUnless(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
 		}
 	}
 	return ids

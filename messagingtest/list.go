@@ -40,7 +40,7 @@ type listing struct {
 // listOperation returns the operation that lists SMS.
 func (s *Server) listOperation(t table.List) operation {
 	t.Read.Params = maps.Clone(t.Params)
-	maps.DeleteFunc(t.Read.Params, func(concept, _ string) bool { return isOfOtherPaging(concept, t.Paging.By) })
+	maps.DeleteFunc(t.Read.Params, func(concept, _ string) bool { return belongsToOtherPaging(concept, t.Paging.By) })
 	return s.readOperation(t.Read, func(f fields) (any, *problem) {
 		q, p := readListing(t, f)
 		if p != nil {
@@ -50,8 +50,8 @@ func (s *Server) listOperation(t table.List) operation {
 	})
 }
 
-// isOfOtherPaging reports whether a parameter is for another kind of paging.
-func isOfOtherPaging(concept, paging string) bool {
+// belongsToOtherPaging reports whether a parameter is for another kind of paging.
+func belongsToOtherPaging(concept, paging string) bool {
 	switch concept {
 	case "page", "offset", "cursor":
 		return concept != paging

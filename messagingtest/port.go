@@ -51,7 +51,7 @@ func (p *port) open() {
 		return
 	}
 	listener, err := new(net.ListenConfig).Listen(context.Background(), p.addr.Network(), p.addr.String())
-	must(err == nil, "RefuseConnections(false): %v", err)
+	panicUnless(err == nil, "RefuseConnections(false): %v", err)
 	p.listener = listener
 	close(p.reopened)
 	p.reopened = make(chan struct{})

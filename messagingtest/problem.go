@@ -43,7 +43,7 @@ func problemCode(name string) string {
 		"value":               "200218",
 		"constant":            "200220",
 	}[name]
-	must(known, "there is no problem %q", name)
+	panicUnless(known, "there is no problem %q", name)
 	return code
 }
 

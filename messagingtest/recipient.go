@@ -22,7 +22,7 @@ func (m Sent) Reply(text string) InboundChatApp {
 // panics.
 func (m Sent) ReplyMedia(kind, url string) InboundChatApp {
 	isMedia := slices.Contains([]string{"image", "audio", "video", "document", "sticker"}, kind)
-	must(isMedia, "ReplyMedia: %q is none of image, audio, video, document and sticker", kind)
+	panicUnless(isMedia, "ReplyMedia: %q is none of image, audio, video, document and sticker", kind)
 	in := m.inbound(kind, document{"id": "media-" + rand.Text(), "link": url})
 	in.Kind = kind
 	in.MediaURL = url
@@ -66,13 +66,13 @@ func (m Sent) Read() InboundChatApp {
 
 // platformReply is like inbound, for a kind of message that only the third-party platform has.
 func (m Sent) platformReply(kind string, content document) InboundChatApp {
-	must(m.Channel == channelChatApp2 || m.Channel == channelSMS, "chat app 1 has no such reply: %s", kind)
+	panicUnless(m.Channel == channelChatApp2 || m.Channel == channelSMS, "chat app 1 has no such reply: %s", kind)
 	return m.inbound(kind, content)
 }
 
 // inbound returns a message of the recipient. That of chat app 2 has an object of the platform, which refers to m.
 func (m Sent) inbound(kind string, content document) InboundChatApp {
-	must(m.Channel != channelSMS && m.Channel != "", "the recipient of an SMS replies by InboundSMS")
+	panicUnless(m.Channel != channelSMS && m.Channel != "", "the recipient of an SMS replies by InboundSMS")
 	from := strings.TrimPrefix(plainNumber(m.To), "+")
 	in := InboundChatApp{
 		Channel:    m.Channel,

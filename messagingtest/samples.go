@@ -23,7 +23,7 @@ func InboundSamples() iter.Seq2[string, InboundChatApp] {
 			JSON json.RawMessage
 		}
 		err := json.Unmarshal(samplesJSON, &samples)
-		must(err == nil, "samples.json: %v", err)
+		panicUnless(err == nil, "samples.json: %v", err)
 		for _, s := range samples {
 			message := s.InboundChatApp
 			message.JSON = string(s.JSON)

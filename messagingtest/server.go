@@ -187,8 +187,8 @@ func (s *Server) set(change func()) {
 	change()
 }
 
-// must panics with the message unless ok.
-func must(ok bool, format string, args ...any) {
+// panicUnless panics with the message unless ok.
+func panicUnless(ok bool, format string, args ...any) {
 	if !ok {
 		panic("messagingtest: " + fmt.Sprintf(format, args...))
 	}
@@ -199,7 +199,7 @@ func (s *Server) newRequestID() string { return "req-" + strconv.FormatInt(s.ser
 // Watch calls f for each request, with the fault that it takes and the ID that [Sent.RequestID] shows, before it is processed.
 // The ID is empty if the request is not read. Watch replaces an f set before; it panics if f is nil.
 func (s *Server) Watch(f func(r *http.Request, fault Fault, requestID string)) {
-	must(f != nil, "Watch: f is nil")
+	panicUnless(f != nil, "Watch: f is nil")
 	s.set(func() { s.watch = f })
 }
 

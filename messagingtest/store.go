@@ -224,7 +224,7 @@ func unexpected(got, want error) error {
 type storeTest struct {
 	store webhook.Store
 	key   string
-	rival *storeTest // like another process; with the same store unless two stores share their memory
+	rival *storeTest // like another process; with the same store unless two stores share state
 
 	calls, running, overlaps atomic.Int32
 }

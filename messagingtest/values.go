@@ -120,7 +120,7 @@ func priceOf(parts int) amount { return unitCost * amount(parts) }
 // SetBalance panics if the balance is not a number of at least zero with at most two decimals.
 func (s *Server) SetBalance(balance string) {
 	b, ok := parseAmount(balance)
-	must(ok, "SetBalance(%q): not a number of at least zero with at most two decimals", balance)
+	panicUnless(ok, "SetBalance(%q): not a number of at least zero with at most two decimals", balance)
 	s.set(func() { s.ledger.balance = b })
 }
 

@@ -59,8 +59,8 @@ type CallResult struct {
 // CallWebhook returns a [CallResult] for each request. When the context ends, or the server is closed, a request under way gets no
 // response and no other is sent. CallWebhook panics if the target is not such a URL or the callback is nil.
 func (s *Server) CallWebhook(ctx context.Context, target string, callback Callback, opts ...CallOption) []CallResult {
-	must(isURL(target), "CallWebhook: the target is not an absolute http or https URL")
-	must(callback != nil, "CallWebhook: the callback is nil")
+	panicUnless(isURL(target), "CallWebhook: the target is not an absolute http or https URL")
+	panicUnless(callback != nil, "CallWebhook: the callback is nil")
 	s.noteInbound(callback)
 	settings := newCallSettings(s.names, opts)
 	return s.call(ctx, settings.write(target, callback), settings)
@@ -196,7 +196,7 @@ func (c *caller) deliver(ctx context.Context, request webhookRequest) []CallResu
 	var results []CallResult
 	for attempt := 1; ; attempt++ {
 		result := c.try(ctx, request, attempt)
-		connected() // even without a connection: the other copy must not wait for ever
+		connected() // even without a connection: the other copy must not wait forever
 		isSent := result.Attempt > 0
 		if isSent || attempt == 1 { // a retry that was not sent is not a result
 			results = append(results, result)
@@ -347,6 +347,6 @@ func TwiceAtOnce() CallOption { return func(s *callSettings) { s.copies = 2 } }
 // seconds of Retry-After, or one second without it, pass a hundred times faster, and in 250 ms at most. RetryFailures panics if
 // times is below 1.
 func RetryFailures(times int) CallOption {
-	must(times >= 1, "RetryFailures(%d): the number of retries is below 1", times)
+	panicUnless(times >= 1, "RetryFailures(%d): the number of retries is below 1", times)
 	return func(s *callSettings) { s.retries = times }
 }

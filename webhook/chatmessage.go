@@ -160,8 +160,18 @@ func (m ChatMessage) DuplicateKey() (key string, lasting bool) {
 	_, isUnknown := m.Content.(Unknown)
 	isRead := !isUnknown || m.JSON != nil // otherwise the parameters may hold content that the fields do not
 	key = duplicateKey(m.Callback, hasID && isRead && !m.Ambiguous, m.JSON, m.Params,
-		m.ID, m.ReferenceID, m.From, m.To, m.Name, m.RawTime, fmt.Sprintf("%#v", m.Content))
+		m.ID, m.ReferenceID, m.From, m.To, m.Name, m.RawTime, contentKey(m.Content))
 	return key, hasID || isPrecise(m.ReceivedAt)
+}
+
+// contentKey returns a content as it is stored, in which an absent field takes no room: a release that adds fields keeps the keys of events
+// that do not have them.
+func contentKey(content Content) string {
+	raw, err := json.Marshal(content)
+	if err != nil { // such as a number that JSON does not have
+		return fmt.Sprintf("%#v", content)
+	}
+	return fmt.Sprintf("%T %s", content, raw)
 }
 
 func (m *ChatMessage) about() (kind, id string) { return string(m.Callback), m.ID }

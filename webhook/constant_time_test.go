@@ -50,7 +50,7 @@ func TestSecretComparison(t *testing.T) {
 func TestSecretMatches(t *testing.T) {
 	t.Parallel()
 	words := []string{"new-of-16-characters", "old-of-16-characters"}
-	s, problem := newSecret("key", words)
+	s, problem := newSecret("WithSecret", "key", words)
 	require.NoError(t, problem)
 	words[0], words[1] = "changed", "changed"
 	for value, want := range map[string]bool{

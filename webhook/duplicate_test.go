@@ -108,6 +108,21 @@ func TestDuplicateKey(t *testing.T) {
 	}
 }
 
+// A store keeps keys over a deployment, and the service repeats events for days. If this test fails, the keys of a new release differ.
+func TestDuplicateKeyOfEarlierReleases(t *testing.T) {
+	t.Parallel()
+	for want, query := range map[string]string{
+		"chatapp1.dce5b6c9e8c0b55e93437dee6d79ac5b": "id=1&from=1111&message=yes&timestamp=1791038663",
+		"chatapp1.229270af323d50af51db748706080168": "id=1&from=1111&type=location&latitude=14.5&longitude=121&timestamp=1791038663",
+		"chatapp1.ee5d98818b1b1bf61f36439670d57944": "id=1&from=1111&type=image&url=https://example.com/a.png&timestamp=1791038663",
+	} {
+		m, _, err := hooks().ParseChatApp1(get(query))
+		require.NoError(t, err)
+		key, _ := m[0].DuplicateKey()
+		assert.Equal(t, want, key)
+	}
+}
+
 func TestDuplicateKeyLasting(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]bool{

@@ -397,6 +397,7 @@ func TestTelNumbers(t *testing.T) {
 // By default a body that is no event itself is looked into. What is an event itself is not.
 func TestEventsWithinABody(t *testing.T) {
 	t.Parallel()
+	long := `{"from":"1111"` + strings.Repeat(`,"a":"b"`, 300) + `}`
 	rcv := hooks(webhook.WithPOST())
 	for body, want := range map[string]string{
 		`{"from":"1111","text":"a","data":{"from":"2222","text":"b"}}`:                      "1111 a",
@@ -415,9 +416,16 @@ func TestEventsWithinABody(t *testing.T) {
 		}
 		assert.Equal(t, want, strings.Join(got, ","), body)
 	}
-	for _, body := range []string{`{"data":{"x":1}}`, `{"data":[]}`, `{"data":7}`, `{"results":[7]}`, `{"message":"a"}`, `{"data":{"from":"1"},"data":{"from":"2"}}`} {
+	for _, body := range []string{`{"data":{"x":1}}`, `{"data":[]}`, `{"data":7}`, `{"message":"a"}`, `{"data":{"from":"1"},"data":{"from":"2"}}`} {
 		_, err := rcv.ParseSMSMessages(post("", "", body))
 		require.ErrorIs(t, err, webhook.ErrNoSender, body)
+	}
+	for body, want := range map[string]error{
+		`{"results":[7]}`:       webhook.ErrUnreadable,
+		`{"data":` + long + `}`: webhook.ErrTooLong,
+	} {
+		_, err := rcv.ParseSMSMessages(post("", "", body))
+		require.ErrorIs(t, err, want, "the reason why the event within was not read")
 	}
 	messages, err := rcv.ParseSMSMessages(post("", "", `{"data":{"x":1},"results":[],"payload":[{"from":"1111"},7,{"from":"2222"}]}`))
 	require.ErrorIs(t, err, webhook.ErrUnreadable)

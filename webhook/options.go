@@ -42,9 +42,14 @@ func WithContract(c contract.Contract) Option {
 // another parameter, that copy remains. Access logs show the secret too, so prefer [WithPathSecret], or a header that [WithVerifier]
 // checks, where the service allows it. The contract must not use the parameter for the event itself.
 func WithSecret(parameter string, secrets ...string) Option {
-	s, problem := newSecret(parameter, secrets)
+	return withSecret("WithSecret", parameter, secrets)
+}
+
+// withSecret is WithSecret. from is the option or environment variable that errors name.
+func withSecret(from, parameter string, secrets []string) Option {
+	s, problem := newSecret(from, parameter, secrets)
 	if problem != nil {
-		return invalid("WithSecret: " + problem.Error())
+		return invalid(problem.Error())
 	}
 	return set(func(rcv *Receiver) { rcv.secrets = append(rcv.secrets, s) })
 }
@@ -55,9 +60,9 @@ func WithSecret(parameter string, secrets ...string) Option {
 //
 // Choose secrets of letters and digits, since routers differ in how they treat an escaped slash.
 func WithPathSecret(name string, secrets ...string) Option {
-	s, problem := newSecret(name, secrets)
+	s, problem := newSecret("WithPathSecret", name, secrets)
 	if problem != nil {
-		return invalid("WithPathSecret: " + problem.Error())
+		return invalid(problem.Error())
 	}
 	return set(func(rcv *Receiver) { rcv.pathSecrets = append(rcv.pathSecrets, s) })
 }

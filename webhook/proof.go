@@ -20,11 +20,12 @@ const minSecret = 16
 // package fmt prints them.
 type secret struct {
 	name    string
+	option  string // the option or environment variable that set it, for errors
 	matches func(value string) bool
 	first   func() string
 }
 
-func newSecret(name string, words []string) (s secret, problem error) {
+func newSecret(option, name string, words []string) (s secret, problem error) {
 	words = slices.Clone(words) // they are the caller's
 	var hashes [][sha256.Size]byte
 	for _, word := range words {
@@ -32,6 +33,7 @@ func newSecret(name string, words []string) (s secret, problem error) {
 	}
 	s = secret{
 		name:    name,
+		option:  option,
 		matches: func(value string) bool { return matchesAny(hashes, value) },
 		first:   func() string { return words[0] },
 	}
@@ -40,13 +42,13 @@ func newSecret(name string, words []string) (s secret, problem error) {
 	}
 	switch {
 	case isBlank(name):
-		return s, errors.New("the name is empty")
+		return s, errors.New(option + ": the name is empty")
 	case len(words) == 0:
-		return s, errors.New("no secret is given")
+		return s, errors.New(option + ": no secret is given")
 	case slices.Contains(words, name):
-		return s, errors.New("a secret is the name itself; use crypto/rand.Text")
+		return s, errors.New(option + ": a secret is the name itself; use crypto/rand.Text")
 	case slices.ContainsFunc(words, isShort):
-		return s, errors.New("a secret has fewer than 16 characters; use crypto/rand.Text")
+		return s, errors.New(option + ": a secret has fewer than 16 characters; use crypto/rand.Text")
 	default:
 		return s, nil
 	}

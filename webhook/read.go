@@ -53,13 +53,18 @@ func (f *fields) readJSON(in *request, events []event) ([]event, error) {
 	}
 	withoutBody := *f
 	f.readObject(f.withoutSecrets(in.json, in.members))
-	if f.inner != nil && !f.isEvent() {
-		inner, err := withoutBody.readInner(in.json, events)
-		if len(inner) > len(events) {
-			return inner, err
-		}
+	if f.inner == nil || f.isEvent() {
+		return f.appendEvents(events)
 	}
-	return f.appendEvents(events)
+	inner, innerErr := withoutBody.readInner(in.json, events)
+	if len(inner) > len(events) {
+		return inner, innerErr
+	}
+	all, err := f.appendEvents(events)
+	if err != nil && innerErr != nil {
+		err = innerErr // the reason why the events in the body were not read, rather than that the body is no event
+	}
+	return all, err
 }
 
 // list returns the list of events in a body. It returns nil for a body without a list.
@@ -143,8 +148,9 @@ func (f *fields) readElement(one json.RawMessage, events []event) ([]event, erro
 	return of.appendEvents(events)
 }
 
-// readInner appends the events within a body that is no event itself: those at the first path at which one can be read.
-func (f *fields) readInner(raw []byte, events []event) (all []event, problem error) {
+// readInner appends the events within a body that is no event itself: those at the first path at which one can be read. If there is none, it
+// returns the first problem.
+func (f *fields) readInner(raw []byte, events []event) (_ []event, problem error) {
 	found, repeats := f.inner.in(raw)
 	if repeats { // to read one list would lose the other
 		return events, nil
@@ -155,14 +161,15 @@ func (f *fields) readInner(raw []byte, events []event) (all []event, problem err
 		}
 		list := listOf(value)
 		if len(list) > maxEvents {
-			return events, nil
+			return events, f.name.refuse(ErrTooLarge)
 		}
-		all, problem = f.readList(list, events)
+		all, err := f.readList(list, events)
 		if len(all) > len(events) {
-			return all, problem
+			return all, err
 		}
+		problem = cmp.Or(problem, err)
 	}
-	return events, nil
+	return events, problem
 }
 
 // isEvent reports whether the parameters are an event by themselves. The name id does not suffice for a report: it is often the ID of the

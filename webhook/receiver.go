@@ -165,11 +165,11 @@ func (rcv *Receiver) checkSecrets() (problems []error) {
 	for i, s := range rcv.secrets {
 		isSame := func(before secret) bool { return before.name == s.name }
 		if slices.ContainsFunc(rcv.secrets[:i], isSame) {
-			problems = append(problems, errors.New("webhook: WithSecret: two options name the same parameter: merge them"))
+			problems = append(problems, errors.New("webhook: "+s.option+": two options name the same parameter: merge them"))
 		}
 		for _, name := range slices.Sorted(maps.Keys(rcv.callbacks)) {
 			if rcv.callbacks[name].reads(s.name) {
-				problems = append(problems, fmt.Errorf("webhook: WithSecret: the %s callback needs the parameter itself", name))
+				problems = append(problems, fmt.Errorf("webhook: %s: the %s callback needs the parameter itself; choose another name for that of the secret", s.option, name))
 			}
 		}
 	}
@@ -222,5 +222,5 @@ func secretFromEnv() (Option, error) {
 	if parameter == "" || !hasSecret {
 		return nil, errors.New("webhook: " + envSecret + ": want PARAMETER=SECRET, such as key=…; got none of the form")
 	}
-	return WithSecret(parameter, strings.Fields(secrets)...), nil
+	return withSecret(envSecret, parameter, strings.Fields(secrets)), nil
 }

@@ -127,7 +127,10 @@ func (e *encoding) find(request Request) func(member) string {
 	}
 	return func(m member) string {
 		values := form[m.name]
-		return values[len(values)-1] // it was written
+		if len(values) == 0 {
+			return ""
+		}
+		return values[len(values)-1]
 	}
 }
 

@@ -69,8 +69,20 @@ func (p *Paths) grow(path string) *Node {
 	return n
 }
 
-// At returns the node of a path. Adding another path may move it.
-func (p *Paths) At(path string) *Node { return p.grow(path) }
+// At returns the node of a path, which must have been added or lead to one that was. Adding another path may move it.
+func (p *Paths) At(path string) *Node {
+	n := &p.Root
+	if path == "" {
+		return n
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		n = n.Child([]byte(name))
+		if n == Unknown {
+			panic("jsonscan: the path was not added: " + path)
+		}
+	}
+	return n
+}
 
 // Slots returns the slots of a node and of all nodes below it.
 func (n *Node) Slots() []int {

@@ -71,7 +71,10 @@ func (s *Secrets) InWord(word string) bool { return s.maskSecrets(word) != word 
 // Mask returns the beginning of a response, with secrets and phone numbers masked. It is "" if nothing else is left.
 func (s *Secrets) Mask(said string) string {
 	const longest = 4 << 10
-	said = strings.ToValidUTF8(said[:min(len(said), longest)], "\ufffd")
+	if len(said) > longest {
+		said = cutAtSpace(said[:longest])
+	}
+	said = strings.ToValidUTF8(said, "\ufffd")
 	masked := maskDigits(s.maskSecrets(said), func(digits string) bool { return utf8.RuneCountInString(digits) >= minPhoneDigits })
 	shown := shorten(masks.ReplaceAllLiteralString(masked, mask))
 	if !words.MatchString(shown) {
@@ -80,14 +83,18 @@ func (s *Secrets) Mask(said string) string {
 	return strings.TrimSpace(shown)
 }
 
-// shorten cuts a text at a space. A part of a word would no longer be recognized as a secret.
+// shorten cuts a text at a space.
 func shorten(text string) string {
 	const longest = 200 // characters
 	if utf8.RuneCountInString(text) <= longest {
 		return text
 	}
-	text = string([]rune(text)[:longest])
-	return text[:max(0, strings.LastIndexFunc(text, unicode.IsSpace))] + " ..."
+	return cutAtSpace(string([]rune(text)[:longest])) + " ..."
+}
+
+// cutAtSpace cuts the last word, of which only a part may be left, off a text. A part of a secret would not be recognized.
+func cutAtSpace(text string) string {
+	return text[:max(0, strings.LastIndexFunc(text, unicode.IsSpace))]
 }
 
 // maskSecrets masks the credentials, the phrases and the codes in a text.

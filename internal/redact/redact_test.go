@@ -52,6 +52,7 @@ func TestMask(t *testing.T) {
 		"no " + strings.Repeat("x", 200):                "no ...",
 		strings.Repeat("x", 201):                        "",
 		strings.Repeat("1 ", 5000):                      "",
+		strings.Repeat("4711 ", 818) + "key-abcdef":     "", // cut within the key, before it is masked
 	} {
 		assert.Equal(t, want, s.Mask(sentence), "%q", sentence)
 	}

@@ -24,7 +24,7 @@ func NewClient(timeout time.Duration, plainHTTP bool, options ...messaging.Optio
 
 // withoutOptions returns an error that names a variable or a flag wherever the library names an option.
 func withoutOptions(err *messaging.ValidationError) error {
-	fields := map[string]string{
+	fields := map[string]string{ //nolint:gosec // names of variables, not credentials
 		"WithTimeout":   "--timeout",
 		"WithRateLimit": "--rate",
 		"WithToken":     "MESSAGING_TOKEN",
