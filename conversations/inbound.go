@@ -115,12 +115,12 @@ func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (Decision, error
 		return Decision{}, err
 	}
 	if !m.isAmbiguous {
-		if err := b.joinNames(ctx, tx, m, known); err != nil {
+		if err = b.joinNames(ctx, tx, m, known); err != nil {
 			return Decision{}, err
 		}
 	}
 	if !m.keepsWindow {
-		if err := b.noteTime(ctx, tx, m, known); err != nil {
+		if err = b.noteTime(ctx, tx, m, known); err != nil {
 			return Decision{}, err
 		}
 	}

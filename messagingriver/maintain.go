@@ -117,7 +117,7 @@ func (o *Outbox[TTx]) lookUpCancelled() string {
 			AND (metadata->>'verdict' = 'unknown' OR ` + o.isRescuedInDoubt() + `)`
 }
 
-// wasSent is the condition that a message was sent, according to a late outcome or to Resolve.
+// wasSent is the condition that a message was recorded as accepted, or resolved as Sent.
 const wasSent = "(metadata->>'verdict' = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)"
 
 // recordLateOutcomes completes messages that were discarded or cancelled before a process that was frozen recorded them as accepted, or while
@@ -140,7 +140,7 @@ func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 // recordLateOutcome completes a message and has OnOutcome called for it, in one transaction.
 func (o *Outbox[TTx]) recordLateOutcome(ctx context.Context, id int64) error {
 	const statement = `UPDATE JOBS SET state = 'completed', finalized_at = NOW
-		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND ` + wasSent + ` RETURNING id`
+		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND ` + wasSent + " RETURNING id"
 	return o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		isCompleted, err := o.database.scan(ctx, tx, []any{&id}, statement, id)
 		isAwaited := isCompleted && o.options.OnOutcome != nil

@@ -286,7 +286,7 @@ func (o *Outbox[TTx]) resolve(
 	if err != nil || !isResolved || decision != Resend {
 		return isResolved, err
 	}
-	return true, retry(id)
+	return true, o.database.explain(retry(id))
 }
 
 // isResolvedSent reports whether the message of a running job has been resolved as Sent since the worker got the job. If the database cannot

@@ -18,10 +18,10 @@ import (
 // an error or panics, it is called again later, up to 25 times; the message is not sent again. A call may take 10 seconds longer than
 // Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own.
 //
-// The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI while it waits.
-// There are three exceptions. A message that was resolved as Sent while its request was under way has the verdict Accepted when the attempt
-// ends. If a job is cancelled during an attempt whose outcome is then unknown, the message is looked up, and the function is called with the
-// result. A discarded message may be completed later, by the late outcome of a process that was frozen; the function is then called again.
+// The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI while it waits. If
+// a job is cancelled during an attempt whose outcome is then unknown, the message is looked up, and the function is called with the result. If
+// a message is resolved as Sent during an attempt, the function is called with the verdict Accepted when the attempt ends. A discarded message
+// may be completed later, by the late outcome of a process that was frozen; the function is then called again.
 type Outcome struct {
 	Key
 
@@ -217,7 +217,7 @@ func (e *storedError) Error() string { return e.text }
 // Is reports whether the error that was stored matched a sentinel error.
 func (e *storedError) Is(target error) bool {
 	for _, class := range errorClasses() {
-		if class.sentinel == target { //nolint:errorlint // target is a sentinel
+		if class.sentinel == target {
 			return slices.Contains(e.classes, class.name)
 		}
 	}

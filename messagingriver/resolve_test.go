@@ -61,6 +61,7 @@ func TestResolveSentDuringTheRequest(t *testing.T) {
 		require.NoError(t, record.Err)
 		outcome := got.await(t, "a")
 		require.Equal(t, messaging.Accepted, outcome.Verdict)
+		require.Equal(t, completed, outcome.State, "it was never discarded")
 		require.Len(t, got.of("a"), 1)
 		require.Len(t, service.Sent(), 1)
 	})
