@@ -217,7 +217,7 @@ func checkPartsDiffer(c *checks, name string, components []Component) {
 
 // partOf returns the part of a template that a component fills, such as "header" or "button 0". It returns "" if that is not known.
 func partOf(component Component) string {
-	switch component := component.(type) {
+	switch component := component.(type) { //nolint:gochecksumtype // the tests have a type that embeds a Component
 	case TemplateHeader:
 		return "header"
 	case TemplateBody:

@@ -330,7 +330,8 @@ func (r *round) cancelAll(by channel, part string, client *messaging.Client) {
 	}
 }
 
-// breakAll leaves the loop in the middle. Messages that were on their way have no outcome then.
+// breakAll leaves the loop in the middle. Messages that were on their way have no outcome then: those in flight, and those that wait for a
+// retry.
 func (r *round) breakAll(by channel, part string, client *messaging.Client) {
 	references := r.names(by, part)
 	left := r.random(by.name + part).IntN(len(references))
@@ -339,7 +340,7 @@ func (r *round) breakAll(by channel, part string, client *messaging.Client) {
 			break
 		}
 	}
-	if unseen := r.book.giveUp(references); unseen > 2*r.atOnce {
+	if unseen := r.book.giveUp(references); unseen > 3*r.atOnce {
 		r.fail("%s %s: %d messages were on their way at the break", by.name, part, unseen)
 	}
 }

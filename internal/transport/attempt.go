@@ -152,7 +152,7 @@ func (c *call) send() {
 	a := c.current
 	began := time.Now()
 	// Not http.Client.Timeout, which costs two goroutines if the round tripper is not net/http's own.
-	ctx, cancel := context.WithDeadline(c.ctx, began.Add(c.transport.Timeout)) //nolint:gosec // the evidence calls it
+	ctx, cancel := context.WithDeadline(c.ctx, began.Add(c.transport.Timeout))
 	a.evidence.trace(&a.hooks, cancel, c.transport.OwnBase)
 	observed, end := c.request.Observe.begin(ctx, Attempt, c.outcome.Attempts+1)
 	c.endStep = end

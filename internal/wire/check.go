@@ -76,8 +76,8 @@ func CheckNotBlank(text string) string {
 // embeds a type of the library and so has its methods.
 func WrongType(value any) string {
 	name := fmt.Sprintf("%T", value)
-	if name, isPointer := strings.CutPrefix(name, "*"); isPointer {
-		return "must be a value, not a pointer: " + name + "{…}, not &" + name + "{…}"
+	if value, isPointer := strings.CutPrefix(name, "*"); isPointer {
+		return "must be a value, not a pointer: " + value + "{…}, not &" + value + "{…}"
 	}
 	return "must be a type of this library, not " + name + ", which embeds one"
 }
