@@ -3,7 +3,6 @@ package table
 import (
 	"cmp"
 	"maps"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -51,60 +50,72 @@ func check(found *Problems, path string, v reflect.Value, rule string) {
 	}
 }
 
-// textRules are the rules of strings by the tag check. Each returns what is wrong with a string, or "".
-var textRules = map[string]func(text string) string{ //nolint:gochecknoglobals // never written
-	"path":        pathFault,
-	"place":       optional(memberFault), // a path in a response; "" is the response itself
-	"answer":      func(text string) string { return optional(memberFault)(WithoutEvery(text)) },
-	"member":      memberFault,
-	"name":        func(text string) string { return nameFault(text, false) },
-	"placeholder": optional(func(text string) string { return nameFault(text, false) }),
-	"column":      optional(func(text string) string { return nameFault(text, false) }),
-	"word":        wordFault,
-	"header":      headerFault,
-	"media":       mediaFault,
-	"scheme":      optional(schemeFault),
-	"zone":        zoneFault,
-	"layout":      layoutFault,
+// fault returns what is wrong with a value by a rule of the tag check, or "".
+func fault(rule string, value any) string {
+	if number, isNumber := value.(int); isNumber {
+		return numberFault(rule, number)
+	}
+	text, _ := value.(string)
+	return textFault(rule, text)
 }
 
-// optional returns a rule that allows "".
-func optional(rule func(string) string) func(string) string {
-	return func(text string) string {
+// textFault returns what is wrong with a text by a rule, or "". An unknown rule lists the words that are allowed.
+func textFault(rule, text string) string {
+	switch rule {
+	case "place", "placeholder", "column", "scheme": // may be empty; an empty place is the response itself
 		if text == "" {
 			return ""
 		}
-		return rule(text)
 	}
-}
-
-// numberRules are the rules of numbers, like textRules.
-var numberRules = map[string]func(n int) string{ //nolint:gochecknoglobals // never written
-	"status": func(n int) string { return rangeFault(n, 300, 599, "is not an HTTP status from 300 to 599") },
-	"scale":  func(n int) string { return rangeFault(n, -18, 18, "is not from -18 to 18; -4 reads 12345 as 1.2345") },
-	"number": func(n int) string { return rangeFault(n, 0, math.MaxInt, "is less than 0") },
-}
-
-func rangeFault(n, least, most int, fault string) string {
-	if n < least || n > most {
-		return fault
-	}
-	return ""
-}
-
-// fault returns what is wrong with a value by a rule, or "". An unknown rule lists the words that are allowed.
-func fault(rule string, value any) string {
-	if number, isNumber := value.(int); isNumber {
-		return numberRules[rule](number)
-	}
-	text, _ := value.(string)
-	if check, isKnown := textRules[rule]; isKnown {
-		return check(text)
+	switch rule {
+	case "path":
+		return pathFault(text)
+	case "place", "member":
+		return memberFault(text)
+	case "answer":
+		return answerFault(text)
+	case "name", "placeholder", "column":
+		return nameFault(text, false)
+	case "word":
+		return wordFault(text)
+	case "header":
+		return headerFault(text)
+	case "media":
+		return mediaFault(text)
+	case "scheme":
+		return schemeFault(text)
+	case "zone":
+		return zoneFault(text)
+	case "layout":
+		return layoutFault(text)
 	}
 	if known := strings.Fields(rule); !slices.Contains(known, text) {
 		return "unknown value; known: " + strings.Join(known, ", ")
 	}
 	return ""
+}
+
+// answerFault returns what is wrong with a path in a response that may begin with every element of a list, or "".
+func answerFault(text string) string {
+	path := WithoutEvery(text)
+	if path == "" {
+		return ""
+	}
+	return memberFault(path)
+}
+
+// numberFault returns what is wrong with a number by a rule, or "".
+func numberFault(rule string, n int) string {
+	switch {
+	case rule == "status" && (n < 300 || n > 599):
+		return "is not an HTTP status from 300 to 599"
+	case rule == "scale" && (n < -18 || n > 18):
+		return "is not from -18 to 18; -4 reads 12345 as 1.2345"
+	case rule == "number" && n < 0:
+		return "is less than 0"
+	default:
+		return ""
+	}
 }
 
 // memberFault returns what is wrong with the path of a member, or "".
