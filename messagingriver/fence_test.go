@@ -354,23 +354,11 @@ func TestLostAttemptDoesNotEndDoubt(t *testing.T) {
 	}
 }
 
-// A job that a person cancels in River UI while its request is under way is looked up, even if its process dies. It is never sent again.
+// A job that was cancelled while a request was under way is looked up, even if its process dies. It is never sent again.
 func TestCancelledJobIsLookedUp(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
-		service := messagingtest.NewServer(t)
-		client := newClient(t, service)
-		r := t.newRig(t, client, quick())
-		r.insert(t, messagingriver.InsertOptions{}, text("sent"), text("unsent"))
-		const cancelled = `{"begun": "A", "cancel_attempted_at": "2026-01-01T00:00:00Z"}`
-		abandon(t, r, t.isPostgres, "sent", cancelled)
-		abandon(t, r, t.isPostgres, "unsent", cancelled)
-		_, err := client.SMS.Send(t.Context(), text("sent"))
-		require.NoError(t, err)
-		r.start(t)
-		await(t, r, "sent", completed)
-		await(t, r, "unsent", discarded)
-		require.Equal(t, map[string]int{"sent": 1}, sentOf(service))
+		checkLookUpAfterCancel(t, `{"begun": "A", "cancel_attempted_at": "2026-01-01T00:00:00Z"}`, func(rig) {})
 	})
 }
 
@@ -378,22 +366,31 @@ func TestCancelledJobIsLookedUp(t *testing.T) {
 func TestLateCancelIsLookedUp(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
-		service := messagingtest.NewServer(t)
-		client := newClient(t, service)
-		r := t.newRig(t, client, quick())
-		r.insert(t, messagingriver.InsertOptions{}, text("sent"), text("unsent"))
-		for _, reference := range []string{"sent", "unsent"} {
-			abandon(t, r, t.isPostgres, reference, `{"begun": "B", "river:rescue_count": 1, "verdict": "not sent"}`)
-		}
-		r.exec(t, "UPDATE JOBS SET state = 'cancelled', finalized_at = attempted_at")
-		require.Equal(t, messaging.Unknown, show(t, r, "sent").Verdict)
-		_, err := client.SMS.Send(t.Context(), text("sent"))
-		require.NoError(t, err)
-		r.start(t)
-		await(t, r, "sent", completed)
-		await(t, r, "unsent", discarded)
-		require.Equal(t, map[string]int{"sent": 1}, sentOf(service))
+		checkLookUpAfterCancel(t, `{"begun": "B", "river:rescue_count": 1, "verdict": "not sent"}`, func(r rig) {
+			r.exec(t, "UPDATE JOBS SET state = 'cancelled', finalized_at = attempted_at")
+			require.Equal(t, messaging.Unknown, show(t, r, "sent").Verdict)
+		})
 	})
+}
+
+// checkLookUpAfterCancel abandons two jobs with some metadata, of which the service has one message, and changes them by prepare. The outbox
+// finds that message, discards the other, and sends none.
+func checkLookUpAfterCancel(t test, metadata string, prepare func(r rig)) {
+	t.Helper()
+	service := messagingtest.NewServer(t)
+	client := newClient(t, service)
+	r := t.newRig(t, client, quick())
+	r.insert(t, messagingriver.InsertOptions{}, text("sent"), text("unsent"))
+	for _, reference := range []string{"sent", "unsent"} {
+		abandon(t, r, t.isPostgres, reference, metadata)
+	}
+	prepare(r)
+	_, err := client.SMS.Send(t.Context(), text("sent"))
+	require.NoError(t, err)
+	r.start(t)
+	await(t, r, "sent", completed)
+	await(t, r, "unsent", discarded)
+	require.Equal(t, map[string]int{"sent": 1}, sentOf(service))
 }
 
 // The attempt of a cancelled job ends with an unknown outcome.

@@ -49,14 +49,20 @@ func (o *outcomes) await(t testing.TB, reference string) messagingriver.Outcome 
 	return o.of(reference)[0]
 }
 
+// newOutcomeRig returns a test server, an outbox that sends to it, and what the outbox calls OnOutcome with.
+func newOutcomeRig(t test) (*messagingtest.Server, rig, *outcomes) {
+	t.Helper()
+	service := messagingtest.NewServer(t)
+	got := new(outcomes)
+	options := quick()
+	options.OnOutcome = got.add
+	return service, t.newRig(t, newClient(t, service), options), got
+}
+
 func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
-		service := messagingtest.NewServer(t)
-		var got outcomes
-		options := quick()
-		options.OnOutcome = got.add
-		r := t.newRig(t, newClient(t, service), options)
+		service, r, got := newOutcomeRig(t)
 		r.start(t)
 		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, text("accepted"))
 		outcome := got.await(t, "accepted")
@@ -93,11 +99,7 @@ func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
 func TestOnOutcomeAfterADeathInALaterAttempt(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
-		service := messagingtest.NewServer(t)
-		var got outcomes
-		options := quick()
-		options.OnOutcome = got.add
-		r := t.newRig(t, newClient(t, service), options)
+		_, r, got := newOutcomeRig(t)
 		for _, message := range []messaging.Message{text("text"), chat("chat")} {
 			r.insert(t, messagingriver.InsertOptions{}, message)
 		}
@@ -188,11 +190,7 @@ func TestOnOutcomeAfterAKill(t *testing.T) {
 func TestLateOutcomeCompletesADiscardedMessage(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
-		service := messagingtest.NewServer(t)
-		var got outcomes
-		options := quick()
-		options.OnOutcome = got.add
-		r := t.newRig(t, newClient(t, service), options)
+		service, r, got := newOutcomeRig(t)
 		service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
 		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
 		r.start(t)
@@ -218,11 +216,7 @@ func TestLateOutcomeIsCalledAfterAFailedInsert(t *testing.T) {
 			refuse = "CREATE TRIGGER refused BEFORE INSERT ON JOBS WHEN NEW.kind = 'messaging_outcome' BEGIN SELECT RAISE(ABORT, 'refused'); END"
 			allow = "DROP TRIGGER refused"
 		}
-		service := messagingtest.NewServer(t)
-		var got outcomes
-		options := quick()
-		options.OnOutcome = got.add
-		r := t.newRig(t, newClient(t, service), options)
+		_, r, got := newOutcomeRig(t)
 		r.insert(t, messagingriver.InsertOptions{}, chat("a"))
 		abandon(t, r, t.isPostgres, "a", `{"verdict": "accepted"}`)
 		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = attempted_at")
@@ -239,11 +233,7 @@ func TestLateOutcomeIsCalledAfterAFailedInsert(t *testing.T) {
 func TestJobsOfOutcomesAreDeleted(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
-		service := messagingtest.NewServer(t)
-		var got outcomes
-		options := quick()
-		options.OnOutcome = got.add
-		r := t.newRig(t, newClient(t, service), options)
+		_, r, got := newOutcomeRig(t)
 		r.insert(t, messagingriver.InsertOptions{}, text("a"))
 		r.start(t)
 		got.await(t, "a")
