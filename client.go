@@ -23,7 +23,7 @@ import (
 // Version is the version of this library, as in the User-Agent header. It ends in "-dev" where no version was released.
 const Version = "0.1.0-dev"
 
-// A Client sends messages. Create one with NewClient and share it: a Client never changes and is safe for concurrent use. The zero Client is
+// A Client sends messages. Create one with NewClient and share it: it is safe for concurrent use, and its options never change. The zero Client is
 // not usable. A Client runs no goroutine and needs no closing.
 //
 // For each channel it uses up to 256 connections for sends and 256 for reads. An idle connection is kept for four seconds. A dial in progress

@@ -30,7 +30,7 @@
 // The messages of a channel are in the package of its name, such as chatapp1. The service lists only SMS, so an unknown outcome of a
 // chat-app message cannot be settled.
 //
-// Create one Client and share it: it never changes and is safe for concurrent use. [Client.With] derives another that shares its connections.
+// Create one Client and share it: it is safe for concurrent use. [Client.With] derives another that shares its connections.
 //
 // # Verdicts and retries
 //

@@ -47,20 +47,6 @@ func channelOf(message messaging.Message) string {
 	}
 }
 
-// referenceOf returns the reference ID of a message.
-func referenceOf(message messaging.Message) string {
-	switch m := message.(type) {
-	case sms.Message:
-		return m.ReferenceID
-	case chatapp1.Message:
-		return m.ReferenceID
-	case chatapp2.Message:
-		return m.ReferenceID
-	default:
-		return ""
-	}
-}
-
 // service is the service of a channel whose messages are of type M.
 type service[M messaging.Message] interface {
 	Validate(m M) error

@@ -16,6 +16,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver/internal/reference"
 )
 
 // Key names a message.
@@ -183,7 +184,7 @@ func (o *Outbox[TTx]) argsOf(message messaging.Message) (messageArgs, error) {
 		return messageArgs{}, fmt.Errorf("got %T; want a Message of one of the packages %s: %w", message,
 			strings.Join(o.channelNames(), ", "), messaging.ErrInvalid)
 	}
-	args := messageArgs{Channel: name, Reference: referenceOf(message)}
+	args := messageArgs{Channel: name, Reference: reference.Of(message)}
 	if err := c.validate(message); err != nil {
 		return args, err
 	}

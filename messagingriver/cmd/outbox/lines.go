@@ -12,9 +12,8 @@ import (
 	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/chatapp1"
-	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/messagingriver/internal/reference"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -86,24 +85,10 @@ func decodeJSON(db database, data []byte) (fileLine, error) {
 		return fileLine{}, err
 	}
 	return fileLine{
-		key:     messagingriver.Key{Channel: encoded.Channel, Reference: referenceOf(message)},
+		key:     messagingriver.Key{Channel: encoded.Channel, Reference: reference.Of(message)},
 		message: message,
 		options: encoded.lineOptions,
 	}, nil
-}
-
-// referenceOf returns the reference ID of a message.
-func referenceOf(message messaging.Message) string {
-	switch m := message.(type) {
-	case sms.Message:
-		return m.ReferenceID
-	case chatapp1.Message:
-		return m.ReferenceID
-	case chatapp2.Message:
-		return m.ReferenceID
-	default:
-		return ""
-	}
 }
 
 // csvLines reads an SMS from each record of a CSV file.
