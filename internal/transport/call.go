@@ -91,7 +91,7 @@ func (c *call) retry(ctx context.Context) {
 	}
 	placeholder := &http.Request{Method: c.request.Method, URL: c.request.URL, Header: http.Header{}}
 	_, _ = loop.Do(&retryablehttp.Request{Request: placeholder.WithContext(ctx)}) //nolint:bodyclose // it has none
-	if isRetrying { // ctx ended the wait
+	if isRetrying {                                                               // ctx ended the wait
 		c.outcome.Interrupted = cmp.Or(c.ctx.Err(), ctx.Err())
 		c.end(Outcome{Err: c.outcome.Interrupted})
 	}
