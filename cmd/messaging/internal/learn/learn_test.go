@@ -13,7 +13,7 @@ import (
 	"github.com/messaging-service/messaging-go/contract"
 )
 
-// request is an example that most tests begin with.
+// requestText is an example that most tests begin with.
 const requestText = `=== request
 from: ACME
 to: 639171234567
@@ -133,6 +133,7 @@ func TestLearnLeavesUnknownCredentialsOut(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), "hush")
 	assert.Contains(t, at(got, "sms.send", "constants", "api_key//"), "looks like a credential")
+	assert.Nil(t, at(got, "sms.send", "constants//"), "no message is sent with a constant")
 }
 
 func TestLearnHeadersAndVariables(t *testing.T) {
