@@ -42,9 +42,9 @@ func TestPageShowsEveryContent(t *testing.T) {
 		if sent%10 == 0 {
 			contains(t, r.page("?channel=chatapp2&to="+url.QueryEscape(m.To)+"&message="+url.QueryEscape(id)), `id="details"`, path)
 		}
-		r.mu.Lock()
-		b := bubbleOf(*r.book.byID[id].Sent, r.table)
-		r.mu.Unlock()
+		st := r.lock()
+		b := bubbleOf(*st.book.byID[id].Sent, r.table)
+		st.unlock()
 		isEmpty := b.Body == "" && b.Label == "" && b.Media.Kind == "" && b.Header == "" && b.JSON == "" && b.Facts == nil && !b.Place.Exists()
 		assert.False(t, isEmpty, path)
 		return nil
@@ -151,7 +151,7 @@ func FuzzExchange(f *testing.F) {
 		for _, channel := range table.Channels() {
 			bubbleOf(messagingtest.Sent{Channel: channel.Name, Kind: kind, Body: json.RawMessage(body)}, names)
 		}
-		s := &Sandbox{table: names}
+		s := &Sandbox{core: &core{table: names}}
 		for _, operation := range append(operationNames(), "") {
 			x := Exchange{Operation: operation}
 			s.describe(&x, []byte(body))
