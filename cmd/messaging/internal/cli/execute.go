@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // Execute runs a command line and returns the exit status. A flag may be written with one dash or two: -listen is --listen.
@@ -24,40 +24,25 @@ func (c Console) Execute(ctx context.Context, root *cobra.Command, args []string
 	return c.Status(ran.CommandPath(), err)
 }
 
-// withTwoDashes returns args with two dashes before each long flag. Values of flags stay as they are.
+// withTwoDashes returns args with two dashes before each long flag of the command that they name. Values of flags stay as they are.
 func withTwoDashes(root *cobra.Command, args []string) []string {
-	flags := map[string]*pflag.Flag{"help": {NoOptDefVal: "true"}}
-	collectFlags(root, flags)
-	out := make([]string, 0, len(args))
-	isValue := false
-	for i, arg := range args {
-		if arg == "--" {
-			return append(out, args[i:]...)
-		}
-		if isValue {
-			isValue = false
-			out = append(out, arg)
+	command, _, _ := root.Find(args) // an unknown command is an error later
+	command.InitDefaultHelpFlag()
+	out := slices.Clone(args)
+	for i := 0; i < len(out) && out[i] != "--"; i++ {
+		word := strings.TrimLeft(out[i], "-")
+		name, _, hasValue := strings.Cut(word, "=")
+		flag := command.Flag(name)
+		isLongFlag := strings.HasPrefix(out[i], "-") && len(name) > 1 && flag != nil
+		if !isLongFlag {
 			continue
 		}
-		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		flag := flags[name]
-		isShort := len(name) == 1
-		if flag == nil || isShort || !strings.HasPrefix(arg, "-") {
-			out = append(out, arg)
-			continue
+		out[i] = "--" + word
+		if !hasValue && flag.NoOptDefVal == "" {
+			i++ // its value
 		}
-		out = append(out, "--"+strings.TrimLeft(arg, "-"))
-		isValue = !hasValue && flag.NoOptDefVal == ""
 	}
 	return out
-}
-
-// collectFlags adds the flags of a command and its subcommands by name.
-func collectFlags(c *cobra.Command, flags map[string]*pflag.Flag) {
-	c.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = f })
-	for _, sub := range c.Commands() {
-		collectFlags(sub, flags)
-	}
 }
 
 // Confirm asks the user on a terminal whether to send. action describes in sentences what is sent, and flag is the flag that confirms it
