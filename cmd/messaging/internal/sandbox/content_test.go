@@ -71,6 +71,10 @@ func TestBubble(t *testing.T) {
 			chat2("interactive", `{"type":"list","body":{"text":"B"},"action":{"button":"Times","sections":[{"title":"S","rows":[{"id":"r","title":"R","description":"D"}]}]}}`),
 			bubble{Body: "B", Menu: "Times", Rows: []button{{Title: "S"}, {Label: "R", Hint: "D", Answer: &Answer{Kind: AnswerListRow, Payload: "r", Text: "R", Description: "D"}}}},
 		},
+		"an unknown member": {
+			chat2("interactive", `{"type":"cta_url","tone":"calm","body":{"text":"B","size":2},"action":{"name":"cta_url","parameters":{"display_text":"Go","url":"https://a.example.com/","color":"red"}}}`),
+			bubble{Body: "B", Buttons: []button{{Label: "Go", Hint: "cta_url", URL: "https://a.example.com/"}}},
+		},
 		"a link that runs code": {
 			chat2("interactive", `{"type":"cta_url","body":{"text":"B"},"action":{"parameters":{"display_text":"Go","url":"javascript:alert(1)"}}}`),
 			bubble{Body: "B", Buttons: []button{{Label: "Go", Hint: "cta_url"}}},

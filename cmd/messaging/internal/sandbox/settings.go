@@ -142,3 +142,17 @@ func parseWebhooks(webhooks map[string]string) (map[string]string, error) {
 	}
 	return parsed, nil
 }
+
+// webhookURL returns the URL of a webhook, or "". An address without a scheme, such as localhost:8080/hook, means http. Its host must have
+// a port or a dot, or be localhost: other texts may be paths.
+func webhookURL(address string) string {
+	address = strings.TrimSpace(address)
+	if strings.Contains(address, "://") {
+		return webURL(address)
+	}
+	host, _, _ := strings.Cut(address, "/")
+	if host != "localhost" && !strings.ContainsAny(host, ".:") {
+		return ""
+	}
+	return webURL("http://" + address)
+}
