@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -151,7 +152,7 @@ func (c *curl) addEncoded(value string) error {
 func (c *curl) finish() (*request, error) {
 	r := &c.request
 	if r.path == "" {
-		return nil, fmt.Errorf("curl: the command has no URL")
+		return nil, errors.New("curl: the command has no URL")
 	}
 	data := strings.TrimSpace(strings.Join(c.data, "&"))
 	switch {

@@ -221,6 +221,31 @@ func TestLearnCodesOfSuccess(t *testing.T) {
 	assert.NotContains(t, at(got, "errors", "success"), "PH")
 }
 
+// TestLearnStatus has responses with several members that may be the status.
+func TestLearnStatus(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ accepted, refused, want string }{
+		"the member that differs in a refusal": {
+			`{"id": "h-1", "status": "done", "outcome": "kept"}`, `{"status": "done", "outcome": "dropped"}`, "outcome",
+		},
+		"a name of a status":          {`{"id": "h-1", "type": "sms", "state": "queued"}`, "", "state"},
+		"a word and not its sentence": {`{"id": "h-1", "status": "0", "statusText": "Message was sent"}`, "", "status"},
+		"a word and not its number":   {`{"id": "h-1", "status": {"id": "26", "group": "pending"}}`, "", "status.group"},
+		"the status next to the ID":   {`{"a": {"status": "fine"}, "message": {"id": "h-1", "status": "queued"}}`, "", "message.status"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := requestText + "=== accepted\nid: h-1\n\n" + tt.accepted + "\n"
+			if tt.refused != "" {
+				text += "=== refused\nhttp: 200\nclass: invalid\n\n" + tt.refused + "\n"
+			}
+			got, err := learnObject(t, text)
+			require.NoError(t, err)
+			assert.Equal(t, []any{tt.want}, at(got, "sms.send", "response", "status"))
+		})
+	}
+}
+
 // TestLearnRemovesTakenPaths has a service whose ID has the default name of another concept: two concepts cannot share a path.
 func TestLearnRemovesTakenPaths(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,7 @@
 package learn
 
 import (
-	"fmt"
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -144,7 +144,7 @@ func parseCallback(text string) (*callback, error) {
 	case c.isJSON:
 		c.leaves = leavesOf(text)
 	case strings.HasPrefix(text, "<") || !strings.Contains(text, "="):
-		return nil, fmt.Errorf("want JSON, a form, or a URL with parameters")
+		return nil, errors.New("want JSON, a form, or a URL with parameters")
 	default:
 		c.text = strings.ReplaceAll(text, "\n", "")
 		c.leaves = formLeaves(c.text)

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -53,18 +54,18 @@ func (r *request) complete() error {
 	contentType := strings.ToLower(r.header.Get("Content-Type"))
 	switch {
 	case strings.Contains(contentType, "multipart/"):
-		return fmt.Errorf("the request is a multipart form, which a contract cannot write")
+		return errors.New("the request is a multipart form, which a contract cannot write")
 	case strings.Contains(contentType, "xml") || strings.HasPrefix(r.body, "<"):
-		return fmt.Errorf("the request is XML, which a contract cannot write")
+		return errors.New("the request is XML, which a contract cannot write")
 	case isObject(r.body):
 		r.isJSON = true
 	case isList(r.body):
-		return fmt.Errorf("the request is a list, and a contract writes an object")
+		return errors.New("the request is a list, and a contract writes an object")
 	case r.body != "":
 		r.isForm = true
 	}
 	if !r.isJSON && !strings.Contains(r.body+r.query, "=") {
-		return fmt.Errorf("want a curl command, an HTTP request, a JSON object or a form")
+		return errors.New("want a curl command, an HTTP request, a JSON object or a form")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package learn
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -76,8 +77,8 @@ func (l *learner) learnHeaders() error {
 	} else if value := r.header.Get("Authorization"); value != "" {
 		l.learnAuthorization(value)
 	}
-	for name, values := range r.header {
-		value := values[0]
+	for _, name := range slices.Sorted(maps.Keys(r.header)) {
+		value := r.header[name][0]
 		switch {
 		case isRoutine(name) || name == "Authorization":
 		case l.isKnown(value, "token", "key", "secret") || isCredentialName(name):
