@@ -77,30 +77,33 @@ func listOf(found map[string]leaf) (list string, ok bool) {
 	return list, !isFirst
 }
 
-// learnMeaning adds a status to the words of the default contract. The numbers there are a guess, and go if this service has its own.
+// learnMeaning adds a status to the words of the default contract, and removes it from other meanings. If the service has numbers, it also
+// removes the numbers of the default contract, which are a guess.
 func (l *learner) learnMeaning(example *Example) {
 	word := example.values["status"]
 	meaning := example.values["means"]
 	if table.Match(l.wordsOf(meaning), word, true) >= 0 {
 		return
 	}
-	_, err := strconv.Atoi(word)
-	isNumber := err == nil
 	for _, other := range meanings() {
-		words := l.wordsOf(other)
-		kept := slices.DeleteFunc(slices.Clone(words), func(known string) bool {
-			_, err := strconv.Atoi(known)
-			isGuess := isNumber && err == nil && slices.Contains(l.defaults.WebhookDelivery.Statuses[other], known) && !l.isLearned(known)
+		isWrong := func(known string) bool {
+			isGuess := isNumeric(word) && isNumeric(known) && !l.isLearned(known)
 			return isGuess || strings.EqualFold(known, word)
-		})
+		}
+		kept := slices.DeleteFunc(slices.Clone(l.wordsOf(other)), isWrong)
 		if other == meaning {
 			kept = append(kept, word)
 		}
-		if !slices.Equal(kept, words) {
+		if !slices.Equal(kept, l.wordsOf(other)) {
 			l.learned.Delivery.Statuses[other] = kept
 		}
 	}
 	l.learned.note("the examples show few words: look up the others", sectionDelivery, "statuses")
+}
+
+func isNumeric(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err == nil
 }
 
 // wordsOf returns the words for a meaning so far.

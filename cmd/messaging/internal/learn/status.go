@@ -78,11 +78,12 @@ func isInStatus(l leaf) bool {
 	return strings.EqualFold(parent[strings.LastIndex(parent, ".")+1:], "status") && statusPartName.MatchString(l.name)
 }
 
-// readWords reads the words of a candidate, and reports whether it can be a status: the same word neither accepts nor refuses.
+// readWords reads the words of a candidate in all responses. It reports whether the candidate can be a status: no word both accepts and
+// refuses, unless a code tells the responses apart.
 func (l *learner) readWords(c *candidate) bool {
 	for _, example := range l.examples.accepted {
-		if word := wordAt(example.text, c.path); word != "" && !slices.Contains(c.words, word) {
-			c.words = append(c.words, word)
+		if word := wordAt(example.text, c.path); word != "" {
+			c.words = appendNew(c.words, word)
 		}
 	}
 	for _, example := range l.examples.refused {
@@ -91,14 +92,13 @@ func (l *learner) readWords(c *candidate) bool {
 			continue
 		}
 		hasCode := l.hasCode(example)
-		if slices.Contains(c.words, word) {
-			return hasCode
-		}
-		if hasCode && !statusName.MatchString(c.path[strings.LastIndex(c.path, ".")+1:]) {
-			continue // the code says it
-		}
-		if !slices.Contains(c.refusals, word) {
-			c.refusals = append(c.refusals, word)
+		switch {
+		case slices.Contains(c.words, word):
+			if !hasCode {
+				return false
+			}
+		case c.hasStatusName || !hasCode:
+			c.refusals = appendNew(c.refusals, word)
 		}
 	}
 	return true
