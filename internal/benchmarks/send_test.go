@@ -24,8 +24,8 @@ import (
 
 // Names of contenders, as the tables have them.
 const (
-	nameByHand         = "net/http by hand"
-	nameTemplateByHand = "net/http by hand, a template"
+	nameByHand         = "hand-written net/http"
+	nameTemplateByHand = "hand-written net/http, a template"
 	nameRetryable      = "go-retryablehttp"
 	nameOurs           = "messaging-go"
 	nameTemplate       = "messaging-go, a template of chat app 2"
@@ -167,7 +167,7 @@ func readReceipt(m sms.Message, resp *http.Response) (messaging.Receipt, error) 
 	data := &response.Data
 	return messaging.Receipt{
 		ID: data.ID, RequestID: data.RequestID, ReferenceID: m.ReferenceID, Parts: data.Parts, UnitCost: data.UnitCost, Cost: data.Cost,
-		Balance: data.Balance, Operator: data.Operator, Attempts: 1, StatusCode: resp.StatusCode,
+		Balance: data.Balance, Operator: data.Operator, Status: response.Status, Attempts: 1, StatusCode: resp.StatusCode,
 	}, err
 }
 
