@@ -107,8 +107,8 @@ func TestInvalidCommandLine(t *testing.T) {
 		"which channel? want one of chatapp1":        {"send"},
 		`there is no command "sm"; did you mean sms`: {"send", "sm"},
 		"unknown flag: --tex; -h lists the flags":    {"send", "sms", "--tex", "Hi"},
-		"want REFERENCE, got 0 words":                {"find"},
-		"want FILE [LINE], got 0 words":              {"replay"},
+		"want REFERENCE, got 0 arguments":            {"find"},
+		"want FILE [LINE], got 0 arguments":          {"replay"},
 	} {
 		out, errs, status := s.run(args...)
 		assert.Equal(t, cli.ExitUsage, status)

@@ -157,7 +157,7 @@ func TestBadInputIsOneLine(t *testing.T) {
 		"and --to NUMBER together":           {args: []string{"--from", "ACME", "--to", "639170000001"}},
 		"--send: there is no terminal":       {args: []string{"--send", "--to", "639170000001", "--from", "ACME"}},
 		"unknown flag: --colour":             {args: []string{"--colour", "red"}},
-		"everything is a flag":               {args: []string{"639170000001"}},
+		"takes flags only":                   {args: []string{"639170000001"}},
 		"invalid argument":                   {args: []string{"--timeout", "long"}},
 	} {
 		r := newRig(t, "http://127.0.0.1:1", "secret-token-1")

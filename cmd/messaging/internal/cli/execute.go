@@ -62,7 +62,7 @@ func (c Console) Confirm(ctx context.Context, action, flag string) error {
 		return errors.New("interrupted, and nothing was sent")
 	case text := <-line:
 		if text != "y" && text != "yes" {
-			return errors.New("the reply was not yes, and nothing was sent")
+			return errors.New("not confirmed, and nothing was sent")
 		}
 		return nil
 	}
@@ -78,7 +78,7 @@ func Words(required int, names ...string) cobra.PositionalArgs {
 		if required < len(names) {
 			want += " [" + strings.Join(names[required:], " ") + "]"
 		}
-		return fmt.Errorf("want %s, got %d words; -h shows an example", want, len(args))
+		return fmt.Errorf("want %s, got %d arguments; -h shows an example", want, len(args))
 	}
 }
 
@@ -96,5 +96,5 @@ func NoArgs(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("unexpected argument: everything is a flag, and %d words follow the last", len(args))
+	return fmt.Errorf("this command takes flags only, got %d arguments", len(args))
 }

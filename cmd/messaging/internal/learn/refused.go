@@ -12,27 +12,43 @@ import (
 func (l *learner) learnRefused() error {
 	classes := words{}
 	for _, example := range l.examples.refused {
-		code, err := l.codeOf(example)
+		code, err := l.learnCode(example)
 		if err != nil {
 			return err
 		}
 		l.learnMessage(example)
 		class := example.values["class"]
-		if word := l.statusWord(example); code.word == "" && l.isCode(word) {
-			code.word = word // the status says it
-		} else if code.word != "" {
-			l.learned.Errors.Code = appendNew(l.learned.Errors.Code, code.path)
-		}
-		isClass := l.defaults.Errors.Classes[class] != nil // forbidden has no codes
-		if code.word != "" && isClass {
-			classes.add(class, code.word)
+		hasCodes := l.defaults.Errors.Classes[class] != nil // forbidden has none
+		if code != "" && hasCodes {
+			classes.add(class, code)
 		}
 	}
 	l.learnSuccess()
-	if len(classes) == 0 {
-		return nil
+	if len(classes) > 0 {
+		l.learnClasses(classes)
 	}
-	// A class that has no code here is emptied, so that no default code is taken for one of this service.
+	return nil
+}
+
+// learnCode learns where a refusal has its code, and returns the code. If only its status refuses, the word of the status is the code.
+func (l *learner) learnCode(example *Example) (string, error) {
+	code, err := l.codeOf(example)
+	if err != nil {
+		return "", err
+	}
+	if code.word != "" {
+		l.learned.Errors.Code = appendNew(l.learned.Errors.Code, code.path)
+		return code.word, nil
+	}
+	if word := l.statusWord(example); l.isCode(word) {
+		return word, nil
+	}
+	return "", nil
+}
+
+// learnClasses sets the codes of all classes. A class without a code here is emptied, so that no code of the default contract is taken for
+// one of this service.
+func (l *learner) learnClasses(classes words) {
 	l.learned.Errors.Classes = words{}
 	for class := range l.defaults.Errors.Classes {
 		codes := []string{}
@@ -45,7 +61,6 @@ func (l *learner) learnRefused() error {
 		l.learned.Errors.Classes[class] = codes
 	}
 	l.learned.note("the examples show these codes alone: look up the others", sectionErrors, "classes")
-	return nil
 }
 
 // isElsewhere reports whether another class has the code too. The HTTP status then says which it is.
@@ -150,20 +165,29 @@ func (l *learner) learnSuccess() {
 	success := slices.Clone(l.defaults.Errors.Success)
 	for _, example := range l.examples.accepted {
 		for _, at := range leavesOf(example.text) {
-			isLearned := slices.Contains(l.learned.Errors.Code, at.path)
-			isNamed := successName.MatchString(at.name) && at.word != strconv.Itoa(example.status) && !l.learned.Send.Response.has(at.path)
-			if at.path == "" || at.word == "" || !isLearned && !isNamed {
+			if !l.isSuccessCode(example, at) {
 				continue
 			}
-			if !isLearned {
-				l.addCodePath(at.path)
-			}
+			l.addCodePath(at.path)
 			if table.Match(success, at.word, true) < 0 {
 				success = append(success, at.word)
 				l.learned.Errors.Success = success
 			}
 		}
 	}
+}
+
+// isSuccessCode reports whether a value of an accepted response is a code of success: it is where refusals have their codes, or has the name
+// of such a code.
+func (l *learner) isSuccessCode(example *Example, at leaf) bool {
+	if at.path == "" || at.word == "" {
+		return false
+	}
+	if slices.Contains(l.learned.Errors.Code, at.path) {
+		return true
+	}
+	isHTTPStatus := at.word == strconv.Itoa(example.status)
+	return successName.MatchString(at.name) && !isHTTPStatus && !l.learned.Send.Response.has(at.path)
 }
 
 // addCodePath adds a path of codes to the learned paths, or to the paths of the default contract if there are none.
