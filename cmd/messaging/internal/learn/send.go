@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // fieldConcepts are the fields of an SMS. The text comes first, because a short sender may be a part of it.
@@ -153,35 +152,42 @@ func (l *learner) learnFields() error {
 	return nil
 }
 
-// learnConstants learns the rest of the request as constants. Constants that belong to the callback go under with.
+// learnConstants learns the rest of the request as constants.
 func (l *learner) learnConstants() error {
-	example := l.examples.request
+	for _, rest := range l.leaves {
+		if slices.Contains(l.fieldPaths(), rest.path) {
+			continue
+		}
+		if err := l.learnConstant(rest); err != nil {
+			return l.examples.request.errorf("%w", err)
+		}
+	}
+	return nil
+}
+
+// learnConstant learns a value that is no field: a credential or a constant. A constant that belongs to the callback goes under with.
+func (l *learner) learnConstant(rest leaf) error {
+	switch {
+	case l.isKnown(rest.word, "key", "secret"):
+		l.learnCredential(rest, bodyOrQuery(l.request))
+		return nil
+	case isCredentialName(rest.name):
+		l.ignored = append(l.ignored, rest.path)
+		l.learned.note("looks like a credential and is left out: write it here if it is not, or add key: or secret: to the example",
+			sectionSend, "constants", rest.path)
+		return nil
+	case rest.value == nil:
+		l.ignored = append(l.ignored, rest.path)
+		return nil
+	}
+	if err := l.checkConstant(rest); err != nil {
+		return err
+	}
 	callback := l.learned.Send.Fields["callback"]
-	for _, constant := range l.leaves {
-		isField := slices.Contains(l.fieldPaths(), constant.path)
-		switch {
-		case isField:
-			continue
-		case l.isKnown(constant.word, "key", "secret"):
-			l.learnCredential(constant, bodyOrQuery(l.request))
-			continue
-		case isCredentialName(constant.name):
-			l.ignored = append(l.ignored, constant.path)
-			l.learned.note("looks like a credential and is left out: write it here if it is not, or add key: or secret: to the example",
-				sectionSend, "constants", constant.path)
-			continue
-		case constant.value == nil:
-			l.ignored = append(l.ignored, constant.path)
-			continue
-		}
-		if err := l.checkConstant(constant); err != nil {
-			return example.errorf("%w", err)
-		}
-		if callback != "" && l.goesWith(constant, callback) {
-			l.learned.Send.With.Callback[constant.path] = constant.value
-			continue
-		}
-		l.learned.Send.Constants[constant.path] = constant.value
+	if callback != "" && l.goesWith(rest, callback) {
+		l.learned.Send.With.Callback[rest.path] = rest.value
+	} else {
+		l.learned.Send.Constants[rest.path] = rest.value
 	}
 	return nil
 }
@@ -245,89 +251,4 @@ func (l *learner) goesWith(constant leaf, callback string) bool {
 		}
 	}
 	return false
-}
-
-// learnAccepted finds the known values of accepted responses in them.
-func (l *learner) learnAccepted() error {
-	response := l.learned.Send.Response
-	for _, example := range l.examples.accepted {
-		leaves := leavesOf(example.text)
-		if len(leaves) == 1 && leaves[0].path == "" {
-			l.learnAcceptedText(example)
-			continue
-		}
-		reference := l.examples.request.values["reference"]
-		if id := example.values["id"]; id != "" && id == reference {
-			example.values["reference"] = id
-		}
-		for _, concept := range responseConcepts() {
-			value := example.values[concept]
-			if value == "" {
-				continue
-			}
-			found, err := locate(leaves, concept, value)
-			if err != nil {
-				return example.errorf("%w", err)
-			}
-			response.add(concept, found.path)
-		}
-		l.learnReference(example, leaves, reference)
-	}
-	if response["id"] == nil {
-		response["id"] = []string{} // the default paths may hold something else
-	}
-	return nil
-}
-
-// learnReference finds the reference of the message in the response. A response without an ID that repeats the reference names the message
-// by it. A default path that has another reference is removed.
-func (l *learner) learnReference(example *Example, leaves []leaf, reference string) {
-	response := l.learned.Send.Response
-	found, err := locate(leaves, "reference", reference)
-	switch {
-	case reference == "" || err != nil:
-		isOther := func(path string) bool {
-			return slices.ContainsFunc(leaves, func(other leaf) bool { return other.path == path && other.word != "" })
-		}
-		if slices.ContainsFunc(l.defaults.SMSSend.Response["reference"], isOther) {
-			response["reference"] = []string{}
-		}
-	case example.values["id"] == "":
-		response.add("id", found.path)
-		response.add("reference", found.path)
-	default:
-		response.add("reference", found.path)
-	}
-}
-
-// learnAcceptedText learns a response that is a single text. The text before the ID means accepted.
-func (l *learner) learnAcceptedText(example *Example) {
-	word := strings.TrimSpace(example.text)
-	if id := example.values["id"]; id != "" {
-		if before, _, ok := strings.Cut(word, id); ok {
-			word = before + "*"
-		}
-		l.learned.note("the ID is within a text, where a contract cannot read it", sectionSend, "response", "id")
-	}
-	l.learned.Send.Response.add("status", "")
-	l.acceptWord(word)
-}
-
-// acceptWord adds a word that means accepted to those of the default contract.
-func (l *learner) acceptWord(word string) {
-	send := &l.learned.Send
-	if send.Accepted == nil {
-		send.Accepted = slices.Clone(l.defaults.SMSSend.Accepted)
-	}
-	if table.Match(send.Accepted, word, true) < 0 {
-		send.Accepted = append(send.Accepted, word)
-	}
-}
-
-// refuseWord adds a word that means refused, and removes it from the words that mean accepted.
-func (l *learner) refuseWord(word string) {
-	send := &l.learned.Send
-	send.Refused = appendNew(send.Refused, word)
-	isWord := func(other string) bool { return strings.EqualFold(other, word) }
-	send.Accepted = slices.DeleteFunc(send.Accepted, isWord)
 }
