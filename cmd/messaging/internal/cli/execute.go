@@ -96,5 +96,5 @@ func NoArgs(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("this command takes flags only, got %d arguments", len(args))
+	return errors.New("unexpected argument: this command takes flags only")
 }
