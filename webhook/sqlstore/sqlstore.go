@@ -10,7 +10,7 @@
 //		if err != nil {
 //			return err
 //		}
-//		_, err = tx.ExecContext(ctx, "INSERT INTO inbox (id, text) VALUES ($1, $2)", m.ID, m.Text)
+//		_, err = tx.ExecContext(ctx, "INSERT INTO inbox (sender, body) VALUES ($1, $2)", m.From, m.Text)
 //		return err
 //	}))
 //

@@ -1,11 +1,14 @@
 // Command bot replies to messages of chat app 2. The event and the reply are one transaction in SQLite, so each message gets exactly one
-// reply, even if the service calls again or the process is killed. It runs on a test server, which calls it twice for each message.
+// reply, even if the service calls again or the process is killed. It confirms STOP and START, and sends a template if a reply comes too late
+// for the 24-hour window. It runs on a test server, which calls it twice for each message.
 package main
 
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log"
 	"net/http"
@@ -30,7 +33,9 @@ func main() {
 }
 
 func run(ctx context.Context, service *messagingtest.Server) error {
-	b, err := open(ctx, ":memory:", service.URL, service.Token) // a real bot has a file
+	server := httptest.NewUnstartedServer(nil) // a real bot has an http.Server with limits, as in docs/webhooks.md
+	base := "http://" + server.Listener.Addr().String()
+	b, err := open(ctx, ":memory:", base, service) // a real bot has a file
 	if err != nil {
 		return err
 	}
@@ -38,26 +43,31 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	if err = b.outbox.Start(ctx); err != nil {
 		return err
 	}
-	server := httptest.NewServer(b.hook) // a real bot has an http.Server with limits, as in docs/webhooks.md
+	server.Config.Handler = b
+	server.Start()
 	defer server.Close()
 	const person = "639171234567"
+	hook := base + "/hooks/chatapp2?key=secret-of-a-demo"
 	hello := messagingtest.InboundChatApp{Channel: "chatapp2", ID: "in-1", From: person, To: "sender-1", Text: "hi"}
-	service.CallWebhook(ctx, server.URL+"?key=secret-of-a-demo", hello, messagingtest.TwiceAtOnce())
+	service.CallWebhook(ctx, hook, hello, messagingtest.TwiceAtOnce())
 	question, _ := service.WaitFor(ctx, person)
-	service.CallWebhook(ctx, server.URL+"?key=secret-of-a-demo", question.Tap("Order"), messagingtest.TwiceAtOnce())
+	service.CallWebhook(ctx, hook, question.Tap("Order"), messagingtest.TwiceAtOnce())
 	reply, _ := service.WaitFor(ctx, person)
 	fmt.Println(question.Kind, "then:", reply.Text)
 	return b.outbox.Stop(ctx)
 }
 
 type bot struct {
-	hook   http.Handler
-	db     *sql.DB
-	book   *conversations.Book // opt-outs, and when people wrote
-	outbox *messagingriver.Outbox[*sql.Tx]
+	http.ServeMux
+
+	db       *sql.DB
+	book     *conversations.Book // opt-outs, and when people wrote
+	outbox   *messagingriver.Outbox[*sql.Tx]
+	callback string // where the service reports delivery
 }
 
-func open(ctx context.Context, path, service, token string) (*bot, error) {
+// open opens the bot in a file. The service calls it at the URL base.
+func open(ctx context.Context, path, base string, service *messagingtest.Server) (*bot, error) {
 	// The receiver and the outbox share one connection, and each transaction can write.
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
@@ -68,11 +78,12 @@ func open(ctx context.Context, path, service, token string) (*bot, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := messaging.NewClient(service, messaging.WithToken(token), messaging.WithGuard(book.Guard))
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithGuard(book.Guard))
 	if err != nil {
 		return nil, err
 	}
-	outbox, err := messagingriver.NewSQLite(db, client, messagingriver.Options{})
+	b := &bot{db: db, book: book}
+	b.outbox, err = messagingriver.NewSQLite(db, client, messagingriver.Options{OnOutcome: b.sendTemplate})
 	if err != nil {
 		return nil, err
 	}
@@ -84,9 +95,13 @@ func open(ctx context.Context, path, service, token string) (*bot, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bot{db: db, book: book, outbox: outbox}
-	b.hook = hooks.ChatApp2(b.receive)
-	return b, outbox.Migrate(ctx)
+	b.Handle("/hooks/chatapp2", hooks.ChatApp2(b.receive))
+	b.Handle("/hooks/delivery", hooks.Delivery(b.report))
+	b.callback, err = hooks.DeliveryURL(base + "/hooks/delivery")
+	if err != nil {
+		return nil, err
+	}
+	return b, b.outbox.Migrate(ctx)
 }
 
 // receive enqueues the reply, in the transaction that notes the message as handled. The ID of a tapped button is like a text.
@@ -95,16 +110,72 @@ func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 	if err != nil {
 		return err
 	}
-	if _, err = b.book.Note(ctx, tx, conversations.FromChat(m)); err != nil {
+	decision, err := b.book.Note(ctx, tx, conversations.FromChat(m))
+	if errors.Is(err, conversations.ErrNoPerson) { // a second call would change nothing
+		return nil
+	}
+	if err != nil {
 		return err
+	}
+	if decision.OptOut || decision.OptIn {
+		return b.confirm(ctx, tx, m, decision)
 	}
 	text, _ := m.Content.(webhook.Text)
 	tapped, _ := m.Content.(webhook.Reply)
-	reply := chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: "reply-" + m.ID}
+	reply := b.replyTo(m)
 	reply.Content = chatapp2.Interactive{Body: "Hi", Action: chatapp2.ReplyButtons{{ID: "order", Title: "Order"}}}
 	if strings.EqualFold(cmp.Or(tapped.ID, text.Body), "order") {
 		reply.Content = chatapp2.Text{Body: "Your order is on its way."}
 	}
 	_, err = b.outbox.Insert(ctx, tx, reply)
 	return err
+}
+
+// replyTo returns a reply without content. Its reference ID does not depend on m.ID, which may be empty: the transaction of the event already
+// ensures one reply to each message.
+func (b *bot) replyTo(m webhook.ChatMessage) chatapp2.Message {
+	return chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: "reply-" + rand.Text(), CallbackURL: b.callback}
+}
+
+// confirm replies to a STOP or START that changed something. A guard would deny the reply to STOP, so none is asked.
+func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m webhook.ChatMessage, decision conversations.Decision) error {
+	if !decision.Changed {
+		return nil
+	}
+	reply := b.replyTo(m)
+	reply.Content = chatapp2.Text{Body: "You will get our messages."}
+	if decision.OptOut {
+		reply.Content = chatapp2.Text{Body: "You will get no more messages. Write START to get them again."}
+	}
+	_, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{reply}, messagingriver.InsertOptions{Unguarded: true})
+	return err
+}
+
+// report completes a reply whose response was lost: a report proves that the service accepted it.
+func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
+	tx, err := sqlstore.Tx(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = b.outbox.ResolveTx(ctx, tx, messagingriver.Sent, messagingriver.Key{Channel: "chatapp2", Reference: report.ReferenceID})
+	return err
+}
+
+// sendTemplate enqueues a template in place of a reply that was too late for the window.
+func (b *bot) sendTemplate(ctx context.Context, outcome messagingriver.Outcome) error {
+	reply, isChat := outcome.Message.(chatapp2.Message)
+	if !isChat || !errors.Is(outcome.Err, messaging.ErrWindowClosed) {
+		return nil
+	}
+	tx, err := b.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	template := chatapp2.Message{To: reply.To, ReferenceID: "template-" + outcome.Reference, CallbackURL: reply.CallbackURL}
+	template.Content = chatapp2.Template{Name: "sorry_for_the_wait", Language: "en_US"}
+	if _, err = b.outbox.Insert(ctx, tx, template); err != nil {
+		return err
+	}
+	return tx.Commit()
 }

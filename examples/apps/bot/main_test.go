@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -29,14 +30,15 @@ func TestMain(m *testing.M) {
 
 func serveUntilKilled(path string) error {
 	ctx := context.Background()
-	b, err := open(ctx, path, os.Getenv("BOT_SERVICE"), os.Getenv("BOT_TOKEN"))
+	service := &messagingtest.Server{URL: os.Getenv("BOT_SERVICE"), Token: os.Getenv("BOT_TOKEN")}
+	b, err := open(ctx, path, "http://"+os.Getenv("BOT_ADDRESS"), service)
 	if err != nil {
 		return err
 	}
 	if err := b.outbox.Start(ctx); err != nil {
 		return err
 	}
-	server := &http.Server{Addr: os.Getenv("BOT_ADDRESS"), Handler: b.hook, ReadHeaderTimeout: time.Second}
+	server := &http.Server{Addr: os.Getenv("BOT_ADDRESS"), Handler: b, ReadHeaderTimeout: time.Second}
 	return server.ListenAndServe()
 }
 
@@ -48,6 +50,117 @@ func TestRun(t *testing.T) {
 	require.Len(t, sent, 2, "one reply to each message, which came twice")
 	assert.Equal(t, "interactive", sent[0].Kind)
 	assert.Equal(t, "Your order is on its way.", sent[1].Text)
+}
+
+// conversation is a running bot, and a person who writes to it.
+type conversation struct {
+	t       *testing.T
+	service *messagingtest.Server
+	bot     *bot
+	server  *httptest.Server
+}
+
+const person = "639171234567"
+
+func newConversation(t *testing.T) *conversation {
+	t.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	c := &conversation{t: t, service: messagingtest.NewServer(t), server: server}
+	var err error
+	path := filepath.Join(t.TempDir(), "bot.db")
+	c.bot, err = open(t.Context(), path, "http://"+server.Listener.Addr().String(), c.service)
+	require.NoError(t, err)
+	require.NoError(t, c.bot.outbox.Start(t.Context()))
+	server.Config.Handler = c.bot
+	server.Start()
+	t.Cleanup(func() {
+		server.Close()
+		assert.NoError(t, c.bot.outbox.Stop(context.Background()))
+		assert.NoError(t, c.bot.db.Close())
+	})
+	return c
+}
+
+// write has the person write, and checks that the bot handles the message.
+func (c *conversation) write(message messagingtest.InboundChatApp) {
+	c.t.Helper()
+	message.Channel = "chatapp2"
+	message.To = "channel-1"
+	for _, result := range c.service.CallWebhook(c.t.Context(), c.server.URL+"/hooks/chatapp2?key=secret-of-a-demo", message) {
+		require.NoError(c.t, result.Err)
+		require.Equal(c.t, http.StatusOK, result.StatusCode)
+	}
+}
+
+// reply returns the next message to the person.
+func (c *conversation) reply() messagingtest.Sent {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), 15*time.Second)
+	defer cancel()
+	sent, err := c.service.WaitFor(ctx, person)
+	require.NoError(c.t, err)
+	return sent
+}
+
+func TestReplyToEachMessageWithoutAnID(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{From: person, Text: "hi"})
+	assert.Equal(t, "interactive", c.reply().Kind)
+	c.write(messagingtest.InboundChatApp{From: person, Text: "order"})
+	assert.Equal(t, "Your order is on its way.", c.reply().Text)
+}
+
+func TestConfirmStopAndStart(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "STOP"})
+	assert.Equal(t, "You will get no more messages. Write START to get them again.", c.reply().Text)
+	c.write(messagingtest.InboundChatApp{ID: "in-2", From: person, Text: "stop"}) // no reply
+	c.write(messagingtest.InboundChatApp{ID: "in-3", From: person, Text: "START"})
+	assert.Equal(t, "You will get our messages.", c.reply().Text)
+	assert.Len(t, c.service.Sent(), 2)
+}
+
+func TestDeliveryReportCompletesAReplyWhoseResponseWasLost(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	sent := c.reply()
+	hasState := func(state rivertype.JobState) func() bool {
+		return func() bool {
+			records, err := c.bot.outbox.Get(t.Context(), sent.ReferenceID)
+			return err == nil && len(records) == 1 && records[0].State == state
+		}
+	}
+	require.Eventually(t, hasState(rivertype.JobStateDiscarded), 15*time.Second, 20*time.Millisecond)
+	c.service.ReportDelivery(t.Context(), sent.ID, "delivered", messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
+	assert.Eventually(t, hasState(rivertype.JobStateCompleted), 15*time.Second, 20*time.Millisecond)
+	assert.Len(t, c.service.Sent(), 1)
+}
+
+func TestTemplateIfTheWindowIsClosed(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi", ReceivedAt: time.Now().Add(-25 * time.Hour)})
+	assert.Equal(t, "template", c.reply().Kind)
+	assert.Len(t, c.service.Sent(), 1)
+}
+
+func TestTemplateIfTheServiceSaysThatTheWindowIsClosed(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.service.SetWindow(time.Nanosecond)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	assert.Equal(t, "template", c.reply().Kind)
+}
+
+func TestMessageFromNoPerson(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: "ACME Shop", Text: "hi"}) // 200: the service does not call again
+	assert.Empty(t, c.service.Sent())
 }
 
 // However often the process is killed, each message has one reply, since the service calls again.
@@ -82,7 +195,7 @@ func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 		}
 		assert.Eventually(t, func() bool { // as the service does: until one of its two calls gets a 2xx
 			handled := false
-			for _, reply := range service.CallWebhook(t.Context(), "http://"+address+"/?key=secret-of-a-demo", message, messagingtest.TwiceAtOnce()) {
+			for _, reply := range service.CallWebhook(t.Context(), "http://"+address+"/hooks/chatapp2?key=secret-of-a-demo", message, messagingtest.TwiceAtOnce()) {
 				handled = handled || reply.Err == nil && reply.StatusCode/100 == 2
 			}
 			return handled
@@ -99,7 +212,7 @@ func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 	for reference, n := range replied {
 		assert.Equal(t, 1, n, reference)
 	}
-	b, err := open(t.Context(), path, service.URL, service.Token)
+	b, err := open(t.Context(), path, "http://"+address, service)
 	require.NoError(t, err)
 	defer b.db.Close()
 	var rows int

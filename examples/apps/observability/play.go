@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"slices"
@@ -57,7 +58,7 @@ func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
 
 // reply thanks the customer. The send is within the span of the message, because it has its context.
 func (p *play) reply(ctx context.Context, m webhook.SMSMessage) error {
-	_, err := p.client.SMS.Send(ctx, sms.Message{From: "ACME", To: m.From, Text: "Thank you", ReferenceID: "reply-" + m.ID})
+	_, err := p.client.SMS.Send(ctx, sms.Message{From: "ACME", To: m.From, Text: "Thank you", ReferenceID: "reply-" + rand.Text()})
 	if messaging.VerdictOf(err) == messaging.NotSent {
 		return err // the service calls again
 	}

@@ -179,7 +179,8 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 	return err
 }
 
-// reply enqueues a reply in the transaction that records the event as handled: a customer gets one reply to each text.
+// reply enqueues a reply in the transaction that records the event as handled: a customer gets one reply to each text. The reference ID does
+// not depend on m.ID, which may be empty.
 func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
@@ -190,6 +191,7 @@ func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	_, err = s.outbox.Insert(ctx, tx, sms.Message{From: "ACME", To: "+" + m.From, Text: m.Text + " is " + state, ReferenceID: "reply-" + m.ID})
+	reply := sms.Message{From: "ACME", To: "+" + m.From, Text: m.Text + " is " + state, ReferenceID: "reply-" + rand.Text()}
+	_, err = s.outbox.Insert(ctx, tx, reply)
 	return err
 }
