@@ -3,6 +3,7 @@ package readme
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -41,33 +42,34 @@ func use(values ...any) {
 }
 
 var (
-	ctx                                  context.Context
-	t                                    *testing.T
-	err                                  error
-	url, databaseURL, token, key, secret string
-	names                                contract.Contract
-	client                               *messaging.Client
-	proxyURL                             *neturl.URL
-	message                              sms.Message
-	messages                             iter.Seq[sms.Message]
-	yesterday, midnight                  time.Time
-	position                             string
-	done                                 bool
-	count                                int
-	server                               *httptest.Server
-	hooks                                *webhook.Receiver
-	mux                                  *http.ServeMux
-	db                                   *sql.DB
-	book                                 *conversations.Book
-	service                              *messagingtest.Server
-	queue, orders                        *failsOnce
-	optedOut                             []string
-	messagesIn                           func(state string) iter.Seq[sms.Message]
-	saveState                            = func(ctx context.Context, referenceID, state string) error { return nil }
-	save                                 = func(id string) error { return nil }
-	record                               = func(referenceID string, verdict messaging.Verdict, id string) {}
-	keep                                 = func(m sms.Message, err error) error { return nil }
-	askAPerson                           = func(referenceID string, err error) error { return nil }
+	ctx                     context.Context
+	t                       *testing.T
+	err                     error
+	url, token, key, secret string
+	names                   contract.Contract
+	client                  *messaging.Client
+	proxyURL                *neturl.URL
+	message                 sms.Message
+	messages                iter.Seq[sms.Message]
+	yesterday, midnight     time.Time
+	position                string
+	done                    bool
+	count                   int
+	server                  *httptest.Server
+	hooks                   *webhook.Receiver
+	mux                     *http.ServeMux
+	db                      *sql.DB
+	pool                    *pgxpool.Pool
+	book                    *conversations.Book
+	service                 *messagingtest.Server
+	queue, orders           *failsOnce
+	optedOut                []string
+	messagesIn              func(state string) iter.Seq[sms.Message]
+	saveState               = func(ctx context.Context, referenceID, state string) error { return nil }
+	save                    = func(id string) error { return nil }
+	record                  = func(referenceID string, verdict messaging.Verdict, id string) {}
+	keep                    = func(m sms.Message, err error) error { return nil }
+	askAPerson              = func(referenceID string, err error) error { return nil }
 )
 
 // failsOnce is a database of the reader's that fails the first time.
