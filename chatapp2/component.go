@@ -61,7 +61,7 @@ func Body(texts ...string) TemplateBody {
 
 // LimitedTimeOffer says when the offer of a template ends, to the millisecond. Required.
 type LimitedTimeOffer struct {
-	ExpiresAt time.Time `at:"expiration_time_ms,milli,present"`
+	ExpiresAt time.Time `at:"expiration_time_ms,present"`
 }
 
 // QuickReplyButton is a button of a template that sends a reply. In all buttons, Index is the button's position in the template, 0 to 9.
