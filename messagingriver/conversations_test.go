@@ -434,6 +434,25 @@ func TestConversationsRefuseWhoIsNoPerson(t *testing.T) {
 	})
 }
 
+func TestConversationsOptOutsAfterALateJoin(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		byNumber := conversations.Person{Channel: messaging.ChannelChatApp2, Number: ana, At: time.Now().Add(-48 * time.Hour)}
+		byUserID := conversations.Person{Channel: messaging.ChannelChatApp2, UserID: anaID, At: time.Now()}
+		require.NoError(t, t.book.OptOut(t.Context(), nil, byNumber))
+		require.NoError(t, t.book.OptIn(t.Context(), nil, byUserID))
+		t.isOptedOut(templateTo(ana))
+		t.note(chatFrom(ana, anaID, "Hello"))
+		t.isAllowed(templateTo(ana))
+		optOuts := 0
+		for _, err := range t.book.OptOuts(t.Context()) {
+			require.NoError(t, err)
+			optOuts++
+		}
+		assert.Equal(t, 1, optOuts, "as the documentation says")
+	})
+}
+
 func TestConversationsOptOuts(t *testing.T) {
 	t.Parallel()
 	onEachPool(t, conversations.Options{}, func(t pool) {

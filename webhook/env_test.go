@@ -65,3 +65,12 @@ func TestNewReceiverFromEnv(t *testing.T) {
 		})
 	}
 }
+
+func TestNewReceiverFromEnvReportsAllProblems(t *testing.T) {
+	t.Setenv("MESSAGING_CONTRACT", "/absent.json")
+	t.Setenv("MESSAGING_WEBHOOK_SECRET", "")
+	_, err := webhook.NewReceiverFromEnv(webhook.WithVerifier(nil))
+	require.ErrorContains(t, err, "MESSAGING_CONTRACT: ")
+	require.ErrorContains(t, err, "MESSAGING_WEBHOOK_SECRET: want PARAMETER=SECRET")
+	require.ErrorContains(t, err, "WithVerifier: the argument is nil")
+}

@@ -185,19 +185,11 @@ const envSecret = "MESSAGING_WEBHOOK_SECRET"
 //     secrets are separated by spaces. DeliveryURL writes the first. It may be absent only if an option
 //     proves the origin (WithSecret, WithPathSecret or WithVerifier) or does without a proof (WithoutProof)
 //
-// The options are applied on top. Errors name variables and never show their values.
+// The options are applied on top. One error reports all problems, of variables and options. It names variables and never shows their values.
 func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
-	names, err := contract.FromEnv()
-	if err != nil {
-		err = fmt.Errorf("webhook: %s: %w", table.EnvFile, err)
-	}
-	secretOption, secretErr := secretFromEnv()
-	if err = errors.Join(err, secretErr); err != nil {
-		return nil, err
-	}
-	fromEnv := []Option{WithContract(names)}
-	if secretOption != nil {
-		fromEnv = append(fromEnv, secretOption)
+	fromEnv := []Option{contractFromEnv()}
+	if value, isSet := os.LookupEnv(envSecret); isSet {
+		fromEnv = append(fromEnv, secretFromEnv(value))
 	}
 	rcv, err := newReceiver(append(fromEnv, options...))
 	if err != nil {
@@ -210,17 +202,20 @@ func NewReceiverFromEnv(options ...Option) (*Receiver, error) {
 	return rcv, nil
 }
 
-// secretFromEnv returns the option for the secret in the environment, or nil if the variable is not set.
-func secretFromEnv() (Option, error) {
-	value, isSet := os.LookupEnv(envSecret)
-	if !isSet {
-		return nil, nil //nolint:nilnil // no option is no error
+func contractFromEnv() Option {
+	names, err := contract.FromEnv()
+	if err != nil {
+		return func(*Receiver) error { return fmt.Errorf("webhook: %s: %w", table.EnvFile, err) }
 	}
+	return WithContract(names)
+}
+
+func secretFromEnv(value string) Option {
 	parameter, secrets, _ := strings.Cut(value, "=")
 	parameter = strings.TrimSpace(parameter)
 	hasSecret := !isBlank(strings.Trim(secrets, "=")) // a secret in base64 alone ends with =
 	if parameter == "" || !hasSecret {
-		return nil, errors.New("webhook: " + envSecret + ": want PARAMETER=SECRET, such as key=…; got none of the form")
+		return invalid(envSecret + ": want PARAMETER=SECRET, such as key=…; got none of the form")
 	}
-	return withSecret(envSecret, parameter, strings.Fields(secrets)), nil
+	return withSecret(envSecret, parameter, strings.Fields(secrets))
 }

@@ -167,7 +167,7 @@ func readReceipt(m sms.Message, resp *http.Response) (messaging.Receipt, error) 
 	data := &response.Data
 	return messaging.Receipt{
 		ID: data.ID, RequestID: data.RequestID, ReferenceID: m.ReferenceID, Parts: data.Parts, UnitCost: data.UnitCost, Cost: data.Cost,
-		Balance: data.Balance, Operator: data.Operator, Attempts: 1, StatusCode: resp.StatusCode,
+		Balance: data.Balance, Operator: data.Operator, Status: response.Status, Attempts: 1, StatusCode: resp.StatusCode,
 	}, err
 }
 

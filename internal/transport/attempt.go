@@ -26,17 +26,17 @@ type attempt struct {
 }
 
 // tryOnce makes an attempt. If it cannot begin, c.blocked says why, and the outcome of the attempt before it stays.
-func (c *call) tryOnce(placeholder *http.Request) {
+func (c *call) tryOnce(ctx context.Context) {
 	c.maybeWritten = false
 	c.open = nil
-	c.blocked = c.prepare(placeholder.Context(), placeholder)
+	c.blocked = c.prepare(ctx)
 	if c.blocked == nil {
 		c.send() //nolint:contextcheck // the context of the call, not that of its waits
 	}
 }
 
 // prepare takes the steps before the request. What it acquires is released by decide.
-func (c *call) prepare(ctx context.Context, placeholder *http.Request) error {
+func (c *call) prepare(ctx context.Context) error {
 	if err := ctx.Err(); err != nil { // net/http might write before it looks
 		return err
 	}
@@ -48,7 +48,7 @@ func (c *call) prepare(ctx context.Context, placeholder *http.Request) error {
 	if err := c.checkBreakers(); err != nil { // before anything that takes time
 		return err
 	}
-	if err := c.authenticate(ctx, newAttempt(placeholder, &c.request, c.transport.Jar)); err != nil {
+	if err := c.authenticate(ctx, newAttempt(&c.request, c.transport.Jar)); err != nil {
 		return err
 	}
 	if err := c.acquireSlot(ctx); err != nil {
@@ -122,12 +122,16 @@ func (c *call) authenticate(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// newAttempt returns an attempt whose request is a copy of the placeholder, completed.
-func newAttempt(placeholder *http.Request, r *Request, jar http.CookieJar) *attempt {
-	a := &attempt{request: *placeholder, url: *r.URL}
+// newAttempt returns an attempt without credentials. jar may be nil.
+func newAttempt(r *Request, jar http.CookieJar) *attempt {
+	a := &attempt{url: *r.URL}
 	out := &a.request
+	out.Method = r.Method
 	out.URL = &a.url
 	out.Host = a.url.Host
+	out.Proto = "HTTP/1.1"
+	out.ProtoMajor = 1
+	out.ProtoMinor = 1
 	out.Header = maps.Clone(r.Header)
 	if r.Read {
 		out.Header["Cache-Control"] = []string{"no-cache"}

@@ -37,8 +37,7 @@ type call struct {
 	tries         int           // attempts that count towards MaxAttempts
 	refreshed     bool          // an attempt was made for a fresh token
 	waited        time.Duration // all waits so far
-	isRetrying    bool          // another attempt follows
-	backoff       time.Duration // the wait before it
+	backoff       time.Duration // the wait before the next attempt
 }
 
 // callKey is the key of the call in the contexts of its attempt.
@@ -61,10 +60,9 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	if r.WaitContext != nil {
 		waits = waitContext{r.WaitContext, c.ctx}
 	}
-	c.loop(waits)     //nolint:contextcheck // that of the SendAll
-	if c.isRetrying { // the context ended the wait for another attempt
-		c.outcome.Interrupted = cmp.Or(ctx.Err(), waits.Err())
-		c.end(Outcome{Err: c.outcome.Interrupted})
+	c.tryOnce(waits)
+	if c.decide(waits) {
+		c.retry(waits)
 	}
 	outcome := &c.outcome
 	if outcome.Sent == nil { // no attempt could begin
@@ -74,35 +72,35 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	return outcome
 }
 
-// loop makes attempts until decide says that none follows, or ctx ends a wait.
-func (c *call) loop(ctx context.Context) {
+// retry waits and makes another attempt, until decide says that none follows or ctx ends a wait. The loop is that of go-retryablehttp. Its first
+// request stands for the attempt that Do has made: most calls make no other, and build no loop.
+func (c *call) retry(ctx context.Context) {
+	isRetrying := true
 	loop := retryablehttp.Client{
-		HTTPClient: &http.Client{Transport: loopTripper{c}},
+		HTTPClient: &http.Client{Transport: emptyResponses{}},
 		RetryMax:   math.MaxInt, // decide counts
-		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-			c.isRetrying = c.decide(ctx)
-			return c.isRetrying, nil
-		},
-		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.backoff },
-		PrepareRetry: func(*http.Request) error {
+		CheckRetry: func(context.Context, *http.Response, error) (bool, error) { return isRetrying, nil },
+		Backoff:    func(time.Duration, time.Duration, int, *http.Response) time.Duration { return c.backoff },
+		PrepareRetry: func(*http.Request) error { // the wait is over
 			c.end(Outcome{})
+			c.tryOnce(ctx)
+			isRetrying = c.decide(ctx)
 			return nil
 		},
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
-	// It goes through the loop in place of the requests, which the attempts make.
-	placeholder := &http.Request{
-		Method: c.request.Method, URL: c.request.URL, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{},
+	placeholder := &http.Request{Method: c.request.Method, URL: c.request.URL, Header: http.Header{}}
+	_, _ = loop.Do(&retryablehttp.Request{Request: placeholder.WithContext(ctx)}) //nolint:bodyclose // it has none
+	if isRetrying {                                                               // ctx ended the wait
+		c.outcome.Interrupted = cmp.Or(c.ctx.Err(), ctx.Err())
+		c.end(Outcome{Err: c.outcome.Interrupted})
 	}
-	_, _ = loop.Do(&retryablehttp.Request{Request: placeholder.WithContext(ctx)}) //nolint:bodyclose // the attempt has read and closed it
 }
 
-// A loopTripper is the round tripper of the loop. Its response says nothing: what an attempt found is in the call.
-type loopTripper struct{ call *call }
+// emptyResponses is the round tripper of the loop. What an attempt found is in the call.
+type emptyResponses struct{}
 
-func (t loopTripper) RoundTrip(r *http.Request) (*http.Response, error) {
-	t.call.isRetrying = false
-	t.call.tryOnce(r)
+func (emptyResponses) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{Body: http.NoBody, Request: r}, nil
 }
 
