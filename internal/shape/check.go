@@ -21,7 +21,7 @@ type Checker struct {
 
 	shapes *Shapes
 	check  func(*Checker, reflect.Value)
-	name   string   // of the value that is checked
+	name   string   // of the field that is checked
 	list   siblings // of the element that is checked
 }
 
@@ -38,21 +38,24 @@ func (s *Shapes) NewChecker(check func(*Checker, reflect.Value)) *Checker {
 
 // Value checks the value of a field, and everything in it.
 func (c *Checker) Value(name string, v reflect.Value, rules string) {
-	c.inside(name, func() { c.value(v, rules) })
+	before := len(c.Checks)
+	c.name = name
+	c.value(v, rules)
+	enclose(name, c.Checks[before:])
 }
 
 // Field checks the text of a field.
-func (c *Checker) Field(name, text, rules string) { c.inside(name, func() { c.text(text, rules) }) }
-
-// inside calls find to check the value with this name, and puts the name in front of the fields of the problems that it finds.
-func (c *Checker) inside(name string, find func()) {
-	outer := c.name
+func (c *Checker) Field(name, text, rules string) {
 	before := len(c.Checks)
 	c.name = name
-	find()
-	c.name = outer
-	for i := before; i < len(c.Checks); i++ {
-		c.Checks[i].Field = joinFields(name, c.Checks[i].Field)
+	c.text(text, rules)
+	enclose(name, c.Checks[before:])
+}
+
+// enclose puts the name of a value in front of the fields of the problems in it.
+func enclose(name string, problems []wire.Problem) {
+	for i := range problems {
+		problems[i].Field = joinFields(name, problems[i].Field)
 	}
 }
 
@@ -106,7 +109,11 @@ func (c *Checker) elements(v reflect.Value) {
 	c.list = siblings{}
 	for i := range v.Len() {
 		c.list.index = i
-		c.Value("["+strconv.Itoa(i)+"]", v.Index(i), "required")
+		before := len(c.Checks)
+		c.value(v.Index(i), "required")
+		if problems := c.Checks[before:]; len(problems) > 0 {
+			enclose("["+strconv.Itoa(i)+"]", problems)
+		}
 	}
 	c.list = outer
 }
