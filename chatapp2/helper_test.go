@@ -11,7 +11,7 @@ import (
 func callOf(m Message) wire.Call {
 	options := wire.DeliveryOptions{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
 	members, err := m.Members()
-	problems, _ := errors.AsType[wire.Checks](err)
+	problems, _ := errors.AsType[wire.ProblemsError](err)
 	call := wire.Call{Fields: options.Fields(), Extra: m.Extra, Problems: problems}
 	for _, member := range members {
 		call.Members = append(call.Members, wire.Member(member))

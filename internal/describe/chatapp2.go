@@ -27,12 +27,12 @@ func ChatApp2(m chatapp2.Message) wire.Call {
 }
 
 // problemsOf returns the problems that an error lists. An error that lists none is a problem itself, so that the message is not sent.
-func problemsOf(err error) wire.Checks {
+func problemsOf(err error) []wire.Problem {
 	if err == nil {
 		return nil
 	}
-	if problems, isList := errors.AsType[wire.Checks](err); isList {
+	if problems, isList := errors.AsType[wire.ProblemsError](err); isList {
 		return problems
 	}
-	return wire.Checks{{Field: "Message", Reason: err.Error()}}
+	return []wire.Problem{{Field: "Message", Reason: err.Error()}}
 }

@@ -262,6 +262,9 @@ func TestNewPanicsOnAWrongTag(t *testing.T) {
 			F []string `at:"f,max=2"`
 		}{},
 		"F has no tag: at": struct{ F string }{},
+		"an element with words needs a path to its value: f[type=a]": struct {
+			F string `at:"f[type=a]"`
+		}{},
 		"string has no members to put next to type=a": struct {
 			F []string `at:"f[each type=a]"`
 		}{},

@@ -30,7 +30,7 @@ func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 		}
 		path, options, _ := strings.Cut(place.Path, ",")
 		value, _ := parseOptions(t.String(), options, t)
-		u.variants = append(u.variants, variant{typ: t, object: s.worded(place.Words, parsePath(path), value, t)})
+		u.variants = append(u.variants, variant{typ: t, object: s.objectWith(place.Words, parsePath(path), value, t)})
 	}
 	s.unions[reflect.TypeFor[T]()] = u
 }
@@ -145,9 +145,9 @@ func parseSegment(text string) segment {
 	return seg
 }
 
-// worded returns an object that has words, and a value of type t at a path. Without a path, the members of the value are members of the
+// objectWith returns an object that has words, and a value of type t at a path. Without a path, the members of the value are members of the
 // object.
-func (s *Shapes) worded(words string, path []segment, value *leaf, t reflect.Type) *object {
+func (s *Shapes) objectWith(words string, path []segment, value *leaf, t reflect.Type) *object {
 	o := new(object)
 	o.addWords(words)
 	if len(path) > 0 {
@@ -186,21 +186,21 @@ func (o *object) add(s *Shapes, path []segment, value *leaf, t reflect.Type) (al
 	always = first.always
 	switch {
 	case first.forEach:
-		m.shape = &list{index: value.index, object: s.worded(first.words, rest, new(leaf), t.Elem())}
+		m.shape = &list{index: value.index, object: s.objectWith(first.words, rest, new(leaf), t.Elem())}
 	case first.isList && first.words == "":
-		m.shape = &only{value}
+		m.shape = &single{value}
+	case first.isList && len(rest) == 0:
+		panic("shape: an element with words needs a path to its value: " + first.name + "[" + first.words + "]")
 	case first.isList:
 		e := m.set().element(first.words)
-		isRequired := e.object.add(s, rest, value, t)
-		e.always = e.always || first.always || isRequired
+		e.always = e.object.add(s, rest, value, t) || first.always || e.always
 	case len(rest) > 0:
-		isRequired := m.object().add(s, rest, value, t)
-		always = always || isRequired
+		always = m.object().add(s, rest, value, t) || first.always
 	default:
 		m.shape = value
-		always = always || value.preset != ""
+		always = value.preset != "" || first.always
 	}
-	m.always = m.always || always
+	m.always = always || m.always
 	return m.always
 }
 

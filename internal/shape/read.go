@@ -136,7 +136,7 @@ func (c *choice) read(r reader, members map[string]any, to reflect.Value, _ int)
 	return r.union(chosen, valueAt(to, c.index))
 }
 
-func (l *only) read(r reader, value any, to reflect.Value, _ int) Fit {
+func (l *single) read(r reader, value any, to reflect.Value, _ int) Fit {
 	elements, _ := value.([]any)
 	if len(elements) != 1 || elements[0] == nil {
 		return Misfit

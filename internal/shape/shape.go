@@ -36,7 +36,8 @@ type variant struct {
 	object *object
 }
 
-// A shape says how one JSON value holds a Go value: a struct, or an element of a list. Each kind of path in a tag is a shape of its own.
+// A shape describes how a Go value is encoded as one JSON value. Each construct of a path has a type of its own. A shape inside that of a
+// struct gets the whole struct, and takes the field with its index.
 type shape interface {
 	// isZero reports whether the JSON value would hold nothing but zero values. It is then left out, unless it must always be written.
 	isZero(v reflect.Value) bool
@@ -83,8 +84,8 @@ type choice struct {
 	names []string
 }
 
-// only is a list with one element, the value.
-type only struct{ value *leaf }
+// single is a list with one element, the value.
+type single struct{ value *leaf }
 
 // set is a list of objects that differ by their words, in any order.
 type set struct{ elements []*element }
@@ -132,7 +133,7 @@ func (m *member) isZero(v reflect.Value) bool { return !m.always && m.shape.isZe
 // isZero reports false also for nil: the object of a sealed interface is always written.
 func (*choice) isZero(reflect.Value) bool { return false }
 
-func (l *only) isZero(v reflect.Value) bool { return l.value.isZero(v) }
+func (l *single) isZero(v reflect.Value) bool { return l.value.isZero(v) }
 
 func (s *set) isZero(v reflect.Value) bool {
 	for _, e := range s.elements {

@@ -78,7 +78,7 @@ func (c *choice) write(w *Writer, v reflect.Value, _ int) {
 	}
 }
 
-func (l *only) write(w *Writer, v reflect.Value, _ int) {
+func (l *single) write(w *Writer, v reflect.Value, _ int) {
 	w.Out = append(w.Out, '[')
 	l.value.write(w, v, 0)
 	w.Out = append(w.Out, ']')

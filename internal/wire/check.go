@@ -12,20 +12,23 @@ import (
 	"unicode/utf8"
 )
 
-// Checks collects the problems of a message. It is also the error that lists them.
+// Checks collects the problems of a message.
 type Checks []Problem
 
-// Err returns the problems as an error, or nil if there are none.
+// Err returns the problems as a ProblemsError, or nil if there are none.
 func (c Checks) Err() error {
 	if len(c) == 0 {
 		return nil
 	}
-	return c
+	return ProblemsError(c)
 }
 
-func (c Checks) Error() string {
-	texts := make([]string, len(c))
-	for i, p := range c {
+// ProblemsError is an error that lists the problems of a message.
+type ProblemsError []Problem
+
+func (e ProblemsError) Error() string {
+	texts := make([]string, len(e))
+	for i, p := range e {
 		texts[i] = p.Field + ": " + p.Reason
 	}
 	return strings.Join(texts, "; ")
