@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
 	"github.com/messaging-service/messaging-go/webhook"
+	"github.com/messaging-service/messaging-go/webhook/sqlstore"
 )
 
 // shop is an outbox in a temporary file, and a service that it sends through.
@@ -247,4 +249,77 @@ func ExampleOutbox_Resolve_deliveryReport() { //nolint:testableexamples // print
 		return err
 	})
 	_ = handler // mount it, as at /hooks/delivery
+}
+
+// A delivery report proves that the service accepted a message whose response was lost. One transaction stores the report, records the event
+// as handled, and resolves the message.
+func ExampleOutbox_ResolveTx() {
+	shop, err := openShop(messagingriver.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer shop.close()
+	outbox := shop.outbox
+
+	ctx := context.Background()
+	if _, err := shop.db.ExecContext(ctx, "CREATE TABLE report (reference TEXT, status TEXT)"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	store, err := sqlstore.New(ctx, shop.db, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	handler := hooks.Delivery(func(ctx context.Context, report webhook.DeliveryReport) error {
+		tx, err := sqlstore.Tx(ctx)
+		if err != nil {
+			return err
+		}
+		const insert = "INSERT INTO report (reference, status) VALUES ($1, $2)"
+		if _, err := tx.ExecContext(ctx, insert, report.ReferenceID, report.Status); err != nil {
+			return err
+		}
+		_, err = outbox.ResolveTx(ctx, tx, messagingriver.Sent, messagingriver.Key{Channel: "chatapp1", Reference: report.ReferenceID})
+		return err
+	})
+	server := httptest.NewServer(handler)
+	defer server.Close()
+
+	shop.service.Inject(messagingtest.FaultAcceptThenDrop(), 1) // the response to the message is lost
+	message := chatapp1.New("channel-1", "+639171234567").Text("Your order 17 is ready").WithReference("order-17")
+	if err := shop.enqueue(ctx, messagingriver.InsertOptions{}, message); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := outbox.Start(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	show := func() messagingriver.Record {
+		records, err := outbox.Get(ctx, "order-17")
+		if err != nil {
+			return messagingriver.Record{Reason: err.Error()}
+		}
+		return records[0]
+	}
+	for show().State != "discarded" { // its outcome is unknown, and nothing lists chat-app messages
+		<-time.After(10 * time.Millisecond)
+	}
+	report := messagingtest.DeliveryReport{ReferenceID: "order-17", Status: "delivered"}
+	shop.service.CallWebhook(ctx, server.URL+"?key=secret-of-a-demo", report, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
+	reports := 0
+	err = shop.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM report").Scan(&reports)
+	fmt.Println(show().State, show().Reason, "reports:", reports, err)
+	if err := outbox.Stop(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// completed resolved as sent reports: 1 <nil>
 }

@@ -18,15 +18,15 @@ type chart struct {
 
 var allCharts = []chart{
 	{
-		"send-memory", "CPU of one send in memory, net/http by hand is 1: shorter is better",
+		"send-memory", "CPU of one send in memory, hand-written net/http is 1: shorter is better",
 		column{"Send", "", "cpu-ns/op", 1, 2},
-		"net/http by hand",
+		"hand-written net/http",
 	},
 	{"many", "64 senders over loopback, time of a message in µs: shorter is better", column{"Many", "", "ns/op", micro, 0}, ""},
 	{"listing", "CPU of a row of a listing in memory, in ns: shorter is better", column{"Row", "", "cpu-ns/op", 1, 0}, ""},
 }
 
-// file is the name of the chart, which stands beside the page.
+// file returns the name of the chart's file, which is in the folder of the page.
 func (c chart) file() string { return "benchmarks-" + c.name + ".svg" }
 
 // String returns the line of the page that shows the chart.
@@ -92,7 +92,7 @@ func drawBars(title string, bars []bar, digits int) ([]byte, error) {
 		}
 	}
 	if shortest.value*hidden < most.value {
-		return nil, fmt.Errorf("%s: one scale hides the bar of %q beside that of %q: draw two charts", title, shortest.name, most.name)
+		return nil, fmt.Errorf("%s: the bar of %q is too short to see on the scale of %q: draw two charts", title, shortest.name, most.name)
 	}
 	var svg bytes.Buffer
 	total := top + height*len(bars) + 8

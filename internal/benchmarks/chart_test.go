@@ -30,10 +30,10 @@ func TestDrawBars(t *testing.T) {
 func TestDrawBarsRefusesAScaleThatHidesABar(t *testing.T) {
 	t.Parallel()
 	_, err := drawBars("CPU", []bar{{"short", 1, false}, {"long", 51, false}}, 0)
-	assert.ErrorContains(t, err, `hides the bar of "short"`)
+	assert.ErrorContains(t, err, `the bar of "short" is too short`)
 }
 
-// The charts that stand beside the page.
+// The charts in the folder of the page.
 func TestCharts(t *testing.T) {
 	t.Parallel()
 	assert.LessOrEqual(t, len(allCharts), 3)

@@ -28,8 +28,8 @@ const (
 	// waiting for them takes longer than reading them.
 	slowPages, slowRows = 50, 100
 
-	nameListByHand = "net/http by hand, a decoder for this row alone"
-	nameListPlain  = "net/http by hand, json.Decoder into a struct alone"
+	nameListByHand = "hand-written net/http, with a decoder for this row"
+	nameListPlain  = "hand-written net/http, with json.Decoder"
 	nameList       = "messaging-go, List"
 )
 
@@ -68,7 +68,7 @@ func rowsOf(row string, from, rows int) string {
 	return strings.Join(all, ",")
 }
 
-// response is a page with what its header says beside the content type.
+// response is a page with its header, apart from the content type.
 type response struct {
 	header http.Header
 	body   []byte

@@ -1,4 +1,4 @@
-// Command benchmarks runs the benchmarks of this folder, which measure this library beside net/http and beside other client
+// Command benchmarks runs the benchmarks of this folder, which compare this library with net/http and with other client
 // libraries, and writes docs/benchmarks.md:
 //
 //	go -C internal/benchmarks run .

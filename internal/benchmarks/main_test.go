@@ -16,7 +16,7 @@ func TestRunMeasuresAndWritesNoFile(t *testing.T) {
 	var out, errs bytes.Buffer
 	require.NoError(t, run(t.Context(), []string{"-rounds", "2", "-length", "1ms", "-only", "^BenchmarkPages$"}, &out, &errs), errs.String())
 	assert.Contains(t, out.String(), "# Benchmarks")
-	assert.Contains(t, out.String(), "| net/http by hand, a decoder for this row alone |")
+	assert.Contains(t, out.String(), "| hand-written net/http, with a decoder for this row |")
 	assert.Contains(t, out.String(), "| **messaging-go, List**: ")
 	assert.NotContains(t, out.String(), "messaging-go, SendAll", "what was not measured has no row")
 	assert.Contains(t, errs.String(), "round 2 of 2")
@@ -69,7 +69,7 @@ PASS
 `)
 	require.NoError(t, err)
 	assert.Equal(t, []row{
-		{contender{"Send", "net/http by hand"}, map[string][]float64{"allocs/op": {93}, "cpu-ns/op": {5000}, "ns/op": {6000}}},
+		{contender{"Send", "hand-written net/http"}, map[string][]float64{"allocs/op": {93}, "cpu-ns/op": {5000}, "ns/op": {6000}}},
 		{contender{"Send", "messaging-go, SendAll"}, map[string][]float64{"cpu-ratio": {0.97}, "ns/op": {5000}}},
 	}, rows)
 	for _, bad := range []string{"BenchmarkSend/x 2 many ns/op", "BenchmarkSend/x 2 3"} {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	namePool          = "net/http by hand, a pool of workers"
+	namePool          = "hand-written net/http, a pool of workers"
 	namePoolDefault   = "net/http's default transport, the same pool"
 	namePoolRetryable = "go-retryablehttp, the same pool"
 	nameSendAll       = "messaging-go, SendAll"

@@ -39,7 +39,7 @@ func peers() []peer {
 	}
 }
 
-// httpClient is for a client that takes one: nil stands for its own.
+// httpClient is for a client that takes one: nil for its own.
 func httpClient(transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		return nil
@@ -66,7 +66,7 @@ func (p peer) byHand(tb testing.TB) operation {
 type listingPeer struct {
 	name string
 	row  string
-	// page returns what stands around the rows of a page, with %s for these, and the header. The last page has no next one.
+	// page returns a page with %s in place of its rows, and the header. The last page has no next one.
 	page func(number int, last bool) (format string, header http.Header)
 	list func(tb testing.TB, over http.RoundTripper) lister
 	// decoded makes the type that the client decodes a page into.

@@ -79,7 +79,7 @@ func TestPageOfAPart(t *testing.T) {
 	r := invented(0.9)
 	r.rows = slices.DeleteFunc(r.rows, func(one row) bool { return one.benchmark != "Send" || one.name != nameByHand })
 	text := page(t, r)
-	assert.Contains(t, text, "| net/http by hand |")
+	assert.Contains(t, text, "| hand-written net/http |")
 	assert.NotContains(t, text, "messaging-go, SendAll")
 	assert.NotContains(t, text, "<no value>")
 }

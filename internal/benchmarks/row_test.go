@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads JSON of a kind that needs no second look: it is the core of the decoders by hand. What it does not
+// scanner reads JSON of a kind that needs no second look: it is the core of the hand-written decoders. What it does not
 // expect, such as an escape in a string, sets unusual, and is then for encoding/json.
 type scanner struct {
 	doc     string

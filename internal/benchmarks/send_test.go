@@ -24,8 +24,8 @@ import (
 
 // Names of contenders, as the tables have them.
 const (
-	nameByHand         = "net/http by hand"
-	nameTemplateByHand = "net/http by hand, a template"
+	nameByHand         = "hand-written net/http"
+	nameTemplateByHand = "hand-written net/http, a template"
 	nameRetryable      = "go-retryablehttp"
 	nameOurs           = "messaging-go"
 	nameTemplate       = "messaging-go, a template of chat app 2"

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	nameGetGuarded  = "net/url by hand, with secret and IDs"
+	nameGetGuarded  = "hand-written net/url, with secret and IDs"
 	nameOursGuarded = "messaging-go, Receiver.SMS with secret and store"
 
 	hookSecret = "QZ5JEWNTJ4W5SXPJSAXLQJ6YPM"

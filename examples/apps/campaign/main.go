@@ -1,15 +1,22 @@
 // Command campaign sends an SMS to each recipient of a CSV file, once, even if it is killed and started again. People who wrote STOP get
-// none. It ends when all messages are final, and writes their states to results.csv. Its argument is a folder with recipients.csv, which
-// has the columns number and text. Without an argument it sends one SMS to a test server.
+// none. It ends when all messages are final, and writes their states to results.csv.
+//
+//	campaign FOLDER
+//
+// The folder has recipients.csv, with the columns number and text. The environment has the account (see messaging.NewClientFromEnv), the
+// secret of the webhook (see webhook.NewReceiverFromEnv), and in CAMPAIGN_ADDRESS the address at which the service calls it, such as :8080.
+// Without an argument the program sends one SMS to a test server.
 package main
 
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"encoding/csv"
 	"errors"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"time"
@@ -28,21 +35,49 @@ import (
 const name = "spring"
 
 func main() {
-	folder := os.Args[len(os.Args)-1]
-	if len(os.Args) == 1 { // show it on a test server
-		service := messagingtest.Start()
-		folder, _ = os.MkdirTemp("", "campaign")
-		_ = os.WriteFile(folder+"/recipients.csv", []byte("number,text\n+639171234567,Spring sale\n"), 0o600)
-		_ = os.Setenv("MESSAGING_BASE_URL", service.URL)
-		_ = os.Setenv("MESSAGING_TOKEN", service.Token)
-		_ = os.Setenv("CAMPAIGN_SECRET", "secret-of-a-demo")
+	var err error
+	if len(os.Args) == 1 {
+		err = demo(context.Background())
+	} else {
+		err = start(context.Background(), os.Args[1], messagingriver.Options{})
 	}
-	if err := run(context.Background(), folder, messagingriver.Options{}); err != nil {
+	if err != nil {
 		log.Fatalln("campaign:", err)
 	}
 }
 
-func run(ctx context.Context, folder string, options messagingriver.Options) error {
+// demo sends one SMS to a test server.
+func demo(ctx context.Context) error {
+	folder, err := os.MkdirTemp("", "campaign")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(folder+"/recipients.csv", []byte("number,text\n+639171234567,Spring sale\n"), 0o600); err != nil {
+		return err
+	}
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", rand.Text()))
+	if err != nil {
+		return err
+	}
+	service := messagingtest.Start()
+	connect := func(options ...messaging.Option) (*messaging.Client, error) {
+		return messaging.NewClient(service.URL, append(options, messaging.WithToken(service.Token))...)
+	}
+	return run(ctx, folder, connect, hooks, "localhost:0", messagingriver.Options{})
+}
+
+// start runs the campaign in a folder with the settings of the environment.
+func start(ctx context.Context, folder string, options messagingriver.Options) error {
+	hooks, err := webhook.NewReceiverFromEnv()
+	if err != nil {
+		return err
+	}
+	return run(ctx, folder, messaging.NewClientFromEnv, hooks, os.Getenv("CAMPAIGN_ADDRESS"), options)
+}
+
+type connect func(...messaging.Option) (*messaging.Client, error)
+
+func run(ctx context.Context, folder string, connect connect, hooks *webhook.Receiver, address string, options messagingriver.Options) error {
 	db, err := sql.Open("sqlite", folder+"/campaign.db?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		return err
@@ -53,11 +88,11 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 	if err != nil {
 		return err
 	}
-	client, err := messaging.NewClientFromEnv(messaging.WithGuard(book.Guard))
+	client, err := connect(messaging.WithGuard(book.Guard))
 	if err != nil {
 		return err
 	}
-	if err = receive(book); err != nil {
+	if err = receive(ctx, address, hooks, book); err != nil {
 		return err
 	}
 	outbox, err := messagingriver.NewSQLite(db, client, options)
@@ -80,9 +115,10 @@ func run(ctx context.Context, folder string, options messagingriver.Options) err
 	return writeResults(ctx, folder+"/results.csv", db)
 }
 
-// receive serves the webhook for SMS until the program ends, so that STOP is noted in the book.
-func receive(book *conversations.Book) error {
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", os.Getenv("CAMPAIGN_SECRET")))
+// receive serves the webhook for SMS until the program ends, so that STOP is noted in the book. Without it, nothing may be sent.
+func receive(ctx context.Context, address string, hooks *webhook.Receiver, book *conversations.Book) error {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return err
 	}
@@ -90,8 +126,8 @@ func receive(book *conversations.Book) error {
 		_, noteErr := book.Note(ctx, nil, conversations.FromSMS(m))
 		return noteErr
 	})
-	server := &http.Server{Addr: os.Getenv("CAMPAIGN_ADDRESS"), ReadHeaderTimeout: time.Second, Handler: handler}
-	go func() { log.Println(server.ListenAndServe()) }()
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: handler}
+	go func() { log.Fatalln("campaign:", server.Serve(listener)) }()
 	return nil
 }
 
@@ -129,20 +165,26 @@ func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
 		if err != nil {
 			return err
 		}
-		left := 0
-		for state, messages := range campaigns[0].States {
-			switch state {
-			case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
-			default:
-				left += messages
-			}
-		}
+		left := unfinished(campaigns[0].States)
 		log.Println(left, "left")
 		if left == 0 {
 			return nil
 		}
 		time.Sleep(time.Second)
 	}
+}
+
+// unfinished returns how many messages are in a state that is not final.
+func unfinished(states map[rivertype.JobState]int) int {
+	n := 0
+	for state, messages := range states {
+		switch state {
+		case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
+		default:
+			n += messages
+		}
+	}
+	return n
 }
 
 // writeResults writes the reference ID, the state and the reason of each message to a file.

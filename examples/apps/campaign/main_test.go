@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	if folder := os.Getenv("CAMPAIGN_FOLDER"); folder != "" {
 		options := messagingriver.Options{SendTimeout: time.Second, SettleFor: 2 * time.Second, Rate: 40}
-		if err := run(context.Background(), folder, options); err != nil {
+		if err := start(context.Background(), folder, options); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -49,7 +49,7 @@ func TestEachRecipientOnce(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte(lines.String()), 0o600))
 	begin := func() *exec.Cmd {
 		process := exec.CommandContext(t.Context(), os.Args[0])
-		process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+folder, "CAMPAIGN_ADDRESS="+address, "CAMPAIGN_SECRET=secret-of-a-demo",
+		process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+folder, "CAMPAIGN_ADDRESS="+address, "MESSAGING_WEBHOOK_SECRET=key=secret-of-a-demo",
 			"MESSAGING_BASE_URL="+service.URL, "MESSAGING_TOKEN="+service.Token)
 		require.NoError(t, process.Start())
 		return process
@@ -82,4 +82,18 @@ func TestEachRecipientOnce(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(string(results), ",cancelled,"), "%s", results)
 	assert.Contains(t, string(results), "opted out")
 	assert.Equal(t, recipients, strings.Count(string(results), "\n"), "each is completed, cancelled or discarded")
+}
+
+func TestNothingIsSentWithoutTheWebhook(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte("number,text\n+639171234567,Spring sale\n"), 0o600))
+	service := messagingtest.NewServer(t)
+	t.Setenv("MESSAGING_BASE_URL", service.URL)
+	t.Setenv("MESSAGING_TOKEN", service.Token)
+	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=secret-of-a-demo")
+	taken := httptest.NewServer(nil)
+	defer taken.Close()
+	t.Setenv("CAMPAIGN_ADDRESS", taken.Listener.Addr().String())
+	require.ErrorContains(t, start(t.Context(), folder, messagingriver.Options{}), "address already in use")
+	assert.Empty(t, service.Sent())
 }
