@@ -261,6 +261,9 @@ func TestNewPanicsOnAWrongTag(t *testing.T) {
 		wrongOption + "max=2": struct {
 			F []string `at:"f,max=2"`
 		}{},
+		"F has several rules, which only a text can have": struct {
+			F any `at:"f,required,object"`
+		}{},
 		"F has no tag: at": struct{ F string }{},
 		"an element with words needs a path to its value: f[type=a]": struct {
 			F string `at:"f[type=a]"`

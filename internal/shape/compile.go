@@ -90,6 +90,9 @@ func parseOptions(name, options string, t reflect.Type) (value *leaf, rules stri
 			panic("shape: " + name + " has an option that is unknown, or not for its type: " + option)
 		}
 	}
+	if len(found) > 1 && t.Kind() != reflect.String {
+		panic("shape: " + name + " has several rules, which only a text can have")
+	}
 	return value, strings.Join(found, ",")
 }
 

@@ -36,8 +36,8 @@ type variant struct {
 	object *object
 }
 
-// A shape describes how a Go value is encoded as one JSON value. Each construct of a path has a type of its own. A shape inside that of a
-// struct gets the whole struct, and takes the field with its index.
+// A shape describes how a Go value is encoded as one JSON value. There is one type for each construct of a path. A shape that is part of the
+// shape of a struct gets the whole struct, and takes the field with its index.
 type shape interface {
 	// isZero reports whether the JSON value would hold nothing but zero values. It is then left out, unless it must always be written.
 	isZero(v reflect.Value) bool
