@@ -73,7 +73,7 @@ func (c *Checker) value(v reflect.Value, rules string) {
 		c.text(v.String(), rules)
 	case reflect.Int, reflect.Int64:
 		if rules == "index" {
-			c.position(v.Int())
+			c.buttonIndex(v.Int())
 		}
 	case reflect.Float64:
 		c.degrees(v.Float(), rules)
@@ -163,8 +163,8 @@ func (c *Checker) degrees(degrees float64, rules string) {
 	}
 }
 
-// position checks the index of a button.
-func (c *Checker) position(n int64) {
+// buttonIndex checks the index of a button.
+func (c *Checker) buttonIndex(n int64) {
 	switch {
 	case n < 0:
 		c.Found("", "must not be negative")

@@ -60,14 +60,14 @@ func (l *leaf) read(r reader, value any, to reflect.Value, _ int) Fit {
 	return r.value(value, valueAt(to, l.index))
 }
 
-func (o *object) read(r reader, value any, to reflect.Value, index int) Fit {
+func (o *object) read(r reader, value any, to reflect.Value, position int) Fit {
 	members, ok := value.(map[string]any)
 	fit := exactIf(ok)
 	for _, word := range o.words {
-		fit = min(fit, exactIf(word.matches(members[word.name], index)))
+		fit = min(fit, exactIf(word.matches(members[word.name], position)))
 	}
 	for _, p := range o.parts {
-		fit = min(fit, p.read(r, members, to, index))
+		fit = min(fit, p.read(r, members, to, position))
 	}
 	for name := range members {
 		if !o.has(name) {
@@ -97,9 +97,9 @@ func (o *object) mayHold(value any) bool {
 	return true
 }
 
-func (c word) matches(value any, index int) bool {
+func (c word) matches(value any, position int) bool {
 	if c.text == "#" {
-		return NumberText(value) == strconv.Itoa(index)
+		return NumberText(value) == strconv.Itoa(position)
 	}
 	text, ok := value.(string)
 	return ok && strings.EqualFold(text, c.text)
@@ -107,12 +107,12 @@ func (c word) matches(value any, index int) bool {
 
 func (m *member) has(name string) bool { return name == m.name }
 
-func (m *member) read(r reader, members map[string]any, to reflect.Value, index int) Fit {
+func (m *member) read(r reader, members map[string]any, to reflect.Value, position int) Fit {
 	value := members[m.name]
 	if value == nil {
 		return exactIf(!m.always)
 	}
-	fit := m.shape.read(r, value, to, index)
+	fit := m.shape.read(r, value, to, position)
 	return min(fit, exactIf(isKept(value, m.isZero(to))))
 }
 
@@ -168,7 +168,7 @@ func (l *list) read(r reader, value any, to reflect.Value, _ int) Fit {
 }
 
 // readList reads a list into a slice, element by element.
-func readList(value any, to reflect.Value, read func(element any, to reflect.Value, index int) Fit) Fit {
+func readList(value any, to reflect.Value, read func(element any, to reflect.Value, position int) Fit) Fit {
 	elements, ok := value.([]any)
 	if !ok {
 		return Misfit

@@ -41,10 +41,10 @@ type variant struct {
 type shape interface {
 	// isZero reports whether the JSON value would hold nothing but zero values. It is then left out, unless it must always be written.
 	isZero(v reflect.Value) bool
-	// write writes the JSON value. The index is that of the list element that is being written.
-	write(w *Writer, v reflect.Value, index int)
+	// write writes the JSON value. The position is that of the list element that is written or read.
+	write(w *Writer, v reflect.Value, position int)
 	// read reads the JSON value, which is not null, into a Go value.
-	read(r reader, value any, to reflect.Value, index int) Fit
+	read(r reader, value any, to reflect.Value, position int) Fit
 }
 
 // leaf is the value of a field, written as its Go type.
@@ -54,21 +54,21 @@ type leaf struct {
 	preset string // is written in place of an empty text
 }
 
-// object is an object: words, which are constant, and members with values.
+// object is a JSON object of words, which are constant, and of members with values.
 type object struct {
 	words []word
 	parts []part
 }
 
-// word is a member of an object with a constant text, or "#" for the index of the list element that the object is.
+// word is a member of an object with a constant text, or "#" for the position of the list element that the object is.
 type word struct{ name, text string }
 
 // part is one member of an object, or the members that belong to one sealed interface.
 type part interface {
 	has(name string) bool
 	isZero(v reflect.Value) bool
-	write(w *Writer, v reflect.Value, index int)
-	read(r reader, members map[string]any, to reflect.Value, index int) Fit
+	write(w *Writer, v reflect.Value, position int)
+	read(r reader, members map[string]any, to reflect.Value, position int) Fit
 }
 
 // member is a member of an object.
@@ -130,7 +130,7 @@ func (o *object) isZero(v reflect.Value) bool {
 
 func (m *member) isZero(v reflect.Value) bool { return !m.always && m.shape.isZero(v) }
 
-// isZero reports false also for nil: the object of a sealed interface is always written.
+// A choice is never zero: the object that holds it is written even if the sealed interface is nil.
 func (*choice) isZero(reflect.Value) bool { return false }
 
 func (l *single) isZero(v reflect.Value) bool { return l.value.isZero(v) }

@@ -40,35 +40,35 @@ func (l *leaf) write(w *Writer, v reflect.Value, _ int) {
 	w.quoted = outer
 }
 
-func (o *object) write(w *Writer, v reflect.Value, index int) {
+func (o *object) write(w *Writer, v reflect.Value, position int) {
 	w.Out = append(w.Out, '{')
-	o.writeMembers(w, v, index)
+	o.writeMembers(w, v, position)
 	w.Out = append(w.Out, '}')
 }
 
-func (o *object) writeMembers(w *Writer, v reflect.Value, index int) {
+func (o *object) writeMembers(w *Writer, v reflect.Value, position int) {
 	for _, word := range o.words {
-		word.write(w, index)
+		word.write(w, position)
 	}
 	for _, p := range o.parts {
 		if !p.isZero(v) {
-			p.write(w, v, index)
+			p.write(w, v, position)
 		}
 	}
 }
 
-func (c word) write(w *Writer, index int) {
+func (c word) write(w *Writer, position int) {
 	w.name(c.name)
 	if c.text == "#" {
-		w.Out = strconv.AppendInt(w.Out, int64(index), 10)
+		w.Out = strconv.AppendInt(w.Out, int64(position), 10)
 		return
 	}
 	w.Text(c.text)
 }
 
-func (m *member) write(w *Writer, v reflect.Value, index int) {
+func (m *member) write(w *Writer, v reflect.Value, position int) {
 	w.name(m.name)
-	m.shape.write(w, v, index)
+	m.shape.write(w, v, position)
 }
 
 func (c *choice) write(w *Writer, v reflect.Value, _ int) {
