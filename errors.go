@@ -563,14 +563,18 @@ func invalid(operation string, problems []wire.Problem, causes ...error) *Valida
 
 // Error returns each field with what is wrong and what is allowed.
 func (e *ValidationError) Error() string {
+	if e.Operation == "" {
+		return "messaging: " + e.problems()
+	}
+	return "messaging: " + e.Operation + " not sent: " + e.problems()
+}
+
+func (e *ValidationError) problems() string {
 	parts := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
 		parts[i] = p.Field + ": " + p.Reason
 	}
-	if e.Operation == "" {
-		return "messaging: " + strings.Join(parts, "; ")
-	}
-	return "messaging: " + e.Operation + " not sent: " + strings.Join(parts, "; ")
+	return strings.Join(parts, "; ")
 }
 
 // Is reports whether target is ErrInvalid or ErrNotSent.

@@ -135,7 +135,7 @@ func WithTokenSource(source func(ctx context.Context) (Token, error)) Option {
 
 // WithAPIKey authenticates with a key and its secret. The secret is "" if the contract has none (auth.keyPair.secret). By default they go into
 // the body of a send. A read by GET has no body: unless a contract says where they go (auth.keyPair.in: "header", "basic" or "query"), List,
-// Find, Settle and SendOnce return a *ValidationError before they send anything.
+// Find and SendOnce return a *ValidationError before they send anything, and Settle cannot look anything up.
 func WithAPIKey(key, secret string) Option {
 	return withAPIKey(key, secret, "WithAPIKey", "WithAPIKey")
 }

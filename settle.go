@@ -83,10 +83,10 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 //   - ErrNotListed: the message was not listed when the window had ended, in a response that no cache kept. It may still be listed later,
 //     so this proves nothing.
 //   - ErrFilterIgnored: only other messages are listed. Another lookup would not help.
+//   - ErrInvalid: the message has no reference ID or number, or the contract does not say how to list messages by reference ID. No lookup was
+//     made.
 //   - Otherwise the context ended, the last lookup failed, or it found a row without an ID or of another number. The error matches
 //     the class of a failed lookup, such as ErrUnauthorized.
-//
-// A message without a reference ID or number, or a contract without a reference ID, is a *ValidationError.
 func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time) (Receipt, error) {
 	var c wire.Checks
 	if m.ReferenceID == "" {
@@ -99,7 +99,7 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 		c.Found("since", "required, but the zero time")
 	}
 	if problems := append(c, checkContext(ctx)...); len(problems) > 0 {
-		return Receipt{}, invalid("Settle", problems)
+		return Receipt{}, s.unsettled(m, invalid("Settle", problems))
 	}
 	o := s.core.observation(ctx, &s.core.smsSend().endpoint)
 	ctx, end := o.begin(ctx, StepSettle, 0)
@@ -114,13 +114,13 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 	return receipt, nil
 }
 
-// unsettled returns the error of Settle after a lookup that failed.
+// unsettled returns the error of Settle after a lookup that failed. An invalid lookup says nothing about the message: it is not wrapped, since
+// a *ValidationError matches ErrNotSent.
 func (s *SMSService) unsettled(m sms.Message, err error) error {
-	if _, ok := errors.AsType[*ValidationError](err); ok {
-		return err
-	}
 	unknown := &Error{cause: err}
-	if lookup, ok := errors.AsType[*Error](err); ok {
+	if invalid, ok := errors.AsType[*ValidationError](err); ok {
+		unknown = &Error{classes: []error{ErrInvalid}, reason: "it cannot be looked up: " + invalid.problems()}
+	} else if lookup, ok := errors.AsType[*Error](err); ok {
 		if lookup.Verdict == Refused {
 			return lookup
 		}

@@ -730,17 +730,12 @@ func TestSettleRejectsWhatItCannotLookUp(t *testing.T) {
 	t.Parallel()
 	c := newClerk("accepted", "listed")
 	_, err := c.client(t).SMS.Settle(noContext, sms.Message{}, time.Time{})
-	v, ok := errors.AsType[*messaging.ValidationError](err)
-	require.True(t, ok)
-	var fields []string
-	for _, p := range v.Problems {
-		fields = append(fields, p.Field)
-	}
-	assert.Equal(t, []string{"ReferenceID", "To", "since", "ctx"}, fields)
+	require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+	require.EqualError(t, err, "messaging: Settle: sms.send has an unknown outcome: it cannot be looked up: "+
+		"ReferenceID: required, but absent; To: required, but absent; since: required, but the zero time; ctx: required, but nil")
 
 	_, err = c.client(t, overlay(t, `{"sms.list":{"params":{"reference":""}}}`)).SMS.Settle(t.Context(), one, c.start)
-	v, ok = errors.AsType[*messaging.ValidationError](err)
-	require.True(t, ok, "%v", err)
-	assert.Equal(t, "ReferenceID", v.Field)
+	require.ErrorIs(t, err, messaging.ErrOutcomeUnknown)
+	require.ErrorContains(t, err, "it cannot be looked up: ReferenceID: ")
 	assert.Empty(t, c.history())
 }

@@ -348,5 +348,37 @@ func TestSettleErrorsNameSettle(t *testing.T) {
 	_, err = client.SMS.Settle(t.Context(), sms.Message{To: "+639171234567", ReferenceID: "order-17"}, time.Now())
 	require.ErrorContains(t, err, "messaging: Settle: sms.send has an unknown outcome: HTTP 403")
 	_, err = client.SMS.Settle(t.Context(), sms.Message{To: "+639171234567"}, time.Now())
-	require.ErrorContains(t, err, "messaging: Settle not sent: ReferenceID: required")
+	require.EqualError(t, err, "messaging: Settle: sms.send has an unknown outcome: it cannot be looked up: ReferenceID: required, but absent")
+}
+
+func TestSettleThatCannotLookUpLeavesTheOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	// The default contract has no place for a key pair in a request without a body.
+	withKey, err := messaging.NewClient(srv.URL, messaging.WithAPIKey("key", "secret-of-the-key"))
+	require.NoError(t, err)
+	withoutReference, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token), overlay(t, `{"sms.list": {"params": {"reference": ""}}}`))
+	require.NoError(t, err)
+	message := sms.Message{To: "+639171234567", ReferenceID: "order-17"}
+	for name, settle := range map[string]func() error{
+		"no reference ID":         func() error { return settleErr(withKey, sms.Message{To: message.To}, time.Now()) },
+		"no number":               func() error { return settleErr(withKey, sms.Message{ReferenceID: "order-17"}, time.Now()) },
+		"no time":                 func() error { return settleErr(withKey, message, time.Time{}) },
+		"no place for a key":      func() error { return settleErr(withKey, message, time.Now()) },
+		"no reference to list by": func() error { return settleErr(withoutReference, message, time.Now()) },
+	} {
+		err := settle()
+		require.ErrorIs(t, err, messaging.ErrInvalid, name)
+		require.NotErrorIs(t, err, messaging.ErrNotSent, name)
+		require.ErrorContains(t, err, "it cannot be looked up: ", name)
+		assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err), name)
+		_, isRetryable := messaging.Retryable(err)
+		assert.False(t, isRetryable, name)
+	}
+	assert.Zero(t, srv.Requests())
+}
+
+func settleErr(client *messaging.Client, m sms.Message, since time.Time) error {
+	_, err := client.SMS.Settle(context.Background(), m, since)
+	return err
 }

@@ -143,9 +143,9 @@ func (b *Book) isStopped(ctx context.Context, tx *sql.Tx, condition, in string, 
 	return n > 0, nil
 }
 
-// OptOuts yields the opt-outs, ordered by channel and person, with normalized names. A person with two names is yielded once, with both. A
-// person with more names may be yielded more than once. OptOuts may also yield a person who opted out under one name and in again under another
-// before Book knew that both name one person. Allow then lets messages to that person through.
+// OptOuts yields the opt-outs, ordered by channel and person, with normalized names: a number is digits without +. A person with two names is
+// yielded once, with both. A person with more names may be yielded more than once. OptOuts may also yield a person who opted out under one name
+// and in again under another before Book knew that both name one person. Allow then lets messages to that person through.
 func (b *Book) OptOuts(ctx context.Context) iter.Seq2[Person, error] {
 	return func(yield func(Person, error) bool) {
 		const pageSize = 500

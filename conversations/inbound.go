@@ -108,6 +108,8 @@ type Decision struct {
 // Note records an inbound message: when the person wrote, and whether the message opts the person out or in. It returns the decision, so that
 // a program can confirm it to the person. Messages may arrive late, in any order, and more than once.
 //
+// Note also records an ambiguous event, so that a STOP is never lost.
+//
 // A From or UserID that is neither a phone number nor a user ID is an error that matches [ErrNoPerson].
 func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (Decision, error) {
 	known, err := b.namesOf(m.Channel, field{"From", m.From}, field{"UserID", m.UserID})

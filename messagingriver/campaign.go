@@ -15,6 +15,19 @@ type Campaign struct {
 	States map[rivertype.JobState]int `json:"states"`
 }
 
+// Unfinished returns how many messages may still change their state by themselves. The others were completed, cancelled or discarded.
+func (c Campaign) Unfinished() int {
+	n := 0
+	for state, messages := range c.States {
+		switch state {
+		case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
+		default:
+			n += messages
+		}
+	}
+	return n
+}
+
 // Campaigns returns the campaigns with these names, or all campaigns by name if none is given. A name without messages is an error.
 // Campaigns reads all messages of the campaigns.
 func (o *Outbox[TTx]) Campaigns(ctx context.Context, names ...string) ([]Campaign, error) {

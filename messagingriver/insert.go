@@ -114,6 +114,8 @@ func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Mess
 
 // InsertMany is like Insert for many messages of any channels. It returns how many of them are new. If a message is invalid, the error names
 // its index and reference ID, and nothing is enqueued. After any other error the transaction must be rolled back.
+//
+// The messages of one call are sent in the order of their reference IDs, not in that of the slice.
 func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) (int, error) {
 	var none TTx
 	if any(tx) == any(none) {

@@ -45,9 +45,10 @@ type Options struct {
 	Schema string
 	// Workers is how many messages of each channel this process works on concurrently: 1 to 10,000, by default 16. An urgent message waits
 	// behind these messages, and a killed process may leave their outcomes unknown. With a Rate it is at most the Rate, and at least 1.
+	// To reach a rate, a process needs as many workers as messages are in flight: at 100 a second and 0.4 seconds a response, 40.
 	Workers int
-	// Rate is the maximum number of messages that this process sends per second; N processes send N times as many. 0 is the limit of the
-	// client.
+	// Rate is how many messages this process sends per second, with bursts of a tenth of it; N processes send N times as many. With 0 the rate
+	// limit of the client applies, if it has one.
 	Rate float64
 	// SendTimeout bounds an attempt, 30 seconds by default. The messages of a killed process are rescued 15 to 45 seconds after
 	// SendTimeout. It must be the same in all processes.

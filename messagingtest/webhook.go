@@ -21,6 +21,7 @@ import (
 
 var (
 	errClosed        = errors.New("the server is closed")
+	errNoTarget      = errors.New("messagingtest: not called: there is no webhook")
 	errNoSuchMessage = errors.New("messagingtest: not reported: no message with this ID was accepted")
 	errNoCallback    = errors.New("messagingtest: not reported: the message was sent without a callback URL")
 	errCallbackURL   = errors.New("messagingtest: not reported: the callback URL, with its placeholders replaced, is not an http or https URL")
@@ -57,11 +58,17 @@ type CallResult struct {
 // response, body included, may take up to 10 seconds; after that, [CallResult.Err] is [context.DeadlineExceeded].
 //
 // CallWebhook returns a [CallResult] for each request. When the context ends, or the server is closed, a request under way gets no
-// response and no other is sent. CallWebhook panics if the target is not such a URL or the callback is nil.
+// response and no other is sent.
+//
+// An empty target is a customer without a webhook: nothing is called, and there is one result, with Attempt 0 and an error. An inbound
+// message opens the window of [Server.SetWindow] all the same. CallWebhook panics if the target is anything else, or the callback is nil.
 func (s *Server) CallWebhook(ctx context.Context, target string, callback Callback, opts ...CallOption) []CallResult {
-	panicUnless(isURL(target), "CallWebhook: the target is not an absolute http or https URL")
+	panicUnless(target == "" || isURL(target), "CallWebhook: the target is not an absolute http or https URL")
 	panicUnless(callback != nil, "CallWebhook: the callback is nil")
 	s.noteInbound(callback)
+	if target == "" {
+		return []CallResult{{Callback: callback, Err: errNoTarget}}
+	}
 	settings := newCallSettings(s.names, opts)
 	return s.call(ctx, settings.write(target, callback), settings)
 }

@@ -18,7 +18,7 @@ import (
 func execute(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	status = run(t.Context(), cli.Console{Out: &out, Err: &errs, Getenv: func(string) string { return "" }}, args)
+	status = run(t.Context(), cli.Console{Out: &out, Err: &errs}, args)
 	return out.String(), errs.String(), status
 }
 
@@ -82,7 +82,7 @@ func TestErrorsNameVariablesAndFlags(t *testing.T) {
 			{"list"}, {"find", "r"}, {"send", "sms", "--from", "A", "--to", "+639171234567", "--text", "Hi"}, {"check"}, {"list", "--timeout", "-1s"}, {"listen"},
 		} {
 			var out, errs bytes.Buffer
-			status := run(t.Context(), cli.Console{Out: &out, Err: &errs, Getenv: os.Getenv}, args)
+			status := run(t.Context(), cli.Console{Out: &out, Err: &errs}, args)
 			assert.NotEqual(t, cli.ExitOK, status, "%v in %v", args, environment)
 			assert.Empty(t, option.FindString(errs.String()), "%v: %s", args, errs.String())
 		}

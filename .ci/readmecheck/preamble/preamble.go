@@ -52,6 +52,7 @@ var (
 	messages                             iter.Seq[sms.Message]
 	yesterday, midnight                  time.Time
 	position                             string
+	done                                 bool
 	count                                int
 	server                               *httptest.Server
 	hooks                                *webhook.Receiver

@@ -3,7 +3,7 @@
 //
 //	campaign FOLDER
 //
-// The folder has recipients.csv, with the columns number and text. The environment has the account (see messaging.NewClientFromEnv), the
+// The folder has recipients.csv, with the columns id, number and text. The environment has the account (see messaging.NewClientFromEnv), the
 // secret of the webhook (see webhook.NewReceiverFromEnv), and in CAMPAIGN_ADDRESS the address at which the service calls it, such as :8080.
 // Without an argument the program sends one SMS to a test server.
 package main
@@ -21,7 +21,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/riverqueue/river/rivertype"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -52,7 +51,7 @@ func demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(folder+"/recipients.csv", []byte("number,text\n+639171234567,Spring sale\n"), 0o600); err != nil {
+	if err := os.WriteFile(folder+"/recipients.csv", []byte("id,number,text\n17,+639171234567,Spring sale\n"), 0o600); err != nil {
 		return err
 	}
 	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", rand.Text()))
@@ -115,7 +114,8 @@ func run(ctx context.Context, folder string, connect connect, hooks *webhook.Rec
 	return writeResults(ctx, folder+"/results.csv", db)
 }
 
-// receive serves the webhook for SMS until the program ends, so that STOP is noted in the book. Without it, nothing may be sent.
+// receive serves the webhook for SMS until the program ends, so that STOP is noted in the book. Without it, nothing may be sent. The webhook
+// needs no store: to note a STOP twice changes nothing.
 func receive(ctx context.Context, address string, hooks *webhook.Receiver, book *conversations.Book) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
@@ -126,7 +126,9 @@ func receive(ctx context.Context, address string, hooks *webhook.Receiver, book 
 		_, noteErr := book.Note(ctx, nil, conversations.FromSMS(m))
 		return noteErr
 	})
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: handler}
+	mux := http.NewServeMux()
+	mux.Handle("/hooks/sms", http.MaxBytesHandler(handler, 1<<20))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 17}
 	go func() { log.Fatalln("campaign:", server.Serve(listener)) }()
 	return nil
 }
@@ -143,8 +145,8 @@ func enqueue(ctx context.Context, path string, db *sql.DB, outbox *messagingrive
 	}
 	var messages []messaging.Message
 	for _, row := range rows[1:] { // after the names of the columns
-		number, text := row[0], row[1]
-		messages = append(messages, sms.Message{From: "ACME", To: number, Text: text, ReferenceID: name + "-" + number, Marketing: true})
+		id, number, text := row[0], row[1], row[2]
+		messages = append(messages, sms.Message{From: "ACME", To: number, Text: text, ReferenceID: name + "-" + id, Marketing: true})
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -165,26 +167,13 @@ func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
 		if err != nil {
 			return err
 		}
-		left := unfinished(campaigns[0].States)
+		left := campaigns[0].Unfinished()
 		log.Println(left, "left")
 		if left == 0 {
 			return nil
 		}
 		time.Sleep(time.Second)
 	}
-}
-
-// unfinished returns how many messages are in a state that is not final.
-func unfinished(states map[rivertype.JobState]int) int {
-	n := 0
-	for state, messages := range states {
-		switch state {
-		case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
-		default:
-			n += messages
-		}
-	}
-	return n
 }
 
 // writeResults writes the reference ID, the state and the reason of each message to a file.

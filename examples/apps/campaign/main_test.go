@@ -42,9 +42,9 @@ func TestEachRecipientOnce(t *testing.T) {
 	free.Close()
 	folder := t.TempDir()
 	var lines strings.Builder
-	lines.WriteString("number,text\n")
+	lines.WriteString("id,number,text\n")
 	for i := range recipients {
-		fmt.Fprintf(&lines, "+63917%07d,\"Spring sale, number %d\"\n", i, i)
+		fmt.Fprintf(&lines, "%d,+63917%07d,\"Spring sale, number %d\"\n", i, i, i)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte(lines.String()), 0o600))
 	begin := func() *exec.Cmd {
@@ -57,7 +57,7 @@ func TestEachRecipientOnce(t *testing.T) {
 	process := begin()
 	last := fmt.Sprintf("63917%07d", recipients-1)
 	require.Eventually(t, func() bool { // until the program serves
-		replies := service.CallWebhook(t.Context(), "http://"+address+"/?key=secret-of-a-demo", messagingtest.InboundSMS{ID: "stop", From: last, To: "ACME", Text: "STOP"})
+		replies := service.CallWebhook(t.Context(), "http://"+address+"/hooks/sms?key=secret-of-a-demo", messagingtest.InboundSMS{ID: "stop", From: last, To: "ACME", Text: "STOP"})
 		return len(replies) > 0 && replies[0].Err == nil && replies[0].StatusCode < 300
 	}, time.Minute, 50*time.Millisecond)
 	for range 11 {
@@ -86,7 +86,7 @@ func TestEachRecipientOnce(t *testing.T) {
 
 func TestNothingIsSentWithoutTheWebhook(t *testing.T) {
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte("number,text\n+639171234567,Spring sale\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte("id,number,text\n17,+639171234567,Spring sale\n"), 0o600))
 	service := messagingtest.NewServer(t)
 	t.Setenv("MESSAGING_BASE_URL", service.URL)
 	t.Setenv("MESSAGING_TOKEN", service.Token)

@@ -54,7 +54,7 @@ func serve(ctx context.Context, listener net.Listener, mux *http.ServeMux) error
 		mux.ServeHTTP(w, r)
 	})
 	server := &http.Server{
-		Handler:           http.MaxBytesHandler(clean, 1<<16),
+		Handler:           http.MaxBytesHandler(clean, 4<<20), // a batch of the platform has up to 3 MiB
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      40 * time.Second, // more than webhook.WithHandlerTimeout

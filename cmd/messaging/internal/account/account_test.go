@@ -51,7 +51,7 @@ func newShell(t *testing.T) (*shell, *messagingtest.Server) {
 func (s *shell) run(args ...string) (stdout, stderr string, status int) {
 	s.Helper()
 	var out, errs bytes.Buffer
-	console := cli.Console{In: strings.NewReader(s.in), Out: &out, Err: &errs, InTerminal: s.terminal, Getenv: os.Getenv}
+	console := cli.Console{In: strings.NewReader(s.in), Out: &out, Err: &errs, InTerminal: s.terminal}
 	root := &cobra.Command{Use: "messaging"}
 	root.AddCommand(New(console)...)
 	status = console.Execute(s.Context(), root, args)
@@ -107,8 +107,8 @@ func TestInvalidCommandLine(t *testing.T) {
 		"which channel? want one of chatapp1":        {"send"},
 		`there is no command "sm"; did you mean sms`: {"send", "sm"},
 		"unknown flag: --tex; -h lists the flags":    {"send", "sms", "--tex", "Hi"},
-		"want REFERENCE, got 0 words":                {"find"},
-		"want FILE [LINE], got 0 words":              {"replay"},
+		"want REFERENCE, got 0 arguments":            {"find"},
+		"want FILE [LINE], got 0 arguments":          {"replay"},
 	} {
 		out, errs, status := s.run(args...)
 		assert.Equal(t, cli.ExitUsage, status)
@@ -449,7 +449,7 @@ func startListen(t *testing.T, args ...string) (base string, end func() (stdout,
 	ctx, cancel := context.WithCancel(t.Context())
 	reader, writer := io.Pipe()
 	var out, errs bytes.Buffer
-	console := cli.Console{Out: &out, Err: writer, Getenv: os.Getenv}
+	console := cli.Console{Out: &out, Err: writer}
 	root := &cobra.Command{Use: "messaging"}
 	root.AddCommand(New(console)...)
 	done := make(chan int, 1)

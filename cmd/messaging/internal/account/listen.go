@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -101,7 +102,7 @@ func (l *listener) newReceiver() (*webhook.Receiver, error) {
 		webhook.WithPOST(), webhook.WithStatuses(l.printReport), webhook.WithPreferences(l.printPreference), webhook.WithOther(l.printOther),
 		webhook.WithHook(webhook.Hook{End: l.printRefusal}),
 	}
-	hasSecret := l.console.Getenv("MESSAGING_WEBHOOK_SECRET") != ""
+	hasSecret := os.Getenv("MESSAGING_WEBHOOK_SECRET") != ""
 	if l.insecure && hasSecret {
 		return nil, errors.New("--insecure: cannot be combined with MESSAGING_WEBHOOK_SECRET, which is set")
 	}

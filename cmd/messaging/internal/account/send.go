@@ -169,7 +169,7 @@ func (r *sending) confirm(ctx context.Context) error {
 	if r.yes || !r.isReal() {
 		return nil
 	}
-	what := "This sends one message through " + r.console.Getenv("MESSAGING_BASE_URL") + ". It reaches a person and may cost money."
+	what := "This sends one message through " + os.Getenv("MESSAGING_BASE_URL") + ". It reaches a person and may cost money."
 	return r.console.Confirm(ctx, what, "--yes to send without asking")
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ func (t *tracer) options(isVerbose bool) []messaging.Option {
 		return nil
 	}
 	for _, name := range []string{"MESSAGING_TOKEN", "MESSAGING_API_KEY", "MESSAGING_API_SECRET"} {
-		if credential := t.console.Getenv(name); credential != "" {
+		if credential := os.Getenv(name); credential != "" {
 			t.secrets.AddCredential(credential)
 		}
 	}

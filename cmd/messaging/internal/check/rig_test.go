@@ -39,7 +39,7 @@ func newRig(t *testing.T, baseURL, token string) *rig {
 func (r *rig) run(args ...string) (status int, out, progress string) {
 	r.Helper()
 	var stdout, stderr safeBuffer
-	status = execute(r.Context(), append([]string{"--rate", "1000"}, args...), cli.Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Getenv: os.Getenv})
+	status = execute(r.Context(), append([]string{"--rate", "1000"}, args...), cli.Console{In: strings.NewReader(""), Out: &stdout, Err: &stderr})
 	return status, stdout.String(), stderr.String()
 }
 

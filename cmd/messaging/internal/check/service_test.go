@@ -105,7 +105,7 @@ func TestInterruptEndsCheck(t *testing.T) {
 	var out, progress safeBuffer
 	done := make(chan int, 1)
 	go func() {
-		done <- execute(ctx, []string{"--timeout", "10m"}, cli.Console{Out: &out, Err: &progress, Getenv: os.Getenv})
+		done <- execute(ctx, []string{"--timeout", "10m"}, cli.Console{Out: &out, Err: &progress})
 	}()
 	require.Eventually(t, func() bool { return strings.Contains(progress.String(), "reading the listing") }, 20*time.Second, 10*time.Millisecond)
 	cancel()
@@ -157,7 +157,7 @@ func TestBadInputIsOneLine(t *testing.T) {
 		"and --to NUMBER together":           {args: []string{"--from", "ACME", "--to", "639170000001"}},
 		"--send: there is no terminal":       {args: []string{"--send", "--to", "639170000001", "--from", "ACME"}},
 		"unknown flag: --colour":             {args: []string{"--colour", "red"}},
-		"everything is a flag":               {args: []string{"639170000001"}},
+		"takes flags only":                   {args: []string{"639170000001"}},
 		"invalid argument":                   {args: []string{"--timeout", "long"}},
 	} {
 		r := newRig(t, "http://127.0.0.1:1", "secret-token-1")
@@ -189,7 +189,7 @@ func TestSendAsksFirst(t *testing.T) {
 		newRig(t, srv.URL, srv.Token)
 		var out, progress safeBuffer
 		status := execute(t.Context(), []string{"--rate", "1000", "--send", "--to", "+639170000001", "--from", "ACME"}, cli.Console{
-			In: strings.NewReader(answer), InTerminal: true, Out: &out, Err: &progress, Getenv: os.Getenv,
+			In: strings.NewReader(answer), InTerminal: true, Out: &out, Err: &progress,
 		})
 		assert.Contains(t, progress.String(), "sends two SMS", "before asking")
 		if sends {

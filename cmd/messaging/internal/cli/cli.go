@@ -21,22 +21,28 @@ const (
 	ExitUnknown = 4 // the outcome of a send is unknown, or a listing ended early
 )
 
-// Console has the input and output of a command.
+// Console is the input and output of a command.
 type Console struct {
-	In       io.Reader
-	Out, Err io.Writer
-	// InTerminal, OutTerminal and ErrTerminal report whether In, Out and Err are terminals.
-	InTerminal, OutTerminal, ErrTerminal bool
-	Color                                bool // whether Out is a terminal that wants colors
-	Getenv                               func(name string) string
+	In          io.Reader
+	Out         io.Writer
+	Err         io.Writer
+	InTerminal  bool // whether In is a terminal
+	OutTerminal bool
+	ErrTerminal bool
+	Color       bool // whether Out is a terminal that shows colors
 }
 
 // System returns the console of the process. Colors respect NO_COLOR, TERM=dumb and pipes.
 func System() Console {
 	isTerminal := func(f *os.File) bool { return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()) }
 	return Console{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv,
-		InTerminal: isTerminal(os.Stdin), OutTerminal: isTerminal(os.Stdout), ErrTerminal: isTerminal(os.Stderr), Color: !color.NoColor,
+		In:          os.Stdin,
+		Out:         os.Stdout,
+		Err:         os.Stderr,
+		InTerminal:  isTerminal(os.Stdin),
+		OutTerminal: isTerminal(os.Stdout),
+		ErrTerminal: isTerminal(os.Stderr),
+		Color:       !color.NoColor,
 	}
 }
 

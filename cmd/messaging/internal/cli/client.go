@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"regexp"
 	"strings"
 	"time"
 
@@ -22,24 +23,27 @@ func NewClient(timeout time.Duration, plainHTTP bool, options ...messaging.Optio
 	return client, err
 }
 
+// equivalents are what a user of the command sets instead of an option of the library.
+var equivalents = map[string]string{ //nolint:gochecknoglobals,gosec // never written; names of variables, not credentials
+	"WithTimeout":   "--timeout",
+	"WithRateLimit": "--rate",
+	"WithPlainHTTP": "--plain-http",
+	"WithToken":     "MESSAGING_TOKEN",
+	"WithAPIKey":    "MESSAGING_API_KEY and MESSAGING_API_SECRET",
+	"WithBasicAuth": "MESSAGING_API_KEY and MESSAGING_API_SECRET",
+}
+
+var optionName = regexp.MustCompile(`\bWith[A-Z]\w*`)
+
 // withoutOptions returns an error that names a variable or a flag wherever the library names an option.
 func withoutOptions(err *messaging.ValidationError) error {
-	fields := map[string]string{ //nolint:gosec // names of variables, not credentials
-		"WithTimeout":   "--timeout",
-		"WithRateLimit": "--rate",
-		"WithToken":     "MESSAGING_TOKEN",
-		"WithAPIKey":    "MESSAGING_API_KEY and MESSAGING_API_SECRET",
-	}
-	reasons := strings.NewReplacer(
-		", or use an option such as WithAuth", "",
-		"use WithBasicAuth", "set MESSAGING_API_KEY and MESSAGING_API_SECRET",
-		"WithPlainHTTP", "--plain-http",
-		"perSecond must", "must",
-	)
+	equivalent := func(option string) string { return cmp.Or(equivalents[option], option) }
 	var problems []string
 	for _, problem := range err.Problems {
-		field := cmp.Or(fields[problem.Field], problem.Field)
-		problems = append(problems, field+": "+reasons.Replace(problem.Reason))
+		reason, _, _ := strings.Cut(problem.Reason, ", or use an option") // without an equivalent
+		reason = strings.TrimPrefix(reason, "perSecond ")                 // the parameter of WithRateLimit
+		reason = optionName.ReplaceAllStringFunc(reason, equivalent)
+		problems = append(problems, equivalent(problem.Field)+": "+reason)
 	}
 	return errors.New(strings.Join(problems, "; "))
 }

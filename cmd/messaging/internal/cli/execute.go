@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // Execute runs a command line and returns the exit status. A flag may be written with one dash or two: -listen is --listen.
@@ -24,40 +24,25 @@ func (c Console) Execute(ctx context.Context, root *cobra.Command, args []string
 	return c.Status(ran.CommandPath(), err)
 }
 
-// withTwoDashes returns args with two dashes before each long flag. Values of flags stay as they are.
+// withTwoDashes returns args with two dashes before each long flag of the command that they name. Values of flags stay as they are.
 func withTwoDashes(root *cobra.Command, args []string) []string {
-	flags := map[string]*pflag.Flag{"help": {NoOptDefVal: "true"}}
-	collectFlags(root, flags)
-	out := make([]string, 0, len(args))
-	isValue := false
-	for i, arg := range args {
-		if arg == "--" {
-			return append(out, args[i:]...)
-		}
-		if isValue {
-			isValue = false
-			out = append(out, arg)
+	command, _, _ := root.Find(args) // an unknown command is an error later
+	command.InitDefaultHelpFlag()
+	out := slices.Clone(args)
+	for i := 0; i < len(out) && out[i] != "--"; i++ {
+		word := strings.TrimLeft(out[i], "-")
+		name, _, hasValue := strings.Cut(word, "=")
+		flag := command.Flag(name)
+		isLongFlag := strings.HasPrefix(out[i], "-") && len(name) > 1 && flag != nil
+		if !isLongFlag {
 			continue
 		}
-		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		flag := flags[name]
-		isShort := len(name) == 1
-		if flag == nil || isShort || !strings.HasPrefix(arg, "-") {
-			out = append(out, arg)
-			continue
+		out[i] = "--" + word
+		if !hasValue && flag.NoOptDefVal == "" {
+			i++ // its value
 		}
-		out = append(out, "--"+strings.TrimLeft(arg, "-"))
-		isValue = !hasValue && flag.NoOptDefVal == ""
 	}
 	return out
-}
-
-// collectFlags adds the flags of a command and its subcommands by name.
-func collectFlags(c *cobra.Command, flags map[string]*pflag.Flag) {
-	c.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = f })
-	for _, sub := range c.Commands() {
-		collectFlags(sub, flags)
-	}
 }
 
 // Confirm asks the user on a terminal whether to send. action describes in sentences what is sent, and flag is the flag that confirms it
@@ -77,7 +62,7 @@ func (c Console) Confirm(ctx context.Context, action, flag string) error {
 		return errors.New("interrupted, and nothing was sent")
 	case text := <-line:
 		if text != "y" && text != "yes" {
-			return errors.New("the reply was not yes, and nothing was sent")
+			return errors.New("not confirmed, and nothing was sent")
 		}
 		return nil
 	}
@@ -93,7 +78,7 @@ func Words(required int, names ...string) cobra.PositionalArgs {
 		if required < len(names) {
 			want += " [" + strings.Join(names[required:], " ") + "]"
 		}
-		return fmt.Errorf("want %s, got %d words; -h shows an example", want, len(args))
+		return fmt.Errorf("want %s, got %d arguments; -h shows an example", want, len(args))
 	}
 }
 
@@ -111,5 +96,5 @@ func NoArgs(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("unexpected argument: everything is a flag, and %d words follow the last", len(args))
+	return errors.New("unexpected argument: this command takes flags only")
 }

@@ -19,7 +19,7 @@ import (
 func run(t *testing.T, input string, isTerminal bool, args ...string) (status int, out, progress string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	console := cli.Console{In: strings.NewReader(input), InTerminal: isTerminal, Out: &stdout, Err: &stderr, Getenv: func(string) string { return "" }}
+	console := cli.Console{In: strings.NewReader(input), InTerminal: isTerminal, Out: &stdout, Err: &stderr}
 	status = console.Execute(t.Context(), NewCommand(console), append([]string{"learn"}, args...))
 	return status, stdout.String(), stderr.String()
 }

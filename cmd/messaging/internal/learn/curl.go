@@ -1,6 +1,8 @@
 package learn
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -59,7 +61,7 @@ func (c *curl) take(words []string) ([]string, error) {
 	}
 	if !hasValue {
 		if len(rest) == 0 {
-			return nil, errorf("curl: %s has no value", name)
+			return nil, fmt.Errorf("curl: %s has no value", name)
 		}
 		value = rest[0]
 		rest = rest[1:]
@@ -114,16 +116,16 @@ func (c *curl) option(name, value string) error {
 	case "--data-urlencode":
 		return c.addEncoded(value)
 	case "-F", "--form", "--form-string":
-		return errorf("curl: %s makes a multipart form, which a contract cannot write", name)
+		return fmt.Errorf("curl: %s makes a multipart form, which a contract cannot write", name)
 	case "-T", "--upload-file":
-		return errorf("curl: %s uploads a file; put its text behind -d", name)
+		return fmt.Errorf("curl: %s uploads a file; put its text behind -d", name)
 	}
 	return nil
 }
 
 func (c *curl) addData(value string) error {
 	if strings.HasPrefix(value, "@") {
-		return errorf("curl: -d %s names a file; put its text there", value)
+		return fmt.Errorf("curl: -d %s names a file; put its text there", value)
 	}
 	c.data = append(c.data, value)
 	return nil
@@ -136,7 +138,7 @@ func (c *curl) addEncoded(value string) error {
 		name, content = "", value
 	}
 	if strings.Contains(name, "@") || !ok && strings.HasPrefix(value, "@") {
-		return errorf("curl: --data-urlencode %s names a file; put its text there", value)
+		return fmt.Errorf("curl: --data-urlencode %s names a file; put its text there", value)
 	}
 	encoded := url.QueryEscape(content)
 	if name != "" {
@@ -150,7 +152,7 @@ func (c *curl) addEncoded(value string) error {
 func (c *curl) finish() (*request, error) {
 	r := &c.request
 	if r.path == "" {
-		return nil, errorf("curl: the command has no URL")
+		return nil, errors.New("curl: the command has no URL")
 	}
 	data := strings.TrimSpace(strings.Join(c.data, "&"))
 	switch {
@@ -255,7 +257,7 @@ func (s *shell) quoted(quote byte, unescape func(rest string) (string, int)) err
 			s.word.WriteByte(c)
 		}
 	}
-	return errorf("curl: a quote %c has no end", quote)
+	return fmt.Errorf("curl: a quote %c has no end", quote)
 }
 
 func inDoubleQuotes(rest string) (text string, length int) {

@@ -13,8 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
-	"github.com/messaging-service/messaging-go/contract"
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -80,9 +78,9 @@ func TestUnseenRefusalIsNotAccepted(t *testing.T) {
 		for i, unseen := range all.refused {
 			examples := *all
 			examples.refused = slices.Delete(slices.Clone(all.refused), i, i+1)
-			l := &learner{examples: &examples, overlay: overlay{}, defaults: table.Of(contract.Default())}
+			l := newLearner(&examples)
 			require.NoError(t, l.learn(), file)
-			names, err := l.overlay.parse()
+			names, err := l.learned.contract()
 			require.NoError(t, err, file)
 			require.NoError(t, l.replay(names), file)
 			_, err = l.send(names, unseen, &stub{status: unseen.status, body: unseen.text})

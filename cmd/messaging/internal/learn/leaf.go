@@ -126,42 +126,11 @@ func same(word, known string) bool {
 	return isNumber.MatchString(number) && strings.TrimPrefix(table.Number(word), "+") == number
 }
 
-// isNumber tells numbers of phones from other short values.
+// isNumber matches phone numbers, but not shorter numbers.
 var isNumber = regexp.MustCompile(`^[0-9]{5,15}$`)
 
-// speaking are the names of members that hold a concept. They choose only between members with the same value.
-var speaking = map[string]*regexp.Regexp{ //nolint:gochecknoglobals // never written
-	"id":        regexp.MustCompile(`(?i)id$|uuid|sid|token|ticket`),
-	"request":   regexp.MustCompile(`(?i)request|batch|bulk|trace`),
-	"reference": regexp.MustCompile(`(?i)ref|client|custom|correl|tag|external`),
-	"from":      regexp.MustCompile(`(?i)from|sender|source|origin|cli$|shortcode`),
-	"to":        regexp.MustCompile(`(?i)to$|dest|recipient|phone|number|address|msisdn|mobile`),
-	"text":      regexp.MustCompile(`(?i)text|body|content|message|msg`),
-	"parts":     regexp.MustCompile(`(?i)part|segment|count`),
-	"status":    regexp.MustCompile(`(?i)status|state|dlr|result|event`),
-	"code":      regexp.MustCompile(`(?i)code|errno|error`),
-	"price":     regexp.MustCompile(`(?i)price|cost|amount|charge`),
-	"cost":      regexp.MustCompile(`(?i)price|cost|amount|charge`),
-	"unitCost":  regexp.MustCompile(`(?i)unit|per`),
-	"balance":   regexp.MustCompile(`(?i)balance|credit|remain`),
-	"currency":  regexp.MustCompile(`(?i)currency`),
-	"created":   regexp.MustCompile(`(?i)creat|submit|date|time`),
-	"sent":      regexp.MustCompile(`(?i)sent|done|date|time`),
-	"time":      regexp.MustCompile(`(?i)time|date|at$`),
-	"operator":  regexp.MustCompile(`(?i)operator|carrier|network|mccmnc`),
-	"country":   regexp.MustCompile(`(?i)country`),
-}
-
-// speaksOf reports whether a member with this name usually holds a concept.
-func speaksOf(name, concept string) bool {
-	if known := speaking[concept]; known != nil {
-		return known.MatchString(name)
-	}
-	return strings.EqualFold(name, concept)
-}
-
-// locate returns the leaf that has a known value. Of several, those count whose names speak of the concept; of these the least deep wins
-// if the value is long enough to be no coincidence.
+// locate returns the leaf that has a known value. Of several leaves, it prefers those with a name of the concept, and of these the
+// least deep. If the value is too short to be distinctive, it returns an error instead.
 func locate(leaves []leaf, concept, value string) (leaf, error) {
 	var found []leaf
 	for _, l := range leaves {
@@ -171,7 +140,7 @@ func locate(leaves []leaf, concept, value string) (leaf, error) {
 		}
 	}
 	if len(found) > 1 {
-		isOther := func(l leaf) bool { return !speaksOf(l.name, concept) }
+		isOther := func(l leaf) bool { return !isNameOf(concept, l.name) }
 		if named := slices.DeleteFunc(slices.Clone(found), isOther); len(named) > 0 {
 			found = named
 		}
@@ -179,9 +148,9 @@ func locate(leaves []leaf, concept, value string) (leaf, error) {
 	const distinctive = 4
 	switch {
 	case len(found) == 0:
-		return leaf{}, errorf("nothing in the example has the value of %s, %q", concept, value)
+		return leaf{}, fmt.Errorf("nothing in the example has the value of %s, %q", concept, value)
 	case len(found) > 1 && len(value) < distinctive:
-		return leaf{}, errorf("the value of %s, %q, is at %s: change the others in the example", concept, value, pathsOf(found))
+		return leaf{}, fmt.Errorf("the value of %s, %q, is at %s: change the others in the example", concept, value, pathsOf(found))
 	}
 	slices.SortStableFunc(found, func(a, b leaf) int { return strings.Count(a.path, ".") - strings.Count(b.path, ".") })
 	return found[0], nil
@@ -216,5 +185,3 @@ func cutList(path string) (list, inElement string, ok bool) {
 	}
 	return "", path, false
 }
-
-func errorf(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -8,50 +8,43 @@ package learn
 
 import (
 	"errors"
-	"slices"
+	"fmt"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// The sections of an overlay that are learned.
-const (
-	sectionAuth     = "auth"
-	sectionHeaders  = "headers"
-	sectionErrors   = "errors"
-	sectionSend     = "sms.send"
-	sectionList     = "sms.list"
-	sectionInbound  = "webhook.sms"
-	sectionDelivery = "webhook.delivery"
-)
-
 // learner learns the contract of one provider.
 type learner struct {
 	examples *Examples
-	overlay  overlay
+	learned  learned
 	defaults *table.Table
 	request  *request
 	leaves   []leaf   // of the request
 	ignored  []string // paths of the request that the overlay leaves out on purpose
 }
 
+func newLearner(examples *Examples) *learner {
+	return &learner{examples: examples, learned: newLearned(), defaults: table.Of(contract.Default())}
+}
+
 // Learn returns the overlay of some examples as JSON. It joins an error for each example that cannot be understood, or whose result with the
 // overlay is wrong.
 func Learn(examples *Examples) (string, error) {
-	l := &learner{examples: examples, overlay: overlay{}, defaults: table.Of(contract.Default())}
+	l := newLearner(examples)
 	if err := l.learn(); err != nil {
 		return "", err
 	}
-	names, err := l.overlay.parse()
+	names, err := l.learned.contract()
 	if err != nil {
-		return "", errorf("a contract cannot express the examples: %w", err)
+		return "", fmt.Errorf("a contract cannot express the examples: %w", err)
 	}
 	if err := l.replay(names); err != nil {
 		return "", err
 	}
 	l.noteUnknown()
-	return l.overlay.text(), nil
+	return l.learned.text(), nil
 }
 
 func (l *learner) learn() error {
@@ -65,31 +58,36 @@ func (l *learner) learn() error {
 	return errors.Join(problems...)
 }
 
-// removeTaken removes learned paths from the default paths of other concepts, because two concepts cannot share a path.
-func (l *learner) removeTaken() {
-	l.removeTakenIn(sectionSend, "response", l.defaults.SMSSend.Response)
-	l.removeTakenIn(sectionList, "record", l.defaults.SMSList.Record)
-	l.removeTakenIn(sectionInbound, "params", l.defaults.WebhookSMS.Params)
-	l.removeTakenIn(sectionDelivery, "params", l.defaults.WebhookDelivery.Params)
+// noteUnknown adds comments about what the examples do not show.
+func (l *learner) noteUnknown() {
+	const page = "; see docs/contract.md, "
+	l.learned.note("not in the examples: the names of paging, filters and order"+page+"5. The listing", sectionList, "params")
+	if l.examples.row == nil {
+		l.learned.note("not in the examples: the paths of rows and the names of their members"+page+"5. The listing", sectionList, "record")
+	}
+	if len(l.examples.inbound) == 0 {
+		l.learned.note("not in the examples: an inbound message"+page+"6. Callbacks", sectionInbound, "params")
+	}
+	if len(l.examples.delivery) == 0 {
+		l.learned.note("not in the examples: a delivery report"+page+"6. Callbacks", sectionDelivery, "params")
+	}
+	if len(l.examples.refused) == 0 {
+		l.learned.note("not in the examples: a refusal"+page+"4. Errors", sectionErrors, "classes")
+	}
+	if l.learned.Auth.KeyPair.In == "body" {
+		l.learned.note("a listing by GET has no body: look up where its credentials go", sectionAuth, "keyPair", "in")
+	}
+	if len(l.learned.Send.Constants) > 0 {
+		l.learned.note("every message is sent with these: remove those that only the example has", sectionSend, "constants")
+	}
 }
 
-// removeTakenIn removes the learned paths in one object of a section from the default paths of the other concepts in it.
-func (l *learner) removeTakenIn(section, object string, defaults map[string][]string) {
-	learned := l.overlay.object(section, object)
-	taken := map[string]bool{}
-	for concept := range learned {
-		for _, path := range l.overlay.list(section, object, concept) {
-			taken[path] = true
-		}
-	}
-	isTaken := func(path string) bool { return taken[path] }
-	for concept, paths := range defaults {
-		if learned[concept] != nil || !slices.ContainsFunc(paths, isTaken) {
-			continue
-		}
-		left := slices.DeleteFunc(slices.Clone(paths), isTaken)
-		l.overlay.set(append([]string{}, left...), section, object, concept)
-	}
+// removeTaken removes learned paths from the default paths of other concepts, because two concepts cannot share a path.
+func (l *learner) removeTaken() {
+	l.learned.Send.Response.removeTaken(l.defaults.SMSSend.Response)
+	l.learned.List.Record.removeTaken(l.defaults.SMSList.Record)
+	l.learned.Inbound.Params.removeTaken(l.defaults.WebhookSMS.Params)
+	l.learned.Delivery.Params.removeTaken(l.defaults.WebhookDelivery.Params)
 }
 
 // sentinels are the errors of the classes of a refusal.

@@ -13,7 +13,7 @@ import (
 	"github.com/messaging-service/messaging-go/contract"
 )
 
-// request is an example that most tests begin with.
+// requestText is an example that most tests begin with.
 const requestText = `=== request
 from: ACME
 to: 639171234567
@@ -133,6 +133,7 @@ func TestLearnLeavesUnknownCredentialsOut(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), "hush")
 	assert.Contains(t, at(got, "sms.send", "constants", "api_key//"), "looks like a credential")
+	assert.Nil(t, at(got, "sms.send", "constants//"), "no message is sent with a constant")
 }
 
 func TestLearnHeadersAndVariables(t *testing.T) {
@@ -218,6 +219,31 @@ func TestLearnCodesOfSuccess(t *testing.T) {
 	assert.Equal(t, []any{"code", "error.code", "result.errorCode"}, at(got, "errors", "code"))
 	assert.Contains(t, at(got, "errors", "success"), "100")
 	assert.NotContains(t, at(got, "errors", "success"), "PH")
+}
+
+// TestLearnStatus has responses with several members that may be the status.
+func TestLearnStatus(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ accepted, refused, want string }{
+		"the member that differs in a refusal": {
+			`{"id": "h-1", "status": "done", "outcome": "kept"}`, `{"status": "done", "outcome": "dropped"}`, "outcome",
+		},
+		"a name of a status":          {`{"id": "h-1", "type": "sms", "state": "queued"}`, "", "state"},
+		"a word and not its sentence": {`{"id": "h-1", "status": "0", "statusText": "Message was sent"}`, "", "status"},
+		"a word and not its number":   {`{"id": "h-1", "status": {"id": "26", "group": "pending"}}`, "", "status.group"},
+		"the status next to the ID":   {`{"a": {"status": "fine"}, "message": {"id": "h-1", "status": "queued"}}`, "", "message.status"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := requestText + "=== accepted\nid: h-1\n\n" + tt.accepted + "\n"
+			if tt.refused != "" {
+				text += "=== refused\nhttp: 200\nclass: invalid\n\n" + tt.refused + "\n"
+			}
+			got, err := learnObject(t, text)
+			require.NoError(t, err)
+			assert.Equal(t, []any{tt.want}, at(got, "sms.send", "response", "status"))
+		})
+	}
 }
 
 // TestLearnRemovesTakenPaths has a service whose ID has the default name of another concept: two concepts cannot share a path.

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,9 +17,9 @@ func (l *learner) learnRow() error {
 		return nil
 	}
 	if path := example.values["path"]; path != "" {
-		l.overlay.set(variables(path), sectionList, "path")
+		l.learned.List.Path = variables(path)
 	} else {
-		l.overlay.note("the example does not show the path", sectionList, "path")
+		l.learned.note("the example does not show the path", sectionList, "path")
 	}
 	found, err := example.locate(leavesOf(example.text), rowConcepts())
 	if err != nil {
@@ -26,9 +27,9 @@ func (l *learner) learnRow() error {
 	}
 	items, isList := listOf(found)
 	if isList {
-		l.overlay.set([]string{items}, sectionList, "items")
+		l.learned.List.Items = []string{items}
 	} else {
-		l.overlay.note("the example is one row: look up where the list of rows is", sectionList, "items")
+		l.learned.note("the example is one row: look up where the list of rows is", sectionList, "items")
 	}
 	for concept, at := range found {
 		path := at.path
@@ -38,7 +39,7 @@ func (l *learner) learnRow() error {
 		if concept == "status" {
 			concept = "deliveryStatus"
 		}
-		l.overlay.set([]string{path}, sectionList, "record", concept)
+		l.learned.List.Record[concept] = []string{path}
 	}
 	if example.values["status"] != "" {
 		l.learnMeaning(example)
@@ -76,42 +77,41 @@ func listOf(found map[string]leaf) (list string, ok bool) {
 	return list, !isFirst
 }
 
-// learnMeaning adds a status to the words of the default contract. The numbers there are a guess, and go if this service has its own.
+// learnMeaning adds a status to the words of the default contract, and removes it from other meanings. If the service has numbers, it also
+// removes the numbers of the default contract, which are a guess.
 func (l *learner) learnMeaning(example *Example) {
 	word := example.values["status"]
 	meaning := example.values["means"]
-	if l.meansAlready(word, meaning) {
+	if table.Match(l.wordsOf(meaning), word, true) >= 0 {
 		return
 	}
-	_, err := strconv.Atoi(word)
-	isNumber := err == nil
 	for _, other := range meanings() {
-		words := l.overlay.list(sectionDelivery, "statuses", other)
-		if words == nil {
-			words = l.defaults.WebhookDelivery.Statuses[other]
-		}
-		kept := slices.DeleteFunc(slices.Clone(words), func(known string) bool {
-			_, err := strconv.Atoi(known)
-			isGuess := isNumber && err == nil && slices.Contains(l.defaults.WebhookDelivery.Statuses[other], known) && !l.isLearned(known)
+		isWrong := func(known string) bool {
+			isGuess := isNumeric(word) && isNumeric(known) && !l.isLearned(known)
 			return isGuess || strings.EqualFold(known, word)
-		})
+		}
+		kept := slices.DeleteFunc(slices.Clone(l.wordsOf(other)), isWrong)
 		if other == meaning {
 			kept = append(kept, word)
 		}
-		if !slices.Equal(kept, words) {
-			l.overlay.set(kept, sectionDelivery, "statuses", other)
+		if !slices.Equal(kept, l.wordsOf(other)) {
+			l.learned.Delivery.Statuses[other] = kept
 		}
 	}
-	l.overlay.note("the examples show few words: look up the others", sectionDelivery, "statuses")
+	l.learned.note("the examples show few words: look up the others", sectionDelivery, "statuses")
 }
 
-// meansAlready reports whether the words so far give a status its meaning.
-func (l *learner) meansAlready(word, meaning string) bool {
-	words := l.overlay.list(sectionDelivery, "statuses", meaning)
-	if words == nil {
-		words = l.defaults.WebhookDelivery.Statuses[meaning]
+func isNumeric(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err == nil
+}
+
+// wordsOf returns the words for a meaning so far.
+func (l *learner) wordsOf(meaning string) []string {
+	if words, isLearned := l.learned.Delivery.Statuses[meaning]; isLearned {
+		return words
 	}
-	return table.Match(words, word, true) >= 0
+	return l.defaults.WebhookDelivery.Statuses[meaning]
 }
 
 // isLearned reports whether an example has a status.
@@ -147,7 +147,7 @@ func parseCallback(text string) (*callback, error) {
 	case c.isJSON:
 		c.leaves = leavesOf(text)
 	case strings.HasPrefix(text, "<") || !strings.Contains(text, "="):
-		return nil, errorf("want JSON, a form, or a URL with parameters")
+		return nil, errors.New("want JSON, a form, or a URL with parameters")
 	default:
 		c.text = strings.ReplaceAll(text, "\n", "")
 		c.leaves = formLeaves(c.text)
@@ -157,12 +157,12 @@ func parseCallback(text string) (*callback, error) {
 
 // learnInbound learns the names of an inbound message.
 func (l *learner) learnInbound() error {
-	return l.learnCallbacks(sectionInbound, l.examples.inbound, keysOf(kindInbound))
+	return learnCallbacks(&l.learned.Inbound, l.examples.inbound, keysOf(kindInbound))
 }
 
 // learnDelivery learns the names of a delivery report, and the meaning of its statuses.
 func (l *learner) learnDelivery() error {
-	if err := l.learnCallbacks(sectionDelivery, l.examples.delivery, reportConcepts()); err != nil {
+	if err := learnCallbacks(&l.learned.Delivery.callbackNames, l.examples.delivery, reportConcepts()); err != nil {
 		return err
 	}
 	for _, example := range l.examples.delivery {
@@ -172,7 +172,7 @@ func (l *learner) learnDelivery() error {
 }
 
 // learnCallbacks finds the known values of callbacks in them.
-func (l *learner) learnCallbacks(section string, examples []*Example, concepts []string) error {
+func learnCallbacks(names *callbackNames, examples []*Example, concepts []string) error {
 	for i, example := range examples {
 		c, err := parseCallback(example.text)
 		if err != nil {
@@ -185,17 +185,17 @@ func (l *learner) learnCallbacks(section string, examples []*Example, concepts [
 		events, isList := listOf(found)
 		isList = isList && c.isJSON
 		if isList && events != "" {
-			if before := l.overlay.list(section, "events"); i > 0 && !slices.Equal(before, []string{events}) {
+			if i > 0 && !slices.Equal(names.Events, []string{events}) {
 				return example.errorf("the events are at %q here, and elsewhere in the examples before", events)
 			}
-			l.overlay.set([]string{events}, section, "events")
+			names.Events = []string{events}
 		}
 		for concept, at := range found {
 			name := at.path
 			if isList {
 				_, name, _ = cutList(at.path)
 			}
-			l.overlay.add(name, section, "params", concept)
+			names.Params.add(concept, name)
 		}
 	}
 	return nil

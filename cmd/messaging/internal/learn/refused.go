@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,51 +8,63 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// The usual names of members that hold the code of an error, from the most to the least certain, and its message.
-var (
-	codeName = regexp.MustCompile(`(?i)code$|^errno$|^err_?no$`)
-	typeName = regexp.MustCompile(`(?i)^type$|^error$|^status$|^name$|id$|^reason$|^title$`)
-	// kindOfError matches codes under a name that says little: a word or a short number, and no ID.
-	kindOfError = regexp.MustCompile(`^([A-Za-z_.:-]+|[0-9]{1,6})$`)
-	messageName = regexp.MustCompile(`(?i)message$|description$|detail$|title$|^error$|text$|msg$|reason$`)
-)
-
 // learnRefused learns the codes of refusals and their classes.
 func (l *learner) learnRefused() error {
-	classes := map[string][]string{}
+	classes := words{}
 	for _, example := range l.examples.refused {
-		code, err := l.codeOf(example)
+		code, err := l.learnCode(example)
 		if err != nil {
 			return err
 		}
 		l.learnMessage(example)
 		class := example.values["class"]
-		if word := l.statusWord(example); code.word == "" && l.isCode(word) {
-			code.word = word // the status says it
-		} else if code.word != "" {
-			l.overlay.add(code.path, sectionErrors, "code")
-		}
-		isClass := l.defaults.Errors.Classes[class] != nil // forbidden has no codes
-		if code.word != "" && isClass && !slices.Contains(classes[class], code.word) {
-			classes[class] = append(classes[class], code.word)
+		hasCodes := l.defaults.Errors.Classes[class] != nil // forbidden has none
+		if code != "" && hasCodes {
+			classes.add(class, code)
 		}
 	}
 	l.learnSuccess()
-	if len(classes) == 0 {
-		return nil
+	if len(classes) > 0 {
+		l.learnClasses(classes)
 	}
-	// A class that has no code here is emptied, so that no default code is taken for one of this service.
-	for class := range l.defaults.Errors.Classes {
-		codes := slices.DeleteFunc(classes[class], func(code string) bool { return isElsewhere(classes, class, code) })
-		slices.Sort(codes)
-		l.overlay.set(append([]string{}, codes...), sectionErrors, "classes", class)
-	}
-	l.overlay.note("the examples show these codes alone: look up the others", sectionErrors, "classes")
 	return nil
 }
 
+// learnCode learns where a refusal has its code, and returns the code. If only its status refuses, the word of the status is the code.
+func (l *learner) learnCode(example *Example) (string, error) {
+	code, err := l.codeOf(example)
+	if err != nil {
+		return "", err
+	}
+	if code.word != "" {
+		l.learned.Errors.Code = appendNew(l.learned.Errors.Code, code.path)
+		return code.word, nil
+	}
+	if word := l.statusWord(example); l.isCode(word) {
+		return word, nil
+	}
+	return "", nil
+}
+
+// learnClasses sets the codes of all classes. A class without a code here is emptied, so that no code of the default contract is taken for
+// one of this service.
+func (l *learner) learnClasses(classes words) {
+	l.learned.Errors.Classes = words{}
+	for class := range l.defaults.Errors.Classes {
+		codes := []string{}
+		for _, code := range classes[class] {
+			if !isElsewhere(classes, class, code) {
+				codes = append(codes, code)
+			}
+		}
+		slices.Sort(codes)
+		l.learned.Errors.Classes[class] = codes
+	}
+	l.learned.note("the examples show these codes alone: look up the others", sectionErrors, "classes")
+}
+
 // isElsewhere reports whether another class has the code too. The HTTP status then says which it is.
-func isElsewhere(classes map[string][]string, class, code string) bool {
+func isElsewhere(classes words, class, code string) bool {
 	for other, codes := range classes {
 		if other != class && slices.Contains(codes, code) {
 			return true
@@ -73,8 +84,8 @@ func (l *learner) statusWord(example *Example) string {
 	if example.status/100 != 2 {
 		return ""
 	}
-	for _, path := range l.overlay.list(sectionSend, "response", "status") {
-		if word := wordAt(example.text, path); slices.Contains(l.overlay.list(sectionSend, "refused"), word) {
+	for _, path := range l.learned.Send.Response["status"] {
+		if word := wordAt(example.text, path); slices.Contains(l.learned.Send.Refused, word) {
 			return word
 		}
 	}
@@ -95,12 +106,12 @@ func (l *learner) codeOf(example *Example) (leaf, error) {
 		return textCode(leaves[0]), nil
 	}
 	isLearned := func(candidate leaf) bool {
-		return slices.Contains(l.overlay.list(sectionErrors, "code"), candidate.path)
+		return slices.Contains(l.learned.Errors.Code, candidate.path)
 	}
 	byName := func(candidate leaf) bool { return codeName.MatchString(candidate.name) }
 	isRefusedByStatus := l.statusWord(example) != ""
 	byType := func(candidate leaf) bool {
-		return !isRefusedByStatus && typeName.MatchString(candidate.name) && kindOfError.MatchString(candidate.word)
+		return !isRefusedByStatus && typeName.MatchString(candidate.name) && errorWord.MatchString(candidate.word)
 	}
 	for _, is := range []func(leaf) bool{isLearned, byName, byType} {
 		for _, candidate := range leaves {
@@ -129,7 +140,7 @@ func (l *learner) canBeCode(example *Example, candidate leaf) bool {
 		return false
 	case candidate.word == "true" || candidate.word == "false":
 		return false
-	case l.isResponseValue(candidate.path):
+	case l.learned.Send.Response.has(candidate.path):
 		return false
 	}
 	isAccepted := func(accepted *Example) bool { return wordAt(accepted.text, candidate.path) == candidate.word }
@@ -146,44 +157,46 @@ func (l *learner) learnMessage(example *Example) {
 	if i < 0 || slices.Contains(l.defaults.Errors.Message, leaves[i].path) {
 		return
 	}
-	if l.overlay.get(sectionErrors, "message") == nil {
-		l.overlay.set([]string{}, sectionErrors, "message")
-	}
-	l.overlay.add(leaves[i].path, sectionErrors, "message")
+	l.learned.Errors.Message = appendNew(l.learned.Errors.Message, leaves[i].path)
 }
-
-// successName matches members that hold a code of success in an accepted response. With another code the outcome is then
-// unknown. Codes of countries and networks have longer names.
-var successName = regexp.MustCompile(`(?i)^(status|error|err|result|response|return)?[-_]?code$|^errno$`)
 
 // learnSuccess adds the codes of accepted responses to errors.success.
 func (l *learner) learnSuccess() {
 	success := slices.Clone(l.defaults.Errors.Success)
 	for _, example := range l.examples.accepted {
 		for _, at := range leavesOf(example.text) {
-			isLearned := slices.Contains(l.overlay.list(sectionErrors, "code"), at.path)
-			isNamed := successName.MatchString(at.name) && at.word != strconv.Itoa(example.status) && !l.isResponseValue(at.path)
-			if at.path == "" || at.word == "" || !isLearned && !isNamed {
+			if !l.isSuccessCode(example, at) {
 				continue
 			}
-			if !isLearned {
-				l.addCodePath(at.path)
-			}
+			l.addCodePath(at.path)
 			if table.Match(success, at.word, true) < 0 {
 				success = append(success, at.word)
-				l.overlay.set(success, sectionErrors, "success")
+				l.learned.Errors.Success = success
 			}
 		}
 	}
 }
 
+// isSuccessCode reports whether a value of an accepted response is a code of success: it is where refusals have their codes, or has the name
+// of such a code.
+func (l *learner) isSuccessCode(example *Example, at leaf) bool {
+	if at.path == "" || at.word == "" {
+		return false
+	}
+	if slices.Contains(l.learned.Errors.Code, at.path) {
+		return true
+	}
+	isHTTPStatus := at.word == strconv.Itoa(example.status)
+	return successName.MatchString(at.name) && !isHTTPStatus && !l.learned.Send.Response.has(at.path)
+}
+
 // addCodePath adds a path of codes to the learned paths, or to the paths of the default contract if there are none.
 func (l *learner) addCodePath(path string) {
-	if l.overlay.get(sectionErrors, "code") == nil {
-		if slices.Contains(l.defaults.Errors.Code, path) {
-			return
-		}
-		l.overlay.set(slices.Clone(l.defaults.Errors.Code), sectionErrors, "code")
+	known := l.learned.Errors.Code
+	if known == nil {
+		known = l.defaults.Errors.Code
 	}
-	l.overlay.add(path, sectionErrors, "code")
+	if !slices.Contains(known, path) {
+		l.learned.Errors.Code = append(slices.Clone(known), path)
+	}
 }

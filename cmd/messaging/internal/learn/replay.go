@@ -104,7 +104,7 @@ func (s *stub) client(names contract.Contract) (*messaging.Client, error) {
 // message returns the message of the request, with the values of an example.
 func (l *learner) message(example *Example) sms.Message {
 	value := func(concept string) string {
-		if l.overlay.string(sectionSend, "fields", concept) == "" {
+		if l.learned.Send.Fields[concept] == "" {
 			return ""
 		}
 		return cmp.Or(example.values[concept], l.examples.request.values[concept])
@@ -161,11 +161,10 @@ func (l *learner) replayRequest(names contract.Contract) error {
 
 // valuesOf returns values by their paths, without credentials and without the values that the overlay leaves out on purpose.
 func (l *learner) valuesOf(leaves []leaf) map[string]any {
-	key := l.overlay.string(sectionAuth, "keyPair", "key")
-	secret := l.overlay.string(sectionAuth, "keyPair", "secret")
+	pair := l.learned.Auth.KeyPair
 	values := map[string]any{}
 	for _, at := range leaves {
-		isCredential := at.path == key || at.path == secret
+		isCredential := at.path == pair.Key || pair.Secret != nil && at.path == *pair.Secret
 		if !isCredential && !slices.Contains(l.ignored, at.path) {
 			values[at.path] = at.value
 		}
@@ -193,7 +192,7 @@ func (l *learner) replayAccepted(names contract.Contract, example *Example) erro
 // namesRecipient reports whether a response has a number under the name of a recipient.
 func namesRecipient(response string) bool {
 	isRecipient := func(l leaf) bool {
-		return speaksOf(l.name, "to") && isNumber.MatchString(strings.TrimPrefix(l.word, "+"))
+		return isNameOf("to", l.name) && isNumber.MatchString(strings.TrimPrefix(l.word, "+"))
 	}
 	return slices.ContainsFunc(leavesOf(response), isRecipient)
 }
@@ -216,17 +215,17 @@ func (l *learner) replayRefused(names contract.Contract, example *Example) error
 				"if it has a code, add the line code: and its value", other, class, other)
 		}
 	}
-	l.overlay.note("a refusal of the class "+class+" has no code of its own", sectionErrors, "code")
+	l.learned.note("a refusal of the class "+class+" has no code of its own", sectionErrors, "code")
 	return nil
 }
 
 func (l *learner) replayRow(names contract.Contract, example *Example) error {
 	body := example.text
-	if l.overlay.get(sectionList, "items") == nil {
+	if l.learned.List.Items == nil {
 		body = "[" + body + "]" // one row alone
 	}
 	s := &stub{status: http.StatusOK, body: body}
-	client, err := s.client(forReading(l.overlay, names))
+	client, err := s.client(l.learned.forReading(names))
 	if err != nil {
 		return example.errorf("%w", err)
 	}
@@ -237,19 +236,6 @@ func (l *learner) replayRow(names contract.Contract, example *Example) error {
 		return compareRow(example, page.Transactions)
 	}
 	return example.errorf("no row is read")
-}
-
-// forReading returns a contract that reads one page with credentials in headers, because the examples do not show the request of a page.
-func forReading(o overlay, names contract.Contract) contract.Contract {
-	copied := overlay(document.Parse([]byte(document.Encode(o))).Object())
-	copied.set(map[string]any{"by": "none", "whole": true}, sectionList, "paging")
-	if copied.string(sectionAuth, "keyPair", "in") == "body" {
-		copied.set(map[string]any{"in": "header", "key": "X-Key", "secret": "X-Secret"}, sectionAuth, "keyPair")
-	}
-	if alone, err := copied.parse(); err == nil {
-		return alone
-	}
-	return names
 }
 
 // compareRow compares the row of the example with the transaction that was read.
@@ -360,28 +346,4 @@ func (l *learner) replayDelivery(names contract.Contract, example *Example) erro
 		problems = append(problems, example.errorf("got the status %s, want %s", report.Status, example.values["means"]))
 	}
 	return errors.Join(problems...)
-}
-
-// noteUnknown adds comments about what the examples do not show.
-func (l *learner) noteUnknown() {
-	const page = "; see docs/contract.md, "
-	l.overlay.note("not in the examples: the names of paging, filters and order"+page+"5. The listing", sectionList, "params")
-	if l.examples.row == nil {
-		l.overlay.note("not in the examples: the paths of rows and the names of their members"+page+"5. The listing", sectionList, "record")
-	}
-	if len(l.examples.inbound) == 0 {
-		l.overlay.note("not in the examples: an inbound message"+page+"6. Callbacks", sectionInbound, "params")
-	}
-	if len(l.examples.delivery) == 0 {
-		l.overlay.note("not in the examples: a delivery report"+page+"6. Callbacks", sectionDelivery, "params")
-	}
-	if len(l.examples.refused) == 0 {
-		l.overlay.note("not in the examples: a refusal"+page+"4. Errors", sectionErrors, "classes")
-	}
-	if l.overlay.string(sectionAuth, "keyPair", "in") == "body" {
-		l.overlay.note("a listing by GET has no body: look up where its credentials go", sectionAuth, "keyPair", "in")
-	}
-	if len(l.overlay.object(sectionSend, "constants")) > 0 {
-		l.overlay.note("every message is sent with these: remove those that only the example has", sectionSend, "constants")
-	}
 }

@@ -2,6 +2,8 @@ package learn
 
 import (
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -47,23 +49,23 @@ func (r *request) complete() error {
 		r.method = http.MethodPost
 	}
 	if r.method != http.MethodPost {
-		return errorf("the request is a %s, and a contract sends by POST", r.method)
+		return fmt.Errorf("the request is a %s, and a contract sends by POST", r.method)
 	}
 	contentType := strings.ToLower(r.header.Get("Content-Type"))
 	switch {
 	case strings.Contains(contentType, "multipart/"):
-		return errorf("the request is a multipart form, which a contract cannot write")
+		return errors.New("the request is a multipart form, which a contract cannot write")
 	case strings.Contains(contentType, "xml") || strings.HasPrefix(r.body, "<"):
-		return errorf("the request is XML, which a contract cannot write")
+		return errors.New("the request is XML, which a contract cannot write")
 	case isObject(r.body):
 		r.isJSON = true
 	case isList(r.body):
-		return errorf("the request is a list, and a contract writes an object")
+		return errors.New("the request is a list, and a contract writes an object")
 	case r.body != "":
 		r.isForm = true
 	}
 	if !r.isJSON && !strings.Contains(r.body+r.query, "=") {
-		return errorf("want a curl command, an HTTP request, a JSON object or a form")
+		return errors.New("want a curl command, an HTTP request, a JSON object or a form")
 	}
 	return nil
 }
@@ -159,9 +161,6 @@ func (r *request) basic() (user, password string, ok bool) {
 	user, password, _ = strings.Cut(string(decoded), ":")
 	return user, password, true
 }
-
-// credentialName matches names of credentials.
-var credentialName = regexp.MustCompile(`(?i)(api|app|auth|access|account|private|subscription)[-_]?key|secret|passw|passphrase|^pwd$|token|^key$|^auth|credential|api[-_]?id|user[-_]?name|^login$`)
 
 func isCredentialName(name string) bool { return credentialName.MatchString(name) }
 

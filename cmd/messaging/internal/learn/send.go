@@ -1,12 +1,13 @@
 package learn
 
 import (
-	"regexp"
+	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // fieldConcepts are the fields of an SMS. The text comes first, because a short sender may be a part of it.
@@ -29,7 +30,7 @@ func (l *learner) learnRequest() error {
 	if concept := l.valueIn(r.path); concept != "" {
 		return example.errorf("the path has the value of %s, which a contract cannot write there", concept)
 	}
-	l.overlay.set(r.path, sectionSend, "path")
+	l.learned.Send.Path = r.path
 	if err := l.learnEncoding(); err != nil {
 		return err
 	}
@@ -49,10 +50,10 @@ func (l *learner) learnEncoding() error {
 	case r.isJSON:
 		l.leaves = leavesOf(r.body)
 	case r.isForm:
-		l.overlay.set("form", sectionSend, "encoding")
+		l.learned.Send.Encoding = "form"
 		l.leaves = formLeaves(r.body)
 	default:
-		l.overlay.set("query", sectionSend, "encoding")
+		l.learned.Send.Encoding = "query"
 		l.leaves = formLeaves(r.query)
 	}
 	if bodyOrQuery(r) == "query" {
@@ -71,12 +72,12 @@ func (l *learner) learnEncoding() error {
 func (l *learner) learnHeaders() error {
 	r := l.request
 	if _, _, ok := r.basic(); ok {
-		l.overlay.set("basic", sectionAuth, "keyPair", "in")
+		l.learned.Auth.KeyPair.In = "basic"
 	} else if value := r.header.Get("Authorization"); value != "" {
 		l.learnAuthorization(value)
 	}
-	for name, values := range r.header {
-		value := values[0]
+	for _, name := range slices.Sorted(maps.Keys(r.header)) {
+		value := r.header[name][0]
 		switch {
 		case isRoutine(name) || name == "Authorization":
 		case l.isKnown(value, "token", "key", "secret") || isCredentialName(name):
@@ -84,7 +85,7 @@ func (l *learner) learnHeaders() error {
 		case l.valueIn(value) != "":
 			return l.examples.request.errorf("the header %s has a value of the message, which a contract cannot write", name)
 		default:
-			l.overlay.set(value, sectionHeaders, name)
+			l.learned.Headers[name] = value
 		}
 	}
 	return nil
@@ -102,31 +103,27 @@ func (l *learner) learnAuthorization(value string) {
 		scheme = ""
 	}
 	if scheme != l.defaults.Auth.Token.Scheme {
-		l.overlay.set(scheme, sectionAuth, "token", "scheme")
+		l.learned.Auth.Token.Scheme = &scheme
 	}
 }
-
-var secretName = regexp.MustCompile(`(?i)secret|passw|passphrase|pwd`)
 
 // learnCredential learns the name of the token's header, or of the key or its secret. Without a known value, only headers and parameters of
 // the query with the name of a credential are credentials.
 func (l *learner) learnCredential(credential leaf, in string) {
 	hasSecret := l.examples.request.values["secret"] != ""
 	isSecret := l.isKnown(credential.word, "secret") || !hasSecret && secretName.MatchString(credential.name)
-	switch {
-	case l.isKnown(credential.word, "token") && in == "header":
-		l.overlay.set(credential.path, sectionAuth, "token", "header")
-		l.overlay.set("", sectionAuth, "token", "scheme")
+	if l.isKnown(credential.word, "token") && in == "header" {
+		l.learned.Auth.Token = token{Header: credential.path, Scheme: new("")}
 		return
-	case isSecret:
-		l.overlay.set(credential.path, sectionAuth, "keyPair", "secret")
-	default:
-		l.overlay.set(credential.path, sectionAuth, "keyPair", "key")
-		if l.overlay.get(sectionAuth, "keyPair", "secret") == nil {
-			l.overlay.set("", sectionAuth, "keyPair", "secret")
-		}
 	}
-	l.overlay.set(in, sectionAuth, "keyPair", "in")
+	pair := &l.learned.Auth.KeyPair
+	pair.In = in
+	if isSecret {
+		pair.Secret = &credential.path
+		return
+	}
+	pair.Key = credential.path
+	pair.Secret = cmp.Or(pair.Secret, new(""))
 }
 
 // learnFields finds the values of the message in the request.
@@ -136,8 +133,8 @@ func (l *learner) learnFields() error {
 	for _, concept := range fieldConcepts() {
 		value := example.values[concept]
 		if value == "" {
-			l.overlay.set("", sectionSend, "fields", concept)
-			l.overlay.note("the example does not show it", sectionSend, "fields", concept)
+			l.learned.Send.Fields[concept] = ""
+			l.learned.note("the example does not show it", sectionSend, "fields", concept)
 			continue
 		}
 		open := slices.DeleteFunc(slices.Clone(l.leaves), func(f leaf) bool { return taken[f.path] != "" })
@@ -146,45 +143,51 @@ func (l *learner) learnFields() error {
 			return example.errorf("%w", err)
 		}
 		taken[found.path] = concept
-		l.overlay.set(found.path, sectionSend, "fields", concept)
+		l.learned.Send.Fields[concept] = found.path
 		if _, isText := found.value.(string); !isText || found.word != value {
-			l.overlay.note("the example writes it as "+document.Encode(found.value)+", and it is sent as a message has it", sectionSend, "fields", concept)
+			l.learned.note("the example writes it as "+document.Encode(found.value)+", and it is sent as a message has it", sectionSend, "fields", concept)
 			l.ignored = append(l.ignored, found.path)
 		}
 	}
 	return nil
 }
 
-// learnConstants learns the rest of the request as constants. Constants that belong to the callback go under with.
+// learnConstants learns the rest of the request as constants.
 func (l *learner) learnConstants() error {
-	example := l.examples.request
-	callback := l.overlay.string(sectionSend, "fields", "callback")
-	l.overlay.set(map[string]any{}, sectionSend, "with", "callback")
-	for _, constant := range l.leaves {
-		isField := slices.Contains(l.fieldPaths(), constant.path)
-		switch {
-		case isField:
-			continue
-		case l.isKnown(constant.word, "key", "secret"):
-			l.learnCredential(constant, bodyOrQuery(l.request))
-			continue
-		case isCredentialName(constant.name):
-			l.ignored = append(l.ignored, constant.path)
-			l.overlay.note("looks like a credential and is left out: write it here if it is not, or add key: or secret: to the example",
-				sectionSend, "constants", constant.path)
-			continue
-		case constant.value == nil:
-			l.ignored = append(l.ignored, constant.path)
+	for _, rest := range l.leaves {
+		if slices.Contains(l.fieldPaths(), rest.path) {
 			continue
 		}
-		if err := l.checkConstant(constant); err != nil {
-			return example.errorf("%w", err)
+		if err := l.learnConstant(rest); err != nil {
+			return l.examples.request.errorf("%w", err)
 		}
-		if callback != "" && l.goesWith(constant, callback) {
-			l.overlay.set(constant.value, sectionSend, "with", "callback", constant.path)
-			continue
-		}
-		l.overlay.set(constant.value, sectionSend, "constants", constant.path)
+	}
+	return nil
+}
+
+// learnConstant learns a value that is no field: a credential or a constant. A constant that belongs to the callback goes under with.
+func (l *learner) learnConstant(rest leaf) error {
+	switch {
+	case l.isKnown(rest.word, "key", "secret"):
+		l.learnCredential(rest, bodyOrQuery(l.request))
+		return nil
+	case isCredentialName(rest.name):
+		l.ignored = append(l.ignored, rest.path)
+		l.learned.note("looks like a credential and is left out: write it here if it is not, or add key: or secret: to the example",
+			sectionSend, "constants", rest.path)
+		return nil
+	case rest.value == nil:
+		l.ignored = append(l.ignored, rest.path)
+		return nil
+	}
+	if err := l.checkConstant(rest); err != nil {
+		return err
+	}
+	callback := l.learned.Send.Fields["callback"]
+	if callback != "" && l.goesWith(rest, callback) {
+		l.learned.Send.With.Callback[rest.path] = rest.value
+	} else {
+		l.learned.Send.Constants[rest.path] = rest.value
 	}
 	return nil
 }
@@ -200,7 +203,7 @@ func bodyOrQuery(r *request) string {
 func (l *learner) fieldPaths() []string {
 	var paths []string
 	for _, concept := range fieldConcepts() {
-		if path := l.overlay.string(sectionSend, "fields", concept); path != "" {
+		if path := l.learned.Send.Fields[concept]; path != "" {
 			paths = append(paths, path)
 		}
 	}
@@ -223,23 +226,20 @@ func (l *learner) valueIn(text string) string {
 // checkConstant returns an error for a constant with a value of the example's message.
 func (l *learner) checkConstant(constant leaf) error {
 	if concept := l.valueIn(constant.word); concept != "" {
-		field := l.overlay.string(sectionSend, "fields", concept)
-		return errorf("the value of %s, %q, is at %s and in %s; a contract writes it once. If one of them is something else, change it in the example",
+		field := l.learned.Send.Fields[concept]
+		return fmt.Errorf("the value of %s, %q, is at %s and in %s; a contract writes it once. If one of them is something else, change it in the example",
 			concept, l.examples.request.values[concept], field, constant.path)
 	}
 	if l.request.isJSON && strings.Count(constant.path, ".") != 0 && !constant.isPlain(l.request.body) {
-		return errorf("the name %q has a dot, which a contract cannot write", constant.name)
+		return fmt.Errorf("the name %q has a dot, which a contract cannot write", constant.name)
 	}
 	return nil
 }
 
-// aboutCallback matches names of constants about delivery reports.
-var aboutCallback = regexp.MustCompile(`(?i)callback|webhook|notif|dlr|report`)
-
 // goesWith reports whether a constant belongs to the callback: by its name, or because it is in an object with the callback and no other
 // field.
 func (l *learner) goesWith(constant leaf, callback string) bool {
-	if aboutCallback.MatchString(constant.name) {
+	if reportName.MatchString(constant.name) {
 		return true
 	}
 	parts := strings.Split(callback, ".")
@@ -251,88 +251,4 @@ func (l *learner) goesWith(constant leaf, callback string) bool {
 		}
 	}
 	return false
-}
-
-// learnAccepted finds the known values of accepted responses in them.
-func (l *learner) learnAccepted() error {
-	response := []string{sectionSend, "response"}
-	for _, example := range l.examples.accepted {
-		leaves := leavesOf(example.text)
-		if len(leaves) == 1 && leaves[0].path == "" {
-			l.learnAcceptedText(example)
-			continue
-		}
-		reference := l.examples.request.values["reference"]
-		if id := example.values["id"]; id != "" && id == reference {
-			example.values["reference"] = id
-		}
-		for _, concept := range responseConcepts() {
-			value := example.values[concept]
-			if value == "" {
-				continue
-			}
-			found, err := locate(leaves, concept, value)
-			if err != nil {
-				return example.errorf("%w", err)
-			}
-			l.overlay.add(found.path, append(response, concept)...)
-		}
-		l.learnReference(example, leaves, reference)
-	}
-	if l.overlay.get(sectionSend, "response", "id") == nil {
-		l.overlay.set([]string{}, sectionSend, "response", "id")
-	}
-	return nil
-}
-
-// learnReference finds the reference of the message in the response. A response without an ID that repeats the reference names the message
-// by it. A default path that has another reference is removed.
-func (l *learner) learnReference(example *Example, leaves []leaf, reference string) {
-	response := []string{sectionSend, "response"}
-	found, err := locate(leaves, "reference", reference)
-	switch {
-	case reference == "" || err != nil:
-		isOther := func(path string) bool {
-			return slices.ContainsFunc(leaves, func(other leaf) bool { return other.path == path && other.word != "" })
-		}
-		if slices.ContainsFunc(l.defaults.SMSSend.Response["reference"], isOther) {
-			l.overlay.set([]string{}, append(response, "reference")...)
-		}
-	case example.values["id"] == "":
-		l.overlay.add(found.path, append(response, "id")...)
-		l.overlay.add(found.path, append(response, "reference")...)
-	default:
-		l.overlay.add(found.path, append(response, "reference")...)
-	}
-}
-
-// learnAcceptedText learns a response that is a single text. The text before the ID means accepted.
-func (l *learner) learnAcceptedText(example *Example) {
-	word := strings.TrimSpace(example.text)
-	if id := example.values["id"]; id != "" {
-		if before, _, ok := strings.Cut(word, id); ok {
-			word = before + "*"
-		}
-		l.overlay.note("the ID is within a text, where a contract cannot read it", sectionSend, "response", "id")
-	}
-	l.overlay.add("", sectionSend, "response", "status")
-	l.acceptWord(word)
-}
-
-// acceptWord adds a word that means accepted to those of the default contract.
-func (l *learner) acceptWord(word string) {
-	if l.overlay.get(sectionSend, "accepted") == nil {
-		l.overlay.set(slices.Clone(l.defaults.SMSSend.Accepted), sectionSend, "accepted")
-	}
-	if table.Match(l.overlay.list(sectionSend, "accepted"), word, true) < 0 {
-		l.overlay.add(word, sectionSend, "accepted")
-	}
-}
-
-// refuseWord adds a word that means refused, and removes it from the words that mean accepted.
-func (l *learner) refuseWord(word string) {
-	l.overlay.add(word, sectionSend, "refused")
-	accepted := slices.Clone(l.overlay.list(sectionSend, "accepted"))
-	isWord := func(other string) bool { return strings.EqualFold(other, word) }
-	l.overlay.set(slices.DeleteFunc(accepted, isWord), sectionSend, "accepted")
 }

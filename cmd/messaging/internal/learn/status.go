@@ -1,37 +1,35 @@
 package learn
 
 import (
-	"regexp"
+	"cmp"
 	"slices"
 	"strings"
 )
 
-// statusName matches members that hold the status of a message.
-var statusName = regexp.MustCompile(`(?i)status|state$|^dlr|^result$|success|^accepted$|^valid$|^stat$`)
-
 // learnStatus finds the status of an accepted response: the member with the known word, or else a member that differs in refusals with HTTP
 // 2xx, or else the member with the name of a status that is nearest to the ID.
 func (l *learner) learnStatus() {
-	if l.overlay.get(sectionSend, "response", "status") != nil {
+	if l.learned.Send.Response["status"] != nil {
 		return // a text
 	}
-	best := candidate{}
-	for _, c := range l.statusCandidates() {
-		if best.path == "" || c.weight > best.weight {
+	candidates := l.statusCandidates()
+	if len(candidates) == 0 {
+		return
+	}
+	best := candidates[0]
+	for _, c := range candidates[1:] {
+		if c.compare(best) > 0 {
 			best = c
 		}
 	}
-	if best.path == "" {
-		return
-	}
-	l.overlay.set([]string{best.path}, sectionSend, "response", "status")
+	l.learned.Send.Response["status"] = []string{best.path}
 	for _, word := range best.words {
 		l.acceptWord(word)
 	}
 	for _, word := range best.refusals {
 		l.refuseWord(word)
 	}
-	l.overlay.note("the examples show "+strings.Join(best.words, ", ")+": look up the other words of "+best.path, sectionSend, "accepted")
+	l.learned.note("the examples show "+strings.Join(best.words, ", ")+": look up the other words of "+best.path, sectionSend, "accepted")
 }
 
 // candidate is a member that may be the status of a send.
@@ -39,7 +37,11 @@ type candidate struct {
 	path     string
 	words    []string // in accepted responses
 	refusals []string // in refused ones with a status of success
-	weight   int
+
+	hasStatusName bool
+	isSentence    bool
+	hasLetters    bool
+	nearness      int // how many members its path has in common with that of the ID
 }
 
 // statusCandidates returns the members of the first accepted response that may be its status.
@@ -47,47 +49,41 @@ func (l *learner) statusCandidates() []candidate {
 	var found []candidate
 	known := l.examples.accepted[0].values["status"]
 	for _, first := range leavesOf(l.examples.accepted[0].text) {
-		c := candidate{path: first.path}
-		isKnown := known != "" && first.word == known && speaksOf(first.name, "status")
+		c := candidate{
+			path:          first.path,
+			hasStatusName: statusName.MatchString(first.name),
+			isSentence:    strings.Contains(first.word, " "),
+			hasLetters:    strings.ContainsFunc(first.word, isLetter),
+			nearness:      l.nearnessToID(first.path),
+		}
+		isKnown := known != "" && first.word == known && isNameOf("status", first.name)
 		switch {
 		case known != "" && !isKnown:
 			continue
-		case first.word == "" || l.isResponseValue(first.path):
+		case first.word == "" || l.learned.Send.Response.has(first.path):
 			continue
 		case !l.readWords(&c):
 			continue
-		case !isKnown && len(c.refusals) == 0 && !statusName.MatchString(first.name) && !isInStatus(first):
+		case !isKnown && len(c.refusals) == 0 && !c.hasStatusName && !isInStatus(first):
 			continue
 		}
-		c.weight = l.weigh(c, first)
 		found = append(found, c)
 	}
 	return found
 }
 
-var partOfStatus = regexp.MustCompile(`(?i)name|code|group`)
-
 // isInStatus reports whether a member is the name within a status: status.name.
 func isInStatus(l leaf) bool {
 	parent := strings.TrimSuffix(l.path, "."+l.name)
-	return strings.EqualFold(parent[strings.LastIndex(parent, ".")+1:], "status") && partOfStatus.MatchString(l.name)
+	return strings.EqualFold(parent[strings.LastIndex(parent, ".")+1:], "status") && statusPartName.MatchString(l.name)
 }
 
-// isResponseValue reports whether a path of the response holds another concept.
-func (l *learner) isResponseValue(path string) bool {
-	for concept := range l.overlay.object(sectionSend, "response") {
-		if slices.Contains(l.overlay.list(sectionSend, "response", concept), path) {
-			return true
-		}
-	}
-	return false
-}
-
-// readWords reads the words of a candidate, and reports whether it can be a status: the same word neither accepts nor refuses.
+// readWords reads the words of a candidate in all responses. It reports whether the candidate can be a status: no word both accepts and
+// refuses, unless a code tells the responses apart.
 func (l *learner) readWords(c *candidate) bool {
 	for _, example := range l.examples.accepted {
-		if word := wordAt(example.text, c.path); word != "" && !slices.Contains(c.words, word) {
-			c.words = append(c.words, word)
+		if word := wordAt(example.text, c.path); word != "" {
+			c.words = appendNew(c.words, word)
 		}
 	}
 	for _, example := range l.examples.refused {
@@ -96,14 +92,13 @@ func (l *learner) readWords(c *candidate) bool {
 			continue
 		}
 		hasCode := l.hasCode(example)
-		if slices.Contains(c.words, word) {
-			return hasCode
-		}
-		if hasCode && !statusName.MatchString(c.path[strings.LastIndex(c.path, ".")+1:]) {
-			continue // the code says it
-		}
-		if !slices.Contains(c.refusals, word) {
-			c.refusals = append(c.refusals, word)
+		switch {
+		case slices.Contains(c.words, word):
+			if !hasCode {
+				return false
+			}
+		case c.hasStatusName || !hasCode:
+			c.refusals = appendNew(c.refusals, word)
 		}
 	}
 	return true
@@ -117,32 +112,36 @@ func (l *learner) hasCode(example *Example) bool {
 	return example.values["code"] != "" || slices.ContainsFunc(leavesOf(example.text), isCode)
 }
 
-// weigh returns how likely a candidate is the status. The weights only order the rules: a different word in refusals decides, then the
-// name of the member, and between members with such names the kind of the word and the nearness to the ID.
-func (l *learner) weigh(c candidate, first leaf) int {
-	const (
-		refusal    = 100 // each word that only refusals have
-		statusLike = 20  // the member has the name of a status
-		sentence   = -10 // the word is a sentence for people
-		letters    = 3   // the word is a name, and not a number
+// compare returns a positive number if c is more likely the status than other. Each rule decides only if those before it do not.
+func (c candidate) compare(other candidate) int {
+	return cmp.Or(
+		len(c.refusals)-len(other.refusals), // words that only refusals have
+		compareBool(c.hasStatusName, other.hasStatusName),
+		compareBool(!c.isSentence, !other.isSentence), // a status is a word, and a sentence explains it
+		compareBool(c.hasLetters, other.hasLetters),   // a name is more likely than a number
+		c.nearness-other.nearness,
 	)
-	weight := refusal * len(c.refusals)
-	if statusName.MatchString(first.name) {
-		weight += statusLike
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
 	}
-	if strings.Contains(first.word, " ") {
-		weight += sentence
-	}
-	if strings.ContainsFunc(first.word, isLetter) {
-		weight += letters
-	}
-	for _, id := range l.overlay.list(sectionSend, "response", "id") {
-		weight += common(first.path, id)
-	}
-	return weight
+	return -1
 }
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
+func (l *learner) nearnessToID(path string) int {
+	nearness := 0
+	for _, id := range l.learned.Send.Response["id"] {
+		nearness = max(nearness, common(path, id))
+	}
+	return nearness
+}
 
 // common returns how many members two paths begin with in common.
 func common(a, b string) int {

@@ -101,12 +101,12 @@ func (a Answer) validateContent() error {
 }
 
 // checkMessage returns an error if an answer names a message that does not exist or has another recipient, or taps something that
-// the message does not offer. It completes a tap with the label and payload of the offer. The caller holds mu.
-func (s *Sandbox) checkMessage(a *Answer) error {
+// the message does not offer. It completes a tap with the label and payload of the offer.
+func (st *sandboxState) checkMessage(a *Answer) error {
 	if a.Message == "" {
 		return nil
 	}
-	e := s.book.byID[a.Message]
+	e := st.book.byID[a.Message]
 	switch {
 	case e == nil:
 		return &httpError{status: errNoSuchMessage.status, text: "message: no message has the ID " + clip(a.Message, maxName)}
@@ -119,7 +119,7 @@ func (s *Sandbox) checkMessage(a *Answer) error {
 	case e.Sent == nil:
 		return errors.New("message: it is an answer, and offers nothing to tap")
 	}
-	return a.tap(bubbleOf(*e.Sent, s.table).offers())
+	return a.tap(bubbleOf(*e.Sent, st.table).offers())
 }
 
 // tap completes a tap with the offer that it chooses.

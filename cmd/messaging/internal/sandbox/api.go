@@ -116,12 +116,12 @@ func (s *Sandbox) getTraffic(r *request) (any, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	st := s.lock()
+	defer st.unlock()
 	all := []Exchange{}
-	for _, x := range s.traffic.all {
+	for _, x := range st.traffic.all {
 		if x.ID > after {
-			all = append(all, s.withMessage(x))
+			all = append(all, st.withMessage(x))
 		}
 	}
 	return map[string]any{"exchanges": window(all, after > 0, limit)}, nil

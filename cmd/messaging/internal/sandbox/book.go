@@ -14,7 +14,7 @@ import (
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
-// An entry is a message or an answer in a conversation. The sandbox's mutex guards it.
+// An entry is a message or an answer in a conversation.
 type entry struct {
 	Message // the fields that do not change
 
@@ -186,7 +186,7 @@ func peerKey(peer string) string {
 	return peer
 }
 
-// book holds entries by age and by conversation. The sandbox's mutex guards it.
+// book holds entries by age and by conversation.
 type book struct {
 	bounds        bounds
 	entries       []*entry // the oldest first

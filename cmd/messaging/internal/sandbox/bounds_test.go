@@ -17,11 +17,11 @@ import (
 // TestLongURLsAreBounded sends callback URLs of 900 KB, which must not add up in memory.
 func TestLongURLsAreBounded(t *testing.T) { //nolint:paralleltest // it measures memory
 	r := newRig(t, Config{})
-	r.mu.Lock()
+	st := r.lock()
 	small := defaultBounds()
 	small.bytes, small.traffic = small.bytes/8, small.traffic/8
-	r.book.bounds, r.traffic.bounds = small, small
-	r.mu.Unlock()
+	st.book.bounds, st.traffic.bounds = small, small
+	st.unlock()
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -33,9 +33,9 @@ func TestLongURLsAreBounded(t *testing.T) { //nolint:paralleltest // it measures
 	var calls struct{ Calls []WebhookCall }
 	r.api(http.MethodGet, "calls?wait=30s", "", &calls)
 	assert.LessOrEqual(t, len(calls.Calls[0].URL), maxURL+10)
-	r.mu.Lock()
-	bytes, traffic := r.book.bytes, r.traffic.bytes
-	r.mu.Unlock()
+	st = r.lock()
+	bytes, traffic := st.book.bytes, st.traffic.bytes
+	st.unlock()
 	assert.LessOrEqual(t, bytes, small.bytes)
 	assert.LessOrEqual(t, traffic, small.traffic)
 	runtime.GC()
@@ -141,7 +141,7 @@ func TestWebhookIsShownMasked(t *testing.T) {
 	contains(t, page, `value="http://127.0.0.1:1/h?key=••••"`)
 	contains(t, page, "Remove the webhook for SMS?")
 	r.api(http.MethodPatch, "settings", `{"webhooks":{"sms":"http://127.0.0.1:1/h?key=••••"}}`, nil)
-	assert.Equal(t, "http://127.0.0.1:1/h?key=top-secret", r.set.Webhooks["sms"], "as it was shown, it stays")
+	assert.Equal(t, "http://127.0.0.1:1/h?key=top-secret", r.guarded.settings.Webhooks["sms"], "as it was shown, it stays")
 	status, text := r.do(http.MethodPatch, Root+"settings", `{"webhooks":{"sms":"http://127.0.0.1:2/h?key=••••"}}`)
 	assert.Equal(t, http.StatusBadRequest, status)
 	assert.Contains(t, text, "write the whole URL")

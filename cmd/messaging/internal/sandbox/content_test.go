@@ -42,9 +42,9 @@ func TestPageShowsEveryContent(t *testing.T) {
 		if sent%10 == 0 {
 			contains(t, r.page("?channel=chatapp2&to="+url.QueryEscape(m.To)+"&message="+url.QueryEscape(id)), `id="details"`, path)
 		}
-		r.mu.Lock()
-		b := bubbleOf(*r.book.byID[id].Sent, r.table)
-		r.mu.Unlock()
+		st := r.lock()
+		b := bubbleOf(*st.book.byID[id].Sent, r.table)
+		st.unlock()
 		isEmpty := b.Body == "" && b.Label == "" && b.Media.Kind == "" && b.Header == "" && b.JSON == "" && b.Facts == nil && !b.Place.Exists()
 		assert.False(t, isEmpty, path)
 		return nil
@@ -70,6 +70,10 @@ func TestBubble(t *testing.T) {
 		"list": {
 			chat2("interactive", `{"type":"list","body":{"text":"B"},"action":{"button":"Times","sections":[{"title":"S","rows":[{"id":"r","title":"R","description":"D"}]}]}}`),
 			bubble{Body: "B", Menu: "Times", Rows: []button{{Title: "S"}, {Label: "R", Hint: "D", Answer: &Answer{Kind: AnswerListRow, Payload: "r", Text: "R", Description: "D"}}}},
+		},
+		"an unknown member": {
+			chat2("interactive", `{"type":"cta_url","tone":"calm","body":{"text":"B","size":2},"action":{"name":"cta_url","parameters":{"display_text":"Go","url":"https://a.example.com/","color":"red"}}}`),
+			bubble{Body: "B", Buttons: []button{{Label: "Go", Hint: "cta_url", URL: "https://a.example.com/"}}},
 		},
 		"a link that runs code": {
 			chat2("interactive", `{"type":"cta_url","body":{"text":"B"},"action":{"parameters":{"display_text":"Go","url":"javascript:alert(1)"}}}`),
@@ -151,7 +155,7 @@ func FuzzExchange(f *testing.F) {
 		for _, channel := range table.Channels() {
 			bubbleOf(messagingtest.Sent{Channel: channel.Name, Kind: kind, Body: json.RawMessage(body)}, names)
 		}
-		s := &Sandbox{table: names}
+		s := &Sandbox{core: &core{table: names}}
 		for _, operation := range append(operationNames(), "") {
 			x := Exchange{Operation: operation}
 			s.describe(&x, []byte(body))

@@ -86,16 +86,16 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	v := conversationsView{page: s.root}
 	v.Query = clip(q.Get("q"), maxQuery)
 	v.Channel = q.Get("only")
-	s.mu.Lock()
-	v.Now = s.now()
-	v.IsEmpty = len(s.book.entries) == 0
-	s.chooseConversation(&v, q)
+	st := s.lock()
+	v.Now = st.now()
+	v.IsEmpty = len(st.book.entries) == 0
+	st.chooseConversation(&v, q)
 	page, _ := strconv.Atoi(q.Get("page"))
-	s.listConversations(&v, max(1, page))
+	st.listConversations(&v, max(1, page))
 	if v.open != nil {
-		s.openConversation(&v, q)
+		st.openConversation(&v, q)
 	}
-	s.mu.Unlock()
+	st.unlock()
 	if v.IsEmpty {
 		v.Start = s.start(r)
 	}
@@ -110,19 +110,19 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	s.render(w, status, "conversations", title, &v)
 }
 
-// chooseConversation finds the conversation to open: by its recipient, by one of its messages, or the only one. The caller holds mu.
-func (s *Sandbox) chooseConversation(v *conversationsView, q url.Values) {
-	v.open = s.book.conversation(q.Get("channel"), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
+// chooseConversation finds the conversation to open: by its recipient, by one of its messages, or the only one.
+func (st *sandboxState) chooseConversation(v *conversationsView, q url.Values) {
+	v.open = st.book.conversation(q.Get("channel"), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
 	if id := q.Get("message"); id != "" {
-		e := s.book.byID[id]
+		e := st.book.byID[id]
 		v.Gone = e == nil
 		if v.open == nil && e != nil {
-			v.open = s.book.conversations[e.key()]
+			v.open = st.book.conversations[e.key()]
 		}
 	}
-	v.Lone = len(q) == 0 && len(s.book.recent) == 1
+	v.Lone = len(q) == 0 && len(st.book.recent) == 1
 	if v.Lone {
-		v.open = s.book.recent[0]
+		v.open = st.book.recent[0]
 	}
 }
 
@@ -138,12 +138,12 @@ func (v *conversationsView) url(open *conversation, values ...string) string {
 // Filter returns the URL of the page for one channel, or for all if it is empty.
 func (v *conversationsView) Filter(channel string) string { return v.url(v.open, "only", channel) }
 
-// listConversations fills in the list. The caller holds mu.
-func (s *Sandbox) listConversations(v *conversationsView, page int) {
+// listConversations fills in the list.
+func (st *sandboxState) listConversations(v *conversationsView, page int) {
 	words := searchWords(v.Query)
 	skip := (page - 1) * shownConversations
 	found := 0
-	for _, c := range slices.Backward(s.book.recent) {
+	for _, c := range slices.Backward(st.book.recent) {
 		e := c.find(words)
 		if e == nil || v.Channel != "" && c.Channel != v.Channel {
 			continue
@@ -180,26 +180,26 @@ func (v *conversationsView) line(c *conversation, e *entry, isFound bool) *conve
 	return &conversationView{conversation: *c, Shown: *e, URL: v.url(c, "message", message), Current: c == v.open}
 }
 
-// openConversation fills in the open conversation. The caller holds mu.
-func (s *Sandbox) openConversation(v *conversationsView, q url.Values) {
+// openConversation fills in the open conversation.
+func (st *sandboxState) openConversation(v *conversationsView, q url.Values) {
 	c := v.open
 	v.Open = v.line(c, c.last(), false)
-	v.Outcome = s.deliveryTo(c.Channel, c.Peer).Outcome
-	v.Sender = cmp.Or(c.Sender, s.senderTo(c.Channel, c.Peer), "Your program")
-	v.Webhook = s.set.Webhooks[c.Channel] != ""
-	picked := s.book.byID[q.Get("message")]
+	v.Outcome = st.deliveryTo(c.Channel, c.Peer).Outcome
+	v.Sender = cmp.Or(c.Sender, st.senderTo(c.Channel, c.Peer), "Your program")
+	v.Webhook = st.settings.Webhooks[c.Channel] != ""
+	picked := st.book.byID[q.Get("message")]
 	if picked != nil && picked.key() != c.key {
 		picked = nil
 	}
 	v.Picked = picked != nil
 	if c.Channel == channelChatApp2 {
 		end := c.wrote.Add(chatWindow)
-		v.IsClosed = !s.now().Before(end)
+		v.IsClosed = !st.now().Before(end)
 		v.Window = end.Format("Monday, 15:04")
 	}
 	day := ""
 	for _, e := range v.part(c, picked, q) {
-		view := s.entryView(e, v.url(c))
+		view := st.entryView(e, v.url(c))
 		view.Current = e == picked
 		if d := e.At.Format("Monday, 2 January"); d != day {
 			day = d

@@ -71,10 +71,10 @@ type deliveryKey struct {
 	peer    string
 }
 
-// deliveryTo returns the delivery that is set for a recipient. The caller holds mu.
-func (s *Sandbox) deliveryTo(channel string, recipient string) deliveryBody {
+// deliveryTo returns the delivery that is set for a recipient.
+func (st *sandboxState) deliveryTo(channel string, recipient string) deliveryBody {
 	key := deliveryKey{channel: channel, peer: peerKey(recipient)}
-	return cmp.Or(s.deliveries[key], deliveryBody{Outcome: "delivered"})
+	return cmp.Or(st.deliveries[key], deliveryBody{Outcome: "delivered"})
 }
 
 func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
@@ -85,23 +85,23 @@ func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
 	if (d.To == "") == (d.Message == "") {
 		return nil, errors.New("either to or message must be set: a recipient, or the ID of a message")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	st := s.lock()
+	defer st.unlock()
 	if d.Message != "" {
 		if !s.service.SetMessageDelivery(d.Message, outcome) {
 			return nil, errNoSuchMessage
 		}
 		return empty(), nil
 	}
-	if err := s.setDelivery(d, outcome); err != nil {
+	if err := st.setDelivery(d, outcome); err != nil {
 		return nil, err
 	}
 	s.live.notify("")
 	return empty(), nil
 }
 
-// setDelivery sets the delivery to a recipient. The service has one outcome for SMS and one for all other channels. The caller holds mu.
-func (s *Sandbox) setDelivery(d deliveryBody, outcome messagingtest.Delivery) error {
+// setDelivery sets the delivery to a recipient. The service has one outcome for SMS and one for all other channels.
+func (st *sandboxState) setDelivery(d deliveryBody, outcome messagingtest.Delivery) error {
 	switch {
 	case d.Channel != "" && channelName(d.Channel) == "":
 		return errChannel
@@ -115,21 +115,21 @@ func (s *Sandbox) setDelivery(d deliveryBody, outcome messagingtest.Delivery) er
 			keys = append(keys, deliveryKey{channel: channel, peer: peerKey(d.To)})
 		}
 	}
-	if len(s.deliveries) >= maxDeliveries && slices.ContainsFunc(keys, s.hasNoDelivery) {
+	if len(st.deliveries) >= maxDeliveries && slices.ContainsFunc(keys, st.hasNoDelivery) {
 		return fmt.Errorf("%d deliveries are set already: reset everything to remove them", maxDeliveries)
 	}
 	for _, key := range keys {
-		s.deliveries[key] = d
+		st.deliveries[key] = d
 	}
 	if !isSMS {
-		s.service.SetDelivery(d.To, outcome)
+		st.service.SetDelivery(d.To, outcome)
 	}
 	return nil
 }
 
-// hasNoDelivery reports whether no delivery is set for a recipient. The caller holds mu.
-func (s *Sandbox) hasNoDelivery(key deliveryKey) bool {
-	_, isSet := s.deliveries[key]
+// hasNoDelivery reports whether no delivery is set for a recipient.
+func (st *sandboxState) hasNoDelivery(key deliveryKey) bool {
+	_, isSet := st.deliveries[key]
 	return !isSet
 }
 
@@ -142,22 +142,22 @@ func (s *Sandbox) postClock(_ *request, body clockBody) (any, error) {
 	if err != nil || d <= 0 || d > maxAdvance {
 		return nil, errAdvance
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.advanced+d > maxAdvance {
+	st := s.lock()
+	defer st.unlock()
+	if st.advanced+d > maxAdvance {
 		return nil, errClock
 	}
-	s.advanced += d
+	st.advanced += d
 	s.service.Advance(d)
 	s.live.notify("")
-	return s.settings(), nil
+	return st.maskedSettings(), nil
 }
 
 // defaultTTL is the lifetime of a message without one.
 const defaultTTL = 24 * time.Hour
 
-// lifetimeLeft returns how much of a message's lifetime is left on the clock. The caller holds mu.
-func (s *Sandbox) lifetimeLeft(e *entry) time.Duration {
-	age := s.advanced - e.acceptedAt
+// lifetimeLeft returns how much of a message's lifetime is left on the clock.
+func (st *sandboxState) lifetimeLeft(e *entry) time.Duration {
+	age := st.advanced - e.acceptedAt
 	return cmp.Or(e.Sent.TTL, defaultTTL) - age
 }

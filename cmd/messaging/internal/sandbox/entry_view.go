@@ -38,30 +38,30 @@ type moment struct {
 	Call *Call
 }
 
-// entryView returns an entry for the page. The caller holds mu.
-func (s *Sandbox) entryView(e *entry, conversation string) *entryView {
-	v := &entryView{Message: s.message(e), Conversation: conversation, Callback: e.callback, Timeline: timelineOf(e)}
+// entryView returns an entry for the page.
+func (st *sandboxState) entryView(e *entry, conversation string) *entryView {
+	v := &entryView{Message: st.message(e), Conversation: conversation, Callback: e.callback, Timeline: timelineOf(e)}
 	if e.Answer != nil {
 		v.Bubble = e.Answer.bubble()
-		v.CanRepeat = s.set.Webhooks[e.Channel] != ""
+		v.CanRepeat = st.settings.Webhooks[e.Channel] != ""
 		text, _ := json.Marshal(e.Answer) // plain values
 		v.Raw = document.Parse(text).Indented()
 	} else {
-		v.Bubble = bubbleOf(*e.Sent, s.table)
+		v.Bubble = bubbleOf(*e.Sent, st.table)
 		v.CanRepeat = e.callback != "" && e.Sent.Status != ""
 		v.Raw = clip(document.Parse(e.Sent.Body).Indented(), maxShown)
-		v.Left = s.timeLeft(e)
+		v.Left = st.timeLeft(e)
 	}
-	if about := s.book.byID[v.Bubble.About]; about != nil {
+	if about := st.book.byID[v.Bubble.About]; about != nil {
 		v.Quote = clip(about.preview, previewText)
 	}
 	return v
 }
 
-// timeLeft returns the rest of the lifetime of a message, or "" if it has none or was delivered. The caller holds mu.
-func (s *Sandbox) timeLeft(e *entry) string {
+// timeLeft returns the rest of the lifetime of a message, or "" if it has none or was delivered.
+func (st *sandboxState) timeLeft(e *entry) string {
 	isDelivered := e.Sent.Status == contract.StatusDelivered || e.Sent.Status == contract.StatusRead
-	left := s.lifetimeLeft(e)
+	left := st.lifetimeLeft(e)
 	if e.Channel == channelSMS || isDelivered || left <= 0 {
 		return ""
 	}

@@ -75,7 +75,7 @@ func (x *Exchange) size() int {
 	return overhead + len(encoded)
 }
 
-// trafficLog holds the latest exchanges. The sandbox's mutex guards it.
+// trafficLog holds the latest exchanges.
 type trafficLog struct {
 	bounds    bounds
 	all       []*Exchange // in the order in which they ended
@@ -128,11 +128,11 @@ func (s *Sandbox) describe(x *Exchange, body []byte) (callback string) {
 	return fieldIn(fields, send, "callback").Text()
 }
 
-// recordCallback enters a call of a webhook in traffic. The caller holds mu.
-func (s *Sandbox) recordCallback(reply messagingtest.CallResult, about string, mask masker) *Exchange {
-	s.exchanges++
+// recordCallback enters a call of a webhook in traffic.
+func (st *sandboxState) recordCallback(reply messagingtest.CallResult, about string, mask masker) *Exchange {
+	st.lastExchange++
 	x := &Exchange{
-		ID: s.exchanges, At: reply.At.Add(s.advanced), Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt,
+		ID: st.lastExchange, At: reply.At.Add(st.advanced), Direction: "callback", About: about, Millis: millis(reply.Took), Try: reply.Attempt,
 		Status: reply.StatusCode, RequestHeader: []Header{}, ResponseHeader: mask.header(reply.Header),
 		ResponseBody: mask.body("", string(reply.Body)), ResponseSize: len(reply.Body),
 	}
@@ -148,7 +148,7 @@ func (s *Sandbox) recordCallback(reply messagingtest.CallResult, about string, m
 		x.RequestBody = mask.body(r.Header.Get("Content-Type"), clip(reply.RequestBody, maxRead))
 		x.RequestSize = len(reply.RequestBody)
 	}
-	s.traffic.add(x)
+	st.traffic.add(x)
 	return x
 }
 

@@ -211,9 +211,9 @@ func (f *faultRules) choose(operation, to string, now time.Time) faultRule {
 
 // faultFor returns the fault that a request meets, and records it.
 func (s *Sandbox) faultFor(x *Exchange) messagingtest.Fault {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	rule := s.faults.choose(x.Operation, x.To, time.Now())
+	st := s.lock()
+	defer st.unlock()
+	rule := st.faults.choose(x.Operation, x.To, time.Now())
 	x.Fault = rule.Fault
 	if rule.kind.Needs != "delay" { // a slow response decides by itself
 		x.Verdict = rule.kind.Verdict
@@ -225,9 +225,9 @@ func (s *Sandbox) faultFor(x *Exchange) messagingtest.Fault {
 }
 
 func (s *Sandbox) getFaults(*request) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return map[string]any{"faults": faultKinds(), "rules": append([]faultRule{}, s.faults.active(time.Now())...)}, nil
+	st := s.lock()
+	defer st.unlock()
+	return map[string]any{"faults": faultKinds(), "rules": append([]faultRule{}, st.faults.active(time.Now())...)}, nil
 }
 
 // postFaults adds a rule.
@@ -243,25 +243,25 @@ func (s *Sandbox) postFaults(r *request, rule faultRule) (any, error) {
 }
 
 func (s *Sandbox) addFault(rule faultRule) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.faults.active(time.Now())) >= maxFaultRules {
+	st := s.lock()
+	defer st.unlock()
+	if len(st.faults.active(time.Now())) >= maxFaultRules {
 		return fmt.Errorf("%d faults are in force: clear them first", maxFaultRules)
 	}
-	s.faults.lastID++
-	rule.ID = s.faults.lastID
-	s.faults.rules = append(s.faults.rules, rule)
+	st.faults.lastID++
+	rule.ID = st.faults.lastID
+	st.faults.rules = append(st.faults.rules, rule)
 	return nil
 }
 
 // deleteFaults removes one rule, or all.
 func (s *Sandbox) deleteFaults(r *request) (any, error) {
 	id := r.PathValue("id")
-	s.mu.Lock()
-	before := len(s.faults.rules)
-	s.faults.rules = slices.DeleteFunc(s.faults.rules, func(r faultRule) bool { return id == "" || itoa(r.ID) == id })
-	isKnown := len(s.faults.rules) < before
-	s.mu.Unlock()
+	st := s.lock()
+	before := len(st.faults.rules)
+	st.faults.rules = slices.DeleteFunc(st.faults.rules, func(r faultRule) bool { return id == "" || itoa(r.ID) == id })
+	isKnown := len(st.faults.rules) < before
+	st.unlock()
 	if id != "" && !isKnown {
 		return nil, errNoSuchFault
 	}

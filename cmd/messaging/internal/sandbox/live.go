@@ -80,12 +80,12 @@ func (h *hub) close() {
 	h.notify("")
 }
 
-// waitUntil calls try, which holds mu, now and after each change, until try reports true or the time is up. It reports the result of try.
-func (s *Sandbox) waitUntil(ctx context.Context, wait time.Duration, try func() bool) (bool, error) {
+// waitUntil calls try with the state now and after each change, until try reports true or the time is up. It reports the result of try.
+func (s *Sandbox) waitUntil(ctx context.Context, wait time.Duration, try func(st *sandboxState) bool) (bool, error) {
 	tryLocked := func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return try()
+		st := s.lock()
+		defer st.unlock()
+		return try(st)
 	}
 	if wait == 0 {
 		return tryLocked(), nil

@@ -53,16 +53,16 @@ func (m Message) LastCall() *Call {
 	return m.Calls[len(m.Calls)-1]
 }
 
-// message returns an entry for the API. The caller holds mu.
-func (s *Sandbox) message(e *entry) Message {
+// message returns an entry for the API.
+func (st *sandboxState) message(e *entry) Message {
 	m := e.Message
 	m.Pending = e.pending > 0
 	m.Calls = append([]*Call{}, e.Calls...)
 	m.States = append([]Reached{}, e.States...)
-	if s.traffic.byID[m.Exchange] == nil {
+	if st.traffic.byID[m.Exchange] == nil {
 		m.Exchange = 0
 	}
-	if s.book.byID[e.replacer] != nil {
+	if st.book.byID[e.replacer] != nil {
 		m.Fallback = e.replacer
 	}
 	if e.Sent != nil {
@@ -130,10 +130,10 @@ func (f messageFilter) selects(e *entry) bool {
 	return false
 }
 
-// find returns messages, the oldest first: the first ones after a cursor, or else the last ones. The caller holds mu.
-func (s *Sandbox) find(filter messageFilter, after string, limit int) []Message {
-	entries := s.book.entries
-	if at := slices.Index(entries, s.book.byID[after]); at >= 0 {
+// find returns messages, the oldest first: the first ones after a cursor, or else the last ones.
+func (st *sandboxState) find(filter messageFilter, after string, limit int) []Message {
+	entries := st.book.entries
+	if at := slices.Index(entries, st.book.byID[after]); at >= 0 {
 		entries = entries[at+1:]
 	}
 	var selected []*entry
@@ -144,7 +144,7 @@ func (s *Sandbox) find(filter messageFilter, after string, limit int) []Message 
 	}
 	found := []Message{}
 	for _, e := range window(selected, after != "", limit) {
-		found = append(found, s.message(e))
+		found = append(found, st.message(e))
 	}
 	return found
 }
@@ -164,10 +164,10 @@ func (s *Sandbox) getMessages(r *request) (any, error) {
 	var found []Message
 	isCursorGone := false
 	dropped := 0
-	_, err := s.waitUntil(r.Context(), wait, func() bool {
-		isCursorGone = after != "" && s.book.byID[after] == nil
-		found = s.find(filter, after, limit)
-		dropped = s.book.dropped
+	_, err := s.waitUntil(r.Context(), wait, func(st *sandboxState) bool {
+		isCursorGone = after != "" && st.book.byID[after] == nil
+		found = st.find(filter, after, limit)
+		dropped = st.book.dropped
 		return isCursorGone || len(found) > 0
 	})
 	switch {
@@ -184,9 +184,9 @@ func (s *Sandbox) getMessages(r *request) (any, error) {
 // newest describes the latest messages and answers, the newest first.
 func (s *Sandbox) newest() (all []string) {
 	const limit = 5
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, e := range slices.Backward(s.book.entries[max(0, len(s.book.entries)-limit):]) {
+	st := s.lock()
+	defer st.unlock()
+	for _, e := range slices.Backward(st.book.entries[max(0, len(st.book.entries)-limit):]) {
 		all = append(all, e.describe())
 	}
 	return all
@@ -201,13 +201,13 @@ func (s *Sandbox) getMessage(r *request) (any, error) {
 	}
 	var m Message
 	exists := false
-	hasReached, err := s.waitUntil(r.Context(), wait, func() bool {
-		e := s.book.byID[r.PathValue("id")]
+	hasReached, err := s.waitUntil(r.Context(), wait, func(st *sandboxState) bool {
+		e := st.book.byID[r.PathValue("id")]
 		exists = e != nil
 		if !exists {
 			return false
 		}
-		m = s.message(e)
+		m = st.message(e)
 		return state == "" || e.hasReached(state)
 	})
 	now := string(cmp.Or(m.State, "accepted"))
@@ -262,8 +262,8 @@ func (s *Sandbox) getCalls(r *request) (any, error) {
 		return nil, err
 	}
 	var found []WebhookCall
-	_, err := s.waitUntil(r.Context(), wait, func() bool {
-		found = s.book.calls(filter)
+	_, err := s.waitUntil(r.Context(), wait, func(st *sandboxState) bool {
+		found = st.book.calls(filter)
 		return len(found) > 0
 	})
 	if err == nil && wait > 0 && len(found) == 0 {
@@ -289,9 +289,9 @@ func (b *book) calls(filter callFilter) []WebhookCall {
 // otherCalls describes the latest calls after an exchange.
 func (s *Sandbox) otherCalls(after int) (all []string) {
 	const limit = 5
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.book.calls(callFilter{after: after}) {
+	st := s.lock()
+	defer st.unlock()
+	for _, c := range st.book.calls(callFilter{after: after}) {
 		all = append(all, fmt.Sprintf("%s → %s for %s", c.About, cmp.Or(c.Error, itoa(c.Status)), c.Message))
 	}
 	return all[max(0, len(all)-limit):]

@@ -40,10 +40,9 @@ func (r *rig) texts(query string) []string {
 func TestMessageExistsBeforeResponse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
-	for i := range 20 {
-		id := r.sendSMS("ACME", ana, fmt.Sprint("Hi ", i))
-		status, text := r.do(http.MethodGet, Root+"messages/"+id, "")
-		require.Equal(t, http.StatusOK, status, text)
+	for i := range 200 {
+		r.sendSMS("ACME", ana, fmt.Sprint("Hi ", i))
+		require.Equal(t, i+1, r.size()) // directly, because a request would give the sandbox time
 	}
 }
 

@@ -88,23 +88,23 @@ type frame struct {
 	Content       any
 }
 
-// newFrame returns the frame of a page. The caller holds mu.
-func (s *Sandbox) newFrame() frame {
+// newFrame returns the frame of a page.
+func (st *sandboxState) newFrame() frame {
 	f := frame{
-		Token: s.pageToken, Space: s.space, Faults: len(s.faults.active(time.Now())), Balance: s.service.Balance(),
-		Dropped: s.book.dropped, MaxEntries: s.bounds.messages, MaxMiB: s.bounds.bytes >> 20,
+		Token: st.pageToken, Space: st.space, Faults: len(st.faults.active(time.Now())), Balance: st.service.Balance(),
+		Dropped: st.book.dropped, MaxEntries: st.bounds.messages, MaxMiB: st.bounds.bytes >> 20,
 	}
-	if s.advanced > 0 {
-		f.Advanced = short(s.advanced)
+	if st.advanced > 0 {
+		f.Advanced = short(st.advanced)
 	}
 	return f
 }
 
 // render writes a page. The caller does not hold mu.
 func (s *Sandbox) render(w http.ResponseWriter, status int, name, title string, content any) {
-	s.mu.Lock()
-	f := s.newFrame()
-	s.mu.Unlock()
+	st := s.lock()
+	f := st.newFrame()
+	st.unlock()
 	f.Title = title
 	f.Active = name
 	f.Content = content
@@ -156,15 +156,15 @@ type faultsView struct {
 
 func (s *Sandbox) pageFaults(w http.ResponseWriter, r *http.Request) {
 	v := faultsView{Kinds: faultKinds(), To: clip(r.URL.Query().Get("to"), maxName)}
-	s.mu.Lock()
-	v.Rules = slices.Clone(s.faults.active(time.Now()))
-	v.Settings = s.settings()
-	for _, x := range slices.Backward(s.traffic.all) {
+	st := s.lock()
+	v.Rules = slices.Clone(st.faults.active(time.Now()))
+	v.Settings = st.maskedSettings()
+	for _, x := range slices.Backward(st.traffic.all) {
 		if x.Fault != "" && len(v.Recent) < 20 {
-			v.Recent = append(v.Recent, s.withMessage(x))
+			v.Recent = append(v.Recent, st.withMessage(x))
 		}
 	}
-	s.mu.Unlock()
+	st.unlock()
 	s.render(w, http.StatusOK, "faults", "Faults", v)
 }
 

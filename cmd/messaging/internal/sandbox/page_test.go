@@ -82,9 +82,9 @@ func TestTimeline(t *testing.T) {
 	receipt, err := r.client().SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi", CallbackURL: r.hook.URL + "/d?s=%s"})
 	require.NoError(t, err)
 	r.settled(receipt.ID, func(m Message) bool { return len(m.Calls) == 2 && !m.Pending })
-	r.mu.Lock()
-	all := timelineOf(r.book.byID[receipt.ID])
-	r.mu.Unlock()
+	st := r.lock()
+	all := timelineOf(st.book.byID[receipt.ID])
+	st.unlock()
 	var steps []string
 	for i, step := range all {
 		steps = append(steps, step.What)

@@ -130,9 +130,9 @@ func (r *rig) messages(want int) []Message {
 	r.t.Helper()
 	var found []Message
 	require.Eventually(r.t, func() bool {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		found = r.find(messageFilter{}, "", maxMessages)
+		st := r.lock()
+		defer st.unlock()
+		found = st.find(messageFilter{}, "", maxMessages)
 		return len(found) >= want
 	}, 2*time.Minute, 5*time.Millisecond)
 	return found
@@ -143,23 +143,16 @@ func (r *rig) settled(id string, isSo func(Message) bool) Message {
 	r.t.Helper()
 	var m Message
 	require.Eventually(r.t, func() bool {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		e := r.book.byID[id]
+		st := r.lock()
+		defer st.unlock()
+		e := st.book.byID[id]
 		if e == nil {
 			return false
 		}
-		m = r.message(e)
+		m = st.message(e)
 		return isSo(m)
 	}, 2*time.Minute, 5*time.Millisecond)
 	return m
-}
-
-// sent returns how many messages programs have sent.
-func (s *Sandbox) sent() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.book.entries)
 }
 
 // contains checks that a page has a text, and does not print the page.
@@ -184,11 +177,11 @@ func (r *rig) exchange(id int) Exchange {
 	r.t.Helper()
 	var found Exchange
 	require.Eventually(r.t, func() bool {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		x := r.traffic.byID[id]
+		st := r.lock()
+		defer st.unlock()
+		x := st.traffic.byID[id]
 		if x != nil {
-			found = r.withMessage(x)
+			found = st.withMessage(x)
 		}
 		return x != nil
 	}, 2*time.Minute, 5*time.Millisecond)

@@ -14,7 +14,11 @@ import (
 
 type exchangeKey struct{}
 
-// serve passes a request to the service and records the exchange.
+// maxHold is how long the response of a success is held back for its message.
+const maxHold = time.Second
+
+// serve passes a request to the service and records the exchange. The service responds as soon as a message is in its ledger, and the
+// sandbox learns of the message a moment later. The response is held back until then, so that the program finds its message.
 func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	const bodyTimeout = 30 * time.Second
 	began := time.Now()
@@ -22,7 +26,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxRead+1))                  // the service meets the error when it reads on
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
 	x, mask := s.newExchange(r, body)
-	response := &recorder{ResponseWriter: w, beforeSuccess: func() { s.awaitMessage(r.Context(), x) }}
+	response := &recorder{ResponseWriter: w, holdSuccess: func() { s.awaitMessage(r.Context(), x) }}
 	ctx := messagingtest.WithFault(r.Context(), s.faultFor(x))
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	defer func() { // deferred, because the service panics to reset a connection
@@ -34,10 +38,10 @@ func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
 
 // newExchange returns the exchange of a request, and a masker for its secrets.
 func (s *Sandbox) newExchange(r *http.Request, body []byte) (*Exchange, masker) {
-	s.mu.Lock()
-	s.exchanges++
-	x := &Exchange{ID: s.exchanges, At: s.now(), Direction: "request", Method: clip(r.Method, maxName), RequestSize: len(body)}
-	s.mu.Unlock()
+	st := s.lock()
+	st.lastExchange++
+	x := &Exchange{ID: st.lastExchange, At: st.now(), Direction: "request", Method: clip(r.Method, maxName), RequestSize: len(body)}
+	st.unlock()
 	target := r.URL.RequestURI()
 	path, _, _ := strings.Cut(target, "?")
 	x.Operation = operationAt(s.table, path)
@@ -62,16 +66,16 @@ func (s *Sandbox) onRequest(r *http.Request, _ messagingtest.Fault, requestID st
 	if !ok || requestID == "" {
 		return // to the port of the service itself, or not read
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	st := s.lock()
+	defer st.unlock()
 	x.requestIDs = append(x.requestIDs, requestID)
-	s.traffic.byRequest[requestID] = x
+	st.traffic.byRequest[requestID] = x
 }
 
-// awaitMessage waits for the message of a request, so that a program finds it once it has the response.
+// awaitMessage waits up to maxHold until the sandbox has the message of a request.
 func (s *Sandbox) awaitMessage(ctx context.Context, x *Exchange) {
 	if x.isSend() && x.requestID() != "" {
-		_, _ = s.waitUntil(ctx, time.Second, func() bool { return s.book.byRequest[x.requestID()] != nil })
+		_, _ = s.waitUntil(ctx, maxHold, func(st *sandboxState) bool { return st.book.byRequest[x.requestID()] != nil })
 	}
 }
 
@@ -90,9 +94,9 @@ func (s *Sandbox) finish(x *Exchange, mask masker, response *recorder) {
 	case x.Verdict == "":
 		x.Verdict = verdictOf(x.Status)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.traffic.add(x)
+	st := s.lock()
+	defer st.unlock()
+	st.traffic.add(x)
 	switch {
 	case x.Fault != "":
 		s.log.fault(x)
@@ -113,25 +117,25 @@ func (s *Sandbox) reasonIn(body []byte) string {
 	return ""
 }
 
-// withMessage returns a copy of an exchange with its message. The caller holds mu.
-func (s *Sandbox) withMessage(x *Exchange) Exchange {
+// withMessage returns a copy of an exchange with its message.
+func (st *sandboxState) withMessage(x *Exchange) Exchange {
 	result := *x
-	if e := s.book.byRequest[x.requestID()]; e != nil {
+	if e := st.book.byRequest[x.requestID()]; e != nil {
 		result.Message = e.ID
 		result.InLedger = true
 	}
-	if e := s.book.byID[result.Message]; e != nil {
+	if e := st.book.byID[result.Message]; e != nil {
 		result.To = clip(e.Peer, maxName)
 		result.Text = clip(e.preview, previewText)
 	}
 	return result
 }
 
-// recorder keeps the beginning of a response.
+// recorder passes a response on and keeps its beginning.
 type recorder struct {
 	http.ResponseWriter
 
-	beforeSuccess func() // called before a success is written; it may wait
+	holdSuccess func() // returns when the header of a success may be written
 
 	status    int
 	header    http.Header
@@ -142,10 +146,10 @@ type recorder struct {
 // Unwrap returns the underlying writer, for [http.ResponseController].
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// WriteHeader writes the header and keeps a copy.
+// WriteHeader writes the header, of a success when it may be written, and keeps a copy.
 func (r *recorder) WriteHeader(status int) {
 	if status < http.StatusBadRequest {
-		r.beforeSuccess()
+		r.holdSuccess()
 	}
 	r.status = status
 	r.header = r.Header().Clone()

@@ -25,32 +25,32 @@ type Settings struct {
 // Webhook returns the URL that gets answers by a channel.
 func (s Settings) Webhook(channel string) string { return s.Webhooks[channel] }
 
-// currentSettings returns a copy of the settings, with secrets and without the clock. The caller holds mu.
-func (s *Sandbox) currentSettings() Settings {
-	current := s.set
-	current.Balance = s.service.Balance()
-	current.Webhooks = maps.Clone(s.set.Webhooks)
+// copySettings returns a copy of the settings, with secrets and without the clock.
+func (st *sandboxState) copySettings() Settings {
+	current := st.settings
+	current.Balance = st.service.Balance()
+	current.Webhooks = maps.Clone(st.settings.Webhooks)
 	return current
 }
 
-// settings returns the settings for the page and the API, with secrets masked. The caller holds mu.
-func (s *Sandbox) settings() Settings {
-	result := s.currentSettings()
-	result.Clock = s.now()
-	result.Advanced = s.advanced.String()
+// maskedSettings returns the settings for the page and the API, with secrets masked.
+func (st *sandboxState) maskedSettings() Settings {
+	result := st.copySettings()
+	result.Clock = st.now()
+	result.Advanced = st.advanced.String()
 	maps.DeleteFunc(result.Webhooks, func(_ string, target string) bool { return target == "" })
 	for channel, target := range result.Webhooks {
-		result.Webhooks[channel] = s.maskedURL(target)
+		result.Webhooks[channel] = st.maskedURL(target)
 	}
 	return result
 }
 
-func (s *Sandbox) maskedURL(target string) string { return s.mask.forURL(target, nil).url(target) }
+func (c *core) maskedURL(target string) string { return c.mask.forURL(target, nil).url(target) }
 
 func (s *Sandbox) readSettings() Settings {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.settings()
+	st := s.lock()
+	defer st.unlock()
+	return st.maskedSettings()
 }
 
 var balancePattern = regexp.MustCompile(`^\d{1,12}(\.\d{1,2})?$`)
@@ -59,30 +59,30 @@ func isBalance(text string) bool { return balancePattern.MatchString(text) }
 
 // patchSettings changes the settings that the body names.
 func (s *Sandbox) patchSettings(r *request) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := s.currentSettings()
+	st := s.lock()
+	defer st.unlock()
+	next := st.copySettings()
 	if err := r.decode(&next); err != nil {
 		return nil, err
 	}
-	if err := s.unmaskWebhooks(next.Webhooks); err != nil {
+	if err := st.unmaskWebhooks(next.Webhooks); err != nil {
 		return nil, err
 	}
-	if err := s.apply(next); err != nil {
+	if err := st.apply(next); err != nil {
 		return nil, err
 	}
 	s.live.notify("")
-	return s.settings(), nil
+	return st.maskedSettings(), nil
 }
 
-// unmaskWebhooks replaces a URL with masked secrets, as the page shows it, by the URL that is set. The caller holds mu.
-func (s *Sandbox) unmaskWebhooks(webhooks map[string]string) error {
+// unmaskWebhooks replaces a URL with masked secrets, as the page shows it, by the URL that is set.
+func (st *sandboxState) unmaskWebhooks(webhooks map[string]string) error {
 	for channel, target := range webhooks {
 		if !strings.Contains(target, masked) {
 			continue
 		}
-		current := s.set.Webhooks[channel]
-		if target != s.maskedURL(current) {
+		current := st.settings.Webhooks[channel]
+		if target != st.maskedURL(current) {
 			return errors.New("the URL of the webhook has " + masked + " in place of a secret: write the whole URL")
 		}
 		webhooks[channel] = current
@@ -90,8 +90,8 @@ func (s *Sandbox) unmaskWebhooks(webhooks map[string]string) error {
 	return nil
 }
 
-// apply validates and sets all settings, or none. The caller holds mu.
-func (s *Sandbox) apply(next Settings) error {
+// apply validates and sets all settings, or none.
+func (st *sandboxState) apply(next Settings) error {
 	lag, err := parseDuration("listingLag", next.ListingLag, maxAdvance)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s *Sandbox) apply(next Settings) error {
 	if !next.Clock.IsZero() || next.Advanced != "" {
 		return errors.New("the clock is not a setting: POST clock advances it")
 	}
-	balance := s.service.Balance()
+	balance := st.service.Balance()
 	if next.Balance != balance && !isBalance(next.Balance) {
 		return errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50")
 	}
@@ -111,18 +111,18 @@ func (s *Sandbox) apply(next Settings) error {
 		return err
 	}
 	if next.Balance != balance { // messages that are sent meanwhile reduce it
-		s.service.SetBalance(next.Balance)
+		st.service.SetBalance(next.Balance)
 	}
-	s.service.RefuseDuplicates(next.RefuseDuplicates)
-	s.service.SetLag(lag)
+	st.service.RefuseDuplicates(next.RefuseDuplicates)
+	st.service.SetLag(lag)
 	var window time.Duration // accept everything
 	if next.RefuseClosed {
 		window = chatWindow
 	}
-	s.service.SetWindow(window)
+	st.service.SetWindow(window)
 	next.ListingLag = lag.String()
 	next.Webhooks = webhooks
-	s.set = next
+	st.settings = next
 	return nil
 }
 
@@ -141,4 +141,18 @@ func parseWebhooks(webhooks map[string]string) (map[string]string, error) {
 		parsed[channel] = hook
 	}
 	return parsed, nil
+}
+
+// webhookURL returns the URL of a webhook, or "". An address without a scheme, such as localhost:8080/hook, means http. Its host must have
+// a port or a dot, or be localhost: other texts may be paths.
+func webhookURL(address string) string {
+	address = strings.TrimSpace(address)
+	if strings.Contains(address, "://") {
+		return webURL(address)
+	}
+	host, _, _ := strings.Cut(address, "/")
+	if host != "localhost" && !strings.ContainsAny(host, ".:") {
+		return ""
+	}
+	return webURL("http://" + address)
 }

@@ -110,7 +110,7 @@ func TestResetDropsMessagesInProgress(t *testing.T) {
 	late := r.service.Sent()[0]
 	r.api(http.MethodPost, "reset", `{}`, nil)
 	r.onChange(late)
-	assert.Zero(t, r.sent())
+	assert.Zero(t, r.size())
 	r.sendSMS("ACME", ana, "after")
 	assert.Equal(t, "after", r.messages(1)[0].Text)
 }

@@ -87,3 +87,15 @@ func hostOf(raw string) string {
 	u, _ := url.Parse(raw)
 	return clip(u.Host, 60)
 }
+
+// webURL returns s if it is an http or https URL, and otherwise "".
+func webURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return s
+}

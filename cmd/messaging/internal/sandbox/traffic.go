@@ -33,27 +33,27 @@ func (s *Sandbox) pageTraffic(w http.ResponseWriter, r *http.Request) {
 	}
 	before, _ := strconv.Atoi(q.Get("before"))
 	chosen, _ := strconv.Atoi(q.Get("exchange"))
-	s.mu.Lock()
-	s.listExchanges(v, before, chosen)
-	if x := s.traffic.byID[chosen]; x != nil {
-		exchange := s.withMessage(x)
+	st := s.lock()
+	st.listExchanges(v, before, chosen)
+	if x := st.traffic.byID[chosen]; x != nil {
+		exchange := st.withMessage(x)
 		v.Selected = &exchange
 	}
-	s.mu.Unlock()
+	st.unlock()
 	if v.Selected != nil {
 		v.Curl = v.Selected.curl("http://" + r.Host)
 	}
 	s.render(w, http.StatusOK, "traffic", "Traffic", v)
 }
 
-// listExchanges fills in a page of exchanges, the newest first. The caller holds mu.
-func (s *Sandbox) listExchanges(v *trafficView, before, chosen int) {
+// listExchanges fills in a page of exchanges, the newest first.
+func (st *sandboxState) listExchanges(v *trafficView, before, chosen int) {
 	words := searchWords(v.Query)
-	for _, x := range slices.Backward(s.traffic.all) {
+	for _, x := range slices.Backward(st.traffic.all) {
 		if before > 0 && x.ID >= before || !v.includes(x) {
 			continue
 		}
-		exchange := s.withMessage(x)
+		exchange := st.withMessage(x)
 		if !exchange.matches(words) {
 			continue
 		}

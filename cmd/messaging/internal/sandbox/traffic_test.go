@@ -159,7 +159,7 @@ func TestDeliveryIsOfEveryChannel(t *testing.T) {
 			if chosen.Name == "" || (c.Name == "sms") == (chosen.Name == "sms") {
 				want = "failed"
 			}
-			assert.Equal(t, want, r.deliveryTo(c.Name, peer).Outcome, "%s after %q", c.Name, chosen.Name)
+			assert.Equal(t, want, r.guarded.deliveryTo(c.Name, peer).Outcome, "%s after %q", c.Name, chosen.Name)
 		}
 	}
 }
@@ -174,11 +174,11 @@ func TestDeliveryCanBeChangedAtTheLimit(t *testing.T) {
 	}
 	require.NoError(t, set(peer, "failed"))
 	for i := range maxDeliveries {
-		r.deliveries[deliveryKey{channel: channelSMS, peer: fmt.Sprint(i)}] = deliveryBody{Outcome: "failed"}
+		r.guarded.deliveries[deliveryKey{channel: channelSMS, peer: fmt.Sprint(i)}] = deliveryBody{Outcome: "failed"}
 	}
 	require.ErrorContains(t, set("+639170000000", "failed"), "reset everything")
 	require.NoError(t, set(peer, "read"))
-	assert.Equal(t, "read", r.deliveryTo(channelSMS, peer).Outcome)
+	assert.Equal(t, "read", r.guarded.deliveryTo(channelSMS, peer).Outcome)
 }
 
 func TestCostIsThatOfTheService(t *testing.T) {

@@ -26,22 +26,18 @@ const aboutAnswer = "answer"
 
 var errNoWebhook = errors.New("no webhook is set for this channel: start with --webhook-CHANNEL URL, or set it on the page Connect")
 
-// enqueueReport reports a state of a message after the state before. The caller holds mu.
-func (s *Sandbox) enqueueReport(e *entry, state contract.Status) {
-	e.pending++ // now, so that a program can wait for the report
-	previous := e.reported
-	done := make(chan struct{})
-	e.reported = done
+// report reports a status of a message in the background, once the report before has ended. It closes done at the end.
+func (s *Sandbox) report(e *entry, status contract.Status, previous, done chan struct{}) {
 	s.workers.Go(func() {
 		defer close(done)
 		if previous != nil {
 			<-previous
 		}
 		s.reports <- struct{}{}
-		s.call(s.ctx, e, string(state))
+		s.call(s.ctx, e, string(status))
 		<-s.reports
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		st := s.lock()
+		defer st.unlock()
 		e.pending--
 		s.live.notify("")
 	})
@@ -49,16 +45,16 @@ func (s *Sandbox) enqueueReport(e *entry, state contract.Status) {
 
 // call calls a webhook with an answer, or with a state of a message, and returns the calls that it made.
 func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...messagingtest.CallOption) []*Call {
-	s.mu.Lock()
-	target := s.set.Webhooks[e.Channel]
+	st := s.lock()
+	target := st.settings.Webhooks[e.Channel]
 	mask := s.mask.forURL(target, nil)
 	if e.Sent != nil {
 		mask = s.mask.forURL(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
 	}
-	options = append(options, messagingtest.RetryFailures(retries), s.formOption())
-	isKnown := s.book.byID[e.ID] == e
+	options = append(options, messagingtest.RetryFailures(retries), st.formOption())
+	isKnown := st.book.byID[e.ID] == e
 	e.pending++
-	s.mu.Unlock()
+	st.unlock()
 	s.live.notify("")
 
 	var replies []messagingtest.CallResult
@@ -69,17 +65,17 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...m
 		replies = s.service.ReportDelivery(ctx, e.ID, about, options...)
 	}
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	st = s.lock()
+	defer st.unlock()
 	e.pending--
-	calls := s.recordCalls(e, about, replies, mask)
+	calls := st.recordCalls(e, about, replies, mask)
 	s.live.notify("")
 	return calls
 }
 
-// formOption returns the option for the form of the calls. The caller holds mu.
-func (s *Sandbox) formOption() messagingtest.CallOption {
-	switch s.set.WebhookForm {
+// formOption returns the option for the form of the calls.
+func (st *sandboxState) formOption() messagingtest.CallOption {
+	switch st.settings.WebhookForm {
 	case formForm:
 		return messagingtest.AsForm()
 	case formJSON:
@@ -88,24 +84,24 @@ func (s *Sandbox) formOption() messagingtest.CallOption {
 	return nil
 }
 
-// recordCalls enters calls in traffic and, if it still exists, in the message. The caller holds mu.
-func (s *Sandbox) recordCalls(e *entry, about string, replies []messagingtest.CallResult, mask masker) []*Call {
+// recordCalls enters calls in traffic and, if it still exists, in the message.
+func (st *sandboxState) recordCalls(e *entry, about string, replies []messagingtest.CallResult, mask masker) []*Call {
 	calls := []*Call{}
-	isKnown := s.book.byID[e.ID] == e
+	isKnown := st.book.byID[e.ID] == e
 	for _, reply := range replies {
-		x := s.recordCallback(reply, about, mask)
+		x := st.recordCallback(reply, about, mask)
 		call := &Call{
 			About: about, URL: x.URL, Status: x.Status, Millis: x.Millis, Try: x.Try, Error: x.Error, At: x.At, Exchange: x.ID,
 		}
 		calls = append(calls, call)
-		s.log.callback(call)
+		st.log.callback(call)
 		if isKnown {
 			x.Message = e.ID
 			e.Calls = append(e.Calls, call)
 		}
 	}
 	e.Calls = e.Calls[max(0, len(e.Calls)-maxCalls):]
-	s.removeFromLedger(s.book.resize(e))
+	st.removeFromLedger(st.book.resize(e))
 	return calls
 }
 
@@ -132,7 +128,7 @@ func (s *Sandbox) postReply(r *request, a Answer) (any, error) {
 	}
 	s.live.notify("")
 	if !hasWebhook {
-		s.recordInbound(e)
+		s.service.CallWebhook(r.Context(), "", e.Answer.callback(e.ID, e.At)) // it opens the 24-hour window, and calls nothing
 		return callsBody{ID: e.ID, Calls: []*Call{}, Note: errNoWebhook.Error()}, nil
 	}
 	return callsBody{ID: e.ID, Calls: s.call(r.Context(), e, aboutAnswer)}, nil
@@ -140,23 +136,23 @@ func (s *Sandbox) postReply(r *request, a Answer) (any, error) {
 
 // addAnswer enters an answer and reports whether its channel has a webhook.
 func (s *Sandbox) addAnswer(a *Answer) (e *entry, hasWebhook bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.checkMessage(a); err != nil {
+	st := s.lock()
+	defer st.unlock()
+	if err := st.checkMessage(a); err != nil {
 		return nil, false, err
 	}
 	if a.To == "" {
-		a.To = s.senderTo(a.Channel, a.From)
+		a.To = st.senderTo(a.Channel, a.From)
 	}
-	e = newAnswer(newInboundID(), a, s.now())
-	s.add(e)
+	e = newAnswer(newInboundID(), a, st.now())
+	st.add(e)
 	s.log.answer(e)
-	return e, s.set.Webhooks[a.Channel] != "", nil
+	return e, st.settings.Webhooks[a.Channel] != "", nil
 }
 
-// senderTo returns the sender of the last message to a recipient. The caller holds mu.
-func (s *Sandbox) senderTo(channel string, recipient string) string {
-	c := s.book.conversation(channel, recipient, "")
+// senderTo returns the sender of the last message to a recipient.
+func (st *sandboxState) senderTo(channel string, recipient string) string {
+	c := st.book.conversation(channel, recipient, "")
 	if c == nil {
 		return ""
 	}
@@ -166,13 +162,6 @@ func (s *Sandbox) senderTo(channel string, recipient string) string {
 		}
 	}
 	return ""
-}
-
-// recordInbound opens the 24-hour window of the service without calling a webhook.
-func (s *Sandbox) recordInbound(e *entry) {
-	ended, cancel := context.WithCancel(context.Background())
-	cancel() // so that nothing is called
-	s.service.CallWebhook(ended, "http://127.0.0.1", e.Answer.callback(e.ID, e.At))
 }
 
 type repeatBody struct {
@@ -195,13 +184,13 @@ func (s *Sandbox) postRepeat(r *request, body repeatBody) (any, error) {
 
 // repeatable returns a message or an answer, and the subject of a call about it.
 func (s *Sandbox) repeatable(id string, state contract.Status) (e *entry, about string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e = s.book.byID[id]
+	st := s.lock()
+	defer st.unlock()
+	e = st.book.byID[id]
 	switch {
 	case e == nil:
 		return nil, "", errNoSuchMessage
-	case e.Answer != nil && s.set.Webhooks[e.Channel] == "":
+	case e.Answer != nil && st.settings.Webhooks[e.Channel] == "":
 		return nil, "", errNoWebhook
 	case e.Answer != nil:
 		return e, aboutAnswer, nil

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+)
+
+// TestOneDash has two commands with a flag of the same name: in one it has a value, in the other it has none.
+func TestOneDash(t *testing.T) {
+	t.Parallel()
+	newRoot := func() *cobra.Command {
+		root := &cobra.Command{Use: "tool"}
+		list := &cobra.Command{Use: "list", RunE: func(*cobra.Command, []string) error { return nil }}
+		list.Flags().Bool("raw", false, "")
+		list.Flags().IntP("limit", "n", 0, "")
+		show := &cobra.Command{Use: "show", RunE: func(*cobra.Command, []string) error { return nil }}
+		show.Flags().String("raw", "", "")
+		show.Flags().Bool("limit", false, "")
+		root.AddCommand(list, show)
+		return root
+	}
+	for args, want := range map[string]string{
+		"list -raw -limit 3":     "list --raw --limit 3",
+		"list -limit=3 -raw":     "list --limit=3 --raw",
+		"list -n 3 -limit -raw":  "list -n 3 --limit -raw",
+		"show -raw -limit":       "show --raw -limit",
+		"show -limit -raw -help": "show --limit --raw -help",
+		"list -- -raw":           "list -- -raw",
+		"list --raw -help":       "list --raw --help",
+		"list raw -unknown":      "list raw -unknown",
+		"-help":                  "--help",
+	} {
+		assert.Equal(t, want, strings.Join(withTwoDashes(newRoot(), strings.Fields(args)), " "), args)
+	}
+}
+
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	const action = "This sends one SMS."
+	for reply, want := range map[string]string{
+		"y\n":     "",
+		" YES \n": "",
+		"n\n":     "nothing was sent",
+		"yess\n":  "nothing was sent",
+		"\n":      "nothing was sent",
+		"":        "nothing was sent",
+	} {
+		var question bytes.Buffer
+		console := Console{In: strings.NewReader(reply), Err: &question, InTerminal: true}
+		err := console.Confirm(t.Context(), action, "--yes")
+		assert.Equal(t, action+" Send? [y/N] ", question.String())
+		if want == "" {
+			require.NoError(t, err, reply)
+		} else {
+			require.ErrorContains(t, err, want, reply)
+		}
+	}
+	err := Console{In: strings.NewReader("y\n")}.Confirm(t.Context(), action, "--yes")
+	require.ErrorContains(t, err, "no terminal")
+	require.ErrorContains(t, err, "Add --yes")
+}
+
+func TestWithoutOptions(t *testing.T) {
+	t.Parallel()
+	err := withoutOptions(&messaging.ValidationError{Problems: []messaging.Problem{
+		{Field: "WithRateLimit", Reason: "perSecond must be a number"},
+		{Field: "MESSAGING_BASE_URL", Reason: "must be https (WithPlainHTTP allows it)"},
+		{Field: "MESSAGING_TOKEN", Reason: "want credentials, or use an option such as WithAuth"},
+	}})
+	assert.EqualError(t, err, "--rate: must be a number; MESSAGING_BASE_URL: must be https (--plain-http allows it); MESSAGING_TOKEN: want credentials")
+}
+
+func TestStatusPrintsOneLine(t *testing.T) {
+	t.Parallel()
+	var errs bytes.Buffer
+	console := Console{Err: &errs}
+	assert.Equal(t, ExitOK, console.Status("messaging list", nil))
+	assert.Equal(t, ExitUnknown, console.Status("messaging list", &ExitError{Status: ExitUnknown}), "everything was printed already")
+	assert.Empty(t, errs.String())
+	assert.Equal(t, ExitUsage, console.Status("messaging list", assert.AnError))
+	assert.Equal(t, 1, strings.Count(errs.String(), "\n"))
+}
+
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, `Grüße \x1b[2J\n\u202e`, Printable("Grüße \x1b[2J\n\u202e"))
+}

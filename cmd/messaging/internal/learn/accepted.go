@@ -1,0 +1,94 @@
+package learn
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// learnAccepted finds the known values of accepted responses in them.
+func (l *learner) learnAccepted() error {
+	response := l.learned.Send.Response
+	for _, example := range l.examples.accepted {
+		leaves := leavesOf(example.text)
+		if len(leaves) == 1 && leaves[0].path == "" {
+			l.learnAcceptedText(example)
+			continue
+		}
+		reference := l.examples.request.values["reference"]
+		if id := example.values["id"]; id != "" && id == reference {
+			example.values["reference"] = id
+		}
+		for _, concept := range responseConcepts() {
+			value := example.values[concept]
+			if value == "" {
+				continue
+			}
+			found, err := locate(leaves, concept, value)
+			if err != nil {
+				return example.errorf("%w", err)
+			}
+			response.add(concept, found.path)
+		}
+		l.learnReference(example, leaves, reference)
+	}
+	if response["id"] == nil {
+		response["id"] = []string{} // the default paths may hold something else
+	}
+	return nil
+}
+
+// learnReference finds the reference of the message in the response. A response without an ID that repeats the reference names the message
+// by it. If the response does not repeat it, but has something else at a default path of references, no path is read.
+func (l *learner) learnReference(example *Example, leaves []leaf, reference string) {
+	response := l.learned.Send.Response
+	found, err := locate(leaves, "reference", reference)
+	isRepeated := reference != "" && err == nil
+	switch {
+	case isRepeated:
+		response.add("reference", found.path)
+		if example.values["id"] == "" {
+			response.add("id", found.path)
+		}
+	case slices.ContainsFunc(leaves, l.isDefaultReference):
+		response["reference"] = []string{}
+	}
+}
+
+// isDefaultReference reports whether the default contract takes a value for the reference.
+func (l *learner) isDefaultReference(at leaf) bool {
+	return at.word != "" && slices.Contains(l.defaults.SMSSend.Response["reference"], at.path)
+}
+
+// learnAcceptedText learns a response that is a single text. The text before the ID means accepted.
+func (l *learner) learnAcceptedText(example *Example) {
+	word := strings.TrimSpace(example.text)
+	if id := example.values["id"]; id != "" {
+		if before, _, ok := strings.Cut(word, id); ok {
+			word = before + "*"
+		}
+		l.learned.note("the ID is within a text, where a contract cannot read it", sectionSend, "response", "id")
+	}
+	l.learned.Send.Response.add("status", "")
+	l.acceptWord(word)
+}
+
+// acceptWord adds a word that means accepted to those of the default contract.
+func (l *learner) acceptWord(word string) {
+	send := &l.learned.Send
+	if send.Accepted == nil {
+		send.Accepted = slices.Clone(l.defaults.SMSSend.Accepted)
+	}
+	if table.Match(send.Accepted, word, true) < 0 {
+		send.Accepted = append(send.Accepted, word)
+	}
+}
+
+// refuseWord adds a word that means refused, and removes it from the words that mean accepted.
+func (l *learner) refuseWord(word string) {
+	send := &l.learned.Send
+	send.Refused = appendNew(send.Refused, word)
+	isWord := func(other string) bool { return strings.EqualFold(other, word) }
+	send.Accepted = slices.DeleteFunc(send.Accepted, isWord)
+}

@@ -1,0 +1,221 @@
+package learn
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/contract"
+)
+
+// The sections of an overlay that have notes.
+const (
+	sectionAuth     = "auth"
+	sectionErrors   = "errors"
+	sectionSend     = "sms.send"
+	sectionList     = "sms.list"
+	sectionInbound  = "webhook.sms"
+	sectionDelivery = "webhook.delivery"
+)
+
+// learned is what the examples have shown of a contract. Its JSON is an overlay: an absent member leaves the default contract as it is, and
+// an empty text or list replaces it.
+type learned struct {
+	Auth     auth              `json:"auth,omitzero"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Errors   errorNames        `json:"errors,omitzero"`
+	Send     sendNames         `json:"sms.send,omitzero"`
+	List     listNames         `json:"sms.list,omitzero"`
+	Inbound  callbackNames     `json:"webhook.sms,omitzero"`
+	Delivery deliveryNames     `json:"webhook.delivery,omitzero"`
+
+	notes []note
+}
+
+type auth struct {
+	Token   token   `json:"token,omitzero"`
+	KeyPair keyPair `json:"keyPair,omitzero"`
+}
+
+type token struct {
+	Header string  `json:"header,omitempty"`
+	Scheme *string `json:"scheme,omitempty"` // "" writes the token alone
+}
+
+type keyPair struct {
+	In     string  `json:"in,omitempty"`
+	Key    string  `json:"key,omitempty"`
+	Secret *string `json:"secret,omitempty"` // "" if a key is enough
+}
+
+type errorNames struct {
+	Code    []string `json:"code,omitzero"`
+	Message []string `json:"message,omitzero"`
+	Success []string `json:"success,omitzero"`
+	Classes words    `json:"classes,omitempty"`
+}
+
+type sendNames struct {
+	Path      string            `json:"path"`
+	Encoding  string            `json:"encoding,omitempty"`
+	Fields    map[string]string `json:"fields,omitempty"` // the path of each concept; "" if the service does not take it
+	Constants map[string]any    `json:"constants,omitempty"`
+	With      with              `json:"with"`
+	Response  words             `json:"response,omitempty"` // the paths of each concept
+	Accepted  []string          `json:"accepted,omitzero"`
+	Refused   []string          `json:"refused,omitzero"`
+}
+
+// with has the constants that are sent only if a message has a field.
+type with struct {
+	Callback map[string]any `json:"callback"`
+}
+
+type listNames struct {
+	Path   string   `json:"path,omitempty"`
+	Items  []string `json:"items,omitzero"`
+	Record words    `json:"record,omitempty"` // the paths of each concept
+	Paging *paging  `json:"paging,omitempty"`
+}
+
+type paging struct {
+	By    string `json:"by"`
+	Whole bool   `json:"whole"`
+}
+
+type callbackNames struct {
+	Events []string `json:"events,omitzero"`
+	Params words    `json:"params,omitempty"` // the names of each concept
+}
+
+type deliveryNames struct {
+	callbackNames
+
+	Statuses words `json:"statuses,omitempty"` // the words of each meaning
+}
+
+func newLearned() learned {
+	return learned{
+		Headers: map[string]string{},
+		Send: sendNames{
+			Fields:    map[string]string{},
+			Constants: map[string]any{},
+			With:      with{Callback: map[string]any{}},
+			Response:  words{},
+		},
+		List:     listNames{Record: words{}},
+		Inbound:  callbackNames{Params: words{}},
+		Delivery: deliveryNames{callbackNames: callbackNames{Params: words{}}, Statuses: words{}},
+	}
+}
+
+// words are lists of paths, names or codes, by the concept or the class that they belong to.
+type words map[string][]string
+
+// add adds a word to a list, unless the list has it.
+func (w words) add(key, word string) { w[key] = appendNew(w[key], word) }
+
+// appendNew appends a text to a list, unless the list has it.
+func appendNew(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(slices.Clone(list), text)
+}
+
+// has reports whether one of the lists has a word.
+func (w words) has(word string) bool {
+	for _, list := range w {
+		if slices.Contains(list, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// removeTaken adds the default paths of concepts that were not learned and have a learned path among them, without the learned ones.
+func (w words) removeTaken(defaults map[string][]string) {
+	learned := maps.Clone(w)
+	for concept, paths := range defaults {
+		_, isLearned := learned[concept]
+		if !isLearned && slices.ContainsFunc(paths, learned.has) {
+			w[concept] = slices.DeleteFunc(slices.Clone(paths), learned.has)
+		}
+	}
+}
+
+// A note is a comment for the reader of the overlay. The library ignores its key, which is the last of keys and ends in //.
+type note struct {
+	keys []string
+	text string
+}
+
+// note adds a note to a key, such as "sms.send", "fields", "to".
+func (l *learned) note(text string, keys ...string) {
+	l.notes = append(l.notes, note{keys: keys, text: text})
+}
+
+// contract returns the contract of the overlay.
+func (l *learned) contract() (contract.Contract, error) {
+	return contract.Parse([]byte(document.Encode(l)))
+}
+
+// forReading returns a contract that reads one page with credentials in headers, because the examples do not show the request of a page.
+func (l learned) forReading(names contract.Contract) contract.Contract {
+	l.List.Paging = &paging{By: "none", Whole: true}
+	if l.Auth.KeyPair.In == "body" {
+		l.Auth.KeyPair = keyPair{In: "header", Key: "X-Key", Secret: new("X-Secret")}
+	}
+	if alone, err := l.contract(); err == nil {
+		return alone
+	}
+	return names
+}
+
+// text returns the overlay as JSON with its notes, and with each list on one line.
+func (l *learned) text() string {
+	overlay := document.Parse([]byte(document.Encode(l))).Object()
+	for _, n := range l.notes {
+		last := len(n.keys) - 1
+		object := overlay
+		for _, key := range n.keys[:last] {
+			object = member(object, key)
+		}
+		object[n.keys[last]+"//"] = n.text
+	}
+	return indented(overlay, "")
+}
+
+// member returns a member that is an object, and adds it if it is absent.
+func member(object map[string]any, name string) map[string]any {
+	inner, ok := object[name].(map[string]any)
+	if !ok {
+		inner = map[string]any{}
+		object[name] = inner
+	}
+	return inner
+}
+
+func indented(value any, indent string) string {
+	switch value := value.(type) {
+	case map[string]any:
+		if len(value) == 0 {
+			return "{}"
+		}
+		const step = "  "
+		var lines []string
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			lines = append(lines, indent+step+document.Encode(key)+": "+indented(value[key], indent+step))
+		}
+		return "{\n" + strings.Join(lines, ",\n") + "\n" + indent + "}"
+	case []any:
+		var elements []string
+		for _, element := range value {
+			elements = append(elements, document.Encode(element))
+		}
+		return "[" + strings.Join(elements, ", ") + "]"
+	default:
+		return document.Encode(value)
+	}
+}

@@ -1,0 +1,79 @@
+package learn
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The patterns of this file recognize what a documentation calls a member. A known value always decides first: a name chooses between
+// members with the same value, or finds a value that the examples do not name. The replay at the end rejects a wrong choice that changes a
+// result. The comments have names from the services in testdata.
+
+// conceptNames match the names of members that hold a concept.
+var conceptNames = map[string]*regexp.Regexp{ //nolint:gochecknoglobals // never written
+	"id":        regexp.MustCompile(`(?i)id$|uuid|sid|token|ticket`),
+	"request":   regexp.MustCompile(`(?i)request|batch|bulk|trace`),
+	"reference": regexp.MustCompile(`(?i)ref|client|custom|correl|tag|external`),
+	"from":      regexp.MustCompile(`(?i)from|sender|source|origin|cli$|shortcode`),
+	"to":        regexp.MustCompile(`(?i)to$|dest|recipient|phone|number|address|msisdn|mobile`),
+	"text":      regexp.MustCompile(`(?i)text|body|content|message|msg`),
+	"parts":     regexp.MustCompile(`(?i)part|segment|count`),
+	"status":    regexp.MustCompile(`(?i)status|state|dlr|result|event`),
+	"code":      regexp.MustCompile(`(?i)code|errno|error`),
+	"price":     regexp.MustCompile(`(?i)price|cost|amount|charge`),
+	"cost":      regexp.MustCompile(`(?i)price|cost|amount|charge`),
+	"unitCost":  regexp.MustCompile(`(?i)unit|per`),
+	"balance":   regexp.MustCompile(`(?i)balance|credit|remain`),
+	"currency":  regexp.MustCompile(`(?i)currency`),
+	"created":   regexp.MustCompile(`(?i)creat|submit|date|time`),
+	"sent":      regexp.MustCompile(`(?i)sent|done|date|time`),
+	"time":      regexp.MustCompile(`(?i)time|date|at$`),
+	"operator":  regexp.MustCompile(`(?i)operator|carrier|network|mccmnc`),
+	"country":   regexp.MustCompile(`(?i)country`),
+}
+
+// isNameOf reports whether a member with this name usually holds a concept.
+func isNameOf(concept, name string) bool {
+	if known := conceptNames[concept]; known != nil {
+		return known.MatchString(name)
+	}
+	return strings.EqualFold(name, concept)
+}
+
+// Members of responses.
+var (
+	// codeName matches the code of an error: errorCode, err_code.
+	codeName = regexp.MustCompile(`(?i)code$|^errno$|^err_?no$`)
+
+	// typeName matches members whose value is the code of an error only if it looks like one: error, status, messageId.
+	typeName = regexp.MustCompile(`(?i)^type$|^error$|^status$|^name$|id$|^reason$|^title$`)
+
+	// errorWord matches the codes in such members: a word such as BAD_REQUEST, or a short number, but not an ID.
+	errorWord = regexp.MustCompile(`^([A-Za-z_.:-]+|[0-9]{1,6})$`)
+
+	// messageName matches the sentence that explains an error: message, text, description.
+	messageName = regexp.MustCompile(`(?i)message$|description$|detail$|title$|^error$|text$|msg$|reason$`)
+
+	// successName matches the code of success in an accepted response: Code, statusCode. With another code the outcome is then unknown.
+	// Codes of countries and networks, such as countryCode, must not match.
+	successName = regexp.MustCompile(`(?i)^(status|error|err|result|response|return)?[-_]?code$|^errno$`)
+
+	// statusName matches the status of a message: status, accepted, successful, valid.
+	statusName = regexp.MustCompile(`(?i)status|state$|^dlr|^result$|success|^accepted$|^valid$|^stat$`)
+
+	// statusPartName matches the members of a status that is an object: groupName, name.
+	statusPartName = regexp.MustCompile(`(?i)name|code|group`)
+)
+
+// Members and headers of requests.
+var (
+	// credentialName matches credentials: api_key, app_secret, passphrase. Their values never become constants.
+	credentialName = regexp.MustCompile(`(?i)(api|app|auth|access|account|private|subscription)[-_]?key|secret|passw|passphrase|^pwd$|token|^key$|` +
+		`^auth|credential|api[-_]?id|user[-_]?name|^login$`)
+
+	// secretName matches the secret of a pair of credentials: app_secret, password.
+	secretName = regexp.MustCompile(`(?i)secret|passw|passphrase|pwd`)
+
+	// reportName matches settings of delivery reports: notifyURL, webhook_url, delivery_report.
+	reportName = regexp.MustCompile(`(?i)callback|webhook|notif|dlr|report`)
+)
