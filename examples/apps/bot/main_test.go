@@ -75,7 +75,7 @@ func newConversation(t *testing.T) *conversation {
 	server.Start()
 	t.Cleanup(func() {
 		server.Close()
-		assert.NoError(t, c.bot.outbox.Stop(context.Background()))
+		assert.NoError(t, c.bot.outbox.Stop(context.WithoutCancel(t.Context())))
 		assert.NoError(t, c.bot.db.Close())
 	})
 	return c
