@@ -66,15 +66,20 @@ func dialectWords(schema string) []dialectWord {
 		{"LATER", "now() + CAST(CAST($3 AS TEXT) AS INTERVAL)", "strftime('%Y-%m-%d %H:%M:%f', 'now', ?3)"},
 		{"AGE(", "EXTRACT(EPOCH FROM now() - ", "unixepoch('subsec') - unixepoch("},
 
-		// The metadata with the members of an object, without its member "pause", and with $2 as its member "pause.probes".
+		// The metadata with the members of an object, without its member "pause", and with $2 and $3 as members of that.
 		{"MERGE(", "(metadata || ", "jsonb_patch(metadata, "},
 		{"WITHOUT_PAUSE", "metadata - 'pause'", "jsonb_remove(metadata, '$.pause')"},
-		{"WITH_PROBES", "jsonb_set(metadata, '{pause,probes}', to_jsonb(CAST($2 AS INTEGER)))", "jsonb_set(metadata, '$.pause.probes', ?2)"},
+		{
+			"WITH_PROBES", "jsonb_set(jsonb_set(metadata, '{pause,probes}', to_jsonb(CAST($2 AS INTEGER))), '{pause,next}', to_jsonb(CAST($3 AS TEXT)))",
+			"jsonb_set(metadata, '$.pause.probes', ?2, '$.pause.next', ?3)",
+		},
 		// The metadata of a job that a person cancelled in River, which must be looked up.
 		{
 			"LOOKED_UP_AFTER_CANCEL", `(metadata - 'cancel_attempted_at') || '{"cancelled": true}'`,
 			`jsonb_patch(metadata, '{"cancel_attempted_at": null, "cancelled": true}')`,
 		},
+		// Whether a message has expired, which is a time in RFC 3339.
+		{"HAS_EXPIRED", "CAST(metadata->>'expires' AS TIMESTAMPTZ) <= now()", "julianday(metadata->>'expires') <= julianday('now')"},
 		// The arguments of a job without its message.
 		{"WITHOUT_MESSAGE", "args - 'message'", "jsonb_remove(args, '$.message')"},
 		// A JSON object, and a JSON array of the rows of a group.

@@ -77,7 +77,18 @@ func (o *Outbox[TTx]) runMaintenance(ctx context.Context) {
 		UPDATE JOBS SET args = WITHOUT_MESSAGE WHERE id IN (SELECT id FROM JOBS WHERE `+hasContent+` LIMIT 5000)`))
 	warn("jobs of outcomes cannot be deleted", o.database.exec(ctx, `
 		DELETE FROM JOBS WHERE kind = 'messaging_outcome' AND state = 'completed'`))
+	for channel := range o.channels {
+		warn("expired messages cannot be moved", o.database.exec(ctx, o.moveExpired(), probesOf(channel), queueOf(channel)))
+	}
 	warn("paused queues cannot be read", o.replaceProbes(ctx))
+}
+
+// moveExpired returns the statement that moves expired messages from the queue of a channel to its queue for probes. A worker cancels them
+// there, without a request. In their own queue they would wait behind others, or until a pause ends.
+func (o *Outbox[TTx]) moveExpired() string {
+	return `UPDATE JOBS SET queue = $1, state = 'available', scheduled_at = NOW WHERE id IN (
+		SELECT id FROM JOBS WHERE kind = 'messaging' AND queue = $2 AND state IN ('available', 'retryable', 'scheduled')
+			AND HAS_EXPIRED AND NOT (` + o.isRescuedInDoubt() + `) LIMIT 1000)`
 }
 
 // replaceProbes has another message probe in each channel that the outbox paused and whose probe died or expired.
@@ -88,7 +99,7 @@ func (o *Outbox[TTx]) replaceProbes(ctx context.Context) error {
 	}
 	for channel := range o.channels {
 		if slices.Contains(paused, queueOf(channel)) {
-			o.nextProbe(ctx, channel, time.Second)
+			o.nextProbe(ctx, channel)
 		}
 	}
 	return nil

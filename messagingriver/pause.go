@@ -9,24 +9,28 @@ import (
 )
 
 // While the service, the account or a rate limit holds back a channel, its queue is paused in all processes, and one message at a time
-// probes, in a queue for probes, until the service responds to one. The member "pause" in the metadata of the queue has the cause and the
-// time of the pause. A pause at another time is a person's, and is never ended.
+// probes, in a queue for probes, until the service responds to one. A message that ends without a request, because it has expired or a guard
+// denies it, makes room for the next one at once.
+//
+// The member "pause" in the metadata of the queue has the cause and the time of the pause, how many requests have probed, and when the next one
+// may begin. A pause at another time is a person's, and is never ended.
 
 // pausedByOutbox is the condition that the outbox paused a queue.
 const pausedByOutbox = "metadata->'pause'->>'at' = PAUSED_TEXT"
 
-// pauseChannel pauses the queue of a channel unless it is paused, and has a message probe after a while.
+// pauseChannel pauses the queue of a channel unless it is paused, and has a message probe after the pause.
 func (o *Outbox[TTx]) pauseChannel(ctx context.Context, channel, cause string, pause time.Duration) {
 	const statement = `
 		UPDATE QUEUES SET paused_at = NOW, updated_at = NOW,
-			metadata = MERGE(OBJECT('pause', OBJECT('at', NOW_TEXT, 'cause', CAST($2 AS TEXT), 'probes', 0)))
+			metadata = MERGE(OBJECT('pause', OBJECT('at', NOW_TEXT, 'cause', CAST($2 AS TEXT), 'probes', 0, 'next', CAST($3 AS TEXT))))
 		WHERE name = $1 AND paused_at IS NULL RETURNING name`
 	queue := queueOf(channel)
 	hasPaused := false
 	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		var name string
 		var err error
-		hasPaused, err = o.database.scan(ctx, tx, []any{&name}, statement, queue, cause)
+		next := o.options.now().Add(max(pause, probeBackoff(0)))
+		hasPaused, err = o.database.scan(ctx, tx, []any{&name}, statement, queue, cause, next.Format(time.RFC3339Nano))
 		if err != nil || !hasPaused {
 			return err
 		}
@@ -38,7 +42,7 @@ func (o *Outbox[TTx]) pauseChannel(ctx context.Context, channel, cause string, p
 	}
 	if hasPaused {
 		o.options.Logger.WarnContext(ctx, "messagingriver: the queue is paused", "queue", queue, "cause", cause)
-		o.nextProbe(ctx, channel, pause)
+		o.nextProbe(ctx, channel)
 	}
 }
 
@@ -65,12 +69,10 @@ func (o *Outbox[TTx]) resumeChannel(ctx context.Context, channel string) {
 	}
 }
 
-// The statements of nextProbe.
 const (
-	// lockPause locks a queue that the outbox paused, so that two processes do not choose two messages, and returns how many messages
-	// have probed.
+	// lockPause locks a queue that the outbox paused, so that two processes do not choose two messages.
 	lockPause = "UPDATE QUEUES SET updated_at = NOW WHERE name = $1 AND " + pausedByOutbox +
-		" RETURNING CAST(metadata->'pause'->>'probes' AS INTEGER)"
+		" RETURNING CAST(metadata->'pause'->>'probes' AS INTEGER), COALESCE(metadata->'pause'->>'next', '')"
 	// chooseProbe moves the first message of a queue to the queue for probes, if that is empty.
 	chooseProbe = `
 		UPDATE JOBS SET queue = $2, scheduled_at = LATER
@@ -80,52 +82,52 @@ const (
 	setProbes = "UPDATE QUEUES SET metadata = WITH_PROBES WHERE name = $1"
 )
 
-// nextProbe schedules the next message of a paused channel as a probe, unless there is a probe already.
-func (o *Outbox[TTx]) nextProbe(ctx context.Context, channel string, after time.Duration) {
+// nextProbe has the next message of a paused channel probe as soon as a request may begin, unless there is a probe already.
+func (o *Outbox[TTx]) nextProbe(ctx context.Context, channel string) {
 	queue := queueOf(channel)
 	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		var probes int
-		isPaused, err := o.database.scan(ctx, tx, []any{&probes}, lockPause, queue)
+		var next string
+		isPaused, err := o.database.scan(ctx, tx, []any{&probes, &next}, lockPause, queue)
 		if err != nil || !isPaused {
 			return err
 		}
-		wait := max(after, probeBackoff(probes))
+		begin, _ := time.Parse(time.RFC3339Nano, next) // a pause by an earlier version has none: at once
+		wait := max(0, begin.Sub(o.options.now()))
 		interval := fmt.Sprintf("+%.3f seconds", wait.Seconds())
 		var id int64
-		hasChosen, err := o.database.scan(ctx, tx, []any{&id}, chooseProbe, queue, probesOf(channel), interval)
-		if err != nil || !hasChosen {
-			return err
-		}
-		return o.setProbes(ctx, tx, queue, probes+1)
+		_, err = o.database.scan(ctx, tx, []any{&id}, chooseProbe, queue, probesOf(channel), interval)
+		return err
 	})
 	if err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: no message can probe", "channel", channel, "error", err)
 	}
 }
 
-// countProbe counts a message that probes again, and returns how long it waits at least.
-func (o *Outbox[TTx]) countProbe(ctx context.Context, channel string) time.Duration {
+// countProbe counts a request of a probe, and returns how long the next one waits: at least for the pause.
+func (o *Outbox[TTx]) countProbe(ctx context.Context, channel string, pause time.Duration) time.Duration {
 	queue := queueOf(channel)
-	probes := 0
+	wait := max(pause, probeBackoff(0))
 	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		isPaused, err := o.database.scan(ctx, tx, []any{&probes}, lockPause, queue)
+		var probes int
+		var next string
+		isPaused, err := o.database.scan(ctx, tx, []any{&probes, &next}, lockPause, queue)
 		if err != nil || !isPaused {
 			return err
 		}
-		return o.setProbes(ctx, tx, queue, probes+1)
+		probes++
+		wait = max(pause, probeBackoff(probes))
+		next = o.options.now().Add(wait).Format(time.RFC3339Nano)
+		return o.database.explain(tx.Exec(ctx, o.database.dialect.Replace(setProbes), queue, probes, next))
 	})
 	if err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: a probe cannot be counted", "channel", channel, "error", err)
 	}
-	return probeBackoff(probes)
+	return wait
 }
 
-// setProbes sets how many messages have probed in the pause of a queue.
-func (o *Outbox[TTx]) setProbes(ctx context.Context, tx riverdriver.ExecutorTx, queue string, probes int) error {
-	return o.database.explain(tx.Exec(ctx, o.database.dialect.Replace(setProbes), queue, probes))
-}
-
-// probeBackoff is how long a probe waits at least after n probes of the same pause: twice as long as the one before, up to a minute.
+// probeBackoff is how long the next request waits at least after n requests of the same pause: twice as long as the one before, up to a
+// minute.
 func probeBackoff(n int) time.Duration {
 	const doublings = 6
 	return min(time.Second<<min(n, doublings), time.Minute)

@@ -2,6 +2,7 @@ package messagingriver_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -138,7 +139,55 @@ func TestPostponedProbeMakesRoom(t *testing.T) {
 		r.start(t)
 		require.Eventually(t, func() bool { return len(service.Sent()) == 2 }, patience, 20*time.Millisecond)
 		require.Eventually(t, func() bool { return !isPaused(t, r) }, patience, 20*time.Millisecond)
-		require.Equal(t, scheduled, show(t, r, "m1").State)
+		await(t, r, "m1", scheduled)
+	})
+}
+
+// Messages that a guard denies learn nothing about the service: the message behind them probes without another wait.
+func TestDeniedProbesMakeRoomAtOnce(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var isThrottled atomic.Bool
+		client := newClient(t, service, messaging.WithGuard(func(_ context.Context, message messaging.Outgoing) error {
+			switch {
+			case message.ReferenceID == "last", message.ReferenceID == "first" && !isThrottled.Swap(true):
+				return nil
+			case message.ReferenceID == "first":
+				return messaging.Postpone(time.Hour)
+			default:
+				return messaging.Deny(errors.New("no consent"))
+			}
+		}))
+		r := t.newRig(t, client, messagingriver.Options{Workers: 1})
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
+		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Urgent}, text("first"))
+		r.start(t)
+		require.Eventually(t, func() bool { return isPaused(t, r) }, patience, 10*time.Millisecond)
+		r.insert(t, messagingriver.InsertOptions{}, texts("denied", 30)...)
+		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Bulk}, text("last"))
+		isSent := func() bool { return show(t, r, "last").State == completed }
+		require.Eventually(t, isSent, time.Minute, 50*time.Millisecond, "with a back-off, 30 messages take half an hour")
+		require.False(t, isPaused(t, r))
+	})
+}
+
+// A message expires although the queue of its channel is paused, and its outcome is reported.
+func TestMessageExpiresDuringAPause(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		service.InjectFor(time.Minute, messagingtest.FaultStatus(http.StatusTooManyRequests, 0))
+		r.insert(t, messagingriver.InsertOptions{}, text("probe"))
+		r.start(t)
+		require.Eventually(t, func() bool { return isPaused(t, r) }, patience, 10*time.Millisecond)
+		r.insert(t, messagingriver.InsertOptions{Expire: time.Second}, texts("late", 20)...)
+		began := time.Now()
+		require.Eventually(t, func() bool { return countOf(t, r, cancelled) == 20 }, patience, 50*time.Millisecond)
+		require.Less(t, time.Since(began), 30*time.Second)
+		require.Equal(t, "the message has expired", show(t, r, "late3").Reason)
+		require.True(t, isPaused(t, r))
 	})
 }
 

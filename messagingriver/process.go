@@ -174,7 +174,7 @@ func (o *Outbox[TTx]) queues() map[string]river.QueueConfig {
 	}
 	for name := range o.channels {
 		queues[queueOf(name)] = river.QueueConfig{MaxWorkers: o.options.Workers, FetchCooldown: fetchCooldown}
-		queues[probesOf(name)] = river.QueueConfig{MaxWorkers: 1}
+		queues[probesOf(name)] = river.QueueConfig{MaxWorkers: 1, FetchCooldown: fetchCooldown}
 	}
 	return queues
 }

@@ -124,22 +124,22 @@ func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt mes
 }
 
 // recordProbe is recordAttempt for a message that probes a paused channel. It resumes the channel if the service works. Otherwise this
-// message or another one probes after the pause.
+// message or another one probes after the pause, or at once if this one made no request.
 func (o *Outbox[TTx]) recordProbe(ctx context.Context, a *attempt, v verdict, receipt messaging.Receipt, pause time.Duration) error {
 	if v.serviceWorks {
 		o.resumeChannel(ctx, a.job.Args.Channel)
 		return o.apply(ctx, a, v, receipt)
 	}
-	switch v.action {
-	case pauseChannel: // the same message probes again
-		v.retryAfter = max(pause, o.countProbe(ctx, a.job.Args.Channel))
+	if v.action == pauseChannel { // the same message probes again
+		v.retryAfter = o.countProbe(ctx, a.job.Args.Channel, pause)
 		return o.apply(ctx, a, v, receipt)
-	case retry, snooze: // another message probes meanwhile
-		o.moveTo(ctx, a.job, queueOf(a.job.Args.Channel))
-	default: // the message does not wait
 	}
+	if a.hasEntered() {
+		o.countProbe(ctx, a.job.Args.Channel, pause)
+	}
+	o.moveTo(ctx, a.job, queueOf(a.job.Args.Channel)) // another message probes while this one waits or ends
 	result := o.apply(ctx, a, v, receipt)
-	o.nextProbe(ctx, a.job.Args.Channel, pause)
+	o.nextProbe(ctx, a.job.Args.Channel)
 	return result
 }
 

@@ -104,7 +104,7 @@ func newCSVLines(in io.Reader) (*csvLines, error) {
 	if err != nil {
 		return nil, fmt.Errorf("line 1: the names of the columns: %w", err)
 	}
-	columns := []string{"from", "to", "text", "reference", "callback", "campaign", "priority", "at", "expire"}
+	columns := []string{"from", "to", "text", "reference", "callback", "marketing", "campaign", "priority", "at", "expire"}
 	for i, name := range header {
 		header[i] = strings.TrimPrefix(name, "\ufeff")
 		if !slices.Contains(columns, header[i]) {
@@ -135,6 +135,13 @@ func (l *csvLines) next() (fileLine, error) {
 		Text:        value("text"),
 		ReferenceID: value("reference"),
 		CallbackURL: value("callback"),
+	}
+	switch marketing := value("marketing"); marketing {
+	case "", "false":
+	case "true":
+		message.Marketing = true
+	default:
+		return fileLine{number: number}, fmt.Errorf("marketing is %q; want true or false", marketing)
 	}
 	options := lineOptions{
 		Campaign: value("campaign"),

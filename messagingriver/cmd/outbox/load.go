@@ -105,7 +105,7 @@ func (op *operator) load() *cobra.Command {
 
 A line is {"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": "order-1"}},
 where the message is as encoding/json writes it. A file that ends in .csv has SMS: its first line names the columns, which
-are from, to, text, reference and callback. A line may also have campaign, priority, at and expire, which win over the
+are from, to, text, reference, callback and marketing (true or false). A line may also have campaign, priority, at and expire, which win over the
 flags. A line that cannot be sent ends the load with its number; the lines before it are enqueued. A line with the reference
 ID of an earlier one is not enqueued: the load names it, and ends with status 1.`,
 		RunE: op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {

@@ -22,6 +22,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // shell runs commands against a database and a service.
@@ -149,6 +150,18 @@ func testClient(s shell) *messaging.Client {
 
 func line(reference string) string {
 	return fmt.Sprintf(`{"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": %q}}`, reference)
+}
+
+func TestCSVLinesMayBeMarketing(t *testing.T) {
+	lines, err := newCSVLines(strings.NewReader("from,to,text,reference,marketing\nACME,1,Hi,a,true\nACME,1,Hi,b,false\nACME,1,Hi,c,\nACME,1,Hi,d,yes\n"))
+	require.NoError(t, err)
+	for _, isMarketing := range []bool{true, false, false} {
+		read, err := lines.next()
+		require.NoError(t, err)
+		assert.Equal(t, isMarketing, read.message.(sms.Message).Marketing)
+	}
+	_, err = lines.next()
+	require.EqualError(t, err, `marketing is "yes"; want true or false`)
 }
 
 func TestLoadAuditAndResolve(t *testing.T) {
