@@ -251,7 +251,7 @@ func TestSecretsOfLongBodiesAreMasked(t *testing.T) {
 func TestCopiedCommandHoldsNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	x := Exchange{Direction: "request", Method: http.MethodPost, URL: "/sms/send", RequestBody: "it's\x1b[201~\nrm -rf ~\n\u009b\x03"}
-	command := x.curl("http://127.0.0.1:8026")
+	command := newRig(t, Config{}).curl(&x, "http://127.0.0.1:8026")
 	for _, control := range []string{"\x1b", "\x03", "\u009b"} {
 		assert.NotContains(t, command, control)
 	}
