@@ -80,6 +80,8 @@ The kinds are:
 
 A file has one request and at most one row, and any number of the others. Give a refusal of each class, and a report of each status.
 
+A value that is not in its example, or that a contract cannot use, is an error: nothing is written, and the exit status is 1.
+
 Each example is then replayed through the overlay. If a result is wrong, nothing is written, and the exit status is 1. Keys that end in //,
 which the library ignores, list what the examples do not show.`
 

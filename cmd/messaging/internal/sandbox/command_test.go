@@ -310,4 +310,11 @@ func TestKeyNamesSpace(t *testing.T) {
 	spaces := r.spaces.list()
 	require.Len(t, spaces, 1)
 	assert.Equal(t, "signup", spaces[0].Name)
+
+	client, err = messaging.NewClient(r.url, messaging.WithContract(names), messaging.WithAPIKey(r.service.APIKey, ""))
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	require.NoError(t, err)
+	x := r.exchange(1)
+	assert.Contains(t, r.curl(&x, r.url), `-H "X-Api-Key: $MESSAGING_API_KEY"`)
 }

@@ -247,6 +247,15 @@ func TestSecretsOfLongBodiesAreMasked(t *testing.T) {
 	}
 }
 
+// TestContentTypeErrorNamesHeader: curl -d sends a form.
+func TestContentTypeErrorNamesHeader(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	status, text := r.do(http.MethodPost, Root+"faults", `{"fault":"slow","n":1}`, "Content-Type", "application/x-www-form-urlencoded")
+	assert.Equal(t, http.StatusUnsupportedMediaType, status)
+	assert.Contains(t, text, "add -H 'Content-Type: application/json'")
+}
+
 // TestCopiedCommandHoldsNoControlCharacters has a body that would end the quotes of a paste in a terminal and start a command.
 func TestCopiedCommandHoldsNoControlCharacters(t *testing.T) {
 	t.Parallel()
