@@ -97,7 +97,7 @@ func (l List) check(c *checks) {
 	c.Count("Sections", "sections", len(l.Sections), 1, 10)
 	rows := 0
 	for i, section := range l.Sections {
-		path := fmt.Sprintf("Sections[%d]", i)
+		path := element("Sections", i)
 		if len(l.Sections) > 1 {
 			c.Required(path+".Title", section.Title)
 		}
@@ -195,7 +195,7 @@ func checkProductSections(c *checks, name string, sections []ProductSection) {
 	c.Count(name, "sections", len(sections), 1, 10)
 	products := 0
 	for i, section := range sections {
-		path := fmt.Sprintf("%s[%d]", name, i)
+		path := element(name, i)
 		if len(sections) > 1 {
 			c.Required(path+".Title", section.Title)
 		}

@@ -39,11 +39,11 @@ func (k Carousel) check(c *checks) {
 	for i, card := range k.Cards {
 		first := k.Cards[0]
 		if !sameCardAction(first.Action, card.Action) {
-			c.Found(fmt.Sprintf("Cards[%d].Action", i),
+			c.Found(element("Cards", i)+".Action",
 				"must be of the same kind as on the first card, with as many buttons, or of the same catalog")
 		}
 		if !sameCardHeader(first.Header, card.Header) {
-			c.Limit(fmt.Sprintf("Cards[%d].Header", i), "must be of the same kind as on the first card")
+			c.Limit(element("Cards", i)+".Header", "must be of the same kind as on the first card")
 		}
 	}
 }

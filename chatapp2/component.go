@@ -61,7 +61,7 @@ func Body(texts ...string) TemplateBody {
 
 // LimitedTimeOffer says when the offer of a template ends, to the millisecond. Required.
 type LimitedTimeOffer struct {
-	ExpiresAt time.Time `at:"expiration_time_ms,milli,present"`
+	ExpiresAt time.Time `at:"expiration_time_ms,present"`
 }
 
 // QuickReplyButton is a button of a template that sends a reply. In all buttons, Index is the button's position in the template, 0 to 9.
@@ -140,7 +140,7 @@ func (b TemplateBody) check(c *checks) {
 	for i, parameter := range b {
 		switch parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case Image, Video, Document, GIF, Location, Product:
-			c.Found(fmt.Sprintf("[%d]", i), "want a TextParam, a Currency or a DateTime in a body")
+			c.Found(element("", i), "want a TextParam, a Currency or a DateTime in a body")
 		}
 	}
 	if names := countNames(b...); names.named > 0 && names.unnamed > 0 {
@@ -174,30 +174,40 @@ type componentLimits struct {
 	couponCode int
 }
 
-// checkComponents checks the components of a template or of a card.
+// The most buttons of their kinds that a template or a card may have.
+const (
+	mostCopyCodeButtons = 1
+	mostURLButtons      = 2
+)
+
+// checkComponents checks the components of a template or of a card. Of too many buttons it reports the first.
 func checkComponents(c *checks, name string, components []Component, limits componentLimits) {
 	checkPartsDiffer(c, name, components)
-	copyCodes, urls := 0, 0
+	copyCodes := 0
+	urls := 0
 	for i, component := range components {
 		switch component := component.(type) { //nolint:gochecksumtype // only these kinds are limited
 		case TemplateBody:
 			if reason := checkTexts(component, limits.bodyTexts); reason != "" {
-				c.Limit(fmt.Sprintf("%s[%d]", name, i), reason)
+				c.Limit(element(name, i), reason)
 			}
 		case CopyCodeButton:
 			copyCodes++
-			if copyCodes == 2 {
-				c.Limit(fmt.Sprintf("%s[%d]", name, i), "want at most one CopyCodeButton")
+			if copyCodes == mostCopyCodeButtons+1 {
+				c.Limit(element(name, i), "want at most one CopyCodeButton")
 			}
-			c.Length(fmt.Sprintf("%s[%d].Code", name, i), component.Code, limits.couponCode)
+			c.Length(element(name, i)+".Code", component.Code, limits.couponCode)
 		case URLButton:
 			urls++
-			if urls == 3 {
-				c.Limit(fmt.Sprintf("%s[%d]", name, i), "want at most two URLButtons")
+			if urls == mostURLButtons+1 {
+				c.Limit(element(name, i), "want at most two URLButtons")
 			}
 		}
 	}
 }
+
+// element returns the Go expression of an element of a list, such as Components[1].
+func element(name string, index int) string { return name + "[" + strconv.Itoa(index) + "]" }
 
 // checkPartsDiffer checks that no two components fill the same part.
 func checkPartsDiffer(c *checks, name string, components []Component) {
@@ -208,7 +218,7 @@ func checkPartsDiffer(c *checks, name string, components []Component) {
 			continue
 		}
 		if before, isFilled := indexes[part]; isFilled {
-			c.Found(fmt.Sprintf("%s[%d]", name, i), fmt.Sprintf("must be another part than the one at index %d", before))
+			c.Found(element(name, i), fmt.Sprintf("fills the same part as index %d; want each part once", before))
 			continue
 		}
 		indexes[part] = i
@@ -288,7 +298,7 @@ func (k TemplateCards) check(c *checks) {
 			continue
 		}
 		if first.headerKind() != card.headerKind() {
-			c.Found(fmt.Sprintf("[%d]", i), "must have the same kind of header as the first card")
+			c.Found(element("", i), "must have the same kind of header as the first card")
 		}
 	}
 }
@@ -301,7 +311,7 @@ func (k TemplateCard) check(c *checks) {
 	for i, component := range k {
 		switch partOf(component) {
 		case "carousel", "limited_time_offer":
-			c.Found(fmt.Sprintf("[%d]", i), "must not be on a card")
+			c.Found(element("", i), "must not be on a card")
 		}
 		header, isHeader := component.(TemplateHeader)
 		if !isHeader {
@@ -309,7 +319,7 @@ func (k TemplateCard) check(c *checks) {
 		}
 		switch header.Parameter.(type) { //nolint:gochecksumtype // only these kinds are concerned
 		case TextParam, Document, GIF, Location:
-			c.Found(fmt.Sprintf("[%d].Parameter", i), "want an Image, a Video or a Product in the header of a card")
+			c.Found(element("", i)+".Parameter", "want an Image, a Video or a Product in the header of a card")
 		}
 	}
 }

@@ -72,7 +72,7 @@ type Text struct {
 	PreviewURL bool `at:"preview_url"`
 }
 
-// Location shows a place on a map. It can also be a Parameter in the header of a template. There all four fields are required.
+// Location shows a place on a map. It can also be a Parameter in the header of a template, where all four fields are required.
 //
 // As in the platform's examples, the coordinates are numbers in a message and strings in a template. Decoding accepts both.
 type Location struct {

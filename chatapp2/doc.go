@@ -9,8 +9,8 @@
 // Content, Action, Header, CardAction, Component and Parameter. Set them to values, not to pointers: a pointer compiles, but sending
 // rejects it. Decoding makes values only, so a type switch over the value types sees every case.
 //
-// The platform has more types than this package. Raw, RawAction, RawComponent and RawParameter send those as JSON, such as orders, payments and address
-// forms. See the example of RawAction.
+// The platform has more types than this package. Raw, RawAction, RawComponent and RawParameter send those as JSON, such as orders, payments
+// and address forms. See the example of RawAction.
 //
 // The contract names the fields that the service adds (TTL, Fallback, CallbackURL, ReferenceID), and says where they are in the request.
 // See package contract.

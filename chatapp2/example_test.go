@@ -228,6 +228,23 @@ func ExampleMessage_fallback() {
 }
 
 // A body written for the platform decodes into typed content.
+func ExampleMessage_Members() {
+	members, err := chatapp2.Message{To: "+639171234567", Content: chatapp2.Text{Body: "Hi"}}.Members()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, member := range members {
+		fmt.Printf("%s: %s\n", member.Name, member.Value)
+	}
+	// Output:
+	// messaging_product: "whatsapp"
+	// recipient_type: "individual"
+	// to: "+639171234567"
+	// type: "text"
+	// text: {"body":"Hi"}
+}
+
 func ExampleMessage_UnmarshalJSON() {
 	body := []byte(`{
 		"messaging_product": "whatsapp", "to": "+639171234567", "type": "template",

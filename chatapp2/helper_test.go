@@ -9,12 +9,12 @@ import (
 
 // callOf returns what package describe makes of a message.
 func callOf(m Message) wire.Call {
-	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
+	options := wire.DeliveryOptions{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
 	members, err := m.Members()
 	problems, _ := errors.AsType[wire.ProblemsError](err)
-	call := wire.Call{Fields: tail.AppendTo(nil), Extra: m.Extra, Problems: problems}
-	for name, value := range members {
-		call.Members = append(call.Members, wire.Member{Name: name, Value: value})
+	call := wire.Call{Fields: options.Fields(), Extra: m.Extra, Problems: problems}
+	for _, member := range members {
+		call.Members = append(call.Members, wire.Member(member))
 	}
 	return call
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +47,7 @@ func (m Message) store() ([]byte, error) {
 	if e.Err != nil {
 		return nil, e.Err
 	}
-	object := map[string]any{
+	object := storedObject{
 		"ttl":         stored.Duration(m.TTL),
 		"fallback":    m.Fallback,
 		"callbackURL": m.CallbackURL,
@@ -53,16 +55,14 @@ func (m Message) store() ([]byte, error) {
 		"marketing":   m.Marketing,
 	}
 	for _, member := range e.members {
-		if _, isUsed := object[member.Name]; isUsed {
-			return nil, fmt.Errorf("the key %q is used twice", member.Name)
+		if err := object.add(member.Name, member.Value); err != nil {
+			return nil, err
 		}
-		object[member.Name] = member.Value
 	}
-	for name, value := range m.Extra {
-		if _, isUsed := object[name]; isUsed {
-			return nil, fmt.Errorf("the key %q is used twice", name)
+	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
+		if err := object.add(name, m.Extra[name]); err != nil {
+			return nil, err
 		}
-		object[name] = value
 	}
 	for _, name := range storedNames() {
 		if reflect.ValueOf(object[name]).IsZero() {
@@ -72,12 +72,25 @@ func (m Message) store() ([]byte, error) {
 	return stored.Encode(object)
 }
 
+// storedObject is a stored message. It has a name once only.
+type storedObject map[string]any
+
+func (o storedObject) add(name string, value any) error {
+	if _, isUsed := o[name]; isUsed {
+		return fmt.Errorf("the key %q is used twice", name)
+	}
+	o[name] = value
+	return nil
+}
+
 // UnmarshalJSON decodes what MarshalJSON encodes, and any message in the platform's format. It replaces the whole message.
 //
-// A part becomes a value of a Go type if that type holds all of it. Otherwise it stays JSON: in a RawParameter, a RawComponent or a
-// RawAction if possible, or else in Raw. Members of the message that have no field go into Extra, with numbers as json.Number. Numbers in quotes and types in
-// upper case are accepted; null, false, and empty strings and objects count as absent. A message without a type takes the type of its
-// content.
+//   - A part becomes a value of a Go type if that type holds all of it. Otherwise the part stays JSON: in a RawParameter, a RawComponent
+//     or a RawAction if possible, or else in Raw.
+//   - Members of the message that have no field go into Extra, with numbers as json.Number.
+//   - Numbers in quotes and types in upper case are accepted.
+//   - Null, false, and empty strings and objects count as absent.
+//   - A message without a type takes the type of its content.
 //
 // An error means that the document is not a message. It never repeats a value.
 func (m *Message) UnmarshalJSON(data []byte) error {
@@ -123,7 +136,7 @@ func isReceipt(object map[string]any) bool {
 	return isRead || object["typing_indicator"] != nil
 }
 
-// envelope holds the members of a document that are no fields of a Message.
+// envelope holds members of a document that a Message has no field for.
 type envelope struct {
 	product       string
 	recipientType string

@@ -6,8 +6,8 @@ import (
 	"github.com/messaging-service/messaging-go/internal/shape"
 )
 
-// compiled holds the shapes of all types. They are compiled at the first use: a variable of sync.OnceValue would link this whole package
-// into every program that sends an SMS.
+// compiled holds the shapes of all types. They are compiled at the first use. A variable of sync.OnceValue would be shorter, but it links
+// all types of this package, about 165 KiB, into every program that sends an SMS.
 var compiled struct { //nolint:gochecknoglobals // written once
 	once   sync.Once
 	shapes *shape.Shapes
@@ -21,7 +21,14 @@ func allShapes() *shape.Shapes {
 // isValue reports whether a sealed interface holds a value that can be sent.
 func isValue(v any) bool { return allShapes().IsValue(v) }
 
-// place describes a type of a sealed interface: the words by which its object is recognised, and the path to its value in the object.
+// place says how an object holds a type of a sealed interface. Package shape documents its words and paths, and the paths of tags:
+//
+//	placed("type=image", "image!")                        {"type": "image", "image": {…}}
+//	placed("type=text", "")                               {"type": "text", and the members of the value}
+//	placed("type=carousel", "cards[each card_index=#].components")
+//	                                                      {"type": "carousel", "cards": [{"card_index": 0, "components": […]}, …]}
+//	named("flow", "flow")                                 {"type": "flow", "action": {"name": "flow", "parameters": {…}}}
+//	place{}                                               the raw type, which is the whole object
 type place = shape.Place
 
 func placed(words, path string) place { return place{Words: words, Path: path} }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -115,22 +114,21 @@ func (m Message) LogValue() slog.Value {
 	)
 }
 
-// Members yields the members of the message in the platform's shape, in the order in which they are sent, without those of Extra. The error
-// lists what is wrong with the message, apart from TTL, Fallback, CallbackURL and ReferenceID. Send and Validate report all of it.
-func (m Message) Members() (iter.Seq2[string, json.RawMessage], error) {
+// Member is a member of a message in the platform's format.
+type Member struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// Members returns the members of the message in the platform's format, in the order in which they are sent, without those of Extra. The
+// error lists what is wrong with the message, apart from TTL, Fallback, CallbackURL and ReferenceID. Send and Validate report all of it.
+func (m Message) Members() ([]Member, error) {
 	e := m.encode()
 	problems := m.validate().Checks
 	if e.Err != nil && !slices.ContainsFunc(problems, isNoLimit) {
 		problems.Found("Content", e.Err.Error())
 	}
-	members := func(yield func(string, json.RawMessage) bool) {
-		for _, member := range e.members {
-			if !yield(member.Name, member.Value) {
-				return
-			}
-		}
-	}
-	return members, problems.Err()
+	return e.members, problems.Err()
 }
 
 func isNoLimit(p wire.Problem) bool { return !p.Limit }
@@ -152,7 +150,7 @@ type replyContext struct {
 
 // encode encodes the message in the platform's format, without Extra.
 func (m Message) encode() *memberWriter {
-	w := &memberWriter{Writer: allShapes().NewWriter(make([]byte, 0, 256)), members: make([]wire.Member, 0, 6)}
+	w := &memberWriter{Writer: allShapes().NewWriter(make([]byte, 0, 256)), members: make([]Member, 0, 6)}
 	to, user := m.recipient()
 	w.optional("messaging_product", "whatsapp")
 	w.optional("recipient_type", individual)
@@ -174,7 +172,7 @@ func (m Message) encode() *memberWriter {
 type memberWriter struct {
 	shape.Writer
 
-	members []wire.Member
+	members []Member
 }
 
 func (w *memberWriter) content(content Content) {
@@ -208,5 +206,5 @@ func (w *memberWriter) add(name string, value any) {
 
 // addSince adds a member whose value is what was written since start. The value stays valid if Out moves as it grows.
 func (w *memberWriter) addSince(start int, name string) {
-	w.members = append(w.members, wire.Member{Name: name, Value: w.Out[start:len(w.Out):len(w.Out)]})
+	w.members = append(w.members, Member{Name: name, Value: w.Out[start:len(w.Out):len(w.Out)]})
 }

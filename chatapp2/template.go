@@ -1,7 +1,5 @@
 package chatapp2
 
-import "fmt"
-
 // Template is a message whose text was approved in advance, with the values of its parameters. Only a template reaches a recipient who
 // has not written within 24 hours. Its category (utility, authentication or marketing) is set when the template is approved, and decides
 // how the service routes the message.
@@ -34,7 +32,7 @@ func (t Template) check(c *checks) {
 	onlyHeaderNamed := header.named > 0 && body.unnamed > 0
 	onlyBodyNamed := header.unnamed > 0 && body.named > 0
 	if onlyHeaderNamed || onlyBodyNamed {
-		c.Found(fmt.Sprintf("Components[%d].Parameter.Name", headerIndex), "want a name on every parameter of the template, or on none")
+		c.Found(element("Components", headerIndex)+".Parameter.Name", "want a name on every parameter of the template, or on none")
 	}
 }
 

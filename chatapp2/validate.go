@@ -26,8 +26,7 @@ func (m Message) validate() *checks {
 		}
 	})
 	m.checkRecipient(c)
-	content := m.Content // a copy, so that reflect does not move the message to the heap
-	c.Value("Content", reflect.ValueOf(&content).Elem(), "required")
+	m.checkContent(c)
 	c.Field("ReplyTo", m.ReplyTo, "notblank")
 	c.Field("CallbackData", m.CallbackData, "max=512")
 	c.Field("MarketingOptions.ProductPolicy", string(m.MarketingOptions.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
@@ -39,10 +38,27 @@ func (m Message) validate() *checks {
 	if hasOptions && kind != "template" && kind != "" {
 		c.Found("MarketingOptions", "must be empty without a Template")
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
-		c.Found("Extra["+strconv.Quote(name)+"]", m.checkExtra(name))
+	if len(m.Extra) > 0 { // sorting no names would allocate
+		m.checkExtra(c)
 	}
 	return c
+}
+
+func (m Message) checkContent(c *checks) {
+	switch {
+	case m.Content == nil:
+		c.Found("Content", "required, but nil; the documentation of Content lists the types")
+	case !isValue(m.Content):
+		c.Found("Content", wire.WrongType(m.Content))
+	default:
+		c.Value("Content", reflect.ValueOf(m.Content), "")
+	}
+}
+
+func (m Message) checkExtra(c *checks) {
+	for _, name := range slices.Sorted(maps.Keys(m.Extra)) {
+		c.Found("Extra["+strconv.Quote(name)+"]", m.checkExtraName(name))
+	}
 }
 
 // contentKind returns the type of the message in lower case, or "" if it has no content.
@@ -83,8 +99,8 @@ func checkNumber(c *checks, number string) {
 	}
 }
 
-// checkExtra returns why Extra must not have a member with this name, or "" if it may.
-func (m Message) checkExtra(name string) string {
+// checkExtraName returns why Extra must not have a member with this name, or "" if it may.
+func (m Message) checkExtraName(name string) string {
 	isContext := name == "context" && m.ReplyTo == ""
 	switch {
 	case isContext && m.contentKind() == "reaction":

@@ -449,7 +449,7 @@ func TestTemplateRules(t *testing.T) {
 	}
 	head, raw := TemplateHeader{validImage()}, RawComponent{json.RawMessage(`{"type":"x"}`)}
 	offer := LimitedTimeOffer{ExpiresAt: time.UnixMilli(1)}
-	const inHeader, inBody, another = "in a header", "in a body", "must be another part than the one at index 0"
+	const inHeader, inBody, another = "in a header", "in a body", "fills the same part as index 0"
 	validAllRefused(t, map[string]validRule{
 		"a name in capitals":       {goldenTo(Template{Name: "Order_ready", Language: "en"}), "Content.Name", "lower-case letters, digits and underscores", validLimit},
 		"a name with a hyphen":     {goldenTo(Template{Name: "order-ready", Language: "en"}), "Content.Name", "lower-case letters, digits and underscores", validLimit},
@@ -462,7 +462,7 @@ func TestTemplateRules(t *testing.T) {
 		"two carousels":     {validFills(TemplateCards{{head}, {head}}, TemplateCards{{head}, {head}}), "Content.Components[1]", another, validFault},
 		"two offers":        {validFills(offer, offer), "Content.Components[1]", another, validFault},
 		"two at one index":  {validFills(quick, URLButton{Suffix: "a"}), "Content.Components[1]", another, validFault},
-		"two on a card":     {validFills(TemplateCards{{head, quick, quick}, {head, quick, raw}}), "Content.Components[0][0][2]", "must be another part than the one at index 1", validFault},
+		"two on a card":     {validFills(TemplateCards{{head, quick, quick}, {head, quick, raw}}), "Content.Components[0][0][2]", "fills the same part as index 1", validFault},
 		"two codes to copy": {validFills(CopyCodeButton{Code: "A"}, CopyCodeButton{Index: 1, Code: "A"}), "Content.Components[1]", "at most one CopyCodeButton", validLimit},
 
 		"a header of nothing":      {validFills(TemplateHeader{}), "Content.Components[0].Parameter", "required, but nil", validFault},

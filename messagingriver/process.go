@@ -84,7 +84,7 @@ func (o *Outbox[TTx]) Start(ctx context.Context) error {
 	}
 	p.started = true
 	p.maintained = make(chan struct{})
-	go func(ctx context.Context, maintained chan struct{}) {
+	go func(ctx context.Context, maintained chan struct{}) { //nolint:contextcheck // it outlives the call
 		defer close(maintained)
 		o.maintain(ctx)
 	}(p.stopped, p.maintained)

@@ -401,15 +401,15 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 func (s *Send) payloads(call *wire.Call) (names []string) {
 	var concepts []string
 	for _, payload := range call.Payloads {
-		concept := payload[0]
+		concept := payload.Essential
 		if name := s.op.Fields[concept]; name != "" && hasValue(call, concept, name) {
 			concepts = append(concepts, concept)
 			names = append(names, name)
 		}
 	}
 	for _, payload := range call.Payloads {
-		isElsewhere := func(concept string) bool { return !slices.Contains(payload, concept) }
-		if slices.Contains(concepts, payload[0]) && !slices.ContainsFunc(concepts, isElsewhere) {
+		isElsewhere := func(concept string) bool { return !payload.Has(concept) }
+		if slices.Contains(concepts, payload.Essential) && !slices.ContainsFunc(concepts, isElsewhere) {
 			return nil
 		}
 	}

@@ -11,18 +11,23 @@ import (
 
 // ChatApp1 describes a message of chat app 1.
 func ChatApp1(m chatapp1.Message) wire.Call {
-	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
+	options := wire.DeliveryOptions{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
 	call := wire.Call{Extra: m.Extra, ExtraField: "Extra", ReferenceID: m.ReferenceID, Marketing: m.Marketing}
-	call.Fields = append(
-		make([]wire.Field, 0, 8), // enough for a text
-		wire.Field{Concept: "channel", Name: "ChannelID", Text: m.ChannelID, Required: true, Reason: wire.CheckNotBlank(m.ChannelID)},
-		wire.Field{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
-	)
+	call.Fields = []wire.Field{
+		{Concept: "channel", Name: "ChannelID", Text: m.ChannelID, Required: true, Reason: wire.CheckNotBlank(m.ChannelID)},
+		{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
+	}
 	addPayload(&call, m.Payload)
 	if len(call.Extra) > 0 {
-		call.Payloads = [][]string{{"text"}, {"image", "text"}, {"video", "text"}, {"url", "text", "image"}, {"template"}}
+		call.Payloads = []wire.Payload{
+			{Essential: "text"},
+			{Essential: "image", Optional: []string{"text"}},
+			{Essential: "video", Optional: []string{"text"}},
+			{Essential: "url", Optional: []string{"text", "image"}},
+			{Essential: "template"},
+		}
 	}
-	call.Fields = tail.AppendTo(call.Fields)
+	call.Fields = append(call.Fields, options.Fields()...)
 	return call
 }
 

@@ -9,20 +9,30 @@ import (
 
 // ChatApp2 describes a message of chat app 2.
 func ChatApp2(m chatapp2.Message) wire.Call {
-	tail := wire.Tail{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
+	options := wire.DeliveryOptions{TTL: m.TTL, Fallback: (*wire.Fallback)(m.Fallback), CallbackURL: m.CallbackURL, ReferenceID: m.ReferenceID}
 	members, err := m.Members()
-	sent := make([]wire.Member, 0, 6)
-	for name, value := range members {
-		sent = append(sent, wire.Member{Name: name, Value: value})
-	}
-	problems, _ := errors.AsType[wire.ProblemsError](err) // Members returns no other error
-	return wire.Call{
-		Fields:      tail.AppendTo(make([]wire.Field, 0, 5)),
-		Members:     sent,
+	call := wire.Call{
+		Fields:      options.Fields(),
+		Members:     make([]wire.Member, len(members)),
 		Extra:       m.Extra,
 		ExtraField:  "Extra",
 		ReferenceID: m.ReferenceID,
 		Marketing:   m.Marketing || m.MarketingOptions != chatapp2.MarketingOptions{},
-		Problems:    problems,
+		Problems:    problemsOf(err),
 	}
+	for i, member := range members {
+		call.Members[i] = wire.Member(member)
+	}
+	return call
+}
+
+// problemsOf returns the problems that an error lists. An error that lists none is a problem itself, so that the message is not sent.
+func problemsOf(err error) []wire.Problem {
+	if err == nil {
+		return nil
+	}
+	if problems, isList := errors.AsType[wire.ProblemsError](err); isList {
+		return problems
+	}
+	return []wire.Problem{{Field: "Message", Reason: err.Error()}}
 }

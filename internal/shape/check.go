@@ -19,10 +19,10 @@ import (
 type Checker struct {
 	wire.Checks
 
-	shapes   *Shapes
-	check    func(*Checker, reflect.Value)
-	name     string // of the field that is checked
-	siblings        // of the element that is checked
+	shapes *Shapes
+	check  func(*Checker, reflect.Value)
+	name   string   // of the field that is checked
+	list   siblings // of the element that is checked
 }
 
 // siblings are the elements of a list.
@@ -38,35 +38,47 @@ func (s *Shapes) NewChecker(check func(*Checker, reflect.Value)) *Checker {
 
 // Value checks the value of a field, and everything in it.
 func (c *Checker) Value(name string, v reflect.Value, rules string) {
-	c.inside(name, func() { c.value(v, rules) })
+	before := len(c.Checks)
+	c.name = name
+	c.value(v, rules)
+	enclose(name, c.Checks[before:])
 }
 
 // Field checks the text of a field.
-func (c *Checker) Field(name, text, rules string) { c.inside(name, func() { c.text(text, rules) }) }
+func (c *Checker) Field(name, text, rules string) {
+	before := len(c.Checks)
+	c.name = name
+	c.text(text, rules)
+	enclose(name, c.Checks[before:])
+}
 
-// inside puts the name of a value in front of the fields of the problems that find adds.
-func (c *Checker) inside(name string, find func()) {
-	from := len(c.Checks)
-	find()
-	for i := range c.Checks[from:] {
-		problem := &c.Checks[from+i]
-		if problem.Field != "" && problem.Field[0] != '[' {
-			problem.Field = "." + problem.Field
-		}
-		problem.Field = name + problem.Field
+// enclose puts the name of a value in front of the fields of the problems in it.
+func enclose(name string, problems []wire.Problem) {
+	for i := range problems {
+		problems[i].Field = joinFields(name, problems[i].Field)
 	}
 }
 
-func (c *Checker) value(v reflect.Value, rule string) {
+// joinFields returns the Go expression of a field, or of an element such as "[1]", of another value.
+func joinFields(outer, inner string) string {
+	if inner == "" || inner[0] == '[' {
+		return outer + inner
+	}
+	return outer + "." + inner
+}
+
+func (c *Checker) value(v reflect.Value, rules string) {
 	switch v.Kind() {
 	case reflect.String:
-		c.text(v.String(), rule)
+		c.text(v.String(), rules)
 	case reflect.Int, reflect.Int64:
-		c.number(v.Int(), rule)
+		if rules == "index" {
+			c.buttonIndex(v.Int())
+		}
 	case reflect.Float64:
-		c.degrees(v.Float(), rule)
+		c.degrees(v.Float(), rules)
 	case reflect.Interface:
-		c.choice(v, rule)
+		c.choice(v, rules)
 	case reflect.Slice:
 		if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
 			c.text(string(raw), "")
@@ -76,7 +88,7 @@ func (c *Checker) value(v reflect.Value, rule string) {
 		c.elements(v)
 		c.check(c, v)
 	case reflect.Struct:
-		if rule == "present" && v.IsZero() {
+		if rules == "present" && v.IsZero() {
 			c.Found("", "required, but absent")
 			return
 		}
@@ -88,34 +100,33 @@ func (c *Checker) value(v reflect.Value, rule string) {
 
 func (c *Checker) fields(v reflect.Value) {
 	for _, f := range c.shapes.fields[v.Type()] {
-		c.name = f.name
 		c.Value(f.name, v.FieldByIndex(f.index), f.rules)
 	}
 }
 
 func (c *Checker) elements(v reflect.Value) {
-	outer := c.siblings
-	c.siblings = siblings{}
+	outer := c.list
+	c.list = siblings{}
 	for i := range v.Len() {
-		c.index = i
-		c.Value("["+strconv.Itoa(i)+"]", v.Index(i), "required")
+		c.list.index = i
+		before := len(c.Checks)
+		c.value(v.Index(i), "required")
+		if problems := c.Checks[before:]; len(problems) > 0 {
+			enclose("["+strconv.Itoa(i)+"]", problems)
+		}
 	}
-	c.siblings = outer
+	c.list = outer
 }
 
-func (c *Checker) choice(v reflect.Value, rule string) {
+// choice checks the value of a sealed interface, or of an any.
+func (c *Checker) choice(v reflect.Value, rules string) {
 	switch {
 	case v.IsNil():
-		if rule == "required" {
+		if rules == "required" {
 			c.Found("", "required, but nil; the documentation of "+v.Type().Name()+" lists the types")
 		}
 	case v.NumMethod() == 0:
-		raw, err := wire.EncodeText(v.Interface())
-		if err != nil {
-			c.Found("", "cannot be encoded as JSON, or holds text that is not valid UTF-8")
-		} else if rule == "object" && !holdsObject(raw) {
-			c.Found("", "want a JSON object that is not empty, or the text of one")
-		}
+		c.any(v.Interface(), rules)
 	case !c.shapes.IsValue(v.Interface()):
 		c.Found("", wire.WrongType(v.Interface()))
 	default:
@@ -123,6 +134,17 @@ func (c *Checker) choice(v reflect.Value, rule string) {
 	}
 }
 
+func (c *Checker) any(value any, rules string) {
+	raw, err := wire.EncodeText(value)
+	switch {
+	case err != nil:
+		c.Found("", "cannot be encoded as JSON, or holds text that is not valid UTF-8")
+	case rules == "object" && !holdsObject(raw):
+		c.Found("", "want a JSON object that is not empty, or the text of one")
+	}
+}
+
+// holdsObject reports whether JSON is an object that is not empty, or the text of one.
 func holdsObject(raw []byte) bool {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -132,8 +154,8 @@ func holdsObject(raw []byte) bool {
 	return json.Unmarshal(raw, &object) == nil && len(object) > 0
 }
 
-func (c *Checker) degrees(degrees float64, rule string) {
-	_, limit, _ := strings.Cut(rule, "=")
+func (c *Checker) degrees(degrees float64, rules string) {
+	_, limit, _ := strings.Cut(rules, "=")
 	most, err := strconv.ParseFloat(limit, 64)
 	isInRange := math.Abs(degrees) <= most // false for NaN
 	if err == nil && !isInRange {
@@ -141,21 +163,8 @@ func (c *Checker) degrees(degrees float64, rule string) {
 	}
 }
 
-func (c *Checker) number(n int64, rule string) {
-	for option := range strings.SplitSeq(rule, ",") {
-		name, limit, _ := strings.Cut(option, "=")
-		switch name {
-		case "index":
-			c.position(n)
-		case "max":
-			if most, _ := strconv.ParseInt(limit, 10, 64); n > most {
-				c.Limit("", "want at most "+limit)
-			}
-		}
-	}
-}
-
-func (c *Checker) position(n int64) {
+// buttonIndex checks the index of a button.
+func (c *Checker) buttonIndex(n int64) {
 	switch {
 	case n < 0:
 		c.Found("", "must not be negative")
@@ -164,17 +173,18 @@ func (c *Checker) position(n int64) {
 	}
 }
 
-func (c *Checker) text(text, rule string) {
+func (c *Checker) text(text, rules string) {
 	if reason := wire.CheckText(text); reason != "" {
 		c.Found("", reason)
 		return
 	}
-	if rule == "" || text == "" && !strings.HasPrefix(rule, "required") {
+	isRequired := strings.HasPrefix(rules, "required")
+	if rules == "" || text == "" && !isRequired {
 		return
 	}
-	for option := range strings.SplitSeq(rule, ",") {
-		name, limit, _ := strings.Cut(option, "=")
-		switch name {
+	for option := range strings.SplitSeq(rules, ",") {
+		rule, limit, _ := strings.Cut(option, "=")
+		switch rule {
 		case "required", "notblank":
 			if strings.TrimSpace(text) == "" {
 				c.Required("", text)
@@ -182,24 +192,28 @@ func (c *Checker) text(text, rule string) {
 			}
 		case "unique":
 			c.unique(text)
-		case "date":
-			if _, err := time.Parse(time.DateOnly, text); err != nil {
-				c.Limit("", "want a date as YYYY-MM-DD")
-			}
 		case "url":
-			if reason := wire.CheckURL(text); reason != "" {
-				c.Found("", reason)
-			}
+			c.Found("", wire.CheckURL(text))
 		case "max":
-			if most, _ := strconv.Atoi(limit); len(text) > most {
-				c.Length("", text, most)
-			}
+			most, _ := strconv.Atoi(limit)
+			c.Length("", text, most)
 		default:
-			if reason := violation(name, limit, text); reason != "" {
-				c.Limit("", reason)
-			}
+			c.Limit("", violation(rule, limit, text))
 		}
 	}
+}
+
+// unique checks that no element before in the list has the same text in a field of this name.
+func (c *Checker) unique(text string) {
+	key := c.name + "=" + text
+	if before, isSeen := c.list.seen[key]; isSeen {
+		c.Found("", fmt.Sprintf("must differ from the others, but equals that of index %d", before))
+		return
+	}
+	if c.list.seen == nil {
+		c.list.seen = map[string]int{}
+	}
+	c.list.seen[key] = c.list.index
 }
 
 const (
@@ -219,13 +233,20 @@ func violation(rule, words, text string) string {
 		return "want only lower-case letters, digits and underscores"
 	case rule == "alnum" && hasOther(letters+digits):
 		return "want only letters and digits"
-	case rule == "currency" && (len(text) != 3 || hasOther(upper)):
-		return "want an ISO 4217 code of three capital letters"
 	case rule == "trimmed" && strings.TrimSpace(text) != text:
 		return "must not have white space around it"
+	case rule == "currency" && (len(text) != 3 || hasOther(upper)):
+		return "want an ISO 4217 code of three capital letters"
+	case rule == "date" && !isDate(text):
+		return "want a date as YYYY-MM-DD"
 	default:
 		return ""
 	}
+}
+
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
 }
 
 // Required checks a text that must be present and not blank.
@@ -247,39 +268,33 @@ func (c *Checker) Length(name, text string, most int) {
 
 // Count checks a number of things. Too few are always a problem; too many exceed a limit.
 func (c *Checker) Count(name, things string, n, least, most int) {
+	if n >= least && n <= most {
+		return
+	}
 	reason := fmt.Sprintf("want %d to %d %s, got %d", least, most, things, n)
-	switch {
-	case n < least:
+	if n < least {
 		c.Found(name, reason)
-	case n > most:
+	} else {
 		c.Limit(name, reason)
 	}
 }
 
-// JSON returns JSON that is passed on unchanged, decoded. ok is false if it is absent or not valid.
-func (c *Checker) JSON(name string, raw json.RawMessage) (value any, ok bool) {
-	value = Decode(raw)
-	switch {
-	case len(raw) == 0:
-		c.Found(name, "required, but absent")
-	case value == nil && !json.Valid(raw):
-		c.Found(name, "must be one JSON value")
-	case wire.CheckJSON(raw) != "":
-		c.Found(name, wire.CheckJSON(raw))
-	default:
-		return value, true
-	}
-	return nil, false
-}
-
 // CheckRaw checks the member JSON of a raw variant of T. The function returns the object that would hold a T. If the type of the object is
 // known and the rest does not fit, it exceeds a limit, since the platform may have changed. New members are allowed.
-func CheckRaw[T any](c *Checker, data json.RawMessage, object func(value any) any) {
-	value, ok := c.JSON("JSON", data)
-	if !ok {
+func CheckRaw[T any](c *Checker, data json.RawMessage, objectOf func(value any) any) {
+	value := Decode(data)
+	switch {
+	case len(data) == 0:
+		c.Found("JSON", "required, but absent")
+		return
+	case value == nil && !json.Valid(data):
+		c.Found("JSON", "must be one JSON value")
+		return
+	case wire.CheckJSON(data) != "":
+		c.Found("JSON", wire.CheckJSON(data))
 		return
 	}
-	if _, f, known := Best[T](c.shapes, object(value)); known && f == Misfit {
+	if _, fit, isKnown := Best[T](c.shapes, objectOf(value)); isKnown && fit == Misfit {
 		c.Limit("JSON", "is not what the platform documents for its type: a member is missing, of another kind, or contradicts another")
 	}
 }
@@ -287,39 +302,10 @@ func CheckRaw[T any](c *Checker, data json.RawMessage, object func(value any) an
 // CheckRawObject is CheckRaw for an object that names its type itself.
 func CheckRawObject[T any](c *Checker, data json.RawMessage) {
 	CheckRaw[T](c, data, func(value any) any {
-		object, _ := value.(map[string]any)
-		if kind, _ := object["type"].(string); kind == "" {
+		members, _ := value.(map[string]any)
+		if kind, _ := members["type"].(string); kind == "" {
 			c.Found("JSON", "want an object with a type")
 		}
 		return value
 	})
-}
-
-func (c *Checker) unique(text string) {
-	key := c.name + "=" + text
-	if before, ok := c.seen[key]; ok {
-		c.Found("", fmt.Sprintf("must differ from the others, but equals that of index %d", before))
-		return
-	}
-	if c.seen == nil {
-		c.seen = map[string]int{}
-	}
-	c.seen[key] = c.index
-}
-
-// IsValue reports whether a sealed interface holds a value that can be written: not nil, not a pointer, and not a struct that only embeds one
-// of the types.
-func (s *Shapes) IsValue(v any) bool {
-	if v == nil {
-		return false
-	}
-	t := reflect.TypeOf(v)
-	switch t.Kind() {
-	case reflect.Pointer:
-		return false
-	case reflect.Struct:
-		return s.structs[t] != nil
-	default:
-		return true
-	}
 }

@@ -1,5 +1,5 @@
-// Package shape encodes, decodes and checks the messages of a platform by the tags of their types. A package of messages declares its
-// types, and has the rules about several fields, which no tag can express.
+// Package shape encodes, decodes and checks the messages of a platform by the tags of their types. A package of messages declares its types.
+// It also has the rules about several fields, which no tag can express.
 //
 // # The tag
 //
@@ -7,45 +7,53 @@
 //
 //	Body string `at:"text.body,required,max=4096"`
 //
-// Every exported field must have the tag. An unknown option panics when the types are compiled.
+// Every exported field must have the tag. New panics if an option is unknown or is not for the type of the field.
 //
 // Package webhook reads what the platform sends by the same tag, but only with paths of names, and without options.
 //
 // # Paths
 //
-//	to                              the member to
-//	body.text                       the member text of the object body
-//	type&action                     these members of the object itself belong to the value, which is of a sealed interface
-//	parameters[type=ttl].ttl        the member ttl of the one element of the list parameters that has the type ttl
-//	parameters[]                    the only element of the list parameters
-//	buttons[each type=reply].reply  the value is a list, and each element is in an object that has the type reply
-//	cards[each index=#]             each element is itself an object, which also has its index
-//	url|link                        the first of the members that has a value; only in package webhook
-//	(nothing)                       the whole JSON
-//	-                               no path; the field is only checked
+//	to                              {"to": V}
+//	body.text                       {"body": {"text": V}}
+//	parameters[]                    {"parameters": [V]}
+//	parameters[type=ttl].ttl        {"parameters": [{"type": "ttl", "ttl": V}, …]}, one element for each type
+//	buttons[each type=reply].reply  {"buttons": [{"type": "reply", "reply": V1}, {"type": "reply", "reply": V2}]}, for a list of V1 and V2
+//	cards[each index=#]             {"cards": [{"index": 0, V1's members}, {"index": 1, V2's members}]}, for a list of structs
+//	type&action                     {"type": …, "action": …}: the members of a value of a sealed interface, next to those of other fields
+//	(nothing)                       V is the whole JSON
+//	-                               the field is not in the JSON; it is only checked
+//	url|link                        {"url": V} or {"link": V}; only in package webhook
 //
-// A zero value is not written, and neither is an object or element without values. An exclamation mark after a name or a bracket means that
-// it is always written, and required when it is read.
+// A member with a zero value is not written, and neither is an object or element that has only such members. An exclamation mark after a name
+// or a bracket means that the member or element is always written, and required when it is read:
+//
+//	index!                          {"index": 0}
+//	action!.parameters              {"action": {}}
+//	buttons[each type=reply]!       {"buttons": []}
+//
+// # Types
+//
+// A field is a string, a bool, an int, an int64, a float64, a time in milliseconds since 1970, an any, a json.RawMessage, a struct with tags,
+// a sealed interface, or a list of these or a pointer to one. Reading takes numbers in quotes as well.
 //
 // # Encoding options
 //
-//	text       numbers are written as text; reading takes both, everywhere
-//	milli      a time is in milliseconds since 1970, and not in seconds
-//	default=3  an empty text is written as 3, which is read as an empty one
+//	location,text      numbers in the value are written as text: {"location": {"latitude": "1.5"}}
+//	version,default=3  an empty text is written as 3, and 3 is read as an empty text: {"version": "3"}
 //
 // # Rules
 //
 // All texts must be valid UTF-8. The other rules are skipped for an empty text, unless it is required:
 //
 //	required   a text that is not white space only, or a sealed interface that is not nil
-//	present    a struct that is not zero
+//	present    a time that is not zero
 //	notblank   a text that is not white space only
-//	max=20     at most 20 characters, or the number 20
+//	max=20     at most 20 characters
 //	oneof=a|b  one of these words
 //	name       lower-case letters, digits and underscores
 //	alnum      letters and digits
 //	trimmed    no white space around it
-//	unique     no other element of the list has the same text in this field
+//	unique     no other element of the list has the same text in a field of this name
 //	url        an http or https URL
 //	currency   an ISO 4217 code
 //	date       a date as YYYY-MM-DD
@@ -58,6 +66,11 @@
 //
 // # Sealed interfaces
 //
-// AddUnion adds the types of a sealed interface. The Place of each type has the words by which an object is recognized as this type, such as
-// "type=flow action.name=flow", and the path of its value in the object. The type without words is the raw one: it holds what fits no other.
+// AddUnion adds the types of a sealed interface. The Place of each type has the words by which an object is recognized as this type, and the
+// path of its value in the object. The option text may follow the path.
+//
+//	Place{"type=image", "image!"}                            {"type": "image", "image": V}
+//	Place{"type=text", ""}                                   {"type": "text", V's members}
+//	Place{"type=flow action.name=flow", "action.parameters"} {"type": "flow", "action": {"name": "flow", "parameters": V}}
+//	Place{}                                                  V, the raw type: it holds what fits no other
 package shape

@@ -1,21 +1,16 @@
 package shape
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/json"
-	"errors"
-	"io"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
-// Fit says how well a type holds a JSON value. min combines the fits of its parts.
+// Fit says how well a type holds a JSON value. The fit of a value is the minimum of the fits of its parts.
 type Fit int
 
 const (
@@ -25,49 +20,11 @@ const (
 )
 
 // exactIf returns Exact or Misfit.
-func exactIf(condition bool) Fit { return Exact.onlyIf(condition) }
-
-// onlyIf returns f, or Misfit if a condition is not met.
-func (f Fit) onlyIf(condition bool) Fit {
+func exactIf(condition bool) Fit {
 	if condition {
-		return f
+		return Exact
 	}
 	return Misfit
-}
-
-// Decode returns one JSON value, with numbers as json.Number; nil if data is anything else.
-func Decode(data []byte) (value any) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	if d.Decode(&value) != nil {
-		return nil
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil
-	}
-	return value
-}
-
-// RawOf returns a decoded value as JSON again, nil for null.
-func RawOf(value any) json.RawMessage {
-	if value == nil {
-		return nil
-	}
-	raw, _ := wire.Encode(value)
-	return raw
-}
-
-// NumberText returns a number, or one in quotes, as it is written; "" if value is neither.
-func NumberText(value any) string {
-	switch v := value.(type) {
-	case json.Number:
-		return v.String()
-	case string:
-		if strings.Trim(v, "+-.0123456789eE") == "" {
-			return v
-		}
-	}
-	return ""
 }
 
 // Read reads a decoded value into what to points to. A value of nil is absent.
@@ -75,7 +32,7 @@ func (s *Shapes) Read(value, to any) Fit {
 	if value == nil {
 		return Exact
 	}
-	return reader{Shapes: s}.value(s.plain, value, reflect.ValueOf(to).Elem())
+	return reader{Shapes: s}.value(value, reflect.ValueOf(to).Elem())
 }
 
 // Best reads an object as the type of a sealed interface that fits it best. ok is false if no type has the words of the object. The raw type
@@ -89,151 +46,149 @@ func Best[T any](s *Shapes, object any) (best T, f Fit, ok bool) {
 	return best, f, ok
 }
 
+// reader reads decoded JSON values.
 type reader struct {
 	*Shapes
 
-	within []reflect.Type // the variants that are being read, since none holds itself
+	within []reflect.Type // the variants that are being read: no value holds another of its own type
 }
 
-// shape reads a member into a struct. A value of nil is absent.
-func (r reader) shape(sh *shape, value any, to reflect.Value, index int) Fit {
-	if value == nil {
-		isRequired := sh.always || sh.form == formWord
-		return exactIf(!isRequired)
+func (l *leaf) read(r reader, value any, to reflect.Value, _ int) Fit {
+	if l.preset != "" && value == l.preset {
+		value = ""
 	}
-	f := r.form(sh, value, to, index)
-	return f.onlyIf(sh.survivesWriting(value, to))
+	return r.value(value, valueAt(to, l.index))
 }
 
-// survivesWriting reports whether a value that was read is written again. Without this check, reading would lose members that have a meaning
-// although they hold the zero value of a type.
-func (sh *shape) survivesWriting(value any, read reflect.Value) bool {
-	return sh.form == formWord || sh.present(read) || isEmpty(value)
-}
-
-func (r reader) form(sh *shape, value any, to reflect.Value, index int) Fit {
-	switch sh.form {
-	case formWord:
-		return readWord(sh.word, value, index)
-	case formObject:
-		return r.members(sh, value, to, index)
-	case formSet:
-		return r.set(sh, value, to)
-	case formList:
-		read := func(element any, to reflect.Value, i int) Fit { return r.form(sh.members[0], element, to, i) }
-		return r.list(value, sh.of(to), read)
-	default:
-		return r.value(sh, value, sh.of(to))
-	}
-}
-
-func readWord(word string, value any, index int) Fit {
-	if word == "#" {
-		return exactIf(NumberText(value) == strconv.Itoa(index))
-	}
-	text, ok := value.(string)
-	return exactIf(ok && strings.EqualFold(text, word))
-}
-
-func (r reader) members(sh *shape, value any, to reflect.Value, index int) Fit {
+func (o *object) read(r reader, value any, to reflect.Value, position int) Fit {
 	members, ok := value.(map[string]any)
-	f := exactIf(ok)
-	unknown := len(members)
-	for _, member := range sh.members {
-		if member.form == formChoice {
-			unknown -= present(members, member.names)
-			f = min(f, r.choice(member, members, to))
-			continue
-		}
-		unknown -= present(members, []string{member.name})
-		f = min(f, r.shape(member, members[member.name], to, index))
+	fit := exactIf(ok)
+	for _, word := range o.words {
+		fit = min(fit, exactIf(word.matches(members[word.name], position)))
 	}
-	if unknown > 0 {
-		f = min(f, Partial)
+	for _, p := range o.parts {
+		fit = min(fit, p.read(r, members, to, position))
 	}
-	return f
-}
-
-// present returns how many members of an object have some names.
-func present(members map[string]any, names []string) (n int) {
-	for _, name := range names {
-		if _, ok := members[name]; ok {
-			n++
+	for name := range members {
+		if !o.has(name) {
+			fit = min(fit, Partial)
 		}
 	}
-	return n
+	return fit
 }
 
-// choice reads a sealed interface from those members of an object that belong to it.
-func (r reader) choice(sh *shape, members map[string]any, to reflect.Value) Fit {
-	chosen := map[string]any{}
-	for _, name := range sh.names {
-		if member := members[name]; member != nil && member != "" {
-			chosen[name] = member
-		}
-	}
-	if len(chosen) == 0 {
-		return Exact
-	}
-	return r.union(chosen, sh.of(to))
+// has reports whether the shape has a member with this name.
+func (o *object) has(name string) bool {
+	isWord := func(w word) bool { return w.name == name }
+	isPart := func(p part) bool { return p.has(name) }
+	return slices.ContainsFunc(o.words, isWord) || slices.ContainsFunc(o.parts, isPart)
 }
 
-// set reads a list whose elements differ by their words. It holds no elements but those of the shape.
-func (r reader) set(sh *shape, value any, to reflect.Value) Fit {
-	elements, ok := value.([]any)
-	hasWords := sh.members[0].name != ""
-	mayBeEmpty := len(elements) > 0 || hasWords
-	f := exactIf(ok && mayBeEmpty)
-	known := 0
-	for _, element := range sh.members {
-		i := slices.IndexFunc(elements, element.mayBe)
-		if i < 0 {
-			f = f.onlyIf(!element.always)
-			continue
-		}
-		known++
-		f = min(f, r.shape(element, elements[i], to, 0))
-	}
-	return f.onlyIf(known == len(elements))
-}
-
-// mayBe reports whether the first word matches and no other word contradicts.
-func (sh *shape) mayBe(value any) bool {
+// mayHold reports whether the first word of the object matches a value, and no other word contradicts it.
+func (o *object) mayHold(value any) bool {
 	members, _ := value.(map[string]any)
-	for i, member := range sh.members {
-		if member.form != formWord {
-			continue
-		}
-		text, _ := members[member.name].(string)
+	for i, word := range o.words {
+		text, _ := members[word.name].(string)
 		isRequired := i == 0 || text != ""
-		if isRequired && !strings.EqualFold(text, member.word) {
+		if isRequired && !strings.EqualFold(text, word.text) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r reader) list(value any, to reflect.Value, read func(element any, to reflect.Value, index int) Fit) Fit {
+func (c word) matches(value any, position int) bool {
+	if c.text == "#" {
+		return NumberText(value) == strconv.Itoa(position)
+	}
+	text, ok := value.(string)
+	return ok && strings.EqualFold(text, c.text)
+}
+
+func (m *member) has(name string) bool { return name == m.name }
+
+func (m *member) read(r reader, members map[string]any, to reflect.Value, position int) Fit {
+	value := members[m.name]
+	if value == nil {
+		return exactIf(!m.always)
+	}
+	fit := m.shape.read(r, value, to, position)
+	return min(fit, exactIf(isKept(value, m.isZero(to))))
+}
+
+// isKept reports whether a value that was read is written again, unless it means nothing. A type that drops a value does not fit: the value
+// may have a meaning although it is zero in Go, such as the number 0.
+func isKept(value any, readAsZero bool) bool { return !readAsZero || isEmpty(value) }
+
+func (c *choice) has(name string) bool { return slices.Contains(c.names, name) }
+
+// read reads the sealed interface from an object that has only its members. An empty text chooses no type.
+func (c *choice) read(r reader, members map[string]any, to reflect.Value, _ int) Fit {
+	chosen := map[string]any{}
+	for _, name := range c.names {
+		if value := members[name]; value != nil && value != "" {
+			chosen[name] = value
+		}
+	}
+	if len(chosen) == 0 {
+		return Exact
+	}
+	return r.union(chosen, valueAt(to, c.index))
+}
+
+func (l *single) read(r reader, value any, to reflect.Value, _ int) Fit {
+	elements, _ := value.([]any)
+	if len(elements) != 1 || elements[0] == nil {
+		return Misfit
+	}
+	return l.value.read(r, elements[0], to, 0)
+}
+
+// read reads a list that has no other elements, and none twice.
+func (s *set) read(r reader, value any, to reflect.Value, _ int) Fit {
+	elements, ok := value.([]any)
+	fit := exactIf(ok)
+	found := 0
+	for _, e := range s.elements {
+		i := slices.IndexFunc(elements, e.object.mayHold)
+		if i < 0 {
+			fit = min(fit, exactIf(!e.always))
+			continue
+		}
+		found++
+		fit = min(fit, e.object.read(r, elements[i], to, 0), exactIf(isKept(elements[i], e.isZero(to))))
+	}
+	return min(fit, exactIf(found == len(elements)))
+}
+
+func (l *list) read(r reader, value any, to reflect.Value, _ int) Fit {
+	return readList(value, valueAt(to, l.index), func(element any, to reflect.Value, i int) Fit {
+		return l.object.read(r, element, to, i)
+	})
+}
+
+// readList reads a list into a slice, element by element.
+func readList(value any, to reflect.Value, read func(element any, to reflect.Value, position int) Fit) Fit {
 	elements, ok := value.([]any)
 	if !ok {
 		return Misfit
 	}
 	to.Set(reflect.MakeSlice(to.Type(), len(elements), len(elements)))
-	f := Exact
+	fit := Exact
 	for i, element := range elements {
-		f = min(f, read(element, to.Index(i), i).onlyIf(element != nil))
+		fit = min(fit, read(element, to.Index(i), i), exactIf(element != nil))
 	}
-	return f
+	return fit
 }
 
 // value reads a value as its Go type.
-func (r reader) value(sh *shape, value any, to reflect.Value) Fit {
+func (r reader) value(value any, to reflect.Value) Fit {
 	switch target := to.Addr().Interface().(type) {
 	case *json.RawMessage:
 		*target = RawOf(value)
 		return Exact
 	case *time.Time:
-		return readTime(sh, value, target)
+		return readTime(value, target)
 	case encoding.TextUnmarshaler:
 		text, ok := value.(string)
 		return exactIf(ok && target.UnmarshalText([]byte(text)) == nil)
@@ -241,11 +196,11 @@ func (r reader) value(sh *shape, value any, to reflect.Value) Fit {
 	switch to.Kind() {
 	case reflect.Pointer:
 		to.Set(reflect.New(to.Type().Elem()))
-		return r.value(sh, value, to.Elem())
+		return r.value(value, to.Elem())
 	case reflect.Slice:
-		return r.list(value, to, func(element any, to reflect.Value, _ int) Fit { return r.value(sh, element, to) })
+		return readList(value, to, func(element any, to reflect.Value, _ int) Fit { return r.value(element, to) })
 	case reflect.Struct:
-		return r.form(r.structs[to.Type()], value, to, 0)
+		return r.structs[to.Type()].read(r, value, to, 0)
 	case reflect.Interface:
 		if to.NumMethod() > 0 {
 			return r.union(value, to)
@@ -253,18 +208,15 @@ func (r reader) value(sh *shape, value any, to reflect.Value) Fit {
 		to.Set(reflect.ValueOf(value))
 		return Exact
 	default:
-		return readScalar(sh, value, to)
+		return readScalar(value, to)
 	}
 }
 
 // readScalar reads a text, a boolean or a number.
-func readScalar(sh *shape, value any, to reflect.Value) Fit {
+func readScalar(value any, to reflect.Value) Fit {
 	switch to.Kind() {
 	case reflect.String:
 		text, ok := value.(string)
-		if text == sh.preset {
-			text = ""
-		}
 		to.SetString(text)
 		return exactIf(ok)
 	case reflect.Bool:
@@ -284,62 +236,42 @@ func readScalar(sh *shape, value any, to reflect.Value) Fit {
 	}
 }
 
+// readTime reads a time in milliseconds since 1970. The number 0 is the zero time.
+func readTime(value any, to *time.Time) Fit {
+	n, err := strconv.ParseInt(NumberText(value), 10, 64)
+	if n != 0 {
+		*to = time.UnixMilli(n).UTC()
+	}
+	return exactIf(err == nil)
+}
+
 // union sets a sealed interface to the variant that holds a value exactly, or to its raw variant, or to the variant that fits best.
 func (r reader) union(value any, to reflect.Value) Fit {
-	best, f := r.best(to.Type(), value)
-	variants := r.unions[to.Type()]
-	if raw := variants[len(variants)-1]; f != Exact && raw.isRaw {
-		best = reflect.New(raw.typ).Elem()
-		f = r.form(raw.shape, value, best, 0)
+	best, fit := r.best(to.Type(), value)
+	u := r.unions[to.Type()]
+	if fit != Exact && u.raw != nil {
+		best = reflect.New(u.rawType).Elem()
+		fit = u.raw.read(r, value, best, 0)
 	}
 	if best.IsValid() {
 		to.Set(best)
 	}
-	return f
+	return fit
 }
 
 // best reads an object as the variant that fits it best. The result is not valid if no variant has the words of the object.
 func (r reader) best(t reflect.Type, value any) (best reflect.Value, bestFit Fit) {
-	for _, variant := range r.unions[t] {
-		if variant.isRaw || !variant.shape.mayBe(value) || slices.Contains(r.within, variant.typ) {
+	for _, variant := range r.unions[t].variants {
+		if !variant.object.mayHold(value) || slices.Contains(r.within, variant.typ) {
 			continue
 		}
 		to := reflect.New(variant.typ).Elem()
 		inner := reader{Shapes: r.Shapes, within: append(slices.Clip(r.within), variant.typ)}
-		fit := inner.form(variant.shape, value, to, 0)
+		fit := variant.object.read(inner, value, to, 0)
 		if !best.IsValid() || fit > bestFit {
 			best = to
 			bestFit = fit
 		}
 	}
 	return best, bestFit
-}
-
-// isEmpty reports whether a value means the same as its absence: null, false, an empty text or list, or an object of such values.
-func isEmpty(value any) bool {
-	switch v := value.(type) {
-	case map[string]any:
-		for _, member := range v {
-			if !isEmpty(member) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		return len(v) == 0
-	default:
-		return value == nil || value == false || value == ""
-	}
-}
-
-func readTime(sh *shape, value any, to *time.Time) Fit {
-	n, err := strconv.ParseInt(NumberText(value), 10, 64)
-	switch {
-	case n == 0:
-	case sh.milli:
-		*to = time.UnixMilli(n).UTC()
-	default:
-		*to = time.Unix(n, 0).UTC()
-	}
-	return exactIf(err == nil)
 }

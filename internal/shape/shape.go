@@ -2,8 +2,6 @@ package shape
 
 import (
 	"reflect"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -11,278 +9,175 @@ import (
 // path of its value, like a tag. The type without words holds what fits no other.
 type Place struct{ Words, Path string }
 
-// shape describes how one value is encoded in JSON.
-type shape struct {
-	name    string // of a member, or the words of an element of a set
-	form    form
-	index   []int    // of the field that holds the value; nil is the value itself
-	members []*shape // of an object; the elements of a set; the one element of a list
-	word    string
-	names   []string // of the members that belong to a choice
-
-	always bool   // it is written even if it is zero, and required when it is read
-	text   bool   // numbers are written as text
-	milli  bool   // a time is in milliseconds
-	preset string // is written in place of an empty text
-}
-
-type form int
-
-const (
-	formValue  form = iota // as its Go type is written
-	formChoice             // of a sealed interface, whose members are members of the object that holds it
-	formWord               // a constant text, or "#" for the index of the element
-	formObject
-	formSet  // a list of elements that differ by their words, in any order
-	formList // a list with an element for each of the value
-)
-
 // Shapes holds the shapes of all structs, and of the types of each sealed interface. Once compiled it is never written, and safe for
 // concurrent use.
 type Shapes struct {
-	structs map[reflect.Type]*shape
+	structs map[reflect.Type]shape
 	fields  map[reflect.Type][]field
-	unions  map[reflect.Type][]variant
-	plain   *shape // of a value outside of a field
+	unions  map[reflect.Type]union
 }
 
-type variant struct {
-	typ   reflect.Type
-	shape *shape
-	isRaw bool
-}
-
-// field is a field of a struct, with what holds for it.
+// field is a field of a struct, as it is checked.
 type field struct {
 	name  string
 	index []int
 	rules string
 }
 
-// New compiles the types of these values, and all that they hold. It panics if a tag is not as the package documentation says.
-func New(values ...any) *Shapes {
-	s := &Shapes{
-		structs: map[reflect.Type]*shape{},
-		fields:  map[reflect.Type][]field{},
-		unions:  map[reflect.Type][]variant{},
-		plain:   new(shape),
-	}
-	for _, v := range values {
-		s.structOf(reflect.TypeOf(v))
-	}
-	return s
+// union has the types of a sealed interface.
+type union struct {
+	variants []variant // whose objects have words
+	rawType  reflect.Type
+	raw      shape // nil if there is no raw type
 }
 
-// AddUnion adds a sealed interface, given a value of each of its types. The raw one is the last.
-func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
-	var variants []variant
-	for _, v := range values {
-		t := reflect.TypeOf(v)
-		place := placeOf(v)
-		isRaw := place.Words == ""
-		sh := s.structOf(t)
-		if !isRaw {
-			sh = &shape{form: formObject}
-			sh.addWords(place.Words)
-			path, options, _ := strings.Cut(place.Path, ",")
-			leaf := new(shape)
-			leaf.setOptions(t.Name(), options)
-			sh.add(s, path, leaf, t)
-		}
-		variants = append(variants, variant{typ: t, shape: sh, isRaw: isRaw})
-	}
-	s.unions[reflect.TypeFor[T]()] = variants
+type variant struct {
+	typ    reflect.Type
+	object *object
 }
 
-// structOf returns the shape of a struct, or of the structs in a list. It is nil for other types.
-func (s *Shapes) structOf(t reflect.Type) *shape {
-	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if known := s.structs[t]; known != nil || t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
-		return known
-	}
-	sh := &shape{form: formObject}
-	s.structs[t] = sh
-	for _, f := range reflect.VisibleFields(t) {
-		tag, ok := f.Tag.Lookup("at")
-		switch {
-		case ok:
-			path, options, _ := strings.Cut(tag, ",")
-			leaf := &shape{index: f.Index}
-			rules := leaf.setOptions(t.String()+"."+f.Name, options)
-			s.fields[t] = append(s.fields[t], field{name: f.Name, index: f.Index, rules: rules})
-			if path != "-" {
-				sh.add(s, path, leaf, f.Type)
-			}
-		case f.IsExported() && !f.Anonymous:
-			panic("shape: " + t.String() + "." + f.Name + " has no tag: at")
-		}
-	}
-	return sh
+// A shape describes how a Go value is encoded as one JSON value. There is one type for each construct of a path. A shape that is part of the
+// shape of a struct gets the whole struct, and takes the field with its index.
+type shape interface {
+	// isZero reports whether the JSON value would hold nothing but zero values. It is then left out, unless it must always be written.
+	isZero(v reflect.Value) bool
+	// write writes the JSON value. The position is that of the list element that is written or read.
+	write(w *Writer, v reflect.Value, position int)
+	// read reads the JSON value, which is not null, into a Go value.
+	read(r reader, value any, to reflect.Value, position int) Fit
 }
 
-// setOptions sets how the value of a field is written, and returns its rules.
-func (sh *shape) setOptions(of, options string) string {
-	var rules []string
-	for option := range strings.SplitSeq(options, ",") {
-		switch name, text, _ := strings.Cut(option, "="); name {
-		case "text":
-			sh.text = true
-		case "milli":
-			sh.milli = true
-		case "default":
-			sh.preset = text
-			sh.always = true
-		case "required", "present", "notblank", "max", "oneof", "name", "alnum", "trimmed", "unique", "url", "currency", "date", "index",
-			"degrees", "object":
-			rules = append(rules, option)
-		case "":
-		default:
-			panic("shape: " + of + " has an unknown option: " + option)
-		}
+// leaf is the value of a field, written as its Go type.
+type leaf struct {
+	index  []int  // of the field; nil is the whole value
+	text   bool   // numbers are written as text
+	preset string // is written in place of an empty text
+}
+
+// object is a JSON object of words, which are constant, and of members with values.
+type object struct {
+	words []word
+	parts []part
+}
+
+// word is a member of an object with a constant text, or "#" for the position of the list element that the object is.
+type word struct{ name, text string }
+
+// part is one member of an object, or the members that belong to one sealed interface.
+type part interface {
+	has(name string) bool
+	isZero(v reflect.Value) bool
+	write(w *Writer, v reflect.Value, position int)
+	read(r reader, members map[string]any, to reflect.Value, position int) Fit
+}
+
+// member is a member of an object.
+type member struct {
+	name   string
+	always bool // it is written even if it is zero, and required when it is read
+	shape  shape
+}
+
+// choice is a sealed interface whose value has members in the object that holds it, such as its type.
+type choice struct {
+	index []int // of the field
+	names []string
+}
+
+// single is a list with one element, the value.
+type single struct{ value *leaf }
+
+// set is a list of objects that differ by their words, in any order.
+type set struct{ elements []*element }
+
+type element struct {
+	words  string
+	always bool // as of a member
+	object *object
+}
+
+// list is a list with an object for each element of the value.
+type list struct {
+	index  []int // of the field; nil is the whole value
+	object *object
+}
+
+// valueAt returns the field with an index, or v itself if index is nil.
+func valueAt(v reflect.Value, index []int) reflect.Value {
+	if index == nil {
+		return v
 	}
-	return strings.Join(rules, ",")
+	return v.FieldByIndex(index)
 }
 
-// add adds a value of a type to an object, or to an element of a list, at a path.
-func (sh *shape) add(s *Shapes, path string, leaf *shape, t reflect.Type) {
-	value := s.structOf(t)
-	hasWords := len(sh.members) > 0
-	switch {
-	case path != "":
-		sh.addMember(s, path, leaf, t)
-	case value != nil && hasWords:
-		sh.members = append(sh.members, value.members...)
-	default:
-		sh.replaceWith(leaf)
+func (l *leaf) isZero(v reflect.Value) bool {
+	value := valueAt(v, l.index)
+	if at, ok := reflect.TypeAssert[time.Time](value); ok {
+		return at.IsZero()
 	}
+	return value.IsZero()
 }
 
-// replaceWith replaces a shape by leaf, under its name.
-func (sh *shape) replaceWith(leaf *shape) {
-	leaf.name = sh.name
-	leaf.always = leaf.always || sh.always
-	*sh = *leaf
-}
-
-// segment is the part of a path between two dots.
-type segment struct {
-	name    string   // of the member
-	words   string   // of the elements of a list
-	choice  []string // the members of a sealed interface
-	isList  bool
-	forEach bool // the list has an element for each of the value
-	always  bool
-}
-
-// parseSegment parses a part of a path, such as "body", "parameters[type=text]!" or "buttons[each type=reply]".
-func parseSegment(text string) segment {
-	if strings.Contains(text, "&") {
-		return segment{choice: strings.Split(text, "&")}
-	}
-	var seg segment
-	text, seg.always = strings.CutSuffix(text, "!")
-	seg.name, seg.words, seg.isList = strings.Cut(strings.TrimSuffix(text, "]"), "[")
-	seg.words, seg.forEach = strings.CutPrefix(seg.words, "each ")
-	return seg
-}
-
-func (sh *shape) addMember(s *Shapes, path string, leaf *shape, t reflect.Type) {
-	first, rest, _ := strings.Cut(path, ".")
-	seg := parseSegment(first)
-	if len(seg.choice) > 0 {
-		leaf.form = formChoice
-		leaf.names = seg.choice
-		sh.members = append(sh.members, leaf)
-		return
-	}
-	member := sh.member(seg.name)
-	member.always = member.always || seg.always
-	switch {
-	case seg.forEach:
-		element := &shape{form: formObject}
-		element.addWords(seg.words)
-		element.add(s, rest, &shape{}, t.Elem())
-		member.form = formList
-		member.index = leaf.index
-		member.members = []*shape{element}
-	case seg.isList:
-		member.form = formSet
-		element := member.member(seg.words)
-		if element.form != formObject {
-			element.form = formObject
-			element.addWords(seg.words)
-		}
-		element.always = element.always || seg.always
-		element.add(s, rest, leaf, t)
-	default:
-		member.form = formObject
-		member.add(s, rest, leaf, t)
-	}
-	sh.always = sh.always || member.always
-}
-
-// member returns the member of an object, or the element of a set. It adds a member that is missing.
-func (sh *shape) member(name string) *shape {
-	for _, member := range sh.members {
-		if member.name == name {
-			return member
+// isZero does not count words, which are written only together with a value.
+func (o *object) isZero(v reflect.Value) bool {
+	for _, p := range o.parts {
+		if !p.isZero(v) {
+			return false
 		}
 	}
-	member := &shape{name: name}
-	sh.members = append(sh.members, member)
-	return member
+	return true
 }
 
-func (sh *shape) addWords(words string) {
-	for field := range strings.FieldsSeq(words) {
-		path, text, _ := strings.Cut(field, "=")
-		at := sh
-		for name := range strings.SplitSeq(path, ".") {
-			at.form = formObject
-			at = at.member(name)
+func (m *member) isZero(v reflect.Value) bool { return !m.always && m.shape.isZero(v) }
+
+// A choice is never zero: the object that holds it is written even if the sealed interface is nil.
+func (*choice) isZero(reflect.Value) bool { return false }
+
+func (l *single) isZero(v reflect.Value) bool { return l.value.isZero(v) }
+
+func (s *set) isZero(v reflect.Value) bool {
+	for _, e := range s.elements {
+		if !e.isZero(v) {
+			return false
 		}
-		at.form = formWord
-		at.word = text
 	}
+	return true
 }
+
+func (e *element) isZero(v reflect.Value) bool { return !e.always && e.object.isZero(v) }
+
+func (l *list) isZero(v reflect.Value) bool { return valueAt(v, l.index).IsZero() }
 
 // variantOf returns the shape of a value of a sealed interface. It is nil for nil and for pointers, which cannot be sent.
-func (s *Shapes) variantOf(t reflect.Type, v reflect.Value) *shape {
-	for _, variant := range s.unions[t] {
-		if v.IsValid() && variant.typ == v.Type() {
-			return variant.shape
+func (s *Shapes) variantOf(t reflect.Type, v reflect.Value) shape {
+	if !v.IsValid() {
+		return nil
+	}
+	u := s.unions[t]
+	for _, variant := range u.variants {
+		if variant.typ == v.Type() {
+			return variant.object
 		}
+	}
+	if v.Type() == u.rawType {
+		return u.raw
 	}
 	return nil
 }
 
-// of returns the field that sh describes, or v itself if it has none.
-func (sh *shape) of(v reflect.Value) reflect.Value {
-	if sh.index == nil {
-		return v
-	}
-	return v.FieldByIndex(sh.index)
-}
-
-// present reports whether the shape of a value is written.
-func (sh *shape) present(v reflect.Value) bool {
-	switch {
-	case sh.form == formWord: // which is written only together with something else
+// IsValue reports whether a sealed interface holds a value that can be written: not nil, not a pointer, and not a struct that only embeds one
+// of the types.
+func (s *Shapes) IsValue(v any) bool {
+	if v == nil {
 		return false
-	case sh.always || sh.form == formChoice:
-		return true
-	case sh.form == formObject || sh.form == formSet:
-		return slices.ContainsFunc(sh.members, func(member *shape) bool { return member.present(v) })
+	}
+	t := reflect.TypeOf(v)
+	switch t.Kind() {
+	case reflect.Pointer:
+		return false
+	case reflect.Struct:
+		return s.structs[t] != nil
 	default:
-		return !isZero(sh.of(v))
+		return true
 	}
-}
-
-func isZero(v reflect.Value) bool {
-	if at, ok := reflect.TypeAssert[time.Time](v); ok {
-		return at.IsZero()
-	}
-	return v.IsZero()
 }

@@ -26,117 +26,142 @@ type Writer struct {
 func (s *Shapes) NewWriter(out []byte) Writer { return Writer{Out: out, shapes: s} }
 
 // Value writes a value. If that fails, Err is set and Out is not valid JSON.
-func (w *Writer) Value(value any) { w.value(w.shapes.plain, reflect.ValueOf(value)) }
+func (w *Writer) Value(value any) { w.value(reflect.ValueOf(value)) }
 
-func (w *Writer) shape(sh *shape, v reflect.Value, index int) {
-	switch sh.form {
-	case formWord:
-		if sh.word == "#" {
-			w.Out = strconv.AppendInt(w.Out, int64(index), 10)
-			return
-		}
-		w.Text(sh.word)
-	case formObject:
-		w.Out = append(w.Out, '{')
-		w.members(sh, v, index)
-		w.Out = append(w.Out, '}')
-	case formSet:
-		w.Out = append(w.Out, '[')
-		for _, element := range sh.members {
-			if element.present(v) {
-				w.comma()
-				w.shape(element, v, 0)
-			}
-		}
-		w.Out = append(w.Out, ']')
-	case formList:
-		w.list(sh.of(v), func(element reflect.Value, index int) { w.shape(sh.members[0], element, index) })
-	default:
-		w.value(sh, sh.of(v))
+func (l *leaf) write(w *Writer, v reflect.Value, _ int) {
+	value := valueAt(v, l.index)
+	if value.Kind() == reflect.String {
+		w.Text(cmp.Or(value.String(), l.preset))
+		return
 	}
+	outer := w.quoted
+	w.quoted = outer || l.text
+	w.value(value)
+	w.quoted = outer
 }
 
-func (w *Writer) members(sh *shape, v reflect.Value, index int) {
-	for _, member := range sh.members {
-		switch {
-		case member.form == formChoice:
-			chosen := member.of(v)
-			if inner := w.variant(chosen); inner != nil {
-				w.members(inner, chosen.Elem(), 0)
-			}
-		case member.form == formWord || member.present(v):
-			w.comma()
-			w.Text(member.name)
-			w.Out = append(w.Out, ':')
-			w.shape(member, v, index)
+func (o *object) write(w *Writer, v reflect.Value, position int) {
+	w.Out = append(w.Out, '{')
+	o.writeMembers(w, v, position)
+	w.Out = append(w.Out, '}')
+}
+
+func (o *object) writeMembers(w *Writer, v reflect.Value, position int) {
+	for _, word := range o.words {
+		word.write(w, position)
+	}
+	for _, p := range o.parts {
+		if !p.isZero(v) {
+			p.write(w, v, position)
 		}
 	}
 }
 
-func (w *Writer) list(v reflect.Value, write func(element reflect.Value, index int)) {
+func (c word) write(w *Writer, position int) {
+	w.name(c.name)
+	if c.text == "#" {
+		w.Out = strconv.AppendInt(w.Out, int64(position), 10)
+		return
+	}
+	w.Text(c.text)
+}
+
+func (m *member) write(w *Writer, v reflect.Value, position int) {
+	w.name(m.name)
+	m.shape.write(w, v, position)
+}
+
+func (c *choice) write(w *Writer, v reflect.Value, _ int) {
+	value := valueAt(v, c.index)
+	if o, isObject := w.variant(value).(*object); isObject {
+		o.writeMembers(w, value.Elem(), 0)
+	}
+}
+
+func (l *single) write(w *Writer, v reflect.Value, _ int) {
 	w.Out = append(w.Out, '[')
-	for i := range v.Len() {
-		w.comma()
-		write(v.Index(i), i)
+	l.value.write(w, v, 0)
+	w.Out = append(w.Out, ']')
+}
+
+func (s *set) write(w *Writer, v reflect.Value, _ int) {
+	w.Out = append(w.Out, '[')
+	for _, e := range s.elements {
+		if !e.isZero(v) {
+			w.comma()
+			e.object.write(w, v, 0)
+		}
 	}
 	w.Out = append(w.Out, ']')
 }
 
-func (w *Writer) value(sh *shape, v reflect.Value) {
+func (l *list) write(w *Writer, v reflect.Value, _ int) {
+	elements := valueAt(v, l.index)
+	w.Out = append(w.Out, '[')
+	for i := range elements.Len() {
+		w.comma()
+		l.object.write(w, elements.Index(i), i)
+	}
+	w.Out = append(w.Out, ']')
+}
+
+// value writes a value as its Go type.
+func (w *Writer) value(v reflect.Value) {
 	if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
-		w.any(raw)
+		w.encode(raw)
 		return
 	}
 	switch v.Kind() {
 	case reflect.String:
-		w.Text(cmp.Or(v.String(), sh.preset))
+		w.Text(v.String())
 	case reflect.Int, reflect.Int64, reflect.Float64:
-		w.number(sh, v)
+		w.number(v)
 	case reflect.Interface:
-		if inner := w.variant(v); inner != nil {
-			w.shape(inner, v.Elem(), 0)
+		if variant := w.variant(v); variant != nil {
+			variant.write(w, v.Elem(), 0)
 			return
 		}
-		w.any(v.Interface())
+		w.encode(v.Interface())
 	case reflect.Slice:
-		w.list(v, func(element reflect.Value, _ int) { w.value(sh, element) })
+		w.Out = append(w.Out, '[')
+		for i := range v.Len() {
+			w.comma()
+			w.value(v.Index(i))
+		}
+		w.Out = append(w.Out, ']')
 	case reflect.Struct:
 		if at, ok := reflect.TypeAssert[time.Time](v); ok {
-			w.time(sh, at)
+			w.Out = strconv.AppendInt(w.Out, at.UnixMilli(), 10)
 			return
 		}
-		outer := w.quoted
-		w.quoted = outer || sh.text
-		w.shape(w.shapes.structs[v.Type()], v, 0)
-		w.quoted = outer
+		w.shapes.structs[v.Type()].write(w, v, 0)
 	default:
-		w.any(v.Interface())
+		w.encode(v.Interface())
 	}
 }
 
-func (w *Writer) number(sh *shape, v reflect.Value) {
-	quoted := sh.text || w.quoted
-	if quoted {
+func (w *Writer) number(v reflect.Value) {
+	if w.quoted {
 		w.Out = append(w.Out, '"')
 	}
 	if v.CanInt() {
 		w.Out = strconv.AppendInt(w.Out, v.Int(), 10)
 	} else {
-		w.any(v.Float())
+		w.encode(v.Float())
 	}
-	if quoted {
+	if w.quoted {
 		w.Out = append(w.Out, '"')
 	}
 }
 
-func (w *Writer) time(sh *shape, at time.Time) {
-	n := at.Unix()
-	if sh.milli {
-		n = at.UnixMilli()
-	}
-	w.Out = strconv.AppendInt(w.Out, n, 10)
+// name writes the name of a member, and the comma in front of it.
+func (w *Writer) name(name string) {
+	w.comma()
+	w.Text(name)
+	w.Out = append(w.Out, ':')
 }
 
+// comma separates a member or an element from the one before, if there is one.
 func (w *Writer) comma() {
 	if last := w.Out[len(w.Out)-1]; last != '{' && last != '[' {
 		w.Out = append(w.Out, ',')
@@ -146,7 +171,7 @@ func (w *Writer) comma() {
 // Text writes a text.
 func (w *Writer) Text(text string) {
 	if needsEscape(text) {
-		w.any(text)
+		w.encode(text)
 		return
 	}
 	w.Out = append(w.Out, '"')
@@ -167,17 +192,18 @@ func needsEscape(text string) bool {
 	return false
 }
 
-func (w *Writer) any(value any) {
+// encode writes a value as encoding/json does.
+func (w *Writer) encode(value any) {
 	raw, err := stored.Encode(value)
 	w.Err = cmp.Or(w.Err, err)
 	w.Out = append(w.Out, raw...)
 }
 
 // variant returns the shape of the value of a sealed interface. A value that cannot be written has none, and is an error.
-func (w *Writer) variant(v reflect.Value) *shape {
-	inner := w.shapes.variantOf(v.Type(), v.Elem())
-	if inner == nil && v.NumMethod() > 0 && !v.IsNil() {
+func (w *Writer) variant(v reflect.Value) shape {
+	variant := w.shapes.variantOf(v.Type(), v.Elem())
+	if variant == nil && v.NumMethod() > 0 && !v.IsNil() {
 		w.Err = cmp.Or(w.Err, errors.New("a part of it "+wire.WrongType(v.Interface())))
 	}
-	return inner
+	return variant
 }

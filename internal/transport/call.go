@@ -60,10 +60,7 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	if r.WaitContext != nil {
 		waits = waitContext{r.WaitContext, c.ctx}
 	}
-	c.tryOnce(waits)
-	if c.decide(waits) {
-		c.retry(waits)
-	}
+	c.run(waits) //nolint:contextcheck // that of the SendAll
 	outcome := &c.outcome
 	if outcome.Sent == nil { // no attempt could begin
 		outcome.Err = withoutURL(outcome.Interrupted)
@@ -72,8 +69,16 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	return outcome
 }
 
-// retry waits and makes another attempt, until decide says that none follows or ctx ends a wait. The loop is that of go-retryablehttp. Its first
-// request stands for the attempt that Do has made: most calls make no other, and build no loop.
+// run makes attempts until decide says that none follows, or ctx ends a wait.
+func (c *call) run(ctx context.Context) {
+	c.tryOnce(ctx)
+	if c.decide(ctx) {
+		c.retry(ctx)
+	}
+}
+
+// retry waits and makes another attempt, as often as decide says. The loop is that of go-retryablehttp. Its first request stands for the
+// attempt that run has made: most calls make no other, and build no loop.
 func (c *call) retry(ctx context.Context) {
 	isRetrying := true
 	loop := retryablehttp.Client{

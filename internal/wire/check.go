@@ -15,7 +15,7 @@ import (
 // Checks collects the problems of a message.
 type Checks []Problem
 
-// Err returns the problems as an error, or nil if there are none.
+// Err returns the problems as a ProblemsError, or nil if there are none.
 func (c Checks) Err() error {
 	if len(c) == 0 {
 		return nil
@@ -64,9 +64,9 @@ func CheckRecipient(number string) string {
 	return ""
 }
 
-// CheckNotBlank returns what is wrong with a text of white space only, or "".
+// CheckNotBlank returns what is wrong with a text of white space only, or "". An empty one is absent.
 func CheckNotBlank(text string) string {
-	if strings.TrimSpace(text) == "" {
+	if text != "" && strings.TrimSpace(text) == "" {
 		return "must not be white space only"
 	}
 	return ""
@@ -163,42 +163,62 @@ func kind(r rune) string {
 // A callback URL is a template: after the host it may hold placeholders such as %s or %tr, which are not percent-escapes, so
 // net/url cannot parse it. Only the scheme and the host are checked, and that nothing breaks a line or the URL.
 func CheckCallbackURL(callback string) string {
-	if callback == "" {
-		return ""
-	}
 	const allowed = "want an absolute URL that begins with http:// or https:// and a host"
-	scheme, rest, ok := strings.Cut(callback, "://")
-	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+	scheme, rest, isAbsolute := strings.Cut(callback, "://")
+	isWeb := strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
+	switch {
+	case callback == "":
+		return ""
+	case !isAbsolute || !isWeb:
 		return allowed
-	}
-	if !utf8.ValidString(callback) {
+	case !utf8.ValidString(callback):
 		return "must be valid UTF-8"
-	}
-	if strings.ContainsFunc(callback, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+	case strings.ContainsFunc(callback, isSpaceOrControl):
 		return "must not hold white space or control characters"
 	}
 	authority := rest
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		authority = rest[:end]
 	}
-	host := authority[strings.LastIndexByte(authority, '@')+1:]
-	name, port, _ := strings.Cut(host, ":")
-	if address, after, ok := strings.Cut(host, "]"); ok && strings.HasPrefix(address, "[") {
-		ip, err := netip.ParseAddr(address[1:])
-		if err != nil || !ip.Is6() || after != "" && after[0] != ':' {
-			return allowed
-		}
-		name, port = ip.String(), strings.TrimPrefix(after, ":")
-	}
-	if strings.Trim(name, ".") == "" || strings.ContainsAny(name, "[]%\\\"<>^{}|`") || strings.Contains(authority, `\`) {
+	name, port, ok := splitAuthority(authority)
+	switch {
+	case !ok || !isHostName(name):
 		return allowed
+	case port != "" && !isPort(port):
+		return "the port must be a number up to 65535"
+	default:
+		return ""
 	}
-	if port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return "the port must be a number up to 65535"
-		}
+}
+
+func isSpaceOrControl(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// splitAuthority returns the name and the port of the host in the authority of a URL, such as "user@name:80" or "[::1]:80".
+func splitAuthority(authority string) (name, port string, ok bool) {
+	if strings.Contains(authority, `\`) {
+		return "", "", false
 	}
-	return ""
+	host := authority[strings.LastIndexByte(authority, '@')+1:]
+	if !strings.HasPrefix(host, "[") {
+		name, port, _ = strings.Cut(host, ":")
+		return name, port, true
+	}
+	address, after, isClosed := strings.Cut(host[1:], "]")
+	ip, err := netip.ParseAddr(address)
+	hasOtherText := after != "" && after[0] != ':'
+	if !isClosed || err != nil || !ip.Is6() || hasOtherText {
+		return "", "", false
+	}
+	return ip.String(), strings.TrimPrefix(after, ":"), true
+}
+
+func isHostName(name string) bool {
+	return strings.Trim(name, ".") != "" && !strings.ContainsAny(name, "[]%\\\"<>^{}|`")
+}
+
+func isPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0
 }
 
 // CheckURL returns what is wrong with the URL of a medium or a link, or "". An empty one is absent.

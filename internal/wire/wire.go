@@ -5,6 +5,7 @@ package wire
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -18,15 +19,25 @@ type Call struct {
 	// Extra holds further members by wire name, and ExtraField what a user calls them if not "Extra".
 	Extra      map[string]any
 	ExtraField string
-	// Payloads are the concepts of each payload that Extra can make. The first concept of a payload is the one that it needs. Extra and Fields
-	// together may make one payload.
-	Payloads [][]string
+	// Payloads are the payloads that the members of Extra can make. Extra and Fields together may make only one.
+	Payloads []Payload
 	// ReferenceID is the caller's own name for the message, for receipts and errors.
 	ReferenceID string
 	// Marketing reports whether the message says that it is marketing, for guards.
 	Marketing bool
 	// Problems are the problems found that belong to no single Field.
 	Problems []Problem
+}
+
+// Payload lists the concepts of one kind of payload.
+type Payload struct {
+	Essential string   // a message without this concept does not have the payload
+	Optional  []string // further concepts that the payload may have
+}
+
+// Has reports whether a concept belongs to the payload.
+func (p Payload) Has(concept string) bool {
+	return concept == p.Essential || slices.Contains(p.Optional, concept)
 }
 
 // Field is one field of a message.
@@ -38,7 +49,7 @@ type Field struct {
 	// the contract says how to write, or a map[string]string. An empty Text with a nil Value, and a zero Value, are absent.
 	Text  string
 	Value any
-	// Required reports whether the message cannot be sent without the field. A contract that has no such field lifts it.
+	// Required reports whether the message cannot be sent without the field, unless the contract has no such field.
 	Required bool
 	// Reason says what is wrong with the value and what is allowed, without the value; "" if nothing is.
 	Reason string
@@ -77,8 +88,8 @@ type Position struct {
 	Link   string // path and query of a link that the service gave
 }
 
-// Tail has the last fields of every chat-app message.
-type Tail struct {
+// DeliveryOptions has the last fields of every chat-app message.
+type DeliveryOptions struct {
 	TTL         time.Duration
 	Fallback    *Fallback
 	CallbackURL string
@@ -88,18 +99,21 @@ type Tail struct {
 // Fallback is an sms.Fallback.
 type Fallback struct{ From, Text string }
 
-// AppendTo appends the fields of the tail.
-func (t Tail) AppendTo(fields []Field) []Field {
-	var from, text string
-	if t.Fallback != nil {
-		from, text = t.Fallback.From, t.Fallback.Text
+// Fields returns the options as fields of a message.
+func (o DeliveryOptions) Fields() []Field {
+	hasFallback := o.Fallback != nil
+	var fallback Fallback
+	if hasFallback {
+		fallback = *o.Fallback
 	}
-	return append(
-		fields,
-		Field{Concept: "ttl", Name: "TTL", Value: t.TTL},
-		Field{Concept: "fallbackFrom", Name: "Fallback.From", Text: from, Required: t.Fallback != nil, Reason: CheckNotBlank(from)},
-		Field{Concept: "fallbackText", Name: "Fallback.Text", Text: text, Required: t.Fallback != nil},
-		Field{Concept: "callback", Name: "CallbackURL", Text: t.CallbackURL, Reason: CheckCallbackURL(t.CallbackURL)},
-		Field{Concept: "reference", Name: "ReferenceID", Text: t.ReferenceID},
-	)
+	return []Field{
+		{Concept: "ttl", Name: "TTL", Value: o.TTL},
+		{
+			Concept: "fallbackFrom", Name: "Fallback.From", Text: fallback.From, Required: hasFallback,
+			Reason: CheckNotBlank(fallback.From),
+		},
+		{Concept: "fallbackText", Name: "Fallback.Text", Text: fallback.Text, Required: hasFallback},
+		{Concept: "callback", Name: "CallbackURL", Text: o.CallbackURL, Reason: CheckCallbackURL(o.CallbackURL)},
+		{Concept: "reference", Name: "ReferenceID", Text: o.ReferenceID},
+	}
 }

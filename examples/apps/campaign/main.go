@@ -51,7 +51,7 @@ func demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(folder+"/recipients.csv", []byte("id,number,text\n17,+639171234567,Spring sale\n"), 0o600); err != nil {
+	if err = os.WriteFile(folder+"/recipients.csv", []byte("id,number,text\n17,+639171234567,Spring sale\n"), 0o600); err != nil {
 		return err
 	}
 	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", rand.Text()))
@@ -168,7 +168,7 @@ func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
 			return err
 		}
 		left := campaigns[0].Unfinished()
-		log.Println(left, "left")
+		log.Printf("%d left", left) //nolint:gosec // a number
 		if left == 0 {
 			return nil
 		}

@@ -52,7 +52,7 @@ func run(ctx context.Context, databaseURL string, service *messagingtest.Server)
 	// A customer orders, the service reports twice that the SMS was delivered, and the customer asks.
 	id := "order-" + rand.Text() // another one each time: the database keeps the orders
 	order := url.Values{"id": {id}, "phone": {"+639171234567"}}
-	if _, err := http.PostForm(server.URL+"/orders", order); err != nil { //nolint:noctx,bodyclose // demo
+	if _, err = http.PostForm(server.URL+"/orders", order); err != nil { //nolint:noctx,bodyclose // demo
 		return err
 	}
 	sent, err := service.WaitFor(ctx, order.Get("phone"))

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestTail(t *testing.T) {
+func TestDeliveryOptions(t *testing.T) {
 	t.Parallel()
-	fields := Tail{TTL: time.Minute, Fallback: &Fallback{From: " "}, CallbackURL: "no URL", ReferenceID: "order-17"}.AppendTo(nil)
+	fields := DeliveryOptions{TTL: time.Minute, Fallback: &Fallback{From: " "}, CallbackURL: "no URL", ReferenceID: "order-17"}.Fields()
 	byConcept := map[string]Field{}
 	for _, f := range fields {
 		byConcept[f.Concept] = f
@@ -20,7 +20,7 @@ func TestTail(t *testing.T) {
 	assert.NotEmpty(t, byConcept["callback"].Reason)
 	assert.Equal(t, "order-17", byConcept["reference"].Text)
 
-	for _, f := range (Tail{}).AppendTo(nil) {
+	for _, f := range (DeliveryOptions{}).Fields() {
 		assert.False(t, f.Required, f.Concept)
 		assert.Empty(t, f.Text, f.Concept)
 	}
