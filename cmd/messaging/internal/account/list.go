@@ -149,12 +149,12 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 		return nil
 	}
 	defer func() { _ = file.Close() }()
-	l.unreadable = state.unreadable
+	l.unreadable = state.Unreadable
 	progress := cli.NewProgress(l.console, true, state.Rows)
 	rows := newWriter(l.format, file, state.Bytes == 0, false)
 	err = l.writePages(ctx, client, rows, state.Rows, progress, func(page sms.Page, written int) error {
 		state.Rows = written
-		state.unreadable = l.unreadable
+		state.Unreadable = l.unreadable
 		if page.Next == "" {
 			return nil // the last page
 		}

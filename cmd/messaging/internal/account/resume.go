@@ -22,7 +22,7 @@ type resumeState struct {
 	Rows          int       `json:"rows"`
 	Done          bool      `json:"-"` // the file is complete
 
-	unreadable
+	Unreadable unreadable `json:"unreadable,omitzero"` // of the rows in the file
 }
 
 func statePath(out string) string { return out + ".resume" }

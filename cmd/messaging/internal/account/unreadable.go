@@ -10,8 +10,8 @@ import (
 
 // unreadable counts the rows of a listing that could not be read in full.
 type unreadable struct {
-	Rows int  `json:"unreadableRows,omitzero"`
-	More bool `json:"moreUnreadableRows,omitzero"` // there are more than Rows
+	Rows int  `json:"rows"`
+	More bool `json:"more"` // there are more than Rows
 }
 
 // add counts the rows in the error of a page.
@@ -20,7 +20,7 @@ func (u *unreadable) add(pageErr error) {
 		return
 	}
 	rows := []error{pageErr}
-	if joined, ok := pageErr.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of the page, as it is yielded
+	if joined, ok := pageErr.(interface{ Unwrap() []error }); ok {
 		rows = joined.Unwrap()
 	}
 	for _, row := range rows {

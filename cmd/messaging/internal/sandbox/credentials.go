@@ -12,7 +12,7 @@ import (
 const (
 	envToken     = "MESSAGING_TOKEN"
 	envAPIKey    = "MESSAGING_API_KEY"
-	envAPISecret = "MESSAGING_API_SECRET" //nolint:gosec // the name of a variable
+	envAPISecret = "MESSAGING_API_SECRET"
 )
 
 // hasKeyPair reports whether programs authenticate by a key pair: the contract has another one than the default contract.
@@ -25,15 +25,21 @@ type variable struct{ Name, Value string }
 
 // credentials returns the variables with the credentials of a program. Under a contract with a key pair, the key is the token of the service.
 func (c *core) credentials() []variable {
-	switch {
-	case !hasKeyPair(c.config.Contract):
+	if !hasKeyPair(c.config.Contract) {
 		return []variable{{envToken, c.programToken()}}
-	case c.table.Auth.KeyPair.Secret == "":
-		return []variable{{envAPIKey, c.programToken()}}
-	default:
-		return []variable{{envAPIKey, c.programToken()}, {envAPISecret, c.service.APISecret}}
 	}
+	key := c.service.APIKey
+	if c.isKeyInHeader() {
+		key = c.programToken()
+	}
+	if c.table.Auth.KeyPair.Secret == "" {
+		return []variable{{envAPIKey, key}}
+	}
+	return []variable{{envAPIKey, key}, {envAPISecret, c.service.APISecret}}
 }
+
+// isKeyInHeader reports whether the key is in a header, where it can name a space.
+func (c *core) isKeyInHeader() bool { return c.table.Auth.KeyPair.In == "header" }
 
 // programToken returns the token of the service, with the suffix of the space.
 func (c *core) programToken() string {
@@ -59,7 +65,7 @@ func credentialOption(credentials []variable) messaging.Option {
 func (c *core) variableIn(header string) string {
 	pair := c.table.Auth.KeyPair
 	switch {
-	case pair.In != "header":
+	case !c.isKeyInHeader():
 		return envToken
 	case strings.EqualFold(header, pair.Key):
 		return envAPIKey

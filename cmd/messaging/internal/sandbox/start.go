@@ -118,6 +118,9 @@ func (s *Sandbox) firstRequest(credentials []variable) (*http.Request, string, e
 	if first == nil {
 		return nil, "", err
 	}
+	if s.space != "" && hasKeyPair(s.config.Contract) && !s.isKeyInHeader() {
+		first.Header.Set(spaceHeader, s.space) // the key cannot name it
+	}
 	return first, string(body), nil
 }
 
