@@ -446,7 +446,7 @@ func ExampleLogHook() {
 
 	arrives(handler, "/hooks/sms?id=m-1&from=639171234567&message=Hello")
 	// Output:
-	// level=INFO msg=webhook callback=sms kind=sms id=m-1 outcome=handled
+	// level=INFO msg=webhook callback=sms id=m-1 outcome=handled
 	// 200
 }
 

@@ -416,7 +416,7 @@ func TestLogHook(t *testing.T) {
 		}
 		const query = "&from=" + sender + "&to=21581&message=hunter2&key=s3cret-of-16-chars"
 		record := func(level, id, outcome string, took float64) map[string]any {
-			return map[string]any{"level": level, "kind": "sms", "id": id, "outcome": outcome, "duration": took}
+			return map[string]any{"level": level, "id": id, "outcome": outcome, "duration": took}
 		}
 		const took = 250e6
 		assert.Equal(t, record("INFO", "m-1", "handled", took), hit(get("id=m-1"+query)))

@@ -134,8 +134,8 @@ func (c *call) end(disposition Disposition, err error, status int) {
 	}
 }
 
-// LogHook returns a hook that writes a log record for each event and for each refused request: the callback, the kind, the ID, the field,
-// the disposition with its reason, and the duration. After a panic the record also has the stack. Numbers, texts, queries, secrets and the
+// LogHook returns a hook that writes a log record for each event and for each refused request: the callback, the kind if it is not the
+// callback's name, the ID, the field, the disposition with its reason, and the duration. After a panic the record also has the stack. Numbers, texts, queries, secrets and the
 // errors of functions are not logged.
 //
 // Duplicates are logged at Debug, handled and postponed events at Info, refusals at Warn, and failures at Error. A HEAD request has no
@@ -155,11 +155,15 @@ func LogHook(logger *slog.Logger) Hook {
 		}
 		attrs := []slog.Attr{
 			slog.String("callback", string(r.Callback)),
-			slog.String("kind", r.Kind),
+		}
+		if r.Kind != string(r.Callback) {
+			attrs = append(attrs, slog.String("kind", r.Kind))
+		}
+		attrs = append(attrs,
 			slog.String("id", r.ID),
 			slog.String("outcome", outcome),
 			slog.Duration("duration", r.Duration),
-		}
+		)
 		if r.Field != "" {
 			attrs = append(attrs, slog.String("field", r.Field))
 		}

@@ -210,6 +210,72 @@ func TestListFormats(t *testing.T) {
 	}
 }
 
+// serveRows makes the account of a shell a service with these pages of rows.
+func (s *shell) serveRows(pages ...string) {
+	s.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, _ := strconv.Atoi(r.URL.Query().Get("pageNumber"))
+		rows := ""
+		if index := max(page, 1) - 1; index < len(pages) {
+			rows = pages[index]
+		}
+		if rows == "fails" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"data":[%s],"totalPages":%d}`, rows, len(pages))
+	}))
+	s.Cleanup(server.Close)
+	s.Setenv("MESSAGING_BASE_URL", server.URL)
+}
+
+func TestListKeepsFractions(t *testing.T) {
+	s, _ := newShell(t)
+	s.serveRows(`{"id":"m-1","createdAt":"2026-11-22T23:59:55.680Z"},{"id":"m-2","createdAt":"2026-11-22T23:59:55Z"}`)
+	for _, format := range []string{"jsonl", "csv"} {
+		out, errs, status := s.run("list", "--format", format)
+		require.Equal(t, cli.ExitOK, status, errs)
+		assert.Contains(t, out, "2026-11-22T23:59:55.68Z")
+		assert.Contains(t, out, "2026-11-22T23:59:55Z")
+	}
+}
+
+// unreadableRow returns a row with a time that cannot be read.
+func unreadableRow(id string) string { return `{"id":"` + id + `","createdAt":"yesterday"}` }
+
+func TestListCountsUnreadableRows(t *testing.T) {
+	s, _ := newShell(t)
+	many := strings.Repeat(unreadableRow("m-1")+",", 24) + unreadableRow("m-1")
+	for want, pages := range map[string][]string{
+		"messaging list: 1 row could not be read in full\n":             {`{"id":"m-2"},` + unreadableRow("m-1")},
+		"messaging list: 3 rows could not be read in full\n":            {unreadableRow("m-1") + "," + unreadableRow("m-2"), unreadableRow("m-3")},
+		"messaging list: more than 20 rows could not be read in full\n": {many},
+	} {
+		s.serveRows(pages...)
+		out, errs, status := s.run("list", "--json")
+		assert.Equal(t, cli.ExitRefused, status, errs)
+		assert.True(t, strings.HasSuffix(errs, want), errs)
+		assert.Contains(t, out, "m-1", "it is listed with what could be read of it")
+	}
+	s.serveRows(unreadableRow("m-1"), "fails")
+	_, errs, status := s.run("list", "--json")
+	assert.Equal(t, cli.ExitUnknown, status, errs)
+}
+
+// TestResumedListCountsUnreadableRows has the rows in the page before an interruption.
+func TestResumedListCountsUnreadableRows(t *testing.T) {
+	s, _ := newShell(t)
+	args := []string{"list", "--format", "csv", "--out", filepath.Join(t.TempDir(), "rows.csv")}
+	s.serveRows(unreadableRow("m-1"), "fails")
+	_, errs, status := s.run(args...)
+	require.Equal(t, cli.ExitUnknown, status, errs)
+	s.serveRows(unreadableRow("m-1"), `{"id":"m-2"}`)
+	_, errs, status = s.run(append(args, "--resume")...)
+	assert.Equal(t, cli.ExitRefused, status, errs)
+	assert.Contains(t, errs, "1 row could not be read in full")
+}
+
 // TestListNamesInvalidFlags: nothing is requested, and no file is left behind.
 func TestListNamesInvalidFlags(t *testing.T) {
 	s, srv := newShell(t)

@@ -26,6 +26,7 @@ type listing struct {
 	out           string
 	resume        bool
 	limit         int
+	unreadable    unreadable
 }
 
 func newList(console cli.Console) *cobra.Command {
@@ -37,7 +38,13 @@ func newList(console cli.Console) *cobra.Command {
 such as 24h, which means that long ago.
 
 With --out the rows are written to a file. If the listing is interrupted, the same command with --resume continues it, and the file has each
-row once. The exit status is 0 if the listing is complete, and 4 if it ended early.` + "\n" + environment,
+row once.
+
+A row that cannot be read in full is listed with what could be read of it, and a line on standard error says what could not. The listing goes
+on, and the last line counts these rows.
+
+The exit status is 0 if the listing is complete, 1 if it is complete and some rows could not be read in full, 2 if the command line cannot be
+used, and 4 if the listing ended early.` + "\n" + environment,
 		Example: `  messaging list --after 24h
   messaging list --after 2026-11-01 --before 2026-12-01 --format csv --out november.csv
   messaging list --after 2026-11-01 --before 2026-12-01 --format csv --out november.csv --resume`,
@@ -128,7 +135,7 @@ func (l *listing) print(ctx context.Context, client *messaging.Client) error {
 	if err := l.writePages(ctx, client, rows, 0, progress, nil); err != nil {
 		return listError(err, "")
 	}
-	return nil
+	return l.unreadable.err()
 }
 
 // writeFile writes the rows into the file of --out.
@@ -142,10 +149,12 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 		return nil
 	}
 	defer func() { _ = file.Close() }()
+	l.unreadable = state.Unreadable
 	progress := cli.NewProgress(l.console, true, state.Rows)
 	rows := newWriter(l.format, file, state.Bytes == 0, false)
 	err = l.writePages(ctx, client, rows, state.Rows, progress, func(page sms.Page, written int) error {
 		state.Rows = written
+		state.Unreadable = l.unreadable
 		if page.Next == "" {
 			return nil // the last page
 		}
@@ -159,7 +168,7 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 		return listError(err, "; "+rowsIn(l.out, state.Rows)+", and --resume continues")
 	}
 	_, _ = fmt.Fprintln(l.console.Err, rowsIn(l.out, state.Rows))
-	return finish(l.out, file)
+	return cmp.Or(finish(l.out, file), l.unreadable.err())
 }
 
 // isUsage reports whether the options of a listing are invalid. Then nothing was requested.
@@ -206,6 +215,7 @@ func (l *listing) writePages(
 		}
 		if err != nil {
 			l.console.Complain(err)
+			l.unreadable.add(err)
 		}
 		rows := page.Transactions
 		if l.limit > 0 {

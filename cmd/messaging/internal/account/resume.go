@@ -21,6 +21,8 @@ type resumeState struct {
 	Bytes         int64     `json:"bytes"` // of complete pages in the file
 	Rows          int       `json:"rows"`
 	Done          bool      `json:"-"` // the file is complete
+
+	Unreadable unreadable `json:"unreadable,omitzero"` // of the rows in the file
 }
 
 func statePath(out string) string { return out + ".resume" }

@@ -65,11 +65,12 @@ func columns(tx sms.Transaction) (names, values []string) {
 	return names, values
 }
 
+// formatTime returns a time in RFC 3339, with its fraction of a second if it has one, or "" for the zero time.
 func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.Format(time.RFC3339)
+	return t.Format(time.RFC3339Nano)
 }
 
 type csvRows struct {
@@ -161,7 +162,7 @@ func (w *tableRows) Write(tx sms.Transaction) error {
 	if tx.DeliveryStatus == "" {
 		status = tx.SendStatus
 	}
-	_, err := fmt.Fprintf(w.Writer, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", formatTime(tx.CreatedAt), printable(tx.ID), printable(tx.ReferenceID),
+	_, err := fmt.Fprintf(w.Writer, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", formatTime(tx.CreatedAt.Truncate(time.Second)), printable(tx.ID), printable(tx.ReferenceID),
 		printable(tx.From), printable(tx.To), printable(status), printable(tx.Price), printable(string(text)))
 	return err
 }

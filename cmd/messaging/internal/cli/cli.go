@@ -15,7 +15,7 @@ import (
 // The exit statuses of every command. A send ends with its verdict.
 const (
 	ExitOK      = 0 // accepted, found, listed in full
-	ExitRefused = 1 // refused, or not listed
+	ExitRefused = 1 // refused, not listed, or listed with rows that could not be read in full
 	ExitUsage   = 2 // the command line, or what it names, cannot be used
 	ExitNotSent = 3
 	ExitUnknown = 4 // the outcome of a send is unknown, or a listing ended early

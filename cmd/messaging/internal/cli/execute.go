@@ -78,7 +78,11 @@ func Words(required int, names ...string) cobra.PositionalArgs {
 		if required < len(names) {
 			want += " [" + strings.Join(names[required:], " ") + "]"
 		}
-		return fmt.Errorf("want %s, got %d arguments; -h shows an example", want, len(args))
+		got := fmt.Sprintf("%d arguments", len(args))
+		if len(args) == 1 {
+			got = "1 argument"
+		}
+		return fmt.Errorf("want %s, got %s; -h shows an example", want, got)
 	}
 }
 

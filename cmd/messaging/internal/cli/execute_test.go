@@ -41,6 +41,14 @@ func TestOneDash(t *testing.T) {
 	}
 }
 
+func TestWords(t *testing.T) {
+	t.Parallel()
+	check := Words(2, "FROM", "TO", "NOTE")
+	require.NoError(t, check(nil, []string{"a", "b"}))
+	require.EqualError(t, check(nil, []string{"a"}), "want FROM TO [NOTE], got 1 argument; -h shows an example")
+	require.EqualError(t, check(nil, nil), "want FROM TO [NOTE], got 0 arguments; -h shows an example")
+}
+
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	const action = "This sends one SMS."

@@ -13,8 +13,15 @@ func (l *learner) learnAccepted() error {
 	for _, example := range l.examples.accepted {
 		leaves := leavesOf(example.text)
 		if len(leaves) == 1 && leaves[0].path == "" {
-			l.learnAcceptedText(example)
+			if err := l.learnAcceptedText(example); err != nil {
+				return err
+			}
 			continue
+		}
+		if to := example.values["to"]; to != "" {
+			if _, err := locate(leaves, "to", to); err != nil {
+				return example.errorf("%w", err)
+			}
 		}
 		reference := l.examples.request.values["reference"]
 		if id := example.values["id"]; id != "" && id == reference {
@@ -51,7 +58,7 @@ func (l *learner) learnReference(example *Example, leaves []leaf, reference stri
 		if example.values["id"] == "" {
 			response.add("id", found.path)
 		}
-	case slices.ContainsFunc(leaves, l.isDefaultReference):
+	case example.values["reference"] == "" && slices.ContainsFunc(leaves, l.isDefaultReference):
 		response["reference"] = []string{}
 	}
 }
@@ -62,16 +69,35 @@ func (l *learner) isDefaultReference(at leaf) bool {
 }
 
 // learnAcceptedText learns a response that is a single text. The text before the ID means accepted.
-func (l *learner) learnAcceptedText(example *Example) {
+func (l *learner) learnAcceptedText(example *Example) error {
+	if err := example.checkText(); err != nil {
+		return err
+	}
 	word := strings.TrimSpace(example.text)
 	if id := example.values["id"]; id != "" {
-		if before, _, ok := strings.Cut(word, id); ok {
-			word = before + "*"
-		}
+		before, _, _ := strings.Cut(word, id)
+		word = before + "*"
 		l.learned.note("the ID is within a text, where a contract cannot read it", sectionSend, "response", "id")
 	}
 	l.learned.Send.Response.add("status", "")
 	l.acceptWord(word)
+	return nil
+}
+
+// checkText returns an error for a value that is not in the text, and for one that a contract cannot read there.
+func (e *Example) checkText() error {
+	for _, concept := range append([]string{"status", "to"}, responseConcepts()...) {
+		value := e.values[concept]
+		isRead := slices.Contains([]string{"id", "status", "to"}, concept)
+		switch {
+		case value == "":
+		case !strings.Contains(e.text, value):
+			return e.errorf("nothing in the example has the value of %s, %q", concept, value)
+		case !isRead:
+			return e.errorf("%s: %q is within a text, where a contract cannot read it: remove the line", concept, value)
+		}
+	}
+	return nil
 }
 
 // acceptWord adds a word that means accepted to those of the default contract.

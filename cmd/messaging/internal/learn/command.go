@@ -17,6 +17,7 @@ type settings struct {
 	console cli.Console
 	out     string
 	keep    string
+	force   bool
 }
 
 // NewCommand returns the command contract, with learn below it.
@@ -79,6 +80,8 @@ The kinds are:
 
 A file has one request and at most one row, and any number of the others. Give a refusal of each class, and a report of each status.
 
+A value that is not in its example, or that a contract cannot use, is an error: nothing is written, and the exit status is 1.
+
 Each example is then replayed through the overlay. If a result is wrong, nothing is written, and the exit status is 1. Keys that end in //,
 which the library ignores, list what the examples do not show.`
 
@@ -90,19 +93,24 @@ func newLearn(console cli.Console) *cobra.Command {
 		Long:  learnHelp,
 		Example: `  messaging contract learn
   messaging contract learn examples.txt -o contract.json
+  messaging contract learn examples.txt -o contract.json --force
   cat examples.txt | messaging contract learn - > contract.json`,
 		RunE: func(command *cobra.Command, files []string) error { return s.run(command.Context(), files) },
 	}
 	command.Flags().StringVarP(&s.out, "out", "o", "", "write the overlay to this new `file`")
+	command.Flags().BoolVar(&s.force, "force", false, "replace the file of --out")
 	command.Flags().StringVar(&s.keep, "keep", "", "write the typed examples to this new `file`, for another run")
 	return command
 }
 
 func (s *settings) run(ctx context.Context, files []string) error {
-	for flag, file := range map[string]string{"--out": s.out, "--keep": s.keep} {
-		if _, err := os.Lstat(file); file != "" && err == nil {
-			return fmt.Errorf("%s %s: the file exists", flag, file)
-		}
+	switch {
+	case s.force && s.out == "":
+		return errors.New("--force: needs --out")
+	case !s.force && exists(s.out):
+		return fmt.Errorf("--out %s: the file exists; --force replaces it", s.out)
+	case exists(s.keep):
+		return fmt.Errorf("--keep %s: the file exists", s.keep)
 	}
 	text, err := s.read(ctx, files)
 	if err != nil {
@@ -118,7 +126,11 @@ func (s *settings) run(ctx context.Context, files []string) error {
 		_, err = fmt.Fprintln(s.console.Out, overlay)
 		return err
 	}
-	if err = create(s.out, overlay+"\n"); err != nil {
+	write := create
+	if s.force {
+		write = replace
+	}
+	if err = write(s.out, overlay+"\n"); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	_, err = fmt.Fprintf(s.console.Err, "%s: each example has the right result. Look up the values under keys that end in //\n", s.out)
@@ -153,6 +165,12 @@ func (s *settings) keepTyped(text string, files []string) {
 	}
 }
 
+// exists reports whether there is a file with a name.
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return name != "" && err == nil
+}
+
 // create writes a new file.
 func create(name, text string) error {
 	const readable = 0o644                                                      // it holds no secret
@@ -162,6 +180,12 @@ func create(name, text string) error {
 	}
 	_, err = file.WriteString(text)
 	return errors.Join(err, file.Close())
+}
+
+// replace writes a file that may exist.
+func replace(name, text string) error {
+	const readable = 0o644 // it holds no secret
+	return os.WriteFile(name, []byte(text), readable)
 }
 
 // read returns the text of the examples.

@@ -36,7 +36,28 @@ func TestCommandWritesNewFile(t *testing.T) {
 	require.NoError(t, err)
 	status, _, progress = run(t, "", false, filepath.Join("testdata", "flat.txt"), "-o", file)
 	assert.Equal(t, cli.ExitUsage, status)
-	assert.Contains(t, progress, "the file exists")
+	assert.Contains(t, progress, "the file exists; --force replaces it")
+}
+
+func TestCommandForceReplacesFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "contract.json")
+	require.NoError(t, os.WriteFile(file, []byte("before"), 0o600))
+	examples := filepath.Join("testdata", "flat.txt")
+	status, _, progress := run(t, "", false, "absent.txt", "-o", file, "--force")
+	assert.Equal(t, cli.ExitUsage, status, progress)
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, "before", string(before), "nothing was learned")
+	status, _, progress = run(t, "", false, examples, "-o", file, "--force")
+	require.Equal(t, cli.ExitOK, status, progress)
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	_, err = contract.Parse(after)
+	require.NoError(t, err)
+	status, _, progress = run(t, "", false, examples, "--force")
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, progress, "--force: needs --out")
 }
 
 func TestCommandReadsStandardInput(t *testing.T) {

@@ -51,8 +51,7 @@ func (l *learner) learn() error {
 	if err := l.learnRequest(); err != nil {
 		return err
 	}
-	problems := []error{l.learnAccepted()}
-	l.learnStatus()
+	problems := []error{l.learnAccepted(), l.learnStatus()}
 	problems = append(problems, l.learnRefused(), l.learnRow(), l.learnInbound(), l.learnDelivery())
 	l.removeTaken()
 	return errors.Join(problems...)

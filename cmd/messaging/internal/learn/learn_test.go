@@ -73,7 +73,11 @@ func TestLearnRequest(t *testing.T) {
 
 func TestLearnCredentials(t *testing.T) {
 	t.Parallel()
-	const values, body = "=== request\nto: 639171234567\ntext: Hi there\ntoken: T0ken\nkey: K3y\nsecret: S3cret\n\n", `{"to":"639171234567","text":"Hi there"}`
+	const (
+		values = "=== request\nto: 639171234567\ntext: Hi there\n"
+		body   = `{"to":"639171234567","text":"Hi there"}`
+	)
+	credentials := map[string]string{"token": "T0ken", "key": "K3y", "secret": "S3cret"}
 	for name, tt := range map[string]struct {
 		request string
 		want    map[string]any
@@ -103,7 +107,13 @@ func TestLearnCredentials(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := learnObject(t, values+tt.request+"\n\n"+acceptedText+"=== row\nid: h-1\n\n"+`{"rows": [{"handle": "h-1"}]}`)
+			lines := values
+			for key, value := range credentials {
+				if strings.Contains(tt.request, value) {
+					lines += key + ": " + value + "\n"
+				}
+			}
+			got, err := learnObject(t, lines+"\n"+tt.request+"\n\n"+acceptedText+"=== row\nid: h-1\n\n"+`{"rows": [{"handle": "h-1"}]}`)
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, got["auth"])
 			text, err := json.Marshal(got)
@@ -112,6 +122,16 @@ func TestLearnCredentials(t *testing.T) {
 				assert.NotContains(t, string(text), secret)
 			}
 		})
+	}
+}
+
+// TestLearnRefusesUnusedCredential: the error does not show the credential.
+func TestLearnRefusesUnusedCredential(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"token", "key", "secret"} {
+		_, err := learnObject(t, strings.Replace(requestText, "from: ACME", "from: ACME\n"+key+": T0ken", 1)+acceptedText)
+		require.ErrorContains(t, err, "nothing in the example has the value of "+key)
+		assert.NotContains(t, err.Error(), "T0ken")
 	}
 }
 
@@ -253,6 +273,56 @@ func TestLearnRemovesTakenPaths(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{"requestId"}, at(got, "sms.send", "response", "id"))
 	assert.NotContains(t, at(got, "sms.send", "response", "request"), "requestId")
+}
+
+func TestLearnKnownStatus(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ status, response, refusal, path, word string }{
+		"a boolean":               {"true", `{"result": {"id": "h-1"}, "ok": true}`, `{"ok": false, "error": "x"}`, "ok", "true"},
+		"a boolean next to codes": {"true", `{"result": {"id": "h-1"}, "ok": true}`, `{"ok": false, "code": "E1"}`, "ok", "true"},
+		"a word":                  {"fine", `{"result": {"id": "h-1"}, "ok": "fine"}`, `{"ok": "false"}`, "ok", "fine"},
+		"a list":                  {"true", `{"id": "h-1", "ok": [true]}`, `{"ok": [false]}`, "ok.0", "true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := learnObject(t, requestText+"=== accepted\nid: h-1\nstatus: "+tt.status+"\n\n"+tt.response+
+				"\n\n=== refused\nhttp: 200\nclass: invalid\n\n"+tt.refusal)
+			require.NoError(t, err)
+			assert.Equal(t, []any{tt.path}, at(got, "sms.send", "response", "status"))
+			assert.Contains(t, at(got, "sms.send", "accepted"), tt.word)
+			assert.Equal(t, []any{"false"}, at(got, "sms.send", "refused"))
+		})
+	}
+}
+
+// TestLearnRefusesUnusedValue: a value that a line gives is found and used, or the error says why not.
+func TestLearnRefusesUnusedValue(t *testing.T) {
+	t.Parallel()
+	const response = `{"result": {"id": "h-1"}, "ok": true}`
+	for want, examples := range map[string]string{
+		`nothing in the example has the value of status, "nope"`:      "id: h-1\nstatus: nope\n\n" + response,
+		`the status "h-1", at result.id, is not that of the response`: "id: h-1\nstatus: h-1\n\n" + response,
+		`the status "true", at ok, is not that of the response`: "id: h-1\nstatus: true\n\n" + response +
+			"\n\n=== refused\nhttp: 200\nclass: invalid\n\n" + `{"ok": true}`,
+		`the status "done", at a, is not that of the response`: "id: h-1\nstatus: done\n\n" + `{"id": "h-1", "a": "done"}` +
+			"\n\n=== accepted\nid: h-1\nstatus: kept\n\n" + `{"id": "h-1", "b": "kept"}`,
+		`nothing in the example has the value of to, "639170000009"`: "id: h-1\nto: 639170000009\n\n" + response,
+		`nothing in the example has the value of id, "h-2"`:          "id: h-2\n\nOK h-1",
+		`nothing in the example has the value of status, "DONE"`:     "id: h-1\nstatus: DONE\n\nOK h-1",
+		`cost: "0.5" is within a text`:                               "id: h-1\ncost: 0.5\n\nOK h-1 0.5",
+	} {
+		_, err := learnObject(t, requestText+"=== accepted\n"+examples)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// TestLearnKeepsKnownReference has the reference at its default path, and a request without one.
+func TestLearnKeepsKnownReference(t *testing.T) {
+	t.Parallel()
+	request := strings.NewReplacer("reference: order-17\n", "", `, "ref": "order-17"`, "").Replace(requestText)
+	got, err := learnObject(t, request+"=== accepted\nid: h-1\nreference: r-1\n\n"+`{"messageId": "h-1", "referenceId": "r-1"}`)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"referenceId"}, at(got, "sms.send", "response", "reference"))
 }
 
 // TestLearnNumericStatuses: the default contract's guess that 1 means delivered is dropped for a service with numeric statuses.

@@ -37,6 +37,9 @@ func (l *learner) learnRequest() error {
 	if err := l.learnHeaders(); err != nil {
 		return err
 	}
+	if err := l.checkCredentials(); err != nil {
+		return err
+	}
 	if err := l.learnFields(); err != nil {
 		return err
 	}
@@ -94,6 +97,27 @@ func (l *learner) learnHeaders() error {
 // isKnown reports whether the request has a value under one of these keys.
 func (l *learner) isKnown(value string, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return same(value, l.examples.request.values[key]) })
+}
+
+// checkCredentials returns an error for a credential of the example that is not in its request.
+func (l *learner) checkCredentials() error {
+	var places []string
+	for _, values := range l.request.header {
+		places = append(places, values...)
+	}
+	user, password, _ := l.request.basic()
+	places = append(places, user, password)
+	for _, at := range append(formLeaves(l.request.query), l.leaves...) {
+		places = append(places, at.word)
+	}
+	for _, key := range []string{"token", "key", "secret"} {
+		value := l.examples.request.values[key]
+		hasValue := func(place string) bool { return strings.Contains(place, value) }
+		if value != "" && !slices.ContainsFunc(places, hasValue) {
+			return l.examples.request.errorf("nothing in the example has the value of %s", key)
+		}
+	}
+	return nil
 }
 
 // learnAuthorization learns the scheme before the token.

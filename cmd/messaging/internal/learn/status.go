@@ -8,13 +8,13 @@ import (
 
 // learnStatus finds the status of an accepted response: the member with the known word, or else a member that differs in refusals with HTTP
 // 2xx, or else the member with the name of a status that is nearest to the ID.
-func (l *learner) learnStatus() {
+func (l *learner) learnStatus() error {
 	if l.learned.Send.Response["status"] != nil {
-		return // a text
+		return nil // a text
 	}
 	candidates := l.statusCandidates()
 	if len(candidates) == 0 {
-		return
+		return l.explainNoStatus()
 	}
 	best := candidates[0]
 	for _, c := range candidates[1:] {
@@ -30,6 +30,31 @@ func (l *learner) learnStatus() {
 		l.refuseWord(word)
 	}
 	l.learned.note("the examples show "+strings.Join(best.words, ", ")+": look up the other words of "+best.path, sectionSend, "accepted")
+	return nil
+}
+
+// withStatus returns the first accepted response with a known status, or nil.
+func (l *learner) withStatus() *Example {
+	for _, example := range l.examples.accepted {
+		if example.values["status"] != "" {
+			return example
+		}
+	}
+	return nil
+}
+
+// explainNoStatus returns an error if the examples name a status, and nil otherwise.
+func (l *learner) explainNoStatus() error {
+	example := l.withStatus()
+	if example == nil {
+		return nil
+	}
+	found, err := locate(leavesOf(example.text), "status", example.values["status"])
+	if err != nil {
+		return example.errorf("%w", err)
+	}
+	return example.errorf("the status %q, at %s, is not that of the response: it is the value of another line, another accepted response "+
+		"has another value there, or a refusal has the same one", found.word, found.path)
 }
 
 // candidate is a member that may be the status of a send.
@@ -38,29 +63,35 @@ type candidate struct {
 	words    []string // in accepted responses
 	refusals []string // in refused ones with a status of success
 
+	isKnown       bool // the examples name its word
 	hasStatusName bool
 	isSentence    bool
 	hasLetters    bool
 	nearness      int // how many members its path has in common with that of the ID
 }
 
-// statusCandidates returns the members of the first accepted response that may be its status.
+// statusCandidates returns the members of an accepted response that may be its status. If the examples name a status, these are the members
+// with its word.
 func (l *learner) statusCandidates() []candidate {
 	var found []candidate
-	known := l.examples.accepted[0].values["status"]
-	for _, first := range leavesOf(l.examples.accepted[0].text) {
+	example := l.withStatus()
+	isKnown := example != nil
+	if !isKnown {
+		example = l.examples.accepted[0]
+	}
+	for _, first := range leavesOf(example.text) {
 		c := candidate{
 			path:          first.path,
+			isKnown:       isKnown,
 			hasStatusName: statusName.MatchString(first.name),
 			isSentence:    strings.Contains(first.word, " "),
 			hasLetters:    strings.ContainsFunc(first.word, isLetter),
 			nearness:      l.nearnessToID(first.path),
 		}
-		isKnown := known != "" && first.word == known && isNameOf("status", first.name)
 		switch {
-		case known != "" && !isKnown:
-			continue
 		case first.word == "" || l.learned.Send.Response.has(first.path):
+			continue
+		case !l.hasKnownStatus(first.path):
 			continue
 		case !l.readWords(&c):
 			continue
@@ -70,6 +101,15 @@ func (l *learner) statusCandidates() []candidate {
 		found = append(found, c)
 	}
 	return found
+}
+
+// hasKnownStatus reports whether each accepted response with a known status has it at a path.
+func (l *learner) hasKnownStatus(path string) bool {
+	isOther := func(example *Example) bool {
+		known := example.values["status"]
+		return known != "" && wordAt(example.text, path) != known
+	}
+	return !slices.ContainsFunc(l.examples.accepted, isOther)
 }
 
 // isInStatus reports whether a member is the name within a status: status.name.
@@ -97,7 +137,7 @@ func (l *learner) readWords(c *candidate) bool {
 			if !hasCode {
 				return false
 			}
-		case c.hasStatusName || !hasCode:
+		case c.isKnown || c.hasStatusName || !hasCode:
 			c.refusals = appendNew(c.refusals, word)
 		}
 	}

@@ -103,8 +103,13 @@ type foundToken struct {
 
 // findToken looks for the token of the service, which may end with a dot and the name of a space.
 func (s *Spaces) findToken(r *http.Request) foundToken {
-	auth := table.Of(s.config.Contract).Auth.Token
-	for _, candidate := range []struct{ header, scheme string }{{"Authorization", "Bearer"}, {auth.Header, auth.Scheme}} {
+	auth := table.Of(s.config.Contract).Auth
+	type candidate struct{ header, scheme string }
+	candidates := []candidate{{"Authorization", "Bearer"}, {auth.Token.Header, auth.Token.Scheme}}
+	if auth.KeyPair.In == "header" {
+		candidates = append(candidates, candidate{header: auth.KeyPair.Key})
+	}
+	for _, candidate := range candidates {
 		value := r.Header.Get(candidate.header)
 		token := strings.TrimPrefix(candidate.scheme+" ", " ") + s.config.Token
 		if equal(value, token) {

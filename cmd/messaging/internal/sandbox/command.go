@@ -43,7 +43,7 @@ func NewCommand(console cli.Console) *cobra.Command {
 	flags := cobraCommand.Flags()
 	flags.StringVar(&c.listen, "listen", "127.0.0.1:8026", "the `address` to listen on; one that is not loopback asks for a password, which is printed at startup")
 	flags.StringVar(&c.contract, "contract", "", "the `file` of an overlay: what your account names differently")
-	flags.StringVar(&c.config.Token, "token", "", "the `token` of the service (random by default)")
+	flags.StringVar(&c.config.Token, "token", "", "the `token` of the service, or its API key if the contract has a key pair (random by default)")
 	flags.BoolVarP(&c.quiet, "quiet", "q", false, "do not print a line for each message, reply, callback and fault")
 	flags.BoolVar(&c.open, "open", false, "open the page in the browser")
 	for _, channel := range table.Channels() {
@@ -114,13 +114,17 @@ func (c *command) run(ctx context.Context, console cli.Console) error {
 
 // greet prints the environment for a program, the address of the page, and a command that sends a message.
 func (c *command) greet(out io.Writer, base string, main *Sandbox) {
-	token := main.programToken()
-	_, _ = fmt.Fprintf(out, "export MESSAGING_BASE_URL=%s\nexport MESSAGING_TOKEN=%s\n\nThe page is at %s%s\n", base, shellWord(token), base, Root)
+	credentials := main.credentials()
+	_, _ = fmt.Fprintf(out, "export MESSAGING_BASE_URL=%s\n", base)
+	for _, credential := range credentials {
+		_, _ = fmt.Fprintf(out, "export %s=%s\n", credential.Name, shellWord(credential.Value))
+	}
+	_, _ = fmt.Fprintf(out, "\nThe page is at %s%s\n", base, Root)
 	if c.config.Password != "" {
 		_, _ = fmt.Fprintf(out, "It asks for this password, which is not shown again: %s\n", c.config.Password)
 	}
-	if request, body, err := main.firstRequest(token); err == nil {
-		command := curlCommand(request.Method, base+request.URL.RequestURI(), linesOf(request.Header), body)
+	if request, body, err := main.firstRequest(credentials); err == nil {
+		command := curlCommand(request.Method, base+request.URL.RequestURI(), linesOf(request.Header), body, main.variableIn)
 		_, _ = fmt.Fprintf(out, "\nSend a first message:\n\n%s\n\n", command)
 	}
 }

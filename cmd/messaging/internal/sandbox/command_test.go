@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -21,6 +22,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -236,4 +238,97 @@ func TestCommandSetsPasswordBeyondLoopback(t *testing.T) {
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	console := cli.Console{Out: stdout, Err: stderr}
 	return console.Execute(ctx, NewCommand(console), args)
+}
+
+// TestCommandPrintsCredentialsOfContract runs the command that is printed, and a client with the printed environment.
+func TestCommandPrintsCredentialsOfContract(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		contract string
+		want     []string // the variables
+	}{
+		"a key in a header":  {`{"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}}}`, []string{envAPIKey}},
+		"a pair in headers":  {`{"auth": {"keyPair": {"in": "header", "key": "X-Key", "secret": "X-Secret"}}}`, []string{envAPIKey, envAPISecret}},
+		"a pair in the body": {`{"auth": {"keyPair": {"in": "body", "key": "u", "secret": "p"}}}`, []string{envAPIKey, envAPISecret}},
+		"basic":              {`{"auth": {"keyPair": {"in": "basic"}}}`, []string{envAPIKey, envAPISecret}},
+		"a token":            {`{"auth": {"token": {"header": "X-Token", "scheme": ""}}}`, []string{envToken}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "contract.json")
+			require.NoError(t, os.WriteFile(file, []byte(tt.contract), 0o600))
+			output, end := runCommand(t, "--data-raw", "--listen", "127.0.0.1:0", "--contract", file)
+			defer end()
+			environment := map[string]string{}
+			var names []string
+			for _, found := range regexp.MustCompile(`(?m)^export (\w+)=(\S+)$`).FindAllStringSubmatch(output, -1) {
+				environment[found[1]] = found[2]
+				names = append(names, found[1])
+			}
+			assert.Equal(t, append([]string{"MESSAGING_BASE_URL"}, tt.want...), names)
+
+			parsed, err := contract.Parse([]byte(tt.contract))
+			require.NoError(t, err)
+			option := messaging.WithToken(environment[envToken])
+			if environment[envToken] == "" {
+				option = messaging.WithAPIKey(environment[envAPIKey], environment[envAPISecret])
+			}
+			base := environment["MESSAGING_BASE_URL"]
+			client, err := messaging.NewClient(base, messaging.WithContract(parsed), option)
+			require.NoError(t, err)
+			_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+			require.NoError(t, err)
+
+			_, command, ok := strings.Cut(output, "Send a first message:")
+			require.True(t, ok)
+			response, err := exec.CommandContext(t.Context(), "bash", "-c", strings.TrimSpace(command)).CombinedOutput()
+			require.NoError(t, err, "%s", response)
+			assert.Contains(t, string(response), "msg-2")
+
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+Root+"reset", nil)
+			require.NoError(t, err)
+			r.Header.Set("Authorization", "Bearer "+environment[tt.want[0]])
+			reset, err := http.DefaultClient.Do(r)
+			require.NoError(t, err)
+			_ = reset.Body.Close()
+			assert.Equal(t, http.StatusOK, reset.StatusCode, "the API takes the key as a token")
+		})
+	}
+}
+
+// TestCurlOfSpaceNamesIt has a key in the body, which cannot name the space.
+func TestCurlOfSpaceNamesIt(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{"auth": {"keyPair": {"in": "body", "key": "u", "secret": "p"}}}`))
+	require.NoError(t, err)
+	r := newRig(t, Config{Contract: names})
+	space, err := r.spaces.get("signup", true)
+	require.NoError(t, err)
+	command := space.start(mustRequest(t, r.url)).Ways[0].Code
+	response, err := exec.CommandContext(t.Context(), "bash", "-c", command).CombinedOutput()
+	require.NoError(t, err, "%s", response)
+	assert.Len(t, space.service.Sent(), 1, "%s", response)
+}
+
+// TestKeyNamesSpace sends with the key of a space in a header.
+func TestKeyNamesSpace(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}}}`))
+	require.NoError(t, err)
+	r := newRig(t, Config{Contract: names})
+	client, err := messaging.NewClient(r.url, messaging.WithContract(names), messaging.WithAPIKey(r.service.APIKey+".signup", ""))
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	require.NoError(t, err)
+	assert.Empty(t, r.service.Sent())
+	spaces := r.spaces.list()
+	require.Len(t, spaces, 1)
+	assert.Equal(t, "signup", spaces[0].Name)
+
+	client, err = messaging.NewClient(r.url, messaging.WithContract(names), messaging.WithAPIKey(r.service.APIKey, ""))
+	require.NoError(t, err)
+	_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+	require.NoError(t, err)
+	x := r.exchange(1)
+	assert.Contains(t, r.curl(&x, r.url), `-H "X-Api-Key: $MESSAGING_API_KEY"`)
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // curl returns a command that makes the request again, with the secrets as variables.
-func (x *Exchange) curl(base string) string {
-	return curlCommand(x.Method, x.target(base), x.RequestHeader, x.RequestBody)
+func (c *core) curl(x *Exchange, base string) string {
+	return curlCommand(x.Method, x.target(base), x.RequestHeader, x.RequestBody, c.variableIn)
 }
 
 // settable returns the lines of a header that a program has to set.
@@ -19,8 +19,8 @@ func settable(header []Header) []Header {
 	return slices.DeleteFunc(slices.Clone(header), func(h Header) bool { return slices.Contains(byItself, http.CanonicalHeaderKey(h.Name)) })
 }
 
-// curlCommand returns a command that makes a request.
-func curlCommand(method, target string, header []Header, body string) string {
+// curlCommand returns a command that makes a request. variableIn returns the name of the variable with the masked secret of a header.
+func curlCommand(method, target string, header []Header, body string, variableIn func(header string) string) string {
 	var b strings.Builder
 	b.WriteString("curl ")
 	if isPost := method == http.MethodPost && body != ""; !isPost && method != http.MethodGet {
@@ -30,7 +30,7 @@ func curlCommand(method, target string, header []Header, body string) string {
 	for _, h := range settable(header) {
 		line := shellQuote(h.Name + ": " + h.Value)
 		if strings.Contains(h.Value, masked) {
-			line = `"` + doubleQuoted(h.Name+": "+strings.ReplaceAll(h.Value, masked, "\x00")) + `"`
+			line = `"` + doubleQuoted(h.Name+": "+strings.ReplaceAll(h.Value, masked, "\x00"), variableIn(h.Name)) + `"`
 		}
 		b.WriteString(" \\\n  -H " + line)
 	}
@@ -40,10 +40,10 @@ func curlCommand(method, target string, header []Header, body string) string {
 	return b.String()
 }
 
-// doubleQuoted escapes a text for double quotes of a shell, and replaces NUL by the variable with the token.
-func doubleQuoted(text string) string {
+// doubleQuoted escapes a text for double quotes of a shell, and replaces NUL by a variable.
+func doubleQuoted(text, variable string) string {
 	text = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`", "\n", " ").Replace(text)
-	return strings.ReplaceAll(text, "\x00", "$MESSAGING_TOKEN")
+	return strings.ReplaceAll(text, "\x00", "$"+variable)
 }
 
 // shellQuote quotes a text for a POSIX shell. A text with control characters, which could end a paste and start another command, gets the

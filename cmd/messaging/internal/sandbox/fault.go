@@ -230,19 +230,20 @@ func (s *Sandbox) getFaults(*request) (any, error) {
 	return map[string]any{"faults": faultKinds(), "rules": append([]faultRule{}, st.faults.active(time.Now())...)}, nil
 }
 
-// postFaults adds a rule.
-func (s *Sandbox) postFaults(r *request, rule faultRule) (any, error) {
+// postFaults adds a rule and returns it.
+func (s *Sandbox) postFaults(_ *request, rule faultRule) (any, error) {
 	if err := rule.compile(time.Now()); err != nil {
 		return nil, err
 	}
-	if err := s.addFault(rule); err != nil {
+	if err := s.addFault(&rule); err != nil {
 		return nil, err
 	}
 	s.live.notify("")
-	return s.getFaults(r)
+	return rule, nil
 }
 
-func (s *Sandbox) addFault(rule faultRule) error {
+// addFault adds a rule and sets its ID.
+func (s *Sandbox) addFault(rule *faultRule) error {
 	st := s.lock()
 	defer st.unlock()
 	if len(st.faults.active(time.Now())) >= maxFaultRules {
@@ -250,7 +251,7 @@ func (s *Sandbox) addFault(rule faultRule) error {
 	}
 	st.faults.lastID++
 	rule.ID = st.faults.lastID
-	st.faults.rules = append(st.faults.rules, rule)
+	st.faults.rules = append(st.faults.rules, *rule)
 	return nil
 }
 

@@ -24,7 +24,9 @@ func TestFaultScope(t *testing.T) {
 	}
 	r.api(http.MethodPost, "faults", `{"fault":"status-500","n":1,"to":"0917 123 4567"}`, nil)
 	r.api(http.MethodDelete, "faults", "", nil)
-	r.api(http.MethodPost, "faults", `{"fault":"status-500","n":1,"to":"639171234567"}`, nil)
+	var added map[string]any
+	r.api(http.MethodPost, "faults", `{"fault":"status-500","n":1,"to":"639171234567"}`, &added)
+	assert.Equal(t, map[string]any{"id": 2.0, "fault": "status-500", "n": 1.0, "to": "639171234567"}, added)
 	require.NoError(t, send("+639180001111"), "another recipient")
 	require.Error(t, send(ana))
 	require.NoError(t, send(ana), "once")

@@ -18,7 +18,9 @@ func TestStartHasRealAddressAndToken(t *testing.T) {
 	t.Parallel()
 	names, err := contract.Parse([]byte(`{"sms.send": {"path": "/v2/sms", "encoding": "form", "fields": {"text": "body"}}}`))
 	require.NoError(t, err)
-	for _, c := range []contract.Contract{contract.Default(), names} {
+	keyNames, err := contract.Parse([]byte(`{"auth": {"keyPair": {"in": "header", "key": "X-Api-Key", "secret": ""}}}`))
+	require.NoError(t, err)
+	for _, c := range []contract.Contract{contract.Default(), names, keyNames} {
 		r := newRig(t, Config{Contract: c})
 		page := r.page("")
 		contains(t, page, "Waiting for your first message…")
@@ -30,6 +32,8 @@ func TestStartHasRealAddressAndToken(t *testing.T) {
 			assert.Contains(t, way.Code, r.service.Token, way.ID)
 			assert.Contains(t, way.Code, r.url, way.ID)
 		}
+		variable := v.Credentials[0].Name
+		contains(t, r.page("page/connect"), "export "+variable+"="+r.service.Token, "Bearer $"+variable)
 		for i, way := range [][]string{{"bash", "-c"}, nil, {"python3", "-c"}, {"node", "--input-type=module", "-e"}} {
 			if way == nil {
 				continue

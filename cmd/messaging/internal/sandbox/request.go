@@ -89,7 +89,7 @@ func (r *request) check() error {
 func (r *request) readBody() (err error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if r.ContentLength != 0 && (err != nil || kind != "application/json") {
-		return &httpError{status: http.StatusUnsupportedMediaType, text: "the content type must be application/json"}
+		return &httpError{status: http.StatusUnsupportedMediaType, text: "the content type must be application/json: with curl, add -H 'Content-Type: application/json'"}
 	}
 	r.body, err = io.ReadAll(http.MaxBytesReader(r.w, r.Body, maxRequest))
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {

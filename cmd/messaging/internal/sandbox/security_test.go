@@ -247,11 +247,20 @@ func TestSecretsOfLongBodiesAreMasked(t *testing.T) {
 	}
 }
 
+// TestContentTypeErrorNamesHeader: curl -d sends a form.
+func TestContentTypeErrorNamesHeader(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	status, text := r.do(http.MethodPost, Root+"faults", `{"fault":"slow","n":1}`, "Content-Type", "application/x-www-form-urlencoded")
+	assert.Equal(t, http.StatusUnsupportedMediaType, status)
+	assert.Contains(t, text, "add -H 'Content-Type: application/json'")
+}
+
 // TestCopiedCommandHoldsNoControlCharacters has a body that would end the quotes of a paste in a terminal and start a command.
 func TestCopiedCommandHoldsNoControlCharacters(t *testing.T) {
 	t.Parallel()
 	x := Exchange{Direction: "request", Method: http.MethodPost, URL: "/sms/send", RequestBody: "it's\x1b[201~\nrm -rf ~\n\u009b\x03"}
-	command := x.curl("http://127.0.0.1:8026")
+	command := newRig(t, Config{}).curl(&x, "http://127.0.0.1:8026")
 	for _, control := range []string{"\x1b", "\x03", "\u009b"} {
 		assert.NotContains(t, command, control)
 	}

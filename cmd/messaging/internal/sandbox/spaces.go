@@ -47,8 +47,12 @@ var spaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 func New(config Config) *Spaces {
 	config.Token = cmp.Or(config.Token, rand.Text())
 	s := &Spaces{config: config, spaces: map[string]*Sandbox{}}
+	key := rand.Text()
+	if hasKeyPair(config.Contract) {
+		key = config.Token
+	}
 	s.spaces[""] = startSandbox(s, options{
-		root: Root, key: rand.Text(), secret: rand.Text(), pageToken: rand.Text(), bounds: defaultBounds(),
+		root: Root, key: key, secret: rand.Text(), pageToken: rand.Text(), bounds: defaultBounds(),
 	})
 	return s
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	_ "embed" // for code in other languages
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -13,9 +14,10 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// startView has the address and the token for a program, and code that sends a first message by the contract of the sandbox.
+// startView has the address and the credentials for a program, and code that sends a first message by the contract of the sandbox.
 type startView struct {
-	Base, Token string
+	Base        string
+	Credentials []variable
 	Ways        []way
 	Samples     []sample
 }
@@ -23,10 +25,19 @@ type startView struct {
 // A way is code in one language.
 type way struct{ ID, Name, Code string }
 
+// Environment returns the credentials by the names of their variables.
+func (v *startView) Environment() map[string]string {
+	environment := map[string]string{}
+	for _, credential := range v.Credentials {
+		environment[credential.Name] = credential.Value
+	}
+	return environment
+}
+
 // start returns the startView for the address of a request.
 func (s *Sandbox) start(r *http.Request) *startView {
-	v := &startView{Base: "http://" + r.Host, Token: s.programToken(), Samples: samples()}
-	request, body, err := s.firstRequest(v.Token)
+	v := &startView{Base: "http://" + r.Host, Credentials: s.credentials(), Samples: samples()}
+	request, body, err := s.firstRequest(v.Credentials)
 	if err != nil {
 		return v // the contract cannot send SMS
 	}
@@ -35,7 +46,7 @@ func (s *Sandbox) start(r *http.Request) *startView {
 		Message: firstMessage(),
 	}
 	v.Ways = []way{
-		{"curl", "curl", curlCommand(request.Method, first.Target, first.Set, body)},
+		{"curl", "curl", curlCommand(request.Method, first.Target, first.Set, body, s.variableIn)},
 		{"go", "Go", codeBy("go", first)},
 		{"python", "Python", codeBy("python", first)},
 		{"node", "Node", codeBy("node", first)},
@@ -55,6 +66,19 @@ type firstCode struct {
 	Message sms.Message
 }
 
+// Option returns the option of a client with the credentials, in Go.
+func (v *startView) Option() string {
+	first := v.Credentials[0]
+	switch {
+	case first.Name == envToken:
+		return fmt.Sprintf("messaging.WithToken(%q)", first.Value)
+	case len(v.Credentials) == 1:
+		return fmt.Sprintf("messaging.WithAPIKey(%q, \"\")", first.Value)
+	default:
+		return fmt.Sprintf("messaging.WithAPIKey(%q, %q)", first.Value, v.Credentials[1].Value)
+	}
+}
+
 // codeTemplates are the templates of the code.
 //
 //go:embed code.tmpl
@@ -68,21 +92,13 @@ func codeBy(name string, data any) string {
 	return code.String()
 }
 
-// programToken returns the token of the service, with the suffix of the space.
-func (s *Sandbox) programToken() string {
-	if s.space == "" {
-		return s.service.Token
-	}
-	return s.service.Token + "." + s.space
-}
-
 // roundTrip is a transport.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // firstRequest returns the request of a client for a first message.
-func (s *Sandbox) firstRequest(token string) (*http.Request, string, error) {
+func (s *Sandbox) firstRequest(credentials []variable) (*http.Request, string, error) {
 	var first *http.Request
 	var body []byte
 	capture := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -93,7 +109,7 @@ func (s *Sandbox) firstRequest(token string) (*http.Request, string, error) {
 		return nil, errors.New("not sent")
 	})
 	client, err := messaging.NewClient(
-		"http://127.0.0.1", messaging.WithToken(token), messaging.WithContract(s.config.Contract),
+		"http://127.0.0.1", credentialOption(credentials), messaging.WithContract(s.config.Contract),
 		messaging.WithHTTPClient(&http.Client{Transport: capture}), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
 	)
 	if err == nil {
@@ -101,6 +117,9 @@ func (s *Sandbox) firstRequest(token string) (*http.Request, string, error) {
 	}
 	if first == nil {
 		return nil, "", err
+	}
+	if s.space != "" && hasKeyPair(s.config.Contract) && !s.isKeyInHeader() {
+		first.Header.Set(spaceHeader, s.space) // the key cannot name it
 	}
 	return first, string(body), nil
 }

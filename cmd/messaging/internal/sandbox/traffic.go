@@ -41,7 +41,7 @@ func (s *Sandbox) pageTraffic(w http.ResponseWriter, r *http.Request) {
 	}
 	st.unlock()
 	if v.Selected != nil {
-		v.Curl = v.Selected.curl("http://" + r.Host)
+		v.Curl = s.curl(v.Selected, "http://"+r.Host)
 	}
 	s.render(w, http.StatusOK, "traffic", "Traffic", v)
 }

@@ -29,7 +29,7 @@ func TestTrafficShowsCurl(t *testing.T) {
 	assert.Equal(t, "sms.send", x.Operation)
 	assert.True(t, x.InLedger)
 	assert.Equal(t, verdictAccepted, x.Verdict)
-	curl := x.curl("http://127.0.0.1:8026")
+	curl := r.curl(&x, "http://127.0.0.1:8026")
 	assert.Contains(t, curl, `-H "Authorization: Bearer $MESSAGING_TOKEN"`)
 	assert.Contains(t, curl, `It'\''s 5 o'\''clock`)
 	assert.Contains(t, curl, "curl http://127.0.0.1:8026/sms/send ")

@@ -369,7 +369,7 @@
   async function copy(button) {
     let text = button.dataset.copy;
     try {
-      if (button.dataset.secret !== undefined) text = text.replaceAll("$MESSAGING_TOKEN", await secret());
+      if (button.dataset.secret !== undefined) text = await withSecrets(text);
       await navigator.clipboard.writeText(text);
       toast("Copied");
     } catch {
@@ -377,10 +377,12 @@
     }
   }
 
-  // secret returns the token of the service from the page Connect.
-  async function secret() {
+  // withSecrets replaces the variables in a command by the credentials on the page Connect.
+  async function withSecrets(text) {
     const page = new DOMParser().parseFromString(await (await fetch(root + "page/connect")).text(), "text/html");
-    return $("[data-token]", page).dataset.token;
+    const environment = JSON.parse($("[data-environment]", page).dataset.environment);
+    for (const [name, value] of Object.entries(environment)) text = text.replaceAll("$" + name, value);
+    return text;
   }
 
   // load replaces a button by its medium, which is fetched only then.
