@@ -21,6 +21,7 @@ type throttle struct {
 	rateSetAt    time.Time     // messages that began before say nothing about the present rate
 	throttledRow int           // throttled responses in a row
 	goodRate     float64       // messages a second that the service accepted before it accepted none, or 0
+	rateBefore   float64       // messages a second that the service accepted before the throttle was on; 0 once it has accepted one since
 	period       throttleCounts
 	previous     throttleCounts
 }
@@ -90,6 +91,7 @@ func (t *throttle) record(began time.Time, isThrottled bool) {
 	}
 	t.period.accepted++
 	t.throttledRow = 0
+	t.rateBefore = 0
 	if t.goodRate > 0 { // the service accepts messages again
 		t.setRate(now, 0.9*t.goodRate)
 		t.goodRate = 0
@@ -101,8 +103,11 @@ func (t *throttle) recordThrottled(now time.Time) {
 	t.throttledRow++
 	acceptsNone := t.throttledRow >= minThrottled
 	isHigh := t.period.throttled >= minThrottled && t.period.isHigh()
-	if t.limiter == nil && (acceptsNone || isHigh) {
+	switch {
+	case t.limiter == nil && (acceptsNone || isHigh):
 		t.turnOn(now, acceptsNone)
+	case acceptsNone && t.rateBefore > 0: // it has accepted none since the throttle was turned on
+		t.probe(now)
 	}
 }
 
@@ -136,13 +141,22 @@ func (t *throttle) turnOn(now time.Time, acceptsNone bool) {
 	t.limiter = rate.NewLimiter(minRate, 1)
 	t.on.Store(true)
 	t.isSearching = true
-	if acceptsNone && t.previous.accepted > 0 {
-		t.goodRate = t.acceptedRate(now)
-		t.setRate(now, probeRate)
+	if t.previous.accepted > 0 {
+		t.rateBefore = t.acceptedRate(now)
+	}
+	if acceptsNone && t.rateBefore > 0 {
+		t.probe(now)
 		return
 	}
 	sent := t.period.accepted + t.period.throttled
 	t.setRate(now, perSecond(sent, now.Sub(t.period.startedAt))/2)
+}
+
+// probe sends single messages until the service accepts one, and then almost as many as it accepted before.
+func (t *throttle) probe(now time.Time) {
+	t.goodRate = t.rateBefore
+	t.rateBefore = 0
+	t.setRate(now, probeRate)
 }
 
 // decrease lowers the rate a little or, if the service accepted far less, towards what it accepted.
