@@ -79,10 +79,14 @@ func (a *attempt) mayHaveLostJob(err error) bool {
 	return errors.Is(err, errOutdated) || a.isClaimOld()
 }
 
+func (a *attempt) hasExpired() bool {
+	expires := a.metadata.Expires
+	return !expires.IsZero() && !time.Now().Before(expires)
+}
+
 // check returns an error if it is too late for the request to begin.
 func (a *attempt) check() error {
-	expires := a.metadata.Expires
-	if !expires.IsZero() && !time.Now().Before(expires) {
+	if a.hasExpired() {
 		return errExpired
 	}
 	if a.isClaimOld() {

@@ -78,17 +78,17 @@ func (o *Outbox[TTx]) runMaintenance(ctx context.Context) {
 	warn("jobs of outcomes cannot be deleted", o.database.exec(ctx, `
 		DELETE FROM JOBS WHERE kind = 'messaging_outcome' AND state = 'completed'`))
 	for channel := range o.channels {
-		warn("expired messages cannot be moved", o.database.exec(ctx, o.moveExpired(), probesOf(channel), queueOf(channel)))
+		warn("expired messages cannot be moved", o.database.exec(ctx, o.moveExpired(), expired, queueOf(channel)))
 	}
 	warn("paused queues cannot be read", o.replaceProbes(ctx))
 }
 
-// moveExpired returns the statement that moves expired messages from the queue of a channel to its queue for probes. A worker cancels them
-// there, without a request. In their own queue they would wait behind others, or until a pause ends.
+// moveExpired returns the statement that moves expired messages from the queue of a channel to the queue of expired messages, where a worker
+// cancels them. In their own queue they would wait behind others, or until a pause ends.
 func (o *Outbox[TTx]) moveExpired() string {
 	return `UPDATE JOBS SET queue = $1, state = 'available', scheduled_at = NOW WHERE id IN (
 		SELECT id FROM JOBS WHERE kind = 'messaging' AND queue = $2 AND state IN ('available', 'retryable', 'scheduled')
-			AND HAS_EXPIRED AND NOT (` + o.isRescuedInDoubt() + `) LIMIT 1000)`
+			AND HAS_EXPIRED AND NOT (` + o.isRescuedInDoubt() + `) LIMIT 1000 SKIP_LOCKED)`
 }
 
 // replaceProbes has another message probe in each channel that the outbox paused and whose probe died or expired.
@@ -129,7 +129,7 @@ func (o *Outbox[TTx]) lookUpCancelled() string {
 }
 
 // wasSent is the condition that a message was recorded as accepted, or resolved as Sent.
-const wasSent = "(metadata->>'verdict' = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)"
+const wasSent = "(COALESCE(metadata->>'verdict', '') = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)"
 
 // recordLateOutcomes completes messages that were discarded or cancelled before a process that was frozen recorded them as accepted, or while
 // they were resolved as Sent.

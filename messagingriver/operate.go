@@ -181,7 +181,7 @@ const resolvedAsSent = "resolved as sent"
 // statement returns the statement that carries out a decision and returns the ID of the job if it applied. ok is false for an unknown
 // decision.
 func (d Decision) statement() (statement string, ok bool) {
-	const isDecidable = " WHERE kind = 'messaging' AND IS_MESSAGE AND state NOT IN ('running', 'completed') AND metadata->'resolved_sent' IS NULL "
+	const isDecidable = " WHERE kind = 'messaging' AND IS_MESSAGE AND state NOT IN ('running', 'completed') AND NOT " + wasSent
 	switch d {
 	case Sent: // a running job is marked, and its worker completes it
 		return `

@@ -17,6 +17,28 @@ func smsKey(reference string) messagingriver.Key {
 	return messagingriver.Key{Channel: "sms", Reference: reference}
 }
 
+// The outcome of an attempt may be recorded after its message was discarded.
+func TestResendLeavesAnAcceptedMessage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("late"))
+		r.exec(t, "UPDATE JOBS SET state = 'discarded', finalized_at = created_at")
+		if t.isPostgres {
+			r.exec(t, `UPDATE JOBS SET metadata = metadata || '{"verdict": "accepted"}'`)
+		} else {
+			r.exec(t, `UPDATE JOBS SET metadata = jsonb_patch(metadata, '{"verdict": "accepted"}')`)
+		}
+		n, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("late"))
+		require.NoError(t, err)
+		require.Zero(t, n)
+		r.start(t)
+		await(t, r, "late", completed)
+		require.Empty(t, service.Sent())
+	})
+}
+
 func TestShowRejectsAnUnknownReference(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

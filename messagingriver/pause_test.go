@@ -1,9 +1,12 @@
 package messagingriver_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -52,6 +55,8 @@ func TestTroubleCostsFewMessages(t *testing.T) {
 		}
 		require.Eventually(t, func() bool { return isPaused(t, r) }, patience, 10*time.Millisecond)
 		time.Sleep(time.Second)
+		const running = "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms' AND state = 'running'"
+		require.Eventually(t, func() bool { return r.number(t, running) == 0 }, patience, 10*time.Millisecond)
 		snoozes := func() int {
 			return r.number(t, `SELECT COALESCE(SUM(COALESCE(CAST(metadata->>'snoozes' AS INTEGER), 0)), 0) FROM JOBS
 				WHERE kind = 'messaging' AND queue = 'messaging_sms'`)
@@ -188,6 +193,55 @@ func TestMessageExpiresDuringAPause(t *testing.T) {
 		require.Less(t, time.Since(began), 30*time.Second)
 		require.Equal(t, "the message has expired", show(t, r, "late3").Reason)
 		require.True(t, isPaused(t, r))
+	})
+}
+
+// A recipient who gets too many messages holds back no other.
+func TestThrottledRecipientPausesNothing(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		client := newClient(t, service, messaging.WithTransport(func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(r *http.Request) (*http.Response, error) {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					return nil, err
+				}
+				if bytes.Contains(body, []byte(`"busy"`)) {
+					const tooMany = `{"error":{"message":"too many messages to this recipient","code":131056}}`
+					return &http.Response{StatusCode: http.StatusBadRequest, Body: io.NopCloser(strings.NewReader(tooMany)), Request: r}, nil
+				}
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				return next.RoundTrip(r)
+			})
+		}))
+		r := t.newRig(t, client, messagingriver.Options{Workers: 1})
+		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Urgent}, chat("busy"))
+		r.insert(t, messagingriver.InsertOptions{}, chat("other"))
+		r.start(t)
+		await(t, r, "other", completed)
+		require.Zero(t, r.number(t, "SELECT COUNT(*) FROM QUEUES WHERE paused_at IS NOT NULL"))
+		require.GreaterOrEqual(t, time.Until(show(t, r, "busy").Scheduled), 2*time.Second, "of the 6 that the platform wants")
+	})
+}
+
+// A message that only a newer version can read does not keep the others from probing.
+func TestUnreadableProbeMakesRoom(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
+		r.insert(t, messagingriver.InsertOptions{}, text("newer"), text("other"))
+		newer := `{"message": {"from": "ACME", "to": "+639171234567", "text": "x", "colour": "red"}}`
+		if t.isPostgres {
+			r.exec(t, "UPDATE JOBS SET queue = 'messaging_sms_probe', args = args || CAST($1 AS JSONB) WHERE args->>'reference' = 'newer'", newer)
+		} else {
+			r.exec(t, "UPDATE JOBS SET queue = 'messaging_sms_probe', args = jsonb_patch(args, ?1) WHERE args->>'reference' = 'newer'", newer)
+		}
+		r.start(t)
+		await(t, r, "other", completed)
+		require.Zero(t, r.number(t, "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe' AND state <> 'completed'"))
 	})
 }
 

@@ -170,6 +170,7 @@ func (o *Outbox[TTx]) queues() map[string]river.QueueConfig {
 	const fewWorkers = 8
 	queues := map[string]river.QueueConfig{
 		lookups:       {MaxWorkers: fewWorkers},
+		expired:       {MaxWorkers: fewWorkers, FetchCooldown: fetchCooldown},
 		outcomesQueue: {MaxWorkers: fewWorkers},
 	}
 	for name := range o.channels {

@@ -38,8 +38,11 @@ type verdict struct {
 const (
 	// undecidedWait is how long a message waits if a guard could not decide.
 	undecidedWait = 10 * time.Second
-	// maxWait bounds the wait that a service may ask for.
-	maxWait = time.Hour
+	// maxWait bounds the wait of a channel that a service may ask for, and maxMessageWait that of one message.
+	maxWait        = time.Hour
+	maxMessageWait = 24 * time.Hour
+	// tooManyToRecipient is the code of chat app 2's platform for too many messages to one recipient. The others can be sent.
+	tooManyToRecipient = "131056"
 )
 
 // classify returns what the error of an attempt means. breakerOpen reports whether the breaker of the channel is open after it.
@@ -64,7 +67,7 @@ func (a *attempt) classify(err error, breakerOpen bool) verdict {
 // classifyEntered classifies an attempt whose request may have begun, by the verdict of the client.
 func classifyEntered(err error, breakerOpen bool) verdict {
 	after, _ := messaging.Retryable(err)
-	v := verdict{retryAfter: min(after, maxWait)}
+	v := verdict{retryAfter: min(after, maxMessageWait)}
 	switch messaging.VerdictOf(err) {
 	case messaging.NotSent:
 		v.recorded = notSent
@@ -91,9 +94,10 @@ func (v *verdict) classifyRefused(err error, breakerOpen bool) {
 	namesMessage := isError && failure.Ambiguous() // the service may have the message although it refused it
 	isAccount := isAccountFailure(err)
 	isRefusedForAccount := isAccount && !namesMessage
+	isForRecipient := isError && failure.Code == tooManyToRecipient
 	_, isRetryable := messaging.Retryable(err)
 	if isRetryable || isRefusedForAccount {
-		isRateLimited := errors.Is(err, messaging.ErrRateLimited)
+		isRateLimited := errors.Is(err, messaging.ErrRateLimited) && !isForRecipient
 		v.retryLater(breakerOpen || isAccount || isRateLimited)
 		return
 	}
@@ -105,6 +109,7 @@ func (v *verdict) classifyRefused(err error, breakerOpen bool) {
 // retryLater retries a message that was not processed. If the whole channel is affected, it pauses the channel.
 func (v *verdict) retryLater(channelToBlame bool) {
 	if channelToBlame {
+		v.retryAfter = min(v.retryAfter, maxWait)
 		v.action = pauseChannel
 		v.pauses = true
 		return

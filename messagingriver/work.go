@@ -69,14 +69,22 @@ func (w *messageWorker[TTx]) Work(ctx context.Context, job *river.Job[messageArg
 	if !isKnown {
 		return snoozeWith(ctx, time.Minute, "a worker of another version knows the channel")
 	}
+	a := o.newAttempt(c, job, &m)
+	if a.hasExpired() { // whether or not this version can read it
+		return o.recordAttempt(ctx, a, messaging.Receipt{}, errExpired)
+	}
 	message, err := c.decode(job.Args.Message)
 	if errors.Is(err, messaging.ErrUnknownKey) { // the error names the key, but no content
+		if a.isProbe() {
+			o.moveTo(ctx, job, queueOf(job.Args.Channel))
+			o.nextProbe(ctx, job.Args.Channel)
+		}
 		return snoozeWith(ctx, time.Minute, "a worker of another version can read the message: "+err.Error())
 	}
 	if err != nil { // the error may repeat content
 		return o.finish(ctx, job, rivertype.JobStateDiscarded, "the job holds no message that this version can read")
 	}
-	return o.send(ctx, o.newAttempt(c, job, &m), message)
+	return o.send(ctx, a, message)
 }
 
 // send makes an attempt to send a message and returns what River does with the job.

@@ -62,7 +62,7 @@ func TestFlags(t *testing.T) {
 func TestParseRows(t *testing.T) {
 	t.Parallel()
 	rows, err := parseRows(`goos: linux
-BenchmarkSend/net/http_by_hand         	       2	        93.00 allocs/op	      5000 cpu-ns/op	      6000 ns/op
+BenchmarkSend/hand-written_net/http    	       2	        93.00 allocs/op	      5000 cpu-ns/op	      6000 ns/op
 BenchmarkSend/messaging-go,_SendAll    	       2	         0.970 cpu-ratio	      5000 ns/op
 BenchmarkSend
 PASS

@@ -139,7 +139,9 @@ func enqueue(ctx context.Context, path string, db *sql.DB, outbox *messagingrive
 	if err != nil {
 		return err
 	}
-	rows, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+	reader := csv.NewReader(bytes.NewReader(file))
+	reader.FieldsPerRecord = 3
+	rows, err := reader.ReadAll()
 	if err != nil || len(rows) == 0 {
 		return err
 	}

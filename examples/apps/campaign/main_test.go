@@ -44,7 +44,7 @@ func TestEachRecipientOnce(t *testing.T) {
 	var lines strings.Builder
 	lines.WriteString("id,number,text\n")
 	for i := range recipients {
-		fmt.Fprintf(&lines, "%d,+63917%07d,\"Spring sale, number %d\"\n", i, i, i)
+		fmt.Fprintf(&lines, "%03d,+63917%07d,\"Spring sale, number %d\"\n", i, i, i)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte(lines.String()), 0o600))
 	begin := func() *exec.Cmd {
