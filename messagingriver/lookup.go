@@ -22,7 +22,7 @@ const (
 	unreachableFor = 24 * time.Hour
 )
 
-// startLookup has an SMS that may have been sent looked up, in a queue of its own, and a chat-app message discarded.
+// startLookup queues an SMS that may have been sent for a lookup, and discards a chat-app message.
 func (o *Outbox[TTx]) startLookup(ctx context.Context, job *river.Job[messageArgs], reason string) error {
 	setMetadata(ctx, "verdict", unknown)
 	setMetadata(ctx, "reason", reason)

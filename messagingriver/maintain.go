@@ -67,7 +67,7 @@ func (o *Outbox[TTx]) unsuspend(ctx context.Context) {
 func (o *Outbox[TTx]) runMaintenance(ctx context.Context) {
 	warn := func(failure string, err error) {
 		if err != nil && ctx.Err() == nil {
-			o.options.Logger.WarnContext(ctx, "messagingriver: maintenance failed, and is repeated", "because", failure, "error", err)
+			o.options.Logger.WarnContext(ctx, "messagingriver: a maintenance step failed and will run again", "because", failure, "error", err)
 		}
 	}
 	warn("rescued messages cannot be moved", o.database.exec(ctx, o.moveRescued(), lookups))
@@ -91,7 +91,7 @@ func (o *Outbox[TTx]) moveExpired() string {
 			AND HAS_EXPIRED AND NOT (` + o.isRescuedInDoubt() + `) LIMIT 1000 SKIP_LOCKED)`
 }
 
-// replaceProbes has another message probe in each channel that the outbox paused and whose probe died or expired.
+// replaceProbes chooses another probe in each channel that the outbox paused and whose probe died or expired.
 func (o *Outbox[TTx]) replaceProbes(ctx context.Context) error {
 	var paused []string
 	if err := o.readJSON(ctx, &paused, "SELECT LIST(name) FROM QUEUES WHERE "+pausedByOutbox); err != nil {
@@ -120,7 +120,7 @@ func (o *Outbox[TTx]) isRescuedInDoubt() string {
 	return "metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count'"
 }
 
-// lookUpCancelled returns the statement that has cancelled messages in doubt looked up. A person cancelled the job during an attempt that
+// lookUpCancelled returns the statement that queues cancelled messages for a lookup if they may have been sent. A person cancelled the job during an attempt that
 // ended with an unknown outcome or died, or a process that was frozen cancelled it during the attempt of another process.
 func (o *Outbox[TTx]) lookUpCancelled() string {
 	return `UPDATE JOBS SET queue = $1, state = 'available', finalized_at = NULL, scheduled_at = NOW, metadata = LOOKED_UP_AFTER_CANCEL
@@ -148,7 +148,7 @@ func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 	return nil
 }
 
-// recordLateOutcome completes a message and has OnOutcome called for it, in one transaction.
+// recordLateOutcome completes a message and enqueues the call of OnOutcome, in one transaction.
 func (o *Outbox[TTx]) recordLateOutcome(ctx context.Context, id int64) error {
 	const statement = `UPDATE JOBS SET state = 'completed', finalized_at = NOW
 		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND ` + wasSent + " RETURNING id"

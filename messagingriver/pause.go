@@ -10,7 +10,7 @@ import (
 
 // While the service, the account or a rate limit holds back a channel, its queue is paused in all processes, and one message at a time
 // probes, in a queue for probes, until the service responds to one. A message that ends without a request, because it has expired or a guard
-// denies it, makes room for the next one at once.
+// denies it, is replaced by the next one at once.
 //
 // The member "pause" in the metadata of the queue has the cause and the time of the pause, how many requests have probed, and when the next one
 // may begin. A pause at another time is a person's, and is never ended.
@@ -18,7 +18,7 @@ import (
 // pausedByOutbox is the condition that the outbox paused a queue.
 const pausedByOutbox = "metadata->'pause'->>'at' = PAUSED_TEXT"
 
-// pauseChannel pauses the queue of a channel unless it is paused, and has a message probe after the pause.
+// pauseChannel pauses the queue of a channel unless it is paused, and chooses a message to probe after the pause.
 func (o *Outbox[TTx]) pauseChannel(ctx context.Context, channel, cause string, pause time.Duration) {
 	const statement = `
 		UPDATE QUEUES SET paused_at = NOW, updated_at = NOW,
@@ -82,7 +82,7 @@ const (
 	setProbes = "UPDATE QUEUES SET metadata = WITH_PROBES WHERE name = $1"
 )
 
-// nextProbe has the next message of a paused channel probe as soon as a request may begin, unless there is a probe already.
+// nextProbe makes the next message of a paused channel its probe, unless there is one. The probe is due when the next request may begin.
 func (o *Outbox[TTx]) nextProbe(ctx context.Context, channel string) {
 	queue := queueOf(channel)
 	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {

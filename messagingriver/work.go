@@ -199,13 +199,13 @@ func snoozeWith(ctx context.Context, after time.Duration, reason string) error {
 	return river.JobSnooze(after)
 }
 
-// discardJob has River discard a job: a person decides about it. River compares the attempts in the row that it gave to the worker.
+// discardJob makes River discard a job: a person decides about it. River compares the attempts in the row that it gave to the worker.
 func discardJob(job *river.Job[messageArgs], err error) error {
 	job.JobRow.MaxAttempts = job.JobRow.Attempt
 	return err
 }
 
-// moveTo has a job continue in another queue. If that fails, the job stays in its queue.
+// moveTo moves a job to another queue. If that fails, the job stays in its queue.
 func (o *Outbox[TTx]) moveTo(ctx context.Context, job *river.Job[messageArgs], queue string) {
 	if job.Queue == queue {
 		return

@@ -182,10 +182,14 @@ func create(name, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-// replace writes a file that may exist.
+// replace writes a file that may exist. If that fails, the file stays as it was.
 func replace(name, text string) error {
 	const readable = 0o644 // it holds no secret
-	return os.WriteFile(name, []byte(text), readable)
+	written := name + ".new"
+	if err := os.WriteFile(written, []byte(text), readable); err != nil {
+		return errors.Join(err, os.RemoveAll(written))
+	}
+	return os.Rename(written, name)
 }
 
 // read returns the text of the examples.

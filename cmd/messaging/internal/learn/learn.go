@@ -51,9 +51,15 @@ func (l *learner) learn() error {
 	if err := l.learnRequest(); err != nil {
 		return err
 	}
-	problems := []error{l.learnAccepted(), l.learnStatus()}
-	problems = append(problems, l.learnRefused(), l.learnRow(), l.learnInbound(), l.learnDelivery())
-	l.removeTaken()
+	var problems []error
+	add := func(err error) { problems = append(problems, err) }
+	add(l.learnAccepted())
+	add(l.learnStatus()) // after the ID of an accepted message, which is no status
+	add(l.learnRefused())
+	add(l.learnRow())
+	add(l.learnInbound())
+	add(l.learnDelivery())
+	l.removeTaken() // after everything that learns a path
 	return errors.Join(problems...)
 }
 

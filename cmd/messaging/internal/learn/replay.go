@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -145,13 +146,13 @@ func (l *learner) replayRequest(names contract.Contract) error {
 	default:
 		got = l.valuesOf(formLeaves(s.sent.URL.RawQuery))
 	}
-	for path, value := range want {
-		if !reflect.DeepEqual(got[path], value) {
+	for _, path := range slices.Sorted(maps.Keys(want)) {
+		if !reflect.DeepEqual(got[path], want[path]) {
 			return example.errorf("the contract writes %s at %s, but the example has %s",
-				document.Encode(got[path]), path, document.Encode(value))
+				document.Encode(got[path]), path, document.Encode(want[path]))
 		}
 	}
-	for path := range got {
+	for _, path := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[path]; !ok {
 			return example.errorf("the contract writes %s, which the example does not have", path)
 		}
@@ -209,8 +210,8 @@ func (l *learner) replayRefused(names contract.Contract, example *Example) error
 	if errors.Is(err, sentinels()[class]) {
 		return nil
 	}
-	for other, sentinel := range sentinels() {
-		if errors.Is(err, sentinel) {
+	for _, other := range slices.Sorted(maps.Keys(sentinels())) {
+		if errors.Is(err, sentinels()[other]) {
 			return example.errorf("refused as %s and not as %s: nothing in the response distinguishes it from %s; "+
 				"if it has a code, add the line code: and its value", other, class, other)
 		}
@@ -269,7 +270,8 @@ func compareRow(example *Example, rows []sms.Transaction) error {
 // compare returns an error for each value of an example that was read wrongly.
 func compare(example *Example, read map[string]string) []error {
 	var problems []error
-	for concept, got := range read {
+	for _, concept := range slices.Sorted(maps.Keys(read)) {
+		got := read[concept]
 		want := example.values[concept]
 		if want != "" && !same(got, want) && !same(want, got) {
 			problems = append(problems, example.errorf("%s: got %q, want %q", concept, got, want))
