@@ -120,8 +120,9 @@ func (o *Outbox[TTx]) isRescuedInDoubt() string {
 	return "metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count'"
 }
 
-// lookUpCancelled returns the statement that queues cancelled messages for a lookup if they may have been sent. A person cancelled the job during an attempt that
-// ended with an unknown outcome or died, or a process that was frozen cancelled it during the attempt of another process.
+// lookUpCancelled returns the statement that queues cancelled messages for a lookup if they may have been sent. A person cancelled the job
+// during an attempt that ended with an unknown outcome or died, or a process that was frozen cancelled it during the attempt of another
+// process.
 func (o *Outbox[TTx]) lookUpCancelled() string {
 	return `UPDATE JOBS SET queue = $1, state = 'available', finalized_at = NULL, scheduled_at = NOW, metadata = LOOKED_UP_AFTER_CANCEL
 		WHERE kind = 'messaging' AND state = 'cancelled' AND args->'message' IS NOT NULL
