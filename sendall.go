@@ -466,7 +466,10 @@ func (b *bulk[M]) decide(j *job[M], began time.Time) (wait time.Duration, again 
 	}
 	_, isRetryable := Retryable(e)
 	isThrottled := isThrottledBy(e, isRetryable)
-	if isThrottled {
+	switch {
+	case isThrottled && e.Verdict == Unknown:
+		b.throttle.recordLost(began)
+	case isThrottled:
 		b.throttle.record(began, true)
 	}
 	if !isRetryable || b.waits.Err() != nil {

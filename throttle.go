@@ -22,6 +22,7 @@ type throttle struct {
 	throttledRow int           // throttled responses in a row
 	goodRate     float64       // messages a second that the service accepted before it accepted none, or 0
 	rateBefore   float64       // messages a second that the service accepted before the throttle was on; 0 once it has accepted one since
+	isCostly     bool          // a throttled message was left unknown, so the rate must not be found by trying
 	period       throttleCounts
 	previous     throttleCounts
 }
@@ -76,6 +77,14 @@ func (t *throttle) reserve() time.Duration {
 	return t.limiter.Reserve().Delay() // not Wait, which does not wait if the deadline is nearer than the turn
 }
 
+// recordLost counts a throttled response that left its message unknown, such as the page of a proxy.
+func (t *throttle) recordLost(began time.Time) {
+	t.mu.Lock()
+	t.isCostly = true
+	t.mu.Unlock()
+	t.record(began, true)
+}
+
 // record counts the response to a message that began at a time.
 func (t *throttle) record(began time.Time, isThrottled bool) {
 	t.mu.Lock()
@@ -118,7 +127,7 @@ func (t *throttle) tick(now time.Time) {
 	}
 	switch {
 	case t.limiter == nil:
-	case t.period.throttled > 1 && t.period.isHigh():
+	case t.isTooFast():
 		t.decrease(now)
 		return
 	case t.period.throttled > 0:
@@ -128,6 +137,14 @@ func (t *throttle) tick(now time.Time) {
 		t.increase(now)
 	}
 	t.nextPeriod(now)
+}
+
+// isTooFast reports whether the service throttled too many messages of the period.
+func (t *throttle) isTooFast() bool {
+	if t.isCostly {
+		return t.period.throttled > 0
+	}
+	return t.period.throttled > 1 && t.period.isHigh()
 }
 
 func (t *throttle) nextPeriod(now time.Time) {
@@ -164,9 +181,12 @@ func (t *throttle) decrease(now time.Time) {
 	limit := float64(t.limiter.Limit())
 	accepted := t.acceptedRate(now)
 	t.isSearching = accepted < limit/5
-	if t.isSearching {
+	switch {
+	case t.isSearching:
 		t.setRate(now, max(accepted, limit/4))
-	} else {
+	case t.isCostly:
+		t.setRate(now, min(0.85*limit, 0.9*accepted))
+	default:
 		t.setRate(now, 0.85*limit)
 	}
 }
@@ -194,8 +214,11 @@ func (t *throttle) setRate(now time.Time, perSecond float64) {
 func (t *throttle) increase(now time.Time) {
 	doublings := min(t.quietPeriods/2, 6)
 	growth := min(0.02*float64(int(1)<<doublings), 1)
-	if t.isSearching {
+	switch {
+	case t.isSearching:
 		growth = 1
+	case t.isCostly:
+		growth = 0.02
 	}
 	t.quietPeriods++
 	next := float64(t.limiter.Limit()) * (1 + growth)

@@ -37,3 +37,33 @@ func TestThrottleReturnsToTheRateBefore(t *testing.T) {
 		assert.Greater(t, float64(throttle.limiter.Limit()), 100.0)
 	})
 }
+
+// A page of a proxy in place of a response leaves its message unknown, so the throttle does not try what the service takes.
+func TestThrottleThatLosesMessagesFallsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttle := new(throttle)
+		throttle.period.startedAt = time.Now()
+		respond := func(record func(began time.Time)) {
+			time.Sleep(throttle.reserve())
+			began := time.Now()
+			time.Sleep(10 * time.Millisecond)
+			record(began)
+		}
+		accept := func(began time.Time) { throttle.record(began, false) }
+		for range 50 {
+			respond(accept)
+			respond(throttle.recordLost)
+		}
+		require.True(t, throttle.isOn())
+		for range 100 {
+			respond(accept)
+		}
+		before := throttle.limiter.Limit()
+		respond(throttle.recordLost)
+		for range 50 {
+			respond(accept)
+		}
+		assert.Less(t, throttle.limiter.Limit(), before, "one of a hundred is too many")
+	})
+}
