@@ -65,11 +65,16 @@ func (w *messageWorker[TTx]) Work(ctx context.Context, job *river.Job[messageArg
 		o.moveTo(ctx, job, queueOf(job.Args.Channel))
 		return river.JobSnooze(0)
 	}
+	return o.sendJob(ctx, job, &m)
+}
+
+// sendJob sends the message of a job, if this version can read it, and returns what River does with the job.
+func (o *Outbox[TTx]) sendJob(ctx context.Context, job *river.Job[messageArgs], m *metadata) error {
 	c, isKnown := o.channels[job.Args.Channel]
 	if !isKnown {
 		return snoozeWith(ctx, time.Minute, "a worker of another version knows the channel")
 	}
-	a := o.newAttempt(c, job, &m)
+	a := o.newAttempt(c, job, m)
 	if a.hasExpired() { // whether or not this version can read it
 		return o.recordAttempt(ctx, a, messaging.Receipt{}, errExpired)
 	}

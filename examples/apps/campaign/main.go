@@ -146,9 +146,10 @@ func enqueue(ctx context.Context, path string, db *sql.DB, outbox *messagingrive
 		return err
 	}
 	var messages []messaging.Message
-	for _, row := range rows[1:] { // after the names of the columns
-		id, number, text := row[0], row[1], row[2]
-		messages = append(messages, sms.Message{From: "ACME", To: number, Text: text, ReferenceID: name + "-" + id, Marketing: true})
+	for _, row := range rows[1:] { // id, number and text, after the names of the columns
+		messages = append(messages, sms.Message{
+			From: "ACME", ReferenceID: name + "-" + row[0], To: row[1], Text: row[2], Marketing: true,
+		})
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
