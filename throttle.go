@@ -44,9 +44,9 @@ func perSecond(n int, in time.Duration) float64 {
 
 const (
 	throttlePeriod = time.Second / 2
-	minThrottled   = 8  // responses in a period that turn it on: a few may be about one recipient
-	minRate        = 1. // messages a second
-	probeRate      = 2. // while the service accepts none
+	minThrottled   = 8   // responses in a period that turn it on: a few may be about one recipient
+	minRate        = 1.  // messages a second
+	probeRate      = 1.5 // while the service accepts none
 )
 
 // isOn reports whether the service throttles the SendAll, and not one message alone.
@@ -127,6 +127,7 @@ func (t *throttle) tick(now time.Time) {
 	}
 	switch {
 	case t.limiter == nil:
+	case t.goodRate > 0: // a probe is slow enough, and the first that is accepted must count
 	case t.isTooFast():
 		t.decrease(now)
 		return

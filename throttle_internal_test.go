@@ -33,7 +33,8 @@ func TestThrottleReturnsToTheRateBefore(t *testing.T) {
 			respond(true)
 		}
 		assert.InDelta(t, probeRate, float64(throttle.limiter.Limit()), 0.01)
-		respond(false)
+		time.Sleep(throttlePeriod - time.Millisecond)
+		respond(false) // the period of the throttled probes ends while this one is under way
 		assert.Greater(t, float64(throttle.limiter.Limit()), 100.0)
 	})
 }
