@@ -46,8 +46,6 @@ func (p *process) setWorker(worker riverWorker) {
 const (
 	// maintenanceInterval is the time between two runs of the outbox's maintenance.
 	maintenanceInterval = 5 * time.Second
-	// maxClockDifference is how far the clock of a process may be from the clock of the database. River schedules and rescues by the first.
-	maxClockDifference = 5 * time.Second
 	// aliveFor is how long Alive stays true without reaching the database.
 	aliveFor = 30 * time.Second
 )
@@ -178,19 +176,4 @@ func (o *Outbox[TTx]) queues() map[string]river.QueueConfig {
 		queues[probesOf(name)] = river.QueueConfig{MaxWorkers: 1, FetchCooldown: fetchCooldown}
 	}
 	return queues
-}
-
-// clockDifference returns by how much the clock of this process differs from that of the database.
-func (o *Outbox[TTx]) clockDifference(ctx context.Context) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
-	defer cancel()
-	var seconds float64
-	before := o.options.now()
-	if _, err := o.database.scan(ctx, o.database.executor, []any{&seconds}, "SELECT CLOCK"); err != nil {
-		return 0, err
-	}
-	after := o.options.now()
-	o.process.reachedAt.Store(int64(uptime()))
-	database := time.UnixMicro(int64(seconds * 1e6))
-	return max(before.Sub(database), database.Sub(after), 0), nil
 }

@@ -1,0 +1,69 @@
+package messagingriver
+
+import (
+	"context"
+	"time"
+)
+
+// maxClockDifference is how far the clock of a process may be from the clock of the database. River schedules and rescues by the first.
+const maxClockDifference = 5 * time.Second
+
+// superviseClock stops River while the clock of this process is wrong and starts it again when the clock is right. It reports whether the
+// database could be reached and the clock is right.
+func (o *Outbox[TTx]) superviseClock(ctx context.Context) bool {
+	difference, err := o.clockDifference(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			o.options.Logger.WarnContext(ctx, "messagingriver: the database cannot be reached", "error", err)
+		}
+		return false
+	}
+	if difference > maxClockDifference {
+		o.suspend(ctx, difference)
+		return false
+	}
+	o.unsuspend(ctx)
+	return true
+}
+
+// suspend stops River while the clock of this process is wrong.
+func (o *Outbox[TTx]) suspend(ctx context.Context, difference time.Duration) {
+	worker := o.process.worker()
+	if worker == nil {
+		return
+	}
+	o.options.Logger.ErrorContext(ctx, "messagingriver: this process does not work, because its clock differs from the database's",
+		"difference", difference.Round(time.Second), "allowed", maxClockDifference)
+	if worker.Stop(ctx) != nil { // the outbox stops
+		return
+	}
+	o.process.setWorker(nil)
+}
+
+// unsuspend starts River again after suspend.
+func (o *Outbox[TTx]) unsuspend(ctx context.Context) {
+	if o.process.worker() != nil {
+		return
+	}
+	worker, err := o.startWorker(ctx)
+	if err != nil {
+		o.options.Logger.ErrorContext(ctx, "messagingriver: this process cannot work again", "error", err)
+		return
+	}
+	o.process.setWorker(worker)
+}
+
+// clockDifference returns by how much the clock of this process differs from that of the database.
+func (o *Outbox[TTx]) clockDifference(ctx context.Context) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
+	var seconds float64
+	before := o.options.now()
+	if _, err := o.database.scan(ctx, o.database.executor, []any{&seconds}, "SELECT CLOCK"); err != nil {
+		return 0, err
+	}
+	after := o.options.now()
+	o.process.reachedAt.Store(int64(uptime()))
+	database := time.UnixMicro(int64(seconds * 1e6))
+	return max(before.Sub(database), database.Sub(after), 0), nil
+}
