@@ -160,6 +160,12 @@ func (d *database) scan(ctx context.Context, on riverdriver.Executor, targets []
 	return err == nil, d.explain(err)
 }
 
+// changeOne runs a statement that changes one row or none, on the pool or in a transaction, and reports whether it changed one.
+func (d *database) changeOne(ctx context.Context, on riverdriver.Executor, statement string, args ...any) (bool, error) {
+	var one int
+	return d.scan(ctx, on, []any{&one}, statement+" RETURNING 1", args...)
+}
+
 // explain adds a hint to an error about missing tables.
 func (d *database) explain(err error) error {
 	if err == nil {

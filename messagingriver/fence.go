@@ -40,9 +40,6 @@ func (o *Outbox[TTx]) newAttempt(c channel, job *river.Job[messageArgs], m *meta
 	}
 }
 
-// isProbe reports whether the message probes a paused channel.
-func (a *attempt) isProbe() bool { return a.job.Queue == probesOf(a.job.Args.Channel) }
-
 // The progress of an attempt. An attempt that has entered cannot be abandoned, and an abandoned attempt cannot enter.
 const (
 	waiting   int32 = iota
@@ -112,9 +109,8 @@ func (a *attempt) enter(ctx context.Context) error {
 	return nil
 }
 
-// mark writes into the job that the request of an attempt begins, provided that no other attempt has the job and the
-// message was not resolved as Sent. The database commits the
-// mark before the request, so a rescued job without a mark was not sent.
+// mark writes into the job that the request of an attempt begins, provided that no other attempt has the job and the message was not resolved
+// as Sent. The database commits the mark before the request, so a rescued job without a mark was not sent.
 func (o *Outbox[TTx]) mark(ctx context.Context, a *attempt) error {
 	if !o.database.isPostgres {
 		if o.isResolvedSent(ctx, a.job) {

@@ -34,6 +34,8 @@ type messageArgs struct {
 
 	// retryAfter is how long the job waits after an error. It is not stored.
 	retryAfter time.Duration
+	// probesAgain reports whether a message that probes a paused channel stays its probe after the attempt. It is not stored.
+	probesAgain bool
 }
 
 const messageKind = "messaging"

@@ -105,9 +105,9 @@ func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 // recordLateOutcome completes a message and enqueues the call of OnOutcome, in one transaction.
 func (o *Outbox[TTx]) recordLateOutcome(ctx context.Context, id int64) error {
 	const statement = `UPDATE JOBS SET state = 'completed', finalized_at = NOW
-		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND ` + wasSent + " RETURNING id"
+		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND ` + wasSent
 	return o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		isCompleted, err := o.database.scan(ctx, tx, []any{&id}, statement, id)
+		isCompleted, err := o.database.changeOne(ctx, tx, statement, id)
 		isAwaited := isCompleted && o.options.OnOutcome != nil
 		if err != nil || !isAwaited {
 			return err
@@ -148,7 +148,7 @@ func (o *Outbox[TTx]) replaceProbes(ctx context.Context) error {
 	}
 	for channel := range o.channels {
 		if slices.Contains(paused, queueOf(channel)) {
-			o.nextProbe(ctx, channel)
+			o.pauseOf(channel).choose(ctx)
 		}
 	}
 	return nil

@@ -3,128 +3,180 @@ package messagingriver
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// While the service, the account or a rate limit holds back a channel, its queue is paused in all processes, and one message at a time
-// probes, in a queue for probes, until the service responds to one. A message that ends without a request, because it has expired or a guard
-// denies it, is replaced by the next one at once.
+// channelPause is the pause of a channel. While the service, the account or a rate limit holds back the channel, its queue is paused in all
+// processes, and messages probe one at a time until the service responds to one.
+//
+// The rule is that the channel's queue of probes holds at most one message that may make a request. choose puts a message there, and only if
+// the queue is empty. The message leaves it when its attempt ends, unless the same message is to probe again. A message that is not due
+// until long after the next probe is moved out by the next choose.
 //
 // The member "pause" in the metadata of the queue has the cause and the time of the pause, how many requests have probed, and when the next one
 // may begin. A pause at another time is a person's, and is never ended.
+type channelPause struct {
+	database *database
+	logger   *slog.Logger
+	now      func() time.Time
+	queue    string // of the channel
+	probes   string // the queue of its probes
+}
+
+func (o *Outbox[TTx]) pauseOf(channel string) *channelPause {
+	return &channelPause{
+		database: &o.database,
+		logger:   o.options.Logger,
+		now:      o.options.now,
+		queue:    queueOf(channel),
+		probes:   probesOf(channel),
+	}
+}
+
+// isProbe reports whether the message of a job probes a paused channel.
+func isProbe(job *river.Job[messageArgs]) bool { return job.Queue == probesOf(job.Args.Channel) }
 
 // pausedByOutbox is the condition that the outbox paused a queue.
 const pausedByOutbox = "metadata->'pause'->>'at' = PAUSED_TEXT"
 
-// pauseChannel pauses the queue of a channel unless it is paused, and chooses a message to probe after the pause.
-func (o *Outbox[TTx]) pauseChannel(ctx context.Context, channel, cause string, pause time.Duration) {
+// begin pauses the channel unless it is paused, and chooses a message to probe after the wait.
+func (p *channelPause) begin(ctx context.Context, cause string, wait time.Duration) {
 	const statement = `
 		UPDATE QUEUES SET paused_at = NOW, updated_at = NOW,
 			metadata = MERGE(OBJECT('pause', OBJECT('at', NOW_TEXT, 'cause', CAST($2 AS TEXT), 'probes', 0, 'next', CAST($3 AS TEXT))))
-		WHERE name = $1 AND paused_at IS NULL RETURNING name`
-	queue := queueOf(channel)
-	hasPaused := false
-	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		var name string
+		WHERE name = $1 AND paused_at IS NULL`
+	next := p.now().Add(max(wait, probeBackoff(0))).Format(time.RFC3339Nano)
+	hasBegun := false
+	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		var err error
-		next := o.options.now().Add(max(pause, probeBackoff(0)))
-		hasPaused, err = o.database.scan(ctx, tx, []any{&name}, statement, queue, cause, next.Format(time.RFC3339Nano))
-		if err != nil || !hasPaused {
+		hasBegun, err = p.database.changeOne(ctx, tx, statement, p.queue, cause, next)
+		if err != nil || !hasBegun {
 			return err
 		}
-		return o.database.explain(o.database.pause(ctx, tx, queue)) // notifies all processes
+		return p.database.explain(p.database.pause(ctx, tx, p.queue)) // notifies all processes
 	})
 	if err != nil {
-		o.options.Logger.WarnContext(ctx, "messagingriver: a queue cannot be paused", "queue", queue, "error", err)
+		p.logger.WarnContext(ctx, "messagingriver: a queue cannot be paused", "queue", p.queue, "error", err)
 		return
 	}
-	if hasPaused {
-		o.options.Logger.WarnContext(ctx, "messagingriver: the queue is paused", "queue", queue, "cause", cause)
-		o.nextProbe(ctx, channel)
+	if hasBegun {
+		p.logger.WarnContext(ctx, "messagingriver: the queue is paused", "queue", p.queue, "cause", cause)
+		p.choose(ctx)
 	}
 }
 
-// resumeChannel resumes the queue of a channel after a probe, unless a person paused it.
-func (o *Outbox[TTx]) resumeChannel(ctx context.Context, channel string) {
-	const statement = "UPDATE QUEUES SET metadata = WITHOUT_PAUSE WHERE name = $1 AND " + pausedByOutbox + " RETURNING name"
-	queue := queueOf(channel)
-	hasResumed := false
-	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		var name string
+// end resumes the channel after a probe, unless a person paused it.
+func (p *channelPause) end(ctx context.Context) {
+	const statement = "UPDATE QUEUES SET metadata = WITHOUT_PAUSE WHERE name = $1 AND " + pausedByOutbox
+	hasEnded := false
+	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		var err error
-		hasResumed, err = o.database.scan(ctx, tx, []any{&name}, statement, queue)
-		if err != nil || !hasResumed {
+		hasEnded, err = p.database.changeOne(ctx, tx, statement, p.queue)
+		if err != nil || !hasEnded {
 			return err
 		}
-		return o.database.explain(o.database.resume(ctx, tx, queue)) // notifies all processes
+		return p.database.explain(p.database.resume(ctx, tx, p.queue)) // notifies all processes
 	})
 	if err != nil {
-		o.options.Logger.WarnContext(ctx, "messagingriver: a queue cannot be resumed", "queue", queue, "error", err)
+		p.logger.WarnContext(ctx, "messagingriver: a queue cannot be resumed", "queue", p.queue, "error", err)
 		return
 	}
-	if hasResumed {
-		o.options.Logger.InfoContext(ctx, "messagingriver: the queue is resumed", "queue", queue)
+	if hasEnded {
+		p.logger.InfoContext(ctx, "messagingriver: the queue is resumed", "queue", p.queue)
 	}
 }
 
-const (
-	// lockPause locks a queue that the outbox paused, so that two processes do not choose two messages.
-	lockPause = "UPDATE QUEUES SET updated_at = NOW WHERE name = $1 AND " + pausedByOutbox +
-		" RETURNING CAST(metadata->'pause'->>'probes' AS INTEGER), COALESCE(metadata->'pause'->>'next', '')"
-	// chooseProbe moves the first message of a queue to the queue for probes, if that is empty.
-	chooseProbe = `
+// choose makes the next message of the channel its probe, unless there is a probe or the outbox did not pause the channel. The probe is due
+// when the next request may begin.
+func (p *channelPause) choose(ctx context.Context) {
+	const moveFirst = `
 		UPDATE JOBS SET queue = $2, scheduled_at = LATER
 		WHERE id = (SELECT id FROM JOBS WHERE queue = $1 AND state = 'available' ORDER BY priority, scheduled_at, id LIMIT 1 SKIP_LOCKED)
-			AND NOT EXISTS (SELECT 1 FROM JOBS WHERE queue = $2 AND state IN ('available', 'running', 'retryable', 'scheduled'))
-		RETURNING id`
-	setProbes = "UPDATE QUEUES SET metadata = WITH_PROBES WHERE name = $1"
-)
-
-// nextProbe makes the next message of a paused channel its probe, unless there is one. The probe is due when the next request may begin.
-func (o *Outbox[TTx]) nextProbe(ctx context.Context, channel string) {
-	queue := queueOf(channel)
-	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		var probes int
-		var next string
-		isPaused, err := o.database.scan(ctx, tx, []any{&probes, &next}, lockPause, queue)
-		if err != nil || !isPaused {
+			AND NOT EXISTS (SELECT 1 FROM JOBS WHERE queue = $2 AND state IN ('available', 'running', 'retryable', 'scheduled'))`
+	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		state, err := p.lock(ctx, tx)
+		if err != nil || !state.isPaused {
 			return err
 		}
-		begin, _ := time.Parse(time.RFC3339Nano, next) // a pause by an earlier version has none: at once
-		wait := max(0, begin.Sub(o.options.now()))
-		interval := fmt.Sprintf("+%.3f seconds", wait.Seconds())
-		var id int64
-		_, err = o.database.scan(ctx, tx, []any{&id}, chooseProbe, queue, probesOf(channel), interval)
+		wait := max(0, state.next.Sub(p.now()))
+		if err := p.moveOutPostponed(ctx, tx, wait); err != nil {
+			return err
+		}
+		_, err = p.database.changeOne(ctx, tx, moveFirst, p.queue, p.probes, interval(wait))
 		return err
 	})
 	if err != nil {
-		o.options.Logger.WarnContext(ctx, "messagingriver: no message can probe", "channel", channel, "error", err)
+		p.logger.WarnContext(ctx, "messagingriver: no message can probe", "queue", p.queue, "error", err)
 	}
 }
 
-// countProbe counts a request of a probe, and returns how long the next one waits: at least for the pause.
-func (o *Outbox[TTx]) countProbe(ctx context.Context, channel string, pause time.Duration) time.Duration {
-	queue := queueOf(channel)
-	wait := max(pause, probeBackoff(0))
-	err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		var probes int
-		var next string
-		isPaused, err := o.database.scan(ctx, tx, []any{&probes, &next}, lockPause, queue)
-		if err != nil || !isPaused {
+// moveOutPostponed moves messages that are not due until long after the next probe back to the queue of the channel. A guard postponed them
+// while they probed, and leave failed.
+func (p *channelPause) moveOutPostponed(ctx context.Context, tx riverdriver.ExecutorTx, wait time.Duration) error {
+	const statement = `
+		UPDATE JOBS SET queue = $1 WHERE queue = $2 AND state IN ('retryable', 'scheduled') AND scheduled_at > LATER`
+	return p.database.explain(tx.Exec(ctx, p.database.dialect.Replace(statement), p.queue, p.probes, interval(wait+time.Minute)))
+}
+
+// fail records that the request of a probe failed, and returns how long the next request waits: at least as long as least.
+func (p *channelPause) fail(ctx context.Context, least time.Duration) time.Duration {
+	const statement = "UPDATE QUEUES SET metadata = WITH_PROBES WHERE name = $1"
+	wait := max(least, probeBackoff(0))
+	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		state, err := p.lock(ctx, tx)
+		if err != nil || !state.isPaused {
 			return err
 		}
-		probes++
-		wait = max(pause, probeBackoff(probes))
-		next = o.options.now().Add(wait).Format(time.RFC3339Nano)
-		return o.database.explain(tx.Exec(ctx, o.database.dialect.Replace(setProbes), queue, probes, next))
+		probes := state.probes + 1
+		wait = max(least, probeBackoff(probes))
+		next := p.now().Add(wait).Format(time.RFC3339Nano)
+		return p.database.explain(tx.Exec(ctx, p.database.dialect.Replace(statement), p.queue, probes, next))
 	})
 	if err != nil {
-		o.options.Logger.WarnContext(ctx, "messagingriver: a probe cannot be counted", "channel", channel, "error", err)
+		p.logger.WarnContext(ctx, "messagingriver: a probe cannot be counted", "queue", p.queue, "error", err)
 	}
 	return wait
 }
+
+// leave moves the message of a job from the queue of probes to the queue of the channel, if it is there, and chooses another message.
+func (p *channelPause) leave(ctx context.Context, job int64) {
+	ctx = context.WithoutCancel(ctx) // although the process stops
+	err := p.database.exec(ctx, "UPDATE JOBS SET queue = $2 WHERE id = $1 AND queue = $3", job, p.queue, p.probes)
+	if err != nil {
+		p.logger.WarnContext(ctx, "messagingriver: a probe cannot be moved to its queue", "queue", p.queue, "error", err)
+	}
+	p.choose(ctx)
+}
+
+// pauseState is what the metadata of a queue says about the outbox's pause.
+type pauseState struct {
+	isPaused bool      // the outbox paused the queue
+	probes   int       // how many requests have probed
+	next     time.Time // when the next request may begin, or zero if it may begin at once
+}
+
+// lock returns the state of the pause and locks it until the transaction ends, so that two processes do not choose two messages. A pause by an
+// earlier version may have neither a number of probes nor a time.
+func (p *channelPause) lock(ctx context.Context, tx riverdriver.ExecutorTx) (pauseState, error) {
+	const statement = "UPDATE QUEUES SET updated_at = NOW WHERE name = $1 AND " + pausedByOutbox + `
+		RETURNING COALESCE(CAST(metadata->'pause'->>'probes' AS INTEGER), 0), COALESCE(metadata->'pause'->>'next', '')`
+	var state pauseState
+	var next string
+	var err error
+	state.isPaused, err = p.database.scan(ctx, tx, []any{&state.probes, &next}, statement, p.queue)
+	if err != nil {
+		return pauseState{}, err
+	}
+	state.next, _ = time.Parse(time.RFC3339Nano, next)
+	return state, nil
+}
+
+// interval returns a duration for LATER.
+func interval(d time.Duration) string { return fmt.Sprintf("+%.3f seconds", d.Seconds()) }
 
 // probeBackoff is how long the next request waits at least after n requests of the same pause: twice as long as the one before, up to a
 // minute.

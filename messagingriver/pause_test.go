@@ -333,3 +333,44 @@ func TestRate(t *testing.T) {
 		require.Less(t, countOf(t, r, running), 20, "an urgent message waits behind few of the 100")
 	})
 }
+
+// A pause that an earlier version recorded, without a count of probes and a time, is probed.
+func TestPauseOfAnEarlierVersionIsProbed(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		stop := r.start(t)
+		row := "SELECT COUNT(*) FROM QUEUES WHERE name = 'messaging_sms'"
+		require.Eventually(t, func() bool { return r.number(t, row) == 1 }, patience, 10*time.Millisecond)
+		stop()
+		if t.isPostgres {
+			r.exec(t, `UPDATE QUEUES SET paused_at = now(), metadata = jsonb_build_object('pause', jsonb_build_object(
+				'at', CAST(EXTRACT(EPOCH FROM now()) AS TEXT), 'cause', 'earlier')) WHERE name = 'messaging_sms'`)
+		} else {
+			r.exec(t, `UPDATE QUEUES SET paused_at = '2026-01-01 00:00:00.000',
+				metadata = jsonb('{"pause": {"at": "2026-01-01 00:00:00.000", "cause": "earlier"}}') WHERE name = 'messaging_sms'`)
+		}
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		probes := "SELECT COUNT(*) FROM JOBS WHERE queue LIKE 'messaging_sms%' AND state = 'completed'"
+		require.Eventually(t, func() bool { return r.number(t, probes) == 1 && !isPaused(t, r) }, 30*time.Second, 50*time.Millisecond)
+	})
+}
+
+// A message that waits for hours in the queue of probes, because it could not be moved when a guard postponed it, makes room.
+func TestPostponedMessageLeavesTheProbes(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
+		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(8 * time.Hour)}, text("postponed"))
+		r.exec(t, "UPDATE JOBS SET queue = 'messaging_sms_probe'")
+		r.insert(t, messagingriver.InsertOptions{}, text("other"))
+		r.start(t)
+		isSent := func() bool { return show(t, r, "other").State == completed }
+		require.Eventually(t, isSent, 30*time.Second, 50*time.Millisecond)
+		require.Equal(t, scheduled, show(t, r, "postponed").State)
+	})
+}

@@ -37,9 +37,17 @@ func (w *messageWorker[TTx]) NextRetry(job *river.Job[messageArgs]) time.Time {
 	return time.Now().Add(job.Args.retryAfter)
 }
 
-// Work implements river.Worker.
+// Work implements river.Worker. A message that probed a paused channel makes room for another, unless it probes again.
 func (w *messageWorker[TTx]) Work(ctx context.Context, job *river.Job[messageArgs]) error {
-	o := w.outbox
+	result := w.outbox.work(ctx, job)
+	if isProbe(job) && !job.Args.probesAgain {
+		w.outbox.pauseOf(job.Args.Channel).leave(ctx, job.ID)
+	}
+	return result
+}
+
+// work works a job and returns what River does with it.
+func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) error {
 	var m metadata
 	if err := json.Unmarshal(job.Metadata, &m); err != nil {
 		return discardJob(job, errors.New("the metadata of the job cannot be read"))
@@ -80,10 +88,6 @@ func (o *Outbox[TTx]) sendJob(ctx context.Context, job *river.Job[messageArgs], 
 	}
 	message, err := c.decode(job.Args.Message)
 	if errors.Is(err, messaging.ErrUnknownKey) { // the error names the key, but no content
-		if a.isProbe() {
-			o.moveTo(ctx, job, queueOf(job.Args.Channel))
-			o.nextProbe(ctx, job.Args.Channel)
-		}
 		return snoozeWith(ctx, time.Minute, "a worker of another version can read the message: "+err.Error())
 	}
 	if err != nil { // the error may repeat content
@@ -116,6 +120,7 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, message messaging.Me
 // recordAttempt records the outcome of an attempt and returns what River does with the job.
 func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt messaging.Receipt, err error) error {
 	if a.mayHaveLostJob(err) {
+		a.job.Args.probesAgain = true // nothing is changed
 		return river.JobSnooze(0)
 	}
 	breaker := o.client.Breaker(a.channel.channel)
@@ -123,37 +128,33 @@ func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt mes
 	if a.isMarked && v.action != lookUp { // an unknown outcome leaves the message in doubt
 		setMetadata(ctx, "ended", a.token)
 	}
-	pause := time.Until(breaker.Until)
+	wait := time.Until(breaker.Until)
 	if v.action != snooze { // a snoozed message waits alone
-		pause = max(pause, v.retryAfter)
+		wait = max(wait, v.retryAfter)
 	}
-	if a.isProbe() {
-		return o.recordProbe(ctx, a, v, receipt, pause)
-	}
-	if v.pauses {
-		o.pauseChannel(ctx, a.job.Args.Channel, v.reason, pause)
+	if isProbe(a.job) {
+		v = o.recordProbe(ctx, a, v, wait)
+	} else if v.pauses {
+		o.pauseOf(a.job.Args.Channel).begin(ctx, v.reason, wait)
 	}
 	return o.apply(ctx, a, v, receipt)
 }
 
-// recordProbe is recordAttempt for a message that probes a paused channel. It resumes the channel if the service works. Otherwise this
-// message or another one probes after the pause, or at once if this one made no request.
-func (o *Outbox[TTx]) recordProbe(ctx context.Context, a *attempt, v verdict, receipt messaging.Receipt, pause time.Duration) error {
-	if v.serviceWorks {
-		o.resumeChannel(ctx, a.job.Args.Channel)
-		return o.apply(ctx, a, v, receipt)
+// recordProbe records what the attempt of a probe says about the channel, and returns the verdict on the message. If the service works, the
+// pause ends. If the channel is held back, the same message probes again after the wait. Otherwise another message probes: after the wait, or
+// at once if this one made no request.
+func (o *Outbox[TTx]) recordProbe(ctx context.Context, a *attempt, v verdict, wait time.Duration) verdict {
+	pause := o.pauseOf(a.job.Args.Channel)
+	switch {
+	case v.serviceWorks:
+		pause.end(ctx)
+	case v.action == pauseChannel:
+		v.retryAfter = pause.fail(ctx, wait)
+		a.job.Args.probesAgain = true
+	case a.hasEntered():
+		pause.fail(ctx, wait)
 	}
-	if v.action == pauseChannel { // the same message probes again
-		v.retryAfter = o.countProbe(ctx, a.job.Args.Channel, pause)
-		return o.apply(ctx, a, v, receipt)
-	}
-	if a.hasEntered() {
-		o.countProbe(ctx, a.job.Args.Channel, pause)
-	}
-	o.moveTo(ctx, a.job, queueOf(a.job.Args.Channel)) // another message probes while this one waits or ends
-	result := o.apply(ctx, a, v, receipt)
-	o.nextProbe(ctx, a.job.Args.Channel)
-	return result
+	return v
 }
 
 // apply records a verdict and returns what River does with the job.
