@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -422,5 +423,37 @@ func TestCancelDuringAnAttempt(t *testing.T) {
 		close(proceed)
 		require.NotEmpty(t, await(t, r, "a", completed).Receipt.ID)
 		require.Len(t, service.Sent(), 1)
+	})
+}
+
+// A message whose guard takes too long each time waits a second, records the reason and logs it.
+func TestSlowGuardIsReported(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var endedAt atomic.Int64
+		var paused atomic.Int64
+		client := newClient(t, service, messaging.WithGuard(func(ctx context.Context, _ messaging.Outgoing) error {
+			if before := endedAt.Load(); before != 0 {
+				paused.CompareAndSwap(0, time.Now().UnixNano()-before)
+				return messaging.Postpone(time.Hour)
+			}
+			<-ctx.Done()
+			endedAt.Store(time.Now().UnixNano())
+			return ctx.Err()
+		}))
+		log := new(journal)
+		r := t.newRig(t, client, messagingriver.Options{Workers: 1, Logger: slog.New(slog.NewTextHandler(log, nil))})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		require.Eventually(t, func() bool { return log.contains("the message waits") }, 30*time.Second, 5*time.Millisecond)
+		require.True(t, log.contains("level=WARN"))
+		require.False(t, log.contains("639171234567"))
+		require.Eventually(t, func() bool {
+			return show(t, r, "a").Reason == "no request could begin within 10s: a guard, the rate limit or the process took longer"
+		}, time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return paused.Load() > 0 }, patience, 5*time.Millisecond)
+		require.GreaterOrEqual(t, time.Duration(paused.Load()), time.Second)
+		require.Empty(t, service.Sent())
 	})
 }

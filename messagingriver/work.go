@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -120,8 +121,7 @@ func (o *Outbox[TTx]) send(ctx context.Context, a *attempt, message messaging.Me
 // recordAttempt records the outcome of an attempt and returns what River does with the job.
 func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt messaging.Receipt, err error) error {
 	if a.mayHaveLostJob(err) {
-		a.job.Args.probesAgain = true // nothing is changed
-		return river.JobSnooze(0)
+		return o.giveBack(ctx, a)
 	}
 	breaker := o.client.Breaker(a.channel.channel)
 	v := a.classify(err, breaker.Open)
@@ -138,6 +138,23 @@ func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt mes
 		o.pauseOf(a.job.Args.Channel).begin(ctx, v.reason, wait)
 	}
 	return o.apply(ctx, a, v, receipt)
+}
+
+// giveBack returns what River does with a job after an attempt that sent nothing and may have lost the job to another attempt.
+func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) error {
+	age := uptime() - a.claimedAt
+	if age < maxClaimAge { // another attempt has the job: this one changes nothing
+		a.job.Args.probesAgain = true
+		return river.JobSnooze(0)
+	}
+	reason := fmt.Sprintf("no request could begin within %v: a guard, the rate limit or the process took longer", maxClaimAge)
+	o.options.Logger.WarnContext(ctx, "messagingriver: the message waits", "job", a.job.ID, "reason", reason, "took", age.Round(time.Second))
+	mayBeRescued := age >= o.options.SendTimeout+rescueSlack-maxClockDifference
+	if mayBeRescued { // the metadata may be another attempt's
+		a.job.Args.probesAgain = true
+		return river.JobSnooze(time.Second)
+	}
+	return snoozeWith(ctx, time.Second, reason)
 }
 
 // recordProbe records what the attempt of a probe says about the channel, and returns the verdict on the message. If the service works, the
