@@ -317,3 +317,23 @@ func TestInsertOptionsAreChecked(t *testing.T) {
 		}
 	})
 }
+
+// Alive returns at once, even while Start waits for the database.
+func TestAliveDoesNotWaitForStart(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	db := openPoolOfOne(t)
+	r := rigOnSQLite(t, db, newClient(t, service), messagingriver.Options{})
+	only, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	started := make(chan error, 1)
+	go func() { started <- r.Start(ctx) }()
+	time.Sleep(500 * time.Millisecond)
+	began := time.Now()
+	require.False(t, r.Alive())
+	require.Less(t, time.Since(began), time.Second)
+	require.Error(t, <-started)
+	require.NoError(t, only.Close())
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -240,5 +241,29 @@ func TestJobsOfOutcomesAreDeleted(t *testing.T) {
 		require.Eventually(t, func() bool {
 			return r.number(t, "SELECT COUNT(*) FROM JOBS WHERE kind = 'messaging_outcome'") == 0
 		}, patience, 50*time.Millisecond)
+	})
+}
+
+// A process dies while it cancels a message for which OnOutcome could not be enqueued before. The outcome is reported once.
+func TestOutcomeAfterARescueIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var reports atomic.Int64
+		options := quick()
+		options.OnOutcome = func(context.Context, messagingriver.Outcome) error {
+			reports.Add(1)
+			return nil
+		}
+		r := t.newRig(t, newClient(t, service), options)
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		abandon(t, r, t.isPostgres, "a", `{"ends_as": "cancelled", "reason": "denied", "verdict": "not sent"}`)
+		r.start(t)
+		await(t, r, "a", cancelled)
+		time.Sleep(12 * time.Second) // two runs of the maintenance
+		require.Equal(t, cancelled, show(t, r, "a").State)
+		require.Equal(t, "denied", show(t, r, "a").Reason)
+		require.EqualValues(t, 1, reports.Load())
+		require.Empty(t, service.Sent())
 	})
 }

@@ -13,7 +13,9 @@ import (
 
 // process is the state of a started outbox.
 type process struct {
-	mu         sync.Mutex
+	starting sync.Mutex // held by Start and, for a short time, by Stop
+
+	mu         sync.Mutex // is not held while a function waits for the database
 	started    bool
 	stop       context.CancelFunc // ends stopped
 	stopped    context.Context    //nolint:containedctx // ends when Stop is called
@@ -37,6 +39,30 @@ func (p *process) worker() riverWorker {
 	return p.river
 }
 
+// isStarted reports whether Start was called, and not Stop after it.
+func (p *process) isStarted() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.started
+}
+
+// prepare sets the context that ends when the outbox stops.
+func (p *process) prepare(stopped context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = stopped
+}
+
+// begin records that the outbox is started.
+func (p *process) begin(worker riverWorker, stop context.CancelFunc, maintained chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started = true
+	p.river = worker
+	p.stop = stop
+	p.maintained = maintained
+}
+
 func (p *process) setWorker(worker riverWorker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,11 +82,32 @@ const (
 // its end does not stop the outbox.
 func (o *Outbox[TTx]) Start(ctx context.Context) error {
 	p := &o.process
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.started {
+	p.starting.Lock()
+	defer p.starting.Unlock()
+	if p.isStarted() {
 		return errors.New("messagingriver: the outbox is started already")
 	}
+	if err := o.checkDatabase(ctx); err != nil {
+		return err
+	}
+	stopped, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p.prepare(stopped)                    // jobs ask for it as soon as the worker starts
+	worker, err := o.startWorker(stopped) //nolint:contextcheck // it outlives the call
+	if err != nil {
+		stop()
+		return err
+	}
+	maintained := make(chan struct{})
+	p.begin(worker, stop, maintained)
+	go func() { //nolint:contextcheck // it outlives the call
+		defer close(maintained)
+		o.maintain(stopped)
+	}()
+	return nil
+}
+
+// checkDatabase returns an error if the database cannot be reached or is not migrated, or if its clock differs too much.
+func (o *Outbox[TTx]) checkDatabase(ctx context.Context) error {
 	difference, err := o.clockDifference(ctx)
 	if err != nil {
 		return err
@@ -71,22 +118,7 @@ func (o *Outbox[TTx]) Start(ctx context.Context) error {
 	}
 	var hasJobs bool
 	_, err = o.database.scan(ctx, o.database.executor, []any{&hasJobs}, "SELECT EXISTS (SELECT 1 FROM JOBS)")
-	if err != nil {
-		return err // the tables are missing
-	}
-	p.stopped, p.stop = context.WithCancel(context.WithoutCancel(ctx))
-	p.river, err = o.startWorker(p.stopped) //nolint:contextcheck // it outlives the call
-	if err != nil {
-		p.stop()
-		return err
-	}
-	p.started = true
-	p.maintained = make(chan struct{})
-	go func(ctx context.Context, maintained chan struct{}) { //nolint:contextcheck // it outlives the call
-		defer close(maintained)
-		o.maintain(ctx)
-	}(p.stopped, p.maintained)
-	return nil
+	return err // the tables are missing
 }
 
 // Stop stops sending. Messages whose request has not begun are left to other processes at once; requests under way end, which takes up to
@@ -118,6 +150,8 @@ func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 // cancel tells jobs and maintenance that the outbox stops, and reports whether it is started. The channel is closed when the maintenance
 // has ended.
 func (p *process) cancel() (maintained <-chan struct{}, isStarted bool) {
+	p.starting.Lock() // Start may be under way
+	defer p.starting.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.started {

@@ -57,6 +57,8 @@ func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) err
 		return o.finishResolved(ctx, job)
 	}
 	if m.EndsAs != "" {
+		setMetadata(ctx, "ends_as", "")         // finish sets it again if it fails
+		setMetadata(ctx, "answered", m.Rescues) // no attempt after the outcome made a request
 		return o.finish(ctx, job, m.EndsAs, m.Reason)
 	}
 	if m.Verdict == accepted { // the outcome was recorded late
@@ -84,7 +86,8 @@ func (o *Outbox[TTx]) sendJob(ctx context.Context, job *river.Job[messageArgs], 
 		return snoozeWith(ctx, time.Minute, "a worker of another version knows the channel")
 	}
 	a := o.newAttempt(c, job, m)
-	if a.hasExpired() { // whether or not this version can read it
+	hasExpired := job.Queue == expired || a.hasExpired() // by the clock of the database, or of this process
+	if hasExpired {                                      // whether or not this version can read it
 		return o.recordAttempt(ctx, a, messaging.Receipt{}, errExpired)
 	}
 	message, err := c.decode(job.Args.Message)
