@@ -63,7 +63,12 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 	if o.isResolvedSent(ctx, job) {
 		return o.finishResolved(ctx, job)
 	}
-	reason := withoutZeroBytes(err.Error())
+	return o.lookUpAgain(ctx, job, m, err)
+}
+
+// lookUpAgain schedules another lookup after one that did not find the message, unless the message was refused, or enough were made.
+func (o *Outbox[TTx]) lookUpAgain(ctx context.Context, job *river.Job[messageArgs], m *metadata, err error) error {
+	reason := reasonOf(err)
 	setMetadata(ctx, "classes", classesOf(err))
 	if messaging.VerdictOf(err) == messaging.Refused {
 		m.endDoubt(ctx)

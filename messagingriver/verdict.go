@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -58,10 +60,22 @@ func (a *attempt) classify(err error, breakerOpen bool) verdict {
 		v.recorded = notSent
 	}
 	if v.reason == "" {
-		v.reason = withoutZeroBytes(err.Error())
+		v.reason = reasonOf(err)
 	}
 	v.classes = classesOf(err)
 	return v
+}
+
+// reasonOf returns the text of an error to store, without a wait of the library or of a guard: it would be read later, and the job has the
+// time.
+func reasonOf(err error) string {
+	text := withoutZeroBytes(err.Error())
+	failure, isError := errors.AsType[*messaging.Error](err)
+	if !isError {
+		return text
+	}
+	wait := fmt.Sprintf(", try again in %v", failure.RetryAfter.Round(time.Millisecond))
+	return strings.Replace(text, wait, "", 1)
 }
 
 // classifyEntered classifies an attempt whose request may have begun, by the verdict of the client.
@@ -123,9 +137,6 @@ func classifyUnsent(err error, breakerOpen bool) verdict {
 	wait := min(max(after, time.Second), maxWait)
 	_, isInvalid := errors.AsType[*messaging.ValidationError](err)
 	failure, isError := errors.AsType[*messaging.Error](err)
-	isStopped := errors.Is(err, context.Canceled) // the process stops, or the turn at the rate limit came too late
-	isLate := errors.Is(err, context.DeadlineExceeded)
-	isUncredentialed := isError && messaging.VerdictOf(err) == messaging.NotSent
 	channelToBlame := breakerOpen || errors.Is(err, messaging.ErrBreakerOpen) || isAccountFailure(err)
 	switch {
 	case errors.Is(err, errExpired):
@@ -140,11 +151,11 @@ func classifyUnsent(err error, breakerOpen bool) verdict {
 		return verdict{action: snooze, retryAfter: cmp.Or(failure.RetryAfter, undecidedWait)}
 	case channelToBlame:
 		return verdict{action: pauseChannel, pauses: true, retryAfter: wait}
-	case isStopped:
+	case errors.Is(err, context.Canceled): // the process stops, or the turn at the rate limit came too late
 		return verdict{action: snooze}
-	case isLate, isRetryable:
+	case isRetryable, errors.Is(err, context.DeadlineExceeded):
 		return verdict{action: snooze, retryAfter: wait}
-	case isUncredentialed: // the client has no credentials for the channel
+	case isError && failure.Verdict == messaging.NotSent: // the client has no credentials for the channel
 		return verdict{action: pauseChannel, pauses: true, retryAfter: wait}
 	default: // a panic of a function of the program
 		return verdict{action: retry, retryAfter: wait}

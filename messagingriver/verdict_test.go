@@ -325,3 +325,39 @@ func TestChannelsAreApart(t *testing.T) {
 		close(blocked)
 	})
 }
+
+// A message that expired by the clock of the database is not sent, even if the clock of the process is behind.
+func TestMessageExpiresByTheClockOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{Expire: time.Hour}, text("a"))
+		r.exec(t, "UPDATE JOBS SET queue = 'messaging_expired'") // as the maintenance does by the clock of the database
+		r.start(t)
+		require.Eventually(t, func() bool {
+			state := show(t, r, "a").State
+			return state == cancelled || state == completed
+		}, patience, 20*time.Millisecond)
+		require.Equal(t, "the message has expired", show(t, r, "a").Reason)
+		require.Empty(t, service.Sent())
+	})
+}
+
+// A stored reason names no wait, because it is read hours later. The record has the time.
+func TestStoredReasonNamesNoWait(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+			return messaging.Postpone(8 * time.Hour)
+		}))
+		r := t.newRig(t, client, messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		record := await(t, r, "a", scheduled)
+		require.Contains(t, record.Reason, "a guard postponed the message")
+		require.NotContains(t, record.Reason, "try again")
+		require.Greater(t, time.Until(record.Scheduled), 7*time.Hour)
+	})
+}
