@@ -86,7 +86,7 @@ func (o *Outbox[TTx]) isWaiting() string {
 
 // PauseCampaign stops the waiting messages of a campaign, until ResumeCampaign, and returns how many. They become pending. While a campaign
 // has pending messages, messages that are enqueued for it are pending, too. Attempts under way end; call PauseCampaign again to stop
-// messages that they did not send. A campaign without messages is an error.
+// messages that they did not send, or that a transaction under way enqueued. A campaign without messages is an error.
 func (o *Outbox[TTx]) PauseCampaign(ctx context.Context, name string) (int, error) {
 	return o.changeCampaign(ctx, name, "SET state = 'pending' WHERE "+o.isWaiting()+" AND state IN ('available', 'scheduled', 'retryable')")
 }

@@ -68,9 +68,6 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		Scheduled: row.ScheduledAt,
 		Expires:   m.Expires,
 	}
-	if r.Receipt != nil {
-		r.Receipt.Raw = nil // it is stored as null
-	}
 	if m.ResolvedSent && m.Verdict != accepted { // the attempt recorded what it knew
 		r.Reason = resolvedAsSent
 	}
@@ -83,12 +80,24 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 	if row.FinalizedAt != nil {
 		r.Finalized = *row.FinalizedAt
 	}
-	if known, ok := o.channels[args.Channel]; ok && args.Message != nil {
-		if message, err := known.decode(args.Message); err == nil {
-			r.Message = message
-		}
+	r.Message = o.messageOf(args)
+	if r.Receipt != nil {
+		r.Receipt.Raw = nil // it is stored as null
 	}
 	return r
+}
+
+// messageOf returns the message of a job, or nil if it was deleted or cannot be read.
+func (o *Outbox[TTx]) messageOf(args messageArgs) messaging.Message {
+	known, ok := o.channels[args.Channel]
+	if !ok || args.Message == nil {
+		return nil
+	}
+	message, err := known.decode(args.Message)
+	if err != nil {
+		return nil
+	}
+	return message
 }
 
 // verdictOf returns the verdict of the message of a job. The verdict in the metadata may be of an earlier attempt, so a message in doubt is
