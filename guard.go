@@ -80,7 +80,8 @@ func WithGuard(guard func(ctx context.Context, m Outgoing) error) Option {
 type deniedError struct{ reason error }
 
 // Deny returns an error for a guard that denies a message, such as because a budget is spent. The error has the text of the reason and wraps
-// it. The verdict of the message is NotSent, and Retryable is false.
+// it, and matches ErrDenied. The verdict of the message is NotSent, and Retryable is false, for the *Error that the call returns: VerdictOf and
+// Retryable do not judge the error of a guard itself.
 func Deny(reason error) error {
 	return &deniedError{cmp.Or(reason, ErrDenied)}
 }
@@ -91,15 +92,24 @@ func (e *deniedError) Error() string { return e.reason.Error() }
 // Unwrap returns the reason.
 func (e *deniedError) Unwrap() error { return e.reason }
 
+// Is reports whether target is ErrDenied.
+func (e *deniedError) Is(target error) bool { return target == ErrDenied }
+
 // postponedError is an error of Postpone.
 type postponedError struct{ wait time.Duration }
 
-// Postpone returns an error for a guard that postpones a message, such as during quiet hours. The wait is at least a second. The verdict of the
-// message is NotSent, and Retryable returns the wait and true. An outbox keeps the message until then. To keep a cause as well, use errors.Join.
+// Postpone returns an error for a guard that postpones a message, such as during quiet hours. The wait is at least a second. The error matches
+// ErrPostponed. To keep a cause as well, use errors.Join.
+//
+// The call of the message returns an *Error. Its verdict is NotSent, and Retryable returns the wait and true. An outbox keeps the message until
+// then. VerdictOf and Retryable do not judge the error of a guard itself.
 func Postpone(wait time.Duration) error { return &postponedError{max(wait, time.Second)} }
 
 // Error returns the wait.
 func (e *postponedError) Error() string { return "messaging: retry in " + e.wait.String() }
+
+// Is reports whether target is ErrPostponed.
+func (e *postponedError) Is(target error) bool { return target == ErrPostponed }
 
 // decisionOf returns what a guard decided by an error: ErrDenied, or ErrPostponed with the wait, which is 0 if the guard could not decide.
 func decisionOf(err error) (wait time.Duration, decision error) {

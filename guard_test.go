@@ -453,3 +453,16 @@ func TestRequestOfAGuardIsNoPartOfTheCall(t *testing.T) {
 		assert.Equal(t, before, service.requests)
 	})
 }
+
+// The test of a guard compares its error with the sentinel, as it does with the error of a send.
+func TestErrorsOfGuardsMatchTheirSentinels(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("the budget is spent")
+	denied := messaging.Deny(cause)
+	require.ErrorIs(t, denied, messaging.ErrDenied)
+	require.ErrorIs(t, denied, cause)
+	require.NotErrorIs(t, denied, messaging.ErrPostponed)
+	postponed := messaging.Postpone(time.Hour)
+	require.ErrorIs(t, postponed, messaging.ErrPostponed)
+	require.NotErrorIs(t, postponed, messaging.ErrDenied)
+}
