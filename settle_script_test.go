@@ -661,7 +661,7 @@ func TestSettleReadsWhatDecides(t *testing.T) {
 		`"transactionId":"m-1","dlrStatus":"delivered","error":"late"`: true,
 	} {
 		service := roundTripper(func(r *http.Request) (*http.Response, error) {
-			return respond(r, http.StatusOK, `{"data":[{"referenceId":"r-1","to":"639171234567",`+row+`}]}`), nil
+			return respond(r, http.StatusOK, `{"hasNext":false,"data":[{"referenceId":"r-1","to":"639171234567",`+row+`}]}`), nil
 		})
 		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), settling(time.Nanosecond, time.Nanosecond))
 		require.NoError(t, err)

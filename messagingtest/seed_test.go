@@ -53,7 +53,7 @@ func TestSeedSetsTheSendStatus(t *testing.T) {
 	s.Seed(Sent{ID: "a", SendStatus: "rejected"}, Sent{ID: "b"})
 	statuses := map[any]any{}
 	for _, row := range list(t, newClient(t), s).Data {
-		statuses[row["id"]] = row["sendStatus"]
+		statuses[row["transactionId"]] = row["sendStatus"]
 	}
 	assert.Equal(t, map[any]any{"a": "rejected", "b": 1.0}, statuses)
 }
@@ -64,7 +64,7 @@ func TestSeedReplacesMembersOfTheRow(t *testing.T) {
 	s.Seed(Sent{ID: "a", Text: "Hi", Row: members, Extra: map[string]json.RawMessage{"text": []byte(`"not shown"`)}})
 	members["messageParts"] = []byte("nonsense")
 	row := list(t, newClient(t), s).Data[0]
-	assert.Equal(t, []any{"a", "Hi", "two", map[string]any{"code": "200101"}}, []any{row["id"], row["text"], row["messageParts"], row["error"]})
+	assert.Equal(t, []any{"a", "Hi", "two", map[string]any{"code": "200101"}}, []any{row["transactionId"], row["text"], row["messageParts"], row["error"]})
 }
 
 func TestSeedRefusesMisuse(t *testing.T) {
