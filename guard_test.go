@@ -454,15 +454,12 @@ func TestRequestOfAGuardIsNoPartOfTheCall(t *testing.T) {
 	})
 }
 
-// The test of a guard compares its error with the sentinel, as it does with the error of a send.
-func TestErrorsOfGuardsMatchTheirSentinels(t *testing.T) {
+// Deny(Postpone(wait)) denies a message: an error that matched ErrPostponed by itself would make it retryable.
+func TestErrorsOfGuardsMatchNoSentinel(t *testing.T) {
 	t.Parallel()
-	cause := errors.New("the budget is spent")
-	denied := messaging.Deny(cause)
-	require.ErrorIs(t, denied, messaging.ErrDenied)
-	require.ErrorIs(t, denied, cause)
-	require.NotErrorIs(t, denied, messaging.ErrPostponed)
+	require.NotErrorIs(t, messaging.Deny(errors.New("the budget is spent")), messaging.ErrDenied)
 	postponed := messaging.Postpone(time.Hour)
-	require.ErrorIs(t, postponed, messaging.ErrPostponed)
-	require.NotErrorIs(t, postponed, messaging.ErrDenied)
+	require.NotErrorIs(t, postponed, messaging.ErrPostponed)
+	_, isRetryable := messaging.Retryable(postponed)
+	assert.False(t, isRetryable)
 }

@@ -389,20 +389,20 @@ func TestVerdictOfARow(t *testing.T) {
 		row     string
 		verdict messaging.Verdict
 	}{
-		"no status":                  {`{"id":"m-1"}`, messaging.Accepted},
-		"a status of a success":      {`{"id":"m-1","sendStatus":"accepted","dlrStatus":"delivered"}`, messaging.Accepted},
-		"an unknown status":          {`{"id":"m-1","sendStatus":"limbo","dlrStatus":"limbo"}`, messaging.Accepted},
-		"a delivery that failed":     {`{"id":"m-1","dlrStatus":"failed"}`, messaging.Accepted},
-		"a refused status":           {`{"id":"m-1","sendStatus":"rejected"}`, messaging.Refused},
-		"a word of the contract":     {`{"id":"m-1","sendStatus":"NO_CREDIT"}`, messaging.Refused},
-		"an error of a known class":  {`{"id":"m-1","code":"200101"}`, messaging.Unknown},
-		"an error without a code":    {`{"id":"m-1","error":"no route"}`, messaging.Unknown},
-		"an error of unknown class":  {`{"id":"m-1","code":"E-17"}`, messaging.Accepted},
-		"an unreadable status":       {`{"id":"m-1","dlrStatus":["failed"]}`, messaging.Unknown},
-		"an unreadable number":       {`{"id":"m-1","messageParts":"two"}`, messaging.Accepted},
-		"a member that comes twice":  {`{"id":"m-1","sendStatus":"1","sendStatus":"rejected"}`, messaging.Unknown},
-		"an empty row":               {`{}`, messaging.Unknown},
-		"a row that is no object": {`7`, messaging.Unknown},
+		"no status":                 {`{"id":"m-1"}`, messaging.Accepted},
+		"a status of a success":     {`{"id":"m-1","sendStatus":"accepted","dlrStatus":"delivered"}`, messaging.Accepted},
+		"an unknown status":         {`{"id":"m-1","sendStatus":"limbo","dlrStatus":"limbo"}`, messaging.Accepted},
+		"a delivery that failed":    {`{"id":"m-1","dlrStatus":"failed"}`, messaging.Accepted},
+		"a refused status":          {`{"id":"m-1","sendStatus":"rejected"}`, messaging.Refused},
+		"a word of the contract":    {`{"id":"m-1","sendStatus":"NO_CREDIT"}`, messaging.Refused},
+		"an error of a known class": {`{"id":"m-1","code":"200101"}`, messaging.Unknown},
+		"an error without a code":   {`{"id":"m-1","error":"no route"}`, messaging.Unknown},
+		"an error of unknown class": {`{"id":"m-1","code":"E-17"}`, messaging.Accepted},
+		"an unreadable status":      {`{"id":"m-1","dlrStatus":["failed"]}`, messaging.Unknown},
+		"an unreadable number":      {`{"id":"m-1","messageParts":"two"}`, messaging.Accepted},
+		"a member that comes twice": {`{"id":"m-1","sendStatus":"1","sendStatus":"rejected"}`, messaging.Unknown},
+		"an empty row":              {`{}`, messaging.Unknown},
+		"a row that is no object":   {`7`, messaging.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
