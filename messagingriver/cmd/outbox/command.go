@@ -33,12 +33,15 @@ func command(getenv func(string) string) *cobra.Command {
 		Use: "outbox", SilenceErrors: true, SilenceUsage: true, Long: `Operate an outbox of messages in PostgreSQL or SQLite.
 
 DATABASE_URL is postgres://… or the path of an SQLite file. MESSAGING_BASE_URL, MESSAGING_TOKEN and the other variables of
-messaging.NewClientFromEnv name the service. The exit status is 2 after an error, and 1 if audit or load finds something, or resolve changes nothing.`,
+messaging.NewClientFromEnv name the service; only audit calls it.
+
+The exit status is 2 after an error. It is 1 if audit finds a difference, load finds a line that repeats a reference ID, show
+finds no message, or resolve changes nothing.`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "write JSON")
 	root.PersistentFlags().StringVar(&op.options.Schema, "schema", "", `schema of the outbox on PostgreSQL (default "messaging")`)
-	root.AddCommand(op.migrate(), op.load(), op.status(), op.list(), op.resolve(), op.campaign(), op.audit())
+	root.AddCommand(op.migrate(), op.load(), op.status(), op.list(), op.show(), op.resolve(), op.campaign(), op.audit())
 	return root
 }
 

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/riverqueue/river/rivertype"
 	"github.com/spf13/cobra"
@@ -16,61 +14,6 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
 )
-
-// listedMessage is a message in the output of list. It has no personal data.
-type listedMessage struct {
-	messagingriver.Key
-
-	State  rivertype.JobState `json:"state"`
-	Reason string             `json:"reason"`
-	Time   time.Time          `json:"time"`
-}
-
-func (m listedMessage) text() string {
-	columns := []string{m.Channel, safe(m.Reference), string(m.State), safe(m.Reason), m.Time.UTC().Format(time.RFC3339)}
-	return strings.Join(columns, "\t") + "\n"
-}
-
-func (op *operator) list() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "list", Short: "List discarded or cancelled messages and why", Args: cobra.NoArgs,
-		Long: `List discarded or cancelled messages: the channel, the reference ID, the state, the reason and the time, separated by tabs.`,
-	}
-	channel := cmd.Flags().String("channel", "", "channel of the messages (default all)")
-	state := cmd.Flags().String("state", "discarded", "discarded or cancelled")
-	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
-		records, err := inState(cmd.Context(), db, *state)
-		if err != nil {
-			return err
-		}
-		for record, err := range records {
-			if err != nil {
-				return err
-			}
-			if *channel != "" && record.Channel != *channel {
-				continue
-			}
-			message := listedMessage{record.Key, record.State, record.Reason, record.Finalized}
-			if err := op.print(cmd.OutOrStdout(), message, message.text()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return cmd
-}
-
-// inState yields the messages in a state, which is discarded or cancelled.
-func inState(ctx context.Context, db database, state string) (iter.Seq2[messagingriver.Record, error], error) {
-	switch state {
-	case string(rivertype.JobStateDiscarded):
-		return db.Discarded(ctx), nil
-	case string(rivertype.JobStateCancelled):
-		return db.Cancelled(ctx), nil
-	default:
-		return nil, fmt.Errorf("--state is %q; want discarded or cancelled", state)
-	}
-}
 
 // selection has the flags that choose messages.
 type selection struct {
@@ -123,12 +66,12 @@ func (s selection) listed() ([]string, error) {
 
 // withReason returns the messages in a state whose reason contains a text.
 func (s selection) withReason(ctx context.Context, db database) ([]messagingriver.Key, error) {
-	records, err := inState(ctx, db, s.state)
-	if err != nil {
-		return nil, err
+	state := rivertype.JobState(s.state)
+	if state != rivertype.JobStateDiscarded && state != rivertype.JobStateCancelled {
+		return nil, fmt.Errorf("--state is %q; want discarded or cancelled", s.state)
 	}
 	var keys []messagingriver.Key
-	for record, err := range records {
+	for record, err := range db.List(ctx, state) {
 		if err != nil {
 			return nil, err
 		}
