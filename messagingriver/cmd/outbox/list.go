@@ -53,7 +53,7 @@ func timeOf(record messagingriver.Record) time.Time {
 
 func (op *operator) list() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the messages in a state and why they are there", Args: cobra.NoArgs,
+		Use: "list", Short: "List the messages in a state and why they are there", Args: noArgs,
 		Long: `List the messages in a state: the channel, the reference ID, the state, the reason and the time, separated by tabs.
 
 The states are:
@@ -72,8 +72,8 @@ The states are:
   outbox list --state waiting --channel sms
   outbox list --state all --json`,
 	}
-	channel := cmd.Flags().String("channel", "", "channel of the messages (default all)")
-	state := cmd.Flags().String("state", "discarded", "waiting, a state of River, or all")
+	channel := cmd.Flags().String("channel", "", "the `channel` of the messages: sms, chatapp1 or chatapp2 (default all)")
+	state := cmd.Flags().String("state", "discarded", "the `state` of the messages, see above")
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
 		states, err := statesNamed(*state)
 		if err != nil {
@@ -118,7 +118,7 @@ func statesNamed(name string) ([]rivertype.JobState, error) {
 
 func (op *operator) show() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show REFERENCE", Short: "Show what the outbox knows about a message", Args: cobra.ExactArgs(1),
+		Use: "show REFERENCE", Short: "Show what the outbox knows about a message", Args: exactArgs("REFERENCE"),
 		Long: `Show what the outbox knows about the message with a reference ID: its state, verdict, IDs, attempts, reason and times. If several
 channels have the reference ID, it shows the message of each. Numbers and texts are not shown.
 

@@ -108,13 +108,28 @@ func (op *operator) resolve() *cobra.Command {
 	var s selection
 	cmd := &cobra.Command{
 		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about discarded and cancelled messages",
-		Long: "Decide about messages.\n\n  sent    the message went out\n  resend  it did not go out; send it again\n  drop    it must not be sent",
-		Args: cobra.MinimumNArgs(1),
+		Long: `Decide about messages, which are named by their reference IDs, by the file of --file, or by --reason.
+
+  sent    the message went out
+  resend  it did not go out; send it again
+  drop    it must not be sent
+
+It prints how many messages the decision applied to, and why it did not apply to the others. "outbox list" lists the messages that
+wait for a decision. A message that did go out reaches the recipient twice after resend: compare with "outbox audit" before.`,
+		Example: `  outbox resolve sent order-17 order-18
+  outbox resolve resend --reason 'HTTP 503'
+  outbox resolve drop --file references.txt --channel chatapp1`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s: want sent, resend or drop, and the messages; -h shows an example", cmd.CommandPath())
+			}
+			return nil
+		},
 	}
-	cmd.Flags().StringVar(&s.channel, "channel", "sms", "channel of the messages")
-	cmd.Flags().StringVar(&s.reason, "reason", "", "all messages whose reason contains this")
-	cmd.Flags().StringVar(&s.state, "state", "discarded", "with --reason: discarded or cancelled")
-	cmd.Flags().StringVar(&s.file, "file", "", "file with a reference ID on each line")
+	cmd.Flags().StringVar(&s.channel, "channel", "sms", "the `channel` of the messages")
+	cmd.Flags().StringVar(&s.reason, "reason", "", "decide about all messages of the channel whose reason contains this `text`")
+	cmd.Flags().StringVar(&s.state, "state", "discarded", "with --reason: the `state` of the messages, discarded or cancelled")
+	cmd.Flags().StringVar(&s.file, "file", "", "decide about the messages of this `file`, with a reference ID on each line")
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
 		keys, err := s.keys(cmd.Context(), db, args[1:])
 		if err != nil {
