@@ -47,19 +47,25 @@ func Learn(examples *Examples) (string, error) {
 	return l.learned.text(), nil
 }
 
+// learn takes the steps in their order: later steps need what earlier ones found. The request comes first and alone, because without it every
+// other error would mislead.
 func (l *learner) learn() error {
 	if err := l.learnRequest(); err != nil {
 		return err
 	}
+	steps := []func() error{
+		l.learnAccepted, // finds the ID of the message, and other values of the response
+		l.learnStatus,   // takes none of these for the status
+		l.learnRefused,  // takes neither for a code, and a word of the status for one if there is no code
+		l.learnRow,
+		l.learnInbound,
+		l.learnDelivery,
+	}
 	var problems []error
-	add := func(err error) { problems = append(problems, err) }
-	add(l.learnAccepted())
-	add(l.learnStatus()) // after the ID of an accepted message, which is no status
-	add(l.learnRefused())
-	add(l.learnRow())
-	add(l.learnInbound())
-	add(l.learnDelivery())
-	l.removeTaken() // after everything that learns a path
+	for _, step := range steps {
+		problems = append(problems, step())
+	}
+	l.removeTaken() // from the paths that any step has learned
 	return errors.Join(problems...)
 }
 

@@ -105,15 +105,7 @@ func (l *learner) codeOf(example *Example) (leaf, error) {
 	if len(leaves) == 1 && leaves[0].path == "" {
 		return textCode(leaves[0]), nil
 	}
-	isLearned := func(candidate leaf) bool {
-		return slices.Contains(l.learned.Errors.Code, candidate.path)
-	}
-	byName := func(candidate leaf) bool { return codeName.MatchString(candidate.name) }
-	isRefusedByStatus := l.statusWord(example) != ""
-	byType := func(candidate leaf) bool {
-		return !isRefusedByStatus && typeName.MatchString(candidate.name) && errorWord.MatchString(candidate.word)
-	}
-	for _, is := range []func(leaf) bool{isLearned, byName, byType} {
+	for _, is := range l.codeRules(example) {
 		for _, candidate := range leaves {
 			if is(candidate) && l.canBeCode(example, candidate) {
 				return candidate, nil
@@ -121,6 +113,20 @@ func (l *learner) codeOf(example *Example) (leaf, error) {
 		}
 	}
 	return leaf{}, nil
+}
+
+// codeRules are what tells the code of a refusal that has no line code:, from the surest rule to the weakest. The first value that meets the
+// first possible rule is the code.
+func (l *learner) codeRules(example *Example) []func(candidate leaf) bool {
+	isLearned := func(candidate leaf) bool { return slices.Contains(l.learned.Errors.Code, candidate.path) }
+	hasName := func(candidate leaf) bool { return codeName.MatchString(candidate.name) }
+	isErrorWord := func(candidate leaf) bool {
+		return typeName.MatchString(candidate.name) && errorWord.MatchString(candidate.word)
+	}
+	if l.statusWord(example) != "" { // the word of the status is the code
+		return []func(leaf) bool{isLearned, hasName}
+	}
+	return []func(leaf) bool{isLearned, hasName, isErrorWord}
 }
 
 // textCode takes a short text for its own code. A page has no code.
