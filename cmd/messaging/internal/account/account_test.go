@@ -296,7 +296,7 @@ func TestResumeNamesChangedFlags(t *testing.T) {
 		`had --limit "0", not "5"`:                       {"--limit", "5"},
 		"had another --to;":                              {"--to", "+639170000000"},
 	} {
-		_, errs, status := s.run(append(append(args[:len(args):len(args)], "--resume"), changes...)...)
+		_, errs, status := s.run(slices.Concat(args, []string{"--resume"}, changes)...)
 		assert.Equal(t, cli.ExitUsage, status)
 		assert.Contains(t, errs, want)
 		assert.NotContains(t, errs, "+639171234567")

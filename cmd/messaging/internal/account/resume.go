@@ -110,7 +110,7 @@ func (l *listing) resumeOutput() (*os.File, *resumeState, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("--resume: %s cannot be read: %w", statePath(l.out), err)
 	}
-	if err := state.checkSame(l); err != nil {
+	if err = state.checkSame(l); err != nil {
 		return nil, nil, err
 	}
 	file, err := os.OpenFile(l.out, os.O_RDWR, 0)
