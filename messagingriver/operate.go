@@ -289,7 +289,7 @@ func (d Decision) check() error {
 	return nil
 }
 
-// resolve carries out a decision about one message in a transaction and reports whether it applied. retry has River work a job at once.
+// resolve carries out a decision about one message in a transaction and reports whether it applied. retry makes River work a job at once.
 func (o *Outbox[TTx]) resolve(
 	ctx context.Context, tx riverdriver.Executor, decision Decision, key Key, retry func(id int64) error,
 ) (bool, error) {

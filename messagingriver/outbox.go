@@ -59,7 +59,7 @@ type Options struct {
 	// Keep is how long completed and cancelled messages keep their reference ID from being used again, 30 days by default. Discarded
 	// ones are kept until a person decides.
 	Keep time.Duration
-	// PollOnly has River poll for jobs and pauses every second or two, instead of using PostgreSQL's notifications. Set it behind a pooler
+	// PollOnly makes River poll for jobs and pauses every second or two, instead of using PostgreSQL's notifications. Set it behind a pooler
 	// such as pgbouncer in transaction mode, which does not pass notifications on. The pool needs pgx.QueryExecModeExec, too.
 	PollOnly bool
 	// OnOutcome is called after an attempt or a lookup completed, cancelled or discarded a message. See Outcome. Set it in all processes
