@@ -103,7 +103,7 @@ func (p *channelPause) choose(ctx context.Context) {
 			return err
 		}
 		wait := max(0, state.next.Sub(p.now()))
-		if err := p.moveOutPostponed(ctx, tx, wait); err != nil {
+		if err = p.moveOutPostponed(ctx, tx, wait); err != nil {
 			return err
 		}
 		_, err = p.database.changeOne(ctx, tx, moveFirst, p.queue, p.probes, interval(wait))

@@ -91,15 +91,15 @@ func (o *Outbox[TTx]) Start(ctx context.Context) error {
 		return err
 	}
 	stopped, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p.prepare(stopped)                    // jobs ask for it as soon as the worker starts
-	worker, err := o.startWorker(stopped) //nolint:contextcheck // it outlives the call
+	p.prepare(stopped) // jobs ask for it as soon as the worker starts
+	worker, err := o.startWorker(stopped)
 	if err != nil {
 		stop()
 		return err
 	}
 	maintained := make(chan struct{})
 	p.begin(worker, stop, maintained)
-	go func() { //nolint:contextcheck // it outlives the call
+	go func() {
 		defer close(maintained)
 		o.maintain(stopped)
 	}()
