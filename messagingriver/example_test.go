@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/riverqueue/river/rivertype"
+
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/messagingriver"
@@ -234,6 +236,18 @@ func ExampleOutbox_Resolve() {
 	// Output:
 	// chatapp1 order-17 true
 	// resolved: 1 <nil>
+}
+
+func ExampleOutbox_List() { //nolint:testableexamples // prints nothing
+	ctx := context.Background()
+	var outbox *messagingriver.Outbox[*sql.Tx] // of messagingriver.NewSQLite
+	for record, err := range outbox.List(ctx, rivertype.JobStateScheduled, rivertype.JobStateRetryable) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(record.Channel, record.Reference, "is sent next at", record.Scheduled)
+	}
 }
 
 // A delivery report proves that the service accepted the message, even if the report comes before the response. In a handler that uses

@@ -109,20 +109,24 @@ func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata) messaging.Ve
 // Discarded yields the messages that were discarded: their outcome is unknown, or their attempts are used up. A person decides about each,
 // with Resolve. An error ends the iteration.
 func (o *Outbox[TTx]) Discarded(ctx context.Context) iter.Seq2[Record, error] {
-	return o.records(ctx, rivertype.JobStateDiscarded)
+	return o.List(ctx, rivertype.JobStateDiscarded)
 }
 
 // Cancelled yields the messages that were cancelled: refused by the service, denied by a guard, invalid, expired or dropped. Reason says
 // which. An error ends the iteration.
 func (o *Outbox[TTx]) Cancelled(ctx context.Context) iter.Seq2[Record, error] {
-	return o.records(ctx, rivertype.JobStateCancelled)
+	return o.List(ctx, rivertype.JobStateCancelled)
 }
 
-// records yields the messages in a state by their jobs' IDs.
-func (o *Outbox[TTx]) records(ctx context.Context, state rivertype.JobState) iter.Seq2[Record, error] {
+// List yields the messages in the given states of River, or in all states if none is given, in the order in which they were enqueued. It reads
+// pages of 500 messages, so a message whose state changes meanwhile may be listed or not. An error ends the iteration.
+func (o *Outbox[TTx]) List(ctx context.Context, states ...rivertype.JobState) iter.Seq2[Record, error] {
 	const pageSize = 500
+	if len(states) == 0 {
+		states = rivertype.JobStates()
+	}
 	return func(yield func(Record, error) bool) {
-		params := river.NewJobListParams().Kinds(messageKind).States(state).OrderBy(river.JobListOrderByID, river.SortOrderAsc).First(pageSize)
+		params := river.NewJobListParams().Kinds(messageKind).States(states...).OrderBy(river.JobListOrderByID, river.SortOrderAsc).First(pageSize)
 		for {
 			page, err := o.database.list(ctx, params)
 			if err != nil {

@@ -64,14 +64,16 @@ func (r auditResult) text() string {
 
 func (op *operator) audit() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "audit", Short: "Compare SMS with what the service lists", Args: cobra.NoArgs,
+		Use: "audit", Short: "Compare SMS with what the service lists", Args: noArgs,
 		Long: `Compare the SMS of a period with what the service lists. Differences are SMS that were sent twice, that are completed but not
 listed, that are listed but not completed, and that are listed but not in the outbox. The last are "absent": they were sent
 after the backup that was restored, or by other programs. SMS without a reference ID, or without the prefix of --prefix, are
 counted as SMS of other programs and are no difference.`,
+		Example: `  outbox audit --within 48h
+  outbox audit --prefix order-`,
 	}
-	within := cmd.Flags().Duration("within", 24*time.Hour, "how far back; less than Options.Keep")
-	prefix := cmd.Flags().String("prefix", "", "what the reference IDs of this outbox begin with, if other programs use the account")
+	within := cmd.Flags().Duration("within", 24*time.Hour, "how far back to compare; it must be less than Options.Keep of the program")
+	prefix := cmd.Flags().String("prefix", "", "the `text` with which the reference IDs of this outbox begin, if other programs use the account")
 	cmd.RunE = op.withDatabase(requiresService, func(cmd *cobra.Command, _ []string, db database) error {
 		since := time.Now().Add(-*within)
 		var result auditResult

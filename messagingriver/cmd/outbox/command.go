@@ -33,13 +33,37 @@ func command(getenv func(string) string) *cobra.Command {
 		Use: "outbox", SilenceErrors: true, SilenceUsage: true, Long: `Operate an outbox of messages in PostgreSQL or SQLite.
 
 DATABASE_URL is postgres://… or the path of an SQLite file. MESSAGING_BASE_URL, MESSAGING_TOKEN and the other variables of
-messaging.NewClientFromEnv name the service. The exit status is 2 after an error, and 1 if audit or load finds something, or resolve changes nothing.`,
+messaging.NewClientFromEnv name the service; only audit calls it.
+
+The exit status is 2 after an error. It is 1 if audit finds a difference, load finds a line that repeats a reference ID, show
+finds no message, or resolve changes nothing.`,
+		Example: `  outbox migrate
+  outbox load messages.jsonl --campaign spring
+  outbox list --state waiting`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "write JSON")
-	root.PersistentFlags().StringVar(&op.options.Schema, "schema", "", `schema of the outbox on PostgreSQL (default "messaging")`)
-	root.AddCommand(op.migrate(), op.load(), op.status(), op.list(), op.resolve(), op.campaign(), op.audit())
+	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "print JSON, one object a line")
+	root.PersistentFlags().StringVar(&op.options.Schema, "schema", "", "the `schema` of the outbox on PostgreSQL (default \"messaging\")")
+	root.AddCommand(op.migrate(), op.load(), op.status(), op.list(), op.show(), op.resolve(), op.campaign(), op.audit())
 	return root
+}
+
+// noArgs rejects arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("unexpected argument: %s takes flags only", cmd.CommandPath())
+}
+
+// exactArgs returns a check that a command has the arguments with these names.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		return fmt.Errorf("%s: want %s, got %d arguments; -h shows an example", cmd.CommandPath(), strings.Join(names, " "), len(args))
+	}
 }
 
 // requirement is what a command requires to exist.
@@ -97,7 +121,10 @@ type result struct {
 }
 
 func (op *operator) migrate() *cobra.Command {
-	cmd := &cobra.Command{Use: "migrate", Short: "Create or update the tables", Args: cobra.NoArgs}
+	cmd := &cobra.Command{
+		Use: "migrate", Short: "Create or update the tables", Args: noArgs,
+		Long: `Create or update the tables. An SQLite file that does not exist is created. A database that is up to date stays as it is.`,
+	}
 	cmd.RunE = op.withDatabase(requiresNothing, func(cmd *cobra.Command, _ []string, db database) error {
 		if err := db.Migrate(cmd.Context()); err != nil {
 			return err
@@ -114,7 +141,13 @@ type overview struct {
 }
 
 func (op *operator) status() *cobra.Command {
-	cmd := &cobra.Command{Use: "status", Short: "Count messages by channel, state and campaign, and show pauses", Args: cobra.NoArgs}
+	cmd := &cobra.Command{
+		Use: "status", Short: "Count messages by channel, state and campaign, and show pauses", Args: noArgs,
+		Long: `Count the messages by channel, state and campaign, and show which channels are paused. "outbox list --help" explains the states.
+
+The column "looked up" counts the SMS whose outcome is unknown and that are looked up in the listing. They are also counted under
+their state. The column "oldest" is how long the oldest message that is due has waited.`,
+	}
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
 		channels, err := db.Status(cmd.Context())
 		if err != nil {
@@ -176,8 +209,11 @@ func (op *operator) campaign() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use: "campaign pause|resume|cancel NAME", Short: "Pause, resume or cancel the waiting messages of a campaign",
-		Long: "Pause, resume or cancel the waiting messages of a campaign. Attempts under way end; run it again for messages that they did not send.",
-		Args: cobra.ExactArgs(2),
+		Long: `Pause, resume or cancel the waiting messages of a campaign, and print how many. Attempts that have begun are not stopped: run the
+command again after them, for messages that they did not send. Cancelled messages are not sent, and their content is deleted.`,
+		Example: `  outbox campaign pause spring
+  outbox campaign resume spring`,
+		Args: exactArgs("pause|resume|cancel", "NAME"),
 	}
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
 		verb, ok := verbs[args[0]]

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/riverqueue/river/rivertype"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -27,8 +28,7 @@ type database interface {
 	PauseCampaign(ctx context.Context, name string) (int, error)
 	ResumeCampaign(ctx context.Context, name string) (int, error)
 	CancelCampaign(ctx context.Context, name string) (int, error)
-	Discarded(ctx context.Context) iter.Seq2[messagingriver.Record, error]
-	Cancelled(ctx context.Context) iter.Seq2[messagingriver.Record, error]
+	List(ctx context.Context, states ...rivertype.JobState) iter.Seq2[messagingriver.Record, error]
 	Get(ctx context.Context, reference string) ([]messagingriver.Record, error)
 	Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error)
 	Decode(channel string, message []byte) (messaging.Message, error)

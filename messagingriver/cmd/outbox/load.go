@@ -100,14 +100,23 @@ func parsePriority(text string) (messagingriver.Priority, error) {
 func (op *operator) load() *cobra.Command {
 	var flags lineOptions
 	cmd := &cobra.Command{
-		Use: "load FILE", Short: "Enqueue the messages of a file, each once", Args: cobra.ExactArgs(1),
+		Use: "load FILE", Short: "Enqueue the messages of a file, each once", Args: exactArgs("FILE"),
 		Long: `Enqueue the messages of a file, each once: messages whose reference ID is known are skipped. Run it again to resume.
 
-A line is {"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": "order-1"}},
-where the message is as encoding/json writes it. A file that ends in .csv has SMS: its first line names the columns, which
-are from, to, text, reference, callback and marketing (true or false). A line may also have campaign, priority, at and expire, which win over the
-flags. A line that cannot be sent ends the load with its number; the lines before it are enqueued. A line with the reference
-ID of an earlier one is not enqueued: the load names it, and ends with status 1.`,
+Each line of the file is a JSON object:
+
+  {"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": "order-1"}}
+
+The channels are sms, chatapp1 and chatapp2. The message is the JSON encoding of the channel's Go type, such as sms.Message. The line
+may also have campaign, priority, at and expire, which take precedence over the flags.
+
+A file whose name ends in .csv has SMS. Its first line names the columns: from, to, text, reference, callback, marketing (true or
+false), campaign, priority, at and expire.
+
+A line that cannot be sent ends the load with the number of the line; the lines before it are enqueued. A line that repeats the
+reference ID of an earlier line is not enqueued: the load names it, and the exit status is 1.`,
+		Example: `  outbox load messages.jsonl
+  outbox load spring.csv --campaign spring --at 2026-05-01T09:00:00+08:00 --expire 2h`,
 		RunE: op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
 			result, err := loadFile(cmd, db, args[0], flags)
 			if err != nil {
@@ -122,10 +131,10 @@ ID of an earlier one is not enqueued: the load names it, and ends with status 1.
 			return nil
 		}),
 	}
-	cmd.Flags().StringVar(&flags.Campaign, "campaign", "", "name by which the messages are counted, paused and cancelled")
-	cmd.Flags().StringVar(&flags.Priority, "priority", "bulk", "urgent, normal or bulk")
-	cmd.Flags().StringVar(&flags.At, "at", "", "when they are sent, such as 2026-05-01T09:00:00+08:00 (default at once)")
-	cmd.Flags().StringVar(&flags.Expire, "expire", "", "how long after that they may still be sent, such as 10m (default for ever)")
+	cmd.Flags().StringVar(&flags.Campaign, "campaign", "", "the `name` by which the messages are counted, paused and cancelled")
+	cmd.Flags().StringVar(&flags.Priority, "priority", "bulk", "the `priority`: urgent, normal, bulk, or 1 (first) to 4")
+	cmd.Flags().StringVar(&flags.At, "at", "", "the `time` to send them, such as 2026-05-01T09:00:00+08:00 (default at once)")
+	cmd.Flags().StringVar(&flags.Expire, "expire", "", "how long after that time they may still be sent, a `duration` such as 10m (default no limit)")
 	return cmd
 }
 

@@ -74,6 +74,67 @@ func TestListShowsReasons(t *testing.T) {
 	})
 }
 
+func TestListShowsWaitingMessages(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("due")))
+		s.run(0, "load", s.file("b.jsonl", line("later")), "--at", "2040-01-01T00:00:00Z")
+		s.run(0, "load", s.file("c.jsonl", line("paused")), "--campaign", "spring")
+		s.run(0, "campaign", "pause", "spring")
+		s.run(0, "load", s.file("d.jsonl", line("dropped")))
+		s.run(0, "resolve", "drop", "dropped")
+
+		out, _ := s.run(0, "list", "--state", "waiting")
+		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+		require.Len(s, lines, 3, out)
+		assert.True(s, strings.HasPrefix(lines[0], "sms\tdue\tavailable\t\t20"), lines[0])
+		assert.Equal(s, "sms\tlater\tscheduled\t\t2040-01-01T00:00:00Z", lines[1])
+		assert.True(s, strings.HasPrefix(lines[2], "sms\tpaused\tpending\t\t20"), lines[2])
+
+		out, _ = s.run(0, "list", "--state", "scheduled")
+		assert.Equal(s, lines[1]+"\n", out)
+		out, _ = s.run(0, "list", "--state", "all")
+		assert.Equal(s, 4, strings.Count(out, "\n"), out)
+		assert.NotContains(s, out, "639171234567")
+	})
+}
+
+func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("order-1")), "--campaign", "spring", "--expire", "1h")
+		out, _ := s.run(0, "show", "order-1")
+		assert.Regexp(s, `(?m)^channel +sms\nreference +order-1\nstate +available\nverdict +none yet\nfailures +0\ncampaign +spring\npriority +4\ncontent +kept\ncreated +20`, out)
+		assert.Regexp(s, `(?m)^expires +20`, out)
+		assert.NotContains(s, out, "next attempt")
+
+		s.work()
+		s.run(0, "load", s.file("b.jsonl", chatLine(s, "order-1")))
+		s.service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+		s.work()
+		out, _ = s.run(0, "show", "order-1")
+		first, second, _ := strings.Cut(out, "\n\n")
+		assert.Regexp(s, `(?m)^state +completed\nverdict +accepted\nmessage ID +`+s.service.Sent()[0].ID+`$`, first)
+		assert.Regexp(s, `(?m)^state +discarded\nverdict +unknown\nreason +\S`, second)
+		assert.Regexp(s, `(?m)^finished +20`, second)
+		assert.NotContains(s, out, "639171234567")
+		assert.NotContains(s, out, "Hi")
+
+		s.run(0, "resolve", "drop", "order-1", "--channel", "chatapp2")
+		out, _ = s.run(0, "show", "order-1")
+		assert.Regexp(s, `(?m)^reason +dropped by a person(.*\n)+content +deleted`, out)
+		out, _ = s.run(0, "show", "order-1", "--json")
+		assert.Contains(s, out, `{"channel":"sms","reference":"order-1","job":1,"state":"completed","verdict":"accepted"`)
+		assert.NotContains(s, out, "639171234567")
+	})
+}
+
+func TestShowReportsAnUnknownReference(t *testing.T) {
+	onBoth(t, func(s shell) {
+		out, said := s.run(1, "show", "order-9")
+		assert.Empty(s, out)
+		assert.Equal(s, "outbox: there is no message with the reference ID \"order-9\"\n", said)
+	})
+}
+
 func TestResolveSaysWhyNothingHappened(t *testing.T) {
 	onBoth(t, func(s shell) {
 		s.run(0, "load", s.file("a.jsonl", line("order-1")+"\n"+chatLine(s, "order-2")+"\n"+line("order-3")))

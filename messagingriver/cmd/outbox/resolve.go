@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/riverqueue/river/rivertype"
 	"github.com/spf13/cobra"
@@ -16,61 +14,6 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
 )
-
-// listedMessage is a message in the output of list. It has no personal data.
-type listedMessage struct {
-	messagingriver.Key
-
-	State  rivertype.JobState `json:"state"`
-	Reason string             `json:"reason"`
-	Time   time.Time          `json:"time"`
-}
-
-func (m listedMessage) text() string {
-	columns := []string{m.Channel, safe(m.Reference), string(m.State), safe(m.Reason), m.Time.UTC().Format(time.RFC3339)}
-	return strings.Join(columns, "\t") + "\n"
-}
-
-func (op *operator) list() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "list", Short: "List discarded or cancelled messages and why", Args: cobra.NoArgs,
-		Long: `List discarded or cancelled messages: the channel, the reference ID, the state, the reason and the time, separated by tabs.`,
-	}
-	channel := cmd.Flags().String("channel", "", "channel of the messages (default all)")
-	state := cmd.Flags().String("state", "discarded", "discarded or cancelled")
-	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
-		records, err := inState(cmd.Context(), db, *state)
-		if err != nil {
-			return err
-		}
-		for record, err := range records {
-			if err != nil {
-				return err
-			}
-			if *channel != "" && record.Channel != *channel {
-				continue
-			}
-			message := listedMessage{record.Key, record.State, record.Reason, record.Finalized}
-			if err := op.print(cmd.OutOrStdout(), message, message.text()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return cmd
-}
-
-// inState yields the messages in a state, which is discarded or cancelled.
-func inState(ctx context.Context, db database, state string) (iter.Seq2[messagingriver.Record, error], error) {
-	switch state {
-	case string(rivertype.JobStateDiscarded):
-		return db.Discarded(ctx), nil
-	case string(rivertype.JobStateCancelled):
-		return db.Cancelled(ctx), nil
-	default:
-		return nil, fmt.Errorf("--state is %q; want discarded or cancelled", state)
-	}
-}
 
 // selection has the flags that choose messages.
 type selection struct {
@@ -123,12 +66,12 @@ func (s selection) listed() ([]string, error) {
 
 // withReason returns the messages in a state whose reason contains a text.
 func (s selection) withReason(ctx context.Context, db database) ([]messagingriver.Key, error) {
-	records, err := inState(ctx, db, s.state)
-	if err != nil {
-		return nil, err
+	state := rivertype.JobState(s.state)
+	if state != rivertype.JobStateDiscarded && state != rivertype.JobStateCancelled {
+		return nil, fmt.Errorf("--state is %q; want discarded or cancelled", s.state)
 	}
 	var keys []messagingriver.Key
-	for record, err := range records {
+	for record, err := range db.List(ctx, state) {
 		if err != nil {
 			return nil, err
 		}
@@ -165,13 +108,28 @@ func (op *operator) resolve() *cobra.Command {
 	var s selection
 	cmd := &cobra.Command{
 		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about discarded and cancelled messages",
-		Long: "Decide about messages.\n\n  sent    the message went out\n  resend  it did not go out; send it again\n  drop    it must not be sent",
-		Args: cobra.MinimumNArgs(1),
+		Long: `Decide about messages, which are named by their reference IDs, by the file of --file, or by --reason.
+
+  sent    the message went out
+  resend  it did not go out; send it again
+  drop    it must not be sent
+
+It prints how many messages the decision applied to, and why it did not apply to the others. "outbox list" lists the messages that
+wait for a decision. A message that did go out reaches the recipient twice after resend: compare with "outbox audit" before.`,
+		Example: `  outbox resolve sent order-17 order-18
+  outbox resolve resend --reason 'HTTP 503'
+  outbox resolve drop --file references.txt --channel chatapp1`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s: want sent, resend or drop, and the messages; -h shows an example", cmd.CommandPath())
+			}
+			return nil
+		},
 	}
-	cmd.Flags().StringVar(&s.channel, "channel", "sms", "channel of the messages")
-	cmd.Flags().StringVar(&s.reason, "reason", "", "all messages whose reason contains this")
-	cmd.Flags().StringVar(&s.state, "state", "discarded", "with --reason: discarded or cancelled")
-	cmd.Flags().StringVar(&s.file, "file", "", "file with a reference ID on each line")
+	cmd.Flags().StringVar(&s.channel, "channel", "sms", "the `channel` of the messages")
+	cmd.Flags().StringVar(&s.reason, "reason", "", "decide about all messages of the channel whose reason contains this `text`")
+	cmd.Flags().StringVar(&s.state, "state", "discarded", "with --reason: the `state` of the messages, discarded or cancelled")
+	cmd.Flags().StringVar(&s.file, "file", "", "decide about the messages of this `file`, with a reference ID on each line")
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
 		keys, err := s.keys(cmd.Context(), db, args[1:])
 		if err != nil {

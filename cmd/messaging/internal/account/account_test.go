@@ -36,6 +36,9 @@ type shell struct {
 
 	in       string
 	terminal bool
+
+	pages     []string // of serveRows
+	isServing bool
 }
 
 // newShell returns a shell whose account is that of a test server. The test cannot run in parallel: the environment is the process's.
@@ -213,18 +216,23 @@ func TestListFormats(t *testing.T) {
 // serveRows makes the account of a shell a service with these pages of rows.
 func (s *shell) serveRows(pages ...string) {
 	s.Helper()
+	s.pages = pages
+	if s.isServing { // a listing that is resumed needs the same account
+		return
+	}
+	s.isServing = true
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, _ := strconv.Atoi(r.URL.Query().Get("pageNumber"))
 		rows := ""
-		if index := max(page, 1) - 1; index < len(pages) {
-			rows = pages[index]
+		if index := max(page, 1) - 1; index < len(s.pages) {
+			rows = s.pages[index]
 		}
 		if rows == "fails" {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"data":[%s],"totalPages":%d}`, rows, len(pages))
+		_, _ = fmt.Fprintf(w, `{"data":[%s],"totalPages":%d}`, rows, len(s.pages))
 	}))
 	s.Cleanup(server.Close)
 	s.Setenv("MESSAGING_BASE_URL", server.URL)
@@ -274,6 +282,29 @@ func TestResumedListCountsUnreadableRows(t *testing.T) {
 	_, errs, status = s.run(append(args, "--resume")...)
 	assert.Equal(t, cli.ExitRefused, status, errs)
 	assert.Contains(t, errs, "1 row could not be read in full")
+}
+
+// TestResumeNamesChangedFlags: rows of another listing would be appended to the file.
+func TestResumeNamesChangedFlags(t *testing.T) {
+	s, _ := newShell(t)
+	args := []string{"list", "--format", "csv", "--after", "24h", "--to", "+639171234567", "--out", filepath.Join(t.TempDir(), "rows.csv")}
+	s.serveRows(`{"id":"m-1"}`, "fails")
+	_, errs, status := s.run(args...)
+	require.Equal(t, cli.ExitUnknown, status, errs)
+	for want, changes := range map[string][]string{
+		`had --after "24h", not "48h"; repeat its flags`: {"--after", "48h"},
+		`had --limit "0", not "5"`:                       {"--limit", "5"},
+		"had another --to;":                              {"--to", "+639170000000"},
+	} {
+		_, errs, status := s.run(slices.Concat(args, []string{"--resume"}, changes)...)
+		assert.Equal(t, cli.ExitUsage, status)
+		assert.Contains(t, errs, want)
+		assert.NotContains(t, errs, "+639171234567")
+	}
+	t.Setenv("MESSAGING_BASE_URL", "http://127.0.0.1:1")
+	_, errs, status = s.run(append(args, "--resume")...)
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, errs, "MESSAGING_BASE_URL is http://127.0.0.1:1")
 }
 
 // TestListNamesInvalidFlags: nothing is requested, and no file is left behind.
@@ -395,7 +426,7 @@ func TestListResumes(t *testing.T) {
 
 	_, errs, status = s.run(append(args[:7:7], "--resume")...)
 	assert.Equal(t, cli.ExitOK, status)
-	assert.Contains(t, errs, "is complete")
+	assert.Contains(t, errs, "the listing is complete, and nothing was requested; to list again, remove the file or give another --out")
 	_, errs, status = s.run(args[:7]...)
 	assert.Equal(t, cli.ExitUsage, status, "a file is not overwritten")
 	assert.Contains(t, errs, "--resume")

@@ -47,8 +47,13 @@ func (s *settings) isReal() bool {
 
 // environment is the help of each command that uses an account.
 const environment = `
-The environment names the account: MESSAGING_BASE_URL, MESSAGING_TOKEN or MESSAGING_API_KEY and MESSAGING_API_SECRET, and
-MESSAGING_CONTRACT, the file of an overlay. "messaging sandbox" prints these variables.`
+These environment variables name the account:
+
+  MESSAGING_BASE_URL   the URL of the service
+  MESSAGING_TOKEN      the token, or MESSAGING_API_KEY and MESSAGING_API_SECRET
+  MESSAGING_CONTRACT   optional: the file of an overlay, as "messaging contract learn" writes it
+
+"messaging sandbox" runs a service on this machine and prints them.`
 
 // New returns the commands of an account.
 func New(console cli.Console) []*cobra.Command {

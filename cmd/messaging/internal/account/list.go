@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
@@ -37,8 +38,8 @@ func newList(console cli.Console) *cobra.Command {
 		Long: `List sent SMS. The flags --after and --before take a time such as 2026-11-22T08:00:00Z, a date such as 2026-11-22 in UTC, or a duration
 such as 24h, which means that long ago.
 
-With --out the rows are written to a file. If the listing is interrupted, the same command with --resume continues it, and the file has each
-row once.
+With --out the rows are written to a new file. If the listing is interrupted, the same command with --resume continues it, and the file has
+each row once. Until the listing is complete, a second file with the ending .resume keeps its position.
 
 A row that cannot be read in full is listed with what could be read of it, and a line on standard error says what could not. The listing goes
 on, and the last line counts these rows.
@@ -50,7 +51,14 @@ used, and 4 if the listing ended early.` + "\n" + environment,
   messaging list --after 2026-11-01 --before 2026-12-01 --format csv --out november.csv --resume`,
 		Args: cli.NoArgs,
 	}
-	flags := command.Flags()
+	l.addFlags(command.Flags())
+	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "csv", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
+	command.RunE = func(command *cobra.Command, _ []string) error { return l.run(command.Context()) }
+	return command
+}
+
+// addFlags adds the flags of list.
+func (l *listing) addFlags(flags *pflag.FlagSet) {
 	l.flags(flags)
 	flags.StringVar(&l.after, "after", "", "created at or after this `time`")
 	flags.StringVar(&l.before, "before", "", "created before this `time`")
@@ -68,9 +76,6 @@ used, and 4 if the listing ended early.` + "\n" + environment,
 	flags.StringVar(&l.format, "format", "table", "table, csv or jsonl; --json is jsonl")
 	flags.StringVarP(&l.out, "out", "o", "", "write the rows into this `file`")
 	flags.BoolVar(&l.resume, "resume", false, "continue an interrupted listing into the file of --out")
-	_ = command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "csv", "jsonl"}, cobra.ShellCompDirectiveNoFileComp))
-	command.RunE = func(command *cobra.Command, _ []string) error { return l.run(command.Context()) }
-	return command
 }
 
 // check validates the flags and completes the options.
@@ -145,7 +150,7 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 		return err
 	}
 	if state.Done {
-		_, _ = fmt.Fprintf(l.console.Err, "%s is complete\n", l.out)
+		_, _ = fmt.Fprintf(l.console.Err, "%s: the listing is complete, and nothing was requested; to list again, remove the file or give another --out\n", l.out)
 		return nil
 	}
 	defer func() { _ = file.Close() }()

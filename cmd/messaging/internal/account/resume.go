@@ -6,35 +6,72 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
 // resumeState is the progress of a listing into a file. A second file stores it until the listing is complete. Each page is written and
 // synced before the state is, so that an incomplete page is written again.
 type resumeState struct {
-	Options       string    `json:"options"` // as by fingerprint; they must not change
-	CreatedAfter  time.Time `json:"createdAfter,omitzero"`
-	CreatedBefore time.Time `json:"createdBefore,omitzero"`
-	Next          string    `json:"next"`  // the cursor of the next page
-	Bytes         int64     `json:"bytes"` // of complete pages in the file
-	Rows          int       `json:"rows"`
-	Done          bool      `json:"-"` // the file is complete
+	Account       string            `json:"account"` // the base URL
+	Flags         map[string]string `json:"flags"`   // that choose the rows and their form; they must not change
+	CreatedAfter  time.Time         `json:"createdAfter,omitzero"`
+	CreatedBefore time.Time         `json:"createdBefore,omitzero"`
+	Next          string            `json:"next"`  // the cursor of the next page
+	Bytes         int64             `json:"bytes"` // of complete pages in the file
+	Rows          int               `json:"rows"`
+	Done          bool              `json:"-"` // the file is complete
 
 	Unreadable unreadable `json:"unreadable,omitzero"` // of the rows in the file
 }
 
 func statePath(out string) string { return out + ".resume" }
 
-// fingerprint identifies the listing.
-func (l *listing) fingerprint() string {
+// chosenFlags returns the flags that choose the rows of the listing and their form, with their values as texts.
+func (l *listing) chosenFlags() map[string]string {
 	options := &l.options
-	data, _ := json.Marshal([]any{
-		l.format, l.after, l.before, l.limit, options.ID, options.ReferenceID, options.RequestID,
-		options.CategoryID, options.From, options.To, options.Status, options.SortBy, options.Descending,
-	}) // cannot fail: texts, numbers and booleans
-	return string(data)
+	return map[string]string{
+		"--format":     l.format,
+		"--after":      l.after,
+		"--before":     l.before,
+		"--limit":      strconv.Itoa(l.limit),
+		"--id":         options.ID,
+		"--reference":  options.ReferenceID,
+		"--request":    options.RequestID,
+		"--category":   options.CategoryID,
+		"--from":       options.From,
+		"--to":         options.To,
+		"--status":     options.Status,
+		"--sort":       options.SortBy,
+		"--descending": strconv.FormatBool(options.Descending),
+	}
+}
+
+// checkSame returns an error if the listing differs from the interrupted one. It shows no number.
+func (s *resumeState) checkSame(l *listing) error {
+	if account := os.Getenv("MESSAGING_BASE_URL"); account != s.Account {
+		return fmt.Errorf("--resume: the interrupted listing was of %s, and MESSAGING_BASE_URL is %s", s.Account, account)
+	}
+	flags := l.chosenFlags()
+	var problems []string
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		switch before, now := s.Flags[name], flags[name]; {
+		case now == before:
+		case name == "--to":
+			problems = append(problems, "another --to")
+		default:
+			problems = append(problems, fmt.Sprintf("%s %q, not %q", name, before, now))
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("--resume: the interrupted listing had %s; repeat its flags, or list into another file", strings.Join(problems, ", and "))
 }
 
 // openOutput opens the file of a listing: a new one, or with --resume the file of an interrupted listing.
@@ -49,7 +86,12 @@ func (l *listing) openOutput() (*os.File, *resumeState, error) {
 }
 
 func (l *listing) newState() *resumeState {
-	return &resumeState{Options: l.fingerprint(), CreatedAfter: l.options.CreatedAfter, CreatedBefore: l.options.CreatedBefore}
+	return &resumeState{
+		Account:       os.Getenv("MESSAGING_BASE_URL"),
+		Flags:         l.chosenFlags(),
+		CreatedAfter:  l.options.CreatedAfter,
+		CreatedBefore: l.options.CreatedBefore,
+	}
 }
 
 // resumeOutput opens the file of an interrupted listing, truncates it after its last complete page, and sets the options that continue it.
@@ -68,8 +110,8 @@ func (l *listing) resumeOutput() (*os.File, *resumeState, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("--resume: %s cannot be read: %w", statePath(l.out), err)
 	}
-	if state.Options != l.fingerprint() {
-		return nil, nil, errors.New("--resume: the interrupted listing had other options")
+	if err = state.checkSame(l); err != nil {
+		return nil, nil, err
 	}
 	file, err := os.OpenFile(l.out, os.O_RDWR, 0)
 	if err != nil {

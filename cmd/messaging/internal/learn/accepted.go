@@ -9,7 +9,7 @@ import (
 
 // learnAccepted finds the known values of accepted responses in them.
 func (l *learner) learnAccepted() error {
-	response := l.learned.Send.Response
+	response := l.overlay.Send.Response
 	for _, example := range l.examples.accepted {
 		leaves := leavesOf(example.text)
 		if len(leaves) == 1 && leaves[0].path == "" {
@@ -49,7 +49,7 @@ func (l *learner) learnAccepted() error {
 // learnReference finds the reference of the message in the response. A response without an ID that repeats the reference names the message
 // by it. If the response does not repeat it, but has something else at a default path of references, no path is read.
 func (l *learner) learnReference(example *Example, leaves []leaf, reference string) {
-	response := l.learned.Send.Response
+	response := l.overlay.Send.Response
 	found, err := locate(leaves, "reference", reference)
 	isRepeated := reference != "" && err == nil
 	switch {
@@ -77,9 +77,9 @@ func (l *learner) learnAcceptedText(example *Example) error {
 	if id := example.values["id"]; id != "" {
 		before, _, _ := strings.Cut(word, id)
 		word = before + "*"
-		l.learned.note("the ID is within a text, where a contract cannot read it", sectionSend, "response", "id")
+		l.overlay.note("the ID is within a text, where a contract cannot read it", sectionSend, "response", "id")
 	}
-	l.learned.Send.Response.add("status", "")
+	l.overlay.Send.Response.add("status", "")
 	l.acceptWord(word)
 	return nil
 }
@@ -102,7 +102,7 @@ func (e *Example) checkText() error {
 
 // acceptWord adds a word that means accepted to those of the default contract.
 func (l *learner) acceptWord(word string) {
-	send := &l.learned.Send
+	send := &l.overlay.Send
 	if send.Accepted == nil {
 		send.Accepted = slices.Clone(l.defaults.SMSSend.Accepted)
 	}
@@ -113,7 +113,7 @@ func (l *learner) acceptWord(word string) {
 
 // refuseWord adds a word that means refused, and removes it from the words that mean accepted.
 func (l *learner) refuseWord(word string) {
-	send := &l.learned.Send
+	send := &l.overlay.Send
 	send.Refused = appendNew(send.Refused, word)
 	isWord := func(other string) bool { return strings.EqualFold(other, word) }
 	send.Accepted = slices.DeleteFunc(send.Accepted, isWord)

@@ -52,7 +52,8 @@ line and the example follow, copied from the documentation:
   callback: https://shop.example.com/dlr
   reference: order-17
 
-  curl https://api.example.com/v3/messages -H 'Authorization: Bearer TOKEN' -d '{"sender": "ACME", "recipient": "639171234567", ...'
+  curl https://api.example.com/v3/messages -H 'Authorization: Bearer TOKEN' -d '{"sender": "ACME", "recipient": "639171234567",
+    "text": "Hi", "notify": "https://shop.example.com/dlr", "ref": "order-17"}'
 
   === accepted
   http: 202
@@ -69,7 +70,7 @@ line and the example follow, copied from the documentation:
 The kinds are:
 
   request    a curl command, an HTTP request, or the JSON or the form of its body with the line "path:". It also takes token, key and
-             secret, so that they do not become constants
+             secret, so that they are not taken for constants
   accepted   a response to the request: http, id, status, to if it is about another number, and the names of costs
   refused    http, class, and code if it has one. The classes are unauthorized, forbidden, rateLimited, insufficientBalance,
              duplicate, windowClosed, notFound, unavailable and invalid
@@ -133,7 +134,7 @@ func (s *settings) run(ctx context.Context, files []string) error {
 	if err = write(s.out, overlay+"\n"); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	_, err = fmt.Fprintf(s.console.Err, "%s: each example has the right result. Look up the values under keys that end in //\n", s.out)
+	_, err = fmt.Fprintf(s.console.Err, "%s: each example has the right result. Complete the values whose keys end in //\n", s.out)
 	return err
 }
 

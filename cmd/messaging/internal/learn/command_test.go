@@ -153,3 +153,15 @@ func TestInterviewEnds(t *testing.T) {
 		assert.Empty(t, out)
 	}
 }
+
+// TestHelpHasExamplesThatCanBeLearned: a newcomer copies the file of the help.
+func TestHelpHasExamplesThatCanBeLearned(t *testing.T) {
+	t.Parallel()
+	_, after, _ := strings.Cut(learnHelp, "  === request")
+	file, _, isFound := strings.Cut("  === request"+after, "The kinds are:")
+	require.True(t, isFound)
+	file = strings.ReplaceAll("\n"+file, "\n  ", "\n")
+	overlay, _, err := learn(file)
+	require.NoError(t, err)
+	assert.Contains(t, overlay, `"to": "recipient"`)
+}

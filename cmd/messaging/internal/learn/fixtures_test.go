@@ -80,7 +80,7 @@ func TestUnseenRefusalIsNotAccepted(t *testing.T) {
 			examples.refused = slices.Delete(slices.Clone(all.refused), i, i+1)
 			l := newLearner(&examples)
 			require.NoError(t, l.learn(), file)
-			names, err := l.learned.contract()
+			names, err := l.overlay.contract()
 			require.NoError(t, err, file)
 			require.NoError(t, l.replay(names), file)
 			_, err = l.send(names, unseen, &stub{status: unseen.status, body: unseen.text})

@@ -18,7 +18,7 @@ import (
 // learner learns the contract of one provider.
 type learner struct {
 	examples *Examples
-	learned  learned
+	overlay  overlay
 	defaults *table.Table
 	request  *request
 	leaves   []leaf   // of the request
@@ -26,7 +26,7 @@ type learner struct {
 }
 
 func newLearner(examples *Examples) *learner {
-	return &learner{examples: examples, learned: newLearned(), defaults: table.Of(contract.Default())}
+	return &learner{examples: examples, overlay: newOverlay(), defaults: table.Of(contract.Default())}
 }
 
 // Learn returns the overlay of some examples as JSON. It joins an error for each example that cannot be understood, or whose result with the
@@ -36,7 +36,7 @@ func Learn(examples *Examples) (string, error) {
 	if err := l.learn(); err != nil {
 		return "", err
 	}
-	names, err := l.learned.contract()
+	names, err := l.overlay.contract()
 	if err != nil {
 		return "", fmt.Errorf("a contract cannot express the examples: %w", err)
 	}
@@ -44,55 +44,61 @@ func Learn(examples *Examples) (string, error) {
 		return "", err
 	}
 	l.noteUnknown()
-	return l.learned.text(), nil
+	return l.overlay.text(), nil
 }
 
+// learn takes the steps in their order: later steps need what earlier ones found. The request comes first and alone, because without it every
+// other error would mislead.
 func (l *learner) learn() error {
 	if err := l.learnRequest(); err != nil {
 		return err
 	}
+	steps := []func() error{
+		l.learnAccepted, // finds the ID of the message, and other values of the response
+		l.learnStatus,   // takes none of these for the status
+		l.learnRefused,  // takes neither for a code, and a word of the status for one if there is no code
+		l.learnRow,
+		l.learnInbound,
+		l.learnDelivery,
+	}
 	var problems []error
-	add := func(err error) { problems = append(problems, err) }
-	add(l.learnAccepted())
-	add(l.learnStatus()) // after the ID of an accepted message, which is no status
-	add(l.learnRefused())
-	add(l.learnRow())
-	add(l.learnInbound())
-	add(l.learnDelivery())
-	l.removeTaken() // after everything that learns a path
+	for _, step := range steps {
+		problems = append(problems, step())
+	}
+	l.removeTaken() // from the paths that any step has learned
 	return errors.Join(problems...)
 }
 
 // noteUnknown adds comments about what the examples do not show.
 func (l *learner) noteUnknown() {
 	const page = "; see docs/contract.md, "
-	l.learned.note("not in the examples: the names of paging, filters and order"+page+"5. The listing", sectionList, "params")
+	l.overlay.note("not in the examples: the names of paging, filters and order"+page+"5. The listing", sectionList, "params")
 	if l.examples.row == nil {
-		l.learned.note("not in the examples: the paths of rows and the names of their members"+page+"5. The listing", sectionList, "record")
+		l.overlay.note("not in the examples: the paths of rows and the names of their members"+page+"5. The listing", sectionList, "record")
 	}
 	if len(l.examples.inbound) == 0 {
-		l.learned.note("not in the examples: an inbound message"+page+"6. Callbacks", sectionInbound, "params")
+		l.overlay.note("not in the examples: an inbound message"+page+"6. Callbacks", sectionInbound, "params")
 	}
 	if len(l.examples.delivery) == 0 {
-		l.learned.note("not in the examples: a delivery report"+page+"6. Callbacks", sectionDelivery, "params")
+		l.overlay.note("not in the examples: a delivery report"+page+"6. Callbacks", sectionDelivery, "params")
 	}
 	if len(l.examples.refused) == 0 {
-		l.learned.note("not in the examples: a refusal"+page+"4. Errors", sectionErrors, "classes")
+		l.overlay.note("not in the examples: a refusal"+page+"4. Errors", sectionErrors, "classes")
 	}
-	if l.learned.Auth.KeyPair.In == "body" {
-		l.learned.note("a listing by GET has no body: look up where its credentials go", sectionAuth, "keyPair", "in")
+	if l.overlay.Auth.KeyPair.In == "body" {
+		l.overlay.note("a listing by GET has no body: look up where its credentials go", sectionAuth, "keyPair", "in")
 	}
-	if len(l.learned.Send.Constants) > 0 {
-		l.learned.note("every message is sent with these: remove those that only the example has", sectionSend, "constants")
+	if len(l.overlay.Send.Constants) > 0 {
+		l.overlay.note("every message is sent with these: remove those that only the example has", sectionSend, "constants")
 	}
 }
 
 // removeTaken removes learned paths from the default paths of other concepts, because two concepts cannot share a path.
 func (l *learner) removeTaken() {
-	l.learned.Send.Response.removeTaken(l.defaults.SMSSend.Response)
-	l.learned.List.Record.removeTaken(l.defaults.SMSList.Record)
-	l.learned.Inbound.Params.removeTaken(l.defaults.WebhookSMS.Params)
-	l.learned.Delivery.Params.removeTaken(l.defaults.WebhookDelivery.Params)
+	l.overlay.Send.Response.removeTaken(l.defaults.SMSSend.Response)
+	l.overlay.List.Record.removeTaken(l.defaults.SMSList.Record)
+	l.overlay.Inbound.Params.removeTaken(l.defaults.WebhookSMS.Params)
+	l.overlay.Delivery.Params.removeTaken(l.defaults.WebhookDelivery.Params)
 }
 
 // sentinels are the errors of the classes of a refusal.

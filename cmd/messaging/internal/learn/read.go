@@ -17,9 +17,9 @@ func (l *learner) learnRow() error {
 		return nil
 	}
 	if path := example.values["path"]; path != "" {
-		l.learned.List.Path = variables(path)
+		l.overlay.List.Path = variables(path)
 	} else {
-		l.learned.note("the example does not show the path", sectionList, "path")
+		l.overlay.note("the example does not show the path", sectionList, "path")
 	}
 	found, err := example.locate(leavesOf(example.text), rowConcepts())
 	if err != nil {
@@ -27,9 +27,9 @@ func (l *learner) learnRow() error {
 	}
 	items, isList := listOf(found)
 	if isList {
-		l.learned.List.Items = []string{items}
+		l.overlay.List.Items = []string{items}
 	} else {
-		l.learned.note("the example is one row: look up where the list of rows is", sectionList, "items")
+		l.overlay.note("the example is one row: look up where the list of rows is", sectionList, "items")
 	}
 	for concept, at := range found {
 		path := at.path
@@ -39,7 +39,7 @@ func (l *learner) learnRow() error {
 		if concept == "status" {
 			concept = "deliveryStatus"
 		}
-		l.learned.List.Record[concept] = []string{path}
+		l.overlay.List.Record[concept] = []string{path}
 	}
 	if example.values["status"] != "" {
 		l.learnMeaning(example)
@@ -95,10 +95,10 @@ func (l *learner) learnMeaning(example *Example) {
 			kept = append(kept, word)
 		}
 		if !slices.Equal(kept, l.wordsOf(other)) {
-			l.learned.Delivery.Statuses[other] = kept
+			l.overlay.Delivery.Statuses[other] = kept
 		}
 	}
-	l.learned.note("the examples show few words: look up the others", sectionDelivery, "statuses")
+	l.overlay.note("the examples show few words: look up the others", sectionDelivery, "statuses")
 }
 
 func isNumeric(word string) bool {
@@ -108,7 +108,7 @@ func isNumeric(word string) bool {
 
 // wordsOf returns the words for a meaning so far.
 func (l *learner) wordsOf(meaning string) []string {
-	if words, isLearned := l.learned.Delivery.Statuses[meaning]; isLearned {
+	if words, isLearned := l.overlay.Delivery.Statuses[meaning]; isLearned {
 		return words
 	}
 	return l.defaults.WebhookDelivery.Statuses[meaning]
@@ -157,12 +157,12 @@ func parseCallback(text string) (*callback, error) {
 
 // learnInbound learns the names of an inbound message.
 func (l *learner) learnInbound() error {
-	return learnCallbacks(&l.learned.Inbound, l.examples.inbound, keysOf(kindInbound))
+	return learnCallbacks(&l.overlay.Inbound, l.examples.inbound, keysOf(kindInbound))
 }
 
 // learnDelivery learns the names of a delivery report, and the meaning of its statuses.
 func (l *learner) learnDelivery() error {
-	if err := learnCallbacks(&l.learned.Delivery.callbackNames, l.examples.delivery, reportConcepts()); err != nil {
+	if err := learnCallbacks(&l.overlay.Delivery.callbackNames, l.examples.delivery, reportConcepts()); err != nil {
 		return err
 	}
 	for _, example := range l.examples.delivery {

@@ -37,7 +37,7 @@ func (l *learner) learnCode(example *Example) (string, error) {
 		return "", err
 	}
 	if code.word != "" {
-		l.learned.Errors.Code = appendNew(l.learned.Errors.Code, code.path)
+		l.overlay.Errors.Code = appendNew(l.overlay.Errors.Code, code.path)
 		return code.word, nil
 	}
 	if word := l.statusWord(example); l.isCode(word) {
@@ -49,7 +49,7 @@ func (l *learner) learnCode(example *Example) (string, error) {
 // learnClasses sets the codes of all classes. A class without a code here is emptied, so that no code of the default contract is taken for
 // one of this service.
 func (l *learner) learnClasses(classes words) {
-	l.learned.Errors.Classes = words{}
+	l.overlay.Errors.Classes = words{}
 	for class := range l.defaults.Errors.Classes {
 		codes := []string{}
 		for _, code := range classes[class] {
@@ -58,9 +58,9 @@ func (l *learner) learnClasses(classes words) {
 			}
 		}
 		slices.Sort(codes)
-		l.learned.Errors.Classes[class] = codes
+		l.overlay.Errors.Classes[class] = codes
 	}
-	l.learned.note("the examples show these codes alone: look up the others", sectionErrors, "classes")
+	l.overlay.note("the examples show these codes alone: look up the others", sectionErrors, "classes")
 }
 
 // isElsewhere reports whether another class has the code too. The HTTP status then says which it is.
@@ -84,8 +84,8 @@ func (l *learner) statusWord(example *Example) string {
 	if example.status/100 != 2 {
 		return ""
 	}
-	for _, path := range l.learned.Send.Response["status"] {
-		if word := wordAt(example.text, path); slices.Contains(l.learned.Send.Refused, word) {
+	for _, path := range l.overlay.Send.Response["status"] {
+		if word := wordAt(example.text, path); slices.Contains(l.overlay.Send.Refused, word) {
 			return word
 		}
 	}
@@ -105,15 +105,7 @@ func (l *learner) codeOf(example *Example) (leaf, error) {
 	if len(leaves) == 1 && leaves[0].path == "" {
 		return textCode(leaves[0]), nil
 	}
-	isLearned := func(candidate leaf) bool {
-		return slices.Contains(l.learned.Errors.Code, candidate.path)
-	}
-	byName := func(candidate leaf) bool { return codeName.MatchString(candidate.name) }
-	isRefusedByStatus := l.statusWord(example) != ""
-	byType := func(candidate leaf) bool {
-		return !isRefusedByStatus && typeName.MatchString(candidate.name) && errorWord.MatchString(candidate.word)
-	}
-	for _, is := range []func(leaf) bool{isLearned, byName, byType} {
+	for _, is := range l.codeRules(example) {
 		for _, candidate := range leaves {
 			if is(candidate) && l.canBeCode(example, candidate) {
 				return candidate, nil
@@ -121,6 +113,20 @@ func (l *learner) codeOf(example *Example) (leaf, error) {
 		}
 	}
 	return leaf{}, nil
+}
+
+// codeRules are what tells the code of a refusal that has no line code:, from the surest rule to the weakest. The first value that meets the
+// first possible rule is the code.
+func (l *learner) codeRules(example *Example) []func(candidate leaf) bool {
+	isLearned := func(candidate leaf) bool { return slices.Contains(l.overlay.Errors.Code, candidate.path) }
+	hasName := func(candidate leaf) bool { return codeName.MatchString(candidate.name) }
+	isErrorWord := func(candidate leaf) bool {
+		return typeName.MatchString(candidate.name) && errorWord.MatchString(candidate.word)
+	}
+	if l.statusWord(example) != "" { // the word of the status is the code
+		return []func(leaf) bool{isLearned, hasName}
+	}
+	return []func(leaf) bool{isLearned, hasName, isErrorWord}
 }
 
 // textCode takes a short text for its own code. A page has no code.
@@ -140,7 +146,7 @@ func (l *learner) canBeCode(example *Example, candidate leaf) bool {
 		return false
 	case candidate.word == "true" || candidate.word == "false":
 		return false
-	case l.learned.Send.Response.has(candidate.path):
+	case l.overlay.Send.Response.has(candidate.path):
 		return false
 	}
 	isAccepted := func(accepted *Example) bool { return wordAt(accepted.text, candidate.path) == candidate.word }
@@ -157,7 +163,7 @@ func (l *learner) learnMessage(example *Example) {
 	if i < 0 || slices.Contains(l.defaults.Errors.Message, leaves[i].path) {
 		return
 	}
-	l.learned.Errors.Message = appendNew(l.learned.Errors.Message, leaves[i].path)
+	l.overlay.Errors.Message = appendNew(l.overlay.Errors.Message, leaves[i].path)
 }
 
 // learnSuccess adds the codes of accepted responses to errors.success.
@@ -171,7 +177,7 @@ func (l *learner) learnSuccess() {
 			l.addCodePath(at.path)
 			if table.Match(success, at.word, true) < 0 {
 				success = append(success, at.word)
-				l.learned.Errors.Success = success
+				l.overlay.Errors.Success = success
 			}
 		}
 	}
@@ -183,20 +189,20 @@ func (l *learner) isSuccessCode(example *Example, at leaf) bool {
 	if at.path == "" || at.word == "" {
 		return false
 	}
-	if slices.Contains(l.learned.Errors.Code, at.path) {
+	if slices.Contains(l.overlay.Errors.Code, at.path) {
 		return true
 	}
 	isHTTPStatus := at.word == strconv.Itoa(example.status)
-	return successName.MatchString(at.name) && !isHTTPStatus && !l.learned.Send.Response.has(at.path)
+	return successName.MatchString(at.name) && !isHTTPStatus && !l.overlay.Send.Response.has(at.path)
 }
 
 // addCodePath adds a path of codes to the learned paths, or to the paths of the default contract if there are none.
 func (l *learner) addCodePath(path string) {
-	known := l.learned.Errors.Code
+	known := l.overlay.Errors.Code
 	if known == nil {
 		known = l.defaults.Errors.Code
 	}
 	if !slices.Contains(known, path) {
-		l.learned.Errors.Code = append(slices.Clone(known), path)
+		l.overlay.Errors.Code = append(slices.Clone(known), path)
 	}
 }

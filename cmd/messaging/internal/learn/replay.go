@@ -105,7 +105,7 @@ func (s *stub) client(names contract.Contract) (*messaging.Client, error) {
 // message returns the message of the request, with the values of an example.
 func (l *learner) message(example *Example) sms.Message {
 	value := func(concept string) string {
-		if l.learned.Send.Fields[concept] == "" {
+		if l.overlay.Send.Fields[concept] == "" {
 			return ""
 		}
 		return cmp.Or(example.values[concept], l.examples.request.values[concept])
@@ -162,7 +162,7 @@ func (l *learner) replayRequest(names contract.Contract) error {
 
 // valuesOf returns values by their paths, without credentials and without the values that the overlay leaves out on purpose.
 func (l *learner) valuesOf(leaves []leaf) map[string]any {
-	pair := l.learned.Auth.KeyPair
+	pair := l.overlay.Auth.KeyPair
 	values := map[string]any{}
 	for _, at := range leaves {
 		isCredential := at.path == pair.Key || pair.Secret != nil && at.path == *pair.Secret
@@ -216,17 +216,17 @@ func (l *learner) replayRefused(names contract.Contract, example *Example) error
 				"if it has a code, add the line code: and its value", other, class, other)
 		}
 	}
-	l.learned.note("a refusal of the class "+class+" has no code of its own", sectionErrors, "code")
+	l.overlay.note("a refusal of the class "+class+" has no code of its own", sectionErrors, "code")
 	return nil
 }
 
 func (l *learner) replayRow(names contract.Contract, example *Example) error {
 	body := example.text
-	if l.learned.List.Items == nil {
+	if l.overlay.List.Items == nil {
 		body = "[" + body + "]" // one row alone
 	}
 	s := &stub{status: http.StatusOK, body: body}
-	client, err := s.client(l.learned.forReading(names))
+	client, err := s.client(l.overlay.forReading(names))
 	if err != nil {
 		return example.errorf("%w", err)
 	}

@@ -30,7 +30,7 @@ func (l *learner) learnRequest() error {
 	if concept := l.valueIn(r.path); concept != "" {
 		return example.errorf("the path has the value of %s, which a contract cannot write there", concept)
 	}
-	l.learned.Send.Path = r.path
+	l.overlay.Send.Path = r.path
 	if err := l.learnEncoding(); err != nil {
 		return err
 	}
@@ -53,10 +53,10 @@ func (l *learner) learnEncoding() error {
 	case r.isJSON:
 		l.leaves = leavesOf(r.body)
 	case r.isForm:
-		l.learned.Send.Encoding = "form"
+		l.overlay.Send.Encoding = "form"
 		l.leaves = formLeaves(r.body)
 	default:
-		l.learned.Send.Encoding = "query"
+		l.overlay.Send.Encoding = "query"
 		l.leaves = formLeaves(r.query)
 	}
 	if bodyOrQuery(r) == "query" {
@@ -75,7 +75,7 @@ func (l *learner) learnEncoding() error {
 func (l *learner) learnHeaders() error {
 	r := l.request
 	if _, _, ok := r.basic(); ok {
-		l.learned.Auth.KeyPair.In = "basic"
+		l.overlay.Auth.KeyPair.In = "basic"
 	} else if value := r.header.Get("Authorization"); value != "" {
 		l.learnAuthorization(value)
 	}
@@ -88,7 +88,7 @@ func (l *learner) learnHeaders() error {
 		case l.valueIn(value) != "":
 			return l.examples.request.errorf("the header %s has a value of the message, which a contract cannot write", name)
 		default:
-			l.learned.Headers[name] = value
+			l.overlay.Headers[name] = value
 		}
 	}
 	return nil
@@ -127,7 +127,7 @@ func (l *learner) learnAuthorization(value string) {
 		scheme = ""
 	}
 	if scheme != l.defaults.Auth.Token.Scheme {
-		l.learned.Auth.Token.Scheme = &scheme
+		l.overlay.Auth.Token.Scheme = &scheme
 	}
 }
 
@@ -137,10 +137,10 @@ func (l *learner) learnCredential(credential leaf, in string) {
 	hasSecret := l.examples.request.values["secret"] != ""
 	isSecret := l.isKnown(credential.word, "secret") || !hasSecret && secretName.MatchString(credential.name)
 	if l.isKnown(credential.word, "token") && in == "header" {
-		l.learned.Auth.Token = token{Header: credential.path, Scheme: new("")}
+		l.overlay.Auth.Token = token{Header: credential.path, Scheme: new("")}
 		return
 	}
-	pair := &l.learned.Auth.KeyPair
+	pair := &l.overlay.Auth.KeyPair
 	pair.In = in
 	if isSecret {
 		pair.Secret = &credential.path
@@ -157,8 +157,8 @@ func (l *learner) learnFields() error {
 	for _, concept := range fieldConcepts() {
 		value := example.values[concept]
 		if value == "" {
-			l.learned.Send.Fields[concept] = ""
-			l.learned.note("the example does not show it", sectionSend, "fields", concept)
+			l.overlay.Send.Fields[concept] = ""
+			l.overlay.note("the example does not show it", sectionSend, "fields", concept)
 			continue
 		}
 		open := slices.DeleteFunc(slices.Clone(l.leaves), func(f leaf) bool { return taken[f.path] != "" })
@@ -167,9 +167,9 @@ func (l *learner) learnFields() error {
 			return example.errorf("%w", err)
 		}
 		taken[found.path] = concept
-		l.learned.Send.Fields[concept] = found.path
+		l.overlay.Send.Fields[concept] = found.path
 		if _, isText := found.value.(string); !isText || found.word != value {
-			l.learned.note("the example writes it as "+document.Encode(found.value)+", and it is sent as a message has it", sectionSend, "fields", concept)
+			l.overlay.note("the example writes it as "+document.Encode(found.value)+", and it is sent as a message has it", sectionSend, "fields", concept)
 			l.ignored = append(l.ignored, found.path)
 		}
 	}
@@ -197,7 +197,7 @@ func (l *learner) learnConstant(rest leaf) error {
 		return nil
 	case isCredentialName(rest.name):
 		l.ignored = append(l.ignored, rest.path)
-		l.learned.note("looks like a credential and is left out: write it here if it is not, or add key: or secret: to the example",
+		l.overlay.note("looks like a credential and is left out: write it here if it is not, or add key: or secret: to the example",
 			sectionSend, "constants", rest.path)
 		return nil
 	case rest.value == nil:
@@ -207,11 +207,11 @@ func (l *learner) learnConstant(rest leaf) error {
 	if err := l.checkConstant(rest); err != nil {
 		return err
 	}
-	callback := l.learned.Send.Fields["callback"]
+	callback := l.overlay.Send.Fields["callback"]
 	if callback != "" && l.goesWith(rest, callback) {
-		l.learned.Send.With.Callback[rest.path] = rest.value
+		l.overlay.Send.With.Callback[rest.path] = rest.value
 	} else {
-		l.learned.Send.Constants[rest.path] = rest.value
+		l.overlay.Send.Constants[rest.path] = rest.value
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func bodyOrQuery(r *request) string {
 func (l *learner) fieldPaths() []string {
 	var paths []string
 	for _, concept := range fieldConcepts() {
-		if path := l.learned.Send.Fields[concept]; path != "" {
+		if path := l.overlay.Send.Fields[concept]; path != "" {
 			paths = append(paths, path)
 		}
 	}
@@ -250,7 +250,7 @@ func (l *learner) valueIn(text string) string {
 // checkConstant returns an error for a constant with a value of the example's message.
 func (l *learner) checkConstant(constant leaf) error {
 	if concept := l.valueIn(constant.word); concept != "" {
-		field := l.learned.Send.Fields[concept]
+		field := l.overlay.Send.Fields[concept]
 		return fmt.Errorf("the value of %s, %q, is at %s and in %s; a contract writes it once. If one of them is something else, change it in the example",
 			concept, l.examples.request.values[concept], field, constant.path)
 	}

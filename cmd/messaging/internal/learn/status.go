@@ -9,7 +9,7 @@ import (
 // learnStatus finds the status of an accepted response: the member with the known word, or else a member that differs in refusals with HTTP
 // 2xx, or else the member with the name of a status that is nearest to the ID.
 func (l *learner) learnStatus() error {
-	if l.learned.Send.Response["status"] != nil {
+	if l.overlay.Send.Response["status"] != nil {
 		return nil // a text
 	}
 	candidates := l.statusCandidates()
@@ -22,14 +22,14 @@ func (l *learner) learnStatus() error {
 			best = c
 		}
 	}
-	l.learned.Send.Response["status"] = []string{best.path}
+	l.overlay.Send.Response["status"] = []string{best.path}
 	for _, word := range best.words {
 		l.acceptWord(word)
 	}
 	for _, word := range best.refusals {
 		l.refuseWord(word)
 	}
-	l.learned.note("the examples show "+strings.Join(best.words, ", ")+": look up the other words of "+best.path, sectionSend, "accepted")
+	l.overlay.note("the examples show "+strings.Join(best.words, ", ")+": look up the other words of "+best.path, sectionSend, "accepted")
 	return nil
 }
 
@@ -89,7 +89,7 @@ func (l *learner) statusCandidates() []candidate {
 			nearness:      l.nearnessToID(first.path),
 		}
 		switch {
-		case first.word == "" || l.learned.Send.Response.has(first.path):
+		case first.word == "" || l.overlay.Send.Response.has(first.path):
 			continue
 		case !l.hasKnownStatus(first.path):
 			continue
@@ -177,7 +177,7 @@ func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 
 func (l *learner) nearnessToID(path string) int {
 	nearness := 0
-	for _, id := range l.learned.Send.Response["id"] {
+	for _, id := range l.overlay.Send.Response["id"] {
 		nearness = max(nearness, common(path, id))
 	}
 	return nearness

@@ -112,8 +112,8 @@ func (st *sandboxState) checkMessage(a *Answer) error {
 		return &httpError{status: errNoSuchMessage.status, text: "message: no message has the ID " + clip(a.Message, maxName)}
 	case e.Channel != a.Channel:
 		return errors.New("message: it was sent by " + e.Channel)
-	case e.peer != peerKey(a.From):
-		return errors.New("from: the message was sent to " + clip(e.Peer, maxName))
+	case e.recipientKey != recipientKeyOf(a.From):
+		return errors.New("from: the message was sent to " + clip(e.Recipient, maxName))
 	case !a.isTap():
 		return nil
 	case e.Sent == nil:

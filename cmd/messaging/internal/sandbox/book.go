@@ -18,22 +18,22 @@ import (
 type entry struct {
 	Message // the fields that do not change
 
-	Sent   *messagingtest.Sent // a message of a program; nil for an answer
-	Answer *Answer             // an answer of a recipient; nil for a message
-	Peer   string              // the recipient, as first written
-	Sender string              // of an SMS
+	Sent      *messagingtest.Sent // a message of a program; nil for an answer
+	Answer    *Answer             // an answer of a recipient; nil for a message
+	Recipient string              // the recipient, as first written
+	Sender    string              // of an SMS
 
-	peer       string        // the recipient, the same for all spellings
-	callback   string        // the URL for reports, without secrets
-	preview    string        // the line in lists
-	lowerText  string        // the text in lower case
-	searched   string        // everything that a search looks at, in lower case
-	code       func() string // returns the one-time code in the text
-	acceptedAt time.Duration // on the clock
-	replacer   string        // the ID of the SMS that replaced the message
-	pending    int           // webhook calls in progress
-	reported   chan struct{} // closed when the last state has been reported
-	bytes      int           // how much memory it takes, about
+	recipientKey string        // the recipient, the same for all spellings
+	callback     string        // the URL for reports, without secrets
+	preview      string        // the line in lists
+	lowerText    string        // the text in lower case
+	searched     string        // everything that a search looks at, in lower case
+	code         func() string // returns the one-time code in the text
+	acceptedAt   time.Duration // on the clock
+	replacer     string        // the ID of the SMS that replaced the message
+	pending      int           // webhook calls in progress
+	reported     chan struct{} // closed when the last state has been reported
+	bytes        int           // how much memory it takes, about
 }
 
 // Reached is a state of a message and when the message reached it.
@@ -72,7 +72,7 @@ const (
 
 // newEntry returns the entry of a message. Its body has no secrets.
 func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
-	e := &entry{Peer: m.To, Sent: m, code: sync.OnceValue(m.Code), Message: Message{
+	e := &entry{Recipient: m.To, Sent: m, code: sync.OnceValue(m.Code), Message: Message{
 		ID: m.ID, Direction: "sent", Channel: m.Channel, Kind: m.Kind, From: m.From, To: m.To, Text: m.Text, At: m.At,
 		ReferenceID: m.ReferenceID, RequestID: m.RequestID, Parts: m.Parts, Cost: cost(m.Parts), Template: m.Template,
 		TTLSeconds: m.TTL.Seconds(), FallbackOf: m.FallbackOf,
@@ -92,7 +92,7 @@ func newEntry(m *messagingtest.Sent, t *table.Table, mask masker) *entry {
 
 // newAnswer returns the entry of an answer.
 func newAnswer(id string, a *Answer, at time.Time) *entry {
-	e := &entry{Peer: a.From, Answer: a, Message: Message{
+	e := &entry{Recipient: a.From, Answer: a, Message: Message{
 		ID: id, Direction: "answer", Channel: a.Channel, Kind: string(a.Kind), From: a.From, To: a.To, Text: a.Text, At: at,
 	}}
 	if a.Channel == channelSMS {
@@ -105,7 +105,7 @@ func newAnswer(id string, a *Answer, at time.Time) *entry {
 
 // index fills in the fields for lookups. names are texts by which a search finds the entry.
 func (e *entry) index(names ...string) {
-	e.peer = peerKey(e.Peer)
+	e.recipientKey = recipientKeyOf(e.Recipient)
 	e.lowerText = strings.ToLower(cmp.Or(e.Text, e.preview))
 	e.searched = strings.ToLower(strings.Join(names, "\n")) + "\n" + e.lowerText
 }
@@ -154,36 +154,36 @@ func sizeOf(e *entry) int {
 
 // A conversation has the messages and answers between the program and one recipient on a channel. SMS have a conversation for each sender.
 type conversation struct {
-	Channel string
-	Peer    string
-	Sender  string // of SMS
-	Entries []*entry
-	Total   int // messages, including dropped ones
-	key     conversationKey
-	wrote   time.Time // the last answer
+	Channel   string
+	Recipient string
+	Sender    string // of SMS
+	Entries   []*entry
+	Total     int // messages, including dropped ones
+	key       conversationKey
+	wrote     time.Time // the last answer
 }
 
 // last returns the newest entry.
 func (c *conversation) last() *entry { return c.Entries[len(c.Entries)-1] }
 
 type conversationKey struct {
-	channel string
-	peer    string
-	sender  string
+	channel   string
+	recipient string
+	sender    string
 }
 
 func (e *entry) key() conversationKey {
-	return conversationKey{channel: e.Channel, peer: e.peer, sender: e.Sender}
+	return conversationKey{channel: e.Channel, recipient: e.recipientKey, sender: e.Sender}
 }
 
-// peerKey returns a number without +, spaces, hyphens and brackets. Other recipients stay as they are.
-func peerKey(peer string) string {
-	peer = clip(peer, maxName)
-	digits := strings.NewReplacer("+", "", " ", "", "-", "", "(", "", ")", "").Replace(peer)
+// recipientKeyOf returns a number without +, spaces, hyphens and brackets. Other recipients stay as they are.
+func recipientKeyOf(recipient string) string {
+	recipient = clip(recipient, maxName)
+	digits := strings.NewReplacer("+", "", " ", "", "-", "", "(", "", ")", "").Replace(recipient)
 	if digits != "" && strings.Trim(digits, "0123456789") == "" {
 		return digits
 	}
-	return peer
+	return recipient
 }
 
 // book holds entries by age and by conversation.
@@ -206,7 +206,7 @@ func newBook(b bounds) book {
 func (b *book) add(e *entry) (dropped []*entry) {
 	c := b.conversations[e.key()]
 	if c == nil {
-		c = &conversation{Channel: e.Channel, Peer: e.Peer, Sender: e.Sender, key: e.key()}
+		c = &conversation{Channel: e.Channel, Recipient: e.Recipient, Sender: e.Sender, key: e.key()}
 		b.conversations[c.key] = c
 	}
 	b.recent = append(without(b.recent, c), c)
@@ -277,13 +277,13 @@ func (b *book) remove(e *entry) {
 }
 
 // conversation returns a conversation, or nil. For SMS without a sender, it returns the latest conversation with that number.
-func (b *book) conversation(channel string, peer, sender string) *conversation {
-	key := conversationKey{channel: channel, peer: peerKey(peer), sender: sender}
+func (b *book) conversation(channel, recipient, sender string) *conversation {
+	key := conversationKey{channel: channel, recipient: recipientKeyOf(recipient), sender: sender}
 	if c := b.conversations[key]; c != nil || sender != "" {
 		return c
 	}
 	for _, c := range slices.Backward(b.recent) {
-		if c.Channel == channel && c.key.peer == key.peer {
+		if c.Channel == channel && c.key.recipient == key.recipient {
 			return c
 		}
 	}

@@ -26,11 +26,11 @@ func (c console) line(kind, format string, args ...any) {
 }
 
 func (c console) message(e *entry) {
-	c.line("message", "%s %s → %s: %s (%s)", channelName(e.Channel), visible(e.Sent.From), visible(e.Peer), visible(e.preview), visible(e.ID))
+	c.line("message", "%s %s → %s: %s (%s)", channelName(e.Channel), visible(e.Sent.From), visible(e.Recipient), visible(e.preview), visible(e.ID))
 }
 
 func (c console) answer(e *entry) {
-	c.line("answer", "%s %s → %s: %s (%s)", channelName(e.Channel), visible(e.Peer), visible(e.Answer.To), visible(e.preview), visible(e.ID))
+	c.line("answer", "%s %s → %s: %s (%s)", channelName(e.Channel), visible(e.Recipient), visible(e.Answer.To), visible(e.preview), visible(e.ID))
 }
 
 func (c console) callback(call *Call) {

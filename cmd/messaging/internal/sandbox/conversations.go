@@ -75,7 +75,7 @@ type conversationView struct {
 
 // ElementID returns the ID of the element on the page.
 func (c *conversationView) ElementID() string {
-	return "t-" + key(c.Channel, c.key.peer, c.Sender)
+	return "t-" + key(c.Channel, c.key.recipient, c.Sender)
 }
 
 // Preview returns the text of the line.
@@ -101,7 +101,7 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	}
 	title := "Conversations"
 	if v.Open != nil {
-		title = v.Open.Peer
+		title = v.Open.Recipient
 	}
 	status := http.StatusOK
 	if v.Gone {
@@ -130,7 +130,7 @@ func (st *sandboxState) chooseConversation(v *conversationsView, q url.Values) {
 func (v *conversationsView) url(open *conversation, values ...string) string {
 	all := []string{"q", v.Query, "only", v.Channel}
 	if open != nil {
-		all = append(all, "channel", open.Channel, "to", open.Peer, "from", open.Sender)
+		all = append(all, "channel", open.Channel, "to", open.Recipient, "from", open.Sender)
 	}
 	return pageURL(v.page, append(all, values...)...)
 }
@@ -184,63 +184,84 @@ func (v *conversationsView) line(c *conversation, e *entry, isFound bool) *conve
 func (st *sandboxState) openConversation(v *conversationsView, q url.Values) {
 	c := v.open
 	v.Open = v.line(c, c.last(), false)
-	v.Outcome = st.deliveryTo(c.Channel, c.Peer).Outcome
-	v.Sender = cmp.Or(c.Sender, st.senderTo(c.Channel, c.Peer), "Your program")
+	v.Outcome = st.deliveryTo(c.Channel, c.Recipient).Outcome
+	v.Sender = cmp.Or(c.Sender, st.senderTo(c.Channel, c.Recipient), "Your program")
 	v.Webhook = st.settings.Webhooks[c.Channel] != ""
-	picked := st.book.byID[q.Get("message")]
-	if picked != nil && picked.key() != c.key {
-		picked = nil
-	}
-	v.Picked = picked != nil
 	if c.Channel == channelChatApp2 {
 		end := c.wrote.Add(chatWindow)
 		v.IsClosed = !st.now().Before(end)
 		v.Window = end.Format("Monday, 15:04")
 	}
-	day := ""
-	for _, e := range v.part(c, picked, q) {
-		view := st.entryView(e, v.url(c))
-		view.Current = e == picked
-		if d := e.At.Format("Monday, 2 January"); d != day {
-			day = d
-			view.Day = d
-		}
+	picked := st.book.byID[q.Get("message")]
+	if picked != nil && picked.key() != c.key {
+		picked = nil
+	}
+	v.Picked = picked != nil
+	part := c.part(picked, q.Get("before"), q.Get("after"))
+	v.linkParts(c, part)
+	v.Entries = st.entryViews(c.Entries[part.begin:part.end], v.url(c))
+	v.Selected = v.Entries[len(v.Entries)-1]
+	for _, view := range v.Entries {
+		view.Current = picked != nil && view.ID == picked.ID
 		if view.Current {
 			v.Selected = view
 		}
-		v.Entries = append(v.Entries, view)
-	}
-	if v.Selected == nil {
-		v.Selected = v.Entries[len(v.Entries)-1]
 	}
 }
 
-// part returns the part of a conversation to show: around a message, before or after one, or the end.
-func (v *conversationsView) part(c *conversation, picked *entry, q url.Values) []*entry {
+// entryViews returns entries for the page of a conversation. The first entry of a day has the day.
+func (st *sandboxState) entryViews(entries []*entry, page string) []*entryView {
+	var views []*entryView
+	lastDay := ""
+	for _, e := range entries {
+		view := st.entryView(e, page)
+		if day := e.At.Format("Monday, 2 January"); day != lastDay {
+			view.Day = day
+			lastDay = day
+		}
+		views = append(views, view)
+	}
+	return views
+}
+
+// A conversationPart is the part of a conversation that the page shows: the entries from begin up to end.
+type conversationPart struct {
+	begin, end int
+	scrollTo   string // the ID of an entry, or ""
+}
+
+// part returns the part before or after an entry with an ID, or around the picked one, or the end of the conversation.
+func (c *conversation) part(picked *entry, beforeID, afterID string) conversationPart {
 	indexOf := func(id string) int { return slices.IndexFunc(c.Entries, func(e *entry) bool { return e.ID == id }) }
 	begin := max(0, len(c.Entries)-shownEntries)
-	before := indexOf(q.Get("before"))
-	after := indexOf(q.Get("after"))
+	before := indexOf(beforeID)
+	after := indexOf(afterID)
+	scrollTo := ""
 	switch {
 	case before >= 0:
 		begin = max(0, before-shownEntries+1)
-		v.At = c.Entries[before].ID
+		scrollTo = beforeID
 	case after >= 0:
 		begin = min(after, begin)
-		v.At = c.Entries[after].ID
+		scrollTo = afterID
 	case picked != nil:
 		if at := indexOf(picked.ID); at < begin {
 			begin = max(0, at-shownEntries/2)
 		}
-		v.At = picked.ID
+		scrollTo = picked.ID
 	}
 	end := min(len(c.Entries), begin+shownEntries)
-	if begin > 0 {
-		v.Earlier = v.url(c, "before", c.Entries[begin].ID)
+	return conversationPart{begin: begin, end: end, scrollTo: scrollTo}
+}
+
+// linkParts sets the links from a part of a conversation to its other parts.
+func (v *conversationsView) linkParts(c *conversation, part conversationPart) {
+	v.At = part.scrollTo
+	if part.begin > 0 {
+		v.Earlier = v.url(c, "before", c.Entries[part.begin].ID)
 	}
-	if end < len(c.Entries) {
-		v.Later = v.url(c, "after", c.Entries[end-1].ID)
+	if part.end < len(c.Entries) {
+		v.Later = v.url(c, "after", c.Entries[part.end-1].ID)
 		v.Newest = v.url(c, "message", "")
 	}
-	return c.Entries[begin:end]
 }

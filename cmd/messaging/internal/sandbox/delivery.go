@@ -67,13 +67,13 @@ func (d deliveryBody) outcome() (messagingtest.Delivery, error) {
 
 // deliveryKey identifies a recipient on a channel.
 type deliveryKey struct {
-	channel string
-	peer    string
+	channel   string
+	recipient string
 }
 
 // deliveryTo returns the delivery that is set for a recipient.
 func (st *sandboxState) deliveryTo(channel string, recipient string) deliveryBody {
-	key := deliveryKey{channel: channel, peer: peerKey(recipient)}
+	key := deliveryKey{channel: channel, recipient: recipientKeyOf(recipient)}
 	return cmp.Or(st.deliveries[key], deliveryBody{Outcome: "delivered"})
 }
 
@@ -112,7 +112,7 @@ func (st *sandboxState) setDelivery(d deliveryBody, outcome messagingtest.Delive
 	var keys []deliveryKey
 	for _, channel := range channels() {
 		if d.Channel == "" || isSMS == (channel == channelSMS) {
-			keys = append(keys, deliveryKey{channel: channel, peer: peerKey(d.To)})
+			keys = append(keys, deliveryKey{channel: channel, recipient: recipientKeyOf(d.To)})
 		}
 	}
 	if len(st.deliveries) >= maxDeliveries && slices.ContainsFunc(keys, st.hasNoDelivery) {

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -31,31 +30,12 @@ type faultRule struct {
 	until time.Time // zero without a duration
 }
 
-// fault returns the fault for the service.
+// fault returns the fault for the service, or the zero fault if the rule has no kind.
 func (f *faultRule) fault() messagingtest.Fault {
-	switch f.Fault {
-	case "accept-then-drop":
-		return messagingtest.FaultAcceptThenDrop()
-	case "drop-unread":
-		return messagingtest.FaultDropUnread()
-	case "slow":
-		return messagingtest.FaultSlow(f.delay)
-	case "status-429":
-		return messagingtest.FaultStatus(http.StatusTooManyRequests, f.delay)
-	case "status-500":
-		return messagingtest.FaultStatus(http.StatusInternalServerError, f.delay)
-	case "status-503":
-		return messagingtest.FaultStatus(http.StatusServiceUnavailable, f.delay)
-	case "status-after":
-		return messagingtest.FaultStatusAfter(cmp.Or(f.Status, http.StatusInternalServerError), "")
-	case "page":
-		return messagingtest.FaultPage(cmp.Or(f.Status, http.StatusBadGateway))
-	case "truncated-response":
-		return messagingtest.FaultTruncated()
-	case "not-json":
-		return messagingtest.FaultNotJSON()
+	if f.kind.make == nil {
+		return messagingtest.Fault{}
 	}
-	return messagingtest.Fault{}
+	return f.kind.make(f)
 }
 
 // faultRules are the rules in force, in the order in which they were made.
@@ -111,7 +91,7 @@ func (f *faultRule) findKind() error {
 	if f.Status == 0 {
 		return nil
 	}
-	if f.kind.Needs != "status" {
+	if f.kind.Needs != needsStatus {
 		return errors.New("status is for status-after and page")
 	}
 	if f.Status < http.StatusInternalServerError || f.Status > maxStatus {
@@ -165,7 +145,7 @@ func (f faultRule) Amount() string {
 // matches reports whether a request is in the scope of a rule.
 func (f *faultRule) matches(operation, to string) bool {
 	isOperation := f.Operation == "" || f.Operation == operation
-	return isOperation && (f.To == "" || peerKey(f.To) == peerKey(to))
+	return isOperation && (f.To == "" || recipientKeyOf(f.To) == recipientKeyOf(to))
 }
 
 // take reports whether a request in the scope meets the fault. It counts the request.
@@ -215,7 +195,7 @@ func (s *Sandbox) faultFor(x *Exchange) messagingtest.Fault {
 	defer st.unlock()
 	rule := st.faults.choose(x.Operation, x.To, time.Now())
 	x.Fault = rule.Fault
-	if rule.kind.Needs != "delay" { // a slow response decides by itself
+	if rule.kind.Needs != needsDelay { // a slow response decides by itself
 		x.Verdict = rule.kind.Verdict
 	}
 	if rule.Fault != "" {

@@ -1,5 +1,12 @@
 package sandbox
 
+import (
+	"cmp"
+	"net/http"
+
+	"github.com/messaging-service/messaging-go/messagingtest"
+)
+
 // A FaultKind is a way in which a request can fail. Its name is the same on the page, in the API, in traffic and on the terminal.
 type FaultKind struct {
 	Name     string `json:"name"`
@@ -7,8 +14,17 @@ type FaultKind struct {
 	Go       string `json:"go"` // the function of package messagingtest
 	InLedger bool   `json:"inLedger"`
 	Verdict  string `json:"verdict"`         // of a correct client
-	Needs    string `json:"needs,omitempty"` // a parameter: "delay" or "retryAfter", a duration, or "status"
+	Needs    string `json:"needs,omitempty"` // a parameter of the rule
+
+	make func(rule *faultRule) messagingtest.Fault
 }
+
+// The parameters that a fault may need.
+const (
+	needsDelay      = "delay"      // a duration
+	needsRetryAfter = "retryAfter" // a duration
+	needsStatus     = "status"
+)
 
 // The verdicts of the client.
 const (
@@ -26,12 +42,18 @@ func faultKinds() []FaultKind {
 			Go:       "FaultAcceptThenDrop",
 			InLedger: true,
 			Verdict:  verdictUnknown,
+			make: func(*faultRule) messagingtest.Fault {
+				return messagingtest.FaultAcceptThenDrop()
+			},
 		},
 		{
 			Name:    "drop-unread",
 			What:    "Resets the connection and processes nothing. The client cannot tell it from accept-then-drop.",
 			Go:      "FaultDropUnread",
 			Verdict: verdictUnknown,
+			make: func(*faultRule) messagingtest.Fault {
+				return messagingtest.FaultDropUnread()
+			},
 		},
 		{
 			Name:     "slow",
@@ -39,27 +61,39 @@ func faultKinds() []FaultKind {
 			Go:       "FaultSlow",
 			InLedger: true,
 			Verdict:  "accepted, or unknown if the client did not wait",
-			Needs:    "delay",
+			Needs:    needsDelay,
+			make: func(rule *faultRule) messagingtest.Fault {
+				return messagingtest.FaultSlow(rule.delay)
+			},
 		},
 		{
 			Name:    "status-429",
 			What:    "Too many requests: refuses to process the request for now. A client retries after the wait.",
 			Go:      "FaultStatus(429)",
 			Verdict: verdictRefused,
-			Needs:   "retryAfter",
+			Needs:   needsRetryAfter,
+			make: func(rule *faultRule) messagingtest.Fault {
+				return messagingtest.FaultStatus(http.StatusTooManyRequests, rule.delay)
+			},
 		},
 		{
 			Name:    "status-500",
 			What:    "An internal error, which does not say whether the message went out.",
 			Go:      "FaultStatus(500)",
 			Verdict: verdictUnknown,
+			make: func(rule *faultRule) messagingtest.Fault {
+				return messagingtest.FaultStatus(http.StatusInternalServerError, rule.delay)
+			},
 		},
 		{
 			Name:    "status-503",
 			What:    "Unavailable, as a proxy says too.",
 			Go:      "FaultStatus(503)",
 			Verdict: verdictUnknown,
-			Needs:   "retryAfter",
+			Needs:   needsRetryAfter,
+			make: func(rule *faultRule) messagingtest.Fault {
+				return messagingtest.FaultStatus(http.StatusServiceUnavailable, rule.delay)
+			},
 		},
 		{
 			Name:     "status-after",
@@ -67,7 +101,10 @@ func faultKinds() []FaultKind {
 			Go:       "FaultStatusAfter",
 			InLedger: true,
 			Verdict:  verdictUnknown,
-			Needs:    "status",
+			Needs:    needsStatus,
+			make: func(rule *faultRule) messagingtest.Fault {
+				return messagingtest.FaultStatusAfter(cmp.Or(rule.Status, http.StatusInternalServerError), "")
+			},
 		},
 		{
 			Name: "page",
@@ -75,7 +112,10 @@ func faultKinds() []FaultKind {
 				"The client cannot tell it from a page that comes after processing.",
 			Go:      "FaultPage",
 			Verdict: verdictUnknown,
-			Needs:   "status",
+			Needs:   needsStatus,
+			make: func(rule *faultRule) messagingtest.Fault {
+				return messagingtest.FaultPage(cmp.Or(rule.Status, http.StatusBadGateway))
+			},
 		},
 		{
 			Name:     "truncated-response",
@@ -83,6 +123,9 @@ func faultKinds() []FaultKind {
 			Go:       "FaultTruncated",
 			InLedger: true,
 			Verdict:  verdictUnknown,
+			make: func(*faultRule) messagingtest.Fault {
+				return messagingtest.FaultTruncated()
+			},
 		},
 		{
 			Name:     "not-json",
@@ -90,6 +133,9 @@ func faultKinds() []FaultKind {
 			Go:       "FaultNotJSON",
 			InLedger: true,
 			Verdict:  verdictUnknown,
+			make: func(*faultRule) messagingtest.Fault {
+				return messagingtest.FaultNotJSON()
+			},
 		},
 	}
 }

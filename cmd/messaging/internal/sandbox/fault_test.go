@@ -82,7 +82,7 @@ func TestFaultsNameTheFunctionsOfMessagingtest(t *testing.T) {
 	for _, kind := range faultKinds() {
 		name, _, _ := strings.Cut(kind.Go, "(")
 		assert.Contains(t, string(source), "func "+name+"(")
-		assert.NotZero(t, (&faultRule{Fault: kind.Name, delay: time.Second}).fault(), kind.Name)
+		assert.NotZero(t, (&faultRule{kind: kind, delay: time.Second}).fault(), kind.Name)
 	}
 }
 

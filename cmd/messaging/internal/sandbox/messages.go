@@ -78,9 +78,9 @@ func (st *sandboxState) message(e *entry) Message {
 
 // describe returns a short description for errors.
 func (e *entry) describe() string {
-	text := fmt.Sprintf("%s to %s: %s", channelName(e.Channel), clip(e.Peer, maxName), e.preview)
+	text := fmt.Sprintf("%s to %s: %s", channelName(e.Channel), clip(e.Recipient, maxName), e.preview)
 	if e.Answer != nil {
-		text = fmt.Sprintf("an answer of %s: %s", clip(e.Peer, maxName), e.preview)
+		text = fmt.Sprintf("an answer of %s: %s", clip(e.Recipient, maxName), e.preview)
 	}
 	return shorten(text, 2*previewText)
 }
@@ -108,18 +108,18 @@ var errState = errors.New("state must be queued, sent, delivered, read, failed o
 
 // A messageFilter selects messages. Empty fields select all.
 type messageFilter struct {
-	channel   string
-	state     contract.Status
-	peer      string // as by peerKey
-	from      string
-	text      string // a part of the text, in lower case
-	reference string
+	channel      string
+	state        contract.Status
+	recipientKey string // as by recipientKeyOf
+	from         string
+	text         string // a part of the text, in lower case
+	reference    string
 }
 
 func (f messageFilter) selects(e *entry) bool {
 	switch {
 	case f.channel != "" && e.Channel != f.channel:
-	case f.peer != "" && e.peer != f.peer:
+	case f.recipientKey != "" && e.recipientKey != f.recipientKey:
 	case f.from != "" && e.From != f.from:
 	case f.reference != "" && e.ReferenceID != f.reference:
 	case f.state != "" && !e.hasReached(f.state):
@@ -153,7 +153,7 @@ func (st *sandboxState) find(filter messageFilter, after string, limit int) []Me
 func (s *Sandbox) getMessages(r *request) (any, error) {
 	filter := messageFilter{
 		channel: oneOf(r, "channel", errChannel, channels()), state: oneOf(r, "state", errState, states()),
-		peer: peerKey(r.param("to")), from: r.param("from"), text: strings.ToLower(r.param("text")), reference: r.param("reference"),
+		recipientKey: recipientKeyOf(r.param("to")), from: r.param("from"), text: strings.ToLower(r.param("text")), reference: r.param("reference"),
 	}
 	after := r.param("after")
 	limit := r.limit()

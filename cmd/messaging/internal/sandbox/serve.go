@@ -125,7 +125,7 @@ func (st *sandboxState) withMessage(x *Exchange) Exchange {
 		result.InLedger = true
 	}
 	if e := st.book.byID[result.Message]; e != nil {
-		result.To = clip(e.Peer, maxName)
+		result.To = clip(e.Recipient, maxName)
 		result.Text = clip(e.preview, previewText)
 	}
 	return result

@@ -149,36 +149,36 @@ func TestEveryChannelIsKnown(t *testing.T) {
 // TestDeliveryIsOfEveryChannel: the service has one outcome for all channels but SMS.
 func TestDeliveryIsOfEveryChannel(t *testing.T) {
 	t.Parallel()
-	const peer = "+639171234567"
+	const recipient = "+639171234567"
 	for _, chosen := range append([]table.Channel{{}}, table.Channels()...) {
 		r := newRig(t, Config{})
-		_, err := r.postDelivery(nil, deliveryBody{Channel: chosen.Name, To: peer, Outcome: "failed"})
+		_, err := r.postDelivery(nil, deliveryBody{Channel: chosen.Name, To: recipient, Outcome: "failed"})
 		require.NoError(t, err)
 		for _, c := range table.Channels() {
 			want := "delivered"
 			if chosen.Name == "" || (c.Name == "sms") == (chosen.Name == "sms") {
 				want = "failed"
 			}
-			assert.Equal(t, want, r.guarded.deliveryTo(c.Name, peer).Outcome, "%s after %q", c.Name, chosen.Name)
+			assert.Equal(t, want, r.guarded.deliveryTo(c.Name, recipient).Outcome, "%s after %q", c.Name, chosen.Name)
 		}
 	}
 }
 
 func TestDeliveryCanBeChangedAtTheLimit(t *testing.T) {
 	t.Parallel()
-	const peer = "+639171234567"
+	const recipient = "+639171234567"
 	r := newRig(t, Config{})
 	set := func(to, outcome string) error {
 		_, err := r.postDelivery(nil, deliveryBody{To: to, Outcome: outcome})
 		return err
 	}
-	require.NoError(t, set(peer, "failed"))
+	require.NoError(t, set(recipient, "failed"))
 	for i := range maxDeliveries {
-		r.guarded.deliveries[deliveryKey{channel: channelSMS, peer: fmt.Sprint(i)}] = deliveryBody{Outcome: "failed"}
+		r.guarded.deliveries[deliveryKey{channel: channelSMS, recipient: fmt.Sprint(i)}] = deliveryBody{Outcome: "failed"}
 	}
 	require.ErrorContains(t, set("+639170000000", "failed"), "reset everything")
-	require.NoError(t, set(peer, "read"))
-	assert.Equal(t, "read", r.guarded.deliveryTo(channelSMS, peer).Outcome)
+	require.NoError(t, set(recipient, "read"))
+	assert.Equal(t, "read", r.guarded.deliveryTo(channelSMS, recipient).Outcome)
 }
 
 func TestCostIsThatOfTheService(t *testing.T) {

@@ -19,9 +19,9 @@ const (
 	sectionDelivery = "webhook.delivery"
 )
 
-// learned is what the examples have shown of a contract. Its JSON is an overlay: an absent member leaves the default contract as it is, and
+// overlay is the overlay that is learned. In its JSON, an absent member leaves the default contract as it is, and
 // an empty text or list replaces it.
-type learned struct {
+type overlay struct {
 	Auth     auth              `json:"auth,omitzero"`
 	Headers  map[string]string `json:"headers,omitempty"`
 	Errors   errorNames        `json:"errors,omitzero"`
@@ -95,8 +95,8 @@ type deliveryNames struct {
 	Statuses words `json:"statuses,omitempty"` // the words of each meaning
 }
 
-func newLearned() learned {
-	return learned{
+func newOverlay() overlay {
+	return overlay{
 		Headers: map[string]string{},
 		Send: sendNames{
 			Fields:    map[string]string{},
@@ -136,11 +136,11 @@ func (w words) has(word string) bool {
 
 // removeTaken adds the default paths of concepts that were not learned and have a learned path among them, without the learned ones.
 func (w words) removeTaken(defaults map[string][]string) {
-	learned := maps.Clone(w)
+	known := maps.Clone(w)
 	for concept, paths := range defaults {
-		_, isLearned := learned[concept]
-		if !isLearned && slices.ContainsFunc(paths, learned.has) {
-			w[concept] = slices.DeleteFunc(slices.Clone(paths), learned.has)
+		_, isLearned := known[concept]
+		if !isLearned && slices.ContainsFunc(paths, known.has) {
+			w[concept] = slices.DeleteFunc(slices.Clone(paths), known.has)
 		}
 	}
 }
@@ -152,39 +152,39 @@ type note struct {
 }
 
 // note adds a note to a key, such as "sms.send", "fields", "to".
-func (l *learned) note(text string, keys ...string) {
-	l.notes = append(l.notes, note{keys: keys, text: text})
+func (o *overlay) note(text string, keys ...string) {
+	o.notes = append(o.notes, note{keys: keys, text: text})
 }
 
 // contract returns the contract of the overlay.
-func (l *learned) contract() (contract.Contract, error) {
-	return contract.Parse([]byte(document.Encode(l)))
+func (o *overlay) contract() (contract.Contract, error) {
+	return contract.Parse([]byte(document.Encode(o)))
 }
 
 // forReading returns a contract that reads one page with credentials in headers, because the examples do not show the request of a page.
-func (l learned) forReading(names contract.Contract) contract.Contract {
-	l.List.Paging = &paging{By: "none", Whole: true}
-	if l.Auth.KeyPair.In == "body" {
-		l.Auth.KeyPair = keyPair{In: "header", Key: "X-Key", Secret: new("X-Secret")}
+func (o overlay) forReading(names contract.Contract) contract.Contract {
+	o.List.Paging = &paging{By: "none", Whole: true}
+	if o.Auth.KeyPair.In == "body" {
+		o.Auth.KeyPair = keyPair{In: "header", Key: "X-Key", Secret: new("X-Secret")}
 	}
-	if alone, err := l.contract(); err == nil {
+	if alone, err := o.contract(); err == nil {
 		return alone
 	}
 	return names
 }
 
 // text returns the overlay as JSON with its notes, and with each list on one line.
-func (l *learned) text() string {
-	overlay := document.Parse([]byte(document.Encode(l))).Object()
-	for _, n := range l.notes {
+func (o *overlay) text() string {
+	root := document.Parse([]byte(document.Encode(o))).Object()
+	for _, n := range o.notes {
 		last := len(n.keys) - 1
-		object := overlay
+		object := root
 		for _, key := range n.keys[:last] {
 			object = member(object, key)
 		}
 		object[n.keys[last]+"//"] = n.text
 	}
-	return indented(overlay, "")
+	return indented(root, "")
 }
 
 // member returns a member that is an object, and adds it if it is absent.

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river/rivertype"
+	"github.com/spf13/cobra"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+)
+
+// listedMessage is a message in the output of list. It has no personal data.
+type listedMessage struct {
+	messagingriver.Key
+
+	State  rivertype.JobState `json:"state"`
+	Reason string             `json:"reason"`
+	Time   time.Time          `json:"time"`
+}
+
+func (m listedMessage) text() string {
+	columns := []string{m.Channel, safe(m.Reference), string(m.State), safe(m.Reason), formatTime(m.Time)}
+	return strings.Join(columns, "\t") + "\n"
+}
+
+// formatTime returns a time in UTC to the second, or "" for the zero time.
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// timeOf returns the time that list shows for a message in its state.
+func timeOf(record messagingriver.Record) time.Time {
+	switch record.State {
+	case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
+		return record.Finalized
+	case rivertype.JobStateRunning:
+		return record.Attempted
+	case rivertype.JobStateScheduled, rivertype.JobStateRetryable:
+		return record.Scheduled
+	default: // River's scheduled time means nothing for a message that is due, and for one that is paused
+		return record.Created
+	}
+}
+
+func (op *operator) list() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the messages in a state and why they are there", Args: noArgs,
+		Long: `List the messages in a state: the channel, the reference ID, the state, the reason and the time, separated by tabs.
+
+The states are:
+
+  waiting     available, scheduled, retryable or pending
+  available   due: sent as soon as a worker is free. The time is when it was enqueued
+  scheduled   sent at the time in the list
+  retryable   the last attempt failed. The time is that of the next attempt
+  pending     its campaign is paused. The time is when it was enqueued
+  running     a worker has it. The time is when the attempt began
+  completed   the service accepted it
+  cancelled   refused, denied, invalid, expired or dropped
+  discarded   the outcome is unknown, or the attempts are used up: decide with outbox resolve
+  all         all messages`,
+		Example: `  outbox list
+  outbox list --state waiting --channel sms
+  outbox list --state all --json`,
+	}
+	channel := cmd.Flags().String("channel", "", "the `channel` of the messages: sms, chatapp1 or chatapp2 (default all)")
+	state := cmd.Flags().String("state", "discarded", "the `state` of the messages, see above")
+	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
+		states, err := statesNamed(*state)
+		if err != nil {
+			return err
+		}
+		for record, err := range db.List(cmd.Context(), states...) {
+			if err != nil {
+				return err
+			}
+			if *channel != "" && record.Channel != *channel {
+				continue
+			}
+			message := listedMessage{record.Key, record.State, record.Reason, timeOf(record)}
+			if err := op.print(cmd.OutOrStdout(), message, message.text()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmd
+}
+
+// statesNamed returns the states that the value of --state names.
+func statesNamed(name string) ([]rivertype.JobState, error) {
+	state := rivertype.JobState(name)
+	switch {
+	case name == "all":
+		return rivertype.JobStates(), nil
+	case name == "waiting":
+		return []rivertype.JobState{
+			rivertype.JobStateAvailable, rivertype.JobStateScheduled, rivertype.JobStateRetryable, rivertype.JobStatePending,
+		}, nil
+	case slices.Contains(rivertype.JobStates(), state):
+		return []rivertype.JobState{state}, nil
+	}
+	allowed := []string{"waiting", "all"}
+	for _, known := range rivertype.JobStates() {
+		allowed = append(allowed, string(known))
+	}
+	return nil, fmt.Errorf("--state is %q; want one of %s", name, strings.Join(allowed, ", "))
+}
+
+func (op *operator) show() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show REFERENCE", Short: "Show what the outbox knows about a message", Args: exactArgs("REFERENCE"),
+		Long: `Show what the outbox knows about the message with a reference ID: its state, verdict, IDs, attempts, reason and times. If several
+channels have the reference ID, it shows the message of each. Numbers and texts are not shown.
+
+The verdict is that of the last attempt that ended. The exit status is 1 if there is no such message.`,
+		Example: `  outbox show order-17
+  outbox show order-17 --json`,
+	}
+	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
+		records, err := db.Get(cmd.Context(), args[0])
+		if errors.Is(err, messaging.ErrNotFound) {
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "outbox: there is no message with the reference ID %q\n", args[0])
+			return errFindings
+		}
+		if err != nil {
+			return err
+		}
+		for i, record := range records {
+			text := recordText(record)
+			if i > 0 {
+				text = "\n" + text
+			}
+			if err := op.print(cmd.OutOrStdout(), record, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmd
+}
+
+// recordText returns the record of a message as lines of name and value. It has no number and no text of the message.
+func recordText(record messagingriver.Record) string {
+	var receipt messaging.Receipt
+	if record.Receipt != nil {
+		receipt = *record.Receipt
+	}
+	content := "kept"
+	if record.Message == nil {
+		content = "deleted, or cannot be read"
+	}
+	verdict := record.Verdict.String()
+	if record.Attempted.IsZero() && record.Verdict == messaging.Unknown {
+		verdict = "none yet"
+	}
+	nextAttempt := ""
+	if record.State == rivertype.JobStateScheduled || record.State == rivertype.JobStateRetryable {
+		nextAttempt = formatTime(record.Scheduled)
+	}
+	var text strings.Builder
+	for _, line := range []struct{ name, value string }{
+		{"channel", record.Channel},
+		{"reference", record.Reference},
+		{"state", string(record.State)},
+		{"verdict", verdict},
+		{"reason", record.Reason},
+		{"message ID", receipt.ID},
+		{"request ID", receipt.RequestID},
+		{"failures", strconv.Itoa(record.Failures)},
+		{"campaign", record.Campaign},
+		{"priority", strconv.Itoa(int(record.Priority))},
+		{"content", content},
+		{"created", formatTime(record.Created)},
+		{"last attempt", formatTime(record.Attempted)},
+		{"next attempt", nextAttempt},
+		{"finished", formatTime(record.Finalized)},
+		{"expires", formatTime(record.Expires)},
+		{"job", strconv.FormatInt(record.Job, 10)},
+	} {
+		if line.value != "" {
+			fmt.Fprintf(&text, "%-13s %s\n", line.name, safe(line.value))
+		}
+	}
+	return text.String()
+}
