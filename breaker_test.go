@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,8 +34,13 @@ type troubled struct {
 	requests   int
 }
 
+// countRequest guards the requests of every troubled service, whose values are copied in tables.
+var countRequest sync.Mutex
+
 func (s *troubled) RoundTrip(r *http.Request) (*http.Response, error) {
+	countRequest.Lock()
 	s.requests++
+	countRequest.Unlock()
 	h := http.Header{}
 	if s.retryAfter != "" {
 		h.Set("Retry-After", s.retryAfter)

@@ -515,6 +515,8 @@ type rowError struct {
 	row    int    // on the page, from 1
 	field  string // of sms.Transaction, or "" for the whole row
 	reason string // without the value
+
+	isDoubtful bool // the row proves nothing of a message; see codec.Unreadable
 }
 
 // Error returns the place of the row and what is wrong with it.

@@ -2,6 +2,7 @@ package messaging_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -411,6 +412,32 @@ func ExampleSMSService_Pages() {
 	// Output:
 	// 2 of 3 messages, on one of 2 pages
 	// 1 of 3 messages, on one of 2 pages
+}
+
+func ExampleSMSService_Verdict() {
+	service, client := connected()
+	defer service.Close()
+	service.Seed(
+		messagingtest.Sent{ReferenceID: "order-4", SendStatus: "rejected"},
+		messagingtest.Sent{ReferenceID: "order-5", Row: map[string]json.RawMessage{"dlrStatus": []byte(`["?"]`)}},
+	)
+	for tx, err := range client.SMS.List(context.Background(), sms.ListOptions{SortBy: sms.ByCreated}) {
+		if err != nil && !errors.Is(err, messaging.ErrUnreadableRow) {
+			fmt.Println(err)
+			return
+		}
+		switch client.SMS.Verdict(tx) {
+		case messaging.Accepted:
+			// count its price, and look at tx.Status for its delivery
+		case messaging.Refused:
+			fmt.Println(tx.ReferenceID, "was refused:", tx.SendStatus)
+		case messaging.Unknown, messaging.NotSent:
+			fmt.Println(tx.ReferenceID, "says nothing:", tx.ErrorCode, tx.ReadError)
+		}
+	}
+	// Output:
+	// order-4 was refused: rejected
+	// order-5 says nothing:  messaging: sms.list: row 5 of page 1 cannot be read: DeliveryStatus is neither a text nor a number
 }
 
 func ExampleSMSService_Find() {

@@ -80,7 +80,8 @@ func WithGuard(guard func(ctx context.Context, m Outgoing) error) Option {
 type deniedError struct{ reason error }
 
 // Deny returns an error for a guard that denies a message, such as because a budget is spent. The error has the text of the reason and wraps
-// it. The verdict of the message is NotSent, and Retryable is false.
+// it. The call of the message then returns an *Error that matches ErrDenied: its verdict is NotSent, and Retryable is false. Only that *Error
+// matches ErrDenied, not the error of Deny itself.
 func Deny(reason error) error {
 	return &deniedError{cmp.Or(reason, ErrDenied)}
 }
@@ -94,8 +95,12 @@ func (e *deniedError) Unwrap() error { return e.reason }
 // postponedError is an error of Postpone.
 type postponedError struct{ wait time.Duration }
 
-// Postpone returns an error for a guard that postpones a message, such as during quiet hours. The wait is at least a second. The verdict of the
-// message is NotSent, and Retryable returns the wait and true. An outbox keeps the message until then. To keep a cause as well, use errors.Join.
+// Postpone returns an error for a guard that postpones a message, such as during quiet hours. The wait is at least a second. To keep a cause as
+// well, use errors.Join.
+//
+// The call of the message then returns an *Error that matches ErrPostponed: its verdict is NotSent, and Retryable returns the wait and true. An
+// outbox keeps the message until then. Only that *Error matches ErrPostponed and is retryable, not the error of Postpone itself: test a guard by
+// sending a message with a client that has it.
 func Postpone(wait time.Duration) error { return &postponedError{max(wait, time.Second)} }
 
 // Error returns the wait.

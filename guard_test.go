@@ -453,3 +453,13 @@ func TestRequestOfAGuardIsNoPartOfTheCall(t *testing.T) {
 		assert.Equal(t, before, service.requests)
 	})
 }
+
+// Deny(Postpone(wait)) denies a message: an error that matched ErrPostponed by itself would make it retryable.
+func TestErrorsOfGuardsMatchNoSentinel(t *testing.T) {
+	t.Parallel()
+	require.NotErrorIs(t, messaging.Deny(errors.New("the budget is spent")), messaging.ErrDenied)
+	postponed := messaging.Postpone(time.Hour)
+	require.NotErrorIs(t, postponed, messaging.ErrPostponed)
+	_, isRetryable := messaging.Retryable(postponed)
+	assert.False(t, isRetryable)
+}

@@ -34,7 +34,7 @@ import (
 // A page is requested when its first row is needed. Ranging again lists again. A failed page is retried within the client's RetryPolicy.
 //
 // If a row cannot be read in full, the error matches ErrUnreadableRow, the Transaction has what could be read, and the loop may go on. Any
-// other error ends the listing, which is complete or ends with an error.
+// other error ends the listing, which is complete or ends with an error. Verdict says whether the message of a row was accepted.
 //
 // A service may ignore a filter, so rows of another ID, ReferenceID or To are not yielded, and neither are rows outside of CreatedAfter and
 // CreatedBefore. If the listing has only such rows, it ends with an error that matches ErrFilterIgnored. All other options are up to the
@@ -51,17 +51,12 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 				yield(sms.Transaction{}, err)
 				return
 			}
-			unreadable := page.Unreadable
 			for i := range page.Transactions {
-				var rowErr error
-				if len(unreadable) > 0 && unreadable[0].Index == i {
-					rowErr = page.rowError(unreadable[0])
-					unreadable = unreadable[1:]
-				}
 				if page.isDropped[i] {
 					continue
 				}
-				if !yield(page.Transactions[i], rowErr) {
+				tx := page.Transactions[i]
+				if !yield(tx, tx.ReadError) {
 					return
 				}
 			}
@@ -72,8 +67,17 @@ func (s *SMSService) List(ctx context.Context, options sms.ListOptions) iter.Seq
 // Pages lists like List, page by page, with the totals that the service reports. The last page may be empty.
 //
 // If rows cannot be read in full, Pages yields the page, with what could be read of them, and an error that matches ErrUnreadableRow and
-// joins the first 20 of these rows.
+// joins the first 20 of these rows. Each has its own ReadError. The listing goes on, and Next continues after them.
+//
+// To continue after a crash, store Page.Next in one transaction with the results of its page, and pass it as ListOptions.After with the same
+// options. A crash between two pages then loses no page and counts none twice. After the last page Next is "": store that the listing is
+// complete, because an After of "" lists from the beginning.
+//
+// A listing shows the rows of the time at which each page is requested. It does not show a row that the service lists later, nor a later
+// status or price of a row that it has shown. To sum up a day, begin some time after its end, with CreatedAfter, CreatedBefore and
+// SortBy: sms.ByCreated, and list the whole day again for final statuses.
 func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Seq2[sms.Page, error] {
+	options.Extra = url.Values(http.Header(options.Extra).Clone()) // the caller may change its own
 	pages := s.pages(ctx, options, true)
 	return func(yield func(sms.Page, error) bool) {
 		for page, err := range pages {
@@ -91,7 +95,7 @@ func (s *SMSService) Pages(ctx context.Context, options sms.ListOptions) iter.Se
 				}
 			}
 			if !page.Last {
-				p.Next = s.core.smsList().codec.FormatPosition(page.Next, options.PageSize, page.lastRow)
+				p.Next = s.core.smsList().codec.FormatPosition(page.Next, options, page.lastRow)
 			}
 			if !yield(p, page.rowErrors()) {
 				return
@@ -111,18 +115,11 @@ func (s *SMSService) Find(ctx context.Context, referenceID string) (sms.Transact
 	if err != nil {
 		return sms.Transaction{}, err
 	}
-	return found[0].Transaction, nil
-}
-
-type listedRow struct {
-	sms.Transaction
-
-	isDoubtful bool // whether it cannot be read whose message it is
-	hasError   bool
+	return found[0], nil
 }
 
 // find returns the rows with a reference ID on the first page that has any. There is at least one if there is no error.
-func (s *SMSService) find(ctx context.Context, referenceID string) ([]listedRow, error) {
+func (s *SMSService) find(ctx context.Context, referenceID string) ([]sms.Transaction, error) {
 	o := s.core.observation(ctx, &s.core.smsList().endpoint)
 	ctx, end := o.begin(ctx, StepLookup, 0)
 	found, err := s.search(ctx, referenceID)
@@ -144,7 +141,7 @@ type lookup struct {
 }
 
 // search returns the rows with a reference ID on the first page that has any.
-func (s *SMSService) search(ctx context.Context, referenceID string) ([]listedRow, error) {
+func (s *SMSService) search(ctx context.Context, referenceID string) ([]sms.Transaction, error) {
 	if referenceID == "" {
 		return nil, invalid(s.core.smsList().name, []wire.Problem{{Field: "referenceID", Reason: "required, but empty"}})
 	}
@@ -214,24 +211,25 @@ type listPage struct {
 	lastRow   string // ID of the last row up to here
 }
 
-func (p *listPage) rowsOf(referenceID string) (rows []listedRow) {
+func (p *listPage) rowsOf(referenceID string) (rows []sms.Transaction) {
 	for i := range p.Transactions {
 		if p.Transactions[i].ReferenceID != referenceID || p.Excluded[i] {
 			continue
 		}
-		row := listedRow{Transaction: p.Transactions[i], hasError: p.Failed[i]}
-		for _, unreadable := range p.Unreadable {
-			if unreadable.Index == i {
-				row.isDoubtful = unreadable.IsDoubtful()
-			}
-		}
-		rows = append(rows, row)
+		rows = append(rows, p.Transactions[i])
 	}
 	return rows
 }
 
+// setReadErrors sets the ReadError of each row that could not be read in full.
+func (p *listPage) setReadErrors() {
+	for _, row := range p.Unreadable {
+		p.Transactions[row.Index].ReadError = p.rowError(row)
+	}
+}
+
 func (p *listPage) rowError(row codec.Unreadable) error {
-	return &rowError{page: p.number, row: row.Index + 1, field: row.Field, reason: row.Reason}
+	return &rowError{page: p.number, row: row.Index + 1, field: row.Field, reason: row.Reason, isDoubtful: row.IsDoubtful()}
 }
 
 // rowErrors joins the errors of the rows that are yielded, at most 20, and the number of the rest.
@@ -281,7 +279,7 @@ func (s *SMSService) newListing(options sms.ListOptions) *listing {
 	found := wire.Checks(l.query.Problems)
 	if options.After != "" {
 		var reason string
-		l.query.At, l.lastRow, reason = list.ParsePosition(options.After, options.PageSize)
+		l.query.At, l.lastRow, reason = list.ParsePosition(options.After, options)
 		l.isResumed = true
 		found.Found("After", reason)
 	}
@@ -308,6 +306,7 @@ func (s *SMSService) pages(ctx context.Context, options sms.ListOptions, isList 
 				yield(nil, err)
 				return
 			}
+			page.setReadErrors() // after sift, which compares rows
 			if !yield(page, nil) {
 				return
 			}

@@ -601,8 +601,8 @@ func TestPagesReportTheListing(t *testing.T) {
 		got = append(got, page)
 	}
 	assert.Equal(t, []sms.Page{
-		{Transactions: []sms.Transaction{{ID: "1"}, {ID: "2"}}, Total: 5, TotalPages: 3, Next: `{"page":2,"last":"2"}`},
-		{Transactions: []sms.Transaction{{ID: "3"}}, Total: 5, TotalPages: 3, Next: `{"page":3,"last":"3"}`},
+		{Transactions: []sms.Transaction{{ID: "1"}, {ID: "2"}}, Total: 5, TotalPages: 3, Next: `{"page":2,"last":"2","options":{}}`},
+		{Transactions: []sms.Transaction{{ID: "3"}}, Total: 5, TotalPages: 3, Next: `{"page":3,"last":"3","options":{}}`},
 		{Transactions: []sms.Transaction{{ID: "4"}}, Total: 5, TotalPages: 3},
 	}, got)
 }

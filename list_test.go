@@ -593,9 +593,11 @@ func TestListYieldsRowErrors(t *testing.T) {
 	var found []string
 	for tx, err := range client.SMS.List(t.Context(), sms.ListOptions{}) {
 		if got = append(got, tx.ID); err == nil {
+			require.NoError(t, tx.ReadError)
 			continue
 		}
 		require.ErrorIs(t, err, messaging.ErrUnreadableRow)
+		assert.Equal(t, err, tx.ReadError)
 		found = append(found, err.Error())
 		require.NotErrorIs(t, err, messaging.ErrOutcomeUnknown)
 		var failed *messaging.Error
@@ -617,6 +619,13 @@ func TestListYieldsRowErrors(t *testing.T) {
 		require.ErrorIs(t, err, messaging.ErrUnreadableRow)
 		require.ErrorContains(t, err, "row 2")
 		require.ErrorContains(t, err, "row 6")
+		var unread []string
+		for _, tx := range page.Transactions {
+			if tx.ReadError != nil {
+				unread = append(unread, tx.ID)
+			}
+		}
+		assert.Equal(t, []string{"t-2", "", "t-4", ""}, unread)
 	}
 }
 

@@ -204,6 +204,8 @@ func TestListRejectsPositionsThatDoNotFit(t *testing.T) {
 		"of another paging":  {"page", sms.ListOptions{PageSize: 3, After: positions["offset"]}, "After", "is a position by offset; the contract pages by page (sms.list.paging.by)"},
 		"of no paging":       {"none", sms.ListOptions{PageSize: 3, After: positions["cursor"]}, "After", "is a position by cursor; the contract pages by none (sms.list.paging.by)"},
 		"another page size":  {"page", sms.ListOptions{PageSize: 4, After: positions["page"]}, "After", "is of a listing with the PageSize 3; want the same"},
+		"another day":        {"page", sms.ListOptions{PageSize: 3, CreatedAfter: time.Unix(1, 0), After: positions["page"]}, "After", "is of a listing with another CreatedAfter; want the same"},
+		"another filter":     {"cursor", sms.ListOptions{PageSize: 3, From: "ACME", After: positions["cursor"]}, "After", "is of a listing with another From; want the same"},
 		"with a page":        {"page", sms.ListOptions{PageSize: 3, Page: 2, After: positions["page"]}, "Page", "must be 0 with After"},
 		"no JSON":            {"page", sms.ListOptions{After: "2"}, "After", "is no position of a listing; want Page.Next"},
 		"cut":                {"page", sms.ListOptions{PageSize: 3, After: positions["page"][:9]}, "After", "is no position of a listing; want Page.Next"},

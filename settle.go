@@ -190,16 +190,19 @@ func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool
 
 // settledBy returns the row which proves that the message was accepted, or an error that says what the rows prove. The message was refused if
 // every row says so.
-func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction, error) {
+func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Transaction, error) {
 	refused := 0
 	for _, row := range rows {
-		if !s.isProof(row, m) {
+		if !matchesNumber(row.To, m.To) {
 			continue
 		}
-		if !s.core.smsList().codec.IsRefused(row.Transaction) {
-			return row.Transaction, nil
+		switch s.Verdict(row) {
+		case Accepted:
+			return row, nil
+		case Refused:
+			refused++
+		case Unknown, NotSent:
 		}
-		refused++
 	}
 	if refused < len(rows) {
 		return sms.Transaction{}, s.listError(
@@ -216,12 +219,34 @@ func (s *SMSService) settledBy(rows []listedRow, m sms.Message) (sms.Transaction
 	}
 }
 
-// isProof reports whether a row says what became of a message: it has an ID, no error, and may be for the message's recipient.
-func (s *SMSService) isProof(row listedRow, m sms.Message) bool {
-	if row.ID == "" || row.isDoubtful || row.hasError {
-		return false
+// Verdict returns what a listed row says about its message. It requests nothing: it judges the row by the contract of the client, as Settle
+// and SendOnce do.
+//
+//   - Accepted: the row has an ID, and nothing in it says otherwise. A message whose delivery failed was accepted: the Status of the row says
+//     what became of it. A row with a status that the contract does not know is Accepted, too.
+//   - Refused: the SendStatus is a word of sms.send.refused, or a word for failed or rejected, and no delivery status says more.
+//   - Unknown: the row proves nothing. It has no ID, as the zero Transaction, or an ErrorCode, or what decides could not be read (see
+//     ReadError).
+//
+// It never returns NotSent. It is safe for concurrent use.
+func (s *SMSService) Verdict(tx sms.Transaction) Verdict {
+	switch {
+	case tx.ID == "", tx.ErrorCode != "", isDoubtful(tx.ReadError):
+		return Unknown
+	case s.core.smsList().codec.IsRefused(tx):
+		return Refused
+	default:
+		return Accepted
 	}
-	return matchesNumber(row.To, m.To)
+}
+
+// isDoubtful reports whether the error of a row leaves open what became of its message. An error of another kind does, as well.
+func isDoubtful(err error) bool {
+	row, isRowError := errors.AsType[*rowError](err)
+	if isRowError {
+		return row.isDoubtful
+	}
+	return err != nil
 }
 
 // matchesNumber reports whether a listed number may be the number of a message. A row without a number may belong to the message.

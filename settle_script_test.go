@@ -661,12 +661,15 @@ func TestSettleReadsWhatDecides(t *testing.T) {
 		`"transactionId":"m-1","dlrStatus":"delivered","error":"late"`: true,
 	} {
 		service := roundTripper(func(r *http.Request) (*http.Response, error) {
-			return respond(r, http.StatusOK, `{"data":[{"referenceId":"r-1","to":"639171234567",`+row+`}]}`), nil
+			return respond(r, http.StatusOK, `{"hasNext":false,"data":[{"referenceId":"r-1","to":"639171234567",`+row+`}]}`), nil
 		})
 		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(), settling(time.Nanosecond, time.Nanosecond))
 		require.NoError(t, err)
 		_, err = client.SMS.Settle(t.Context(), one, time.Now())
 		assert.Equal(t, settles, err == nil, "%s: %v", row, err)
+		for tx := range client.SMS.List(t.Context(), sms.ListOptions{}) {
+			assert.Equal(t, settles, client.SMS.Verdict(tx) == messaging.Accepted, row)
+		}
 		assert.True(t, err == nil || errors.Is(err, messaging.ErrOutcomeUnknown) && !errors.Is(err, messaging.ErrNotListed), row)
 	}
 }

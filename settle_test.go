@@ -382,3 +382,54 @@ func settleErr(client *messaging.Client, m sms.Message, since time.Time) error {
 	_, err := client.SMS.Settle(context.Background(), m, since)
 	return err
 }
+
+func TestVerdictOfARow(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		row     string
+		verdict messaging.Verdict
+	}{
+		"no status":                 {`{"id":"m-1"}`, messaging.Accepted},
+		"a status of a success":     {`{"id":"m-1","sendStatus":"accepted","dlrStatus":"delivered"}`, messaging.Accepted},
+		"an unknown status":         {`{"id":"m-1","sendStatus":"limbo","dlrStatus":"limbo"}`, messaging.Accepted},
+		"a delivery that failed":    {`{"id":"m-1","dlrStatus":"failed"}`, messaging.Accepted},
+		"a refused status":          {`{"id":"m-1","sendStatus":"rejected"}`, messaging.Refused},
+		"a word of the contract":    {`{"id":"m-1","sendStatus":"NO_CREDIT"}`, messaging.Refused},
+		"an error of a known class": {`{"id":"m-1","code":"200101"}`, messaging.Unknown},
+		"an error without a code":   {`{"id":"m-1","error":"no route"}`, messaging.Unknown},
+		"an error of unknown class": {`{"id":"m-1","code":"E-17"}`, messaging.Accepted},
+		"an unreadable status":      {`{"id":"m-1","dlrStatus":["failed"]}`, messaging.Unknown},
+		"an unreadable number":      {`{"id":"m-1","messageParts":"two"}`, messaging.Accepted},
+		"a member that comes twice": {`{"id":"m-1","sendStatus":"1","sendStatus":"rejected"}`, messaging.Unknown},
+		"an empty row":              {`{}`, messaging.Unknown},
+		"a row that is no object":   {`7`, messaging.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := roundTripper(func(r *http.Request) (*http.Response, error) {
+				return respond(r, http.StatusOK, `{"hasNext":false,"data":[`+tt.row+`]}`), nil
+			})
+			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(),
+				overlay(t, `{"sms.send":{"refused":["NO_CREDIT"]}}`))
+			require.NoError(t, err)
+			rows := 0
+			for page := range client.SMS.Pages(t.Context(), sms.ListOptions{}) {
+				for _, tx := range page.Transactions {
+					assert.Equal(t, tt.verdict, client.SMS.Verdict(tx))
+					rows++
+				}
+			}
+			assert.Equal(t, 1, rows)
+		})
+	}
+}
+
+func TestVerdictOfATransactionOfTheCaller(t *testing.T) {
+	t.Parallel()
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"))
+	require.NoError(t, err)
+	assert.Equal(t, messaging.Unknown, client.SMS.Verdict(sms.Transaction{}))
+	assert.Equal(t, messaging.Accepted, client.SMS.Verdict(sms.Transaction{ID: "m-1"}))
+	assert.Equal(t, messaging.Refused, client.SMS.Verdict(sms.Transaction{ID: "m-1", SendStatus: "failed"}))
+	assert.Equal(t, messaging.Unknown, client.SMS.Verdict(sms.Transaction{ID: "m-1", ReadError: errors.New("of the caller")}))
+}

@@ -9,23 +9,33 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A throttle limits the rate of a SendAll while the service throttles it. The rate is found as TCP finds its own: it falls when more than a
-// tenth of the responses of a period are throttled, and grows after a period without any. Until the service throttles there is no limit.
+// A throttle limits the rate of a SendAll while the service throttles it. The rate is found as in TCP: it falls when more than a tenth of the
+// responses of a period are throttled, and grows after a period without any. A throttle is in one of these states:
+//
+//   - Off: there is no limit. It is turned on when the service throttles many messages, and off again when the limit is far above what is sent.
+//   - Searching: the rate is a guess. It doubles until it is too high.
+//   - Probing: the service accepted messages before, and now accepts none. Single messages go out slowly until it accepts one. The rate then
+//     returns to almost what the service accepted before.
+//   - Steady: the rate follows what the service accepts, in small steps.
 type throttle struct {
 	on atomic.Bool
 
-	mu           sync.Mutex
-	limiter      *rate.Limiter // nil while it is off
-	isSearching  bool          // the rate is a guess that was never too high, so it doubles
-	quietPeriods int           // in a row, without a throttled response
-	rateSetAt    time.Time     // messages that began before say nothing about the present rate
-	throttledRow int           // throttled responses in a row
-	goodRate     float64       // messages a second that the service accepted before it accepted none, or 0
-	rateBefore   float64       // messages a second that the service accepted before the throttle was on; 0 once it has accepted one since
-	isCostly     bool          // a throttled message was left unknown, so the rate must not be found by trying
-	period       throttleCounts
-	previous     throttleCounts
+	mu             sync.Mutex
+	limiter        *rate.Limiter // nil while it is off
+	isSearching    bool
+	rateAfterProbe float64       // messages a second; 0 unless it is probing
+	probeAccepted  chan struct{} // closed when the service accepts a probe; nil before the first
+	rateBeforeOn   float64       // messages a second that the service accepted before the throttle was on; 0 once it has accepted one since
+	losesMessages  bool          // a throttled message was left unknown, so the rate must not be found by trying
+	quietPeriods   int           // in a row, without a throttled response
+	throttledInRow int           // responses
+	rateSetAt      time.Time     // messages that began before say nothing about the present rate
+	period         throttleCounts
+	previous       throttleCounts
 }
+
+// isProbing reports whether the service has accepted no message since the throttle began to probe.
+func (t *throttle) isProbing() bool { return t.rateAfterProbe > 0 }
 
 // throttleCounts counts what happened in a period.
 type throttleCounts struct {
@@ -52,35 +62,42 @@ const (
 // isOn reports whether the service throttles the SendAll, and not one message alone.
 func (t *throttle) isOn() bool { return t.on.Load() }
 
-// wait waits for the turn of the next message, or until the context ends.
+// wait waits for the turn of the next message, until a probe is accepted, or until the context ends.
 func (t *throttle) wait(ctx context.Context) {
 	if !t.isOn() {
 		return
 	}
-	timer := time.NewTimer(t.reserve())
+	wait, probeAccepted := t.reserve()
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
+	case <-probeAccepted: // the turn is one of the slow rate
 	}
 }
 
-// reserve takes the turn of the next message, and returns how long until it comes.
-func (t *throttle) reserve() time.Duration {
+// reserve takes the turn of the next message, and returns how long until it comes. While the throttle is probing, the channel is closed when
+// the service accepts a message; otherwise it is nil.
+func (t *throttle) reserve() (wait time.Duration, probeAccepted <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tick(time.Now())
 	t.period.begun++
 	if t.limiter == nil {
-		return 0
+		return 0, nil
 	}
-	return t.limiter.Reserve().Delay() // not Wait, which does not wait if the deadline is nearer than the turn
+	wait = t.limiter.Reserve().Delay() // not Wait, which does not wait if the deadline is nearer than the turn
+	if t.isProbing() {
+		probeAccepted = t.probeAccepted
+	}
+	return wait, probeAccepted
 }
 
 // recordLost counts a throttled response that left its message unknown, such as the page of a proxy.
 func (t *throttle) recordLost(began time.Time) {
 	t.mu.Lock()
-	t.isCostly = true
+	t.losesMessages = true
 	t.mu.Unlock()
 	t.record(began, true)
 }
@@ -99,23 +116,24 @@ func (t *throttle) record(began time.Time, isThrottled bool) {
 		return
 	}
 	t.period.accepted++
-	t.throttledRow = 0
-	t.rateBefore = 0
-	if t.goodRate > 0 { // the service accepts messages again
-		t.setRate(now, 0.9*t.goodRate)
-		t.goodRate = 0
+	t.throttledInRow = 0
+	t.rateBeforeOn = 0
+	if t.isProbing() {
+		t.setRate(now, 0.9*t.rateAfterProbe)
+		t.rateAfterProbe = 0
+		close(t.probeAccepted)
 	}
 }
 
 func (t *throttle) recordThrottled(now time.Time) {
 	t.period.throttled++
-	t.throttledRow++
-	acceptsNone := t.throttledRow >= minThrottled
+	t.throttledInRow++
+	acceptsNone := t.throttledInRow >= minThrottled
 	isHigh := t.period.throttled >= minThrottled && t.period.isHigh()
 	switch {
 	case t.limiter == nil && (acceptsNone || isHigh):
 		t.turnOn(now, acceptsNone)
-	case acceptsNone && t.rateBefore > 0: // it has accepted none since the throttle was turned on
+	case acceptsNone && t.rateBeforeOn > 0: // it has accepted none since the throttle was turned on
 		t.probe(now)
 	}
 }
@@ -127,7 +145,7 @@ func (t *throttle) tick(now time.Time) {
 	}
 	switch {
 	case t.limiter == nil:
-	case t.goodRate > 0: // a probe is slow enough, and the first that is accepted must count
+	case t.isProbing(): // a probe is slow enough, and the first that is accepted must count
 	case t.isTooFast():
 		t.decrease(now)
 		return
@@ -142,7 +160,7 @@ func (t *throttle) tick(now time.Time) {
 
 // isTooFast reports whether the service throttled too many messages of the period.
 func (t *throttle) isTooFast() bool {
-	if t.isCostly {
+	if t.losesMessages {
 		return t.period.throttled > 0
 	}
 	return t.period.throttled > 1 && t.period.isHigh()
@@ -160,9 +178,9 @@ func (t *throttle) turnOn(now time.Time, acceptsNone bool) {
 	t.on.Store(true)
 	t.isSearching = true
 	if t.previous.accepted > 0 {
-		t.rateBefore = t.acceptedRate(now)
+		t.rateBeforeOn = t.acceptedRate(now)
 	}
-	if acceptsNone && t.rateBefore > 0 {
+	if acceptsNone && t.rateBeforeOn > 0 {
 		t.probe(now)
 		return
 	}
@@ -172,8 +190,9 @@ func (t *throttle) turnOn(now time.Time, acceptsNone bool) {
 
 // probe sends single messages until the service accepts one, and then almost as many as it accepted before.
 func (t *throttle) probe(now time.Time) {
-	t.goodRate = t.rateBefore
-	t.rateBefore = 0
+	t.rateAfterProbe = t.rateBeforeOn
+	t.rateBeforeOn = 0
+	t.probeAccepted = make(chan struct{})
 	t.setRate(now, probeRate)
 }
 
@@ -185,7 +204,7 @@ func (t *throttle) decrease(now time.Time) {
 	switch {
 	case t.isSearching:
 		t.setRate(now, max(accepted, limit/4))
-	case t.isCostly:
+	case t.losesMessages:
 		t.setRate(now, min(0.85*limit, 0.9*accepted))
 	default:
 		t.setRate(now, 0.85*limit)
@@ -205,7 +224,7 @@ func (t *throttle) acceptedRate(now time.Time) float64 {
 func (t *throttle) setRate(now time.Time, perSecond float64) {
 	t.limiter.SetLimit(rate.Limit(max(perSecond, minRate)))
 	t.quietPeriods = 0
-	t.throttledRow = 0
+	t.throttledInRow = 0
 	t.rateSetAt = now
 	t.nextPeriod(now)
 }
@@ -218,7 +237,7 @@ func (t *throttle) increase(now time.Time) {
 	switch {
 	case t.isSearching:
 		growth = 1
-	case t.isCostly:
+	case t.losesMessages:
 		growth = 0.02
 	}
 	t.quietPeriods++

@@ -39,6 +39,32 @@ func TestThrottleReturnsToTheRateBefore(t *testing.T) {
 	})
 }
 
+// The next message already waits for its turn at the slow rate of the probes.
+func TestThrottleWakesTheNextMessageWhenAProbeIsAccepted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttle := new(throttle)
+		throttle.period.startedAt = time.Now()
+		for range 100 {
+			time.Sleep(5 * time.Millisecond)
+			throttle.record(time.Now(), false)
+		}
+		for range 2 * minThrottled {
+			time.Sleep(5 * time.Millisecond)
+			throttle.record(time.Now(), true)
+		}
+		require.InDelta(t, probeRate, float64(throttle.limiter.Limit()), 0.01)
+		throttle.wait(t.Context())
+		probed := time.Now()
+		go func() {
+			time.Sleep(10 * time.Millisecond)
+			throttle.record(probed.Add(time.Millisecond), false)
+		}()
+		throttle.wait(t.Context())
+		assert.Equal(t, 10*time.Millisecond, time.Since(probed))
+	})
+}
+
 // A page of a proxy in place of a response leaves its message unknown, so the throttle does not try what the service takes.
 func TestThrottleThatLosesMessagesFallsAtOnce(t *testing.T) {
 	t.Parallel()
@@ -46,7 +72,7 @@ func TestThrottleThatLosesMessagesFallsAtOnce(t *testing.T) {
 		throttle := new(throttle)
 		throttle.period.startedAt = time.Now()
 		respond := func(record func(began time.Time)) {
-			time.Sleep(throttle.reserve())
+			throttle.wait(t.Context())
 			began := time.Now()
 			time.Sleep(10 * time.Millisecond)
 			record(began)

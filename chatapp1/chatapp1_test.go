@@ -214,6 +214,13 @@ func TestSendReportsEveryProblem(t *testing.T) {
 				WithTTL(time.Minute).WithFallback(sms.Fallback{From: "ACME", Text: "Hi"}),
 			[]string{`Payload.Fields["sms_text"]`, `Payload.Fields["to"]`, `Payload.Fields["ttl"]`},
 		},
+		"a field of the payload and one of Extra": {
+			chatapp1.Message{
+				ChannelID: "1", To: number,
+				Payload: chatapp1.Raw{Fields: map[string]any{"to": "SECRET", "text": "Hi"}}, Extra: map[string]any{"sms_text": func() {}},
+			},
+			[]string{`Extra["sms_text"]`, `Payload.Fields["to"]`},
+		},
 		"a pointer": {chatapp1.Message{ChannelID: "1", To: number, Payload: &chatapp1.Text{Body: "SECRET"}}, []string{"Payload"}},
 		"fields that are no JSON": {
 			to.Raw(map[string]any{"f": func() {}, "n": json.Number("SECRET"), "": "SECRET", "\xff": "SECRET", "u": "SECRET\xff"}),

@@ -3,7 +3,6 @@ package chatapp2
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -287,17 +286,20 @@ func checkTexts(parameters []Parameter, limit int) string {
 }
 
 func (k TemplateCards) check(c *checks) {
+	if len(k) == 0 {
+		c.Count("", "cards", 0, 2, 10)
+		return
+	}
+	first := k[0].header()
 	fewest := 2
-	if len(k) > 0 && k[0].mayShowProduct() {
+	if first == productHeader || first == unknownHeader {
 		fewest = 1
 	}
 	c.Count("", "cards", len(k), fewest, 10)
 	for i, card := range k {
-		first := k[0]
-		if first.hasUnknownHeader() || card.hasUnknownHeader() {
-			continue
-		}
-		if first.headerKind() != card.headerKind() {
+		header := card.header()
+		isKnown := first != unknownHeader && header != unknownHeader
+		if isKnown && header != first {
 			c.Found(element("", i), "must have the same kind of header as the first card")
 		}
 	}
@@ -324,34 +326,34 @@ func (k TemplateCard) check(c *checks) {
 	}
 }
 
-// mayShowProduct reports whether the card shows a product, or may show one in a header that is not known.
-func (k TemplateCard) mayShowProduct() bool {
-	return k.headerKind() == headerKindOf(Product{}) || k.hasUnknownHeader()
-}
+// headerKind is the kind of the header of a card.
+type headerKind string
 
-// hasUnknownHeader reports whether the header of the card, or a component that may be the header, is raw or is not a value.
-func (k TemplateCard) hasUnknownHeader() bool {
-	return slices.ContainsFunc(k, func(component Component) bool {
-		switch component := component.(type) { //nolint:gochecksumtype // the others are known
-		case TemplateHeader:
-			_, isRaw := component.Parameter.(RawParameter)
-			return isRaw
-		case RawComponent:
-			return true
-		default:
-			return !isValue(component)
-		}
-	})
-}
+const (
+	noHeader      headerKind = ""
+	productHeader headerKind = "chatapp2.Product"
+	unknownHeader headerKind = "unknown" // it, or a component that may be it, is raw or is not a value
+)
 
-// headerKind returns the kind of the card's header, or "" if the card has none.
-func (k TemplateCard) headerKind() string {
+// header returns the kind of the card's header.
+func (k TemplateCard) header() headerKind {
+	kind := noHeader
 	for _, component := range k {
-		if header, isHeader := component.(TemplateHeader); isHeader {
-			return headerKindOf(header.Parameter)
+		switch component := component.(type) { //nolint:gochecksumtype // the others are no headers
+		case TemplateHeader:
+			if _, isRaw := component.Parameter.(RawParameter); isRaw {
+				return unknownHeader
+			}
+			if kind == noHeader {
+				kind = headerKind(fmt.Sprintf("%T", component.Parameter))
+			}
+		case RawComponent:
+			return unknownHeader
+		default:
+			if !isValue(component) {
+				return unknownHeader
+			}
 		}
 	}
-	return ""
+	return kind
 }
-
-func headerKindOf(parameter Parameter) string { return fmt.Sprintf("%T", parameter) }

@@ -34,7 +34,7 @@ type place = shape.Place
 func placed(words, path string) place { return place{Words: words, Path: path} }
 
 func compileShapes() *shape.Shapes {
-	s := shape.New(replyContext{}, storedFallback{}, Raw{})
+	s := shape.New(replyContext{}, storedFallback{}, Raw{}, MarketingOptions{})
 	shape.AddUnion[Content](s, func(c Content) place { return placed("type="+c.kind(), c.kind()+"!") }, contents()...)
 	shape.AddUnion[Action](s, Action.action,
 		ReplyButtons{}, List{}, CTAURL{}, Flow{}, Product{}, ProductList{}, CatalogMessage{}, LocationRequest{}, ContactRequest{}, Carousel{},

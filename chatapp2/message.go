@@ -58,9 +58,9 @@ type Message struct {
 // MarketingOptions configures the platform's interface for marketing messages. It must be zero unless the content is a Template.
 type MarketingOptions struct {
 	// ProductPolicy is PolicyFallback or PolicyStrict. If it is empty, the platform uses PolicyFallback.
-	ProductPolicy ProductPolicy
+	ProductPolicy ProductPolicy `at:"product_policy,oneof=CLOUD_API_FALLBACK|STRICT"`
 	// ActivitySharing says whether the platform may use what recipients do with the message. Nil keeps the account's setting.
-	ActivitySharing *bool
+	ActivitySharing *bool `at:"message_activity_sharing"`
 }
 
 // ProductPolicy says what happens if the platform's interface for marketing messages cannot be used.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/shape"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -27,14 +26,15 @@ func (m Message) validate() *checks {
 	})
 	m.checkRecipient(c)
 	m.checkContent(c)
-	c.Field("ReplyTo", m.ReplyTo, "notblank")
-	c.Field("CallbackData", m.CallbackData, "max=512")
-	c.Field("MarketingOptions.ProductPolicy", string(m.MarketingOptions.ProductPolicy), "oneof=CLOUD_API_FALLBACK|STRICT")
+	m.checkTexts(c)
 	kind := m.contentKind()
 	if kind == "reaction" && m.ReplyTo != "" {
 		c.Found("ReplyTo", "must be empty for a Reaction, which names its message itself")
 	}
 	hasOptions := m.MarketingOptions != MarketingOptions{}
+	if hasOptions {
+		c.Value("MarketingOptions", reflect.ValueOf(m.MarketingOptions))
+	}
 	if hasOptions && kind != "template" && kind != "" {
 		c.Found("MarketingOptions", "must be empty without a Template")
 	}
@@ -51,7 +51,16 @@ func (m Message) checkContent(c *checks) {
 	case !isValue(m.Content):
 		c.Found("Content", wire.WrongType(m.Content))
 	default:
-		c.Value("Content", reflect.ValueOf(m.Content), "")
+		c.Value("Content", reflect.ValueOf(m.Content))
+	}
+}
+
+func (m Message) checkTexts(c *checks) {
+	if c.Text("ReplyTo", m.ReplyTo) && m.ReplyTo != "" {
+		c.Required("ReplyTo", m.ReplyTo)
+	}
+	if c.Text("CallbackData", m.CallbackData) {
+		c.Length("CallbackData", m.CallbackData, 512)
 	}
 }
 
@@ -79,8 +88,8 @@ func (m Message) checkRecipient(c *checks) {
 	case to != "":
 		checkNumber(c, to)
 	}
-	c.Field("Recipient", m.Recipient, "")
-	if m.Recipient != "" && utf8.ValidString(m.Recipient) && !isUserID(m.Recipient) {
+	isText := c.Text("Recipient", m.Recipient)
+	if m.Recipient != "" && isText && !isUserID(m.Recipient) {
 		c.Limit("Recipient", "want two letters, a dot, and at most 128 letters and digits")
 	}
 }
@@ -106,9 +115,7 @@ func (m Message) checkExtraName(name string) string {
 	case isContext && m.contentKind() == "reaction":
 		return "must be absent for a Reaction, which names its message itself"
 	case isContext: // it may hold more than ReplyTo
-		var context replyContext
-		raw, _ := wire.Encode(m.Extra[name])
-		if _ = json.Unmarshal(raw, &context); context.MessageID == "" {
+		if !namesMessage(m.Extra[name]) {
 			return "its message_id is required, but absent"
 		}
 		return ""
@@ -119,4 +126,15 @@ func (m Message) checkExtraName(name string) string {
 	default:
 		return ""
 	}
+}
+
+// namesMessage reports whether a context has the ID of a message.
+func namesMessage(context any) bool {
+	raw, err := wire.Encode(context)
+	if err != nil {
+		return false
+	}
+	var reply replyContext
+	_ = json.Unmarshal(raw, &reply) // other members may be of any kind
+	return reply.MessageID != ""
 }

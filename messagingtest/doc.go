@@ -62,7 +62,8 @@
 //
 // A listing shows SMS, including the SMS of fallbacks. The newest are first, unless the request says otherwise; a page has 100
 // rows, at most 1000. Rows can be sorted by any member. Filters on dates compare with the listed date, in milliseconds.
-// [Server.SetLag] shows a message only after a while, and [Server.IgnoreFilter] shows rows that were not asked for.
+// [Server.SetLag] shows a message only after a while, and [Server.IgnoreFilter] shows rows that were not asked for. To list a message
+// that the service refused, or a row that a client cannot read, call [Server.Seed] with a [Sent] that has a SendStatus or a Row.
 //
 // # Faults
 //

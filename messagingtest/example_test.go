@@ -160,6 +160,28 @@ func ExampleServer_Seed_client() {
 	// Output: msg-1 1 <nil>
 }
 
+// A program that lists can be tested with rows that are no ordinary ones.
+func ExampleServer_Seed_rows() {
+	srv := messagingtest.Start()
+	defer srv.Close()
+	srv.Seed(
+		messagingtest.Sent{ReferenceID: "refused", SendStatus: "rejected"},
+		messagingtest.Sent{ReferenceID: "unreadable", Row: map[string]json.RawMessage{"price": []byte(`"free"`)}},
+	)
+
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for tx, err := range client.SMS.List(context.Background(), sms.ListOptions{SortBy: sms.ByCreated}) {
+		fmt.Println(tx.ReferenceID, client.SMS.Verdict(tx), err)
+	}
+	// Output:
+	// refused refused <nil>
+	// unreadable accepted messaging: sms.list: row 2 of page 1 cannot be read: Price is no decimal number
+}
+
 func ExampleServer_Advance() {
 	srv := messagingtest.Start()
 	defer srv.Close()

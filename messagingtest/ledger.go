@@ -178,7 +178,7 @@ func (s *Server) Sent() []Sent {
 // message keeps its Status: it does not expire, and its fallback is not sent.
 //
 // Seed panics, and enters nothing, if an ID is in the ledger already or comes twice, if there is no such channel, if Price is not an
-// amount, or if a value of Extra is not JSON.
+// amount, or if a value of Extra or Row is not JSON.
 func (s *Server) Seed(messages ...Sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,6 +213,9 @@ func (s *Server) checkSeeds(messages []Sent) map[string]bool {
 		panicUnless(m.Price == "" || isAmount, "Seed: message %d: the price is %q; want an amount with up to two decimals", i, m.Price)
 		for name, value := range m.Extra {
 			panicUnless(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
+		}
+		for name, value := range m.Row {
+			panicUnless(json.Valid(value), "Seed: message %d: the value of %q in Row is not JSON", i, name)
 		}
 	}
 	return ids

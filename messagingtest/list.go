@@ -222,6 +222,9 @@ func (l *ledger) formatRow(r *row, t table.List, all map[string]column) any {
 	for path, words := range t.Only {
 		placeFirst(item, []string{path}, firstWord(words))
 	}
+	for name, value := range r.Row {
+		item[name] = value
+	}
 	return item
 }
 

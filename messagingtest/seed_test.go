@@ -48,6 +48,25 @@ func TestSeedSetsCosts(t *testing.T) {
 	assert.ElementsMatch(t, [][]any{{"OP_7", "PH", "0.35", "EUR"}, {"OP_1", "ZZ", "1.00", "XTS"}}, [][]any{costs(rows[0]), costs(rows[1])})
 }
 
+func TestSeedSetsTheSendStatus(t *testing.T) {
+	s := NewServer(t)
+	s.Seed(Sent{ID: "a", SendStatus: "rejected"}, Sent{ID: "b"})
+	statuses := map[any]any{}
+	for _, row := range list(t, newClient(t), s).Data {
+		statuses[row["transactionId"]] = row["sendStatus"]
+	}
+	assert.Equal(t, map[any]any{"a": "rejected", "b": 1.0}, statuses)
+}
+
+func TestSeedReplacesMembersOfTheRow(t *testing.T) {
+	s := NewServer(t)
+	members := map[string]json.RawMessage{"messageParts": []byte(`"two"`), "error": []byte(`{"code":"200101"}`)}
+	s.Seed(Sent{ID: "a", Text: "Hi", Row: members, Extra: map[string]json.RawMessage{"text": []byte(`"not shown"`)}})
+	members["messageParts"] = []byte("nonsense")
+	row := list(t, newClient(t), s).Data[0]
+	assert.Equal(t, []any{"a", "Hi", "two", map[string]any{"code": "200101"}}, []any{row["transactionId"], row["text"], row["messageParts"], row["error"]})
+}
+
 func TestSeedRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
 	s.Seed(Sent{ID: "a"})
@@ -58,6 +77,7 @@ func TestSeedRefusesMisuse(t *testing.T) {
 	}
 	for _, value := range []string{"", "x", "{", "1 2"} {
 		assert.Panics(t, func() { s.Seed(Sent{Extra: map[string]json.RawMessage{"a": []byte(value)}}) }, value)
+		assert.Panics(t, func() { s.Seed(Sent{Row: map[string]json.RawMessage{"a": []byte(value)}}) }, value)
 	}
 	assert.Len(t, s.Sent(), 1, "nothing was entered")
 	assert.Equal(t, "a", list(t, newClient(t), s).ids(), "and the server goes on")

@@ -69,15 +69,29 @@ type Sent struct {
 	// Operator, Country, Price and Currency are shown in listings if [Server.Seed] sets them. Without them a listing shows "OP_1",
 	// "ZZ", 0.50 for each part, and "XTS". Price has up to two decimals, such as "0.35".
 	Operator, Country, Price, Currency string
+
+	// SendStatus is shown in listings if [Server.Seed] sets it, such as "rejected" for a message that is listed although the service
+	// refused it. Without it a listing shows that the message was accepted.
+	SendStatus string
+
+	// Row holds members that replace those of the row in listings, as JSON by their names in the contract, if [Server.Seed] sets it:
+	// {"messageParts": []byte(`"two"`)} makes a row that cannot be read in full. Filters and the order of a listing ignore it.
+	Row map[string]json.RawMessage
 }
 
 func (m Sent) clone() Sent {
 	m.Body = slices.Clone(m.Body)
-	m.Extra = maps.Clone(m.Extra)
-	for name, value := range m.Extra {
-		m.Extra[name] = slices.Clone(value)
-	}
+	m.Extra = cloneMembers(m.Extra)
+	m.Row = cloneMembers(m.Row)
 	return m
+}
+
+func cloneMembers(members map[string]json.RawMessage) map[string]json.RawMessage {
+	members = maps.Clone(members)
+	for name, value := range members {
+		members[name] = slices.Clone(value)
+	}
+	return members
 }
 
 // message returns the message of a request. extra holds the members that the contract does not name.
@@ -115,7 +129,7 @@ func columns() map[string]column {
 		"price":       func(r *row) any { return r.price() },
 		"currency":    func(r *row) any { return r.currency() },
 		"created":     func(r *row) any { return r.created },
-		"sendStatus":  func(r *row) any { return r.sendStatus },
+		"sendStatus":  func(r *row) any { return r.listedSendStatus() },
 		"operator":    func(r *row) any { return cmp.Or(r.Operator, operator) },
 		"country":     func(r *row) any { return cmp.Or(r.Country, "ZZ") },
 		"description": func(*row) any { return "accepted" },
@@ -141,6 +155,14 @@ func (r *row) price() amount {
 
 // currency returns the currency of the message in listings.
 func (r *row) currency() string { return cmp.Or(r.Currency, currency) }
+
+// listedSendStatus returns the send status of the message in listings.
+func (r *row) listedSendStatus() any {
+	if r.SendStatus != "" {
+		return r.SendStatus
+	}
+	return r.sendStatus
+}
 
 func nilIfEmpty(v any) any {
 	if v == "" {

@@ -31,8 +31,9 @@ type ListOptions struct {
 	To   string `url:"to,omitempty"`
 	// Status selects by status, in the service's words. The default contract has no parameter for it.
 	Status string `url:"status,omitempty"`
-	// After continues a listing after a page: it is the Next of that Page. All other options must be the same as in that listing. Only
-	// PageSize is checked.
+	// After continues a listing after a page: it is the Next of that Page. It is "" for a listing from the beginning. All other options
+	// but Page must be the same as in that listing. If they are not, the listing fails with a *messaging.ValidationError that names
+	// them, before its first request. A position of an earlier version is checked for its PageSize alone.
 	After string `url:"-"`
 	// Page is the page to begin with, as the service counts; 0 is the first. It requires a contract that pages by number, and excludes
 	// After.
@@ -55,7 +56,8 @@ const (
 	ByDeliveryStatus = "deliveryStatus"
 )
 
-// Transaction is one SMS in the service's list. A field that its row does not have is empty or zero.
+// Transaction is one SMS in the service's list. A field that its row does not have is empty or zero. Whether the message was accepted is
+// judged by the method Verdict of messaging.SMSService, and what became of it by Status.
 type Transaction struct {
 	// ID is the service's ID of the message.
 	ID string `concept:"id"`
@@ -87,14 +89,22 @@ type Transaction struct {
 	// SendStatus and DeliveryStatus are the service's words or numbers, as text.
 	SendStatus     string `concept:"sendStatus"`
 	DeliveryStatus string `concept:"deliveryStatus"`
-	// Status is the meaning of DeliveryStatus, by the contract's words for delivery reports (webhook.delivery.statuses).
+	// Status is the meaning of DeliveryStatus, by the contract's words for delivery reports (webhook.delivery.statuses). It is
+	// contract.StatusUnknown if the row has no delivery status, or one that the contract does not know.
 	Status contract.Status
 	// Operator and Country are the recipient's.
 	Operator string `concept:"operator"`
 	Country  string `concept:"country"`
 	// Description explains the status.
 	Description string `concept:"description"`
-	// Extra holds, as JSON, the members of the row and of its objects that fill no other field: the contract does not name them or prefers
+	// ErrorCode is set if the row holds an error and no meaningful delivery status: it is the code, of a class that the contract
+	// knows (errors.classes), or the text of an error without a code. It does not say whether the message was sent. Extra has the same
+	// member, and also codes that the contract does not know.
+	ErrorCode string
+	// ReadError is the error of a row that could not be read in full, and nil for all others. It names a field that could not be
+	// read and matches messaging.ErrUnreadableRow. A value that could not be read is in Extra.
+	ReadError error
+	// Extra holds, as JSON, the members of the row and of its objects that fill no field above: the contract does not name them or prefers
 	// another name, or they cannot be read. It is nil if there are none.
 	Extra map[string]json.RawMessage
 }
@@ -119,8 +129,8 @@ type Page struct {
 	// Total and TotalPages are the number of rows and pages of the whole listing.
 	Total      int
 	TotalPages int
-	// Next is the position after this page, for ListOptions.After. It is "" after the last page. It can be stored as text: it holds the
-	// service's page number, offset or cursor, and the ID of the last row, so that rows that move to the next page in the meantime are
-	// not listed twice. A cursor may repeat values of the query.
+	// Next is the position after this page, for ListOptions.After. It is "" after the last page. It can be stored as text. It holds the service's page number, offset or cursor, and the ID of the last row, so that rows that move to the next page in
+	// the meantime are not listed twice. A cursor may repeat values of the query. It also holds a short hash of each option, so that it
+	// is refused with other options.
 	Next string
 }

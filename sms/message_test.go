@@ -186,7 +186,7 @@ func TestTransactionHasFieldForEachConcept(t *testing.T) {
 		if concept := field.Tag.Get("concept"); concept != "" {
 			concepts[concept] = append(concepts[concept], field.Name)
 		} else {
-			assert.Contains(t, []string{"Status", "Extra"}, field.Name)
+			assert.Contains(t, []string{"Status", "ErrorCode", "ReadError", "Extra"}, field.Name)
 		}
 	}
 	record := table.Of(contract.Default()).SMSList.Record

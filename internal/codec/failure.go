@@ -149,6 +149,17 @@ func (r *responses) errorWithoutCode(d *document) string {
 	return ""
 }
 
+// errorText returns the text of the first error without a code, or "" if the error is no text.
+func (r *responses) errorText(d *document) string {
+	for _, c := range r.codes {
+		isText := d.values[c.object].Kind == jsonscan.String
+		if c.object != c.slot && isText && r.holdsError(d, c.object) {
+			return strings.TrimSpace(d.word(c.object))
+		}
+	}
+	return ""
+}
+
 // isNoCode reports whether the value at the place of a code says that there is no code: it is absent, null, blank or false.
 func (r *responses) isNoCode(d *document, v value) bool {
 	if v.Kind <= jsonscan.Null {

@@ -27,7 +27,6 @@ type Page struct {
 	// Unreadable lists the rows that could not be read in full. They are in Transactions too, as far as they could be read.
 	Unreadable []Unreadable
 	Excluded   map[int]bool // the indexes of rows that are not of this listing (sms.list.only)
-	Failed     map[int]bool // the indexes of rows that hold an error, and no meaningful delivery status
 
 	Number, Size, Total, TotalPages int
 

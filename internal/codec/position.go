@@ -2,15 +2,22 @@ package codec
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
-// position is a place in a listing as text: where the page begins, how large pages are, and which row came last before it.
+// position is a place in a listing as text: where the page begins, the options of the listing, and which row came last before it.
 type position struct {
 	Page   int    `json:"page,omitempty"`
 	Rows   int    `json:"rows,omitempty"`
@@ -18,6 +25,8 @@ type position struct {
 	Link   string `json:"link,omitempty"`
 	Size   int    `json:"size,omitempty"`
 	Last   string `json:"last,omitempty"` // ID of a row
+	// Options has a hash of each other option of the listing. It is nil in a position that an earlier version wrote.
+	Options map[string]string `json:"options,omitzero"`
 }
 
 // kind returns the kind of paging that a position is for, or "" if it has none or several.
@@ -43,13 +52,66 @@ func (p *position) kind() string {
 
 const longestPosition = 64 << 10
 
-// FormatPosition returns a position as text, with the ID of the last row before it.
-func (l *List) FormatPosition(at wire.Position, pageSize int, lastRow string) string {
+// FormatPosition returns a position in a listing with these options as text, with the ID of the last row before it.
+func (l *List) FormatPosition(at wire.Position, options sms.ListOptions, lastRow string) string {
 	p := position{
-		Page: at.Number, Rows: at.Rows, Cursor: at.Cursor, Link: l.withoutPair(at.Link), Size: pageSize, Last: lastRow,
+		Page: at.Number, Rows: at.Rows, Cursor: at.Cursor, Link: l.withoutPair(at.Link),
+		Size: options.PageSize, Last: lastRow, Options: hashOptions(options),
 	}
 	text, _ := wire.Encode(p) // numbers and strings always have a JSON
 	return string(text)
+}
+
+// hashOptions returns a short hash of each option that is set, by its field, without those that say where a page is. A hash of 24 bits detects
+// other options, and does not reveal a phone number.
+func hashOptions(o sms.ListOptions) map[string]string {
+	values := map[string]string{
+		"CreatedAfter":  formatBound(o.CreatedAfter),
+		"CreatedBefore": formatBound(o.CreatedBefore),
+		"ID":            o.ID,
+		"ReferenceID":   o.ReferenceID,
+		"RequestID":     o.RequestID,
+		"CategoryID":    o.CategoryID,
+		"From":          o.From,
+		"To":            o.To,
+		"Status":        o.Status,
+		"SortBy":        o.SortBy,
+		"Extra":         o.Extra.Encode(),
+	}
+	if o.Descending {
+		values["Descending"] = "true"
+	}
+	hashes := map[string]string{}
+	for field, value := range values {
+		if value != "" {
+			sum := sha256.Sum256([]byte(field + "=" + value))
+			hashes[field] = base64.RawURLEncoding.EncodeToString(sum[:3])
+		}
+	}
+	return hashes
+}
+
+func formatBound(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// changedOptions returns the sorted names of the options whose hashes differ.
+func changedOptions(before, now map[string]string) []string {
+	changed := map[string]bool{}
+	for field, hash := range before {
+		if now[field] != hash {
+			changed[field] = true
+		}
+	}
+	for field, hash := range now {
+		if before[field] != hash {
+			changed[field] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(changed))
 }
 
 func (l *List) withoutPair(link string) string {
@@ -68,8 +130,8 @@ func (l *List) withoutPair(link string) string {
 	return target.String()
 }
 
-// ParsePosition reads the text of FormatPosition. The reason says why it cannot be used with this contract and page size, or is "".
-func (l *List) ParsePosition(text string, pageSize int) (at wire.Position, lastRow, reason string) {
+// ParsePosition reads the text of FormatPosition. The reason says why it cannot be used with this contract and these options, or is "".
+func (l *List) ParsePosition(text string, options sms.ListOptions) (at wire.Position, lastRow, reason string) {
 	const wrong = "is no position of a listing; want Page.Next"
 	var p position
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
@@ -86,8 +148,13 @@ func (l *List) ParsePosition(text string, pageSize int) (at wire.Position, lastR
 		return at, "", wrong
 	case kind != l.op.Paging.By:
 		return at, "", "is a position by " + kind + "; the contract pages by " + l.op.Paging.By + " (sms.list.paging.by)"
-	case p.Size != pageSize:
+	case p.Size != options.PageSize:
 		return at, "", "is of a listing with the PageSize " + strconv.Itoa(p.Size) + "; want the same"
+	}
+	if p.Options != nil {
+		if changed := changedOptions(p.Options, hashOptions(options)); len(changed) > 0 {
+			return at, "", "is of a listing with another " + strings.Join(changed, ", another ") + "; want the same"
+		}
 	}
 	at = wire.Position{Set: kind != "offset", Number: p.Page, Rows: p.Rows, Cursor: p.Cursor}
 	if p.Link != "" {

@@ -2,21 +2,25 @@ package codec_test
 
 import (
 	"net/url"
+	"reflect"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/wire"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 func TestPositionIsTheServicesOwn(t *testing.T) {
+	options := sms.ListOptions{PageSize: 500}
 	for text, at := range map[string]wire.Position{
-		`{"page":7,"size":500,"last":"m-1"}`:               {Set: true, Number: 7},
-		`{"rows":1500,"size":500,"last":"m-1"}`:            {Rows: 1500},
-		`{"cursor":"a+b","size":500,"last":"m-1"}`:         {Set: true, Cursor: "a+b"},
-		`{"link":"/api/sms?at=3","size":500,"last":"m-1"}`: {Set: true, Link: "/api/sms?at=3"},
+		`{"page":7,"size":500,"last":"m-1","options":{}}`:               {Set: true, Number: 7},
+		`{"rows":1500,"size":500,"last":"m-1","options":{}}`:            {Rows: 1500},
+		`{"cursor":"a+b","size":500,"last":"m-1","options":{}}`:         {Set: true, Cursor: "a+b"},
+		`{"link":"/api/sms?at=3","size":500,"last":"m-1","options":{}}`: {Set: true, Link: "/api/sms?at=3"},
 	} {
 		overlay := ""
 		switch {
@@ -26,8 +30,8 @@ func TestPositionIsTheServicesOwn(t *testing.T) {
 			overlay = byCursor
 		}
 		l := compileList(t, overlay, false)
-		assert.Equal(t, text, l.FormatPosition(at, 500, "m-1"))
-		got, lastRow, reason := l.ParsePosition(text, 500)
+		assert.Equal(t, text, l.FormatPosition(at, options, "m-1"))
+		got, lastRow, reason := l.ParsePosition(text, options)
 		require.Empty(t, reason)
 		assert.Equal(t, at, got)
 		assert.Equal(t, "m-1", lastRow)
@@ -38,11 +42,78 @@ func TestPositionIsTheServicesOwn(t *testing.T) {
 func TestPositionHoldsNoCredentials(t *testing.T) {
 	l := compileList(t, `{"auth": {"keyPair": {"in": "query"}}, "sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "at"}}}`, true)
 	credentials := url.Values{"apiKey": {key}, "apiSecret": {secret}}.Encode()
-	text := l.FormatPosition(wire.Position{Set: true, Link: "/api/sms?" + credentials + "&at=3&q=a%26b"}, 0, "")
-	assert.Equal(t, `{"link":"/api/sms?at=3&q=a%26b"}`, text)
-	at, _, reason := l.ParsePosition(text, 0)
+	text := l.FormatPosition(wire.Position{Set: true, Link: "/api/sms?" + credentials + "&at=3&q=a%26b"}, sms.ListOptions{}, "")
+	assert.Equal(t, `{"link":"/api/sms?at=3&q=a%26b","options":{}}`, text)
+	at, _, reason := l.ParsePosition(text, sms.ListOptions{})
 	require.Empty(t, reason)
 	assert.Equal(t, "/api/sms?at=3&q=a%26b", at.Link)
+}
+
+func TestPositionIsRefusedWithOtherOptions(t *testing.T) {
+	l := compileList(t, "", false)
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	options := sms.ListOptions{CreatedAfter: noon, To: "+639171234567", PageSize: 500, Extra: url.Values{"b": {"1"}, "a": {"2", "3"}}}
+	text := l.FormatPosition(wire.Position{Set: true, Number: 7}, options, "m-1")
+	assert.NotContains(t, text, "639171234567")
+
+	same := options
+	same.CreatedAfter = noon.In(time.FixedZone("", 3600))
+	same.After = text
+	_, _, reason := l.ParsePosition(text, same)
+	assert.Empty(t, reason)
+
+	for names, change := range map[string]func(o *sms.ListOptions){
+		"CreatedAfter":  func(o *sms.ListOptions) { o.CreatedAfter = noon.Add(1) },
+		"CreatedBefore": func(o *sms.ListOptions) { o.CreatedBefore = noon.AddDate(0, 0, 1) },
+		"ID":            func(o *sms.ListOptions) { o.ID = "x" },
+		"ReferenceID":   func(o *sms.ListOptions) { o.ReferenceID = "x" },
+		"RequestID":     func(o *sms.ListOptions) { o.RequestID = "x" },
+		"CategoryID":    func(o *sms.ListOptions) { o.CategoryID = "x" },
+		"From":          func(o *sms.ListOptions) { o.From = "x" },
+		"To":            func(o *sms.ListOptions) { o.To = "" },
+		"Status":        func(o *sms.ListOptions) { o.Status = "x" },
+		"SortBy":        func(o *sms.ListOptions) { o.SortBy = sms.ByCreated },
+		"Descending":    func(o *sms.ListOptions) { o.Descending = true },
+		"Extra":         func(o *sms.ListOptions) { o.Extra = url.Values{"b": {"1"}, "a": {"3", "2"}} },
+
+		"CreatedAfter, another To": func(o *sms.ListOptions) { *o = sms.ListOptions{PageSize: 500, Extra: o.Extra} },
+	} {
+		changed := options
+		change(&changed)
+		_, _, reason := l.ParsePosition(text, changed)
+		assert.Equal(t, "is of a listing with another "+names+"; want the same", reason)
+	}
+}
+
+// A new option that a position does not carry would be resumed with another value.
+func TestPositionCarriesEveryOption(t *testing.T) {
+	l := compileList(t, "", false)
+	for field := range reflect.TypeFor[sms.ListOptions]().Fields() {
+		var options sms.ListOptions
+		switch value := reflect.ValueOf(&options).Elem().FieldByIndex(field.Index).Addr().Interface().(type) {
+		case *string:
+			*value = "x"
+		case *int:
+			*value = 1
+		case *bool:
+			*value = true
+		case *time.Time:
+			*value = time.Unix(1, 0)
+		case *url.Values:
+			*value = url.Values{"x": {"1"}}
+		}
+		text := l.FormatPosition(wire.Position{Set: true, Number: 2}, options, "")
+		_, _, reason := l.ParsePosition(text, sms.ListOptions{})
+		isPosition := field.Name == "After" || field.Name == "Page"
+		assert.Equal(t, isPosition, reason == "", field.Name)
+	}
+}
+
+func TestPositionOfAnEarlierVersion(t *testing.T) {
+	l := compileList(t, "", false)
+	at, _, reason := l.ParsePosition(`{"page":7,"size":500,"last":"m-1"}`, sms.ListOptions{PageSize: 500, From: "ACME"})
+	assert.Empty(t, reason)
+	assert.Equal(t, 7, at.Number)
 }
 
 func FuzzParsePosition(f *testing.F) {
@@ -61,13 +132,14 @@ func FuzzParsePosition(f *testing.F) {
 		f.Add(seed, 0)
 	}
 	f.Fuzz(func(t *testing.T, text string, size int) {
+		options := sms.ListOptions{PageSize: size}
 		for by, l := range lists {
-			at, lastRow, reason := l.ParsePosition(text, size)
+			at, lastRow, reason := l.ParsePosition(text, options)
 			if reason != "" {
 				continue
 			}
 			// What can be read is written and read again as the same.
-			again, lastAgain, reason := l.ParsePosition(l.FormatPosition(at, size, lastRow), size)
+			again, lastAgain, reason := l.ParsePosition(l.FormatPosition(at, options, lastRow), options)
 			require.Empty(t, reason, by)
 			assert.Equal(t, at, again, by)
 			assert.Equal(t, lastRow, lastAgain, by)
@@ -90,7 +162,7 @@ func TestLinksOfAListingByPOSTStayAtItsPath(t *testing.T) {
 			"/v1/list?after=2": true, "?after=2": true, "https://service.example.com/v1/list?after=2": true,
 			"/v1/sms/send?to=1&text=a": false, "/v1/list/../sms/send?to=1": false, "https://service.example.com/v1/sms/send?to=1": false,
 		} {
-			_, _, reason := list.ParsePosition(`{"link":"`+link+`"}`, 0)
+			_, _, reason := list.ParsePosition(`{"link":"`+link+`"}`, sms.ListOptions{})
 			assert.Equal(t, isOwn || want, reason == "", "%s %s: %s", method, link, reason)
 			_, _, err := list.Decode([]byte(`{"data":[{"id":"a"}],"next":"`+link+`"}`), wire.Position{}, 0, nil)
 			assert.Equal(t, isOwn || want, err == nil, "%s %s: %v", method, link, err)

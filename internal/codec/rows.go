@@ -151,7 +151,6 @@ func (r *rowReader) read(s *jsonscan.Walker, list int) {
 	r.page.Transactions = r.page.Transactions[:0]
 	r.page.Unreadable = nil
 	r.page.Excluded = map[int]bool{}
-	r.page.Failed = map[int]bool{}
 	hadDuplicate := s.Repeats
 	for more := s.Open(']'); more; more = s.Next(']') {
 		r.readRow(s)
@@ -224,9 +223,7 @@ func (r *rowReader) readMembers(s *jsonscan.Walker, index int) {
 		r.page.Excluded[index] = true
 		r.page.Unreadable = slices.DeleteFunc(r.page.Unreadable, func(row Unreadable) bool { return row.Index == index })
 	}
-	if r.hasError(all) {
-		r.page.Failed[index] = true
-	}
+	r.row.ErrorCode = r.errorCode(all)
 }
 
 // readMember reads the i-th member of a row. It reports whether it may have filled slots that no earlier row has.
@@ -325,18 +322,28 @@ func (r *rowReader) isExcluded(all string) bool {
 	return false
 }
 
-// hasError reports whether the row has no meaningful delivery status, and holds an error or an error code of a known class.
-func (r *rowReader) hasError(all string) bool {
+// noCode takes the place of the code of an error that has neither a code nor a text of its own.
+const noCode = "an error without a code"
+
+// errorCode returns what sms.Transaction.ErrorCode holds: a code of a known class, or the text of an error without a code. It is "" if the
+// delivery status is meaningful, since the service has then taken the message.
+func (r *rowReader) errorCode(all string) string {
 	if r.row.Status != contract.StatusUnknown && r.row.Status != contract.StatusQueued {
-		return false
+		return ""
 	}
 	d := document{text: all, values: r.found}
-	text, isError := r.errors.firstCode(&d)
-	if !isError {
-		return r.errors.errorWithoutCode(&d) == missingCode
+	code, isError := r.errors.firstCode(&d)
+	if isError {
+		class, _ := r.errors.meaning(code)
+		if class == "" {
+			return ""
+		}
+		return code
 	}
-	class, _ := r.errors.meaning(text)
-	return class != ""
+	if r.errors.errorWithoutCode(&d) != missingCode {
+		return ""
+	}
+	return cmp.Or(r.errors.errorText(&d), noCode)
 }
 
 // fillColumn sets the field of a column. It returns why the field cannot be read, or "", and whether a value fills no field.

@@ -387,7 +387,7 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 		case isMember(call, name):
 			reason = "the message has a member of this name"
 		}
-		problems.Found(cmp.Or(call.ExtraField, "Extra")+"["+strconv.Quote(name)+"]", reason)
+		problems.Found(extraField(call, name), reason)
 		m.name = name
 		members = append(members, m)
 	}
@@ -395,6 +395,15 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 		problems.Found(call.ExtraField, "has several payloads ("+strings.Join(names, ", ")+"); one message has one")
 	}
 	return members
+}
+
+// extraField returns what the user calls a member of Extra.
+func extraField(call *wire.Call, name string) string {
+	field := cmp.Or(call.ExtraField, "Extra")
+	if _, isUserExtra := call.UserExtra[name]; isUserExtra {
+		field = "Extra"
+	}
+	return field + "[" + strconv.Quote(name) + "]"
 }
 
 // payloads returns the names by which Extra and the fields of a message make payloads, or none if they make one payload together.

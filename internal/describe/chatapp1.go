@@ -18,26 +18,28 @@ func ChatApp1(m chatapp1.Message) wire.Call {
 		{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
 	}
 	addPayload(&call, m.Payload)
-	if len(call.Extra) > 0 {
-		call.Payloads = []wire.Payload{
-			{Essential: "text"},
-			{Essential: "image", Optional: []string{"text"}},
-			{Essential: "video", Optional: []string{"text"}},
-			{Essential: "url", Optional: []string{"text", "image"}},
-			{Essential: "template"},
-		}
+	if len(call.Extra) > 0 { // which may hold a second payload: the codec rejects it
+		call.Payloads = chatApp1Payloads()
 	}
 	call.Fields = append(call.Fields, options.Fields()...)
 	return call
 }
 
+func chatApp1Payloads() []wire.Payload {
+	return []wire.Payload{
+		{Essential: "text"},
+		{Essential: "image", Optional: []string{"text"}},
+		{Essential: "video", Optional: []string{"text"}},
+		{Essential: "url", Optional: []string{"text", "image"}},
+		{Essential: "template"},
+	}
+}
+
 // addPayload adds the fields of the payload, and a problem if it would be empty.
 func addPayload(call *wire.Call, payload chatapp1.Payload) {
-	if payload == nil {
-		reject(call, "Payload", "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw")
-		return
-	}
 	switch p := payload.(type) {
+	case nil:
+		reject(call, "Payload", "required, but nil; want one of Text, Image, Video, CallToAction, Template and Raw")
 	case chatapp1.Text:
 		addEssential(call, wire.Field{Concept: "text", Name: "Payload.Body", Text: p.Body})
 	case chatapp1.Image:
@@ -120,6 +122,7 @@ func addRaw(call *wire.Call, r chatapp1.Raw) {
 		}
 		fields[name] = call.Extra[name]
 	}
+	call.UserExtra = call.Extra
 	call.Extra = fields
 	call.ExtraField = "Payload.Fields"
 }

@@ -1,5 +1,5 @@
-// Package describe turns messages and listings, as a user writes them, into the data that package codec encodes: fields by concept, and what
-// is wrong with them. It is apart from the packages of the messages so that the public packages export nothing that only the client needs.
+// Package describe turns messages and listings, as a user writes them, into the data that package codec encodes: their fields by concept, and
+// their problems. It is apart from the packages of the messages so that the public packages export nothing that only the client needs.
 package describe
 
 import (

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -19,10 +17,10 @@ import (
 type Checker struct {
 	wire.Checks
 
-	shapes *Shapes
-	check  func(*Checker, reflect.Value)
-	name   string   // of the field that is checked
-	list   siblings // of the element that is checked
+	shapes   *Shapes
+	check    func(*Checker, reflect.Value)
+	name     string   // of the field that is checked
+	siblings siblings // of the element that is checked
 }
 
 // siblings are the elements of a list.
@@ -36,19 +34,13 @@ func (s *Shapes) NewChecker(check func(*Checker, reflect.Value)) *Checker {
 	return &Checker{shapes: s, check: check}
 }
 
-// Value checks the value of a field, and everything in it.
-func (c *Checker) Value(name string, v reflect.Value, rules string) {
+// Value checks the value of a field, and everything in it, by the rules of its type.
+func (c *Checker) Value(name string, v reflect.Value) { c.field(name, v, nil) }
+
+func (c *Checker) field(name string, v reflect.Value, rules rules) {
 	before := len(c.Checks)
 	c.name = name
 	c.value(v, rules)
-	enclose(name, c.Checks[before:])
-}
-
-// Field checks the text of a field.
-func (c *Checker) Field(name, text, rules string) {
-	before := len(c.Checks)
-	c.name = name
-	c.text(text, rules)
 	enclose(name, c.Checks[before:])
 }
 
@@ -67,28 +59,34 @@ func joinFields(outer, inner string) string {
 	return outer + "." + inner
 }
 
-func (c *Checker) value(v reflect.Value, rules string) {
+func (c *Checker) value(v reflect.Value, rules rules) {
 	switch v.Kind() {
 	case reflect.String:
 		c.text(v.String(), rules)
 	case reflect.Int, reflect.Int64:
-		if rules == "index" {
+		if rules.has("index") {
 			c.buttonIndex(v.Int())
 		}
 	case reflect.Float64:
-		c.degrees(v.Float(), rules)
+		for _, degrees := range rules {
+			c.degrees(v.Float(), degrees.limit)
+		}
 	case reflect.Interface:
-		c.choice(v, rules)
+		c.union(v, rules)
+	case reflect.Pointer:
+		if !v.IsNil() {
+			c.value(v.Elem(), rules)
+		}
 	case reflect.Slice:
 		if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
-			c.text(string(raw), "")
+			c.text(string(raw), nil)
 			c.Found("", wire.CheckJSON(raw))
 			return
 		}
 		c.elements(v)
 		c.check(c, v)
 	case reflect.Struct:
-		if rules == "present" && v.IsZero() {
+		if rules.has("present") && v.IsZero() {
 			c.Found("", "required, but absent")
 			return
 		}
@@ -100,29 +98,30 @@ func (c *Checker) value(v reflect.Value, rules string) {
 
 func (c *Checker) fields(v reflect.Value) {
 	for _, f := range c.shapes.fields[v.Type()] {
-		c.Value(f.name, v.FieldByIndex(f.index), f.rules)
+		c.field(f.name, v.FieldByIndex(f.index), f.rules)
 	}
 }
 
 func (c *Checker) elements(v reflect.Value) {
-	outer := c.list
-	c.list = siblings{}
+	outer := c.siblings
+	c.siblings = siblings{}
+	required := rules{{name: "required"}}
 	for i := range v.Len() {
-		c.list.index = i
+		c.siblings.index = i
 		before := len(c.Checks)
-		c.value(v.Index(i), "required")
+		c.value(v.Index(i), required)
 		if problems := c.Checks[before:]; len(problems) > 0 {
 			enclose("["+strconv.Itoa(i)+"]", problems)
 		}
 	}
-	c.list = outer
+	c.siblings = outer
 }
 
-// choice checks the value of a sealed interface, or of an any.
-func (c *Checker) choice(v reflect.Value, rules string) {
+// union checks the value of a sealed interface, or of an any.
+func (c *Checker) union(v reflect.Value, rules rules) {
 	switch {
 	case v.IsNil():
-		if rules == "required" {
+		if rules.has("required") {
 			c.Found("", "required, but nil; the documentation of "+v.Type().Name()+" lists the types")
 		}
 	case v.NumMethod() == 0:
@@ -130,16 +129,16 @@ func (c *Checker) choice(v reflect.Value, rules string) {
 	case !c.shapes.IsValue(v.Interface()):
 		c.Found("", wire.WrongType(v.Interface()))
 	default:
-		c.value(v.Elem(), "")
+		c.value(v.Elem(), nil)
 	}
 }
 
-func (c *Checker) any(value any, rules string) {
+func (c *Checker) any(value any, rules rules) {
 	raw, err := wire.EncodeText(value)
 	switch {
 	case err != nil:
 		c.Found("", "cannot be encoded as JSON, or holds text that is not valid UTF-8")
-	case rules == "object" && !holdsObject(raw):
+	case rules.has("object") && !holdsObject(raw):
 		c.Found("", "want a JSON object that is not empty, or the text of one")
 	}
 }
@@ -154,12 +153,10 @@ func holdsObject(raw []byte) bool {
 	return json.Unmarshal(raw, &object) == nil && len(object) > 0
 }
 
-func (c *Checker) degrees(degrees float64, rules string) {
-	_, limit, _ := strings.Cut(rules, "=")
-	most, err := strconv.ParseFloat(limit, 64)
-	isInRange := math.Abs(degrees) <= most // false for NaN
-	if err == nil && !isInRange {
-		c.Found("", "want degrees from -"+limit+" to "+limit)
+func (c *Checker) degrees(degrees float64, limit int) {
+	isInRange := math.Abs(degrees) <= float64(limit) // false for NaN
+	if !isInRange {
+		c.Found("", fmt.Sprintf("want degrees from -%d to %d", limit, limit))
 	}
 }
 
@@ -173,18 +170,22 @@ func (c *Checker) buttonIndex(n int64) {
 	}
 }
 
-func (c *Checker) text(text, rules string) {
-	if reason := wire.CheckText(text); reason != "" {
-		c.Found("", reason)
+// Text checks that a text can be sent, and reports whether it can.
+func (c *Checker) Text(name, text string) bool {
+	reason := wire.CheckText(text)
+	c.Found(name, reason)
+	return reason == ""
+}
+
+func (c *Checker) text(text string, rules rules) {
+	if !c.Text("", text) {
 		return
 	}
-	isRequired := strings.HasPrefix(rules, "required")
-	if rules == "" || text == "" && !isRequired {
+	if text == "" && !rules.has("required") {
 		return
 	}
-	for option := range strings.SplitSeq(rules, ",") {
-		rule, limit, _ := strings.Cut(option, "=")
-		switch rule {
+	for _, rule := range rules {
+		switch rule.name {
 		case "required", "notblank":
 			if strings.TrimSpace(text) == "" {
 				c.Required("", text)
@@ -195,10 +196,9 @@ func (c *Checker) text(text, rules string) {
 		case "url":
 			c.Found("", wire.CheckURL(text))
 		case "max":
-			most, _ := strconv.Atoi(limit)
-			c.Length("", text, most)
+			c.Length("", text, rule.limit)
 		default:
-			c.Limit("", violation(rule, limit, text))
+			c.Limit("", rule.violation(text))
 		}
 	}
 }
@@ -206,47 +206,14 @@ func (c *Checker) text(text, rules string) {
 // unique checks that no element before in the list has the same text in a field of this name.
 func (c *Checker) unique(text string) {
 	key := c.name + "=" + text
-	if before, isSeen := c.list.seen[key]; isSeen {
+	if before, isSeen := c.siblings.seen[key]; isSeen {
 		c.Found("", fmt.Sprintf("must differ from the others, but equals that of index %d", before))
 		return
 	}
-	if c.list.seen == nil {
-		c.list.seen = map[string]int{}
+	if c.siblings.seen == nil {
+		c.siblings.seen = map[string]int{}
 	}
-	c.list.seen[key] = c.list.index
-}
-
-const (
-	digits  = "0123456789"
-	lower   = "abcdefghijklmnopqrstuvwxyz"
-	upper   = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	letters = lower + upper
-)
-
-// violation returns how a text breaks a rule about its characters, or "".
-func violation(rule, words, text string) string {
-	hasOther := func(allowed string) bool { return strings.Trim(text, allowed) != "" }
-	switch {
-	case rule == "oneof" && !slices.Contains(strings.Split(words, "|"), text):
-		return `want "` + strings.ReplaceAll(words, "|", `" or "`) + `"`
-	case rule == "name" && hasOther(lower+digits+"_"):
-		return "want only lower-case letters, digits and underscores"
-	case rule == "alnum" && hasOther(letters+digits):
-		return "want only letters and digits"
-	case rule == "trimmed" && strings.TrimSpace(text) != text:
-		return "must not have white space around it"
-	case rule == "currency" && (len(text) != 3 || hasOther(upper)):
-		return "want an ISO 4217 code of three capital letters"
-	case rule == "date" && !isDate(text):
-		return "want a date as YYYY-MM-DD"
-	default:
-		return ""
-	}
-}
-
-func isDate(text string) bool {
-	_, err := time.Parse(time.DateOnly, text)
-	return err == nil
+	c.siblings.seen[key] = c.siblings.index
 }
 
 // Required checks a text that must be present and not blank.
@@ -282,16 +249,17 @@ func (c *Checker) Count(name, things string, n, least, most int) {
 // CheckRaw checks the member JSON of a raw variant of T. The function returns the object that would hold a T. If the type of the object is
 // known and the rest does not fit, it exceeds a limit, since the platform may have changed. New members are allowed.
 func CheckRaw[T any](c *Checker, data json.RawMessage, objectOf func(value any) any) {
-	value := Decode(data)
-	switch {
-	case len(data) == 0:
+	if len(data) == 0 {
 		c.Found("JSON", "required, but absent")
 		return
-	case value == nil && !json.Valid(data):
+	}
+	value := Decode(data)
+	if value == nil && !json.Valid(data) {
 		c.Found("JSON", "must be one JSON value")
 		return
-	case wire.CheckJSON(data) != "":
-		c.Found("JSON", wire.CheckJSON(data))
+	}
+	if reason := wire.CheckJSON(data); reason != "" {
+		c.Found("JSON", reason)
 		return
 	}
 	if _, fit, isKnown := Best[T](c.shapes, objectOf(value)); isKnown && fit == Misfit {

@@ -16,7 +16,7 @@ import (
 // problems returns what is wrong with a value of these types.
 func problems(value any) []wire.Problem {
 	c := New(value).NewChecker(func(*Checker, reflect.Value) {})
-	c.Value("V", reflect.ValueOf(value), "")
+	c.Value("V", reflect.ValueOf(value))
 	return c.Checks
 }
 
@@ -219,6 +219,23 @@ type checkAll struct {
 	Words    []string      `at:"words"`
 }
 
+func TestOrderOfRulesDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	found := problems(struct {
+		F string `at:"f,max=20,required"`
+	}{})
+	assert.Equal(t, []wire.Problem{{Field: "V.F", Reason: "required, but absent"}}, found)
+}
+
+func TestPointersAreCheckedLikeTheirValues(t *testing.T) {
+	t.Parallel()
+	type pointer struct {
+		Row *checkRow `at:"row"`
+	}
+	assert.Empty(t, problems(pointer{}))
+	assert.Equal(t, []wire.Problem{{Field: "V.Row.ID", Reason: "required, but absent"}}, problems(pointer{new(checkRow)}))
+}
+
 func TestProblemsNameTheField(t *testing.T) {
 	t.Parallel()
 	var fields []string
@@ -239,13 +256,18 @@ func TestRulesAreCalledFromTheInsideOut(t *testing.T) {
 		seen = append(seen, v.Type().String())
 		c.Count("", "things", 3, 1, 2)
 	})
-	c.Value("V", reflect.ValueOf(checkInside{[]checkRow{{"a"}}}), "")
+	c.Value("V", reflect.ValueOf(checkInside{[]checkRow{{"a"}}}))
 	assert.Equal(t, []string{"shape.checkRow", "[]shape.checkRow", "shape.checkInside"}, seen)
 	assert.Equal(t, wire.Checks{
 		{Field: "V.Rows[0]", Reason: "want 1 to 2 things, got 3", Limit: true},
 		{Field: "V.Rows", Reason: "want 1 to 2 things, got 3", Limit: true},
 		{Field: "V", Reason: "want 1 to 2 things, got 3", Limit: true},
 	}, c.Checks)
+}
+
+type checkTree struct {
+	Branches []checkTree `at:"branches[each type=tree]"`
+	Leaf     string      `at:"leaf"`
 }
 
 func TestNewPanicsOnAWrongTag(t *testing.T) {
@@ -264,6 +286,41 @@ func TestNewPanicsOnAWrongTag(t *testing.T) {
 		"F has several rules, which only a text can have": struct {
 			F any `at:"f,required,object"`
 		}{},
+		"F has a rule with a wrong value: max=4O96": struct {
+			F string `at:"f,max=4O96"`
+		}{},
+		"F has a rule with a wrong value: degrees=": struct {
+			F float64 `at:"f,degrees="`
+		}{},
+		"F has a rule with a wrong value: oneof=a||b": struct {
+			F string `at:"f,oneof=a||b"`
+		}{},
+		"F has a rule with a wrong value: required=true": struct {
+			F string `at:"f,required=true"`
+		}{},
+		wrongOption + "default=3": struct {
+			F int `at:"f,default=3"`
+		}{},
+		wrongOption + "text": struct {
+			F string `at:"f,text"`
+		}{},
+		`in place of ""`: struct {
+			F string `at:"f..g"`
+		}{},
+		`in place of "f[type=a"`: struct {
+			F string `at:"f[type=a"`
+		}{},
+		"the only element of a list must be the value: f[]": struct {
+			F string `at:"f[].g"`
+		}{},
+		"two paths give the member f different values": struct {
+			F string `at:"f"`
+			G string `at:"f.g"`
+		}{},
+		"must end with the members of a sealed interface: type&action": struct {
+			F any `at:"type&action.f"`
+		}{},
+		"checkTree holds itself, so its value next to type=tree needs a path": checkTree{},
 		"F has no tag: at": struct{ F string }{},
 		"an element with words needs a path to its value: f[type=a]": struct {
 			F string `at:"f[type=a]"`

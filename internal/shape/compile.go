@@ -3,6 +3,7 @@ package shape
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -29,7 +30,10 @@ func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 			continue
 		}
 		path, options, _ := strings.Cut(place.Path, ",")
-		value, _ := parseOptions(t.String(), options, t)
+		value, rules := parseOptions(t.String(), options, t)
+		if len(rules) > 0 {
+			panic("shape: the Place of " + t.String() + " has a rule, which only a field can have: " + options)
+		}
 		u.variants = append(u.variants, variant{typ: t, object: s.objectWith(place.Words, parsePath(path), value, t)})
 	}
 	s.unions[reflect.TypeFor[T]()] = u
@@ -55,6 +59,7 @@ func (s *Shapes) structOf(t reflect.Type) shape {
 			panic("shape: " + t.String() + "." + f.Name + " has no tag: at")
 		}
 	}
+	o.isCompiled = true
 	return s.structs[t]
 }
 
@@ -75,45 +80,34 @@ func (s *Shapes) addField(t reflect.Type, o *object, f reflect.StructField, tag 
 }
 
 // parseOptions returns a leaf with the encoding options of a field of type t, and its rules.
-func parseOptions(name, options string, t reflect.Type) (value *leaf, rules string) {
-	value = new(leaf)
-	var found []string
+func parseOptions(name, options string, t reflect.Type) (*leaf, rules) {
+	value := new(leaf)
+	var found rules
+	if options == "" {
+		return value, nil
+	}
+	isString := t.Kind() == reflect.String
 	for option := range strings.SplitSeq(options, ",") {
-		switch key, text, _ := strings.Cut(option, "="); {
-		case key == "text":
+		key, text, _ := strings.Cut(option, "=")
+		switch {
+		case option == "text" && !isString:
 			value.text = true
-		case key == "default":
+		case key == "default" && isString && text != "":
 			value.preset = text
 		case slices.Contains(rulesFor(t.Kind()), key):
-			found = append(found, option)
-		case key != "":
+			rule, ok := parseRule(key, text)
+			if !ok {
+				panic("shape: " + name + " has a rule with a wrong value: " + option)
+			}
+			found = append(found, rule)
+		default:
 			panic("shape: " + name + " has an option that is unknown, or not for its type: " + option)
 		}
 	}
-	if len(found) > 1 && t.Kind() != reflect.String {
+	if len(found) > 1 && !isString {
 		panic("shape: " + name + " has several rules, which only a text can have")
 	}
-	return value, strings.Join(found, ",")
-}
-
-// rulesFor returns the rules that a field of a kind may have.
-func rulesFor(kind reflect.Kind) []string {
-	switch kind {
-	case reflect.String:
-		return []string{
-			"required", "notblank", "max", "oneof", "name", "alnum", "trimmed", "unique", "url", "currency", "date",
-		}
-	case reflect.Int:
-		return []string{"index"}
-	case reflect.Float64:
-		return []string{"degrees"}
-	case reflect.Struct:
-		return []string{"present"}
-	case reflect.Interface:
-		return []string{"required", "object"}
-	default:
-		return nil
-	}
+	return value, found
 }
 
 // segment is the part of a path between two dots.
@@ -128,11 +122,12 @@ type segment struct {
 
 // parsePath parses a path, such as "type&action", "parameters[type=text]!.text" or "buttons[each type=reply].reply".
 func parsePath(path string) []segment {
+	if path == "" {
+		return nil
+	}
 	var segments []segment
 	for text := range strings.SplitSeq(path, ".") {
-		if text != "" {
-			segments = append(segments, parseSegment(text))
-		}
+		segments = append(segments, parseSegment(text))
 	}
 	return segments
 }
@@ -142,9 +137,14 @@ func parseSegment(text string) segment {
 		return segment{choice: strings.Split(text, "&")}
 	}
 	var seg segment
-	text, seg.always = strings.CutSuffix(text, "!")
-	seg.name, seg.words, seg.isList = strings.Cut(strings.TrimSuffix(text, "]"), "[")
+	path, isAlways := strings.CutSuffix(text, "!")
+	path, isClosed := strings.CutSuffix(path, "]")
+	seg.always = isAlways
+	seg.name, seg.words, seg.isList = strings.Cut(path, "[")
 	seg.words, seg.forEach = strings.CutPrefix(seg.words, "each ")
+	if seg.name == "" || seg.isList != isClosed {
+		panic("shape: want a name, or a name and a list in brackets, in place of " + strconv.Quote(text))
+	}
 	return seg
 }
 
@@ -160,6 +160,9 @@ func (s *Shapes) objectWith(words string, path []segment, value *leaf, t reflect
 	inner, isObject := s.structOf(t).(*object)
 	if !isObject {
 		panic("shape: " + t.String() + " has no members to put next to " + words)
+	}
+	if !inner.isCompiled {
+		panic("shape: " + t.String() + " holds itself, so its value next to " + words + " needs a path")
 	}
 	o.parts = slices.Clone(inner.parts)
 	return o
@@ -180,31 +183,48 @@ func (o *object) addWords(words string) {
 
 // add adds a value of type t at a path. It reports whether the object must then always be written, because a part of it must.
 func (o *object) add(s *Shapes, path []segment, value *leaf, t reflect.Type) (always bool) {
-	first, rest := path[0], path[1:]
+	first := path[0]
+	rest := path[1:]
 	if first.choice != nil {
+		if len(rest) > 0 {
+			panic("shape: a path must end with the members of a sealed interface: " + strings.Join(first.choice, "&"))
+		}
 		o.parts = append(o.parts, &choice{index: value.index, names: first.choice})
 		return false
 	}
 	m := o.member(first.name)
-	always = first.always
-	switch {
-	case first.forEach:
-		m.shape = &list{index: value.index, object: s.objectWith(first.words, rest, new(leaf), t.Elem())}
-	case first.isList && first.words == "":
-		m.shape = &single{value}
-	case first.isList && len(rest) == 0:
-		panic("shape: an element with words needs a path to its value: " + first.name + "[" + first.words + "]")
-	case first.isList:
-		e := m.set().element(first.words)
-		e.always = e.object.add(s, rest, value, t) || first.always || e.always
-	case len(rest) > 0:
-		always = m.object().add(s, rest, value, t) || first.always
-	default:
-		m.shape = value
-		always = value.preset != "" || first.always
-	}
-	m.always = always || m.always
+	mustBeWritten := m.add(s, first, rest, value, t)
+	m.always = m.always || first.always || mustBeWritten
 	return m.always
+}
+
+// add puts a value of type t into the member at the rest of a path. It reports whether the member must then always be written, because a
+// part of it must.
+func (m *member) add(s *Shapes, seg segment, rest []segment, value *leaf, t reflect.Type) (always bool) {
+	switch {
+	case seg.forEach:
+		m.set(&list{index: value.index, object: s.objectWith(seg.words, rest, new(leaf), t.Elem())})
+		return false
+	case seg.isList && seg.words == "":
+		if len(rest) > 0 {
+			panic("shape: the only element of a list must be the value: " + m.name + "[]")
+		}
+		m.set(&single{value})
+		return false
+	case seg.isList:
+		if len(rest) == 0 {
+			panic("shape: an element with words needs a path to its value: " + m.name + "[" + seg.words + "]")
+		}
+		e := m.elements().element(seg.words)
+		mustBeWritten := e.object.add(s, rest, value, t)
+		e.always = e.always || seg.always || mustBeWritten
+		return e.always
+	case len(rest) > 0:
+		return m.object().add(s, rest, value, t)
+	default:
+		m.set(value)
+		return value.preset != ""
+	}
 }
 
 // member returns the member with a name. It adds a member that is missing.
@@ -219,23 +239,31 @@ func (o *object) member(name string) *member {
 	return m
 }
 
+// set sets the shape of a new member.
+func (m *member) set(value shape) {
+	if m.shape != nil {
+		panic("shape: two paths give the member " + m.name + " different values")
+	}
+	m.shape = value
+}
+
 // object returns the object that a member is. A new member becomes an object.
 func (m *member) object() *object {
-	o, isObject := m.shape.(*object)
-	if !isObject {
-		o = new(object)
-		m.shape = o
+	if o, isObject := m.shape.(*object); isObject {
+		return o
 	}
+	o := new(object)
+	m.set(o)
 	return o
 }
 
-// set returns the set that a member is. A new member becomes a set.
-func (m *member) set() *set {
-	s, isSet := m.shape.(*set)
-	if !isSet {
-		s = new(set)
-		m.shape = s
+// elements returns the set that a member is. A new member becomes a set.
+func (m *member) elements() *set {
+	if s, isSet := m.shape.(*set); isSet {
+		return s
 	}
+	s := new(set)
+	m.set(s)
 	return s
 }
 

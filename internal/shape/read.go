@@ -35,8 +35,8 @@ func (s *Shapes) Read(value, to any) Fit {
 	return reader{Shapes: s}.value(value, reflect.ValueOf(to).Elem())
 }
 
-// Best reads an object as the type of a sealed interface that fits it best. ok is false if no type has the words of the object. The raw type
-// is never returned.
+// Best reads an object as the type of a sealed interface that fits it best. ok is false if no type matches the words of the object. The raw
+// type is never returned.
 func Best[T any](s *Shapes, object any) (best T, f Fit, ok bool) {
 	v, f := reader{Shapes: s}.best(reflect.TypeFor[T](), object)
 	if !v.IsValid() {
@@ -136,12 +136,12 @@ func (c *choice) read(r reader, members map[string]any, to reflect.Value, _ int)
 	return r.union(chosen, valueAt(to, c.index))
 }
 
-func (l *single) read(r reader, value any, to reflect.Value, _ int) Fit {
+func (s *single) read(r reader, value any, to reflect.Value, _ int) Fit {
 	elements, _ := value.([]any)
 	if len(elements) != 1 || elements[0] == nil {
 		return Misfit
 	}
-	return l.value.read(r, elements[0], to, 0)
+	return s.value.read(r, elements[0], to, 0)
 }
 
 // read reads a list that has no other elements, and none twice.

@@ -21,7 +21,7 @@ type Shapes struct {
 type field struct {
 	name  string
 	index []int
-	rules string
+	rules rules
 }
 
 // union has the types of a sealed interface.
@@ -36,8 +36,8 @@ type variant struct {
 	object *object
 }
 
-// A shape describes how a Go value is encoded as one JSON value. There is one type for each construct of a path. A shape that is part of the
-// shape of a struct gets the whole struct, and takes the field with its index.
+// A shape describes how a Go value is encoded as one JSON value. There is one type for each construct of a path. A shape is given the
+// whole struct that it belongs to, and reads the field at its index.
 type shape interface {
 	// isZero reports whether the JSON value would hold nothing but zero values. It is then left out, unless it must always be written.
 	isZero(v reflect.Value) bool
@@ -58,6 +58,8 @@ type leaf struct {
 type object struct {
 	words []word
 	parts []part
+
+	isCompiled bool // while New runs: the parts are complete
 }
 
 // word is a member of an object with a constant text, or "#" for the position of the list element that the object is.
@@ -133,7 +135,7 @@ func (m *member) isZero(v reflect.Value) bool { return !m.always && m.shape.isZe
 // A choice is never zero: the object that holds it is written even if the sealed interface is nil.
 func (*choice) isZero(reflect.Value) bool { return false }
 
-func (l *single) isZero(v reflect.Value) bool { return l.value.isZero(v) }
+func (s *single) isZero(v reflect.Value) bool { return s.value.isZero(v) }
 
 func (s *set) isZero(v reflect.Value) bool {
 	for _, e := range s.elements {

@@ -25,6 +25,7 @@ type readAll struct {
 	Maybe   *int            `at:"maybe"`
 	List    []readInside    `at:"list"`
 	Object  readInside      `at:"object"`
+	Pointer *readInside     `at:"pointer"`
 	Any     any             `at:"any"`
 	Raw     json.RawMessage `at:"raw"`
 	Time    time.Time       `at:"deep.er.time"`
@@ -57,6 +58,7 @@ func TestReadByTags(t *testing.T) {
 		`,"number":"2","real":"1.5e2"`:      {Exact, with(func(all *readAll) { all.Number, all.Real = 2, 150 })},
 		`,"text":null,"is":false,"text":""`: {Exact, readAll{}},
 		`,"maybe":0`:                        {Exact, readAll{Maybe: new(0)}},
+		`,"pointer":{"always":1}`:           {Exact, readAll{Pointer: &readInside{Always: 1}}},
 		`,"list":[{"always":1},{"always":2,"text":"b"}]`: {Exact, readAll{List: []readInside{{Always: 1}, {2, "b"}}}},
 		`,"list":[]`:                      {Exact, readAll{List: []readInside{}}},
 		`,"any":{"a":[1.50]}`:             {Exact, readAll{Any: map[string]any{"a": []any{json.Number("1.50")}}}},
@@ -111,9 +113,10 @@ func TestReadByTags(t *testing.T) {
 func TestWriteByTags(t *testing.T) {
 	t.Parallel()
 	for members, all := range map[string]readAll{
-		``:                        {},
-		`,"is":true,"quoted":"7"`: {Is: true, Quoted: 7},
-		`,"real":1.5,"maybe":0`:   {Real: 1.5, Maybe: new(0)},
+		``:                                   {},
+		`,"is":true,"quoted":"7"`:            {Is: true, Quoted: 7},
+		`,"real":1.5,"maybe":0`:              {Real: 1.5, Maybe: new(0)},
+		`,"pointer":{"always":0,"text":"a"}`: {Pointer: &readInside{Text: "a"}},
 		`,"list":[],"object":{"always":0,"text":"a"}`:                  {List: []readInside{}, Object: readInside{Text: "a"}},
 		`,"any":[1],"raw":{"a":1}`:                                     {Any: []any{json.Number("1")}, Raw: json.RawMessage(`{"a": 1}`)},
 		`,"deep":{"er":{"time":60000}}`:                                {Time: time.Unix(60, 0).UTC()},

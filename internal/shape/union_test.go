@@ -46,6 +46,12 @@ func zooShapes() *Shapes {
 	return s
 }
 
+func TestAddUnionPanicsOnARule(t *testing.T) {
+	t.Parallel()
+	placeOf := func(animal) Place { return Place{"type=cat", "cat,required"} }
+	assert.Panics(t, func() { AddUnion[animal](New(zoo{}), placeOf, cat{}) })
+}
+
 func TestUnions(t *testing.T) {
 	t.Parallel()
 	s := zooShapes()

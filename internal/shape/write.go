@@ -78,9 +78,9 @@ func (c *choice) write(w *Writer, v reflect.Value, _ int) {
 	}
 }
 
-func (l *single) write(w *Writer, v reflect.Value, _ int) {
+func (s *single) write(w *Writer, v reflect.Value, _ int) {
 	w.Out = append(w.Out, '[')
-	l.value.write(w, v, 0)
+	s.value.write(w, v, 0)
 	w.Out = append(w.Out, ']')
 }
 
@@ -116,6 +116,12 @@ func (w *Writer) value(v reflect.Value) {
 		w.Text(v.String())
 	case reflect.Int, reflect.Int64, reflect.Float64:
 		w.number(v)
+	case reflect.Pointer:
+		if v.IsNil() {
+			w.encode(nil)
+			return
+		}
+		w.value(v.Elem())
 	case reflect.Interface:
 		if variant := w.variant(v); variant != nil {
 			variant.write(w, v.Elem(), 0)

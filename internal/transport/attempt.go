@@ -107,7 +107,7 @@ func (c *call) authenticate(ctx context.Context, a *attempt) error {
 	c.forgetToken = nil
 	switch credentials := c.request.Authenticate.(type) {
 	case nil:
-	case header:
+	case headerFunc:
 		credentials(a.request.Header) // at once, without a timeout
 	default:
 		bounded, cancel := context.WithTimeout(ctx, c.transport.Timeout)
@@ -133,6 +133,9 @@ func newAttempt(r *Request, jar http.CookieJar) *attempt {
 	out.ProtoMajor = 1
 	out.ProtoMinor = 1
 	out.Header = maps.Clone(r.Header)
+	if out.Header == nil {
+		out.Header = http.Header{}
+	}
 	if r.Read {
 		out.Header["Cache-Control"] = []string{"no-cache"}
 	}

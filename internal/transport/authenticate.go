@@ -19,8 +19,8 @@ type Authenticator interface {
 	authenticate(ctx context.Context, observe Observe, r *http.Request, body []byte) (forget func(), err error)
 }
 
-// header sets fixed headers. It is a function so that package fmt cannot print their values.
-type header func(http.Header)
+// headerFunc sets fixed headers. It is a function so that package fmt cannot print their values.
+type headerFunc func(http.Header)
 
 // Header returns an Authenticator that sets headers, given as pairs of name and value.
 func Header(pairs ...string) Authenticator {
@@ -28,15 +28,15 @@ func Header(pairs ...string) Authenticator {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		fixed.Set(pairs[i], pairs[i+1])
 	}
-	return header(func(h http.Header) {
+	return headerFunc(func(h http.Header) {
 		for name, values := range fixed {
 			h[name] = slices.Clone(values) // a round tripper may mask them in place
 		}
 	})
 }
 
-func (set header) authenticate(_ context.Context, _ Observe, r *http.Request, _ []byte) (forget func(), err error) {
-	set(r.Header)
+func (f headerFunc) authenticate(_ context.Context, _ Observe, r *http.Request, _ []byte) (forget func(), err error) {
+	f(r.Header)
 	return nil, nil
 }
 

@@ -294,11 +294,12 @@ func (c *call) changed(change Change) {
 func (c *call) health() Health {
 	outcome := &c.outcome
 	isRead := outcome.StatusCode != 0 && (outcome.Err == nil || errors.Is(outcome.Err, errTooLarge))
-	if isRead {
-		return c.healthOfResponse()
-	}
 	isSilent := time.Since(outcome.Began) >= c.request.Slots.longSilence()
 	switch {
+	case isRead && c.canRefresh():
+		return notWritten // the next attempt shows whether the account is refused
+	case isRead:
+		return c.judgement.Health
 	case IsPermanent(outcome.Err):
 		return notWritten
 	case !c.current.contextEnded || isSilent:
@@ -308,14 +309,4 @@ func (c *call) health() Health {
 	default:
 		return notWritten
 	}
-}
-
-func (c *call) healthOfResponse() Health {
-	if c.canRefresh() {
-		return notWritten // the next attempt shows whether the account is refused
-	}
-	if c.judgement.Health == Healthy && !c.judgement.Repeatable {
-		c.request.Slots.addTime(time.Since(c.outcome.Began))
-	}
-	return c.judgement.Health
 }

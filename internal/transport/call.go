@@ -77,8 +77,14 @@ func (c *call) run(ctx context.Context) {
 	}
 }
 
-// retry waits and makes another attempt, as often as decide says. The loop is that of go-retryablehttp. Its first request stands for the
-// attempt that run has made: most calls make no other, and build no loop.
+// retry waits and makes another attempt, as often as decide says. The loop and its waits are those of go-retryablehttp, in this order:
+//
+//   - Its first request is a placeholder for the attempt that run has made: most calls make no other, and build no loop.
+//   - CheckRetry asks whether another attempt follows, and Backoff how long to wait for it. Both were decided after the attempt before.
+//   - PrepareRetry runs when the wait is over. It makes the attempt, and decides about the next one.
+//   - The round tripper has nothing to do: what an attempt found is in the call.
+//
+// If ctx ends a wait, the loop ends without PrepareRetry, so that isRetrying is still true.
 func (c *call) retry(ctx context.Context) {
 	isRetrying := true
 	loop := retryablehttp.Client{
@@ -164,7 +170,11 @@ func (c *call) judge() {
 	if c.outcome.StatusCode != 0 {
 		c.judgement = c.request.Judge.Judge(&c.outcome)
 	}
-	c.release(c.health())
+	health := c.health()
+	if health == Healthy && !c.judgement.Repeatable {
+		c.request.Slots.addTime(time.Since(c.outcome.Began))
+	}
+	c.release(health)
 	c.end(c.outcome)
 }
 

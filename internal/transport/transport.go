@@ -1,6 +1,6 @@
 // Package transport carries one call over HTTP: it authenticates, waits for a slot and for the rate limit, asks the circuit breakers, sends
-// the request, reads the response, and repeats a request that was provably not processed. It knows HTTP and nothing of messages: the root
-// package decides what a response means and makes the errors.
+// the request, reads the response, and repeats a request that was provably not processed. It knows about HTTP, but not about messages: the
+// root package decides what a response means and makes the errors.
 //
 // A call is one Do (call.go). It makes one or more attempts (attempt.go), each of which is one request. retry.go decides whether another
 // attempt follows.
@@ -74,7 +74,7 @@ type Request struct {
 	Authenticate Authenticator
 }
 
-// A Guard decides whether a message may go. It runs when the call begins, and again directly before the request is written if it last ran
+// A Guard decides whether a message may be sent. It runs when the call begins, and again directly before the request is written if it last ran
 // more than five seconds ago.
 type Guard func(ctx context.Context) error
 

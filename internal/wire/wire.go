@@ -16,9 +16,11 @@ type Call struct {
 	// Members are the members of a message in the shape of another platform (chat app 2), under their own names. The
 	// contract puts them next to Fields, or under a key of their own.
 	Members []Member
-	// Extra holds further members by wire name, and ExtraField what a user calls them if not "Extra".
+	// Extra holds further members by wire name, and ExtraField what a user calls them if not "Extra". UserExtra has those that the user
+	// nevertheless set in a field Extra.
 	Extra      map[string]any
 	ExtraField string
+	UserExtra  map[string]any
 	// Payloads are the payloads that the members of Extra can make. Extra and Fields together may make only one.
 	Payloads []Payload
 	// ReferenceID is the caller's own name for the message, for receipts and errors.
