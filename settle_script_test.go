@@ -667,7 +667,8 @@ func TestSettleReadsWhatDecides(t *testing.T) {
 		require.NoError(t, err)
 		_, err = client.SMS.Settle(t.Context(), one, time.Now())
 		assert.Equal(t, settles, err == nil, "%s: %v", row, err)
-		for tx := range client.SMS.List(t.Context(), sms.ListOptions{}) {
+		for tx, err := range client.SMS.List(t.Context(), sms.ListOptions{}) {
+			assert.Equal(t, err, tx.ReadError)
 			assert.Equal(t, settles, client.SMS.Verdict(tx) == messaging.Accepted, row)
 		}
 		assert.True(t, err == nil || errors.Is(err, messaging.ErrOutcomeUnknown) && !errors.Is(err, messaging.ErrNotListed), row)

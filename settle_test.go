@@ -413,7 +413,8 @@ func TestVerdictOfARow(t *testing.T) {
 				overlay(t, `{"sms.send":{"refused":["NO_CREDIT"]}}`))
 			require.NoError(t, err)
 			rows := 0
-			for page := range client.SMS.Pages(t.Context(), sms.ListOptions{}) {
+			for page, err := range client.SMS.Pages(t.Context(), sms.ListOptions{}) {
+				assert.True(t, err == nil || errors.Is(err, messaging.ErrUnreadableRow), "%v", err)
 				for _, tx := range page.Transactions {
 					assert.Equal(t, tt.verdict, client.SMS.Verdict(tx))
 					rows++

@@ -321,7 +321,7 @@ func referenceAmount(text string) (number, currency string, ok bool) {
 // differs returns where a record is not what the reference reads. The reason is why the row is unreadable, or "".
 func (r *row) differs(got sms.Transaction, reason string) string {
 	if !r.object {
-		if reason == "" || !reflect.DeepEqual(got, sms.Transaction{}) {
+		if reason == "" || !assert.ObjectsAreEqual(got, sms.Transaction{}) {
 			return fmt.Sprintf("no object, got %+v, reason %q", got, reason)
 		}
 		return ""
@@ -964,7 +964,7 @@ func FuzzListDecode(f *testing.F) {
 		clear(given) // nothing may depend on it any more
 		plain := bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 		if !json.Valid(plain) || !json.Valid(bytes.TrimPrefix(body, []byte("\ufeff"))) {
-			if err == nil || errors.Is(err, codec.ErrPage) || !reflect.DeepEqual(page, codec.Page{}) || failure != (codec.Failure{}) {
+			if err == nil || errors.Is(err, codec.ErrPage) || !assert.ObjectsAreEqual(page, codec.Page{}) || failure != (codec.Failure{}) {
 				t.Fatalf("no JSON, got %+v, %+v, %v", page, failure, err)
 			}
 			return
@@ -978,12 +978,12 @@ func FuzzListDecode(f *testing.F) {
 			}
 		}
 		if comesTwice(plain, slices.Concat(errorPaths, op.Items)) {
-			if err == nil && failure.Code == "" || !reflect.DeepEqual(page, codec.Page{}) {
+			if err == nil && failure.Code == "" || !assert.ObjectsAreEqual(page, codec.Page{}) {
 				t.Fatalf("which of two codes or lists counts is open, got %+v, %+v, %v", page, failure, err)
 			}
 			return
 		}
-		if code := referenceCode(errorPaths, plain); code != failure.Code || code != "" && (err != nil || !reflect.DeepEqual(page, codec.Page{})) {
+		if code := referenceCode(errorPaths, plain); code != failure.Code || code != "" && (err != nil || !assert.ObjectsAreEqual(page, codec.Page{})) {
 			t.Fatalf("the code is %q, got %+v, %+v, %v", code, page, failure, err)
 		} else if code != "" {
 			return

@@ -30,8 +30,8 @@ func AddUnion[T any](s *Shapes, placeOf func(T) Place, values ...T) {
 			continue
 		}
 		path, options, _ := strings.Cut(place.Path, ",")
-		value, rules := parseOptions(t.String(), options, t)
-		if len(rules) > 0 {
+		value, found := parseOptions(t.String(), options, t)
+		if len(found) > 0 {
 			panic("shape: the Place of " + t.String() + " has a rule, which only a field can have: " + options)
 		}
 		u.variants = append(u.variants, variant{typ: t, object: s.objectWith(place.Words, parsePath(path), value, t)})
@@ -67,9 +67,9 @@ func (s *Shapes) structOf(t reflect.Type) shape {
 func (s *Shapes) addField(t reflect.Type, o *object, f reflect.StructField, tag string) {
 	s.structOf(f.Type)
 	path, options, _ := strings.Cut(tag, ",")
-	value, rules := parseOptions(t.String()+"."+f.Name, options, f.Type)
+	value, found := parseOptions(t.String()+"."+f.Name, options, f.Type)
 	value.index = f.Index
-	s.fields[t] = append(s.fields[t], field{name: f.Name, index: f.Index, rules: rules})
+	s.fields[t] = append(s.fields[t], field{name: f.Name, index: f.Index, rules: found})
 	switch path {
 	case "-":
 	case "": // the whole JSON

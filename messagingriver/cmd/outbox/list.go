@@ -67,7 +67,7 @@ The states are:
   completed   the service accepted it
   cancelled   refused, denied, invalid, expired or dropped
   discarded   the outcome is unknown, or the attempts are used up: decide with outbox resolve
-  all         all messages`,
+  all         every message`,
 		Example: `  outbox list
   outbox list --state waiting --channel sms
   outbox list --state all --json`,
