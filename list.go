@@ -38,8 +38,7 @@ import (
 //
 // A service may ignore a filter, so rows of another ID, ReferenceID or To are not yielded, and neither are rows outside of CreatedAfter and
 // CreatedBefore. If the listing has only such rows, and perhaps rows without a time, it ends with an error that matches ErrFilterIgnored. All
-// other options are up to the
-// service.
+// other options are up to the service.
 //
 // While messages are being sent, rows move between pages. One that moves to the next page is yielded once. One that moves further, or to a
 // page that was read already, is yielded twice or missed: sort by a column that does not change, ascending, or set CreatedBefore. A page
