@@ -187,7 +187,7 @@ func TestFaultsRefuseWrongInput(t *testing.T) {
 	r := newRig(t, Config{})
 	for body, want := range map[string]string{
 		`{"n":1}`:                                   "fault is missing",
-		`{"fault":"gremlins","n":1}`:                "there is no fault",
+		`{"fault":"status-402","n":1}`:              "there is no fault \\\"status-402\\\": it must be one of accept-then-drop, drop-unread, ",
 		`{"fault":"slow"}`:                          "give n, share or duration",
 		`{"fault":"slow","n":-1}`:                   "n must be",
 		`{"fault":"slow","n":1,"share":0.5}`:        "n cannot be combined",
