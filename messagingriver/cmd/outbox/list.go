@@ -83,22 +83,9 @@ The states are:
 		if err != nil {
 			return err
 		}
-		isEmpty := true
-		for record, err := range db.List(cmd.Context(), states...) {
-			if err != nil {
-				return err
-			}
-			if *channel != "" && record.Channel != *channel {
-				continue
-			}
-			isEmpty = false
-			message := listedMessage{record.Key, record.State, record.Reason, timeOf(record)}
-			if err := op.print(cmd.OutOrStdout(), message, message.text()); err != nil {
-				return err
-			}
-		}
-		if !isEmpty {
-			return nil
+		listed, err := op.printList(cmd, db, *channel, states)
+		if err != nil || listed > 0 {
+			return err
 		}
 		channels, err := db.Status(cmd.Context())
 		if err != nil {
@@ -108,6 +95,25 @@ The states are:
 		return err
 	})
 	return cmd
+}
+
+// printList prints the messages of a channel that are in some states, and returns how many. An empty channel means all.
+func (op *operator) printList(cmd *cobra.Command, db database, channel string, states []rivertype.JobState) (int, error) {
+	listed := 0
+	for record, err := range db.List(cmd.Context(), states...) {
+		if err != nil {
+			return listed, err
+		}
+		if channel != "" && record.Channel != channel {
+			continue
+		}
+		listed++
+		message := listedMessage{record.Key, record.State, record.Reason, timeOf(record)}
+		if err := op.print(cmd.OutOrStdout(), message, message.text()); err != nil {
+			return listed, err
+		}
+	}
+	return listed, nil
 }
 
 // emptyListText says that no message is in the state that --state names, and which other states have messages. An empty channel means all.
