@@ -285,6 +285,46 @@ func TestResumedListCountsUnreadableRows(t *testing.T) {
 	assert.Contains(t, errs, "1 row could not be read in full")
 }
 
+// TestResumeOfCompleteListWithUnreadableRows: a script that resumes until the status is not 4 gets the status of the listing.
+func TestResumeOfCompleteListWithUnreadableRows(t *testing.T) {
+	s, _ := newShell(t)
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	args := []string{"list", "--format", "csv", "--out", file}
+	s.serveRows(`{"id":"m-2"},` + unreadableRow("m-1"))
+	_, errs, status := s.run(args...)
+	require.Equal(t, cli.ExitRefused, status, errs)
+	for range 2 {
+		_, errs, status = s.run(append(args, "--resume")...)
+		assert.Equal(t, cli.ExitRefused, status)
+		assert.Contains(t, errs, "the listing is complete, and nothing was requested")
+		assert.Contains(t, errs, "1 row could not be read in full")
+	}
+	_, errs, status = s.run(args...)
+	assert.Equal(t, cli.ExitUsage, status, "a file is not overwritten")
+	assert.NotContains(t, errs, "was interrupted")
+
+	s.serveRows(`{"id":"m-2"}`)
+	for _, again := range [][]string{args, append(args, "--resume")} {
+		require.NoError(t, os.Remove(file))
+		_, errs, status = s.run(again...)
+		assert.Equal(t, cli.ExitOK, status, errs)
+		assert.NoFileExists(t, statePath(file))
+	}
+}
+
+func TestResumeWithoutFileSaysHowToBeginAgain(t *testing.T) {
+	s, _ := newShell(t)
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	args := []string{"list", "--format", "csv", "--out", file}
+	s.serveRows(`{"id":"m-1"}`, "fails")
+	_, errs, status := s.run(args...)
+	require.Equal(t, cli.ExitUnknown, status, errs)
+	require.NoError(t, os.Remove(file))
+	_, errs, status = s.run(append(args, "--resume")...)
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, errs, "; remove "+statePath(file)+" to begin again")
+}
+
 // TestResumeNamesChangedFlags: rows of another listing would be appended to the file.
 func TestResumeNamesChangedFlags(t *testing.T) {
 	s, _ := newShell(t)
@@ -295,6 +335,7 @@ func TestResumeNamesChangedFlags(t *testing.T) {
 	for want, changes := range map[string][]string{
 		`had --after "24h", not "48h"; repeat its flags`: {"--after", "48h"},
 		`had --limit "0", not "5"`:                       {"--limit", "5"},
+		`had --page-size "0", not "5"`:                   {"--page-size", "5"},
 		"had another --to;":                              {"--to", "+639170000000"},
 	} {
 		_, errs, status := s.run(slices.Concat(args, []string{"--resume"}, changes)...)

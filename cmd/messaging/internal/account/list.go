@@ -39,7 +39,7 @@ func newList(console cli.Console) *cobra.Command {
 such as 24h, which means that long ago.
 
 With --out the rows are written to a new file. If the listing is interrupted, the same command with --resume continues it, and the file has
-each row once. Until the listing is complete, a second file with the ending .resume keeps its position.
+each row once. Until the listing is complete, a second file with the ending .resume keeps its position. It stays if rows could not be read.
 
 The verdict of a row is accepted, refused or unknown. Leave out rows that are not accepted when you add up prices.
 
@@ -153,7 +153,7 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 	}
 	if state.Done {
 		_, _ = fmt.Fprintf(l.console.Err, "%s: the listing is complete, and nothing was requested; to list again, remove the file or give another --out\n", l.out)
-		return nil
+		return state.Unreadable.err()
 	}
 	defer func() { _ = file.Close() }()
 	l.unreadable = state.Unreadable
@@ -175,7 +175,7 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 		return listError(err, "; "+rowsIn(l.out, state.Rows)+", and --resume continues")
 	}
 	_, _ = fmt.Fprintln(l.console.Err, rowsIn(l.out, state.Rows))
-	return cmp.Or(finish(l.out, file), l.unreadable.err())
+	return cmp.Or(state.finish(l.out, file), l.unreadable.err())
 }
 
 // isUsage reports whether the options of a listing are invalid. Then nothing was requested.
