@@ -151,9 +151,12 @@ type note struct {
 	text string
 }
 
-// note adds a note to a key, such as "sms.send", "fields", "to".
+// note adds a note to a key, such as "sms.send", "fields", "to", unless the key has it.
 func (o *overlay) note(text string, keys ...string) {
-	o.notes = append(o.notes, note{keys: keys, text: text})
+	isSame := func(other note) bool { return other.text == text && slices.Equal(other.keys, keys) }
+	if !slices.ContainsFunc(o.notes, isSame) {
+		o.notes = append(o.notes, note{keys: keys, text: text})
+	}
 }
 
 // contract returns the contract of the overlay.
@@ -182,7 +185,12 @@ func (o *overlay) text() string {
 		for _, key := range n.keys[:last] {
 			object = member(object, key)
 		}
-		object[n.keys[last]+"//"] = n.text
+		key := n.keys[last] + "//"
+		text := n.text
+		if before, hasNote := object[key].(string); hasNote {
+			text = before + "; " + text
+		}
+		object[key] = text
 	}
 	return indented(root, "")
 }
