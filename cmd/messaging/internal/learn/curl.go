@@ -14,6 +14,19 @@ func isCurl(text string) bool {
 	return strings.HasPrefix(text, "curl ") || strings.HasPrefix(text, "curl\n") || strings.HasPrefix(text, "curl\\")
 }
 
+// cutCurl cuts a text behind the curl command at its start, which ends at the first line without a quote or a backslash that continues it.
+func cutCurl(text string) (command, rest string) {
+	for line := range strings.Lines(text) {
+		command += line
+		_, err := shellWords(command)
+		isContinued := strings.HasSuffix(strings.TrimRight(line, "\r\n"), `\`)
+		if err == nil && !isContinued {
+			break
+		}
+	}
+	return command, strings.TrimSpace(text[len(command):])
+}
+
 // curl is the state of reading a curl command.
 type curl struct {
 	request request

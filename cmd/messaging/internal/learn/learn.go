@@ -72,7 +72,11 @@ func (l *learner) learn() error {
 // noteUnknown adds comments about what the examples do not show.
 func (l *learner) noteUnknown() {
 	const page = "; see docs/contract.md, "
-	l.overlay.note("not in the examples: the names of paging, filters and order"+page+"5. The listing", sectionList, "params")
+	filters := "filters"
+	if len(l.overlay.List.Params) > 0 {
+		filters = "other filters"
+	}
+	l.overlay.note("not in the examples: the names of paging, "+filters+" and order"+page+"5. The listing", sectionList, "params")
 	if l.examples.row == nil {
 		l.overlay.note("not in the examples: the paths of rows and the names of their members"+page+"5. The listing", sectionList, "record")
 	}
@@ -85,7 +89,7 @@ func (l *learner) noteUnknown() {
 	if len(l.examples.refused) == 0 {
 		l.overlay.note("not in the examples: a refusal"+page+"4. Errors", sectionErrors, "classes")
 	}
-	if l.overlay.Auth.KeyPair.In == "body" {
+	if l.overlay.Auth.KeyPair.In == "body" && l.overlay.List.Method == "" {
 		l.overlay.note("a listing by GET has no body: look up where its credentials go", sectionAuth, "keyPair", "in")
 	}
 	if len(l.overlay.Send.Constants) > 0 {

@@ -73,10 +73,13 @@ type with struct {
 }
 
 type listNames struct {
-	Path   string   `json:"path,omitempty"`
-	Items  []string `json:"items,omitzero"`
-	Record words    `json:"record,omitempty"` // the paths of each concept
-	Paging *paging  `json:"paging,omitempty"`
+	Path     string            `json:"path,omitempty"`
+	Method   string            `json:"method,omitempty"`
+	Encoding string            `json:"encoding,omitempty"`
+	Params   map[string]string `json:"params,omitempty"` // the name of each filter
+	Items    []string          `json:"items,omitzero"`
+	Record   words             `json:"record,omitempty"` // the paths of each concept
+	Paging   *paging           `json:"paging,omitempty"`
 }
 
 type paging struct {
@@ -104,7 +107,7 @@ func newOverlay() overlay {
 			With:      with{Callback: map[string]any{}},
 			Response:  words{},
 		},
-		List:     listNames{Record: words{}},
+		List:     listNames{Params: map[string]string{}, Record: words{}},
 		Inbound:  callbackNames{Params: words{}},
 		Delivery: deliveryNames{callbackNames: callbackNames{Params: words{}}, Statuses: words{}},
 	}

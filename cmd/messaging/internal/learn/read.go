@@ -2,6 +2,7 @@ package learn
 
 import (
 	"errors"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,9 +17,13 @@ func (l *learner) learnRow() error {
 	if example == nil {
 		return nil
 	}
+	if example.listing != nil {
+		l.learnListing(example)
+	}
 	if path := example.values["path"]; path != "" {
 		l.overlay.List.Path = variables(path)
-	} else {
+	}
+	if l.overlay.List.Path == "" {
 		l.overlay.note("the example does not show the path", sectionList, "path")
 	}
 	found, err := example.locate(leavesOf(example.text), rowConcepts())
@@ -45,6 +50,33 @@ func (l *learner) learnRow() error {
 		l.learnMeaning(example)
 	}
 	return nil
+}
+
+// learnListing learns the path, the method and the filters of the listing from the request above a row. A filter has a value of the row.
+func (l *learner) learnListing(example *Example) {
+	r := example.listing
+	list := &l.overlay.List
+	list.Path = r.path
+	filters := formLeaves(r.query)
+	if r.body != "" {
+		list.Method = http.MethodPost
+		if isObject(r.body) {
+			list.Encoding = "json"
+			filters = leavesOf(r.body)
+		} else {
+			list.Encoding = "form"
+			filters = formLeaves(r.body)
+		}
+	}
+	for _, concept := range []string{"reference", "id", "request", "category", "from", "to"} {
+		filter, err := locate(filters, concept, example.values[concept])
+		if err != nil {
+			continue // the request does not show this filter
+		}
+		list.Params[concept] = filter.path
+		isFilter := func(other leaf) bool { return other.path == filter.path }
+		filters = slices.DeleteFunc(filters, isFilter) // two filters cannot share a name
+	}
 }
 
 // locate finds the known values of an example in it, by concept.
