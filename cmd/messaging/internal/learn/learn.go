@@ -9,6 +9,8 @@ package learn
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
@@ -94,6 +96,41 @@ func (l *learner) noteUnknown() {
 	}
 	if len(l.overlay.Send.Constants) > 0 {
 		l.overlay.note("every message is sent with these: remove those that only the example has", sectionSend, "constants")
+	}
+	l.notePlaceholders()
+	l.notePOST(sectionInbound, l.examples.inbound)
+	l.notePOST(sectionDelivery, l.examples.delivery)
+}
+
+// notePlaceholders adds a comment if the callback URL of the request has none of the default placeholders. They stay in force: without them
+// the reports of a service that does replace them would name no message, and a receiver skips those that were not replaced.
+func (l *learner) notePlaceholders() {
+	callback := l.examples.request.values["callback"]
+	_, query, _ := strings.Cut(callback, "?")
+	isPlaceholder := func(parameter pair) bool {
+		for _, placeholder := range l.defaults.WebhookDelivery.Placeholders {
+			if parameter.value == placeholder {
+				return true
+			}
+		}
+		return false
+	}
+	if callback == "" || slices.ContainsFunc(splitForm(query), isPlaceholder) {
+		return
+	}
+	l.overlay.note("the callback URL in the request has none of the placeholders that webhook.Receiver.DeliveryURL adds, such as %s and %i: "+
+		`write those of the service, or write "" for each if it replaces nothing: from, id, kind, reference, status, time, to`,
+		sectionDelivery, "placeholders")
+}
+
+// notePOST adds a comment to a section if one of its callbacks is a POST.
+func (l *learner) notePOST(section string, callbacks []*Example) {
+	isPOST := func(example *Example) bool {
+		c, err := parseCallback(example.text)
+		return err == nil && c.isPOST
+	}
+	if slices.ContainsFunc(callbacks, isPOST) {
+		l.overlay.note("the example is a POST: the receiver needs webhook.WithPOST()", section)
 	}
 }
 

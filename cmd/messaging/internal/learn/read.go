@@ -154,6 +154,7 @@ func (l *learner) isLearned(word string) bool {
 
 // callback is an example of a callback.
 type callback struct {
+	isPOST bool // false for a form alone, which may be the query of a GET
 	isJSON bool
 	text   string // the JSON, or the query
 	leaves []leaf
@@ -165,8 +166,10 @@ var callbackURL = regexp.MustCompile(`^(?:[A-Za-z]+://|/)[^\s?]*\?(\S+)$`)
 // parseCallback reads a callback: JSON, a form, the URL of a GET, or an HTTP request.
 func parseCallback(text string) (*callback, error) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	isPOST := false
 	if requestLine.MatchString(text) {
 		r := parseHTTP(text)
+		isPOST = r.method == http.MethodPost
 		text = r.body
 		if text == "" {
 			text = r.query
@@ -175,6 +178,7 @@ func parseCallback(text string) (*callback, error) {
 		text = found[1]
 	}
 	c := &callback{text: text, isJSON: isObject(text) || isList(text)}
+	c.isPOST = isPOST || c.isJSON
 	switch {
 	case c.isJSON:
 		c.leaves = leavesOf(text)
