@@ -1,9 +1,13 @@
 package messaging
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
+	"github.com/messaging-service/messaging-go/internal/transport"
 )
 
 // errNotNow is the class of a message that the platform takes on another day.
@@ -23,6 +27,7 @@ const (
 	platformNotNow                        // the platform holds marketing back from this recipient for a day
 	platformUnreachable                   // the recipient has no account, or an app that is too old
 	platformTemplate                      // the template or its parameters are wrong
+	platformWindow                        // the recipient has not written within 24 hours
 )
 
 // platformClassOf returns the class of a code, or zero.
@@ -43,6 +48,8 @@ func platformClassOf(code string) platformClass {
 		return platformNotNow
 	case "131026":
 		return platformUnreachable
+	case "131047":
+		return platformWindow
 	}
 	if strings.HasPrefix(code, templateCodes) && len(code) == codeLength {
 		return platformTemplate
@@ -67,6 +74,8 @@ func (p platformClass) sentinel() error {
 		return ErrUnreachable
 	case platformTemplate:
 		return ErrInvalid
+	case platformWindow:
+		return ErrWindowClosed
 	default:
 		return nil
 	}
@@ -89,17 +98,36 @@ func (p platformClass) isOfRecipient() bool {
 	return p == platformRateOfRecipient || p == platformNotNow
 }
 
-// addPlatform adds the meaning of a platform's code to a judgement, unless the contract has a class for the code.
-func (j *judgement) addPlatform(channel Channel) {
+// addPlatform adds the meaning of a platform's code to a judgement, unless the contract has a class for the code. The platform's errors have
+// one form, so a code in that form counts although the contract has its codes elsewhere.
+func (j *judgement) addPlatform(channel Channel, out *transport.Outcome) {
 	if channel != ChannelChatApp2 || j.response.Class != "" {
 		return
 	}
 	j.platform = platformClassOf(j.response.Code)
+	isClean := isSuccess(out.StatusCode) && j.response.Uncertain == ""
+	if j.platform == 0 && !isClean {
+		j.platform = platformClassOf(platformCode(out.Body))
+	}
 	if j.platform == 0 {
 		return
 	}
 	j.response.FromService = true
 	j.response.Refused = !j.response.NamesMessage()
+}
+
+// platformCode returns the code in an error in the form of the platform, or "".
+func platformCode(body []byte) string {
+	var response struct {
+		Error struct {
+			Code json.RawMessage `json:"code"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(body, &response); err != nil {
+		return ""
+	}
+	code, _ := jsonscan.Word(response.Error.Code)
+	return code
 }
 
 // addPlatform adds the meaning of a platform's code to an error. A wait that the service asked for takes precedence over that of the class.

@@ -77,6 +77,29 @@ func TestPlatformCodes(t *testing.T) {
 	}
 }
 
+// A contract that was learned from SMS has its codes elsewhere, and no class for a closed window.
+func TestPlatformCodesUnderAnotherContract(t *testing.T) {
+	names, err := contract.Parse([]byte(`{"errors": {"code": ["fault.num"], "message": ["fault.reason"],
+		"classes": {"invalid": ["12"], "windowClosed": []}}}`))
+	require.NoError(t, err)
+	for code, class := range map[string]error{
+		"131050": messaging.ErrOptedOut,
+		"131026": messaging.ErrUnreachable,
+		"131047": messaging.ErrWindowClosed,
+		"131056": messaging.ErrRateLimited,
+	} {
+		for _, status := range []int{http.StatusBadRequest, http.StatusOK} {
+			t.Run(fmt.Sprint(code, " ", status), func(t *testing.T) {
+				service := &troubled{status: status, body: platformError(code)}
+				client := service.client(t, messaging.WithContract(names), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+				_, err := client.ChatApp2.Send(t.Context(), chatMessage(hello.To))
+				assert.Equal(t, messaging.Refused, messaging.VerdictOf(err))
+				require.ErrorIs(t, err, class)
+			})
+		}
+	}
+}
+
 // A code of the platform in a success is a refusal, unless the response names a message.
 func TestPlatformCodeInASuccess(t *testing.T) {
 	service := &troubled{status: 200, body: platformError("131026")}

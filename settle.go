@@ -224,17 +224,20 @@ func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Trans
 //
 //   - Accepted: the row has an ID, and nothing in it says otherwise. A message whose delivery failed was accepted: the Status of the row says
 //     what became of it. A row with a status that the contract does not know is Accepted, too.
-//   - Refused: the SendStatus is a word of sms.send.refused, or a word for failed or rejected, and no delivery status says more.
+//   - Refused: the SendStatus is a word of sms.send.refused, or a word for failed or rejected, and no delivery status says more. The error is
+//     not that of a duplicate, whose first message the service may have taken.
 //   - Unknown: the row proves nothing. It has no ID, as the zero Transaction, or an ErrorCode, or what decides could not be read (see
 //     ReadError).
 //
 // It never returns NotSent. It is safe for concurrent use.
 func (s *SMSService) Verdict(tx sms.Transaction) Verdict {
 	switch {
-	case tx.ID == "", tx.ErrorCode != "", isDoubtful(tx.ReadError):
+	case tx.ID == "", isDoubtful(tx.ReadError):
 		return Unknown
 	case s.core.smsList().codec.IsRefused(tx):
 		return Refused
+	case tx.ErrorCode != "":
+		return Unknown
 	default:
 		return Accepted
 	}

@@ -41,7 +41,7 @@ func (e *sendEndpoint) judge(call *wire.Call, out *transport.Outcome) judgement 
 	} else {
 		j.response, j.notJSON = e.codec.Decode(out.Body)
 	}
-	j.addPlatform(e.channel)
+	j.addPlatform(e.channel, out)
 	r := &j.response
 	switch {
 	case out.StatusCode == http.StatusPartialContent:

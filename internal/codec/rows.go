@@ -63,6 +63,7 @@ func compileRows(t *table.Table, op *table.List, cursor []string, zone *time.Loc
 // addErrors adds the places of error codes that no column reads.
 func (r *rows) addErrors(errors *table.Errors, lists map[string][]string) {
 	r.errors.errors = errors
+	r.errors.vocabulary = r.vocabulary
 	r.errors.nameKinds = kindsOfNames(nil, errors)
 	isRead := map[string]bool{"": true}
 	for _, list := range lists {
@@ -119,6 +120,7 @@ type rowName struct {
 	text    string
 	written []byte // as it is in the document, with the colon
 	node    *jsonscan.Node
+	kind    nameKind // if the contract does not read the member
 }
 
 // maxRows is how many rows a page may have if the request did not say.
@@ -223,7 +225,7 @@ func (r *rowReader) readMembers(s *jsonscan.Walker, index int) {
 		r.page.Excluded[index] = true
 		r.page.Unreadable = slices.DeleteFunc(r.page.Unreadable, func(row Unreadable) bool { return row.Index == index })
 	}
-	r.row.ErrorCode = r.errorCode(all)
+	r.row.ErrorCode = r.errorCode(s.Doc, all)
 }
 
 // readMember reads the i-th member of a row. It reports whether it may have filled slots that no earlier row has.
@@ -254,6 +256,9 @@ func (r *rowReader) readName(s *jsonscan.Walker, i int) (name *rowName, isKnown 
 	start := s.Pos
 	text := s.Name()
 	name = &rowName{text: string(text), written: s.Doc[start:s.Pos], node: r.paths.Root.Child(text)}
+	if name.node == jsonscan.Unknown {
+		name.kind = kindOf(text)
+	}
 	if i < len(r.names) {
 		r.names[i] = name
 	}
@@ -326,8 +331,8 @@ func (r *rowReader) isExcluded(all string) bool {
 const noCode = "an error without a code"
 
 // errorCode returns what sms.Transaction.ErrorCode holds: a code of a known class, or the text of an error without a code. It is "" if the
-// delivery status is meaningful, since the service has then taken the message.
-func (r *rowReader) errorCode(all string) string {
+// delivery status is meaningful, since the service has then taken the message. The places of the contract come first.
+func (r *rowReader) errorCode(doc []byte, all string) string {
 	if r.row.Status != contract.StatusUnknown && r.row.Status != contract.StatusQueued {
 		return ""
 	}
@@ -340,10 +345,37 @@ func (r *rowReader) errorCode(all string) string {
 		}
 		return code
 	}
-	if r.errors.errorWithoutCode(&d) != missingCode {
-		return ""
+	if r.errors.errorWithoutCode(&d) == missingCode {
+		return cmp.Or(r.errors.errorText(&d), noCode)
 	}
-	return cmp.Or(r.errors.errorText(&d), noCode)
+	for _, m := range r.extra {
+		value := doc[m.start:m.end]
+		if m.node == jsonscan.Unknown && r.errors.reportsError(m.kind, value) {
+			return errorIn(value)
+		}
+	}
+	return ""
+}
+
+// reportsError reports whether a value reports an error by the kind of its name, as in the response to a send.
+func (r *responses) reportsError(kind nameKind, value []byte) bool {
+	kind &= kindFailure | kindSuccess | kindCode
+	if kind == 0 {
+		return false
+	}
+	s := scan{responses: r, text: string(value), scanner: jsonscan.Scanner{Doc: value}}
+	s.value(kind, &object{})
+	return s.failure != ""
+}
+
+// errorIn returns the code or the text of an error in a row.
+func errorIn(value []byte) string {
+	code, message := Said(value)
+	word, _ := jsonscan.Word(value)
+	if isTrue(word) || isFalse(word) {
+		word = ""
+	}
+	return cmp.Or(word, code, message, noCode)
 }
 
 // fillColumn sets the field of a column. It returns why the field cannot be read, or "", and whether a value fills no field.
@@ -489,8 +521,13 @@ func (r *rowReader) status(word string) contract.Status {
 
 // IsRefused reports whether a row says that the service did not take the message: its send status is a word of sms.send.refused, or means
 // failed or rejected, and its delivery status says nothing more. If the delivery failed, the service took the message. A number in the send
-// status does not count: the contract's numbers are those of responses and of delivery statuses, and may mean something else there.
+// status does not count: the contract's numbers are those of responses and of delivery statuses, and may mean something else there. A duplicate
+// does not count either, because the service may have taken the message that it repeats.
 func (l *List) IsRefused(tx sms.Transaction) bool {
+	class, _ := l.rows.errors.meaning(tx.ErrorCode)
+	if class == "duplicate" {
+		return false
+	}
 	isWord := strings.ContainsFunc(tx.SendStatus, unicode.IsLetter)
 	isOpen := tx.Status == contract.StatusUnknown || tx.Status == contract.StatusQueued
 	if !isWord || !isOpen {
