@@ -15,8 +15,14 @@ func isCurl(text string) bool {
 }
 
 // cutCurl cuts a text behind the curl command at its start, which ends at the first line without a quote or a backslash that continues it.
+// A longer command is cut after some lines, and cannot be parsed.
 func cutCurl(text string) (command, rest string) {
+	const maxLines = 100
+	lines := 0
 	for line := range strings.Lines(text) {
+		if lines++; lines > maxLines {
+			break
+		}
 		command += line
 		_, err := shellWords(command)
 		isContinued := strings.HasSuffix(strings.TrimRight(line, "\r\n"), `\`)

@@ -74,3 +74,13 @@ func TestLearnRefusesRequestAsRow(t *testing.T) {
 		})
 	}
 }
+
+// TestLearnFilterOnce has a row whose reference is its ID: two filters cannot share a name.
+func TestLearnFilterOnce(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, requestText+acceptedText+"=== row\nid: otp-1\nreference: otp-1\nto: 639171234567\n\n"+
+		"curl 'https://api.example.com/v3/messages?message=otp-1&phone=639171234567'\n"+
+		`{"rows": [{"messageId": "otp-1", "clientRef": "otp-1", "to": "639171234567"}]}`)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"reference": "message", "to": "phone"}, at(got, "sms.list", "params"))
+}
