@@ -873,3 +873,19 @@ func TestListOnly(t *testing.T) {
 	assert.Len(t, errs, 1, "a row that says both")
 	assert.Len(t, rows, 2, "an empty word and a list are none")
 }
+
+// One row without a time must not make a listing that ignores the bounds look like a complete day.
+func TestListWithoutATimeShowsNoFilter(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	respondingLists(mock, func(int) (int, string) {
+		return http.StatusOK, `{"hasNext":false,"data":[
+			{"transactionId":"m-1","dateCreated":null},
+			{"transactionId":"m-2","dateCreated":"2026-11-20T12:00:00.000Z"}]}`
+	})
+	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{CreatedAfter: noon}))
+	assert.Len(t, rows, 1, "the row without a time")
+	require.Len(t, errs, 1)
+	require.ErrorIs(t, errs[0], messaging.ErrFilterIgnored)
+}
