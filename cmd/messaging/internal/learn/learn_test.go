@@ -424,6 +424,8 @@ func FuzzParsers(f *testing.F) {
 			require.Equal(t, "POST", r.method)
 			require.True(t, r.path == "" || strings.HasPrefix(r.path, "/"), r.path)
 		}
+		command, rest := cutCurl(text)
+		require.LessOrEqual(t, len(command)+len(rest), len(text))
 		if c, err := parseCallback(text); err == nil {
 			require.NotNil(t, c.call())
 		}

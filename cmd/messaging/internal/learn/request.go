@@ -70,6 +70,17 @@ func (r *request) complete() error {
 	return nil
 }
 
+// canList reports whether a listing can be asked for like this: by POST with a body, or by GET without one.
+func (r *request) canList() bool {
+	switch r.method {
+	case "", http.MethodPost: // curl sends a body by POST
+		return r.body != ""
+	case http.MethodGet:
+		return r.body == ""
+	}
+	return false
+}
+
 // setURL takes path and query from a URL or a path.
 func (r *request) setURL(text string) {
 	text, _, _ = strings.Cut(text, "#")
