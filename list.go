@@ -14,6 +14,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/describe"
 	"github.com/messaging-service/messaging-go/internal/phone"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -229,7 +230,11 @@ func (p *listPage) setReadErrors() {
 }
 
 func (p *listPage) rowError(row codec.Unreadable) error {
-	return &rowError{page: p.number, row: row.Index + 1, field: row.Field, reason: row.Reason, isDoubtful: row.IsDoubtful()}
+	err := &rowError{page: p.number, row: row.Index + 1, field: row.Field, reason: row.Reason, isDoubtful: row.IsDoubtful()}
+	if id := p.Transactions[row.Index].ID; table.IsWord(id) {
+		err.id = id
+	}
+	return err
 }
 
 // rowErrors joins the errors of the rows that are yielded, at most 20, and the number of the rest.
