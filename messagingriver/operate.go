@@ -227,8 +227,8 @@ func (d Decision) statement() (statement string, ok bool) {
 	}
 }
 
-// Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change. A handler of
-// delivery reports may resolve every message that it receives a report about as Sent.
+// Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change, and keys
+// without a message are ignored. A handler of delivery reports may resolve every message that it receives a report about as Sent.
 //
 // Resolve uses a connection of its own, and each message a transaction of its own. In a transaction of the program, such as that of
 // webhook/sqlstore, use ResolveTx: Resolve would wait for that transaction.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -186,12 +187,20 @@ func create(name, text string) error {
 
 // replace writes a file that may exist. If that fails, the file stays as it was.
 func replace(name, text string) error {
-	const readable = 0o644 // it holds no secret
-	written := name + ".new"
-	if err := os.WriteFile(written, []byte(text), readable); err != nil {
-		return errors.Join(err, os.RemoveAll(written))
+	written, err := os.CreateTemp(filepath.Dir(name), ".contract-*")
+	if err != nil {
+		return err
 	}
-	return os.Rename(written, name)
+	const readable = 0o644 // it holds no secret
+	_, writeErr := written.WriteString(text)
+	err = errors.Join(writeErr, written.Chmod(readable), written.Close())
+	if err == nil {
+		err = os.Rename(written.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(written.Name()))
+	}
+	return nil
 }
 
 // read returns the text of the examples.

@@ -456,3 +456,14 @@ func FuzzLearn(f *testing.F) {
 		require.NoError(t, err)
 	})
 }
+
+// A command that a browser copied has a cookie of the session.
+func TestLearnKeepsNoSession(t *testing.T) {
+	t.Parallel()
+	text := requestText + acceptedText
+	without, err := learnObject(t, text)
+	require.NoError(t, err)
+	with, err := learnObject(t, strings.Replace(text, " -H ", " -H 'Cookie: session=hunter2' -H ", 1))
+	require.NoError(t, err)
+	assert.Equal(t, without, with)
+}

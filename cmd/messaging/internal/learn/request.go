@@ -178,7 +178,7 @@ func isCredentialName(name string) bool { return credentialName.MatchString(name
 // isRoutine reports whether a header is unrelated to the account.
 func isRoutine(header string) bool {
 	return slices.Contains([]string{
-		"Accept", "Accept-Encoding", "Accept-Language", "Cache-Control", "Connection", "Content-Length", "Content-Type", "Date", "Expect",
+		"Accept", "Accept-Encoding", "Accept-Language", "Cache-Control", "Connection", "Content-Length", "Content-Type", "Cookie", "Date", "Expect",
 		"Host", "Origin", "Postman-Token", "User-Agent",
 	}, http.CanonicalHeaderKey(header))
 }
