@@ -118,8 +118,8 @@ func TestNoReplyToAReaction(t *testing.T) {
 		ID: "in-1", From: person,
 		JSON: `{"id":"in-1","from":"` + person + `","type":"reaction","reaction":{"message_id":"m-1","emoji":"+"}}`,
 	})
-	c.write(messagingtest.InboundChatApp{ID: "in-2", From: person, Text: "hi"})
-	assert.Equal(t, "interactive", c.reply().Kind)
+	c.write(messagingtest.InboundChatApp{ID: "in-2", From: person, Text: "order"})
+	assert.Equal(t, "Your order is on its way.", c.reply().Text)
 	assert.Len(t, c.service.Sent(), 1)
 }
 
