@@ -29,6 +29,8 @@ func TestInDoubt(t *testing.T) {
 		{"PostgreSQL: a mark and no outcome", true, metadata{BegunToken: "B"}, 2, true},
 		{"PostgreSQL: a mark and the outcome of an earlier attempt", true, metadata{BegunToken: "B", RecordedToken: "A"}, 3, true},
 		{"PostgreSQL: a mark and its outcome", true, metadata{BegunToken: "B", RecordedToken: "B", Rescues: 1}, 3, false},
+		{"PostgreSQL: a mark of an attempt that made no request", true, metadata{BegunToken: "B", RecordedToken: "A", UnsentToken: "B"}, 3, false},
+		{"PostgreSQL: a mark, and an earlier attempt that made no request", true, metadata{BegunToken: "B", UnsentToken: "A"}, 3, true},
 		{"PostgreSQL: snoozed more often than River remembers", true, metadata{BegunToken: "B"}, 100, true},
 		{"PostgreSQL: the outcome is unknown", true, metadata{BegunToken: "B", RecordedToken: "B", Verdict: unknown}, 2, true},
 		{"SQLite: a new message", false, metadata{}, 1, false},

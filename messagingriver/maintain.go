@@ -77,7 +77,8 @@ func (o *Outbox[TTx]) lookUpCancelled(ctx context.Context) error {
 // isRescuedInDoubt returns the condition that a message was rescued from a process that may have sent it.
 func (o *Outbox[TTx]) isRescuedInDoubt() string {
 	if o.database.isPostgres {
-		return "metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'begun', '') <> COALESCE(metadata->>'ended', '')"
+		return `metadata->'river:rescue_count' IS NOT NULL
+			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', ''))`
 	}
 	return "metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count'"
 }
