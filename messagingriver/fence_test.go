@@ -130,13 +130,13 @@ func loseFirstMarks(t testing.TB, r rig) {
 		WHEN (OLD.metadata->'begun' IS DISTINCT FROM NEW.metadata->'begun') EXECUTE FUNCTION JOBS_mark()`)
 }
 
-// awaitEnd returns the record of a message when it is completed or discarded.
+// awaitEnd returns the record of a message when it is completed, cancelled or discarded.
 func awaitEnd(t testing.TB, r rig, reference string) messagingriver.Record {
 	t.Helper()
 	var record messagingriver.Record
 	require.Eventually(t, func() bool {
 		record = show(t, r, reference)
-		return record.State == completed || record.State == discarded
+		return !record.Finalized.IsZero()
 	}, patience, 20*time.Millisecond)
 	return record
 }

@@ -101,6 +101,25 @@ func TestResolve(t *testing.T) {
 	})
 }
 
+// A message that was cancelled in River can be resent. It stays uncancelled when the service refuses its first request because of a rate limit.
+func TestResendAfterCancelInRiver(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), quick())
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, time.Second), 1)
+		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}, text("a"))
+		r.cancel(t, show(t, r, "a").Job)
+		require.Equal(t, cancelled, show(t, r, "a").State)
+		n, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("a"))
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		r.start(t)
+		require.Equal(t, completed, awaitEnd(t, r, "a").State)
+		require.Equal(t, map[string]int{"a": 1}, sentOf(service))
+	})
+}
+
 // A waiting message can be dropped, and a message that is looked up can be resolved.
 func TestResolveWaitingAndUnknown(t *testing.T) {
 	t.Parallel()
