@@ -210,7 +210,7 @@ func (d Decision) statement() (statement string, ok bool) {
 			RETURNING id`, true
 	case Resend: // the decision covers every earlier attempt and rescue
 		return `
-			UPDATE JOBS SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = MERGE(OBJECT(
+			UPDATE JOBS SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = MERGE_AFTER_CANCEL(OBJECT(
 				'verdict', '', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL, 'cancelled', NULL,
 				'ended', COALESCE(metadata->>'begun', ''),
 				'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
