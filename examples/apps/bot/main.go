@@ -120,8 +120,7 @@ func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 	if decision.OptOut || decision.OptIn {
 		return b.confirm(ctx, tx, m, decision)
 	}
-	switch m.Content.(type) {
-	case webhook.Reaction, webhook.Edit, webhook.Revoke, webhook.System: // they want no reply
+	if !wantsReply(m.Content) {
 		return nil
 	}
 	text, _ := m.Content.(webhook.Text)
@@ -133,6 +132,16 @@ func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 	}
 	_, err = b.outbox.Insert(ctx, tx, reply)
 	return err
+}
+
+// wantsReply reports whether a person wrote something, and did not only react or change an earlier message.
+func wantsReply(content webhook.Content) bool {
+	switch content.(type) {
+	case webhook.Reaction, webhook.Edit, webhook.Revoke, webhook.System:
+		return false
+	default:
+		return true
+	}
 }
 
 // replyTo returns a reply without content. Its reference ID does not depend on m.ID, which may be empty: the transaction of the event already
