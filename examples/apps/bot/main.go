@@ -139,9 +139,10 @@ func wantsReply(content webhook.Content) bool {
 	switch content.(type) {
 	case webhook.Reaction, webhook.Edit, webhook.Revoke, webhook.System:
 		return false
-	default:
-		return true
+	case webhook.Text, webhook.Media, webhook.Location, webhook.Contacts, webhook.Reply, webhook.Product, webhook.Order,
+		webhook.CallPermission, webhook.RequestWelcome, webhook.Unknown:
 	}
+	return true
 }
 
 // replyTo returns a reply without content. Its reference ID does not depend on m.ID, which may be empty: the transaction of the event already
