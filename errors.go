@@ -70,7 +70,7 @@ var (
 	ErrDenied = errors.New("messaging: denied")
 	// ErrPostponed: a guard postponed the message or could not decide, and nothing was sent; see WithGuard. The error is retryable.
 	ErrPostponed = errors.New("messaging: postponed")
-	// ErrUnreadableRow: a row of a listing could not be read in full. The text has its page, its row and its field. The listing goes on.
+	// ErrUnreadableRow: a row of a listing could not be read in full. The text has its page, its row, its ID and its field. The listing goes on.
 	ErrUnreadableRow = errors.New("messaging: unreadable row")
 	// ErrUnknownKey: JSON of a stored message has a key that this version of the library does not know. A later version may have written it.
 	ErrUnknownKey = stored.ErrUnknownKey
@@ -513,19 +513,24 @@ func (e Error) MarshalJSON() ([]byte, error) {
 type rowError struct {
 	page   int    // as it was requested, or its place in a listing without page numbers, from 1
 	row    int    // on the page, from 1
+	id     string // of the message, or "" if it could not be read or may be a phone number
 	field  string // of sms.Transaction, or "" for the whole row
 	reason string // without the value
 
 	isDoubtful bool // the row proves nothing of a message; see codec.Unreadable
 }
 
-// Error returns the place of the row and what is wrong with it.
+// Error returns the place of the row, the ID of its message, and what is wrong with it.
 func (e *rowError) Error() string {
 	fault := e.reason
 	if e.field != "" {
 		fault = e.field + " " + e.reason
 	}
-	return fmt.Sprintf("messaging: sms.list: row %d of page %d cannot be read: %s", e.row, e.page, fault)
+	place := fmt.Sprintf("row %d of page %d", e.row, e.page)
+	if e.id != "" {
+		place += " (ID " + e.id + ")"
+	}
+	return "messaging: sms.list: " + place + " cannot be read: " + fault
 }
 
 // Is reports whether target is ErrUnreadableRow.

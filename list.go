@@ -14,6 +14,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/internal/describe"
 	"github.com/messaging-service/messaging-go/internal/phone"
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/wire"
 	"github.com/messaging-service/messaging-go/sms"
 )
@@ -37,8 +38,8 @@ import (
 // other error ends the listing, which is complete or ends with an error. Verdict says whether the message of a row was accepted.
 //
 // A service may ignore a filter, so rows of another ID, ReferenceID or To are not yielded, and neither are rows outside of CreatedAfter and
-// CreatedBefore. If the listing has only such rows, it ends with an error that matches ErrFilterIgnored. All other options are up to the
-// service.
+// CreatedBefore. If the listing has only such rows, and perhaps rows without a time, it ends with an error that matches ErrFilterIgnored. All
+// other options are up to the service.
 //
 // While messages are being sent, rows move between pages. One that moves to the next page is yielded once. One that moves further, or to a
 // page that was read already, is yielded twice or missed: sort by a column that does not change, ascending, or set CreatedBefore. A page
@@ -229,7 +230,11 @@ func (p *listPage) setReadErrors() {
 }
 
 func (p *listPage) rowError(row codec.Unreadable) error {
-	return &rowError{page: p.number, row: row.Index + 1, field: row.Field, reason: row.Reason, isDoubtful: row.IsDoubtful()}
+	err := &rowError{page: p.number, row: row.Index + 1, field: row.Field, reason: row.Reason, isDoubtful: row.IsDoubtful()}
+	if id := p.Transactions[row.Index].ID; table.IsWord(id) {
+		err.id = id
+	}
+	return err
 }
 
 // rowErrors joins the errors of the rows that are yielded, at most 20, and the number of the rest.
@@ -266,7 +271,7 @@ type listing struct {
 	cursors    map[string]struct{} // all so far
 	emptyPages int                 // in a row
 
-	wanted        int // rows so far
+	matching      int // rows so far that are what the options ask for
 	contradicting int // rows so far
 }
 
@@ -381,7 +386,7 @@ func (l *listing) sift(page *listPage) error {
 		hasNew = hasNew || !isRepeated
 		kind := l.kindOf(&rows[i], isRepeated, page.Excluded[i])
 		page.isDropped[i] = kind != rowWanted
-		l.count(kind)
+		l.count(kind, &rows[i])
 	}
 	isSamePage := rowKey(&rows[0]) == l.firstRow
 	if !hasNew && (isSamePage || !page.Last) {
@@ -406,14 +411,22 @@ func (l *listing) kindOf(row *sms.Transaction, isRepeated, isOther bool) rowKind
 	}
 }
 
-func (l *listing) count(kind rowKind) {
+func (l *listing) count(kind rowKind, row *sms.Transaction) {
 	switch kind {
 	case rowContradicting:
 		l.contradicting++
 	case rowWanted:
-		l.wanted++
+		if !l.isUndated(row) {
+			l.matching++
+		}
 	case rowRepeated, rowOther, rowOutside:
 	}
+}
+
+// isUndated reports whether a listing asks for a time, and a row has none. Such a row does not show that the service filters.
+func (l *listing) isUndated(row *sms.Transaction) bool {
+	hasBound := !l.options.CreatedAfter.IsZero() || !l.options.CreatedBefore.IsZero()
+	return hasBound && row.CreatedAt.IsZero()
 }
 
 // repeatedBefore returns how many rows at the beginning of a resumed listing were yielded before: those up to the last row of the page
@@ -498,10 +511,10 @@ func within(at, after, before time.Time) bool {
 	return !at.Before(after) && (before.IsZero() || at.Before(before))
 }
 
-// ignoredFilter returns an error if all rows contradict the options, so that no caller takes the listing for an empty one. It ignores a listing
+// ignoredFilter returns an error if rows contradict the options and none shows that the service filters, so that no caller takes the listing for an empty one. It ignores a listing
 // that continues another, because its rows may have come before.
 func (l *listing) ignoredFilter() error {
-	if l.contradicting == 0 || l.wanted > 0 || l.options.After != "" {
+	if l.contradicting == 0 || l.matching > 0 || l.options.After != "" {
 		return nil
 	}
 	const reason = "the service listed only rows that contradict the options: it does not filter as the contract says " +

@@ -606,7 +606,7 @@ func TestListYieldsRowErrors(t *testing.T) {
 	}
 	assert.Equal(t, []string{"t-0", "t-1", "t-2", "", "t-3", "t-4", ""}, got)
 	require.Len(t, found, 4)
-	for i, want := range []string{"row 2 of page 2 cannot be read: Parts ", "row 3 of page 2", "row 5 of page 2 cannot be read: CreatedAt ", "row 6 of page 2 cannot be read: ID "} {
+	for i, want := range []string{"row 2 of page 2 (ID t-2) cannot be read: Parts ", "row 3 of page 2", "row 5 of page 2 (ID t-4) cannot be read: CreatedAt ", "row 6 of page 2 cannot be read: ID "} {
 		assert.Contains(t, found[i], "messaging: sms.list: "+want)
 	}
 	n := 0
@@ -626,6 +626,17 @@ func TestListYieldsRowErrors(t *testing.T) {
 			}
 		}
 		assert.Equal(t, []string{"t-2", "", "t-4", ""}, unread)
+	}
+}
+
+// TestRowErrorNamesMessage: an ID that may be a phone number stays out of errors.
+func TestRowErrorNamesMessage(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{"msg-16": " (ID msg-16)", "4711": " (ID 4711)", "639171234567": ""} {
+		client, mock := mocked(t)
+		respondingLists(mock, always(http.StatusOK, fmt.Sprintf(`{"hasNext":false,"data":[{"id":%q,"messageParts":"two"}]}`, id)))
+		_, err := client.SMS.Find(t.Context(), "order-1")
+		require.EqualError(t, err, "messaging: sms.list: row 1 of page 1"+want+" cannot be read: Parts is in no known form")
 	}
 }
 
@@ -872,4 +883,20 @@ func TestListOnly(t *testing.T) {
 	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
 	assert.Len(t, errs, 1, "a row that says both")
 	assert.Len(t, rows, 2, "an empty word and a list are none")
+}
+
+// One row without a time must not make a listing that ignores the bounds look like a complete day.
+func TestListWithoutATimeShowsNoFilter(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	respondingLists(mock, func(int) (int, string) {
+		return http.StatusOK, `{"hasNext":false,"data":[
+			{"transactionId":"m-1","dateCreated":null},
+			{"transactionId":"m-2","dateCreated":"2026-11-20T12:00:00.000Z"}]}`
+	})
+	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{CreatedAfter: noon}))
+	assert.Len(t, rows, 1, "the row without a time")
+	require.Len(t, errs, 1)
+	require.ErrorIs(t, errs[0], messaging.ErrFilterIgnored)
 }

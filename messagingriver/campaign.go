@@ -81,7 +81,8 @@ const isInCampaign = "kind = 'messaging' AND IN_CAMPAIGN"
 
 // isWaiting returns the condition that a message of the campaign $1 waits to be sent. Messages that are looked up, or soon will be, do not.
 func (o *Outbox[TTx]) isWaiting() string {
-	return isInCampaign + " AND queue <> 'messaging_lookups' AND NOT (" + o.isRescuedInDoubt() + ")"
+	const isKnown = "COALESCE(metadata->>'verdict', '') <> 'unknown'" // an unknown message may not be in the queue of lookups yet
+	return isInCampaign + " AND queue <> 'messaging_lookups' AND " + isKnown + " AND NOT (" + o.isRescuedInDoubt() + ")"
 }
 
 // PauseCampaign stops the waiting messages of a campaign, until ResumeCampaign, and returns how many. They become pending. While a campaign
@@ -101,7 +102,7 @@ func (o *Outbox[TTx]) ResumeCampaign(ctx context.Context, name string) (int, err
 // way end; call CancelCampaign again to cancel messages that they did not send.
 func (o *Outbox[TTx]) CancelCampaign(ctx context.Context, name string) (int, error) {
 	return o.changeCampaign(ctx, name, `SET state = 'cancelled', finalized_at = NOW, args = WITHOUT_MESSAGE,
-		metadata = MERGE('{"reason": "its campaign was cancelled"}') WHERE `+o.isWaiting()+" AND state IN ('available', 'scheduled', 'retryable', 'pending')")
+		metadata = MERGE('{"reason": "its campaign was cancelled", "classes": null}') WHERE `+o.isWaiting()+" AND state IN ('available', 'scheduled', 'retryable', 'pending')")
 }
 
 // changeCampaign changes messages of a campaign and returns how many.

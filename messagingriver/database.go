@@ -73,10 +73,10 @@ func dialectWords(schema string) []dialectWord {
 			"WITH_PROBES", "jsonb_set(jsonb_set(metadata, '{pause,probes}', to_jsonb(CAST($2 AS INTEGER))), '{pause,next}', to_jsonb(CAST($3 AS TEXT)))",
 			"jsonb_set(metadata, '$.pause.probes', ?2, '$.pause.next', ?3)",
 		},
-		// The metadata of a job that a person cancelled in River, which must be looked up.
+		// Like MERGE, for a job that a person may have cancelled in River: without this member, River would cancel the job again.
 		{
-			"LOOKED_UP_AFTER_CANCEL", `(metadata - 'cancel_attempted_at') || '{"cancelled": true}'`,
-			`jsonb_patch(metadata, '{"cancel_attempted_at": null, "cancelled": true}')`,
+			"MERGE_AFTER_CANCEL(", "((metadata - 'cancel_attempted_at') || ",
+			"jsonb_patch(jsonb_remove(metadata, '$.cancel_attempted_at'), ",
 		},
 		// Whether a message has expired, which is a time in RFC 3339.
 		{"HAS_EXPIRED", "CAST(metadata->>'expires' AS TIMESTAMPTZ) <= now()", "julianday(metadata->>'expires') <= julianday('now')"},

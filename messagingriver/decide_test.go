@@ -2,6 +2,7 @@ package messagingriver
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"testing"
@@ -29,6 +30,8 @@ func TestInDoubt(t *testing.T) {
 		{"PostgreSQL: a mark and no outcome", true, metadata{BegunToken: "B"}, 2, true},
 		{"PostgreSQL: a mark and the outcome of an earlier attempt", true, metadata{BegunToken: "B", RecordedToken: "A"}, 3, true},
 		{"PostgreSQL: a mark and its outcome", true, metadata{BegunToken: "B", RecordedToken: "B", Rescues: 1}, 3, false},
+		{"PostgreSQL: a mark of an attempt that made no request", true, metadata{BegunToken: "B", RecordedToken: "A", UnsentToken: "B"}, 3, false},
+		{"PostgreSQL: a mark, and an earlier attempt that made no request", true, metadata{BegunToken: "B", UnsentToken: "A"}, 3, true},
 		{"PostgreSQL: snoozed more often than River remembers", true, metadata{BegunToken: "B"}, 100, true},
 		{"PostgreSQL: the outcome is unknown", true, metadata{BegunToken: "B", RecordedToken: "B", Verdict: unknown}, 2, true},
 		{"SQLite: a new message", false, metadata{}, 1, false},
@@ -166,4 +169,38 @@ func TestBackoff(t *testing.T) {
 	assert.Equal(t, 1200*time.Millisecond, backoff(1))
 	assert.Greater(t, backoff(25), 5*24*time.Hour)
 	assert.Equal(t, backoff(25), backoff(1000))
+}
+
+// blockedWorker is a worker whose Stop reports its call and then waits.
+type blockedWorker struct{ called, released chan struct{} }
+
+func (blockedWorker) Start(context.Context) error { return nil }
+
+func (w blockedWorker) Stop(context.Context) error {
+	w.called <- struct{}{}
+	<-w.released
+	return nil
+}
+
+// A Stop that returns after the outbox was started again leaves the new run alone.
+func TestLateStopLeavesTheNextRun(t *testing.T) {
+	t.Parallel()
+	o := new(Outbox[*sql.Tx])
+	maintained := make(chan struct{})
+	close(maintained)
+	worker := blockedWorker{make(chan struct{}), make(chan struct{})}
+	o.process.begin(worker, func() {}, maintained)
+	stopped := make(chan error)
+	for range 2 {
+		go func() { stopped <- o.Stop(t.Context()) }()
+		<-worker.called
+	}
+	worker.released <- struct{}{}
+	assert.NoError(t, <-stopped)
+	assert.False(t, o.process.isStarted())
+	o.process.begin(worker, func() {}, make(chan struct{}))
+	worker.released <- struct{}{}
+	assert.NoError(t, <-stopped)
+	assert.True(t, o.process.isStarted())
+	assert.NotNil(t, o.process.worker())
 }

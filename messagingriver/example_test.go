@@ -14,6 +14,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -138,8 +139,8 @@ func ExampleOutbox_InsertMany() {
 func ExampleOptions_onOutcome() {
 	var shop shop
 	fallBack := func(ctx context.Context, outcome messagingriver.Outcome) error {
-		message, isChat := outcome.Message.(chatapp1.Message)
-		wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
+		message, isChat := outcome.Message.(chatapp2.Message)
+		wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused // such as messaging.ErrUnreachable
 		hasOptedOut := errors.Is(outcome.Err, messaging.ErrOptedOut)
 		if !isChat || !wasNotProcessed || hasOptedOut {
 			return nil
@@ -160,7 +161,8 @@ func ExampleOptions_onOutcome() {
 		fmt.Println(err)
 		return
 	}
-	message := chatapp1.New("channel-1", "+639171234567").Text("Your order is ready").WithReference("order-17")
+	template := chatapp2.Template{Name: "order_ready", Language: "en_US"}
+	message := chatapp2.Message{To: "+639171234567", Content: template, ReferenceID: "order-17"}
 	if err := shop.enqueue(ctx, messagingriver.InsertOptions{}, message); err != nil {
 		fmt.Println(err)
 		return

@@ -23,8 +23,9 @@ type attempt struct {
 	// markNow writes the mark of the attempt.
 	markNow func(ctx context.Context, a *attempt) error
 
-	isMarked bool         // whether the mark was written
-	progress atomic.Int32 // waiting, entered or abandoned
+	isMarked   bool         // whether the mark was written
+	markFailed bool         // whether the statement of a mark failed: the database may have written the mark nevertheless
+	progress   atomic.Int32 // waiting, entered or abandoned
 }
 
 func (o *Outbox[TTx]) newAttempt(c channel, job *river.Job[messageArgs], m *metadata) *attempt {
@@ -76,6 +77,17 @@ func (a *attempt) mayHaveLostJob(err error) bool {
 	return errors.Is(err, errOutdated) || a.isClaimOld()
 }
 
+// recordUnsent records that the attempt made no request, in case the database wrote its mark although the statement failed. It names only
+// tokens of this attempt and of an earlier one that is not in doubt. So it cannot end the doubt about another attempt, even if River writes it
+// after that attempt has begun.
+func (a *attempt) recordUnsent(ctx context.Context) {
+	if !a.markFailed || a.hasEntered() {
+		return
+	}
+	setMetadata(ctx, "unsent", a.token)
+	setMetadata(ctx, "ended", a.metadata.BegunToken) // the mark in the database may still be that of the earlier attempt
+}
+
 func (a *attempt) hasExpired() bool {
 	expires := a.metadata.Expires
 	return !expires.IsZero() && !time.Now().Before(expires)
@@ -119,6 +131,7 @@ func (o *Outbox[TTx]) mark(ctx context.Context, a *attempt) error {
 		return nil
 	}
 	if err := o.marks.do(ctx, a, o.writeMarks); err != nil {
+		a.markFailed = true
 		return fmt.Errorf("%w: %w", errUnmarked, err)
 	}
 	if !a.isMarked {

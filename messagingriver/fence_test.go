@@ -41,13 +41,15 @@ func TestFenceDecidesAboutRescuedJobs(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	client := newClient(t, service)
 	r := postgresRig(t, client, quick())
-	for _, reference := range []string{"unmarked", "unmarked after an outcome", "sent", "unsent", "snoozed before"} {
+	for _, reference := range []string{"unmarked", "unmarked after an outcome", "unsent before", "unsent before a mark", "sent", "unsent", "snoozed before"} {
 		r.insert(t, messagingriver.InsertOptions{}, text(reference))
 	}
 	r.insert(t, messagingriver.InsertOptions{}, chat("chat"), chat("unmarked chat"))
 	abandon(t, r, true, "unmarked", `{}`)
 	abandon(t, r, true, "unmarked chat", `{}`)
 	abandon(t, r, true, "unmarked after an outcome", `{"begun": "A", "ended": "A", "verdict": "not sent"}`)
+	abandon(t, r, true, "unsent before", `{"begun": "A", "unsent": "A", "verdict": "not sent"}`)
+	abandon(t, r, true, "unsent before a mark", `{"begun": "B", "unsent": "A", "ended": "A", "verdict": "not sent"}`)
 	abandon(t, r, true, "sent", `{"begun": "A"}`)
 	abandon(t, r, true, "unsent", `{"begun": "A"}`)
 	abandon(t, r, true, "snoozed before", `{"begun": "B", "ended": "A", "verdict": "not sent", "snoozes": 1}`)
@@ -55,13 +57,13 @@ func TestFenceDecidesAboutRescuedJobs(t *testing.T) {
 	_, err := client.SMS.Send(t.Context(), text("sent"))
 	require.NoError(t, err)
 	r.start(t)
-	for _, reference := range []string{"unmarked", "unmarked chat", "unmarked after an outcome", "sent"} {
+	for _, reference := range []string{"unmarked", "unmarked chat", "unmarked after an outcome", "unsent before", "sent"} {
 		await(t, r, reference, completed)
 	}
-	for _, reference := range []string{"unsent", "snoozed before", "chat"} {
+	for _, reference := range []string{"unsent", "unsent before a mark", "snoozed before", "chat"} {
 		require.Equal(t, messaging.Unknown, await(t, r, reference, discarded).Verdict, reference)
 	}
-	require.Equal(t, map[string]int{"unmarked": 1, "unmarked chat": 1, "unmarked after an outcome": 1, "sent": 1}, sentOf(service))
+	require.Equal(t, map[string]int{"unmarked": 1, "unmarked chat": 1, "unmarked after an outcome": 1, "unsent before": 1, "sent": 1}, sentOf(service))
 
 	// The button of River UI looks again, and does not send.
 	r.retry(t, show(t, r, "chat").Job)
@@ -74,6 +76,69 @@ func TestFenceDecidesAboutRescuedJobs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, resolved)
 	await(t, r, "unsent", completed)
+}
+
+// The database commits the mark of an attempt after the attempt has stopped waiting for it, so no request begins. The next mark fails. The
+// message is not in doubt.
+func TestLostReplyToMarkLeavesNoDoubt(t *testing.T) {
+	t.Parallel()
+	needsPostgres(t)
+	for name, wait := range map[string]time.Duration{
+		"while the claim is young": 0,
+		"when the claim is old":    6 * time.Second,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			var delay sync.Once
+			client := newClient(t, service, messaging.WithGuard(func(context.Context, messaging.Outgoing) error {
+				delay.Do(func() { time.Sleep(wait) })
+				return nil
+			}))
+			r := postgresRig(t, client, messagingriver.Options{})
+			loseFirstMarks(t, r)
+			r.insert(t, messagingriver.InsertOptions{}, chat("a"))
+			r.start(t)
+
+			require.Eventually(t, func() bool { return metadataOf(t, r, "a")["reason"] != nil }, patience, 10*time.Millisecond)
+			require.NotEmpty(t, metadataOf(t, r, "a")["begun"], "the mark was committed")
+			record := awaitEnd(t, r, "a")
+			require.Equal(t, completed, record.State, record.Reason)
+			require.Equal(t, map[string]int{"a": 1}, sentOf(service))
+		})
+	}
+}
+
+// loseFirstMarks makes the database commit the first mark after the attempt has stopped waiting for it, and refuse the second.
+func loseFirstMarks(t testing.TB, r rig) {
+	t.Helper()
+	r.exec(t, `CREATE SEQUENCE JOBS_marks`)
+	r.exec(t, `CREATE FUNCTION JOBS_mark() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN
+			CASE nextval('JOBS_marks')
+				WHEN 1 THEN
+					BEGIN
+						PERFORM pg_sleep(6);
+					EXCEPTION WHEN query_canceled THEN -- it comes too late
+					END;
+				WHEN 2 THEN RAISE EXCEPTION 'the second mark fails';
+				ELSE NULL;
+			END CASE;
+			RETURN NEW;
+		END $$`)
+	r.exec(t, `CREATE TRIGGER mark BEFORE UPDATE ON JOBS FOR EACH ROW
+		WHEN (OLD.metadata->'begun' IS DISTINCT FROM NEW.metadata->'begun') EXECUTE FUNCTION JOBS_mark()`)
+}
+
+// awaitEnd returns the record of a message when it is completed, cancelled or discarded.
+func awaitEnd(t testing.TB, r rig, reference string) messagingriver.Record {
+	t.Helper()
+	var record messagingriver.Record
+	require.Eventually(t, func() bool {
+		record = show(t, r, reference)
+		return !record.Finalized.IsZero()
+	}, patience, 20*time.Millisecond)
+	return record
 }
 
 // Each of the two facts of River's row is enough not to send.

@@ -48,12 +48,14 @@ func (messageArgs) Kind() string { return messageKind }
 func (messageArgs) Hooks() []rivertype.Hook {
 	return []rivertype.Hook{river.HookInsertBeginFunc(func(_ context.Context, job *rivertype.JobInsertParams) error {
 		if job.State == rivertype.JobStateAvailable {
-			longAgo := time.Unix(0, 0)
-			job.ScheduledAt = &longAgo
+			job.ScheduledAt = new(longAgo())
 		}
 		return nil
 	})}
 }
+
+// longAgo is the scheduled time of a job that was available at once.
+func longAgo() time.Time { return time.Unix(0, 0) }
 
 // Priority says which messages go first.
 type Priority int

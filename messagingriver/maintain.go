@@ -68,7 +68,7 @@ func (o *Outbox[TTx]) lookUpRescued(ctx context.Context) error {
 // lookUpCancelled queues cancelled messages for a lookup if they may have been sent. A person cancelled the job during an attempt that ended
 // with an unknown outcome or died, or a process that was frozen cancelled it during the attempt of another process.
 func (o *Outbox[TTx]) lookUpCancelled(ctx context.Context) error {
-	statement := `UPDATE JOBS SET queue = $1, state = 'available', finalized_at = NULL, scheduled_at = NOW, metadata = LOOKED_UP_AFTER_CANCEL
+	statement := `UPDATE JOBS SET queue = $1, state = 'available', finalized_at = NULL, scheduled_at = NOW, metadata = MERGE_AFTER_CANCEL('{"cancelled": true}')
 		WHERE kind = 'messaging' AND state = 'cancelled' AND args->'message' IS NOT NULL
 			AND (metadata->>'verdict' = 'unknown' OR ` + o.isRescuedInDoubt() + `)`
 	return o.database.exec(ctx, statement, lookups)
@@ -77,7 +77,8 @@ func (o *Outbox[TTx]) lookUpCancelled(ctx context.Context) error {
 // isRescuedInDoubt returns the condition that a message was rescued from a process that may have sent it.
 func (o *Outbox[TTx]) isRescuedInDoubt() string {
 	if o.database.isPostgres {
-		return "metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'begun', '') <> COALESCE(metadata->>'ended', '')"
+		return `metadata->'river:rescue_count' IS NOT NULL
+			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', ''))`
 	}
 	return "metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count'"
 }

@@ -35,9 +35,11 @@ type metadata struct {
 	UnknownSince time.Time `json:"unknown_since,omitzero"`
 
 	// BegunToken is the token of the attempt whose request began last, and RecordedToken the token of the attempt whose outcome was
-	// recorded last, unless it is unknown. They are set on PostgreSQL.
+	// recorded last, unless it is unknown. UnsentToken is the token of the last attempt that made no request although its mark may have been
+	// written. They are set on PostgreSQL.
 	BegunToken    string `json:"begun,omitempty"`
 	RecordedToken string `json:"ended,omitempty"`
+	UnsentToken   string `json:"unsent,omitempty"`
 
 	// Rescues is River's count of its rescues, and Answered how many of them a person answered for. Outcomes is how often the job had been
 	// fetched when an outcome was recorded last. They decide on SQLite.
@@ -78,7 +80,7 @@ func (m *metadata) isUnknown(isPostgres bool) bool {
 		return true
 	}
 	if isPostgres {
-		return m.BegunToken != "" && m.BegunToken != m.RecordedToken
+		return m.BegunToken != "" && m.BegunToken != m.RecordedToken && m.BegunToken != m.UnsentToken
 	}
 	return m.InDoubt || m.Rescues > m.Answered
 }

@@ -38,8 +38,9 @@ type Record struct {
 	Campaign string    `json:"campaign,omitempty"`
 	Priority Priority  `json:"priority"`
 	Created  time.Time `json:"created"`
-	// Scheduled is when a waiting message is worked next.
-	Scheduled time.Time `json:"scheduled"`
+	// Scheduled is when a waiting message is worked next. It is zero for a message that does not wait, and before the first attempt of a message
+	// that was to be sent at once.
+	Scheduled time.Time `json:"scheduled,omitzero"`
 	// Attempted is when River gave the job to a worker last, or zero.
 	Attempted time.Time `json:"attempted,omitzero"`
 	// Finalized is when the job was completed, cancelled or discarded, or zero.
@@ -55,18 +56,21 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 	_ = json.Unmarshal(row.EncodedArgs, &args) // the fields of an unreadable job stay empty
 	_ = json.Unmarshal(row.Metadata, &m)
 	r := Record{
-		Key:       Key{args.Channel, args.Reference},
-		Job:       row.ID,
-		State:     row.State,
-		Verdict:   o.verdictOf(row, &m),
-		Reason:    m.Reason,
-		Receipt:   m.Receipt,
-		Failures:  m.Failures,
-		Campaign:  m.Campaign,
-		Priority:  Priority(row.Priority),
-		Created:   row.CreatedAt,
-		Scheduled: row.ScheduledAt,
-		Expires:   m.Expires,
+		Key:      Key{args.Channel, args.Reference},
+		Job:      row.ID,
+		State:    row.State,
+		Verdict:  o.verdictOf(row, &m),
+		Reason:   m.Reason,
+		Receipt:  m.Receipt,
+		Failures: m.Failures,
+		Campaign: m.Campaign,
+		Priority: Priority(row.Priority),
+		Created:  row.CreatedAt,
+		Expires:  m.Expires,
+	}
+	isWaiting := row.State != rivertype.JobStateRunning && row.FinalizedAt == nil
+	if isWaiting && !row.ScheduledAt.Equal(longAgo()) {
+		r.Scheduled = row.ScheduledAt
 	}
 	if m.ResolvedSent && m.Verdict != accepted { // the attempt recorded what it knew
 		r.Reason = resolvedAsSent
@@ -206,7 +210,7 @@ func (d Decision) statement() (statement string, ok bool) {
 			RETURNING id`, true
 	case Resend: // the decision covers every earlier attempt and rescue
 		return `
-			UPDATE JOBS SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = MERGE(OBJECT(
+			UPDATE JOBS SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = MERGE_AFTER_CANCEL(OBJECT(
 				'verdict', '', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL, 'cancelled', NULL,
 				'ended', COALESCE(metadata->>'begun', ''),
 				'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
@@ -223,8 +227,8 @@ func (d Decision) statement() (statement string, ok bool) {
 	}
 }
 
-// Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change. A handler of
-// delivery reports may resolve every message that it receives a report about as Sent.
+// Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change, and keys
+// without a message are ignored. A handler of delivery reports may resolve every message that it receives a report about as Sent.
 //
 // Resolve uses a connection of its own, and each message a transaction of its own. In a transaction of the program, such as that of
 // webhook/sqlstore, use ResolveTx: Resolve would wait for that transaction.

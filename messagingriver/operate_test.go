@@ -101,6 +101,25 @@ func TestResolve(t *testing.T) {
 	})
 }
 
+// A message that was cancelled in River can be resent. It stays uncancelled when the service refuses its first request because of a rate limit.
+func TestResendAfterCancelInRiver(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), quick())
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, time.Second), 1)
+		r.insert(t, messagingriver.InsertOptions{At: time.Now().Add(time.Hour)}, text("a"))
+		r.cancel(t, show(t, r, "a").Job)
+		require.Equal(t, cancelled, show(t, r, "a").State)
+		n, err := r.Resolve(t.Context(), messagingriver.Resend, smsKey("a"))
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		r.start(t)
+		require.Equal(t, completed, awaitEnd(t, r, "a").State)
+		require.Equal(t, map[string]int{"a": 1}, sentOf(service))
+	})
+}
+
 // A waiting message can be dropped, and a message that is looked up can be resolved.
 func TestResolveWaitingAndUnknown(t *testing.T) {
 	t.Parallel()
@@ -247,6 +266,52 @@ func TestCampaignLeavesMessagesInDoubt(t *testing.T) {
 		require.Equal(t, available, show(t, r, "doubt").State)
 		require.NotNil(t, show(t, r, "doubt").Message)
 	})
+}
+
+// A message whose outcome is unknown stays in its own queue if it cannot be moved to the queue of lookups. Its campaign can neither pause nor
+// cancel it.
+func TestCampaignLeavesUnknownMessages(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, text("a"))
+		mergeMetadata(t, r, `{"verdict": "unknown"}`)
+		paused, err := r.PauseCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Zero(t, paused)
+		stopped, err := r.CancelCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Zero(t, stopped)
+		require.NotNil(t, show(t, r, "a").Message)
+	})
+}
+
+// The record of a message whose campaign was cancelled does not match the error of an earlier attempt.
+func TestCancelCampaignReplacesTheError(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, text("a"))
+		mergeMetadata(t, r, `{"verdict": "refused", "reason": "too many requests", "classes": ["rate limited"]}`)
+		require.ErrorIs(t, show(t, r, "a").Err, messaging.ErrRateLimited)
+		_, err := r.CancelCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		err = show(t, r, "a").Err
+		require.EqualError(t, err, "its campaign was cancelled")
+		require.NotErrorIs(t, err, messaging.ErrRateLimited)
+	})
+}
+
+// mergeMetadata merges an object into the metadata of all jobs.
+func mergeMetadata(t test, r rig, object string) {
+	t.Helper()
+	if t.isPostgres {
+		r.exec(t, "UPDATE JOBS SET metadata = metadata || CAST($1 AS JSONB)", object)
+		return
+	}
+	r.exec(t, "UPDATE JOBS SET metadata = jsonb_patch(metadata, ?1)", object)
 }
 
 // A message is kept for Keep after it was completed or cancelled, and a discarded one until a person decides.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"regexp"
 	"time"
 
@@ -65,8 +64,8 @@ type Options struct {
 	// OnOutcome is called after an attempt or a lookup completed, cancelled or discarded a message. See Outcome. Set it in all processes
 	// that call Start.
 	OnOutcome func(ctx context.Context, outcome Outcome) error
-	// Logger receives failures in the background, from River and from the outbox, without personal data. The default writes warnings and
-	// errors to standard error.
+	// Logger receives failures in the background, from River and from the outbox, without personal data. The default is slog.Default,
+	// without the records below slog.LevelWarn, of which River writes many.
 	Logger *slog.Logger
 
 	// now is the clock of the process, and startAtOnce has River's maintenance begin without a random delay. Tests set them.
@@ -191,7 +190,7 @@ func (o *Options) complete(isPostgres bool) error {
 	o.SettleFor = cmp.Or(o.SettleFor, 15*time.Minute)
 	o.Keep = cmp.Or(o.Keep, 30*day)
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		o.Logger = slog.New(warnings{slog.Default().Handler()})
 	}
 	if isPostgres {
 		o.Schema = cmp.Or(o.Schema, "messaging")

@@ -135,16 +135,34 @@ func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("messagingriver: %w", ctx.Err())
 	}
-	if worker := p.worker(); worker != nil {
+	if worker := p.workerOf(maintained); worker != nil {
 		if err := worker.Stop(ctx); err != nil {
 			return fmt.Errorf("messagingriver: %w", err)
 		}
 	}
+	p.end(maintained)
+	return nil
+}
+
+// workerOf returns the started client of River of one run, which its channel identifies. It returns nil if the run has ended: another Stop
+// ended it, and Start may have begun the next run.
+func (p *process) workerOf(maintained <-chan struct{}) riverWorker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.started = false
-	p.river = nil
-	return nil
+	if p.maintained != maintained {
+		return nil
+	}
+	return p.river
+}
+
+// end records that a run has ended, unless the next run has begun.
+func (p *process) end(maintained <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.maintained == maintained {
+		p.started = false
+		p.river = nil
+	}
 }
 
 // cancel tells jobs and maintenance that the outbox stops, and reports whether it is started. The channel is closed when the maintenance

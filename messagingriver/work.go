@@ -130,6 +130,8 @@ func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt mes
 	v := a.classify(err, breaker.Open)
 	if a.isMarked && v.action != lookUp { // an unknown outcome leaves the message in doubt
 		setMetadata(ctx, "ended", a.token)
+	} else {
+		a.recordUnsent(ctx)
 	}
 	wait := time.Until(breaker.Until)
 	if v.action != snooze { // a snoozed message waits alone
@@ -157,6 +159,7 @@ func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) error {
 		a.job.Args.probesAgain = true
 		return river.JobSnooze(time.Second)
 	}
+	a.recordUnsent(ctx)
 	return snoozeWith(ctx, time.Second, reason)
 }
 

@@ -1,8 +1,11 @@
 package messagingtest
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 const placeholders = "status=%s&id=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t"
@@ -65,6 +69,65 @@ func TestLongestPlaceholderCounts(t *testing.T) {
 	require.NoError(t, err)
 	d := DeliveryReport{Status: "S", Kind: "K"}
 	assert.Equal(t, "K S", d.fillPlaceholders("%tr %t", table.Of(names)))
+}
+
+// A field without a placeholder cannot be in the callback URL, so the service adds it to the query.
+func TestReportDeliveryAddsFieldsWithoutPlaceholder(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		overlay string
+		want    []string // the names of the parameters
+	}{
+		"the default contract": {`{}`, []string{"key", "status", "messageId", "referenceId", "timestamp", "transactionType", "from", "to"}},
+		"some placeholders": {
+			`{"webhook.delivery": {"params": {"reference": ["client ref", "ref"]}, "placeholders": {"reference": "", "to": ""}}}`,
+			[]string{"key", "status", "messageId", "timestamp", "transactionType", "from", "client ref", "to"},
+		},
+		"no placeholders": {
+			`{"webhook.delivery": {"placeholders": {"status": "", "id": "", "reference": "", "time": "", "kind": "", "from": "", "to": ""}}}`,
+			[]string{"key", "status", "messageId", "referenceId", "timestamp", "transactionType", "from", "to"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			names, err := contract.Parse([]byte(tt.overlay))
+			require.NoError(t, err)
+			receiver, err := webhook.NewReceiver(webhook.WithContract(names), webhook.WithSecret("key", "s3cret of 16+ chars"))
+			require.NoError(t, err)
+			reports := make(chan webhook.DeliveryReport, 1)
+			hook := httptest.NewServer(receiver.Delivery(func(_ context.Context, report webhook.DeliveryReport) error {
+				reports <- report
+				return nil
+			}))
+			defer hook.Close()
+			callbackURL, err := receiver.DeliveryURL(hook.URL + "/hooks/delivery")
+			require.NoError(t, err)
+			s := NewServer(t, WithContract(names))
+			s.Seed(Sent{
+				ID: "msg-17", ReferenceID: "order 17", From: "ACME & co", To: "+639171234567", Channel: channelSMS, CallbackURL: callbackURL,
+			})
+
+			results := s.ReportDelivery(t.Context(), "msg-17", "delivered")
+			require.Equal(t, []int{200}, statuses(results), "%s", results[0].Body)
+			report := <-reports
+			assert.Equal(t, "msg-17", report.ID)
+			assert.Equal(t, "order 17", report.ReferenceID)
+			assert.Equal(t, contract.StatusDelivered, report.Status)
+			assert.Equal(t, "ACME & co", report.From)
+			assert.Equal(t, "+639171234567", report.To)
+			assert.Equal(t, channelSMS, report.Kind)
+			assert.True(t, report.StatusAt.Equal(results[0].Callback.(DeliveryReport).At), report.RawTime)
+
+			var params []string
+			for param := range strings.SplitSeq(results[0].Request.URL.RawQuery, "&") {
+				name, _, _ := strings.Cut(param, "=")
+				name, err = url.QueryUnescape(name)
+				require.NoError(t, err)
+				params = append(params, name)
+			}
+			assert.Equal(t, tt.want, params, "each field comes once")
+		})
+	}
 }
 
 func TestReportDeliveryTakesOptions(t *testing.T) {

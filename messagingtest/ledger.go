@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -178,7 +180,7 @@ func (s *Server) Sent() []Sent {
 // message keeps its Status: it does not expire, and its fallback is not sent.
 //
 // Seed panics, and enters nothing, if an ID is in the ledger already or comes twice, if there is no such channel, if Price is not an
-// amount, or if a value of Extra or Row is not JSON.
+// amount, if a value of Extra or Row is not JSON, or if the contract does not use a name of Row.
 func (s *Server) Seed(messages ...Sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,10 +217,34 @@ func (s *Server) checkSeeds(messages []Sent) map[string]bool {
 			panicUnless(json.Valid(value), "Seed: message %d: the value of %q in Extra is not JSON", i, name)
 		}
 		for name, value := range m.Row {
+			names := s.rowNames()
+			panicUnless(slices.Contains(names, name), "Seed: message %d: Row has %q; want names that the contract uses in rows (%s), and other names in Extra",
+				i, name, strings.Join(names, ", "))
 			panicUnless(json.Valid(value), "Seed: message %d: the value of %q in Row is not JSON", i, name)
 		}
 	}
 	return ids
+}
+
+// rowNames returns the names that Row may have, sorted: the first that the contract has for each concept, which a client prefers to the
+// others, and those of errors.
+func (s *Server) rowNames() []string {
+	var paths []string
+	for _, alternatives := range s.names.SMSList.Record {
+		paths = append(paths, alternatives[:min(1, len(alternatives))]...)
+	}
+	paths = append(paths, slices.Collect(maps.Keys(s.names.SMSList.Only))...)
+	paths = append(paths, s.names.Errors.Code...)
+	paths = append(paths, s.names.Errors.Message...)
+	var names []string
+	for _, path := range paths {
+		name, _, _ := strings.Cut(path, ".")
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Changes yields a copy of every message in the ledger, then of each message as it enters and as its status changes, until the

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 func TestSeedFillsAbsentFields(t *testing.T) {
@@ -67,6 +70,14 @@ func TestSeedReplacesMembersOfTheRow(t *testing.T) {
 	assert.Equal(t, []any{"a", "Hi", "two", map[string]any{"code": "200101"}}, []any{row["transactionId"], row["text"], row["messageParts"], row["error"]})
 }
 
+func TestSeedTakesTheNamesOfRowFromTheContract(t *testing.T) {
+	names, err := contract.Parse([]byte(`{"sms.list": {"record": {"parts": ["size.segments"]}}}`))
+	require.NoError(t, err)
+	s := NewServer(t, WithContract(names))
+	s.Seed(Sent{Row: map[string]json.RawMessage{"size": []byte(`"two"`)}})
+	assert.Panics(t, func() { s.Seed(Sent{Row: map[string]json.RawMessage{"messageParts": []byte(`"two"`)}}) })
+}
+
 func TestSeedRefusesMisuse(t *testing.T) {
 	s := NewServer(t)
 	s.Seed(Sent{ID: "a"})
@@ -77,7 +88,13 @@ func TestSeedRefusesMisuse(t *testing.T) {
 	}
 	for _, value := range []string{"", "x", "{", "1 2"} {
 		assert.Panics(t, func() { s.Seed(Sent{Extra: map[string]json.RawMessage{"a": []byte(value)}}) }, value)
-		assert.Panics(t, func() { s.Seed(Sent{Row: map[string]json.RawMessage{"a": []byte(value)}}) }, value)
+		assert.Panics(t, func() { s.Seed(Sent{Row: map[string]json.RawMessage{"price": []byte(value)}}) }, value)
+	}
+	for _, name := range []string{"parts", "status", "messageparts", ""} {
+		assert.PanicsWithValue(t, `messagingtest: Seed: message 0: Row has "`+name+`"; want names that the contract uses in rows (categoryId, code, `+
+			"country, currency, dateCreated, dateSent, description, dlrStatus, error, from, message, messageParts, operator, price, referenceId, "+
+			"requestId, sendStatus, text, to, transactionId), and other names in Extra",
+			func() { s.Seed(Sent{Row: map[string]json.RawMessage{name: []byte(`"two"`)}}) })
 	}
 	assert.Len(t, s.Sent(), 1, "nothing was entered")
 	assert.Equal(t, "a", list(t, newClient(t), s).ids(), "and the server goes on")

@@ -76,6 +76,10 @@ type Sent struct {
 
 	// Row holds members that replace those of the row in listings, as JSON by their names in the contract, if [Server.Seed] sets it:
 	// {"messageParts": []byte(`"two"`)} makes a row that cannot be read in full. Filters and the order of a listing ignore it.
+	//
+	// The names are the first of each list in sms.list.record: by default transactionId, requestId, referenceId, categoryId, from, to,
+	// text, messageParts, price, currency, dateCreated, dateSent, sendStatus, dlrStatus, operator, country and description. A row with an
+	// error has code, message or error. [Server.Seed] panics for another name; Extra holds other members.
 	Row map[string]json.RawMessage
 }
 

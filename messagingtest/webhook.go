@@ -79,7 +79,8 @@ func (s *Server) CallWebhook(ctx context.Context, target string, callback Callba
 //
 // Placeholders in the callback URL are replaced, percent-encoded. By the default contract they are %s, the status; %i, the message
 // ID; %r, the reference ID; %d, the time by the server's clock; %tr, the channel; %f, the sender; and %t, the recipient. An escape
-// that begins with %d or %f is a placeholder too: write it in upper case.
+// that begins with %d or %f is a placeholder too: write it in upper case. A field for which the contract has no placeholder is added
+// to the query, under the contract's first name for the parameter.
 //
 // Options and results work as for [Server.CallWebhook]. If there is no such message, or no callback URL that can be called, there
 // is one result, with Attempt 0 and an error that says which.
@@ -104,7 +105,8 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 		return []CallResult{{Callback: report, Err: errNoCallback}}
 	case !isURL(target):
 		return []CallResult{{Callback: report, Err: errCallbackURL}}
-	case settings.encoding == "": // the URL holds the whole report
+	case settings.encoding == "":
+		target = withQuery(target, queryOf(report.paramsWithoutPlaceholder(settings.names)))
 		return s.call(ctx, webhookRequest{callback: report, method: http.MethodGet, url: target}, settings)
 	default:
 		return s.call(ctx, settings.write(target, report), settings)
@@ -143,6 +145,20 @@ func (d DeliveryReport) fillPlaceholders(template string, t *table.Table) string
 	}
 	slices.SortStableFunc(replacements, func(a, b []string) int { return cmp.Compare(len(b[0]), len(a[0])) })
 	return strings.NewReplacer(slices.Concat(replacements...)...).Replace(template)
+}
+
+// paramsWithoutPlaceholder returns the parameters that no callback URL can hold, because the contract has no placeholder for them.
+func (d DeliveryReport) paramsWithoutPlaceholder(t *table.Table) []param {
+	delivery := t.WebhookDelivery
+	var params []param
+	for _, f := range textFields(d, t) {
+		names := delivery.Params[f.name]
+		hasPlaceholder := delivery.Placeholders[f.name] != ""
+		if !hasPlaceholder && f.value != "" && len(names) > 0 {
+			params = append(params, param{names[0], f.value})
+		}
+	}
+	return params
 }
 
 // webhookRequest is a request to a webhook, as it is sent one or more times.

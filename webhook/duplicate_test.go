@@ -2,9 +2,11 @@ package webhook_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -28,7 +30,8 @@ func keys(t *testing.T, callback webhook.Callback, query string) string {
 		webhook.CallbackDelivery: rcv.Delivery(func(_ context.Context, d webhook.DeliveryReport) error { event = d; return nil }),
 	}[callback]
 	require.Equal(t, 200, call(t, h, get(query)).Code, query)
-	require.Len(t, got, 1)
+	require.NotEmpty(t, got)
+	got = got[len(got)-1:] // an event that does not identify itself is first looked up in the span before
 	assert.Regexp(t, `^[a-z0-9]+\.[0-9a-f]{32}(\.[0-9]+)?$`, got[0])
 	assert.LessOrEqual(t, len(got[0]), 100)
 	assert.True(t, strings.HasPrefix(got[0], string(callback)+"."))
@@ -106,6 +109,34 @@ func TestDuplicateKey(t *testing.T) {
 		assert.NotContains(t, key, "639171234567")
 		assert.NotContains(t, key, "hunter2")
 	}
+}
+
+// A service that calls twice at once is handled once at every moment, and a person who writes the same again after five seconds twice.
+func TestEventThatDoesNotIdentifyItself(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		handled := 0
+		rcv := hooks(webhook.WithStore(webhook.NewMemoryStore(1000, time.Hour)))
+		h := rcv.SMS(func(context.Context, webhook.SMSMessage) error { handled++; return nil })
+		arrive := func(text string) {
+			require.Equal(t, 200, call(t, h, get("from=1111&message="+text)).Code)
+		}
+		time.Sleep(50 * time.Millisecond) // so that a pair is around each full second
+		for i := range 60 {
+			text := fmt.Sprint("yes", i)
+			arrive(text)
+			time.Sleep(60 * time.Millisecond)
+			arrive(text)
+			time.Sleep(40 * time.Millisecond)
+		}
+		assert.Equal(t, 60, handled)
+		handled = 0
+		for range 3 {
+			arrive("again")
+			time.Sleep(5 * time.Second)
+		}
+		assert.Equal(t, 3, handled)
+	})
 }
 
 // A store keeps keys over a deployment, and the service repeats events for days. If this test fails, the keys of a new release differ.

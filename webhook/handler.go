@@ -167,7 +167,7 @@ func (c *call) run(ctx context.Context, position int) (Disposition, error) {
 	if c.store == nil {
 		_ = c.callFunction(ctx)
 	} else {
-		storeErr = protect(c.name, func() error { return c.store.Once(ctx, c.storeKey(position), c.callFunction) })
+		storeErr = protect(c.name, func() error { return c.callOnce(ctx, position) })
 	}
 	err := cmp.Or(c.functionErr, storeErr)
 	_, isPanic := errors.AsType[*panicError](err)
@@ -215,23 +215,38 @@ func (c *call) status(disposition Disposition) int {
 	}
 }
 
-// duplicateWindow is how long a message with neither an ID nor a time in seconds counts as the same when it arrives again with the same
-// parameters. It covers a service that calls twice at once, and hardly a person who sends "yes" twice. It is a span of the clock: two equal
-// messages a second apart are both handled if a new span begins between them.
+// duplicateWindow is how long, at most, a message with neither an ID nor a time in seconds counts as the same when it arrives again with the
+// same parameters; it counts for half as long at least. This covers a service that calls twice at once, and hardly a person who sends "yes"
+// twice.
 const duplicateWindow = 5 * time.Second
 
-// storeKey returns the key of an event in the store. Two equal events in one body are two events, so the key of an event that does not
-// identify itself includes its position.
-func (c *call) storeKey(position int) string {
+// callOnce calls the function, unless the store knows the event. An event that does not identify itself is known in the present half of a
+// duplicateWindow and in the one before. Two equal events in one body are two events, so its key includes its position.
+func (c *call) callOnce(ctx context.Context, position int) error {
 	key, isLasting := c.event.DuplicateKey()
 	if isLasting {
-		return key
+		return c.store.Once(ctx, key, c.callFunction)
 	}
 	if position > 0 {
 		key += "." + strconv.Itoa(position)
 	}
-	window := time.Now().UnixNano() / int64(duplicateWindow)
-	return key + "." + strconv.FormatInt(window, 10)
+	half := time.Now().UnixNano() / int64(duplicateWindow/2)
+	wasHandled, err := c.wasHandled(ctx, key+"."+strconv.FormatInt(half-1, 10))
+	if err != nil || wasHandled {
+		return err
+	}
+	return c.store.Once(ctx, key+"."+strconv.FormatInt(half, 10), c.callFunction)
+}
+
+var errNotHandled = errors.New("webhook: the event was not handled")
+
+// wasHandled reports whether the store knows that an event was handled.
+func (c *call) wasHandled(ctx context.Context, key string) (bool, error) {
+	err := c.store.Once(ctx, key, func(context.Context) error { return errNotHandled })
+	if errors.Is(err, errNotHandled) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // protect calls a function of the user and turns a panic into a *panicError.

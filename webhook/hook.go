@@ -135,8 +135,8 @@ func (c *call) end(disposition Disposition, err error, status int) {
 }
 
 // LogHook returns a hook that writes a log record for each event and for each refused request: the callback, the kind if it is not the
-// callback's name, the ID, the field, the disposition with its reason, and the duration. After a panic the record also has the stack. Numbers, texts, queries, secrets and the
-// errors of functions are not logged.
+// callback's name, the ID, the field, the outcome (the Disposition) with its reason, and the duration. After a panic the record also has the
+// stack. Numbers, texts, queries, secrets and the errors of functions are not logged.
 //
 // Duplicates are logged at Debug, handled and postponed events at Info, refusals at Warn, and failures at Error. A HEAD request has no
 // effect and is not logged. A nil logger makes an empty hook, which [WithHook] refuses.

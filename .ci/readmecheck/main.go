@@ -209,7 +209,7 @@ func (c *checker) addToTable(b block, name string) {
 	for _, found := range handling.FindAllStringSubmatch(b.text, -1) {
 		handlers[found[1]] = found[2]
 	}
-	needsDatabase := strings.Contains(b.text, "sqlstore.") || strings.Contains(b.text, "conversations.") || strings.Contains(b.text, "db.")
+	needsDatabase := strings.Contains(b.text, "sqlstore.") || strings.Contains(b.text, "book.") || strings.Contains(b.text, "conversations.") || strings.Contains(b.text, "db.")
 	if !needsDatabase && (sends || len(handlers) > 0) {
 		c.table = append(c.table, fmt.Sprintf("\t{\"%s:%d\", %s, %t, %#v},\n", b.page, b.line, name, sends, handlers))
 	}

@@ -1,6 +1,7 @@
-// Command reconcile sums up what the SMS of one day cost, by sender and currency, and prints CSV. It keeps the sums in a file after each
-// page. If it is killed and started again, it continues after that page, and counts each SMS once. It reads MESSAGING_BASE_URL and credentials (see
-// messaging.NewClientFromEnv). Without them it sums up 30,000 SMS of a test server.
+// Command reconcile sums up what the SMS of one day cost, by sender, status and currency, and prints CSV. Only rows whose message was accepted
+// are in the sums; it counts the others. It keeps the sums in a file after each page. If it is killed and started again, it continues after
+// that page, and counts each SMS once. It reads MESSAGING_BASE_URL and credentials (see messaging.NewClientFromEnv). Without them it sums up
+// 30,000 SMS of a test server.
 package main
 
 import (
@@ -57,6 +58,7 @@ func demo(day time.Time, file string, options ...messaging.Option) error {
 		at := day.Add(time.Duration(i) * 24 * time.Hour / 30_000)
 		service.Seed(messagingtest.Sent{From: fmt.Sprint("SHOP", i%3), To: "+639171234567", Parts: 1 + i%2, At: at})
 	}
+	service.Seed(messagingtest.Sent{SendStatus: "rejected", At: day}) // a row of a refused message
 	client, err := messaging.NewClient(service.URL, append(options, messaging.WithToken(service.Token))...)
 	if err != nil {
 		return err
@@ -66,7 +68,7 @@ func demo(day time.Time, file string, options ...messaging.Option) error {
 
 // reconcile prints the sums of a day, and keeps them in a file until then.
 func reconcile(ctx context.Context, client *messaging.Client, day time.Time, file string, out io.Writer) error {
-	r := report{Totals: map[string]*total{}}
+	r := report{Totals: map[string]*total{}, Others: map[string]int{}}
 	text, err := os.ReadFile(file) //nolint:gosec // it is this program's
 	if err == nil {
 		err = json.Unmarshal(text, &r)
@@ -80,6 +82,9 @@ func reconcile(ctx context.Context, client *messaging.Client, day time.Time, fil
 	if err = r.writeCSV(out); err != nil {
 		return err
 	}
+	for _, verdict := range slices.Sorted(maps.Keys(r.Others)) {
+		log.Printf("reconcile: not in the sums: %d SMS whose verdict is %s", r.Others[verdict], verdict)
+	}
 	return os.RemoveAll(file) // it does not exist if there was only one page
 }
 
@@ -87,16 +92,17 @@ func reconcile(ctx context.Context, client *messaging.Client, day time.Time, fil
 type report struct {
 	Next     string // where the listing continues; "" at its beginning
 	Messages int
-	Totals   map[string]*total // by sender and currency
+	Totals   map[string]*total // of accepted SMS, by sender, status and currency
+	Others   map[string]int    // number of SMS that are refused or unknown, by verdict
 }
 
-// total is what one sender spent in one currency.
+// total is what one sender spent on SMS with one status in one currency.
 type total struct {
-	From, Currency string
-	Messages       int
-	Parts          int
-	Unpriced       int
-	Cost           big.Rat // exact, unlike a float64
+	From, Status, Currency string
+	Messages               int
+	Parts                  int
+	Unpriced               int
+	Cost                   big.Rat // exact, unlike a float64
 }
 
 // sumUp lists the rest of the day, and writes the report to a file after each page.
@@ -108,8 +114,8 @@ func (r *report) sumUp(ctx context.Context, client *messaging.Client, day time.T
 		} else if err != nil {
 			return err
 		}
-		for i := range page.Transactions {
-			r.add(&page.Transactions[i])
+		for _, tx := range page.Transactions {
+			r.add(&tx, client.SMS.Verdict(tx))
 		}
 		if r.Next = page.Next; r.Next == "" {
 			break
@@ -133,11 +139,16 @@ func (r *report) save(file string) error {
 	return os.Rename(file+".new", file)
 }
 
-func (r *report) add(tx *sms.Transaction) {
-	key := fmt.Sprintf("%q %s", tx.From, tx.Currency)
-	t := cmp.Or(r.Totals[key], &total{From: tx.From, Currency: tx.Currency})
-	r.Totals[key] = t
+func (r *report) add(tx *sms.Transaction, verdict messaging.Verdict) {
 	r.Messages++
+	if verdict != messaging.Accepted {
+		r.Others[verdict.String()]++
+		return
+	}
+	status := tx.Status.String()
+	key := fmt.Sprintf("%q %s %s", tx.From, status, tx.Currency)
+	t := cmp.Or(r.Totals[key], &total{From: tx.From, Status: status, Currency: tx.Currency})
+	r.Totals[key] = t
 	t.Messages++
 	t.Parts += tx.Parts
 	if price, ok := new(big.Rat).SetString(tx.Price); ok {
@@ -148,12 +159,12 @@ func (r *report) add(tx *sms.Transaction) {
 }
 
 func (r *report) writeCSV(to io.Writer) error {
-	rows := [][]string{{"sender", "currency", "messages", "parts", "cost", "unpriced"}}
+	rows := [][]string{{"sender", "status", "currency", "messages", "parts", "cost", "unpriced"}}
 	for _, key := range slices.Sorted(maps.Keys(r.Totals)) {
 		t := r.Totals[key]
 		digits, _ := t.Cost.FloatPrec() // sums of decimals are decimals
 		cost := t.Cost.FloatString(max(2, digits))
-		rows = append(rows, []string{t.From, t.Currency, strconv.Itoa(t.Messages), strconv.Itoa(t.Parts), cost, strconv.Itoa(t.Unpriced)})
+		rows = append(rows, []string{t.From, t.Status, t.Currency, strconv.Itoa(t.Messages), strconv.Itoa(t.Parts), cost, strconv.Itoa(t.Unpriced)})
 	}
 	return csv.NewWriter(to).WriteAll(rows)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -59,8 +60,8 @@ func TestReconcileGoesOnAfterAnInterruption(t *testing.T) {
 		service.Seed(messagingtest.Sent{From: "SHOP1", At: day.AddDate(0, 0, 2)})
 	}
 	assert.Equal(t, 5, interruptions, "60 pages, 11 at a time")
-	assert.Equal(t, "sender,currency,messages,parts,cost,unpriced\n"+
-		"SHOP0,XTS,10000,15000,7500.00,0\nSHOP1,XTS,10000,15000,7500.00,0\nSHOP2,XTS,10000,15000,7500.00,0\n", out.String())
+	assert.Equal(t, "sender,status,currency,messages,parts,cost,unpriced\n"+
+		"SHOP0,unknown,XTS,10000,15000,7500.00,0\nSHOP1,unknown,XTS,10000,15000,7500.00,0\nSHOP2,unknown,XTS,10000,15000,7500.00,0\n", out.String())
 	assert.NoFileExists(t, file)
 }
 
@@ -72,27 +73,50 @@ func TestReconcileAQuietDay(t *testing.T) {
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "state.json")
-	for _, want := range []string{"", "ACME,XTS,1,1,0.50,0\n", "ACME,XTS,1,1,0.50,0\n"} {
+	for _, want := range []string{"", "ACME,unknown,XTS,1,1,0.50,0\n", "ACME,unknown,XTS,1,1,0.50,0\n"} {
 		var out bytes.Buffer
 		if want != "" && len(service.Sent()) == 0 {
 			service.Seed(messagingtest.Sent{From: "ACME", At: day})
 		}
 		require.NoError(t, reconcile(t.Context(), client, day, file, &out))
-		assert.Equal(t, "sender,currency,messages,parts,cost,unpriced\n"+want, out.String())
+		assert.Equal(t, "sender,status,currency,messages,parts,cost,unpriced\n"+want, out.String())
 		assert.NoFileExists(t, file)
 	}
+}
+
+// Rows of messages that were not accepted, or may not have been, are not in the sums.
+func TestReconcileSumsUpAcceptedMessages(t *testing.T) {
+	t.Parallel()
+	day := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	service := messagingtest.NewServer(t)
+	unknown := map[string]json.RawMessage{"error": []byte(`{"code":"200101"}`)}
+	service.Seed(
+		messagingtest.Sent{From: "ACME", At: day},
+		messagingtest.Sent{From: "ACME", At: day, DeliveryStatus: "DELIVRD"},
+		messagingtest.Sent{From: "ACME", At: day, SendStatus: "rejected"},
+		messagingtest.Sent{From: "ACME", At: day, Row: unknown},
+		messagingtest.Sent{From: "ACME", At: day, Row: unknown},
+	)
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	require.NoError(t, err)
+	r := report{Totals: map[string]*total{}, Others: map[string]int{}}
+	require.NoError(t, r.sumUp(t.Context(), client, day, ""))
+	assert.Equal(t, map[string]int{"refused": 1, "unknown": 2}, r.Others)
+	var out bytes.Buffer
+	require.NoError(t, r.writeCSV(&out))
+	assert.Equal(t, "sender,status,currency,messages,parts,cost,unpriced\nACME,delivered,XTS,1,1,0.50,0\nACME,unknown,XTS,1,1,0.50,0\n", out.String())
 }
 
 func TestReportSumsUpExactly(t *testing.T) {
 	t.Parallel()
 	r := &report{Totals: map[string]*total{}}
 	for _, price := range []string{"0.1", "0.2", "", "0.0001", "n/a", "1e400000000"} {
-		r.add(&sms.Transaction{From: "ACME", Currency: "EUR", Parts: 1, Price: price})
+		r.add(&sms.Transaction{From: "ACME", Currency: "EUR", Parts: 1, Price: price}, messaging.Accepted)
 	}
-	r.add(&sms.Transaction{From: "ACME", Currency: "USD", Parts: 1, Price: "7"})
-	r.add(&sms.Transaction{From: "a, \"b\"", Parts: 1, Price: "-0.5"})
+	r.add(&sms.Transaction{From: "ACME", Currency: "USD", Parts: 1, Price: "7"}, messaging.Accepted)
+	r.add(&sms.Transaction{From: "a, \"b\"", Parts: 1, Price: "-0.5"}, messaging.Accepted)
 	var out bytes.Buffer
 	require.NoError(t, r.writeCSV(&out))
-	assert.Equal(t, "sender,currency,messages,parts,cost,unpriced\n"+
-		"ACME,EUR,6,6,0.3001,3\nACME,USD,1,1,7.00,0\n\"a, \"\"b\"\"\",,1,1,-0.50,0\n", out.String())
+	assert.Equal(t, "sender,status,currency,messages,parts,cost,unpriced\n"+
+		"ACME,unknown,EUR,6,6,0.3001,3\nACME,unknown,USD,1,1,7.00,0\n\"a, \"\"b\"\"\",unknown,,1,1,-0.50,0\n", out.String())
 }

@@ -62,8 +62,8 @@ func (l *List) FormatPosition(at wire.Position, options sms.ListOptions, lastRow
 	return string(text)
 }
 
-// hashOptions returns a short hash of each option that is set, by its field, without those that say where a page is. A hash of 24 bits detects
-// other options, and does not reveal a phone number.
+// hashOptions returns a short hash of each option that is set, by its field, without those that say where a page is. That of a phone number
+// has 8 bits, because a longer one would identify the number in a list of customers.
 func hashOptions(o sms.ListOptions) map[string]string {
 	values := map[string]string{
 		"CreatedAfter":  formatBound(o.CreatedAfter),
@@ -85,7 +85,11 @@ func hashOptions(o sms.ListOptions) map[string]string {
 	for field, value := range values {
 		if value != "" {
 			sum := sha256.Sum256([]byte(field + "=" + value))
-			hashes[field] = base64.RawURLEncoding.EncodeToString(sum[:3])
+			length := 3
+			if field == "To" {
+				length = 1
+			}
+			hashes[field] = base64.RawURLEncoding.EncodeToString(sum[:length])
 		}
 	}
 	return hashes

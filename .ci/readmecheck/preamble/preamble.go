@@ -63,7 +63,6 @@ var (
 	book                    *conversations.Book
 	service                 *messagingtest.Server
 	queue, orders           *failsOnce
-	optedOut                []string
 	messagesIn              func(state string) iter.Seq[sms.Message]
 	saveState               = func(ctx context.Context, referenceID, state string) error { return nil }
 	save                    = func(id string) error { return nil }

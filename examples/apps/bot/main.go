@@ -120,6 +120,10 @@ func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 	if decision.OptOut || decision.OptIn {
 		return b.confirm(ctx, tx, m, decision)
 	}
+	switch m.Content.(type) {
+	case webhook.Reaction, webhook.Edit, webhook.Revoke, webhook.System: // they want no reply
+		return nil
+	}
 	text, _ := m.Content.(webhook.Text)
 	tapped, _ := m.Content.(webhook.Reply)
 	reply := b.replyTo(m)

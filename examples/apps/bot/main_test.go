@@ -111,6 +111,18 @@ func TestReplyToEachMessageWithoutAnID(t *testing.T) {
 	assert.Equal(t, "Your order is on its way.", c.reply().Text)
 }
 
+func TestNoReplyToAReaction(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{
+		ID: "in-1", From: person,
+		JSON: `{"id":"in-1","from":"` + person + `","type":"reaction","reaction":{"message_id":"m-1","emoji":"+"}}`,
+	})
+	c.write(messagingtest.InboundChatApp{ID: "in-2", From: person, Text: "order"})
+	assert.Equal(t, "Your order is on its way.", c.reply().Text)
+	assert.Len(t, c.service.Sent(), 1)
+}
+
 func TestConfirmStopAndStart(t *testing.T) {
 	t.Parallel()
 	c := newConversation(t)

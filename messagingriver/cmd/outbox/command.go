@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,6 +65,15 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 		}
 		return fmt.Errorf("%s: want %s, got %d arguments; -h shows an example", cmd.CommandPath(), strings.Join(names, " "), len(args))
 	}
+}
+
+// checkChannel returns an error if the value of --channel is not a channel.
+func checkChannel(name string) error {
+	known := []string{messaging.ChannelSMS.String(), messaging.ChannelChatApp1.String(), messaging.ChannelChatApp2.String()}
+	if name == "" || slices.Contains(known, name) {
+		return nil
+	}
+	return fmt.Errorf("--channel is %q; want one of %s", name, strings.Join(known, ", "))
 }
 
 // requirement is what a command requires to exist.

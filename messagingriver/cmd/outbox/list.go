@@ -55,6 +55,7 @@ func (op *operator) list() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the messages in a state and why they are there", Args: noArgs,
 		Long: `List the messages in a state: the channel, the reference ID, the state, the reason and the time, separated by tabs.
+If there are none, it says on standard error which other states have messages.
 
 The states are:
 
@@ -75,25 +76,78 @@ The states are:
 	channel := cmd.Flags().String("channel", "", "the `channel` of the messages: sms, chatapp1 or chatapp2 (default all)")
 	state := cmd.Flags().String("state", "discarded", "the `state` of the messages, see above")
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
+		if err := checkChannel(*channel); err != nil {
+			return err
+		}
 		states, err := statesNamed(*state)
 		if err != nil {
 			return err
 		}
-		for record, err := range db.List(cmd.Context(), states...) {
-			if err != nil {
-				return err
-			}
-			if *channel != "" && record.Channel != *channel {
-				continue
-			}
-			message := listedMessage{record.Key, record.State, record.Reason, timeOf(record)}
-			if err := op.print(cmd.OutOrStdout(), message, message.text()); err != nil {
-				return err
-			}
+		listed, err := op.printList(cmd, db, *channel, states)
+		if err != nil || listed > 0 {
+			return err
 		}
-		return nil
+		channels, err := db.Status(cmd.Context())
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(cmd.ErrOrStderr(), "outbox:", emptyListText(*state, *channel, channels))
+		return err
 	})
 	return cmd
+}
+
+// printList prints the messages of a channel that are in some states, and returns how many. An empty channel means all.
+func (op *operator) printList(cmd *cobra.Command, db database, channel string, states []rivertype.JobState) (int, error) {
+	listed := 0
+	for record, err := range db.List(cmd.Context(), states...) {
+		if err != nil {
+			return listed, err
+		}
+		if channel != "" && record.Channel != channel {
+			continue
+		}
+		listed++
+		message := listedMessage{record.Key, record.State, record.Reason, timeOf(record)}
+		if err := op.print(cmd.OutOrStdout(), message, message.text()); err != nil {
+			return listed, err
+		}
+	}
+	return listed, nil
+}
+
+// emptyListText says that no message is in the state that --state names, and which other states have messages. An empty channel means all.
+func emptyListText(state, channel string, channels []messagingriver.ChannelStatus) string {
+	counts := map[rivertype.JobState]int{}
+	total := 0
+	for _, status := range channels {
+		if channel != "" && status.Channel != channel {
+			continue
+		}
+		for jobState, n := range status.States {
+			counts[jobState] += n
+			total += n
+		}
+	}
+	kind := "message"
+	if channel != "" {
+		kind = channel + " message"
+	}
+	if total == 0 {
+		return fmt.Sprintf("there are no %ss", kind)
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "no %s is %s", kind, state)
+	for _, jobState := range rivertype.JobStates() {
+		verb := "are"
+		if counts[jobState] == 1 {
+			verb = "is"
+		}
+		if counts[jobState] > 0 {
+			fmt.Fprintf(&text, "; %d %s %s (--state %s)", counts[jobState], verb, jobState, jobState)
+		}
+	}
+	return text.String()
 }
 
 // statesNamed returns the states that the value of --state names.

@@ -127,6 +127,39 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 	})
 }
 
+// River's scheduled time of a message that does not wait for one means nothing.
+func TestShowOmitsAMeaninglessTime(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("due")))
+		s.run(0, "load", s.file("b.jsonl", line("later")), "--at", "2040-01-01T00:00:00Z")
+		out, _ := s.run(0, "show", "due", "--json")
+		assert.NotContains(s, out, `"scheduled"`)
+		out, _ = s.run(0, "show", "later", "--json")
+		assert.Contains(s, out, `"scheduled":"2040-01-01T00:00:00Z"`)
+		s.exec("UPDATE JOBS SET state = 'completed', finalized_at = created_at")
+		out, _ = s.run(0, "show", "later", "--json")
+		assert.NotContains(s, out, `"scheduled"`)
+	})
+}
+
+func TestListNamesTheOtherStates(t *testing.T) {
+	onBoth(t, func(s shell) {
+		out, said := s.run(0, "list")
+		assert.Empty(s, out)
+		assert.Equal(s, "outbox: there are no messages\n", said)
+
+		s.run(0, "load", s.file("a.jsonl", line("a")+"\n"+line("b")+"\n"+chatLine(s, "c")))
+		s.run(0, "resolve", "drop", "a", "b")
+		out, said = s.run(0, "list")
+		assert.Empty(s, out)
+		assert.Equal(s, "outbox: no message is discarded; 1 is available (--state available); 2 are cancelled (--state cancelled)\n", said)
+		_, said = s.run(0, "list", "--state", "waiting", "--channel", "sms")
+		assert.Equal(s, "outbox: no sms message is waiting; 2 are cancelled (--state cancelled)\n", said)
+		_, said = s.run(0, "list", "--state", "cancelled")
+		assert.Empty(s, said)
+	})
+}
+
 func TestShowReportsAnUnknownReference(t *testing.T) {
 	onBoth(t, func(s shell) {
 		out, said := s.run(1, "show", "order-9")
@@ -138,7 +171,7 @@ func TestShowReportsAnUnknownReference(t *testing.T) {
 func TestResolveSaysWhyNothingHappened(t *testing.T) {
 	onBoth(t, func(s shell) {
 		s.run(0, "load", s.file("a.jsonl", line("order-1")+"\n"+chatLine(s, "order-2")+"\n"+line("order-3")))
-		out, _ := s.run(1, "resolve", "sent", "order-2", "order-9")
+		out, _ := s.run(1, "resolve", "sent", "order-2", "order-9", "--channel", "sms")
 		assert.Equal(s, "order-2: no such sms; there is a chatapp2 message, use --channel chatapp2\norder-9: no such message\nsent: 0 of 2\n", out)
 		out, _ = s.run(0, "resolve", "sent", "order-1", "order-9", "--json")
 		assert.JSONEq(s, `{"done": "sent", "messages": 1, "unresolved": [{"reference": "order-9", "reason": "no such message"}]}`, out)
@@ -149,6 +182,44 @@ func TestResolveSaysWhyNothingHappened(t *testing.T) {
 		s.run(0, "resolve", "drop", "order-3")
 		out, _ = s.run(1, "resolve", "resend", "order-3")
 		assert.Equal(s, "order-3: it is cancelled, and its content is deleted\nresend: 0 of 1\n", out)
+	})
+}
+
+func TestResolveSaysThatAWorkerHasTheMessage(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("order-1")))
+		s.exec("UPDATE JOBS SET state = 'running'")
+		out, _ := s.run(1, "resolve", "resend", "order-1")
+		assert.Contains(s, out, "a worker has it; try again when its attempt has ended, or up to 45 seconds after SendTimeout if the worker was killed")
+	})
+}
+
+func TestResolveTakesTheChannelFromTheReference(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", chatLine(s, "order-1")+"\n"+chatLine(s, "order-2")+"\n"+line("order-2")))
+		out, _ := s.run(0, "resolve", "drop", "order-1", "order-2", "order-9")
+		assert.Equal(s, "order-2: several channels have it (chatapp2, sms); choose with --channel\norder-9: no such message\ndrop: 1 of 3\n", out)
+		out, _ = s.run(0, "show", "order-1")
+		assert.Contains(s, out, "dropped by a person")
+		out, _ = s.run(0, "show", "order-2")
+		assert.NotContains(s, out, "dropped by a person")
+		out, _ = s.run(0, "resolve", "drop", "order-2", "--channel", "chatapp2")
+		assert.Equal(s, "drop: 1 of 1\n", out)
+	})
+}
+
+func TestResolveByReasonAsksForTheChannel(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", chatLine(s, "order-1")+"\n"+chatLine(s, "order-2")))
+		s.service.Inject(messagingtest.FaultAcceptThenDrop(), 2)
+		s.work()
+		out, said := s.run(2, "resolve", "resend", "--reason", "unknown")
+		assert.Empty(s, out)
+		assert.Equal(s, "outbox: --reason also wants --channel; it matches chatapp2: 2\n", said)
+		out, _ = s.run(0, "resolve", "sent", "--reason", "unknown", "--channel", "chatapp2")
+		assert.Equal(s, "sent: 2 of 2\n", out)
+		out, _ = s.run(1, "resolve", "sent", "--reason", "unknown")
+		assert.Equal(s, "sent: 0 of 0\n", out)
 	})
 }
 

@@ -183,11 +183,11 @@ func TestLoadAuditAndResolve(t *testing.T) {
 		out, _ = s.run(0, "status")
 		assert.Contains(s, out, "discarded")
 
-		out, _ = s.run(0, "resolve", "resend", "--reason", "HTTP 422", "--state", "cancelled")
+		out, _ = s.run(0, "resolve", "resend", "--reason", "HTTP 422", "--state", "cancelled", "--channel", "sms")
 		assert.Equal(s, "resend: 1 of 1\n", out)
 		out, _ = s.run(1, "resolve", "resend", "--reason", "something else")
 		assert.Equal(s, "resend: 0 of 0\n", out)
-		out, _ = s.run(0, "resolve", "resend", "--reason", "is listed", "--json")
+		out, _ = s.run(0, "resolve", "resend", "--reason", "is listed", "--channel", "sms", "--json")
 		assert.JSONEq(s, `{"done": "resend", "messages": 1}`, out)
 		s.work()
 		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCompleted: 4, rivertype.JobStateCancelled: 1}, s.counts())
@@ -223,7 +223,7 @@ func TestRestoredBackupIsComparedBeforeItIsSent(t *testing.T) {
 		out, _ = s.run(1, "audit", "--json", "--prefix", "a-")
 		assert.Contains(s, out, `{"reference":"b-1","state":"available","listed":1}`, "it has a job")
 		assert.Contains(s, out, `{"compared":4,"differences":4,"others":2}`)
-		out, _ = s.run(0, "resolve", "sent", "--file", s.file("sent.txt", "a-1\na-2\na-3\nb-1\n"))
+		out, _ = s.run(0, "resolve", "sent", "--channel", "sms", "--file", s.file("sent.txt", "a-1\na-2\na-3\nb-1\n"))
 		assert.Equal(s, "sent: 4 of 4\n", out)
 		s.run(0, "audit", "--prefix", "a-")
 		s.run(0, "load", s.file("c.jsonl", line("a-4")))
@@ -302,6 +302,8 @@ func TestErrorsAreOneLine(t *testing.T) {
 			"no decision":      {[]string{"resolve"}, "want sent, resend or drop"},
 			"extra argument":   {[]string{"status", "x"}, "unexpected argument: outbox status takes flags only"},
 			"unlisted state":   {[]string{"list", "--state", "sent"}, `--state is "sent"; want one of waiting, all, available, cancelled, completed, `},
+			"list channel":     {[]string{"list", "--channel", "chat"}, `--channel is "chat"; want one of sms, chatapp1, chatapp2`},
+			"resolve channel":  {[]string{"resolve", "drop", "a", "--channel", "chat"}, `--channel is "chat"; want one of sms, chatapp1, chatapp2`},
 			"no reference":     {[]string{"show"}, "outbox show: want REFERENCE, got 0 arguments"},
 			"nothing chosen":   {[]string{"resolve", "drop"}, "want reference IDs, --file or --reason"},
 			"both chosen":      {[]string{"resolve", "drop", "a", "--reason", "x"}, "want no reference IDs with it"},

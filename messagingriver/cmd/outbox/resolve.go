@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -41,9 +42,32 @@ func (s selection) keys(ctx context.Context, db database, references []string) (
 	}
 	var keys []messagingriver.Key
 	for _, reference := range references {
-		keys = append(keys, messagingriver.Key{Channel: s.channel, Reference: reference})
+		channel, err := s.channelOf(ctx, db, reference)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, messagingriver.Key{Channel: channel, Reference: reference})
 	}
 	return keys, nil
+}
+
+// channelOf returns the value of --channel, or the only channel that has a message with the reference ID. It returns "" if no channel or
+// several have one.
+func (s selection) channelOf(ctx context.Context, db database, reference string) (string, error) {
+	if s.channel != "" {
+		return s.channel, nil
+	}
+	records, err := db.Get(ctx, reference)
+	if errors.Is(err, messaging.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(records) > 1 {
+		return "", nil
+	}
+	return records[0].Channel, nil
 }
 
 // listed returns the reference IDs in the file of --file.
@@ -71,13 +95,25 @@ func (s selection) withReason(ctx context.Context, db database) ([]messagingrive
 		return nil, fmt.Errorf("--state is %q; want discarded or cancelled", s.state)
 	}
 	var keys []messagingriver.Key
+	matches := map[string]int{} // by channel
 	for record, err := range db.List(ctx, state) {
 		if err != nil {
 			return nil, err
 		}
-		if record.Channel == s.channel && strings.Contains(record.Reason, s.reason) {
+		if !strings.Contains(record.Reason, s.reason) {
+			continue
+		}
+		matches[record.Channel]++
+		if record.Channel == s.channel {
 			keys = append(keys, record.Key)
 		}
+	}
+	if s.channel == "" && len(matches) > 0 {
+		var counts []string
+		for _, channel := range slices.Sorted(maps.Keys(matches)) {
+			counts = append(counts, fmt.Sprintf("%s: %d", channel, matches[channel]))
+		}
+		return nil, fmt.Errorf("--reason also wants --channel; it matches %s", strings.Join(counts, ", "))
 	}
 	return keys, nil
 }
@@ -117,7 +153,7 @@ func (op *operator) resolve() *cobra.Command {
 It prints how many messages the decision applied to, and why it did not apply to the others. "outbox list" lists the messages that
 wait for a decision. A message that did go out reaches the recipient twice after resend: compare with "outbox audit" before.`,
 		Example: `  outbox resolve sent order-17 order-18
-  outbox resolve resend --reason 'HTTP 503'
+  outbox resolve resend --reason 'HTTP 503' --channel sms
   outbox resolve drop --file references.txt --channel chatapp1`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -126,11 +162,14 @@ wait for a decision. A message that did go out reaches the recipient twice after
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&s.channel, "channel", "sms", "the `channel` of the messages")
+	cmd.Flags().StringVar(&s.channel, "channel", "", "the `channel` of the messages (default the only one that has the reference ID)")
 	cmd.Flags().StringVar(&s.reason, "reason", "", "decide about all messages of the channel whose reason contains this `text`")
 	cmd.Flags().StringVar(&s.state, "state", "discarded", "with --reason: the `state` of the messages, discarded or cancelled")
 	cmd.Flags().StringVar(&s.file, "file", "", "decide about the messages of this `file`, with a reference ID on each line")
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
+		if err := checkChannel(s.channel); err != nil {
+			return err
+		}
 		keys, err := s.keys(cmd.Context(), db, args[1:])
 		if err != nil {
 			return err
@@ -184,6 +223,14 @@ func whyUnresolved(ctx context.Context, db database, decision messagingriver.Dec
 		return "", err
 	}
 	i := slices.IndexFunc(records, func(r messagingriver.Record) bool { return r.Key == key })
+	if key.Channel == "" {
+		var channels []string
+		for _, record := range records {
+			channels = append(channels, record.Channel)
+		}
+		slices.Sort(channels)
+		return fmt.Sprintf("several channels have it (%s); choose with --channel", strings.Join(channels, ", ")), nil
+	}
 	if i < 0 {
 		other := records[0].Channel
 		return fmt.Sprintf("no such %s; there is a %s message, use --channel %s", key.Channel, other, other), nil
@@ -192,7 +239,7 @@ func whyUnresolved(ctx context.Context, db database, decision messagingriver.Dec
 	isFinal := record.State == rivertype.JobStateDiscarded || record.State == rivertype.JobStateCancelled
 	switch {
 	case record.State == rivertype.JobStateRunning:
-		return "a worker has it; try again when its attempt has ended", nil
+		return "a worker has it; try again when its attempt has ended, or up to 45 seconds after SendTimeout if the worker was killed", nil
 	case record.State == rivertype.JobStateCompleted:
 		return "it is completed", nil
 	case decision == messagingriver.Resend && !isFinal:

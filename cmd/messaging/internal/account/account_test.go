@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -284,6 +285,46 @@ func TestResumedListCountsUnreadableRows(t *testing.T) {
 	assert.Contains(t, errs, "1 row could not be read in full")
 }
 
+// TestResumeOfCompleteListWithUnreadableRows: a script that resumes until the status is not 4 gets the status of the listing.
+func TestResumeOfCompleteListWithUnreadableRows(t *testing.T) {
+	s, _ := newShell(t)
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	args := []string{"list", "--format", "csv", "--out", file}
+	s.serveRows(`{"id":"m-2"},` + unreadableRow("m-1"))
+	_, errs, status := s.run(args...)
+	require.Equal(t, cli.ExitRefused, status, errs)
+	for range 2 {
+		_, errs, status = s.run(append(args, "--resume")...)
+		assert.Equal(t, cli.ExitRefused, status)
+		assert.Contains(t, errs, "the listing is complete, and nothing was requested")
+		assert.Contains(t, errs, "1 row could not be read in full")
+	}
+	_, errs, status = s.run(args...)
+	assert.Equal(t, cli.ExitUsage, status, "a file is not overwritten")
+	assert.NotContains(t, errs, "was interrupted")
+
+	s.serveRows(`{"id":"m-2"}`)
+	for _, again := range [][]string{args, append(args, "--resume")} {
+		require.NoError(t, os.Remove(file))
+		_, errs, status = s.run(again...)
+		assert.Equal(t, cli.ExitOK, status, errs)
+		assert.NoFileExists(t, statePath(file))
+	}
+}
+
+func TestResumeWithoutFileSaysHowToBeginAgain(t *testing.T) {
+	s, _ := newShell(t)
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	args := []string{"list", "--format", "csv", "--out", file}
+	s.serveRows(`{"id":"m-1"}`, "fails")
+	_, errs, status := s.run(args...)
+	require.Equal(t, cli.ExitUnknown, status, errs)
+	require.NoError(t, os.Remove(file))
+	_, errs, status = s.run(append(args, "--resume")...)
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, errs, "; remove "+statePath(file)+" to begin again")
+}
+
 // TestResumeNamesChangedFlags: rows of another listing would be appended to the file.
 func TestResumeNamesChangedFlags(t *testing.T) {
 	s, _ := newShell(t)
@@ -294,6 +335,7 @@ func TestResumeNamesChangedFlags(t *testing.T) {
 	for want, changes := range map[string][]string{
 		`had --after "24h", not "48h"; repeat its flags`: {"--after", "48h"},
 		`had --limit "0", not "5"`:                       {"--limit", "5"},
+		`had --page-size "0", not "5"`:                   {"--page-size", "5"},
 		"had another --to;":                              {"--to", "+639170000000"},
 	} {
 		_, errs, status := s.run(slices.Concat(args, []string{"--resume"}, changes)...)
@@ -357,16 +399,17 @@ func TestCSVHasNoFormulas(t *testing.T) {
 	}
 	var b strings.Builder
 	rows := newWriter("csv", &b, false, false)
-	require.NoError(t, rows.Write(sms.Transaction{Text: "=1+1"}))
+	require.NoError(t, rows.Write(row{Transaction: sms.Transaction{Text: "=1+1", ErrorCode: "=2+2"}}))
 	require.NoError(t, rows.Flush())
 	assert.Contains(t, b.String(), "'=1+1")
+	assert.Contains(t, b.String(), "'=2+2")
 }
 
 func TestListWithoutRowsHasTheHeader(t *testing.T) {
 	s, _ := newShell(t)
 	out, _, status := s.run("list", "--format", "csv")
 	assert.Equal(t, cli.ExitOK, status)
-	assert.Regexp(t, `^id,reference,.*,text\n$`, out)
+	assert.Regexp(t, `^id,reference,.*,text,verdict,errorCode\n$`, out)
 	file := filepath.Join(t.TempDir(), "rows.csv")
 	_, _, status = s.run("list", "--format", "csv", "--out", file)
 	assert.Equal(t, cli.ExitOK, status)
@@ -467,6 +510,64 @@ func TestFind(t *testing.T) {
 	assert.Equal(t, cli.ExitUsage, status)
 }
 
+// seedVerdicts seeds a message for each verdict, whose reference is the verdict, and one with a price that cannot be read.
+func seedVerdicts(srv *messagingtest.Server) {
+	srv.Seed(
+		messagingtest.Sent{ReferenceID: "accepted"},
+		messagingtest.Sent{ReferenceID: "refused", SendStatus: "rejected"},
+		messagingtest.Sent{ReferenceID: "unknown", Row: map[string]json.RawMessage{"error": []byte(`{"code":"200101"}`)}},
+		messagingtest.Sent{ReferenceID: "unpriced", Row: map[string]json.RawMessage{"price": []byte(`"free"`)}},
+	)
+}
+
+func TestFindEndsWithVerdict(t *testing.T) {
+	s, srv := newShell(t)
+	seedVerdicts(srv)
+	for verdict, want := range map[string]int{"accepted": cli.ExitOK, "refused": cli.ExitRefused, "unknown": cli.ExitUnknown} {
+		out, errs, status := s.run("find", verdict)
+		assert.Equal(t, want, status, errs)
+		assert.Regexp(t, `(?m)^verdict +`+verdict+`$`, out)
+		out, _, status = s.run("find", verdict, "--json")
+		assert.Equal(t, want, status)
+		assert.Contains(t, out, `"verdict":"`+verdict+`"`)
+	}
+	out, _, _ := s.run("find", "unknown")
+	assert.Regexp(t, `(?m)^errorCode +200101$`, out)
+	out, _, status := s.run("find", "unpriced")
+	assert.Equal(t, cli.ExitOK, status)
+	assert.Regexp(t, `(?m)^readError +messaging: .* Price is no decimal number`, out)
+}
+
+// TestListShowsVerdicts: a program or a spreadsheet can leave out messages that were not accepted.
+func TestListShowsVerdicts(t *testing.T) {
+	s, srv := newShell(t)
+	seedVerdicts(srv)
+	out, _, _ := s.run("list", "--format", "csv")
+	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	require.NoError(t, err)
+	verdicts := map[string][]string{}
+	for _, cells := range rows[1:] {
+		verdicts[cells[1]] = cells[len(cells)-2:]
+	}
+	assert.Equal(t, map[string][]string{
+		"accepted": {"accepted", ""}, "refused": {"refused", ""}, "unknown": {"unknown", "200101"}, "unpriced": {"accepted", ""},
+	}, verdicts)
+
+	out, _, _ = s.run("list", "--json")
+	for line := range strings.Lines(out) {
+		var got map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &got))
+		reference, _ := got["reference"].(string)
+		assert.Equal(t, verdicts[reference][0], got["verdict"])
+		assert.Equal(t, reference == "unknown", got["errorCode"] == "200101")
+		assert.Equal(t, reference == "unpriced", got["readError"] != nil)
+	}
+
+	out, _, _ = s.run("list")
+	assert.Contains(t, out, " VERDICT ")
+	assert.Regexp(t, `refused +refused +rejected`, out)
+}
+
 // TestTerminalGetsNoControlCharacters has a text that clears the screen.
 func TestTerminalGetsNoControlCharacters(t *testing.T) {
 	t.Parallel()
@@ -475,7 +576,7 @@ func TestTerminalGetsNoControlCharacters(t *testing.T) {
 	for _, format := range []string{"table", "csv", "jsonl", "record"} {
 		var b strings.Builder
 		rows := newWriter(format, &b, true, true)
-		require.NoError(t, rows.Write(sms.Transaction{ID: text, From: text, Text: text, DeliveryStatus: text}))
+		require.NoError(t, rows.Write(row{Transaction: sms.Transaction{ID: text, From: text, Text: text, DeliveryStatus: text, ErrorCode: text, ReadError: errors.New(text)}}))
 		require.NoError(t, rows.Flush())
 		for _, r := range strings.ReplaceAll(b.String(), "\n", "") {
 			assert.True(t, strconv.IsGraphic(r), "%s: %q", format, b.String())
@@ -792,7 +893,7 @@ func TestListenTakesEveryCallback(t *testing.T) {
 }
 
 func TestRowsHaveAColumnForEachFieldOfATransaction(t *testing.T) {
-	_, empty := columns(sms.Transaction{})
+	_, empty := columns(row{})
 	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
 		if field.Tag.Get("concept") == "" {
 			continue
@@ -808,7 +909,7 @@ func TestRowsHaveAColumnForEachFieldOfATransaction(t *testing.T) {
 		default:
 			to.Set(reflect.ValueOf(time.Unix(1, 0)))
 		}
-		_, values := columns(tx)
+		_, values := columns(row{Transaction: tx})
 		assert.NotEqual(t, empty, values, "columns shows no %s", field.Name)
 	}
 }

@@ -39,7 +39,9 @@ func newList(console cli.Console) *cobra.Command {
 such as 24h, which means that long ago.
 
 With --out the rows are written to a new file. If the listing is interrupted, the same command with --resume continues it, and the file has
-each row once. Until the listing is complete, a second file with the ending .resume keeps its position.
+each row once. Until the listing is complete, a second file with the ending .resume keeps its position. It stays if rows could not be read.
+
+The verdict of a row is accepted, refused or unknown. Leave out rows that are not accepted when you add up prices.
 
 A row that cannot be read in full is listed with what could be read of it, and a line on standard error says what could not. The listing goes
 on, and the last line counts these rows.
@@ -151,7 +153,7 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 	}
 	if state.Done {
 		_, _ = fmt.Fprintf(l.console.Err, "%s: the listing is complete, and nothing was requested; to list again, remove the file or give another --out\n", l.out)
-		return nil
+		return state.Unreadable.err()
 	}
 	defer func() { _ = file.Close() }()
 	l.unreadable = state.Unreadable
@@ -173,7 +175,7 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 		return listError(err, "; "+rowsIn(l.out, state.Rows)+", and --resume continues")
 	}
 	_, _ = fmt.Fprintln(l.console.Err, rowsIn(l.out, state.Rows))
-	return cmp.Or(finish(l.out, file), l.unreadable.err())
+	return cmp.Or(state.finish(l.out, file), l.unreadable.err())
 }
 
 // isUsage reports whether the options of a listing are invalid. Then nothing was requested.
@@ -226,7 +228,7 @@ func (l *listing) writePages(
 		if l.limit > 0 {
 			rows = rows[:min(len(rows), l.limit-written)]
 		}
-		if err := writeRows(to, rows); err != nil {
+		if err := writeRows(client, to, rows); err != nil {
 			return err
 		}
 		written += len(rows)
@@ -243,9 +245,9 @@ func (l *listing) writePages(
 	return nil
 }
 
-func writeRows(to rowWriter, rows []sms.Transaction) error {
-	for _, row := range rows {
-		if err := to.Write(row); err != nil {
+func writeRows(client *messaging.Client, to rowWriter, rows []sms.Transaction) error {
+	for _, tx := range rows {
+		if err := to.Write(judge(client, tx)); err != nil {
 			return err
 		}
 	}
@@ -257,10 +259,10 @@ func newFind(console cli.Console) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "find REFERENCE",
 		Short: "Look an SMS up by its reference ID",
-		Long: `Look an SMS up by its reference ID.
+		Long: `Look an SMS up by its reference ID, and print the verdict with its row.
 
-The exit status is 0 if it is listed, 1 if it is not, and 4 if the lookup failed. A service may list a message some time after
-it accepted it.` + "\n" + environment,
+The exit status is 0 if it was accepted, 1 if it was refused or is not listed, and 4 if its row proves neither or the lookup failed. A
+service may list a message some time after it accepted it.` + "\n" + environment,
 		Example: "  messaging find order-17 --json",
 		Args:    cli.Words(1, "REFERENCE"),
 	}
@@ -284,7 +286,11 @@ it accepted it.` + "\n" + environment,
 			format = "jsonl"
 		}
 		rows := newWriter(format, console.Out, true, console.OutTerminal)
-		return errors.Join(rows.Write(tx), rows.Flush())
+		found := judge(client, tx)
+		if err := errors.Join(rows.Write(found), rows.Flush()); err != nil {
+			return &cli.ExitError{Status: exitStatus(found.verdict), Err: err}
+		}
+		return exitWith(exitStatus(found.verdict))
 	}
 	return command
 }

@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// resumeState is the progress of a listing into a file. A second file stores it until the listing is complete. Each page is written and
-// synced before the state is, so that an incomplete page is written again.
+// resumeState is the progress of a listing into a file. A second file stores it until the listing is complete, and after that if some rows
+// could not be read, because --resume exits with the status of the listing. Each page is written and synced before the state is, so that an
+// incomplete page is written again.
 type resumeState struct {
 	Account       string            `json:"account"` // the base URL
 	Flags         map[string]string `json:"flags"`   // that choose the rows and their form; they must not change
@@ -25,7 +26,7 @@ type resumeState struct {
 	Next          string            `json:"next"`  // the cursor of the next page
 	Bytes         int64             `json:"bytes"` // of complete pages in the file
 	Rows          int               `json:"rows"`
-	Done          bool              `json:"-"` // the file is complete
+	Done          bool              `json:"done,omitzero"` // the file is complete
 
 	Unreadable unreadable `json:"unreadable,omitzero"` // of the rows in the file
 }
@@ -49,6 +50,7 @@ func (l *listing) chosenFlags() map[string]string {
 		"--status":     options.Status,
 		"--sort":       options.SortBy,
 		"--descending": strconv.FormatBool(options.Descending),
+		"--page-size":  strconv.Itoa(options.PageSize),
 	}
 }
 
@@ -79,7 +81,8 @@ func (l *listing) openOutput() (*os.File, *resumeState, error) {
 	if l.resume {
 		return l.resumeOutput()
 	}
-	if _, err := os.Stat(statePath(l.out)); err == nil {
+	state, err := readState(l.out)
+	if !errors.Is(err, fs.ErrNotExist) && !state.Done {
 		return nil, nil, fmt.Errorf("--out %s: a listing into it was interrupted; continue with --resume, or remove %s", l.out, statePath(l.out))
 	}
 	return create(l.out, l.newState())
@@ -96,24 +99,25 @@ func (l *listing) newState() *resumeState {
 
 // resumeOutput opens the file of an interrupted listing, truncates it after its last complete page, and sets the options that continue it.
 func (l *listing) resumeOutput() (*os.File, *resumeState, error) {
-	data, err := os.ReadFile(statePath(l.out))
+	state, err := readState(l.out)
 	if errors.Is(err, fs.ErrNotExist) {
+		state.Done = true // complete, or not begun if there is no file
+	} else if err != nil {
+		return nil, nil, fmt.Errorf("--resume: %s cannot be read: %w", statePath(l.out), err)
+	}
+	if state.Done {
 		if _, err = os.Stat(l.out); err != nil {
 			return create(l.out, l.newState())
 		}
-		return nil, &resumeState{Done: true}, nil
-	}
-	state := &resumeState{}
-	if err == nil {
-		err = json.Unmarshal(data, state)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("--resume: %s cannot be read: %w", statePath(l.out), err)
+		return nil, state, nil
 	}
 	if err = state.checkSame(l); err != nil {
 		return nil, nil, err
 	}
 	file, err := os.OpenFile(l.out, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("--resume: %w; remove %s to begin again", err, statePath(l.out))
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--resume: %w", err)
 	}
@@ -124,6 +128,16 @@ func (l *listing) resumeOutput() (*os.File, *resumeState, error) {
 	l.options.CreatedBefore = state.CreatedBefore
 	l.options.After = state.Next
 	return file, state, nil
+}
+
+// readState reads the state of a listing into a file. If there is none, the error matches fs.ErrNotExist.
+func readState(out string) (*resumeState, error) {
+	state := &resumeState{}
+	data, err := os.ReadFile(statePath(out))
+	if err != nil {
+		return state, err
+	}
+	return state, json.Unmarshal(data, state)
 }
 
 // truncate truncates a file and moves to its new end.
@@ -186,8 +200,12 @@ func replaceFile(path string, data []byte) error {
 	return err
 }
 
-// finish syncs the complete file and removes the state.
-func finish(out string, file *os.File) error {
+// finish syncs the complete file, and removes the state unless rows could not be read.
+func (s *resumeState) finish(out string, file *os.File) error {
+	if s.Unreadable.Rows > 0 {
+		s.Done = true
+		return s.save(out, file, "")
+	}
 	if err := file.Sync(); err != nil {
 		return err
 	}

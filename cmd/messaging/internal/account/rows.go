@@ -11,13 +11,26 @@ import (
 	"text/tabwriter"
 	"time"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// A rowWriter writes transactions in one format. Rows are complete after Flush.
+// A row is a listed transaction with the verdict on its message.
+type row struct {
+	sms.Transaction
+
+	verdict messaging.Verdict
+}
+
+// judge returns a transaction with its verdict.
+func judge(client *messaging.Client, tx sms.Transaction) row {
+	return row{Transaction: tx, verdict: client.SMS.Verdict(tx)}
+}
+
+// A rowWriter writes rows in one format. Rows are complete after Flush.
 type rowWriter interface {
-	Write(sms.Transaction) error
+	Write(row) error
 	Flush() error
 }
 
@@ -37,8 +50,8 @@ func newWriter(format string, to io.Writer, header, isTerminal bool) rowWriter {
 	}
 }
 
-// columns returns the names and values of the columns of a transaction.
-func columns(tx sms.Transaction) (names, values []string) {
+// columns returns the names and values of the columns of a row.
+func columns(tx row) (names, values []string) {
 	for _, c := range []struct{ name, value string }{
 		{"id", tx.ID},
 		{"reference", tx.ReferenceID},
@@ -58,6 +71,8 @@ func columns(tx sms.Transaction) (names, values []string) {
 		{"country", tx.Country},
 		{"description", tx.Description},
 		{"text", tx.Text},
+		{"verdict", tx.verdict.String()},
+		{"errorCode", tx.ErrorCode},
 	} {
 		names = append(names, c.name)
 		values = append(values, c.value)
@@ -80,7 +95,7 @@ type csvRows struct {
 	isTerminal bool
 }
 
-func (w *csvRows) Write(tx sms.Transaction) error {
+func (w *csvRows) Write(tx row) error {
 	_, values := columns(tx)
 	for i, value := range values {
 		value = withoutFormula(value)
@@ -116,25 +131,28 @@ func (w *csvRows) writeHeader() error {
 		return nil
 	}
 	w.header = false
-	names, _ := columns(sms.Transaction{})
+	names, _ := columns(row{})
 	return w.Writer.Write(names)
 }
 
 type jsonRows struct{ io.Writer }
 
-func (w jsonRows) Write(tx sms.Transaction) error {
-	row := map[string]any{}
+func (w jsonRows) Write(tx row) error {
+	object := map[string]any{}
 	names, values := columns(tx)
 	for i, name := range names {
 		if values[i] != "" {
-			row[name] = values[i]
+			object[name] = values[i]
 		}
 	}
-	row["parts"] = tx.Parts
-	if len(tx.Extra) > 0 {
-		row["extra"] = tx.Extra
+	object["parts"] = tx.Parts
+	if tx.ReadError != nil {
+		object["readError"] = tx.ReadError.Error()
 	}
-	return writeJSON(w.Writer, row)
+	if len(tx.Extra) > 0 {
+		object["extra"] = tx.Extra
+	}
+	return writeJSON(w.Writer, object)
 }
 
 func (w jsonRows) Flush() error { return nil }
@@ -146,10 +164,10 @@ type tableRows struct {
 	header bool
 }
 
-func (w *tableRows) Write(tx sms.Transaction) error {
+func (w *tableRows) Write(tx row) error {
 	if w.header {
 		w.header = false
-		if _, err := fmt.Fprintln(w.Writer, "CREATED\tID\tREFERENCE\tFROM\tTO\tSTATUS\tPRICE\tTEXT"); err != nil {
+		if _, err := fmt.Fprintln(w.Writer, "CREATED\tID\tREFERENCE\tFROM\tTO\tVERDICT\tSTATUS\tPRICE\tTEXT"); err != nil {
 			return err
 		}
 	}
@@ -162,25 +180,38 @@ func (w *tableRows) Write(tx sms.Transaction) error {
 	if tx.DeliveryStatus == "" {
 		status = tx.SendStatus
 	}
-	_, err := fmt.Fprintf(w.Writer, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", formatTime(tx.CreatedAt.Truncate(time.Second)), printable(tx.ID), printable(tx.ReferenceID),
-		printable(tx.From), printable(tx.To), printable(status), printable(tx.Price), printable(string(text)))
+	cells := []string{
+		formatTime(tx.CreatedAt.Truncate(time.Second)), tx.ID, tx.ReferenceID, tx.From, tx.To, tx.verdict.String(), status, tx.Price, string(text),
+	}
+	for i, cell := range cells {
+		cells[i] = printable(cell)
+	}
+	_, err := fmt.Fprintln(w.Writer, strings.Join(cells, "\t"))
 	return err
 }
 
-// recordRows writes a transaction as lines of name and value.
+// recordRows writes a row as lines of name and value.
 type recordRows struct{ io.Writer }
 
-func (w recordRows) Write(tx sms.Transaction) error {
+func (w recordRows) Write(tx row) error {
 	names, values := columns(tx)
 	for i, name := range names {
 		if values[i] == "" {
 			continue
 		}
-		if _, err := fmt.Fprintf(w.Writer, "%-16s %s\n", name, printable(values[i])); err != nil {
+		if err := w.line(name, values[i]); err != nil {
 			return err
 		}
 	}
+	if tx.ReadError != nil {
+		return w.line("readError", tx.ReadError.Error())
+	}
 	return nil
+}
+
+func (w recordRows) line(name, value string) error {
+	_, err := fmt.Fprintf(w.Writer, "%-16s %s\n", name, printable(value))
+	return err
 }
 
 func (w recordRows) Flush() error { return nil }

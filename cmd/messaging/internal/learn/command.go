@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,9 +73,10 @@ The kinds are:
   request    a curl command, an HTTP request, or the JSON or the form of its body with the line "path:". It also takes token, key and
              secret, so that they are not taken for constants
   accepted   a response to the request: http, id, status, to if it is about another number, and the names of costs
-  refused    http, class, and code if it has one. The classes are unauthorized, forbidden, rateLimited, insufficientBalance,
-             duplicate, windowClosed, notFound, unavailable and invalid
-  row        a response of the listing: path, id, reference, from, to, text, status, means, created, price and others
+  refused    http, class, and code, which is needed if its name is unusual. The classes are unauthorized, forbidden, rateLimited,
+             insufficientBalance, duplicate, windowClosed, notFound, unavailable and invalid
+  row        a response of the listing: path, id, reference, from, to, text, status, means, created, price and others. A curl command
+             above the response shows the path, and the filters by these values
   inbound    a callback with an inbound message: id, from, to, text, time
   delivery   a callback with a delivery report: id, reference, status, means, time. The line means is one of delivered, read, queued,
              sent, failed, expired and rejected
@@ -185,12 +187,20 @@ func create(name, text string) error {
 
 // replace writes a file that may exist. If that fails, the file stays as it was.
 func replace(name, text string) error {
-	const readable = 0o644 // it holds no secret
-	written := name + ".new"
-	if err := os.WriteFile(written, []byte(text), readable); err != nil {
-		return errors.Join(err, os.RemoveAll(written))
+	written, err := os.CreateTemp(filepath.Dir(name), ".contract-*")
+	if err != nil {
+		return err
 	}
-	return os.Rename(written, name)
+	const readable = 0o644 // it holds no secret
+	_, writeErr := written.WriteString(text)
+	err = errors.Join(writeErr, written.Chmod(readable), written.Close())
+	if err == nil {
+		err = os.Rename(written.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(written.Name()))
+	}
+	return nil
 }
 
 // read returns the text of the examples.

@@ -60,6 +60,21 @@ func TestCommandForceReplacesFile(t *testing.T) {
 	assert.Contains(t, progress, "--force: needs --out")
 }
 
+func TestCommandForceTouchesNoOtherFile(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	other := filepath.Join(folder, "contract.json.new", "kept.txt")
+	require.NoError(t, os.Mkdir(filepath.Dir(other), 0o700))
+	require.NoError(t, os.WriteFile(other, []byte("kept"), 0o600))
+	file := filepath.Join(folder, "contract.json")
+	status, _, progress := run(t, "", false, filepath.Join("testdata", "flat.txt"), "-o", file, "--force")
+	require.Equal(t, cli.ExitOK, status, progress)
+	assert.FileExists(t, other)
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	assert.Len(t, files, 2, "no temporary file is left")
+}
+
 func TestCommandReadsStandardInput(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"-"}} {

@@ -14,6 +14,25 @@ func isCurl(text string) bool {
 	return strings.HasPrefix(text, "curl ") || strings.HasPrefix(text, "curl\n") || strings.HasPrefix(text, "curl\\")
 }
 
+// cutCurl cuts a text behind the curl command at its start, which ends at the first line without a quote or a backslash that continues it.
+// A longer command is cut after some lines, and cannot be parsed.
+func cutCurl(text string) (command, rest string) {
+	const maxLines = 100
+	lines := 0
+	for line := range strings.Lines(text) {
+		if lines++; lines > maxLines {
+			break
+		}
+		command += line
+		_, err := shellWords(command)
+		isContinued := strings.HasSuffix(strings.TrimRight(line, "\r\n"), `\`)
+		if err == nil && !isContinued {
+			break
+		}
+	}
+	return command, strings.TrimSpace(text[len(command):])
+}
+
 // curl is the state of reading a curl command.
 type curl struct {
 	request request

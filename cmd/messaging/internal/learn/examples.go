@@ -60,11 +60,12 @@ func reportConcepts() []string {
 
 // Example is one example of a provider's documentation.
 type Example struct {
-	kind   string
-	line   int               // of its heading
-	values map[string]string // the known values in it, by key
-	text   string            // the example as the documentation has it
-	status int               // of a response: its HTTP status
+	kind    string
+	line    int               // of its heading
+	values  map[string]string // the known values in it, by key
+	text    string            // the example as the documentation has it
+	status  int               // of a response: its HTTP status
+	listing *request          // of a row: the request above it, or nil
 }
 
 // name returns the name of the example in errors.
@@ -295,7 +296,27 @@ func (e *Example) checkRow() error {
 	if e.values["id"] == "" && e.values["reference"] == "" {
 		return e.errorf("want the line id: or reference: and its value in the row")
 	}
-	return errors.Join(e.checkMeaning(), e.require())
+	return errors.Join(e.splitRequest(), e.checkMeaning(), e.require())
+}
+
+// splitRequest reads the curl command above a row, and removes it from the text.
+func (e *Example) splitRequest() error {
+	if requestLine.MatchString(e.text) {
+		return e.errorf("a row is a response; remove the request above it")
+	}
+	if !isCurl(e.text) {
+		return nil
+	}
+	command, rest := cutCurl(e.text)
+	e.text = rest
+	e.splitResponse()
+	listing, err := parseCurl(command)
+	isRow := isObject(e.text) || isList(e.text)
+	if err != nil || !listing.canList() || !isRow {
+		return e.errorf("a row is a response; remove the request above it")
+	}
+	e.listing = listing
+	return nil
 }
 
 func (e *Example) checkInbound() error { return e.require("from") }

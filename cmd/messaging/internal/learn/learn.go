@@ -9,6 +9,8 @@ package learn
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/contract"
@@ -72,7 +74,11 @@ func (l *learner) learn() error {
 // noteUnknown adds comments about what the examples do not show.
 func (l *learner) noteUnknown() {
 	const page = "; see docs/contract.md, "
-	l.overlay.note("not in the examples: the names of paging, filters and order"+page+"5. The listing", sectionList, "params")
+	filters := "filters"
+	if len(l.overlay.List.Params) > 0 {
+		filters = "other filters"
+	}
+	l.overlay.note("not in the examples: the names of paging, "+filters+" and order"+page+"5. The listing", sectionList, "params")
 	if l.examples.row == nil {
 		l.overlay.note("not in the examples: the paths of rows and the names of their members"+page+"5. The listing", sectionList, "record")
 	}
@@ -85,11 +91,46 @@ func (l *learner) noteUnknown() {
 	if len(l.examples.refused) == 0 {
 		l.overlay.note("not in the examples: a refusal"+page+"4. Errors", sectionErrors, "classes")
 	}
-	if l.overlay.Auth.KeyPair.In == "body" {
+	if l.overlay.Auth.KeyPair.In == "body" && l.overlay.List.Method == "" {
 		l.overlay.note("a listing by GET has no body: look up where its credentials go", sectionAuth, "keyPair", "in")
 	}
 	if len(l.overlay.Send.Constants) > 0 {
 		l.overlay.note("every message is sent with these: remove those that only the example has", sectionSend, "constants")
+	}
+	l.notePlaceholders()
+	l.notePOST(sectionInbound, l.examples.inbound)
+	l.notePOST(sectionDelivery, l.examples.delivery)
+}
+
+// notePlaceholders adds a comment if the callback URL of the request has none of the default placeholders. They stay in force: without them
+// the reports of a service that does replace them would name no message, and a receiver skips those that were not replaced.
+func (l *learner) notePlaceholders() {
+	callback := l.examples.request.values["callback"]
+	_, query, _ := strings.Cut(callback, "?")
+	isPlaceholder := func(parameter pair) bool {
+		for _, placeholder := range l.defaults.WebhookDelivery.Placeholders {
+			if parameter.value == placeholder {
+				return true
+			}
+		}
+		return false
+	}
+	if callback == "" || slices.ContainsFunc(splitForm(query), isPlaceholder) {
+		return
+	}
+	l.overlay.note("the callback URL in the request has none of the placeholders that webhook.Receiver.DeliveryURL adds, such as %s and %i: "+
+		`write those of the service, or write "" for each if it replaces nothing: from, id, kind, reference, status, time, to`,
+		sectionDelivery, "placeholders")
+}
+
+// notePOST adds a comment to a section if one of its callbacks is a POST.
+func (l *learner) notePOST(section string, callbacks []*Example) {
+	isPOST := func(example *Example) bool {
+		c, err := parseCallback(example.text)
+		return err == nil && c.isPOST
+	}
+	if slices.ContainsFunc(callbacks, isPOST) {
+		l.overlay.note("the example is a POST: the receiver needs webhook.WithPOST()", section)
 	}
 }
 

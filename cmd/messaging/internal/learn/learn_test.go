@@ -424,6 +424,8 @@ func FuzzParsers(f *testing.F) {
 			require.Equal(t, "POST", r.method)
 			require.True(t, r.path == "" || strings.HasPrefix(r.path, "/"), r.path)
 		}
+		command, rest := cutCurl(text)
+		require.LessOrEqual(t, len(command)+len(rest), len(text))
 		if c, err := parseCallback(text); err == nil {
 			require.NotNil(t, c.call())
 		}
@@ -453,4 +455,15 @@ func FuzzLearn(f *testing.F) {
 		_, err = contract.Parse([]byte(got))
 		require.NoError(t, err)
 	})
+}
+
+// A command that a browser copied has a cookie of the session.
+func TestLearnKeepsNoSession(t *testing.T) {
+	t.Parallel()
+	text := requestText + acceptedText
+	without, err := learnObject(t, text)
+	require.NoError(t, err)
+	with, err := learnObject(t, strings.Replace(text, " -H ", " -H 'Cookie: session=hunter2' -H ", 1))
+	require.NoError(t, err)
+	assert.Equal(t, without, with)
 }

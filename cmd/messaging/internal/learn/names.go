@@ -69,7 +69,7 @@ var (
 var (
 	// credentialName matches credentials: api_key, app_secret, passphrase. Their values never become constants.
 	credentialName = regexp.MustCompile(`(?i)(api|app|auth|access|account|private|subscription)[-_]?key|secret|passw|passphrase|^pwd$|token|^key$|` +
-		`^auth|credential|api[-_]?id|user[-_]?name|^login$`)
+		`^auth|credential|api[-_]?id|user[-_]?name|^login$|session|signature`)
 
 	// secretName matches the secret of a pair of credentials: app_secret, password.
 	secretName = regexp.MustCompile(`(?i)secret|passw|passphrase|pwd`)

@@ -73,10 +73,13 @@ type with struct {
 }
 
 type listNames struct {
-	Path   string   `json:"path,omitempty"`
-	Items  []string `json:"items,omitzero"`
-	Record words    `json:"record,omitempty"` // the paths of each concept
-	Paging *paging  `json:"paging,omitempty"`
+	Path     string            `json:"path,omitempty"`
+	Method   string            `json:"method,omitempty"`
+	Encoding string            `json:"encoding,omitempty"`
+	Params   map[string]string `json:"params,omitempty"` // the name of each filter
+	Items    []string          `json:"items,omitzero"`
+	Record   words             `json:"record,omitempty"` // the paths of each concept
+	Paging   *paging           `json:"paging,omitempty"`
 }
 
 type paging struct {
@@ -104,7 +107,7 @@ func newOverlay() overlay {
 			With:      with{Callback: map[string]any{}},
 			Response:  words{},
 		},
-		List:     listNames{Record: words{}},
+		List:     listNames{Params: map[string]string{}, Record: words{}},
 		Inbound:  callbackNames{Params: words{}},
 		Delivery: deliveryNames{callbackNames: callbackNames{Params: words{}}, Statuses: words{}},
 	}
@@ -151,9 +154,12 @@ type note struct {
 	text string
 }
 
-// note adds a note to a key, such as "sms.send", "fields", "to".
+// note adds a note to a key, such as "sms.send", "fields", "to", unless the key has it.
 func (o *overlay) note(text string, keys ...string) {
-	o.notes = append(o.notes, note{keys: keys, text: text})
+	isSame := func(other note) bool { return other.text == text && slices.Equal(other.keys, keys) }
+	if !slices.ContainsFunc(o.notes, isSame) {
+		o.notes = append(o.notes, note{keys: keys, text: text})
+	}
 }
 
 // contract returns the contract of the overlay.
@@ -182,7 +188,12 @@ func (o *overlay) text() string {
 		for _, key := range n.keys[:last] {
 			object = member(object, key)
 		}
-		object[n.keys[last]+"//"] = n.text
+		key := n.keys[last] + "//"
+		text := n.text
+		if before, hasNote := object[key].(string); hasNote {
+			text = before + "; " + text
+		}
+		object[key] = text
 	}
 	return indented(root, "")
 }

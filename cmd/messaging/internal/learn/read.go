@@ -2,6 +2,7 @@ package learn
 
 import (
 	"errors"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,9 +17,13 @@ func (l *learner) learnRow() error {
 	if example == nil {
 		return nil
 	}
+	if example.listing != nil {
+		l.learnListing(example)
+	}
 	if path := example.values["path"]; path != "" {
 		l.overlay.List.Path = variables(path)
-	} else {
+	}
+	if l.overlay.List.Path == "" {
 		l.overlay.note("the example does not show the path", sectionList, "path")
 	}
 	found, err := example.locate(leavesOf(example.text), rowConcepts())
@@ -45,6 +50,33 @@ func (l *learner) learnRow() error {
 		l.learnMeaning(example)
 	}
 	return nil
+}
+
+// learnListing learns the path, the method and the filters of the listing from the request above a row. A filter has a value of the row.
+func (l *learner) learnListing(example *Example) {
+	r := example.listing
+	list := &l.overlay.List
+	list.Path = r.path
+	filters := formLeaves(r.query)
+	if r.body != "" {
+		list.Method = http.MethodPost
+		if isObject(r.body) {
+			list.Encoding = "json"
+			filters = leavesOf(r.body)
+		} else {
+			list.Encoding = "form"
+			filters = formLeaves(r.body)
+		}
+	}
+	for _, concept := range []string{"reference", "id", "request", "category", "from", "to"} {
+		filter, err := locate(filters, concept, example.values[concept])
+		if err != nil {
+			continue // the request does not show this filter
+		}
+		list.Params[concept] = filter.path
+		isFilter := func(other leaf) bool { return other.path == filter.path }
+		filters = slices.DeleteFunc(filters, isFilter) // two filters cannot share a name
+	}
 }
 
 // locate finds the known values of an example in it, by concept.
@@ -122,6 +154,7 @@ func (l *learner) isLearned(word string) bool {
 
 // callback is an example of a callback.
 type callback struct {
+	isPOST bool // false for a form alone, which may be the query of a GET
 	isJSON bool
 	text   string // the JSON, or the query
 	leaves []leaf
@@ -133,8 +166,10 @@ var callbackURL = regexp.MustCompile(`^(?:[A-Za-z]+://|/)[^\s?]*\?(\S+)$`)
 // parseCallback reads a callback: JSON, a form, the URL of a GET, or an HTTP request.
 func parseCallback(text string) (*callback, error) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	isPOST := false
 	if requestLine.MatchString(text) {
 		r := parseHTTP(text)
+		isPOST = r.method == http.MethodPost
 		text = r.body
 		if text == "" {
 			text = r.query
@@ -143,6 +178,7 @@ func parseCallback(text string) (*callback, error) {
 		text = found[1]
 	}
 	c := &callback{text: text, isJSON: isObject(text) || isList(text)}
+	c.isPOST = isPOST || c.isJSON
 	switch {
 	case c.isJSON:
 		c.leaves = leavesOf(text)

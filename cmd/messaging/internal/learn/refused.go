@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,10 +9,11 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
-// learnRefused learns the codes of refusals and their classes.
+// learnRefused learns the codes of refusals and their classes. Examples with the line code: come first, because their path serves the others.
 func (l *learner) learnRefused() error {
 	classes := words{}
-	for _, example := range l.examples.refused {
+	var withoutCode []int // the lines of these examples
+	for _, example := range knownCodesFirst(l.examples.refused) {
 		code, err := l.learnCode(example)
 		if err != nil {
 			return err
@@ -22,12 +24,55 @@ func (l *learner) learnRefused() error {
 		if code != "" && hasCodes {
 			classes.add(class, code)
 		}
+		if code == "" && l.mayHaveCode(example) {
+			withoutCode = append(withoutCode, example.line)
+		}
 	}
+	l.noteMissingCodes(withoutCode)
 	l.learnSuccess()
 	if len(classes) > 0 {
 		l.learnClasses(classes)
 	}
 	return nil
+}
+
+// knownCodesFirst returns refusals with those that have the line code: first.
+func knownCodesFirst(refused []*Example) []*Example {
+	var known, others []*Example
+	for _, example := range refused {
+		if example.values["code"] != "" {
+			known = append(known, example)
+		} else {
+			others = append(others, example)
+		}
+	}
+	return append(known, others...)
+}
+
+// mayHaveCode reports whether a value of a refusal could be its code: one word, which an accepted response does not have there.
+func (l *learner) mayHaveCode(example *Example) bool {
+	couldBeCode := func(candidate leaf) bool {
+		isWord := !strings.ContainsAny(candidate.word, " \n") && !strings.Contains(candidate.word, "://")
+		return candidate.path != "" && isWord && l.canBeCode(example, candidate)
+	}
+	return slices.ContainsFunc(leavesOf(example.text), couldBeCode)
+}
+
+// noteMissingCodes adds a comment about the examples on some lines.
+func (l *learner) noteMissingCodes(lines []int) {
+	const remedy = ": add code: and its value, if "
+	switch len(lines) {
+	case 0:
+	case 1:
+		l.overlay.note(fmt.Sprintf("no code was found in the example of line %d"+remedy+"the response has one", lines[0]), sectionErrors, "code")
+	default:
+		var numbers []string
+		for _, line := range lines {
+			numbers = append(numbers, strconv.Itoa(line))
+		}
+		all := strings.Join(numbers, ", ")
+		l.overlay.note("no code was found in the examples of lines "+all+remedy+"a response has one", sectionErrors, "code")
+	}
 }
 
 // learnCode learns where a refusal has its code, and returns the code. If only its status refuses, the word of the status is the code.

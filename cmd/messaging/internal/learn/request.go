@@ -70,6 +70,17 @@ func (r *request) complete() error {
 	return nil
 }
 
+// canList reports whether a listing can be asked for like this: by POST with a body, or by GET without one.
+func (r *request) canList() bool {
+	switch r.method {
+	case "", http.MethodPost: // curl sends a body by POST
+		return r.body != ""
+	case http.MethodGet:
+		return r.body == ""
+	}
+	return false
+}
+
 // setURL takes path and query from a URL or a path.
 func (r *request) setURL(text string) {
 	text, _, _ = strings.Cut(text, "#")
@@ -167,7 +178,7 @@ func isCredentialName(name string) bool { return credentialName.MatchString(name
 // isRoutine reports whether a header is unrelated to the account.
 func isRoutine(header string) bool {
 	return slices.Contains([]string{
-		"Accept", "Accept-Encoding", "Accept-Language", "Cache-Control", "Connection", "Content-Length", "Content-Type", "Date", "Expect",
+		"Accept", "Accept-Encoding", "Accept-Language", "Cache-Control", "Connection", "Content-Length", "Content-Type", "Cookie", "Date", "Expect",
 		"Host", "Origin", "Postman-Token", "User-Agent",
 	}, http.CanonicalHeaderKey(header))
 }

@@ -85,7 +85,7 @@ func (f *faultRule) findKind() error {
 	kinds := faultKinds()
 	i := slices.IndexFunc(kinds, func(kind FaultKind) bool { return kind.Name == f.Fault })
 	if i < 0 {
-		return fmt.Errorf("there is no fault %q: GET faults lists them", clip(f.Fault, 40))
+		return fmt.Errorf("there is no fault %q: it must be one of %s", clip(f.Fault, 40), strings.Join(faultNames(), ", "))
 	}
 	f.kind = kinds[i]
 	if f.Status == 0 {

@@ -33,6 +33,15 @@ const (
 	verdictUnknown  = "unknown"
 )
 
+// faultNames returns the names of all faults.
+func faultNames() []string {
+	var names []string
+	for _, kind := range faultKinds() {
+		names = append(names, kind.Name)
+	}
+	return names
+}
+
 // faultKinds returns all faults, in the order of the page.
 func faultKinds() []FaultKind {
 	return []FaultKind{

@@ -97,6 +97,27 @@ func TestDeliveryCallsTheCallbackURLInOrder(t *testing.T) {
 	assert.Len(t, r.hook.requests(), 5)
 }
 
+func TestDeliveryIsReportedWithoutPlaceholders(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(
+		`{"webhook.delivery": {"placeholders": {"status": "", "id": "", "reference": "", "time": "", "kind": "", "from": "", "to": ""}}}`))
+	require.NoError(t, err)
+	r := newRig(t, Config{Contract: names})
+	receipt, err := r.client(messaging.WithContract(names)).SMS.Send(t.Context(), sms.Message{
+		From: "ACME", To: ana, Text: "Hi", CallbackURL: r.hook.URL + "/hooks/delivery?key=secret", ReferenceID: "order-17",
+	})
+	require.NoError(t, err)
+	m := r.settled(receipt.ID, func(m Message) bool { return len(m.Calls) == 1 && !m.Pending })
+
+	query := r.hook.requests()[0].URL.Query()
+	assert.Equal(t, []string{"secret"}, query["key"])
+	assert.Equal(t, []string{receipt.ID}, query["messageId"])
+	assert.Equal(t, []string{"order-17"}, query["referenceId"])
+	assert.Equal(t, []string{"delivered"}, query["status"])
+	assert.NotContains(t, m.Calls[0].URL, "secret")
+	assert.Contains(t, m.Calls[0].URL, "status=delivered")
+}
+
 func TestClockBringsTheFallback(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})
@@ -166,7 +187,7 @@ func TestFaultsRefuseWrongInput(t *testing.T) {
 	r := newRig(t, Config{})
 	for body, want := range map[string]string{
 		`{"n":1}`:                                   "fault is missing",
-		`{"fault":"gremlins","n":1}`:                "there is no fault",
+		`{"fault":"status-402","n":1}`:              "there is no fault \\\"status-402\\\": it must be one of accept-then-drop, drop-unread, ",
 		`{"fault":"slow"}`:                          "give n, share or duration",
 		`{"fault":"slow","n":-1}`:                   "n must be",
 		`{"fault":"slow","n":1,"share":0.5}`:        "n cannot be combined",

@@ -1,0 +1,86 @@
+package learn
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const rowText = `{"rows": [{"messageId": "h-1", "clientRef": "otp-1", "state": "DELIVRD"}]}`
+
+// TestLearnFilter has a row below the request that asked for it.
+func TestLearnFilter(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		request string
+		want    map[string]any
+	}{
+		"a query": {
+			"curl -u key:secret 'https://api.example.com/v3/messages?client_ref=otp-1&limit=10'\n",
+			map[string]any{"params": "client_ref"},
+		},
+		"data in the query": {
+			"$ curl -G https://api.example.com/v3/messages \\\n  -d client_ref=otp-1\n\n",
+			map[string]any{"params": "client_ref"},
+		},
+		"a form": {
+			"curl https://api.example.com/v3/messages -d client_ref=otp-1\n",
+			map[string]any{"params": "client_ref", "method": "POST", "encoding": "form"},
+		},
+		"JSON": {
+			"curl https://api.example.com/v3/messages -d '{\n\n  \"filter\": {\"refs\": [\"otp-1\"]}\n}'\n\nHTTP/1.1 200 OK\n\n",
+			map[string]any{"params": "filter.refs.0", "method": "POST", "encoding": "json"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := learnObject(t, requestText+acceptedText+"=== row\nid: h-1\nreference: otp-1\nstatus: DELIVRD\n\n"+tt.request+rowText)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want["params"], at(got, "sms.list", "params", "reference"))
+			assert.Equal(t, tt.want["method"], at(got, "sms.list", "method"))
+			assert.Equal(t, tt.want["encoding"], at(got, "sms.list", "encoding"))
+			assert.Equal(t, "/v3/messages", at(got, "sms.list", "path"))
+			assert.Equal(t, []any{"clientRef"}, at(got, "sms.list", "record", "reference"))
+			assert.Contains(t, at(got, "sms.list", "params//"), "other filters")
+		})
+	}
+}
+
+// TestLearnFilterNeedsItsValue has a request of the listing without the reference of the row.
+func TestLearnFilterNeedsItsValue(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, requestText+acceptedText+"=== row\nreference: otp-1\npath: /v2/rows\n\ncurl https://api.example.com/v3/messages?client_ref=otp-2\n"+rowText)
+	require.NoError(t, err)
+	assert.Equal(t, "/v2/rows", at(got, "sms.list", "path"))
+	assert.Nil(t, at(got, "sms.list", "params"))
+}
+
+// TestLearnRefusesRequestAsRow has requests in front of a row that cannot be learned.
+func TestLearnRefusesRequestAsRow(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"an HTTP request":     "GET /v3/messages?client_ref=otp-1\nAccept: application/json\n\n" + rowText,
+		"a curl command only": "curl https://api.example.com/v3/messages?client_ref=otp-1",
+		"a quote without end": "curl https://api.example.com/v3/messages -d '{\n" + rowText,
+		"another method":      "curl -X PUT https://api.example.com/v3/messages\n" + rowText,
+		"a GET with a body":   "curl -X GET https://api.example.com/v3/messages -d client_ref=otp-1\n" + rowText,
+		"another option":      "curl https://api.example.com/v3/messages\n  -d client_ref=otp-1\n" + rowText,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse(requestText + acceptedText + "=== row\nid: h-1\nreference: otp-1\nstatus: DELIVRD\n\n" + text)
+			require.ErrorContains(t, err, "line 17, row: a row is a response; remove the request above it")
+		})
+	}
+}
+
+// TestLearnFilterOnce has a row whose reference is its ID: two filters cannot share a name.
+func TestLearnFilterOnce(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, requestText+acceptedText+"=== row\nid: otp-1\nreference: otp-1\nto: 639171234567\n\n"+
+		"curl 'https://api.example.com/v3/messages?message=otp-1&phone=639171234567'\n"+
+		`{"rows": [{"messageId": "otp-1", "clientRef": "otp-1", "to": "639171234567"}]}`)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"reference": "message", "to": "phone"}, at(got, "sms.list", "params"))
+}

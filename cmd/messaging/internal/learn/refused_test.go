@@ -1,0 +1,52 @@
+package learn
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestLearnUnusualCode has refusals whose code has no usual name. The first has no line code:, and the second has one.
+func TestLearnUnusualCode(t *testing.T) {
+	t.Parallel()
+	const (
+		first  = "=== refused\nhttp: 400\nclass: invalid\n\n" + `{"fault": {"reason": "The sender is unknown", "num": 12}}` + "\n\n"
+		second = "=== refused\nhttp: 402\nclass: insufficientBalance\ncode: 20\n\n" + `{"fault": {"reason": "No credit is left", "num": 20}}` + "\n\n"
+	)
+	got, err := learnObject(t, requestText+acceptedText+first+second)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"fault.num"}, at(got, "errors", "code"))
+	assert.Equal(t, []any{"12"}, at(got, "errors", "classes", "invalid"))
+	assert.Equal(t, []any{"20"}, at(got, "errors", "classes", "insufficientBalance"))
+	assert.Nil(t, at(got, "errors", "code//"))
+}
+
+// TestLearnCommentsOnMissingCode: a code that was not found must not be lost without a comment.
+func TestLearnCommentsOnMissingCode(t *testing.T) {
+	t.Parallel()
+	const found = "=== refused\nhttp: 403\nclass: forbidden\n\n" + `{"code": "E7"}` + "\n\n"
+	for name, tt := range map[string]struct {
+		refusals string
+		want     any
+	}{
+		"one": {
+			"=== refused\nhttp: 400\nclass: invalid\n\n" + `{"fault": {"reason": "The sender is unknown", "num": 12}}`,
+			"no code was found in the example of line 17: add code: and its value, if the response has one",
+		},
+		"two of three": {
+			"=== refused\nhttp: 400\nclass: invalid\n\n" + `{"num": 12}` + "\n\n" + found + "=== refused\nhttp: 401\nclass: unauthorized\n\n" + `{"num": 13}`,
+			"no code was found in the examples of lines 17, 29: add code: and its value, if a response has one",
+		},
+		"a sentence alone":    {"=== refused\nhttp: 400\nclass: invalid\n\n" + `{"reason": "The sender is unknown", "ok": false, "status": 400}`, nil},
+		"the accepted values": {"=== refused\nhttp: 400\nclass: invalid\n\n" + `{"state": "queued", "reason": "The sender is unknown"}`, nil},
+		"no body":             {"=== refused\nhttp: 400\nclass: invalid\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := learnObject(t, requestText+acceptedText+tt.refusals)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, at(got, "errors", "code//"))
+		})
+	}
+}
