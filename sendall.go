@@ -192,69 +192,76 @@ func (b *bulk[M]) end() {
 	}
 }
 
+// A turn is a worker's turn to send a message.
+type turn[M any] struct {
+	job       job[M]
+	isProbe   bool // the message probes an open breaker
+	holdsLead bool // the worker is the leader
+}
+
+// releaseLead lets another worker lead, if this one does.
+func (b *bulk[M]) releaseLead(t *turn[M]) {
+	if t.holdsLead {
+		t.holdsLead = false
+		<-b.lead
+	}
+}
+
 // work sends messages until there are no more.
 func (b *bulk[M]) work() {
-	var j job[M] // one variable for all messages, because it escapes
-	isLeader := false
+	var t turn[M] // one variable for all messages, because it escapes
 	hasReturned := false
 	defer func() {
 		if !hasReturned {
-			b.exited(&j, isLeader)
+			b.exited(&t)
 		}
 	}()
-	for {
-		isProbe, ok := b.next(&j)
-		if !ok {
-			hasReturned = true
-			return
-		}
-		isLeader = isProbe
-		isEnded := j.isOver || b.attempt(&j)
-		if isLeader {
-			isLeader = false
-			<-b.lead
-		}
+	for b.next(&t) {
+		isEnded := t.job.isOver || b.attempt(&t.job)
+		b.releaseLead(&t)
 		if isEnded {
-			b.finish(&j)
-			b.done <- j
+			b.finish(&t.job)
+			b.done <- t.job
 		}
 	}
+	hasReturned = true
 }
 
 var errExited = errors.New("a function of the caller called runtime.Goexit, as a failed assertion of a test does")
 
 // exited ends the message of a worker that user code ended by runtime.Goexit, and starts another worker.
-func (b *bulk[M]) exited(j *job[M], isLeader bool) {
+func (b *bulk[M]) exited(t *turn[M]) {
+	j := &t.job
 	defer func() {
 		b.group.Go(b.work)
 		b.done <- *j
 	}()
-	if isLeader {
-		<-b.lead
-	}
+	b.releaseLead(t)
 	j.Err = stopped(b.endpoint, errExited, j.maybeWritten, b.describe(j.Message).ReferenceID)
 	b.finish(j)
 }
 
-// next waits for a message that may begin, and reports whether there is one. If the message is the probe of an open breaker, the worker is the
-// leader until it has sent the message.
-func (b *bulk[M]) next(j *job[M]) (isLeader, ok bool) {
+// next waits for the next turn of a worker, and reports whether there is one. The worker holds the lead during the turn only if its message is
+// a probe.
+func (b *bulk[M]) next(t *turn[M]) bool {
+	*t = turn[M]{}
 	direct := b.jobs
 	if b.isPaused() {
 		direct = nil
 	}
 	select {
-	case *j = <-direct:
-		return false, true
+	case t.job = <-direct:
+		return true
 	case <-b.quit:
-		return false, false
+		return false
 	case b.lead <- struct{}{}:
+		t.holdsLead = true
 	}
-	isProbe, ok := b.nextToLead(j)
-	if !ok || !isProbe {
-		<-b.lead
+	hasMessage := b.nextToLead(t)
+	if !hasMessage || !t.isProbe {
+		b.releaseLead(t)
 	}
-	return isProbe, ok
+	return hasMessage
 }
 
 // isPaused reports whether only the leader may take messages.
@@ -272,13 +279,14 @@ func (b *bulk[M]) isPaused() bool {
 
 // nextToLead waits, as the leader, for a message that may begin: one that waited and is due, or a new one. When the waits have ended, a message
 // that waited has its outcome.
-func (b *bulk[M]) nextToLead(j *job[M]) (isProbe, ok bool) {
+func (b *bulk[M]) nextToLead(t *turn[M]) bool {
 	for b.waits.Err() == nil {
 		pause, isOpen := b.pause()
-		wait, isFull := b.takeDue(j, pause)
+		t.isProbe = isOpen
+		wait, isFull := b.takeDue(&t.job, pause)
 		if wait == 0 {
 			b.throttle.wait(b.waits)
-			return isOpen, true
+			return true
 		}
 		jobs := b.jobs
 		if pause > 0 || isFull {
@@ -286,20 +294,21 @@ func (b *bulk[M]) nextToLead(j *job[M]) (isProbe, ok bool) {
 		}
 		timer := time.NewTimer(wait)
 		select {
-		case *j = <-jobs:
+		case t.job = <-jobs:
 			timer.Stop()
 			b.throttle.wait(b.waits)
-			return isOpen, true
+			return true
 		case <-timer.C:
 		case <-b.changed:
 		case <-b.waits.Done():
 		case <-b.quit:
 			timer.Stop()
-			return false, false
+			return false
 		}
 		timer.Stop()
 	}
-	return false, b.nextAfterWaits(j)
+	t.isProbe = false
+	return b.nextAfterWaits(&t.job)
 }
 
 // nextAfterWaits takes a message when the waits have ended, and reports whether there is one.
@@ -398,9 +407,11 @@ func (b *bulk[M]) attempt(j *job[M]) (isEnded bool) {
 		j.observation = b.core.observation(b.ctx, &b.endpoint.endpoint)
 		j.ctx, j.endCall = j.observation.begin(b.ctx, StepCall, 0)
 	}
+	attemptsBefore := j.attempts
 	began := time.Now()
-	b.send(j.ctx, &j.Outcome, j.observation, sendMode{maybeWritten: &j.maybeWritten, waits: b.waits, priorAttempts: j.attempts})
-	wait, again := b.decide(j, began)
+	b.send(j.ctx, &j.Outcome, j.observation, sendMode{maybeWritten: &j.maybeWritten, waits: b.waits, priorAttempts: attemptsBefore})
+	b.recordResponse(j, began)
+	wait, again := b.decide(j, attemptsBefore)
 	if !again {
 		return true
 	}
@@ -448,48 +459,25 @@ func (j *job[M]) resume() {
 	}
 }
 
-// decide returns whether a message is tried again, and after how long.
-func (b *bulk[M]) decide(j *job[M], began time.Time) (wait time.Duration, again bool) {
+// recordResponse records how the service responded to a message that began at a time.
+func (b *bulk[M]) recordResponse(j *job[M], began time.Time) {
 	if j.Err == nil {
 		b.throttle.record(began, false)
 		b.recordSuccess()
-		return 0, false
+		return
 	}
 	e, isError := errors.AsType[*Error](j.Err)
-	if !isError {
-		return 0, false
+	if !isError || e.Attempts == j.attempts {
+		return // no request began
 	}
-	requests := e.Attempts - j.attempts
 	j.attempts = e.Attempts
-	if requests == 0 {
-		return b.decideUnbegun(j, e)
-	}
-	_, isRetryable := Retryable(e)
-	isThrottled := isThrottledBy(e, isRetryable)
 	switch {
-	case isThrottled && e.Verdict == Unknown:
+	case !isThrottled(e):
+	case e.Verdict == Unknown:
 		b.throttle.recordLost(began)
-	case isThrottled:
+	default:
 		b.throttle.record(began, true)
 	}
-	if !isRetryable || b.waits.Err() != nil {
-		return 0, false
-	}
-	wait = max(e.RetryAfter, b.core.transport.Backoff(j.tries+1))
-	if isThrottled && b.throttle.isOn() {
-		return wait, b.mayWait(wait)
-	}
-	policy := b.core.settings.retry.withDefaults()
-	j.tries++
-	return wait, j.tries < policy.MaxAttempts && e.RetryAfter <= policy.MaxWait
-}
-
-// isThrottledBy reports whether the service throttles the account, and not one recipient.
-func isThrottledBy(e *Error, isRetryable bool) bool {
-	if e.platform.isOfRecipient() {
-		return false
-	}
-	return errors.Is(e, ErrRateLimited) || isRetryable && e.Verdict == Refused
 }
 
 func (b *bulk[M]) recordSuccess() {
@@ -498,9 +486,45 @@ func (b *bulk[M]) recordSuccess() {
 	b.lastSuccess = time.Now()
 }
 
+// isThrottled reports whether the service throttles the account, and not one recipient.
+func isThrottled(e *Error) bool {
+	if e.platform.isOfRecipient() {
+		return false
+	}
+	_, isRetryable := Retryable(e)
+	return errors.Is(e, ErrRateLimited) || isRetryable && e.Verdict == Refused
+}
+
+// decide returns whether a message is tried again, and after how long.
+func (b *bulk[M]) decide(j *job[M], attemptsBefore int) (wait time.Duration, again bool) {
+	e, isError := errors.AsType[*Error](j.Err)
+	switch {
+	case !isError || b.waits.Err() != nil:
+		return 0, false
+	case j.attempts == attemptsBefore:
+		return b.decideUnbegun(j, e)
+	default:
+		return b.decideAfterRequest(j, e)
+	}
+}
+
+// decideAfterRequest decides about a message whose request failed.
+func (b *bulk[M]) decideAfterRequest(j *job[M], e *Error) (wait time.Duration, again bool) {
+	if _, isRetryable := Retryable(e); !isRetryable {
+		return 0, false
+	}
+	wait = max(e.RetryAfter, b.core.transport.Backoff(j.tries+1))
+	if isThrottled(e) && b.throttle.isOn() {
+		return wait, b.mayWait(wait) // and the attempt does not count
+	}
+	policy := b.core.settings.retry.withDefaults()
+	j.tries++
+	return wait, j.tries < policy.MaxAttempts && e.RetryAfter <= policy.MaxWait
+}
+
 // decideUnbegun decides about a message for which no request could begin.
 func (b *bulk[M]) decideUnbegun(j *job[M], e *Error) (wait time.Duration, again bool) {
-	if b.waits.Err() != nil || e.is(ErrDenied) {
+	if e.is(ErrDenied) {
 		return 0, false
 	}
 	if e.is(ErrPostponed) {

@@ -3,39 +3,42 @@ package messaging
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
 )
 
 // A throttle limits the rate of a SendAll while the service throttles it. The rate is found as in TCP: it falls when more than a tenth of the
-// responses of a period are throttled, and grows after a period without any. A throttle is in one of these states:
-//
-//   - Off: there is no limit. It is turned on when the service throttles many messages, and off again when the limit is far above what is sent.
-//   - Searching: the rate is a guess. It doubles until it is too high.
-//   - Probing: the service accepted messages before, and now accepts none. Single messages go out slowly until it accepts one. The rate then
-//     returns to almost what the service accepted before.
-//   - Steady: the rate follows what the service accepts, in small steps.
+// responses of a period are throttled, and grows after a period without any.
 type throttle struct {
-	on atomic.Bool
+	mu            sync.Mutex
+	state         throttleState
+	limiter       *rate.Limiter // nil before the throttle is on for the first time
+	rateBefore    float64       // messages a second that the service accepted before the throttle was on; 0 once it has accepted one since
+	probeAccepted chan struct{} // closed when the service accepts a probe; nil before the first
+	losesMessages bool          // a throttled message was left unknown, so the rate must not be found by trying
 
-	mu             sync.Mutex
-	limiter        *rate.Limiter // nil while it is off
-	isSearching    bool
-	rateAfterProbe float64       // messages a second; 0 unless it is probing
-	probeAccepted  chan struct{} // closed when the service accepts a probe; nil before the first
-	rateBeforeOn   float64       // messages a second that the service accepted before the throttle was on; 0 once it has accepted one since
-	losesMessages  bool          // a throttled message was left unknown, so the rate must not be found by trying
-	quietPeriods   int           // in a row, without a throttled response
-	throttledInRow int           // responses
-	rateSetAt      time.Time     // messages that began before say nothing about the present rate
+	rateSetAt      time.Time // messages that began before say nothing about the present rate
+	throttledInRow int       // responses
+	quietPeriods   int       // in a row, steady and without a throttled response
 	period         throttleCounts
 	previous       throttleCounts
 }
 
-// isProbing reports whether the service has accepted no message since the throttle began to probe.
-func (t *throttle) isProbing() bool { return t.rateAfterProbe > 0 }
+// A throttleState says what the rate of a throttle is.
+type throttleState int
+
+const (
+	// There is no limit. The throttle turns on when the service throttles many messages, and off when the limit is far above what is sent.
+	throttleOff throttleState = iota
+	// The rate is a guess. It doubles until it is too high.
+	throttleSearching
+	// The service accepted messages before, and now accepts none. Single messages go out slowly until it accepts one. The rate then returns
+	// to almost what the service accepted before.
+	throttleProbing
+	// The rate follows what the service accepts, in small steps.
+	throttleSteady
+)
 
 // throttleCounts counts what happened in a period.
 type throttleCounts struct {
@@ -60,7 +63,11 @@ const (
 )
 
 // isOn reports whether the service throttles the SendAll, and not one message alone.
-func (t *throttle) isOn() bool { return t.on.Load() }
+func (t *throttle) isOn() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state != throttleOff
+}
 
 // wait waits for the turn of the next message, until a probe is accepted, or until the context ends.
 func (t *throttle) wait(ctx context.Context) {
@@ -84,11 +91,11 @@ func (t *throttle) reserve() (wait time.Duration, probeAccepted <-chan struct{})
 	defer t.mu.Unlock()
 	t.tick(time.Now())
 	t.period.begun++
-	if t.limiter == nil {
+	if t.state == throttleOff {
 		return 0, nil
 	}
 	wait = t.limiter.Reserve().Delay() // not Wait, which does not wait if the deadline is nearer than the turn
-	if t.isProbing() {
+	if t.state == throttleProbing {
 		probeAccepted = t.probeAccepted
 	}
 	return wait, probeAccepted
@@ -113,29 +120,64 @@ func (t *throttle) record(began time.Time, isThrottled bool) {
 	}
 	if isThrottled {
 		t.recordThrottled(now)
-		return
+	} else {
+		t.recordAccepted(now)
 	}
+}
+
+func (t *throttle) recordAccepted(now time.Time) {
 	t.period.accepted++
 	t.throttledInRow = 0
-	t.rateBeforeOn = 0
-	if t.isProbing() {
-		t.setRate(now, 0.9*t.rateAfterProbe)
-		t.rateAfterProbe = 0
-		close(t.probeAccepted)
+	if t.state == throttleProbing {
+		t.endProbe(now)
 	}
+	t.rateBefore = 0
 }
 
 func (t *throttle) recordThrottled(now time.Time) {
 	t.period.throttled++
 	t.throttledInRow++
 	acceptsNone := t.throttledInRow >= minThrottled
-	isHigh := t.period.throttled >= minThrottled && t.period.isHigh()
-	switch {
-	case t.limiter == nil && (acceptsNone || isHigh):
-		t.turnOn(now, acceptsNone)
-	case acceptsNone && t.rateBeforeOn > 0: // it has accepted none since the throttle was turned on
-		t.probe(now)
+	switch t.state {
+	case throttleOff:
+		isHigh := t.period.throttled >= minThrottled && t.period.isHigh()
+		if acceptsNone || isHigh {
+			t.turnOn(now, acceptsNone)
+		}
+	case throttleSearching, throttleSteady:
+		if acceptsNone && t.rateBefore > 0 { // it has accepted none since the throttle was turned on
+			t.probe(now)
+		}
+	case throttleProbing:
 	}
+}
+
+// turnOn starts with half of the recent rate. If the service accepted messages and now accepts none, it starts to probe.
+func (t *throttle) turnOn(now time.Time, acceptsNone bool) {
+	if t.previous.accepted > 0 {
+		t.rateBefore = t.acceptedRate(now)
+	}
+	if acceptsNone && t.rateBefore > 0 {
+		t.probe(now)
+		return
+	}
+	sent := t.period.accepted + t.period.throttled
+	t.restart(now, throttleSearching, perSecond(sent, now.Sub(t.period.startedAt))/2)
+	t.nextPeriod(now)
+}
+
+// probe sends single messages until the service accepts one.
+func (t *throttle) probe(now time.Time) {
+	t.probeAccepted = make(chan struct{})
+	t.restart(now, throttleProbing, probeRate)
+	t.nextPeriod(now)
+}
+
+// endProbe sends almost as many messages as the service accepted before, beginning with the one that waits for its turn.
+func (t *throttle) endProbe(now time.Time) {
+	t.restart(now, throttleSearching, 0.9*t.rateBefore)
+	t.nextPeriod(now)
+	close(t.probeAccepted)
 }
 
 // tick ends the period if it is over, and sets the rate of the next one.
@@ -143,19 +185,66 @@ func (t *throttle) tick(now time.Time) {
 	if now.Sub(t.period.startedAt) < throttlePeriod {
 		return
 	}
-	switch {
-	case t.limiter == nil:
-	case t.isProbing(): // a probe is slow enough, and the first that is accepted must count
-	case t.isTooFast():
-		t.decrease(now)
-		return
-	case t.period.throttled > 0:
-		t.quietPeriods = 0
-		t.isSearching = t.isSearching && t.period.accepted == 0
-	case t.period.accepted > 0:
-		t.increase(now)
+	switch t.state {
+	case throttleSearching:
+		t.search(now)
+	case throttleSteady:
+		t.follow(now)
+	case throttleOff, throttleProbing: // a response ends these states, not a period
 	}
 	t.nextPeriod(now)
+}
+
+func (t *throttle) nextPeriod(now time.Time) {
+	t.previous = t.period
+	t.period = throttleCounts{startedAt: now}
+}
+
+// search doubles the rate until the service throttles some messages and accepts others.
+func (t *throttle) search(now time.Time) {
+	isAccepting := t.period.accepted > 0
+	switch {
+	case t.isTooFast():
+		t.decrease(now)
+	case isAccepting && t.period.throttled > 0:
+		t.enter(throttleSteady, t.limit())
+	case isAccepting:
+		t.increase(now, 1)
+	}
+}
+
+// follow raises the rate by a fiftieth, and by more the longer no response is throttled.
+func (t *throttle) follow(now time.Time) {
+	switch {
+	case t.isTooFast():
+		t.decrease(now)
+	case t.period.throttled > 0:
+		t.quietPeriods = 0
+	case t.period.accepted > 0:
+		t.increase(now, t.steadyGrowth())
+		t.quietPeriods++
+	}
+}
+
+// steadyGrowth returns by which part of itself the rate grows.
+func (t *throttle) steadyGrowth() float64 {
+	const slowest = 0.02
+	if t.losesMessages {
+		return slowest
+	}
+	doublings := min(t.quietPeriods/2, 6)
+	return min(slowest*float64(int(1)<<doublings), 1)
+}
+
+// increase raises the rate by a part of itself. A rate that is far above what is sent limits nothing, so the throttle turns off.
+func (t *throttle) increase(now time.Time, growth float64) {
+	next := t.limit() * (1 + growth)
+	used := float64(t.period.begun+1) / now.Sub(t.period.startedAt).Seconds()
+	if next > 4*used {
+		t.enter(throttleOff, float64(rate.Inf))
+		return
+	}
+	t.enter(t.state, next)
 }
 
 // isTooFast reports whether the service throttled too many messages of the period.
@@ -166,48 +255,17 @@ func (t *throttle) isTooFast() bool {
 	return t.period.throttled > 1 && t.period.isHigh()
 }
 
-func (t *throttle) nextPeriod(now time.Time) {
-	t.previous = t.period
-	t.period = throttleCounts{startedAt: now}
-}
-
-// turnOn starts with half of the recent rate. If the service accepted messages and now accepts none, it starts with the probe rate, until the
-// service accepts one.
-func (t *throttle) turnOn(now time.Time, acceptsNone bool) {
-	t.limiter = rate.NewLimiter(minRate, 1)
-	t.on.Store(true)
-	t.isSearching = true
-	if t.previous.accepted > 0 {
-		t.rateBeforeOn = t.acceptedRate(now)
-	}
-	if acceptsNone && t.rateBeforeOn > 0 {
-		t.probe(now)
-		return
-	}
-	sent := t.period.accepted + t.period.throttled
-	t.setRate(now, perSecond(sent, now.Sub(t.period.startedAt))/2)
-}
-
-// probe sends single messages until the service accepts one, and then almost as many as it accepted before.
-func (t *throttle) probe(now time.Time) {
-	t.rateAfterProbe = t.rateBeforeOn
-	t.rateBeforeOn = 0
-	t.probeAccepted = make(chan struct{})
-	t.setRate(now, probeRate)
-}
-
 // decrease lowers the rate a little or, if the service accepted far less, towards what it accepted.
 func (t *throttle) decrease(now time.Time) {
-	limit := float64(t.limiter.Limit())
+	limit := t.limit()
 	accepted := t.acceptedRate(now)
-	t.isSearching = accepted < limit/5
 	switch {
-	case t.isSearching:
-		t.setRate(now, max(accepted, limit/4))
+	case accepted < limit/5:
+		t.restart(now, throttleSearching, max(accepted, limit/4))
 	case t.losesMessages:
-		t.setRate(now, min(0.85*limit, 0.9*accepted))
+		t.restart(now, throttleSteady, min(0.85*limit, 0.9*accepted))
 	default:
-		t.setRate(now, 0.85*limit)
+		t.restart(now, throttleSteady, 0.85*limit)
 	}
 }
 
@@ -220,33 +278,22 @@ func (t *throttle) acceptedRate(now time.Time) float64 {
 	return perSecond(t.previous.accepted+t.period.accepted, now.Sub(startedAt))
 }
 
-// setRate starts a period with another rate.
-func (t *throttle) setRate(now time.Time, perSecond float64) {
-	t.limiter.SetLimit(rate.Limit(max(perSecond, minRate)))
-	t.quietPeriods = 0
-	t.throttledInRow = 0
+// restart enters a state, and ignores the responses to messages that began before.
+func (t *throttle) restart(now time.Time, state throttleState, limit float64) {
+	t.enter(state, limit)
 	t.rateSetAt = now
-	t.nextPeriod(now)
+	t.throttledInRow = 0
+	t.quietPeriods = 0
 }
 
-// increase raises the rate by a fiftieth, and by more the longer no response is throttled. A rate that is far above what is sent limits
-// nothing, so the throttle turns off.
-func (t *throttle) increase(now time.Time) {
-	doublings := min(t.quietPeriods/2, 6)
-	growth := min(0.02*float64(int(1)<<doublings), 1)
-	switch {
-	case t.isSearching:
-		growth = 1
-	case t.losesMessages:
-		growth = 0.02
+// enter sets the state and the rate, in messages a second.
+func (t *throttle) enter(state throttleState, limit float64) {
+	if t.state == throttleOff {
+		t.limiter = rate.NewLimiter(minRate, 1)
 	}
-	t.quietPeriods++
-	next := float64(t.limiter.Limit()) * (1 + growth)
-	used := float64(t.period.begun+1) / now.Sub(t.period.startedAt).Seconds()
-	if next > 4*used {
-		t.limiter = nil
-		t.on.Store(false)
-		return
-	}
-	t.limiter.SetLimit(rate.Limit(next))
+	t.state = state
+	t.limiter.SetLimit(rate.Limit(max(limit, minRate)))
 }
+
+// limit returns the rate, in messages a second.
+func (t *throttle) limit() float64 { return float64(t.limiter.Limit()) }
