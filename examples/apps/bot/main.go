@@ -140,7 +140,7 @@ func wantsReply(content webhook.Content) bool {
 	case webhook.Reaction, webhook.Edit, webhook.Revoke, webhook.System:
 		return false
 	case webhook.Text, webhook.Media, webhook.Location, webhook.Contacts, webhook.Reply, webhook.Product, webhook.Order,
-		webhook.CallPermission, webhook.RequestWelcome, webhook.Unknown:
+		webhook.RequestWelcome, webhook.Unknown:
 	}
 	return true
 }
