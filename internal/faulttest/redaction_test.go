@@ -330,6 +330,9 @@ func callEverything(t *testing.T, client *messaging.Client) (errs []error) {
 	for name, service := range servicesOf(client) {
 		for i := range service.NumMethod() {
 			method := service.Type().Method(i).Name
+			if method == "Verdict" { // it returns no error
+				continue
+			}
 			var got []error
 			for _, result := range service.Method(i).Call(arguments(t, service.Method(i).Type(), method != "Validate")) {
 				got = append(got, errorsIn(result)...)

@@ -166,7 +166,7 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	return tx.Commit()
 }
 
-// report changes an order, in the transaction that notes the report as handled. Reports can arrive out of order: the final one counts.
+// report changes an order, in the transaction that notes the report as handled. Reports can arrive out of order, and two at once.
 func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error {
 	if !report.Status.Final() {
 		return nil
@@ -175,7 +175,23 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = $1, reports = reports + 1 WHERE id = $2", report.Status, report.ReferenceID)
+	var before webhook.Status
+	err = tx.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = $1", report.ReferenceID).Scan(&before)
+	if errors.Is(err, sql.ErrNoRows) { // of another message
+		return nil
+	}
+	if err != nil || !report.Status.Supersedes(before) {
+		return err
+	}
+	const update = "UPDATE shop_order SET state = $1, reports = reports + 1 WHERE id = $2 AND state = $3"
+	result, err := tx.ExecContext(ctx, update, report.Status, report.ReferenceID, before)
+	if err != nil {
+		return err
+	}
+	changed, err := result.RowsAffected()
+	if err == nil && changed == 0 { // another report has changed it meanwhile
+		return webhook.RetryLater(time.Second)
+	}
 	return err
 }
 
@@ -191,7 +207,7 @@ func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	reply := sms.Message{From: "ACME", To: "+" + m.From, Text: m.Text + " is " + state, ReferenceID: "reply-" + rand.Text()}
+	reply := sms.Message{From: "ACME", To: m.From, Text: m.Text + " is " + state, ReferenceID: "reply-" + rand.Text()}
 	_, err = s.outbox.Insert(ctx, tx, reply)
 	return err
 }
