@@ -130,15 +130,16 @@ func platformCode(body []byte) string {
 	return code
 }
 
-// addPlatform adds the meaning of a platform's code to an error. A wait that the service asked for takes precedence over that of the class.
+// addPlatform adds the meaning of a platform's code to an error. The longer wait counts: that of the class, or the one that the service asked
+// for.
 func (e *Error) addPlatform(class platformClass) {
 	e.platform = class
 	if sentinel := class.sentinel(); sentinel != nil {
 		e.classes = []error{sentinel}
 		e.byCode = true
 	}
-	if class.retryAfter() > 0 && e.RetryAfter == 0 {
-		e.RetryAfter = class.retryAfter()
+	if wait := class.retryAfter(); wait > e.RetryAfter {
+		e.RetryAfter = wait
 		e.localWait = true
 	}
 }

@@ -227,3 +227,18 @@ func TestReceiptHasTheServicesStatus(t *testing.T) {
 		assert.Equal(t, "wamid.1", receipt.ID)
 	}
 }
+
+// A gateway's Retry-After does not shorten the wait of the platform.
+func TestPlatformWaitIsNotShortened(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for code, want := range map[string]time.Duration{"131049": 24 * time.Hour, "131056": 6 * time.Second} {
+			service := &troubled{status: 400, retryAfter: "1", body: platformError(code)}
+			client := service.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			_, err := client.ChatApp2.Send(t.Context(), chatMessage(hello.To))
+			wait, retryable := messaging.Retryable(err)
+			assert.True(t, retryable)
+			assert.Equal(t, want, wait, code)
+		}
+	})
+}
