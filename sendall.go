@@ -106,9 +106,9 @@ type bulk[M any] struct {
 
 	throttle throttle
 
-	mu          sync.Mutex
-	waiting     waiting[M]
-	lastSuccess time.Time
+	mu             sync.Mutex
+	waiting        waiting[M]
+	throttledSince time.Time // the first throttled response after the last accepted message, or zero
 }
 
 // A job is a message under way, and then its outcome.
@@ -133,14 +133,13 @@ func newBulk[M any](ctx context.Context, s sender[M], concurrency int) *bulk[M] 
 		ctx:         ctx,
 		sender:      s,
 		concurrency: concurrency,
-		lastSuccess: time.Now(),
 		jobs:        make(chan job[M]),
 		done:        make(chan job[M], min(concurrency, maxOutcomes)),
 		quit:        make(chan struct{}),
 		lead:        make(chan struct{}, 1),
 		changed:     make(chan struct{}, 1),
 	}
-	b.throttle.period.startedAt = b.lastSuccess
+	b.throttle.period.startedAt = time.Now()
 	b.waits, b.stopWaits = context.WithCancel(ctx) //nolint:gosec // end calls it
 	return b
 }
@@ -474,8 +473,10 @@ func (b *bulk[M]) recordResponse(j *job[M], began time.Time) {
 	switch {
 	case !isThrottled(e):
 	case e.Verdict == Unknown:
+		b.recordThrottled()
 		b.throttle.recordLost(began)
 	default:
+		b.recordThrottled()
 		b.throttle.record(began, true)
 	}
 }
@@ -483,7 +484,15 @@ func (b *bulk[M]) recordResponse(j *job[M], began time.Time) {
 func (b *bulk[M]) recordSuccess() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lastSuccess = time.Now()
+	b.throttledSince = time.Time{}
+}
+
+func (b *bulk[M]) recordThrottled() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.throttledSince.IsZero() {
+		b.throttledSince = time.Now()
+	}
 }
 
 // isThrottled reports whether the service throttles the account, and not one recipient.
@@ -539,12 +548,12 @@ func (b *bulk[M]) decideUnbegun(j *job[M], e *Error) (wait time.Duration, again 
 	return max(e.RetryAfter, time.Second/10), isLate
 }
 
-// mayWait reports whether a throttled message may wait so long: it may while the last message that the service accepted is recent.
+// mayWait reports whether a throttled message may wait so long: it may until the service has accepted no message for too long.
 func (b *bulk[M]) mayWait(wait time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	after := cmp.Or(b.core.settings.breaker.GiveUp, giveUp)
-	return time.Until(b.lastSuccess.Add(after)) > wait
+	return time.Until(b.throttledSince.Add(after)) > wait
 }
 
 // waiting is a heap of jobs by the time at which they are due.

@@ -407,3 +407,40 @@ func BenchmarkSendAll(b *testing.B) {
 		}
 	}
 }
+
+// A live source may be silent for a while. The messages after it are not given up at once when the service throttles them.
+func TestSendAllWaitsForAThrottleAfterSilence(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const burst = 30
+		var throttledUntil time.Time
+		service := roundTripper(func(r *http.Request) (*http.Response, error) {
+			time.Sleep(10 * time.Millisecond)
+			if time.Now().Before(throttledUntil) {
+				return respond(r, http.StatusTooManyRequests, `{}`), nil
+			}
+			return respond(r, http.StatusOK, `{"id":"m-1"}`), nil
+		})
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option())
+		require.NoError(t, err)
+		messages := func(yield func(sms.Message) bool) {
+			if !yield(hello) {
+				return
+			}
+			time.Sleep(time.Hour)
+			throttledUntil = time.Now().Add(20 * time.Second)
+			for range burst {
+				if !yield(hello) {
+					return
+				}
+			}
+		}
+		accepted := 0
+		for out := range client.SMS.SendAll(t.Context(), messages, 8) {
+			if out.Err == nil {
+				accepted++
+			}
+		}
+		assert.Equal(t, 1+burst, accepted)
+	})
+}
