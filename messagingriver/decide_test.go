@@ -143,6 +143,7 @@ func TestClassifyEntered(t *testing.T) {
 		{&messaging.Error{Verdict: messaging.Unknown}, false, lookUp, false},
 		{&messaging.Error{Verdict: messaging.Unknown}, true, lookUp, true},
 		{&messaging.Error{Verdict: messaging.Refused}, false, cancel, false},
+		{&messaging.Error{Verdict: messaging.Refused}, true, snooze, true},
 		{&messaging.Error{Verdict: messaging.NotSent}, false, retry, false},
 		{&messaging.Error{Verdict: messaging.NotSent}, true, pauseChannel, true},
 		{errors.New("panic (string)"), false, lookUp, false},

@@ -267,6 +267,21 @@ func TestAccountInTroublePausesTheChannel(t *testing.T) {
 	})
 }
 
+// A 403 may be about one message. When it opens the breaker it is about the account, and no further message is cancelled.
+func TestForbiddenAccountPausesTheChannel(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		const workers, failuresThatOpen = 2, 16
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: workers, SendTimeout: time.Second})
+		service.InjectFor(8*time.Second, messagingtest.FaultStatus(http.StatusForbidden, 0))
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", 50)...)
+		r.start(t)
+		require.Eventually(t, func() bool { return countOf(t, r, cancelled)+countOf(t, r, completed) == 50 }, patience, 50*time.Millisecond)
+		require.Less(t, countOf(t, r, cancelled), failuresThatOpen+workers)
+	})
+}
+
 // A person's pause is not undone: one before the trouble, and one in place of the outbox's own.
 func TestPersonsPauseStays(t *testing.T) {
 	t.Parallel()

@@ -115,6 +115,12 @@ func (v *verdict) classifyRefused(err error, breakerOpen bool) {
 		v.retryLater(breakerOpen || isAccount || isRateLimited)
 		return
 	}
+	if breakerOpen && !namesMessage { // a status such as 403, which may be about the account: another message probes
+		v.action = snooze
+		v.pauses = true
+		v.retryAfter = time.Second
+		return
+	}
 	v.action = cancel
 	v.pauses = isAccount
 	v.serviceWorks = !isAccount
