@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -135,14 +136,17 @@ func compare(ctx context.Context, client *messaging.Client, db database, since t
 	}
 }
 
-// countListed returns how often the service lists each reference ID since a time.
+// countListed returns how often the service lists each reference ID since a time, without rows of messages that it refused.
 func countListed(ctx context.Context, client *messaging.Client, since time.Time) (map[string]int, error) {
 	listed := map[string]int{}
 	for transaction, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: since, PageSize: 500}) {
-		if err != nil {
+		hasReference := errors.Is(err, messaging.ErrUnreadableRow) && transaction.ReferenceID != ""
+		if err != nil && !hasReference {
 			return nil, err
 		}
-		listed[transaction.ReferenceID]++
+		if client.SMS.Verdict(transaction) != messaging.Refused {
+			listed[transaction.ReferenceID]++
+		}
 	}
 	return listed, nil
 }

@@ -191,8 +191,12 @@ func TestLoadAuditAndResolve(t *testing.T) {
 		assert.JSONEq(s, `{"done": "resend", "messages": 1}`, out)
 		s.work()
 		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCompleted: 4, rivertype.JobStateCancelled: 1}, s.counts())
+		refused := messagingtest.Sent{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "e", SendStatus: "rejected"}
+		unreadable := refused
+		unreadable.Row = map[string]json.RawMessage{"messageParts": json.RawMessage(`"two"`)}
+		s.service.Seed(refused, unreadable)
 		out, _ = s.run(0, "audit")
-		assert.Equal(s, "SMS compared: 5; differences: 0\n", out)
+		assert.Equal(s, "SMS compared: 5; differences: 0\n", out, "a row of a refused message is no message")
 
 		s.exec("UPDATE JOBS SET state = 'discarded' WHERE args->>'reference' = 'd'")
 		out, said := s.run(1, "audit")
