@@ -298,7 +298,10 @@ func inANSIQuotes(rest string) (text string, length int) {
 	case 'r':
 		return "\r", 1
 	case 'u', 'x':
-		const most = 4
+		most := 4
+		if rest[0] == 'x' {
+			most = 2
+		}
 		hex := rest[1:min(len(rest), 1+most)]
 		hex = strings.TrimSuffix(hex, strings.TrimLeft(hex, "0123456789abcdefABCDEF"))
 		if code, err := strconv.ParseUint(hex, 16, 16); err == nil {

@@ -378,6 +378,7 @@ func TestShellWords(t *testing.T) {
 		"curl \\\n  -d x":                 {"curl", "-d", "x"},
 		`a"b\"c\\d\$e\n"f`:                {`ab"c\d$e\nf`},
 		`$'it\'s\u00e9\x41\n'`:            {"it's\u00e9A\n"},
+		`$'\x21abc'`:                      {"!abc"},
 		`'it'\''s'`:                       {"it's"},
 		`a\ b '' ""`:                      {"a b", "", ""},
 		`-d '{"a": "\u00e9"}' $TOKEN <x>`: {"-d", `{"a": "\u00e9"}`, "$TOKEN", "<x>"},
@@ -466,4 +467,18 @@ func TestLearnKeepsNoSession(t *testing.T) {
 	with, err := learnObject(t, strings.Replace(text, " -H ", " -H 'Cookie: session=hunter2' -H ", 1))
 	require.NoError(t, err)
 	assert.Equal(t, without, with)
+}
+
+// A contract writes each parameter once, so a list of tags cannot be learned.
+func TestLearnRefusesARepeatedParameter(t *testing.T) {
+	t.Parallel()
+	_, err := learnObject(t, `=== request
+from: ACME
+to: 639171234567
+text: Hi
+
+curl https://api.example.com/send -d from=ACME -d to=639171234567 -d text=Hi -d tag=a -d tag=b
+
+`+acceptedText)
+	require.ErrorContains(t, err, `the parameter "tag" twice`)
 }

@@ -59,6 +59,9 @@ func (l *learner) learnEncoding() error {
 		l.overlay.Send.Encoding = "query"
 		l.leaves = formLeaves(r.query)
 	}
+	if err := l.checkRepeated(); err != nil {
+		return err
+	}
 	if bodyOrQuery(r) == "query" {
 		return nil
 	}
@@ -67,6 +70,18 @@ func (l *learner) learnEncoding() error {
 			return l.examples.request.errorf("the request has the parameter %q in its query as well as a body; a contract can write only one", parameter.name)
 		}
 		l.learnCredential(parameter, "query")
+	}
+	return nil
+}
+
+// checkRepeated returns an error if a parameter of the request comes twice.
+func (l *learner) checkRepeated() error {
+	isKnown := map[string]bool{}
+	for _, at := range l.leaves {
+		if isKnown[at.path] {
+			return l.examples.request.errorf("the request has the parameter %q twice; a contract can write it only once", at.path)
+		}
+		isKnown[at.path] = true
 	}
 	return nil
 }
