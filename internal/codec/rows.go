@@ -223,9 +223,18 @@ func (r *rowReader) readMembers(s *jsonscan.Walker, index int) {
 		r.unreadable("", "has a member of the contract twice")
 	case r.isExcluded(all):
 		r.page.Excluded[index] = true
-		r.page.Unreadable = slices.DeleteFunc(r.page.Unreadable, func(row Unreadable) bool { return row.Index == index })
+		r.page.Unreadable = withoutRow(r.page.Unreadable, index)
 	}
 	r.row.ErrorCode = r.errorCode(s.Doc, all)
+}
+
+// withoutRow returns rows without the last one, if that has the index.
+func withoutRow(rows []Unreadable, index int) []Unreadable {
+	last := len(rows) - 1
+	if last >= 0 && rows[last].Index == index {
+		return rows[:last]
+	}
+	return rows
 }
 
 // readMember reads the i-th member of a row. It reports whether it may have filled slots that no earlier row has.

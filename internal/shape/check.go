@@ -68,8 +68,10 @@ func (c *Checker) value(v reflect.Value, rules rules) {
 			c.buttonIndex(v.Int())
 		}
 	case reflect.Float64:
-		for _, degrees := range rules {
-			c.degrees(v.Float(), degrees.limit)
+		for _, rule := range rules {
+			if rule.name == "degrees" {
+				c.degrees(v.Float(), rule.limit)
+			}
 		}
 	case reflect.Interface:
 		c.union(v, rules)
