@@ -339,7 +339,7 @@ func (b *bulk[M]) takeWaiting(j *job[M]) bool {
 	return true
 }
 
-// interrupt adds to the error of a message that the context ended its wait.
+// interrupt records that the context cut the wait of a message short.
 func (b *bulk[M]) interrupt(j *job[M]) {
 	if e, ok := errors.AsType[*Error](j.Err); ok && b.ctx.Err() != nil {
 		e.interrupted(b.ctx.Err())

@@ -224,8 +224,8 @@ func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Trans
 //
 //   - Accepted: the row has an ID, and nothing in it says otherwise. A message whose delivery failed was accepted: the Status of the row says
 //     what became of it. A row with a status that the contract does not know is Accepted, too.
-//   - Refused: the SendStatus is a word of sms.send.refused, or a word for failed or rejected, and no delivery status says more. The error is
-//     not that of a duplicate, whose first message the service may have taken.
+//   - Refused: the SendStatus is a word of sms.send.refused, or a word for failed or rejected, and no delivery status shows that it got
+//     further. The error is not that of a duplicate, whose first message the service may have taken.
 //   - Unknown: the row proves nothing. It has no ID, as the zero Transaction, or an ErrorCode, or what decides could not be read (see
 //     ReadError).
 //

@@ -13,7 +13,7 @@ import (
 type throttle struct {
 	mu            sync.Mutex
 	state         throttleState
-	limiter       *rate.Limiter // nil before the throttle is on for the first time
+	limiter       *rate.Limiter // nil until the throttle first turns on
 	rateBefore    float64       // messages a second that the service accepted before the throttle was on; 0 once it has accepted one since
 	probeAccepted chan struct{} // closed when the service accepts a probe; nil before the first
 	losesMessages bool          // a throttled message was left unknown, so the rate must not be found by trying
@@ -80,7 +80,7 @@ func (t *throttle) wait(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case <-probeAccepted: // the turn is one of the slow rate
+	case <-probeAccepted: // the turn was set at the probing rate
 	}
 }
 

@@ -41,7 +41,7 @@ type metadata struct {
 	RecordedToken string `json:"ended,omitempty"`
 	UnsentToken   string `json:"unsent,omitempty"`
 
-	// Rescues is River's count of its rescues, and Answered how many of them a person answered for. Outcomes is how often the job had been
+	// Rescues is River's count of its rescues, and Answered how many of them a person has decided about. Outcomes is how often the job had been
 	// fetched when an outcome was recorded last. They decide on SQLite.
 	Rescues  int `json:"river:rescue_count,omitempty"`
 	Answered int `json:"answered,omitempty"`

@@ -92,7 +92,7 @@ func (l *List) Problem() string {
 	if l.keyPair == nil || l.keyPairAt.In != "body" || l.kind != "query" {
 		return ""
 	}
-	return "says no place for the key pair in a request without a body (auth.keyPair.in); " +
+	return "names no place for the key pair in a request without a body (auth.keyPair.in); " +
 		`write {"auth": {"keyPair": {"in": "header"}}}, or "basic", or "query" if the service accepts it in the URL only`
 }
 

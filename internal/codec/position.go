@@ -136,7 +136,7 @@ func (l *List) withoutPair(link string) string {
 
 // ParsePosition reads the text of FormatPosition. The reason says why it cannot be used with this contract and these options, or is "".
 func (l *List) ParsePosition(text string, options sms.ListOptions) (at wire.Position, lastRow, reason string) {
-	const wrong = "is no position of a listing; want Page.Next"
+	const wrong = "is not a position in a listing; pass Page.Next"
 	var p position
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()

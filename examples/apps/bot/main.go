@@ -1,4 +1,4 @@
-// Command bot replies to messages of chat app 2. The event and the reply are one transaction in SQLite, so each message gets exactly one
+// Command bot replies to messages of chat app 2. The event and the reply are one transaction in SQLite, so each message gets at most one
 // reply, even if the service calls again or the process is killed. It confirms STOP and START, and sends a template if a reply comes too late
 // for the 24-hour window. It runs on a test server, which calls it twice for each message.
 package main

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The patterns of this file recognize what a documentation calls a member. A known value always decides first: a name chooses between
+// The patterns of this file recognize what provider documentation calls a member. A known value always decides first: a name chooses between
 // members with the same value, or finds a value that the examples do not name. The replay at the end rejects a wrong choice that changes a
 // result. The comments have names from the services in testdata.
 
