@@ -511,8 +511,8 @@ func within(at, after, before time.Time) bool {
 	return !at.Before(after) && (before.IsZero() || at.Before(before))
 }
 
-// ignoredFilter returns an error if rows contradict the options and none shows that the service filters, so that no caller takes the listing for an empty one. It ignores a listing
-// that continues another, because its rows may have come before.
+// ignoredFilter returns an error if rows contradict the options and none shows that the service filters. No caller then takes the listing for
+// an empty one. It ignores a listing that continues another, because its rows may have come before.
 func (l *listing) ignoredFilter() error {
 	if l.contradicting == 0 || l.matching > 0 || l.options.After != "" {
 		return nil

@@ -102,7 +102,8 @@ func (o *Outbox[TTx]) ResumeCampaign(ctx context.Context, name string) (int, err
 // way end; call CancelCampaign again to cancel messages that they did not send.
 func (o *Outbox[TTx]) CancelCampaign(ctx context.Context, name string) (int, error) {
 	return o.changeCampaign(ctx, name, `SET state = 'cancelled', finalized_at = NOW, args = WITHOUT_MESSAGE,
-		metadata = MERGE('{"reason": "its campaign was cancelled", "classes": null}') WHERE `+o.isWaiting()+" AND state IN ('available', 'scheduled', 'retryable', 'pending')")
+		metadata = MERGE('{"reason": "its campaign was cancelled", "classes": null}')
+		WHERE `+o.isWaiting()+" AND state IN ('available', 'scheduled', 'retryable', 'pending')")
 }
 
 // changeCampaign changes messages of a campaign and returns how many.

@@ -68,7 +68,9 @@ func (o *Outbox[TTx]) lookUpRescued(ctx context.Context) error {
 // lookUpCancelled queues cancelled messages for a lookup if they may have been sent. A person cancelled the job during an attempt that ended
 // with an unknown outcome or died, or a process that was frozen cancelled it during the attempt of another process.
 func (o *Outbox[TTx]) lookUpCancelled(ctx context.Context) error {
-	statement := `UPDATE JOBS SET queue = $1, state = 'available', finalized_at = NULL, scheduled_at = NOW, metadata = MERGE_AFTER_CANCEL('{"cancelled": true}')
+	statement := `
+		UPDATE JOBS SET queue = $1, state = 'available', finalized_at = NULL, scheduled_at = NOW,
+			metadata = MERGE_AFTER_CANCEL('{"cancelled": true}')
 		WHERE kind = 'messaging' AND state = 'cancelled' AND args->'message' IS NOT NULL
 			AND (metadata->>'verdict' = 'unknown' OR ` + o.isRescuedInDoubt() + `)`
 	return o.database.exec(ctx, statement, lookups)
