@@ -76,6 +76,7 @@
 //	FaultSlow             yes             accepted; unknown if the client did not wait
 //	FaultStatus           no              refused for 2xx, and for 4xx except 408; otherwise unknown
 //	FaultStatusAfter      yes             unknown for 5xx, 408 and a page; otherwise what the body says
+//	FaultCode             no              refused
 //	FaultPage             no              refused for 407, 411, 413, 414, 417, 421 and 431; otherwise unknown
 //	FaultTruncated        yes             unknown
 //	FaultNotJSON          yes             unknown

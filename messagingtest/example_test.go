@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -143,6 +145,21 @@ func ExampleServer_Inject() {
 	// Output:
 	// unknown 0
 	// unknown 1
+}
+
+// A recipient who cannot be reached over chat app 2.
+func ExampleFaultCode() {
+	srv := messagingtest.Start()
+	defer srv.Close()
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	srv.Inject(messagingtest.FaultCode("131026"), 1)
+	_, err = client.ChatApp2.Send(context.Background(), chatapp2.Message{To: "+639171234567", Content: chatapp2.Text{Body: "Hi"}})
+	fmt.Println(messaging.VerdictOf(err), errors.Is(err, messaging.ErrUnreachable), len(srv.Sent()))
+	// Output: refused true 0
 }
 
 func ExampleServer_Seed_client() {

@@ -34,6 +34,7 @@ const (
 	slow
 	status
 	statusAfter
+	errorCode
 	page
 	truncated
 	notJSON
@@ -72,6 +73,15 @@ func FaultStatusAfter(code int, body string) Fault {
 	return Fault{kind: statusAfter, status: code, body: body}
 }
 
+// FaultCode refuses the request with HTTP status 400 and an error code, at the contract's first place of a code, and processes nothing: such as
+// "131026" of chat app 2's platform, for a recipient who cannot be reached.
+//
+// FaultCode panics if the code is empty.
+func FaultCode(code string) Fault {
+	panicUnless(code != "", "FaultCode: the code is empty")
+	return Fault{kind: errorCode, status: http.StatusBadRequest, body: code}
+}
+
 // FaultPage responds with an HTTP status, 200 to 599, and an HTML page, and processes nothing, like a proxy that cannot reach the
 // service. For a page after processing, use [FaultStatusAfter].
 //
@@ -104,6 +114,8 @@ func (f Fault) String() string {
 		return fmt.Sprintf("Status(%d, %v)", f.status, f.retryAfter)
 	case statusAfter:
 		return fmt.Sprintf("StatusAfter(%d, %q)", f.status, f.body)
+	case errorCode:
+		return fmt.Sprintf("Code(%q)", f.body)
 	case page:
 		return fmt.Sprintf("Page(%d)", f.status)
 	case truncated:
@@ -202,7 +214,7 @@ func (s *Server) arrive(ctx context.Context) Fault {
 
 // isProcessed reports whether a request with this fault is processed.
 func (f Fault) isProcessed() bool {
-	return f.kind != dropUnread && f.kind != status && f.kind != page
+	return !slices.Contains([]faultKind{dropUnread, status, errorCode, page}, f.kind)
 }
 
 // respond writes the response to a request, or what the fault makes of it.
@@ -237,10 +249,12 @@ func reset(w http.ResponseWriter) {
 	_ = conn.Close()
 }
 
-// faultResponse returns the response of FaultStatus, FaultStatusAfter and FaultPage.
+// faultResponse returns the response of FaultStatus, FaultStatusAfter, FaultCode and FaultPage.
 func (s *Server) faultResponse(r *http.Request, f Fault, requestID string) response {
 	var resp response
 	switch {
+	case f.kind == errorCode:
+		resp = jsonResponse(f.status, s.failure(requestID, "refused", s.names.Errors.Code, f.body))
 	case f.body == "":
 		resp = s.errorResponse(r, f.status, requestID)
 	case json.Valid([]byte(f.body)):

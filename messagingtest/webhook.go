@@ -98,6 +98,7 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 		Kind:        message.Channel,
 		From:        message.From,
 		To:          message.To,
+		ErrorCode:   settings.errorCode,
 	}
 	target := report.fillPlaceholders(message.CallbackURL, settings.names)
 	switch {
@@ -319,6 +320,8 @@ type callSettings struct {
 	copies   int    // requests in the same instant
 	retries  int
 	timeout  time.Duration
+
+	errorCode string // of a delivery report
 }
 
 func newCallSettings(names *table.Table, opts []CallOption) callSettings {
@@ -365,6 +368,10 @@ func UnderContract(c contract.Contract) CallOption {
 // results of the other. A correct receiver handles the callback once: it responds to the other delivery with 200 if the first is
 // done by then, and otherwise with 503 and Retry-After.
 func TwiceAtOnce() CallOption { return func(s *callSettings) { s.copies = 2 } }
+
+// WithErrorCode makes [Server.ReportDelivery] report why a message was not delivered, such as "131026" of chat app 2's platform. It has no effect
+// on other callbacks.
+func WithErrorCode(code string) CallOption { return func(s *callSettings) { s.errorCode = code } }
 
 // RetryFailures retries a delivery up to that many times if the webhook gave no response, or one with status 429 or 5xx. The
 // seconds of Retry-After, or one second without it, pass a hundred times faster, and in 250 ms at most. RetryFailures panics if

@@ -21,6 +21,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/webhook"
 )
 
 // A hook is a webhook that keeps its requests.
@@ -472,4 +474,26 @@ func TestCallWebhookLeavesNoGoroutine(t *testing.T) {
 		callTimes(t.Context(), s, h.URL, 20, TwiceAtOnce(), RetryFailures(1))
 	}
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 30*time.Second, time.Millisecond)
+}
+
+func TestReportDeliveryHasAnErrorCode(t *testing.T) {
+	t.Parallel()
+	srv := NewServer(t)
+	rcv, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-16-characters"))
+	require.NoError(t, err)
+	var got webhook.DeliveryReport
+	hook := httptest.NewServer(rcv.Delivery(func(_ context.Context, report webhook.DeliveryReport) error {
+		got = report
+		return nil
+	}))
+	defer hook.Close()
+	callback, err := rcv.DeliveryURL(hook.URL)
+	require.NoError(t, err)
+	srv.Seed(Sent{ID: "m-1", From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "r-1", CallbackURL: callback})
+	results := srv.ReportDelivery(t.Context(), "m-1", "failed", WithErrorCode("131026"))
+	require.Len(t, results, 1)
+	require.NoError(t, results[0].Err)
+	assert.Equal(t, http.StatusOK, results[0].StatusCode)
+	assert.Equal(t, "131026", got.ErrorCode)
+	assert.Equal(t, webhook.StatusFailed, got.Status)
 }
