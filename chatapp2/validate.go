@@ -55,6 +55,7 @@ func (m Message) checkContent(c *checks) {
 	}
 }
 
+// checkTexts checks the texts that go with content of each kind.
 func (m Message) checkTexts(c *checks) {
 	if c.Text("ReplyTo", m.ReplyTo) && m.ReplyTo != "" {
 		c.Required("ReplyTo", m.ReplyTo)

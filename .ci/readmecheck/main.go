@@ -25,6 +25,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/contract"
@@ -209,7 +210,8 @@ func (c *checker) addToTable(b block, name string) {
 	for _, found := range handling.FindAllStringSubmatch(b.text, -1) {
 		handlers[found[1]] = found[2]
 	}
-	needsDatabase := strings.Contains(b.text, "sqlstore.") || strings.Contains(b.text, "book.") || strings.Contains(b.text, "conversations.") || strings.Contains(b.text, "db.")
+	isInText := func(part string) bool { return strings.Contains(b.text, part) }
+	needsDatabase := slices.ContainsFunc([]string{"sqlstore.", "conversations.", "book.", "db."}, isInText)
 	if !needsDatabase && (sends || len(handlers) > 0) {
 		c.table = append(c.table, fmt.Sprintf("\t{\"%s:%d\", %s, %t, %#v},\n", b.page, b.line, name, sends, handlers))
 	}
