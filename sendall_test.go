@@ -413,10 +413,12 @@ func TestSendAllWaitsForAThrottleAfterSilence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const burst = 30
-		var throttledUntil time.Time
+		const silence = time.Hour
+		start := time.Now()
 		service := roundTripper(func(r *http.Request) (*http.Response, error) {
 			time.Sleep(10 * time.Millisecond)
-			if time.Now().Before(throttledUntil) {
+			sinceSilence := time.Since(start) - silence
+			if 0 < sinceSilence && sinceSilence < 20*time.Second {
 				return respond(r, http.StatusTooManyRequests, `{}`), nil
 			}
 			return respond(r, http.StatusOK, `{"id":"m-1"}`), nil
@@ -427,8 +429,7 @@ func TestSendAllWaitsForAThrottleAfterSilence(t *testing.T) {
 			if !yield(hello) {
 				return
 			}
-			time.Sleep(time.Hour)
-			throttledUntil = time.Now().Add(20 * time.Second)
+			time.Sleep(silence)
 			for range burst {
 				if !yield(hello) {
 					return
