@@ -55,6 +55,7 @@ var (
 	position                string
 	done                    bool
 	count                   int
+	rows                    map[string]sms.Transaction
 	server                  *httptest.Server
 	hooks                   *webhook.Receiver
 	mux                     *http.ServeMux
