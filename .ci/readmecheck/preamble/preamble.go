@@ -17,6 +17,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
@@ -63,6 +65,7 @@ var (
 	pool                    *pgxpool.Pool
 	book                    *conversations.Book
 	service                 *messagingtest.Server
+	outbox                  *messagingriver.Outbox[*sql.Tx]
 	queue, orders           *failsOnce
 	messagesIn              func(state string) iter.Seq[sms.Message]
 	saveState               = func(ctx context.Context, referenceID, state string) error { return nil }
