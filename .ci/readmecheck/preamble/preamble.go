@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	neturl "net/url"
 	"testing"
 	"time"
 
@@ -49,7 +48,6 @@ var (
 	url, token, key, secret string
 	names                   contract.Contract
 	client                  *messaging.Client
-	proxyURL                *neturl.URL
 	message                 sms.Message
 	messages                iter.Seq[sms.Message]
 	yesterday, midnight     time.Time
