@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A Fault is one way in which a request can go wrong, for [Server.Inject], [Server.InjectFor] and [Server.InjectRandomly]. The zero
-// Fault lets a request pass, so that a later one fails. Faults can be compared with ==.
+// A Fault is one way in which a request can go wrong, for [Server.Inject], [Server.InjectFor], [Server.InjectRandomly] and
+// [Server.SetFault]. The zero Fault lets a request pass, so that a later one fails. Faults can be compared with ==.
 type Fault struct {
 	kind       faultKind
 	delay      time.Duration
@@ -129,26 +129,28 @@ func (f Fault) String() string {
 
 // faultQueue decides which fault a request takes. The server's mutex guards it.
 type faultQueue struct {
-	next       []Fault      // of Inject
-	outage     Fault        // of InjectFor
-	outageEnds time.Time    // of InjectFor
-	random     func() Fault // of InjectRandomly; nil if it is not in force
+	next        []Fault          // of Inject
+	outage      Fault            // of InjectFor
+	outageEnds  time.Time        // of InjectFor
+	random      func() Fault     // of InjectRandomly; nil if it is not in force
+	byRecipient map[string]Fault // of SetFault
 }
 
-// take returns the fault of the next request.
-func (q *faultQueue) take() Fault {
+// take returns the fault of the next request, and reports false if its recipient decides.
+func (q *faultQueue) take() (Fault, bool) {
 	if len(q.next) > 0 {
 		fault := q.next[0]
 		q.next = q.next[1:]
-		return fault
+		return fault, true
 	}
 	if time.Now().Before(q.outageEnds) {
-		return q.outage
+		return q.outage, true
 	}
+	var fault Fault
 	if q.random != nil {
-		return q.random()
+		fault = q.random()
 	}
-	return Fault{}
+	return fault, fault != Fault{}
 }
 
 // Inject applies the fault to each of the next n requests, to any path. Faults wait in the order in which they were injected,
@@ -188,7 +190,21 @@ func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 	s.set(func() { s.faults.random = random })
 }
 
-// ClearFaults ends [Server.Inject], [Server.InjectFor] and [Server.InjectRandomly].
+// SetFault applies the fault to every valid message to one recipient, on any channel, unless a fault of [Server.Inject],
+// [Server.InjectFor] or [Server.InjectRandomly] applies. Messages to other recipients are accepted. It replaces an earlier SetFault for the
+// recipient, and the zero Fault ends it. A number is the same with and without its leading +. The recipient is in the body, so
+// [FaultDropUnread] resets the connection after the request was read. SetFault panics if the recipient is empty.
+func (s *Server) SetFault(recipient string, fault Fault) {
+	panicUnless(recipient != "", "SetFault: the recipient is empty")
+	s.set(func() {
+		if s.faults.byRecipient == nil {
+			s.faults.byRecipient = map[string]Fault{}
+		}
+		s.faults.byRecipient[recipientKey(recipient)] = fault
+	})
+}
+
+// ClearFaults ends [Server.Inject], [Server.InjectFor], [Server.InjectRandomly] and [Server.SetFault].
 func (s *Server) ClearFaults() {
 	s.set(func() { s.faults = faultQueue{} })
 }
@@ -201,15 +217,45 @@ func WithFault(ctx context.Context, fault Fault) context.Context {
 	return context.WithValue(ctx, faultKey{}, fault)
 }
 
-// arrive counts a request and returns its fault.
-func (s *Server) arrive(ctx context.Context) Fault {
+// arrive counts a request and returns its fault. It reports false if the request has none yet, so that its recipient decides.
+func (s *Server) arrive(ctx context.Context) (fault Fault, isChosen bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.requests++
 	if chosen, ok := ctx.Value(faultKey{}).(Fault); ok {
-		return chosen
+		return chosen, true
 	}
 	return s.faults.take()
+}
+
+// recipientFault returns the fault of SetFault for the recipient of a request, or the zero Fault.
+func (s *Server) recipientFault(r *http.Request, body []byte) Fault {
+	s.mu.Lock()
+	isUsed := len(s.faults.byRecipient) > 0
+	s.mu.Unlock()
+	if !isUsed { // do not read every request twice
+		return Fault{}
+	}
+	recipient := s.recipientOf(r, body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.faults.byRecipient[recipientKey(recipient)]
+}
+
+// recipientOf returns the recipient of a request that is a valid message, or "".
+func (s *Server) recipientOf(r *http.Request, body []byte) string {
+	_, operations := s.operationsFor(r)
+	for _, op := range operations {
+		f, p := s.read(op, r, body)
+		if p != nil || op.channel == "" { // it is for another operation, or lists
+			continue
+		}
+		message, p := f.submission()
+		if p == nil {
+			return message.To
+		}
+	}
+	return ""
 }
 
 // isProcessed reports whether a request with this fault is processed.
@@ -220,7 +266,7 @@ func (f Fault) isProcessed() bool {
 // respond writes the response to a request, or what the fault makes of it.
 func (f Fault) respond(w http.ResponseWriter, resp response) {
 	switch f.kind {
-	case acceptThenDrop:
+	case acceptThenDrop, dropUnread:
 		reset(w)
 	case truncated:
 		resp.status = http.StatusOK

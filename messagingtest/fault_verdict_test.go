@@ -3,6 +3,7 @@ package messagingtest_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/internal/channeltest"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // TestVerdictOfEachFault checks the table in the package's documentation: the ledger, and the client's verdict.
@@ -113,4 +115,61 @@ func TestInjectFor(t *testing.T) {
 	srv.ClearFaults()
 	assert.Equal(t, messaging.Accepted, send())
 	assert.Panics(t, func() { srv.InjectFor(0, messagingtest.FaultAcceptThenDrop()) })
+}
+
+// SetFault applies to the messages of one recipient, on each channel, until it is ended.
+func TestSetFault(t *testing.T) {
+	t.Parallel()
+	const refused, other = "+639170000000", "+639171234567"
+	for _, channel := range channeltest.Channels() {
+		t.Run(channel.Name, func(t *testing.T) {
+			t.Parallel()
+			srv := messagingtest.NewServer(t)
+			client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+			require.NoError(t, err)
+			verdict := func(to string) messaging.Verdict {
+				_, sendErr := channel.Send(t.Context(), client, to, "Hi", "")
+				return messaging.VerdictOf(sendErr)
+			}
+			srv.SetFault(strings.TrimPrefix(refused, "+"), messagingtest.FaultCode("131026"))
+			for range 3 {
+				assert.Equal(t, messaging.Refused, verdict(refused))
+				assert.Equal(t, messaging.Accepted, verdict(other))
+			}
+			assert.Len(t, srv.Sent(), 3)
+
+			srv.Inject(messagingtest.Fault{}, 1) // a fault of Inject decides
+			assert.Equal(t, messaging.Accepted, verdict(refused))
+			srv.SetFault(refused, messagingtest.FaultDropUnread())
+			assert.Equal(t, messaging.Unknown, verdict(refused))
+			assert.Equal(t, messaging.Accepted, verdict(other))
+			assert.Len(t, srv.Sent(), 5)
+
+			srv.SetFault(refused, messagingtest.Fault{})
+			assert.Equal(t, messaging.Accepted, verdict(refused))
+			srv.SetFault(refused, messagingtest.FaultCode("131026"))
+			srv.Reset()
+			assert.Equal(t, messaging.Accepted, verdict(refused))
+			assert.Panics(t, func() { srv.SetFault("", messagingtest.FaultCode("1")) })
+		})
+	}
+}
+
+// A request that is not a valid message gets the response of the service, whatever the recipient.
+func TestSetFaultLeavesOtherRequests(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	srv.SetFault("+639171234567", messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
+	message := sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"}
+
+	stranger, err := messaging.NewClient(srv.URL, messaging.WithToken("wrong"))
+	require.NoError(t, err)
+	_, err = stranger.SMS.Send(t.Context(), message)
+	require.ErrorIs(t, err, messaging.ErrUnauthorized)
+
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	require.NoError(t, err)
+	for _, err := range client.SMS.List(t.Context(), sms.ListOptions{To: "+639171234567"}) {
+		require.NoError(t, err)
+	}
 }
