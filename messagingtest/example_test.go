@@ -162,7 +162,7 @@ func ExampleFaultCode() {
 	// Output: refused true 0
 }
 
-// One recipient of a campaign cannot be reached, and the others can.
+// One recipient of a campaign cannot be reached over chat app 2, and the others can.
 func ExampleServer_SetFault() {
 	srv := messagingtest.Start()
 	defer srv.Close()
@@ -171,7 +171,7 @@ func ExampleServer_SetFault() {
 		fmt.Println(err)
 		return
 	}
-	srv.SetFault("+639170000000", messagingtest.FaultCode("131026"))
+	srv.SetFault("chatapp2", "+639170000000", messagingtest.FaultCode("131026"))
 	for _, to := range []string{"+639171234567", "+639170000000", "+639181234567"} {
 		_, err = client.ChatApp2.Send(context.Background(), chatapp2.Message{To: to, Content: chatapp2.Text{Body: "Hi"}})
 		fmt.Println(to, messaging.VerdictOf(err), errors.Is(err, messaging.ErrUnreachable))

@@ -129,14 +129,17 @@ func (f Fault) String() string {
 
 // faultQueue decides which fault a request takes. The server's mutex guards it.
 type faultQueue struct {
-	next        []Fault          // of Inject
-	outage      Fault            // of InjectFor
-	outageEnds  time.Time        // of InjectFor
-	random      func() Fault     // of InjectRandomly; nil if it is not in force
-	byRecipient map[string]Fault // of SetFault
+	next       []Fault           // of Inject
+	outage     Fault             // of InjectFor
+	outageEnds time.Time         // of InjectFor
+	random     func() Fault      // of InjectRandomly; nil if it is not in force
+	byAddress  map[address]Fault // of SetFault
 }
 
-// take returns the fault of the next request, and reports false if its recipient decides.
+// An address is a recipient on a channel. The recipient is a recipientKey.
+type address struct{ channel, recipient string }
+
+// take returns the fault of the next request, and reports false if its address decides.
 func (q *faultQueue) take() (Fault, bool) {
 	if len(q.next) > 0 {
 		fault := q.next[0]
@@ -190,17 +193,20 @@ func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 	s.set(func() { s.faults.random = random })
 }
 
-// SetFault applies the fault to every valid message to one recipient, on any channel, unless a fault of [Server.Inject],
-// [Server.InjectFor] or [Server.InjectRandomly] applies. Messages to other recipients are accepted. It replaces an earlier SetFault for the
-// recipient, and the zero Fault ends it. A number is the same with and without its leading +. The recipient is in the body, so
-// [FaultDropUnread] resets the connection after the request was read. SetFault panics if the recipient is empty.
-func (s *Server) SetFault(recipient string, fault Fault) {
+// SetFault applies the fault to every valid message to one recipient on a channel, "sms", "chatapp1" or "chatapp2", unless a fault of
+// [Server.Inject], [Server.InjectFor] or [Server.InjectRandomly] applies. All other messages are accepted. It replaces an earlier SetFault for
+// the channel and the recipient, and the zero Fault ends it. A number is the same with and without its leading +. The recipient is in the
+// body, so [FaultDropUnread] resets the connection after the request was read.
+//
+// SetFault panics if there is no such channel, or the recipient is empty.
+func (s *Server) SetFault(channel, recipient string, fault Fault) {
+	panicUnless(isChannel(channel), "SetFault: no such channel: %q", channel)
 	panicUnless(recipient != "", "SetFault: the recipient is empty")
 	s.set(func() {
-		if s.faults.byRecipient == nil {
-			s.faults.byRecipient = map[string]Fault{}
+		if s.faults.byAddress == nil {
+			s.faults.byAddress = map[address]Fault{}
 		}
-		s.faults.byRecipient[recipientKey(recipient)] = fault
+		s.faults.byAddress[address{channel, recipientKey(recipient)}] = fault
 	})
 }
 
@@ -217,7 +223,7 @@ func WithFault(ctx context.Context, fault Fault) context.Context {
 	return context.WithValue(ctx, faultKey{}, fault)
 }
 
-// arrive counts a request and returns its fault. It reports false if the request has none yet, so that its recipient decides.
+// arrive counts a request and returns its fault. It reports false if the request has none yet, so that its address decides.
 func (s *Server) arrive(ctx context.Context) (fault Fault, isChosen bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,22 +234,22 @@ func (s *Server) arrive(ctx context.Context) (fault Fault, isChosen bool) {
 	return s.faults.take()
 }
 
-// recipientFault returns the fault of SetFault for the recipient of a request, or the zero Fault.
-func (s *Server) recipientFault(r *http.Request, body []byte) Fault {
+// addressFault returns the fault of SetFault for a request, or the zero Fault.
+func (s *Server) addressFault(r *http.Request, body []byte) Fault {
 	s.mu.Lock()
-	isUsed := len(s.faults.byRecipient) > 0
+	isUsed := len(s.faults.byAddress) > 0
 	s.mu.Unlock()
 	if !isUsed { // do not read every request twice
 		return Fault{}
 	}
-	recipient := s.recipientOf(r, body)
+	to := s.addressOf(r, body)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.faults.byRecipient[recipientKey(recipient)]
+	return s.faults.byAddress[to]
 }
 
-// recipientOf returns the recipient of a request that is a valid message, or "".
-func (s *Server) recipientOf(r *http.Request, body []byte) string {
+// addressOf returns the address of a valid message, or the zero address for any other request.
+func (s *Server) addressOf(r *http.Request, body []byte) address {
 	_, operations := s.operationsFor(r)
 	for _, op := range operations {
 		f, p := s.read(op, r, body)
@@ -252,10 +258,10 @@ func (s *Server) recipientOf(r *http.Request, body []byte) string {
 		}
 		message, p := f.submission()
 		if p == nil {
-			return message.To
+			return address{op.channel, recipientKey(message.To)}
 		}
 	}
-	return ""
+	return address{}
 }
 
 // isProcessed reports whether a request with this fault is processed.

@@ -1,6 +1,7 @@
 package messagingtest_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -131,7 +132,7 @@ func TestSetFault(t *testing.T) {
 				_, sendErr := channel.Send(t.Context(), client, to, "Hi", "")
 				return messaging.VerdictOf(sendErr)
 			}
-			srv.SetFault(strings.TrimPrefix(refused, "+"), messagingtest.FaultCode("131026"))
+			srv.SetFault(channel.Name, strings.TrimPrefix(refused, "+"), messagingtest.FaultCode("131026"))
 			for range 3 {
 				assert.Equal(t, messaging.Refused, verdict(refused))
 				assert.Equal(t, messaging.Accepted, verdict(other))
@@ -140,26 +141,41 @@ func TestSetFault(t *testing.T) {
 
 			srv.Inject(messagingtest.Fault{}, 1) // a fault of Inject decides
 			assert.Equal(t, messaging.Accepted, verdict(refused))
-			srv.SetFault(refused, messagingtest.FaultDropUnread())
+			srv.SetFault(channel.Name, refused, messagingtest.FaultDropUnread())
 			assert.Equal(t, messaging.Unknown, verdict(refused))
 			assert.Equal(t, messaging.Accepted, verdict(other))
 			assert.Len(t, srv.Sent(), 5)
 
-			srv.SetFault(refused, messagingtest.Fault{})
+			srv.SetFault(channel.Name, refused, messagingtest.Fault{})
 			assert.Equal(t, messaging.Accepted, verdict(refused))
-			srv.SetFault(refused, messagingtest.FaultCode("131026"))
+			srv.SetFault(channel.Name, refused, messagingtest.FaultCode("131026"))
 			srv.Reset()
 			assert.Equal(t, messaging.Accepted, verdict(refused))
-			assert.Panics(t, func() { srv.SetFault("", messagingtest.FaultCode("1")) })
+			assert.Panics(t, func() { srv.SetFault(channel.Name, "", messagingtest.FaultCode("1")) })
+			assert.Panics(t, func() { srv.SetFault(refused, channel.Name, messagingtest.FaultCode("1")) })
 		})
 	}
+}
+
+// A recipient who cannot be reached on one channel can be reached on the others.
+func TestSetFaultLeavesOtherChannels(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	require.NoError(t, err)
+	srv.SetFault("chatapp2", "+639171234567", messagingtest.FaultCode("131026"))
+	for _, channel := range channeltest.Channels() {
+		_, err = channel.Send(t.Context(), client, "+639171234567", "Hi", "")
+		assert.Equal(t, channel.Name == "chatapp2", errors.Is(err, messaging.ErrUnreachable), channel.Name)
+	}
+	assert.Len(t, srv.Sent(), 2)
 }
 
 // A request that is not a valid message gets the response of the service, whatever the recipient.
 func TestSetFaultLeavesOtherRequests(t *testing.T) {
 	t.Parallel()
 	srv := messagingtest.NewServer(t)
-	srv.SetFault("+639171234567", messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
+	srv.SetFault("sms", "+639171234567", messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
 	message := sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"}
 
 	stranger, err := messaging.NewClient(srv.URL, messaging.WithToken("wrong"))

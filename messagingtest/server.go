@@ -223,7 +223,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := readBody(w, r)
 	if !isChosen {
-		fault = s.recipientFault(r, body)
+		fault = s.addressFault(r, body)
 	}
 	requestID := s.newRequestID()
 	s.notify(r, fault, requestID)
