@@ -253,7 +253,7 @@ func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
 			return nil
 		}
 		select {
-		case <-time.After(time.Second):
+		case <-time.After(5 * time.Second): // Campaigns reads all messages
 		case <-ctx.Done():
 			return fmt.Errorf("stopped; start it again to go on: %w", ctx.Err())
 		}
