@@ -134,11 +134,16 @@ func run(ctx context.Context, folder string, connect connect, hooks *webhook.Rec
 	if err = receive(ctx, address, hooks, book); err != nil {
 		return err
 	}
+	return send(ctx, folder, db, client, options)
+}
+
+// send sends to the recipients in a folder, and writes the results.
+func send(ctx context.Context, folder string, db *sql.DB, client *messaging.Client, options messagingriver.Options) error {
 	outbox, err := messagingriver.NewSQLite(db, client, options)
 	if err != nil {
 		return err
 	}
-	if err := outbox.Migrate(ctx); err != nil {
+	if err = outbox.Migrate(ctx); err != nil {
 		return err
 	}
 	messages, invalid, err := readRecipients(folder+"/recipients.csv", client)
@@ -146,15 +151,15 @@ func run(ctx context.Context, folder string, connect connect, hooks *webhook.Rec
 		return err
 	}
 	log.Printf("%d lines are valid, and %d are not", len(messages), len(invalid)) //nolint:gosec // numbers
-	if err := enqueue(ctx, db, outbox, messages); err != nil {
+	if err = enqueue(ctx, db, outbox, messages); err != nil {
 		return err
 	}
-	if err := outbox.Start(ctx); err != nil {
+	if err = outbox.Start(ctx); err != nil {
 		return err
 	}
 	waitErr := wait(ctx, outbox)
 	stopErr := outbox.Stop(context.WithoutCancel(ctx)) // lets requests in flight end
-	if err := errors.Join(waitErr, stopErr); err != nil {
+	if err = errors.Join(waitErr, stopErr); err != nil {
 		return err
 	}
 	return writeResults(ctx, folder+"/results.csv", outbox, invalid)
@@ -170,6 +175,9 @@ func receive(ctx context.Context, address string, hooks *webhook.Receiver, book 
 	}
 	handler := hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
 		_, noteErr := book.Note(ctx, nil, conversations.FromSMS(m))
+		if errors.Is(noteErr, conversations.ErrNoPerson) { // such as a sender with letters; a second call would change nothing
+			return nil
+		}
 		return noteErr
 	})
 	mux := http.NewServeMux()

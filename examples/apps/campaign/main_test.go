@@ -163,6 +163,16 @@ func TestNothingIsSentAtNight(t *testing.T) {
 	assert.Empty(t, p.service.Sent())
 }
 
+// The service does not call again for an SMS of a sender with letters.
+func TestMessageFromNoPerson(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 3, "id,number,text\n17,+639171234567,Spring sale\n")
+	process := p.start()
+	p.receive(messagingtest.InboundSMS{ID: "in-1", From: "BANK", To: "ACME", Text: "Hello"})
+	require.NoError(t, process.Process.Signal(os.Interrupt))
+	require.Error(t, process.Wait())
+}
+
 func TestUntilMorning(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Europe/Berlin") // its clocks go forward on 29 March 2026 at 2:00

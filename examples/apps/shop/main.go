@@ -214,7 +214,8 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	if err != nil {
 		return err
 	}
-	if added, err := result.RowsAffected(); err != nil || added == 0 { // it was taken before, with its message
+	added, err := result.RowsAffected()
+	if err != nil || added == 0 { // it was taken before, with its message
 		return err
 	}
 	message := chatapp2.Message{
