@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // envelope lists the members of the platform's message that are not its content.
@@ -156,9 +158,12 @@ func (o object) checkObjectOrList(member string) {
 	}
 }
 
-// platformID is where a response of the platform has the ID. The server writes the platform's response if the contract has this
-// place as an alternative, as the default contract has, and otherwise a response like those of the other channels.
+// platformID is where a response of the platform has the ID.
 const platformID = "messages.0.id"
+
+// hasPlatformResponse reports whether the server responds as the platform does: if the contract has platformID as an alternative, like the
+// default contract. Otherwise it responds as on the other channels.
+func hasPlatformResponse(t table.Send) bool { return slices.Index(t.Response["id"], platformID) > 0 }
 
 func (m submission) confirmChatApp2() any {
 	contact := map[string]string{"input": m.To}

@@ -67,8 +67,8 @@
 //
 // # Faults
 //
-// [Server.Inject] applies a fault to each of the next n requests, [Server.InjectFor] to all requests for a while, and
-// [Server.InjectRandomly] to a share of them. For a valid message:
+// [Server.Inject] applies a fault to each of the next n requests, [Server.InjectFor] to all requests for a while,
+// [Server.InjectRandomly] to a share of them, and [Server.SetFault] to all messages to one recipient on a channel. For a valid message:
 //
 //	fault                 in the ledger   verdict of a correct client
 //	FaultAcceptThenDrop   yes             unknown

@@ -53,3 +53,41 @@ func ExampleSent_Tap() {
 	// true refused
 	// 639171234567 taps yes
 }
+
+// A message was accepted, and could not be delivered later. The report says why.
+func ExampleWithErrorCode() {
+	srv := messagingtest.Start()
+	defer srv.Close()
+	hooks, err := webhook.NewReceiver(webhook.WithoutProof())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	shop := httptest.NewServer(hooks.Delivery(func(_ context.Context, report webhook.DeliveryReport) error {
+		if report.ErrorCode == "131026" { // chat app 2 cannot reach the recipient
+			fmt.Println(report.ReferenceID, "is", report.Status)
+		}
+		return nil
+	}))
+	defer shop.Close()
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	callback, err := hooks.DeliveryURL(shop.URL)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	ctx := context.Background()
+	receipt, err := client.ChatApp2.Send(ctx, chatapp2.Message{
+		To: "+639171234567", Content: chatapp2.Text{Body: "Your order is ready"}, ReferenceID: "order-17", CallbackURL: callback,
+	})
+	fmt.Println(messaging.VerdictOf(err))
+	srv.ReportDelivery(ctx, receipt.ID, "failed", messagingtest.WithErrorCode("131026"))
+	// Output:
+	// accepted
+	// order-17 is failed
+}

@@ -162,6 +162,26 @@ func ExampleFaultCode() {
 	// Output: refused true 0
 }
 
+// One recipient of a campaign cannot be reached over chat app 2, and the others can.
+func ExampleServer_SetFault() {
+	srv := messagingtest.Start()
+	defer srv.Close()
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	srv.SetFault("chatapp2", "+639170000000", messagingtest.FaultCode("131026"))
+	for _, to := range []string{"+639171234567", "+639170000000", "+639181234567"} {
+		_, err = client.ChatApp2.Send(context.Background(), chatapp2.Message{To: to, Content: chatapp2.Text{Body: "Hi"}})
+		fmt.Println(to, messaging.VerdictOf(err), errors.Is(err, messaging.ErrUnreachable))
+	}
+	// Output:
+	// +639171234567 accepted false
+	// +639170000000 refused true
+	// +639181234567 accepted false
+}
+
 func ExampleServer_Seed_client() {
 	srv := messagingtest.Start()
 	defer srv.Close()

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A Fault is one way in which a request can go wrong, for [Server.Inject], [Server.InjectFor] and [Server.InjectRandomly]. The zero
-// Fault lets a request pass, so that a later one fails. Faults can be compared with ==.
+// A Fault is one way in which a request can go wrong, for [Server.Inject], [Server.InjectFor], [Server.InjectRandomly] and
+// [Server.SetFault]. The zero Fault lets a request pass, so that a later one fails. Faults can be compared with ==.
 type Fault struct {
 	kind       faultKind
 	delay      time.Duration
@@ -129,26 +129,31 @@ func (f Fault) String() string {
 
 // faultQueue decides which fault a request takes. The server's mutex guards it.
 type faultQueue struct {
-	next       []Fault      // of Inject
-	outage     Fault        // of InjectFor
-	outageEnds time.Time    // of InjectFor
-	random     func() Fault // of InjectRandomly; nil if it is not in force
+	next       []Fault           // of Inject
+	outage     Fault             // of InjectFor
+	outageEnds time.Time         // of InjectFor
+	random     func() Fault      // of InjectRandomly; nil if it is not in force
+	byAddress  map[address]Fault // of SetFault
 }
 
-// take returns the fault of the next request.
-func (q *faultQueue) take() Fault {
+// An address is a recipient on a channel. The recipient is a recipientKey.
+type address struct{ channel, recipient string }
+
+// take returns the fault of the next request, and reports false if its address decides.
+func (q *faultQueue) take() (Fault, bool) {
 	if len(q.next) > 0 {
 		fault := q.next[0]
 		q.next = q.next[1:]
-		return fault
+		return fault, true
 	}
 	if time.Now().Before(q.outageEnds) {
-		return q.outage
+		return q.outage, true
 	}
+	var fault Fault
 	if q.random != nil {
-		return q.random()
+		fault = q.random()
 	}
-	return Fault{}
+	return fault, fault != Fault{}
 }
 
 // Inject applies the fault to each of the next n requests, to any path. Faults wait in the order in which they were injected,
@@ -188,7 +193,24 @@ func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 	s.set(func() { s.faults.random = random })
 }
 
-// ClearFaults ends [Server.Inject], [Server.InjectFor] and [Server.InjectRandomly].
+// SetFault applies the fault to every valid message to one recipient on a channel, "sms", "chatapp1" or "chatapp2", unless a fault of
+// [Server.Inject], [Server.InjectFor] or [Server.InjectRandomly] applies. All other messages are accepted. It replaces an earlier SetFault for
+// the channel and the recipient, and the zero Fault ends it. A number is the same with and without its leading +. The recipient is in the
+// body, so [FaultDropUnread] resets the connection after the request was read.
+//
+// SetFault panics if there is no such channel, or the recipient is empty.
+func (s *Server) SetFault(channel, recipient string, fault Fault) {
+	panicUnless(isChannel(channel), "SetFault: no such channel: %q", channel)
+	panicUnless(recipient != "", "SetFault: the recipient is empty")
+	s.set(func() {
+		if s.faults.byAddress == nil {
+			s.faults.byAddress = map[address]Fault{}
+		}
+		s.faults.byAddress[address{channel, recipientKey(recipient)}] = fault
+	})
+}
+
+// ClearFaults ends [Server.Inject], [Server.InjectFor], [Server.InjectRandomly] and [Server.SetFault].
 func (s *Server) ClearFaults() {
 	s.set(func() { s.faults = faultQueue{} })
 }
@@ -201,15 +223,45 @@ func WithFault(ctx context.Context, fault Fault) context.Context {
 	return context.WithValue(ctx, faultKey{}, fault)
 }
 
-// arrive counts a request and returns its fault.
-func (s *Server) arrive(ctx context.Context) Fault {
+// arrive counts a request and returns its fault. It reports false if the request has none yet, so that its address decides.
+func (s *Server) arrive(ctx context.Context) (fault Fault, isChosen bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger.requests++
 	if chosen, ok := ctx.Value(faultKey{}).(Fault); ok {
-		return chosen
+		return chosen, true
 	}
 	return s.faults.take()
+}
+
+// addressFault returns the fault of SetFault for a request, or the zero Fault.
+func (s *Server) addressFault(r *http.Request, body []byte) Fault {
+	s.mu.Lock()
+	isUsed := len(s.faults.byAddress) > 0
+	s.mu.Unlock()
+	if !isUsed { // do not read every request twice
+		return Fault{}
+	}
+	to := s.addressOf(r, body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.faults.byAddress[to]
+}
+
+// addressOf returns the address of a valid message, or the zero address for any other request.
+func (s *Server) addressOf(r *http.Request, body []byte) address {
+	_, operations := s.operationsFor(r)
+	for _, op := range operations {
+		f, p := s.read(op, r, body)
+		if p != nil || op.channel == "" { // it is for another operation, or lists
+			continue
+		}
+		message, p := f.submission()
+		if p == nil {
+			return address{op.channel, recipientKey(message.To)}
+		}
+	}
+	return address{}
 }
 
 // isProcessed reports whether a request with this fault is processed.
@@ -220,7 +272,7 @@ func (f Fault) isProcessed() bool {
 // respond writes the response to a request, or what the fault makes of it.
 func (f Fault) respond(w http.ResponseWriter, resp response) {
 	switch f.kind {
-	case acceptThenDrop:
+	case acceptThenDrop, dropUnread:
 		reset(w)
 	case truncated:
 		resp.status = http.StatusOK

@@ -1,6 +1,7 @@
 package messagingtest
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"slices"
@@ -40,7 +41,7 @@ func TestInjectRandomlyShare(t *testing.T) {
 		const n = 60_000
 		var taken []Fault
 		for range n {
-			taken = append(taken, s.arrive(t.Context()))
+			taken = append(taken, nextFault(t.Context(), s))
 		}
 		counts := tally(taken)
 		// Five standard deviations of a binomial distribution; the seed is fixed.
@@ -59,7 +60,7 @@ func TestInjectRandomlyFaultNamedTwice(t *testing.T) {
 	s.InjectRandomly(1, 1, FaultNotJSON(), FaultDropUnread(), FaultNotJSON())
 	var taken []Fault
 	for range 3000 {
-		taken = append(taken, s.arrive(t.Context()))
+		taken = append(taken, nextFault(t.Context(), s))
 	}
 	assert.InDelta(t, 2000, tally(taken)[FaultNotJSON()], 130)
 }
@@ -134,11 +135,11 @@ func TestInjectDrawsNothing(t *testing.T) {
 		s.InjectRandomly(3, 0.5, FaultNotJSON(), FaultDropUnread())
 		for range waiting {
 			s.Inject(Fault{}, 1)
-			require.Equal(t, Fault{}, s.arrive(t.Context()))
+			require.Equal(t, Fault{}, nextFault(t.Context(), s))
 		}
 		var drawn []Fault
 		for range 100 {
-			drawn = append(drawn, s.arrive(t.Context()))
+			drawn = append(drawn, nextFault(t.Context(), s))
 		}
 		return drawn
 	}
@@ -196,4 +197,10 @@ func TestInjectRandomlyRefusesMisuse(t *testing.T) {
 		assert.Panics(t, func() { s.InjectRandomly(1, 0, FaultStatus(code, 0)) }, code)
 	}
 	assert.Equal(t, slices.Repeat([]int{200}, 3), statusesOf(t, newClient(t), s, 3), "a refused call changes nothing")
+}
+
+// nextFault returns the fault of the next request.
+func nextFault(ctx context.Context, s *Server) Fault {
+	fault, _ := s.arrive(ctx)
+	return fault
 }

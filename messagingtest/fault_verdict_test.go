@@ -1,8 +1,10 @@
 package messagingtest_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/internal/channeltest"
 	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
 )
 
 // TestVerdictOfEachFault checks the table in the package's documentation: the ledger, and the client's verdict.
@@ -113,4 +116,76 @@ func TestInjectFor(t *testing.T) {
 	srv.ClearFaults()
 	assert.Equal(t, messaging.Accepted, send())
 	assert.Panics(t, func() { srv.InjectFor(0, messagingtest.FaultAcceptThenDrop()) })
+}
+
+// SetFault applies to the messages of one recipient, on each channel, until it is ended.
+func TestSetFault(t *testing.T) {
+	t.Parallel()
+	const refused, other = "+639170000000", "+639171234567"
+	for _, channel := range channeltest.Channels() {
+		t.Run(channel.Name, func(t *testing.T) {
+			t.Parallel()
+			srv := messagingtest.NewServer(t)
+			client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+			require.NoError(t, err)
+			verdict := func(to string) messaging.Verdict {
+				_, sendErr := channel.Send(t.Context(), client, to, "Hi", "")
+				return messaging.VerdictOf(sendErr)
+			}
+			srv.SetFault(channel.Name, strings.TrimPrefix(refused, "+"), messagingtest.FaultCode("131026"))
+			for range 3 {
+				assert.Equal(t, messaging.Refused, verdict(refused))
+				assert.Equal(t, messaging.Accepted, verdict(other))
+			}
+			assert.Len(t, srv.Sent(), 3)
+
+			srv.Inject(messagingtest.Fault{}, 1) // a fault of Inject decides
+			assert.Equal(t, messaging.Accepted, verdict(refused))
+			srv.SetFault(channel.Name, refused, messagingtest.FaultDropUnread())
+			assert.Equal(t, messaging.Unknown, verdict(refused))
+			assert.Equal(t, messaging.Accepted, verdict(other))
+			assert.Len(t, srv.Sent(), 5)
+
+			srv.SetFault(channel.Name, refused, messagingtest.Fault{})
+			assert.Equal(t, messaging.Accepted, verdict(refused))
+			srv.SetFault(channel.Name, refused, messagingtest.FaultCode("131026"))
+			srv.Reset()
+			assert.Equal(t, messaging.Accepted, verdict(refused))
+			assert.Panics(t, func() { srv.SetFault(channel.Name, "", messagingtest.FaultCode("1")) })
+			assert.Panics(t, func() { srv.SetFault(refused, channel.Name, messagingtest.FaultCode("1")) })
+		})
+	}
+}
+
+// A recipient who cannot be reached on one channel can be reached on the others.
+func TestSetFaultLeavesOtherChannels(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	require.NoError(t, err)
+	srv.SetFault("chatapp2", "+639171234567", messagingtest.FaultCode("131026"))
+	for _, channel := range channeltest.Channels() {
+		_, err = channel.Send(t.Context(), client, "+639171234567", "Hi", "")
+		assert.Equal(t, channel.Name == "chatapp2", errors.Is(err, messaging.ErrUnreachable), channel.Name)
+	}
+	assert.Len(t, srv.Sent(), 2)
+}
+
+// A request that is not a valid message gets the response of the service, whatever the recipient.
+func TestSetFaultLeavesOtherRequests(t *testing.T) {
+	t.Parallel()
+	srv := messagingtest.NewServer(t)
+	srv.SetFault("sms", "+639171234567", messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
+	message := sms.Message{From: "ACME", To: "+639171234567", Text: "Hi"}
+
+	stranger, err := messaging.NewClient(srv.URL, messaging.WithToken("wrong"))
+	require.NoError(t, err)
+	_, err = stranger.SMS.Send(t.Context(), message)
+	require.ErrorIs(t, err, messaging.ErrUnauthorized)
+
+	client, err := messaging.NewClient(srv.URL, messaging.WithToken(srv.Token))
+	require.NoError(t, err)
+	for _, err := range client.SMS.List(t.Context(), sms.ListOptions{To: "+639171234567"}) {
+		require.NoError(t, err)
+	}
 }

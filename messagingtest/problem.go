@@ -97,13 +97,16 @@ func (s *Server) codeOf(name string) string {
 		class = "invalid"
 	}
 	code := problemCode(name)
-	for _, known := range append([]string{code}, classes[class]...) {
-		prefix, isPrefix := strings.CutSuffix(known, "*")
-		if isPrefix {
-			known = prefix + code
+	candidates := []string{code}
+	for _, known := range classes[class] {
+		if prefix, isPrefix := strings.CutSuffix(known, "*"); isPrefix {
+			known = prefix + code // any text with this prefix will do
 		}
-		if s.isFailureCode(known, class) {
-			return known
+		candidates = append(candidates, known)
+	}
+	for _, candidate := range candidates {
+		if s.isFailureCode(candidate, class) {
+			return candidate
 		}
 	}
 	return ""

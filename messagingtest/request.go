@@ -233,17 +233,17 @@ func (s *Server) credentialsOf(r *http.Request) credentials {
 		c.secrets = r.Header.Values(pair.Secret)
 		isSameHeader := strings.EqualFold(pair.Key, header)
 		if isSameHeader && slices.Equal(c.keys, []string{s.key}) {
-			c.tokens = nil
+			c.tokens = nil // the header holds the key, not a token
 		}
 	case "basic":
-		key, secret, ok := r.BasicAuth()
+		key, secret, ok := r.BasicAuth() // of the first Authorization header
 		if !ok {
 			break
 		}
 		c.keys = []string{key}
 		c.secrets = []string{secret}
 		if strings.EqualFold(header, "Authorization") {
-			c.tokens = c.tokens[1:]
+			c.tokens = c.tokens[1:] // the first is no token, but the pair
 		}
 	}
 	return c
@@ -279,12 +279,15 @@ func (s *Server) isToken(values []string) bool {
 	return strings.EqualFold(first, scheme) && rest == s.token
 }
 
+// isPair reports whether the values are the key and the secret, each once. If the contract has only a key, a secret must be absent or empty.
 func (s *Server) isPair(keys, secrets []string) bool {
-	want := []string{s.secret}
-	if s.names.Auth.KeyPair.Secret == "" {
-		want = make([]string, len(secrets)) // no secret, or an empty one of basic authentication
+	if !slices.Equal(keys, []string{s.key}) {
+		return false
 	}
-	return slices.Equal(keys, []string{s.key}) && slices.Equal(secrets, want)
+	if s.names.Auth.KeyPair.Secret == "" {
+		return strings.Join(secrets, "") == "" // basic authentication always sends one
+	}
+	return slices.Equal(secrets, []string{s.secret})
 }
 
 // checkConstants checks the constants of every request, and those that go with a field, and only with it.
@@ -312,14 +315,16 @@ func (f fields) checkConstants(common table.Headers, header http.Header) *proble
 	return nil
 }
 
-// checkFieldConstant checks a constant that goes with a field, or with a text in an alphabet.
+// checkFieldConstant checks a constant that goes with a field, or with texts in one of the two alphabets.
 func (f fields) checkFieldConstant(concept, name string, constant any) *problem {
-	alphabet, otherAlphabet := table.GSM, table.Unicode
+	alphabet := table.GSM
 	if !isGSM(f.text("text")) {
-		alphabet, otherAlphabet = otherAlphabet, alphabet
+		alphabet = table.Unicode
 	}
-	if _, isBoth := f.FieldConstants[alphabet][name]; isBoth && concept == otherAlphabet {
-		return nil // it is checked for the alphabet of this text
+	isForAlphabet := concept == table.GSM || concept == table.Unicode
+	_, hasOwn := f.FieldConstants[alphabet][name]
+	if isForAlphabet && concept != alphabet && hasOwn {
+		return nil // this text has another constant of the same name
 	}
 	_, isPresent := f.values[name]
 	isWanted := f.has(concept) || concept == alphabet

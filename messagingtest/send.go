@@ -44,7 +44,7 @@ func (s *Server) sendOperation(c table.Channel) operation {
 		if p := s.submit(&m); p != nil {
 			return nil, p
 		}
-		if c.Name == channelChatApp2 && slices.Index(t.Response["id"], platformID) > 0 {
+		if c.Name == channelChatApp2 && hasPlatformResponse(t) {
 			return m.confirmChatApp2(), nil
 		}
 		return s.confirm(t, m), nil
@@ -101,8 +101,9 @@ func (s *Server) hasReferenceAsID(m Sent) bool {
 // service without a status reports success by a code.
 func (s *Server) confirm(t table.Send, m submission) any {
 	status := t.Response["status"]
-	if len(t.Response["id"]) == 0 && status[0] == "" {
-		return plainText(firstWord(t.Accepted)) // the status is the whole body
+	hasID := len(t.Response["id"]) > 0
+	if !hasID && status[0] == "" { // the status is the whole body; a contract without an ID has a status
+		return plainText(firstWord(t.Accepted))
 	}
 	body := placeFirst(nil, t.Response["id"], m.ID) // before the others: a client has to find it
 	body = placeAll(body, t.Response, map[string]any{

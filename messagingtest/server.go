@@ -174,8 +174,8 @@ func (s *Server) Requests() int {
 }
 
 // Reset empties the ledger, sets the number of requests to zero, cancels the fallbacks of the removed messages, and ends
-// [Server.Inject], [Server.InjectFor] and [Server.InjectRandomly]. All other settings stay, as do the credentials, the balance
-// and the clock, and IDs are not reused. A request under way may still enter the ledger.
+// [Server.Inject], [Server.InjectFor], [Server.InjectRandomly] and [Server.SetFault]. All other settings stay, as do the credentials, the
+// balance and the clock, and IDs are not reused. A request under way may still enter the ledger.
 func (s *Server) Reset() {
 	s.ClearFaults()
 	s.set(s.ledger.clear)
@@ -215,13 +215,16 @@ func (s *Server) notify(r *http.Request, fault Fault, requestID string) {
 
 // ServeHTTP serves a request, as the server does on its own port, for a program that mounts it on another listener.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	fault := s.arrive(r.Context())
+	fault, isChosen := s.arrive(r.Context())
 	if fault.kind == dropUnread {
 		s.notify(r, fault, "")
 		reset(w)
 		return
 	}
 	body, err := readBody(w, r)
+	if !isChosen {
+		fault = s.addressFault(r, body)
+	}
 	requestID := s.newRequestID()
 	s.notify(r, fault, requestID)
 

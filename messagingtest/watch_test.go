@@ -195,9 +195,9 @@ func TestWithFault(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	s.Inject(FaultNotJSON(), 1)
-	assert.Equal(t, FaultDropUnread(), s.arrive(WithFault(t.Context(), FaultDropUnread())))
-	assert.Equal(t, Fault{}, s.arrive(WithFault(t.Context(), Fault{})), "the zero fault passes")
-	assert.Equal(t, FaultNotJSON(), s.arrive(t.Context()), "what was injected still waits")
+	assert.Equal(t, FaultDropUnread(), nextFault(WithFault(t.Context(), FaultDropUnread()), s))
+	assert.Equal(t, Fault{}, nextFault(WithFault(t.Context(), Fault{}), s), "the zero fault passes")
+	assert.Equal(t, FaultNotJSON(), nextFault(t.Context(), s), "what was injected still waits")
 	assert.Equal(t, 3, s.Requests())
 }
 

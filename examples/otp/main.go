@@ -1,6 +1,7 @@
 // Command otp sends one-time codes and verifies them. A code goes out by SMS, or over chat app 1 if the SMS provably did not go out. A person
 // waits, so an attempt takes three seconds at most, and an SMS with an unknown outcome is looked up in the background. A code is valid once, for
-// five minutes and five tries. Codes are kept in memory and lost when the program ends. It runs on a test server, so it needs no account.
+// five minutes and five tries, and a number gets three codes in that time. Codes are kept in memory and lost when the program ends. It runs on
+// a test server, so it needs no account.
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +30,7 @@ import (
 const (
 	validFor = 5 * time.Minute
 	maxTries = 5
+	maxCodes = 3 // for one number within validFor: strangers can ask for codes, and guess them
 
 	attemptTimeout = 3 * time.Second
 	callTimeout    = 5 * time.Second // of each channel
@@ -82,6 +85,7 @@ func newReceiver() (*webhook.Receiver, error) {
 
 // code is a one-time code that was sent.
 type code struct {
+	to      string
 	digits  string
 	expires time.Time
 	tries   int
@@ -132,7 +136,10 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 		ReferenceID: "code-" + rand.Text(),
 		CallbackURL: c.callback,
 	}
-	c.add(message.ReferenceID, digits) // before Send, because the delivery report may arrive before Send returns
+	if !c.add(message.ReferenceID, message.To, digits) { // before Send, because the delivery report may arrive before Send returns
+		http.Error(w, "too many codes; try again in five minutes", http.StatusTooManyRequests)
+		return
+	}
 	// A caller who hangs up must not end the send: its outcome would be unknown.
 	err := c.deliver(context.WithoutCancel(r.Context()), message, digits)
 	switch {
@@ -219,10 +226,24 @@ func (c *codes) use(reference, digits string) error {
 	return nil
 }
 
-func (c *codes) add(reference, digits string) {
+// add adds a code, unless its number has had too many. It forgets expired codes.
+func (c *codes) add(reference, to, digits string) bool {
+	to = strings.TrimPrefix(to, "+")
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.byID[reference] = &code{digits: digits, expires: c.now().Add(validFor)}
+	earlier := 0
+	for id, sent := range c.byID {
+		if !c.now().Before(sent.expires) {
+			delete(c.byID, id)
+		} else if sent.to == to && sent.status != webhook.StatusFailed {
+			earlier++
+		}
+	}
+	if earlier >= maxCodes {
+		return false
+	}
+	c.byID[reference] = &code{to: to, digits: digits, expires: c.now().Add(validFor)}
+	return true
 }
 
 // setStatus sets the status of a code, unless the code has a later one: the result of a send and delivery reports come in any order.

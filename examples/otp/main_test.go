@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -143,14 +144,14 @@ func TestCodesFallBackAtOnceWhileSMSIsDown(t *testing.T) {
 	}))
 	t.Cleanup(front.Close)
 	c, target := serveFor(t, front.URL, service.Token)
-	for range 16 { // until the circuit breaker of SMS opens
-		_, err := post(t.Context(), target, "+639171234567")
+	for i := range 16 { // until the circuit breaker of SMS opens
+		_, err := post(t.Context(), target, fmt.Sprintf("+6391712345%02d", i))
 		require.NoError(t, err)
 	}
 	before := len(service.Sent())
 	began := time.Now()
-	for range 5 {
-		_, err := post(t.Context(), target, "+639171234567")
+	for i := range 5 {
+		_, err := post(t.Context(), target, fmt.Sprintf("+6391812345%02d", i))
 		require.NoError(t, err)
 	}
 	assert.GreaterOrEqual(t, len(service.Sent())-before, 3, "a code may be the probe of the breaker")
@@ -218,6 +219,42 @@ func TestVerify(t *testing.T) {
 	c.now = func() time.Time { return time.Now().Add(validFor) }
 	c.mu.Unlock()
 	assert.Equal(t, http.StatusGone, verify(reference, digits), "after five minutes")
+}
+
+// Strangers can neither flood a number with codes nor get more tries by asking for more codes.
+func TestThreeCodesForANumber(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	service.SetFault("sms", "+639171234567", messagingtest.FaultCode("1"))
+	service.SetFault("chatapp1", "+639171234567", messagingtest.FaultCode("1"))
+	for range maxCodes + 1 { // codes that did not go out do not count
+		status, err := post(t.Context(), target, "+639171234567")
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusBadGateway, status)
+	}
+	service.ClearFaults()
+	for i := range maxCodes + 1 {
+		status, err := post(t.Context(), target, []string{"+639171234567", "639171234567"}[i%2])
+		require.NoError(t, err)
+		if i < maxCodes {
+			assert.Equal(t, http.StatusAccepted, status)
+		} else {
+			assert.Equal(t, http.StatusTooManyRequests, status)
+		}
+	}
+	assert.Len(t, service.Sent(), maxCodes)
+	status, err := post(t.Context(), target, "+639181234567")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusAccepted, status, "another number")
+	c.mu.Lock()
+	c.now = func() time.Time { return time.Now().Add(validFor) }
+	c.mu.Unlock()
+	status, err = post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusAccepted, status, "after five minutes")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	assert.Len(t, c.byID, 1, "expired codes are forgotten")
 }
 
 func TestCallbackURLSurvivesARestart(t *testing.T) {

@@ -1,6 +1,6 @@
-// Command bot replies to messages of chat app 2. The event and the reply are one transaction in SQLite, so each message gets at most one
+// Command bot replies to messages of both chat apps. The event and the reply are one transaction in SQLite, so each message gets at most one
 // reply, even if the service calls again or the process is killed. It confirms STOP and START, and sends a template if a reply comes too late
-// for the 24-hour window. It runs on a test server, which calls it twice for each message.
+// for the 24-hour window of chat app 2. It runs on a test server, which calls it twice for each message.
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingriver"
@@ -25,6 +26,8 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 	"github.com/messaging-service/messaging-go/webhook/sqlstore"
 )
+
+const channelID = "channel-1" // of your account, on chat app 1
 
 func main() {
 	if err := run(context.Background(), messagingtest.Start()); err != nil {
@@ -46,14 +49,21 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	server.Config.Handler = b
 	server.Start()
 	defer server.Close()
-	const person = "639171234567"
-	hook := base + "/hooks/chatapp2?key=secret-of-a-demo"
-	hello := messagingtest.InboundChatApp{Channel: "chatapp2", ID: "in-1", From: person, To: "sender-1", Text: "hi"}
-	service.CallWebhook(ctx, hook, hello, messagingtest.TwiceAtOnce())
-	question, _ := service.WaitFor(ctx, person)
-	service.CallWebhook(ctx, hook, question.Tap("Order"), messagingtest.TwiceAtOnce())
-	reply, _ := service.WaitFor(ctx, person)
-	fmt.Println(question.Kind, "then:", reply.Text)
+	const key = "?key=secret-of-a-demo"
+	const first, second = "639171234567", "639181234567" // one person on each chat app
+	hello := messagingtest.InboundChatApp{Channel: "chatapp2", ID: "in-1", From: first, To: "sender-1", Text: "hi"}
+	service.CallWebhook(ctx, base+"/hooks/chatapp2"+key, hello, messagingtest.TwiceAtOnce())
+	menu, _ := service.WaitFor(ctx, first)
+	service.CallWebhook(ctx, base+"/hooks/chatapp2"+key, menu.Tap("Order"), messagingtest.TwiceAtOnce())
+	status, _ := service.WaitFor(ctx, first)
+	fmt.Println(menu.Channel, menu.Kind, "then:", status.Text)
+
+	hello = messagingtest.InboundChatApp{Channel: "chatapp1", ID: "in-1", From: second, To: channelID, Text: "hi"}
+	service.CallWebhook(ctx, base+"/hooks/chatapp1"+key, hello, messagingtest.TwiceAtOnce())
+	menu, _ = service.WaitFor(ctx, second)
+	service.CallWebhook(ctx, base+"/hooks/chatapp1"+key, menu.Reply("order"), messagingtest.TwiceAtOnce())
+	status, _ = service.WaitFor(ctx, second)
+	fmt.Println(menu.Channel, menu.Kind, "then:", status.Text)
 	return b.outbox.Stop(ctx)
 }
 
@@ -95,6 +105,7 @@ func open(ctx context.Context, path, base string, service *messagingtest.Server)
 	if err != nil {
 		return nil, err
 	}
+	b.Handle("/hooks/chatapp1", hooks.ChatApp1(b.receive))
 	b.Handle("/hooks/chatapp2", hooks.ChatApp2(b.receive))
 	b.Handle("/hooks/delivery", hooks.Delivery(b.report))
 	b.callback, err = hooks.DeliveryURL(base + "/hooks/delivery")
@@ -123,12 +134,10 @@ func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 	if !wantsReply(m.Content) {
 		return nil
 	}
-	text, _ := m.Content.(webhook.Text)
+	reply := b.reply(m, "Hi. Write ORDER to ask for your order.", chatapp2.ReplyButton{ID: "order", Title: "Order"})
 	tapped, _ := m.Content.(webhook.Reply)
-	reply := b.replyTo(m)
-	reply.Content = chatapp2.Interactive{Body: "Hi", Action: chatapp2.ReplyButtons{{ID: "order", Title: "Order"}}}
-	if strings.EqualFold(cmp.Or(tapped.ID, text.Body), "order") {
-		reply.Content = chatapp2.Text{Body: "Your order is on its way."}
+	if word := cmp.Or(tapped.ID, strings.TrimSpace(m.PlainText())); strings.EqualFold(word, "order") {
+		reply = b.reply(m, "Your order is on its way.")
 	}
 	_, err = b.outbox.Insert(ctx, tx, reply)
 	return err
@@ -145,10 +154,19 @@ func wantsReply(content webhook.Content) bool {
 	return true
 }
 
-// replyTo returns a reply without content. Its reference ID does not depend on m.ID, which may be empty: the transaction of the event already
-// ensures one reply to each message.
-func (b *bot) replyTo(m webhook.ChatMessage) chatapp2.Message {
-	return chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: "reply-" + rand.Text(), CallbackURL: b.callback}
+// reply returns a reply on the chat app of the message. Chat app 1 has no buttons, so the text says what to write. The reference ID does not
+// depend on m.ID, which may be empty: the transaction of the event already ensures one reply to each message.
+func (b *bot) reply(m webhook.ChatMessage, text string, buttons ...chatapp2.ReplyButton) messaging.Message {
+	reference := "reply-" + rand.Text()
+	if m.Callback == webhook.CallbackChatApp1 {
+		return chatapp1.New(channelID, m.From).Text(text).WithReference(reference).WithCallback(b.callback)
+	}
+	reply := chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: reference, CallbackURL: b.callback}
+	reply.Content = chatapp2.Text{Body: text}
+	if len(buttons) > 0 {
+		reply.Content = chatapp2.Interactive{Body: text, Action: chatapp2.ReplyButtons(buttons)}
+	}
+	return reply
 }
 
 // confirm replies to a STOP or START that changed something. A guard would deny the reply to STOP, so none is asked.
@@ -156,22 +174,23 @@ func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m webhook.ChatMessage, de
 	if !decision.Changed {
 		return nil
 	}
-	reply := b.replyTo(m)
-	reply.Content = chatapp2.Text{Body: "You will get our messages."}
+	reply := b.reply(m, "You will get our messages.")
 	if decision.OptOut {
-		reply.Content = chatapp2.Text{Body: "You will get no more messages. Write START to get them again."}
+		reply = b.reply(m, "You will get no more messages. Write START to get them again.")
 	}
 	_, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{reply}, messagingriver.InsertOptions{Unguarded: true})
 	return err
 }
 
-// report completes a reply whose response was lost: a report proves that the service accepted it.
+// report completes a reply whose response was lost: a report proves that the service accepted it. Keys without a message are ignored.
 func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = b.outbox.ResolveTx(ctx, tx, messagingriver.Sent, messagingriver.Key{Channel: "chatapp2", Reference: report.ReferenceID})
+	_, err = b.outbox.ResolveTx(ctx, tx, messagingriver.Sent,
+		messagingriver.Key{Channel: "chatapp1", Reference: report.ReferenceID},
+		messagingriver.Key{Channel: "chatapp2", Reference: report.ReferenceID})
 	return err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -47,9 +48,12 @@ func TestRun(t *testing.T) {
 	service := messagingtest.NewServer(t)
 	require.NoError(t, run(t.Context(), service))
 	sent := service.Sent()
-	require.Len(t, sent, 2, "one reply to each message, which came twice")
+	require.Len(t, sent, 4, "one reply to each message, which came twice")
 	assert.Equal(t, "interactive", sent[0].Kind)
 	assert.Equal(t, "Your order is on its way.", sent[1].Text)
+	assert.Equal(t, "chatapp1", sent[2].Channel)
+	assert.Equal(t, "text", sent[2].Kind)
+	assert.Equal(t, "Your order is on its way.", sent[3].Text)
 }
 
 // conversation is a running bot, and a person who writes to it.
@@ -81,12 +85,12 @@ func newConversation(t *testing.T) *conversation {
 	return c
 }
 
-// write has the person write, and checks that the bot handles the message.
+// write has the person write on a chat app, by default chat app 2, and checks that the bot handles the message.
 func (c *conversation) write(message messagingtest.InboundChatApp) {
 	c.t.Helper()
-	message.Channel = "chatapp2"
+	message.Channel = cmp.Or(message.Channel, "chatapp2")
 	message.To = "channel-1"
-	for _, result := range c.service.CallWebhook(c.t.Context(), c.server.URL+"/hooks/chatapp2?key=secret-of-a-demo", message) {
+	for _, result := range c.service.CallWebhook(c.t.Context(), c.server.URL+"/hooks/"+message.Channel+"?key=secret-of-a-demo", message) {
 		require.NoError(c.t, result.Err)
 		require.Equal(c.t, http.StatusOK, result.StatusCode)
 	}
@@ -125,31 +129,43 @@ func TestNoReplyToAReaction(t *testing.T) {
 
 func TestConfirmStopAndStart(t *testing.T) {
 	t.Parallel()
-	c := newConversation(t)
-	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "STOP"})
-	assert.Equal(t, "You will get no more messages. Write START to get them again.", c.reply().Text)
-	c.write(messagingtest.InboundChatApp{ID: "in-2", From: person, Text: "stop"}) // no reply
-	c.write(messagingtest.InboundChatApp{ID: "in-3", From: person, Text: "START"})
-	assert.Equal(t, "You will get our messages.", c.reply().Text)
-	assert.Len(t, c.service.Sent(), 2)
+	for _, channel := range []string{"chatapp1", "chatapp2"} {
+		t.Run(channel, func(t *testing.T) {
+			t.Parallel()
+			c := newConversation(t)
+			c.write(messagingtest.InboundChatApp{Channel: channel, ID: "in-1", From: person, Text: "STOP"})
+			assert.Equal(t, "You will get no more messages. Write START to get them again.", c.reply().Text)
+			c.write(messagingtest.InboundChatApp{Channel: channel, ID: "in-2", From: person, Text: "stop"}) // no reply
+			c.write(messagingtest.InboundChatApp{Channel: channel, ID: "in-3", From: person, Text: "START"})
+			assert.Equal(t, "You will get our messages.", c.reply().Text)
+			sent := c.service.Sent()
+			assert.Len(t, sent, 2)
+			assert.Equal(t, channel, sent[0].Channel)
+		})
+	}
 }
 
 func TestDeliveryReportCompletesAReplyWhoseResponseWasLost(t *testing.T) {
 	t.Parallel()
-	c := newConversation(t)
-	c.service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
-	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
-	sent := c.reply()
-	hasState := func(state rivertype.JobState) func() bool {
-		return func() bool {
-			records, err := c.bot.outbox.Get(t.Context(), sent.ReferenceID)
-			return err == nil && len(records) == 1 && records[0].State == state
-		}
+	for _, channel := range []string{"chatapp1", "chatapp2"} {
+		t.Run(channel, func(t *testing.T) {
+			t.Parallel()
+			c := newConversation(t)
+			c.service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+			c.write(messagingtest.InboundChatApp{Channel: channel, ID: "in-1", From: person, Text: "hi"})
+			sent := c.reply()
+			hasState := func(state rivertype.JobState) func() bool {
+				return func() bool {
+					records, err := c.bot.outbox.Get(t.Context(), sent.ReferenceID)
+					return err == nil && len(records) == 1 && records[0].State == state
+				}
+			}
+			require.Eventually(t, hasState(rivertype.JobStateDiscarded), 15*time.Second, 20*time.Millisecond)
+			c.service.ReportDelivery(t.Context(), sent.ID, "delivered", messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
+			assert.Eventually(t, hasState(rivertype.JobStateCompleted), 15*time.Second, 20*time.Millisecond)
+			assert.Len(t, c.service.Sent(), 1)
+		})
 	}
-	require.Eventually(t, hasState(rivertype.JobStateDiscarded), 15*time.Second, 20*time.Millisecond)
-	c.service.ReportDelivery(t.Context(), sent.ID, "delivered", messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
-	assert.Eventually(t, hasState(rivertype.JobStateCompleted), 15*time.Second, 20*time.Millisecond)
-	assert.Len(t, c.service.Sent(), 1)
 }
 
 func TestTemplateIfTheWindowIsClosed(t *testing.T) {

@@ -1,10 +1,11 @@
 // Command campaign sends an SMS to each recipient of a CSV file, once, even if it is killed and started again. People who wrote STOP get
-// none. It ends when all messages are final, and writes their states to results.csv.
+// none, and none goes out at night. It ends when all messages are final, and writes what became of each line to results.csv.
 //
 //	campaign FOLDER
 //
-// The folder has recipients.csv, with the columns id, number and text. The environment has the account (see messaging.NewClientFromEnv), the
-// secret of the webhook (see webhook.NewReceiverFromEnv), and in CAMPAIGN_ADDRESS the address at which the service calls it, such as :8080.
+// The folder has recipients.csv, with the columns id, number and text. A line that cannot be sent does not stop the others. The environment has
+// the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), in CAMPAIGN_ADDRESS the address at
+// which the service calls it, such as :8080, and in CAMPAIGN_ZONE the time zone of the recipients, such as Asia/Manila.
 // Without an argument the program sends one SMS to a test server.
 package main
 
@@ -15,10 +16,14 @@ import (
 	"database/sql"
 	"encoding/csv"
 	"errors"
+	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -31,15 +36,20 @@ import (
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
-const name = "spring"
+const (
+	name = "spring"
+	rate = 50 // messages per second that the account may send
+)
 
 func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var err error
 	if len(os.Args) == 1 {
-		err = demo(context.Background())
+		err = demo(ctx)
 	} else {
-		err = start(context.Background(), os.Args[1], messagingriver.Options{})
+		err = start(ctx, os.Args[1], messagingriver.Options{Rate: rate})
 	}
+	stop()
 	if err != nil {
 		log.Fatalln("campaign:", err)
 	}
@@ -71,7 +81,37 @@ func start(ctx context.Context, folder string, options messagingriver.Options) e
 	if err != nil {
 		return err
 	}
-	return run(ctx, folder, messaging.NewClientFromEnv, hooks, os.Getenv("CAMPAIGN_ADDRESS"), options)
+	zoneName := os.Getenv("CAMPAIGN_ZONE")
+	if zoneName == "" {
+		return errors.New("CAMPAIGN_ZONE is not set")
+	}
+	zone, err := time.LoadLocation(zoneName)
+	if err != nil {
+		return err
+	}
+	connect := func(options ...messaging.Option) (*messaging.Client, error) {
+		return messaging.NewClientFromEnv(append(options, messaging.WithGuard(quietHours(zone)))...)
+	}
+	return run(ctx, folder, connect, hooks, os.Getenv("CAMPAIGN_ADDRESS"), options)
+}
+
+// quietHours returns a guard that postpones messages from 20:00 to 8:00. The outbox keeps them until then.
+func quietHours(zone *time.Location) func(context.Context, messaging.Outgoing) error {
+	return func(context.Context, messaging.Outgoing) error {
+		if wait := untilMorning(time.Now().In(zone)); wait > 0 {
+			return messaging.Postpone(wait)
+		}
+		return nil
+	}
+}
+
+// untilMorning returns the time until 8:00, and 0 from 8:00 to 20:00.
+func untilMorning(now time.Time) time.Duration {
+	morning := time.Date(now.Year(), now.Month(), now.Day(), 8, 0, 0, 0, now.Location())
+	if now.Hour() >= 20 {
+		morning = morning.AddDate(0, 0, 1)
+	}
+	return max(0, morning.Sub(now))
 }
 
 type connect func(...messaging.Option) (*messaging.Client, error)
@@ -94,24 +134,35 @@ func run(ctx context.Context, folder string, connect connect, hooks *webhook.Rec
 	if err = receive(ctx, address, hooks, book); err != nil {
 		return err
 	}
+	return send(ctx, folder, db, client, options)
+}
+
+// send sends to the recipients in a folder, and writes the results.
+func send(ctx context.Context, folder string, db *sql.DB, client *messaging.Client, options messagingriver.Options) error {
 	outbox, err := messagingriver.NewSQLite(db, client, options)
 	if err != nil {
 		return err
 	}
-	if err := outbox.Migrate(ctx); err != nil {
+	if err = outbox.Migrate(ctx); err != nil {
 		return err
 	}
-	if err := enqueue(ctx, folder+"/recipients.csv", db, outbox); err != nil {
+	messages, invalid, err := readRecipients(folder+"/recipients.csv", client)
+	if err != nil {
 		return err
 	}
-	if err := outbox.Start(ctx); err != nil {
+	log.Printf("%d lines are valid, and %d are not", len(messages), len(invalid)) //nolint:gosec // numbers
+	if err = enqueue(ctx, db, outbox, messages); err != nil {
+		return err
+	}
+	if err = outbox.Start(ctx); err != nil {
 		return err
 	}
 	waitErr := wait(ctx, outbox)
-	if err := errors.Join(waitErr, outbox.Stop(ctx)); err != nil {
+	stopErr := outbox.Stop(context.WithoutCancel(ctx)) // lets requests in flight end
+	if err = errors.Join(waitErr, stopErr); err != nil {
 		return err
 	}
-	return writeResults(ctx, folder+"/results.csv", db)
+	return writeResults(ctx, folder+"/results.csv", outbox, invalid)
 }
 
 // receive serves the webhook for SMS until the program ends, so that STOP is noted in the book. Without it, nothing may be sent. The webhook
@@ -124,6 +175,9 @@ func receive(ctx context.Context, address string, hooks *webhook.Receiver, book 
 	}
 	handler := hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
 		_, noteErr := book.Note(ctx, nil, conversations.FromSMS(m))
+		if errors.Is(noteErr, conversations.ErrNoPerson) { // such as a sender with letters; a second call would change nothing
+			return nil
+		}
 		return noteErr
 	})
 	mux := http.NewServeMux()
@@ -133,73 +187,98 @@ func receive(ctx context.Context, address string, hooks *webhook.Receiver, book 
 	return nil
 }
 
-// enqueue enqueues the messages of a file. The outbox skips messages whose reference IDs it knows.
-func enqueue(ctx context.Context, path string, db *sql.DB, outbox *messagingriver.Outbox[*sql.Tx]) error {
-	file, err := os.ReadFile(path) //nolint:gosec // the user names it
+// readRecipients returns the messages of a file and, for each line that cannot be sent, its row of the results.
+func readRecipients(path string, client *messaging.Client) (messages []messaging.Message, invalid [][]string, err error) {
+	file, err := os.Open(path) //nolint:gosec // the user names it
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	reader := csv.NewReader(bytes.NewReader(file))
-	reader.FieldsPerRecord = 3
-	rows, err := reader.ReadAll()
-	if err != nil || len(rows) == 0 {
-		return err
+	defer file.Close() //nolint:errcheck // it is only read
+	reader := csv.NewReader(file)
+	reader.FieldsPerRecord = -1                                        // a text with a comma and no quotes concerns its own line
+	if _, err = reader.Read(); err != nil && !errors.Is(err, io.EOF) { // the names of the columns
+		return nil, nil, err
 	}
-	var messages []messaging.Message
-	for _, row := range rows[1:] { // id, number and text, after the names of the columns
-		messages = append(messages, sms.Message{
-			From: "ACME", ReferenceID: name + "-" + row[0], To: row[1], Text: row[2], Marketing: true,
-		})
+	isTaken := map[string]bool{}
+	for {
+		row, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return messages, invalid, nil
+		}
+		if err != nil { // where the next line begins is not certain
+			return nil, nil, err
+		}
+		message, err := readRow(row, client, isTaken)
+		if err != nil {
+			line, _ := reader.FieldPos(0)
+			invalid = append(invalid, []string{name + "-" + row[0], "invalid", fmt.Sprintf("line %d: %v", line, err)})
+			continue
+		}
+		isTaken[row[0]] = true
+		messages = append(messages, message)
 	}
+}
+
+// readRow returns the message of a line, whose ID must not be taken: the outbox would skip it without a word.
+func readRow(row []string, client *messaging.Client, isTaken map[string]bool) (messaging.Message, error) {
+	switch {
+	case len(row) != 3:
+		return nil, fmt.Errorf("want 3 columns, got %d", len(row))
+	case row[0] == "" || isTaken[row[0]]:
+		return nil, errors.New("the id is absent, or that of another line")
+	}
+	message := sms.Message{From: "ACME", ReferenceID: name + "-" + row[0], To: row[1], Text: row[2], Marketing: true}
+	return message, client.SMS.Validate(message)
+}
+
+// enqueue enqueues the messages. The outbox skips those whose reference IDs it knows.
+func enqueue(ctx context.Context, db *sql.DB, outbox *messagingriver.Outbox[*sql.Tx], messages []messaging.Message) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	options := messagingriver.InsertOptions{Campaign: name, Priority: messagingriver.Bulk, Expire: 24 * time.Hour}
+	options := messagingriver.InsertOptions{Campaign: name, Priority: messagingriver.Bulk, Expire: 48 * time.Hour}
 	if _, err := outbox.InsertMany(ctx, tx, messages, options); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// wait returns when all messages of the campaign are final.
+// wait returns when all messages are final.
 func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
 	for {
-		campaigns, err := outbox.Campaigns(ctx, name)
+		campaigns, err := outbox.Campaigns(ctx)
 		if err != nil {
 			return err
 		}
-		left := campaigns[0].Unfinished()
+		left := 0
+		for _, campaign := range campaigns {
+			left += campaign.Unfinished()
+		}
 		log.Printf("%d left", left) //nolint:gosec // a number
 		if left == 0 {
 			return nil
 		}
-		time.Sleep(time.Second)
+		select {
+		case <-time.After(5 * time.Second): // Campaigns reads all messages
+		case <-ctx.Done():
+			return fmt.Errorf("stopped; start it again to go on: %w", ctx.Err())
+		}
 	}
 }
 
-// writeResults writes the reference ID, the state and the reason of each message to a file.
-func writeResults(ctx context.Context, path string, db *sql.DB) error {
-	rows, err := db.QueryContext(ctx, `SELECT args->>'reference', state, COALESCE(metadata->>'reason', '')
-		FROM river_job WHERE kind = 'messaging' AND metadata->>'campaign' = $1 ORDER BY 1`, name)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err says it
+// writeResults writes the reference ID, the state and the reason of each line to a file.
+func writeResults(ctx context.Context, path string, outbox *messagingriver.Outbox[*sql.Tx], invalid [][]string) error {
 	var results [][]string
-	for rows.Next() {
-		var reference, state, reason string
-		if err := rows.Scan(&reference, &state, &reason); err != nil {
+	for record, err := range outbox.List(ctx) {
+		if err != nil {
 			return err
 		}
-		results = append(results, []string{reference, state, reason})
-	}
-	if err := rows.Err(); err != nil {
-		return err
+		results = append(results, []string{record.Reference, string(record.State), record.Reason})
 	}
 	var file bytes.Buffer
-	if err := csv.NewWriter(&file).WriteAll(results); err != nil {
+	if err := csv.NewWriter(&file).WriteAll(append(results, invalid...)); err != nil {
 		return err
 	}
 	return os.WriteFile(path, file.Bytes(), 0o600) //nolint:gosec // the user names it

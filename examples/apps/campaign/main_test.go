@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,7 +24,9 @@ import (
 func TestMain(m *testing.M) {
 	if folder := os.Getenv("CAMPAIGN_FOLDER"); folder != "" {
 		options := messagingriver.Options{SendTimeout: time.Second, SettleFor: 2 * time.Second, Rate: 40}
-		if err := start(context.Background(), folder, options); err != nil {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		if err := start(ctx, folder, options); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -32,40 +35,79 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestEachRecipientOnce: the program is killed eleven times with kill -9. Who wrote STOP gets nothing.
-func TestEachRecipientOnce(t *testing.T) {
-	t.Parallel()
-	const recipients = 300
-	service := messagingtest.NewServer(t)
+// program is a campaign in a process of its own.
+type program struct {
+	t               *testing.T
+	service         *messagingtest.Server
+	folder, address string
+	zone            string
+}
+
+// newProgram makes a program whose folder has a file of recipients. In its zone it is the given hour.
+func newProgram(t *testing.T, hour int, recipients string) *program {
+	t.Helper()
 	free := httptest.NewServer(nil)
 	address := free.Listener.Addr().String()
 	free.Close()
 	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte(recipients), 0o600))
+	return &program{t: t, service: messagingtest.NewServer(t), folder: folder, address: address, zone: zoneAt(hour)}
+}
+
+// zoneAt returns a time zone in which it is an hour now.
+func zoneAt(hour int) string {
+	ahead := hour - time.Now().UTC().Hour()
+	if ahead < -12 {
+		ahead += 24
+	}
+	return fmt.Sprintf("Etc/GMT%+d", -ahead) // the signs of these names are the other way round
+}
+
+func (p *program) start() *exec.Cmd {
+	p.t.Helper()
+	process := exec.CommandContext(p.t.Context(), os.Args[0])
+	process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+p.folder, "CAMPAIGN_ADDRESS="+p.address, "CAMPAIGN_ZONE="+p.zone,
+		"MESSAGING_WEBHOOK_SECRET=key=secret-of-a-demo", "MESSAGING_BASE_URL="+p.service.URL, "MESSAGING_TOKEN="+p.service.Token)
+	require.NoError(p.t, process.Start())
+	return process
+}
+
+// receive waits until the program serves its webhook, and has it receive an SMS.
+func (p *program) receive(m messagingtest.InboundSMS) {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool {
+		replies := p.service.CallWebhook(p.t.Context(), "http://"+p.address+"/hooks/sms?key=secret-of-a-demo", m)
+		return len(replies) > 0 && replies[0].Err == nil && replies[0].StatusCode < 300
+	}, time.Minute, 50*time.Millisecond)
+}
+
+func (p *program) results() string {
+	p.t.Helper()
+	results, err := os.ReadFile(filepath.Join(p.folder, "results.csv"))
+	require.NoError(p.t, err)
+	return string(results)
+}
+
+// TestEachRecipientOnce: the program is killed eleven times with kill -9. Who wrote STOP gets nothing.
+func TestEachRecipientOnce(t *testing.T) {
+	t.Parallel()
+	const recipients = 300
 	var lines strings.Builder
 	lines.WriteString("id,number,text\n")
 	for i := range recipients {
 		fmt.Fprintf(&lines, "%03d,+63917%07d,\"Spring sale, number %d\"\n", i, i, i)
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "recipients.csv"), []byte(lines.String()), 0o600))
-	begin := func() *exec.Cmd {
-		process := exec.CommandContext(t.Context(), os.Args[0])
-		process.Env = append(os.Environ(), "CAMPAIGN_FOLDER="+folder, "CAMPAIGN_ADDRESS="+address, "MESSAGING_WEBHOOK_SECRET=key=secret-of-a-demo",
-			"MESSAGING_BASE_URL="+service.URL, "MESSAGING_TOKEN="+service.Token)
-		require.NoError(t, process.Start())
-		return process
-	}
-	process := begin()
+	p := newProgram(t, 12, lines.String())
+	service := p.service
+	process := p.start()
 	last := fmt.Sprintf("63917%07d", recipients-1)
-	require.Eventually(t, func() bool { // until the program serves
-		replies := service.CallWebhook(t.Context(), "http://"+address+"/hooks/sms?key=secret-of-a-demo", messagingtest.InboundSMS{ID: "stop", From: last, To: "ACME", Text: "STOP"})
-		return len(replies) > 0 && replies[0].Err == nil && replies[0].StatusCode < 300
-	}, time.Minute, 50*time.Millisecond)
+	p.receive(messagingtest.InboundSMS{ID: "stop", From: last, To: "ACME", Text: "STOP"})
 	for range 11 {
 		before := service.Requests()
 		require.Eventually(t, func() bool { return service.Requests() > before+5 }, time.Minute, time.Millisecond)
 		require.NoError(t, process.Process.Kill())
 		_ = process.Wait()
-		process = begin()
+		process = p.start()
 	}
 	require.NoError(t, process.Wait())
 	times := map[string]int{}
@@ -76,12 +118,77 @@ func TestEachRecipientOnce(t *testing.T) {
 	for to, n := range times {
 		assert.Equal(t, 1, n, to)
 	}
-	results, err := os.ReadFile(filepath.Join(folder, "results.csv"))
+	results := p.results()
+	assert.Equal(t, len(times), strings.Count(results, ",completed,"), "%s", results)
+	assert.Equal(t, 1, strings.Count(results, ",cancelled,"), "%s", results)
+	assert.Contains(t, results, "opted out")
+	assert.Equal(t, recipients, strings.Count(results, "\n"), "each is completed, cancelled or discarded")
+}
+
+// A line that cannot be sent is in the results with its reason, and the others are sent.
+func TestInvalidLines(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, `id,number,text
+1,+639171234567,"Spring sale, today"
+2,12,Spring sale
+1,+639181234567,the ID is that of line 2
+3,+639191234567,Spring sale, today
+,+639201234567,Spring sale
+4,+639211234567,Spring sale
+`)
+	require.NoError(t, p.start().Wait())
+	to := map[string]bool{}
+	for _, m := range p.service.Sent() {
+		to[m.To] = true
+	}
+	assert.Equal(t, map[string]bool{"+639171234567": true, "+639211234567": true}, to)
+	results := p.results()
+	assert.Equal(t, 2, strings.Count(results, ",completed,"), "%s", results)
+	for _, line := range []string{`spring-2,invalid,"line 3: `, `spring-1,invalid,"line 4: `, `spring-3,invalid,"line 5: `, `spring-,invalid,"line 6: `} {
+		assert.Contains(t, results, line)
+	}
+	assert.Equal(t, 6, strings.Count(results, "\n"))
+	assert.NotContains(t, results, "63918")
+}
+
+// At night nothing is sent, and the program ends when it is asked to.
+func TestNothingIsSentAtNight(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 3, "id,number,text\n17,+639171234567,Spring sale\n")
+	process := p.start()
+	p.receive(messagingtest.InboundSMS{ID: "hello", From: "639171234567", To: "ACME", Text: "Hi"})
+	time.Sleep(3 * time.Second) // in the day it is sent within one
+	require.NoError(t, process.Process.Signal(os.Interrupt))
+	require.Error(t, process.Wait())
+	assert.Empty(t, p.service.Sent())
+}
+
+// The service does not call again for an SMS of a sender with letters.
+func TestMessageFromNoPerson(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 3, "id,number,text\n17,+639171234567,Spring sale\n")
+	process := p.start()
+	p.receive(messagingtest.InboundSMS{ID: "in-1", From: "BANK", To: "ACME", Text: "Hello"})
+	require.NoError(t, process.Process.Signal(os.Interrupt))
+	require.Error(t, process.Wait())
+}
+
+func TestUntilMorning(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Berlin") // its clocks go forward on 29 March 2026 at 2:00
 	require.NoError(t, err)
-	assert.Equal(t, len(times), strings.Count(string(results), ",completed,"), "%s", results)
-	assert.Equal(t, 1, strings.Count(string(results), ",cancelled,"), "%s", results)
-	assert.Contains(t, string(results), "opted out")
-	assert.Equal(t, recipients, strings.Count(string(results), "\n"), "each is completed, cancelled or discarded")
+	for _, tt := range []struct {
+		at   time.Time
+		want time.Duration
+	}{
+		{time.Date(2026, 3, 27, 8, 0, 0, 0, zone), 0},
+		{time.Date(2026, 3, 27, 19, 59, 0, 0, zone), 0},
+		{time.Date(2026, 3, 27, 20, 0, 0, 0, zone), 12 * time.Hour},
+		{time.Date(2026, 3, 27, 7, 59, 0, 0, zone), time.Minute},
+		{time.Date(2026, 3, 28, 20, 0, 0, 0, zone), 11 * time.Hour},
+	} {
+		assert.Equal(t, tt.want, untilMorning(tt.at), tt.at)
+	}
 }
 
 func TestNothingIsSentWithoutTheWebhook(t *testing.T) {
@@ -91,6 +198,7 @@ func TestNothingIsSentWithoutTheWebhook(t *testing.T) {
 	t.Setenv("MESSAGING_BASE_URL", service.URL)
 	t.Setenv("MESSAGING_TOKEN", service.Token)
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=secret-of-a-demo")
+	t.Setenv("CAMPAIGN_ZONE", "Asia/Manila")
 	taken := httptest.NewServer(nil)
 	defer taken.Close()
 	t.Setenv("CAMPAIGN_ADDRESS", taken.Listener.Addr().String())

@@ -1,8 +1,12 @@
-// Command shop takes orders and confirms them by SMS. It writes an order and its SMS in one transaction, so that neither exists without
-// the other. A delivery report changes its order exactly once, even if the service calls again or the process is killed. A customer who
-// texts the number of an order gets a reply, which is enqueued in the transaction of the event.
+// Command shop takes orders and confirms them over chat app 2, or by SMS if a customer cannot be reached there. It writes an order and its
+// message in one transaction, so that neither exists without the other. A delivery report changes its order exactly once, even if the service
+// calls again or the process is killed. A customer who texts the number of an order gets a reply, which is enqueued in the transaction of the
+// event.
 //
-// The program runs on PostgreSQL if DATABASE_URL is set, and otherwise on SQLite in memory. It takes an order on a test server, and ends.
+//	shop            takes two orders on a test server, and ends
+//	shop migrate    creates or updates the tables: run it once, before the processes of a new version start
+//
+// The program runs on PostgreSQL if DATABASE_URL is set, and otherwise on SQLite in memory, which needs no shop migrate.
 package main
 
 import (
@@ -25,6 +29,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -33,9 +38,23 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Getenv("DATABASE_URL"), messagingtest.Start()); err != nil {
+	command := run
+	if len(os.Args) == 2 && os.Args[1] == "migrate" {
+		command = migrate
+	}
+	if err := command(context.Background(), os.Getenv("DATABASE_URL"), messagingtest.Start()); err != nil {
 		log.Fatal("shop: ", err)
 	}
+}
+
+// migrate creates or updates the tables of a database.
+func migrate(ctx context.Context, databaseURL string, service *messagingtest.Server) error {
+	s, err := openDatabase(ctx, databaseURL, service, messagingriver.Options{})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return s.createTables(ctx)
 }
 
 func run(ctx context.Context, databaseURL string, service *messagingtest.Server) error {
@@ -47,28 +66,57 @@ func run(ctx context.Context, databaseURL string, service *messagingtest.Server)
 	if err != nil {
 		return err
 	}
-	server.Config.Handler = s
-	server.Start()
-	// A customer orders, the service reports twice that the SMS was delivered, and the customer asks.
-	id := "order-" + rand.Text() // another one each time: the database keeps the orders
-	order := url.Values{"id": {id}, "phone": {"+639171234567"}}
-	if _, err = http.PostForm(server.URL+"/orders", order); err != nil { //nolint:noctx,bodyclose // demo
+	defer s.close()
+	if databaseURL == "" { // in memory
+		if err = s.createTables(ctx); err != nil {
+			return err
+		}
+	}
+	if err = s.outbox.Start(ctx); err != nil {
 		return err
 	}
-	sent, err := service.WaitFor(ctx, order.Get("phone"))
+	server.Config.Handler = s
+	server.Start()
+	if err = demo(ctx, service, server.URL); err != nil {
+		return err
+	}
+	server.Close()            // waits for the calls under way
+	return s.outbox.Stop(ctx) // lets requests in flight end; the next process sends the other messages
+}
+
+// demo plays two customers and the service.
+func demo(ctx context.Context, service *messagingtest.Server, base string) error {
+	// A customer orders, the service reports twice that the message was delivered, and the customer asks.
+	const phone = "+639171234567"
+	id := "order-" + rand.Text()                                                                       // another one each time: the database keeps the orders
+	if _, err := http.PostForm(base+"/orders", url.Values{"id": {id}, "phone": {phone}}); err != nil { //nolint:noctx,bodyclose // demo
+		return err
+	}
+	sent, err := service.WaitFor(ctx, phone)
 	if err != nil {
 		return err
 	}
 	service.ReportDelivery(ctx, sent.ID, "delivered", messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
 	question := messagingtest.InboundSMS{ID: "in-" + id, From: "639171234567", To: "ACME", Text: id}
-	service.CallWebhook(ctx, server.URL+"/hooks/sms?key=secret-of-a-demo", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
-	reply, err := service.WaitFor(ctx, order.Get("phone"))
+	service.CallWebhook(ctx, base+"/hooks/sms?key=secret-of-a-demo", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
+	reply, err := service.WaitFor(ctx, phone)
 	if err != nil {
 		return err
 	}
-	fmt.Println(reply.Text)
-	server.Close() // waits for the calls under way
-	return s.stop()
+	fmt.Println(sent.Channel, "then:", reply.Text)
+
+	// Another customer cannot be reached over chat app 2.
+	const smsOnly = "+639181234567"
+	service.SetFault("chatapp2", smsOnly, messagingtest.FaultCode("131026"))
+	order := url.Values{"id": {"order-" + rand.Text()}, "phone": {smsOnly}}
+	if _, err = http.PostForm(base+"/orders", order); err != nil { //nolint:noctx,bodyclose // demo
+		return err
+	}
+	if sent, err = service.WaitFor(ctx, smsOnly); err != nil {
+		return err
+	}
+	fmt.Println(sent.Channel+":", sent.Text)
+	return nil
 }
 
 type shop struct {
@@ -80,65 +128,70 @@ type shop struct {
 	close    func() // the database
 }
 
-// open opens the shop in a PostgreSQL database, or in SQLite if the URL is "" or the path of a file.
+// open opens the shop in a PostgreSQL database, or in SQLite if the URL is "" or the path of a file. The service calls it at the URL base.
 func open(ctx context.Context, databaseURL, base string, service *messagingtest.Server, options messagingriver.Options) (*shop, error) {
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	s, err := openDatabase(ctx, databaseURL, service, options)
 	if err != nil {
 		return nil, err
 	}
-	s, err := openDatabase(ctx, databaseURL, client, options)
+	store, err := sqlstore.New(ctx, s.db, 0)
 	if err != nil {
 		return nil, err
 	}
-	store, storeErr := sqlstore.New(ctx, s.db, 0)
-	hooks, hooksErr := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
-	if err = errors.Join(storeErr, hooksErr); err != nil {
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
+	if err != nil {
 		return nil, err
 	}
 	s.HandleFunc("POST /orders", s.order)
 	s.Handle("/hooks/delivery", hooks.Delivery(s.report))
 	s.Handle("/hooks/sms", hooks.SMS(s.reply))
 	s.callback, err = hooks.DeliveryURL(base + "/hooks/delivery")
-	_, tableErr := s.db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT, state TEXT, reports INT)")
-	if err = errors.Join(err, tableErr, s.outbox.Migrate(ctx)); err != nil {
-		return nil, err
-	}
-	return s, s.outbox.Start(ctx)
+	return s, err
 }
 
 // openDatabase opens the database and the outbox in it. Both use the transactions of database/sql, like the receiver's store.
-func openDatabase(ctx context.Context, databaseURL string, client *messaging.Client, options messagingriver.Options) (*shop, error) {
+func openDatabase(ctx context.Context, databaseURL string, service *messagingtest.Server, options messagingriver.Options) (*shop, error) {
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	if err != nil {
+		return nil, err
+	}
+	s := &shop{}
+	options.OnOutcome = s.sendSMS
 	if !isPostgres(databaseURL) {
 		name := "file:" + cmp.Or(databaseURL, ":memory:") + "?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate"
-		db, err := sql.Open("sqlite", name)
+		s.db, err = sql.Open("sqlite", name)
 		if err != nil {
 			return nil, err
 		}
-		db.SetMaxOpenConns(1) // the shop, the receiver and the outbox share the connection
-		outbox, err := messagingriver.NewSQLite(db, client, options)
-		return &shop{db: db, outbox: outbox, close: func() { _ = db.Close() }}, err
+		s.db.SetMaxOpenConns(1) // the shop, the receiver and the outbox share the connection
+		s.close = func() { _ = s.db.Close() }
+		s.outbox, err = messagingriver.NewSQLite(s.db, client, options)
+		return s, err
 	}
 	pool, err := pgxpool.New(ctx, databaseURL)
 	if err != nil {
 		return nil, err
 	}
-	db := stdlib.OpenDBFromPool(pool)
-	outbox, err := messagingriver.NewPostgresSQL(pool, client, options)
-	closeDatabase := func() {
-		_ = db.Close()
+	s.db = stdlib.OpenDBFromPool(pool)
+	s.close = func() {
+		_ = s.db.Close()
 		pool.Close()
 	}
-	return &shop{db: db, outbox: outbox, close: closeDatabase}, err
+	s.outbox, err = messagingriver.NewPostgresSQL(pool, client, options)
+	return s, err
 }
 
 func isPostgres(databaseURL string) bool {
 	return strings.HasPrefix(databaseURL, "postgres://") || strings.HasPrefix(databaseURL, "postgresql://")
 }
 
-// stop lets requests in flight finish, and closes the database. The next process sends the other messages.
-func (s *shop) stop() error {
-	defer s.close()
-	return s.outbox.Stop(context.Background())
+// createTables creates or updates the tables. Only one process may call it at a time.
+func (s *shop) createTables(ctx context.Context) error {
+	const orders = "CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT, state TEXT, reports INT)"
+	if _, err := s.db.ExecContext(ctx, orders); err != nil {
+		return err
+	}
+	return s.outbox.Migrate(ctx)
 }
 
 // order serves the form of an order.
@@ -150,17 +203,55 @@ func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// takeOrder writes an order and its SMS. Resubmitting an order whose response was lost changes nothing.
+// takeOrder writes an order and its message. Resubmitting an order whose response was lost changes nothing.
 func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	_, rowErr := tx.ExecContext(ctx, "INSERT INTO shop_order VALUES ($1, $2, 'placed', 0) ON CONFLICT DO NOTHING", id, phone)
-	message := sms.Message{From: "ACME", To: phone, Text: "Thank you for " + id, ReferenceID: id, CallbackURL: s.callback}
-	_, err = s.outbox.Insert(ctx, tx, message)
-	if err = errors.Join(rowErr, err); err != nil {
+	result, err := tx.ExecContext(ctx, "INSERT INTO shop_order VALUES ($1, $2, 'placed', 0) ON CONFLICT DO NOTHING", id, phone)
+	if err != nil {
+		return err
+	}
+	added, err := result.RowsAffected()
+	if err != nil || added == 0 { // it was taken before, with its message
+		return err
+	}
+	message := chatapp2.Message{
+		To: phone, ReferenceID: id, CallbackURL: s.callback,
+		Content: chatapp2.Template{Name: "order_placed", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(id)}},
+		// The service sends the SMS if it has accepted the message and cannot deliver it in time. If it refuses the message, sendSMS does.
+		TTL: 10 * time.Minute, Fallback: &sms.Fallback{From: "ACME", Text: "Thank you for " + id},
+	}
+	options := messagingriver.InsertOptions{Expire: 10 * time.Minute} // then sendSMS does
+	if _, err = s.outbox.InsertMany(ctx, tx, []messaging.Message{message}, options); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+const smsPrefix = "sms-" // of the reference ID of an SMS in place of a chat-app message
+
+// sendSMS enqueues an SMS in place of a chat-app message that provably did not go out. If it is called again, the reference ID keeps a second
+// SMS from being sent.
+func (s *shop) sendSMS(ctx context.Context, outcome messagingriver.Outcome) error {
+	message, _ := outcome.Message.(chatapp2.Message) // without a fallback if it is an SMS
+	wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
+	hasOptedOut := errors.Is(outcome.Err, messaging.ErrOptedOut)
+	if message.Fallback == nil || !wasNotProcessed || hasOptedOut {
+		return nil
+	}
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	text := sms.Message{
+		From: message.Fallback.From, To: message.To, Text: message.Fallback.Text,
+		ReferenceID: smsPrefix + outcome.Reference, CallbackURL: message.CallbackURL,
+	}
+	if _, err = s.outbox.Insert(ctx, tx, text); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -168,15 +259,20 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 
 // report changes an order, in the transaction that notes the report as handled. Reports can arrive out of order, and two at once.
 func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error {
-	if !report.Status.Final() {
-		return nil
-	}
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
 		return err
 	}
+	// The service has accepted the message, even if its response was lost. Keys without a message are ignored.
+	_, err = s.outbox.ResolveTx(ctx, tx, messagingriver.Sent,
+		messagingriver.Key{Channel: "chatapp2", Reference: report.ReferenceID},
+		messagingriver.Key{Channel: "sms", Reference: report.ReferenceID})
+	if err != nil || !report.Status.Final() {
+		return err
+	}
+	id := strings.TrimPrefix(report.ReferenceID, smsPrefix)
 	var before webhook.Status
-	err = tx.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = $1", report.ReferenceID).Scan(&before)
+	err = tx.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = $1", id).Scan(&before)
 	if errors.Is(err, sql.ErrNoRows) { // of another message
 		return nil
 	}
@@ -184,7 +280,7 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 		return err
 	}
 	const update = "UPDATE shop_order SET state = $1, reports = reports + 1 WHERE id = $2 AND state = $3"
-	result, err := tx.ExecContext(ctx, update, report.Status, report.ReferenceID, before)
+	result, err := tx.ExecContext(ctx, update, report.Status, id, before)
 	if err != nil {
 		return err
 	}
@@ -202,12 +298,16 @@ func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	if err != nil {
 		return err
 	}
-	state := "unknown"
-	err = tx.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = $1", m.Text).Scan(&state)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	id := strings.TrimSpace(m.Text)
+	var state string
+	err = tx.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = $1", id).Scan(&state)
+	if errors.Is(err, sql.ErrNoRows) { // not about an order
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	reply := sms.Message{From: "ACME", To: m.From, Text: m.Text + " is " + state, ReferenceID: "reply-" + rand.Text()}
+	reply := sms.Message{From: "ACME", To: m.From, Text: id + " is " + state, ReferenceID: "reply-" + rand.Text()}
 	_, err = s.outbox.Insert(ctx, tx, reply)
 	return err
 }

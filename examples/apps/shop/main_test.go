@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -37,28 +38,70 @@ func serveUntilKilled(path string) error {
 	service := &messagingtest.Server{URL: os.Getenv("SHOP_SERVICE"), Token: os.Getenv("SHOP_TOKEN")}
 	address := os.Getenv("SHOP_ADDRESS")
 	// An attempt that a kill interrupted is looked up after two seconds, and not for long.
-	options := messagingriver.Options{SendTimeout: time.Second, SettleFor: 3 * time.Second}
+	options := messagingriver.Options{Schema: os.Getenv("SHOP_SCHEMA"), SendTimeout: time.Second, SettleFor: 3 * time.Second}
 	s, err := open(context.Background(), path, "http://"+address, service, options)
 	if err != nil {
+		return err
+	}
+	if err = s.outbox.Start(context.Background()); err != nil {
 		return err
 	}
 	server := &http.Server{Addr: address, Handler: s, ReadHeaderTimeout: time.Second}
 	return server.ListenAndServe()
 }
 
+// database is where a shop is. The schema is empty on SQLite.
+type database struct{ url, schema string }
+
+// databases returns a database of each kind, with the tables. PostgreSQL is OUTBOX_POSTGRES, with a pool of four.
+func databases(t *testing.T) map[string]database {
+	t.Helper()
+	all := map[string]database{"SQLite": {url: filepath.Join(t.TempDir(), "shop.db")}}
+	if postgres := os.Getenv("OUTBOX_POSTGRES"); postgres != "" {
+		schema := "shop" + strings.ToLower(rand.Text())[:12]
+		connection, err := pgx.Connect(t.Context(), postgres)
+		require.NoError(t, err)
+		_, err = connection.Exec(t.Context(), "CREATE SCHEMA "+schema)
+		require.NoError(t, err)
+		require.NoError(t, connection.Close(t.Context()))
+		all["PostgreSQL"] = database{url: postgres + "&pool_max_conns=4&search_path=" + schema, schema: schema}
+	}
+	for _, in := range all {
+		s, err := openDatabase(t.Context(), in.url, messagingtest.NewServer(t), messagingriver.Options{Schema: in.schema})
+		require.NoError(t, err)
+		require.NoError(t, s.createTables(t.Context()))
+		s.close()
+	}
+	return all
+}
+
+// newShop returns a shop in this process, which sends.
+func newShop(t *testing.T, service *messagingtest.Server, in database) *shop {
+	t.Helper()
+	s, err := open(t.Context(), in.url, "http://127.0.0.1:1", service, messagingriver.Options{Schema: in.schema})
+	require.NoError(t, err)
+	require.NoError(t, s.outbox.Start(t.Context()))
+	t.Cleanup(func() {
+		assert.NoError(t, s.outbox.Stop(context.WithoutCancel(t.Context())))
+		s.close()
+	})
+	return s
+}
+
 // killable is a shop in a process of its own, in a database that outlives it. Tests with one do not run in parallel with others, which could
 // take its address.
 type killable struct {
-	t             *testing.T
-	service       *messagingtest.Server
-	path, address string
-	process       *exec.Cmd
+	t       *testing.T
+	service *messagingtest.Server
+	address string
+	database
+	process *exec.Cmd
 }
 
-func newKillable(t *testing.T, service *messagingtest.Server) *killable {
+func newKillable(t *testing.T, service *messagingtest.Server, in database) *killable {
 	t.Helper()
 	free := httptest.NewServer(nil)
-	k := &killable{t: t, service: service, path: filepath.Join(t.TempDir(), "shop.db"), address: free.Listener.Addr().String()}
+	k := &killable{t: t, service: service, database: in, address: free.Listener.Addr().String()}
 	free.Close()
 	k.start()
 	t.Cleanup(k.kill)
@@ -68,7 +111,7 @@ func newKillable(t *testing.T, service *messagingtest.Server) *killable {
 func (k *killable) start() {
 	k.process = exec.Command(os.Args[0])
 	k.process.Stderr = os.Stderr
-	k.process.Env = append(os.Environ(), "SHOP_DATABASE="+k.path, "SHOP_SERVICE="+k.service.URL, "SHOP_TOKEN="+k.service.Token, "SHOP_ADDRESS="+k.address)
+	k.process.Env = append(os.Environ(), "SHOP_DATABASE="+k.url, "SHOP_SCHEMA="+k.schema, "SHOP_SERVICE="+k.service.URL, "SHOP_TOKEN="+k.service.Token, "SHOP_ADDRESS="+k.address)
 	require.NoError(k.t, k.process.Start())
 }
 
@@ -90,62 +133,62 @@ func (k *killable) order(id, phone string) {
 	}, time.Minute, 20*time.Millisecond)
 }
 
-// ledger opens the database without a process that works in it, and returns the orders by state and reports, and the messages by state.
-func (k *killable) ledger() (orders, messages map[string]int) {
-	s, err := open(k.t.Context(), k.path, "http://"+k.address, k.service, messagingriver.Options{})
+// ledger opens the database without a process that works in it, and returns the orders by state and reports, and the messages.
+func (k *killable) ledger() (orders map[string]int, messages []messagingriver.Record) {
+	s, err := open(k.t.Context(), k.url, "http://"+k.address, k.service, messagingriver.Options{Schema: k.schema})
 	require.NoError(k.t, err)
-	defer func() { assert.NoError(k.t, s.stop()) }()
-	count := func(query string) map[string]int {
-		rows, err := s.db.QueryContext(k.t.Context(), query)
-		require.NoError(k.t, err)
-		defer rows.Close()
-		counts := map[string]int{}
-		for rows.Next() {
-			var name string
-			var n int
-			require.NoError(k.t, rows.Scan(&name, &n))
-			counts[name] = n
-		}
-		require.NoError(k.t, rows.Err())
-		return counts
+	defer s.close()
+	rows, err := s.db.QueryContext(k.t.Context(), "SELECT state || ' ' || reports, COUNT(*) FROM shop_order GROUP BY 1")
+	require.NoError(k.t, err)
+	defer rows.Close()
+	orders = map[string]int{}
+	for rows.Next() {
+		var name string
+		var n int
+		require.NoError(k.t, rows.Scan(&name, &n))
+		orders[name] = n
 	}
-	return count("SELECT state || ' ' || reports, COUNT(*) FROM shop_order GROUP BY 1"),
-		count("SELECT state, COUNT(*) FROM river_job WHERE kind = 'messaging' GROUP BY 1")
+	require.NoError(k.t, rows.Err())
+	require.NoError(k.t, rows.Close())
+	for record, err := range s.outbox.List(k.t.Context()) {
+		require.NoError(k.t, err)
+		messages = append(messages, record)
+	}
+	return orders, messages
 }
 
 func TestRun(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
-	require.NoError(t, run(t.Context(), filepath.Join(t.TempDir(), "shop.db"), service))
-	assert.Len(t, service.Sent(), 2)
+	require.NoError(t, run(t.Context(), "", service))
+	sent := service.Sent()
+	require.Len(t, sent, 3)
+	assert.Equal(t, "template", sent[0].Kind)
+	assert.Equal(t, "sms", sent[2].Channel)
 }
 
-// Forty customers ask at once, on PostgreSQL with a pool of four: each gets one reply.
+func TestRunInAMigratedDatabase(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "shop.db")
+	service := messagingtest.NewServer(t)
+	require.ErrorContains(t, run(t.Context(), path, service), "Migrate")
+	require.NoError(t, migrate(t.Context(), path, service))
+	require.NoError(t, migrate(t.Context(), path, service))
+	require.NoError(t, run(t.Context(), path, service))
+	assert.Len(t, service.Sent(), 3)
+}
+
+// Forty customers ask at once: each gets one reply.
 func TestManyCustomersAskAtOnce(t *testing.T) {
 	t.Parallel()
-	databases := map[string]string{"SQLite": filepath.Join(t.TempDir(), "shop.db")}
-	if databaseURL := os.Getenv("OUTBOX_POSTGRES"); databaseURL != "" {
-		databases["PostgreSQL"] = databaseURL + "&pool_max_conns=4"
-	}
-	for name, databaseURL := range databases {
+	for name, in := range databases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const customers = 40
 			service := messagingtest.NewServer(t)
-			schema := "shop" + strings.ToLower(rand.Text())[:12]
-			options := messagingriver.Options{}
-			if name == "PostgreSQL" {
-				options.Schema = schema
-				databaseURL += "&search_path=" + schema
-				connection, err := pgx.Connect(t.Context(), os.Getenv("OUTBOX_POSTGRES"))
-				require.NoError(t, err)
-				_, err = connection.Exec(t.Context(), "CREATE SCHEMA "+schema)
-				require.NoError(t, err)
-				require.NoError(t, connection.Close(t.Context()))
-			}
-			s, err := open(t.Context(), databaseURL, "http://127.0.0.1:1", service, options)
+			s := newShop(t, service, in)
+			_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order VALUES ('order-1', '+639171234500', 'placed', 0)")
 			require.NoError(t, err)
-			defer func() { assert.NoError(t, s.stop()) }()
 			server := httptest.NewServer(s)
 			defer server.Close()
 			var calls sync.WaitGroup
@@ -164,64 +207,152 @@ func TestManyCustomersAskAtOnce(t *testing.T) {
 	}
 }
 
-// A report that is repeated after a kill -9 is not counted again, and a report that is not final changes nothing.
-func TestReportCountsOnceAcrossAKill(t *testing.T) {
-	service := messagingtest.NewServer(t)
-	k := newKillable(t, service)
-	k.order("order-1", "+639171234567")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	sent, err := service.WaitFor(ctx, "+639171234567")
-	require.NoError(t, err)
-	at := time.Now()
-	report := func(status string) { // again with the same time: a call that is repeated, not another report
-		again := messagingtest.DeliveryReport{Status: status, ID: sent.ID, ReferenceID: sent.ReferenceID, To: sent.To, At: at}
-		for _, reply := range service.CallWebhook(t.Context(), "http://"+k.address+"/hooks/delivery?key=secret-of-a-demo", again) {
-			require.NoError(t, reply.Err)
-			require.Equal(t, http.StatusOK, reply.StatusCode)
-		}
+// A customer who cannot be reached over chat app 2 gets one SMS, whose report changes the order.
+func TestSMSIfChatApp2CannotReachTheCustomer(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const phone = "+639171234567"
+			service := messagingtest.NewServer(t)
+			service.SetFault("chatapp2", phone, messagingtest.FaultCode("131026"))
+			s := newShop(t, service, in)
+			server := httptest.NewServer(s)
+			defer server.Close()
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", phone))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			sent, err := service.WaitFor(ctx, phone)
+			require.NoError(t, err)
+			assert.Equal(t, "sms", sent.Channel)
+			report := messagingtest.DeliveryReport{Status: "delivered", ID: sent.ID, ReferenceID: sent.ReferenceID, To: sent.To}
+			service.CallWebhook(ctx, server.URL+"/hooks/delivery?key=secret-of-a-demo", report)
+			var state string
+			require.NoError(t, s.db.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = 'order-1'").Scan(&state))
+			assert.Equal(t, "delivered", state)
+			assert.Len(t, service.Sent(), 1)
+		})
 	}
-	report("delivered")
-	k.kill()
-	k.start()
-	k.order("order-1", "+639171234567") // until the new process is there; the order is an old one
-	report("delivered")
-	report("sent")
-	k.kill()
-	orders, messages := k.ledger()
-	assert.Equal(t, map[string]int{"delivered 1": 1}, orders)
-	assert.Zero(t, messages["available"]+messages["discarded"], messages)
-	assert.Len(t, service.Sent(), 1)
 }
 
-// However often the process is killed, each order has one SMS, which is sent once. One whose attempt was interrupted may be left to a person.
-func TestOrderHasOneSMSAcrossKills(t *testing.T) {
-	const orders = 60
+// A message whose response was lost is neither repeated nor followed by an SMS, and its report completes it.
+func TestReportResolvesAMessageWhoseResponseWasLost(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const phone = "+639171234567"
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			server := httptest.NewServer(s)
+			defer server.Close()
+			service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", phone))
+			hasState := func(state rivertype.JobState) func() bool {
+				return func() bool {
+					records, err := s.outbox.Get(t.Context(), "order-1")
+					return err == nil && len(records) == 1 && records[0].State == state
+				}
+			}
+			require.Eventually(t, hasState(rivertype.JobStateDiscarded), time.Minute, 20*time.Millisecond)
+			report := messagingtest.DeliveryReport{Status: "sent", ReferenceID: "order-1", To: phone}
+			service.CallWebhook(t.Context(), server.URL+"/hooks/delivery?key=secret-of-a-demo", report, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
+			require.Eventually(t, hasState(rivertype.JobStateCompleted), time.Minute, 20*time.Millisecond)
+			assert.Len(t, service.Sent(), 1)
+		})
+	}
+}
+
+// A text that is not about an order, such as STOP, gets no reply.
+func TestNoReplyToOtherTexts(t *testing.T) {
+	t.Parallel()
 	service := messagingtest.NewServer(t)
-	k := newKillable(t, service)
-	for i := range orders {
-		id, phone := fmt.Sprint("order-", i), fmt.Sprintf("+6391712345%02d", i)
-		k.order(id, phone)
-		k.order(id, phone) // as if the first response had been lost
-		if i%15 == 14 {
+	s := newShop(t, service, databases(t)["SQLite"])
+	server := httptest.NewServer(s)
+	defer server.Close()
+	stop := messagingtest.InboundSMS{ID: "in-1", From: "639171234567", To: "ACME", Text: "STOP"}
+	for _, reply := range service.CallWebhook(t.Context(), server.URL+"/hooks/sms?key=secret-of-a-demo", stop) {
+		assert.Equal(t, http.StatusOK, reply.StatusCode)
+	}
+	for _, err := range s.outbox.List(t.Context()) {
+		require.NoError(t, err)
+		assert.Fail(t, "a reply was enqueued")
+	}
+}
+
+// A report that is repeated after a kill -9 is not counted again, and a report that is not final changes nothing.
+func TestReportCountsOnceAcrossAKill(t *testing.T) {
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			service := messagingtest.NewServer(t)
+			k := newKillable(t, service, in)
+			k.order("order-1", "+639171234567")
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			sent, err := service.WaitFor(ctx, "+639171234567")
+			require.NoError(t, err)
+			at := time.Now()
+			report := func(status string) { // again with the same time: a call that is repeated, not another report
+				again := messagingtest.DeliveryReport{Status: status, ID: sent.ID, ReferenceID: sent.ReferenceID, To: sent.To, At: at}
+				for _, reply := range service.CallWebhook(t.Context(), "http://"+k.address+"/hooks/delivery?key=secret-of-a-demo", again) {
+					require.NoError(t, reply.Err)
+					require.Equal(t, http.StatusOK, reply.StatusCode)
+				}
+			}
+			report("delivered")
 			k.kill()
 			k.start()
-		}
+			k.order("order-1", "+639171234567") // until the new process is there; the order is an old one
+			report("delivered")
+			report("sent")
+			k.kill()
+			orders, messages := k.ledger()
+			assert.Equal(t, map[string]int{"delivered 1": 1}, orders)
+			for _, message := range messages {
+				assert.NotContains(t, []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStateDiscarded}, message.State)
+			}
+			assert.Len(t, service.Sent(), 1)
+		})
 	}
-	require.Eventually(t, func() bool { return len(service.Sent()) >= orders/2 }, time.Minute, 50*time.Millisecond)
-	k.kill()
-	taken, messages := k.ledger()
-	assert.Equal(t, map[string]int{"placed 0": orders}, taken)
-	total := 0
-	for _, n := range messages {
-		total += n
-	}
-	assert.Equal(t, orders, total, messages)
-	sent := map[string]int{}
-	for _, m := range service.Sent() {
-		sent[m.ReferenceID]++
-	}
-	for reference, n := range sent {
-		assert.Equal(t, 1, n, reference)
+}
+
+// However often the process is killed, each order has one message, which is sent once. One whose attempt was interrupted may be left to a
+// person. Every tenth customer cannot be reached over chat app 2, and gets an SMS.
+func TestOrderHasOneMessageAcrossKills(t *testing.T) {
+	const orders = 60
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			service := messagingtest.NewServer(t)
+			k := newKillable(t, service, in)
+			for i := range orders {
+				id, phone := fmt.Sprint("order-", i), fmt.Sprintf("+6391712345%02d", i)
+				if i%10 == 0 {
+					service.SetFault("chatapp2", phone, messagingtest.FaultCode("131026"))
+				}
+				k.order(id, phone)
+				k.order(id, phone) // as if the first response had been lost
+				if i%15 == 14 {
+					k.kill()
+					k.start()
+				}
+			}
+			require.Eventually(t, func() bool { return len(service.Sent()) >= orders/2 }, time.Minute, 50*time.Millisecond)
+			k.kill()
+			taken, messages := k.ledger()
+			assert.Equal(t, map[string]int{"placed 0": orders}, taken)
+			byChannel := map[string]int{}
+			for _, message := range messages {
+				byChannel[message.Channel]++
+			}
+			assert.Equal(t, orders, byChannel["chatapp2"])
+			assert.LessOrEqual(t, byChannel["sms"], orders/10)
+			sent := map[string]int{}
+			for _, m := range service.Sent() {
+				sent[m.To]++
+			}
+			for to, n := range sent {
+				assert.Equal(t, 1, n, to)
+			}
+		})
 	}
 }
