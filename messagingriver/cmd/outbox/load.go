@@ -117,7 +117,7 @@ A line that cannot be sent ends the load with the number of the line; the lines 
 reference ID of an earlier line is not enqueued: the load names it, and the exit status is 1.`,
 		Example: `  outbox load messages.jsonl
   outbox load spring.csv --campaign spring --at 2026-05-01T09:00:00+08:00 --expire 2h`,
-		RunE: op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
+		RunE: op.withDatabase(requiresContract, func(cmd *cobra.Command, args []string, db database) error {
 			result, err := loadFile(cmd, db, args[0], flags)
 			if err != nil {
 				return fmt.Errorf("%s: %w (enqueued: %d; known: %d)", args[0], err, result.New, result.Known)
