@@ -88,7 +88,7 @@ func (l *listener) run(ctx context.Context) error {
 	}
 	socket, err := new(net.ListenConfig).Listen(ctx, "tcp", l.address)
 	if err != nil {
-		return cli.ListenError(l.listen, err)
+		return cli.ListenError(l.address, err)
 	}
 	l.printf("listening on http://%s, at %s", socket.Addr(), l.paths())
 	err = cli.Serve(ctx, socket, l.handler(receiver))
