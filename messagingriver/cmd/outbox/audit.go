@@ -198,7 +198,7 @@ func (a *auditor) countListed(ctx context.Context) (map[string]int, error) {
 	for transaction, err := range a.client.SMS.List(ctx, options) {
 		hasReference := errors.Is(err, messaging.ErrUnreadableRow) && transaction.ReferenceID != ""
 		if err != nil && !hasReference {
-			return nil, fmt.Errorf("the listing of the service: %w", err)
+			return nil, explainListing(err)
 		}
 		if a.client.SMS.Verdict(transaction) == messaging.Refused {
 			continue
@@ -206,6 +206,14 @@ func (a *auditor) countListed(ctx context.Context) (map[string]int, error) {
 		listed[transaction.ReferenceID]++
 	}
 	return listed, nil
+}
+
+// explainListing returns the error of a listing, with what to do about it.
+func explainListing(err error) error {
+	if errors.Is(err, messaging.ErrUnauthorized) {
+		return fmt.Errorf("%w; check MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET", err)
+	}
+	return fmt.Errorf("%w; MESSAGING_BASE_URL names the service", err)
 }
 
 // compareJobs compares the SMS of the outbox with the listing, and removes them from it.

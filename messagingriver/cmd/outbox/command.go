@@ -62,10 +62,23 @@ Exit status:
 	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "print JSON, one object a line")
 	root.PersistentFlags().StringVar(&op.options.Schema, "schema", "", "the `schema` of the outbox on PostgreSQL (default \"messaging\")")
 	root.AddCommand(op.migrate(), op.load(), op.status(), op.list(), op.show(), op.resolve(), op.campaign(), op.audit())
+	root.SetHelpCommand(helpCommand())
 	return root
 }
 
-// showHelp shows the help of a command line without a subcommand, and rejects an unknown subcommand.
+// helpCommand returns the command that shows the help of another.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Show the help of a command", Example: "  outbox help load",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, _ := cmd.Root().Find(args) // the words that name no command are in rest
+			found.InitDefaultHelpFlag()
+			return showHelp(found, rest)
+		},
+	}
+}
+
+// showHelp shows the help of a command, and rejects an unknown subcommand.
 func showHelp(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
@@ -92,7 +105,11 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 		if len(args) == len(names) {
 			return nil
 		}
-		return fmt.Errorf("%s: want %s, got %d arguments; -h shows an example", cmd.CommandPath(), strings.Join(names, " "), len(args))
+		got := fmt.Sprintf("%d arguments", len(args))
+		if len(args) == 1 {
+			got = "1 argument"
+		}
+		return fmt.Errorf("%s: want %s, got %s; -h shows an example", cmd.CommandPath(), strings.Join(names, " "), got)
 	}
 }
 
@@ -245,13 +262,15 @@ func (o overview) text() string {
 
 // campaignText returns how many messages of a campaign are in each state, as a line.
 func campaignText(campaign messagingriver.Campaign) string {
-	text := fmt.Sprintf("campaign %s:", safe(campaign.Name))
+	var text strings.Builder
+	fmt.Fprintf(&text, "campaign %s:", safe(campaign.Name))
 	for _, state := range statesInOrder() {
 		if n := campaign.States[state]; n > 0 {
-			text += fmt.Sprintf(" %d %s", n, state)
+			fmt.Fprintf(&text, " %d %s", n, state)
 		}
 	}
-	return text + "\n"
+	text.WriteString("\n")
+	return text.String()
 }
 
 // safe returns text from outside for a terminal: quoted if it has characters that do not print.

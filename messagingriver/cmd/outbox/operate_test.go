@@ -174,7 +174,7 @@ func TestShowReportsAnUnknownReference(t *testing.T) {
 	onBoth(t, func(s shell) {
 		out, said := s.run(1, "show", "order-9")
 		assert.Empty(s, out)
-		assert.Equal(s, "outbox: there is no message with the reference ID \"order-9\"\n", said)
+		assert.Equal(s, "outbox: there is no message with the reference ID \"order-9\"; outbox list --state all lists every message\n", said)
 	})
 }
 
@@ -409,9 +409,51 @@ func TestEveryHelpHasAnExample(t *testing.T) {
 	require.Zero(t, run(t.Context(), nil, os.Getenv, &out, &errs))
 	assert.Contains(t, out.String(), "Exit status:")
 	for _, sub := range command(os.Getenv).Commands() {
-		if sub.Name() == "help" {
-			continue
-		}
 		assert.True(t, sub.HasExample(), sub.Name())
+	}
+}
+
+// TestErrorsSayWhatToDo: natural mistakes.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	folder := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		return path
+	}
+	service := messagingtest.NewServer(t)
+	t.Setenv("MESSAGING_BASE_URL", service.URL)
+	t.Setenv("MESSAGING_TOKEN", "wrong")
+	path := filepath.Join(folder, "outbox.db")
+	try := func(url string, args ...string) (int, string) {
+		var out, errs bytes.Buffer
+		status := run(t.Context(), args, func(string) string { return url }, &out, &errs)
+		return status, errs.String()
+	}
+	status, said := try(path, "migrate")
+	require.Zero(t, status, said)
+	for name, tt := range map[string]struct {
+		url  string
+		args []string
+		want string
+	}{
+		"empty CSV file":    {path, []string{"load", file("a.csv", "")}, "the file is empty; want the names of the columns in line 1"},
+		"semicolons":        {path, []string{"load", file("b.csv", "from;to\n")}, "separated by commas"},
+		"wrong time":        {path, []string{"load", file("c.csv", "from\n"), "--at", "noon"}, `outbox: the flags: the time is "noon"; want one such as`},
+		"wrong flag":        {path, []string{"list", "--stat", "x"}, "-h lists the flags"},
+		"one argument":      {path, []string{"campaign", "pause"}, "want pause|resume|cancel NAME, got 1 argument; -h shows an example"},
+		"schema of SQLite":  {path, []string{"status", "--schema", "x"}, `--schema is for PostgreSQL, got "x"`},
+		"unknown folder":    {filepath.Join(folder, "no", "outbox.db"), []string{"migrate"}, "create the folder first"},
+		"unreachable":       {"postgres://127.0.0.1:1/x", []string{"status"}, "`: 127.0.0.1:1 (127.0.0.1): dial error"},
+		"wrong token":       {path, []string{"audit"}, "; check MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET"},
+		"unknown help":      {path, []string{"help", "lst"}, `unknown command "lst"; did you mean list?`},
+		"negative lag":      {path, []string{"audit", "--lag", "-1s"}, "--lag is -1s; want 0 or more, such as 10m"},
+		"no time to audit":  {path, []string{"audit", "--within", "0"}, "--within is 0s; want a duration such as 24h"},
+		"unknown reference": {path, []string{"show", "x"}, "outbox list --state all lists every message"},
+	} {
+		status, said := try(tt.url, tt.args...)
+		assert.NotZero(t, status, name)
+		assert.Contains(t, said, tt.want, name)
+		assert.Equal(t, 1, strings.Count(said, "\n"), said)
 	}
 }

@@ -31,7 +31,7 @@ The exit status is 1 if there is no such message.`,
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
 		records, err := db.Get(cmd.Context(), args[0])
 		if errors.Is(err, messaging.ErrNotFound) {
-			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "outbox: there is no message with the reference ID %q\n", args[0])
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "outbox: there is no message with the reference ID %q; outbox list --state all lists every message\n", args[0])
 			return errFindings
 		}
 		if err != nil {
