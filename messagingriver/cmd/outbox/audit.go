@@ -90,11 +90,7 @@ type auditor struct {
 	differences []comparison
 }
 
-func (op *operator) audit() *cobra.Command {
-	var a auditor
-	cmd := &cobra.Command{
-		Use: "audit", Short: "Compare SMS with what the service lists", Args: noArgs,
-		Long: `Compare the SMS of a period with what the service lists. It changes nothing. These differences are printed, one a line:
+const auditHelp = `Compare the SMS of a period with what the service lists. It changes nothing. These differences are printed, one a line:
 
   is completed; times listed: 0     the outbox says that it went out, but the service does not list it
   is completed; times listed: 2     it was sent twice
@@ -110,7 +106,13 @@ false differences: raise --lag, or stop the senders, wait, and use --lag 0 to co
 Listed SMS without a reference ID, or without the prefix of --prefix, are counted as SMS of other programs and are no difference.
 Chat-app messages are not compared, because no service lists them.
 
-The exit status is 1 if there are differences.`,
+The exit status is 1 if there are differences.`
+
+func (op *operator) audit() *cobra.Command {
+	var a auditor
+	cmd := &cobra.Command{
+		Use: "audit", Short: "Compare SMS with what the service lists", Args: noArgs,
+		Long: auditHelp,
 		Example: `  outbox audit --within 48h
   outbox audit --prefix order-
   outbox audit --lag 0`,

@@ -30,11 +30,7 @@ type operator struct {
 	plainHTTP bool // of audit
 }
 
-// command returns the command with its subcommands.
-func command(getenv func(string) string) *cobra.Command {
-	op := &operator{getenv: getenv}
-	root := &cobra.Command{
-		Use: "outbox", SilenceErrors: true, SilenceUsage: true, Long: `Operate an outbox of messages in PostgreSQL or SQLite. The command changes the queue; a program that calls Outbox.Start sends.
+const outboxHelp = `Operate an outbox of messages in PostgreSQL or SQLite. The command changes the queue; a program that calls Outbox.Start sends.
 
 Environment:
 
@@ -48,7 +44,13 @@ Exit status:
 
   0  done
   1  audit found a difference, load found a line that repeats a reference ID, show found no message, or resolve changed nothing
-  2  an error`,
+  2  an error`
+
+// command returns the command with its subcommands.
+func command(getenv func(string) string) *cobra.Command {
+	op := &operator{getenv: getenv}
+	root := &cobra.Command{
+		Use: "outbox", SilenceErrors: true, SilenceUsage: true, Long: outboxHelp,
 		Example: `  export DATABASE_URL=outbox.db
   outbox migrate
   outbox load messages.jsonl --campaign spring

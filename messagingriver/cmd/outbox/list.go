@@ -49,10 +49,7 @@ func timeOf(record messagingriver.Record) time.Time {
 	}
 }
 
-func (op *operator) list() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the messages in a state and why they are there", Args: noArgs,
-		Long: `List the messages in a state: the channel, the reference ID, the state, the verdict, the reason and the time, separated by tabs.
+const listHelp = `List the messages in a state: the channel, the reference ID, the state, the verdict, the reason and the time, separated by tabs.
 Without --state, it lists the messages that wait for a decision: discarded ones. If there are none, it says on standard error which
 other states have messages.
 
@@ -69,7 +66,12 @@ The states are those of River:
   discarded   the verdict is unknown, or the attempts are used up: decide with outbox resolve. The time is when
   all         every message
 
-` + verdictHelp,
+` + verdictHelp
+
+func (op *operator) list() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the messages in a state and why they are there", Args: noArgs,
+		Long: listHelp,
 		Example: `  outbox list
   outbox list --state waiting --channel sms
   outbox list --state all --json`,

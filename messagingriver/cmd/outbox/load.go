@@ -97,13 +97,10 @@ func parsePriority(text string) (messagingriver.Priority, error) {
 	}
 }
 
-func (op *operator) load() *cobra.Command {
-	var flags lineOptions
-	cmd := &cobra.Command{
-		Use: "load FILE", Short: "Enqueue the messages of a file, each once", Args: exactArgs("FILE"),
-		Long: `Enqueue the messages of a file, each once: messages whose reference ID is known are skipped. Run it again to resume.
+const loadHelp = `Enqueue the messages of a file, or of standard input if FILE is -, each once: messages whose reference ID is known are skipped. Run
+it again to resume.
 
-Each line of the file is a JSON object; - is standard input:
+Each line of the file is a JSON object:
 
   {"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": "order-1"}}
 
@@ -115,7 +112,13 @@ A file whose name ends in .csv has SMS, separated by commas. Its first line name
 marketing (true or false), campaign, priority, at and expire.
 
 A line that cannot be sent ends the load with the number of the line; the lines before it are enqueued. A line that repeats the
-reference ID of an earlier line is not enqueued: the load names it, and the exit status is 1.`,
+reference ID of an earlier line is not enqueued: the load names it, and the exit status is 1.`
+
+func (op *operator) load() *cobra.Command {
+	var flags lineOptions
+	cmd := &cobra.Command{
+		Use: "load FILE", Short: "Enqueue the messages of a file, each once", Args: exactArgs("FILE"),
+		Long: loadHelp,
 		Example: `  outbox load messages.jsonl
   outbox load spring.csv --campaign spring --at 2026-05-01T09:00:00+08:00 --expire 2h`,
 		RunE: op.withDatabase(requiresContract, func(cmd *cobra.Command, args []string, db database) error {
@@ -156,7 +159,7 @@ func loadFile(cmd *cobra.Command, db database, name string, flags lineOptions) (
 	if err != nil {
 		return result, err
 	}
-	bar := progressbar.NewOptions64(info.Size(),
+	bar := progressbar.NewOptions64(progressSize(info),
 		progressbar.OptionSetWriter(cmd.ErrOrStderr()),
 		progressbar.OptionSetVisibility(isTerminal(cmd.ErrOrStderr())),
 		progressbar.OptionSetDescription("loading"),
@@ -173,6 +176,14 @@ func loadFile(cmd *cobra.Command, db database, name string, flags lineOptions) (
 	l := loader{db: db, flags: flags, firstLines: map[messagingriver.Key]int{}}
 	err = l.load(cmd.Context(), lines)
 	return l.result, errors.Join(err, bar.Finish())
+}
+
+// progressSize returns the size of a file for a progress bar: -1 for a pipe, whose size is unknown.
+func progressSize(info os.FileInfo) int64 {
+	if !info.Mode().IsRegular() {
+		return -1
+	}
+	return info.Size()
 }
 
 func isTerminal(w io.Writer) bool {

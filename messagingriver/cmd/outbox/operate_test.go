@@ -457,3 +457,14 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(said, "\n"), said)
 	}
 }
+
+// TestProgressOfAPipe: a progress bar of size 0 fails on a terminal.
+func TestProgressOfAPipe(t *testing.T) {
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	defer reader.Close()
+	defer writer.Close()
+	info, err := reader.Stat()
+	require.NoError(t, err)
+	assert.Equal(t, int64(-1), progressSize(info))
+}

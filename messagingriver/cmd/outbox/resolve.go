@@ -149,11 +149,7 @@ func (r resolution) text() string {
 	return text.String()
 }
 
-func (op *operator) resolve() *cobra.Command {
-	var s selection
-	cmd := &cobra.Command{
-		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about discarded, cancelled and waiting messages",
-		Long: `Decide about messages, which are named by their reference IDs, by the file of --file, or by --reason.
+const resolveHelp = `Decide about messages, which are named by their reference IDs, by the file of --file, or by --reason.
 
   sent    the message went out. It becomes completed
   resend  it did not go out; send it again. Only messages that are discarded, cancelled or looked up
@@ -167,7 +163,13 @@ the order in which they are named. After an error it says how many are settled a
 the others. Messages that are sent or dropped do not change. A message that was sent again does not change either, unless it is
 discarded once more in the meantime: then begin after the last one that was settled.
 
-The exit status is 1 if no message changed.`,
+The exit status is 1 if no message changed.`
+
+func (op *operator) resolve() *cobra.Command {
+	var s selection
+	cmd := &cobra.Command{
+		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about discarded, cancelled and waiting messages",
+		Long: resolveHelp,
 		Example: `  outbox resolve sent order-17 order-18
   outbox resolve resend --reason 'HTTP 503' --channel sms
   outbox resolve drop --file references.txt --channel chatapp1
