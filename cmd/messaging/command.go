@@ -32,6 +32,26 @@ func newCommand(console cli.Console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "messaging",
 		Short: "Tools for programs that send messages through the service",
+		Long: `Tools for programs that send messages through the service.
+
+To begin without an account, run "messaging sandbox": it is the service on this machine, and prints the variables that name it.
+
+Environment:
+
+  MESSAGING_BASE_URL         the URL of the service
+  MESSAGING_TOKEN            the token, or MESSAGING_API_KEY and MESSAGING_API_SECRET
+  MESSAGING_CONTRACT         optional: the file of your contract, as "messaging contract learn" writes it
+  MESSAGING_WEBHOOK_SECRET   for listen: the secret of callbacks, such as key=SECRET
+
+Exit status:
+
+  0   done; a message was accepted, found, or listed in full
+  1   a message was refused or is not listed, or rows could not be read in full
+  2   the command line or the environment cannot be used
+  3   a message was not sent
+  4   it is unknown whether a message was sent, or a listing ended early
+
+The help of each command says more.`,
 		Example: `  messaging sandbox --open
   messaging send sms --from ACME --to +639171234567 --text 'Your order is ready' --reference order-17`,
 		Args: cobra.ArbitraryArgs,
@@ -63,9 +83,20 @@ func newCommand(console cli.Console) *cobra.Command {
 			}
 		case "help":
 			generated.Example = "  messaging help send sms"
+			generated.RunE = showHelp
 		}
 	}
 	return root
+}
+
+// showHelp shows the help of the command that the arguments name.
+func showHelp(help *cobra.Command, args []string) error {
+	found, rest, _ := help.Root().Find(args) // the words that name no command are in rest
+	if len(rest) > 0 {
+		return cli.Unknown(found, rest[0])
+	}
+	found.InitDefaultHelpFlag()
+	return found.Help()
 }
 
 // version describes the build.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
 // execute runs a command line and returns what was printed.
@@ -64,7 +66,7 @@ func TestEveryHelpHasAnExample(t *testing.T) {
 
 // TestErrorsNameVariablesAndFlags: a user of the command does not know the options of the library.
 func TestErrorsNameVariablesAndFlags(t *testing.T) {
-	option := regexp.MustCompile(`With[A-Z]\w+|baseURL`)
+	option := regexp.MustCompile(`\bWith(out)?[A-Z]\w+|baseURL`)
 	for _, environment := range []map[string]string{
 		{},
 		{"MESSAGING_BASE_URL": "https://api.example.com"},
@@ -123,4 +125,61 @@ func TestCompletion(t *testing.T) {
 	out, _, status := execute(t, "completion", "bash")
 	assert.Equal(t, cli.ExitOK, status)
 	assert.Contains(t, out, "messaging")
+}
+
+// TestErrorsSayWhatToDo: each error of a natural mistake ends with the next step.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	service := messagingtest.NewServer(t)
+	for name, tt := range map[string]struct {
+		baseURL, token string
+		stdin          string
+		args           []string
+		want           string
+	}{
+		"no environment":       {args: []string{"list"}, want: `"messaging sandbox" runs a service on this machine and prints both`},
+		"wrong token, list":    {baseURL: service.URL, token: "wrong", args: []string{"list"}, want: "; check MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET\n"},
+		"wrong token, send":    {baseURL: service.URL, token: "wrong", args: smsTo("+639171234567"), want: "\ncheck MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET\n"},
+		"wrong path":           {baseURL: service.URL + "/x", token: service.Token, args: []string{"list"}, want: "; check MESSAGING_BASE_URL, and the paths of MESSAGING_CONTRACT\n"},
+		"not listed":           {baseURL: service.URL, token: service.Token, args: []string{"find", "x"}, want: "no message with this reference ID is listed\n"},
+		"empty message":        {baseURL: service.URL, token: service.Token, stdin: " \n", args: []string{"send", "sms", "-f", "-"}, want: "--file: empty; want a message as JSON, of which -h shows an example\n"},
+		"no channel":           {args: []string{"send", "--to", "+639171234567"}, want: "unknown flag: --to; the flags follow one of chatapp1, chatapp2, sms; -h shows an example\n"},
+		"no secret":            {args: []string{"listen"}, want: "MESSAGING_WEBHOOK_SECRET: required, such as key=SECRET, or anyone could call; --insecure accepts callbacks without a secret\n"},
+		"port alone":           {args: []string{"listen", "--insecure", "--listen", "8027"}, want: "want an address such as 127.0.0.1:8080, or 127.0.0.1:0 for any free port\n"},
+		"unknown help":         {args: []string{"help", "sned"}, want: `there is no command "sned"; did you mean send?` + "\n"},
+		"unknown help of send": {args: []string{"help", "send", "smss"}, want: `there is no command "smss"; did you mean sms?` + "\n"},
+	} {
+		t.Setenv("MESSAGING_BASE_URL", tt.baseURL)
+		t.Setenv("MESSAGING_TOKEN", tt.token)
+		for _, unset := range []string{"MESSAGING_API_KEY", "MESSAGING_API_SECRET", "MESSAGING_CONTRACT", "MESSAGING_WEBHOOK_SECRET"} {
+			t.Setenv(unset, "")
+			require.NoError(t, os.Unsetenv(unset))
+		}
+		var out, errs bytes.Buffer
+		status := run(t.Context(), cli.Console{In: strings.NewReader(tt.stdin), Out: &out, Err: &errs}, tt.args)
+		assert.NotEqual(t, cli.ExitOK, status, name)
+		assert.Contains(t, errs.String(), tt.want, name)
+	}
+}
+
+func smsTo(number string) []string {
+	return []string{"send", "sms", "--from", "ACME", "--to", number, "--text", "Hi"}
+}
+
+// TestHelpOfSendNamesExitStatuses, and its example of JSON is a message.
+func TestHelpOfSendNamesExitStatuses(t *testing.T) {
+	for _, channel := range []string{"sms", "chatapp1", "chatapp2"} {
+		out, _, status := execute(t, "help", "send", channel)
+		assert.Equal(t, cli.ExitOK, status)
+		assert.Contains(t, out, "  4   unknown: it may have been sent.")
+		example := regexp.MustCompile(`(?m)^  (\{.*\})$`).FindStringSubmatch(out)
+		if channel == "chatapp2" { // the platform's own form
+			continue
+		}
+		require.NotNil(t, example, channel)
+		t.Setenv("MESSAGING_BASE_URL", "https://api.example.com")
+		t.Setenv("MESSAGING_TOKEN", "t")
+		var stdout, errs bytes.Buffer
+		console := cli.Console{In: strings.NewReader(example[1]), Out: &stdout, Err: &errs}
+		assert.Equal(t, cli.ExitOK, run(t.Context(), console, []string{"send", channel, "-f", "-", "-n"}), errs.String())
+	}
 }

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -28,11 +28,20 @@ type comparison struct {
 	Listed int `json:"listed"`
 
 	isLookedUp bool
+	// isNew reports whether the SMS was completed so late that the listing may not have it yet.
+	isNew bool
+}
+
+// isTooNew reports whether the SMS cannot be compared yet: it is completed and not listed, but may be listed soon.
+func (c comparison) isTooNew() bool {
+	return c.isNew && c.State == rivertype.JobStateCompleted && c.Listed == 0
 }
 
 // differs reports whether the service lists the SMS more or less often than its state allows.
 func (c comparison) differs() bool {
 	switch {
+	case c.isTooNew():
+		return false
 	case c.State == rivertype.JobStateCompleted:
 		return c.Listed != 1
 	case c.State == rivertype.JobStateRunning, c.isLookedUp:
@@ -52,137 +61,203 @@ func (c comparison) isOfOtherProgram(prefix string) bool {
 type auditResult struct {
 	Compared    int `json:"compared"`
 	Differences int `json:"differences"`
-	Others      int `json:"others"` // listed SMS of other programs
+	Others      int `json:"others"`           // listed SMS of other programs
+	TooNew      int `json:"tooNew,omitempty"` // SMS that cannot be compared yet
 }
 
-func (r auditResult) text() string {
+func (r auditResult) text(lag time.Duration) string {
 	text := fmt.Sprintf("SMS compared: %d; differences: %d\n", r.Compared, r.Differences)
+	if r.TooNew > 0 {
+		text += fmt.Sprintf("not compared, because completed within %v of the listing and not listed yet: %d; run audit again later\n", lag, r.TooNew)
+	}
 	if r.Others > 0 {
 		text += fmt.Sprintf("listed SMS of other programs: %d\n", r.Others)
 	}
 	return text
 }
 
+// auditor compares the SMS of the outbox with what the service lists.
+type auditor struct {
+	client *messaging.Client
+	db     database
+
+	within time.Duration
+	lag    time.Duration
+	prefix string
+	began  time.Time // when the listing began
+
+	result      auditResult
+	differences []comparison
+}
+
+const auditHelp = `Compare the SMS of a period with what the service lists. It changes nothing. These differences are printed, one a line:
+
+  is completed; times listed: 0     the outbox says that it went out, but the service does not list it
+  is completed; times listed: 2     it was sent twice
+  is available; times listed: 1     it waits, but was sent already: settle it with "outbox resolve sent", or it is sent twice.
+                                    Likewise scheduled, retryable, pending, discarded and cancelled
+  is absent; times listed: 1        the outbox does not have it: it was sent after the backup that was restored, or by another
+                                    program
+
+While programs send, a new SMS may be completed before the service lists it. So an SMS that was completed within --lag of the
+listing and is not listed is no difference, but is counted as not compared. If the service takes longer to list, such SMS are
+false differences: raise --lag, or stop the senders, wait, and use --lag 0 to compare everything.
+
+Listed SMS without a reference ID, or without the prefix of --prefix, are counted as SMS of other programs and are no difference.
+Chat-app messages are not compared, because no service lists them.
+
+The exit status is 1 if there are differences.`
+
 func (op *operator) audit() *cobra.Command {
+	var a auditor
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Compare SMS with what the service lists", Args: noArgs,
-		Long: `Compare the SMS of a period with what the service lists. Differences are SMS that were sent twice, that are completed but not
-listed, that are listed but not completed, and that are listed but not in the outbox. The last are "absent": they were sent
-after the backup that was restored, or by other programs. SMS without a reference ID, or without the prefix of --prefix, are
-counted as SMS of other programs and are no difference.`,
+		Long: auditHelp,
 		Example: `  outbox audit --within 48h
-  outbox audit --prefix order-`,
+  outbox audit --prefix order-
+  outbox audit --lag 0`,
 	}
-	within := cmd.Flags().Duration("within", 24*time.Hour, "how far back to compare; it must be less than Options.Keep of the program")
-	prefix := cmd.Flags().String("prefix", "", "the `text` with which the reference IDs of this outbox begin, if other programs use the account")
+	cmd.Flags().DurationVar(&a.within, "within", 24*time.Hour, "how far back to compare; it must be less than Options.Keep of the program")
+	cmd.Flags().DurationVar(&a.lag, "lag", 10*time.Minute, "how long the service may take to list an SMS")
+	cmd.Flags().StringVar(&a.prefix, "prefix", "", "the `text` with which the reference IDs of this outbox begin, if other programs use the account")
+	cmd.Flags().BoolVar(&op.plainHTTP, "plain-http", false, "allow MESSAGING_BASE_URL to be http:// on another host; the credentials then travel in the clear")
 	cmd.RunE = op.withDatabase(requiresService, func(cmd *cobra.Command, _ []string, db database) error {
-		since := time.Now().Add(-*within)
-		var result auditResult
-		for c, err := range compare(cmd.Context(), op.client, db, since) {
-			if err != nil {
-				return err
-			}
-			if c.isOfOtherProgram(*prefix) {
-				result.Others += c.Listed
-				continue
-			}
-			result.Compared++
-			if !c.differs() {
-				continue
-			}
-			result.Differences++
-			text := fmt.Sprintf("%s\tis %s; times listed: %d\n", safe(c.Reference), c.State, c.Listed)
-			if err := op.print(cmd.OutOrStdout(), c, text); err != nil {
-				return err
-			}
+		if a.within <= 0 {
+			return fmt.Errorf("--within is %v; want a duration such as 24h", a.within)
 		}
-		if err := op.print(cmd.OutOrStdout(), result, result.text()); err != nil {
+		if a.lag < 0 {
+			return fmt.Errorf("--lag is %v; want 0 or more, such as 10m", a.lag)
+		}
+		a.client = op.client
+		a.db = db
+		if err := a.compare(cmd.Context()); err != nil {
 			return err
 		}
-		if result.Differences > 0 {
-			return errFindings
-		}
-		return nil
+		return op.report(cmd, &a)
 	})
 	return cmd
 }
 
-// compare yields each SMS since a time that the outbox has or the service lists. An error ends it.
-func compare(ctx context.Context, client *messaging.Client, db database, since time.Time) iter.Seq2[comparison, error] {
-	return func(yield func(comparison, error) bool) {
-		// The listing is read before the jobs, so that each listed SMS has a job.
-		listed, err := countListed(ctx, client, since.Add(-time.Hour))
-		if err != nil {
-			yield(comparison{}, err)
-			return
+// report prints the differences and their number. It returns errFindings if there are any.
+func (op *operator) report(cmd *cobra.Command, a *auditor) error {
+	for _, c := range a.differences {
+		text := fmt.Sprintf("%s\tis %s; times listed: %d\n", safe(c.Reference), c.State, c.Listed)
+		if err := op.print(cmd.OutOrStdout(), c, text); err != nil {
+			return err
 		}
-		for job, err := range smsJobs(ctx, db) {
-			if err != nil {
-				yield(comparison{}, err)
-				return
-			}
-			job.Listed = listed[job.Reference]
-			delete(listed, job.Reference)
-			isOld := job.Listed == 0 && job.created.Before(since)
-			if !isOld && !yield(job.comparison, nil) {
-				return
-			}
-		}
-		for _, reference := range slices.Sorted(maps.Keys(listed)) {
-			if !yield(comparison{Reference: reference, State: absent, Listed: listed[reference]}, nil) {
-				return
-			}
-		}
+	}
+	if err := op.print(cmd.OutOrStdout(), a.result, a.result.text(a.lag)); err != nil {
+		return err
+	}
+	if a.result.Differences > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+// compare compares the SMS of the period: first those of the outbox, then those that only the service has, each sorted by reference ID.
+func (a *auditor) compare(ctx context.Context) error {
+	a.began = time.Now()
+	// The listing is read before the jobs, so that each listed SMS has a job.
+	listed, err := a.countListed(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.compareJobs(ctx, listed); err != nil {
+		return err
+	}
+	for _, reference := range slices.Sorted(maps.Keys(listed)) {
+		a.add(comparison{Reference: reference, State: absent, Listed: listed[reference]})
+	}
+	return nil
+}
+
+// since is when the period begins.
+func (a *auditor) since() time.Time { return a.began.Add(-a.within) }
+
+// add counts an SMS, and keeps it if it differs.
+func (a *auditor) add(c comparison) {
+	if c.isOfOtherProgram(a.prefix) {
+		a.result.Others += c.Listed
+		return
+	}
+	if c.isTooNew() {
+		a.result.TooNew++
+		return
+	}
+	a.result.Compared++
+	if c.differs() {
+		a.result.Differences++
+		a.differences = append(a.differences, c)
 	}
 }
 
-// countListed returns how often the service lists each reference ID since a time, without rows of messages that it refused.
-func countListed(ctx context.Context, client *messaging.Client, since time.Time) (map[string]int, error) {
+// countListed returns how often the service lists each reference ID, without rows of messages that it refused. It begins an hour before the
+// period: an SMS that was enqueued in the period may be listed earlier by the service's clock.
+func (a *auditor) countListed(ctx context.Context) (map[string]int, error) {
+	options := sms.ListOptions{CreatedAfter: a.since().Add(-time.Hour), PageSize: 500}
 	listed := map[string]int{}
-	for transaction, err := range client.SMS.List(ctx, sms.ListOptions{CreatedAfter: since, PageSize: 500}) {
+	for transaction, err := range a.client.SMS.List(ctx, options) {
 		hasReference := errors.Is(err, messaging.ErrUnreadableRow) && transaction.ReferenceID != ""
 		if err != nil && !hasReference {
-			return nil, err
+			return nil, explainListing(err)
 		}
-		if client.SMS.Verdict(transaction) != messaging.Refused {
-			listed[transaction.ReferenceID]++
+		if a.client.SMS.Verdict(transaction) == messaging.Refused {
+			continue
 		}
+		listed[transaction.ReferenceID]++
 	}
 	return listed, nil
+}
+
+// explainListing returns the error of a listing, with what to do about it.
+func explainListing(err error) error {
+	if errors.Is(err, messaging.ErrUnauthorized) {
+		return fmt.Errorf("%w; check MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET", err)
+	}
+	return fmt.Errorf("%w; MESSAGING_BASE_URL names the service", err)
+}
+
+// compareJobs compares the SMS of the outbox with the listing, and removes them from it.
+func (a *auditor) compareJobs(ctx context.Context, listed map[string]int) error {
+	rows, err := a.db.query(ctx, `SELECT args->>'reference', CAST(state AS TEXT), queue, created_at, finalized_at FROM JOBS
+		WHERE kind = 'messaging' AND args->>'channel' = 'sms' ORDER BY 1`)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		job, err := scanSMSJob(rows)
+		if err != nil {
+			return err
+		}
+		job.Listed = listed[job.Reference]
+		delete(listed, job.Reference)
+		isOld := job.created.Before(a.since())
+		if isOld && job.Listed == 0 { // the listing may begin later
+			continue
+		}
+		job.isNew = job.finalized.After(a.began.Add(-a.lag))
+		a.add(job.comparison)
+	}
+	return rows.Err()
 }
 
 // smsJob is an SMS in the outbox.
 type smsJob struct {
 	comparison
 
-	created time.Time
+	created   time.Time
+	finalized time.Time // zero while it waits or a worker has it
 }
 
-// smsJobs yields the SMS in the outbox by their reference IDs. An error ends it.
-func smsJobs(ctx context.Context, db database) iter.Seq2[smsJob, error] {
-	return func(yield func(smsJob, error) bool) {
-		rows, err := db.query(ctx, `SELECT args->>'reference', CAST(state AS TEXT), queue, created_at FROM JOBS
-			WHERE kind = 'messaging' AND args->>'channel' = 'sms' ORDER BY 1`)
-		if err != nil {
-			yield(smsJob{}, err)
-			return
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var job smsJob
-			var queue string
-			if err := rows.Scan(&job.Reference, &job.State, &queue, &job.created); err != nil {
-				yield(smsJob{}, err)
-				return
-			}
-			isFinal := job.State == rivertype.JobStateDiscarded || job.State == rivertype.JobStateCancelled
-			job.isLookedUp = queue == "messaging_lookups" && !isFinal
-			if !yield(job, nil) {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(smsJob{}, err)
-		}
-	}
+// scanSMSJob reads a row of compareJobs.
+func scanSMSJob(rows *sql.Rows) (smsJob, error) {
+	var job smsJob
+	var queue string
+	var finalized sql.NullTime
+	err := rows.Scan(&job.Reference, &job.State, &queue, &job.created, &finalized)
+	job.finalized = finalized.Time
+	job.isLookedUp = queue == "messaging_lookups" && !finalized.Valid
+	return job, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,28 +26,71 @@ type operator struct {
 	client  *messaging.Client
 	asJSON  bool
 	options messagingriver.Options
+
+	plainHTTP bool // of audit
 }
+
+const outboxHelp = `Operate an outbox of messages in PostgreSQL or SQLite. The command changes the queue; a program that calls Outbox.Start sends.
+
+Environment:
+
+  DATABASE_URL            postgres://… or the path of an SQLite file. Required
+  MESSAGING_BASE_URL      the service. Only audit calls it
+  MESSAGING_TOKEN         its token, or MESSAGING_API_KEY and MESSAGING_API_SECRET. Only audit uses it
+  MESSAGING_CONTRACT      the file of your contract, if you have one. audit and load use it
+  MESSAGING_VAR_…         the variables of the contract's paths, such as MESSAGING_VAR_ACCOUNT
+
+Exit status:
+
+  0  done
+  1  audit found a difference, load found a line that repeats a reference ID, show found no message, or resolve changed nothing
+  2  an error`
 
 // command returns the command with its subcommands.
 func command(getenv func(string) string) *cobra.Command {
 	op := &operator{getenv: getenv}
 	root := &cobra.Command{
-		Use: "outbox", SilenceErrors: true, SilenceUsage: true, Long: `Operate an outbox of messages in PostgreSQL or SQLite.
-
-DATABASE_URL is postgres://… or the path of an SQLite file. MESSAGING_BASE_URL, MESSAGING_TOKEN and the other variables of
-messaging.NewClientFromEnv name the service; only audit calls it.
-
-The exit status is 2 after an error. It is 1 if audit finds a difference, load finds a line that repeats a reference ID, show
-finds no message, or resolve changes nothing.`,
-		Example: `  outbox migrate
+		Use: "outbox", SilenceErrors: true, SilenceUsage: true, Long: outboxHelp,
+		Example: `  export DATABASE_URL=outbox.db
+  outbox migrate
   outbox load messages.jsonl --campaign spring
   outbox list --state waiting`,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Args:              cobra.ArbitraryArgs,
+		RunE:              showHelp,
 	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w; -h lists the flags", err) })
 	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "print JSON, one object a line")
 	root.PersistentFlags().StringVar(&op.options.Schema, "schema", "", "the `schema` of the outbox on PostgreSQL (default \"messaging\")")
 	root.AddCommand(op.migrate(), op.load(), op.status(), op.list(), op.show(), op.resolve(), op.campaign(), op.audit())
+	root.SetHelpCommand(helpCommand())
 	return root
+}
+
+// helpCommand returns the command that shows the help of another.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Show the help of a command", Example: "  outbox help load",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, _ := cmd.Root().Find(args) // the words that name no command are in rest
+			found.InitDefaultHelpFlag()
+			return showHelp(found, rest)
+		},
+	}
+}
+
+// showHelp shows the help of a command, and rejects an unknown subcommand.
+func showHelp(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	text := fmt.Sprintf("unknown command %q", args[0])
+	near := cmd.SuggestionsFor(args[0])
+	if len(near) == 0 {
+		return errors.New(text + "; -h lists the commands")
+	}
+	return errors.New(text + "; did you mean " + strings.Join(near, " or ") + "?")
 }
 
 // noArgs rejects arguments.
@@ -63,7 +107,11 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 		if len(args) == len(names) {
 			return nil
 		}
-		return fmt.Errorf("%s: want %s, got %d arguments; -h shows an example", cmd.CommandPath(), strings.Join(names, " "), len(args))
+		got := fmt.Sprintf("%d arguments", len(args))
+		if len(args) == 1 {
+			got = "1 argument"
+		}
+		return fmt.Errorf("%s: want %s, got %s; -h shows an example", cmd.CommandPath(), strings.Join(names, " "), got)
 	}
 }
 
@@ -82,7 +130,8 @@ type requirement int
 const (
 	requiresNothing requirement = iota // the database is created
 	requiresDatabase
-	requiresService // and the database
+	requiresContract // and the database
+	requiresService  // and the database
 )
 
 // withDatabase returns a cobra function that opens the database and runs a command on it.
@@ -102,15 +151,6 @@ func (op *operator) withDatabase(
 		defer db.close()
 		return run(cmd, args, db)
 	}
-}
-
-// newClient returns the client of the environment. A command that does not require the service also works without the variables: an outbox
-// needs a client, but that client is then never called.
-func (op *operator) newClient(required requirement) (*messaging.Client, error) {
-	if required != requiresService && op.getenv("MESSAGING_BASE_URL") == "" {
-		return messaging.NewClient("https://service.example", messaging.WithToken("none"))
-	}
-	return messaging.NewClientFromEnv()
 }
 
 // print writes a value as a line of JSON, or as text.
@@ -133,7 +173,10 @@ type result struct {
 func (op *operator) migrate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "migrate", Short: "Create or update the tables", Args: noArgs,
-		Long: `Create or update the tables. An SQLite file that does not exist is created. A database that is up to date stays as it is.`,
+		Long: `Create or update the tables. An SQLite file that does not exist is created. A database that is up to date stays as it is. A program
+does the same with Outbox.Migrate.`,
+		Example: `  DATABASE_URL=outbox.db outbox migrate
+  DATABASE_URL=postgres://user@db/shop outbox migrate`,
 	}
 	cmd.RunE = op.withDatabase(requiresNothing, func(cmd *cobra.Command, _ []string, db database) error {
 		if err := db.Migrate(cmd.Context()); err != nil {
@@ -155,8 +198,11 @@ func (op *operator) status() *cobra.Command {
 		Use: "status", Short: "Count messages by channel, state and campaign, and show pauses", Args: noArgs,
 		Long: `Count the messages by channel, state and campaign, and show which channels are paused. "outbox list --help" explains the states.
 
-The column "looked up" counts the SMS whose outcome is unknown and that are looked up in the listing. They are also counted under
-their state. The column "oldest" is how long the oldest message that is due has waited.`,
+The first four states are of messages that wait, the last three are final. The column "looked up" counts the SMS that wait and whose
+verdict is unknown: they may have been sent, and are looked up in the listing of the service. They are also counted under their
+state. The column "oldest" is how long the oldest message that is due has waited; it includes no message that is looked up.`,
+		Example: `  outbox status
+  outbox status --json`,
 	}
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, _ []string, db database) error {
 		channels, err := db.Status(cmd.Context())
@@ -173,35 +219,59 @@ their state. The column "oldest" is how long the oldest message that is due has 
 	return cmd
 }
 
-// text returns the overview as a table.
+// statesInOrder returns River's states in the order in which a message passes through them.
+func statesInOrder() []rivertype.JobState {
+	return []rivertype.JobState{
+		rivertype.JobStatePending,
+		rivertype.JobStateScheduled,
+		rivertype.JobStateAvailable,
+		rivertype.JobStateRetryable,
+		rivertype.JobStateRunning,
+		rivertype.JobStateCompleted,
+		rivertype.JobStateCancelled,
+		rivertype.JobStateDiscarded,
+	}
+}
+
+// text returns the overview as a table, with a line for each pause, each channel with discarded messages and each campaign.
 func (o overview) text() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%-10s", "")
-	for _, state := range rivertype.JobStates() {
+	for _, state := range statesInOrder() {
 		fmt.Fprintf(&text, "%10s", state)
 	}
-	fmt.Fprintf(&text, "%10s%10s\n", "looked up", "oldest")
+	fmt.Fprintf(&text, "%11s%10s\n", "looked up", "oldest")
 	for _, channel := range o.Channels {
 		fmt.Fprintf(&text, "%-10s", channel.Channel)
-		for _, state := range rivertype.JobStates() {
+		for _, state := range statesInOrder() {
 			fmt.Fprintf(&text, "%10d", channel.States[state])
 		}
-		fmt.Fprintf(&text, "%10d%10v\n", channel.LookedUp, channel.Oldest.Round(time.Second))
+		fmt.Fprintf(&text, "%11d%10v\n", channel.LookedUp, channel.Oldest.Round(time.Second))
 	}
 	for _, channel := range o.Channels {
 		if channel.Paused {
 			fmt.Fprintf(&text, "%s is paused: %s\n", channel.Channel, safe(cmp.Or(channel.Cause, "by a person")))
 		}
+		if n := channel.States[rivertype.JobStateDiscarded]; n > 0 {
+			fmt.Fprintf(&text, "%s: %d discarded; outbox list shows why, and outbox resolve decides\n", channel.Channel, n)
+		}
 	}
 	for _, campaign := range o.Campaigns {
-		fmt.Fprintf(&text, "campaign %s:", safe(campaign.Name))
-		for _, state := range rivertype.JobStates() {
-			if n := campaign.States[state]; n > 0 {
-				fmt.Fprintf(&text, " %d %s", n, state)
-			}
-		}
-		text.WriteString("\n")
+		text.WriteString(campaignText(campaign))
 	}
+	return text.String()
+}
+
+// campaignText returns how many messages of a campaign are in each state, as a line.
+func campaignText(campaign messagingriver.Campaign) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "campaign %s:", safe(campaign.Name))
+	for _, state := range statesInOrder() {
+		if n := campaign.States[state]; n > 0 {
+			fmt.Fprintf(&text, " %d %s", n, state)
+		}
+	}
+	text.WriteString("\n")
 	return text.String()
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -117,6 +118,9 @@ func openSQLite(path string, create bool, client *messaging.Client, options mess
 	}
 	if _, err := os.Stat(path); err != nil && !create {
 		return nil, fmt.Errorf("DATABASE_URL: %w; outbox migrate creates a database", err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("DATABASE_URL: %w; create the folder first", err)
 	}
 	escaped := strings.NewReplacer("%", "%25", "#", "%23").Replace(path)
 	db, err := sql.Open("sqlite", "file:"+escaped+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")

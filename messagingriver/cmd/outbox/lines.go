@@ -101,6 +101,9 @@ type csvLines struct {
 func newCSVLines(in io.Reader) (*csvLines, error) {
 	records := csv.NewReader(in)
 	header, err := records.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("the file is empty; want the names of the columns in line 1")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("line 1: the names of the columns: %w", err)
 	}
@@ -108,7 +111,7 @@ func newCSVLines(in io.Reader) (*csvLines, error) {
 	for i, name := range header {
 		header[i] = strings.TrimPrefix(name, "\ufeff")
 		if !slices.Contains(columns, header[i]) {
-			return nil, fmt.Errorf("line 1: there is no column %q; want %s", name, strings.Join(columns, ", "))
+			return nil, fmt.Errorf("line 1: there is no column %q; want %s, separated by commas", name, strings.Join(columns, ", "))
 		}
 	}
 	return &csvLines{records, header}, nil

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/riverqueue/river/rivertype"
 	"github.com/spf13/cobra"
 
-	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
 )
 
@@ -19,13 +16,14 @@ import (
 type listedMessage struct {
 	messagingriver.Key
 
-	State  rivertype.JobState `json:"state"`
-	Reason string             `json:"reason"`
-	Time   time.Time          `json:"time"`
+	State   rivertype.JobState `json:"state"`
+	Verdict string             `json:"verdict"` // a word of verdictHelp
+	Reason  string             `json:"reason"`
+	Time    time.Time          `json:"time"`
 }
 
 func (m listedMessage) text() string {
-	columns := []string{m.Channel, safe(m.Reference), string(m.State), safe(m.Reason), formatTime(m.Time)}
+	columns := []string{m.Channel, safe(m.Reference), string(m.State), m.Verdict, safe(m.Reason), formatTime(m.Time)}
 	return strings.Join(columns, "\t") + "\n"
 }
 
@@ -51,13 +49,11 @@ func timeOf(record messagingriver.Record) time.Time {
 	}
 }
 
-func (op *operator) list() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the messages in a state and why they are there", Args: noArgs,
-		Long: `List the messages in a state: the channel, the reference ID, the state, the reason and the time, separated by tabs.
-If there are none, it says on standard error which other states have messages.
+const listHelp = `List the messages in a state: the channel, the reference ID, the state, the verdict, the reason and the time, separated by tabs.
+Without --state, it lists the messages that wait for a decision: discarded ones. If there are none, it says on standard error which
+other states have messages.
 
-The states are:
+The states are those of River:
 
   waiting     available, scheduled, retryable or pending
   available   due: sent as soon as a worker is free. The time is when it was enqueued
@@ -65,10 +61,17 @@ The states are:
   retryable   the last attempt failed. The time is that of the next attempt
   pending     its campaign is paused. The time is when it was enqueued
   running     a worker has it. The time is when the attempt began
-  completed   the service accepted it
-  cancelled   refused, denied, invalid, expired or dropped
-  discarded   the outcome is unknown, or the attempts are used up: decide with outbox resolve
-  all         every message`,
+  completed   the service accepted it. The time is when
+  cancelled   refused, denied, invalid, expired or dropped. The time is when
+  discarded   the verdict is unknown, or the attempts are used up: decide with outbox resolve. The time is when
+  all         every message
+
+` + verdictHelp
+
+func (op *operator) list() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the messages in a state and why they are there", Args: noArgs,
+		Long: listHelp,
 		Example: `  outbox list
   outbox list --state waiting --channel sms
   outbox list --state all --json`,
@@ -108,7 +111,7 @@ func (op *operator) printList(cmd *cobra.Command, db database, channel string, s
 			continue
 		}
 		listed++
-		message := listedMessage{record.Key, record.State, record.Reason, timeOf(record)}
+		message := listedMessage{record.Key, record.State, verdictWord(record), record.Reason, timeOf(record)}
 		if err := op.print(cmd.OutOrStdout(), message, message.text()); err != nil {
 			return listed, err
 		}
@@ -138,7 +141,7 @@ func emptyListText(state, channel string, channels []messagingriver.ChannelStatu
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "no %s is %s", kind, state)
-	for _, jobState := range rivertype.JobStates() {
+	for _, jobState := range statesInOrder() {
 		verb := "are"
 		if counts[jobState] == 1 {
 			verb = "is"
@@ -168,82 +171,4 @@ func statesNamed(name string) ([]rivertype.JobState, error) {
 		allowed = append(allowed, string(known))
 	}
 	return nil, fmt.Errorf("--state is %q; want one of %s", name, strings.Join(allowed, ", "))
-}
-
-func (op *operator) show() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "show REFERENCE", Short: "Show what the outbox knows about a message", Args: exactArgs("REFERENCE"),
-		Long: `Show what the outbox knows about the message with a reference ID: its state, verdict, IDs, attempts, reason and times. If several
-channels have the reference ID, it shows the message of each. Numbers and texts are not shown.
-
-The verdict is that of the last attempt that ended. The exit status is 1 if there is no such message.`,
-		Example: `  outbox show order-17
-  outbox show order-17 --json`,
-	}
-	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
-		records, err := db.Get(cmd.Context(), args[0])
-		if errors.Is(err, messaging.ErrNotFound) {
-			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "outbox: there is no message with the reference ID %q\n", args[0])
-			return errFindings
-		}
-		if err != nil {
-			return err
-		}
-		for i, record := range records {
-			text := recordText(record)
-			if i > 0 {
-				text = "\n" + text
-			}
-			if err := op.print(cmd.OutOrStdout(), record, text); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return cmd
-}
-
-// recordText returns the record of a message as lines of name and value. It has no number and no text of the message.
-func recordText(record messagingriver.Record) string {
-	var receipt messaging.Receipt
-	if record.Receipt != nil {
-		receipt = *record.Receipt
-	}
-	content := "kept"
-	if record.Message == nil {
-		content = "deleted, or cannot be read"
-	}
-	verdict := record.Verdict.String()
-	if record.Attempted.IsZero() && record.Verdict == messaging.Unknown {
-		verdict = "none yet"
-	}
-	nextAttempt := ""
-	if record.State == rivertype.JobStateScheduled || record.State == rivertype.JobStateRetryable {
-		nextAttempt = formatTime(record.Scheduled)
-	}
-	var text strings.Builder
-	for _, line := range []struct{ name, value string }{
-		{"channel", record.Channel},
-		{"reference", record.Reference},
-		{"state", string(record.State)},
-		{"verdict", verdict},
-		{"reason", record.Reason},
-		{"message ID", receipt.ID},
-		{"request ID", receipt.RequestID},
-		{"failures", strconv.Itoa(record.Failures)},
-		{"campaign", record.Campaign},
-		{"priority", strconv.Itoa(int(record.Priority))},
-		{"content", content},
-		{"created", formatTime(record.Created)},
-		{"last attempt", formatTime(record.Attempted)},
-		{"next attempt", nextAttempt},
-		{"finished", formatTime(record.Finalized)},
-		{"expires", formatTime(record.Expires)},
-		{"job", strconv.FormatInt(record.Job, 10)},
-	} {
-		if line.value != "" {
-			fmt.Fprintf(&text, "%-13s %s\n", line.name, safe(line.value))
-		}
-	}
-	return text.String()
 }

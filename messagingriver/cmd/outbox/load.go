@@ -97,27 +97,34 @@ func parsePriority(text string) (messagingriver.Priority, error) {
 	}
 }
 
-func (op *operator) load() *cobra.Command {
-	var flags lineOptions
-	cmd := &cobra.Command{
-		Use: "load FILE", Short: "Enqueue the messages of a file, each once", Args: exactArgs("FILE"),
-		Long: `Enqueue the messages of a file, each once: messages whose reference ID is known are skipped. Run it again to resume.
+const loadHelp = `Enqueue the messages of a file, or of standard input if FILE is -, each once: messages whose reference ID is known are skipped. Run
+it again to resume.
 
 Each line of the file is a JSON object:
 
   {"channel": "sms", "message": {"from": "ACME", "to": "+639171234567", "text": "Hi", "referenceID": "order-1"}}
 
-The channels are sms, chatapp1 and chatapp2. The message is the JSON encoding of the channel's Go type, such as sms.Message. The line
-may also have campaign, priority, at and expire, which take precedence over the flags.
+The channels are sms, chatapp1 and chatapp2. The message is the JSON encoding of the channel's Go type, such as sms.Message:
+"messaging send sms --help" and its siblings show an example of each. It must have a referenceID. The line may also have campaign,
+priority, at and expire, which take precedence over the flags.
 
-A file whose name ends in .csv has SMS. Its first line names the columns: from, to, text, reference, callback, marketing (true or
-false), campaign, priority, at and expire.
+A file whose name ends in .csv has SMS, separated by commas. Its first line names the columns: from, to, text, reference, callback,
+marketing (true or false), campaign, priority, at and expire.
 
 A line that cannot be sent ends the load with the number of the line; the lines before it are enqueued. A line that repeats the
-reference ID of an earlier line is not enqueued: the load names it, and the exit status is 1.`,
+reference ID of an earlier line is not enqueued: the load names it, and the exit status is 1.`
+
+func (op *operator) load() *cobra.Command {
+	var flags lineOptions
+	cmd := &cobra.Command{
+		Use: "load FILE", Short: "Enqueue the messages of a file, each once", Args: exactArgs("FILE"),
+		Long: loadHelp,
 		Example: `  outbox load messages.jsonl
   outbox load spring.csv --campaign spring --at 2026-05-01T09:00:00+08:00 --expire 2h`,
-		RunE: op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
+		RunE: op.withDatabase(requiresContract, func(cmd *cobra.Command, args []string, db database) error {
+			if _, err := flags.parse(); err != nil {
+				return fmt.Errorf("the flags: %w", err)
+			}
 			result, err := loadFile(cmd, db, args[0], flags)
 			if err != nil {
 				return fmt.Errorf("%s: %w (enqueued: %d; known: %d)", args[0], err, result.New, result.Known)
@@ -140,16 +147,19 @@ reference ID of an earlier line is not enqueued: the load names it, and the exit
 
 // loadFile enqueues the messages of a file and shows its progress on a terminal.
 func loadFile(cmd *cobra.Command, db database, name string, flags lineOptions) (result loadResult, err error) {
-	file, err := os.Open(name) //nolint:gosec // the user names it
-	if err != nil {
-		return result, err
+	file := os.Stdin
+	if name != "-" {
+		file, err = os.Open(name) //nolint:gosec // the user names it
+		if err != nil {
+			return result, err
+		}
+		defer func() { _ = file.Close() }()
 	}
-	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	if err != nil {
 		return result, err
 	}
-	bar := progressbar.NewOptions64(info.Size(),
+	bar := progressbar.NewOptions64(progressSize(info),
 		progressbar.OptionSetWriter(cmd.ErrOrStderr()),
 		progressbar.OptionSetVisibility(isTerminal(cmd.ErrOrStderr())),
 		progressbar.OptionSetDescription("loading"),
@@ -166,6 +176,14 @@ func loadFile(cmd *cobra.Command, db database, name string, flags lineOptions) (
 	l := loader{db: db, flags: flags, firstLines: map[messagingriver.Key]int{}}
 	err = l.load(cmd.Context(), lines)
 	return l.result, errors.Join(err, bar.Finish())
+}
+
+// progressSize returns the size of a file for a progress bar: -1 for a pipe, whose size is unknown.
+func progressSize(info os.FileInfo) int64 {
+	if !info.Mode().IsRegular() {
+		return -1
+	}
+	return info.Size()
 }
 
 func isTerminal(w io.Writer) bool {

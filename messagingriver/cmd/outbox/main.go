@@ -48,8 +48,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, di
 	case errors.Is(err, errFindings):
 		return 1
 	default:
-		text := strings.NewReplacer("\n", "; ", "run Migrate", "run outbox migrate").Replace(err.Error())
-		_, _ = fmt.Fprintln(diagnostics, "outbox:", text)
+		_, _ = fmt.Fprintln(diagnostics, "outbox:", errorText(err))
 		return 2
 	}
+}
+
+// errorText returns an error in one line, with commands and flags where the library names methods and options.
+func errorText(err error) string {
+	replacer := strings.NewReplacer(
+		":\n\t", ": ",
+		"\n\t", "; ",
+		"\n", "; ",
+		"run Migrate", "run outbox migrate",
+		"Options.Schema", "--schema",
+	)
+	return replacer.Replace(err.Error())
 }

@@ -1,16 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
 
@@ -59,10 +66,10 @@ func TestListShowsReasons(t *testing.T) {
 
 		out, _ := s.run(0, "list")
 		columns := strings.Split(strings.TrimSuffix(out, "\n"), "\t")
-		require.Len(s, columns, 5, out)
-		assert.Equal(s, []string{"chatapp2", `"lost\tone"`, "discarded"}, columns[:3])
-		assert.NotEmpty(s, columns[3])
-		at, err := time.Parse(time.RFC3339, columns[4])
+		require.Len(s, columns, 6, out)
+		assert.Equal(s, []string{"chatapp2", `"lost\tone"`, "discarded", "unknown"}, columns[:4])
+		assert.NotEmpty(s, columns[4])
+		at, err := time.Parse(time.RFC3339, columns[5])
 		require.NoError(s, err)
 		assert.WithinDuration(s, time.Now(), at, time.Hour)
 		assert.NotContains(s, out, "639171234567")
@@ -70,7 +77,7 @@ func TestListShowsReasons(t *testing.T) {
 		out, _ = s.run(0, "list", "--channel", "sms")
 		assert.Empty(s, out)
 		out, _ = s.run(0, "list", "--channel", "sms", "--state", "cancelled", "--json")
-		assert.Contains(s, out, `"channel":"sms","reference":"refused","state":"cancelled","reason":"`)
+		assert.Contains(s, out, `"channel":"sms","reference":"refused","state":"cancelled","verdict":"refused","reason":"`)
 	})
 }
 
@@ -86,14 +93,15 @@ func TestListShowsWaitingMessages(t *testing.T) {
 		out, _ := s.run(0, "list", "--state", "waiting")
 		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 		require.Len(s, lines, 3, out)
-		assert.True(s, strings.HasPrefix(lines[0], "sms\tdue\tavailable\t\t20"), lines[0])
-		assert.Equal(s, "sms\tlater\tscheduled\t\t2040-01-01T00:00:00Z", lines[1])
-		assert.True(s, strings.HasPrefix(lines[2], "sms\tpaused\tpending\t\t20"), lines[2])
+		assert.True(s, strings.HasPrefix(lines[0], "sms\tdue\tavailable\twaits\t\t20"), lines[0])
+		assert.Equal(s, "sms\tlater\tscheduled\twaits\t\t2040-01-01T00:00:00Z", lines[1])
+		assert.True(s, strings.HasPrefix(lines[2], "sms\tpaused\tpending\twaits\t\t20"), lines[2])
 
 		out, _ = s.run(0, "list", "--state", "scheduled")
 		assert.Equal(s, lines[1]+"\n", out)
 		out, _ = s.run(0, "list", "--state", "all")
 		assert.Equal(s, 4, strings.Count(out, "\n"), out)
+		assert.Contains(s, out, "sms\tdropped\tcancelled\tnot sent\tdropped by a person\t20")
 		assert.NotContains(s, out, "639171234567")
 	})
 }
@@ -102,7 +110,7 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 	onBoth(t, func(s shell) {
 		s.run(0, "load", s.file("a.jsonl", line("order-1")), "--campaign", "spring", "--expire", "1h")
 		out, _ := s.run(0, "show", "order-1")
-		assert.Regexp(s, `(?m)^channel +sms\nreference +order-1\nstate +available\nverdict +none yet\nfailures +0\ncampaign +spring\npriority +4\ncontent +kept\ncreated +20`, out)
+		assert.Regexp(s, `(?m)^channel +sms\nreference +order-1\nstate +available\nverdict +waits: it was not sent yet\nfailures +0\ncampaign +spring\npriority +4\ncontent +kept\ncreated +20`, out)
 		assert.Regexp(s, `(?m)^expires +20`, out)
 		assert.NotContains(s, out, "next attempt")
 
@@ -113,7 +121,7 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 		out, _ = s.run(0, "show", "order-1")
 		first, second, _ := strings.Cut(out, "\n\n")
 		assert.Regexp(s, `(?m)^state +completed\nverdict +accepted\nmessage ID +`+s.service.Sent()[0].ID+`$`, first)
-		assert.Regexp(s, `(?m)^state +discarded\nverdict +unknown\nreason +\S`, second)
+		assert.Regexp(s, `(?m)^state +discarded\nverdict +unknown: it may have been sent\nreason +\S`, second)
 		assert.Regexp(s, `(?m)^finished +20`, second)
 		assert.NotContains(s, out, "639171234567")
 		assert.NotContains(s, out, "Hi")
@@ -122,7 +130,9 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 		out, _ = s.run(0, "show", "order-1")
 		assert.Regexp(s, `(?m)^reason +dropped by a person(.*\n)+content +deleted`, out)
 		out, _ = s.run(0, "show", "order-1", "--json")
-		assert.Contains(s, out, `{"channel":"sms","reference":"order-1","job":1,"state":"completed","verdict":"accepted"`)
+		assert.Contains(s, out, `{"channel":"sms","reference":"order-1","job":1,"state":"completed",`)
+		assert.Contains(s, out, `"verdict":"accepted"`)
+		assert.Contains(s, out, `"verdict":"unknown"`)
 		assert.NotContains(s, out, "639171234567")
 	})
 }
@@ -164,7 +174,7 @@ func TestShowReportsAnUnknownReference(t *testing.T) {
 	onBoth(t, func(s shell) {
 		out, said := s.run(1, "show", "order-9")
 		assert.Empty(s, out)
-		assert.Equal(s, "outbox: there is no message with the reference ID \"order-9\"\n", said)
+		assert.Equal(s, "outbox: there is no message with the reference ID \"order-9\"; outbox list --state all lists every message\n", said)
 	})
 }
 
@@ -223,6 +233,61 @@ func TestResolveByReasonAsksForTheChannel(t *testing.T) {
 	})
 }
 
+// TestResolveSaysHowFarItGot: after an error, and a second run settles the others.
+func TestResolveSaysHowFarItGot(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("a")+"\n"+line("b")+"\n"+line("c")+"\n"+line("d")))
+		references := s.file("references.txt", "a\nnone\nb\nc\nd\n")
+		breakC, mend := "CREATE TRIGGER broken BEFORE UPDATE ON JOBS WHEN NEW.args->>'reference' = 'c' BEGIN SELECT RAISE(ABORT, 'no room'); END", "DROP TRIGGER broken"
+		if s.schema != "" {
+			breakC = "ALTER TABLE JOBS ADD CONSTRAINT broken CHECK (args->>'reference' <> 'c' OR state <> 'completed')"
+			mend = "ALTER TABLE JOBS DROP CONSTRAINT broken"
+		}
+		s.exec(breakC)
+		out, said := s.run(2, "resolve", "sent", "--file", references)
+		assert.Empty(s, out)
+		assert.Contains(s, said, "(sent: 2 of 5, and 1 unchanged; the last was b; run it again for the others)\n")
+		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCompleted: 2, rivertype.JobStateAvailable: 2}, s.counts())
+
+		s.exec(mend)
+		out, _ = s.run(0, "resolve", "sent", "--file", references)
+		assert.Equal(s, "a: it is completed\nnone: no such message\nb: it is completed\nsent: 2 of 5\n", out)
+		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCompleted: 4}, s.counts())
+	})
+}
+
+func TestResolveReadsStandardInput(t *testing.T) {
+	references, err := selection{file: "-", stdin: strings.NewReader("a\n\n b \n")}.listed()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "b"}, references)
+}
+
+// TestVerdictWords: a message that waits, one that may have been sent, and final ones are told apart.
+func TestVerdictWords(t *testing.T) {
+	now := time.Now()
+	for name, tt := range map[string]struct {
+		record messagingriver.Record
+		want   string
+	}{
+		"not attempted":        {messagingriver.Record{State: rivertype.JobStateAvailable}, "waits"},
+		"failed":               {messagingriver.Record{State: rivertype.JobStateRetryable, Verdict: messaging.NotSent, Attempted: now}, "waits"},
+		"refused for now":      {messagingriver.Record{State: rivertype.JobStateRetryable, Verdict: messaging.Refused, Attempted: now}, "waits"},
+		"looked up":            {messagingriver.Record{State: rivertype.JobStateScheduled, Attempted: now}, "unknown"},
+		"running":              {messagingriver.Record{State: rivertype.JobStateRunning, Verdict: messaging.NotSent, Attempted: now}, "unknown"},
+		"resolved and running": {messagingriver.Record{State: rivertype.JobStateRunning, Verdict: messaging.Accepted, Attempted: now}, "accepted"},
+		"completed":            {messagingriver.Record{State: rivertype.JobStateCompleted, Verdict: messaging.Accepted, Finalized: now}, "accepted"},
+		"refused":              {messagingriver.Record{State: rivertype.JobStateCancelled, Verdict: messaging.Refused, Attempted: now, Finalized: now}, "refused"},
+		"denied":               {messagingriver.Record{State: rivertype.JobStateCancelled, Verdict: messaging.NotSent, Attempted: now, Finalized: now}, "not sent"},
+		"dropped in time":      {messagingriver.Record{State: rivertype.JobStateCancelled, Finalized: now}, "not sent"},
+		"dropped in doubt":     {messagingriver.Record{State: rivertype.JobStateCancelled, Attempted: now, Finalized: now}, "unknown"},
+		"discarded in doubt":   {messagingriver.Record{State: rivertype.JobStateDiscarded, Attempted: now, Finalized: now}, "unknown"},
+		"attempts used up":     {messagingriver.Record{State: rivertype.JobStateDiscarded, Verdict: messaging.NotSent, Attempted: now, Finalized: now}, "not sent"},
+	} {
+		assert.Equal(t, tt.want, verdictWord(tt.record), name)
+		assert.Contains(t, verdictHelp, "\n  "+tt.want+"  ", name)
+	}
+}
+
 func TestStatusShowsPauses(t *testing.T) {
 	onBoth(t, func(s shell) {
 		s.work() // River makes its queues
@@ -263,4 +328,143 @@ func TestTextFromOutsideIsEscaped(t *testing.T) {
 		assert.Contains(s, out, `a\x1b[2J\nb`)
 		assert.NotContains(s, out, "\x1b")
 	})
+}
+
+// TestAuditOfALiveOutbox: an SMS that was just completed may be listed later, and is no difference. Other differences are found.
+func TestAuditOfALiveOutbox(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("new")+"\n"+line("old")+"\n"+line("waits")))
+		s.exec("UPDATE JOBS SET state = 'completed', finalized_at = created_at WHERE args->>'reference' IN ('new', 'old')")
+		hourAgo := time.Now().UTC().Add(-time.Hour).Format(time.DateTime)
+		s.exec("UPDATE JOBS SET created_at = '" + hourAgo + "', finalized_at = '" + hourAgo + "' WHERE args->>'reference' = 'old'")
+		s.service.Seed(messagingtest.Sent{From: "ACME", To: "+639171234567", Text: "Hi", ReferenceID: "waits"})
+
+		out, _ := s.run(1, "audit")
+		differences := "old\tis completed; times listed: 0\nwaits\tis available; times listed: 1\n"
+		assert.Equal(s, differences+"SMS compared: 2; differences: 2\n"+
+			"not compared, because completed within 10m0s of the listing and not listed yet: 1; run audit again later\n", out)
+		out, _ = s.run(1, "audit", "--json")
+		assert.Contains(s, out, `{"compared":2,"differences":2,"others":0,"tooNew":1}`)
+		out, _ = s.run(1, "audit", "--lag", "2h")
+		assert.Contains(s, out, "SMS compared: 1; differences: 1\n", "the SMS that waits is found whenever it was sent")
+		out, _ = s.run(1, "audit", "--lag", "0")
+		assert.Equal(s, "new\tis completed; times listed: 0\n"+differences+"SMS compared: 3; differences: 3\n", out)
+	})
+}
+
+// TestErrorsNameVariablesAndFlags: a user of the command does not know the options of the library.
+func TestErrorsNameVariablesAndFlags(t *testing.T) {
+	option := regexp.MustCompile(`With[A-Z]\w+|baseURL`)
+	names := []string{"MESSAGING_BASE_URL", "MESSAGING_TOKEN", "MESSAGING_API_KEY", "MESSAGING_API_SECRET", "MESSAGING_CONTRACT"}
+	path := filepath.Join(t.TempDir(), "outbox.db")
+	for _, tt := range []struct {
+		environment map[string]string
+		want        string
+	}{
+		{map[string]string{}, "MESSAGING_TOKEN: want credentials, got none; set it, or MESSAGING_API_KEY and MESSAGING_API_SECRET\n"},
+		{map[string]string{"MESSAGING_BASE_URL": "https://api.example.com"}, "MESSAGING_TOKEN: want credentials"},
+		{map[string]string{"MESSAGING_BASE_URL": "http://api.example.com", "MESSAGING_TOKEN": "t"}, "(--plain-http allows it)"},
+		{map[string]string{"MESSAGING_BASE_URL": "https://u:p@api.example.com", "MESSAGING_TOKEN": "t"}, "use MESSAGING_API_KEY and MESSAGING_API_SECRET"},
+		{map[string]string{"MESSAGING_BASE_URL": "https://api.example.com", "MESSAGING_API_KEY": "k"}, "MESSAGING_API_SECRET"},
+		{map[string]string{"MESSAGING_BASE_URL": "https://api.example.com", "MESSAGING_TOKEN": "t", "MESSAGING_CONTRACT": "/nowhere"}, "MESSAGING_CONTRACT"},
+	} {
+		for _, name := range names {
+			t.Setenv(name, tt.environment[name])
+		}
+		try := func(args ...string) (int, string) {
+			var out, errs bytes.Buffer
+			status := run(t.Context(), args, func(name string) string {
+				if name == "DATABASE_URL" {
+					return path
+				}
+				return tt.environment[name]
+			}, &out, &errs)
+			return status, errs.String()
+		}
+		status, said := try("migrate")
+		assert.Zero(t, status, said)
+		status, said = try("status")
+		assert.Zero(t, status, "it does not call the service: %s", said)
+		status, said = try("audit")
+		assert.Equal(t, 2, status)
+		assert.Contains(t, said, tt.want)
+		assert.Empty(t, option.FindString(said), said)
+	}
+}
+
+func TestUnknownCommandIsSuggested(t *testing.T) {
+	for word, want := range map[string]string{
+		"staus": "outbox: unknown command \"staus\"; did you mean status?\n",
+		"sing":  "outbox: unknown command \"sing\"; -h lists the commands\n",
+	} {
+		var out, errs bytes.Buffer
+		assert.Equal(t, 2, run(t.Context(), []string{word}, os.Getenv, &out, &errs))
+		assert.Equal(t, want, errs.String())
+	}
+}
+
+// TestEveryHelpHasAnExample, and says which exit statuses it has.
+func TestEveryHelpHasAnExample(t *testing.T) {
+	var out, errs bytes.Buffer
+	require.Zero(t, run(t.Context(), nil, os.Getenv, &out, &errs))
+	assert.Contains(t, out.String(), "Exit status:")
+	for _, sub := range command(os.Getenv).Commands() {
+		assert.True(t, sub.HasExample(), sub.Name())
+	}
+}
+
+// TestErrorsSayWhatToDo: natural mistakes.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	folder := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		return path
+	}
+	service := messagingtest.NewServer(t)
+	t.Setenv("MESSAGING_BASE_URL", service.URL)
+	t.Setenv("MESSAGING_TOKEN", "wrong")
+	path := filepath.Join(folder, "outbox.db")
+	try := func(url string, args ...string) (int, string) {
+		var out, errs bytes.Buffer
+		status := run(t.Context(), args, func(string) string { return url }, &out, &errs)
+		return status, errs.String()
+	}
+	status, said := try(path, "migrate")
+	require.Zero(t, status, said)
+	for name, tt := range map[string]struct {
+		url  string
+		args []string
+		want string
+	}{
+		"empty CSV file":    {path, []string{"load", file("a.csv", "")}, "the file is empty; want the names of the columns in line 1"},
+		"semicolons":        {path, []string{"load", file("b.csv", "from;to\n")}, "separated by commas"},
+		"wrong time":        {path, []string{"load", file("c.csv", "from\n"), "--at", "noon"}, `outbox: the flags: the time is "noon"; want one such as`},
+		"wrong flag":        {path, []string{"list", "--stat", "x"}, "-h lists the flags"},
+		"one argument":      {path, []string{"campaign", "pause"}, "want pause|resume|cancel NAME, got 1 argument; -h shows an example"},
+		"schema of SQLite":  {path, []string{"status", "--schema", "x"}, `--schema is for PostgreSQL, got "x"`},
+		"unknown folder":    {filepath.Join(folder, "no", "outbox.db"), []string{"migrate"}, "create the folder first"},
+		"unreachable":       {"postgres://127.0.0.1:1/x", []string{"status"}, "`: 127.0.0.1:1 (127.0.0.1): dial error"},
+		"wrong token":       {path, []string{"audit"}, "; check MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET"},
+		"unknown help":      {path, []string{"help", "lst"}, `unknown command "lst"; did you mean list?`},
+		"negative lag":      {path, []string{"audit", "--lag", "-1s"}, "--lag is -1s; want 0 or more, such as 10m"},
+		"no time to audit":  {path, []string{"audit", "--within", "0"}, "--within is 0s; want a duration such as 24h"},
+		"unknown reference": {path, []string{"show", "x"}, "outbox list --state all lists every message"},
+	} {
+		status, said := try(tt.url, tt.args...)
+		assert.NotZero(t, status, name)
+		assert.Contains(t, said, tt.want, name)
+		assert.Equal(t, 1, strings.Count(said, "\n"), said)
+	}
+}
+
+// TestProgressOfAPipe: a progress bar of size 0 fails on a terminal.
+func TestProgressOfAPipe(t *testing.T) {
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	defer reader.Close()
+	defer writer.Close()
+	info, err := reader.Stat()
+	require.NoError(t, err)
+	assert.Equal(t, int64(-1), progressSize(info))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -22,6 +23,7 @@ type selection struct {
 	reason  string
 	file    string
 	state   string
+	stdin   io.Reader
 }
 
 // keys returns the messages that flags and arguments name.
@@ -75,7 +77,7 @@ func (s selection) listed() ([]string, error) {
 	if s.file == "" {
 		return nil, nil
 	}
-	file, err := os.ReadFile(s.file)
+	file, err := s.readFile()
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +88,13 @@ func (s selection) listed() ([]string, error) {
 		}
 	}
 	return references, nil
+}
+
+func (s selection) readFile() ([]byte, error) {
+	if s.file == "-" {
+		return io.ReadAll(s.stdin)
+	}
+	return os.ReadFile(s.file)
 }
 
 // withReason returns the messages in a state whose reason contains a text.
@@ -140,21 +149,31 @@ func (r resolution) text() string {
 	return text.String()
 }
 
+const resolveHelp = `Decide about messages, which are named by their reference IDs, by the file of --file, or by --reason.
+
+  sent    the message went out. It becomes completed
+  resend  it did not go out; send it again. Only messages that are discarded, cancelled or looked up
+  drop    it must not be sent. It becomes cancelled, and its content is deleted
+
+"outbox list" lists the messages that wait for a decision. A message that did go out reaches the recipient twice after resend:
+compare with "outbox audit" before.
+
+It prints how many messages the decision applied to, and why it did not apply to the others. Messages are settled one by one, in
+the order in which they are named. After an error it says how many are settled and which was the last: run the command again for
+the others. Messages that are sent or dropped do not change. A message that was sent again does not change either, unless it is
+discarded once more in the meantime: then begin after the last one that was settled.
+
+The exit status is 1 if no message changed.`
+
 func (op *operator) resolve() *cobra.Command {
 	var s selection
 	cmd := &cobra.Command{
-		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about discarded and cancelled messages",
-		Long: `Decide about messages, which are named by their reference IDs, by the file of --file, or by --reason.
-
-  sent    the message went out
-  resend  it did not go out; send it again
-  drop    it must not be sent
-
-It prints how many messages the decision applied to, and why it did not apply to the others. "outbox list" lists the messages that
-wait for a decision. A message that did go out reaches the recipient twice after resend: compare with "outbox audit" before.`,
+		Use: "resolve sent|resend|drop [REFERENCE...]", Short: "Decide about discarded, cancelled and waiting messages",
+		Long: resolveHelp,
 		Example: `  outbox resolve sent order-17 order-18
   outbox resolve resend --reason 'HTTP 503' --channel sms
-  outbox resolve drop --file references.txt --channel chatapp1`,
+  outbox resolve drop --file references.txt --channel chatapp1
+  grep ^order- references.txt | outbox resolve sent --file -`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("%s: want sent, resend or drop, and the messages; -h shows an example", cmd.CommandPath())
@@ -165,16 +184,21 @@ wait for a decision. A message that did go out reaches the recipient twice after
 	cmd.Flags().StringVar(&s.channel, "channel", "", "the `channel` of the messages (default the only one that has the reference ID)")
 	cmd.Flags().StringVar(&s.reason, "reason", "", "decide about all messages of the channel whose reason contains this `text`")
 	cmd.Flags().StringVar(&s.state, "state", "discarded", "with --reason: the `state` of the messages, discarded or cancelled")
-	cmd.Flags().StringVar(&s.file, "file", "", "decide about the messages of this `file`, with a reference ID on each line")
+	cmd.Flags().StringVar(&s.file, "file", "", "decide about the messages of this `file`, with a reference ID on each line; - is standard input")
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
+		decision := messagingriver.Decision(args[0])
+		if err := checkDecision(cmd.Context(), db, decision); err != nil {
+			return err
+		}
 		if err := checkChannel(s.channel); err != nil {
 			return err
 		}
+		s.stdin = cmd.InOrStdin()
 		keys, err := s.keys(cmd.Context(), db, args[1:])
 		if err != nil {
 			return err
 		}
-		resolved, err := resolveEach(cmd.Context(), db, messagingriver.Decision(args[0]), keys)
+		resolved, err := resolveEach(cmd.Context(), db, decision, keys)
 		if err != nil {
 			return err
 		}
@@ -189,28 +213,49 @@ wait for a decision. A message that did go out reaches the recipient twice after
 	return cmd
 }
 
-// resolveEach carries out a decision about messages, and finds out why it did not apply to some of them.
+// checkDecision returns an error for an unknown decision.
+func checkDecision(ctx context.Context, db database, decision messagingriver.Decision) error {
+	_, err := db.Resolve(ctx, decision) // without messages
+	return err
+}
+
+// resolveEach carries out a decision about messages, and finds out why it did not apply to some of them. An error says how far it got.
 func resolveEach(ctx context.Context, db database, decision messagingriver.Decision, keys []messagingriver.Key) (resolution, error) {
 	result := resolution{Done: decision}
-	if _, err := db.Resolve(ctx, decision); err != nil { // an unknown decision, also if there are no messages
-		return result, err
-	}
-	for _, key := range keys {
-		n, err := db.Resolve(ctx, decision, key)
-		if err != nil {
-			return result, err
+	for i, key := range keys {
+		if err := result.resolve(ctx, db, key); err != nil {
+			return result, fmt.Errorf("%w (%s)", err, result.progress(keys, i))
 		}
-		result.Messages += n
-		if n > 0 {
-			continue
-		}
-		reason, err := whyUnresolved(ctx, db, decision, key)
-		if err != nil {
-			return result, err
-		}
-		result.Unresolved = append(result.Unresolved, unresolved{key.Reference, reason})
 	}
 	return result, nil
+}
+
+// resolve carries out the decision about one message.
+func (r *resolution) resolve(ctx context.Context, db database, key messagingriver.Key) error {
+	n, err := db.Resolve(ctx, r.Done, key)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		r.Messages++
+		return nil
+	}
+	reason, err := whyUnresolved(ctx, db, r.Done, key)
+	if err != nil {
+		return err
+	}
+	r.Unresolved = append(r.Unresolved, unresolved{key.Reference, reason})
+	return nil
+}
+
+// progress says what was done before the error at keys[failed].
+func (r *resolution) progress(keys []messagingriver.Key, failed int) string {
+	if failed == 0 {
+		return fmt.Sprintf("%s: 0 of %d", r.Done, len(keys))
+	}
+	last := safe(keys[failed-1].Reference)
+	return fmt.Sprintf("%s: %d of %d, and %d unchanged; the last was %s; run it again for the others",
+		r.Done, r.Messages, len(keys), len(r.Unresolved), last)
 }
 
 // whyUnresolved returns why a decision did not apply to a message.
@@ -222,7 +267,6 @@ func whyUnresolved(ctx context.Context, db database, decision messagingriver.Dec
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(records, func(r messagingriver.Record) bool { return r.Key == key })
 	if key.Channel == "" {
 		var channels []string
 		for _, record := range records {
@@ -231,6 +275,7 @@ func whyUnresolved(ctx context.Context, db database, decision messagingriver.Dec
 		slices.Sort(channels)
 		return fmt.Sprintf("several channels have it (%s); choose with --channel", strings.Join(channels, ", ")), nil
 	}
+	i := slices.IndexFunc(records, func(r messagingriver.Record) bool { return r.Key == key })
 	if i < 0 {
 		other := records[0].Channel
 		return fmt.Sprintf("no such %s; there is a %s message, use --channel %s", key.Channel, other, other), nil

@@ -38,7 +38,9 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[sms.Message]{
 			channel: "sms", about: "an SMS",
 			from: "the `sender`", example: "ACME", to: "the recipient's `number`",
-			file: "the\nencoding of the Go type sms.Message",
+			file: "the\nencoding of the Go type sms.Message, such as\n\n" +
+				`  {"from": "ACME", "to": "+639171234567", "text": "Your order is ready", "referenceID": "order-17"}` +
+				"\n\nwith the additional members callbackURL, marketing and extra",
 			build: func(m *message) sms.Message {
 				return sms.Message{From: m.from, To: m.to, Text: m.text, ReferenceID: m.reference, CallbackURL: m.callback}
 			},
@@ -47,7 +49,9 @@ func senders(console cli.Console) []*cobra.Command {
 		newSender(console, sender[chatapp1.Message]{
 			channel: "chatapp1", about: "a message over chat app 1", fallback: true,
 			from: "the `ID` of the chat-app-1 channel that sends", example: "CHANNEL", to: "the recipient's `number`",
-			file: "the\nencoding of the Go type chatapp1.Message",
+			file: "the\nencoding of the Go type chatapp1.Message, such as\n\n" +
+				`  {"channelID": "CHANNEL", "to": "+639171234567", "payload": {"type": "text", "body": "Hi"}, "referenceID": "order-17"}` +
+				"\n\nwith the additional members ttl (10m), fallback ({\"from\": …, \"text\": …}), callbackURL, marketing and extra",
 			build: func(m *message) chatapp1.Message {
 				return chatapp1.Message{
 					ChannelID: m.from, To: m.to, Payload: chatapp1.Text{Body: m.text}, TTL: m.ttl, Fallback: m.fallback(),

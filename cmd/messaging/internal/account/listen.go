@@ -88,7 +88,7 @@ func (l *listener) run(ctx context.Context) error {
 	}
 	socket, err := new(net.ListenConfig).Listen(ctx, "tcp", l.address)
 	if err != nil {
-		return fmt.Errorf("--listen: %w; --listen 127.0.0.1:0 takes any free port", err)
+		return cli.ListenError(l.address, err)
 	}
 	l.printf("listening on http://%s, at %s", socket.Addr(), l.paths())
 	err = cli.Serve(ctx, socket, l.handler(receiver))
@@ -109,11 +109,10 @@ func (l *listener) newReceiver() (*webhook.Receiver, error) {
 	if l.insecure {
 		options = append(options, webhook.WithoutProof())
 	}
-	receiver, err := webhook.NewReceiverFromEnv(options...)
-	if err != nil && !l.insecure && !hasSecret {
-		err = fmt.Errorf("%w; --insecure accepts callbacks without a secret", err)
+	if !l.insecure && !hasSecret {
+		return nil, errors.New("MESSAGING_WEBHOOK_SECRET: required, such as key=SECRET, or anyone could call; --insecure accepts callbacks without a secret")
 	}
-	return receiver, err
+	return webhook.NewReceiverFromEnv(options...)
 }
 
 // paths lists the paths of all callbacks.

@@ -72,6 +72,8 @@ func replay(ctx context.Context, console cli.Console, name string, only int, for
 	switch {
 	case lines.Err() != nil:
 		return fmt.Errorf("%s: %w", name, lines.Err())
+	case line == 0:
+		return fmt.Errorf("FILE: %s has no callbacks; messaging listen --save FILE appends those that it accepts", name)
 	case only > line:
 		return fmt.Errorf("LINE: %s has %d lines", name, line)
 	case failures > 0:

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,14 +39,22 @@ func (m *message) fallback() *sms.Fallback {
 	return &sms.Fallback{From: m.fallbackFrom, Text: m.fallbackText}
 }
 
+// verdicts is the help about the exit status of a send.
+const verdicts = `
+The exit status is the verdict:
+
+  0   accepted
+  1   refused by the service
+  2   the command line or the environment cannot be used, and nothing was sent
+  3   not sent, such as a message with a wrong number
+  4   unknown: it may have been sent. Look an SMS up with "messaging find REFERENCE" before you send it again
+`
+
 func newSend(console cli.Console) *cobra.Command {
 	send := &cobra.Command{
-		Use:   "send",
-		Short: "Send one message; the exit status is its verdict",
-		Long: `Send one message over a channel.
-
-The exit status is the verdict: 0 accepted, 1 refused, 3 not sent, such as a message with a wrong number, 4 unknown. It is 2 if the
-command line cannot be used. An unknown message may have been sent: look it up with "messaging find REFERENCE" before you send it again.` + "\n" + environment,
+		Use:     "send",
+		Short:   "Send one message; the exit status is its verdict",
+		Long:    "Send one message over a channel.\n" + verdicts + environment,
 		Example: "  messaging send sms --from ACME --to +639171234567 --text 'Your order is ready' --reference order-17",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -81,7 +90,8 @@ func newSender[M any](console cli.Console, s sender[M]) *cobra.Command {
 	command := &cobra.Command{
 		Use:   s.channel,
 		Short: "Send " + s.about,
-		Long:  "Send " + s.about + ". The flags describe a text message. For other messages, -f reads JSON from a file or standard input: " + s.file + ".\n" + environment,
+		Long: "Send " + s.about + ". The flags describe a text message. For other messages, -f reads JSON from a file or standard input: " +
+			s.file + ".\n" + verdicts + environment,
 		Example: fmt.Sprintf(`  messaging send %[1]s%[2]s --to +639171234567 --text 'Your order is ready' --reference order-17
   messaging send %[1]s -f message.json -n    # validate only
   cat message.json | messaging send %[1]s -f - --json`, s.channel, from),
@@ -190,6 +200,8 @@ func readMessage(console cli.Console, name string, into any) error {
 		return fmt.Errorf("--file: %w", err)
 	case len(data) > maxMessage:
 		return errors.New("--file: longer than 1 MiB")
+	case len(bytes.TrimSpace(data)) == 0:
+		return errors.New("--file: empty; want a message as JSON, of which -h shows an example")
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("--file: %w", err)

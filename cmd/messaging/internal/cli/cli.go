@@ -88,6 +88,9 @@ func (c Console) Status(command string, err error) int {
 	}
 	// The library's errors begin with its name, which is also the name of the command.
 	text := strings.TrimPrefix(err.Error(), "messaging: ")
+	if hint := advice(err); hint != "" {
+		text += "; " + hint
+	}
 	_, _ = fmt.Fprintf(c.Err, "%s: %s\n", command, Printable(strings.ReplaceAll(text, "\n", "; ")))
 	return status
 }

@@ -3,6 +3,9 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -18,7 +21,10 @@ func NewClient(timeout time.Duration, plainHTTP bool, options ...messaging.Optio
 	}
 	client, err := messaging.NewClientFromEnv(options...)
 	if invalid, ok := errors.AsType[*messaging.ValidationError](err); ok {
-		return nil, withoutOptions(invalid)
+		err = withoutOptions(invalid)
+	}
+	if err != nil && os.Getenv("MESSAGING_BASE_URL") == "" {
+		err = fmt.Errorf(`%w; "messaging sandbox" runs a service on this machine and prints both`, err)
 	}
 	return client, err
 }
@@ -46,4 +52,19 @@ func withoutOptions(err *messaging.ValidationError) error {
 		problems = append(problems, equivalent(problem.Field)+": "+reason)
 	}
 	return errors.New(strings.Join(problems, "; "))
+}
+
+// advice returns what to do about an error of the service, or "" if the error says it all.
+func advice(err error) string {
+	failed, isOfService := errors.AsType[*messaging.Error](err)
+	switch {
+	case !isOfService:
+		return ""
+	case errors.Is(err, messaging.ErrUnauthorized):
+		return "check MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET"
+	case failed.StatusCode == http.StatusNotFound:
+		return "check MESSAGING_BASE_URL, and the paths of MESSAGING_CONTRACT"
+	default:
+		return ""
+	}
 }

@@ -15,13 +15,27 @@ import (
 func (c Console) Execute(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SilenceErrors = true
 	root.SilenceUsage = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w; -h lists the flags", err) })
+	root.SetFlagErrorFunc(explainFlag)
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)
 	root.SetIn(c.In)
 	root.SetArgs(withTwoDashes(root, args))
 	ran, err := root.ExecuteContextC(ctx)
 	return c.Status(ran.CommandPath(), err)
+}
+
+// explainFlag returns the error for a flag that a command does not have. A command with subcommands has flags only after their names.
+func explainFlag(command *cobra.Command, err error) error {
+	if !command.HasAvailableSubCommands() {
+		return fmt.Errorf("%w; -h lists the flags", err)
+	}
+	var names []string
+	for _, sub := range command.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return fmt.Errorf("%w; the flags follow one of %s; -h shows an example", err, strings.Join(names, ", "))
 }
 
 // withTwoDashes returns args with two dashes before each long flag of the command that they name. Values of flags stay as they are.

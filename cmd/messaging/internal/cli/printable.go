@@ -20,9 +20,12 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// Complain prints an error, line by line.
+// Complain prints an error, line by line, and what to do about it.
 func (c Console) Complain(err error) {
 	for line := range strings.Lines(err.Error()) {
 		_, _ = fmt.Fprintln(c.Err, Printable(strings.TrimSuffix(line, "\n")))
+	}
+	if hint := advice(err); hint != "" {
+		_, _ = fmt.Fprintln(c.Err, hint)
 	}
 }

@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 )
 
@@ -36,4 +38,12 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 		return err
 	}
 	return nil
+}
+
+// ListenError returns the error of a command that cannot listen on the address of --listen.
+func ListenError(address string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("--listen: %s is taken: another program listens there; --listen 127.0.0.1:0 takes any free port", address)
+	}
+	return fmt.Errorf("--listen: %w; want an address such as 127.0.0.1:8080, or 127.0.0.1:0 for any free port", err)
 }

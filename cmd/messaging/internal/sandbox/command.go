@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +33,11 @@ func NewCommand(console cli.Console) *cobra.Command {
 	cobraCommand := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run the service on this machine, with a web page to see messages, reply to them and inject faults",
+		Long: `Run the service on this machine, with a web page to see messages, reply to them and inject faults.
+
+It prints the variables that name it as an account, then the address of the page. Run its "export" lines in another shell, and
+the other commands and your program send to the sandbox. It sends nothing to real phones, keeps messages in memory, and runs
+until it is interrupted.`,
 		Example: `  messaging sandbox
   messaging sandbox --listen 127.0.0.1:0 --webhook-sms localhost:8080/hooks/sms
   messaging sandbox --open --quiet
@@ -84,10 +88,7 @@ func (c *command) check() error {
 func (c *command) run(ctx context.Context, console cli.Console) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.listen)
 	if err != nil {
-		if errors.Is(err, syscall.EADDRINUSE) {
-			err = fmt.Errorf("%s is taken: another program listens there; --listen 127.0.0.1:0 takes any free port", c.listen)
-		}
-		return fmt.Errorf("--listen: %w", err)
+		return cli.ListenError(c.listen, err)
 	}
 	defer func() { _ = listener.Close() }()
 	if bound, ok := listener.Addr().(*net.TCPAddr); !ok || !bound.IP.IsLoopback() {

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/riverqueue/river/rivertype"
+	"github.com/spf13/cobra"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingriver"
+)
+
+func (op *operator) show() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show REFERENCE", Short: "Show what the outbox knows about a message", Args: exactArgs("REFERENCE"),
+		Long: `Show what the outbox knows about the message with a reference ID: its state, verdict, IDs, attempts, reason and times. If several
+channels have the reference ID, it shows the message of each. Numbers and texts are not shown.
+
+"outbox list --help" explains the states. The reason is that of the last attempt that ended. "failures" counts the attempts that
+count toward the most attempts of the message.
+
+` + verdictHelp + `
+
+The exit status is 1 if there is no such message.`,
+		Example: `  outbox show order-17
+  outbox show order-17 --json`,
+	}
+	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
+		records, err := db.Get(cmd.Context(), args[0])
+		if errors.Is(err, messaging.ErrNotFound) {
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "outbox: there is no message with the reference ID %q; outbox list --state all lists every message\n", args[0])
+			return errFindings
+		}
+		if err != nil {
+			return err
+		}
+		for i, record := range records {
+			shown := shownRecord{record, verdictWord(record)}
+			text := shown.text()
+			if i > 0 {
+				text = "\n" + text
+			}
+			if err := op.print(cmd.OutOrStdout(), shown, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmd
+}
+
+// shownRecord is a message in the output of show. It has no number and no text of the message.
+type shownRecord struct {
+	messagingriver.Record
+
+	Verdict string `json:"verdict"` // a word of verdictHelp, instead of that of Record
+}
+
+// text returns the record as lines of name and value.
+func (r shownRecord) text() string {
+	var text strings.Builder
+	for _, line := range r.lines() {
+		if line.value != "" {
+			fmt.Fprintf(&text, "%-13s %s\n", line.name, safe(line.value))
+		}
+	}
+	return text.String()
+}
+
+// shownLine is a line of a record. It is omitted if the value is empty.
+type shownLine struct{ name, value string }
+
+func (r shownRecord) lines() []shownLine {
+	var receipt messaging.Receipt
+	if r.Receipt != nil {
+		receipt = *r.Receipt
+	}
+	return []shownLine{
+		{"channel", r.Channel},
+		{"reference", r.Reference},
+		{"state", string(r.State)},
+		{"verdict", r.verdictText()},
+		{"reason", r.Reason},
+		{"message ID", receipt.ID},
+		{"request ID", receipt.RequestID},
+		{"failures", strconv.Itoa(r.Failures)},
+		{"campaign", r.Campaign},
+		{"priority", strconv.Itoa(int(r.Priority))},
+		{"content", r.contentText()},
+		{"created", formatTime(r.Created)},
+		{"last attempt", formatTime(r.Attempted)},
+		{"next attempt", r.nextAttempt()},
+		{"finished", formatTime(r.Finalized)},
+		{"expires", formatTime(r.Expires)},
+		{"job", strconv.FormatInt(r.Job, 10)},
+	}
+}
+
+// verdictText returns the verdict, with its meaning where a stranger would have to guess.
+func (r shownRecord) verdictText() string {
+	switch r.Verdict {
+	case messaging.Unknown.String():
+		return "unknown: it may have been sent"
+	case waits:
+		return "waits: it was not sent yet"
+	default:
+		return r.Verdict
+	}
+}
+
+func (r shownRecord) contentText() string {
+	if r.Message == nil {
+		return "deleted, or cannot be read"
+	}
+	return "kept"
+}
+
+// nextAttempt returns the time of the next attempt, or "" if the message does not wait for a time.
+func (r shownRecord) nextAttempt() string {
+	if r.State == rivertype.JobStateScheduled || r.State == rivertype.JobStateRetryable {
+		return formatTime(r.Scheduled)
+	}
+	return ""
+}
