@@ -15,8 +15,8 @@ import (
 type List struct {
 	reader
 
-	op   *table.List
-	rows *rows
+	op  *table.List
+	row *rowFormat
 }
 
 // CompileList compiles the listing of a valid table at a URL, which links to a next page must not leave. The pair is nil if a request
@@ -25,7 +25,7 @@ func CompileList(t *table.Table, target *url.URL, pair KeyPair) *List {
 	op := &t.SMSList
 	page, lastRow := op.CursorInLastRow()
 	l := &List{reader: newReader(t, &op.Read, target, pair, page, nil, op.Items), op: op}
-	l.rows = compileRows(t, op, lastRow, l.zone)
+	l.row = compileRowFormat(t, op, lastRow, l.zone)
 	for concept, name := range op.Params {
 		if !op.GivesWay(concept) {
 			l.reserve([]member{{name: name}})

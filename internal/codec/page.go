@@ -56,7 +56,7 @@ func (u Unreadable) IsDoubtful() bool {
 // times the size of body, most of which is free again at the end, and takes time in proportion to that size.
 func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Transaction) (Page, Failure, error) {
 	page := Page{Transactions: reuse[:0]}
-	reader := newRowReader(l.rows, &page, rows)
+	reader := newRowReader(l.row, &page, rows)
 	d, failure, err := l.decode(body, reader, errNoRows)
 	if err != nil || failure.Code != "" {
 		return Page{}, failure, err
@@ -193,7 +193,7 @@ func (l *List) setNextOffset(page *Page, at wire.Position) {
 
 // setNextCursor sets the cursor of the next page: that of the response, or that of its last row.
 func (l *List) setNextCursor(page *Page, d *document, c cursor, lastRow string) (err error) {
-	isInRow := len(l.rows.cursor) > 0 && len(page.Transactions) > 0
+	isInRow := len(l.row.cursor) > 0 && len(page.Transactions) > 0
 	switch {
 	case c.next != "" && page.Last:
 	case c.next != "":

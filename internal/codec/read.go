@@ -70,7 +70,7 @@ func (r *reader) DecodeFailure(body []byte) (Failure, error) {
 func (r *reader) decode(body []byte, rows *rowReader, missing error) (document, Failure, error) {
 	d, err := r.responses.parseRows(body, rows)
 	if err == nil && rows != nil {
-		err = rows.err
+		err = rows.tooLong
 	}
 	if err != nil {
 		failure, textErr := r.DecodeFailure(body)

@@ -281,68 +281,6 @@ func (r *Response) addRecipients(d *document, slots []int) {
 	}
 }
 
-// maxParts is how many elements a list of the parts of one message may have.
-const maxParts = 255
-
-// readLists reads all elements of the lists that have several. So far r is what the response says with the first elements. Elements that
-// agree are the parts of a long text.
-func (s *Send) readLists(r *Response, d *document, lists []*list) {
-	for _, l := range lists {
-		if d.values[l.second].Kind == jsonscan.Absent {
-			s.readLists(r, d, l.inner)
-			continue
-		}
-		elements, describeMessages := s.readElements(d, l)
-		for i := range elements {
-			r.OtherReferences = append(r.OtherReferences, elements[i].ReferenceID)
-			r.OtherReferences = append(r.OtherReferences, elements[i].OtherReferences...)
-			r.Recipients = append(r.Recipients, elements[i].Recipients...)
-		}
-		agree := areAccepted(elements, r.hasStatus) || l.isEvery && areRefused(elements)
-		tooMany := len(elements) > maxParts
-		if describeMessages && (tooMany || !agree) {
-			r.Contradiction = mixedMessages
-			r.Uncertain = mixedMessages
-			r.Refused = false
-		}
-	}
-}
-
-// readElements reads what a response says with each element of a list in place of the first one, up to one more than maxParts. It also
-// reports whether the elements describe messages, and nothing else.
-func (s *Send) readElements(d *document, l *list) (elements []Response, describeMessages bool) {
-	element := *d
-	element.values = slices.Clone(d.values)
-	w := jsonscan.NewWalker(d.raw)
-	w.Pos = d.values[l.slot].Start
-	for more := w.Open(']'); more && len(elements) <= maxParts; more = w.Next(']') {
-		for _, slot := range l.slots {
-			element.values[slot] = value{}
-		}
-		w.Repeats = false
-		w.Element(l.element, element.values)
-		element.hasDuplicate = w.Repeats
-		r := s.readMessage(&element)
-		s.readLists(&r, &element, l.inner)
-		elements = append(elements, r)
-		describeMessages = describeMessages || element.hasAny(l.says)
-	}
-	return elements, describeMessages
-}
-
-// areAccepted reports whether each element accepts a message. All have a status, or none.
-func areAccepted(elements []Response, haveStatus bool) bool {
-	return !slices.ContainsFunc(elements, func(r Response) bool {
-		isAccepted := r.NamesMessage() && !r.Refused && r.Uncertain == ""
-		return !isAccepted || r.hasStatus != haveStatus
-	})
-}
-
-// areRefused reports whether each element refuses a message.
-func areRefused(elements []Response) bool {
-	return !slices.ContainsFunc(elements, func(r Response) bool { return !r.Refused || r.Contradiction != "" })
-}
-
 // detach copies the strings of a long response, so that they do not keep all of it in memory.
 func (r *Response) detach(length int) {
 	if length <= copyLimit {

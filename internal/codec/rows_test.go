@@ -671,6 +671,8 @@ func TestRowFirstMemberWins(t *testing.T) {
 		{`{"messageParts":2,"messageParts":"many"}`, `{"messageParts":2}`},
 		{`{"transactionId":null,"id":"b","transactionId":"x"}`, `{"id":"b"}`},
 		{`{"transactionId":"a","id":null,"id":"b"}`, `{"transactionId":"a"}`},
+		{`{"status":"x","status":"y"}`, `{"status":"x"}`}, // the contract also reads status.name
+		{`{"price":"0.50","price":{"value":1}}`, `{"price":"0.50"}`},
 	} {
 		assert.Equal(t, readRow(t, "", tt.same), readRow(t, "", tt.row), tt.row)
 	}
@@ -1099,5 +1101,33 @@ func TestRowExtraDoesNotRepeatFields(t *testing.T) {
 		for name, value := range want {
 			assert.Equal(t, value, string(got.Extra[name]), row)
 		}
+	}
+}
+
+func TestRowExtraDoesNotRepeatFieldAboveAnotherPath(t *testing.T) {
+	t.Parallel()
+	const overlay = `{"sms.list": {"record": {"operator": ["network.name"], "country": ["network.name.country"]}}}`
+	assert.Equal(t, sms.Transaction{Operator: "OP"}, readRow(t, overlay, `{"network":{"name":"OP"}}`))
+	got := readRow(t, overlay, `{"network":{"name":"OP","x":1}}`)
+	assert.Equal(t, map[string]json.RawMessage{"network": json.RawMessage(`{"x":1}`)}, got.Extra)
+}
+
+func TestRowExtraKeepsCodeIfFieldsShareAPath(t *testing.T) {
+	t.Parallel()
+	const overlay = `{"sms.list": {"record": {"id": ["id"], "operator": ["key"], "country": ["key", "land"]}}}`
+	got := readRow(t, overlay, `{"id":"a","key":"OP","code":"ok"}`)
+	assert.Equal(t, map[string]json.RawMessage{"code": json.RawMessage(`"ok"`)}, got.Extra)
+}
+
+// A page that is cut anywhere is an error, whatever the contract reads in its rows.
+func TestListDecodeOfCutPage(t *testing.T) {
+	t.Parallel()
+	l := compileList(t, `{"sms.list": {"only": {"kind": ["sms"]}, "paging": {"by": "cursor"}, "page": {"next": ["$last.id"]}}}`, false)
+	body := []byte(`{"total":2,"data":[{"id":"a","kind":"sms"},{"id":"\u0062","kind":"call","error":{"code":"x"}}]}`)
+	for length := range body {
+		page, failure, err := l.Decode(body[:length], wire.Position{}, 0, nil)
+		require.Error(t, err, length)
+		assert.Equal(t, codec.Page{}, page)
+		assert.Zero(t, failure)
 	}
 }

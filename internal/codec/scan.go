@@ -4,36 +4,29 @@ import (
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
-	"github.com/messaging-service/messaging-go/internal/phone"
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // scan reads a whole response at any depth, and not only where the contract looks. It goes by the names of the contract, and by names that
-// services commonly use. The response is known to be JSON. A scan for failures alone does not allocate.
+// services commonly use. The response is known to be JSON. A scan that neither tracks paths nor looks for IDs does not allocate.
 type scan struct {
 	*responses
 
 	text    string
 	scanner jsonscan.Scanner
-	failure string // why something in the response reports a failure, or ""
+	failure string      // why something in the response reports a failure, or ""
+	ids     *scannedIDs // nil in a scan for failures alone
 
 	tracksPath bool
 	path       []string // of the current value
-
-	// These are for a scan that looks for IDs:
-	seeksIDs bool
-	to       string    // the digits of the message's recipient
-	ids      []namedID // of messages
-	hasAnyID bool      // there is an ID of anything other than a request
 }
-
-// namedID is the ID of a message that was found by its name. The path is "" if no contract can have it.
-type namedID struct{ path, id string }
 
 // object collects facts about the members of one JSON object.
 type object struct {
-	isStatus       bool // its members give the state of something
-	isMessage      bool // it may be a message
+	isStatus  bool // its members give the state of something
+	isMessage bool // it may be a message
+
+	// These are found by a scan for IDs alone:
 	accepts        bool // a status, a code or a flag in it reports success
 	namesRecipient bool // it has the number of the message's recipient
 	bareIDs        []namedID
@@ -52,24 +45,10 @@ func (r *responses) scanForFailure(d *document) string {
 	return s.failure
 }
 
-// scanForIDs returns the IDs of messages in a response, and whether it has the ID of anything other than a request.
-func (r *responses) scanForIDs(doc []byte, to string) (ids []namedID, hasAnyID bool) {
-	s := scan{
-		responses: r, text: string(doc), scanner: jsonscan.Scanner{Doc: doc},
-		tracksPath: true, seeksIDs: true, to: phone.ASCIIDigits(to),
-	}
-	s.value(kindMessage, &object{})
-	return s.ids, s.hasAnyID
-}
-
 // value reads a value by the kind of its name. Parent is the object around it.
 func (s *scan) value(kind nameKind, parent *object) {
 	if kind&kindFailure != 0 {
-		e := s.readError()
-		if e.hasContent {
-			s.failure = memberFails
-		}
-		s.hasAnyID = s.hasAnyID || e.hasID
+		s.failureMember()
 		return
 	}
 	switch c := s.scanner.Peek(); c {
@@ -83,6 +62,17 @@ func (s *scan) value(kind nameKind, parent *object) {
 		}
 	default:
 		s.scalar(kind, parent, s.scanner.Scalar(c))
+	}
+}
+
+// failureMember reads a value that reports a failure unless it is empty. An ID in it belongs to the error.
+func (s *scan) failureMember() {
+	e := s.readError()
+	if e.hasContent {
+		s.failure = memberFails
+	}
+	if e.hasID && s.ids != nil {
+		s.ids.hasAny = true
 	}
 }
 
@@ -105,8 +95,9 @@ func (s *scan) members(kind nameKind, parent *object) {
 	if o.isStatus && o.accepts {
 		parent.accepts = true
 	}
-	if o.isMessage && (o.accepts || o.namesRecipient) {
-		s.ids = append(s.ids, o.bareIDs...)
+	isThisMessage := o.isMessage && (o.accepts || o.namesRecipient)
+	if isThisMessage && s.ids != nil {
+		s.ids.found = append(s.ids.found, o.bareIDs...)
 	}
 }
 
@@ -121,7 +112,8 @@ func (s *scan) scalar(kind nameKind, parent *object, v value) {
 		kind |= kindStatus
 	}
 	reportsState := kind&(kindSuccess|kindPartial|kindStatus|kindCode) != 0
-	if v.Kind <= jsonscan.Null || !reportsState && !s.seeksIDs {
+	isRelevant := reportsState || s.ids != nil
+	if v.Kind <= jsonscan.Null || !isRelevant {
 		return
 	}
 	word := strings.TrimSpace(v.Word(s.text))
@@ -132,9 +124,10 @@ func (s *scan) scalar(kind nameKind, parent *object, v value) {
 		s.failure = isPartial
 	case kind&(kindStatus|kindCode) != 0 && s.fails(kind, word):
 		s.failure = statusFails
-	case s.seeksIDs && reportsState:
+	case s.ids == nil:
+	case reportsState:
 		parent.accepts = parent.accepts || s.accepts(kind, word)
-	case s.seeksIDs:
+	default:
 		s.id(kind, parent, v, word)
 	}
 }
@@ -169,101 +162,6 @@ func (s *scan) accepts(kind nameKind, word string) bool {
 	isSuccessCode := isSuccess && kind&kindCode != 0
 	isFlag := isTrue(word) && kind&kindSuccess != 0
 	return isSuccessCode || isFlag
-}
-
-// id keeps an ID, or notes that it is the number of the recipient.
-func (s *scan) id(kind nameKind, parent *object, v value, word string) {
-	const minDigits = 7 // of a number
-	digits := phone.ASCIIDigits(word)
-	isRecipient := len(digits) >= minDigits && digits == s.to
-	parent.namesRecipient = parent.namesRecipient || isRecipient
-	if kind&kindAnyID == 0 || isRecipient || !s.vocabulary.isID(v, word) {
-		return
-	}
-	s.hasAnyID = true
-	found := namedID{path: strings.Join(s.path, "."), id: word}
-	if strings.Contains("."+found.path+".", "..") { // a name that no path can have
-		found.path = ""
-	}
-	switch {
-	case kind&kindMessageID != 0:
-		s.ids = append(s.ids, found)
-	case kind&kindBareID != 0:
-		parent.bareIDs = append(parent.bareIDs, found)
-	}
-}
-
-// errorContent is what the value at the place of an error holds.
-type errorContent struct {
-	hasContent bool // it reports an error
-	hasID      bool
-}
-
-// readError reads the value at the place of an error. Null, false, zero, a success word, and lists or objects of only these report no
-// error. Neither does an object with a success code.
-func (s *scan) readError() (e errorContent) {
-	hasSuccessCode := false
-	switch c := s.scanner.Peek(); c {
-	case '{':
-		for more := s.scanner.Open('}'); more; more = s.scanner.Next('}') {
-			kind := s.kindOf(s.scanner.Name())
-			isSuccessCode := kind&kindCode != 0 && s.isSuccessCodeNext()
-			member := s.readError()
-			isID := member.hasContent && kind&kindAnyID != 0
-			hasSuccessCode = hasSuccessCode || isSuccessCode
-			e.hasContent = e.hasContent || member.hasContent
-			e.hasID = e.hasID || member.hasID || isID
-		}
-	case '[':
-		for more := s.scanner.Open(']'); more; more = s.scanner.Next(']') {
-			element := s.readError()
-			e.hasContent = e.hasContent || element.hasContent
-			e.hasID = e.hasID || element.hasID
-		}
-	default:
-		v := s.scanner.Scalar(c)
-		e.hasContent = v.Kind > jsonscan.Null && !s.saysNoError(strings.TrimSpace(v.Word(s.text)))
-	}
-	e.hasContent = e.hasContent && !hasSuccessCode
-	return e
-}
-
-// holdsError reports whether the value at the place of an error reports one.
-func (r *responses) holdsError(d *document, slot int) bool {
-	v := d.values[slot]
-	if !d.has(slot) {
-		return false
-	}
-	if v.IsScalar() {
-		return !r.saysNoError(strings.TrimSpace(d.word(slot)))
-	}
-	text := d.text[v.Start:v.End]
-	s := scan{responses: r, text: text, scanner: jsonscan.Scanner{Doc: []byte(text)}}
-	return s.readError().hasContent
-}
-
-// isSuccessCodeNext reports whether the next value is a success code. It does not read the value.
-func (s *scan) isSuccessCodeNext() bool {
-	ahead := jsonscan.Scanner{Doc: s.scanner.Doc, Pos: s.scanner.Pos}
-	c := ahead.Peek()
-	if c == '{' || c == '[' {
-		return false
-	}
-	_, isSuccess := s.meaning(strings.TrimSpace(ahead.Scalar(c).Word(s.text)))
-	return isSuccess
-}
-
-// saysNoError reports whether the word at the place of an error says that there is no error.
-func (r *responses) saysNoError(word string) bool {
-	_, isSuccess := r.meaning(word)
-	switch {
-	case isSuccess, strings.Trim(word, "0.") == "", strings.EqualFold(word, "false"):
-		return true
-	case isNumber(word), isTrue(word), commonlyRefuses(word), strings.EqualFold(word, "unknown"):
-		return false
-	default:
-		return table.Match(r.vocabulary.accepted, word, true) >= 0 || table.IsPlaceholder(word)
-	}
 }
 
 func (s *scan) enter(name string) {

@@ -1,0 +1,160 @@
+package codec
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/messaging-service/messaging-go/internal/wire"
+)
+
+// extraMembers returns the extra fields of a message in the order of their names, and adds what is wrong with them.
+func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []member) {
+	if len(call.Extra) == 0 {
+		return nil // the usual case, in which sorting would allocate
+	}
+	fieldNames := s.namesOf(call)
+	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
+		m, reason := s.extraMember(call, name)
+		nameReason := s.checkExtraName(call, name, fieldNames)
+		problems.Found(extraField(call, name), cmp.Or(nameReason, reason))
+		members = append(members, m)
+	}
+	if names := s.payloads(call); len(names) > 1 {
+		problems.Found(call.ExtraField, "has several payloads ("+strings.Join(names, ", ")+"); one message has one")
+	}
+	return members
+}
+
+// checkExtraName returns why a message cannot have an extra field of a name, or "".
+func (s *Send) checkExtraName(call *wire.Call, name string, fieldNames []string) (reason string) {
+	isReserved := s.reserved[name] || slices.Contains(fieldNames, name)
+	switch {
+	case name == "":
+		return "a field needs a name"
+	case !utf8.ValidString(name):
+		return "a name must be valid UTF-8"
+	case isReserved && !s.isWrapped(call):
+		return "the contract uses this name; set the field of the message instead, or change the contract"
+	case isMember(call, name):
+		return "the message has a member of this name"
+	default:
+		return ""
+	}
+}
+
+// extraMember returns an extra field as it is written, and what is wrong with its value.
+func (s *Send) extraMember(call *wire.Call, name string) (m member, reason string) {
+	value := call.Extra[name]
+	if s.isJSON() || s.isWrapped(call) {
+		m, reason = encoded(value)
+		m.name = name
+		return m, reason
+	}
+	text, ok := plain(value)
+	if !ok {
+		return member{name: name}, "must be a string, a number or a boolean with the encoding " + s.kind
+	}
+	return member{name: name, text: text}, wire.CheckText(text)
+}
+
+// extraField returns what the user calls a member of Extra.
+func extraField(call *wire.Call, name string) string {
+	field := cmp.Or(call.ExtraField, "Extra")
+	if _, isUserExtra := call.UserExtra[name]; isUserExtra {
+		field = "Extra"
+	}
+	return field + "[" + strconv.Quote(name) + "]"
+}
+
+// payloads returns the names by which Extra and the fields of a message make payloads, or none if they make one payload together.
+func (s *Send) payloads(call *wire.Call) (names []string) {
+	var concepts []string
+	for _, payload := range call.Payloads {
+		concept := payload.Essential
+		if name := s.op.Fields[concept]; name != "" && hasValue(call, concept, name) {
+			concepts = append(concepts, concept)
+			names = append(names, name)
+		}
+	}
+	for _, payload := range call.Payloads {
+		isElsewhere := func(concept string) bool { return !payload.Has(concept) }
+		if slices.Contains(concepts, payload.Essential) && !slices.ContainsFunc(concepts, isElsewhere) {
+			return nil
+		}
+	}
+	return names
+}
+
+// hasValue reports whether a message has a text under a concept, or an extra field under its name.
+func hasValue(call *wire.Call, concept, name string) bool {
+	_, isExtra := call.Extra[name]
+	return isExtra || slices.ContainsFunc(call.Fields, func(f wire.Field) bool { return f.Concept == concept && f.Text != "" })
+}
+
+// checkMembers finds the members at the top level that would overwrite a name of the contract.
+func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
+	if len(call.Members) == 0 {
+		return
+	}
+	fieldNames := s.namesOf(call)
+	for _, m := range call.Members {
+		if s.reserved[m.Name] || slices.Contains(fieldNames, m.Name) {
+			problems.Found("Message", "its key "+strconv.Quote(m.Name)+" is a name of the contract, and "+
+				"neither may overwrite the other; change that name, or set wrap to put the message under a key of its own")
+		}
+	}
+}
+
+// namesOf returns the top-level names of the fields that a message has, and of the empty ones that do not give way. Those of constants and
+// of the key pair are reserved.
+func (s *Send) namesOf(call *wire.Call) []string {
+	names := make([]string, 0, 8)
+	for i := range call.Fields {
+		known, isKnown := s.fields[call.Fields[i].Concept]
+		_, isPresent, _ := s.value(&call.Fields[i])
+		if isKnown && (isPresent || !known.givesWay) {
+			names = append(names, known.top)
+		}
+	}
+	return names
+}
+
+// encoded returns a value as JSON, and what is wrong with it.
+func encoded(value any) (m member, reason string) {
+	raw, err := wire.EncodeText(value)
+	if err != nil {
+		return m, fmt.Sprintf("cannot be encoded as JSON: %T", err)
+	}
+	return member{raw: raw}, wire.CheckJSON(raw)
+}
+
+// plain returns a string, a number or a boolean as text. It reports false for any other value.
+func plain(value any) (string, bool) {
+	if n, ok := value.(json.Number); ok {
+		return n.String(), json.Valid([]byte(n))
+	}
+	switch v := reflect.ValueOf(value); {
+	case v.Kind() == reflect.String:
+		return v.String(), true
+	case v.Kind() == reflect.Bool:
+		return strconv.FormatBool(v.Bool()), true
+	case v.CanInt():
+		return strconv.FormatInt(v.Int(), 10), true
+	case v.CanUint():
+		return strconv.FormatUint(v.Uint(), 10), true
+	case v.CanFloat():
+		f := v.Float()
+		isFinite := !math.IsNaN(f) && !math.IsInf(f, 0)
+		return strconv.FormatFloat(f, 'f', -1, v.Type().Bits()), isFinite
+	default:
+		return "", false
+	}
+}

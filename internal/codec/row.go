@@ -1,0 +1,248 @@
+package codec
+
+import (
+	"cmp"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// currentRow is the row that is being read. All that it holds is of this row, and the next row takes its place.
+type currentRow struct {
+	format      *rowFormat
+	transaction sms.Transaction
+	fields      []any // by column, a pointer to the field of transaction
+
+	doc     []byte
+	members []rowMember // without values of a path that come again
+	text    string      // what the values refer to
+	values  []value     // by slot
+	present []int       // the slots of the paths that have a value
+	used    []bool      // by slot, whether the value fills a field, or is null
+
+	hasDuplicate bool       // a member of the contract came twice
+	problem      Unreadable // why the row could not be read in full; its Reason is "" if it could
+}
+
+// rowMember is a member of the row, and where in the document its value is.
+type rowMember struct {
+	*memberName
+
+	start, end int
+}
+
+func (r *currentRow) init(format *rowFormat) {
+	r.format = format
+	r.values = make([]value, format.paths.Size())
+	r.used = make([]bool, format.paths.Size())
+	fields := reflect.ValueOf(&r.transaction).Elem()
+	for _, c := range format.columns {
+		r.fields = append(r.fields, fields.Field(c.index).Addr().Interface())
+	}
+}
+
+// read reads the next row.
+func (r *currentRow) read(s *jsonscan.Walker, cache *rowCache) {
+	r.reset()
+	if s.Peek() != '{' {
+		r.report("", "is not an object")
+		s.Skip()
+		return
+	}
+	r.readMembers(s, cache)
+	if s.Err() != nil {
+		return
+	}
+	r.copyText()
+	r.fillFields()
+	if r.hasDuplicate {
+		r.report("", "has a member of the contract twice")
+	}
+	r.transaction.Status = cache.status(r.transaction.DeliveryStatus, r.format)
+	r.transaction.ErrorCode = r.errorCode()
+	r.keepExtra()
+}
+
+func (r *currentRow) reset() {
+	r.transaction = sms.Transaction{}
+	r.members = r.members[:0]
+	clear(r.values)
+	r.present = r.present[:0]
+	clear(r.used)
+	r.hasDuplicate = false
+	r.problem = Unreadable{}
+}
+
+// report notes that the row cannot be read in full: its first unreadable field, or the first one that identifies the message or says what
+// became of it.
+func (r *currentRow) report(field, reason string) {
+	problem := Unreadable{Field: field, Reason: reason}
+	isFirst := r.problem.Reason == ""
+	if isFirst || problem.IsDoubtful() && !r.problem.IsDoubtful() {
+		r.problem = problem
+	}
+}
+
+func (r *currentRow) readMembers(s *jsonscan.Walker, cache *rowCache) {
+	r.doc = s.Doc
+	s.Repeats = false
+	i := 0
+	for more := s.Open('}'); more; more = s.Next('}') {
+		r.readMember(s, cache.readName(s, i, r.format))
+		i++
+	}
+	r.hasDuplicate = s.Repeats
+}
+
+func (r *currentRow) readMember(s *jsonscan.Walker, name *memberName) {
+	c := s.Peek()
+	start := s.Pos
+	n := name.node
+	isScalar := c != '{' && c != '['
+	isFirst := r.values[n.Slot].Kind == jsonscan.Absent
+	if n.IsWanted && isScalar && isFirst {
+		r.values[n.Slot] = s.Scalar(c) // as Walk would, for most members of most rows
+	} else {
+		s.Walk(n, r.values)
+	}
+	if isFirst || !n.IsWanted { // of several values of a path the first counts
+		r.members = append(r.members, rowMember{memberName: name, start: start, end: s.Pos})
+	}
+}
+
+// copyText copies the values, so that the row does not keep the document in memory. All strings of the row share one copy.
+func (r *currentRow) copyText() {
+	for _, slot := range r.format.paths.Wanted() {
+		if r.values[slot].Kind != jsonscan.Absent {
+			r.present = append(r.present, slot)
+		}
+	}
+	r.text = jsonscan.Text(r.doc, r.values, r.present)
+}
+
+// word returns the text, the number or the boolean at a slot as it is written, or "".
+func (r *currentRow) word(slot int) string { return r.values[slot].Word(r.text) }
+
+// cursor returns the cursor of the page that begins after this row, or "".
+func (r *currentRow) cursor() string {
+	for _, slot := range r.format.cursor {
+		word := r.word(slot)
+		if word != "" && r.values[slot].Kind != jsonscan.Boolean {
+			return word
+		}
+	}
+	return ""
+}
+
+// isExcluded reports whether the row is not of this listing. A row with a duplicate may be.
+func (r *currentRow) isExcluded() bool {
+	if r.hasDuplicate {
+		return false
+	}
+	for slot, words := range r.format.only {
+		word := r.word(slot)
+		if word != "" && table.Match(words, word, true) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// fillFields sets the fields of the transaction.
+func (r *currentRow) fillFields() {
+	for i := range r.format.columns {
+		c := &r.format.columns[i]
+		if reason := r.fillField(c, r.fields[i]); reason != "" {
+			r.report(c.name, reason)
+		}
+	}
+}
+
+// fillField sets the field of a column to the first of its values that the field can have. It returns why the field cannot be read, or "".
+func (r *currentRow) fillField(c *column, field any) (reason string) {
+	r.useNulls(c)
+	slot, reason := r.usableValue(c)
+	if slot < 0 {
+		return reason
+	}
+	reason = r.setField(c.concept, field, r.word(slot))
+	r.used[slot] = reason == ""
+	return reason
+}
+
+// useNulls marks the values of a column that are null as used: they say no more than the zero value of the field.
+func (r *currentRow) useNulls(c *column) {
+	for _, slot := range c.slots {
+		if r.values[slot].Kind == jsonscan.Null {
+			r.used[slot] = true
+		}
+	}
+}
+
+// usableValue returns the slot of the first value of a column that is of the right kind. Without such a value the slot is -1, and the reason
+// says what is wrong, or is "" if the field may be absent.
+func (r *currentRow) usableValue(c *column) (slot int, reason string) {
+	isID := c.concept == "id"
+	if isID && len(c.slots) > 0 {
+		reason = "is missing"
+	}
+	for _, slot := range c.slots {
+		v := r.values[slot]
+		switch {
+		case v.Kind <= jsonscan.Null:
+		case isID && !r.format.vocabulary.isID(v, v.Word(r.text)):
+			reason = "is not an ID"
+		case !v.IsScalar() || v.Kind == jsonscan.Boolean:
+			reason = "is neither a text nor a number"
+		default:
+			return slot, ""
+		}
+	}
+	return -1, reason
+}
+
+// setField sets a field of the transaction to a word. It returns why the word is no value of the field, or "".
+func (r *currentRow) setField(concept string, field any, word string) (reason string) {
+	const unknown = "is in no known form"
+	switch field := field.(type) {
+	case *string:
+		return r.setText(concept, field, word)
+	case *int:
+		n, ok := wholeInt(word)
+		if !ok || n < 0 {
+			return unknown
+		}
+		*field = n
+	case *time.Time:
+		at, ok := table.ParseTime(word, r.format.zone, r.format.op.Layouts...)
+		if !ok {
+			return unknown
+		}
+		*field = at
+	}
+	return ""
+}
+
+func (r *currentRow) setText(concept string, field *string, word string) (reason string) {
+	switch concept {
+	case "price":
+		amount, currency, ok := amountOf(word, r.format.op.Scale)
+		if !ok {
+			return "is no decimal number"
+		}
+		r.transaction.Currency = currency
+		word = amount
+	case "currency":
+		word = cmp.Or(word, r.transaction.Currency) // of the price, which comes first
+	case "from", "to":
+		word = table.Number(word)
+	case "id":
+		word = strings.TrimSpace(word)
+	}
+	*field = word
+	return ""
+}

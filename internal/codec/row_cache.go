@@ -1,0 +1,64 @@
+package codec
+
+import (
+	"bytes"
+
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/jsonscan"
+	"github.com/messaging-service/messaging-go/internal/table"
+)
+
+// rowCache remembers what the rows of one page have in common, so that a row like the row before it is cheap. It changes no result.
+type rowCache struct {
+	names    [64]*memberName            // by the index of a member in its row, the name that it last had
+	statuses map[string]contract.Status // by word, its meaning
+}
+
+// memberName is the name of a member of a row, and what the contract reads there.
+type memberName struct {
+	text    string
+	written []byte // as it is in the document, with the colon
+	node    *jsonscan.Node
+	kind    nameKind // if the contract does not read the member
+}
+
+// readName reads the name of the i-th member of a row. It only compares a name that it knows.
+func (c *rowCache) readName(s *jsonscan.Walker, i int, format *rowFormat) *memberName {
+	if i >= len(c.names) {
+		return parseName(s, format)
+	}
+	s.Peek()
+	known := c.names[i]
+	if known != nil && bytes.HasPrefix(s.Doc[s.Pos:], known.written) {
+		s.Pos += len(known.written)
+		return known
+	}
+	c.names[i] = parseName(s, format)
+	return c.names[i]
+}
+
+// parseName reads the name of a member.
+func parseName(s *jsonscan.Walker, format *rowFormat) *memberName {
+	s.Peek()
+	start := s.Pos
+	text := s.Name()
+	name := &memberName{text: string(text), written: s.Doc[start:s.Pos], node: format.paths.Root.Child(text)}
+	if name.node == jsonscan.Unknown {
+		name.kind = kindOf(text)
+	}
+	return name
+}
+
+// status returns the meaning of a delivery status.
+func (c *rowCache) status(word string, format *rowFormat) contract.Status {
+	if word == "" {
+		return contract.StatusUnknown
+	}
+	status, isKnown := c.statuses[word]
+	if !isKnown {
+		meaning, _ := table.Meaning(format.statuses, word, true)
+		status = contract.Status(meaning)
+		c.statuses[word] = status
+	}
+	return status
+}

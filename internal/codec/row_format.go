@@ -1,0 +1,74 @@
+package codec
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"time"
+
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// rowFormat is what the contract says about a row of a listing. It never changes once it is compiled.
+type rowFormat struct {
+	paths      paths
+	columns    []column
+	cursor     []int            // slots of the cursor in the last row
+	only       map[int][]string // by slot, the words of the rows of this listing
+	errors     responses        // what an error in a row says; it has no paths of its own
+	op         *table.List
+	zone       *time.Location
+	statuses   map[string][]string
+	vocabulary vocabulary
+}
+
+// column is a field of sms.Transaction, whose tag names a concept of sms.list.record.
+type column struct {
+	concept string
+	name    string // of the field
+	index   int    // of the field
+	slots   []int  // of its values, in the order of preference
+}
+
+func compileRowFormat(t *table.Table, op *table.List, cursor []string, zone *time.Location) *rowFormat {
+	lists := maps.Clone(op.Record)
+	lists[table.LastRow] = cursor
+	f := &rowFormat{
+		paths: compilePaths(lists), only: map[int][]string{}, op: op, zone: zone, statuses: t.WebhookDelivery.Statuses,
+		vocabulary: compileVocabulary(t, t.SMSSend.Accepted, t.SMSSend.Refused),
+	}
+	f.cursor = f.paths.slots[table.LastRow]
+	for field := range reflect.TypeFor[sms.Transaction]().Fields() {
+		if concept := field.Tag.Get("concept"); concept != "" {
+			c := column{concept: concept, name: field.Name, index: field.Index[0], slots: f.paths.slots[concept]}
+			f.columns = append(f.columns, c)
+		}
+	}
+	f.addErrors(&t.Errors, lists)
+	for path, words := range op.Only {
+		f.only[f.paths.Add(path)[0]] = words
+	}
+	return f
+}
+
+// addErrors adds the places of error codes that no column reads.
+func (f *rowFormat) addErrors(errors *table.Errors, lists map[string][]string) {
+	f.errors.errors = errors
+	f.errors.vocabulary = f.vocabulary
+	f.errors.nameKinds = kindsOfNames(nil, errors)
+	isRead := map[string]bool{"": true}
+	for _, list := range lists {
+		addAll(isRead, list)
+	}
+	for _, path := range errors.Code {
+		if isRead[path] {
+			continue
+		}
+		object := cmp.Or(parentOf(path), path)
+		if isRead[object] {
+			object = path
+		}
+		f.errors.codes = append(f.errors.codes, code{slot: f.paths.Add(path)[0], object: f.paths.Add(object)[0]})
+	}
+}
