@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -443,5 +444,57 @@ func TestSendAllWaitsForAThrottleAfterSilence(t *testing.T) {
 			}
 		}
 		assert.Equal(t, 1+burst, accepted)
+	})
+}
+
+// A throttle holds every message back, also those that arrive while most of the concurrent sends are unused.
+func TestSendAllPacesABurstWhileTheServiceThrottles(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const (
+			concurrency = 64
+			throttledAt = 5 * time.Second
+			burstAt     = 7 * time.Second
+			end         = 30 * time.Second
+		)
+		start := time.Now()
+		burst := 0 // requests in the second after the burst
+		var mu sync.Mutex
+		service := roundTripper(func(r *http.Request) (*http.Response, error) {
+			since := time.Since(start)
+			if since >= burstAt && since < burstAt+time.Second {
+				mu.Lock()
+				burst++
+				mu.Unlock()
+			}
+			time.Sleep(10 * time.Millisecond)
+			if since >= throttledAt && since < end {
+				return respond(r, http.StatusTooManyRequests, `{}`), nil
+			}
+			return respond(r, http.StatusOK, `{"id":"m-1"}`), nil
+		})
+		client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option())
+		require.NoError(t, err)
+		messages := func(yield func(sms.Message) bool) {
+			for range concurrency { // all sends are used
+				if !yield(hello) {
+					return
+				}
+			}
+			for time.Since(start) < burstAt { // and then few
+				time.Sleep(100 * time.Millisecond)
+				if !yield(hello) {
+					return
+				}
+			}
+			for range concurrency {
+				if !yield(hello) {
+					return
+				}
+			}
+		}
+		for range client.SMS.SendAll(t.Context(), messages, concurrency) {
+		}
+		assert.LessOrEqual(t, burst, 4, "requests in the second after the burst")
 	})
 }

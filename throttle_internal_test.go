@@ -13,8 +13,7 @@ import (
 func TestThrottleReturnsToTheRateBefore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		throttle := new(throttle)
-		throttle.period.startedAt = time.Now()
+		throttle := newThrottle()
 		respond := func(isThrottled bool) {
 			began := time.Now()
 			time.Sleep(5 * time.Millisecond)
@@ -43,8 +42,7 @@ func TestThrottleReturnsToTheRateBefore(t *testing.T) {
 func TestThrottleWakesTheNextMessageWhenAProbeIsAccepted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		throttle := new(throttle)
-		throttle.period.startedAt = time.Now()
+		throttle := newThrottle()
 		for range 100 {
 			time.Sleep(5 * time.Millisecond)
 			throttle.record(time.Now(), false)
@@ -69,8 +67,7 @@ func TestThrottleWakesTheNextMessageWhenAProbeIsAccepted(t *testing.T) {
 func TestThrottleThatLosesMessagesFallsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		throttle := new(throttle)
-		throttle.period.startedAt = time.Now()
+		throttle := newThrottle()
 		respond := func(record func(began time.Time)) {
 			throttle.wait(t.Context())
 			began := time.Now()
