@@ -82,7 +82,7 @@ type bulk[M any] struct {
 }
 
 func newBulk[M any](ctx context.Context, s sender[M], concurrency int) *bulk[M] {
-	waits, endWaits := context.WithCancel(ctx)
+	waits, endWaits := context.WithCancel(ctx) //nolint:gosec // end calls it
 	return &bulk[M]{
 		sender:      s,
 		ctx:         ctx,
