@@ -91,3 +91,17 @@ func TestThrottleThatLosesMessagesFallsAtOnce(t *testing.T) {
 		assert.Less(t, throttle.limiter.Limit(), before, "one of a hundred is too many")
 	})
 }
+
+// Another message may be accepted between the response to a throttled one and the decision about it.
+func TestThrottleGivesUpNothingAfterAnAcceptedMessage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle()
+		throttle.record(time.Now(), true)
+		time.Sleep(20 * time.Second)
+		throttle.record(time.Now(), true)
+		assert.Equal(t, 40*time.Second, throttle.giveUpIn(time.Minute))
+		throttle.record(time.Now(), false)
+		assert.Equal(t, time.Minute, throttle.giveUpIn(time.Minute))
+	})
+}
