@@ -367,33 +367,46 @@ const (
 // sift decides which rows of a page are yielded. It returns an error if the page has no row that was not on the page before, although
 // more pages follow: such a listing would never end.
 func (l *listing) sift(page *listPage) error {
-	const maxEmpty = 1000 // pages in a row, of a service that filters after it has cut its pages
-	rows := page.Transactions
-	page.isDropped = make([]bool, len(rows))
+	page.isDropped = make([]bool, len(page.Transactions))
 	page.lastRow = l.lastRow
-	if len(rows) == 0 {
-		l.emptyPages++
-		if l.emptyPages > maxEmpty {
-			return l.pagingError("a thousand pages in a row have no rows")
-		}
-		return nil
+	if len(page.Transactions) == 0 {
+		return l.countEmpty()
 	}
 	l.emptyPages = 0
-	hasNew := false
-	repeated := l.repeatedBefore(rows)
-	for i := range rows {
-		isRepeated := i < repeated || l.wasOnPreviousPage(&rows[i])
-		hasNew = hasNew || !isRepeated
-		kind := l.kindOf(&rows[i], isRepeated, page.Excluded[i])
-		page.isDropped[i] = kind != rowWanted
-		l.count(kind, &rows[i])
-	}
-	isSamePage := rowKey(&rows[0]) == l.firstRow
+	hasNew := l.siftRows(page)
+	isSamePage := rowKey(&page.Transactions[0]) == l.firstRow
 	if !hasNew && (isSamePage || !page.Last) {
 		return l.pagingError("a page has only rows of the page before it")
 	}
 	l.remember(page)
 	return nil
+}
+
+// countEmpty counts a page without rows. It returns an error if there were too many in a row.
+func (l *listing) countEmpty() error {
+	const maxEmpty = 1000 // of a service that filters after it has cut its pages
+	l.emptyPages++
+	if l.emptyPages > maxEmpty {
+		return l.pagingError("a thousand pages in a row have no rows")
+	}
+	return nil
+}
+
+// siftRows counts the rows of a page, marks those that are not yielded, and reports whether there is one that was not on the page before.
+func (l *listing) siftRows(page *listPage) bool {
+	rows := page.Transactions
+	repeated := l.repeatedBefore(rows)
+	hasNew := false
+	for i := range rows {
+		isRepeated := i < repeated || l.wasOnPreviousPage(&rows[i])
+		if !isRepeated {
+			hasNew = true
+		}
+		kind := l.kindOf(&rows[i], isRepeated, page.Excluded[i])
+		page.isDropped[i] = kind != rowWanted
+		l.count(kind, &rows[i])
+	}
+	return hasNew
 }
 
 func (l *listing) kindOf(row *sms.Transaction, isRepeated, isOther bool) rowKind {

@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -114,28 +115,31 @@ func (s *SMSService) Settle(ctx context.Context, m sms.Message, since time.Time)
 	return receipt, nil
 }
 
-// unsettled returns the error of Settle after a lookup that failed. An invalid lookup says nothing about the message: it is not wrapped, since
-// a *ValidationError matches ErrNotSent.
+// unsettled returns the error of Settle after a lookup that failed. A message that is listed as refused is no failure of the lookup.
 func (s *SMSService) unsettled(m sms.Message, err error) error {
-	unknown := &Error{cause: err}
-	if invalid, ok := errors.AsType[*ValidationError](err); ok {
-		unknown = &Error{classes: []error{ErrInvalid}, reason: "it cannot be looked up: " + invalid.problems()}
-	} else if lookup, ok := errors.AsType[*Error](err); ok {
-		if lookup.Verdict == Refused {
-			return lookup
-		}
-		copied := *lookup
-		unknown = &copied
+	unknown := lookupFailure(err)
+	if unknown.Verdict == Refused {
+		return err
 	}
 	unknown.Operation = s.core.smsSend().name
 	unknown.Verdict = Unknown
 	unknown.ReferenceID = m.ReferenceID
 	unknown.read = false
 	unknown.settled = true
-	if unknown.reason == "" {
-		unknown.reason = "the lookup failed"
+	unknown.reason = cmp.Or(unknown.reason, "the lookup failed")
+	return &unknown
+}
+
+// lookupFailure returns a copy of the error of a lookup. An invalid lookup says nothing about the message: it is not wrapped, since a
+// *ValidationError matches ErrNotSent.
+func lookupFailure(err error) Error {
+	if invalid, ok := errors.AsType[*ValidationError](err); ok {
+		return Error{classes: []error{ErrInvalid}, reason: "it cannot be looked up: " + invalid.problems()}
 	}
-	return unknown
+	if lookup, ok := errors.AsType[*Error](err); ok {
+		return *lookup
+	}
+	return Error{cause: err}
 }
 
 func withReference(m sms.Message) sms.Message {

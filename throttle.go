@@ -11,18 +11,23 @@ import (
 // A throttle limits the rate of a SendAll while the service throttles it. The rate is found as in TCP: it falls when more than a tenth of the
 // responses of a period are throttled, and grows after a period without any.
 type throttle struct {
-	mu            sync.Mutex
-	state         throttleState
-	limiter       *rate.Limiter // nil until the throttle first turns on
-	rateBefore    float64       // messages a second that the service accepted before the throttle was on; 0 once it has accepted one since
-	probeAccepted chan struct{} // closed when the service accepts a probe; nil before the first
-	losesMessages bool          // a throttled message was left unknown, so the rate must not be found by trying
+	mu             sync.Mutex // guards all fields
+	state          throttleState
+	limiter        *rate.Limiter // nil until the throttle first turns on
+	rateBefore     float64       // messages a second that the service accepted before the throttle was on; 0 once it has accepted one since
+	probeAccepted  chan struct{} // closed when the service accepts a probe; nil before the first
+	losesMessages  bool          // a throttled message was left unknown, so the rate must not be found by trying
+	throttledSince time.Time     // the first throttled response after the last accepted message, or zero
 
 	rateSetAt      time.Time // messages that began before say nothing about the present rate
 	throttledInRow int       // responses
 	quietPeriods   int       // in a row, steady and without a throttled response
 	period         throttleCounts
 	previous       throttleCounts
+}
+
+func newThrottle() *throttle {
+	return &throttle{period: throttleCounts{startedAt: time.Now()}}
 }
 
 // A throttleState says what the rate of a throttle is.
@@ -48,6 +53,13 @@ type throttleCounts struct {
 	throttled int
 }
 
+// isOver reports whether the period is over: it has lasted long enough, and has enough responses to judge the rate by.
+func (c *throttleCounts) isOver(now time.Time) bool {
+	length := now.Sub(c.startedAt)
+	isEnough := c.accepted+c.throttled >= minResponses
+	return length >= throttlePeriod && (isEnough || length >= maxThrottlePeriod)
+}
+
 // isHigh reports whether more than a tenth of the responses were throttled.
 func (c *throttleCounts) isHigh() bool { return 10*c.throttled > c.accepted+c.throttled }
 
@@ -56,10 +68,12 @@ func perSecond(n int, in time.Duration) float64 {
 }
 
 const (
-	throttlePeriod = time.Second / 2
-	minThrottled   = 8   // responses in a period that turn it on: a few may be about one recipient
-	minRate        = 1.  // messages a second
-	probeRate      = 1.5 // while the service accepts none
+	throttlePeriod    = time.Second / 2
+	maxThrottlePeriod = 5 * time.Second // with too few responses
+	minResponses      = 4               // in a period
+	minThrottled      = 8               // responses in a period that turn it on: a few may be about one recipient
+	minRate           = 1.              // messages a second
+	probeRate         = 1.5             // while the service accepts none
 )
 
 // isOn reports whether the service throttles the SendAll, and not one message alone.
@@ -101,6 +115,16 @@ func (t *throttle) reserve() (wait time.Duration, probeAccepted <-chan struct{})
 	return wait, probeAccepted
 }
 
+// giveUpIn returns how long until the service has throttled every message for a time.
+func (t *throttle) giveUpIn(after time.Duration) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.throttledSince.IsZero() { // it has accepted another message in the meantime
+		return after
+	}
+	return time.Until(t.throttledSince.Add(after))
+}
+
 // recordLost counts a throttled response that left its message unknown, such as the page of a proxy.
 func (t *throttle) recordLost(began time.Time) {
 	t.mu.Lock()
@@ -115,6 +139,12 @@ func (t *throttle) record(began time.Time, isThrottled bool) {
 	defer t.mu.Unlock()
 	now := time.Now()
 	t.tick(now)
+	switch {
+	case !isThrottled:
+		t.throttledSince = time.Time{}
+	case t.throttledSince.IsZero():
+		t.throttledSince = now
+	}
 	if !began.After(t.rateSetAt) {
 		return
 	}
@@ -162,27 +192,24 @@ func (t *throttle) turnOn(now time.Time, acceptsNone bool) {
 		return
 	}
 	sent := t.period.accepted + t.period.throttled
-	t.restart(now, throttleSearching, perSecond(sent, now.Sub(t.period.startedAt))/2)
-	t.nextPeriod(now)
+	t.begin(now, throttleSearching, perSecond(sent, now.Sub(t.period.startedAt))/2)
 }
 
 // probe sends single messages until the service accepts one.
 func (t *throttle) probe(now time.Time) {
 	t.probeAccepted = make(chan struct{})
-	t.restart(now, throttleProbing, probeRate)
-	t.nextPeriod(now)
+	t.begin(now, throttleProbing, probeRate)
 }
 
 // endProbe sends almost as many messages as the service accepted before, beginning with the one that waits for its turn.
 func (t *throttle) endProbe(now time.Time) {
-	t.restart(now, throttleSearching, 0.9*t.rateBefore)
-	t.nextPeriod(now)
+	t.begin(now, throttleSearching, 0.9*t.rateBefore)
 	close(t.probeAccepted)
 }
 
 // tick ends the period if it is over, and sets the rate of the next one.
 func (t *throttle) tick(now time.Time) {
-	if now.Sub(t.period.startedAt) < throttlePeriod {
+	if !t.period.isOver(now) {
 		return
 	}
 	switch t.state {
@@ -276,6 +303,12 @@ func (t *throttle) acceptedRate(now time.Time) float64 {
 		startedAt = t.period.startedAt
 	}
 	return perSecond(t.previous.accepted+t.period.accepted, now.Sub(startedAt))
+}
+
+// begin enters a state and a period, and ignores the responses to messages that began before.
+func (t *throttle) begin(now time.Time, state throttleState, limit float64) {
+	t.restart(now, state, limit)
+	t.nextPeriod(now)
 }
 
 // restart enters a state, and ignores the responses to messages that began before.

@@ -13,8 +13,7 @@ import (
 func TestThrottleReturnsToTheRateBefore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		throttle := new(throttle)
-		throttle.period.startedAt = time.Now()
+		throttle := newThrottle()
 		respond := func(isThrottled bool) {
 			began := time.Now()
 			time.Sleep(5 * time.Millisecond)
@@ -43,8 +42,7 @@ func TestThrottleReturnsToTheRateBefore(t *testing.T) {
 func TestThrottleWakesTheNextMessageWhenAProbeIsAccepted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		throttle := new(throttle)
-		throttle.period.startedAt = time.Now()
+		throttle := newThrottle()
 		for range 100 {
 			time.Sleep(5 * time.Millisecond)
 			throttle.record(time.Now(), false)
@@ -69,8 +67,7 @@ func TestThrottleWakesTheNextMessageWhenAProbeIsAccepted(t *testing.T) {
 func TestThrottleThatLosesMessagesFallsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		throttle := new(throttle)
-		throttle.period.startedAt = time.Now()
+		throttle := newThrottle()
 		respond := func(record func(began time.Time)) {
 			throttle.wait(t.Context())
 			began := time.Now()
@@ -92,5 +89,19 @@ func TestThrottleThatLosesMessagesFallsAtOnce(t *testing.T) {
 			respond(accept)
 		}
 		assert.Less(t, throttle.limiter.Limit(), before, "one of a hundred is too many")
+	})
+}
+
+// Another message may be accepted between the response to a throttled one and the decision about it.
+func TestThrottleGivesUpNothingAfterAnAcceptedMessage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle()
+		throttle.record(time.Now(), true)
+		time.Sleep(20 * time.Second)
+		throttle.record(time.Now(), true)
+		assert.Equal(t, 40*time.Second, throttle.giveUpIn(time.Minute))
+		throttle.record(time.Now(), false)
+		assert.Equal(t, time.Minute, throttle.giveUpIn(time.Minute))
 	})
 }

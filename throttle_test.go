@@ -11,7 +11,7 @@ import (
 // A throttle turns off when the service no longer needs it, so that workers take messages directly again.
 func TestThrottleThatBoundsNothingGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := throttle{period: throttleCounts{startedAt: time.Now()}}
+		throttle := newThrottle()
 		time.Sleep(time.Millisecond)
 		for range minThrottled {
 			throttle.record(time.Now(), true)
@@ -29,7 +29,7 @@ func TestThrottleThatBoundsNothingGoes(t *testing.T) {
 func TestThrottleBeginsAboveATenth(t *testing.T) {
 	for throttledOfTwenty, begins := range map[int]bool{1: false, 4: true} {
 		synctest.Test(t, func(t *testing.T) {
-			throttle := throttle{period: throttleCounts{startedAt: time.Now()}}
+			throttle := newThrottle()
 			for i := range 1000 {
 				time.Sleep(time.Millisecond)
 				throttle.record(time.Now(), i%(20/throttledOfTwenty) == 0)
