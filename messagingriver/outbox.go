@@ -19,6 +19,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivertype"
 
 	messaging "github.com/messaging-service/messaging-go"
 )
@@ -124,6 +125,9 @@ func newOutbox[TTx, TWork any](
 		return nil, err
 	}
 	config := &river.Config{Schema: options.Schema, Logger: options.Logger}
+	if isPostgres {
+		config.Hooks = []rivertype.Hook{river.HookInsertBeginFunc(dueByDatabase)}
+	}
 	inserter, err := river.NewClient(inserting, config)
 	if err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)
