@@ -22,8 +22,19 @@ type Record struct {
 	// Job is the ID of River's job, and State its state.
 	Job   int64              `json:"job"`
 	State rivertype.JobState `json:"state"`
-	// Verdict is the verdict of the last attempt that ended. It is Unknown before the first, and while a later attempt may have sent the
-	// message.
+	// Verdict is the verdict of the last attempt that ended. It is Unknown if no attempt has ended, or if a later attempt may have sent the
+	// message. With State it says where the message is:
+	//
+	//	State                            Verdict           the message
+	//	any                              Accepted          was sent; final
+	//	available, scheduled, retryable  Refused, NotSent  was not sent, and still waits
+	//	available, scheduled, retryable  Unknown           still waits if Attempted is zero; otherwise it may have been sent
+	//	pending                          not Accepted      was not sent, and still waits: its campaign is paused
+	//	running                          not Accepted      may be sent at this moment
+	//	cancelled                        Refused, NotSent  was not sent; final
+	//	cancelled                        Unknown           was dropped: it was not sent if Attempted is zero; final
+	//	discarded                        Refused, NotSent  was not sent; a person decides
+	//	discarded                        Unknown           may have been sent; a person decides
 	Verdict messaging.Verdict `json:"verdict"`
 	// Reason is why the message was not accepted yet, or was not sent. The library adds no number, text or secret to it.
 	Reason string `json:"reason,omitempty"`
