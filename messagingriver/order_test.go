@@ -29,6 +29,7 @@ func TestWaitingMessageDoesNotStarve(t *testing.T) {
 		}))
 		r := t.newRig(t, client, messagingriver.Options{Workers: 1})
 		r.insert(t, messagingriver.InsertOptions{}, text("waiting"))
+		require.Zero(t, show(t, r, "waiting").Scheduled, "it is due")
 		stop := r.start(t)
 		await(t, r, "waiting", available)
 		require.Eventually(t, func() bool { return metadataOf(t, r, "waiting")["reason"] != nil }, patience, 10*time.Millisecond)
@@ -45,21 +46,39 @@ func TestWaitingMessageDoesNotStarve(t *testing.T) {
 func TestNewJobIsDueByTheDatabase(t *testing.T) {
 	t.Parallel()
 	needsPostgres(t)
-	service := messagingtest.NewServer(t)
-	r := postgresRig(t, newClient(t, service), messagingriver.Options{}).(rigOf[pgx.Tx])
+	client := newClient(t, messagingtest.NewServer(t))
+	pool, schema := postgresPool(t, 10)
+	r := rigOn(t, pool, schema, client, messagingriver.Options{}).(rigOf[pgx.Tx])
 	campaign := messagingriver.InsertOptions{Campaign: "spring"}
 	r.insert(t, campaign, text("first"))
 	_, err := r.PauseCampaign(t.Context(), "spring")
 	require.NoError(t, err)
-	tx, _, rollBack, err := r.begin(t.Context())
-	require.NoError(t, err)
-	defer rollBack() //nolint:errcheck // nothing is committed
-	_, err = r.InsertMany(t.Context(), tx, []messaging.Message{text("due")}, messagingriver.InsertOptions{})
-	require.NoError(t, err)
-	_, err = r.InsertMany(t.Context(), tx, []messaging.Message{text("paused")}, campaign)
-	require.NoError(t, err)
-	var n int
-	statement := r.tables.Replace("SELECT COUNT(*) FROM JOBS WHERE scheduled_at = now() AND args->>'reference' IN ('due', 'paused')")
-	require.NoError(t, tx.QueryRow(t.Context(), statement).Scan(&n))
-	require.Equal(t, 2, n)
+
+	const due = "SELECT COUNT(*) FROM JOBS WHERE scheduled_at = now()" // which is when the transaction began
+	t.Run("pgx", func(t *testing.T) {
+		t.Parallel()
+		tx, _, rollBack, err := r.begin(t.Context())
+		require.NoError(t, err)
+		defer rollBack() //nolint:errcheck // nothing is committed
+		_, err = r.InsertMany(t.Context(), tx, texts("new", 2), messagingriver.InsertOptions{})
+		require.NoError(t, err)
+		_, err = r.InsertMany(t.Context(), tx, texts("paused", 2), campaign)
+		require.NoError(t, err)
+		var n int
+		require.NoError(t, tx.QueryRow(t.Context(), r.tables.Replace(due)).Scan(&n))
+		require.Equal(t, 4, n)
+	})
+	t.Run("database/sql", func(t *testing.T) {
+		t.Parallel()
+		outbox, err := messagingriver.NewPostgresSQL(pool, client, messagingriver.Options{Schema: schema})
+		require.NoError(t, err)
+		tx, err := r.db.BeginTx(t.Context(), nil)
+		require.NoError(t, err)
+		defer tx.Rollback() //nolint:errcheck // nothing is committed
+		_, err = outbox.InsertMany(t.Context(), tx, texts("new", 2), messagingriver.InsertOptions{})
+		require.NoError(t, err)
+		var n int
+		require.NoError(t, tx.QueryRowContext(t.Context(), r.tables.Replace(due)).Scan(&n))
+		require.Equal(t, 2, n)
+	})
 }

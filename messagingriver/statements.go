@@ -1,11 +1,11 @@
 package messagingriver
 
-// statements is the SQL of the outbox that differs between the databases. postgres.go and sqlite.go have each statement as it is run. The
-// comments name the parameters in order. A statement names River's tables without their schema, which qualify adds.
+// statements are the SQL statements that differ between PostgreSQL and SQLite. postgres.go and sqlite.go write each in full. The comments name
+// the parameters in order. The statements name River's tables without a schema, which database.qualify adds.
 type statements struct {
 	clock string // returns the time of the database in seconds since 1970
 
-	// Of messages. A message in doubt was rescued from a process that may have sent it.
+	// Messages. A message in doubt was rescued from a process that may have sent it.
 	resolveSent     string // channel, reference; returns the ID of the job
 	resolveResend   string // channel, reference; returns the ID of the job
 	resolveDrop     string // channel, reference; returns the ID of the job
@@ -16,10 +16,10 @@ type statements struct {
 	deleteContent   string // deletes the content of 5,000 messages that were accepted
 	withReference   string // a condition of River's list, with the parameter @reference
 
-	// Of marks. SQLite has none.
+	// Marks, on PostgreSQL alone.
 	writeMarks string // IDs, times and tokens of attempts; returns the IDs of the jobs that were marked
 
-	// Of campaigns.
+	// Campaigns.
 	allCampaigns     string // returns a JSON array of campaignCount
 	oneCampaign      string // campaign; returns a JSON array of campaignCount
 	isCampaignPaused string // campaign; returns whether one of its messages is pending
@@ -27,7 +27,7 @@ type statements struct {
 	resumeCampaign   string // campaign; see changeMany
 	cancelCampaign   string // campaign; see changeMany
 
-	// Of queues. A pause of the outbox has its time in the metadata of the queue, in the form of the column paused_at.
+	// Queues. A pause by the outbox has its time in the metadata of the queue, in the form of the column paused_at.
 	pauseQueue       string // queue, cause, time of the next probe; returns 1
 	resumeQueue      string // queue; removes the pause of the outbox from the metadata; returns 1
 	lockPause        string // queue; returns the number of probes and the time of the next
@@ -54,12 +54,12 @@ const (
 
 // The conditions that are the same on both databases.
 const (
-	// hasContent: a message was accepted and still has its content.
+	// hasContent holds for a message that was accepted and still has its content.
 	hasContent = `kind = 'messaging' AND state = 'completed' AND args->'message' IS NOT NULL`
-	// wasSent: a message was recorded as accepted, or resolved as Sent.
+	// wasSent holds for a message that was recorded as accepted, or resolved as Sent.
 	wasSent = `(COALESCE(metadata->>'verdict', '') = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)`
-	// isDecidable: a person may decide that a message is sent again or dropped.
+	// isDecidable holds for a message that a person may drop or have sent again.
 	isDecidable = `state NOT IN ('running', 'completed') AND NOT ` + wasSent
-	// isKnown: the outcome of a message is not unknown. An unknown message may not be in the queue of lookups yet.
+	// isKnown holds unless the outcome is unknown. A message with an unknown outcome may not be in the queue of lookups yet.
 	isKnown = `queue <> 'messaging_lookups' AND COALESCE(metadata->>'verdict', '') <> 'unknown'`
 )
