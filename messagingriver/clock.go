@@ -59,7 +59,7 @@ func (o *Outbox[TTx]) clockDifference(ctx context.Context) (time.Duration, error
 	defer cancel()
 	var seconds float64
 	before := o.options.now()
-	if _, err := o.database.scan(ctx, o.database.executor, []any{&seconds}, "SELECT CLOCK"); err != nil {
+	if _, err := o.database.scan(ctx, o.database.executor, []any{&seconds}, o.database.statements.clock); err != nil {
 		return 0, err
 	}
 	after := o.options.now()

@@ -153,15 +153,7 @@ func (o *Outbox[TTx]) writeMarks(ctx context.Context, attempts []*attempt) error
 	var marked []int64
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxClaimAge/2)
 	defer cancel()
-	_, err := o.database.scan(ctx, o.database.executor, []any{&marked}, `
-		WITH attempt AS (
-			SELECT unnest(CAST($1 AS BIGINT[])) AS id, unnest(CAST($2 AS TIMESTAMPTZ[])) AS at, unnest(CAST($3 AS TEXT[])) AS token
-		), marked AS (
-			UPDATE JOBS SET metadata = MERGE(OBJECT('begun', attempt.token)) FROM attempt
-			WHERE JOBS.id = attempt.id AND state = 'running' AND attempted_at = attempt.at AND metadata->'resolved_sent' IS NULL
-			RETURNING JOBS.id
-		)
-		SELECT COALESCE(array_agg(id), '{}') FROM marked`, ids, times, tokens)
+	_, err := o.database.scan(ctx, o.database.executor, []any{&marked}, o.database.statements.writeMarks, ids, times, tokens)
 	if err != nil {
 		return err
 	}

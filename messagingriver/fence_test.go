@@ -102,6 +102,7 @@ func TestLostReplyToMarkLeavesNoDoubt(t *testing.T) {
 
 			require.Eventually(t, func() bool { return metadataOf(t, r, "a")["reason"] != nil }, patience, 10*time.Millisecond)
 			require.NotEmpty(t, metadataOf(t, r, "a")["begun"], "the mark was committed")
+			require.Zero(t, show(t, r, "a").Begun, "no request began")
 			record := awaitEnd(t, r, "a")
 			require.Equal(t, completed, record.State, record.Reason)
 			require.Equal(t, map[string]int{"a": 1}, sentOf(service))
@@ -312,12 +313,23 @@ func TestKillAtEachStep(t *testing.T) {
 				r.insert(t, messagingriver.InsertOptions{}, text("a"))
 				victim := p.begin(t)
 				victim.awaitEnd(t)
+				checkBegun(t, show(t, r, "a"), isPostgres && tt.killAt != "before the mark")
 				r.start(t)
 				require.Eventually(t, func() bool { return string(show(t, r, "a").State) == want }, patience, 50*time.Millisecond)
 				require.Len(t, service.Sent(), times)
 			})
 		}
 	})
+}
+
+// checkBegun checks whether a record says when the request of a process began that was killed since.
+func checkBegun(t testing.TB, record messagingriver.Record, hasBegun bool) {
+	t.Helper()
+	if !hasBegun {
+		require.Zero(t, record.Begun)
+		return
+	}
+	require.WithinRange(t, record.Begun, record.Attempted, time.Now().Add(time.Second))
 }
 
 // killRig returns an outbox on a database that a process shares.

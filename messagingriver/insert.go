@@ -43,19 +43,15 @@ const messageKind = "messaging"
 // Kind implements river.JobArgs.
 func (messageArgs) Kind() string { return messageKind }
 
-// Hooks implements river.JobArgsWithHooks. River inserts a job with the time of the process. The hook makes a job that is not for later
-// available at once, even if the clock of the process is ahead of the database's.
-func (messageArgs) Hooks() []rivertype.Hook {
-	return []rivertype.Hook{river.HookInsertBeginFunc(func(_ context.Context, job *rivertype.JobInsertParams) error {
-		if job.State == rivertype.JobStateAvailable {
-			job.ScheduledAt = new(longAgo())
-		}
-		return nil
-	})}
+// dueByDatabase makes a new job due by the clock of the database. River would use the clock of this process on PostgreSQL. If that were ahead,
+// the job would wait; if it were behind, the job would go before those that have waited longer. River stores the time of the database instead of
+// a zero time.
+func dueByDatabase(_ context.Context, job *rivertype.JobInsertParams) error {
+	if job.ScheduledAt == nil {
+		job.ScheduledAt = new(time.Time{})
+	}
+	return nil
 }
-
-// longAgo is the scheduled time of a job that was available at once.
-func longAgo() time.Time { return time.Unix(0, 0) }
 
 // Priority says which messages go first.
 type Priority int
@@ -254,8 +250,7 @@ func (o *Outbox[TTx]) isCampaignPaused(ctx context.Context, tx TTx, campaign str
 	if campaign == "" {
 		return false, nil
 	}
-	const statement = "SELECT EXISTS (SELECT 1 FROM JOBS WHERE kind = 'messaging' AND state = 'pending' AND IN_CAMPAIGN)"
 	isPaused := false
-	_, err := o.database.scan(ctx, o.executorOf(tx), []any{&isPaused}, statement, campaign)
+	_, err := o.database.scan(ctx, o.executorOf(tx), []any{&isPaused}, o.database.statements.isCampaignPaused, campaign)
 	return isPaused, err
 }

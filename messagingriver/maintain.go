@@ -60,33 +60,14 @@ func (o *Outbox[TTx]) runMaintenance(ctx context.Context) {
 // lookUpRescued moves messages in doubt, whose process died, to the queue of lookups. In their own queue they would wait behind their
 // campaign, or until a pause ends.
 func (o *Outbox[TTx]) lookUpRescued(ctx context.Context) error {
-	statement := `UPDATE JOBS SET queue = $1 WHERE kind = 'messaging' AND queue <> $1
-		AND state IN ('available', 'retryable', 'scheduled') AND ` + o.isRescuedInDoubt()
-	return o.database.exec(ctx, statement, lookups)
+	return o.database.exec(ctx, o.database.statements.moveInDoubt, lookups)
 }
 
 // lookUpCancelled queues cancelled messages for a lookup if they may have been sent. A person cancelled the job during an attempt that ended
 // with an unknown outcome or died, or a process that was frozen cancelled it during the attempt of another process.
 func (o *Outbox[TTx]) lookUpCancelled(ctx context.Context) error {
-	statement := `
-		UPDATE JOBS SET queue = $1, state = 'available', finalized_at = NULL, scheduled_at = NOW,
-			metadata = MERGE_AFTER_CANCEL('{"cancelled": true}')
-		WHERE kind = 'messaging' AND state = 'cancelled' AND args->'message' IS NOT NULL
-			AND (metadata->>'verdict' = 'unknown' OR ` + o.isRescuedInDoubt() + `)`
-	return o.database.exec(ctx, statement, lookups)
+	return o.database.exec(ctx, o.database.statements.reviveCancelled, lookups)
 }
-
-// isRescuedInDoubt returns the condition that a message was rescued from a process that may have sent it.
-func (o *Outbox[TTx]) isRescuedInDoubt() string {
-	if o.database.isPostgres {
-		return `metadata->'river:rescue_count' IS NOT NULL
-			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', ''))`
-	}
-	return "metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count'"
-}
-
-// wasSent is the condition that a message was recorded as accepted, or resolved as Sent.
-const wasSent = "(COALESCE(metadata->>'verdict', '') = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)"
 
 // recordLateOutcomes completes messages that were discarded or cancelled before a process that was frozen recorded them as accepted, or while
 // they were resolved as Sent.
@@ -107,10 +88,8 @@ func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 
 // recordLateOutcome completes a message and enqueues the call of OnOutcome, in one transaction.
 func (o *Outbox[TTx]) recordLateOutcome(ctx context.Context, id int64) error {
-	const statement = `UPDATE JOBS SET state = 'completed', finalized_at = NOW
-		WHERE id = $1 AND state IN ('discarded', 'cancelled') AND ` + wasSent
 	return o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		isCompleted, err := o.database.changeOne(ctx, tx, statement, id)
+		isCompleted, err := o.database.changeOne(ctx, tx, o.database.statements.completeLate, id)
 		isAwaited := isCompleted && o.options.OnOutcome != nil
 		if err != nil || !isAwaited {
 			return err
@@ -121,24 +100,20 @@ func (o *Outbox[TTx]) recordLateOutcome(ctx context.Context, id int64) error {
 
 // deleteContent deletes the content of messages that were accepted.
 func (o *Outbox[TTx]) deleteContent(ctx context.Context) error {
-	return o.database.exec(ctx, `
-		UPDATE JOBS SET args = WITHOUT_MESSAGE WHERE id IN (SELECT id FROM JOBS WHERE `+hasContent+` LIMIT 5000)`)
+	return o.database.exec(ctx, o.database.statements.deleteContent)
 }
 
 // deleteOutcomeJobs deletes the jobs that have called OnOutcome.
 func (o *Outbox[TTx]) deleteOutcomeJobs(ctx context.Context) error {
-	return o.database.exec(ctx, "DELETE FROM JOBS WHERE kind = 'messaging_outcome' AND state = 'completed'")
+	return o.database.exec(ctx, deleteOutcomeJobs)
 }
 
 // moveExpired moves expired messages from the queues of the channels to the queue of expired messages, where a worker cancels them. In their
 // own queue they would wait behind others, or until a pause ends.
 func (o *Outbox[TTx]) moveExpired(ctx context.Context) error {
-	statement := `UPDATE JOBS SET queue = $1, state = 'available', scheduled_at = NOW WHERE id IN (
-		SELECT id FROM JOBS WHERE kind = 'messaging' AND queue = $2 AND state IN ('available', 'retryable', 'scheduled')
-			AND HAS_EXPIRED AND NOT (` + o.isRescuedInDoubt() + `) LIMIT 1000 SKIP_LOCKED)`
 	var errs error
 	for channel := range o.channels {
-		errs = errors.Join(errs, o.database.exec(ctx, statement, expired, queueOf(channel)))
+		errs = errors.Join(errs, o.database.exec(ctx, o.database.statements.moveExpired, expired, queueOf(channel)))
 	}
 	return errs
 }
@@ -146,7 +121,7 @@ func (o *Outbox[TTx]) moveExpired(ctx context.Context) error {
 // replaceProbes chooses another probe in each channel that the outbox paused and whose probe died or expired.
 func (o *Outbox[TTx]) replaceProbes(ctx context.Context) error {
 	var paused []string
-	if err := o.readJSON(ctx, &paused, "SELECT LIST(name) FROM QUEUES WHERE "+pausedByOutbox); err != nil {
+	if err := o.database.readJSON(ctx, &paused, o.database.statements.queuesOnHold); err != nil {
 		return err
 	}
 	for channel := range o.channels {

@@ -2,7 +2,6 @@ package messagingriver
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -23,33 +22,35 @@ type metadata struct {
 	// Verdict is the verdict of the last attempt that ended, and Reason says why the message was not accepted.
 	Verdict string `json:"verdict,omitempty"`
 	Reason  string `json:"reason,omitempty"`
-	// Failures is how many attempts count toward MaxAttempts.
-	Failures int `json:"failures,omitempty"`
 	// Classes names the sentinel errors that the error of the last attempt matched.
 	Classes []string `json:"classes,omitempty"`
-	// ResolvedSent is set if a message was resolved as Sent while a worker had it. It is completed, whatever the attempt or lookup found.
-	ResolvedSent bool `json:"resolved_sent,omitempty"`
-	// EndsAs is the state in which the job ends once the job that calls OnOutcome could be inserted.
-	EndsAs rivertype.JobState `json:"ends_as,omitempty"`
+	// Failures is how many attempts count toward MaxAttempts.
+	Failures int `json:"failures,omitempty"`
 	// UnknownSince is when the outcome became unknown.
 	UnknownSince time.Time `json:"unknown_since,omitzero"`
 
-	// BegunToken is the token of the attempt whose request began last, and RecordedToken the token of the attempt whose outcome was
-	// recorded last, unless it is unknown. UnsentToken is the token of the last attempt that made no request although its mark may have been
-	// written. They are set on PostgreSQL.
-	BegunToken    string `json:"begun,omitempty"`
-	RecordedToken string `json:"ended,omitempty"`
-	UnsentToken   string `json:"unsent,omitempty"`
+	// EndsAs is the state in which the job ends once the job that calls OnOutcome could be inserted.
+	EndsAs rivertype.JobState `json:"ends_as,omitempty"`
+	// ResolvedSent is set if a message was resolved as Sent while a worker had it. It is completed, whatever the attempt or lookup found.
+	ResolvedSent bool `json:"resolved_sent,omitempty"`
+	// Cancelled is set if a person cancelled the job while the message may have been sent. It is looked up, and never sent.
+	Cancelled bool `json:"cancelled,omitempty"`
 
-	// Rescues is River's count of its rescues, and Answered how many of them a person has decided about. Outcomes is how often the job had been
-	// fetched when an outcome was recorded last. They decide on SQLite.
+	// On PostgreSQL, tokens of attempts decide whether the message is in doubt. BegunToken is of the attempt that wrote its mark last, EndedToken
+	// of the attempt that recorded a known outcome last, and UnsentToken of the last attempt that made no request although its mark may have
+	// been written. BegunAt is when the mark was written.
+	BegunToken  string    `json:"begun,omitempty"`
+	BegunAt     time.Time `json:"begun_at,omitzero"`
+	EndedToken  string    `json:"ended,omitempty"`
+	UnsentToken string    `json:"unsent,omitempty"`
+
+	// On SQLite, numbers decide. Rescues is River's count of its rescues, and Answered how many of them a person or a lookup has decided about.
+	// Outcomes is how often the job had been fetched when an outcome was recorded last.
 	Rescues  int `json:"river:rescue_count,omitempty"`
 	Answered int `json:"answered,omitempty"`
 	Outcomes int `json:"outcomes,omitempty"`
 	// InDoubt is set on SQLite by the first lookup, because a lookup is a fetch, too.
 	InDoubt bool `json:"in_doubt,omitempty"`
-	// Cancelled is set if a person cancelled the job while the message may have been sent. It is looked up, and never sent.
-	Cancelled bool `json:"cancelled,omitempty"`
 
 	// Receipt is River's output of the job.
 	Receipt *messaging.Receipt `json:"output,omitempty"`
@@ -66,11 +67,18 @@ const (
 // maxFetches is how many fetches of a job River remembers.
 const maxFetches = 100
 
-// isInDoubt reports whether an attempt without a recorded outcome may have sent the message. It must then not be sent again.
+// isInDoubt reports whether an attempt without a recorded outcome may have sent the message of a job that a worker got. It must then not be
+// sent again.
 func (m *metadata) isInDoubt(job *river.Job[messageArgs], isPostgres bool) bool {
-	fetches := len(job.AttemptedBy)
-	isUnrecorded := fetches < maxFetches && fetches-1 != m.Outcomes
-	return m.isUnknown(isPostgres) || !isPostgres && isUnrecorded
+	if m.isUnknown(isPostgres) {
+		return true
+	}
+	if isPostgres {
+		return false
+	}
+	earlierFetches := len(job.AttemptedBy) - 1
+	isCounted := len(job.AttemptedBy) < maxFetches
+	return isCounted && earlierFetches != m.Outcomes
 }
 
 // isUnknown reports whether the metadata alone leaves the message in doubt. It does not rely on Verdict alone: an earlier attempt may have
@@ -80,7 +88,7 @@ func (m *metadata) isUnknown(isPostgres bool) bool {
 		return true
 	}
 	if isPostgres {
-		return m.BegunToken != "" && m.BegunToken != m.RecordedToken && m.BegunToken != m.UnsentToken
+		return m.BegunToken != "" && m.BegunToken != m.EndedToken && m.BegunToken != m.UnsentToken
 	}
 	return m.InDoubt || m.Rescues > m.Answered
 }
@@ -100,47 +108,5 @@ func setMetadata(ctx context.Context, key string, value any) {
 	_ = river.MetadataSet(ctx, key, value) // it fails only outside of a worker
 }
 
-// setReceipt makes a receipt the output of the job.
-func (o *Outbox[TTx]) setReceipt(ctx context.Context, job *river.Job[messageArgs], receipt messaging.Receipt) {
-	output, err := outputOf(receipt)
-	if err == nil {
-		err = river.RecordOutput(ctx, output)
-	}
-	if err != nil {
-		o.options.Logger.WarnContext(ctx, "messagingriver: the receipt of an accepted message cannot be kept", "job", job.ID, "error", err)
-	}
-}
-
-// outputOf returns a receipt as a JSON value that PostgreSQL can store.
-func outputOf(receipt messaging.Receipt) (any, error) {
-	receipt.Raw = nil // it may repeat the number or the text
-	encoded, err := json.Marshal(receipt)
-	if err != nil {
-		return nil, err
-	}
-	var value any
-	if err := json.Unmarshal(encoded, &value); err != nil {
-		return nil, err
-	}
-	return valueWithoutZeroBytes(value), nil
-}
-
 // withoutZeroBytes returns a text that PostgreSQL can store.
 func withoutZeroBytes(text string) string { return strings.ReplaceAll(text, "\x00", "") }
-
-// valueWithoutZeroBytes returns a JSON value whose texts PostgreSQL can store.
-func valueWithoutZeroBytes(value any) any {
-	switch value := value.(type) {
-	case string:
-		return withoutZeroBytes(value)
-	case []any:
-		for i := range value {
-			value[i] = valueWithoutZeroBytes(value[i])
-		}
-	case map[string]any:
-		for name := range value {
-			value[name] = valueWithoutZeroBytes(value[name])
-		}
-	}
-	return value
-}

@@ -22,8 +22,19 @@ type Record struct {
 	// Job is the ID of River's job, and State its state.
 	Job   int64              `json:"job"`
 	State rivertype.JobState `json:"state"`
-	// Verdict is the verdict of the last attempt that ended. It is Unknown before the first, and while a later attempt may have sent the
-	// message.
+	// Verdict is the verdict of the last attempt that ended. It is Unknown if no attempt has ended, or if a later attempt may have sent the
+	// message. With State it says where the message is:
+	//
+	//	State                            Verdict           the message
+	//	any                              Accepted          was sent; final
+	//	available, scheduled, retryable  Refused, NotSent  was not sent, and still waits
+	//	available, scheduled, retryable  Unknown           still waits if Attempted is zero; otherwise it may have been sent
+	//	pending                          not Accepted      was not sent, and still waits: its campaign is paused
+	//	running                          not Accepted      may be sent at this moment
+	//	cancelled                        Refused, NotSent  was not sent; final
+	//	cancelled                        Unknown           was dropped: it was not sent if Attempted is zero; final
+	//	discarded                        Refused, NotSent  was not sent; a person decides
+	//	discarded                        Unknown           may have been sent; a person decides
 	Verdict messaging.Verdict `json:"verdict"`
 	// Reason is why the message was not accepted yet, or was not sent. The library adds no number, text or secret to it.
 	Reason string `json:"reason,omitempty"`
@@ -38,11 +49,13 @@ type Record struct {
 	Campaign string    `json:"campaign,omitempty"`
 	Priority Priority  `json:"priority"`
 	Created  time.Time `json:"created"`
-	// Scheduled is when a waiting message is worked next. It is zero for a message that does not wait, and before the first attempt of a message
-	// that was to be sent at once.
+	// Scheduled is when a waiting message is worked next. It is zero for a message that does not wait, or is due and waits for a worker.
 	Scheduled time.Time `json:"scheduled,omitzero"`
 	// Attempted is when River gave the job to a worker last, or zero.
 	Attempted time.Time `json:"attempted,omitzero"`
+	// Begun is when the last request of the message began, by the clock of the database. It is set even if the process was killed before it
+	// recorded an outcome. It is zero if no request began, on SQLite, and for requests of earlier versions.
+	Begun time.Time `json:"begun,omitzero"`
 	// Finalized is when the job was completed, cancelled or discarded, or zero.
 	Finalized time.Time `json:"finalized,omitzero"`
 	// Expires is when it is too late to send the message, or zero.
@@ -68,9 +81,11 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		Created:  row.CreatedAt,
 		Expires:  m.Expires,
 	}
-	isWaiting := row.State != rivertype.JobStateRunning && row.FinalizedAt == nil
-	if isWaiting && !row.ScheduledAt.Equal(longAgo()) {
+	if o.isForLater(row) {
 		r.Scheduled = row.ScheduledAt
+	}
+	if m.BegunToken != m.UnsentToken { // the mark of an attempt that made no request may have been written
+		r.Begun = m.BegunAt
 	}
 	if m.ResolvedSent && m.Verdict != accepted { // the attempt recorded what it knew
 		r.Reason = resolvedAsSent
@@ -89,6 +104,18 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		r.Receipt.Raw = nil // it is stored as null
 	}
 	return r
+}
+
+// isForLater reports whether the message of a job waits until its scheduled time. River keeps the state available during a short wait.
+func (o *Outbox[TTx]) isForLater(row *rivertype.JobRow) bool {
+	switch row.State {
+	case rivertype.JobStateScheduled, rivertype.JobStateRetryable:
+		return true
+	case rivertype.JobStateAvailable, rivertype.JobStatePending:
+		return row.ScheduledAt.After(o.options.now())
+	default:
+		return false
+	}
 }
 
 // messageOf returns the message of a job, or nil if it was deleted or cannot be read.
@@ -161,8 +188,7 @@ func (o *Outbox[TTx]) List(ctx context.Context, states ...rivertype.JobState) it
 
 // Get returns the messages with a reference ID, at most one for each channel. If there are none, the error matches messaging.ErrNotFound.
 func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, error) {
-	condition := o.database.dialect.Replace("IS_REFERENCE")
-	params := river.NewJobListParams().Kinds(messageKind).Where(condition, river.NamedArgs{"reference": reference})
+	params := river.NewJobListParams().Kinds(messageKind).Where(o.database.statements.withReference, river.NamedArgs{"reference": reference})
 	found, err := o.database.list(ctx, params)
 	if err != nil {
 		return nil, o.database.explain(err)
@@ -194,38 +220,6 @@ const (
 
 // resolvedAsSent is the reason of a message that was resolved as Sent.
 const resolvedAsSent = "resolved as sent"
-
-// statement returns the statement that carries out a decision and returns the ID of the job if it applied. ok is false for an unknown
-// decision.
-func (d Decision) statement() (statement string, ok bool) {
-	const isDecidable = " WHERE kind = 'messaging' AND IS_MESSAGE AND state NOT IN ('running', 'completed') AND NOT " + wasSent
-	switch d {
-	case Sent: // a running job is marked, and its worker completes it
-		return `
-			UPDATE JOBS SET
-				state = CASE WHEN state = 'running' THEN state ELSE CAST('completed' AS JOB_STATE) END,
-				finalized_at = CASE WHEN state = 'running' THEN NULL ELSE NOW END,
-				metadata = MERGE('{"verdict": "accepted", "reason": "resolved as sent", "resolved_sent": true}')
-			WHERE kind = 'messaging' AND IS_MESSAGE AND state <> 'completed'
-			RETURNING id`, true
-	case Resend: // the decision covers every earlier attempt and rescue
-		return `
-			UPDATE JOBS SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = MERGE_AFTER_CANCEL(OBJECT(
-				'verdict', '', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL, 'cancelled', NULL,
-				'ended', COALESCE(metadata->>'begun', ''),
-				'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
-				'outcomes', FETCHES))` + isDecidable + `
-				AND args->'message' IS NOT NULL AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
-			RETURNING id`, true
-	case Drop:
-		return `
-			UPDATE JOBS SET state = 'cancelled', finalized_at = NOW, args = WITHOUT_MESSAGE,
-				metadata = MERGE('{"reason": "dropped by a person", "classes": null}')` + isDecidable + `
-			RETURNING id`, true
-	default:
-		return "", false
-	}
-}
 
 // Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change, and keys
 // without a message are ignored. A handler of delivery reports may resolve every message that it receives a report about as Sent.
@@ -287,19 +281,32 @@ func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, 
 
 // check returns an error for an unknown decision.
 func (d Decision) check() error {
-	if _, ok := d.statement(); !ok {
+	switch d {
+	case Sent, Resend, Drop:
+		return nil
+	default:
 		return fmt.Errorf("messagingriver: Resolve got the decision %q; want %q, %q or %q", d, Sent, Resend, Drop)
 	}
-	return nil
+}
+
+// resolution returns the statement that carries out a decision about a message and returns the ID of its job if it applied.
+func (d *database) resolution(decision Decision) string {
+	switch decision {
+	case Sent:
+		return d.statements.resolveSent
+	case Resend:
+		return d.statements.resolveResend
+	default:
+		return d.statements.resolveDrop
+	}
 }
 
 // resolve carries out a decision about one message in a transaction and reports whether it applied. retry makes River work a job at once.
 func (o *Outbox[TTx]) resolve(
 	ctx context.Context, tx riverdriver.Executor, decision Decision, key Key, retry func(id int64) error,
 ) (bool, error) {
-	statement, _ := decision.statement()
 	var id int64
-	isResolved, err := o.database.scan(ctx, tx, []any{&id}, statement, key.Channel, key.Reference)
+	isResolved, err := o.database.scan(ctx, tx, []any{&id}, o.database.resolution(decision), key.Channel, key.Reference)
 	if err != nil || !isResolved || decision != Resend {
 		return isResolved, err
 	}
@@ -312,8 +319,7 @@ func (o *Outbox[TTx]) isResolvedSent(ctx context.Context, job *river.Job[message
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
 	defer cancel()
 	var id int64
-	const statement = "SELECT id FROM JOBS WHERE id = $1 AND metadata->'resolved_sent' IS NOT NULL"
-	isResolved, err := o.database.scan(ctx, o.database.executor, []any{&id}, statement, job.ID)
+	isResolved, err := o.database.scan(ctx, o.database.executor, []any{&id}, findResolved, job.ID)
 	if err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: a job cannot be read", "job", job.ID, "error", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivertype"
 
 	messaging "github.com/messaging-service/messaging-go"
 )
@@ -46,6 +47,10 @@ type Options struct {
 	// Workers is how many messages of each channel this process works on concurrently: 1 to 10,000, by default 16. An urgent message waits
 	// behind these messages, and a killed process may leave their outcomes unknown. With a Rate it is at most the Rate, and at least 1.
 	// To reach a rate, a process needs as many workers as messages are in flight: at 100 a second and 0.4 seconds a response, 40.
+	//
+	// On PostgreSQL a worker holds no connection while it waits for a guard or a response, and workers write together. So the pool needs 4
+	// connections however many workers there are, 1 of them for notifications: 100 workers were as fast with 3 connections as with 10. Add
+	// those that guards, OnOutcome and the rest of the program use at the same time.
 	Workers int
 	// Rate is how many messages this process sends per second, with bursts of a tenth of it; N processes send N times as many. With 0 the rate
 	// limit of the client applies, if it has one.
@@ -124,6 +129,9 @@ func newOutbox[TTx, TWork any](
 		return nil, err
 	}
 	config := &river.Config{Schema: options.Schema, Logger: options.Logger}
+	if isPostgres {
+		config.Hooks = []rivertype.Hook{river.HookInsertBeginFunc(dueByDatabase)}
+	}
 	inserter, err := river.NewClient(inserting, config)
 	if err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)

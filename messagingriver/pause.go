@@ -2,7 +2,6 @@ package messagingriver
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -40,20 +39,13 @@ func (o *Outbox[TTx]) pauseOf(channel string) *channelPause {
 // isProbe reports whether the message of a job probes a paused channel.
 func isProbe(job *river.Job[messageArgs]) bool { return job.Queue == probesOf(job.Args.Channel) }
 
-// pausedByOutbox is the condition that the outbox paused a queue.
-const pausedByOutbox = "metadata->'pause'->>'at' = PAUSED_TEXT"
-
 // begin pauses the channel unless it is paused, and chooses a message to probe after the wait.
 func (p *channelPause) begin(ctx context.Context, cause string, wait time.Duration) {
-	const statement = `
-		UPDATE QUEUES SET paused_at = NOW, updated_at = NOW,
-			metadata = MERGE(OBJECT('pause', OBJECT('at', NOW_TEXT, 'cause', CAST($2 AS TEXT), 'probes', 0, 'next', CAST($3 AS TEXT))))
-		WHERE name = $1 AND paused_at IS NULL`
 	next := p.now().Add(max(wait, probeBackoff(0))).Format(time.RFC3339Nano)
 	hasBegun := false
 	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		var err error
-		hasBegun, err = p.database.changeOne(ctx, tx, statement, p.queue, cause, next)
+		hasBegun, err = p.database.changeOne(ctx, tx, p.database.statements.pauseQueue, p.queue, cause, next)
 		if err != nil || !hasBegun {
 			return err
 		}
@@ -71,11 +63,10 @@ func (p *channelPause) begin(ctx context.Context, cause string, wait time.Durati
 
 // end resumes the channel after a probe, unless a person paused it.
 func (p *channelPause) end(ctx context.Context) {
-	const statement = "UPDATE QUEUES SET metadata = WITHOUT_PAUSE WHERE name = $1 AND " + pausedByOutbox
 	hasEnded := false
 	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		var err error
-		hasEnded, err = p.database.changeOne(ctx, tx, statement, p.queue)
+		hasEnded, err = p.database.changeOne(ctx, tx, p.database.statements.resumeQueue, p.queue)
 		if err != nil || !hasEnded {
 			return err
 		}
@@ -85,28 +76,27 @@ func (p *channelPause) end(ctx context.Context) {
 		p.logger.WarnContext(ctx, "messagingriver: a queue cannot be resumed", "queue", p.queue, "error", err)
 		return
 	}
-	if hasEnded {
-		p.logger.InfoContext(ctx, "messagingriver: the queue is resumed", "queue", p.queue)
+	if hasEnded { // at the level of the pause, so that a log of warnings has both
+		p.logger.WarnContext(ctx, "messagingriver: the queue is resumed", "queue", p.queue)
 	}
 }
 
 // choose makes the next message of the channel its probe, unless there is a probe or the outbox did not pause the channel. The probe is due
-// when the next request may begin.
+// when the next request may begin. A probe whose campaign was paused during its attempt is paused, too.
 func (p *channelPause) choose(ctx context.Context) {
-	const moveFirst = `
-		UPDATE JOBS SET queue = $2, scheduled_at = LATER
-		WHERE id = (SELECT id FROM JOBS WHERE queue = $1 AND state = 'available' ORDER BY priority, scheduled_at, id LIMIT 1 SKIP_LOCKED)
-			AND NOT EXISTS (SELECT 1 FROM JOBS WHERE queue = $2 AND state IN ('available', 'running', 'retryable', 'scheduled'))`
 	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		state, err := p.lock(ctx, tx)
 		if err != nil || !state.isPaused {
 			return err
 		}
 		wait := max(0, state.next.Sub(p.now()))
+		if err = p.database.execOn(ctx, tx, p.database.statements.pauseProbes, p.queue, p.probes); err != nil {
+			return err
+		}
 		if err = p.moveOutPostponed(ctx, tx, wait); err != nil {
 			return err
 		}
-		_, err = p.database.changeOne(ctx, tx, moveFirst, p.queue, p.probes, interval(wait))
+		_, err = p.database.changeOne(ctx, tx, p.database.statements.chooseProbe, p.queue, p.probes, wait.Seconds())
 		return err
 	})
 	if err != nil {
@@ -117,14 +107,12 @@ func (p *channelPause) choose(ctx context.Context) {
 // moveOutPostponed moves messages that are not due until long after the next probe back to the queue of the channel. A guard postponed them
 // while they probed, and leave failed.
 func (p *channelPause) moveOutPostponed(ctx context.Context, tx riverdriver.ExecutorTx, wait time.Duration) error {
-	const statement = `
-		UPDATE JOBS SET queue = $1 WHERE queue = $2 AND state IN ('retryable', 'scheduled') AND scheduled_at > LATER`
-	return p.database.explain(tx.Exec(ctx, p.database.dialect.Replace(statement), p.queue, p.probes, interval(wait+time.Minute)))
+	later := wait + time.Minute
+	return p.database.execOn(ctx, tx, p.database.statements.returnPostponed, p.queue, p.probes, later.Seconds())
 }
 
 // fail records that the request of a probe failed, and returns how long the next request waits: at least as long as least.
 func (p *channelPause) fail(ctx context.Context, least time.Duration) time.Duration {
-	const statement = "UPDATE QUEUES SET metadata = WITH_PROBES WHERE name = $1"
 	wait := max(least, probeBackoff(0))
 	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		state, err := p.lock(ctx, tx)
@@ -134,7 +122,7 @@ func (p *channelPause) fail(ctx context.Context, least time.Duration) time.Durat
 		probes := state.probes + 1
 		wait = max(least, probeBackoff(probes))
 		next := p.now().Add(wait).Format(time.RFC3339Nano)
-		return p.database.explain(tx.Exec(ctx, p.database.dialect.Replace(statement), p.queue, probes, next))
+		return p.database.execOn(ctx, tx, p.database.statements.countProbe, p.queue, probes, next)
 	})
 	if err != nil {
 		p.logger.WarnContext(ctx, "messagingriver: a probe cannot be counted", "queue", p.queue, "error", err)
@@ -145,7 +133,7 @@ func (p *channelPause) fail(ctx context.Context, least time.Duration) time.Durat
 // leave moves the message of a job from the queue of probes to the queue of the channel, if it is there, and chooses another message.
 func (p *channelPause) leave(ctx context.Context, job int64) {
 	ctx = context.WithoutCancel(ctx) // although the process stops
-	err := p.database.exec(ctx, "UPDATE JOBS SET queue = $2 WHERE id = $1 AND queue = $3", job, p.queue, p.probes)
+	err := p.database.exec(ctx, moveProbe, p.queue, job, p.probes)
 	if err != nil {
 		p.logger.WarnContext(ctx, "messagingriver: a probe cannot be moved to its queue", "queue", p.queue, "error", err)
 	}
@@ -162,21 +150,16 @@ type pauseState struct {
 // lock returns the state of the pause and locks it until the transaction ends, so that two processes do not choose two messages. A pause by an
 // earlier version may have neither a number of probes nor a time.
 func (p *channelPause) lock(ctx context.Context, tx riverdriver.ExecutorTx) (pauseState, error) {
-	const statement = "UPDATE QUEUES SET updated_at = NOW WHERE name = $1 AND " + pausedByOutbox + `
-		RETURNING COALESCE(CAST(metadata->'pause'->>'probes' AS INTEGER), 0), COALESCE(metadata->'pause'->>'next', '')`
 	var state pauseState
 	var next string
 	var err error
-	state.isPaused, err = p.database.scan(ctx, tx, []any{&state.probes, &next}, statement, p.queue)
+	state.isPaused, err = p.database.scan(ctx, tx, []any{&state.probes, &next}, p.database.statements.lockPause, p.queue)
 	if err != nil {
 		return pauseState{}, err
 	}
 	state.next, _ = time.Parse(time.RFC3339Nano, next)
 	return state, nil
 }
-
-// interval returns a duration for LATER.
-func interval(d time.Duration) string { return fmt.Sprintf("+%.3f seconds", d.Seconds()) }
 
 // probeBackoff is how long the next request waits at least after n requests of the same pause: twice as long as the one before, up to a
 // minute.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -387,5 +388,68 @@ func TestPostponedMessageLeavesTheProbes(t *testing.T) {
 		isSent := func() bool { return show(t, r, "other").State == completed }
 		require.Eventually(t, isSent, 30*time.Second, 50*time.Millisecond)
 		require.Equal(t, scheduled, show(t, r, "postponed").State)
+	})
+}
+
+// A message of a paused campaign does not probe. Another message does.
+func TestPausedCampaignDoesNotProbe(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		const probes = "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe' AND state <> 'completed'"
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		service.InjectFor(time.Hour, messagingtest.FaultStatus(http.StatusTooManyRequests, 0))
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, texts("spring", 3)...)
+		stop := r.start(t)
+		require.Eventually(t, func() bool { return r.number(t, probes) == 1 }, patience, 10*time.Millisecond)
+		stop()
+		_, err := r.PauseCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Zero(t, r.number(t, probes))
+
+		r.insert(t, messagingriver.InsertOptions{}, text("other"))
+		r.start(t)
+		require.Eventually(t, func() bool { return r.number(t, probes) == 1 }, patience, 10*time.Millisecond)
+		_, err = r.ResumeCampaign(t.Context(), "spring")
+		require.NoError(t, err)
+		require.Equal(t, 1, r.number(t, probes))
+	})
+}
+
+// A message whose campaign is paused while it probes stops to probe.
+func TestProbeOfACampaignThatIsPausedLater(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		service.InjectFor(time.Hour, messagingtest.FaultStatus(http.StatusTooManyRequests, 0))
+		r.insert(t, messagingriver.InsertOptions{Campaign: "spring"}, texts("spring", 3)...)
+		stop := r.start(t)
+		const waitingProbe = "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe' AND state IN ('available', 'scheduled')"
+		require.Eventually(t, func() bool { return r.number(t, waitingProbe) == 1 }, patience, 10*time.Millisecond)
+		stop()
+		// As PauseCampaign leaves it if the attempt of the probe is under way.
+		r.exec(t, "UPDATE JOBS SET state = 'pending' WHERE queue = 'messaging_sms'")
+		r.start(t)
+		require.Eventually(t, func() bool { return countOf(t, r, pending) == 3 }, patience, 10*time.Millisecond)
+		require.Zero(t, r.number(t, "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe'"))
+	})
+}
+
+// The log says at one level that the outbox paused a queue and that it resumed the queue.
+func TestPauseAndItsEndAreLogged(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var log bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1, Logger: logger})
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		stop := r.start(t)
+		await(t, r, "a", completed)
+		stop()
+		require.Contains(t, log.String(), "the queue is paused")
+		require.Contains(t, log.String(), "the queue is resumed")
 	})
 }

@@ -117,7 +117,7 @@ func (o *Outbox[TTx]) checkDatabase(ctx context.Context) error {
 			difference.Round(time.Second), maxClockDifference)
 	}
 	var hasJobs bool
-	_, err = o.database.scan(ctx, o.database.executor, []any{&hasJobs}, "SELECT EXISTS (SELECT 1 FROM JOBS)")
+	_, err = o.database.scan(ctx, o.database.executor, []any{&hasJobs}, anyJob)
 	return err // the tables are missing
 }
 

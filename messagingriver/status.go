@@ -2,8 +2,6 @@ package messagingriver
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/riverqueue/river/rivertype"
@@ -26,12 +24,12 @@ type ChannelStatus struct {
 
 // Status returns the state of every channel, sorted by name. It reads all messages.
 func (o *Outbox[TTx]) Status(ctx context.Context) ([]ChannelStatus, error) {
-	return o.status(ctx, "")
+	return o.status(ctx, o.database.statements.messageCount)
 }
 
 // openStatus is Status without completed and cancelled messages.
 func (o *Outbox[TTx]) openStatus(ctx context.Context) ([]ChannelStatus, error) {
-	return o.status(ctx, "AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')")
+	return o.status(ctx, o.database.statements.openMessageCount)
 }
 
 // messageCount is how many messages of a channel are in a state.
@@ -50,23 +48,14 @@ type queueStatus struct {
 	Paused int
 }
 
-// status returns the state of every channel, of the messages that meet a condition.
-func (o *Outbox[TTx]) status(ctx context.Context, condition string) ([]ChannelStatus, error) {
+// status returns the state of every channel, with the messages that a statement counts.
+func (o *Outbox[TTx]) status(ctx context.Context, statement string) ([]ChannelStatus, error) {
 	var counts []messageCount
-	err := o.readJSON(ctx, &counts, `
-		SELECT LIST(OBJECT('channel', channel, 'state', state, 'messages', messages, 'lookedup', looked_up, 'oldest', oldest)) FROM (
-			SELECT args->>'channel' AS channel, state, COUNT(*) AS messages,
-				SUM(CASE WHEN queue = 'messaging_lookups' AND finalized_at IS NULL THEN 1 ELSE 0 END) AS looked_up,
-				COALESCE(MAX(CASE WHEN state = 'available' AND queue <> 'messaging_lookups' AND scheduled_at <= NOW
-					THEN AGE(CASE WHEN scheduled_at > created_at THEN scheduled_at ELSE created_at END) END), 0) AS oldest
-			FROM JOBS WHERE kind = 'messaging' `+condition+" GROUP BY 1, 2) AS counted")
-	if err != nil {
+	if err := o.database.readJSON(ctx, &counts, statement); err != nil {
 		return nil, err
 	}
 	var queues []queueStatus
-	err = o.readJSON(ctx, &queues, `SELECT LIST(OBJECT('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
-		'cause', CASE WHEN `+pausedByOutbox+` THEN metadata->'pause'->>'cause' ELSE '' END)) FROM QUEUES`)
-	if err != nil {
+	if err := o.database.readJSON(ctx, &queues, o.database.statements.queueStatus); err != nil {
 		return nil, err
 	}
 	var channels []ChannelStatus
@@ -95,19 +84,4 @@ func channelStatus(name string, counts []messageCount, queues []queueStatus) Cha
 		}
 	}
 	return channel
-}
-
-// readJSON runs a statement that returns one JSON value or NULL.
-func (o *Outbox[TTx]) readJSON(ctx context.Context, target any, statement string, args ...any) error {
-	var encoded []byte
-	if _, err := o.database.scan(ctx, o.database.executor, []any{&encoded}, statement, args...); err != nil {
-		return err
-	}
-	if len(encoded) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(encoded, target); err != nil {
-		return fmt.Errorf("messagingriver: %w", err)
-	}
-	return nil
 }

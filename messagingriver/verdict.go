@@ -1,7 +1,6 @@
 package messagingriver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +56,6 @@ func (a *attempt) classify(err error, breakerOpen bool) verdict {
 		v = classifyEntered(err, breakerOpen)
 	} else {
 		v = classifyUnsent(err, breakerOpen)
-		v.recorded = notSent
 	}
 	if v.reason == "" {
 		v.reason = reasonOf(err)
@@ -137,35 +135,84 @@ func (v *verdict) retryLater(channelToBlame bool) {
 	v.action = retry
 }
 
-// classifyUnsent classifies an attempt whose request never began, so that the message was not sent, regardless of the error.
-func classifyUnsent(err error, breakerOpen bool) verdict {
-	after, isRetryable := messaging.Retryable(err)
-	wait := min(max(after, time.Second), maxWait)
+// unsentCause is why the request of an attempt never began.
+type unsentCause int
+
+const (
+	programFailed   unsentCause = iota // a function of the program panicked, or returned an error that says nothing
+	messageExpired                     // it is too late for the message
+	jobLost                            // another attempt may have the job
+	markUncertain                      // the database did not confirm the mark
+	messageRejected                    // the message is invalid, or a guard denied it
+	guardPostponed                     // a guard wants the message later, or could not decide
+	channelHeldBack                    // the circuit breaker is open, the service refused the account, or there are no credentials
+	attemptStopped                     // the process stops, or the turn at the rate limit came too late
+	outOfTime                          // the attempt may succeed later
+)
+
+// unsentCauseOf returns why the request of an attempt never began. The first cause that applies decides.
+func unsentCauseOf(err error, breakerOpen bool) unsentCause {
 	_, isInvalid := errors.AsType[*messaging.ValidationError](err)
+	_, isRetryable := messaging.Retryable(err)
 	failure, isError := errors.AsType[*messaging.Error](err)
-	channelToBlame := breakerOpen || errors.Is(err, messaging.ErrBreakerOpen) || isAccountFailure(err)
+	isHeldBack := breakerOpen || errors.Is(err, messaging.ErrBreakerOpen) || isAccountFailure(err)
 	switch {
 	case errors.Is(err, errExpired):
-		return verdict{action: cancel, reason: errExpired.Error()}
+		return messageExpired
 	case errors.Is(err, errOutdated):
-		return verdict{action: snooze, reason: errOutdated.Error()}
+		return jobLost
 	case errors.Is(err, errUnmarked):
-		return verdict{action: snooze, reason: errUnmarked.Error(), retryAfter: wait}
+		return markUncertain
 	case isInvalid, errors.Is(err, messaging.ErrDenied):
-		return verdict{action: cancel}
-	case errors.Is(err, messaging.ErrPostponed) && isError:
-		return verdict{action: snooze, retryAfter: cmp.Or(failure.RetryAfter, undecidedWait)}
-	case channelToBlame:
-		return verdict{action: pauseChannel, pauses: true, retryAfter: wait}
-	case errors.Is(err, context.Canceled): // the process stops, or the turn at the rate limit came too late
-		return verdict{action: snooze}
+		return messageRejected
+	case isError && errors.Is(err, messaging.ErrPostponed):
+		return guardPostponed
+	case isHeldBack:
+		return channelHeldBack
+	case errors.Is(err, context.Canceled):
+		return attemptStopped
 	case isRetryable, errors.Is(err, context.DeadlineExceeded):
-		return verdict{action: snooze, retryAfter: wait}
+		return outOfTime
 	case isError && failure.Verdict == messaging.NotSent: // the client has no credentials for the channel
-		return verdict{action: pauseChannel, pauses: true, retryAfter: wait}
-	default: // a panic of a function of the program
-		return verdict{action: retry, retryAfter: wait}
+		return channelHeldBack
+	default:
+		return programFailed
 	}
+}
+
+// classifyUnsent classifies an attempt whose request never began, so that the message was not sent, regardless of the error.
+func classifyUnsent(err error, breakerOpen bool) verdict {
+	after, _ := messaging.Retryable(err)
+	wait := min(max(after, time.Second), maxWait)
+	switch unsentCauseOf(err, breakerOpen) {
+	case messageExpired:
+		return verdict{action: cancel, recorded: notSent, reason: errExpired.Error()}
+	case jobLost:
+		return verdict{action: snooze, recorded: notSent, reason: errOutdated.Error()}
+	case markUncertain:
+		return verdict{action: snooze, recorded: notSent, reason: errUnmarked.Error(), retryAfter: wait}
+	case messageRejected:
+		return verdict{action: cancel, recorded: notSent}
+	case guardPostponed:
+		return verdict{action: snooze, recorded: notSent, retryAfter: postponement(err)}
+	case channelHeldBack:
+		return verdict{action: pauseChannel, recorded: notSent, pauses: true, retryAfter: wait}
+	case attemptStopped:
+		return verdict{action: snooze, recorded: notSent}
+	case outOfTime:
+		return verdict{action: snooze, recorded: notSent, retryAfter: wait}
+	default: // programFailed
+		return verdict{action: retry, recorded: notSent, retryAfter: wait}
+	}
+}
+
+// postponement returns how long a message waits because of a guard: as long as the guard says, or undecidedWait if it could not decide.
+func postponement(err error) time.Duration {
+	failure, isError := errors.AsType[*messaging.Error](err)
+	if !isError || failure.RetryAfter == 0 {
+		return undecidedWait
+	}
+	return failure.RetryAfter
 }
 
 // isAccountFailure reports whether the service would refuse every message: the credentials are wrong, or there is no credit.

@@ -148,19 +148,22 @@ func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt mes
 // giveBack returns what River does with a job after an attempt that sent nothing and may have lost the job to another attempt.
 func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) error {
 	age := uptime() - a.claimedAt
-	if age < maxClaimAge { // another attempt has the job: this one changes nothing
-		a.job.Args.probesAgain = true
-		return river.JobSnooze(0)
+	if age < maxClaimAge { // another attempt has the job
+		return a.leaveJob(0)
 	}
 	reason := fmt.Sprintf("no request could begin within %v: a guard, the rate limit or the process took longer", maxClaimAge)
 	o.options.Logger.WarnContext(ctx, "messagingriver: the message waits", "job", a.job.ID, "reason", reason, "took", age.Round(time.Second))
-	mayBeRescued := age >= o.options.SendTimeout+rescueSlack-maxClockDifference
-	if mayBeRescued { // the metadata may be another attempt's
-		a.job.Args.probesAgain = true
-		return river.JobSnooze(time.Second)
+	if age >= o.options.SendTimeout+rescueSlack-maxClockDifference { // River may have given the job to another attempt
+		return a.leaveJob(time.Second)
 	}
 	a.recordUnsent(ctx)
 	return snoozeWith(ctx, time.Second, reason)
+}
+
+// leaveJob returns what River does with a job that may be another attempt's. Neither the metadata nor the queue of the job changes.
+func (a *attempt) leaveJob(after time.Duration) error {
+	a.job.Args.probesAgain = true
+	return river.JobSnooze(after)
 }
 
 // recordProbe records what the attempt of a probe says about the channel, and returns the verdict on the message. If the service works, the
@@ -240,7 +243,7 @@ func (o *Outbox[TTx]) moveTo(ctx context.Context, job *river.Job[messageArgs], q
 		return
 	}
 	ctx = context.WithoutCancel(ctx) // a result is recorded although the process stops
-	if err := o.database.exec(ctx, "UPDATE JOBS SET queue = $2 WHERE id = $1", job.ID, queue); err != nil {
+	if err := o.database.exec(ctx, moveJob, queue, job.ID); err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: a job cannot be moved", "queue", queue, "error", err)
 	}
 }

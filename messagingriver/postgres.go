@@ -1,0 +1,164 @@
+package messagingriver
+
+// postgresStatements returns the statements for PostgreSQL. Conditions with @> use River's indexes of arguments and metadata.
+func postgresStatements() statements {
+	const (
+		isMessage = `kind = 'messaging' AND args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))`
+		isOfOne   = `kind = 'messaging' AND metadata @> jsonb_build_object('campaign', CAST($1 AS TEXT))`
+		isInDoubt = `(metadata->'river:rescue_count' IS NOT NULL
+			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', '')))`
+		isOnHold = `metadata->'pause'->>'at' = CAST(EXTRACT(EPOCH FROM paused_at) AS TEXT)`
+
+		countMessages = `
+			SELECT jsonb_agg(jsonb_build_object(
+				'channel', channel, 'state', state, 'messages', messages, 'lookedup', looked_up, 'oldest', oldest))
+			FROM (
+				SELECT args->>'channel' AS channel, state, COUNT(*) AS messages,
+					COUNT(*) FILTER (WHERE queue = 'messaging_lookups' AND finalized_at IS NULL) AS looked_up,
+					COALESCE(EXTRACT(EPOCH FROM now() - MIN(GREATEST(scheduled_at, created_at)) FILTER (
+						WHERE state = 'available' AND queue <> 'messaging_lookups' AND scheduled_at <= now())), 0) AS oldest
+				FROM river_job WHERE kind = 'messaging'`
+		countCampaigns = `
+			SELECT jsonb_agg(jsonb_build_object('name', name, 'state', state, 'messages', messages))
+			FROM (
+				SELECT metadata->>'campaign' AS name, state, COUNT(*) AS messages FROM river_job`
+	)
+	return statements{
+		clock: `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS FLOAT8)`,
+
+		// A running job is only marked, and its worker completes it.
+		resolveSent: `
+			UPDATE river_job SET
+				state = CASE WHEN state = 'running' THEN state ELSE CAST('completed' AS river_job_state) END,
+				finalized_at = CASE WHEN state = 'running' THEN NULL ELSE now() END,
+				metadata = metadata || '{"verdict": "accepted", "reason": "resolved as sent", "resolved_sent": true}'
+			WHERE ` + isMessage + ` AND state <> 'completed'
+			RETURNING id`,
+		// The decision covers every earlier attempt and rescue. River would cancel a job with cancel_attempted_at again.
+		resolveResend: `
+			UPDATE river_job SET queue = 'messaging_' || CAST($1 AS TEXT), metadata = (metadata - 'cancel_attempted_at') || jsonb_build_object(
+				'verdict', '', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL, 'cancelled', NULL,
+				'ended', COALESCE(metadata->>'begun', ''),
+				'answered', COALESCE(CAST(metadata->>'river:rescue_count' AS INTEGER), 0),
+				'outcomes', COALESCE(array_length(attempted_by, 1), 0))
+			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND args->'message' IS NOT NULL
+				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
+			RETURNING id`,
+		resolveDrop: `
+			UPDATE river_job SET state = 'cancelled', finalized_at = now(), args = args - 'message',
+				metadata = metadata || '{"reason": "dropped by a person", "classes": null}'
+			WHERE ` + isMessage + ` AND ` + isDecidable + `
+			RETURNING id`,
+		moveInDoubt: `
+			UPDATE river_job SET queue = $1
+			WHERE kind = 'messaging' AND queue <> $1 AND state IN ('available', 'retryable', 'scheduled') AND ` + isInDoubt,
+		reviveCancelled: `
+			UPDATE river_job SET queue = $1, state = 'available', finalized_at = NULL, scheduled_at = now(),
+				metadata = (metadata - 'cancel_attempted_at') || '{"cancelled": true}'
+			WHERE kind = 'messaging' AND state = 'cancelled' AND args->'message' IS NOT NULL
+				AND (metadata->>'verdict' = 'unknown' OR ` + isInDoubt + `)`,
+		moveExpired: `
+			UPDATE river_job SET queue = $1, state = 'available', scheduled_at = now()
+			WHERE id IN (
+				SELECT id FROM river_job
+				WHERE kind = 'messaging' AND queue = $2 AND state IN ('available', 'retryable', 'scheduled')
+					AND CAST(metadata->>'expires' AS TIMESTAMPTZ) <= now() AND NOT ` + isInDoubt + `
+				LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
+		completeLate: `
+			UPDATE river_job SET state = 'completed', finalized_at = now()
+			WHERE id = $1 AND state IN ('discarded', 'cancelled') AND ` + wasSent + `
+			RETURNING 1`,
+		deleteContent: `
+			UPDATE river_job SET args = args - 'message'
+			WHERE id IN (SELECT id FROM river_job WHERE ` + hasContent + ` LIMIT 5000)`,
+		withReference: `args @> jsonb_build_object('reference', CAST(@reference AS TEXT))`,
+
+		writeMarks: `
+			WITH attempt AS (
+				SELECT unnest(CAST($1 AS BIGINT[])) AS id, unnest(CAST($2 AS TIMESTAMPTZ[])) AS at, unnest(CAST($3 AS TEXT[])) AS token
+			), marked AS (
+				UPDATE river_job AS job SET
+					metadata = metadata || jsonb_build_object('begun', attempt.token, 'begun_at', clock_timestamp())
+				FROM attempt
+				WHERE job.id = attempt.id AND state = 'running' AND attempted_at = attempt.at AND metadata->'resolved_sent' IS NULL
+				RETURNING job.id
+			)
+			SELECT COALESCE(array_agg(id), '{}') FROM marked`,
+
+		allCampaigns: countCampaigns + `
+				WHERE kind = 'messaging' AND metadata->>'campaign' IS NOT NULL
+				GROUP BY 1, 2 ORDER BY 1) AS counted`,
+		oneCampaign: countCampaigns + `
+				WHERE ` + isOfOne + `
+				GROUP BY 1, 2 ORDER BY 1) AS counted`,
+		isCampaignPaused: `SELECT EXISTS (SELECT 1 FROM river_job WHERE ` + isOfOne + ` AND state = 'pending')`,
+		pauseCampaign: `
+			WITH changed AS (
+				UPDATE river_job SET state = 'pending', queue = 'messaging_' || (args->>'channel')
+				WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isInDoubt + `
+				RETURNING 1)
+			SELECT COUNT(*) FROM changed`,
+		resumeCampaign: `
+			WITH changed AS (
+				UPDATE river_job SET
+					state = CAST(CASE WHEN scheduled_at > now() THEN 'scheduled' ELSE 'available' END AS river_job_state)
+				WHERE ` + isOfOne + ` AND state = 'pending'
+				RETURNING 1)
+			SELECT COUNT(*) FROM changed`,
+		cancelCampaign: `
+			WITH changed AS (
+				UPDATE river_job SET state = 'cancelled', finalized_at = now(), args = args - 'message',
+					metadata = metadata || '{"reason": "its campaign was cancelled", "classes": null}'
+				WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable', 'pending') AND ` + isKnown + ` AND NOT ` + isInDoubt + `
+				RETURNING 1)
+			SELECT COUNT(*) FROM changed`,
+
+		pauseQueue: `
+			UPDATE river_queue SET paused_at = now(), updated_at = now(),
+				metadata = metadata || jsonb_build_object('pause', jsonb_build_object(
+					'at', CAST(EXTRACT(EPOCH FROM now()) AS TEXT), 'cause', CAST($2 AS TEXT), 'probes', 0, 'next', CAST($3 AS TEXT)))
+			WHERE name = $1 AND paused_at IS NULL
+			RETURNING 1`,
+		resumeQueue: `
+			UPDATE river_queue SET metadata = metadata - 'pause'
+			WHERE name = $1 AND ` + isOnHold + `
+			RETURNING 1`,
+		lockPause: `
+			UPDATE river_queue SET updated_at = now()
+			WHERE name = $1 AND ` + isOnHold + `
+			RETURNING COALESCE(CAST(metadata->'pause'->>'probes' AS INTEGER), 0), COALESCE(metadata->'pause'->>'next', '')`,
+		countProbe: `
+			UPDATE river_queue SET metadata = jsonb_set(metadata, '{pause}',
+				metadata->'pause' || jsonb_build_object('probes', CAST($2 AS INTEGER), 'next', CAST($3 AS TEXT)))
+			WHERE name = $1`,
+		chooseProbe: `
+			UPDATE river_job SET queue = $2, scheduled_at = now() + make_interval(secs => CAST($3 AS FLOAT8))
+			WHERE id = (
+					SELECT id FROM river_job WHERE queue = $1 AND state = 'available'
+					ORDER BY priority, scheduled_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)
+				AND NOT EXISTS (SELECT 1 FROM river_job WHERE queue = $2 AND state IN ('available', 'running', 'retryable', 'scheduled'))
+			RETURNING 1`,
+		pauseProbes: `
+			UPDATE river_job SET state = 'pending', queue = $1
+			WHERE id IN (
+				SELECT id FROM river_job AS probe
+				WHERE queue = $2 AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isInDoubt + `
+					AND metadata->>'campaign' IS NOT NULL
+					AND EXISTS (
+						SELECT 1 FROM river_job WHERE kind = 'messaging' AND state = 'pending'
+							AND metadata @> jsonb_build_object('campaign', probe.metadata->>'campaign'))
+				FOR UPDATE SKIP LOCKED)`,
+		returnPostponed: `
+			UPDATE river_job SET queue = $1
+			WHERE queue = $2 AND state IN ('retryable', 'scheduled') AND scheduled_at > now() + make_interval(secs => CAST($3 AS FLOAT8))`,
+		queuesOnHold: `SELECT jsonb_agg(name) FROM river_queue WHERE ` + isOnHold,
+		queueStatus: `
+			SELECT jsonb_agg(jsonb_build_object('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
+				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END))
+			FROM river_queue`,
+		messageCount: countMessages + `
+				GROUP BY 1, 2) AS counted`,
+		openMessageCount: countMessages + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')
+				GROUP BY 1, 2) AS counted`,
+	}
+}

@@ -1,0 +1,164 @@
+package messagingriver
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// checkSQLite returns an error if connections of a pool could fail while others write. Package sqlstore makes the same check.
+func checkSQLite(db *sql.DB) error {
+	if db.Stats().MaxOpenConnections == 1 {
+		return nil
+	}
+	var mode string
+	var wait int
+	modeErr := db.QueryRow("PRAGMA journal_mode").Scan(&mode) //nolint:noctx // a local file
+	waitErr := db.QueryRow("PRAGMA busy_timeout").Scan(&wait) //nolint:noctx // a local file
+	if err := errors.Join(modeErr, waitErr); err != nil {
+		return fmt.Errorf("messagingriver: %w", err)
+	}
+	if !strings.EqualFold(mode, "wal") || wait <= 0 {
+		return fmt.Errorf("messagingriver: SQLite with several connections needs journal_mode(wal) and a busy_timeout, "+
+			"but has %s and %d ms; set them in the name of the data source, or call db.SetMaxOpenConns(1)", mode, wait)
+	}
+	return nil
+}
+
+// sqliteStatements returns the statements for SQLite, where River stores JSON as JSONB, and times as datetime writes them.
+func sqliteStatements() statements {
+	const (
+		isMessage = `kind = 'messaging' AND args->>'channel' = ?1 AND args->>'reference' = ?2`
+		isOfOne   = `kind = 'messaging' AND metadata->>'campaign' = ?1`
+		isInDoubt = `(metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count')`
+		isOnHold  = `metadata->'pause'->>'at' = paused_at`
+
+		countMessages = `
+			SELECT json_group_array(json_object(
+				'channel', channel, 'state', state, 'messages', messages, 'lookedup', looked_up, 'oldest', oldest))
+			FROM (
+				SELECT args->>'channel' AS channel, state, COUNT(*) AS messages,
+					COUNT(*) FILTER (WHERE queue = 'messaging_lookups' AND finalized_at IS NULL) AS looked_up,
+					COALESCE(unixepoch('subsec') - unixepoch(MIN(MAX(scheduled_at, created_at)) FILTER (
+						WHERE state = 'available' AND queue <> 'messaging_lookups' AND scheduled_at <= datetime('now', 'subsec'))), 0) AS oldest
+				FROM river_job WHERE kind = 'messaging'`
+		countCampaigns = `
+			SELECT json_group_array(json_object('name', name, 'state', state, 'messages', messages))
+			FROM (
+				SELECT metadata->>'campaign' AS name, state, COUNT(*) AS messages FROM river_job`
+	)
+	return statements{
+		clock: `SELECT unixepoch('subsec')`,
+
+		// A running job is only marked, and its worker completes it.
+		resolveSent: `
+			UPDATE river_job SET
+				state = CASE WHEN state = 'running' THEN state ELSE 'completed' END,
+				finalized_at = CASE WHEN state = 'running' THEN NULL ELSE datetime('now', 'subsec') END,
+				metadata = jsonb_patch(metadata, '{"verdict": "accepted", "reason": "resolved as sent", "resolved_sent": true}')
+			WHERE ` + isMessage + ` AND state <> 'completed'
+			RETURNING id`,
+		// The decision covers every earlier attempt and rescue. River would cancel a job with cancel_attempted_at again.
+		resolveResend: `
+			UPDATE river_job SET queue = 'messaging_' || ?1, metadata = jsonb_patch(metadata, json_object(
+				'cancel_attempted_at', NULL,
+				'verdict', '', 'reason', '', 'classes', NULL, 'ends_as', '', 'failures', 0, 'unknown_since', NULL, 'in_doubt', NULL, 'cancelled', NULL,
+				'ended', COALESCE(metadata->>'begun', ''),
+				'answered', COALESCE(metadata->>'river:rescue_count', 0),
+				'outcomes', json_array_length(COALESCE(attempted_by, '[]'))))
+			WHERE ` + isMessage + ` AND ` + isDecidable + ` AND args->'message' IS NOT NULL
+				AND (state IN ('discarded', 'cancelled') OR queue = 'messaging_lookups')
+			RETURNING id`,
+		resolveDrop: `
+			UPDATE river_job SET state = 'cancelled', finalized_at = datetime('now', 'subsec'), args = jsonb_remove(args, '$.message'),
+				metadata = jsonb_patch(metadata, '{"reason": "dropped by a person", "classes": null}')
+			WHERE ` + isMessage + ` AND ` + isDecidable + `
+			RETURNING id`,
+		moveInDoubt: `
+			UPDATE river_job SET queue = ?1
+			WHERE kind = 'messaging' AND queue <> ?1 AND state IN ('available', 'retryable', 'scheduled') AND ` + isInDoubt,
+		reviveCancelled: `
+			UPDATE river_job SET queue = ?1, state = 'available', finalized_at = NULL, scheduled_at = datetime('now', 'subsec'),
+				metadata = jsonb_patch(metadata, '{"cancelled": true, "cancel_attempted_at": null}')
+			WHERE kind = 'messaging' AND state = 'cancelled' AND args->'message' IS NOT NULL
+				AND (metadata->>'verdict' = 'unknown' OR ` + isInDoubt + `)`,
+		moveExpired: `
+			UPDATE river_job SET queue = ?1, state = 'available', scheduled_at = datetime('now', 'subsec')
+			WHERE id IN (
+				SELECT id FROM river_job
+				WHERE kind = 'messaging' AND queue = ?2 AND state IN ('available', 'retryable', 'scheduled')
+					AND julianday(metadata->>'expires') <= julianday('now') AND NOT ` + isInDoubt + `
+				LIMIT 1000)`,
+		completeLate: `
+			UPDATE river_job SET state = 'completed', finalized_at = datetime('now', 'subsec')
+			WHERE id = ?1 AND state IN ('discarded', 'cancelled') AND ` + wasSent + `
+			RETURNING 1`,
+		deleteContent: `
+			UPDATE river_job SET args = jsonb_remove(args, '$.message')
+			WHERE id IN (SELECT id FROM river_job WHERE ` + hasContent + ` LIMIT 5000)`,
+		withReference: `args->>'reference' = @reference`,
+
+		allCampaigns: countCampaigns + `
+				WHERE kind = 'messaging' AND metadata->>'campaign' IS NOT NULL
+				GROUP BY 1, 2 ORDER BY 1) AS counted`,
+		oneCampaign: countCampaigns + `
+				WHERE ` + isOfOne + `
+				GROUP BY 1, 2 ORDER BY 1) AS counted`,
+		isCampaignPaused: `SELECT EXISTS (SELECT 1 FROM river_job WHERE ` + isOfOne + ` AND state = 'pending')`,
+		pauseCampaign: `
+			UPDATE river_job SET state = 'pending', queue = 'messaging_' || (args->>'channel')
+			WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isInDoubt,
+		resumeCampaign: `
+			UPDATE river_job SET state = CASE WHEN scheduled_at > datetime('now', 'subsec') THEN 'scheduled' ELSE 'available' END
+			WHERE ` + isOfOne + ` AND state = 'pending'`,
+		cancelCampaign: `
+			UPDATE river_job SET state = 'cancelled', finalized_at = datetime('now', 'subsec'), args = jsonb_remove(args, '$.message'),
+				metadata = jsonb_patch(metadata, '{"reason": "its campaign was cancelled", "classes": null}')
+			WHERE ` + isOfOne + ` AND state IN ('available', 'scheduled', 'retryable', 'pending') AND ` + isKnown + ` AND NOT ` + isInDoubt,
+
+		pauseQueue: `
+			UPDATE river_queue SET paused_at = datetime('now', 'subsec'), updated_at = datetime('now', 'subsec'),
+				metadata = jsonb_patch(metadata, json_object('pause', json_object(
+					'at', datetime('now', 'subsec'), 'cause', ?2, 'probes', 0, 'next', ?3)))
+			WHERE name = ?1 AND paused_at IS NULL
+			RETURNING 1`,
+		resumeQueue: `
+			UPDATE river_queue SET metadata = jsonb_remove(metadata, '$.pause')
+			WHERE name = ?1 AND ` + isOnHold + `
+			RETURNING 1`,
+		lockPause: `
+			UPDATE river_queue SET updated_at = datetime('now', 'subsec')
+			WHERE name = ?1 AND ` + isOnHold + `
+			RETURNING COALESCE(metadata->'pause'->>'probes', 0), COALESCE(metadata->'pause'->>'next', '')`,
+		countProbe: `
+			UPDATE river_queue SET metadata = jsonb_set(metadata, '$.pause.probes', ?2, '$.pause.next', ?3)
+			WHERE name = ?1`,
+		chooseProbe: `
+			UPDATE river_job SET queue = ?2, scheduled_at = datetime('now', 'subsec', format('+%.3f seconds', ?3))
+			WHERE id = (
+					SELECT id FROM river_job WHERE queue = ?1 AND state = 'available'
+					ORDER BY priority, scheduled_at, id LIMIT 1)
+				AND NOT EXISTS (SELECT 1 FROM river_job WHERE queue = ?2 AND state IN ('available', 'running', 'retryable', 'scheduled'))
+			RETURNING 1`,
+		pauseProbes: `
+			UPDATE river_job AS probe SET state = 'pending', queue = ?1
+			WHERE queue = ?2 AND state IN ('available', 'scheduled', 'retryable') AND ` + isKnown + ` AND NOT ` + isInDoubt + `
+				AND EXISTS (
+					SELECT 1 FROM river_job WHERE kind = 'messaging' AND state = 'pending'
+						AND metadata->>'campaign' = probe.metadata->>'campaign')`,
+		returnPostponed: `
+			UPDATE river_job SET queue = ?1
+			WHERE queue = ?2 AND state IN ('retryable', 'scheduled')
+				AND scheduled_at > datetime('now', 'subsec', format('+%.3f seconds', ?3))`,
+		queuesOnHold: `SELECT json_group_array(name) FROM river_queue WHERE ` + isOnHold,
+		queueStatus: `
+			SELECT json_group_array(json_object('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
+				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END))
+			FROM river_queue`,
+		messageCount: countMessages + `
+				GROUP BY 1, 2) AS counted`,
+		openMessageCount: countMessages + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')
+				GROUP BY 1, 2) AS counted`,
+	}
+}

@@ -1,0 +1,65 @@
+package messagingriver
+
+// statements are the SQL statements that differ between PostgreSQL and SQLite. postgres.go and sqlite.go write each in full. The comments name
+// the parameters in order. The statements name River's tables without a schema, which database.qualify adds.
+type statements struct {
+	clock string // returns the time of the database in seconds since 1970
+
+	// Messages. A message in doubt was rescued from a process that may have sent it.
+	resolveSent     string // channel, reference; returns the ID of the job
+	resolveResend   string // channel, reference; returns the ID of the job
+	resolveDrop     string // channel, reference; returns the ID of the job
+	moveInDoubt     string // queue of lookups; moves messages in doubt there
+	reviveCancelled string // queue of lookups; moves cancelled messages there that may have been sent
+	moveExpired     string // queue of expired messages, queue of a channel
+	completeLate    string // job; completes a message that was recorded as accepted late; returns 1
+	deleteContent   string // deletes the content of 5,000 messages that were accepted
+	withReference   string // a condition of River's list, with the parameter @reference
+
+	// Marks, on PostgreSQL alone.
+	writeMarks string // IDs, times and tokens of attempts; returns the IDs of the jobs that were marked
+
+	// Campaigns.
+	allCampaigns     string // returns a JSON array of campaignCount
+	oneCampaign      string // campaign; returns a JSON array of campaignCount
+	isCampaignPaused string // campaign; returns whether one of its messages is pending
+	pauseCampaign    string // campaign; see changeMany
+	resumeCampaign   string // campaign; see changeMany
+	cancelCampaign   string // campaign; see changeMany
+
+	// Queues. A pause by the outbox has its time in the metadata of the queue, in the form of the column paused_at.
+	pauseQueue       string // queue, cause, time of the next probe; returns 1
+	resumeQueue      string // queue; removes the pause of the outbox from the metadata; returns 1
+	lockPause        string // queue; returns the number of probes and the time of the next
+	countProbe       string // queue, number of probes, time of the next probe
+	chooseProbe      string // queue, queue of its probes, seconds until the probe is due; returns 1
+	pauseProbes      string // queue, queue of its probes; moves probes of paused campaigns to the queue, as pauseCampaign does
+	returnPostponed  string // queue, queue of its probes, seconds; moves probes that are due later than that to the queue
+	queuesOnHold     string // returns a JSON array of the names of queues that the outbox paused
+	queueStatus      string // returns a JSON array of queueStatus
+	messageCount     string // returns a JSON array of messageCount
+	openMessageCount string // like messageCount, without completed and cancelled messages
+}
+
+// The statements that are the same on both databases. SQLite takes $1, too, if the parameters appear in the order of their numbers.
+const (
+	anyJob            = `SELECT EXISTS (SELECT 1 FROM river_job)`
+	moveJob           = `UPDATE river_job SET queue = $1 WHERE id = $2`                // queue, job
+	moveProbe         = `UPDATE river_job SET queue = $1 WHERE id = $2 AND queue = $3` // queue, job, queue of its probes
+	findResolved      = `SELECT id FROM river_job WHERE id = $1 AND metadata->'resolved_sent' IS NOT NULL`
+	deleteOutcomeJobs = `DELETE FROM river_job WHERE kind = 'messaging_outcome' AND state = 'completed'`
+	indexContent      = `CREATE INDEX IF NOT EXISTS messaging_content ON river_job (id) WHERE ` + hasContent
+	indexReference    = `CREATE INDEX IF NOT EXISTS messaging_reference ON river_job (args->>'reference')` // River has one on PostgreSQL
+)
+
+// The conditions that are the same on both databases.
+const (
+	// hasContent holds for a message that was accepted and still has its content.
+	hasContent = `kind = 'messaging' AND state = 'completed' AND args->'message' IS NOT NULL`
+	// wasSent holds for a message that was recorded as accepted, or resolved as Sent.
+	wasSent = `(COALESCE(metadata->>'verdict', '') = 'accepted' OR metadata->'resolved_sent' IS NOT NULL)`
+	// isDecidable holds for a message that a person may drop or have sent again.
+	isDecidable = `state NOT IN ('running', 'completed') AND NOT ` + wasSent
+	// isKnown holds unless the outcome is unknown. A message with an unknown outcome may not be in the queue of lookups yet.
+	isKnown = `queue <> 'messaging_lookups' AND COALESCE(metadata->>'verdict', '') <> 'unknown'`
+)
