@@ -21,7 +21,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/time/rate"
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/sms"
@@ -498,49 +497,4 @@ func TestSendAllPacesABurstWhileTheServiceThrottles(t *testing.T) {
 		}
 		assert.LessOrEqual(t, burst, 4, "requests in the second after the burst")
 	})
-}
-
-// Few responses come in a period when the service takes only one message a second. The rate falls all the same.
-func TestSendAllFindsALowRate(t *testing.T) {
-	t.Parallel()
-	for _, burst := range []int{1, 5} {
-		synctest.Test(t, func(t *testing.T) {
-			const (
-				warmUp = time.Minute
-				length = 5 * time.Minute
-			)
-			start := time.Now()
-			limiter := rate.NewLimiter(1, burst) // of the service
-			var requests, accepted atomic.Int32
-			service := roundTripper(func(r *http.Request) (*http.Response, error) {
-				time.Sleep(20 * time.Millisecond)
-				isCounted := time.Since(start) > warmUp
-				if isCounted {
-					requests.Add(1)
-				}
-				if !limiter.Allow() {
-					return respond(r, http.StatusTooManyRequests, `{}`), nil
-				}
-				if isCounted {
-					accepted.Add(1)
-				}
-				return respond(r, http.StatusOK, `{"id":"m-1"}`), nil
-			})
-			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option())
-			require.NoError(t, err)
-			messages := func(yield func(sms.Message) bool) {
-				for time.Since(start) < length && yield(hello) {
-				}
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), length)
-			defer cancel()
-			for out := range client.SMS.SendAll(ctx, messages, 16) {
-				isCut := time.Since(start) > length-10*time.Second // by the deadline
-				assert.True(t, out.Err == nil || isCut, "%v", out.Err)
-			}
-			t.Logf("burst %d: %d requests for %d messages", burst, requests.Load(), accepted.Load())
-			assert.Less(t, float64(requests.Load()), 1.6*float64(accepted.Load()), "requests")
-			assert.Greater(t, float64(accepted.Load()), 0.7*(length-warmUp).Seconds(), "messages")
-		})
-	}
 }

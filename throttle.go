@@ -53,13 +53,6 @@ type throttleCounts struct {
 	throttled int
 }
 
-// isOver reports whether the period is over: it has lasted long enough, and has enough responses to judge the rate by.
-func (c *throttleCounts) isOver(now time.Time) bool {
-	length := now.Sub(c.startedAt)
-	isEnough := c.accepted+c.throttled >= minResponses
-	return length >= throttlePeriod && (isEnough || length >= maxThrottlePeriod)
-}
-
 // isHigh reports whether more than a tenth of the responses were throttled.
 func (c *throttleCounts) isHigh() bool { return 10*c.throttled > c.accepted+c.throttled }
 
@@ -68,12 +61,10 @@ func perSecond(n int, in time.Duration) float64 {
 }
 
 const (
-	throttlePeriod    = time.Second / 2
-	maxThrottlePeriod = 5 * time.Second // with too few responses
-	minResponses      = 4               // in a period
-	minThrottled      = 8               // responses in a period that turn it on: a few may be about one recipient
-	minRate           = 1.              // messages a second
-	probeRate         = 1.5             // while the service accepts none
+	throttlePeriod = time.Second / 2
+	minThrottled   = 8   // responses in a period that turn it on: a few may be about one recipient
+	minRate        = 1.  // messages a second
+	probeRate      = 1.5 // while the service accepts none
 )
 
 // isOn reports whether the service throttles the SendAll, and not one message alone.
@@ -209,7 +200,7 @@ func (t *throttle) endProbe(now time.Time) {
 
 // tick ends the period if it is over, and sets the rate of the next one.
 func (t *throttle) tick(now time.Time) {
-	if !t.period.isOver(now) {
+	if now.Sub(t.period.startedAt) < throttlePeriod {
 		return
 	}
 	switch t.state {
