@@ -537,12 +537,13 @@ func FuzzSendDecode(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", "null", "\ufeff{}", `{"status":"ok","data":{"id":"m","messageParts":"1"}}`, `{"code":"0"}`, `{"code":40001,"message":"no"}`,
 		`{"error":{"code":1,"message":"\ud83d\ude00"}}`, `{"messages":[{"id":"m"}]}`, `{"data":{"id":"x"},"data":null,"id":1e5}`,
-		`{"id":"m","code":true}`, `{"id":"m","code":"NEW"}`, `{"id":"m","code":"40001"}`, `{"code":{"x":1}}`, `{"id":"%i"}`, `{"id":"m","code":"OK"}`,
+		`{"id":"m","code":true}`, `{"id":"m","code":"NEW"}`, `{"id":"m","code":"40001"}`, `{"code":{"x":1}}`, `{"id":"%i"}`, `{"id":"m","code":"OK"}`, `{"id":1,"code":"00"}`,
 		`{"status":{"a":[1,2,{"b":"c"}]}}`, "{\"id\":\"\xff\"}", `{"id":"\u00`, `[[[[[[`, `{"message":{"transactionId":true}}`, `{1:2}`, `{"a"1}`, `"text`, "\"a\nb\"", `{"id":"m"}` + strings.Repeat(" ", 5000),
 	} {
 		f.Add([]byte(seed))
 	}
 	send := decoder(f, `{}`)
+	successCodes := parse(f, `{}`).Errors.Success
 	f.Fuzz(func(t *testing.T, body []byte) {
 		got, err := send.Decode(body)
 		if valid := json.Valid([]byte(strings.TrimPrefix(string(body), "\ufeff"))); valid != (err == nil) {
@@ -558,7 +559,9 @@ func FuzzSendDecode(f *testing.F) {
 		if got.Contradiction != "" && (got.Refused || got.Uncertain == "") {
 			t.Errorf("contradicts itself, and proves something: %+v", got)
 		}
-		if !got.Refused && got.Uncertain == "" && (got.ID == "" || got.Code != "" && !slices.Contains([]string{"0", "200", "ok", "success"}, strings.ToLower(got.Code))) {
+		isAccepted := !got.Refused && got.Uncertain == ""
+		isErrorCode := got.Code != "" && !slices.Contains(successCodes, strings.ToLower(got.Code))
+		if isAccepted && (got.ID == "" || isErrorCode) {
 			t.Errorf("no doubt: %+v", got)
 		}
 		known := func(doubt string) bool { return strings.HasPrefix(got.Uncertain, doubt) }
