@@ -479,7 +479,7 @@ func TestWithLogger(t *testing.T) {
 	_, err := client.SMS.Send(t.Context(), message)
 	require.Error(t, err)
 	assert.Contains(t, out.String(), `level=DEBUG msg="messaging: attempt" operation=sms.send attempt=1 status=502`)
-	assert.Contains(t, out.String(), `level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.status=502`)
+	assert.Contains(t, out.String(), `level=WARN msg="messaging: outcome unknown" error.operation=sms.send error.verdict=unknown error.reference_id=order-17 error.status=502`)
 	assertSilent(t, out.String())
 }
 

@@ -56,10 +56,11 @@ var (
 	// ErrWindowClosed: the recipient has not written for 24 hours, so chat app 2 accepts templates only. A code of that class, or an error of a
 	// guard.
 	ErrWindowClosed = errors.New("messaging: the 24-hour window is closed")
-	// ErrOptedOut: the recipient does not want this message. An error of a guard (see WithGuard), or on chat app 2 the platform's code 131050,
-	// for a recipient who has stopped marketing.
+	// ErrOptedOut: the recipient does not want this message. A code of that class, an error of a guard (see WithGuard), or on chat app 2 the
+	// platform's code 131050, for a recipient who has stopped marketing. By default, no code of the contract has this class.
 	ErrOptedOut = errors.New("messaging: opted out")
-	// ErrUnreachable: the recipient cannot be reached over this channel. On chat app 2, the platform's code 131026.
+	// ErrUnreachable: the recipient cannot be reached over this channel. A code of that class, or on chat app 2 the platform's code 131026. By
+	// default, no code of the contract has this class: an SMS to a number that the service refuses matches ErrInvalid, as other mistakes do.
 	ErrUnreachable = errors.New("messaging: unreachable")
 	// ErrUnavailable: the service is in trouble. HTTP 500, 502, 503 or 504, or a code of that class.
 	ErrUnavailable = errors.New("messaging: unavailable")
@@ -391,6 +392,8 @@ func codeClass(class string) error {
 		"insufficientBalance": ErrInsufficientBalance,
 		"duplicate":           ErrDuplicate,
 		"windowClosed":        ErrWindowClosed,
+		"optedOut":            ErrOptedOut,
+		"unreachable":         ErrUnreachable,
 		"notFound":            ErrNotFound,
 		"unavailable":         ErrUnavailable,
 		"invalid":             ErrInvalid,
@@ -489,11 +492,14 @@ func (e *Error) Unwrap() error { return e.cause }
 // Format prints the line of Error in every verb.
 func (e Error) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.Error()) }
 
-// LogValue logs the operation, the verdict of a send, the status, the line of Error as the message, and the attempts.
+// LogValue logs the operation, the verdict and the reference ID of a send, the status, the line of Error as the message, and the attempts.
 func (e Error) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("operation", e.Operation)}
 	if !e.read {
 		attrs = append(attrs, slog.String("verdict", e.Verdict.String()))
+	}
+	if e.ReferenceID != "" {
+		attrs = append(attrs, slog.String("reference_id", e.ReferenceID))
 	}
 	return slog.GroupValue(append(
 		attrs, slog.Int("status", e.StatusCode), slog.String("message", e.Error()), slog.Int("attempts", e.Attempts),

@@ -429,7 +429,7 @@ func outcome(r messaging.Receipt, err error) string {
 	class := ""
 	for name, sentinel := range map[string]error{
 		"unauthorized": messaging.ErrUnauthorized, "rateLimited": messaging.ErrRateLimited, "insufficientBalance": messaging.ErrInsufficientBalance,
-		"duplicate": messaging.ErrDuplicate, "windowClosed": messaging.ErrWindowClosed, "notFound": messaging.ErrNotFound, "unavailable": messaging.ErrUnavailable, "invalid": messaging.ErrInvalid,
+		"duplicate": messaging.ErrDuplicate, "windowClosed": messaging.ErrWindowClosed, "optedOut": messaging.ErrOptedOut, "unreachable": messaging.ErrUnreachable, "notFound": messaging.ErrNotFound, "unavailable": messaging.ErrUnavailable, "invalid": messaging.ErrInvalid,
 	} {
 		if errors.Is(err, sentinel) {
 			class = name
