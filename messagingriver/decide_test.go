@@ -3,8 +3,12 @@ package messagingriver
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,34 +25,61 @@ func TestInDoubt(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		isPostgres bool
-		metadata   metadata
+		metadata   string
 		fetches    int
 		want       bool
 	}{
-		{"PostgreSQL: a new message", true, metadata{}, 1, false},
-		{"PostgreSQL: rescued without a mark", true, metadata{Rescues: 1}, 2, false},
-		{"PostgreSQL: a mark and no outcome", true, metadata{BegunToken: "B"}, 2, true},
-		{"PostgreSQL: a mark and the outcome of an earlier attempt", true, metadata{BegunToken: "B", EndedToken: "A"}, 3, true},
-		{"PostgreSQL: a mark and its outcome", true, metadata{BegunToken: "B", EndedToken: "B", Rescues: 1}, 3, false},
-		{"PostgreSQL: a mark of an attempt that made no request", true, metadata{BegunToken: "B", EndedToken: "A", UnsentToken: "B"}, 3, false},
-		{"PostgreSQL: a mark, and an earlier attempt that made no request", true, metadata{BegunToken: "B", UnsentToken: "A"}, 3, true},
-		{"PostgreSQL: snoozed more often than River remembers", true, metadata{BegunToken: "B"}, 100, true},
-		{"PostgreSQL: the outcome is unknown", true, metadata{BegunToken: "B", EndedToken: "B", Verdict: unknown}, 2, true},
-		{"SQLite: a new message", false, metadata{}, 1, false},
-		{"SQLite: rescued", false, metadata{Rescues: 1, Outcomes: 1}, 2, true},
-		{"SQLite: rescued, and answered for", false, metadata{Rescues: 1, Answered: 1, Outcomes: 1}, 2, false},
-		{"SQLite: a fetch without an outcome", false, metadata{}, 2, true},
-		{"SQLite: each fetch had an outcome", false, metadata{Outcomes: 7}, 8, false},
-		{"SQLite: more fetches than River remembers", false, metadata{Outcomes: 100}, 100, false},
-		{"SQLite: rescued after more fetches than River remembers", false, metadata{Outcomes: 100, Rescues: 1}, 100, true},
-		{"SQLite: looked up before", false, metadata{Outcomes: 1, InDoubt: true}, 2, true},
-		{"SQLite: the outcome is unknown", false, metadata{Verdict: unknown, Outcomes: 1}, 2, true},
+		{"PostgreSQL: a new message", true, `{}`, 1, false},
+		{"PostgreSQL: rescued without a mark", true, `{"river:rescue_count": 1}`, 2, false},
+		{"PostgreSQL: a mark and no outcome", true, `{"begun": "B"}`, 2, true},
+		{"PostgreSQL: a mark and the outcome of an earlier attempt", true, `{"begun": "B", "ended": "A"}`, 3, true},
+		{"PostgreSQL: a mark and its outcome", true, `{"begun": "B", "ended": "B", "river:rescue_count": 1}`, 3, false},
+		{"PostgreSQL: a mark of an attempt that made no request", true, `{"begun": "B", "ended": "A", "unsent": "B"}`, 3, false},
+		{"PostgreSQL: a mark, and an earlier attempt that made no request", true, `{"begun": "B", "unsent": "A"}`, 3, true},
+		{"PostgreSQL: snoozed more often than River remembers", true, `{"begun": "B"}`, 100, true},
+		{"PostgreSQL: the outcome is unknown", true, `{"verdict": "unknown", "begun": "B", "ended": "B"}`, 2, true},
+		{"SQLite: a new message", false, `{}`, 1, false},
+		{"SQLite: rescued", false, `{"river:rescue_count": 1, "outcomes": 1}`, 2, true},
+		{"SQLite: rescued, and answered for", false, `{"river:rescue_count": 1, "answered": 1, "outcomes": 1}`, 2, false},
+		{"SQLite: a fetch without an outcome", false, `{}`, 2, true},
+		{"SQLite: each fetch had an outcome", false, `{"outcomes": 7}`, 8, false},
+		{"SQLite: more fetches than River remembers", false, `{"outcomes": 100}`, 100, false},
+		{"SQLite: rescued after more fetches than River remembers", false, `{"outcomes": 100, "river:rescue_count": 1}`, 100, true},
+		{"SQLite: looked up before", false, `{"outcomes": 1, "in_doubt": true}`, 2, true},
+		{"SQLite: the outcome is unknown", false, `{"verdict": "unknown", "outcomes": 1}`, 2, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			var m metadata
+			assert.NoError(t, json.Unmarshal([]byte(tt.metadata), &m))
 			job := &river.Job[messageArgs]{JobRow: &rivertype.JobRow{AttemptedBy: make([]string, tt.fetches)}}
-			assert.Equal(t, tt.want, tt.metadata.isInDoubt(job, tt.isPostgres))
+			assert.Equal(t, tt.want, m.isInDoubt(job, tt.isPostgres))
 		})
+	}
+}
+
+// A key that an attempt sets, or a statement reads, is a member of the metadata.
+func TestMetadataKeys(t *testing.T) {
+	t.Parallel()
+	members := map[string]bool{}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[metadata]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		members[name] = true
+	}
+	for _, key := range []string{
+		keyVerdict, keyReason, keyClasses, keyFailures, keyUnknownSince, keyEndsAs, keyEnded, keyUnsent, keyAnswered, keyOutcomes, keyInDoubt,
+	} {
+		assert.True(t, members[key], key)
+	}
+	members["pause"] = true // of a queue
+	isRead := regexp.MustCompile(`metadata->>?'([^']+)'`)
+	for _, set := range []statements{postgresStatements(), sqliteStatements()} {
+		values := reflect.ValueOf(set)
+		for i := range values.NumField() {
+			for _, found := range isRead.FindAllStringSubmatch(values.Field(i).String(), -1) {
+				assert.True(t, members[found[1]], "%s: %s", values.Type().Field(i).Name, found[1])
+			}
+		}
 	}
 }
 

@@ -84,8 +84,8 @@ func (a *attempt) recordUnsent(ctx context.Context) {
 	if !a.markFailed || a.hasEntered() {
 		return
 	}
-	setMetadata(ctx, "unsent", a.token)
-	setMetadata(ctx, "ended", a.metadata.BegunToken) // the mark in the database may still be that of the earlier attempt
+	setMetadata(ctx, keyUnsent, a.token)
+	setMetadata(ctx, keyEnded, a.metadata.BegunToken) // the mark in the database may still be that of the earlier attempt
 }
 
 func (a *attempt) hasExpired() bool {

@@ -34,8 +34,9 @@ type messageArgs struct {
 
 	// retryAfter is how long the job waits after an error. It is not stored.
 	retryAfter time.Duration
-	// probesAgain reports whether a message that probes a paused channel stays its probe after the attempt. It is not stored.
-	probesAgain bool
+	// keepsQueue reports whether the job stays in its queue after the attempt: its message probes again, or another attempt may have it. It is
+	// not stored.
+	keepsQueue bool
 }
 
 const messageKind = "messaging"

@@ -24,9 +24,9 @@ const (
 
 // startLookup queues an SMS that may have been sent for a lookup, and discards a chat-app message.
 func (o *Outbox[TTx]) startLookup(ctx context.Context, job *river.Job[messageArgs], reason string) error {
-	setMetadata(ctx, "verdict", unknown)
-	setMetadata(ctx, "reason", reason)
-	setMetadata(ctx, "unknown_since", time.Now())
+	setMetadata(ctx, keyVerdict, unknown)
+	setMetadata(ctx, keyReason, reason)
+	setMetadata(ctx, keyUnknownSince, time.Now())
 	if !canBeLookedUp(job) {
 		return o.finish(ctx, job, rivertype.JobStateDiscarded, reason)
 	}
@@ -44,7 +44,7 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 	// The verdict is set only when it is known: the process that sent the message may still record one.
 	if m.UnknownSince.IsZero() {
 		m.UnknownSince = time.Now()
-		setMetadata(ctx, "unknown_since", m.UnknownSince)
+		setMetadata(ctx, keyUnknownSince, m.UnknownSince)
 	}
 	if !canBeLookedUp(job) {
 		return o.awaitLateOutcome(ctx, job, m)
@@ -56,7 +56,7 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 	}
 	receipt, err := o.settleOnce(ctx, message)
 	if err == nil {
-		setMetadata(ctx, "verdict", accepted)
+		setMetadata(ctx, keyVerdict, accepted)
 		o.setReceipt(ctx, job, receipt)
 		return o.finish(ctx, job, rivertype.JobStateCompleted, "")
 	}
@@ -69,10 +69,10 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 // lookUpAgain schedules another lookup after one that did not find the message, unless the message was refused, or enough were made.
 func (o *Outbox[TTx]) lookUpAgain(ctx context.Context, job *river.Job[messageArgs], m *metadata, err error) error {
 	reason := reasonOf(err)
-	setMetadata(ctx, "classes", classesOf(err))
+	setMetadata(ctx, keyClasses, classesOf(err))
 	if messaging.VerdictOf(err) == messaging.Refused {
 		m.endDoubt(ctx)
-		setMetadata(ctx, "verdict", refused)
+		setMetadata(ctx, keyVerdict, refused)
 		return o.finish(ctx, job, rivertype.JobStateCancelled, reason)
 	}
 	limit := o.options.SettleFor
@@ -105,7 +105,7 @@ func isAbsence(err error) bool {
 // discarded.
 func (o *Outbox[TTx]) awaitLateOutcome(ctx context.Context, job *river.Job[messageArgs], m *metadata) error {
 	const reason = "the outcome is unknown: the process that sent it recorded none, and the channel has no listing"
-	setMetadata(ctx, "classes", nil) // of an earlier attempt
+	setMetadata(ctx, keyClasses, nil) // of an earlier attempt
 	isRecent := time.Since(m.UnknownSince) < o.options.SendTimeout
 	if m.Verdict != unknown && isRecent {
 		o.moveTo(ctx, job, lookups)

@@ -138,7 +138,7 @@ func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata) messaging.Ve
 	if isAccepted || row.State == rivertype.JobStateCompleted {
 		return messaging.Accepted
 	}
-	if m.isUnknown(o.database.isPostgres) {
+	if m.hasRecordedDoubt(o.database.isPostgres) {
 		return messaging.Unknown
 	}
 	var verdict messaging.Verdict

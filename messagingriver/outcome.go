@@ -69,27 +69,27 @@ const recordingTime = 500 * time.Millisecond
 func (o *Outbox[TTx]) finish(ctx context.Context, job *river.Job[messageArgs], state rivertype.JobState, reason string) error {
 	if err := o.enqueueOutcome(ctx, job.ID); err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: OnOutcome cannot be called yet", "job", job.ID, "error", err)
-		setMetadata(ctx, "ends_as", state)
-		setMetadata(ctx, "reason", reason)
+		setMetadata(ctx, keyEndsAs, state)
+		setMetadata(ctx, keyReason, reason)
 		return river.JobSnooze(maintenanceInterval)
 	}
 	switch state {
 	case rivertype.JobStateCompleted:
-		setMetadata(ctx, "reason", reason) // instead of the reason of an earlier attempt
-		setMetadata(ctx, "classes", nil)
+		setMetadata(ctx, keyReason, reason) // instead of the reason of an earlier attempt
+		setMetadata(ctx, keyClasses, nil)
 		return nil
 	case rivertype.JobStateCancelled:
-		setMetadata(ctx, "reason", reason)
+		setMetadata(ctx, keyReason, reason)
 		return river.JobCancel(errors.New(reason))
 	default:
-		setMetadata(ctx, "reason", reason)
+		setMetadata(ctx, keyReason, reason)
 		return discardJob(job, errors.New(reason))
 	}
 }
 
 // finishResolved ends the job of a message that was resolved as Sent while a worker had it.
 func (o *Outbox[TTx]) finishResolved(ctx context.Context, job *river.Job[messageArgs]) error {
-	setMetadata(ctx, "verdict", accepted)
+	setMetadata(ctx, keyVerdict, accepted)
 	return o.finish(ctx, job, rivertype.JobStateCompleted, resolvedAsSent)
 }
 

@@ -8,20 +8,6 @@ func postgresStatements() statements {
 		isInDoubt = `(metadata->'river:rescue_count' IS NOT NULL
 			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', '')))`
 		isOnHold = `metadata->'pause'->>'at' = CAST(EXTRACT(EPOCH FROM paused_at) AS TEXT)`
-
-		countMessages = `
-			SELECT jsonb_agg(jsonb_build_object(
-				'channel', channel, 'state', state, 'messages', messages, 'lookedup', looked_up, 'oldest', oldest))
-			FROM (
-				SELECT args->>'channel' AS channel, state, COUNT(*) AS messages,
-					COUNT(*) FILTER (WHERE queue = 'messaging_lookups' AND finalized_at IS NULL) AS looked_up,
-					COALESCE(EXTRACT(EPOCH FROM now() - MIN(GREATEST(scheduled_at, created_at)) FILTER (
-						WHERE state = 'available' AND queue <> 'messaging_lookups' AND scheduled_at <= now())), 0) AS oldest
-				FROM river_job WHERE kind = 'messaging'`
-		countCampaigns = `
-			SELECT jsonb_agg(jsonb_build_object('name', name, 'state', state, 'messages', messages))
-			FROM (
-				SELECT metadata->>'campaign' AS name, state, COUNT(*) AS messages FROM river_job`
 	)
 	return statements{
 		clock: `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS FLOAT8)`,
@@ -85,12 +71,8 @@ func postgresStatements() statements {
 			)
 			SELECT COALESCE(array_agg(id), '{}') FROM marked`,
 
-		allCampaigns: countCampaigns + `
-				WHERE kind = 'messaging' AND metadata->>'campaign' IS NOT NULL
-				GROUP BY 1, 2 ORDER BY 1) AS counted`,
-		oneCampaign: countCampaigns + `
-				WHERE ` + isOfOne + `
-				GROUP BY 1, 2 ORDER BY 1) AS counted`,
+		allCampaigns:     countPostgresCampaigns(`kind = 'messaging' AND metadata->>'campaign' IS NOT NULL`),
+		oneCampaign:      countPostgresCampaigns(isOfOne),
 		isCampaignPaused: `SELECT EXISTS (SELECT 1 FROM river_job WHERE ` + isOfOne + ` AND state = 'pending')`,
 		pauseCampaign: `
 			WITH changed AS (
@@ -156,9 +138,30 @@ func postgresStatements() statements {
 			SELECT jsonb_agg(jsonb_build_object('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
 				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END))
 			FROM river_queue`,
-		messageCount: countMessages + `
-				GROUP BY 1, 2) AS counted`,
-		openMessageCount: countMessages + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')
-				GROUP BY 1, 2) AS counted`,
+		messageCount:     countPostgresMessages(isAny),
+		openMessageCount: countPostgresMessages(isAny + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')`),
 	}
+}
+
+// countPostgresMessages returns a statement that counts the messages for which a condition holds, by channel and state.
+func countPostgresMessages(condition string) string {
+	return `
+		SELECT jsonb_agg(jsonb_build_object(
+			'channel', channel, 'state', state, 'messages', messages, 'lookedup', looked_up, 'oldest', oldest))
+		FROM (
+			SELECT args->>'channel' AS channel, state, COUNT(*) AS messages,
+				COUNT(*) FILTER (WHERE queue = 'messaging_lookups' AND finalized_at IS NULL) AS looked_up,
+				COALESCE(EXTRACT(EPOCH FROM now() - MIN(GREATEST(scheduled_at, created_at)) FILTER (
+					WHERE state = 'available' AND queue <> 'messaging_lookups' AND scheduled_at <= now())), 0) AS oldest
+			FROM river_job WHERE ` + condition + `
+			GROUP BY 1, 2) AS counted`
+}
+
+// countPostgresCampaigns returns a statement that counts the messages for which a condition holds, by campaign and state.
+func countPostgresCampaigns(condition string) string {
+	return `
+		SELECT jsonb_agg(jsonb_build_object('name', name, 'state', state, 'messages', messages))
+		FROM (
+			SELECT metadata->>'campaign' AS name, state, COUNT(*) AS messages FROM river_job WHERE ` + condition + `
+			GROUP BY 1, 2 ORDER BY 1) AS counted`
 }

@@ -33,20 +33,6 @@ func sqliteStatements() statements {
 		isOfOne   = `kind = 'messaging' AND metadata->>'campaign' = ?1`
 		isInDoubt = `(metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count')`
 		isOnHold  = `metadata->'pause'->>'at' = paused_at`
-
-		countMessages = `
-			SELECT json_group_array(json_object(
-				'channel', channel, 'state', state, 'messages', messages, 'lookedup', looked_up, 'oldest', oldest))
-			FROM (
-				SELECT args->>'channel' AS channel, state, COUNT(*) AS messages,
-					COUNT(*) FILTER (WHERE queue = 'messaging_lookups' AND finalized_at IS NULL) AS looked_up,
-					COALESCE(unixepoch('subsec') - unixepoch(MIN(MAX(scheduled_at, created_at)) FILTER (
-						WHERE state = 'available' AND queue <> 'messaging_lookups' AND scheduled_at <= datetime('now', 'subsec'))), 0) AS oldest
-				FROM river_job WHERE kind = 'messaging'`
-		countCampaigns = `
-			SELECT json_group_array(json_object('name', name, 'state', state, 'messages', messages))
-			FROM (
-				SELECT metadata->>'campaign' AS name, state, COUNT(*) AS messages FROM river_job`
 	)
 	return statements{
 		clock: `SELECT unixepoch('subsec')`,
@@ -99,12 +85,8 @@ func sqliteStatements() statements {
 			WHERE id IN (SELECT id FROM river_job WHERE ` + hasContent + ` LIMIT 5000)`,
 		withReference: `args->>'reference' = @reference`,
 
-		allCampaigns: countCampaigns + `
-				WHERE kind = 'messaging' AND metadata->>'campaign' IS NOT NULL
-				GROUP BY 1, 2 ORDER BY 1) AS counted`,
-		oneCampaign: countCampaigns + `
-				WHERE ` + isOfOne + `
-				GROUP BY 1, 2 ORDER BY 1) AS counted`,
+		allCampaigns:     countSQLiteCampaigns(`kind = 'messaging' AND metadata->>'campaign' IS NOT NULL`),
+		oneCampaign:      countSQLiteCampaigns(isOfOne),
 		isCampaignPaused: `SELECT EXISTS (SELECT 1 FROM river_job WHERE ` + isOfOne + ` AND state = 'pending')`,
 		pauseCampaign: `
 			UPDATE river_job SET state = 'pending', queue = 'messaging_' || (args->>'channel')
@@ -156,9 +138,30 @@ func sqliteStatements() statements {
 			SELECT json_group_array(json_object('name', name, 'paused', CASE WHEN paused_at IS NULL THEN 0 ELSE 1 END,
 				'cause', CASE WHEN ` + isOnHold + ` THEN metadata->'pause'->>'cause' ELSE '' END))
 			FROM river_queue`,
-		messageCount: countMessages + `
-				GROUP BY 1, 2) AS counted`,
-		openMessageCount: countMessages + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')
-				GROUP BY 1, 2) AS counted`,
+		messageCount:     countSQLiteMessages(isAny),
+		openMessageCount: countSQLiteMessages(isAny + ` AND state IN ('available', 'scheduled', 'retryable', 'running', 'pending', 'discarded')`),
 	}
+}
+
+// countSQLiteMessages returns a statement that counts the messages for which a condition holds, by channel and state.
+func countSQLiteMessages(condition string) string {
+	return `
+		SELECT json_group_array(json_object(
+			'channel', channel, 'state', state, 'messages', messages, 'lookedup', looked_up, 'oldest', oldest))
+		FROM (
+			SELECT args->>'channel' AS channel, state, COUNT(*) AS messages,
+				COUNT(*) FILTER (WHERE queue = 'messaging_lookups' AND finalized_at IS NULL) AS looked_up,
+				COALESCE(unixepoch('subsec') - unixepoch(MIN(MAX(scheduled_at, created_at)) FILTER (
+					WHERE state = 'available' AND queue <> 'messaging_lookups' AND scheduled_at <= datetime('now', 'subsec'))), 0) AS oldest
+			FROM river_job WHERE ` + condition + `
+			GROUP BY 1, 2) AS counted`
+}
+
+// countSQLiteCampaigns returns a statement that counts the messages for which a condition holds, by campaign and state.
+func countSQLiteCampaigns(condition string) string {
+	return `
+		SELECT json_group_array(json_object('name', name, 'state', state, 'messages', messages))
+		FROM (
+			SELECT metadata->>'campaign' AS name, state, COUNT(*) AS messages FROM river_job WHERE ` + condition + `
+			GROUP BY 1, 2 ORDER BY 1) AS counted`
 }

@@ -54,6 +54,8 @@ const (
 
 // The conditions that are the same on both databases.
 const (
+	// isAny holds for a message.
+	isAny = `kind = 'messaging'`
 	// hasContent holds for a message that was accepted and still has its content.
 	hasContent = `kind = 'messaging' AND state = 'completed' AND args->'message' IS NOT NULL`
 	// wasSent holds for a message that was recorded as accepted, or resolved as Sent.

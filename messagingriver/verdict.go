@@ -83,7 +83,10 @@ func classifyEntered(err error, breakerOpen bool) verdict {
 	switch messaging.VerdictOf(err) {
 	case messaging.NotSent:
 		v.recorded = notSent
-		v.retryLater(breakerOpen)
+		v.action = retry
+		if breakerOpen {
+			v.haltChannel()
+		}
 	case messaging.Refused:
 		v.classifyRefused(err, breakerOpen)
 	default:
@@ -94,45 +97,77 @@ func classifyEntered(err error, breakerOpen bool) verdict {
 	return v
 }
 
+// refusalCause is why the service refused a message.
+type refusalCause int
+
+const (
+	messageRefused   refusalCause = iota // the service works, and refuses this message for good
+	messageKnown                         // the service has the message already
+	messageDelayed                       // this message alone may be accepted later
+	channelHalted                        // the account, a rate limit or trouble of the service concerns all messages
+	channelSuspected                     // a status such as 403 may be about the message or about the account
+	accountAmbiguous                     // the account is refused, but the service may have the message
+)
+
+// refusalCauseOf returns why the service refused a message. The first cause that applies decides.
+func refusalCauseOf(err error, breakerOpen bool) refusalCause {
+	_, isRetryable := messaging.Retryable(err)
+	isAccount := isAccountFailure(err)
+	isAmbiguous := false // the service may have the message although it refused it
+	isForRecipient := false
+	if failure, isError := errors.AsType[*messaging.Error](err); isError {
+		isAmbiguous = failure.Ambiguous()
+		isForRecipient = failure.Code == tooManyToRecipient
+	}
+	isChannelLimited := errors.Is(err, messaging.ErrRateLimited) && !isForRecipient
+	concernsChannel := breakerOpen || isAccount || isChannelLimited
+	switch {
+	case errors.Is(err, messaging.ErrDuplicate):
+		return messageKnown
+	case isAccount && !isAmbiguous:
+		return channelHalted
+	case isRetryable && concernsChannel:
+		return channelHalted
+	case isRetryable:
+		return messageDelayed
+	case breakerOpen && !isAmbiguous:
+		return channelSuspected
+	case isAccount:
+		return accountAmbiguous
+	default:
+		return messageRefused
+	}
+}
+
 // classifyRefused classifies a refusal by the service.
 func (v *verdict) classifyRefused(err error, breakerOpen bool) {
-	if errors.Is(err, messaging.ErrDuplicate) { // the service has the message already
+	v.recorded = refused
+	switch refusalCauseOf(err, breakerOpen) {
+	case messageKnown:
 		v.action = lookUp
 		v.recorded = unknown
-		return
-	}
-	v.recorded = refused
-	failure, isError := errors.AsType[*messaging.Error](err)
-	namesMessage := isError && failure.Ambiguous() // the service may have the message although it refused it
-	isAccount := isAccountFailure(err)
-	isRefusedForAccount := isAccount && !namesMessage
-	isForRecipient := isError && failure.Code == tooManyToRecipient
-	_, isRetryable := messaging.Retryable(err)
-	if isRetryable || isRefusedForAccount {
-		isRateLimited := errors.Is(err, messaging.ErrRateLimited) && !isForRecipient
-		v.retryLater(breakerOpen || isAccount || isRateLimited)
-		return
-	}
-	if breakerOpen && !namesMessage { // a status such as 403, which may be about the account: another message probes
+	case messageDelayed:
+		v.action = retry
+	case channelHalted:
+		v.haltChannel()
+	case channelSuspected: // another message probes
 		v.action = snooze
 		v.pauses = true
 		v.retryAfter = time.Second
-		return
+	case accountAmbiguous:
+		v.action = cancel
+		v.pauses = true
+	default: // messageRefused
+		v.action = cancel
+		v.serviceWorks = true
 	}
-	v.action = cancel
-	v.pauses = isAccount
-	v.serviceWorks = !isAccount
 }
 
-// retryLater retries a message that was not processed. If the whole channel is affected, it pauses the channel.
-func (v *verdict) retryLater(channelToBlame bool) {
-	if channelToBlame {
-		v.retryAfter = min(v.retryAfter, maxWait)
-		v.action = pauseChannel
-		v.pauses = true
-		return
-	}
-	v.action = retry
+// haltChannel has all messages of the channel wait.
+func (v *verdict) haltChannel() {
+	v.action = pauseChannel
+	v.pauses = true
+	v.retryAfter = min(v.retryAfter, maxWait)
 }
 
 // unsentCause is why the request of an attempt never began.

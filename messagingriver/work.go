@@ -38,10 +38,10 @@ func (w *messageWorker[TTx]) NextRetry(job *river.Job[messageArgs]) time.Time {
 	return time.Now().Add(job.Args.retryAfter)
 }
 
-// Work implements river.Worker. A message that probed a paused channel makes room for another, unless it probes again.
+// Work implements river.Worker. A probe makes room for another, unless its job keeps its queue.
 func (w *messageWorker[TTx]) Work(ctx context.Context, job *river.Job[messageArgs]) error {
 	result := w.outbox.work(ctx, job)
-	if isProbe(job) && !job.Args.probesAgain {
+	if isProbe(job) && !job.Args.keepsQueue {
 		w.outbox.pauseOf(job.Args.Channel).leave(ctx, job.ID)
 	}
 	return result
@@ -57,18 +57,18 @@ func (o *Outbox[TTx]) work(ctx context.Context, job *river.Job[messageArgs]) err
 		return o.finishResolved(ctx, job)
 	}
 	if m.EndsAs != "" {
-		setMetadata(ctx, "ends_as", "")         // finish sets it again if it fails
-		setMetadata(ctx, "answered", m.Rescues) // no attempt after the outcome made a request
+		setMetadata(ctx, keyEndsAs, "")          // finish sets it again if it fails
+		setMetadata(ctx, keyAnswered, m.Rescues) // no attempt after the outcome made a request
 		return o.finish(ctx, job, m.EndsAs, m.Reason)
 	}
 	if m.Verdict == accepted { // the outcome was recorded late
 		return o.finish(ctx, job, rivertype.JobStateCompleted, "")
 	}
 	if m.isInDoubt(job, o.database.isPostgres) {
-		setMetadata(ctx, "in_doubt", !o.database.isPostgres)
+		setMetadata(ctx, keyInDoubt, !o.database.isPostgres)
 		return o.lookUp(ctx, job, &m)
 	}
-	setMetadata(ctx, "outcomes", len(job.AttemptedBy))
+	setMetadata(ctx, keyOutcomes, len(job.AttemptedBy))
 	if m.Cancelled {
 		return o.finish(ctx, job, rivertype.JobStateCancelled, "it was cancelled by a person")
 	}
@@ -128,21 +128,36 @@ func (o *Outbox[TTx]) recordAttempt(ctx context.Context, a *attempt, receipt mes
 	}
 	breaker := o.client.Breaker(a.channel.channel)
 	v := a.classify(err, breaker.Open)
-	if a.isMarked && v.action != lookUp { // an unknown outcome leaves the message in doubt
-		setMetadata(ctx, "ended", a.token)
-	} else {
+	a.settleMark(ctx, v)
+	v = o.updatePause(ctx, a, v, breaker.Until)
+	return o.apply(ctx, a, v, receipt)
+}
+
+// settleMark records what became of the request that the attempt's mark announced.
+func (a *attempt) settleMark(ctx context.Context, v verdict) {
+	switch {
+	case v.action == lookUp: // the mark keeps the message in doubt
+	case a.isMarked: // the outcome is known
+		setMetadata(ctx, keyEnded, a.token)
+	default: // the mark was not confirmed
 		a.recordUnsent(ctx)
 	}
-	wait := time.Until(breaker.Until)
-	if v.action != snooze { // a snoozed message waits alone
+}
+
+// updatePause begins, prolongs or ends the pause of the channel after an attempt. It returns the verdict, with the wait of a probe that stays
+// the probe.
+func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, v verdict, breakerUntil time.Time) verdict {
+	wait := time.Until(breakerUntil)
+	if v.action != snooze { // the wait of a snoozed message is its own
 		wait = max(wait, v.retryAfter)
 	}
-	if isProbe(a.job) {
-		v = o.recordProbe(ctx, a, v, wait)
-	} else if v.pauses {
+	switch {
+	case isProbe(a.job): // the channel is paused already
+		return o.recordProbe(ctx, a, v, wait)
+	case v.pauses:
 		o.pauseOf(a.job.Args.Channel).begin(ctx, v.reason, wait)
 	}
-	return o.apply(ctx, a, v, receipt)
+	return v
 }
 
 // giveBack returns what River does with a job after an attempt that sent nothing and may have lost the job to another attempt.
@@ -162,7 +177,7 @@ func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) error {
 
 // leaveJob returns what River does with a job that may be another attempt's. Neither the metadata nor the queue of the job changes.
 func (a *attempt) leaveJob(after time.Duration) error {
-	a.job.Args.probesAgain = true
+	a.job.Args.keepsQueue = true
 	return river.JobSnooze(after)
 }
 
@@ -176,7 +191,7 @@ func (o *Outbox[TTx]) recordProbe(ctx context.Context, a *attempt, v verdict, wa
 		pause.end(ctx)
 	case v.action == pauseChannel:
 		v.retryAfter = pause.fail(ctx, wait)
-		a.job.Args.probesAgain = true
+		a.job.Args.keepsQueue = true
 	case a.hasEntered():
 		pause.fail(ctx, wait)
 	}
@@ -188,16 +203,16 @@ func (o *Outbox[TTx]) apply(ctx context.Context, a *attempt, v verdict, receipt 
 	if v.action != complete && a.hasEntered() && o.isResolvedSent(ctx, a.job) { // a delivery report came before the response
 		return o.finishResolved(ctx, a.job)
 	}
-	setMetadata(ctx, "classes", v.classes)
+	setMetadata(ctx, keyClasses, v.classes)
 	if v.action == lookUp {
 		return o.startLookup(ctx, a.job, v.reason)
 	}
-	setMetadata(ctx, "verdict", v.recorded)
+	setMetadata(ctx, keyVerdict, v.recorded)
 	if v.action == complete {
 		o.setReceipt(ctx, a.job, receipt)
 		return o.finish(ctx, a.job, rivertype.JobStateCompleted, "")
 	}
-	setMetadata(ctx, "reason", v.reason)
+	setMetadata(ctx, keyReason, v.reason)
 	switch v.action {
 	case cancel:
 		return o.finish(ctx, a.job, rivertype.JobStateCancelled, v.reason)
@@ -211,7 +226,7 @@ func (o *Outbox[TTx]) apply(ctx context.Context, a *attempt, v verdict, receipt 
 // retry schedules another attempt, or discards the message after too many failures.
 func (o *Outbox[TTx]) retry(ctx context.Context, a *attempt, v verdict) error {
 	failures := a.metadata.Failures + 1
-	setMetadata(ctx, "failures", failures)
+	setMetadata(ctx, keyFailures, failures)
 	if failures >= cmp.Or(a.metadata.MaxAttempts, 1) {
 		return o.finish(ctx, a.job, rivertype.JobStateDiscarded, v.reason)
 	}
@@ -227,7 +242,7 @@ func backoff(n int) time.Duration {
 
 // snoozeWith snoozes a job for which nothing was tried.
 func snoozeWith(ctx context.Context, after time.Duration, reason string) error {
-	setMetadata(ctx, "reason", reason)
+	setMetadata(ctx, keyReason, reason)
 	return river.JobSnooze(after)
 }
 
