@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -195,6 +197,30 @@ func TestResolveSaysWhyNothingHappened(t *testing.T) {
 	})
 }
 
+// TestResolveSaysWhatAMessageWaitsFor: a paused message is not sent without a decision, and one in doubt is looked up first.
+func TestResolveSaysWhatAMessageWaitsFor(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("paused")), "--campaign", "spring")
+		s.run(0, "campaign", "pause", "spring")
+		out, _ := s.run(1, "resolve", "resend", "paused")
+		assert.Equal(s, "paused: its campaign is paused; outbox campaign resume spring\nresend: 0 of 1\n", out)
+
+		s.run(0, "load", s.file("b.jsonl", line("doubt")))
+		metadata := `jsonb_patch(metadata, '{"verdict": "unknown"}')`
+		if s.schema != "" {
+			metadata = `metadata || '{"verdict": "unknown"}'`
+		}
+		s.exec("UPDATE JOBS SET attempted_at = created_at, metadata = " + metadata + " WHERE args->>'reference' = 'doubt'")
+		out, _ = s.run(1, "resolve", "resend", "doubt")
+		assert.Equal(s, "doubt: it may have been sent, and will be looked up; try again when its lookup has begun\nresend: 0 of 1\n", out)
+
+		s.exec("UPDATE JOBS SET state = 'discarded', finalized_at = created_at, metadata = " +
+			strings.Replace(metadata, "unknown", "accepted", 1) + " WHERE args->>'reference' = 'doubt'")
+		out, _ = s.run(1, "resolve", "resend", "doubt")
+		assert.Equal(s, "doubt: it was accepted, and will be completed\nresend: 0 of 1\n", out)
+	})
+}
+
 func TestResolveSaysThatAWorkerHasTheMessage(t *testing.T) {
 	onBoth(t, func(s shell) {
 		s.run(0, "load", s.file("a.jsonl", line("order-1")))
@@ -253,6 +279,41 @@ func TestResolveSaysHowFarItGot(t *testing.T) {
 		out, _ = s.run(0, "resolve", "sent", "--file", references)
 		assert.Equal(s, "a: it is completed\nnone: no such message\nb: it is completed\nsent: 2 of 5\n", out)
 		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCompleted: 4}, s.counts())
+	})
+}
+
+// interrupted is a database whose user presses Ctrl-C while the first decision is carried out. The error may come although the decision applied.
+type interrupted struct {
+	database
+
+	cancel context.CancelFunc
+}
+
+func (i interrupted) Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error) {
+	n, err := i.database.Resolve(ctx, decision, keys...)
+	i.cancel()
+	return n, errors.Join(err, ctx.Err())
+}
+
+// TestInterruptedResolveSaysHowFarItGot: the message that was settled last counts.
+func TestInterruptedResolveSaysHowFarItGot(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("a")+"\n"+line("b")))
+		db, err := open(s.Context(), s.environment["DATABASE_URL"], false, testClient(s), messagingriver.Options{Schema: s.schema})
+		require.NoError(s, err)
+		defer db.close()
+		ctx, cancel := context.WithCancel(s.Context())
+		defer cancel()
+		keys := []messagingriver.Key{{Channel: "sms", Reference: "a"}, {Channel: "sms", Reference: "b"}}
+		_, err = resolveEach(ctx, interrupted{db, cancel}, messagingriver.Drop, keys)
+		require.ErrorIs(s, err, context.Canceled)
+		require.ErrorContains(s, err, "(drop: 1 of 2, and 0 unchanged; the last was a; run it again for the others)")
+		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCancelled: 1, rivertype.JobStateAvailable: 1}, s.counts())
+
+		_, err = resolveEach(ctx, db, messagingriver.Drop, keys[1:])
+		require.ErrorIs(s, err, context.Canceled)
+		require.ErrorContains(s, err, "(drop: 0 of 1)")
+		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCancelled: 1, rivertype.JobStateAvailable: 1}, s.counts())
 	})
 }
 
