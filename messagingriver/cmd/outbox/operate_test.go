@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -136,6 +137,22 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 		assert.Contains(s, out, `"verdict":"accepted"`)
 		assert.Contains(s, out, `"verdict":"unknown"`)
 		assert.NotContains(s, out, "639171234567")
+	})
+}
+
+// TestShowPrintsWhenTheRequestBegan: the job of a killed process has no other trace of it. SQLite has no marks.
+func TestShowPrintsWhenTheRequestBegan(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("order-1")))
+		out, _ := s.run(0, "show", "order-1")
+		assert.NotContains(s, out, "last request")
+		s.work()
+		out, _ = s.run(0, "show", "order-1")
+		if s.schema == "" {
+			assert.NotContains(s, out, "last request")
+			return
+		}
+		assert.Regexp(s, `(?m)^last attempt  20\S+\nlast request  20\S+$`, out)
 	})
 }
 
@@ -410,6 +427,42 @@ func TestAuditOfALiveOutbox(t *testing.T) {
 		assert.Contains(s, out, "SMS compared: 1; differences: 1\n", "the SMS that waits is found whenever it was sent")
 		out, _ = s.run(1, "audit", "--lag", "0")
 		assert.Equal(s, "new\tis completed; times listed: 0\n"+differences+"SMS compared: 3; differences: 3\n", out)
+	})
+}
+
+// TestAuditToleratesUnreadableRowsOfOthers: a row that has no reference ID is of another program, but one whose reference ID cannot be read may
+// be of this outbox.
+func TestAuditToleratesUnreadableRowsOfOthers(t *testing.T) {
+	onBoth(t, func(s shell) {
+		other := messagingtest.Sent{From: "ACME", To: "+639171234567", Text: "Hi"}
+		other.Row = map[string]json.RawMessage{"price": json.RawMessage(`"n/a"`)}
+		s.service.Seed(other)
+		out, _ := s.run(0, "audit")
+		assert.Equal(s, "SMS compared: 0; differences: 0\nlisted SMS without a reference ID that cannot be read in full: 1\n", out)
+		out, _ = s.run(0, "audit", "--json")
+		assert.JSONEq(s, `{"compared": 0, "differences": 0, "others": 0, "unreadable": 1}`, out)
+
+		for _, field := range []string{"price", "to"} {
+			other.Row = map[string]json.RawMessage{"referenceId": json.RawMessage(`{}`), field: json.RawMessage(`{}`)}
+			s.service.Seed(other)
+			_, said := s.run(2, "audit")
+			assert.Contains(s, said, "cannot be read", field)
+			assert.NotContains(s, said, "MESSAGING_BASE_URL", field)
+		}
+	})
+}
+
+// TestAuditNamesTheBaseURL only if it may be wrong.
+func TestAuditNamesTheBaseURL(t *testing.T) {
+	onBoth(t, func(s shell) {
+		for status, isNamed := range map[int]bool{http.StatusNotFound: true, http.StatusForbidden: false, http.StatusPaymentRequired: false} {
+			s.service.Inject(messagingtest.FaultStatus(status, 0), 1)
+			_, said := s.run(2, "audit")
+			assert.Equal(s, isNamed, strings.Contains(said, "; MESSAGING_BASE_URL names the service"), said)
+		}
+		s.service.Close()
+		_, said := s.run(2, "audit")
+		assert.Contains(s, said, "; MESSAGING_BASE_URL names the service")
 	})
 }
 
