@@ -92,11 +92,20 @@ func (o *Outbox[TTx]) CancelCampaign(ctx context.Context, name string) (int, err
 	return o.changeCampaign(ctx, name, o.database.statements.cancelCampaign)
 }
 
-// changeCampaign changes messages of a campaign and returns how many.
+// changeCampaign changes messages of a campaign and returns how many. It is an error if the campaign has no messages.
 func (o *Outbox[TTx]) changeCampaign(ctx context.Context, name, statement string) (int, error) {
-	if _, err := o.Campaigns(ctx, name); err != nil {
+	changed, err := o.changeMessages(ctx, name, statement)
+	if err != nil {
 		return 0, err
 	}
+	if changed == 0 {
+		_, err = o.Campaigns(ctx, name)
+	}
+	return changed, err
+}
+
+// changeMessages changes messages of a campaign, if it has any, and returns how many.
+func (o *Outbox[TTx]) changeMessages(ctx context.Context, name, statement string) (int, error) {
 	tx, err := o.database.executor.Begin(ctx) // a large campaign takes longer than inTx allows
 	if err != nil {
 		return 0, o.database.explain(err)
@@ -106,5 +115,8 @@ func (o *Outbox[TTx]) changeCampaign(ctx context.Context, name, statement string
 	if err != nil {
 		return 0, err
 	}
-	return changed, o.database.explain(tx.Commit(ctx))
+	if err := tx.Commit(ctx); err != nil {
+		return 0, o.database.explain(err)
+	}
+	return changed, nil
 }

@@ -72,7 +72,7 @@ type InsertOptions struct {
 	// once.
 	At time.Time
 	// Expire is how long after At, or after they were enqueued, the messages may still be sent. Later they are cancelled. By default
-	// they never expire.
+	// they never expire. Messages of a paused campaign are not cancelled until the campaign is resumed.
 	Expire time.Duration
 	// Campaign is a name by which messages are counted, paused and cancelled, up to 255 bytes. By default they have none.
 	Campaign string

@@ -224,7 +224,8 @@ const resolvedAsSent = "resolved as sent"
 // Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change, and keys
 // without a message are ignored. A handler of delivery reports may resolve every message that it receives a report about as Sent.
 //
-// Resolve uses a connection of its own, and each message a transaction of its own. In a transaction of the program, such as that of
+// Resolve uses a connection of its own, and each message a transaction of its own. After an error, or the end of ctx, it decides about no
+// further message and returns how many it applied to before. In a transaction of the program, such as that of
 // webhook/sqlstore, use ResolveTx: Resolve would wait for that transaction.
 func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Key) (int, error) {
 	if err := decision.check(); err != nil {
@@ -232,6 +233,9 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 	}
 	resolved := 0
 	for _, key := range keys {
+		if err := ctx.Err(); err != nil { // inTx would not end with ctx
+			return resolved, err
+		}
 		isResolved := false
 		err := o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 			retry := func(id int64) error { return o.database.retry(ctx, tx, id) }
@@ -249,7 +253,7 @@ func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Ke
 			resolved++
 		}
 	}
-	return resolved, ctx.Err()
+	return resolved, nil
 }
 
 // ResolveTx is like Resolve, in the caller's transaction: the decisions apply after the commit, and none does if the transaction is rolled

@@ -206,6 +206,23 @@ func TestResolveInsideATransactionNamesResolveTx(t *testing.T) {
 	require.NoError(t, rollBack())
 }
 
+// After the end of its context, Resolve decides about nothing more.
+func TestResolveEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), quick())
+		r.insert(t, messagingriver.InsertOptions{}, chat("a"), chat("b"))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		n, err := r.Resolve(ctx, messagingriver.Drop, chatKey("a"), chatKey("b"))
+		require.ErrorIs(t, err, context.Canceled)
+		require.Zero(t, n)
+		require.Equal(t, available, show(t, r, "a").State)
+		require.Equal(t, available, show(t, r, "b").State)
+	})
+}
+
 // Outcome.Err tells a person who opted out from other refusals.
 func TestOutcomeErr(t *testing.T) {
 	t.Parallel()

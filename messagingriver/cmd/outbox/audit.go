@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -63,6 +64,8 @@ type auditResult struct {
 	Differences int `json:"differences"`
 	Others      int `json:"others"`           // listed SMS of other programs
 	TooNew      int `json:"tooNew,omitempty"` // SMS that cannot be compared yet
+	// Unreadable are the listed SMS of other programs that cannot be read in full. Others does not count them.
+	Unreadable int `json:"unreadable,omitempty"`
 }
 
 func (r auditResult) text(lag time.Duration) string {
@@ -72,6 +75,9 @@ func (r auditResult) text(lag time.Duration) string {
 	}
 	if r.Others > 0 {
 		text += fmt.Sprintf("listed SMS of other programs: %d\n", r.Others)
+	}
+	if r.Unreadable > 0 {
+		text += fmt.Sprintf("listed SMS without a reference ID that cannot be read in full: %d\n", r.Unreadable)
 	}
 	return text
 }
@@ -104,6 +110,7 @@ listing and is not listed is no difference, but is counted as not compared. If t
 false differences: raise --lag, or stop the senders, wait, and use --lag 0 to compare everything.
 
 Listed SMS without a reference ID, or without the prefix of --prefix, are counted as SMS of other programs and are no difference.
+Of these, SMS without a reference ID that cannot be read in full are counted apart. If a reference ID cannot be read, audit fails.
 Chat-app messages are not compared, because no service lists them.
 
 The exit status is 1 if there are differences.`
@@ -198,11 +205,17 @@ func (a *auditor) countListed(ctx context.Context) (map[string]int, error) {
 	options := sms.ListOptions{CreatedAfter: a.since().Add(-time.Hour), PageSize: 500}
 	listed := map[string]int{}
 	for transaction, err := range a.client.SMS.List(ctx, options) {
-		hasReference := errors.Is(err, messaging.ErrUnreadableRow) && transaction.ReferenceID != ""
-		if err != nil && !hasReference {
+		hasReference := transaction.ReferenceID != ""
+		isUnreadable := errors.Is(err, messaging.ErrUnreadableRow)
+		isCountable := isUnreadable && (hasReference || lacksReference(err))
+		if err != nil && !isCountable {
 			return nil, explainListing(err)
 		}
 		if a.client.SMS.Verdict(transaction) == messaging.Refused {
+			continue
+		}
+		if isUnreadable && !hasReference {
+			a.result.Unreadable++
 			continue
 		}
 		listed[transaction.ReferenceID]++
@@ -210,12 +223,34 @@ func (a *auditor) countListed(ctx context.Context) (map[string]int, error) {
 	return listed, nil
 }
 
-// explainListing returns the error of a listing, with what to do about it.
-func explainListing(err error) error {
-	if errors.Is(err, messaging.ErrUnauthorized) {
-		return fmt.Errorf("%w; check MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET", err)
+// lacksReference reports whether the error of a row without a reference ID shows that the row has none, rather than one that cannot be read.
+// The error names the first field that cannot be read, in the order of sms.Transaction, or a field that identifies the message or says what
+// became of it. If it names a field after ReferenceID, and none of the latter kind, the reference ID was read.
+func lacksReference(err error) bool {
+	_, fault, _ := strings.Cut(err.Error(), " cannot be read: ")
+	field, _, _ := strings.Cut(fault, " ")
+	switch field {
+	case "CategoryID", "From", "Text", "Parts", "Price", "Currency", "CreatedAt", "SentAt", "Operator", "Country", "Description":
+		return true
+	default:
+		return false
 	}
-	return fmt.Errorf("%w; MESSAGING_BASE_URL names the service", err)
+}
+
+// explainListing returns the error of a listing, with the variables to check if they may be its cause.
+func explainListing(err error) error {
+	failed, isOfService := errors.AsType[*messaging.Error](err)
+	isInterrupted := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	switch {
+	case errors.Is(err, messaging.ErrUnauthorized):
+		return fmt.Errorf("%w; check MESSAGING_TOKEN, or MESSAGING_API_KEY and MESSAGING_API_SECRET", err)
+	case !isOfService, isInterrupted:
+		return err
+	case failed.StatusCode == 0, failed.StatusCode == http.StatusNotFound: // there was no response, or it is not the service
+		return fmt.Errorf("%w; MESSAGING_BASE_URL names the service", err)
+	default:
+		return err
+	}
 }
 
 // compareJobs compares the SMS of the outbox with the listing, and removes them from it.

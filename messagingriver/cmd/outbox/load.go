@@ -246,31 +246,30 @@ func (l *loader) add(line fileLine) error {
 	return nil
 }
 
-// flush enqueues the batch.
+// flush enqueues the batch in one transaction. If one of its messages is invalid, flush enqueues them one by one, to name the line and keep the
+// lines before it.
 func (l *loader) flush(ctx context.Context) error {
 	batch := l.batch
 	l.batch = nil
-	return l.insert(ctx, batch)
-}
-
-// insert enqueues messages in one transaction. If one of them is invalid, it enqueues them one by one, to name its line and keep the lines
-// before it.
-func (l *loader) insert(ctx context.Context, entries []entry) error {
-	added, err := l.db.insert(ctx, entries)
-	switch {
-	case err == nil:
-		l.result.New += added
-		l.result.Known += len(entries) - added
-		return nil
-	case !errors.Is(err, messaging.ErrInvalid):
+	err := l.insert(ctx, batch)
+	if !errors.Is(err, messaging.ErrInvalid) {
 		return err
-	case len(entries) == 1:
-		return fmt.Errorf("line %d: %w", entries[0].line, err)
 	}
-	for i := range entries {
-		if err := l.insert(ctx, entries[i:i+1]); err != nil {
-			return err
+	for _, one := range batch {
+		if err := l.insert(ctx, []entry{one}); err != nil {
+			return fmt.Errorf("line %d: %w", one.line, err)
 		}
 	}
+	return nil
+}
+
+// insert enqueues messages in one transaction and counts them.
+func (l *loader) insert(ctx context.Context, entries []entry) error {
+	added, err := l.db.insert(ctx, entries)
+	if err != nil {
+		return err
+	}
+	l.result.New += added
+	l.result.Known += len(entries) - added
 	return nil
 }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -137,6 +140,22 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 	})
 }
 
+// TestShowPrintsWhenTheRequestBegan: the job of a killed process has no other trace of it. SQLite has no marks.
+func TestShowPrintsWhenTheRequestBegan(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("order-1")))
+		out, _ := s.run(0, "show", "order-1")
+		assert.NotContains(s, out, "last request")
+		s.work()
+		out, _ = s.run(0, "show", "order-1")
+		if s.schema == "" {
+			assert.NotContains(s, out, "last request")
+			return
+		}
+		assert.Regexp(s, `(?m)^last attempt  20\S+\nlast request  20\S+$`, out)
+	})
+}
+
 // River's scheduled time of a message that does not wait for one means nothing.
 func TestShowOmitsAMeaninglessTime(t *testing.T) {
 	onBoth(t, func(s shell) {
@@ -192,6 +211,30 @@ func TestResolveSaysWhyNothingHappened(t *testing.T) {
 		s.run(0, "resolve", "drop", "order-3")
 		out, _ = s.run(1, "resolve", "resend", "order-3")
 		assert.Equal(s, "order-3: it is cancelled, and its content is deleted\nresend: 0 of 1\n", out)
+	})
+}
+
+// TestResolveSaysWhatAMessageWaitsFor: a paused message is not sent without a decision, and one in doubt is looked up first.
+func TestResolveSaysWhatAMessageWaitsFor(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("paused")), "--campaign", "spring")
+		s.run(0, "campaign", "pause", "spring")
+		out, _ := s.run(1, "resolve", "resend", "paused")
+		assert.Equal(s, "paused: its campaign is paused; outbox campaign resume spring\nresend: 0 of 1\n", out)
+
+		s.run(0, "load", s.file("b.jsonl", line("doubt")))
+		metadata := `jsonb_patch(metadata, '{"verdict": "unknown"}')`
+		if s.schema != "" {
+			metadata = `metadata || '{"verdict": "unknown"}'`
+		}
+		s.exec("UPDATE JOBS SET attempted_at = created_at, metadata = " + metadata + " WHERE args->>'reference' = 'doubt'")
+		out, _ = s.run(1, "resolve", "resend", "doubt")
+		assert.Equal(s, "doubt: it may have been sent, and will be looked up; try again when its lookup has begun\nresend: 0 of 1\n", out)
+
+		s.exec("UPDATE JOBS SET state = 'discarded', finalized_at = created_at, metadata = " +
+			strings.Replace(metadata, "unknown", "accepted", 1) + " WHERE args->>'reference' = 'doubt'")
+		out, _ = s.run(1, "resolve", "resend", "doubt")
+		assert.Equal(s, "doubt: it was accepted, and will be completed\nresend: 0 of 1\n", out)
 	})
 }
 
@@ -253,6 +296,41 @@ func TestResolveSaysHowFarItGot(t *testing.T) {
 		out, _ = s.run(0, "resolve", "sent", "--file", references)
 		assert.Equal(s, "a: it is completed\nnone: no such message\nb: it is completed\nsent: 2 of 5\n", out)
 		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCompleted: 4}, s.counts())
+	})
+}
+
+// interrupted is a database whose user presses Ctrl-C while the first decision is carried out. The error may come although the decision applied.
+type interrupted struct {
+	database
+
+	cancel context.CancelFunc
+}
+
+func (i interrupted) Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error) {
+	n, err := i.database.Resolve(ctx, decision, keys...)
+	i.cancel()
+	return n, errors.Join(err, ctx.Err())
+}
+
+// TestInterruptedResolveSaysHowFarItGot: the message that was settled last counts.
+func TestInterruptedResolveSaysHowFarItGot(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("a")+"\n"+line("b")))
+		db, err := open(s.Context(), s.environment["DATABASE_URL"], false, testClient(s), messagingriver.Options{Schema: s.schema})
+		require.NoError(s, err)
+		defer db.close()
+		ctx, cancel := context.WithCancel(s.Context())
+		defer cancel()
+		keys := []messagingriver.Key{{Channel: "sms", Reference: "a"}, {Channel: "sms", Reference: "b"}}
+		_, err = resolveEach(ctx, interrupted{db, cancel}, messagingriver.Drop, keys)
+		require.ErrorIs(s, err, context.Canceled)
+		require.ErrorContains(s, err, "(drop: 1 of 2, and 0 unchanged; the last was a; run it again for the others)")
+		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCancelled: 1, rivertype.JobStateAvailable: 1}, s.counts())
+
+		_, err = resolveEach(ctx, db, messagingriver.Drop, keys[1:])
+		require.ErrorIs(s, err, context.Canceled)
+		require.ErrorContains(s, err, "(drop: 0 of 1)")
+		assert.Equal(s, map[rivertype.JobState]int{rivertype.JobStateCancelled: 1, rivertype.JobStateAvailable: 1}, s.counts())
 	})
 }
 
@@ -349,6 +427,42 @@ func TestAuditOfALiveOutbox(t *testing.T) {
 		assert.Contains(s, out, "SMS compared: 1; differences: 1\n", "the SMS that waits is found whenever it was sent")
 		out, _ = s.run(1, "audit", "--lag", "0")
 		assert.Equal(s, "new\tis completed; times listed: 0\n"+differences+"SMS compared: 3; differences: 3\n", out)
+	})
+}
+
+// TestAuditToleratesUnreadableRowsOfOthers: a row that has no reference ID is of another program, but one whose reference ID cannot be read may
+// be of this outbox.
+func TestAuditToleratesUnreadableRowsOfOthers(t *testing.T) {
+	onBoth(t, func(s shell) {
+		other := messagingtest.Sent{From: "ACME", To: "+639171234567", Text: "Hi"}
+		other.Row = map[string]json.RawMessage{"price": json.RawMessage(`"n/a"`)}
+		s.service.Seed(other)
+		out, _ := s.run(0, "audit")
+		assert.Equal(s, "SMS compared: 0; differences: 0\nlisted SMS without a reference ID that cannot be read in full: 1\n", out)
+		out, _ = s.run(0, "audit", "--json")
+		assert.JSONEq(s, `{"compared": 0, "differences": 0, "others": 0, "unreadable": 1}`, out)
+
+		for _, field := range []string{"price", "to"} {
+			other.Row = map[string]json.RawMessage{"referenceId": json.RawMessage(`{}`), field: json.RawMessage(`{}`)}
+			s.service.Seed(other)
+			_, said := s.run(2, "audit")
+			assert.Contains(s, said, "cannot be read", field)
+			assert.NotContains(s, said, "MESSAGING_BASE_URL", field)
+		}
+	})
+}
+
+// TestAuditNamesTheBaseURL only if it may be wrong.
+func TestAuditNamesTheBaseURL(t *testing.T) {
+	onBoth(t, func(s shell) {
+		for status, isNamed := range map[int]bool{http.StatusNotFound: true, http.StatusForbidden: false, http.StatusPaymentRequired: false} {
+			s.service.Inject(messagingtest.FaultStatus(status, 0), 1)
+			_, said := s.run(2, "audit")
+			assert.Equal(s, isNamed, strings.Contains(said, "; MESSAGING_BASE_URL names the service"), said)
+		}
+		s.service.Close()
+		_, said := s.run(2, "audit")
+		assert.Contains(s, said, "; MESSAGING_BASE_URL names the service")
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,17 +29,20 @@ type selection struct {
 
 // keys returns the messages that flags and arguments name.
 func (s selection) keys(ctx context.Context, db database, references []string) ([]messagingriver.Key, error) {
+	if s.reason != "" {
+		if len(references) > 0 || s.file != "" {
+			return nil, errors.New("--reason chooses messages by itself; want no reference IDs with it")
+		}
+		return s.withReason(ctx, db)
+	}
+	if s.state != "" {
+		return nil, errors.New("--state is for --reason; want no --state with reference IDs or --file")
+	}
 	listed, err := s.listed()
 	if err != nil {
 		return nil, err
 	}
 	references = append(references, listed...)
-	if s.reason != "" {
-		if len(references) > 0 {
-			return nil, errors.New("--reason chooses messages by itself; want no reference IDs with it")
-		}
-		return s.withReason(ctx, db)
-	}
 	if len(references) == 0 {
 		return nil, errors.New("no messages are named; want reference IDs, --file or --reason")
 	}
@@ -97,34 +101,29 @@ func (s selection) readFile() ([]byte, error) {
 	return os.ReadFile(s.file)
 }
 
-// withReason returns the messages in a state whose reason contains a text.
+// withReason returns the messages of the channel in a state whose reason contains a text.
 func (s selection) withReason(ctx context.Context, db database) ([]messagingriver.Key, error) {
-	state := rivertype.JobState(s.state)
+	state := cmp.Or(rivertype.JobState(s.state), rivertype.JobStateDiscarded)
 	if state != rivertype.JobStateDiscarded && state != rivertype.JobStateCancelled {
 		return nil, fmt.Errorf("--state is %q; want discarded or cancelled", s.state)
 	}
-	var keys []messagingriver.Key
-	matches := map[string]int{} // by channel
+	matches := map[string][]messagingriver.Key{} // by channel
 	for record, err := range db.List(ctx, state) {
 		if err != nil {
 			return nil, err
 		}
-		if !strings.Contains(record.Reason, s.reason) {
-			continue
-		}
-		matches[record.Channel]++
-		if record.Channel == s.channel {
-			keys = append(keys, record.Key)
+		if strings.Contains(record.Reason, s.reason) {
+			matches[record.Channel] = append(matches[record.Channel], record.Key)
 		}
 	}
 	if s.channel == "" && len(matches) > 0 {
 		var counts []string
 		for _, channel := range slices.Sorted(maps.Keys(matches)) {
-			counts = append(counts, fmt.Sprintf("%s: %d", channel, matches[channel]))
+			counts = append(counts, fmt.Sprintf("%s: %d", channel, len(matches[channel])))
 		}
 		return nil, fmt.Errorf("--reason also wants --channel; it matches %s", strings.Join(counts, ", "))
 	}
-	return keys, nil
+	return matches[s.channel], nil
 }
 
 // unresolved is a message that a decision did not apply to.
@@ -183,7 +182,7 @@ func (op *operator) resolve() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&s.channel, "channel", "", "the `channel` of the messages (default the only one that has the reference ID)")
 	cmd.Flags().StringVar(&s.reason, "reason", "", "decide about all messages of the channel whose reason contains this `text`")
-	cmd.Flags().StringVar(&s.state, "state", "discarded", "with --reason: the `state` of the messages, discarded or cancelled")
+	cmd.Flags().StringVar(&s.state, "state", "", "with --reason: the `state` of the messages, discarded or cancelled (default discarded)")
 	cmd.Flags().StringVar(&s.file, "file", "", "decide about the messages of this `file`, with a reference ID on each line; - is standard input")
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
 		decision := messagingriver.Decision(args[0])
@@ -222,9 +221,9 @@ func checkDecision(ctx context.Context, db database, decision messagingriver.Dec
 // resolveEach carries out a decision about messages, and finds out why it did not apply to some of them. An error says how far it got.
 func resolveEach(ctx context.Context, db database, decision messagingriver.Decision, keys []messagingriver.Key) (resolution, error) {
 	result := resolution{Done: decision}
-	for i, key := range keys {
+	for _, key := range keys {
 		if err := result.resolve(ctx, db, key); err != nil {
-			return result, fmt.Errorf("%w (%s)", err, result.progress(keys, i))
+			return result, fmt.Errorf("%w (%s)", err, result.progress(keys))
 		}
 	}
 	return result, nil
@@ -233,12 +232,9 @@ func resolveEach(ctx context.Context, db database, decision messagingriver.Decis
 // resolve carries out the decision about one message.
 func (r *resolution) resolve(ctx context.Context, db database, key messagingriver.Key) error {
 	n, err := db.Resolve(ctx, r.Done, key)
-	if err != nil {
+	r.Messages += n // it may be settled despite an error
+	if err != nil || n > 0 {
 		return err
-	}
-	if n > 0 {
-		r.Messages++
-		return nil
 	}
 	reason, err := whyUnresolved(ctx, db, r.Done, key)
 	if err != nil {
@@ -248,12 +244,13 @@ func (r *resolution) resolve(ctx context.Context, db database, key messagingrive
 	return nil
 }
 
-// progress says what was done before the error at keys[failed].
-func (r *resolution) progress(keys []messagingriver.Key, failed int) string {
-	if failed == 0 {
+// progress says which of the keys were settled before an error.
+func (r *resolution) progress(keys []messagingriver.Key) string {
+	settled := r.Messages + len(r.Unresolved)
+	if settled == 0 {
 		return fmt.Sprintf("%s: 0 of %d", r.Done, len(keys))
 	}
-	last := safe(keys[failed-1].Reference)
+	last := safe(keys[settled-1].Reference)
 	return fmt.Sprintf("%s: %d of %d, and %d unchanged; the last was %s; run it again for the others",
 		r.Done, r.Messages, len(keys), len(r.Unresolved), last)
 }
@@ -267,31 +264,42 @@ func whyUnresolved(ctx context.Context, db database, decision messagingriver.Dec
 	if err != nil {
 		return "", err
 	}
-	if key.Channel == "" {
-		var channels []string
-		for _, record := range records {
-			channels = append(channels, record.Channel)
+	var channels []string
+	for _, record := range records {
+		if record.Key == key {
+			return whyUnchanged(decision, record), nil
 		}
-		slices.Sort(channels)
+		channels = append(channels, record.Channel)
+	}
+	slices.Sort(channels)
+	if key.Channel == "" {
 		return fmt.Sprintf("several channels have it (%s); choose with --channel", strings.Join(channels, ", ")), nil
 	}
-	i := slices.IndexFunc(records, func(r messagingriver.Record) bool { return r.Key == key })
-	if i < 0 {
-		other := records[0].Channel
-		return fmt.Sprintf("no such %s; there is a %s message, use --channel %s", key.Channel, other, other), nil
-	}
-	record := records[i]
+	return fmt.Sprintf("no such %s; there is a %s message, use --channel %s", key.Channel, channels[0], channels[0]), nil
+}
+
+// whyUnchanged returns why a decision did not change the message of a record.
+func whyUnchanged(decision messagingriver.Decision, record messagingriver.Record) string {
 	isFinal := record.State == rivertype.JobStateDiscarded || record.State == rivertype.JobStateCancelled
+	isUnknown := verdictWord(record) == messaging.Unknown.String()
 	switch {
 	case record.State == rivertype.JobStateRunning:
-		return "a worker has it; try again when its attempt has ended, or up to 45 seconds after SendTimeout if the worker was killed", nil
+		return "a worker has it; try again when its attempt has ended, or up to 45 seconds after SendTimeout if the worker was killed"
 	case record.State == rivertype.JobStateCompleted:
-		return "it is completed", nil
-	case decision == messagingriver.Resend && !isFinal:
-		return fmt.Sprintf("it is %s, and is sent without a decision", record.State), nil
-	case decision == messagingriver.Resend && record.Message == nil:
-		return fmt.Sprintf("it is %s, and its content is deleted", record.State), nil
+		return "it is completed"
+	case record.Verdict == messaging.Accepted:
+		return "it was accepted, and will be completed"
+	case decision != messagingriver.Resend: // it changed a moment ago
+		return fmt.Sprintf("it is %s", record.State)
+	case isFinal && record.Message == nil:
+		return fmt.Sprintf("it is %s, and its content is deleted", record.State)
+	case isFinal:
+		return fmt.Sprintf("it is %s", record.State)
+	case record.State == rivertype.JobStatePending:
+		return "its campaign is paused; outbox campaign resume " + safe(record.Campaign)
+	case isUnknown:
+		return "it may have been sent, and will be looked up; try again when its lookup has begun"
 	default:
-		return fmt.Sprintf("it is %s", record.State), nil
+		return fmt.Sprintf("it is %s, and is sent without a decision", record.State)
 	}
 }

@@ -20,7 +20,7 @@ func (op *operator) show() *cobra.Command {
 channels have the reference ID, it shows the message of each. Numbers and texts are not shown.
 
 "outbox list --help" explains the states. The reason is that of the last attempt that ended. "failures" counts the attempts that
-count toward the most attempts of the message.
+count toward its MaxAttempts. "last request" is when its last request began.
 
 ` + verdictHelp + `
 
@@ -92,6 +92,7 @@ func (r shownRecord) lines() []shownLine {
 		{"content", r.contentText()},
 		{"created", formatTime(r.Created)},
 		{"last attempt", formatTime(r.Attempted)},
+		{"last request", formatTime(r.Begun)},
 		{"next attempt", r.nextAttempt()},
 		{"finished", formatTime(r.Finalized)},
 		{"expires", formatTime(r.Expires)},
