@@ -634,6 +634,14 @@ func TestRowBlankGivesWay(t *testing.T) {
 	assert.Equal(t, "KES", got.Currency, "a blank currency does not hide that of the price")
 }
 
+func TestRowErrorTextWithEscapes(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`"no crédit left"`, `"no cr\u00e9dit left"`} {
+		got := readRow(t, "", `{"id":"a","error":`+text+`}`)
+		assert.Equal(t, "no crédit left", got.ErrorCode, text)
+	}
+}
+
 func TestRowUnreadableDoesNotGiveWay(t *testing.T) {
 	t.Parallel()
 	for _, concept := range []string{"created", "sent", "price", "parts"} {
