@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -45,10 +46,11 @@ func (d *document) has(slot int) bool { return d.values[slot].Kind > jsonscan.Nu
 // word returns the text, the number or the boolean at a slot as it is written, or "".
 func (d *document) word(slot int) string { return d.values[slot].Word(d.text) }
 
-// first returns the first word at some slots that is not empty, or "".
+// first returns the first word at some slots that is not blank, or "".
 func (d *document) first(slots []int) string {
 	for _, slot := range slots {
-		if word := d.word(slot); word != "" {
+		word := d.word(slot)
+		if strings.TrimSpace(word) != "" {
 			return word
 		}
 	}

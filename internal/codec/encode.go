@@ -76,7 +76,8 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 // appendFieldConstants appends the constants that go with a field, unless the user sets one that gives way.
 func (s *Send) appendFieldConstants(members []member, call *wire.Call, f *field) []member {
 	for _, constant := range f.constants {
-		if !f.constantsGiveWay || !s.isUsers(call, s.top(constant.name)) {
+		givesWay := f.constantsGiveWay && s.isSetByUser(call, s.top(constant.name))
+		if !givesWay {
 			members = append(members, constant)
 		}
 	}
@@ -92,9 +93,9 @@ func (s *Send) noField(concept string) string {
 	return "must be absent: the contract says that the service has no such field (fields." + concept + ` is "")`
 }
 
-// isUsers reports whether the user has set a top-level name, as an extra field or as a member of a message in the shape of another
+// isSetByUser reports whether the user has set a top-level name, as an extra field or as a member of a message in the shape of another
 // platform.
-func (s *Send) isUsers(call *wire.Call, name string) bool {
+func (s *Send) isSetByUser(call *wire.Call, name string) bool {
 	if s.isWrapped(call) {
 		return false
 	}

@@ -74,23 +74,33 @@ func extraField(call *wire.Call, name string) string {
 	return field + "[" + strconv.Quote(name) + "]"
 }
 
-// payloads returns the names by which Extra and the fields of a message make payloads, or none if they make one payload together.
+// payloads returns the names of the payloads that Extra and the fields of a message make, or none if they make one together: an image and a
+// text are an image with a caption, but an image and a video are two payloads.
 func (s *Send) payloads(call *wire.Call) (names []string) {
-	var concepts []string
+	var present []wire.Payload
 	for _, payload := range call.Payloads {
-		concept := payload.Essential
-		if name := s.op.Fields[concept]; name != "" && hasValue(call, concept, name) {
-			concepts = append(concepts, concept)
+		name := s.op.Fields[payload.Essential]
+		if name != "" && hasValue(call, payload.Essential, name) {
+			present = append(present, payload)
 			names = append(names, name)
 		}
 	}
-	for _, payload := range call.Payloads {
-		isElsewhere := func(concept string) bool { return !payload.Has(concept) }
-		if slices.Contains(concepts, payload.Essential) && !slices.ContainsFunc(concepts, isElsewhere) {
+	for _, payload := range present {
+		if hasAll(payload, present) {
 			return nil
 		}
 	}
 	return names
+}
+
+// hasAll reports whether the essential concepts of all parts belong to one payload.
+func hasAll(payload wire.Payload, parts []wire.Payload) bool {
+	for _, part := range parts {
+		if !payload.Has(part.Essential) {
+			return false
+		}
+	}
+	return true
 }
 
 // hasValue reports whether a message has a text under a concept, or an extra field under its name.

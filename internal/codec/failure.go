@@ -152,7 +152,8 @@ func (r *responses) errorWithoutCode(d *document) string {
 // errorText returns the text of the first error without a code, or "" if the error is no text.
 func (r *responses) errorText(d *document) string {
 	for _, c := range r.codes {
-		isText := d.values[c.object].Kind == jsonscan.String
+		kind := d.values[c.object].Kind
+		isText := kind == jsonscan.String || kind == jsonscan.Escaped
 		if c.object != c.slot && isText && r.holdsError(d, c.object) {
 			return strings.TrimSpace(d.word(c.object))
 		}

@@ -267,9 +267,14 @@ func (s *Send) readMoney(r *Response, d *document) {
 
 func (r *Response) addReferences(d *document, slots []int) {
 	for _, slot := range slots {
-		if word := d.word(slot); word != "" && word != r.ReferenceID {
-			r.OtherReferences = append(r.OtherReferences, word)
-		}
+		r.addReference(d.word(slot))
+	}
+}
+
+// addReference adds a reference ID to OtherReferences, unless it is "" or the one in ReferenceID.
+func (r *Response) addReference(reference string) {
+	if reference != "" && reference != r.ReferenceID {
+		r.OtherReferences = append(r.OtherReferences, reference)
 	}
 }
 

@@ -10,14 +10,14 @@ import (
 
 // list is a list in a response that holds an ID or a status. If it has several elements, each is read by itself.
 type list struct {
-	path    string
-	slot    int
-	element *jsonscan.Node // of the first element
-	second  int            // the slot of the second element
-	slots   []int          // of all elements
-	says    []int          // slots of what the contract reads in an element about a message: an ID, a status, a code
-	isEvery bool           // the contract has a * for its elements, so that all of them may refuse
-	inner   []*list        // lists in an element
+	path          string
+	slot          int
+	firstElement  *jsonscan.Node
+	secondElement int     // its slot
+	slots         []int   // of all elements
+	outcomes      []int   // the slots of the IDs, statuses and codes in an element
+	hasWildcard   bool    // the contract has a * for its elements, so that all of them may refuse
+	inner         []*list // lists in an element
 }
 
 // compileLists returns the outermost lists that hold IDs and statuses.
@@ -43,8 +43,8 @@ func (s *Send) listsOnPaths() (all []*list) {
 	for _, path := range slices.Concat(s.op.Response["id"], s.op.Response["status"]) {
 		names := strings.Split(path, ".")
 		for i, name := range names {
-			isEvery := name != table.WithoutEvery(name)
-			if !isEvery && !table.IsPosition(name) {
+			isWildcard := name != table.WithoutEvery(name)
+			if !isWildcard && !table.IsPosition(name) {
 				continue
 			}
 			before := table.WithoutEvery(strings.Join(names[:i], "."))
@@ -54,7 +54,7 @@ func (s *Send) listsOnPaths() (all []*list) {
 				all = append(all, &list{path: before})
 				s.responses.Add(join(before, "0"), join(before, "1"))
 			}
-			all[at].isEvery = all[at].isEvery || isEvery
+			all[at].hasWildcard = all[at].hasWildcard || isWildcard
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *list) int { return strings.Count(a.path, ".") - strings.Count(b.path, ".") })
@@ -76,15 +76,15 @@ func (s *Send) compileList(l *list) {
 	first := join(l.path, "0")
 	node := s.responses.At(l.path)
 	l.slot = node.Slot
-	l.element = s.responses.At(first)
-	l.second = s.responses.At(join(l.path, "1")).Slot
+	l.firstElement = s.responses.At(first)
+	l.secondElement = s.responses.At(join(l.path, "1")).Slot
 	for i := range node.Children {
 		l.slots = append(l.slots, node.Children[i].Slots()...)
 	}
 	paths := s.op.Paths()
 	for _, path := range slices.Concat(paths["id"], paths["status"], s.responses.errors.Code) {
 		if strings.HasPrefix(path+".", first+".") {
-			l.says = append(l.says, s.responses.At(path).Slot)
+			l.outcomes = append(l.outcomes, s.responses.At(path).Slot)
 		}
 	}
 }
@@ -96,24 +96,36 @@ const maxParts = 255
 // agree are the parts of a long text.
 func (s *Send) readLists(r *Response, d *document, lists []*list) {
 	for _, l := range lists {
-		if d.values[l.second].Kind == jsonscan.Absent {
+		if d.values[l.secondElement].Kind == jsonscan.Absent {
 			s.readLists(r, d, l.inner)
 			continue
 		}
 		elements, describeMessages := s.readElements(d, l)
 		for i := range elements {
-			r.OtherReferences = append(r.OtherReferences, elements[i].ReferenceID)
-			r.OtherReferences = append(r.OtherReferences, elements[i].OtherReferences...)
+			r.addReference(elements[i].ReferenceID)
+			for _, reference := range elements[i].OtherReferences {
+				r.addReference(reference)
+			}
 			r.Recipients = append(r.Recipients, elements[i].Recipients...)
 		}
-		agree := areAccepted(elements, r.hasStatus) || l.isEvery && areRefused(elements)
-		tooMany := len(elements) > maxParts
-		if describeMessages && (tooMany || !agree) {
+		if describeMessages && !l.isOneMessage(elements, r.hasStatus) {
 			r.Contradiction = mixedMessages
 			r.Uncertain = mixedMessages
 			r.Refused = false
 		}
 	}
+}
+
+// isOneMessage reports whether elements are the parts of one message: there are at most maxParts, and all accept it. All may refuse it only
+// if the contract has a * for them.
+func (l *list) isOneMessage(elements []Response, haveStatus bool) bool {
+	if len(elements) > maxParts {
+		return false
+	}
+	if l.hasWildcard && areRefused(elements) {
+		return true
+	}
+	return areAccepted(elements, haveStatus)
 }
 
 // readElements reads what a response says with each element of a list in place of the first one, up to one more than maxParts. It also
@@ -128,12 +140,12 @@ func (s *Send) readElements(d *document, l *list) (elements []Response, describe
 			element.values[slot] = value{}
 		}
 		w.Repeats = false
-		w.Element(l.element, element.values)
+		w.Element(l.firstElement, element.values)
 		element.hasDuplicate = w.Repeats
 		r := s.readMessage(&element)
 		s.readLists(&r, &element, l.inner)
 		elements = append(elements, r)
-		describeMessages = describeMessages || element.hasAny(l.says)
+		describeMessages = describeMessages || element.hasAny(l.outcomes)
 	}
 	return elements, describeMessages
 }

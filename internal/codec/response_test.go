@@ -570,3 +570,14 @@ func FuzzSendDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestSendBlankGivesWay(t *testing.T) {
+	t.Parallel()
+	c := parse(t, `{"sms.send": {"response": {"id": ["id"], "reference": ["first", "second"]}}}`)
+	send := codec.CompileSend(c, &c.SMSSend, sendURL, nil)
+	for _, blank := range []string{`""`, `" "`, `"\t"`, `null`} {
+		got, err := send.Decode([]byte(`{"id":"m-1","first":` + blank + `,"second":"order-1"}`))
+		require.NoError(t, err)
+		assert.Equal(t, "order-1", got.ReferenceID, blank)
+	}
+}

@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"cmp"
 	"reflect"
 	"strings"
 	"time"
@@ -165,11 +164,11 @@ func (r *currentRow) fillFields() {
 // fillField sets the field of a column to the first of its values that the field can have. It returns why the field cannot be read, or "".
 func (r *currentRow) fillField(c *column, field any) (reason string) {
 	r.useNulls(c)
-	slot, reason := r.usableValue(c)
+	slot, word, reason := r.usableValue(c)
 	if slot < 0 {
 		return reason
 	}
-	reason = r.setField(c.concept, field, r.word(slot))
+	reason = r.setField(c.concept, field, word)
 	r.used[slot] = reason == ""
 	return reason
 }
@@ -183,26 +182,37 @@ func (r *currentRow) useNulls(c *column) {
 	}
 }
 
-// usableValue returns the slot of the first value of a column that is of the right kind. Without such a value the slot is -1, and the reason
-// says what is wrong, or is "" if the field may be absent.
-func (r *currentRow) usableValue(c *column) (slot int, reason string) {
+// usableValue returns the slot and the word of the first value of a column that is of the right kind and not blank, or else of
+// the first blank. Without a usable value the slot is -1, and the reason says what is wrong, or is "" if the field may be absent. A blank ID
+// is unreadable.
+func (r *currentRow) usableValue(c *column) (slot int, word, reason string) {
 	isID := c.concept == "id"
 	if isID && len(c.slots) > 0 {
 		reason = "is missing"
 	}
+	firstBlank := -1
 	for _, slot := range c.slots {
 		v := r.values[slot]
+		word := r.word(slot)
 		switch {
 		case v.Kind <= jsonscan.Null:
-		case isID && !r.format.vocabulary.isID(v, v.Word(r.text)):
+		case isID && !r.format.vocabulary.isID(v, word):
 			reason = "is not an ID"
 		case !v.IsScalar() || v.Kind == jsonscan.Boolean:
 			reason = "is neither a text nor a number"
+		case strings.TrimSpace(word) == "":
+			r.used[slot] = true // it says no more than null
+			if firstBlank < 0 {
+				firstBlank = slot
+			}
 		default:
-			return slot, ""
+			return slot, word, ""
 		}
 	}
-	return -1, reason
+	if firstBlank >= 0 && reason == "" {
+		return firstBlank, r.word(firstBlank), ""
+	}
+	return -1, "", reason
 }
 
 // setField sets a field of the transaction to a word. It returns why the word is no value of the field, or "".
@@ -237,7 +247,9 @@ func (r *currentRow) setText(concept string, field *string, word string) (reason
 		r.transaction.Currency = currency
 		word = amount
 	case "currency":
-		word = cmp.Or(word, r.transaction.Currency) // of the price, which comes first
+		if strings.TrimSpace(word) == "" {
+			return "" // that of the price, which comes first, counts
+		}
 	case "from", "to":
 		word = table.Number(word)
 	case "id":

@@ -5,7 +5,6 @@ import (
 
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
-	"github.com/messaging-service/messaging-go/internal/table"
 )
 
 // rowCache remembers what the rows of one page have in common, so that a row like the row before it is cheap. It changes no result.
@@ -56,8 +55,7 @@ func (c *rowCache) status(word string, format *rowFormat) contract.Status {
 	}
 	status, isKnown := c.statuses[word]
 	if !isKnown {
-		meaning, _ := table.Meaning(format.statuses, word, true)
-		status = contract.Status(meaning)
+		status = format.status(word)
 		c.statuses[word] = status
 	}
 	return status

@@ -48,6 +48,7 @@ func (r *rowReader) read(s *jsonscan.Walker, list int) {
 	r.list = list
 	r.start = s.Pos + 1
 	r.tooLong = nil
+	r.lastCursor = ""
 	r.page.Transactions = r.page.Transactions[:0]
 	r.page.Unreadable = nil
 	r.page.Excluded = map[int]bool{}

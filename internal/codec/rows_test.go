@@ -612,6 +612,47 @@ func TestRowExtraKeepsBytes(t *testing.T) {
 	assert.Equal(t, sms.Transaction{ID: "a", Extra: map[string]json.RawMessage{"user\n": json.RawMessage("1"), "u\ufffd": json.RawMessage("2")}}, got, "names are unescaped")
 }
 
+func TestRowBlankGivesWay(t *testing.T) {
+	t.Parallel()
+	got := readRow(t, "", `{"id":"a","dlrStatus":"","status":"delivered"}`)
+	assert.Equal(t, sms.Transaction{ID: "a", DeliveryStatus: "delivered", Status: contract.StatusDelivered}, got)
+	for concept := range recordFields {
+		if concept == "id" {
+			continue // see TestRowWithoutIDIsUnreadable
+		}
+		overlay := fmt.Sprintf(`{"sms.list": {"record": {%q: ["first", "second"]}}}`, concept)
+		want := readRow(t, overlay, `{"id":"a","second":"20261003"}`)
+		for _, blank := range []string{`""`, `" \t"`, `"\u00a0"`, `null`} {
+			got := readRow(t, overlay, `{"id":"a","first":`+blank+`,"second":"20261003"}`)
+			assert.Equal(t, want, got, "%s %s", concept, blank)
+		}
+		page := readRows(t, overlay, `{"id":"a","first":{},"second":" "}`)
+		require.Len(t, page.Unreadable, 1, "a blank hides no unreadable value of %s", concept)
+		assert.Equal(t, sms.Transaction{ID: "a"}, readRow(t, overlay, `{"id":"a","first":""}`), concept)
+	}
+	got = readRow(t, "", `{"id":"a","price":"KES 0.80","currency":" "}`)
+	assert.Equal(t, "KES", got.Currency, "a blank currency does not hide that of the price")
+}
+
+func TestRowErrorTextWithEscapes(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`"no crédit left"`, `"no cr\u00e9dit left"`} {
+		got := readRow(t, "", `{"id":"a","error":`+text+`}`)
+		assert.Equal(t, "no crédit left", got.ErrorCode, text)
+	}
+}
+
+func TestRowUnreadableDoesNotGiveWay(t *testing.T) {
+	t.Parallel()
+	for _, concept := range []string{"created", "sent", "price", "parts"} {
+		overlay := fmt.Sprintf(`{"sms.list": {"record": {%q: ["first", "second"]}}}`, concept)
+		page := readRows(t, overlay, `{"id":"a","first":"n/a","second":"20261003"}`)
+		require.Len(t, page.Unreadable, 1, concept)
+		assert.Equal(t, recordFields[concept], page.Unreadable[0].Field)
+		assert.JSONEq(t, `"n/a"`, string(page.Transactions[0].Extra["first"]), concept)
+	}
+}
+
 func TestRowObjectIsUnreadable(t *testing.T) {
 	t.Parallel()
 	for concept, paths := range parse(t, "").SMSList.Record {

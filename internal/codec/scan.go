@@ -111,24 +111,34 @@ func (s *scan) scalar(kind nameKind, parent *object, v value) {
 	if parent.isStatus && kind&(kindSentence|kindAnyID|kindRequestID) == 0 {
 		kind |= kindStatus
 	}
-	reportsState := kind&(kindSuccess|kindPartial|kindStatus|kindCode) != 0
-	isRelevant := reportsState || s.ids != nil
+	isRelevant := reportsState(kind) || s.ids != nil
 	if v.Kind <= jsonscan.Null || !isRelevant {
 		return
 	}
 	word := strings.TrimSpace(v.Word(s.text))
+	if failure := s.failureOf(kind, word); failure != "" {
+		s.failure = failure
+		return
+	}
+	if s.ids != nil {
+		s.collect(kind, parent, v, word)
+	}
+}
+
+// reportsState reports whether a value of a kind may report success or failure.
+func reportsState(kind nameKind) bool { return kind&(kindSuccess|kindPartial|kindStatus|kindCode) != 0 }
+
+// failureOf returns why a word reports a failure, or "".
+func (s *scan) failureOf(kind nameKind, word string) string {
 	switch {
 	case kind&kindSuccess != 0 && isFalse(word):
-		s.failure = memberFails
+		return memberFails
 	case kind&kindPartial != 0 && isTrue(word):
-		s.failure = isPartial
+		return isPartial
 	case kind&(kindStatus|kindCode) != 0 && s.fails(kind, word):
-		s.failure = statusFails
-	case s.ids == nil:
-	case reportsState:
-		parent.accepts = parent.accepts || s.accepts(kind, word)
+		return statusFails
 	default:
-		s.id(kind, parent, v, word)
+		return ""
 	}
 }
 

@@ -27,6 +27,15 @@ func (r *responses) scanForIDs(doc []byte, to string) (ids []namedID, hasAnyID b
 	return s.ids.found, s.ids.hasAny
 }
 
+// collect notes what a word that reports no failure says about the object around it: that it reports success, or which ID it has.
+func (s *scan) collect(kind nameKind, parent *object, v value, word string) {
+	if reportsState(kind) {
+		parent.accepts = parent.accepts || s.accepts(kind, word)
+		return
+	}
+	s.id(kind, parent, v, word)
+}
+
 // id keeps an ID, or notes that it is the number of the recipient.
 func (s *scan) id(kind nameKind, parent *object, v value, word string) {
 	const minDigits = 7 // of a number

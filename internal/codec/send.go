@@ -53,14 +53,10 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	s := &Send{
 		encoding: newEncoding(t, &op.Operation, "POST", target, pair),
 		op:       op,
+		section:  sectionOf(t, op),
 		buffers:  new(sync.Pool),
 	}
 	s.ttl = op.TTL
-	for _, channel := range table.Channels() {
-		if channel.Send(t) == op {
-			s.section = channel.SendSection()
-		}
-	}
 	if op.Wrap != nil {
 		s.wrap = *op.Wrap
 	}
@@ -69,6 +65,16 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	s.compileResponses(t)
 	s.lists = s.compileLists()
 	return s
+}
+
+// sectionOf returns the section of a table that holds an operation.
+func sectionOf(t *table.Table, op *table.Send) string {
+	for _, channel := range table.Channels() {
+		if channel.Send(t) == op {
+			return channel.SendSection()
+		}
+	}
+	return ""
 }
 
 func (s *Send) compileFields() {
