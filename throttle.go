@@ -16,7 +16,7 @@ type throttle struct {
 	limiter        *rate.Limiter // nil until the throttle first turns on
 	rateBefore     float64       // messages a second that the service accepted before the throttle was on; 0 once it has accepted one since
 	probeAccepted  chan struct{} // closed when the service accepts a probe; nil before the first
-	losesMessages  bool          // a throttled message was left unknown, so the rate must not be found by trying
+	losesMessages  bool          // a throttled message was left unknown: one in a period is too many, and a steady rate grows slowly
 	throttledSince time.Time     // the first throttled response after the last accepted message, or zero
 
 	rateSetAt      time.Time // messages that began before say nothing about the present rate
@@ -76,10 +76,10 @@ func (t *throttle) isOn() bool {
 
 // wait waits for the turn of the next message, until a probe is accepted, or until the context ends.
 func (t *throttle) wait(ctx context.Context) {
-	if !t.isOn() {
+	wait, probeAccepted := t.reserve()
+	if wait == 0 {
 		return
 	}
-	wait, probeAccepted := t.reserve()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -89,16 +89,16 @@ func (t *throttle) wait(ctx context.Context) {
 	}
 }
 
-// reserve takes the turn of the next message, and returns how long until it comes. While the throttle is probing, the channel is closed when
+// reserve takes the turn of the next message, and returns how long until it comes: 0 while the throttle is off. While the throttle is probing, the channel is closed when
 // the service accepts a message; otherwise it is nil.
 func (t *throttle) reserve() (wait time.Duration, probeAccepted <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tick(time.Now())
-	t.period.begun++
 	if t.state == throttleOff {
 		return 0, nil
 	}
+	t.tick(time.Now())
+	t.period.begun++
 	wait = t.limiter.Reserve().Delay() // not Wait, which does not wait if the deadline is nearer than the turn
 	if t.state == throttleProbing {
 		probeAccepted = t.probeAccepted

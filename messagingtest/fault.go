@@ -202,12 +202,20 @@ func (s *Server) InjectRandomly(seed uint64, share float64, faults ...Fault) {
 func (s *Server) SetFault(channel, recipient string, fault Fault) {
 	panicUnless(isChannel(channel), "SetFault: no such channel: %q", channel)
 	panicUnless(recipient != "", "SetFault: the recipient is empty")
-	s.set(func() {
-		if s.faults.byAddress == nil {
-			s.faults.byAddress = map[address]Fault{}
-		}
-		s.faults.byAddress[address{channel, recipientKey(recipient)}] = fault
-	})
+	to := address{channel, recipientKey(recipient)}
+	s.set(func() { s.faults.setAddress(to, fault) })
+}
+
+// setAddress sets the fault of an address. Without any, requests are not read for their addresses.
+func (q *faultQueue) setAddress(to address, fault Fault) {
+	if fault == (Fault{}) {
+		delete(q.byAddress, to)
+		return
+	}
+	if q.byAddress == nil {
+		q.byAddress = map[address]Fault{}
+	}
+	q.byAddress[to] = fault
 }
 
 // ClearFaults ends [Server.Inject], [Server.InjectFor], [Server.InjectRandomly] and [Server.SetFault].
@@ -251,17 +259,25 @@ func (s *Server) addressFault(r *http.Request, body []byte) Fault {
 // addressOf returns the address of a valid message, or the zero address for any other request.
 func (s *Server) addressOf(r *http.Request, body []byte) address {
 	_, operations := s.operationsFor(r)
-	for _, op := range operations {
-		f, p := s.read(op, r, body)
-		if p != nil || op.channel == "" { // it is for another operation, or lists
-			continue
-		}
-		message, p := f.submission()
-		if p == nil {
-			return address{op.channel, recipientKey(message.To)}
-		}
+	f, p := s.readFirst(operations, r, body)
+	if p != nil || f.channel == "" { // it cannot be read, or lists
+		return address{}
 	}
-	return address{}
+	message, p := f.submission()
+	if p != nil {
+		return address{}
+	}
+	return address{f.channel, recipientKey(message.To)}
+}
+
+// replacesResponse reports whether a request with this fault gets a response of the fault, not the response of the service.
+func (f Fault) replacesResponse() bool {
+	switch f.kind {
+	case status, statusAfter, errorCode, page:
+		return true
+	default:
+		return false
+	}
 }
 
 // isProcessed reports whether a request with this fault is processed.

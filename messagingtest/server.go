@@ -222,7 +222,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, err := readBody(w, r)
-	if !isChosen {
+	if !isChosen && err == nil {
 		fault = s.addressFault(r, body)
 	}
 	requestID := s.newRequestID()
@@ -232,7 +232,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if fault.isProcessed() {
 		resp = s.process(r, requestID, body, err)
 	}
-	if fault.status != 0 {
+	if fault.replacesResponse() {
 		resp = s.faultResponse(r, fault, requestID)
 	}
 	if fault.delay > 0 && !sleep(r.Context(), fault.delay) {
@@ -296,15 +296,24 @@ func (s *Server) operationsFor(r *http.Request) (methods string, operations []op
 
 // handle passes a request to the first operation that can read it.
 func (s *Server) handle(operations []operation, r *http.Request, requestID string, body []byte) (any, *problem) {
+	f, p := s.readFirst(operations, r, body)
+	if p != nil {
+		return nil, p
+	}
+	return f.handle(requestID, f)
+}
+
+// readFirst reads a request under the names of the first operation that can read it. If none can, it returns the problem of the first.
+func (s *Server) readFirst(operations []operation, r *http.Request, body []byte) (fields, *problem) {
 	var first *problem
 	for _, op := range operations {
 		f, p := s.read(op, r, body)
 		if p == nil {
-			return op.handle(requestID, f)
+			return f, nil
 		}
 		first = cmp.Or(first, p)
 	}
-	return nil, first
+	return fields{}, first
 }
 
 // A response is what the server writes, unless a fault prevents it.

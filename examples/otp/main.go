@@ -16,7 +16,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"strings"
+	"regexp"
 	"sync"
 	"time"
 
@@ -125,13 +125,22 @@ func newCodes(client *messaging.Client, hooks *webhook.Receiver, baseURL string)
 	return c, nil
 }
 
+// internationalNumber is the one spelling of a number that send takes. With others, such as 00639171234567, a number would get more codes than
+// maxCodes. A real program may use a library of phone numbers, which also turns the national spelling of its users into this one.
+var internationalNumber = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
+
 // send sends a code to the number in the form. The response is the reference ID, with which the page verifies the code.
 func (c *codes) send(w http.ResponseWriter, r *http.Request) {
+	to := r.PostFormValue("to")
+	if !internationalNumber.MatchString(to) {
+		http.Error(w, "the number must begin with + and the country code, and have digits only", http.StatusBadRequest)
+		return
+	}
 	number, _ := rand.Int(rand.Reader, big.NewInt(1_000_000)) // crypto/rand.Reader never fails
 	digits := fmt.Sprintf("%06d", number)
 	message := sms.Message{
 		From:        "ACME",
-		To:          r.PostFormValue("to"),
+		To:          to,
 		Text:        "Your code is " + digits + ". It is valid for 5 minutes.",
 		ReferenceID: "code-" + rand.Text(),
 		CallbackURL: c.callback,
@@ -228,7 +237,6 @@ func (c *codes) use(reference, digits string) error {
 
 // add adds a code, unless its number has had too many. It forgets expired codes.
 func (c *codes) add(reference, to, digits string) bool {
-	to = strings.TrimPrefix(to, "+")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	earlier := 0

@@ -108,7 +108,8 @@ func TestCallerWhoHangsUpDoesNotEndTheSend(t *testing.T) {
 func TestRefusedCodeIsFailed(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
-	status, err := post(t.Context(), target, "no number")
+	service.Inject(messagingtest.FaultCode("1"), 2) // by SMS, and over chat app 1
+	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusBadGateway, status)
 	assert.Empty(t, service.Sent())
@@ -234,7 +235,7 @@ func TestThreeCodesForANumber(t *testing.T) {
 	}
 	service.ClearFaults()
 	for i := range maxCodes + 1 {
-		status, err := post(t.Context(), target, []string{"+639171234567", "639171234567"}[i%2])
+		status, err := post(t.Context(), target, "+639171234567")
 		require.NoError(t, err)
 		if i < maxCodes {
 			assert.Equal(t, http.StatusAccepted, status)
@@ -255,6 +256,29 @@ func TestThreeCodesForANumber(t *testing.T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	assert.Len(t, c.byID, 1, "expired codes are forgotten")
+}
+
+// Other spellings of a number do not get it more codes.
+func TestOneSpellingOfANumber(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	spellings := []string{
+		"639171234567", "00639171234567", "09171234567", "9171234567", " +639171234567", "+639171234567 ", "+63 917 123 4567", "+63-917-1234567",
+		"++639171234567", "+0639171234567", "+00639171234567", "+639171234567\n", "+63917123456٧", "tel:+639171234567",
+		"", "+", "no number", "+1234567", "+1234567890123456",
+	}
+	for _, to := range spellings {
+		status, err := post(t.Context(), target, to)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusBadRequest, status, "%q", to)
+	}
+	assert.Empty(t, service.Sent())
+	assert.Empty(t, c.byID)
+	for _, to := range []string{"+12345678", "+123456789012345"} {
+		status, err := post(t.Context(), target, to)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusAccepted, status, to)
+	}
 }
 
 func TestCallbackURLSurvivesARestart(t *testing.T) {

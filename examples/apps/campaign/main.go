@@ -1,11 +1,13 @@
-// Command campaign sends an SMS to each recipient of a CSV file, once, even if it is killed and started again. People who wrote STOP get
-// none, and none goes out at night. It ends when all messages are final, and writes what became of each line to results.csv.
+// Command campaign sends an SMS to each recipient of a CSV file, once, even if it is killed and started again. It sends nothing to people
+// who wrote STOP, and nothing at night. It ends when all messages are final, and writes what became of each line to results.csv.
 //
 //	campaign FOLDER
 //
-// The folder has recipients.csv, with the columns id, number and text. A line that cannot be sent does not stop the others. The environment has
-// the account (see messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), in CAMPAIGN_ADDRESS the address at
-// which the service calls it, such as :8080, and in CAMPAIGN_ZONE the time zone of the recipients, such as Asia/Manila.
+// The folder has recipients.csv, with the columns id, number and text. A line that cannot be sent does not stop the others. If a quoted text
+// has a single quote in it or does not end, where the next line begins is not certain, and nothing is sent. The environment has the account (see
+// messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), in CAMPAIGN_ADDRESS the address at which the service
+// calls it, such as :8080, and in CAMPAIGN_ZONE the time zone of the recipients, such as Asia/Manila.
+//
 // Without an argument the program sends one SMS to a test server.
 package main
 
@@ -61,6 +63,7 @@ func demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(folder) //nolint:errcheck // it is temporary
 	if err = os.WriteFile(folder+"/recipients.csv", []byte("id,number,text\n17,+639171234567,Spring sale\n"), 0o600); err != nil {
 		return err
 	}
@@ -69,6 +72,7 @@ func demo(ctx context.Context) error {
 		return err
 	}
 	service := messagingtest.Start()
+	defer service.Close()
 	connect := func(options ...messaging.Option) (*messaging.Client, error) {
 		return messaging.NewClient(service.URL, append(options, messaging.WithToken(service.Token))...)
 	}
@@ -114,9 +118,10 @@ func untilMorning(now time.Time) time.Duration {
 	return max(0, morning.Sub(now))
 }
 
-type connect func(...messaging.Option) (*messaging.Client, error)
+// A connector returns a client for the account, with more options.
+type connector func(...messaging.Option) (*messaging.Client, error)
 
-func run(ctx context.Context, folder string, connect connect, hooks *webhook.Receiver, address string, options messagingriver.Options) error {
+func run(ctx context.Context, folder string, connect connector, hooks *webhook.Receiver, address string, options messagingriver.Options) error {
 	db, err := sql.Open("sqlite", folder+"/campaign.db?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		return err
@@ -205,18 +210,31 @@ func readRecipients(path string, client *messaging.Client) (messages []messaging
 		if errors.Is(err, io.EOF) {
 			return messages, invalid, nil
 		}
+		if parseErr, ok := errors.AsType[*csv.ParseError](err); ok && errors.Is(err, csv.ErrBareQuote) { // such as 5" pizza
+			invalid = append(invalid, invalidLine(row, parseErr.StartLine, parseErr.Err))
+			continue
+		}
 		if err != nil { // where the next line begins is not certain
 			return nil, nil, err
 		}
 		message, err := readRow(row, client, isTaken)
 		if err != nil {
 			line, _ := reader.FieldPos(0)
-			invalid = append(invalid, []string{name + "-" + row[0], "invalid", fmt.Sprintf("line %d: %v", line, err)})
+			invalid = append(invalid, invalidLine(row, line, err))
 			continue
 		}
 		isTaken[row[0]] = true
 		messages = append(messages, message)
 	}
+}
+
+// invalidLine returns the row of the results for a line that cannot be sent. Its own row may have only the columns before the fault.
+func invalidLine(row []string, line int, reason error) []string {
+	reference := name + "-"
+	if len(row) > 0 {
+		reference += row[0]
+	}
+	return []string{reference, "invalid", fmt.Sprintf("line %d: %v", line, reason)}
 }
 
 // readRow returns the message of a line, whose ID must not be taken: the outbox would skip it without a word.

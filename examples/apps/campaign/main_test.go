@@ -134,6 +134,8 @@ func TestInvalidLines(t *testing.T) {
 1,+639181234567,the ID is that of line 2
 3,+639191234567,Spring sale, today
 ,+639201234567,Spring sale
+5,+639221234567,5" pizza
+6",+639231234567,Spring sale
 4,+639211234567,Spring sale
 `)
 	require.NoError(t, p.start().Wait())
@@ -144,11 +146,23 @@ func TestInvalidLines(t *testing.T) {
 	assert.Equal(t, map[string]bool{"+639171234567": true, "+639211234567": true}, to)
 	results := p.results()
 	assert.Equal(t, 2, strings.Count(results, ",completed,"), "%s", results)
-	for _, line := range []string{`spring-2,invalid,"line 3: `, `spring-1,invalid,"line 4: `, `spring-3,invalid,"line 5: `, `spring-,invalid,"line 6: `} {
+	for _, line := range []string{
+		`spring-2,invalid,"line 3: `, `spring-1,invalid,"line 4: `, `spring-3,invalid,"line 5: `, `spring-,invalid,"line 6: `,
+		`spring-5,invalid,"line 7: `, `spring-,invalid,"line 8: `,
+	} {
 		assert.Contains(t, results, line)
 	}
-	assert.Equal(t, 6, strings.Count(results, "\n"))
+	assert.Equal(t, 8, strings.Count(results, "\n"))
 	assert.NotContains(t, results, "63918")
+}
+
+// A quoted text that does not end takes lines of other recipients with it, so nothing is sent.
+func TestTextThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, "id,number,text\n1,+639171234567,\"Spring sale\n2,+639181234567,Spring sale\n")
+	require.Error(t, p.start().Wait())
+	assert.Empty(t, p.service.Sent())
+	assert.NoFileExists(t, filepath.Join(p.folder, "results.csv"))
 }
 
 // At night nothing is sent, and the program ends when it is asked to.

@@ -134,19 +134,28 @@ func open(ctx context.Context, databaseURL, base string, service *messagingtest.
 	if err != nil {
 		return nil, err
 	}
-	store, err := sqlstore.New(ctx, s.db, 0)
-	if err != nil {
-		return nil, err
-	}
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
-	if err != nil {
+	if err = s.serveHooks(ctx, base); err != nil {
+		s.close()
 		return nil, err
 	}
 	s.HandleFunc("POST /orders", s.order)
+	return s, nil
+}
+
+// serveHooks serves the callbacks at the URL base, with a store in the shop's database.
+func (s *shop) serveHooks(ctx context.Context, base string) error {
+	store, err := sqlstore.New(ctx, s.db, 0)
+	if err != nil {
+		return err
+	}
+	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
+	if err != nil {
+		return err
+	}
 	s.Handle("/hooks/delivery", hooks.Delivery(s.report))
 	s.Handle("/hooks/sms", hooks.SMS(s.reply))
 	s.callback, err = hooks.DeliveryURL(base + "/hooks/delivery")
-	return s, err
+	return err
 }
 
 // openDatabase opens the database and the outbox in it. Both use the transactions of database/sql, like the receiver's store.
@@ -157,28 +166,48 @@ func openDatabase(ctx context.Context, databaseURL string, service *messagingtes
 	}
 	s := &shop{}
 	options.OnOutcome = s.sendSMS
-	if !isPostgres(databaseURL) {
-		name := "file:" + cmp.Or(databaseURL, ":memory:") + "?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate"
-		s.db, err = sql.Open("sqlite", name)
-		if err != nil {
-			return nil, err
-		}
-		s.db.SetMaxOpenConns(1) // the shop, the receiver and the outbox share the connection
-		s.close = func() { _ = s.db.Close() }
-		s.outbox, err = messagingriver.NewSQLite(s.db, client, options)
-		return s, err
+	if isPostgres(databaseURL) {
+		err = s.openPostgres(ctx, databaseURL, client, options)
+	} else {
+		err = s.openSQLite(cmp.Or(databaseURL, ":memory:"), client, options)
 	}
-	pool, err := pgxpool.New(ctx, databaseURL)
 	if err != nil {
 		return nil, err
 	}
-	s.db = stdlib.OpenDBFromPool(pool)
+	return s, nil
+}
+
+func (s *shop) openSQLite(path string, client *messaging.Client, options messagingriver.Options) error {
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1) // the shop, the receiver and the outbox share the connection
+	s.db = db
+	s.close = func() { _ = db.Close() }
+	s.outbox, err = messagingriver.NewSQLite(db, client, options)
+	if err != nil {
+		s.close()
+	}
+	return err
+}
+
+func (s *shop) openPostgres(ctx context.Context, databaseURL string, client *messaging.Client, options messagingriver.Options) error {
+	pool, err := pgxpool.New(ctx, databaseURL)
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	s.db = db
 	s.close = func() {
-		_ = s.db.Close()
+		_ = db.Close()
 		pool.Close()
 	}
 	s.outbox, err = messagingriver.NewPostgresSQL(pool, client, options)
-	return s, err
+	if err != nil {
+		s.close()
+	}
+	return err
 }
 
 func isPostgres(databaseURL string) bool {

@@ -356,3 +356,17 @@ func TestOrderHasOneMessageAcrossKills(t *testing.T) {
 		})
 	}
 }
+
+// TestMain would find the goroutines of a database that stays open.
+func TestFailedOpenClosesTheDatabase(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	for _, databaseURL := range []string{"", "postgres://localhost:1/none"} {
+		_, err := openDatabase(t.Context(), databaseURL, service, messagingriver.Options{Rate: -1})
+		require.Error(t, err, "of the outbox")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = open(ctx, databaseURL, "http://127.0.0.1:1", service, messagingriver.Options{})
+		require.Error(t, err, "of the store")
+	}
+}
