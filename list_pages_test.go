@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/jarcoal/httpmock"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -743,5 +744,35 @@ func TestFindAmongRowErrors(t *testing.T) {
 		}
 		require.ErrorIs(t, err, tt.is, name)
 		require.NotErrorIs(t, err, messaging.ErrNotListed, name)
+	}
+}
+
+// The contract may have a wrong name for the cursor. The first page must then not pass for the whole listing.
+func TestListWithoutACursorForMoreRows(t *testing.T) {
+	t.Parallel()
+	const names = `{"sms.list": {"paging": {"by": "cursor"}, "params": {"cursor": "cursor"}}}`
+	const row = `{"transactionId": "m"}`
+	for name, tt := range map[string]struct {
+		page  string
+		isCut bool
+	}{
+		"more in all":             {`{"transactions": [` + row + `], "pageSize": 1, "totalRows": 3, "after": "c2"}`, true},
+		"more pages":              {`{"transactions": [` + row + `], "pageSize": 1, "totalPages": 3, "after": "c2"}`, true},
+		"a short page":            {`{"transactions": [` + row + `], "pageSize": 2, "totalRows": 3}`, false},
+		"as many as there are":    {`{"transactions": [` + row + `], "pageSize": 1, "totalRows": 1}`, false},
+		"no totals":               {`{"transactions": [` + row + `], "pageSize": 1}`, false},
+		"the cursor is null":      {`{"transactions": [` + row + `], "pageSize": 1, "totalRows": 3, "nextPage": null}`, false},
+		"the response says ended": {`{"transactions": [` + row + `], "pageSize": 1, "totalRows": 3, "hasNext": false}`, false},
+	} {
+		client, mock := mocked(t, overlay(t, names))
+		mock.RegisterNoResponder(httpmock.NewStringResponder(http.StatusOK, tt.page))
+		rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
+		assert.Len(t, rows, 1, name)
+		if !tt.isCut {
+			assert.Empty(t, errs, name)
+			continue
+		}
+		require.Len(t, errs, 1, name)
+		assert.ErrorContains(t, errs[0], "sms.list.page.next", name)
 	}
 }

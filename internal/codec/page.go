@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -18,6 +19,7 @@ const (
 	errNone      = pageError("the response says that there are rows, and lists none")
 	errNoNext    = pageError("the response says that another page follows, and has no cursor (sms.list.page.next)")
 	errFull      = pageError("the page has as many rows as it can hold, and there is no next one to ask for (sms.list.paging)")
+	errCut       = pageError("the response says that more rows follow, and has no cursor for them (sms.list.page.next; sms.list.page.total if it counts other rows)")
 	errNoCursor  = pageError("the last row of the page has no cursor where the contract's paging looks for it (sms.list.page.next)")
 )
 
@@ -84,6 +86,10 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 		l.setNextOffset(&page, at)
 	case "cursor":
 		err = l.setNextCursor(&page, &d, cursor, reader.lastCursor)
+		hasUnsaidEnd := page.Last && !cursor.isEnd
+		if hasUnsaidEnd && l.isFirst(at) && page.claimsMore(rows) {
+			page.Full = string(errCut)
+		}
 	default:
 		l.endSinglePage(&page, rows)
 	}
@@ -209,6 +215,14 @@ func (l *List) setNextCursor(page *Page, d *document, c cursor, lastRow string) 
 		page.Last = true
 	}
 	return err
+}
+
+// claimsMore reports whether the first page of a listing is full, as far as is known, and its totals say that more rows follow.
+func (p *Page) claimsMore(requested int) bool {
+	rows := len(p.Transactions)
+	size := cmp.Or(p.Size, requested)
+	isFull := rows >= size
+	return isFull && (p.Total > rows || p.TotalPages > 1)
 }
 
 // endSinglePage ends a listing that has one page. The page is full if it has as many rows as it can hold, or as were requested.
