@@ -384,8 +384,8 @@ func TestListFiltersByStatus(t *testing.T) {
 	}
 	out, errs, status := (&shell{T: t}).run("list", "--status", "failed", "--json")
 	assert.Equal(t, cli.ExitOK, status, errs)
-	assert.Contains(t, out, `"reference":"failed"`)
-	assert.NotContains(t, out, `"reference":"delivered"`)
+	assert.Contains(t, out, `"referenceID":"failed"`)
+	assert.NotContains(t, out, `"referenceID":"delivered"`)
 }
 
 // TestCSVHasNoFormulas: a spreadsheet must not run a text as a formula.
@@ -409,7 +409,7 @@ func TestListWithoutRowsHasTheHeader(t *testing.T) {
 	s, _ := newShell(t)
 	out, _, status := s.run("list", "--format", "csv")
 	assert.Equal(t, cli.ExitOK, status)
-	assert.Regexp(t, `^id,reference,.*,text,verdict,errorCode\n$`, out)
+	assert.Regexp(t, `^id,referenceID,.*,text,verdict,errorCode\n$`, out)
 	file := filepath.Join(t.TempDir(), "rows.csv")
 	_, _, status = s.run("list", "--format", "csv", "--out", file)
 	assert.Equal(t, cli.ExitOK, status)
@@ -557,7 +557,7 @@ func TestListShowsVerdicts(t *testing.T) {
 	for line := range strings.Lines(out) {
 		var got map[string]any
 		require.NoError(t, json.Unmarshal([]byte(line), &got))
-		reference, _ := got["reference"].(string)
+		reference, _ := got["referenceID"].(string)
 		assert.Equal(t, verdicts[reference][0], got["verdict"])
 		assert.Equal(t, reference == "unknown", got["errorCode"] == "200101")
 		assert.Equal(t, reference == "unpriced", got["readError"] != nil)

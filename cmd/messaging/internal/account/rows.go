@@ -54,9 +54,9 @@ func newWriter(format string, to io.Writer, header, isTerminal bool) rowWriter {
 func columns(tx row) (names, values []string) {
 	for _, c := range []struct{ name, value string }{
 		{"id", tx.ID},
-		{"reference", tx.ReferenceID},
-		{"request", tx.RequestID},
-		{"category", tx.CategoryID},
+		{"referenceID", tx.ReferenceID},
+		{"requestID", tx.RequestID},
+		{"categoryID", tx.CategoryID},
 		{"created", formatTime(tx.CreatedAt)},
 		{"sent", formatTime(tx.SentAt)},
 		{"from", tx.From},

@@ -213,8 +213,8 @@ func readMessage(console cli.Console, name string, into any) error {
 type result struct {
 	Verdict     messaging.Verdict `json:"verdict"`
 	ID          string            `json:"id,omitzero"`
-	RequestID   string            `json:"request,omitzero"`
-	ReferenceID string            `json:"reference,omitzero"`
+	RequestID   string            `json:"requestID,omitzero"`
+	ReferenceID string            `json:"referenceID,omitzero"`
 	Parts       int               `json:"parts,omitzero"`
 	Cost        string            `json:"cost,omitzero"`
 	Balance     string            `json:"balance,omitzero"`

@@ -29,6 +29,8 @@ type checker struct {
 	sent     []*message      // messages that the service may have sent
 	isListed bool            // the listing can be read
 	isFound  bool            // the rows of all messages were found
+
+	transactions []sms.Transaction // rows, as the client reads them
 }
 
 func (c *checker) check(ctx context.Context) {

@@ -76,7 +76,7 @@ func (r run) proven() []string {
 
 // provable returns the subjects that can be proven of the fake.
 func provable(without ...string) []string {
-	all := []string{"filter by id", "filter by reference", "filter by request", "from", "id", "listing", "row 1", "row 2", "text"}
+	all := []string{"created", "filter by id", "filter by reference", "filter by request", "from", "id", "listing", "row 1", "row 2", "text"}
 	return slices.DeleteFunc(all, func(subject string) bool { return slices.Contains(without, subject) })
 }
 
@@ -103,7 +103,7 @@ func TestNothingFalseIsProven(t *testing.T) {
 	byReference := func(is func(m fakeMessage, value string) bool) func(*fake) {
 		return func(f *fake) { f.filters["filter[referenceId]"] = is }
 	}
-	rows := []string{"filter by id", "filter by reference", "filter by request", "from", "id", "row 1", "row 2", "text"}
+	rows := []string{"created", "filter by id", "filter by reference", "filter by request", "from", "id", "row 1", "row 2", "text"}
 	for name, tt := range map[string]struct {
 		lie     func(f *fake)
 		without []string // subjects that are not proven

@@ -58,6 +58,8 @@ type page struct {
 	err    error
 	isPage bool            // the last response is a success and has a list of rows
 	rows   []document.Node // all that came
+
+	transactions []sms.Transaction // the rows as the client reads them
 }
 
 // list asks for rows by the contract, for at most maxPages pages.
@@ -65,8 +67,9 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 	var p page
 	c.recorder.take()
 	pages := 0
-	for _, err := range c.client.SMS.Pages(ctx, options) {
+	for read, err := range c.client.SMS.Pages(ctx, options) {
 		p.err = err
+		p.transactions = append(p.transactions, read.Transactions...)
 		pages++
 		if err != nil || pages == maxPages {
 			break

@@ -28,6 +28,7 @@ func (c *checker) checkRows() {
 	c.checkMember("text", found)
 	c.checkMember("from", found)
 	c.checkID(found)
+	c.checkRead(found)
 }
 
 // findRow looks for the row of a message: the only row with its reference ID. The row must have its recipient.

@@ -19,6 +19,7 @@ const messages = 2
 // message is a message of the check.
 type message struct {
 	values  map[string]string // by concept: the sent values, and the IDs of the receipt
+	sentAt  time.Time
 	verdict messaging.Verdict
 	row     document.Node // its row in the listing, or nothing
 	problem string        // why it has no row
@@ -57,6 +58,7 @@ func isRefusal(m *message) bool {
 
 // send sends a message and keeps the IDs of its receipt.
 func (c *checker) send(ctx context.Context, m *message) error {
+	m.sentAt = time.Now()
 	receipt, err := c.client.SMS.Send(ctx, sms.Message{
 		From: m.values["from"], To: m.values["to"], Text: m.values["text"], ReferenceID: m.values["reference"],
 	})
@@ -123,9 +125,11 @@ func (c *checker) lookUp(ctx context.Context, m *message) bool {
 	if c.table.SMSList.Params["pageSize"] != "" {
 		options.PageSize = pageSize
 	}
-	rows := c.list(ctx, options, maxPages).rows
+	found := c.list(ctx, options, maxPages)
+	rows := found.rows
 	if len(rows) > 0 && ctx.Err() == nil {
 		c.rows = rows
+		c.transactions = found.transactions
 	}
 	return slices.ContainsFunc(rows, c.belongsTo(m))
 }

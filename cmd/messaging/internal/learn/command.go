@@ -119,21 +119,24 @@ func (s *settings) run(ctx context.Context, files []string) error {
 	if err != nil {
 		return err
 	}
-	overlay, status, err := learn(text)
+	result, status, err := learn(text)
 	if err != nil {
 		s.console.Complain(err)
 		s.keepTyped(text, files)
 		return &cli.ExitError{Status: status, Err: errors.New("nothing was written")}
 	}
+	for _, warning := range result.Warnings {
+		_, _ = fmt.Fprintln(s.console.Err, warning)
+	}
 	if s.out == "" {
-		_, err = fmt.Fprintln(s.console.Out, overlay)
+		_, err = fmt.Fprintln(s.console.Out, result.Overlay)
 		return err
 	}
 	write := create
 	if s.force {
 		write = replace
 	}
-	if err = write(s.out, overlay+"\n"); err != nil {
+	if err = write(s.out, result.Overlay+"\n"); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	_, err = fmt.Fprintf(s.console.Err, "%s: each example has the right result. Complete the values whose keys end in //\n", s.out)
@@ -141,13 +144,13 @@ func (s *settings) run(ctx context.Context, files []string) error {
 }
 
 // learn returns the overlay for the text of a file, or an error and its exit status.
-func learn(text string) (overlay string, status int, err error) {
+func learn(text string) (result Result, status int, err error) {
 	examples, err := Parse(text)
 	if err != nil {
-		return "", cli.ExitUsage, err
+		return Result{}, cli.ExitUsage, err
 	}
-	overlay, err = Learn(examples)
-	return overlay, cli.ExitRefused, err
+	result, err = Learn(examples)
+	return result, cli.ExitRefused, err
 }
 
 // isTyped reports whether a person types the examples.

@@ -176,7 +176,7 @@ func TestHelpHasExamplesThatCanBeLearned(t *testing.T) {
 	file, _, isFound := strings.Cut("  === request"+after, "The kinds are:")
 	require.True(t, isFound)
 	file = strings.ReplaceAll("\n"+file, "\n  ", "\n")
-	overlay, _, err := learn(file)
+	result, _, err := learn(file)
 	require.NoError(t, err)
-	assert.Contains(t, overlay, `"to": "recipient"`)
+	assert.Contains(t, result.Overlay, `"to": "recipient"`)
 }

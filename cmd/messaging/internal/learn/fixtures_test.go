@@ -36,8 +36,9 @@ func TestLearn(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
-			got, err := Learn(read(t, filepath.Base(file)))
+			result, err := Learn(read(t, filepath.Base(file)))
 			require.NoError(t, err)
+			got := result.Overlay
 			golden := strings.TrimSuffix(file, ".txt") + ".json"
 			if *update {
 				require.NoError(t, os.WriteFile(golden, []byte(got+"\n"), 0o600))

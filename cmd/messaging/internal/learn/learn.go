@@ -25,28 +25,38 @@ type learner struct {
 	request  *request
 	leaves   []leaf   // of the request
 	ignored  []string // paths of the request that the overlay leaves out on purpose
+	warnings []string // comments that are printed too
+
+	unusedFilters []leaf // parameters of the listing that are no filter with a known value
+}
+
+// Result is a learned overlay.
+type Result struct {
+	Overlay  string   // as JSON
+	Warnings []string // of the comments in the overlay, those that a person must not miss
 }
 
 func newLearner(examples *Examples) *learner {
 	return &learner{examples: examples, overlay: newOverlay(), defaults: table.Of(contract.Default())}
 }
 
-// Learn returns the overlay of some examples as JSON. It joins an error for each example that cannot be understood, or whose result with the
+// Learn returns the overlay of some examples. It joins an error for each example that cannot be understood, or whose result with the
 // overlay is wrong.
-func Learn(examples *Examples) (string, error) {
+func Learn(examples *Examples) (Result, error) {
 	l := newLearner(examples)
 	if err := l.learn(); err != nil {
-		return "", err
+		return Result{}, err
 	}
 	names, err := l.overlay.contract()
 	if err != nil {
-		return "", fmt.Errorf("a contract cannot express the examples: %w", err)
+		return Result{}, fmt.Errorf("a contract cannot express the examples: %w", err)
 	}
 	if err := l.replay(names); err != nil {
-		return "", err
+		return Result{}, err
 	}
 	l.noteUnknown()
-	return l.overlay.text(), nil
+	l.noteZones()
+	return Result{Overlay: l.overlay.text(), Warnings: l.warnings}, nil
 }
 
 // learn takes the steps in their order: later steps need what earlier ones found. The request comes first and alone, because without it every
@@ -79,6 +89,7 @@ func (l *learner) noteUnknown() {
 		filters = "other filters"
 	}
 	l.overlay.note("not in the examples: the names of paging, "+filters+" and order"+page+"5. The listing", sectionList, "params")
+	l.noteUnused()
 	if l.examples.row == nil {
 		l.overlay.note("not in the examples: the paths of rows and the names of their members"+page+"5. The listing", sectionList, "record")
 	}

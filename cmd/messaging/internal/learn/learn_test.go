@@ -44,7 +44,7 @@ func learnObject(t *testing.T, text string) (map[string]any, error) {
 		return nil, err
 	}
 	var overlay map[string]any
-	require.NoError(t, json.Unmarshal([]byte(got), &overlay))
+	require.NoError(t, json.Unmarshal([]byte(got.Overlay), &overlay))
 	return overlay, nil
 }
 
@@ -453,7 +453,7 @@ func FuzzLearn(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, err = contract.Parse([]byte(got))
+		_, err = contract.Parse([]byte(got.Overlay))
 		require.NoError(t, err)
 	})
 }

@@ -77,6 +77,7 @@ func (l *learner) learnListing(example *Example) {
 		isFilter := func(other leaf) bool { return other.path == filter.path }
 		filters = slices.DeleteFunc(filters, isFilter) // two filters cannot share a name
 	}
+	l.unusedFilters = filters
 }
 
 // locate finds the known values of an example in it, by concept.

@@ -234,6 +234,7 @@ func (l *learner) replayRow(names contract.Contract, example *Example) error {
 		if len(page.Transactions) == 0 {
 			return example.errorf("no row is read: %w", cmp.Or(err, errors.New("the listing is empty")))
 		}
+		l.noteTime(page.Transactions)
 		return compareRow(example, page.Transactions)
 	}
 	return example.errorf("no row is read")

@@ -20,7 +20,8 @@ type faultRule struct {
 	Share    float64 `json:"share,omitempty"` // of all requests
 	Duration string  `json:"duration,omitempty"`
 	Delay    string  `json:"delay,omitempty"`
-	Status   int     `json:"status,omitempty"` // of status-after and page
+	Status   int     `json:"status,omitempty"` // of status-after, page and refuse
+	Code     string  `json:"code,omitempty"`   // of refuse
 
 	To        string `json:"to,omitempty"`
 	Operation string `json:"operation,omitempty"`
@@ -50,6 +51,7 @@ const (
 	maxFaultDelay    = time.Hour
 	maxFaultDuration = 24 * time.Hour
 	maxStatus        = 599
+	maxRefusal       = 498 // the last status from 400 that refuses: 499 leaves the outcome unknown
 )
 
 // compile validates a rule and sets the fields that follow from it.
@@ -88,14 +90,35 @@ func (f *faultRule) findKind() error {
 		return fmt.Errorf("there is no fault %q: it must be one of %s", clip(f.Fault, 40), strings.Join(faultNames(), ", "))
 	}
 	f.kind = kinds[i]
-	if f.Status == 0 {
-		return nil
-	}
-	if f.kind.Needs != needsStatus {
-		return errors.New("status is for status-after and page")
-	}
-	if f.Status < http.StatusInternalServerError || f.Status > maxStatus {
+	return errors.Join(f.checkStatus(), f.checkCode())
+}
+
+// checkStatus validates the status for the kind of the fault.
+func (f *faultRule) checkStatus() error {
+	isServerError := f.Status >= http.StatusInternalServerError && f.Status <= maxStatus
+	isRefusal := f.Status >= http.StatusBadRequest && f.Status <= maxRefusal && f.Status != http.StatusRequestTimeout
+	switch {
+	case f.Status == 0: // the default of the kind
+	case f.kind.Needs == needsRefusal && !isRefusal:
+		return fmt.Errorf("status must be from 400 to %d, and not 408, which does not refuse", maxRefusal)
+	case f.kind.Needs == needsStatus && !isServerError:
 		return fmt.Errorf("status must be from 500 to %d", maxStatus)
+	case f.kind.Needs != needsRefusal && f.kind.Needs != needsStatus:
+		return errors.New("status is for status-after, page and refuse")
+	}
+	return nil
+}
+
+// checkCode validates the error code of a refusal.
+func (f *faultRule) checkCode() error {
+	switch {
+	case f.Code == "":
+	case f.kind.Needs != needsRefusal:
+		return errors.New("code is for refuse")
+	case f.Status != 0 && f.Status != http.StatusBadRequest:
+		return errors.New("code goes with status 400: leave one of them out")
+	case len(f.Code) > maxName:
+		return errors.New("code is too long for an error code")
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ const (
 	needsDelay      = "delay"      // a duration
 	needsRetryAfter = "retryAfter" // a duration
 	needsStatus     = "status"
+	needsRefusal    = "refusal" // a status and an error code
 )
 
 // The verdicts of the client.
@@ -73,6 +74,20 @@ func faultKinds() []FaultKind {
 			Needs:    needsDelay,
 			make: func(rule *faultRule) messagingtest.Fault {
 				return messagingtest.FaultSlow(rule.delay)
+			},
+		},
+		{
+			Name: "refuse",
+			What: "Refuses the message for good, with a status from 400 to 498. A code, such as 131026 for a recipient who cannot be reached, goes with 400. " +
+				"Without one, the service gives its own code for the status.",
+			Go:      "FaultCode",
+			Verdict: verdictRefused,
+			Needs:   needsRefusal,
+			make: func(rule *faultRule) messagingtest.Fault {
+				if rule.Code != "" {
+					return messagingtest.FaultCode(rule.Code)
+				}
+				return messagingtest.FaultStatus(cmp.Or(rule.Status, http.StatusBadRequest), 0)
 			},
 		},
 		{

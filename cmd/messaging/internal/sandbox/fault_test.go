@@ -45,6 +45,63 @@ func TestFaultScope(t *testing.T) {
 	assert.Empty(t, listed.Rules)
 }
 
+// TestRefuse: a recipient is refused with each status and code, and another is not.
+func TestRefuse(t *testing.T) {
+	t.Parallel()
+	for parameters, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		``:                               {http.StatusBadRequest, "40003"},
+		`,"code":"131026"`:               {http.StatusBadRequest, "131026"},
+		`,"status":400,"code":"NO-SUCH"`: {http.StatusBadRequest, "NO-SUCH"},
+		`,"status":403`:                  {http.StatusForbidden, ""},
+		`,"status":409`:                  {http.StatusConflict, ""},
+		`,"status":422`:                  {http.StatusUnprocessableEntity, ""},
+		`,"status":498`:                  {maxRefusal, ""},
+	} {
+		t.Run(parameters, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, Config{})
+			client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+			r.api(http.MethodPost, "faults", `{"fault":"refuse","share":1,"to":"`+ana+`"`+parameters+`}`, nil)
+			for range 2 { // until the rule is removed
+				_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+				require.Equal(t, messaging.Refused, messaging.VerdictOf(err), "%v", err)
+				var failed *messaging.Error
+				require.ErrorAs(t, err, &failed)
+				assert.Equal(t, want.status, failed.StatusCode)
+				assert.Equal(t, want.code, failed.Code)
+				if want.status == http.StatusBadRequest {
+					require.ErrorIs(t, err, messaging.ErrInvalid)
+				}
+			}
+			_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639180001111", Text: "Hi"})
+			require.NoError(t, err)
+			assert.Len(t, r.service.Sent(), 1)
+			r.api(http.MethodDelete, "faults", "", nil)
+			_, err = client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+			require.NoError(t, err)
+		})
+	}
+}
+
+// TestEveryRefusalRefuses: the page says refused for each status of refuse.
+func TestEveryRefusalRefuses(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	client := r.client(messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), messaging.WithBreaker(messaging.BreakerPolicy{Off: true}))
+	for status := http.StatusBadRequest; status <= maxRefusal; status++ {
+		if status == http.StatusRequestTimeout {
+			continue
+		}
+		r.api(http.MethodPost, "faults", `{"fault":"refuse","n":1,"status":`+itoa(status)+`}`, nil)
+		_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+		assert.Equal(t, messaging.Refused, messaging.VerdictOf(err), "%d: %v", status, err)
+	}
+	assert.Empty(t, r.service.Sent())
+}
+
 func TestFaultRules(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

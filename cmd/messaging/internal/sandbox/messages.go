@@ -130,8 +130,8 @@ func (f messageFilter) selects(e *entry) bool {
 	return false
 }
 
-// find returns messages, the oldest first: the first ones after a cursor, or else the last ones.
-func (st *sandboxState) find(filter messageFilter, after string, limit int) []Message {
+// find returns messages, the oldest first: the first ones after a cursor, or else the last ones. total counts them without the limit.
+func (st *sandboxState) find(filter messageFilter, after string, limit int) (found []Message, total int) {
 	entries := st.book.entries
 	if at := slices.Index(entries, st.book.byID[after]); at >= 0 {
 		entries = entries[at+1:]
@@ -142,11 +142,11 @@ func (st *sandboxState) find(filter messageFilter, after string, limit int) []Me
 			selected = append(selected, e)
 		}
 	}
-	found := []Message{}
+	found = []Message{}
 	for _, e := range window(selected, after != "", limit) {
 		found = append(found, st.message(e))
 	}
-	return found
+	return found, len(selected)
 }
 
 // getMessages returns messages, as soon as there is one.
@@ -163,10 +163,11 @@ func (s *Sandbox) getMessages(r *request) (any, error) {
 	}
 	var found []Message
 	isCursorGone := false
+	total := 0
 	dropped := 0
 	_, err := s.waitUntil(r.Context(), wait, func(st *sandboxState) bool {
 		isCursorGone = after != "" && st.book.byID[after] == nil
-		found = st.find(filter, after, limit)
+		found, total = st.find(filter, after, limit)
 		dropped = st.book.dropped
 		return isCursorGone || len(found) > 0
 	})
@@ -178,7 +179,7 @@ func (s *Sandbox) getMessages(r *request) (any, error) {
 	case wait > 0 && len(found) == 0:
 		return nil, timeoutError("no such message came", wait, "the newest are", s.newest())
 	}
-	return map[string]any{"messages": found, "dropped": dropped}, nil
+	return map[string]any{"messages": found, "total": total, "dropped": dropped}, nil
 }
 
 // newest describes the latest messages and answers, the newest first.

@@ -55,6 +55,11 @@ func TestMessagesAfterACursor(t *testing.T) {
 	}
 	assert.Equal(t, []string{"m1", "m2"}, r.texts("limit=2&after="+first), "the next ones, the oldest first")
 	assert.Equal(t, []string{"m4", "m5"}, r.texts("limit=2"), "the newest without a cursor")
+	for query, want := range map[string]int{"": 6, "limit=2": 6, "limit=2&after=" + first: 5, "text=m3": 1, "text=none": 0} {
+		var got struct{ Total int }
+		r.api(http.MethodGet, "messages?"+query, "", &got)
+		assert.Equal(t, want, got.Total, "total says whether the limit cut the messages: %s", query)
+	}
 	status, text := r.do(http.MethodGet, Root+"messages?after=msg-99", "")
 	assert.Equal(t, http.StatusNotFound, status)
 	assert.Contains(t, text, "after")

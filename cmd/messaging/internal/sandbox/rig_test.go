@@ -132,7 +132,7 @@ func (r *rig) messages(want int) []Message {
 	require.Eventually(r.t, func() bool {
 		st := r.lock()
 		defer st.unlock()
-		found = st.find(messageFilter{}, "", maxMessages)
+		found, _ = st.find(messageFilter{}, "", maxMessages)
 		return len(found) >= want
 	}, 2*time.Minute, 5*time.Millisecond)
 	return found

@@ -1,0 +1,70 @@
+package learn
+
+import (
+	"slices"
+	"strings"
+)
+
+// noteUnused names the parameters and the members of the listing that the contract does not read, without their values. Those of paging and
+// order are among them.
+func (l *learner) noteUnused() {
+	var parameters, members []string
+	for _, at := range l.unusedFilters {
+		parameters = appendName(parameters, at, at.path)
+	}
+	if l.examples.row != nil {
+		for _, at := range leavesOf(l.examples.row.text) {
+			path, isMember := l.cutRow(at.path)
+			switch {
+			case !isMember:
+				parameters = appendName(parameters, at, path)
+			case !l.isRead(path):
+				members = appendName(members, at, path)
+			}
+		}
+	}
+	l.noteNames(parameters, "params")
+	l.noteNames(members, "record")
+}
+
+// appendName appends the name of a value, unless it is a credential's.
+func appendName(names []string, at leaf, path string) []string {
+	if path == "" || credentialName.MatchString(at.name) {
+		return names
+	}
+	return appendNew(names, everyElement(path))
+}
+
+func (l *learner) noteNames(names []string, key string) {
+	const maxNames = 20
+	if len(names) > 0 {
+		l.overlay.note("the example also has "+strings.Join(names[:min(len(names), maxNames)], ", "), sectionList, key)
+	}
+}
+
+// cutRow returns a path within its row, and true, or the path of a value outside the rows, and false.
+func (l *learner) cutRow(path string) (string, bool) {
+	items := l.overlay.List.Items
+	if len(items) == 0 {
+		return path, true // the example is one row
+	}
+	list, inRow, isIn := cutList(path)
+	if isIn && list == items[0] {
+		return inRow, true
+	}
+	return path, false
+}
+
+// isRead reports whether the contract reads a member of a row.
+func (l *learner) isRead(path string) bool {
+	if l.overlay.List.Record.has(path) {
+		return true
+	}
+	for concept, paths := range l.defaults.SMSList.Record {
+		_, isReplaced := l.overlay.List.Record[concept]
+		if !isReplaced && slices.Contains(paths, path) {
+			return true
+		}
+	}
+	return false
+}
