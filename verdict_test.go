@@ -551,3 +551,16 @@ func TestServiceThatSpeaksText(t *testing.T) {
 	require.ErrorIs(t, err, messaging.ErrInsufficientBalance)
 	assert.Equal(t, messaging.Refused, messaging.VerdictOf(err))
 }
+
+// A contract may name the codes of a recipient who cannot be reached or has opted out, on every channel.
+func TestErrorOfARecipientByCode(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t, overlay(t, `{"errors": {"classes": {"unreachable": ["E17"], "optedOut": ["E18"]}}}`))
+	for code, want := range map[string]error{"E17": messaging.ErrUnreachable, "E18": messaging.ErrOptedOut} {
+		mock.RegisterNoResponder(httpmock.NewStringResponder(http.StatusBadRequest, `{"code": "`+code+`"}`))
+		_, err := client.SMS.Send(t.Context(), hello)
+		require.ErrorIs(t, err, want)
+		assert.Equal(t, messaging.Refused, messaging.VerdictOf(err))
+		assert.NotErrorIs(t, err, messaging.ErrInvalid)
+	}
+}

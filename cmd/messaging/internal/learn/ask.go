@@ -138,7 +138,7 @@ func (in *interview) accepted(ctx context.Context) error {
 
 func (in *interview) refused(ctx context.Context) error {
 	return in.several(ctx, kindRefused, "\nA response that refuses a message: unauthorized, forbidden, rateLimited, insufficientBalance, "+
-		"duplicate, windowClosed, notFound,\nunavailable or invalid. An empty line continues with the next part.", "class", "http", "code")
+		"duplicate, windowClosed, optedOut,\nunreachable, notFound, unavailable or invalid. An empty line continues with the next part.", "class", "http", "code")
 }
 
 func (in *interview) row(ctx context.Context) error {

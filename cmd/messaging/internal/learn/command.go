@@ -74,7 +74,8 @@ The kinds are:
              secret, so that they are not taken for constants
   accepted   a response to the request: http, id, status, to if it is about another number, and the names of costs
   refused    http, class, and code, which is needed if its name is unusual. The classes are unauthorized, forbidden, rateLimited,
-             insufficientBalance, duplicate, windowClosed, notFound, unavailable and invalid
+             insufficientBalance, duplicate, windowClosed, optedOut, unreachable (a number that cannot get the message), notFound,
+             unavailable and invalid
   row        a response of the listing: path, id, reference, from, to, text, status, means, created, price and others. A curl command
              above the response shows the path, and the filters by these values
   inbound    a callback with an inbound message: id, from, to, text, time

@@ -162,6 +162,8 @@ func sentinels() map[string]error {
 		"insufficientBalance": messaging.ErrInsufficientBalance,
 		"duplicate":           messaging.ErrDuplicate,
 		"windowClosed":        messaging.ErrWindowClosed,
+		"optedOut":            messaging.ErrOptedOut,
+		"unreachable":         messaging.ErrUnreachable,
 		"notFound":            messaging.ErrNotFound,
 		"unavailable":         messaging.ErrUnavailable,
 		"invalid":             messaging.ErrInvalid,

@@ -95,7 +95,7 @@ func (l *learner) learnCode(example *Example) (string, error) {
 // one of this service.
 func (l *learner) learnClasses(classes words) {
 	l.overlay.Errors.Classes = words{}
-	for class := range l.defaults.Errors.Classes {
+	for class, defaults := range l.defaults.Errors.Classes {
 		codes := []string{}
 		for _, code := range classes[class] {
 			if !isElsewhere(classes, class, code) {
@@ -103,7 +103,9 @@ func (l *learner) learnClasses(classes words) {
 			}
 		}
 		slices.Sort(codes)
-		l.overlay.Errors.Classes[class] = codes
+		if len(codes) > 0 || len(defaults) > 0 {
+			l.overlay.Errors.Classes[class] = codes
+		}
 	}
 	l.overlay.note("the examples show these codes alone: look up the others", sectionErrors, "classes")
 }

@@ -22,6 +22,15 @@ func TestLearnUnusualCode(t *testing.T) {
 	assert.Nil(t, at(got, "errors", "code//"))
 }
 
+// TestLearnRecipientClass has the code of a number that cannot get the message, for which the default contract has no code.
+func TestLearnRecipientClass(t *testing.T) {
+	t.Parallel()
+	const refusal = "=== refused\nhttp: 400\nclass: unreachable\n\n" + `{"code": "E17"}`
+	got, err := learnObject(t, requestText+acceptedText+refusal)
+	require.NoError(t, err)
+	assert.Equal(t, []any{"E17"}, at(got, "errors", "classes", "unreachable"))
+}
+
 // TestLearnCommentsOnMissingCode: a code that was not found must not be lost without a comment.
 func TestLearnCommentsOnMissingCode(t *testing.T) {
 	t.Parallel()
