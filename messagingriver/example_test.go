@@ -146,7 +146,18 @@ func ExampleOptions_onOutcome() {
 			return nil
 		}
 		text := sms.Message{From: "ACME", To: message.To, Text: "Your order is ready", ReferenceID: "sms-" + outcome.Reference}
-		return shop.enqueue(ctx, messagingriver.InsertOptions{}, text)
+		tx, err := shop.db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() //nolint:errcheck // nothing after the commit
+		if _, err := shop.outbox.Insert(ctx, tx, text); err != nil {
+			return err
+		}
+		if _, err := shop.outbox.ResolveTx(ctx, tx, messagingriver.Drop, outcome.Key); err != nil {
+			return err
+		}
+		return tx.Commit()
 	}
 	shop, err := openShop(messagingriver.Options{OnOutcome: fallBack})
 	if err != nil {
