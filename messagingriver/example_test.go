@@ -135,7 +135,8 @@ func ExampleOutbox_InsertMany() {
 	// <nil>
 }
 
-// A message that was not sent over a chat app goes by SMS, unless the person opted out.
+// A message that was not sent over a chat app goes by SMS, unless the person opted out. It is dropped in the same transaction, so that it cannot
+// be resent.
 func ExampleOptions_onOutcome() {
 	var shop shop
 	fallBack := func(ctx context.Context, outcome messagingriver.Outcome) error {
@@ -146,7 +147,18 @@ func ExampleOptions_onOutcome() {
 			return nil
 		}
 		text := sms.Message{From: "ACME", To: message.To, Text: "Your order is ready", ReferenceID: "sms-" + outcome.Reference}
-		return shop.enqueue(ctx, messagingriver.InsertOptions{}, text)
+		tx, err := shop.db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() //nolint:errcheck // nothing after the commit
+		if _, err := shop.outbox.Insert(ctx, tx, text); err != nil {
+			return err
+		}
+		if _, err := shop.outbox.ResolveTx(ctx, tx, messagingriver.Drop, outcome.Key); err != nil {
+			return err
+		}
+		return tx.Commit()
 	}
 	shop, err := openShop(messagingriver.Options{OnOutcome: fallBack})
 	if err != nil {
@@ -172,8 +184,11 @@ func ExampleOptions_onOutcome() {
 	if err := shop.outbox.Stop(ctx); err != nil {
 		fmt.Println(err)
 	}
+	resent, err := shop.outbox.Resolve(ctx, messagingriver.Resend, messagingriver.Key{Channel: "chatapp2", Reference: "order-17"})
+	fmt.Println("resent:", resent, err)
 	// Output:
 	// sms sms-order-17 <nil>
+	// resent: 0 <nil>
 }
 
 func ExampleOutbox_Decode() {
