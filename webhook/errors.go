@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -21,8 +22,8 @@ var (
 	ErrTooLarge error = &reason{http.StatusRequestEntityTooLarge, "body too large"}
 	// ErrProof: a proof of origin is missing or wrong. 403, or 404 with WithPathSecret.
 	ErrProof error = &reason{http.StatusForbidden, "wrong proof of origin"}
-	// ErrUnreadable: the body, or an event of a list in it, is neither a form nor a JSON object, or ended early. 400, or 415 if its
-	// Content-Type is known to be something else.
+	// ErrUnreadable: the body, or an event of a list in it, is neither a form nor a JSON object, or ended early, or the event may be in a
+	// query that is not read (see [WithVerifier]). 400, or 415 if its Content-Type is known to be something else.
 	ErrUnreadable error = &reason{http.StatusBadRequest, "unreadable body"}
 	// ErrNoSender: an inbound message has no sender. 400; 200 from ParseSMS for an empty list, which a handler accepts.
 	ErrNoSender error = &reason{http.StatusBadRequest, "no sender"}
@@ -36,6 +37,9 @@ var (
 
 // errSeveral is the reason of ParseSMS to refuse a request with several messages. The service should call again.
 var errSeveral error = &reason{http.StatusInternalServerError, "several messages: call ParseSMSMessages"}
+
+// errQueryNotRead is the reason to refuse a request that a verifier accepted, and whose event may be in the query. See WithVerifier.
+var errQueryNotRead = fmt.Errorf("%w, and the query is not read, because a signature of the body does not cover it", ErrUnreadable)
 
 // reason is why a request is refused, and the usual status of the response.
 type reason struct {
@@ -51,7 +55,8 @@ type RejectError struct {
 	Callback Callback
 	// Status is the HTTP status with which the handlers respond.
 	Status int
-	// Reason is one of the errors of this package, such as ErrNoSender. ParseSMS has one more, for a request with several messages.
+	// Reason is one of the errors of this package, such as ErrNoSender, or wraps one. ParseSMS has one more, for a request with several
+	// messages.
 	Reason error
 	// Field is the field of the envelope for an ErrUnhandled change, otherwise empty. It comes from outside.
 	Field string

@@ -2,9 +2,13 @@ package webhook_test
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"log/slog"
 	"maps"
@@ -189,6 +193,51 @@ func ExampleReceiver_DeliveryURL() {
 	fmt.Println(callback, err)
 	// Output:
 	// https://shop.example.com/hooks/dlr?key=s3cret%2Fs3cret%2Fs3cret&status=%s&messageId=%i&referenceId=%r&timestamp=%d&transactionType=%tr&from=%f&to=%t <nil>
+}
+
+// The platform of chat app 2 signs the bodies that it posts. Other methods are refused, because the signature does not cover a query.
+func ExampleWithVerifier() {
+	appSecret := []byte("5d41402abc4b2a76b9719d911017c592")
+	verify := func(r *http.Request) error {
+		if r.Method != http.MethodPost {
+			return errors.New("not a POST")
+		}
+		signature, err := hex.DecodeString(strings.TrimPrefix(r.Header.Get("X-Hub-Signature-256"), "sha256="))
+		if err != nil {
+			return err
+		}
+		mac := hmac.New(sha256.New, appSecret)
+		if _, err := io.Copy(mac, r.Body); err != nil {
+			return err
+		}
+		if !hmac.Equal(signature, mac.Sum(nil)) { // in constant time
+			return errors.New("wrong signature")
+		}
+		return nil
+	}
+	hooks, err := webhook.NewReceiver(webhook.WithPOST(), webhook.WithVerifier(verify))
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler := hooks.ChatApp2(func(_ context.Context, m webhook.ChatMessage) error {
+		fmt.Println("message", m.ID)
+		return nil
+	})
+
+	const signature = "sha256=754fbefb8fdb5506a675b29c26946ff814b858bd4aff869c1864f96e8368c9d4"
+	for _, body := range []string{`{"from":"639171234567","id":"m-1","type":"text"}`, `{"from":"639180000000","id":"m-2","type":"text"}`} {
+		r := httptest.NewRequest(http.MethodPost, "/hooks/two", strings.NewReader(body))
+		r.Header.Set("X-Hub-Signature-256", signature)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		fmt.Println(w.Code)
+	}
+	arrives(handler, "/hooks/two?from=639180000000&message=STOP")
+	// Output:
+	// message m-1
+	// 200
+	// 403
+	// 403
 }
 
 // The platform sends messages and delivery statuses to one URL.

@@ -68,8 +68,17 @@ func WithPathSecret(name string, secrets ...string) Option {
 }
 
 // WithVerifier requires that verify returns nil for a request. Use it to check a signature or a list of addresses. It is called from
-// many goroutines, after the length of the request was checked. It may read the body of a POST, which is restored afterwards. Only a
-// [Hook] gets its error.
+// many goroutines, after the length of the request was checked. It may read the body, which is restored afterwards. Only a [Hook] gets
+// its error.
+//
+// A signature of a body does not cover the query: anyone who has seen a signed request can send it again with a query of their own. So
+// with a verifier a POST is read from its body alone, even if the body is empty. Its query is no data, and RawQuery is empty; only the
+// secret of [WithSecret] may be there. If the body holds no event and the query may, the request is refused as [ErrUnreadable]. That also
+// goes for reports posted to a [Receiver.DeliveryURL], which has the IDs and the status in its query: let the service call it with GET, or
+// use WithSecret or [WithPathSecret] without a verifier.
+//
+// A GET is read from its query, and refused if it has a body, so for a GET verify must cover the URL. If it checks a body, let it refuse
+// every method but POST.
 func WithVerifier(verify func(*http.Request) error) Option {
 	if verify == nil {
 		return invalid("WithVerifier: the argument is nil")
@@ -141,7 +150,7 @@ func WithPreferences(handle func(context.Context, Preference) error) Option {
 // WithPOST accepts POST as well as GET. The body is a form or a JSON object, regardless of its Content-Type. Members of the
 // object are parameters, with null as an empty value; a nested object or list is a parameter that holds its JSON. For chat apps
 // and delivery reports the body may be a message or status of the platform, or its envelope. Parameters of the query come
-// before those of the body. For paths and lists of events see docs/webhooks.md.
+// before those of the body; with [WithVerifier] they are not read. For paths and lists of events see docs/webhooks.md.
 func WithPOST() Option {
 	return set(func(rcv *Receiver) { rcv.post = true })
 }

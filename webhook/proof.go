@@ -102,7 +102,7 @@ func (c *callback) verify(r *http.Request, in *request) error {
 }
 
 func restoreBody(r *http.Request, body []byte) {
-	if r.Method == http.MethodPost {
+	if r.Method == http.MethodPost || len(body) > 0 {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -26,16 +27,49 @@ func (c *callback) read(r *http.Request, events []event) ([]event, error) {
 	if isPrefetch(r.Header) {
 		return nil, c.name.refuse(ErrPrefetch)
 	}
+	if in.isBodyAlone {
+		return c.readBodyAlone(&in, events)
+	}
+	return c.readData(in.query, &in, events)
+}
+
+// readBodyAlone appends the events of a body that a verifier accepted. A signature of the body does not cover the query, so anyone who has
+// seen a signed request can send it again with another query: no event is read from it. If it may hold one that the body does not, the
+// request is refused, so that no event is lost in silence.
+func (c *callback) readBodyAlone(in *request, events []event) ([]event, error) {
+	all, err := c.readData("", in, events)
+	isEmpty := len(all) == len(events) && holdsNoEvent(err)
+	if isEmpty && c.mayHoldEvent(in.query) {
+		return all, c.name.refuse(errQueryNotRead).withCause(err)
+	}
+	return all, err
+}
+
+// holdsNoEvent reports whether an error, or nil, is that of a body that was read and holds no event for the callback.
+func holdsNoEvent(err error) bool {
+	isReason := func(reason error) bool { return errors.Is(err, reason) }
+	return err == nil || slices.ContainsFunc([]error{ErrNoSender, ErrNoMessage, ErrUnhandled}, isReason)
+}
+
+// mayHoldEvent reports whether a query has a parameter that the callback reads.
+func (c *callback) mayHoldEvent(query string) bool {
 	f := fields{callback: c}
-	f.params = make(Params, 0, min(strings.Count(in.query, "&")+1, c.maxParams))
-	f.query = f.readForm(in.query)
+	f.readForm(query)
+	return slices.ContainsFunc(f.params, func(p Param) bool { return c.reads(p.Name) })
+}
+
+// readData appends the events of a query and a body.
+func (c *callback) readData(query string, in *request, events []event) ([]event, error) {
+	f := fields{callback: c}
+	f.params = make(Params, 0, min(strings.Count(query, "&")+1, c.maxParams))
+	f.query = f.readForm(query)
 	switch {
 	case f.count > c.maxParams:
 		return nil, c.name.refuse(ErrTooLong)
 	case in.fault != nil:
 		return nil, in.fault
 	case in.json != nil:
-		return f.readJSON(&in, events)
+		return f.readJSON(in, events)
 	default:
 		f.readForm(in.form)
 		return f.appendEvents(events)

@@ -18,6 +18,8 @@ type request struct {
 	json    []byte // a body that is a JSON object or list, in valid UTF-8
 	members object // of a body that is a JSON object
 	fault   error  // why the body cannot be read
+
+	isBodyAlone bool // the query holds no data, only secrets
 }
 
 // receive reads the bytes of a request. It fails if nothing of the request counts.
@@ -37,14 +39,20 @@ func (c *callback) receive(r *http.Request) (in request, err error) {
 	if len(in.query) > c.maxQuery {
 		return in, c.name.refuse(ErrTooLong)
 	}
-	if !isPOST {
+	hasVerifier := len(c.verifiers) > 0
+	if isGET && !hasVerifier {
 		return in, nil
 	}
 	in.body, err = readBody(r, c.maxBody)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge { // our limit, or one of the server
 		return in, c.name.refuse(ErrTooLarge)
 	}
-	in.fault = c.classifyBody(&in, r.Header.Get("Content-Type"))
+	if isPOST {
+		in.isBodyAlone = hasVerifier
+		in.fault = c.classifyBody(&in, r.Header.Get("Content-Type"))
+	} else if len(in.body) > 0 { // a verifier may have checked the body alone, and not the query
+		in.fault = c.name.refuse(errQueryNotRead)
+	}
 	if err != nil {
 		in.fault = c.name.refuse(ErrUnreadable).withCause(err)
 	}
@@ -84,6 +92,10 @@ func (c *callback) classifyBody(in *request, contentType string) (fault error) {
 			in.members = objectOf(text)
 			return nil
 		}
+	}
+	isLikeJSON := isNested(body, '[') || isNested(body, '{')
+	if in.isBodyAlone && isLikeJSON { // a signature does not cover the Content-Type either, so it cannot make a form of it
+		return c.name.refuse(ErrUnreadable)
 	}
 	contentType, _, _ = strings.Cut(contentType, ";")
 	switch strings.ToLower(strings.TrimSpace(contentType)) {

@@ -171,7 +171,7 @@ func headerIs(r *http.Request, name, want string) error {
 
 func TestVerifierSeesTheRequest(t *testing.T) {
 	t.Parallel()
-	const query, body = "key=s3cret-of-16-chars&from=1111", "message=a"
+	const query, body = "key=s3cret-of-16-chars&a=b", "from=1111&message=a"
 	verify := webhook.WithVerifier(func(r *http.Request) error {
 		text, err := io.ReadAll(r.Body)
 		if err != nil || string(text) != body || r.URL.RawQuery != query {
