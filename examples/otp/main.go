@@ -1,7 +1,7 @@
 // Command otp sends one-time codes and verifies them. A code goes out by SMS, or over chat app 1 if the SMS provably did not go out. A person
 // waits, so an attempt takes three seconds at most, and an SMS with an unknown outcome is looked up in the background. A code is valid once, for
-// five minutes and five tries, and a number gets three codes in that time. Codes are kept in memory and lost when the program ends. It runs on
-// a test server, so it needs no account.
+// five minutes and five tries, and a number gets three codes in that time, but no second one while the outcome of the first is unknown. Codes are
+// kept in memory and lost when the program ends. It runs on a test server, so it needs no account.
 package main
 
 import (
@@ -11,12 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"math"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"regexp"
+	"strconv"
 	"sync"
 	"time"
 
@@ -34,6 +36,7 @@ const (
 
 	attemptTimeout = 3 * time.Second
 	callTimeout    = 5 * time.Second // of each channel
+	minRetryAfter  = 10 * time.Second
 )
 
 func main() {
@@ -145,23 +148,48 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 		ReferenceID: "code-" + rand.Text(),
 		CallbackURL: c.callback,
 	}
-	if !c.add(message.ReferenceID, message.To, digits) { // before Send, because the delivery report may arrive before Send returns
-		http.Error(w, "too many codes; try again in five minutes", http.StatusTooManyRequests)
+	reference, err := c.add(message.ReferenceID, message.To, digits) // before Send, because the delivery report may arrive before Send returns
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusTooManyRequests)
+		return
+	}
+	if reference != message.ReferenceID { // an earlier code is pending
+		accept(w, reference)
 		return
 	}
 	// A caller who hangs up must not end the send: its outcome would be unknown.
-	err := c.deliver(context.WithoutCancel(r.Context()), message, digits)
+	err = c.deliver(context.WithoutCancel(r.Context()), message, digits)
 	switch {
 	case err == nil:
 		c.setStatus(message.ReferenceID, webhook.StatusSent)
 	case messaging.VerdictOf(err) == messaging.Unknown: // the code may be on its way, and the page waits for it
 	default:
 		c.setStatus(message.ReferenceID, webhook.StatusFailed)
-		http.Error(w, "the code could not be sent; check the number, or try again", http.StatusBadGateway)
+		refuse(w, err)
 		return
 	}
+	accept(w, message.ReferenceID)
+}
+
+// accept responds with the reference ID of a code that was sent or is pending.
+func accept(w http.ResponseWriter, reference string) {
 	w.WriteHeader(http.StatusAccepted)
-	_, _ = fmt.Fprint(w, message.ReferenceID)
+	_, _ = fmt.Fprint(w, reference)
+}
+
+// refuse responds to the error of a code that did not go out. It tells a number that is wrong from a service that is in trouble.
+func refuse(w http.ResponseWriter, err error) {
+	after, isRetryable := messaging.Retryable(err)
+	switch {
+	case isRetryable || messaging.IsAccountProblem(err):
+		seconds := math.Ceil(max(after, minRetryAfter).Seconds())
+		w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
+		http.Error(w, "the code could not be sent; try again later", http.StatusServiceUnavailable)
+	case errors.Is(err, messaging.ErrInvalid):
+		http.Error(w, "the code could not be sent; check the number", http.StatusUnprocessableEntity)
+	default:
+		http.Error(w, "the code could not be sent", http.StatusBadGateway)
+	}
 }
 
 // deliver sends a code by SMS and, only if the SMS provably did not go out, over chat app 1.
@@ -217,6 +245,7 @@ func (c *codes) verify(w http.ResponseWriter, r *http.Request) {
 var (
 	errWrong   = errors.New("the code is wrong")
 	errInvalid = errors.New("the code is no longer valid; ask for another one")
+	errTooMany = errors.New("too many codes; try again in five minutes")
 )
 
 // use returns nil if the digits match a valid code, which is then used up.
@@ -235,23 +264,31 @@ func (c *codes) use(reference, digits string) error {
 	return nil
 }
 
-// add adds a code, unless its number has had too many. It forgets expired codes.
-func (c *codes) add(reference, to, digits string) bool {
+// add adds a code and returns its reference ID. If the number has a pending code, add returns the reference ID of that one instead: it may be
+// on its way, and a second code would make it wrong. If the number has had too many codes, add returns errTooMany. It forgets expired codes.
+func (c *codes) add(reference, to, digits string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	earlier := 0
+	pending := ""
 	for id, sent := range c.byID {
 		if !c.now().Before(sent.expires) {
 			delete(c.byID, id)
 		} else if sent.to == to && sent.status != webhook.StatusFailed {
 			earlier++
+			if sent.status == webhook.StatusUnknown && sent.tries < maxTries {
+				pending = id
+			}
 		}
 	}
+	if pending != "" {
+		return pending, nil
+	}
 	if earlier >= maxCodes {
-		return false
+		return "", errTooMany
 	}
 	c.byID[reference] = &code{to: to, digits: digits, expires: c.now().Add(validFor)}
-	return true
+	return reference, nil
 }
 
 // setStatus sets the status of a code, unless the code has a later one: the result of a send and delivery reports come in any order.

@@ -111,7 +111,7 @@ func TestRefusedCodeIsFailed(t *testing.T) {
 	service.Inject(messagingtest.FaultCode("1"), 2) // by SMS, and over chat app 1
 	status, err := post(t.Context(), target, "+639171234567")
 	require.NoError(t, err)
-	assert.Equal(t, http.StatusBadGateway, status)
+	assert.Equal(t, http.StatusUnprocessableEntity, status)
 	assert.Empty(t, service.Sent())
 	assert.Equal(t, webhook.StatusFailed, c.status(reference(c)))
 }
@@ -231,7 +231,7 @@ func TestThreeCodesForANumber(t *testing.T) {
 	for range maxCodes + 1 { // codes that did not go out do not count
 		status, err := post(t.Context(), target, "+639171234567")
 		require.NoError(t, err)
-		assert.Equal(t, http.StatusBadGateway, status)
+		assert.Equal(t, http.StatusUnprocessableEntity, status)
 	}
 	service.ClearFaults()
 	for i := range maxCodes + 1 {
@@ -256,6 +256,63 @@ func TestThreeCodesForANumber(t *testing.T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	assert.Len(t, c.byID, 1, "expired codes are forgotten")
+}
+
+// A code whose outcome is unknown may be on its way: a second one would make it wrong.
+func TestNoSecondCodeWhileTheFirstIsPending(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	service.SetLag(time.Hour)
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+	for range 3 {
+		status, err := post(t.Context(), target, "+639171234567")
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusAccepted, status)
+	}
+	c.background.Wait()
+	require.Len(t, service.Sent(), 1)
+	first := service.Sent()[0]
+	assert.Equal(t, first.ReferenceID, reference(c))
+	assert.NoError(t, c.use(first.ReferenceID, first.Code()))
+
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+	_, err := post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	c.background.Wait()
+	assert.Len(t, service.Sent(), 2, "the first code was used")
+	c.mu.Lock()
+	c.now = func() time.Time { return time.Now().Add(validFor) }
+	c.mu.Unlock()
+	_, err = post(t.Context(), target, "+639171234567")
+	require.NoError(t, err)
+	assert.Len(t, service.Sent(), 3, "the second code has expired")
+}
+
+func TestResponseSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		fault  messagingtest.Fault
+		status int
+	}{
+		{"invalid", messagingtest.FaultStatus(http.StatusBadRequest, 0), http.StatusUnprocessableEntity},
+		{"no credit", messagingtest.FaultStatus(http.StatusPaymentRequired, 0), http.StatusServiceUnavailable},
+		{"wrong credentials", messagingtest.FaultStatus(http.StatusUnauthorized, 0), http.StatusServiceUnavailable},
+		{"throttled", messagingtest.FaultStatus(http.StatusTooManyRequests, 0), http.StatusServiceUnavailable},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			service, _, target := serve(t)
+			service.SetFault("sms", "+639171234567", tt.fault)
+			service.SetFault("chatapp1", "+639171234567", tt.fault)
+			response, err := http.PostForm(target, url.Values{"to": {"+639171234567"}})
+			require.NoError(t, err)
+			defer response.Body.Close()
+			assert.Equal(t, tt.status, response.StatusCode)
+			assert.Equal(t, tt.status == http.StatusServiceUnavailable, response.Header.Get("Retry-After") != "")
+			assert.Empty(t, service.Sent())
+		})
+	}
 }
 
 // Other spellings of a number do not get it more codes.

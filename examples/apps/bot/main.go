@@ -140,6 +140,16 @@ func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
 		reply = b.reply(m, "Your order is on its way.")
 	}
 	_, err = b.outbox.Insert(ctx, tx, reply)
+	return skipInvalid(err)
+}
+
+// skipInvalid logs and drops the error of a reply that can never be sent, such as one to a number with spaces. If the handler returned the
+// error, the service would call again and again.
+func skipInvalid(err error) error {
+	if errors.Is(err, messaging.ErrInvalid) {
+		log.Print("bot: a message gets no reply: ", err) // the error has no number
+		return nil
+	}
 	return err
 }
 
@@ -179,7 +189,7 @@ func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m webhook.ChatMessage, de
 		reply = b.reply(m, "You will get no more messages. Write START to get them again.")
 	}
 	_, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{reply}, messagingriver.InsertOptions{Unguarded: true})
-	return err
+	return skipInvalid(err)
 }
 
 // report completes a reply whose response was lost: a report proves that the service accepted it. Keys without a message are ignored.

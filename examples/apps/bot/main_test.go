@@ -191,6 +191,24 @@ func TestMessageFromNoPerson(t *testing.T) {
 	assert.Empty(t, c.service.Sent())
 }
 
+// A number with spaces cannot be replied to. The service must not call again for it.
+func TestMessageFromANumberWithSpaces(t *testing.T) {
+	t.Parallel()
+	for _, channel := range []string{"chatapp1", "chatapp2"} {
+		t.Run(channel, func(t *testing.T) {
+			t.Parallel()
+			c := newConversation(t)
+			for i, text := range []string{"hi", "STOP"} {
+				c.write(messagingtest.InboundChatApp{Channel: channel, ID: fmt.Sprint("in-", i), From: "+63 917 123 4567", Text: text})
+			}
+			c.write(messagingtest.InboundChatApp{Channel: channel, ID: "in-2", From: "639181234567", Text: "order"})
+			_, err := c.service.WaitFor(t.Context(), "639181234567")
+			require.NoError(t, err)
+			assert.Len(t, c.service.Sent(), 1)
+		})
+	}
+}
+
 // However often the process is killed, each message has one reply, since the service calls again.
 func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 	t.Parallel()

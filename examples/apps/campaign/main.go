@@ -25,6 +25,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -204,7 +205,7 @@ func readRecipients(path string, client *messaging.Client) (messages []messaging
 	if _, err = reader.Read(); err != nil && !errors.Is(err, io.EOF) { // the names of the columns
 		return nil, nil, err
 	}
-	isTaken := map[string]bool{}
+	earlier := seen{ids: map[string]bool{}, lines: map[string]int{}}
 	for {
 		row, err := reader.Read()
 		if errors.Is(err, io.EOF) {
@@ -217,13 +218,14 @@ func readRecipients(path string, client *messaging.Client) (messages []messaging
 		if err != nil { // where the next line begins is not certain
 			return nil, nil, err
 		}
-		message, err := readRow(row, client, isTaken)
+		line, _ := reader.FieldPos(0)
+		message, err := readRow(row, client, earlier)
 		if err != nil {
-			line, _ := reader.FieldPos(0)
 			invalid = append(invalid, invalidLine(row, line, err))
 			continue
 		}
-		isTaken[row[0]] = true
+		earlier.ids[row[0]] = true
+		earlier.lines[spelled(row[1])] = line
 		messages = append(messages, message)
 	}
 }
@@ -234,18 +236,32 @@ func invalidLine(row []string, line int, reason error) []string {
 	if len(row) > 0 {
 		reference += row[0]
 	}
-	return []string{reference, "invalid", fmt.Sprintf("line %d: %v", line, reason)}
+	return []string{reference, "invalid", "", fmt.Sprintf("line %d: %v", line, reason)}
 }
 
-// readRow returns the message of a line, whose ID must not be taken: the outbox would skip it without a word.
-func readRow(row []string, client *messaging.Client, isTaken map[string]bool) (messaging.Message, error) {
-	switch {
-	case len(row) != 3:
+// seen has the valid lines that were read before.
+type seen struct {
+	ids   map[string]bool
+	lines map[string]int // by number
+}
+
+// spelled returns one spelling of an international number, which may begin with + or 00.
+func spelled(number string) string { return strings.TrimLeft(number, "+0") }
+
+// readRow returns the message of a line. The ID and the number must not be those of an earlier line: the outbox would skip the ID without a
+// word, and the number would get two messages.
+func readRow(row []string, client *messaging.Client, earlier seen) (messaging.Message, error) {
+	if len(row) != 3 {
 		return nil, fmt.Errorf("want 3 columns, got %d", len(row))
-	case row[0] == "" || isTaken[row[0]]:
+	}
+	id, number, text := row[0], row[1], row[2]
+	if id == "" || earlier.ids[id] {
 		return nil, errors.New("the id is absent, or that of another line")
 	}
-	message := sms.Message{From: "ACME", ReferenceID: name + "-" + row[0], To: row[1], Text: row[2], Marketing: true}
+	if line, isRepeated := earlier.lines[spelled(number)]; isRepeated {
+		return nil, fmt.Errorf("same number as line %d", line)
+	}
+	message := sms.Message{From: "ACME", ReferenceID: name + "-" + id, To: number, Text: text, Marketing: true}
 	return message, client.SMS.Validate(message)
 }
 
@@ -286,14 +302,18 @@ func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
 	}
 }
 
-// writeResults writes the reference ID, the state and the reason of each line to a file.
+// writeResults writes the reference ID, the verdict, the message ID and the reason of each line to a file.
 func writeResults(ctx context.Context, path string, outbox *messagingriver.Outbox[*sql.Tx], invalid [][]string) error {
 	var results [][]string
 	for record, err := range outbox.List(ctx) {
 		if err != nil {
 			return err
 		}
-		results = append(results, []string{record.Reference, string(record.State), record.Reason})
+		messageID := ""
+		if record.Receipt != nil {
+			messageID = record.Receipt.ID
+		}
+		results = append(results, []string{record.Reference, record.Verdict.String(), messageID, record.Reason})
 	}
 	var file bytes.Buffer
 	if err := csv.NewWriter(&file).WriteAll(append(results, invalid...)); err != nil {

@@ -119,8 +119,8 @@ func TestEachRecipientOnce(t *testing.T) {
 		assert.Equal(t, 1, n, to)
 	}
 	results := p.results()
-	assert.Equal(t, len(times), strings.Count(results, ",completed,"), "%s", results)
-	assert.Equal(t, 1, strings.Count(results, ",cancelled,"), "%s", results)
+	assert.Equal(t, len(times), strings.Count(results, ",accepted,"), "%s", results)
+	assert.Equal(t, 1, strings.Count(results, ",not sent,"), "%s", results)
 	assert.Contains(t, results, "opted out")
 	assert.Equal(t, recipients, strings.Count(results, "\n"), "each is completed, cancelled or discarded")
 }
@@ -145,15 +145,51 @@ func TestInvalidLines(t *testing.T) {
 	}
 	assert.Equal(t, map[string]bool{"+639171234567": true, "+639211234567": true}, to)
 	results := p.results()
-	assert.Equal(t, 2, strings.Count(results, ",completed,"), "%s", results)
+	assert.Equal(t, 2, strings.Count(results, ",accepted,"), "%s", results)
 	for _, line := range []string{
-		`spring-2,invalid,"line 3: `, `spring-1,invalid,"line 4: `, `spring-3,invalid,"line 5: `, `spring-,invalid,"line 6: `,
-		`spring-5,invalid,"line 7: `, `spring-,invalid,"line 8: `,
+		`spring-2,invalid,,"line 3: `, `spring-1,invalid,,"line 4: `, `spring-3,invalid,,"line 5: `, `spring-,invalid,,"line 6: `,
+		`spring-5,invalid,,"line 7: `, `spring-,invalid,,"line 8: `,
 	} {
 		assert.Contains(t, results, line)
 	}
 	assert.Equal(t, 8, strings.Count(results, "\n"))
 	assert.NotContains(t, results, "63918")
+}
+
+// A number that is on two lines, in whatever spelling, gets one SMS.
+func TestRepeatedNumber(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, `id,number,text
+1,+639171234567,Spring sale
+2,+639181234567,Spring sale
+3,+639171234567,Spring sale
+4,639171234567,Spring sale
+5,00639181234567,Spring sale
+`)
+	require.NoError(t, p.start().Wait())
+	require.Len(t, p.service.Sent(), 2)
+	results := p.results()
+	for _, m := range p.service.Sent() {
+		assert.Contains(t, results, m.ReferenceID+",accepted,"+m.ID+",\n")
+	}
+	for _, line := range []string{
+		"spring-3,invalid,,line 4: same number as line 2\n",
+		"spring-4,invalid,,line 5: same number as line 2\n",
+		"spring-5,invalid,,line 6: same number as line 3\n",
+	} {
+		assert.Contains(t, results, line)
+	}
+}
+
+// The results say whether an SMS was sent, and not only that nothing more follows.
+func TestResultsHaveTheVerdict(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, 12, "id,number,text\n1,+639171234567,Spring sale\n2,+639181234567,Spring sale\n")
+	p.service.SetFault("sms", "+639171234567", messagingtest.FaultCode("1"))
+	require.NoError(t, p.start().Wait())
+	results := p.results()
+	assert.Contains(t, results, "spring-1,refused,,")
+	assert.Contains(t, results, "spring-2,accepted,"+p.service.Sent()[0].ID+",")
 }
 
 // A quoted text that does not end takes lines of other recipients with it, so nothing is sent.

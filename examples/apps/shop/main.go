@@ -165,7 +165,7 @@ func openDatabase(ctx context.Context, databaseURL string, service *messagingtes
 		return nil, err
 	}
 	s := &shop{}
-	options.OnOutcome = s.sendSMS
+	options.OnOutcome = s.noteOutcome
 	if isPostgres(databaseURL) {
 		err = s.openPostgres(ctx, databaseURL, client, options)
 	} else {
@@ -220,6 +220,10 @@ func (s *shop) createTables(ctx context.Context) error {
 	if _, err := s.db.ExecContext(ctx, orders); err != nil {
 		return err
 	}
+	const messages = "CREATE TABLE IF NOT EXISTS shop_message (id TEXT PRIMARY KEY, reference TEXT)" // of the receipts
+	if _, err := s.db.ExecContext(ctx, messages); err != nil {
+		return err
+	}
 	return s.outbox.Migrate(ctx)
 }
 
@@ -250,10 +254,9 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	message := chatapp2.Message{
 		To: phone, ReferenceID: id, CallbackURL: s.callback,
 		Content: chatapp2.Template{Name: "order_placed", Language: "en_US", Components: []chatapp2.Component{chatapp2.Body(id)}},
-		// The service sends the SMS if it has accepted the message and cannot deliver it in time. If it refuses the message, sendSMS does.
-		TTL: 10 * time.Minute, Fallback: &sms.Fallback{From: "ACME", Text: "Thank you for " + id},
+		// It has no Fallback: the service's SMS and that of sendSMS could both arrive.
 	}
-	options := messagingriver.InsertOptions{Expire: 10 * time.Minute} // then sendSMS does
+	options := messagingriver.InsertOptions{Expire: 10 * time.Minute} // then sendSMS sends an SMS
 	if _, err = s.outbox.InsertMany(ctx, tx, []messaging.Message{message}, options); err != nil {
 		return err
 	}
@@ -262,13 +265,23 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 
 const smsPrefix = "sms-" // of the reference ID of an SMS in place of a chat-app message
 
-// sendSMS enqueues an SMS in place of a chat-app message that provably did not go out. If it is called again, the reference ID keeps a second
-// SMS from being sent.
+// noteOutcome stores the ID of an accepted message, by which report finds its order, and replaces a message that did not go out.
+func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) error {
+	if outcome.Verdict == messaging.Accepted && outcome.Receipt.ID != "" {
+		const note = "INSERT INTO shop_message VALUES ($1, $2) ON CONFLICT DO NOTHING"
+		_, err := s.db.ExecContext(ctx, note, outcome.Receipt.ID, outcome.Reference)
+		return err
+	}
+	return s.sendSMS(ctx, outcome)
+}
+
+// sendSMS enqueues an SMS in place of a chat-app message that provably did not go out. In the same transaction it drops the chat-app message,
+// so that a person can no longer resend it. If sendSMS is called again, the message is gone, and no second SMS is sent.
 func (s *shop) sendSMS(ctx context.Context, outcome messagingriver.Outcome) error {
-	message, _ := outcome.Message.(chatapp2.Message) // without a fallback if it is an SMS
+	message, isChat := outcome.Message.(chatapp2.Message)
 	wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
 	hasOptedOut := errors.Is(outcome.Err, messaging.ErrOptedOut)
-	if message.Fallback == nil || !wasNotProcessed || hasOptedOut {
+	if !isChat || !wasNotProcessed || hasOptedOut {
 		return nil
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
@@ -276,8 +289,12 @@ func (s *shop) sendSMS(ctx context.Context, outcome messagingriver.Outcome) erro
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	dropped, err := s.outbox.ResolveTx(ctx, tx, messagingriver.Drop, outcome.Key)
+	if err != nil || dropped == 0 { // a person has resent it, and its next outcome counts
+		return err
+	}
 	text := sms.Message{
-		From: message.Fallback.From, To: message.To, Text: message.Fallback.Text,
+		From: "ACME", To: message.To, Text: "Thank you for " + outcome.Reference,
 		ReferenceID: smsPrefix + outcome.Reference, CallbackURL: message.CallbackURL,
 	}
 	if _, err = s.outbox.Insert(ctx, tx, text); err != nil {
@@ -292,14 +309,18 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 	if err != nil {
 		return err
 	}
+	reference, err := referenceOf(ctx, tx, report)
+	if err != nil {
+		return err
+	}
 	// The service has accepted the message, even if its response was lost. Keys without a message are ignored.
 	_, err = s.outbox.ResolveTx(ctx, tx, messagingriver.Sent,
-		messagingriver.Key{Channel: "chatapp2", Reference: report.ReferenceID},
-		messagingriver.Key{Channel: "sms", Reference: report.ReferenceID})
+		messagingriver.Key{Channel: "chatapp2", Reference: reference},
+		messagingriver.Key{Channel: "sms", Reference: reference})
 	if err != nil || !report.Status.Final() {
 		return err
 	}
-	id := strings.TrimPrefix(report.ReferenceID, smsPrefix)
+	id := strings.TrimPrefix(reference, smsPrefix)
 	var before webhook.Status
 	err = tx.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = $1", id).Scan(&before)
 	if errors.Is(err, sql.ErrNoRows) { // of another message
@@ -320,6 +341,23 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 	return err
 }
 
+// referenceOf returns the reference ID of the message of a report, which it looks up by the message ID if the report has no reference ID.
+func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) (string, error) {
+	if report.ReferenceID != "" {
+		return report.ReferenceID, nil
+	}
+	var reference string
+	err := tx.QueryRowContext(ctx, "SELECT reference FROM shop_message WHERE id = $1", report.ID).Scan(&reference)
+	isFresh := time.Since(report.StatusAt) < time.Minute
+	if errors.Is(err, sql.ErrNoRows) && isFresh { // noteOutcome may not have stored the ID yet
+		return "", webhook.RetryLater(10 * time.Second)
+	}
+	if errors.Is(err, sql.ErrNoRows) { // of another message
+		return "", nil
+	}
+	return reference, err
+}
+
 // reply enqueues a reply in the transaction that records the event as handled: a customer gets one reply to each text. The reference ID does
 // not depend on m.ID, which may be empty.
 func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
@@ -338,5 +376,9 @@ func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	}
 	reply := sms.Message{From: "ACME", To: m.From, Text: id + " is " + state, ReferenceID: "reply-" + rand.Text()}
 	_, err = s.outbox.Insert(ctx, tx, reply)
+	if errors.Is(err, messaging.ErrInvalid) { // such as a number with spaces: another call would fail, too
+		log.Print("shop: a text gets no reply: ", err) // the error has no number
+		return nil
+	}
 	return err
 }

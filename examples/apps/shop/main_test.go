@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -261,6 +262,98 @@ func TestReportResolvesAMessageWhoseResponseWasLost(t *testing.T) {
 			assert.Len(t, service.Sent(), 1)
 		})
 	}
+}
+
+// A person cannot resend a chat-app message in whose place an SMS was enqueued: both would arrive.
+func TestChatMessageCannotBeResentAfterTheSMS(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const phone = "+639171234567"
+			service := messagingtest.NewServer(t)
+			service.SetFault("chatapp2", phone, messagingtest.FaultCode("131026"))
+			s := newShop(t, service, in)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", phone))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			sent, err := service.WaitFor(ctx, phone)
+			require.NoError(t, err)
+			assert.Equal(t, "sms", sent.Channel)
+			service.ClearFaults()
+			resent, err := s.outbox.Resolve(ctx, messagingriver.Resend, messagingriver.Key{Channel: "chatapp2", Reference: "order-1"})
+			require.NoError(t, err)
+			assert.Zero(t, resent)
+			time.Sleep(time.Second)
+			assert.Len(t, service.Sent(), 1)
+		})
+	}
+}
+
+// The service is not asked for an SMS of its own, which could arrive in addition to the shop's.
+func TestOrderHasNoFallbackOfTheService(t *testing.T) {
+	t.Parallel()
+	s, err := open(t.Context(), databases(t)["SQLite"].url, "http://127.0.0.1:1", messagingtest.NewServer(t), messagingriver.Options{})
+	require.NoError(t, err)
+	defer s.close()
+	require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+	records, err := s.outbox.Get(t.Context(), "order-1")
+	require.NoError(t, err)
+	require.Len(t, records, 1)
+	message, isChat := records[0].Message.(chatapp2.Message)
+	require.True(t, isChat)
+	assert.Nil(t, message.Fallback)
+}
+
+// A report may have only the message ID of the receipt.
+func TestReportWithoutAReferenceID(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const phone = "+639171234567"
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			server := httptest.NewServer(s)
+			defer server.Close()
+			status := func(id string, at time.Time) int {
+				report := messagingtest.DeliveryReport{Status: "delivered", ID: id, To: phone, At: at}
+				results := service.CallWebhook(t.Context(), server.URL+"/hooks/delivery?key=secret-of-a-demo", report)
+				require.Len(t, results, 1)
+				require.NoError(t, results[0].Err)
+				return results[0].StatusCode
+			}
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", phone))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			sent, err := service.WaitFor(ctx, phone)
+			require.NoError(t, err)
+			at := time.Now()
+			require.Eventually(t, func() bool { return status(sent.ID, at) == http.StatusOK }, 30*time.Second, 50*time.Millisecond)
+			var state string
+			require.NoError(t, s.db.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = 'order-1'").Scan(&state))
+			assert.Equal(t, "delivered", state)
+			assert.Equal(t, http.StatusServiceUnavailable, status("another", time.Now()), "its ID may be stored in a moment")
+			assert.Equal(t, http.StatusOK, status("yet another", time.Now().Add(-time.Hour)))
+		})
+	}
+}
+
+// A number with spaces cannot be replied to. The service must not call again for it.
+func TestTextFromANumberWithSpaces(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	s := newShop(t, service, databases(t)["SQLite"])
+	server := httptest.NewServer(s)
+	defer server.Close()
+	_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order VALUES ('order-1', '+639171234567', 'placed', 0)")
+	require.NoError(t, err)
+	question := messagingtest.InboundSMS{ID: "in-1", From: "+63 917 123 4567", To: "ACME", Text: "order-1"}
+	for _, reply := range service.CallWebhook(t.Context(), server.URL+"/hooks/sms?key=secret-of-a-demo", question) {
+		require.NoError(t, reply.Err)
+		assert.Equal(t, http.StatusOK, reply.StatusCode)
+	}
+	assert.Empty(t, service.Sent())
 }
 
 // A text that is not about an order, such as STOP, gets no reply.
