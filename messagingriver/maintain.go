@@ -44,6 +44,7 @@ func (o *Outbox[TTx]) maintenanceSteps() []maintenanceStep {
 		{"delete jobs of outcomes", o.deleteOutcomeJobs},
 		{"move expired messages", o.moveExpired},
 		{"replace probes", o.replaceProbes},
+		{"move probes out of the way of a person's pause", o.returnProbesOfPersons},
 	}
 }
 

@@ -64,6 +64,7 @@ func command(getenv func(string) string) *cobra.Command {
 	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "print JSON, one object a line")
 	root.PersistentFlags().StringVar(&op.options.Schema, "schema", "", "the `schema` of the outbox on PostgreSQL (default \"messaging\")")
 	root.AddCommand(op.migrate(), op.load(), op.status(), op.list(), op.show(), op.resolve(), op.campaign(), op.audit())
+	root.AddCommand(op.pause(), op.resume())
 	root.SetHelpCommand(helpCommand())
 	return root
 }
