@@ -29,18 +29,21 @@ func TestStopDeletesTheContentOfAccepted(t *testing.T) {
 	})
 }
 
-// Start deletes at once what a killed process left, although the process ends before the maintenance runs again. One run deletes all of it.
+// Start deletes at once what a killed process left, although the process ends before the maintenance runs again. One run deletes all of it:
+// runs of 5,000 messages would take 10 seconds for 12,000.
 func TestStartDeletesTheContentOfAcceptedAtOnce(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t test) {
-		service := messagingtest.NewServer(t)
-		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
-		r.insert(t, messagingriver.InsertOptions{}, texts("m", 12_000)...)
-		r.exec(t, "UPDATE JOBS SET state = 'completed', finalized_at = CURRENT_TIMESTAMP")
-		began := time.Now()
-		r.start(t)
-		require.Eventually(t, func() bool { return r.number(t, withContent) == 0 }, patience, 10*time.Millisecond)
-		require.Less(t, time.Since(began), 5*time.Second, "before the maintenance runs again")
-		require.Empty(t, service.Sent())
-	})
+	for messages, most := range map[int]time.Duration{1: 5 * time.Second, 12_000: 10 * time.Second} {
+		onBoth(t, func(t test) {
+			service := messagingtest.NewServer(t)
+			r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+			r.insert(t, messagingriver.InsertOptions{}, texts("m", messages)...)
+			r.exec(t, "UPDATE JOBS SET state = 'completed', finalized_at = CURRENT_TIMESTAMP")
+			began := time.Now()
+			r.start(t)
+			require.Eventually(t, func() bool { return r.number(t, withContent) == 0 }, patience, 10*time.Millisecond)
+			require.Less(t, time.Since(began), most)
+			require.Empty(t, service.Sent())
+		})
+	}
 }

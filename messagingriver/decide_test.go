@@ -191,7 +191,7 @@ func TestLateStopLeavesTheNextRun(t *testing.T) {
 	t.Parallel()
 	db, err := sql.Open("sqlite", ":memory:") // has no content to delete
 	require.NoError(t, err)
-	defer db.Close() //nolint:errcheck // it has nothing
+	defer db.Close()
 	o := &Outbox[*sql.Tx]{database: newDatabase(nil, riversqlite.New(db).GetExecutor(), false, "")}
 	o.options.Logger = slog.New(slog.DiscardHandler)
 	maintained := make(chan struct{})

@@ -53,7 +53,7 @@ still in trouble, the outbox pauses the channel again.`,
 		if err := db.ResumeChannel(cmd.Context(), channel); err != nil {
 			return err
 		}
-		text := fmt.Sprintf("%s is not paused\n", channel)
+		text := channel + " is not paused\n"
 		return op.print(cmd.OutOrStdout(), channelResult{Done: "resume", Channel: channel}, text)
 	})
 	return cmd
