@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/riverqueue/river/rivertype"
+
+	messaging "github.com/messaging-service/messaging-go"
 )
 
 // Campaign has the number of messages of a campaign in each state.
@@ -27,8 +29,8 @@ func (c Campaign) Unfinished() int {
 	return n
 }
 
-// Campaigns returns the campaigns with these names, or all campaigns by name if none is given. A name without messages is an error.
-// Campaigns reads all messages of the campaigns.
+// Campaigns returns the campaigns with these names, or all campaigns by name if none is given. A name without messages is an error
+// that matches messaging.ErrNotFound. Campaigns reads all messages of the campaigns.
 func (o *Outbox[TTx]) Campaigns(ctx context.Context, names ...string) ([]Campaign, error) {
 	if len(names) == 0 {
 		return o.campaigns(ctx, o.database.statements.allCampaigns)
@@ -71,12 +73,13 @@ func (o *Outbox[TTx]) campaigns(ctx context.Context, statement string, args ...a
 }
 
 func noCampaign(name string) error {
-	return fmt.Errorf("messagingriver: there is no campaign %q", name)
+	return fmt.Errorf("messagingriver: there is no campaign %q: %w", name, messaging.ErrNotFound)
 }
 
 // PauseCampaign stops the waiting messages of a campaign, until ResumeCampaign, and returns how many. They become pending. While a campaign
 // has pending messages, messages that are enqueued for it are pending, too. Attempts under way end; call PauseCampaign again to stop
-// messages that they did not send, or that a transaction under way enqueued. A campaign without messages is an error.
+// messages that they did not send, or that a transaction under way enqueued. If it returns 0, no message waited and
+// nothing is paused: messages that are enqueued later are sent. A campaign without messages is an error that matches messaging.ErrNotFound.
 func (o *Outbox[TTx]) PauseCampaign(ctx context.Context, name string) (int, error) {
 	return o.changeCampaign(ctx, name, o.database.statements.pauseCampaign)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"regexp"
 	"strings"
@@ -13,8 +14,10 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
 )
@@ -217,7 +220,11 @@ func (w blockedWorker) Stop(context.Context) error {
 // A Stop that returns after the outbox was started again leaves the new run alone.
 func TestLateStopLeavesTheNextRun(t *testing.T) {
 	t.Parallel()
-	o := new(Outbox[*sql.Tx])
+	db, err := sql.Open("sqlite", ":memory:") // has no content to delete
+	require.NoError(t, err)
+	defer db.Close()
+	o := &Outbox[*sql.Tx]{database: newDatabase(nil, riversqlite.New(db).GetExecutor(), false, "")}
+	o.options.Logger = slog.New(slog.DiscardHandler)
 	maintained := make(chan struct{})
 	close(maintained)
 	worker := blockedWorker{make(chan struct{}), make(chan struct{})}

@@ -38,8 +38,8 @@
 // # Pauses
 //
 // While the circuit breaker of a channel is open, or the service responds with 429 or refuses the account, the queue of that channel is
-// paused in all processes, and one message after another probes. The outbox never ends the pause of a person, such as with River UI, unless it
-// had paused the queue before.
+// paused in all processes, and one message after another probes. A person pauses a channel with PauseChannel, and ResumeChannel ends any pause. The
+// outbox never ends the pause of a person. A pause with River UI is a person's, too, unless the outbox had paused the queue before.
 //
 // docs/outbox.md in the repository has more for developers and operators, and examples/apps/shop is a whole program.
 package messagingriver

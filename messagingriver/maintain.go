@@ -12,18 +12,18 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// maintain runs the outbox's periodic maintenance until ctx ends.
+// maintain runs the outbox's maintenance at once and then periodically, until ctx ends.
 func (o *Outbox[TTx]) maintain(ctx context.Context) {
 	ticker := time.NewTicker(maintenanceInterval)
 	defer ticker.Stop()
 	for {
+		if o.superviseClock(ctx) {
+			o.runMaintenance(ctx)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-		}
-		if o.superviseClock(ctx) {
-			o.runMaintenance(ctx)
 		}
 	}
 }
@@ -44,6 +44,7 @@ func (o *Outbox[TTx]) maintenanceSteps() []maintenanceStep {
 		{"delete jobs of outcomes", o.deleteOutcomeJobs},
 		{"move expired messages", o.moveExpired},
 		{"replace probes", o.replaceProbes},
+		{"move probes out of the way of a person's pause", o.returnProbesOfPersons},
 	}
 }
 
@@ -96,11 +97,6 @@ func (o *Outbox[TTx]) recordLateOutcome(ctx context.Context, id int64) error {
 		}
 		return o.database.explain(o.database.insertTx(ctx, tx, outcomeJob(id)))
 	})
-}
-
-// deleteContent deletes the content of messages that were accepted.
-func (o *Outbox[TTx]) deleteContent(ctx context.Context) error {
-	return o.database.exec(ctx, o.database.statements.deleteContent)
 }
 
 // deleteOutcomeJobs deletes the jobs that have called OnOutcome.

@@ -207,8 +207,10 @@ func TestCampaign(t *testing.T) {
 		require.Eventually(t, func() bool { return len(service.Sent()) == messages+11 }, patience, 50*time.Millisecond)
 		_, err = r.PauseCampaign(t.Context(), "winter")
 		require.ErrorContains(t, err, `there is no campaign "winter"`)
+		require.ErrorIs(t, err, messaging.ErrNotFound)
 		_, err = r.Campaigns(t.Context(), "winter")
 		require.ErrorContains(t, err, `there is no campaign "winter"`)
+		require.ErrorIs(t, err, messaging.ErrNotFound)
 	})
 }
 

@@ -70,8 +70,8 @@ type Options struct {
 	// OnOutcome is called after an attempt or a lookup completed, cancelled or discarded a message. See Outcome. Set it in all processes
 	// that call Start.
 	OnOutcome func(ctx context.Context, outcome Outcome) error
-	// Logger receives failures in the background, from River and from the outbox, without personal data. The default writes warnings and
-	// errors to standard error, as text.
+	// Logger receives failures in the background, from River and from the outbox, without personal data. Give it a handler of level WARN: at
+	// INFO, River logs every few seconds while messages are sent. The default writes warnings and errors to standard error, as text.
 	Logger *slog.Logger
 
 	// now is the clock of the process, and startAtOnce has River's maintenance begin without a random delay. Tests set them.
@@ -79,7 +79,8 @@ type Options struct {
 	startAtOnce bool
 }
 
-// NewPostgres returns an outbox in a PostgreSQL database, for a program with transactions of pgx.
+// NewPostgres returns an outbox in a PostgreSQL database, for a program with transactions of pgx. A nil pool or client is an error, and so is
+// an option out of its bounds.
 func NewPostgres(pool *pgxpool.Pool, client *messaging.Client, options Options) (*Outbox[pgx.Tx], error) {
 	if pool == nil {
 		return nil, errNoDatabase
@@ -101,6 +102,7 @@ func NewPostgresSQL(pool *pgxpool.Pool, client *messaging.Client, options Option
 // NewSQLite returns an outbox in an SQLite database, opened with a driver such as modernc.org/sqlite. The pool needs either one connection
 // (db.SetMaxOpenConns(1)), or journal_mode(wal) and a busy_timeout; otherwise NewSQLite returns an error that says so. Open the file with
 // _txlock=immediate. With one connection, do not use the pool while one of its transactions is open. Only one process at a time may send.
+// A nil database or client is an error, and so is an option out of its bounds.
 func NewSQLite(db *sql.DB, client *messaging.Client, options Options) (*Outbox[*sql.Tx], error) {
 	if db == nil {
 		return nil, errNoDatabase

@@ -122,8 +122,8 @@ func (o *Outbox[TTx]) checkDatabase(ctx context.Context) error {
 }
 
 // Stop stops sending. Messages whose request has not begun are left to other processes at once; requests under way end, which takes up to
-// SendTimeout. If ctx ends before, Stop returns its error, and the process may end: River rescues the rest. A stopped outbox can be
-// started again.
+// SendTimeout. Then Stop deletes the content of accepted messages, which takes up to 10 seconds; what remains, the next Start deletes. If ctx
+// ends before the requests do, Stop returns its error, and the process may end: River rescues the rest. A stopped outbox can be started again.
 func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 	p := &o.process
 	maintained, isStarted := p.cancel()
@@ -139,6 +139,7 @@ func (o *Outbox[TTx]) Stop(ctx context.Context) error {
 		if err := worker.Stop(ctx); err != nil {
 			return fmt.Errorf("messagingriver: %w", err)
 		}
+		o.deleteLastContent(ctx)
 	}
 	p.end(maintained)
 	return nil

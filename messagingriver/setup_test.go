@@ -90,6 +90,8 @@ type rig interface {
 	PauseCampaign(ctx context.Context, name string) (int, error)
 	ResumeCampaign(ctx context.Context, name string) (int, error)
 	CancelCampaign(ctx context.Context, name string) (int, error)
+	PauseChannel(ctx context.Context, channel string) error
+	ResumeChannel(ctx context.Context, channel string) error
 	Status(ctx context.Context) ([]messagingriver.ChannelStatus, error)
 	Observe(meter metric.Meter) (metric.Registration, error)
 

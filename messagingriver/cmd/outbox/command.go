@@ -64,6 +64,7 @@ func command(getenv func(string) string) *cobra.Command {
 	root.PersistentFlags().BoolVar(&op.asJSON, "json", false, "print JSON, one object a line")
 	root.PersistentFlags().StringVar(&op.options.Schema, "schema", "", "the `schema` of the outbox on PostgreSQL (default \"messaging\")")
 	root.AddCommand(op.migrate(), op.load(), op.status(), op.list(), op.show(), op.resolve(), op.campaign(), op.audit())
+	root.AddCommand(op.pause(), op.resume())
 	root.SetHelpCommand(helpCommand())
 	return root
 }
@@ -303,6 +304,9 @@ command again after them, for messages that they did not send. Cancelled message
 		changed, err := verb(db, cmd.Context(), args[1])
 		if err != nil {
 			return err
+		}
+		if args[0] == "pause" && changed == 0 {
+			fmt.Fprintln(cmd.ErrOrStderr(), "no message waits, so nothing is paused: messages that are enqueued later are sent")
 		}
 		return op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &changed}, fmt.Sprintf("%s: %d\n", args[0], changed))
 	})

@@ -23,6 +23,8 @@ import (
 
 // database is an outbox in one of the two databases.
 type database interface {
+	channelPauser
+
 	Migrate(ctx context.Context) error
 	Status(ctx context.Context) ([]messagingriver.ChannelStatus, error)
 	Campaigns(ctx context.Context, names ...string) ([]messagingriver.Campaign, error)

@@ -46,6 +46,9 @@ func TestCampaignIsLoadedPausedAndCancelled(t *testing.T) {
 		assert.JSONEq(s, `{"done": "cancel", "messages": 1}`, out)
 		s.work()
 		assert.Len(s, s.service.Sent(), 2)
+		out, said := s.run(0, "campaign", "pause", "spring")
+		assert.Equal(s, "pause: 0\n", out)
+		assert.Contains(s, said, "nothing is paused")
 		assert.Equal(s, "b", s.service.Sent()[0].ReferenceID, "urgent messages go first")
 	})
 }

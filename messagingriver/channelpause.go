@@ -1,0 +1,88 @@
+package messagingriver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/riverqueue/river/riverdriver"
+)
+
+// returnProbes moves the messages that probe a paused channel back to its queue. Its parameters are the queue and the queue of its probes.
+const returnProbes = `UPDATE river_job SET queue = $1 WHERE queue = $2 AND state IN ('available', 'scheduled', 'retryable')`
+
+// PauseChannel pauses a channel, such as "sms", in all processes until ResumeChannel, or until a person resumes its queue in River UI. The
+// outbox does not resume it, even if the outbox itself had paused the channel before. Messages can be enqueued meanwhile; they wait. Attempts
+// under way end, and processes hear of the pause within 2 seconds; lookups of messages that were sent before go on. To pause a channel that is
+// paused changes nothing. An unknown channel is an error.
+func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
+	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		p := o.pauseOf(channel)
+		if _, err := o.database.changeOne(ctx, tx, o.database.statements.resumeQueue, p.queue); err != nil {
+			return err // it only forgets that the outbox paused the queue
+		}
+		if err := o.database.execOn(ctx, tx, returnProbes, p.queue, p.probes); err != nil {
+			return err
+		}
+		return o.database.explain(o.database.pause(ctx, tx, p.queue))
+	})
+}
+
+// ResumeChannel ends the pause of a channel, such as "sms", as River UI does: a pause by PauseChannel, by River UI or by the outbox. To resume
+// a channel that is not paused changes nothing. An unknown channel is an error.
+func (o *Outbox[TTx]) ResumeChannel(ctx context.Context, channel string) error {
+	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		return o.database.explain(o.database.resume(ctx, tx, queueOf(channel)))
+	})
+}
+
+// changeChannel runs a function in a transaction in which the row of the channel's queue exists.
+func (o *Outbox[TTx]) changeChannel(
+	ctx context.Context, channel string, change func(ctx context.Context, tx riverdriver.ExecutorTx) error,
+) error {
+	if _, isKnown := o.channels[channel]; !isKnown {
+		return fmt.Errorf("messagingriver: the channel is %q; want one of %s", channel, strings.Join(o.channelNames(), ", "))
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("messagingriver: %w", err)
+	}
+	return o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		queue := &riverdriver.QueueCreateOrSetUpdatedAtParams{
+			Name:     queueOf(channel),
+			Metadata: []byte("{}"),
+			Schema:   o.database.schema,
+		}
+		if _, err := tx.QueueCreateOrSetUpdatedAt(ctx, queue); err != nil { // no process has started yet
+			return o.database.explain(err)
+		}
+		return change(ctx, tx)
+	})
+}
+
+// returnProbesOfPersons moves probes back to the queues of channels that a person paused. An attempt that was under way when the person paused
+// the channel may have left its message to probe again.
+func (o *Outbox[TTx]) returnProbesOfPersons(ctx context.Context) error {
+	var queues []queueStatus
+	if err := o.database.readJSON(ctx, &queues, o.database.statements.queueStatus); err != nil {
+		return err
+	}
+	for channel := range o.channels {
+		if !isPausedByPerson(queues, queueOf(channel)) {
+			continue
+		}
+		if err := o.database.exec(ctx, returnProbes, queueOf(channel), probesOf(channel)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isPausedByPerson reports whether a queue is paused, and not by the outbox.
+func isPausedByPerson(queues []queueStatus, name string) bool {
+	for _, queue := range queues {
+		if queue.Name == name {
+			return queue.Paused == 1 && queue.Cause == ""
+		}
+	}
+	return false
+}
