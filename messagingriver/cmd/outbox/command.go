@@ -306,7 +306,7 @@ command again after them, for messages that they did not send. Cancelled message
 			return err
 		}
 		if args[0] == "pause" && changed == 0 {
-			fmt.Fprintln(cmd.ErrOrStderr(), "no message waits, so nothing is paused: messages that are enqueued later are sent")
+			cmd.PrintErrln("no message waits, so nothing is paused: messages that are enqueued later are sent")
 		}
 		return op.print(cmd.OutOrStdout(), result{Done: args[0], Messages: &changed}, fmt.Sprintf("%s: %d\n", args[0], changed))
 	})
