@@ -254,7 +254,9 @@ func readRow(row []string, client *messaging.Client, earlier seen) (messaging.Me
 	if len(row) != 3 {
 		return nil, fmt.Errorf("want 3 columns, got %d", len(row))
 	}
-	id, number, text := row[0], row[1], row[2]
+	id := row[0]
+	number := row[1]
+	text := row[2]
 	if id == "" || earlier.ids[id] {
 		return nil, errors.New("the id is absent, or that of another line")
 	}
