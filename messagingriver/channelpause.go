@@ -13,8 +13,8 @@ const returnProbes = `UPDATE river_job SET queue = $1 WHERE queue = $2 AND state
 
 // PauseChannel pauses a channel, such as "sms", in all processes until ResumeChannel, or until a person resumes its queue in River UI. The
 // outbox does not resume it, even if the outbox itself had paused the channel before. Messages can be enqueued meanwhile; they wait. Attempts
-// under way end, and processes hear of the pause within 2 seconds; lookups of messages that were sent before go on. To pause a channel that is
-// paused changes nothing. An unknown channel is an error.
+// under way end, one of which may probe once more, and processes hear of the pause within 2 seconds. Lookups of messages that were sent before
+// go on. To pause a channel that is paused changes nothing. An unknown channel is an error.
 func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
 	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		p := o.pauseOf(channel)
@@ -57,32 +57,4 @@ func (o *Outbox[TTx]) changeChannel(
 		}
 		return change(ctx, tx)
 	})
-}
-
-// returnProbesOfPersons moves probes back to the queues of channels that a person paused. An attempt that was under way when the person paused
-// the channel may have left its message to probe again.
-func (o *Outbox[TTx]) returnProbesOfPersons(ctx context.Context) error {
-	var queues []queueStatus
-	if err := o.database.readJSON(ctx, &queues, o.database.statements.queueStatus); err != nil {
-		return err
-	}
-	for channel := range o.channels {
-		if !isPausedByPerson(queues, queueOf(channel)) {
-			continue
-		}
-		if err := o.database.exec(ctx, returnProbes, queueOf(channel), probesOf(channel)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// isPausedByPerson reports whether a queue is paused, and not by the outbox.
-func isPausedByPerson(queues []queueStatus, name string) bool {
-	for _, queue := range queues {
-		if queue.Name == name {
-			return queue.Paused == 1 && queue.Cause == ""
-		}
-	}
-	return false
 }

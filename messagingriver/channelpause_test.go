@@ -75,10 +75,6 @@ func TestPauseChannelDuringAPauseOfTheOutbox(t *testing.T) {
 		require.Len(t, service.Sent(), sent)
 		require.True(t, isPaused(t, r))
 
-		// As an attempt leaves it that was under way when the person paused the channel.
-		r.exec(t, `UPDATE JOBS SET queue = 'messaging_sms_probe', state = 'scheduled', scheduled_at = '2040-01-01 00:00:00'
-			WHERE args->>'reference' = 'm0'`)
-		require.Eventually(t, func() bool { return r.number(t, waitingProbe) == 0 }, patience, 20*time.Millisecond)
 		r.exec(t, "UPDATE JOBS SET state = 'available', scheduled_at = created_at WHERE state = 'scheduled'")
 
 		require.NoError(t, r.ResumeChannel(t.Context(), "sms"))

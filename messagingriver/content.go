@@ -3,7 +3,7 @@ package messagingriver
 import "context"
 
 // hasMoreContent returns whether more messages have content to delete than one run of deleteContent deletes.
-const hasMoreContent = `SELECT EXISTS (SELECT 1 FROM river_job WHERE ` + hasContent + ` LIMIT 1 OFFSET 5000)`
+const hasMoreContent = `SELECT EXISTS (SELECT 1 FROM river_job WHERE ` + hasContent + ` LIMIT 1 OFFSET 1000)`
 
 // deleteContent deletes the content of messages that were accepted. It takes at most statementTimeout.
 func (o *Outbox[TTx]) deleteContent(ctx context.Context) error {
@@ -20,6 +20,14 @@ func (o *Outbox[TTx]) deleteContent(ctx context.Context) error {
 		if !hasMore {
 			return nil
 		}
+	}
+}
+
+// deleteEarlierContent deletes the content of messages that were accepted before the process started. It is for Start; what it cannot delete,
+// the maintenance deletes.
+func (o *Outbox[TTx]) deleteEarlierContent(ctx context.Context) {
+	if err := o.deleteContent(ctx); err != nil && ctx.Err() == nil {
+		o.options.Logger.WarnContext(ctx, "messagingriver: the content of accepted messages cannot be deleted yet", "error", err)
 	}
 }
 

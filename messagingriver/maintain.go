@@ -12,18 +12,19 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// maintain runs the outbox's maintenance at once and then periodically, until ctx ends.
+// maintain runs the outbox's periodic maintenance until ctx ends. It begins with the content that a process left which was killed.
 func (o *Outbox[TTx]) maintain(ctx context.Context) {
 	ticker := time.NewTicker(maintenanceInterval)
 	defer ticker.Stop()
+	o.deleteEarlierContent(ctx)
 	for {
-		if o.superviseClock(ctx) {
-			o.runMaintenance(ctx)
-		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+		if o.superviseClock(ctx) {
+			o.runMaintenance(ctx)
 		}
 	}
 }
@@ -44,7 +45,6 @@ func (o *Outbox[TTx]) maintenanceSteps() []maintenanceStep {
 		{"delete jobs of outcomes", o.deleteOutcomeJobs},
 		{"move expired messages", o.moveExpired},
 		{"replace probes", o.replaceProbes},
-		{"move probes out of the way of a person's pause", o.returnProbesOfPersons},
 	}
 }
 

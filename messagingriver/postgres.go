@@ -56,7 +56,7 @@ func postgresStatements() statements {
 			RETURNING 1`,
 		deleteContent: `
 			UPDATE river_job SET args = args - 'message'
-			WHERE id IN (SELECT id FROM river_job WHERE ` + hasContent + ` LIMIT 5000)`,
+			WHERE id IN (SELECT id FROM river_job WHERE ` + hasContent + ` LIMIT 1000)`,
 		withReference: `args @> jsonb_build_object('reference', CAST(@reference AS TEXT))`,
 
 		writeMarks: `

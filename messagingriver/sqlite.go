@@ -82,7 +82,7 @@ func sqliteStatements() statements {
 			RETURNING 1`,
 		deleteContent: `
 			UPDATE river_job SET args = jsonb_remove(args, '$.message')
-			WHERE id IN (SELECT id FROM river_job WHERE ` + hasContent + ` LIMIT 5000)`,
+			WHERE id IN (SELECT id FROM river_job WHERE ` + hasContent + ` LIMIT 1000)`,
 		withReference: `args->>'reference' = @reference`,
 
 		allCampaigns:     countSQLiteCampaigns(`kind = 'messaging' AND metadata->>'campaign' IS NOT NULL`),
