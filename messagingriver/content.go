@@ -23,8 +23,8 @@ func (o *Outbox[TTx]) deleteContent(ctx context.Context) error {
 	}
 }
 
-// deleteEarlierContent deletes the content of messages that were accepted before the process started. It is for Start; what it cannot delete,
-// the maintenance deletes.
+// deleteEarlierContent deletes the content of accepted messages when the process starts: a process that was killed may have left some. What it
+// cannot delete, the maintenance deletes.
 func (o *Outbox[TTx]) deleteEarlierContent(ctx context.Context) {
 	if err := o.deleteContent(ctx); err != nil && ctx.Err() == nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: the content of accepted messages cannot be deleted yet", "error", err)

@@ -13,7 +13,7 @@ type statements struct {
 	reviveCancelled string // queue of lookups; moves cancelled messages there that may have been sent
 	moveExpired     string // queue of expired messages, queue of a channel
 	completeLate    string // job; completes a message that was recorded as accepted late; returns 1
-	deleteContent   string // deletes the content of 5,000 messages that were accepted
+	deleteContent   string // deletes the content of 1,000 messages that were accepted
 	withReference   string // a condition of River's list, with the parameter @reference
 
 	// Marks, on PostgreSQL alone.

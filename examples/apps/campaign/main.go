@@ -94,10 +94,14 @@ func start(ctx context.Context, folder string, options messagingriver.Options) e
 	if err != nil {
 		return err
 	}
+	address := os.Getenv("CAMPAIGN_ADDRESS")
+	if address == "" { // on a random port no STOP could arrive
+		return errors.New("CAMPAIGN_ADDRESS is not set")
+	}
 	connect := func(options ...messaging.Option) (*messaging.Client, error) {
 		return messaging.NewClientFromEnv(append(options, messaging.WithGuard(quietHours(zone)))...)
 	}
-	return run(ctx, folder, connect, hooks, os.Getenv("CAMPAIGN_ADDRESS"), options)
+	return run(ctx, folder, connect, hooks, address, options)
 }
 
 // quietHours returns a guard that postpones messages from 20:00 to 8:00. The outbox keeps them until then.

@@ -249,6 +249,8 @@ func TestNothingIsSentWithoutTheWebhook(t *testing.T) {
 	t.Setenv("MESSAGING_TOKEN", service.Token)
 	t.Setenv("MESSAGING_WEBHOOK_SECRET", "key=secret-of-a-demo")
 	t.Setenv("CAMPAIGN_ZONE", "Asia/Manila")
+	t.Setenv("CAMPAIGN_ADDRESS", "")
+	require.ErrorContains(t, start(t.Context(), folder, messagingriver.Options{}), "CAMPAIGN_ADDRESS is not set")
 	taken := httptest.NewServer(nil)
 	defer taken.Close()
 	t.Setenv("CAMPAIGN_ADDRESS", taken.Listener.Addr().String())
