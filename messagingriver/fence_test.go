@@ -510,9 +510,14 @@ func TestSlowGuardIsReported(t *testing.T) {
 		service := messagingtest.NewServer(t)
 		var endedAt atomic.Int64
 		var paused atomic.Int64
+		isRead := make(chan struct{})
 		client := newClient(t, service, messaging.WithGuard(func(ctx context.Context, _ messaging.Outgoing) error {
 			if before := endedAt.Load(); before != 0 {
 				paused.CompareAndSwap(0, time.Now().UnixNano()-before)
+				select { // the postponement writes another reason
+				case <-isRead:
+				case <-ctx.Done():
+				}
 				return messaging.Postpone(time.Hour)
 			}
 			<-ctx.Done()
@@ -528,7 +533,8 @@ func TestSlowGuardIsReported(t *testing.T) {
 		require.False(t, log.contains("639171234567"))
 		require.Eventually(t, func() bool {
 			return show(t, r, "a").Reason == "no request could begin within 10s: a guard, the rate limit or the process took longer"
-		}, time.Second, 5*time.Millisecond)
+		}, 5*time.Second, 5*time.Millisecond)
+		close(isRead)
 		require.Eventually(t, func() bool { return paused.Load() > 0 }, patience, 5*time.Millisecond)
 		require.GreaterOrEqual(t, time.Duration(paused.Load()), time.Second)
 		require.Empty(t, service.Sent())

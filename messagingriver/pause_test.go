@@ -50,7 +50,7 @@ func TestTroubleCostsFewMessages(t *testing.T) {
 		}
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", messages)...)
 		sends := sendsOf(service)
-		service.InjectFor(12*time.Second, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
+		service.InjectFor(20*time.Second, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
 		for _, one := range outboxes {
 			one.start(t)
 		}
@@ -251,7 +251,7 @@ func TestAccountInTroublePausesTheChannel(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2, SendTimeout: time.Second})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 2, SendTimeout: 10 * time.Second})
 		sends := sendsOf(service)
 		service.InjectFor(4*time.Second, messagingtest.FaultStatus(http.StatusUnauthorized, 0))
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 50)...)
@@ -274,7 +274,7 @@ func TestForbiddenAccountPausesTheChannel(t *testing.T) {
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
 		const workers, failuresThatOpen = 2, 16
-		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: workers, SendTimeout: time.Second})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: workers, SendTimeout: 10 * time.Second})
 		service.InjectFor(8*time.Second, messagingtest.FaultStatus(http.StatusForbidden, 0))
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", 50)...)
 		r.start(t)
