@@ -50,7 +50,7 @@ func TestTroubleCostsFewMessages(t *testing.T) {
 		}
 		r.insert(t, messagingriver.InsertOptions{}, texts("m", messages)...)
 		sends := sendsOf(service)
-		service.InjectFor(20*time.Second, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
+		service.InjectFor(40*time.Second, messagingtest.FaultStatus(http.StatusServiceUnavailable, 0))
 		for _, one := range outboxes {
 			one.start(t)
 		}
