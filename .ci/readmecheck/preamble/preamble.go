@@ -53,7 +53,6 @@ var (
 	position                string
 	done                    bool
 	count                   int
-	rows                    map[string]sms.Transaction
 	server                  *httptest.Server
 	hooks                   *webhook.Receiver
 	mux                     *http.ServeMux
