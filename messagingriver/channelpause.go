@@ -18,8 +18,8 @@ const returnProbes = `UPDATE river_job SET queue = $1 WHERE queue = $2 AND state
 func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
 	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		p := o.pauseOf(channel)
-		if _, err := o.database.changeOne(ctx, tx, o.database.statements.resumeQueue, p.queue); err != nil {
-			return err // it only forgets that the outbox paused the queue
+		if _, err := o.database.changeOne(ctx, tx, o.database.statements.forgetPause, p.queue); err != nil {
+			return err
 		}
 		if err := o.database.execOn(ctx, tx, returnProbes, p.queue, p.probes); err != nil {
 			return err
