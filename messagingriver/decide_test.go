@@ -13,9 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
-	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -55,8 +53,8 @@ func TestInDoubt(t *testing.T) {
 			t.Parallel()
 			var m metadata
 			assert.NoError(t, json.Unmarshal([]byte(tt.metadata), &m))
-			job := &river.Job[messageArgs]{JobRow: &rivertype.JobRow{AttemptedBy: make([]string, tt.fetches)}}
-			assert.Equal(t, tt.want, m.isInDoubt(job, tt.isPostgres))
+			d := newDatabase(nil, nil, tt.isPostgres, "")
+			assert.Equal(t, tt.want, d.doubt.isInDoubt(&m, tt.fetches))
 		})
 	}
 }
@@ -70,7 +68,8 @@ func TestMetadataKeys(t *testing.T) {
 		members[name] = true
 	}
 	for _, key := range []string{
-		keyVerdict, keyReason, keyClasses, keyFailures, keyUnknownSince, keyEndsAs, keyEnded, keyUnsent, keyAnswered, keyOutcomes, keyInDoubt,
+		keyVerdict, keyReason, keyClasses, keyFailures, keyUnknownSince, keyEndsAs, keyEnded, keyUnsent, keyDecidedRescues, keyDecidedFetches,
+		keyInDoubt,
 	} {
 		assert.True(t, members[key], key)
 	}

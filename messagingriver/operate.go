@@ -138,7 +138,7 @@ func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata) messaging.Ve
 	if isAccepted || row.State == rivertype.JobStateCompleted {
 		return messaging.Accepted
 	}
-	if m.hasRecordedDoubt(o.database.isPostgres) {
+	if o.database.doubt.hasRecordedDoubt(m) {
 		return messaging.Unknown
 	}
 	var verdict messaging.Verdict

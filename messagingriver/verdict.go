@@ -34,6 +34,8 @@ type verdict struct {
 	pauses bool
 	// serviceWorks reports whether the service accepted the message or refused it alone, which proves that the service works.
 	serviceWorks bool
+	// probesAgain reports whether the message stays the one that probes the paused channel.
+	probesAgain bool
 }
 
 const (
@@ -176,7 +178,7 @@ type unsentCause int
 const (
 	programFailed   unsentCause = iota // a function of the program panicked, or returned an error that says nothing
 	messageExpired                     // it is too late for the message
-	jobLost                            // another attempt may have the job
+	claimTooOld                        // another attempt may have the job
 	markUncertain                      // the database did not confirm the mark
 	messageRejected                    // the message is invalid, or a guard denied it
 	guardPostponed                     // a guard wants the message later, or could not decide
@@ -195,7 +197,7 @@ func unsentCauseOf(err error, breakerOpen bool) unsentCause {
 	case errors.Is(err, errExpired):
 		return messageExpired
 	case errors.Is(err, errOutdated):
-		return jobLost
+		return claimTooOld
 	case errors.Is(err, errUnmarked):
 		return markUncertain
 	case isInvalid, errors.Is(err, messaging.ErrDenied):
@@ -222,7 +224,7 @@ func classifyUnsent(err error, breakerOpen bool) verdict {
 	switch unsentCauseOf(err, breakerOpen) {
 	case messageExpired:
 		return verdict{action: cancel, recorded: notSent, reason: errExpired.Error()}
-	case jobLost:
+	case claimTooOld:
 		return verdict{action: snooze, recorded: notSent, reason: errOutdated.Error()}
 	case markUncertain:
 		return verdict{action: snooze, recorded: notSent, reason: errUnmarked.Error(), retryAfter: wait}
