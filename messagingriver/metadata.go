@@ -20,7 +20,7 @@ type metadata struct {
 	MaxAttempts int       `json:"max_attempts,omitempty"`
 	Unguarded   bool      `json:"unguarded,omitempty"`
 
-	// Verdict is the verdict of the last attempt that ended, and Reason says why the message was not accepted. Attempts, lookups and persons
+	// Verdict is the verdict of the last attempt that ended, and Reason says why the message was not accepted. Attempts, lookups and people
 	// write them.
 	Verdict string `json:"verdict,omitempty"`
 	Reason  string `json:"reason,omitempty"`

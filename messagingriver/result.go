@@ -92,7 +92,7 @@ func (r *result) isFinal() bool {
 
 // apply carries out a result and returns what River does with the job. After apply, River writes the facts and the state of the job in one
 // statement. If the process dies before that, the job has no outcome, River rescues it, and the mark or the fetch shows the doubt. The job that
-// calls OnOutcome is inserted first, so that no outcome goes unreported. It does nothing if it finds none.
+// calls OnOutcome is inserted before, so that no outcome goes unreported. If the process dies between, that job does nothing.
 func (o *Outbox[TTx]) apply(ctx context.Context, job *river.Job[messageArgs], r result) error {
 	o.setFacts(ctx, job, r)
 	if r.isFinal() {

@@ -10,7 +10,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// action is what happens to the job of a message.
+// action is what a verdict has the outbox do with a message.
 type action int
 
 const (
@@ -22,7 +22,7 @@ const (
 	lookUp              // the message may have been sent
 )
 
-// verdict is the result of an attempt.
+// verdict is what the error of an attempt means, or its success. resultOf turns it into a result.
 type verdict struct {
 	action   action
 	recorded string // the verdict in the metadata
@@ -184,7 +184,7 @@ const (
 	guardPostponed                     // a guard wants the message later, or could not decide
 	channelHeldBack                    // the circuit breaker is open, the service refused the account, or there are no credentials
 	attemptStopped                     // the process stops, or the turn at the rate limit came too late
-	outOfTime                          // the attempt may succeed later
+	outOfTime                          // the attempt took too long, or failed in a way that may pass
 )
 
 // unsentCauseOf returns why the request of an attempt never began. The first cause that applies decides.
