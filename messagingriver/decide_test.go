@@ -47,6 +47,7 @@ func TestInDoubt(t *testing.T) {
 		{"SQLite: more fetches than River remembers", false, `{"outcomes": 100}`, 100, false},
 		{"SQLite: rescued after more fetches than River remembers", false, `{"outcomes": 100, "river:rescue_count": 1}`, 100, true},
 		{"SQLite: looked up before", false, `{"outcomes": 1, "in_doubt": true}`, 2, true},
+		{"SQLite: looked up more often than River remembers", false, `{"in_doubt": true}`, 100, true},
 		{"SQLite: the outcome is unknown", false, `{"verdict": "unknown", "outcomes": 1}`, 2, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

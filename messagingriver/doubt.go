@@ -52,7 +52,7 @@ func (r countRules) isInDoubt(m *metadata, fetches int) bool {
 	return r.hasRecordedDoubt(m) || m.haveOpenFetch(fetches)
 }
 
-// keepDoubt records the doubt, because a lookup is a fetch, too: the next one would not know of the doubt.
+// keepDoubt records the doubt, because River may forget the fetch that left it: a lookup is a fetch, too.
 func (countRules) keepDoubt(f facts) { f[keyInDoubt] = true }
 
 // attemptCounts tell on SQLite whether an attempt recorded no outcome.
