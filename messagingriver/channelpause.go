@@ -13,13 +13,14 @@ const returnProbes = `UPDATE river_job SET queue = $1 WHERE queue = $2 AND state
 
 // PauseChannel pauses a channel, such as "sms", in all processes until ResumeChannel, or until a person resumes its queue in River UI. The
 // outbox does not resume it, even if the outbox itself had paused the channel before. Messages can be enqueued meanwhile; they wait. Attempts
-// under way end, one of which may probe once more, and processes hear of the pause within 2 seconds. Lookups of messages that were sent before
-// go on. To pause a channel that is paused changes nothing. An unknown channel is an error.
+// under way end, one of which may probe once more, and processes learn of the pause within 2 seconds. Lookups of messages that were sent before
+// go on. Pausing a paused channel changes nothing. An unknown channel is an error.
 func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
 	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		p := o.pauseOf(channel)
-		if _, err := o.database.changeOne(ctx, tx, o.database.statements.resumeQueue, p.queue); err != nil {
-			return err // it only forgets that the outbox paused the queue
+		// If the outbox had paused the channel, the pause is a person's from now on, and no probe ends it.
+		if _, err := o.database.changeOne(ctx, tx, o.database.statements.forgetPause, p.queue); err != nil {
+			return err
 		}
 		if err := o.database.execOn(ctx, tx, returnProbes, p.queue, p.probes); err != nil {
 			return err
@@ -28,8 +29,8 @@ func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
 	})
 }
 
-// ResumeChannel ends the pause of a channel, such as "sms", as River UI does: a pause by PauseChannel, by River UI or by the outbox. To resume
-// a channel that is not paused changes nothing. An unknown channel is an error.
+// ResumeChannel ends the pause of a channel, such as "sms", as River UI does: a pause by PauseChannel, by River UI or by the outbox.
+// Resuming a channel that is not paused changes nothing. An unknown channel is an error.
 func (o *Outbox[TTx]) ResumeChannel(ctx context.Context, channel string) error {
 	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		return o.database.explain(o.database.resume(ctx, tx, queueOf(channel)))

@@ -22,7 +22,7 @@ func (o *Outbox[TTx]) superviseClock(ctx context.Context) bool {
 		o.suspend(ctx, difference)
 		return false
 	}
-	o.unsuspend(ctx)
+	o.restart(ctx)
 	return true
 }
 
@@ -40,8 +40,8 @@ func (o *Outbox[TTx]) suspend(ctx context.Context, difference time.Duration) {
 	o.process.setWorker(nil)
 }
 
-// unsuspend starts River again after suspend.
-func (o *Outbox[TTx]) unsuspend(ctx context.Context) {
+// restart starts River again after suspend.
+func (o *Outbox[TTx]) restart(ctx context.Context) {
 	if o.process.worker() != nil {
 		return
 	}

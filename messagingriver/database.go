@@ -17,11 +17,11 @@ import (
 type database struct {
 	riverClient
 
-	executor riverdriver.Executor
-	// isPostgres reports whether there are schemas, and marks of attempts.
+	executor   riverdriver.Executor
 	isPostgres bool
 	schema     string // of River's tables on PostgreSQL, otherwise empty
 	statements statements
+	doubt      doubtRules
 }
 
 func newDatabase(client riverClient, executor riverdriver.Executor, isPostgres bool, schema string) database {
@@ -31,9 +31,11 @@ func newDatabase(client riverClient, executor riverdriver.Executor, isPostgres b
 		isPostgres:  isPostgres,
 		schema:      schema,
 		statements:  sqliteStatements(),
+		doubt:       countRules{},
 	}
 	if isPostgres {
 		d.statements = postgresStatements()
+		d.doubt = markRules{}
 	}
 	return d
 }

@@ -13,9 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
-	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -49,14 +47,15 @@ func TestInDoubt(t *testing.T) {
 		{"SQLite: more fetches than River remembers", false, `{"outcomes": 100}`, 100, false},
 		{"SQLite: rescued after more fetches than River remembers", false, `{"outcomes": 100, "river:rescue_count": 1}`, 100, true},
 		{"SQLite: looked up before", false, `{"outcomes": 1, "in_doubt": true}`, 2, true},
+		{"SQLite: looked up more often than River remembers", false, `{"in_doubt": true}`, 100, true},
 		{"SQLite: the outcome is unknown", false, `{"verdict": "unknown", "outcomes": 1}`, 2, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var m metadata
 			assert.NoError(t, json.Unmarshal([]byte(tt.metadata), &m))
-			job := &river.Job[messageArgs]{JobRow: &rivertype.JobRow{AttemptedBy: make([]string, tt.fetches)}}
-			assert.Equal(t, tt.want, m.isInDoubt(job, tt.isPostgres))
+			d := newDatabase(nil, nil, tt.isPostgres, "")
+			assert.Equal(t, tt.want, d.doubt.isInDoubt(&m, tt.fetches))
 		})
 	}
 }
@@ -70,7 +69,8 @@ func TestMetadataKeys(t *testing.T) {
 		members[name] = true
 	}
 	for _, key := range []string{
-		keyVerdict, keyReason, keyClasses, keyFailures, keyUnknownSince, keyEndsAs, keyEnded, keyUnsent, keyAnswered, keyOutcomes, keyInDoubt,
+		keyVerdict, keyReason, keyClasses, keyFailures, keyUnknownSince, keyEndsAs, keyEnded, keyUnsent, keyDecidedRescues, keyDecidedFetches,
+		keyInDoubt,
 	} {
 		assert.True(t, members[key], key)
 	}

@@ -20,7 +20,7 @@ type attempt struct {
 	claimedAt time.Duration
 	// token identifies the attempt in the metadata of the job.
 	token string
-	// markNow writes the mark of the attempt.
+	// markNow writes the mark of the attempt on PostgreSQL. It returns an error if the request must not begin.
 	markNow func(ctx context.Context, a *attempt) error
 
 	isMarked   bool         // whether the mark was written
@@ -31,13 +31,17 @@ type attempt struct {
 func (o *Outbox[TTx]) newAttempt(c channel, job *river.Job[messageArgs], m *metadata) *attempt {
 	// The time since River fetched the job counts. It is negative if the clock of the database is ahead.
 	age := max(0, time.Since(*job.AttemptedAt))
+	markNow := o.mark
+	if !o.database.isPostgres { // a single process sends
+		markNow = o.checkUnresolved
+	}
 	return &attempt{
 		channel:   c,
 		job:       job,
 		metadata:  m,
 		claimedAt: uptime() - age,
 		token:     rand.Text(),
-		markNow:   o.mark,
+		markNow:   markNow,
 	}
 }
 
@@ -80,12 +84,12 @@ func (a *attempt) mayHaveLostJob(err error) bool {
 // recordUnsent records that the attempt made no request, in case the database wrote its mark although the statement failed. It names only
 // tokens of this attempt and of an earlier one that is not in doubt. So it cannot end the doubt about another attempt, even if River writes it
 // after that attempt has begun.
-func (a *attempt) recordUnsent(ctx context.Context) {
+func (a *attempt) recordUnsent(f facts) {
 	if !a.markFailed || a.hasEntered() {
 		return
 	}
-	setMetadata(ctx, keyUnsent, a.token)
-	setMetadata(ctx, keyEnded, a.metadata.BegunToken) // the mark in the database may still be that of the earlier attempt
+	f[keyUnsent] = a.token
+	f[keyEnded] = a.metadata.BegunToken // the mark in the database may still be that of the earlier attempt
 }
 
 func (a *attempt) hasExpired() bool {
@@ -121,15 +125,17 @@ func (a *attempt) enter(ctx context.Context) error {
 	return nil
 }
 
-// mark writes into the job that the request of an attempt begins, provided that no other attempt has the job and the message was not resolved
-// as Sent. The database commits the mark before the request, so a rescued job without a mark was not sent.
-func (o *Outbox[TTx]) mark(ctx context.Context, a *attempt) error {
-	if !o.database.isPostgres {
-		if o.isResolvedSent(ctx, a.job) {
-			return errOutdated
-		}
-		return nil
+// checkUnresolved returns an error if the message of an attempt was resolved as Sent. It is for SQLite, where attempts write no marks.
+func (o *Outbox[TTx]) checkUnresolved(ctx context.Context, a *attempt) error {
+	if o.isResolvedSent(ctx, a.job) {
+		return errOutdated
 	}
+	return nil
+}
+
+// mark writes into the job that the request of an attempt begins, provided that no other attempt has the job and the message was not
+// resolved as Sent. The database commits the mark before the request, so a rescued job without a mark was not sent.
+func (o *Outbox[TTx]) mark(ctx context.Context, a *attempt) error {
 	if err := o.marks.do(ctx, a, o.writeMarks); err != nil {
 		a.markFailed = true
 		return fmt.Errorf("%w: %w", errUnmarked, err)

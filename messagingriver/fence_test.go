@@ -179,6 +179,18 @@ func TestSQLiteFactsDecideAboutRescuedJobs(t *testing.T) {
 	}
 }
 
+// A lookup on SQLite records the doubt: River forgets the fetch without an outcome after 100 fetches, and the message must not be sent then.
+func TestSQLiteLookupKeepsTheDoubt(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	r := sqliteRig(t, newClient(t, service), messagingriver.Options{})
+	r.insert(t, messagingriver.InsertOptions{}, text("a"))
+	r.exec(t, `UPDATE JOBS SET attempted_by = jsonb('["dead"]')`)
+	r.start(t)
+	require.Eventually(t, func() bool { return metadataOf(t, r, "a")["in_doubt"] == true }, patience, 20*time.Millisecond)
+	require.Empty(t, service.Sent())
+}
+
 // River counts each rescue in the metadata of the job, on which SQLite relies.
 func TestRiverCountsRescues(t *testing.T) {
 	t.Parallel()

@@ -32,11 +32,8 @@ type messageArgs struct {
 	// Message is as encoding/json writes it. It is deleted when the message was accepted.
 	Message json.RawMessage `json:"message,omitempty"`
 
-	// retryAfter is how long the job waits after an error. It is not stored.
+	// retryAfter is the wait of a retryable result, for which River asks the worker with NextRetry. It is not stored.
 	retryAfter time.Duration
-	// keepsQueue reports whether the job stays in its queue after the attempt: its message probes again, or another attempt may have it. It is
-	// not stored.
-	keepsQueue bool
 }
 
 const messageKind = "messaging"

@@ -22,58 +22,61 @@ const (
 	unreachableFor = 24 * time.Hour
 )
 
-// startLookup queues an SMS that may have been sent for a lookup, and discards a chat-app message.
-func (o *Outbox[TTx]) startLookup(ctx context.Context, job *river.Job[messageArgs], reason string) error {
-	setMetadata(ctx, keyVerdict, unknown)
-	setMetadata(ctx, keyReason, reason)
-	setMetadata(ctx, keyUnknownSince, time.Now())
-	if !canBeLookedUp(job) {
-		return o.finish(ctx, job, rivertype.JobStateDiscarded, reason)
-	}
-	o.moveTo(ctx, job, lookups)
-	return river.JobSnooze(firstLookup)
-}
-
 // canBeLookedUp reports whether the channel of a message has a listing.
 func canBeLookedUp(job *river.Job[messageArgs]) bool {
 	return job.Args.Channel == messaging.ChannelSMS.String()
 }
 
 // lookUp finds out whether a message in doubt was sent. It sends nothing.
-func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m *metadata) error {
-	// The verdict is set only when it is known: the process that sent the message may still record one.
-	if m.UnknownSince.IsZero() {
+func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m *metadata) result {
+	isFirst := m.UnknownSince.IsZero()
+	if isFirst {
 		m.UnknownSince = time.Now()
-		setMetadata(ctx, keyUnknownSince, m.UnknownSince)
 	}
+	r := o.makeLookup(ctx, job, m)
+	if isFirst {
+		r.facts[keyUnknownSince] = m.UnknownSince
+	}
+	hasFoundOut := r.state == rivertype.JobStateCompleted || r.state == rivertype.JobStateCancelled
+	if hasFoundOut {
+		m.endDoubt(r.facts)
+	} else {
+		o.database.doubt.keepDoubt(r.facts)
+	}
+	return r
+}
+
+// makeLookup makes one lookup, if the message can be looked up. The result has a verdict only if it is known: the process that sent the message
+// may still record one.
+func (o *Outbox[TTx]) makeLookup(ctx context.Context, job *river.Job[messageArgs], m *metadata) result {
 	if !canBeLookedUp(job) {
-		return o.awaitLateOutcome(ctx, job, m)
+		return o.awaitLateOutcome(m)
 	}
 	var message sms.Message
 	if json.Unmarshal(job.Args.Message, &message) != nil {
 		const reason = "the outcome is unknown, and the job holds no message that this version can read"
-		return o.finish(ctx, job, rivertype.JobStateDiscarded, reason)
+		return finalResult(rivertype.JobStateDiscarded, reason)
 	}
 	receipt, err := o.settleOnce(ctx, message)
 	if err == nil {
-		setMetadata(ctx, keyVerdict, accepted)
-		o.setReceipt(ctx, job, receipt)
-		return o.finish(ctx, job, rivertype.JobStateCompleted, "")
+		return acceptedResult(receipt)
 	}
 	if o.isResolvedSent(ctx, job) {
-		return o.finishResolved(ctx, job)
+		return resolvedResult()
 	}
-	return o.lookUpAgain(ctx, job, m, err)
+	r := o.resultOfLookup(m, err)
+	r.facts[keyClasses] = classesOf(err)
+	return r
 }
 
-// lookUpAgain schedules another lookup after one that did not find the message, unless the message was refused, or enough were made.
-func (o *Outbox[TTx]) lookUpAgain(ctx context.Context, job *river.Job[messageArgs], m *metadata, err error) error {
+// resultOfLookup returns what follows from a lookup that did not find an accepted message: another lookup, unless the message was refused, or
+// enough were made.
+func (o *Outbox[TTx]) resultOfLookup(m *metadata, err error) result {
 	reason := reasonOf(err)
-	setMetadata(ctx, keyClasses, classesOf(err))
 	if messaging.VerdictOf(err) == messaging.Refused {
-		m.endDoubt(ctx)
-		setMetadata(ctx, keyVerdict, refused)
-		return o.finish(ctx, job, rivertype.JobStateCancelled, reason)
+		r := finalResult(rivertype.JobStateCancelled, reason)
+		r.facts[keyVerdict] = refused
+		return r
 	}
 	limit := o.options.SettleFor
 	if !isAbsence(err) {
@@ -81,11 +84,10 @@ func (o *Outbox[TTx]) lookUpAgain(ctx context.Context, job *river.Job[messageArg
 	}
 	age := time.Since(m.UnknownSince)
 	if age >= limit {
-		return o.finish(ctx, job, rivertype.JobStateDiscarded, reason)
+		return finalResult(rivertype.JobStateDiscarded, reason)
 	}
-	o.moveTo(ctx, job, lookups)
 	interval := min(max(age/2, firstLookup), maxLookupInterval)
-	return snoozeWith(ctx, interval, reason)
+	return lookupResult(interval, reason)
 }
 
 // settleOnce makes one lookup: River schedules the next.
@@ -103,13 +105,15 @@ func isAbsence(err error) bool {
 
 // awaitLateOutcome gives a process that was frozen time to record the outcome of a message that cannot be looked up. Then the message is
 // discarded.
-func (o *Outbox[TTx]) awaitLateOutcome(ctx context.Context, job *river.Job[messageArgs], m *metadata) error {
+func (o *Outbox[TTx]) awaitLateOutcome(m *metadata) result {
 	const reason = "the outcome is unknown: the process that sent it recorded none, and the channel has no listing"
-	setMetadata(ctx, keyClasses, nil) // of an earlier attempt
 	isRecent := time.Since(m.UnknownSince) < o.options.SendTimeout
+	var r result
 	if m.Verdict != unknown && isRecent {
-		o.moveTo(ctx, job, lookups)
-		return snoozeWith(ctx, o.options.SendTimeout, reason)
+		r = lookupResult(o.options.SendTimeout, reason)
+	} else {
+		r = finalResult(rivertype.JobStateDiscarded, reason)
 	}
-	return o.finish(ctx, job, rivertype.JobStateDiscarded, reason)
+	r.facts[keyClasses] = nil // of an earlier attempt
+	return r
 }

@@ -29,7 +29,7 @@ func (o *Outbox[TTx]) maintain(ctx context.Context) {
 	}
 }
 
-// maintenanceStep is a part of the maintenance: what no job does for itself.
+// maintenanceStep is a step of the maintenance, which does what a job cannot do for itself.
 type maintenanceStep struct {
 	name string
 	run  func(ctx context.Context) error

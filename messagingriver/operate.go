@@ -75,6 +75,7 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 		Verdict:  o.verdictOf(row, &m),
 		Reason:   m.Reason,
 		Receipt:  m.Receipt,
+		Message:  o.messageOf(args),
 		Failures: m.Failures,
 		Campaign: m.Campaign,
 		Priority: Priority(row.Priority),
@@ -84,26 +85,30 @@ func (o *Outbox[TTx]) recordOf(row *rivertype.JobRow) Record {
 	if o.isForLater(row) {
 		r.Scheduled = row.ScheduledAt
 	}
-	if m.BegunToken != m.UnsentToken { // the mark of an attempt that made no request may have been written
-		r.Begun = m.BegunAt
-	}
 	if m.ResolvedSent && m.Verdict != accepted { // the attempt recorded what it knew
 		r.Reason = resolvedAsSent
 	}
 	if r.Verdict != messaging.Accepted && r.Reason != "" {
 		r.Err = &storedError{r.Reason, m.Classes}
 	}
+	if r.Receipt != nil {
+		r.Receipt.Raw = nil // it is stored as null
+	}
+	r.setAttempts(row, &m)
+	return r
+}
+
+// setAttempts sets when the message was attempted, and when its job ended.
+func (r *Record) setAttempts(row *rivertype.JobRow, m *metadata) {
 	if row.AttemptedAt != nil {
 		r.Attempted = *row.AttemptedAt
+	}
+	if m.BegunToken != m.UnsentToken { // the mark of an attempt that made no request may have been written
+		r.Begun = m.BegunAt
 	}
 	if row.FinalizedAt != nil {
 		r.Finalized = *row.FinalizedAt
 	}
-	r.Message = o.messageOf(args)
-	if r.Receipt != nil {
-		r.Receipt.Raw = nil // it is stored as null
-	}
-	return r
 }
 
 // isForLater reports whether the message of a job waits until its scheduled time. River keeps the state available during a short wait.
@@ -138,7 +143,7 @@ func (o *Outbox[TTx]) verdictOf(row *rivertype.JobRow, m *metadata) messaging.Ve
 	if isAccepted || row.State == rivertype.JobStateCompleted {
 		return messaging.Accepted
 	}
-	if m.hasRecordedDoubt(o.database.isPostgres) {
+	if o.database.doubt.hasRecordedDoubt(m) {
 		return messaging.Unknown
 	}
 	var verdict messaging.Verdict

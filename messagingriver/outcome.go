@@ -64,35 +64,6 @@ func (outcomeArgs) Hooks() []rivertype.Hook {
 
 const recordingTime = 500 * time.Millisecond
 
-// finish enqueues the call of OnOutcome and returns the result that ends the job. If that fails, the job is worked again to end in the same
-// way.
-func (o *Outbox[TTx]) finish(ctx context.Context, job *river.Job[messageArgs], state rivertype.JobState, reason string) error {
-	if err := o.enqueueOutcome(ctx, job.ID); err != nil {
-		o.options.Logger.WarnContext(ctx, "messagingriver: OnOutcome cannot be called yet", "job", job.ID, "error", err)
-		setMetadata(ctx, keyEndsAs, state)
-		setMetadata(ctx, keyReason, reason)
-		return river.JobSnooze(maintenanceInterval)
-	}
-	switch state {
-	case rivertype.JobStateCompleted:
-		setMetadata(ctx, keyReason, reason) // instead of the reason of an earlier attempt
-		setMetadata(ctx, keyClasses, nil)
-		return nil
-	case rivertype.JobStateCancelled:
-		setMetadata(ctx, keyReason, reason)
-		return river.JobCancel(errors.New(reason))
-	default:
-		setMetadata(ctx, keyReason, reason)
-		return discardJob(job, errors.New(reason))
-	}
-}
-
-// finishResolved ends the job of a message that was resolved as Sent while a worker had it.
-func (o *Outbox[TTx]) finishResolved(ctx context.Context, job *river.Job[messageArgs]) error {
-	setMetadata(ctx, keyVerdict, accepted)
-	return o.finish(ctx, job, rivertype.JobStateCompleted, resolvedAsSent)
-}
-
 // enqueueOutcome inserts the job that calls OnOutcome for a message.
 func (o *Outbox[TTx]) enqueueOutcome(ctx context.Context, id int64) error {
 	if o.options.OnOutcome == nil {

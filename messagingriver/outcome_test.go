@@ -96,6 +96,25 @@ func TestOnOutcomeIsCalledForEachOutcome(t *testing.T) {
 	})
 }
 
+// A message whose metadata cannot be read is discarded, and OnOutcome is called.
+func TestOnOutcomeOfUnreadableMetadata(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service, r, got := newOutcomeRig(t)
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		change := `UPDATE JOBS SET metadata = jsonb_patch(metadata, '{"failures": "many"}')`
+		if t.isPostgres {
+			change = `UPDATE JOBS SET metadata = metadata || '{"failures": "many"}'`
+		}
+		r.exec(t, change)
+		r.start(t)
+		outcome := got.await(t, "a")
+		require.Equal(t, discarded, outcome.State)
+		require.Equal(t, "the metadata of the job cannot be read", outcome.Reason)
+		require.Empty(t, service.Sent())
+	})
+}
+
 // An attempt that waited records that the message was not sent. If the process dies in the next one, the outcome is unknown again.
 func TestOnOutcomeAfterADeathInALaterAttempt(t *testing.T) {
 	t.Parallel()

@@ -66,7 +66,7 @@ func (p *channelPause) end(ctx context.Context) {
 	hasEnded := false
 	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		var err error
-		hasEnded, err = p.database.changeOne(ctx, tx, p.database.statements.resumeQueue, p.queue)
+		hasEnded, err = p.database.changeOne(ctx, tx, p.database.statements.forgetPause, p.queue)
 		if err != nil || !hasEnded {
 			return err
 		}

@@ -101,7 +101,7 @@ func postgresStatements() statements {
 					'at', CAST(EXTRACT(EPOCH FROM now()) AS TEXT), 'cause', CAST($2 AS TEXT), 'probes', 0, 'next', CAST($3 AS TEXT)))
 			WHERE name = $1 AND paused_at IS NULL
 			RETURNING 1`,
-		resumeQueue: `
+		forgetPause: `
 			UPDATE river_queue SET metadata = metadata - 'pause'
 			WHERE name = $1 AND ` + isOnHold + `
 			RETURNING 1`,

@@ -105,7 +105,7 @@ func sqliteStatements() statements {
 					'at', datetime('now', 'subsec'), 'cause', ?2, 'probes', 0, 'next', ?3)))
 			WHERE name = ?1 AND paused_at IS NULL
 			RETURNING 1`,
-		resumeQueue: `
+		forgetPause: `
 			UPDATE river_queue SET metadata = jsonb_remove(metadata, '$.pause')
 			WHERE name = ?1 AND ` + isOnHold + `
 			RETURNING 1`,

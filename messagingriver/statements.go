@@ -29,7 +29,7 @@ type statements struct {
 
 	// Queues. A pause by the outbox has its time in the metadata of the queue, in the form of the column paused_at.
 	pauseQueue       string // queue, cause, time of the next probe; returns 1
-	resumeQueue      string // queue; removes the pause of the outbox from the metadata; returns 1
+	forgetPause      string // queue; removes the pause of the outbox from the metadata, so that no probe ends it; returns 1
 	lockPause        string // queue; returns the number of probes and the time of the next
 	countProbe       string // queue, number of probes, time of the next probe
 	chooseProbe      string // queue, queue of its probes, seconds until the probe is due; returns 1

@@ -10,7 +10,7 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-// action is what happens to the job of a message.
+// action is what a verdict has the outbox do with a message.
 type action int
 
 const (
@@ -22,7 +22,7 @@ const (
 	lookUp              // the message may have been sent
 )
 
-// verdict is the result of an attempt.
+// verdict is what the error of an attempt means, or its success. resultOf turns it into a result.
 type verdict struct {
 	action   action
 	recorded string // the verdict in the metadata
@@ -34,6 +34,8 @@ type verdict struct {
 	pauses bool
 	// serviceWorks reports whether the service accepted the message or refused it alone, which proves that the service works.
 	serviceWorks bool
+	// probesAgain reports whether the message stays the one that probes the paused channel.
+	probesAgain bool
 }
 
 const (
@@ -176,13 +178,13 @@ type unsentCause int
 const (
 	programFailed   unsentCause = iota // a function of the program panicked, or returned an error that says nothing
 	messageExpired                     // it is too late for the message
-	jobLost                            // another attempt may have the job
+	claimTooOld                        // another attempt may have the job
 	markUncertain                      // the database did not confirm the mark
 	messageRejected                    // the message is invalid, or a guard denied it
 	guardPostponed                     // a guard wants the message later, or could not decide
 	channelHeldBack                    // the circuit breaker is open, the service refused the account, or there are no credentials
 	attemptStopped                     // the process stops, or the turn at the rate limit came too late
-	outOfTime                          // the attempt may succeed later
+	outOfTime                          // the attempt took too long, or failed in a way that may pass
 )
 
 // unsentCauseOf returns why the request of an attempt never began. The first cause that applies decides.
@@ -195,7 +197,7 @@ func unsentCauseOf(err error, breakerOpen bool) unsentCause {
 	case errors.Is(err, errExpired):
 		return messageExpired
 	case errors.Is(err, errOutdated):
-		return jobLost
+		return claimTooOld
 	case errors.Is(err, errUnmarked):
 		return markUncertain
 	case isInvalid, errors.Is(err, messaging.ErrDenied):
@@ -222,7 +224,7 @@ func classifyUnsent(err error, breakerOpen bool) verdict {
 	switch unsentCauseOf(err, breakerOpen) {
 	case messageExpired:
 		return verdict{action: cancel, recorded: notSent, reason: errExpired.Error()}
-	case jobLost:
+	case claimTooOld:
 		return verdict{action: snooze, recorded: notSent, reason: errOutdated.Error()}
 	case markUncertain:
 		return verdict{action: snooze, recorded: notSent, reason: errUnmarked.Error(), retryAfter: wait}
