@@ -22,6 +22,7 @@ type channel struct {
 	decode   func(encoded []byte) (messaging.Message, error)
 	// send makes one request at most. A panic of a function of the program is an error.
 	send func(ctx context.Context, message messaging.Message, isGuarded bool) (messaging.Receipt, error)
+	halt *halt
 }
 
 // newChannels returns the channels by their names.
@@ -56,6 +57,7 @@ type service[M messaging.Message] interface {
 func newChannel[M messaging.Message](name messaging.Channel, guarded, unguarded service[M]) channel {
 	return channel{
 		channel:  name,
+		halt:     new(halt),
 		validate: func(message messaging.Message) error { return guarded.Validate(message.(M)) },
 		decode: func(encoded []byte) (messaging.Message, error) {
 			var m M

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -88,7 +90,13 @@ func TestMetadataKeys(t *testing.T) {
 
 // newTestAttempt returns an attempt on a job that was fetched at an uptime.
 func newTestAttempt(claimedAt time.Duration, mark func(context.Context, *attempt) error) *attempt {
-	return &attempt{metadata: new(metadata), claimedAt: claimedAt, markNow: mark}
+	return &attempt{
+		channel:   channel{halt: new(halt)},
+		job:       &river.Job[messageArgs]{JobRow: new(rivertype.JobRow), Args: messageArgs{Channel: "sms"}},
+		metadata:  new(metadata),
+		claimedAt: claimedAt,
+		markNow:   mark,
+	}
 }
 
 // A process that was frozen begins no request when it continues.
@@ -109,6 +117,24 @@ func TestOldClaimBeginsNothing(t *testing.T) {
 	}
 	assert.ErrorIs(t, frozen.enter(t.Context()), errOutdated)
 	assert.False(t, frozen.hasEntered())
+}
+
+// A process that paused a channel begins no request, but for the probes.
+func TestHaltedChannelBeginsNothing(t *testing.T) {
+	t.Parallel()
+	mark := func(context.Context, *attempt) error { return nil }
+	halted := newTestAttempt(uptime(), mark)
+	halted.channel.halt.begin()
+	assert.ErrorIs(t, halted.enter(t.Context()), errHalted)
+	assert.False(t, halted.hasEntered())
+
+	probe := newTestAttempt(uptime(), mark)
+	probe.job.Queue = probesOf("sms")
+	probe.channel.halt.begin()
+	assert.NoError(t, probe.enter(t.Context()))
+
+	halted.channel.halt.end()
+	assert.NoError(t, halted.enter(t.Context()))
 }
 
 // An attempt that was abandoned while its mark was written begins no request, and an attempt that has begun cannot be abandoned.
@@ -150,6 +176,7 @@ func TestClassifyUnsent(t *testing.T) {
 		want   action
 	}{
 		{errExpired, false, cancel},
+		{errHalted, false, snooze},
 		{context.Canceled, false, snooze},
 		{context.DeadlineExceeded, false, snooze},
 		{messaging.ErrBreakerOpen, false, pauseChannel},

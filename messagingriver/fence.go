@@ -64,6 +64,7 @@ var (
 	errExpired  = errors.New("the message has expired")
 	errOutdated = errors.New("the claim is too old, or the job was given to another worker")
 	errUnmarked = errors.New("the attempt cannot be marked in the database")
+	errHalted   = errors.New("the channel was just paused")
 )
 
 // maxClaimAge is how long after a job was fetched a request may begin. River rescues the job later than that and SendTimeout.
@@ -101,6 +102,9 @@ func (a *attempt) hasExpired() bool {
 func (a *attempt) check() error {
 	if a.hasExpired() {
 		return errExpired
+	}
+	if !isProbe(a.job) && a.channel.halt.isOn() {
+		return errHalted
 	}
 	if a.isClaimOld() {
 		return errOutdated

@@ -179,6 +179,7 @@ const (
 	programFailed   unsentCause = iota // a function of the program panicked, or returned an error that says nothing
 	messageExpired                     // it is too late for the message
 	claimTooOld                        // another attempt may have the job
+	channelPaused                      // this process paused the channel while the attempt was under way
 	markUncertain                      // the database did not confirm the mark
 	messageRejected                    // the message is invalid, or a guard denied it
 	guardPostponed                     // a guard wants the message later, or could not decide
@@ -198,6 +199,8 @@ func unsentCauseOf(err error, breakerOpen bool) unsentCause {
 		return messageExpired
 	case errors.Is(err, errOutdated):
 		return claimTooOld
+	case errors.Is(err, errHalted):
+		return channelPaused
 	case errors.Is(err, errUnmarked):
 		return markUncertain
 	case isInvalid, errors.Is(err, messaging.ErrDenied):
@@ -226,6 +229,8 @@ func classifyUnsent(err error, breakerOpen bool) verdict {
 		return verdict{action: cancel, recorded: notSent, reason: errExpired.Error()}
 	case claimTooOld:
 		return verdict{action: snooze, recorded: notSent, reason: errOutdated.Error()}
+	case channelPaused:
+		return verdict{action: snooze, recorded: notSent, reason: errHalted.Error(), retryAfter: haltLength}
 	case markUncertain:
 		return verdict{action: snooze, recorded: notSent, reason: errUnmarked.Error(), retryAfter: wait}
 	case messageRejected:

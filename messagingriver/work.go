@@ -159,6 +159,7 @@ func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, v verdict, br
 	case isProbe(a.job): // the channel is paused already
 		return o.recordProbe(ctx, a, v, wait)
 	case v.pauses:
+		a.channel.halt.begin()
 		o.pauseOf(a.job.Args.Channel).begin(ctx, v.reason, wait)
 	}
 	return v
@@ -171,6 +172,7 @@ func (o *Outbox[TTx]) recordProbe(ctx context.Context, a *attempt, v verdict, wa
 	pause := o.pauseOf(a.job.Args.Channel)
 	switch {
 	case v.serviceWorks:
+		a.channel.halt.end()
 		pause.end(ctx)
 	case v.action == pauseChannel:
 		v.retryAfter = pause.fail(ctx, wait)

@@ -1,0 +1,21 @@
+package messagingriver
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// haltLength is far longer than River takes to learn of a pause.
+const haltLength = time.Second
+
+// halt keeps this process from beginning requests on a channel that it pauses. River learns of the pause some milliseconds later, and hands
+// out messages until then.
+type halt struct {
+	endsAt atomic.Int64 // as uptime
+}
+
+func (h *halt) begin() { h.endsAt.Store(int64(uptime() + haltLength)) }
+
+func (h *halt) end() { h.endsAt.Store(0) }
+
+func (h *halt) isOn() bool { return int64(uptime()) < h.endsAt.Load() }
