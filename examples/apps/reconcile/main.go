@@ -42,6 +42,8 @@ import (
 const (
 	lag  = time.Hour // after the end of a day, until all its rows are listed
 	rate = 20        // pages per second
+
+	columns = "reference,verdict,began,ended" // of the records
 )
 
 func main() {
@@ -64,7 +66,7 @@ func demo(ctx context.Context) error {
 	service := messagingtest.Start()
 	defer service.Close()
 	var records bytes.Buffer
-	fmt.Fprintln(&records, strings.Join(columns, ","))
+	fmt.Fprintln(&records, columns)
 	for i := range 2000 { // spread over the day
 		at := midnight.Add(time.Duration(i) * 24 * time.Hour / 2000)
 		reference := fmt.Sprint("order-", i)
@@ -378,8 +380,6 @@ ORDER BY 1`
 	return csv.NewWriter(out).WriteAll(table)
 }
 
-var columns = []string{"reference", "verdict", "began", "ended"} // of the records
-
 // readRecords replaces the table of records with those of a CSV file.
 func (d *day) readRecords(ctx context.Context, file io.Reader) error {
 	reader := csv.NewReader(file)
@@ -387,8 +387,8 @@ func (d *day) readRecords(ctx context.Context, file io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Equal(header, columns) {
-		return fmt.Errorf("want the columns %s", strings.Join(columns, ","))
+	if strings.Join(header, ",") != columns {
+		return errors.New("want the columns " + columns)
 	}
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {

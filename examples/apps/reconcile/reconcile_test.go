@@ -312,8 +312,8 @@ func TestCompareRefusesWrongRecords(t *testing.T) {
 	for records, want := range map[string]string{
 		"reference,verdict\n": "want the columns reference,verdict,began,ended",
 		"reference,verdict,began,ended\na,accepted,2026-11-21T12:00:00Z," + number: "line 2: ended",
-		"reference,verdict,began,ended\na,accepted," + number + ",":               "line 2: began",
-		"reference,verdict,began,ended\na," + number + ",,":                       "line 2: verdict",
+		"reference,verdict,began,ended\na,accepted," + number + ",":                "line 2: began",
+		"reference,verdict,began,ended\na," + number + ",,":                        "line 2: verdict",
 	} {
 		err := d.compare(t.Context(), strings.NewReader(records), &bytes.Buffer{})
 		require.ErrorContains(t, err, want)
