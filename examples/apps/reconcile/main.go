@@ -1,10 +1,10 @@
 // Command reconcile lists the SMS of a day, prints what the accepted ones cost, and compares the listing with your records of what was sent.
 //
-//	reconcile                                                      a day of a test server
-//	reconcile -zone Asia/Manila -records sent.csv                  yesterday, of your account (see messaging.NewClientFromEnv)
-//	reconcile -zone Asia/Manila -records sent.csv -day 2026-11-23
+//	go run ./examples/apps/reconcile                                          a day of a test server
+//	go run ./examples/apps/reconcile -zone Asia/Manila -records sent.csv      yesterday, of your account
+//	go run ./examples/apps/reconcile -zone Asia/Manila -day 2026-11-23        that day, without a comparison
 //
-// The sums are CSV on standard output, by sender, status and currency. The records are CSV, too, with the columns reference, verdict (accepted,
+// The environment has the account (see messaging.NewClientFromEnv). The sums are CSV on standard output, by sender, status and currency. The records are CSV, too, with the columns reference, verdict (accepted,
 // refused, not sent or unknown), began and ended (of the attempt, such as 2026-11-23T08:00:00+08:00). They should include an hour before and
 // after the day, because a message that was sent around midnight may be listed on either day. What differs is written to differences.csv.
 //

@@ -3,25 +3,33 @@
 // calls again or the process is killed. A customer who texts the number of an order gets a reply, which is enqueued in the transaction of the
 // event.
 //
-//	shop            takes two orders on a test server, and ends
-//	shop migrate    creates or updates the tables: run it once, before the processes of a new version start
+//	go run ./examples/apps/shop            takes two orders on a test server, and ends
+//	go run ./examples/apps/shop migrate    creates or updates the tables: run it once, before the processes of a new version start
+//	go run ./examples/apps/shop serve      takes orders at /orders and callbacks at /hooks/…, until it is stopped
 //
-// The program runs on PostgreSQL if DATABASE_URL is set, and otherwise on SQLite in memory, which needs no shop migrate.
+// The environment of migrate and serve has the account (see messaging.NewClientFromEnv), the secret of the webhook (see
+// webhook.NewReceiverFromEnv), and
+//
+//	DATABASE_URL    a PostgreSQL URL such as postgres://user@localhost/shop, or the path of an SQLite file, for one process
+//	SHOP_ADDRESS    where the shop listens, such as :8080
+//	SHOP_URL        where the service calls it, such as https://shop.example.com
+//	SHOP_SENDER     the sender of SMS that the account has registered, such as ACME
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
 	"log"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -38,18 +46,74 @@ import (
 )
 
 func main() {
-	command := run
-	if len(os.Args) == 2 && os.Args[1] == "migrate" {
-		command = migrate
-	}
-	if err := command(context.Background(), os.Getenv("DATABASE_URL"), messagingtest.Start()); err != nil {
-		log.Fatal("shop: ", err)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := command(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		log.Fatalln("shop:", err)
 	}
 }
 
+func command(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return demo(ctx)
+	}
+	in, err := settingsFromEnv()
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "migrate":
+		return migrate(ctx, in)
+	case "serve":
+		var config net.ListenConfig
+		listener, err := config.Listen(ctx, "tcp", in.address)
+		if err != nil {
+			return err
+		}
+		return serve(ctx, listener, in)
+	default:
+		return errors.New("usage: shop [migrate | serve]")
+	}
+}
+
+// settings differ between installations.
+type settings struct {
+	databaseURL string
+	address     string
+	url         string
+	sender      string
+	client      *messaging.Client
+	newReceiver func(...webhook.Option) (*webhook.Receiver, error)
+	outbox      messagingriver.Options
+}
+
+// settingsFromEnv returns the settings in the environment, or an error that names all that is missing.
+func settingsFromEnv() (settings, error) {
+	var missing []error
+	required := func(name string) string {
+		value := os.Getenv(name)
+		if value == "" {
+			missing = append(missing, errors.New(name+" is not set"))
+		}
+		return value
+	}
+	in := settings{
+		databaseURL: required("DATABASE_URL"),
+		address:     required("SHOP_ADDRESS"),
+		url:         strings.TrimSuffix(required("SHOP_URL"), "/"),
+		sender:      required("SHOP_SENDER"),
+		newReceiver: webhook.NewReceiverFromEnv,
+	}
+	_, hooksErr := in.newReceiver() // serveHooks makes another one, with a store
+	var clientErr error
+	in.client, clientErr = messaging.NewClientFromEnv()
+	return in, errors.Join(append(missing, hooksErr, clientErr)...)
+}
+
 // migrate creates or updates the tables of a database.
-func migrate(ctx context.Context, databaseURL string, service *messagingtest.Server) error {
-	s, err := openDatabase(ctx, databaseURL, service, messagingriver.Options{})
+func migrate(ctx context.Context, in settings) error {
+	s, err := openDatabase(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -57,35 +121,85 @@ func migrate(ctx context.Context, databaseURL string, service *messagingtest.Ser
 	return s.createTables(ctx)
 }
 
-func run(ctx context.Context, databaseURL string, service *messagingtest.Server) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	server := httptest.NewUnstartedServer(nil) // a real shop has an http.Server with limits, as in docs/webhooks.md
-	base := "http://" + server.Listener.Addr().String()
-	s, err := open(ctx, databaseURL, base, service, messagingriver.Options{})
+// serve serves the shop until the context ends. Then requests in flight end, and the next process sends the other messages.
+func serve(ctx context.Context, listener net.Listener, in settings) error {
+	defer listener.Close() //nolint:errcheck // the server has closed it, unless there was none
+	s, err := open(ctx, in)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if databaseURL == "" { // in memory
-		if err = s.createTables(ctx); err != nil {
-			return err
-		}
-	}
 	if err = s.outbox.Start(ctx); err != nil {
 		return err
 	}
-	server.Config.Handler = s
-	server.Start()
-	if err = demo(ctx, service, server.URL); err != nil {
-		return err
+	server := &http.Server{ // docs/webhooks.md has more limits
+		Handler:           http.MaxBytesHandler(s, 1<<20),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      40 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    1 << 17,
 	}
-	server.Close()            // waits for the calls under way
-	return s.outbox.Stop(ctx) // lets requests in flight end; the next process sends the other messages
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err = <-served: // it failed
+	case <-ctx.Done():
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second) // more than a request of the outbox takes
+	defer cancel()
+	return errors.Join(err, server.Shutdown(stopping), s.outbox.Stop(stopping))
 }
 
-// demo plays two customers and the service.
-func demo(ctx context.Context, service *messagingtest.Server, base string) error {
+// demo runs a shop with a test server, in a temporary folder.
+func demo(ctx context.Context) error {
+	folder, err := os.MkdirTemp("", "shop")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // it is temporary
+	service := messagingtest.Start()
+	defer service.Close()
+	in, err := demoSettings(service, folder+"/shop.db")
+	if err != nil {
+		return err
+	}
+	if err = migrate(ctx, in); err != nil {
+		return err
+	}
+	return run(ctx, service, in)
+}
+
+// demoSettings returns the settings of a shop with a test server.
+func demoSettings(service *messagingtest.Server, databaseURL string) (settings, error) {
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	newReceiver := func(options ...webhook.Option) (*webhook.Receiver, error) {
+		return webhook.NewReceiver(append(options, webhook.WithSecret("key", "secret-of-a-demo"))...)
+	}
+	return settings{databaseURL: databaseURL, sender: "ACME", client: client, newReceiver: newReceiver}, err
+}
+
+// run serves a shop while customers play.
+func run(ctx context.Context, service *messagingtest.Server, in settings) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "localhost:0")
+	if err != nil {
+		return err
+	}
+	in.url = "http://" + listener.Addr().String()
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- serve(serving, listener, in) }()
+	err = play(ctx, service, in.url)
+	stop()
+	return errors.Join(<-served, err)
+}
+
+// play plays two customers and the service.
+func play(ctx context.Context, service *messagingtest.Server, base string) error {
 	// A customer orders, the service reports twice that the message was delivered, and the customer asks.
 	const phone = "+639171234567"
 	id := "order-" + rand.Text()                                                                       // another one each time: the database keeps the orders
@@ -124,17 +238,17 @@ type shop struct {
 
 	db       *sql.DB
 	outbox   *messagingriver.Outbox[*sql.Tx]
+	sender   string // of SMS
 	callback string // where the service reports delivery
 	close    func() // the database
 }
 
-// open opens the shop in a PostgreSQL database, or in SQLite if the URL is "" or the path of a file. The service calls it at the URL base.
-func open(ctx context.Context, databaseURL, base string, service *messagingtest.Server, options messagingriver.Options) (*shop, error) {
-	s, err := openDatabase(ctx, databaseURL, service, options)
+func open(ctx context.Context, in settings) (*shop, error) {
+	s, err := openDatabase(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	if err = s.serveHooks(ctx, base); err != nil {
+	if err = s.serveHooks(ctx, in); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -142,58 +256,53 @@ func open(ctx context.Context, databaseURL, base string, service *messagingtest.
 	return s, nil
 }
 
-// serveHooks serves the callbacks at the URL base, with a store in the shop's database.
-func (s *shop) serveHooks(ctx context.Context, base string) error {
+// serveHooks serves the callbacks, with a store in the shop's database.
+func (s *shop) serveHooks(ctx context.Context, in settings) error {
 	store, err := sqlstore.New(ctx, s.db, 0)
 	if err != nil {
 		return err
 	}
-	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
+	hooks, err := in.newReceiver(webhook.WithStore(store))
 	if err != nil {
 		return err
 	}
 	s.Handle("/hooks/delivery", hooks.Delivery(s.report))
 	s.Handle("/hooks/sms", hooks.SMS(s.reply))
-	s.callback, err = hooks.DeliveryURL(base + "/hooks/delivery")
+	s.callback, err = hooks.DeliveryURL(in.url + "/hooks/delivery")
 	return err
 }
 
 // openDatabase opens the database and the outbox in it. Both use the transactions of database/sql, like the receiver's store.
-func openDatabase(ctx context.Context, databaseURL string, service *messagingtest.Server, options messagingriver.Options) (*shop, error) {
-	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
-	if err != nil {
-		return nil, err
+func openDatabase(ctx context.Context, in settings) (*shop, error) {
+	s := &shop{sender: in.sender}
+	in.outbox.OnOutcome = s.noteOutcome
+	open := s.openSQLite
+	if isPostgres(in.databaseURL) {
+		open = s.openPostgres
 	}
-	s := &shop{}
-	options.OnOutcome = s.noteOutcome
-	if isPostgres(databaseURL) {
-		err = s.openPostgres(ctx, databaseURL, client, options)
-	} else {
-		err = s.openSQLite(cmp.Or(databaseURL, ":memory:"), client, options)
-	}
-	if err != nil {
+	if err := open(ctx, in); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *shop) openSQLite(path string, client *messaging.Client, options messagingriver.Options) error {
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+func (s *shop) openSQLite(_ context.Context, in settings) error {
+	db, err := sql.Open("sqlite", "file:"+in.databaseURL+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		return err
 	}
 	db.SetMaxOpenConns(1) // the shop, the receiver and the outbox share the connection
 	s.db = db
 	s.close = func() { _ = db.Close() }
-	s.outbox, err = messagingriver.NewSQLite(db, client, options)
+	s.outbox, err = messagingriver.NewSQLite(db, in.client, in.outbox)
 	if err != nil {
 		s.close()
 	}
 	return err
 }
 
-func (s *shop) openPostgres(ctx context.Context, databaseURL string, client *messaging.Client, options messagingriver.Options) error {
-	pool, err := pgxpool.New(ctx, databaseURL)
+func (s *shop) openPostgres(ctx context.Context, in settings) error {
+	pool, err := pgxpool.New(ctx, in.databaseURL)
 	if err != nil {
 		return err
 	}
@@ -203,7 +312,7 @@ func (s *shop) openPostgres(ctx context.Context, databaseURL string, client *mes
 		_ = db.Close()
 		pool.Close()
 	}
-	s.outbox, err = messagingriver.NewPostgresSQL(pool, client, options)
+	s.outbox, err = messagingriver.NewPostgresSQL(pool, in.client, in.outbox)
 	if err != nil {
 		s.close()
 	}
@@ -216,22 +325,24 @@ func isPostgres(databaseURL string) bool {
 
 // createTables creates or updates the tables. Only one process may call it at a time.
 func (s *shop) createTables(ctx context.Context) error {
-	const orders = "CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT, state TEXT, reports INT)"
-	if _, err := s.db.ExecContext(ctx, orders); err != nil {
-		return err
-	}
-	const messages = "CREATE TABLE IF NOT EXISTS shop_message (id TEXT PRIMARY KEY, reference TEXT)" // of the receipts
-	if _, err := s.db.ExecContext(ctx, messages); err != nil {
-		return err
+	for _, statement := range []string{
+		"CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT, state TEXT, reports INT)",
+		"CREATE TABLE IF NOT EXISTS shop_message (id TEXT PRIMARY KEY, reference TEXT, noted BIGINT)", // of the receipts
+		"CREATE INDEX IF NOT EXISTS shop_message_noted ON shop_message (noted)",
+	} {
+		if _, err := s.db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
 	}
 	return s.outbox.Migrate(ctx)
 }
 
-// order serves the form of an order.
+// order serves the form of an order. A real shop knows who calls it: otherwise anyone can have it send to any number, at the shop's cost.
 func (s *shop) order(w http.ResponseWriter, r *http.Request) {
 	if err := s.takeOrder(r.Context(), r.PostFormValue("id"), r.PostFormValue("phone")); errors.Is(err, messaging.ErrInvalid) {
 		http.Error(w, "check the phone number", http.StatusBadRequest)
 	} else if err != nil {
+		log.Print("shop: an order could not be taken: ", err)
 		http.Error(w, "the order could not be taken, try again", http.StatusServiceUnavailable)
 	}
 }
@@ -267,12 +378,20 @@ const smsPrefix = "sms-" // of the reference ID of an SMS in place of a chat-app
 
 // noteOutcome stores the ID of an accepted message, by which report finds its order, and replaces a message that did not go out.
 func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) error {
-	if outcome.Verdict == messaging.Accepted && outcome.Receipt.ID != "" {
-		const note = "INSERT INTO shop_message VALUES ($1, $2) ON CONFLICT DO NOTHING"
-		_, err := s.db.ExecContext(ctx, note, outcome.Receipt.ID, outcome.Reference)
+	if outcome.Verdict != messaging.Accepted {
+		return s.sendSMS(ctx, outcome)
+	}
+	if outcome.Receipt.ID == "" {
+		return nil
+	}
+	now := time.Now()
+	const note = "INSERT INTO shop_message VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
+	if _, err := s.db.ExecContext(ctx, note, outcome.Receipt.ID, outcome.Reference, now.Unix()); err != nil {
 		return err
 	}
-	return s.sendSMS(ctx, outcome)
+	// Reports come within days. Without this the table would grow with each message.
+	_, err := s.db.ExecContext(ctx, "DELETE FROM shop_message WHERE noted < $1", now.AddDate(0, 0, -30).Unix())
+	return err
 }
 
 // sendSMS enqueues an SMS in place of a chat-app message that provably did not go out. In the same transaction it drops the chat-app message,
@@ -294,7 +413,7 @@ func (s *shop) sendSMS(ctx context.Context, outcome messagingriver.Outcome) erro
 		return err
 	}
 	text := sms.Message{
-		From: "ACME", To: message.To, Text: "Thank you for " + outcome.Reference,
+		From: s.sender, To: message.To, Text: "Thank you for " + outcome.Reference,
 		ReferenceID: smsPrefix + outcome.Reference, CallbackURL: message.CallbackURL,
 	}
 	if _, err = s.outbox.Insert(ctx, tx, text); err != nil {
@@ -374,7 +493,7 @@ func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	if err != nil {
 		return err
 	}
-	reply := sms.Message{From: "ACME", To: m.From, Text: id + " is " + state, ReferenceID: "reply-" + rand.Text()}
+	reply := sms.Message{From: s.sender, To: m.From, Text: id + " is " + state, ReferenceID: "reply-" + rand.Text()}
 	_, err = s.outbox.Insert(ctx, tx, reply)
 	if errors.Is(err, messaging.ErrInvalid) { // such as a number with spaces: another call would fail, too
 		log.Print("shop: a text gets no reply: ", err) // the error has no number
