@@ -71,6 +71,9 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
 	if err == nil {
 		err = shop.trouble(ctx)
 	}
+	if ctx.Err() != nil { // it was stopped
+		err = nil
+	}
 	if err == nil {
 		p.rounds(ctx, rounds)
 	}

@@ -252,6 +252,23 @@ func TestOneProcessListsADay(t *testing.T) {
 	assert.Equal(t, 2, rows)
 }
 
+// Days of long ago are forgotten with their positions: a listing that went on from one would lack the rows before it.
+func TestOldDaysAreForgotten(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	d := openDay(t, service, filepath.Join(t.TempDir(), "reconcile.db"))
+	page := sms.Page{Transactions: []sms.Transaction{{ID: "1"}}, Next: "2"}
+	for _, age := range []int{91, 90} {
+		require.NoError(t, newDay(d.db, d.client, midnight.AddDate(0, 0, -age)).store(t.Context(), page, ""))
+	}
+	sums(t, d)
+	for _, query := range []string{"SELECT MIN(day) FROM listed", "SELECT MIN(day) FROM progress"} {
+		var oldest string
+		require.NoError(t, d.db.QueryRowContext(t.Context(), query).Scan(&oldest))
+		assert.Equal(t, "2026-08-23T00:00:00Z", oldest)
+	}
+}
+
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	noon := midnight.Add(12 * time.Hour)
@@ -299,13 +316,14 @@ func TestCompare(t *testing.T) {
 	}
 	for range 2 { // the second time with the records of the first in the table
 		var out bytes.Buffer
-		require.NoError(t, d.compare(t.Context(), strings.NewReader(records), &out))
+		require.NoError(t, d.readRecords(t.Context(), strings.NewReader(records)))
+		require.NoError(t, d.compare(t.Context(), &out))
 		assert.Equal(t, strings.Join(want, "\n"), out.String())
 	}
 }
 
 // An error names the line, and shows no value of it.
-func TestCompareRefusesWrongRecords(t *testing.T) {
+func TestReadRecordsRefusesWrongRecords(t *testing.T) {
 	t.Parallel()
 	d := openDay(t, messagingtest.NewServer(t), ":memory:")
 	const number = "+639171234567"
@@ -315,7 +333,7 @@ func TestCompareRefusesWrongRecords(t *testing.T) {
 		"reference,verdict,began,ended\na,accepted," + number + ",":                "line 2: began",
 		"reference,verdict,began,ended\na," + number + ",,":                        "line 2: verdict",
 	} {
-		err := d.compare(t.Context(), strings.NewReader(records), &bytes.Buffer{})
+		err := d.readRecords(t.Context(), strings.NewReader(records))
 		require.ErrorContains(t, err, want)
 		assert.NotContains(t, err.Error(), number)
 	}
