@@ -1,7 +1,7 @@
 // Command shop takes orders and confirms them over chat app 2, or by SMS if a customer cannot be reached there. It writes an order and its
 // message in one transaction, so that neither exists without the other. A delivery report changes its order exactly once, even if the service
 // calls again or the process is killed. A customer who texts the number of an order gets a reply, which is enqueued in the transaction of the
-// event.
+// event, and one who texts STOP gets no more SMS.
 //
 //	go run ./examples/apps/shop            takes two orders on a test server, and ends
 //	go run ./examples/apps/shop migrate    creates or updates the tables: run it once, before the processes of a new version start
@@ -38,6 +38,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 	"github.com/messaging-service/messaging-go/sms"
@@ -237,6 +238,7 @@ type shop struct {
 	http.ServeMux
 
 	db       *sql.DB
+	book     *conversations.Book // opt-outs
 	outbox   *messagingriver.Outbox[*sql.Tx]
 	sender   string // of SMS
 	callback string // where the service reports delivery
@@ -286,7 +288,7 @@ func openDatabase(ctx context.Context, in settings) (*shop, error) {
 	return s, nil
 }
 
-func (s *shop) openSQLite(_ context.Context, in settings) error {
+func (s *shop) openSQLite(ctx context.Context, in settings) error {
 	db, err := sql.Open("sqlite", "file:"+in.databaseURL+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
 	if err != nil {
 		return err
@@ -294,7 +296,10 @@ func (s *shop) openSQLite(_ context.Context, in settings) error {
 	db.SetMaxOpenConns(1) // the shop, the receiver and the outbox share the connection
 	s.db = db
 	s.close = func() { _ = db.Close() }
-	s.outbox, err = messagingriver.NewSQLite(db, in.client, in.outbox)
+	client, err := s.guard(ctx, in.client)
+	if err == nil {
+		s.outbox, err = messagingriver.NewSQLite(db, client, in.outbox)
+	}
 	if err != nil {
 		s.close()
 	}
@@ -312,11 +317,24 @@ func (s *shop) openPostgres(ctx context.Context, in settings) error {
 		_ = db.Close()
 		pool.Close()
 	}
-	s.outbox, err = messagingriver.NewPostgresSQL(pool, in.client, in.outbox)
+	client, err := s.guard(ctx, in.client)
+	if err == nil {
+		s.outbox, err = messagingriver.NewPostgresSQL(pool, client, in.outbox)
+	}
 	if err != nil {
 		s.close()
 	}
 	return err
+}
+
+// guard opens the book of opt-outs, and returns a client that asks it before each message.
+func (s *shop) guard(ctx context.Context, client *messaging.Client) (*messaging.Client, error) {
+	book, err := conversations.New(ctx, s.db, conversations.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s.book = book
+	return client.With(messaging.WithGuard(book.Guard))
 }
 
 func isPostgres(databaseURL string) bool {
@@ -477,11 +495,15 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 	return reference, err
 }
 
-// reply enqueues a reply in the transaction that records the event as handled: a customer gets one reply to each text. The reference ID does
-// not depend on m.ID, which may be empty.
+// reply notes a STOP, and enqueues a reply, in the transaction that records the event as handled: a customer gets one reply to each text. The
+// reference ID does not depend on m.ID, which may be empty.
 func (s *shop) reply(ctx context.Context, m webhook.SMSMessage) error {
 	tx, err := sqlstore.Tx(ctx)
 	if err != nil {
+		return err
+	}
+	_, err = s.book.Note(ctx, tx, conversations.FromSMS(m))
+	if err != nil && !errors.Is(err, conversations.ErrNoPerson) {
 		return err
 	}
 	id := strings.TrimSpace(m.Text)

@@ -437,6 +437,32 @@ func TestNoReplyToOtherTexts(t *testing.T) {
 	}
 }
 
+// A customer who texts STOP gets no more SMS. An opt-out counts on its channel alone.
+func TestNoSMSAfterSTOP(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			server := httptest.NewServer(s)
+			defer server.Close()
+			stop := messagingtest.InboundSMS{ID: "in-1", From: "639171234567", To: "ACME", Text: "STOP"}
+			for _, reply := range service.CallWebhook(t.Context(), server.URL+"/hooks/sms?key=secret-of-a-demo", stop) {
+				require.Equal(t, http.StatusOK, reply.StatusCode)
+			}
+			service.SetFault("chatapp2", "+639171234567", messagingtest.FaultCode("131026"))
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			require.Eventually(t, func() bool {
+				records, err := s.outbox.Get(t.Context(), "sms-order-1")
+				return err == nil && len(records) == 1 && records[0].State == rivertype.JobStateCancelled
+			}, time.Minute, 20*time.Millisecond)
+			time.Sleep(300 * time.Millisecond)
+			assert.Empty(t, service.Sent())
+		})
+	}
+}
+
 // A report that is repeated after a kill -9 is not counted again, and a report that is not final changes nothing.
 func TestReportCountsOnceAcrossAKill(t *testing.T) {
 	for name, in := range databases(t) {
