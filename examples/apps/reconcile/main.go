@@ -111,13 +111,8 @@ func start(ctx context.Context) error {
 	if *records == "" {
 		return d.reconcile(ctx, os.Stdout)
 	}
-	file, err := os.Open(*records)
-	if err != nil {
+	if err = d.readFile(ctx, *records); err != nil {
 		return err
-	}
-	defer file.Close() //nolint:errcheck // it is only read
-	if err = d.readRecords(ctx, file); err != nil {
-		return fmt.Errorf("%s: %w", *records, err)
 	}
 	if err = d.reconcile(ctx, os.Stdout); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 	"strings"
 	"time"
 
@@ -49,6 +50,18 @@ ORDER BY 1`
 	}
 	log.Printf("reconcile: %d references differ from your records", len(table)-1)
 	return csv.NewWriter(out).WriteAll(table)
+}
+
+func (d *day) readFile(ctx context.Context, path string) error {
+	file, err := os.Open(path) //nolint:gosec // the user names it
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it is only read
+	if err = d.readRecords(ctx, file); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // readRecords replaces the table of records with those of a CSV file.
