@@ -49,7 +49,7 @@ func newDay(db *sql.DB, client *messaging.Client, midnight time.Time) *day {
 	return &day{db: db, client: client, begin: midnight, end: midnight.AddDate(0, 0, 1), key: midnight.Format(time.RFC3339)}
 }
 
-// reconcile lists what is left of the day, and writes the sums.
+// reconcile lists the rest of the day, and writes the sums.
 func (d *day) reconcile(ctx context.Context, out io.Writer) error {
 	if err := d.list(ctx); err != nil {
 		return fmt.Errorf("stopped; start again to go on: %w", err)

@@ -53,7 +53,7 @@ func openDay(t *testing.T, service *messagingtest.Server, path string, options .
 	return newDay(db, client, midnight)
 }
 
-// sums reconciles a day and returns what is printed.
+// sums reconciles a day and returns the output.
 func sums(t *testing.T, d *day) string {
 	t.Helper()
 	var out bytes.Buffer

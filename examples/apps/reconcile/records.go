@@ -64,7 +64,7 @@ func (d *day) readFile(ctx context.Context, path string) error {
 	return nil
 }
 
-// readRecords replaces the table of records with those of a CSV file.
+// readRecords replaces the table of records by a CSV file.
 func (d *day) readRecords(ctx context.Context, file io.Reader) error {
 	reader := csv.NewReader(file)
 	header, err := reader.Read()
