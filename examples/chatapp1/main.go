@@ -1,4 +1,7 @@
 // Command chatapp1 sends messages of several kinds over chat app 1. One does not arrive in time, so the service sends it as an SMS.
+//
+//	go run ./examples/chatapp1
+//
 // The last line that it prints: the code was sent as the SMS msg-6
 package main
 

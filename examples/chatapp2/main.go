@@ -1,4 +1,7 @@
 // Command chatapp2 sends messages of several kinds over chat app 2: a text, a list to choose from, and a template with a fallback to SMS.
+//
+//	go run ./examples/chatapp2
+//
 // The last line that it prints: messaging: chatapp2.send not sent: Content.Action[0].Title: want at most 20 characters, got 27
 package main
 

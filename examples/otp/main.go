@@ -1,7 +1,11 @@
-// Command otp sends one-time codes and verifies them. A code goes out by SMS, or over chat app 1 if the SMS provably did not go out. A person
-// waits, so an attempt takes three seconds at most, and an SMS with an unknown outcome is looked up in the background. A code is valid once, for
-// five minutes and five tries, and a number gets three codes in that time, but no second one while the outcome of the first is unknown. Codes are
-// kept in memory and lost when the program ends. It runs on a test server, so it needs no account.
+// Command otp sends one-time codes and verifies them. It runs on a test server, so it needs no account:
+//
+//	go run ./examples/otp
+//
+// A code goes out by SMS, or over chat app 1 if the SMS provably did not go out. A person waits, so an attempt takes three seconds at most, and
+// an SMS with an unknown outcome is looked up in the background. A request for a code begins a challenge, whose ID only the response has: without
+// it, a stranger can neither try the code nor use up its tries. A code is valid once, for five minutes and five tries. A number gets three codes
+// in that time, and a challenge no second one while the outcome of the first is unknown. Codes are kept in memory and lost when the program ends.
 package main
 
 import (
@@ -10,6 +14,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"math"
 	"math/big"
@@ -17,9 +22,12 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/signal"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -40,40 +48,72 @@ const (
 )
 
 func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		log.Fatalln("otp:", err)
+	}
+}
+
+func run(ctx context.Context) error {
 	service := messagingtest.Start() // with an account, use messaging.NewClientFromEnv
+	defer service.Close()
 	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token), messaging.WithTimeout(attemptTimeout))
 	if err != nil {
-		log.Fatal("otp: ", err)
+		return err
 	}
 	hooks, err := newReceiver()
 	if err != nil {
-		log.Fatal("otp: ", err)
+		return err
 	}
 	server := httptest.NewUnstartedServer(nil) // a real program has an http.Server with limits, as in docs/webhooks.md
 	c, err := newCodes(client, hooks, "http://"+server.Listener.Addr().String())
 	if err != nil {
-		log.Fatal("otp: ", err)
+		return err
 	}
 	server.Config.Handler = c
 	server.Start()
-	if err := demo(service, c, server.URL); err != nil {
-		log.Fatal("otp: ", err)
-	}
+	err = demo(ctx, service, c, server.URL)
+	server.Close()      // waits for the requests under way
+	c.background.Wait() // and for their lookups
+	return err
 }
 
 // demo asks for two codes, the second with a slow response, and enters each.
-func demo(service *messagingtest.Server, c *codes, baseURL string) error {
+func demo(ctx context.Context, service *messagingtest.Server, c *codes, baseURL string) error {
+	const number = "+639171234567"
 	for _, fault := range []messagingtest.Fault{{}, messagingtest.FaultSlow(10 * time.Second)} {
 		service.Inject(fault, 1)
-		if _, err := http.PostForm(baseURL+"/codes", url.Values{"to": {"+639171234567"}}); err != nil { //nolint:noctx,bodyclose // demo
+		challenge, err := ask(ctx, baseURL, number)
+		if err != nil {
 			return err
 		}
-	}
-	c.background.Wait() // a real program waits, too, before it ends
-	for _, message := range service.Sent() {
-		fmt.Println(c.status(message.ReferenceID), "and right:", c.use(message.ReferenceID, message.Code()) == nil)
+		message, err := service.WaitFor(ctx, number)
+		if err != nil {
+			return err
+		}
+		c.background.Wait()
+		fmt.Println(c.status(message.ReferenceID), "and right:", c.use(challenge, message.Code()) == nil)
 	}
 	return nil
+}
+
+// ask asks for a code as a page does, and returns the ID of the challenge.
+func ask(ctx context.Context, baseURL, number string) (string, error) {
+	form := strings.NewReader(url.Values{"to": {number}}.Encode())
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, baseURL+"/codes", form)
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close() //nolint:errcheck // it is only read
+	challenge, err := io.ReadAll(response.Body)
+	return string(challenge), err
 }
 
 // newReceiver returns a Receiver with the secret in MESSAGING_WEBHOOK_SECRET. The secret is part of each callback URL, so without the variable
@@ -88,11 +128,13 @@ func newReceiver() (*webhook.Receiver, error) {
 
 // code is a one-time code that was sent.
 type code struct {
-	to      string
-	digits  string
-	expires time.Time
-	tries   int
-	status  webhook.Status // StatusUnknown until the send or a delivery report says more
+	to        string
+	digits    string
+	challenge string // ID that the page must know to try the code
+	reference string // ID that the service and its delivery reports know
+	expires   time.Time
+	tries     int
+	status    webhook.Status // StatusUnknown until the send or a delivery report says more
 }
 
 // codes sends and verifies codes. A real program keeps them in its database.
@@ -105,8 +147,9 @@ type codes struct {
 	background sync.WaitGroup    // lookups that continue after a response
 	now        func() time.Time  // tests set it
 
-	mu   sync.Mutex
-	byID map[string]*code // by reference ID
+	mu          sync.Mutex
+	byChallenge map[string]*code
+	byReference map[string]*code
 }
 
 func newCodes(client *messaging.Client, hooks *webhook.Receiver, baseURL string) (*codes, error) {
@@ -118,7 +161,10 @@ func newCodes(client *messaging.Client, hooks *webhook.Receiver, baseURL string)
 	if err != nil {
 		return nil, err
 	}
-	c := &codes{client: client, smsOnce: smsOnce, callback: callback, now: time.Now, byID: map[string]*code{}}
+	c := &codes{
+		client: client, smsOnce: smsOnce, callback: callback, now: time.Now,
+		byChallenge: map[string]*code{}, byReference: map[string]*code{},
+	}
 	c.HandleFunc("POST /codes", c.send)
 	c.HandleFunc("POST /codes/verify", c.verify)
 	c.Handle("/hooks/delivery", hooks.Delivery(func(_ context.Context, report webhook.DeliveryReport) error {
@@ -132,11 +178,16 @@ func newCodes(client *messaging.Client, hooks *webhook.Receiver, baseURL string)
 // maxCodes. A real program may use a library of phone numbers, which also turns the national spelling of its users into this one.
 var internationalNumber = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
 
-// send sends a code to the number in the form. The response is the reference ID, with which the page verifies the code.
+// send sends a code to the number in the form. The response is the ID of the challenge, with which the page verifies the code. A page that asks
+// for another code sends the ID again, because the first may be on its way.
 func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 	to := r.PostFormValue("to")
 	if !internationalNumber.MatchString(to) {
 		http.Error(w, "the number must begin with + and the country code, and have digits only", http.StatusBadRequest)
+		return
+	}
+	if challenge := r.PostFormValue("challenge"); c.isPending(challenge, to) {
+		accept(w, challenge)
 		return
 	}
 	number, _ := rand.Int(rand.Reader, big.NewInt(1_000_000)) // crypto/rand.Reader never fails
@@ -148,13 +199,9 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 		ReferenceID: "code-" + rand.Text(),
 		CallbackURL: c.callback,
 	}
-	reference, err := c.add(message.ReferenceID, message.To, digits) // before Send, because the delivery report may arrive before Send returns
+	challenge, err := c.add(message.ReferenceID, to, digits) // before Send, because the delivery report may arrive before Send returns
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusTooManyRequests)
-		return
-	}
-	if reference != message.ReferenceID { // an earlier code is pending
-		accept(w, reference)
 		return
 	}
 	// A caller who hangs up must not end the send: its outcome would be unknown.
@@ -168,13 +215,15 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	accept(w, message.ReferenceID)
+	accept(w, challenge)
 }
 
-// accept responds with the reference ID of a code that was sent or is pending.
-func accept(w http.ResponseWriter, reference string) {
+// accept responds with the challenge of a code that was sent or is pending.
+func accept(w http.ResponseWriter, challenge string) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(http.StatusAccepted)
-	_, _ = fmt.Fprint(w, reference)
+	_, _ = io.WriteString(w, challenge) //nolint:gosec // add made it
 }
 
 // refuse responds to the error of a code that did not go out. It tells a number that is wrong from a service that is in trouble.
@@ -231,7 +280,7 @@ func (c *codes) settle(message sms.Message) {
 
 // verify checks the code in the form.
 func (c *codes) verify(w http.ResponseWriter, r *http.Request) {
-	err := c.use(r.PostFormValue("reference"), r.PostFormValue("code"))
+	err := c.use(r.PostFormValue("challenge"), r.PostFormValue("code"))
 	switch {
 	case err == nil:
 		w.WriteHeader(http.StatusNoContent)
@@ -248,11 +297,11 @@ var (
 	errTooMany = errors.New("too many codes; try again in five minutes")
 )
 
-// use returns nil if the digits match a valid code, which is then used up.
-func (c *codes) use(reference, digits string) error {
+// use returns nil if the digits match the valid code of a challenge, which is then used up.
+func (c *codes) use(challenge, digits string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sent, isKnown := c.byID[reference]
+	sent, isKnown := c.byChallenge[challenge]
 	if !isKnown || sent.tries >= maxTries || !c.now().Before(sent.expires) {
 		return errInvalid
 	}
@@ -264,38 +313,45 @@ func (c *codes) use(reference, digits string) error {
 	return nil
 }
 
-// add adds a code and returns its reference ID. If the number has a pending code, add returns the reference ID of that one instead: it may be
-// on its way, and a second code would make it wrong. If the number has had too many codes, add returns errTooMany. It forgets expired codes.
+// isPending reports whether the code of a challenge may be on its way to a number.
+func (c *codes) isPending(challenge, to string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sent, isKnown := c.byChallenge[challenge]
+	if !isKnown || sent.to != to {
+		return false
+	}
+	isValid := sent.tries < maxTries && c.now().Before(sent.expires)
+	return isValid && sent.status == webhook.StatusUnknown
+}
+
+// add adds a code and returns the ID of its challenge. If the number has had too many codes, add returns errTooMany. It forgets expired codes.
 func (c *codes) add(reference, to, digits string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	earlier := 0
-	pending := ""
-	for id, sent := range c.byID {
+	for _, sent := range c.byChallenge {
 		if !c.now().Before(sent.expires) {
-			delete(c.byID, id)
+			delete(c.byChallenge, sent.challenge)
+			delete(c.byReference, sent.reference)
 		} else if sent.to == to && sent.status != webhook.StatusFailed {
 			earlier++
-			if sent.status == webhook.StatusUnknown && sent.tries < maxTries {
-				pending = id
-			}
 		}
-	}
-	if pending != "" {
-		return pending, nil
 	}
 	if earlier >= maxCodes {
 		return "", errTooMany
 	}
-	c.byID[reference] = &code{to: to, digits: digits, expires: c.now().Add(validFor)}
-	return reference, nil
+	added := &code{to: to, digits: digits, challenge: rand.Text(), reference: reference, expires: c.now().Add(validFor)}
+	c.byChallenge[added.challenge] = added
+	c.byReference[added.reference] = added
+	return added.challenge, nil
 }
 
 // setStatus sets the status of a code, unless the code has a later one: the result of a send and delivery reports come in any order.
 func (c *codes) setStatus(reference string, status webhook.Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sent, isKnown := c.byID[reference]
+	sent, isKnown := c.byReference[reference]
 	if isKnown && status.Supersedes(sent.status) {
 		sent.status = status
 	}
@@ -304,7 +360,7 @@ func (c *codes) setStatus(reference string, status webhook.Status) {
 func (c *codes) status(reference string) webhook.Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if sent, isKnown := c.byID[reference]; isKnown {
+	if sent, isKnown := c.byReference[reference]; isKnown {
 		return sent.status
 	}
 	return webhook.StatusUnknown

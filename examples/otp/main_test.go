@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -47,16 +48,24 @@ func post(ctx context.Context, target, to string) (int, error) {
 }
 
 func postForm(ctx context.Context, target string, form url.Values) (int, error) {
+	status, _, err := postAndRead(ctx, target, form)
+	return status, err
+}
+
+// postAndRead posts a form, and returns the status and the body of the response.
+func postAndRead(ctx context.Context, target string, form url.Values) (status int, body string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(form.Encode()))
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	return response.StatusCode, response.Body.Close()
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(text), err
 }
 
 func TestReportBeforeSendReturns(t *testing.T) {
@@ -178,48 +187,70 @@ func TestReportAfterAnUnlistedSMSIsNotDropped(t *testing.T) {
 func reference(c *codes) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id := range c.byID {
+	for id := range c.byReference {
 		return id
 	}
 	return ""
 }
 
-// sentCode sends a code and returns its reference ID and its digits.
-func sentCode(t *testing.T, service *messagingtest.Server, target string) (reference, digits string) {
+// sentCode sends a code and returns its challenge and its digits.
+func sentCode(t *testing.T, service *messagingtest.Server, target string) (challenge, digits string) {
 	t.Helper()
-	status, err := post(t.Context(), target, "+639171234567")
+	status, challenge, err := postAndRead(t.Context(), target, url.Values{"to": {"+639171234567"}})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusAccepted, status)
 	message, err := service.WaitFor(t.Context(), "+639171234567")
 	require.NoError(t, err)
-	return message.ReferenceID, message.Code()
+	assert.NotContains(t, message.ReferenceID, challenge, "the service and its logs do not know it")
+	return challenge, message.Code()
+}
+
+// enter enters a code on the page of a challenge, and returns the status of the response.
+func enter(t *testing.T, target, challenge, digits string) int {
+	t.Helper()
+	status, err := postForm(t.Context(), target+"/verify", url.Values{"challenge": {challenge}, "code": {digits}})
+	require.NoError(t, err)
+	return status
 }
 
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
-	verify := func(reference, digits string) int {
-		status, err := postForm(t.Context(), target+"/verify", url.Values{"reference": {reference}, "code": {digits}})
-		require.NoError(t, err)
-		return status
-	}
-	reference, digits := sentCode(t, service, target)
-	assert.Equal(t, http.StatusForbidden, verify(reference, "no code"))
-	assert.Equal(t, http.StatusGone, verify("another", digits), "an unknown reference")
-	assert.Equal(t, http.StatusNoContent, verify(reference, digits))
-	assert.Equal(t, http.StatusGone, verify(reference, digits), "a code is valid once")
+	challenge, digits := sentCode(t, service, target)
+	assert.Equal(t, http.StatusForbidden, enter(t, target, challenge, "no code"))
+	assert.Equal(t, http.StatusGone, enter(t, target, "another", digits), "an unknown challenge")
+	assert.Equal(t, http.StatusGone, enter(t, target, reference(c), digits), "a reference ID is no challenge")
+	assert.Equal(t, http.StatusNoContent, enter(t, target, challenge, digits))
+	assert.Equal(t, http.StatusGone, enter(t, target, challenge, digits), "a code is valid once")
 
-	reference, digits = sentCode(t, service, target)
+	challenge, digits = sentCode(t, service, target)
 	for range maxTries {
-		assert.Equal(t, http.StatusForbidden, verify(reference, "no code"))
+		assert.Equal(t, http.StatusForbidden, enter(t, target, challenge, "no code"))
 	}
-	assert.Equal(t, http.StatusGone, verify(reference, digits), "after too many tries")
+	assert.Equal(t, http.StatusGone, enter(t, target, challenge, digits), "after too many tries")
 
-	reference, digits = sentCode(t, service, target)
+	challenge, digits = sentCode(t, service, target)
 	c.mu.Lock()
 	c.now = func() time.Time { return time.Now().Add(validFor) }
 	c.mu.Unlock()
-	assert.Equal(t, http.StatusGone, verify(reference, digits), "after five minutes")
+	assert.Equal(t, http.StatusGone, enter(t, target, challenge, digits), "after five minutes")
+}
+
+// A stranger who knows the number gets a challenge of his own, even while a code is pending, and cannot use up the tries of another.
+func TestStrangerCannotUseUpTheTries(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	service.SetLag(time.Hour)
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+	challenge, digits := sentCode(t, service, target)
+	c.background.Wait()
+	strange, strangeDigits := sentCode(t, service, target)
+	require.NotEqual(t, challenge, strange)
+	for range maxTries {
+		assert.NotEqual(t, http.StatusNoContent, enter(t, target, strange, digits), "the code is of another challenge")
+	}
+	assert.Equal(t, http.StatusGone, enter(t, target, strange, strangeDigits))
+	assert.Equal(t, http.StatusNoContent, enter(t, target, challenge, digits))
 }
 
 // Strangers can neither flood a number with codes nor get more tries by asking for more codes.
@@ -255,37 +286,48 @@ func TestThreeCodesForANumber(t *testing.T) {
 	assert.Equal(t, http.StatusAccepted, status, "after five minutes")
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	assert.Len(t, c.byID, 1, "expired codes are forgotten")
+	assert.Len(t, c.byChallenge, 1, "expired codes are forgotten")
+	assert.Len(t, c.byReference, 1)
 }
 
-// A code whose outcome is unknown may be on its way: a second one would make it wrong.
+// A code whose outcome is unknown may be on its way: a second one for the same page would make it wrong.
 func TestNoSecondCodeWhileTheFirstIsPending(t *testing.T) {
 	t.Parallel()
 	service, c, target := serve(t)
 	service.SetLag(time.Hour)
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
-	for range 3 {
-		status, err := post(t.Context(), target, "+639171234567")
+	challenge := ""
+	ask := func(to string) {
+		status, body, err := postAndRead(t.Context(), target, url.Values{"to": {to}, "challenge": {challenge}})
 		require.NoError(t, err)
-		assert.Equal(t, http.StatusAccepted, status)
+		require.Equal(t, http.StatusAccepted, status)
+		challenge = body
+	}
+	const number = "+639171234567"
+	for range 3 {
+		ask(number)
 	}
 	c.background.Wait()
 	require.Len(t, service.Sent(), 1)
 	first := service.Sent()[0]
 	assert.Equal(t, first.ReferenceID, reference(c))
-	assert.NoError(t, c.use(first.ReferenceID, first.Code()))
+	assert.NoError(t, c.use(challenge, first.Code()))
 
 	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
-	_, err := post(t.Context(), target, "+639171234567")
-	require.NoError(t, err)
+	ask(number)
 	c.background.Wait()
 	assert.Len(t, service.Sent(), 2, "the first code was used")
+	ask("+639181234567")
+	assert.Len(t, service.Sent(), 3, "of another number")
+	service.Inject(messagingtest.FaultAcceptThenDrop(), 1)
+	ask(number)
+	c.background.Wait()
+	assert.Len(t, service.Sent(), 4, "its page has the challenge of the other number")
 	c.mu.Lock()
 	c.now = func() time.Time { return time.Now().Add(validFor) }
 	c.mu.Unlock()
-	_, err = post(t.Context(), target, "+639171234567")
-	require.NoError(t, err)
-	assert.Len(t, service.Sent(), 3, "the second code has expired")
+	ask(number)
+	assert.Len(t, service.Sent(), 5, "the code has expired")
 }
 
 func TestResponseSaysWhatToDo(t *testing.T) {
@@ -330,7 +372,7 @@ func TestOneSpellingOfANumber(t *testing.T) {
 		assert.Equal(t, http.StatusBadRequest, status, "%q", to)
 	}
 	assert.Empty(t, service.Sent())
-	assert.Empty(t, c.byID)
+	assert.Empty(t, c.byChallenge)
 	for _, to := range []string{"+12345678", "+123456789012345"} {
 		status, err := post(t.Context(), target, to)
 		require.NoError(t, err)

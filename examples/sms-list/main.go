@@ -1,4 +1,7 @@
 // Command sms-list lists the SMS of the last day, and looks one up by its reference ID.
+//
+//	go run ./examples/sms-list
+//
 // The last line that it prints: order-4 is msg-5
 package main
 

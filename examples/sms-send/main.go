@@ -1,4 +1,7 @@
 // Command sms-send sends SMS and acts on the verdict of each: whether it went out, and whether it is safe to send it again.
+//
+//	go run ./examples/sms-send
+//
 // The last line that it prints: order-20 accepted msg-3
 package main
 

@@ -1,4 +1,7 @@
 // Command webhook-server receives SMS, messages of both chat apps and delivery reports. A test server calls it, and it ends.
+//
+//	go run ./examples/webhook-server
+//
 // The last line that it prints: order-17 is delivered
 package main
 
@@ -16,7 +19,7 @@ import (
 )
 
 func main() {
-	hooks, err := webhook.NewReceiver(
+	hooks, err := webhook.NewReceiver( // with an account, webhook.NewReceiverFromEnv, with a secret of your own
 		webhook.WithSecret("key", "secret-of-a-demo"),                    // a call without it gets 403
 		webhook.WithStore(webhook.NewMemoryStore(100_000, 24*time.Hour)), // each event is handled once, however often it arrives
 	)

@@ -1,6 +1,9 @@
-// Command bot replies to messages of both chat apps. The event and the reply are one transaction in SQLite, so each message gets at most one
-// reply, even if the service calls again or the process is killed. It confirms STOP and START, and sends a template if a reply comes too late
-// for the 24-hour window of chat app 2. It runs on a test server, which calls it twice for each message.
+// Command bot replies to messages of both chat apps. It runs on a test server, which calls it twice for each message:
+//
+//	go run ./examples/apps/bot
+//
+// The event and the reply are one transaction in SQLite, so each message gets at most one reply, even if the service calls again or the process
+// is killed. It confirms STOP and START, and sends a template if a reply comes too late for the 24-hour window of chat app 2.
 package main
 
 import (
@@ -13,7 +16,10 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
@@ -30,8 +36,11 @@ import (
 const channelID = "channel-1" // of your account, on chat app 1
 
 func main() {
-	if err := run(context.Background(), messagingtest.Start()); err != nil {
-		log.Fatal(err)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, messagingtest.Start())
+	stop()
+	if err != nil {
+		log.Fatalln("bot:", err)
 	}
 }
 
@@ -64,7 +73,8 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	service.CallWebhook(ctx, base+"/hooks/chatapp1"+key, menu.Reply("order"), messagingtest.TwiceAtOnce())
 	status, _ = service.WaitFor(ctx, second)
 	fmt.Println(menu.Channel, menu.Kind, "then:", status.Text)
-	return b.outbox.Stop(ctx)
+	server.Close()                                   // waits for the calls under way
+	return b.outbox.Stop(context.WithoutCancel(ctx)) // lets requests in flight end; the next process sends the other messages
 }
 
 type bot struct {
@@ -101,6 +111,7 @@ func open(ctx context.Context, path, base string, service *messagingtest.Server)
 	if err != nil {
 		return nil, err
 	}
+	// A real bot has webhook.NewReceiverFromEnv, with a secret of its own.
 	hooks, err := webhook.NewReceiver(webhook.WithSecret("key", "secret-of-a-demo"), webhook.WithStore(store))
 	if err != nil {
 		return nil, err

@@ -1,14 +1,13 @@
 // Command campaign sends an SMS to each recipient of a CSV file, once, even if it is killed and started again. It sends nothing to people
 // who wrote STOP, and nothing at night. It ends when all messages are final, and writes what became of each line to results.csv.
 //
-//	campaign FOLDER
+//	go run ./examples/apps/campaign           sends one SMS to a test server
+//	go run ./examples/apps/campaign FOLDER    sends to the recipients in a folder
 //
 // The folder has recipients.csv, with the columns id, number and text. A line that cannot be sent does not stop the others. If a quoted text
 // has a single quote in it or does not end, where the next line begins is not certain, and nothing is sent. The environment has the account (see
 // messaging.NewClientFromEnv), the secret of the webhook (see webhook.NewReceiverFromEnv), in CAMPAIGN_ADDRESS the address at which the service
 // calls it, such as :8080, and in CAMPAIGN_ZONE the time zone of the recipients, such as Asia/Manila.
-//
-// Without an argument the program sends one SMS to a test server.
 package main
 
 import (
@@ -28,6 +27,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	_ "time/tzdata" // zones for machines that have none
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
@@ -141,9 +141,11 @@ func run(ctx context.Context, folder string, connect connector, hooks *webhook.R
 	if err != nil {
 		return err
 	}
-	if err = receive(ctx, address, hooks, book); err != nil {
+	server, err := receive(ctx, address, hooks, book)
+	if err != nil {
 		return err
 	}
+	defer server.Shutdown(context.WithoutCancel(ctx)) //nolint:errcheck // a STOP under way is noted; the service repeats others
 	return send(ctx, folder, db, client, options)
 }
 
@@ -175,13 +177,13 @@ func send(ctx context.Context, folder string, db *sql.DB, client *messaging.Clie
 	return writeResults(ctx, folder+"/results.csv", outbox, invalid)
 }
 
-// receive serves the webhook for SMS until the program ends, so that STOP is noted in the book. Without it, nothing may be sent. The webhook
-// needs no store: to note a STOP twice changes nothing.
-func receive(ctx context.Context, address string, hooks *webhook.Receiver, book *conversations.Book) error {
+// receive serves the webhook for SMS, so that STOP is noted in the book. Without it, nothing may be sent. The webhook needs no store: to note a
+// STOP twice changes nothing.
+func receive(ctx context.Context, address string, hooks *webhook.Receiver, book *conversations.Book) (*http.Server, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	handler := hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
 		_, noteErr := book.Note(ctx, nil, conversations.FromSMS(m))
@@ -192,9 +194,20 @@ func receive(ctx context.Context, address string, hooks *webhook.Receiver, book 
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/hooks/sms", http.MaxBytesHandler(handler, 1<<20))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 17}
-	go func() { log.Fatalln("campaign:", server.Serve(listener)) }()
-	return nil
+	server := &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      40 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    1 << 17,
+	}
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Fatalln("campaign:", err)
+		}
+	}()
+	return server, nil
 }
 
 // readRecipients returns the messages of a file and, for each line that cannot be sent, its row of the results.
@@ -310,7 +323,7 @@ func wait(ctx context.Context, outbox *messagingriver.Outbox[*sql.Tx]) error {
 
 // writeResults writes the reference ID, the verdict, the message ID and the reason of each line to a file.
 func writeResults(ctx context.Context, path string, outbox *messagingriver.Outbox[*sql.Tx], invalid [][]string) error {
-	var results [][]string
+	results := [][]string{{"reference", "verdict", "message", "reason"}}
 	for record, err := range outbox.List(ctx) {
 		if err != nil {
 			return err

@@ -122,7 +122,7 @@ func TestEachRecipientOnce(t *testing.T) {
 	assert.Equal(t, len(times), strings.Count(results, ",accepted,"), "%s", results)
 	assert.Equal(t, 1, strings.Count(results, ",not sent,"), "%s", results)
 	assert.Contains(t, results, "opted out")
-	assert.Equal(t, recipients, strings.Count(results, "\n"), "each is completed, cancelled or discarded")
+	assert.Equal(t, 1+recipients, strings.Count(results, "\n"), "each is completed, cancelled or discarded")
 }
 
 // A line that cannot be sent is in the results with its reason, and the others are sent.
@@ -152,7 +152,7 @@ func TestInvalidLines(t *testing.T) {
 	} {
 		assert.Contains(t, results, line)
 	}
-	assert.Equal(t, 8, strings.Count(results, "\n"))
+	assert.Equal(t, 1+8, strings.Count(results, "\n"), "the header, and each line")
 	assert.NotContains(t, results, "63918")
 }
 
@@ -188,6 +188,7 @@ func TestResultsHaveTheVerdict(t *testing.T) {
 	p.service.SetFault("sms", "+639171234567", messagingtest.FaultCode("1"))
 	require.NoError(t, p.start().Wait())
 	results := p.results()
+	assert.True(t, strings.HasPrefix(results, "reference,verdict,message,reason\n"))
 	assert.Contains(t, results, "spring-1,refused,,")
 	assert.Contains(t, results, "spring-2,accepted,"+p.service.Sent()[0].ID+",")
 }

@@ -1,8 +1,8 @@
 // Command observability shows a client and a webhook in OpenTelemetry: traces on standard output, a JSON object for each span, and
 // metrics for Prometheus at /metrics.
 //
-//	observability                         plays for a few seconds, prints the counters by verdict and outcome, and ends
-//	observability -listen 127.0.0.1:9464  plays and serves /metrics until it is interrupted
+//	go run ./examples/apps/observability                         plays for a few seconds, prints the counters, and ends
+//	go run ./examples/apps/observability -listen 127.0.0.1:9464  plays and serves /metrics until it is stopped
 //
 // It sends to a test server in which one request in five fails, so it needs no account. It also runs an outbox of
 // messagingriver, whose channels are in trouble.
@@ -70,6 +70,9 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
 	_, err = fmt.Fprintf(out, "metrics at http://%s/metrics\n", listener.Addr())
 	if err == nil {
 		err = shop.trouble(ctx)
+	}
+	if ctx.Err() != nil { // it was stopped
+		err = nil
 	}
 	if err == nil {
 		p.rounds(ctx, rounds)

@@ -4,14 +4,17 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,27 +31,30 @@ import (
 
 // The test binary is also the program that is killed.
 func TestMain(m *testing.M) {
-	if path := os.Getenv("SHOP_DATABASE"); path != "" {
-		fmt.Fprintln(os.Stderr, serveUntilKilled(path))
-		os.Exit(1)
+	if _, isKillable := os.LookupEnv("SHOP_SCHEMA"); isKillable {
+		if err := serveUntilKilled(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-func serveUntilKilled(path string) error {
-	service := &messagingtest.Server{URL: os.Getenv("SHOP_SERVICE"), Token: os.Getenv("SHOP_TOKEN")}
-	address := os.Getenv("SHOP_ADDRESS")
-	// An attempt that a kill interrupted is looked up after two seconds, and not for long.
-	options := messagingriver.Options{Schema: os.Getenv("SHOP_SCHEMA"), SendTimeout: time.Second, SettleFor: 3 * time.Second}
-	s, err := open(context.Background(), path, "http://"+address, service, options)
+func serveUntilKilled() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	in, err := settingsFromEnv()
 	if err != nil {
 		return err
 	}
-	if err = s.outbox.Start(context.Background()); err != nil {
+	// An attempt that a kill interrupted is looked up after two seconds, and not for long.
+	in.outbox = messagingriver.Options{Schema: os.Getenv("SHOP_SCHEMA"), SendTimeout: time.Second, SettleFor: 3 * time.Second}
+	listener, err := net.Listen("tcp", in.address)
+	if err != nil {
 		return err
 	}
-	server := &http.Server{Addr: address, Handler: s, ReadHeaderTimeout: time.Second}
-	return server.ListenAndServe()
+	return serve(ctx, listener, in)
 }
 
 // database is where a shop is. The schema is empty on SQLite.
@@ -68,18 +74,25 @@ func databases(t *testing.T) map[string]database {
 		all["PostgreSQL"] = database{url: postgres + "&pool_max_conns=4&search_path=" + schema, schema: schema}
 	}
 	for _, in := range all {
-		s, err := openDatabase(t.Context(), in.url, messagingtest.NewServer(t), messagingriver.Options{Schema: in.schema})
-		require.NoError(t, err)
-		require.NoError(t, s.createTables(t.Context()))
-		s.close()
+		require.NoError(t, migrate(t.Context(), in.settings(t, messagingtest.NewServer(t))))
 	}
+	return all
+}
+
+// settings returns the settings of a shop in the database, which the service cannot call.
+func (in database) settings(t *testing.T, service *messagingtest.Server) settings {
+	t.Helper()
+	all, err := demoSettings(service, in.url)
+	require.NoError(t, err)
+	all.url = "http://127.0.0.1:1"
+	all.outbox = messagingriver.Options{Schema: in.schema}
 	return all
 }
 
 // newShop returns a shop in this process, which sends.
 func newShop(t *testing.T, service *messagingtest.Server, in database) *shop {
 	t.Helper()
-	s, err := open(t.Context(), in.url, "http://127.0.0.1:1", service, messagingriver.Options{Schema: in.schema})
+	s, err := open(t.Context(), in.settings(t, service))
 	require.NoError(t, err)
 	require.NoError(t, s.outbox.Start(t.Context()))
 	t.Cleanup(func() {
@@ -112,7 +125,9 @@ func newKillable(t *testing.T, service *messagingtest.Server, in database) *kill
 func (k *killable) start() {
 	k.process = exec.Command(os.Args[0])
 	k.process.Stderr = os.Stderr
-	k.process.Env = append(os.Environ(), "SHOP_DATABASE="+k.url, "SHOP_SCHEMA="+k.schema, "SHOP_SERVICE="+k.service.URL, "SHOP_TOKEN="+k.service.Token, "SHOP_ADDRESS="+k.address)
+	k.process.Env = append(os.Environ(), "MESSAGING_BASE_URL="+k.service.URL, "MESSAGING_TOKEN="+k.service.Token,
+		"MESSAGING_WEBHOOK_SECRET=key=secret-of-a-demo", "DATABASE_URL="+k.url, "SHOP_SCHEMA="+k.schema, "SHOP_ADDRESS="+k.address,
+		"SHOP_URL=http://"+k.address, "SHOP_SENDER=ACME")
 	require.NoError(k.t, k.process.Start())
 }
 
@@ -136,7 +151,7 @@ func (k *killable) order(id, phone string) {
 
 // ledger opens the database without a process that works in it, and returns the orders by state and reports, and the messages.
 func (k *killable) ledger() (orders map[string]int, messages []messagingriver.Record) {
-	s, err := open(k.t.Context(), k.url, "http://"+k.address, k.service, messagingriver.Options{Schema: k.schema})
+	s, err := open(k.t.Context(), k.settings(k.t, k.service))
 	require.NoError(k.t, err)
 	defer s.close()
 	rows, err := s.db.QueryContext(k.t.Context(), "SELECT state || ' ' || reports, COUNT(*) FROM shop_order GROUP BY 1")
@@ -158,25 +173,73 @@ func (k *killable) ledger() (orders map[string]int, messages []messagingriver.Re
 	return orders, messages
 }
 
-func TestRun(t *testing.T) {
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, demo(t.Context()))
+}
+
+func TestRunInAMigratedDatabase(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
-	require.NoError(t, run(t.Context(), "", service))
+	in, err := demoSettings(service, filepath.Join(t.TempDir(), "shop.db"))
+	require.NoError(t, err)
+	require.ErrorContains(t, run(t.Context(), service, in), "Migrate")
+	require.NoError(t, migrate(t.Context(), in))
+	require.NoError(t, migrate(t.Context(), in))
+	require.NoError(t, run(t.Context(), service, in))
 	sent := service.Sent()
 	require.Len(t, sent, 3)
 	assert.Equal(t, "template", sent[0].Kind)
 	assert.Equal(t, "sms", sent[2].Channel)
 }
 
-func TestRunInAMigratedDatabase(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "shop.db")
+func TestSettingsFromEnvNameAllThatIsMissing(t *testing.T) {
+	names := []string{
+		"DATABASE_URL", "SHOP_ADDRESS", "SHOP_URL", "SHOP_SENDER", "MESSAGING_BASE_URL", "MESSAGING_TOKEN", "MESSAGING_API_KEY",
+		"MESSAGING_API_SECRET", "MESSAGING_CONTRACT", "MESSAGING_WEBHOOK_SECRET",
+	}
+	for _, name := range names {
+		t.Setenv(name, "")
+	}
+	for _, name := range []string{"migrate", "serve"} {
+		err := command(t.Context(), []string{name})
+		for _, missing := range []string{"DATABASE_URL", "SHOP_ADDRESS", "SHOP_URL", "SHOP_SENDER", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET"} {
+			require.ErrorContains(t, err, missing)
+		}
+	}
+}
+
+// After SIGTERM the shop ends with status 0, and the next process sends what it left.
+func TestServeEndsOnSIGTERM(t *testing.T) {
 	service := messagingtest.NewServer(t)
-	require.ErrorContains(t, run(t.Context(), path, service), "Migrate")
-	require.NoError(t, migrate(t.Context(), path, service))
-	require.NoError(t, migrate(t.Context(), path, service))
-	require.NoError(t, run(t.Context(), path, service))
-	assert.Len(t, service.Sent(), 3)
+	k := newKillable(t, service, databases(t)["SQLite"])
+	k.order("order-1", "+639171234567")
+	require.NoError(t, k.process.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, k.process.Wait())
+	k.start()
+	require.Eventually(t, func() bool { return len(service.Sent()) == 1 }, time.Minute, 20*time.Millisecond)
+}
+
+// The IDs of messages are forgotten when no report can follow.
+func TestMessageIDsAreForgotten(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t, messagingtest.NewServer(t), in)
+			old := time.Now().AddDate(0, 0, -31).Unix()
+			recent := time.Now().AddDate(0, 0, -29).Unix()
+			_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_message VALUES ('old', 'order-old', $1), ('recent', 'order-recent', $2)", old, recent)
+			require.NoError(t, err)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			assert.Eventually(t, func() bool {
+				var references string
+				const query = "SELECT string_agg(reference, ' ' ORDER BY reference) FROM shop_message"
+				require.NoError(t, s.db.QueryRowContext(t.Context(), query).Scan(&references))
+				return references == "order-1 order-recent"
+			}, time.Minute, 20*time.Millisecond)
+		})
+	}
 }
 
 // Forty customers ask at once: each gets one reply.
@@ -208,24 +271,31 @@ func TestManyCustomersAskAtOnce(t *testing.T) {
 	}
 }
 
+// orderBySMS takes an order of a customer who cannot be reached over chat app 2, and returns the shop and the SMS.
+func orderBySMS(ctx context.Context, t *testing.T, service *messagingtest.Server, in database) (*shop, messagingtest.Sent) {
+	t.Helper()
+	const phone = "+639171234567"
+	service.SetFault("chatapp2", phone, messagingtest.FaultCode("131026"))
+	s := newShop(t, service, in)
+	require.NoError(t, s.takeOrder(t.Context(), "order-1", phone))
+	sent, err := service.WaitFor(ctx, phone)
+	require.NoError(t, err)
+	assert.Equal(t, "sms", sent.Channel)
+	return s, sent
+}
+
 // A customer who cannot be reached over chat app 2 gets one SMS, whose report changes the order.
 func TestSMSIfChatApp2CannotReachTheCustomer(t *testing.T) {
 	t.Parallel()
 	for name, in := range databases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const phone = "+639171234567"
-			service := messagingtest.NewServer(t)
-			service.SetFault("chatapp2", phone, messagingtest.FaultCode("131026"))
-			s := newShop(t, service, in)
-			server := httptest.NewServer(s)
-			defer server.Close()
-			require.NoError(t, s.takeOrder(t.Context(), "order-1", phone))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			sent, err := service.WaitFor(ctx, phone)
-			require.NoError(t, err)
-			assert.Equal(t, "sms", sent.Channel)
+			service := messagingtest.NewServer(t)
+			s, sent := orderBySMS(ctx, t, service, in)
+			server := httptest.NewServer(s)
+			defer server.Close()
 			report := messagingtest.DeliveryReport{Status: "delivered", ID: sent.ID, ReferenceID: sent.ReferenceID, To: sent.To}
 			service.CallWebhook(ctx, server.URL+"/hooks/delivery?key=secret-of-a-demo", report)
 			var state string
@@ -270,16 +340,10 @@ func TestChatMessageCannotBeResentAfterTheSMS(t *testing.T) {
 	for name, in := range databases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const phone = "+639171234567"
-			service := messagingtest.NewServer(t)
-			service.SetFault("chatapp2", phone, messagingtest.FaultCode("131026"))
-			s := newShop(t, service, in)
-			require.NoError(t, s.takeOrder(t.Context(), "order-1", phone))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			sent, err := service.WaitFor(ctx, phone)
-			require.NoError(t, err)
-			assert.Equal(t, "sms", sent.Channel)
+			service := messagingtest.NewServer(t)
+			s, _ := orderBySMS(ctx, t, service, in)
 			service.ClearFaults()
 			resent, err := s.outbox.Resolve(ctx, messagingriver.Resend, messagingriver.Key{Channel: "chatapp2", Reference: "order-1"})
 			require.NoError(t, err)
@@ -293,7 +357,7 @@ func TestChatMessageCannotBeResentAfterTheSMS(t *testing.T) {
 // The service is not asked for an SMS of its own, which could arrive in addition to the shop's.
 func TestOrderHasNoFallbackOfTheService(t *testing.T) {
 	t.Parallel()
-	s, err := open(t.Context(), databases(t)["SQLite"].url, "http://127.0.0.1:1", messagingtest.NewServer(t), messagingriver.Options{})
+	s, err := open(t.Context(), databases(t)["SQLite"].settings(t, messagingtest.NewServer(t)))
 	require.NoError(t, err)
 	defer s.close()
 	require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
@@ -370,6 +434,32 @@ func TestNoReplyToOtherTexts(t *testing.T) {
 	for _, err := range s.outbox.List(t.Context()) {
 		require.NoError(t, err)
 		assert.Fail(t, "a reply was enqueued")
+	}
+}
+
+// A customer who texts STOP gets no more SMS. An opt-out counts on its channel alone.
+func TestNoSMSAfterSTOP(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			s := newShop(t, service, in)
+			server := httptest.NewServer(s)
+			defer server.Close()
+			stop := messagingtest.InboundSMS{ID: "in-1", From: "639171234567", To: "ACME", Text: "STOP"}
+			for _, reply := range service.CallWebhook(t.Context(), server.URL+"/hooks/sms?key=secret-of-a-demo", stop) {
+				require.Equal(t, http.StatusOK, reply.StatusCode)
+			}
+			service.SetFault("chatapp2", "+639171234567", messagingtest.FaultCode("131026"))
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
+			require.Eventually(t, func() bool {
+				records, err := s.outbox.Get(t.Context(), "sms-order-1")
+				return err == nil && len(records) == 1 && records[0].State == rivertype.JobStateCancelled
+			}, time.Minute, 20*time.Millisecond)
+			time.Sleep(300 * time.Millisecond)
+			assert.Empty(t, service.Sent())
+		})
 	}
 }
 
@@ -454,12 +544,14 @@ func TestOrderHasOneMessageAcrossKills(t *testing.T) {
 func TestFailedOpenClosesTheDatabase(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
-	for _, databaseURL := range []string{"", "postgres://localhost:1/none"} {
-		_, err := openDatabase(t.Context(), databaseURL, service, messagingriver.Options{Rate: -1})
-		require.Error(t, err, "of the outbox")
+	for _, databaseURL := range []string{":memory:", "postgres://localhost:1/none"} {
+		in := database{url: databaseURL}.settings(t, service)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = open(ctx, databaseURL, "http://127.0.0.1:1", service, messagingriver.Options{})
+		_, err := open(ctx, in)
 		require.Error(t, err, "of the store")
+		in.outbox.Rate = -1
+		_, err = openDatabase(t.Context(), in)
+		require.Error(t, err, "of the outbox")
 	}
 }

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"slices"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// openDatabase opens a database, and creates its tables: the rows of each day, where its listing continues, and your records. If your records
+// are in a database, create the first two there, and join them with yours.
+func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	const tables = `
+CREATE TABLE IF NOT EXISTS progress (day TEXT PRIMARY KEY, next TEXT);
+CREATE TABLE IF NOT EXISTS listed (day TEXT, reference TEXT, verdict TEXT, sender TEXT, status TEXT, currency TEXT, parts INT, price TEXT);
+CREATE INDEX IF NOT EXISTS listed_by_day ON listed (day, reference);
+CREATE TABLE IF NOT EXISTS record (reference TEXT PRIMARY KEY, verdict TEXT, began BIGINT, ended BIGINT)`
+	if _, err = db.ExecContext(ctx, tables); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// day is a day of an account.
+type day struct {
+	db     *sql.DB
+	client *messaging.Client
+	begin  time.Time
+	end    time.Time
+	key    string // in the tables
+}
+
+func newDay(db *sql.DB, client *messaging.Client, midnight time.Time) *day {
+	// With the offset, so that the days of two zones are two.
+	return &day{db: db, client: client, begin: midnight, end: midnight.AddDate(0, 0, 1), key: midnight.Format(time.RFC3339)}
+}
+
+// reconcile lists the rest of the day, and writes the sums.
+func (d *day) reconcile(ctx context.Context, out io.Writer) error {
+	if err := d.list(ctx); err != nil {
+		return fmt.Errorf("stopped; start again to go on: %w", err)
+	}
+	return d.writeSums(ctx, out)
+}
+
+// list stores the rows of the day, from where an earlier process was interrupted.
+func (d *day) list(ctx context.Context) error {
+	var position string
+	err := d.db.QueryRowContext(ctx, "SELECT next FROM progress WHERE day = $1", d.key).Scan(&position)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	options := sms.ListOptions{CreatedAfter: d.begin, CreatedBefore: d.end, SortBy: sms.ByCreated, PageSize: 500, After: position}
+	err = d.listFrom(ctx, options)
+	if concerns(err, "SortBy") { // the contract has no parameter for it
+		options.SortBy = ""
+		err = d.listFrom(ctx, options)
+	}
+	if position != "" && errors.Is(err, messaging.ErrInvalid) { // the options differ, or the service no longer knows the position
+		log.Println("reconcile: begins the day again:", err)
+		if _, err = d.db.ExecContext(ctx, "UPDATE progress SET next = '' WHERE day = $1", d.key); err != nil {
+			return err
+		}
+		options.After = ""
+		err = d.listFrom(ctx, options)
+	}
+	return err
+}
+
+// concerns reports whether an option of a listing is invalid.
+func concerns(err error, option string) bool {
+	invalid, ok := errors.AsType[*messaging.ValidationError](err)
+	return ok && slices.ContainsFunc(invalid.Problems, func(p messaging.Problem) bool { return p.Field == option })
+}
+
+func (d *day) listFrom(ctx context.Context, options sms.ListOptions) error {
+	position := options.After
+	for page, err := range d.client.SMS.Pages(ctx, options) {
+		if errors.Is(err, messaging.ErrUnreadableRow) {
+			log.Println("reconcile:", err) // the page has what could be read
+		} else if err != nil {
+			return err
+		}
+		if err := d.store(ctx, page, position); err != nil {
+			return err
+		}
+		position = page.Next
+	}
+	return nil
+}
+
+// store stores the page at a position of the listing, and where the listing continues, in one transaction. The first page replaces the day.
+func (d *day) store(ctx context.Context, page sms.Page, position string) error {
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	const advance = "INSERT INTO progress VALUES ($1, $2) ON CONFLICT (day) DO UPDATE SET next = $2 WHERE progress.next = $3"
+	result, err := tx.ExecContext(ctx, advance, d.key, page.Next, position)
+	if err != nil {
+		return err
+	}
+	advanced, err := result.RowsAffected()
+	if err != nil {
+		return err
+	}
+	if advanced == 0 { // otherwise rows would count twice
+		return errors.New("another process lists the same day")
+	}
+	if position == "" {
+		if err = d.forget(ctx, tx); err != nil {
+			return err
+		}
+	}
+	for _, row := range page.Transactions {
+		verdict := d.client.SMS.Verdict(row).String()
+		_, err = tx.ExecContext(ctx, "INSERT INTO listed VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+			d.key, row.ReferenceID, verdict, row.From, row.Status.String(), row.Currency, row.Parts, row.Price)
+		if err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// forget deletes the rows of an earlier listing of the day, and days that are 90 days older: the tables would grow forever.
+func (d *day) forget(ctx context.Context, tx *sql.Tx) error {
+	oldest := d.begin.AddDate(0, 0, -90).Format(time.RFC3339)
+	if _, err := tx.ExecContext(ctx, "DELETE FROM listed WHERE day = $1 OR day < $2", d.key, oldest); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM progress WHERE day < $1", oldest) // with its rows: it must not go on without them
+	return err
+}

@@ -1,0 +1,340 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+const header = "sender,status,currency,messages,parts,cost,unpriced\n"
+
+var midnight = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// watch passes each request to a function before it is sent.
+func watch(see func(*http.Request) error) messaging.Option {
+	return messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if err := see(r); err != nil {
+				return nil, err
+			}
+			return base.RoundTrip(r)
+		})
+	})
+}
+
+// openDay opens a day in a database as a process does that starts.
+func openDay(t *testing.T, service *messagingtest.Server, path string, options ...messaging.Option) *day {
+	t.Helper()
+	options = append(options, messaging.WithToken(service.Token), messaging.WithRateLimit(1e6, 1))
+	client, err := messaging.NewClient(service.URL, options...)
+	require.NoError(t, err)
+	db, err := openDatabase(t.Context(), path)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, db.Close()) })
+	return newDay(db, client, midnight)
+}
+
+// sums reconciles a day and returns the output.
+func sums(t *testing.T, d *day) string {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, d.reconcile(t.Context(), &out))
+	return out.String()
+}
+
+// Each SMS of the day is counted once, although the listing is interrupted again and again, each time in a new process, while
+// more are sent.
+func TestReconcileGoesOnAfterAnInterruption(t *testing.T) {
+	t.Parallel()
+	const n = 30_000
+	service := messagingtest.NewServer(t)
+	service.Seed(messagingtest.Sent{From: "SHOP0", At: midnight.Add(-time.Millisecond)}) // the day before
+	for i := range n {
+		at := midnight.Add(time.Duration(i) * 24 * time.Hour / n)
+		service.Seed(messagingtest.Sent{From: fmt.Sprint("SHOP", i%3), To: "+639171234567", Parts: 1 + i%2, At: at})
+	}
+	service.Seed(messagingtest.Sent{From: "SHOP0", At: midnight.AddDate(0, 0, 1)}) // the day after
+	path := filepath.Join(t.TempDir(), "reconcile.db")
+	interruptions := 0
+	requests := 0
+	var out bytes.Buffer
+	for {
+		left := 11
+		d := openDay(t, service, path, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}), watch(func(*http.Request) error {
+			requests++
+			if left--; left < 0 {
+				return errors.New("interrupted")
+			}
+			return nil
+		}))
+		err := d.reconcile(t.Context(), &out)
+		if err == nil {
+			break
+		}
+		require.ErrorContains(t, err, "start again to go on")
+		interruptions++
+		require.Less(t, interruptions, 20)
+		service.Seed(messagingtest.Sent{From: "SHOP1", At: midnight.AddDate(0, 0, 2)})
+	}
+	assert.Equal(t, 5, interruptions, "60 pages, 11 at a time")
+	assert.Equal(t, header+
+		"SHOP0,unknown,XTS,10000,15000,7500.00,0\nSHOP1,unknown,XTS,10000,15000,7500.00,0\nSHOP2,unknown,XTS,10000,15000,7500.00,0\n", out.String())
+
+	before := requests
+	_ = openDay(t, service, path, watch(func(*http.Request) error { requests++; return nil })).reconcile(t.Context(), &bytes.Buffer{})
+	assert.Equal(t, 60, requests-before, "a complete day is listed again")
+}
+
+// A day with one page, or none, can be summed up again, also with rows that came late.
+func TestReconcileAQuietDay(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	path := filepath.Join(t.TempDir(), "reconcile.db")
+	assert.Equal(t, header, sums(t, openDay(t, service, path)))
+	service.Seed(messagingtest.Sent{From: "ACME", At: midnight})
+	for range 2 {
+		assert.Equal(t, header+"ACME,unknown,XTS,1,1,0.50,0\n", sums(t, openDay(t, service, path)))
+	}
+}
+
+// Rows of messages that were not accepted, or may not have been, are not in the sums.
+func TestReconcileSumsUpAcceptedMessages(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	unknown := map[string]json.RawMessage{"error": []byte(`{"code":"200101"}`)}
+	service.Seed(
+		messagingtest.Sent{From: "ACME", At: midnight},
+		messagingtest.Sent{From: "ACME", At: midnight, DeliveryStatus: "DELIVRD"},
+		messagingtest.Sent{From: "ACME", At: midnight, SendStatus: "rejected"},
+		messagingtest.Sent{From: "ACME", At: midnight, Row: unknown},
+		messagingtest.Sent{From: "ACME", At: midnight, Row: unknown},
+	)
+	d := openDay(t, service, ":memory:")
+	assert.Equal(t, header+"ACME,delivered,XTS,1,1,0.50,0\nACME,unknown,XTS,1,1,0.50,0\n", sums(t, d))
+	var others string
+	const query = "SELECT string_agg(verdict, ' ' ORDER BY verdict) FROM listed WHERE verdict <> 'accepted'"
+	require.NoError(t, d.db.QueryRowContext(t.Context(), query).Scan(&others))
+	assert.Equal(t, "refused unknown unknown", others)
+}
+
+func TestSumsAreExact(t *testing.T) {
+	t.Parallel()
+	d := openDay(t, messagingtest.NewServer(t), ":memory:")
+	insert := func(sender, currency, price string) {
+		const row = "INSERT INTO listed VALUES ($1, '', 'accepted', $2, 'unknown', $3, 1, $4)"
+		_, err := d.db.ExecContext(t.Context(), row, d.key, sender, currency, price)
+		require.NoError(t, err)
+	}
+	for _, price := range []string{"0.1", "0.2", "", "0.0001", "n/a", "1e400000000"} {
+		insert("ACME", "EUR", price)
+	}
+	insert("ACME", "USD", "7")
+	insert(`a, "b"`, "", "-0.5")
+	insert(`a, "b"`, "", "-0.5")
+	var out bytes.Buffer
+	require.NoError(t, d.writeSums(t.Context(), &out))
+	assert.Equal(t, header+"ACME,unknown,EUR,6,6,0.3001,3\nACME,unknown,USD,1,1,7.00,0\n\"a, \"\"b\"\"\",unknown,,2,2,-1.00,0\n", out.String())
+}
+
+func TestStartOfDay(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 17, 0, 0, 0, time.UTC) // 1:00 of the 24th in Manila
+	begin, err := startOfDay("", "Asia/Manila", now)
+	require.NoError(t, err)
+	assert.Equal(t, "2026-11-23T00:00:00+08:00", begin.Format(time.RFC3339), "yesterday")
+	begin, err = startOfDay("2026-10-25", "Europe/Berlin", now)
+	require.NoError(t, err)
+	assert.Equal(t, 25*time.Hour, newDay(nil, nil, begin).end.Sub(begin), "the clocks go back")
+	for name, tt := range map[string]struct {
+		date, zone string
+		now        time.Time
+		want       string
+	}{
+		"rows may come late": {"2026-11-23", "Asia/Manila", now.Add(-time.Second), "start at 2026-11-24T01:00:00+08:00"},
+		"today":              {"2026-11-23", "UTC", now, "may not be listed yet"},
+		"no zone":            {"2026-11-22", "", now, "-zone is not set"},
+		"unknown zone":       {"2026-11-22", "Asia/Nowhere", now, "unknown time zone"},
+		"no date":            {"yesterday", "UTC", now, "cannot parse"},
+	} {
+		_, err := startOfDay(tt.date, tt.zone, tt.now)
+		assert.ErrorContains(t, err, tt.want, name)
+	}
+}
+
+// A position that the library or the service refuses is dropped with the rows before it, and the day begins again.
+func TestReconcileBeginsAgainIfThePositionIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]func(t *testing.T, service *messagingtest.Server, d *day){
+		"other options": func(t *testing.T, _ *messagingtest.Server, d *day) {
+			t.Helper()
+			_, err := d.db.ExecContext(t.Context(), "UPDATE progress SET next = 'of an earlier version'")
+			require.NoError(t, err)
+		},
+		"the service forgot it": func(_ *testing.T, service *messagingtest.Server, _ *day) {
+			service.Inject(messagingtest.FaultStatus(http.StatusBadRequest, 0), 1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			for range 600 {
+				service.Seed(messagingtest.Sent{From: "ACME", At: midnight})
+			}
+			path := filepath.Join(t.TempDir(), "reconcile.db")
+			ctx, interrupt := context.WithCancel(t.Context())
+			requests := 0
+			d := openDay(t, service, path, watch(func(*http.Request) error {
+				if requests++; requests == 2 {
+					interrupt()
+				}
+				return nil
+			}))
+			require.ErrorIs(t, d.reconcile(ctx, &bytes.Buffer{}), context.Canceled)
+			refuse(t, service, d)
+			assert.Equal(t, header+"ACME,unknown,XTS,600,600,300.00,0\n", sums(t, openDay(t, service, path)))
+		})
+	}
+}
+
+func TestReconcileDoesNotSortIfTheContractCannot(t *testing.T) {
+	t.Parallel()
+	unsorted, err := contract.Parse([]byte(`{"sms.list": {"params": {"sortBy": "", "order": ""}}}`))
+	require.NoError(t, err)
+	service := messagingtest.NewServer(t, messagingtest.WithContract(unsorted))
+	for range 600 {
+		service.Seed(messagingtest.Sent{From: "ACME", At: midnight})
+	}
+	path := filepath.Join(t.TempDir(), "reconcile.db")
+	left := 1
+	d := openDay(t, service, path, messaging.WithContract(unsorted), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}),
+		watch(func(*http.Request) error {
+			if left--; left < 0 {
+				return errors.New("interrupted")
+			}
+			return nil
+		}))
+	require.ErrorContains(t, d.reconcile(t.Context(), &bytes.Buffer{}), "start again to go on")
+	requests := 0
+	d = openDay(t, service, path, messaging.WithContract(unsorted), watch(func(*http.Request) error { requests++; return nil }))
+	assert.Equal(t, header+"ACME,unknown,XTS,600,600,300.00,0\n", sums(t, d))
+	assert.Equal(t, 1, requests, "it goes on from the position of a listing without an order")
+}
+
+// Two processes would count rows twice.
+func TestOneProcessListsADay(t *testing.T) {
+	t.Parallel()
+	d := openDay(t, messagingtest.NewServer(t), filepath.Join(t.TempDir(), "reconcile.db"))
+	page := sms.Page{Transactions: []sms.Transaction{{ID: "1"}}, Next: "2"}
+	require.NoError(t, d.store(t.Context(), page, ""))
+	require.ErrorContains(t, d.store(t.Context(), page, ""), "another process")
+	require.NoError(t, d.store(t.Context(), sms.Page{Transactions: []sms.Transaction{{ID: "2"}}}, "2"))
+	var rows int
+	require.NoError(t, d.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM listed").Scan(&rows))
+	assert.Equal(t, 2, rows)
+}
+
+// Days of long ago are forgotten with their positions: a listing that went on from one would lack the rows before it.
+func TestOldDaysAreForgotten(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	d := openDay(t, service, filepath.Join(t.TempDir(), "reconcile.db"))
+	page := sms.Page{Transactions: []sms.Transaction{{ID: "1"}}, Next: "2"}
+	for _, age := range []int{91, 90} {
+		require.NoError(t, newDay(d.db, d.client, midnight.AddDate(0, 0, -age)).store(t.Context(), page, ""))
+	}
+	sums(t, d)
+	for _, query := range []string{"SELECT MIN(day) FROM listed", "SELECT MIN(day) FROM progress"} {
+		var oldest string
+		require.NoError(t, d.db.QueryRowContext(t.Context(), query).Scan(&oldest))
+		assert.Equal(t, "2026-08-23T00:00:00Z", oldest)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	noon := midnight.Add(12 * time.Hour)
+	service := messagingtest.NewServer(t)
+	doubtful := map[string]json.RawMessage{"error": []byte(`{"code":"200101"}`)}
+	seed := func(reference string) { service.Seed(messagingtest.Sent{ReferenceID: reference, At: noon}) }
+	for _, reference := range []string{"same", "twice", "twice", "found", "refused-yet-sent", "unsent-yet-sent", "no-record"} {
+		seed(reference)
+	}
+	for _, reference := range []string{"rejected", "refused-twice-over", "unsent-and-refused"} {
+		service.Seed(messagingtest.Sent{ReferenceID: reference, At: noon, SendStatus: "rejected"})
+	}
+	service.Seed(messagingtest.Sent{ReferenceID: "doubtful", At: noon, Row: doubtful})
+	records := strings.Join([]string{
+		"reference,verdict,began,ended",
+		"same,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
+		"twice,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
+		"found,unknown,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
+		"doubtful,unknown,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
+		"rejected,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
+		"refused-twice-over,refused,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
+		"refused-yet-sent,refused,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
+		"unsent-yet-sent,not sent,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
+		"unsent-and-refused,not sent,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
+		"unsent-unlisted,not sent,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
+		"lost,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
+		"lost-unknown,unknown,2026-11-21T08:00:00+08:00,2026-11-21T08:00:01+08:00",
+		"evening-before,accepted,2026-11-20T23:59:59Z,2026-11-21T00:00:01Z",
+		"morning-after,accepted,2026-11-21T23:59:59Z,2026-11-22T00:00:00Z",
+	}, "\n")
+	d := openDay(t, service, ":memory:")
+	sums(t, d)
+	want := []string{
+		"reference,recorded,listed",
+		"doubtful,unknown,unknown",
+		"found,unknown,accepted",
+		"lost,accepted,not listed",
+		"lost-unknown,unknown,not listed",
+		"no-record,no record,accepted",
+		"refused-yet-sent,refused,accepted",
+		"rejected,accepted,refused",
+		"twice,accepted,2 rows",
+		"unsent-yet-sent,not sent,accepted",
+		"",
+	}
+	for range 2 { // the second time with the records of the first in the table
+		var out bytes.Buffer
+		require.NoError(t, d.readRecords(t.Context(), strings.NewReader(records)))
+		require.NoError(t, d.compare(t.Context(), &out))
+		assert.Equal(t, strings.Join(want, "\n"), out.String())
+	}
+}
+
+// An error names the line, and shows no value of it.
+func TestReadRecordsRefusesWrongRecords(t *testing.T) {
+	t.Parallel()
+	d := openDay(t, messagingtest.NewServer(t), ":memory:")
+	const number = "+639171234567"
+	for records, want := range map[string]string{
+		"reference,verdict\n": "want the columns reference,verdict,began,ended",
+		"reference,verdict,began,ended\na,accepted,2026-11-21T12:00:00Z," + number: "line 2: ended",
+		"reference,verdict,began,ended\na,accepted," + number + ",":                "line 2: began",
+		"reference,verdict,began,ended\na," + number + ",,":                        "line 2: verdict",
+	} {
+		err := d.readRecords(t.Context(), strings.NewReader(records))
+		require.ErrorContains(t, err, want)
+		assert.NotContains(t, err.Error(), number)
+	}
+}

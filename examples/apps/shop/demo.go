@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/messagingtest"
+	"github.com/messaging-service/messaging-go/webhook"
+)
+
+// demo runs a shop with a test server, in a temporary folder.
+func demo(ctx context.Context) error {
+	folder, err := os.MkdirTemp("", "shop")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // it is temporary
+	service := messagingtest.Start()
+	defer service.Close()
+	in, err := demoSettings(service, folder+"/shop.db")
+	if err != nil {
+		return err
+	}
+	if err = migrate(ctx, in); err != nil {
+		return err
+	}
+	return run(ctx, service, in)
+}
+
+// demoSettings returns the settings of a shop with a test server.
+func demoSettings(service *messagingtest.Server, databaseURL string) (settings, error) {
+	client, err := messaging.NewClient(service.URL, messaging.WithToken(service.Token))
+	newReceiver := func(options ...webhook.Option) (*webhook.Receiver, error) {
+		return webhook.NewReceiver(append(options, webhook.WithSecret("key", "secret-of-a-demo"))...)
+	}
+	return settings{databaseURL: databaseURL, sender: "ACME", client: client, newReceiver: newReceiver}, err
+}
+
+// run serves a shop while customers play.
+func run(ctx context.Context, service *messagingtest.Server, in settings) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "localhost:0")
+	if err != nil {
+		return err
+	}
+	in.url = "http://" + listener.Addr().String()
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- serve(serving, listener, in) }()
+	err = play(ctx, service, in.url)
+	stop()
+	return errors.Join(<-served, err)
+}
+
+// play plays two customers and the service.
+func play(ctx context.Context, service *messagingtest.Server, base string) error {
+	// A customer orders, the service reports twice that the message was delivered, and the customer asks.
+	const phone = "+639171234567"
+	id := "order-" + rand.Text()                                                                       // another one each time: the database keeps the orders
+	if _, err := http.PostForm(base+"/orders", url.Values{"id": {id}, "phone": {phone}}); err != nil { //nolint:noctx,bodyclose // demo
+		return err
+	}
+	sent, err := service.WaitFor(ctx, phone)
+	if err != nil {
+		return err
+	}
+	service.ReportDelivery(ctx, sent.ID, "delivered", messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
+	question := messagingtest.InboundSMS{ID: "in-" + id, From: "639171234567", To: "ACME", Text: id}
+	service.CallWebhook(ctx, base+"/hooks/sms?key=secret-of-a-demo", question, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
+	reply, err := service.WaitFor(ctx, phone)
+	if err != nil {
+		return err
+	}
+	fmt.Println(sent.Channel, "then:", reply.Text)
+
+	// Another customer cannot be reached over chat app 2.
+	const smsOnly = "+639181234567"
+	service.SetFault("chatapp2", smsOnly, messagingtest.FaultCode("131026"))
+	order := url.Values{"id": {"order-" + rand.Text()}, "phone": {smsOnly}}
+	if _, err = http.PostForm(base+"/orders", order); err != nil { //nolint:noctx,bodyclose // demo
+		return err
+	}
+	if sent, err = service.WaitFor(ctx, smsOnly); err != nil {
+		return err
+	}
+	fmt.Println(sent.Channel+":", sent.Text)
+	return nil
+}
