@@ -30,7 +30,7 @@ func TestCampaignIsLoadedPausedAndCancelled(t *testing.T) {
 			_, said := s.run(2, "campaign", verb, "spring")
 			assert.Contains(s, said, `there is no campaign "spring"`)
 		}
-		file := s.file("a.csv", "from,to,text,reference,priority,expire\nACME,+639171234567,Hi,a,,\nACME,+639171234567,Hi,b,urgent,1h\n")
+		file := s.file("a.csv", "from,to,text,referenceID,priority,expire\nACME,+639171234567,Hi,a,,\nACME,+639171234567,Hi,b,urgent,1h\n")
 		out, _ := s.run(0, "load", file, "--campaign", "spring")
 		assert.Equal(s, "enqueued: 2; known: 0\n", out)
 		s.run(0, "load", s.file("b.jsonl", strings.Replace(line("c"), "{", `{"campaign": "summer", "at": "2040-01-01T00:00:00Z", `, 1)))
@@ -83,7 +83,7 @@ func TestListShowsReasons(t *testing.T) {
 		out, _ = s.run(0, "list", "--channel", "sms")
 		assert.Empty(s, out)
 		out, _ = s.run(0, "list", "--channel", "sms", "--state", "cancelled", "--json")
-		assert.Contains(s, out, `"channel":"sms","reference":"refused","state":"cancelled","verdict":"refused","reason":"`)
+		assert.Contains(s, out, `"channel":"sms","referenceID":"refused","state":"cancelled","verdict":"refused","reason":"`)
 	})
 }
 
@@ -136,7 +136,7 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 		out, _ = s.run(0, "show", "order-1")
 		assert.Regexp(s, `(?m)^reason +dropped by a person(.*\n)+content +deleted`, out)
 		out, _ = s.run(0, "show", "order-1", "--json")
-		assert.Contains(s, out, `{"channel":"sms","reference":"order-1","job":1,"state":"completed",`)
+		assert.Contains(s, out, `{"channel":"sms","referenceID":"order-1","job":1,"state":"completed",`)
 		assert.Contains(s, out, `"verdict":"accepted"`)
 		assert.Contains(s, out, `"verdict":"unknown"`)
 		assert.NotContains(s, out, "639171234567")
@@ -206,7 +206,7 @@ func TestResolveSaysWhyNothingHappened(t *testing.T) {
 		out, _ := s.run(1, "resolve", "sent", "order-2", "order-9", "--channel", "sms")
 		assert.Equal(s, "order-2: no such sms; there is a chatapp2 message, use --channel chatapp2\norder-9: no such message\nsent: 0 of 2\n", out)
 		out, _ = s.run(0, "resolve", "sent", "order-1", "order-9", "--json")
-		assert.JSONEq(s, `{"done": "sent", "messages": 1, "unresolved": [{"reference": "order-9", "reason": "no such message"}]}`, out)
+		assert.JSONEq(s, `{"done": "sent", "messages": 1, "unresolved": [{"referenceID": "order-9", "reason": "no such message"}]}`, out)
 		out, _ = s.run(1, "resolve", "drop", "order-1")
 		assert.Equal(s, "order-1: it is completed\ndrop: 0 of 1\n", out)
 		out, _ = s.run(1, "resolve", "resend", "order-3")

@@ -128,7 +128,7 @@ func (s selection) withReason(ctx context.Context, db database) ([]messagingrive
 
 // unresolved is a message that a decision did not apply to.
 type unresolved struct {
-	Reference string `json:"reference"`
+	Reference string `json:"referenceID"`
 	Reason    string `json:"reason"`
 }
 
