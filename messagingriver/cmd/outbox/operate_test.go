@@ -132,9 +132,14 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 		assert.NotContains(s, out, "639171234567")
 		assert.NotContains(s, out, "Hi")
 
-		s.run(0, "resolve", "drop", "order-1", "--channel", "chatapp2")
-		out, _ = s.run(0, "show", "order-1")
-		assert.Regexp(s, `(?m)^reason +dropped by a person(.*\n)+content +deleted`, out)
+		reason := regexp.MustCompile(`(?m)^reason +(.+)$`)
+		before := reason.FindStringSubmatch(second)[1]
+		for range 2 {
+			s.run(0, "resolve", "drop", "order-1", "--channel", "chatapp2")
+			out, _ = s.run(0, "show", "order-1")
+			assert.Equal(s, "dropped by a person: "+before, reason.FindStringSubmatch(out)[1])
+			assert.Regexp(s, `(?m)^content +deleted`, out)
+		}
 		out, _ = s.run(0, "show", "order-1", "--json")
 		assert.Contains(s, out, `{"channel":"sms","referenceID":"order-1","job":1,"state":"completed",`)
 		assert.Contains(s, out, `"verdict":"accepted"`)
