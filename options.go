@@ -279,7 +279,7 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 // there is no limit.
 func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
-		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "want more than 0 requests per second, got %v", perSecond)
+		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "must be more than 0 requests per second, got %v", perSecond)
 		s.require(burst >= 1, "WithRateLimit", "want a burst of 1 or more, got %d", burst)
 		s.limit = rate.NewLimiter(rate.Limit(perSecond), burst)
 	}

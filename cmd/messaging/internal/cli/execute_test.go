@@ -80,7 +80,7 @@ func TestNewClientErrorNamesFlags(t *testing.T) {
 	t.Setenv("MESSAGING_BASE_URL", "http://api.example.com")
 	t.Setenv("MESSAGING_TOKEN", "")
 	_, err := NewClient(-time.Second, false, messaging.WithRateLimit(-1, 1))
-	require.EqualError(t, err, "--rate: want more than 0 requests per second, got -1; --timeout: must be more than 0, got -1s; "+
+	require.EqualError(t, err, "--rate: must be more than 0 requests per second, got -1; --timeout: must be more than 0, got -1s; "+
 		"MESSAGING_BASE_URL: must be https: credentials would travel in the clear (--plain-http allows it); "+
 		"MESSAGING_TOKEN: want credentials, got none; set it, or MESSAGING_API_KEY and MESSAGING_API_SECRET")
 	t.Setenv("MESSAGING_BASE_URL", "https://user:password@api.example.com")
