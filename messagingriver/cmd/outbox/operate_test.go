@@ -201,7 +201,7 @@ func TestShowReportsAnUnknownReference(t *testing.T) {
 	onBoth(t, func(s shell) {
 		out, said := s.run(1, "show", "order-9")
 		assert.Empty(s, out)
-		assert.Equal(s, "outbox: there is no message with the reference ID \"order-9\"; outbox list --state all lists every message\n", said)
+		assert.Equal(s, "outbox: no message has the reference ID or message ID \"order-9\"; outbox list --state all lists every message\n", said)
 	})
 }
 
@@ -252,6 +252,25 @@ func TestResolveSaysThatAWorkerHasTheMessage(t *testing.T) {
 		s.exec("UPDATE JOBS SET state = 'running'")
 		out, _ := s.run(1, "resolve", "resend", "order-1")
 		assert.Contains(s, out, "a worker has it; try again when its attempt has ended, or up to 45 seconds after SendTimeout if the worker was killed")
+	})
+}
+
+func TestShowFindsAMessageByItsMessageID(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("order-1")+"\n"+line("order-2")))
+		s.work()
+		sent := s.service.Sent()
+		require.Len(s, sent, 2)
+		for _, message := range sent {
+			out, _ := s.run(0, "show", message.ID)
+			assert.Regexp(s, `(?m)^reference +`+message.ReferenceID+`$`, out)
+			assert.Regexp(s, `(?m)^message ID +`+message.ID+`$`, out)
+			assert.Equal(s, 1, strings.Count(out, "channel "), out)
+		}
+
+		s.run(0, "load", s.file("b.jsonl", line(sent[0].ID)))
+		out, _ := s.run(0, "show", sent[0].ID)
+		assert.Regexp(s, `(?m)^reference +`+sent[0].ID+`\nstate +available$`, out, "a reference ID comes before a message ID")
 	})
 }
 

@@ -308,7 +308,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 			"unlisted state":   {[]string{"list", "--state", "sent"}, `--state is "sent"; want one of waiting, all, available, cancelled, completed, `},
 			"list channel":     {[]string{"list", "--channel", "chat"}, `--channel is "chat"; want one of sms, chatapp1, chatapp2`},
 			"resolve channel":  {[]string{"resolve", "drop", "a", "--channel", "chat"}, `--channel is "chat"; want one of sms, chatapp1, chatapp2`},
-			"no reference":     {[]string{"show"}, "outbox show: want REFERENCE, got 0 arguments"},
+			"no reference":     {[]string{"show"}, "outbox show: want REFERENCE|MESSAGEID, got 0 arguments"},
 			"nothing chosen":   {[]string{"resolve", "drop"}, "want reference IDs, --file or --reason"},
 			"both chosen":      {[]string{"resolve", "drop", "a", "--reason", "x"}, "want no reference IDs with it"},
 			"unknown state":    {[]string{"resolve", "drop", "--reason", "x", "--state", "sent"}, "want discarded or cancelled"},
