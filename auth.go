@@ -55,7 +55,7 @@ type credential struct {
 	account *account
 }
 
-func tokenCredential(token string) *credential {
+func tokenCredential(token, from string) *credential {
 	return &credential{
 		account: newAccount(),
 		compile: func(names table.Auth) (transport.Authenticator, codec.KeyPair) {
@@ -66,7 +66,7 @@ func tokenCredential(token string) *credential {
 			if scheme := names.Token.Scheme; found && scheme != "" && strings.EqualFold(first, scheme) {
 				reason = fmt.Sprintf("got a token that begins with %q; want it without the scheme word, which the contract adds", scheme)
 			}
-			return "WithToken", reason
+			return from, reason
 		},
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/codec"
+	"github.com/messaging-service/messaging-go/internal/setting"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
 	"github.com/messaging-service/messaging-go/internal/wire"
@@ -132,7 +133,7 @@ func credentialsFromEnv() Option {
 	case token != "" && key+secret != "":
 		return func(s *settings) {
 			s.reject(envToken, "set together with %s or %s; want one kind of credentials", envAPIKey, envAPISecret)
-			s.credentials[0] = tokenCredential(token)
+			s.credentials[0] = tokenCredential(token, envToken)
 		}
 	case token != "":
 		return withToken(token, envToken)
@@ -189,7 +190,8 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	}
 	c := &core{settings: s, baseURL: baseURL, base: s.newBase(parent), breakers: new(serviceBreakers)}
 	if c.base.wrapped == nil {
-		return nil, invalid("", []wire.Problem{{Field: "WithTransport", Reason: "the function returned nil; want a http.RoundTripper"}})
+		s.reject("WithTransport", "the function returned nil; want a http.RoundTripper")
+		return nil, s.invalid()
 	}
 	if parent != nil {
 		c.breakers = parent.breakers
@@ -208,12 +210,17 @@ func (s settings) client(baseURL *url.URL, parent *core) (*Client, error) {
 	}, nil
 }
 
-// invalid returns the problems of the settings as an error.
+// invalid returns the problems of the settings as an error. They are also its cause, from which commands compose their own texts.
 func (s *settings) invalid() error {
-	if s.contractErr != nil {
-		return invalid("", s.problems, s.contractErr)
+	var problems []wire.Problem
+	for _, problem := range s.problems {
+		problems = append(problems, wire.Problem{Field: problem.Setting, Reason: problem.Text()})
 	}
-	return invalid("", s.problems)
+	causes := []error{s.problems}
+	if s.contractErr != nil {
+		causes = append(causes, s.contractErr)
+	}
+	return invalid("", problems, causes...)
 }
 
 // sharesEndpoints reports whether the operations of clients with these and with other settings are the same.
@@ -246,7 +253,12 @@ func (s *settings) checkCredentials() {
 	isSet := func(c *credential) bool { return c != nil }
 	if !slices.ContainsFunc(s.credentials[:], isSet) {
 		if s.fromEnv {
-			s.reject(envToken, "want credentials, got none; set it, or %s and %s, or use an option such as WithAuth", envAPIKey, envAPISecret)
+			s.problems = append(s.problems, setting.Problem{
+				Setting: envToken,
+				Reason:  "want credentials, got none; set it, or " + envAPIKey + " and " + envAPISecret,
+				Advice:  ", or use an option such as %s",
+				Option:  "WithAuth",
+			})
 		} else {
 			s.reject("options", "want credentials, got none; use WithToken, WithTokenSource, WithAPIKey, WithBasicAuth or WithAuth")
 		}
@@ -293,11 +305,21 @@ func (s *settings) checkBaseURL(baseURL string) *url.URL {
 	case !isWebURL(u):
 		s.reject(field, "%s, with the scheme https and a host", want)
 	case u.User != nil:
-		s.reject(field, "must not hold a user or a password; use WithBasicAuth")
+		s.problems = append(s.problems, setting.Problem{
+			Setting: field,
+			Reason:  "must not hold a user or a password",
+			Advice:  "; use %s",
+			Option:  "WithBasicAuth",
+		})
 	case strings.ContainsAny(baseURL, "?#"):
 		s.reject(field, "must have no query and no fragment")
 	case u.Scheme == "http" && !s.plainHTTP && !isLoopback(u.Hostname()):
-		s.reject(field, "must be https: credentials would travel in the clear (WithPlainHTTP allows it)")
+		s.problems = append(s.problems, setting.Problem{
+			Setting: field,
+			Reason:  "must be https: credentials would travel in the clear",
+			Advice:  " (%s allows it)",
+			Option:  "WithPlainHTTP",
+		})
 	}
 	return u
 }

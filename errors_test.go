@@ -153,6 +153,20 @@ func TestWithTokenRejectsTheSchemeWord(t *testing.T) {
 	}
 }
 
+func TestNewClientFromEnvNamesTheVariableOfATokenWithAScheme(t *testing.T) {
+	t.Setenv("MESSAGING_BASE_URL", baseURL)
+	t.Setenv("MESSAGING_TOKEN", "Bearer tok-SECRET")
+	for _, name := range []string{"MESSAGING_API_KEY", "MESSAGING_API_SECRET", "MESSAGING_CONTRACT"} {
+		t.Setenv(name, "")
+	}
+	_, err := messaging.NewClientFromEnv()
+	var v *messaging.ValidationError
+	require.ErrorAs(t, err, &v)
+	assert.Equal(t, "MESSAGING_TOKEN", v.Field)
+	assert.Contains(t, v.Reason, "without the scheme word")
+	assertSilent(t, err.Error())
+}
+
 func TestNewClientFromEnvNamesTheVariableAndTheReason(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "SECRET.json")
 	broken := filepath.Join(t.TempDir(), "broken.json")

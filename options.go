@@ -16,9 +16,9 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/internal/setting"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/internal/transport"
-	"github.com/messaging-service/messaging-go/internal/wire"
 )
 
 // An Option configures a client. If two options set the same property, the last one wins; otherwise their order does not matter. NewClient and
@@ -45,7 +45,7 @@ type settings struct {
 	lenient      bool
 	fromEnv      bool // problems name environment variables
 
-	problems []wire.Problem
+	problems setting.ProblemsError
 }
 
 // wrapper wraps a round tripper. It returns nil if it is given nil.
@@ -85,7 +85,7 @@ func (s *settings) credentialOf(channel Channel) *credential {
 }
 
 func (s *settings) reject(option, format string, args ...any) {
-	s.problems = append(s.problems, wire.Problem{Field: option, Reason: fmt.Sprintf(format, args...)})
+	s.problems = append(s.problems, setting.Problem{Setting: option, Reason: fmt.Sprintf(format, args...)})
 }
 
 // require rejects an option unless it is valid, and reports whether it is.
@@ -116,7 +116,7 @@ func WithToken(token string) Option { return withToken(token, "WithToken") }
 func withToken(token, from string) Option {
 	return func(s *settings) {
 		s.checkSecret(from, "a token", token)
-		s.credentials[0] = tokenCredential(token)
+		s.credentials[0] = tokenCredential(token, from)
 	}
 }
 
@@ -279,8 +279,8 @@ func (p RetryPolicy) withDefaults() RetryPolicy {
 // there is no limit.
 func WithRateLimit(perSecond float64, burst int) Option {
 	return func(s *settings) {
-		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "perSecond must be a number more than 0, got %v", perSecond)
-		s.require(burst >= 1, "WithRateLimit", "burst must be 1 or more, got %d", burst)
+		s.require(perSecond > 0 && !math.IsInf(perSecond, 1), "WithRateLimit", "must be more than 0 requests per second, got %v", perSecond)
+		s.require(burst >= 1, "WithRateLimit", "want a burst of 1 or more, got %d", burst)
 		s.limit = rate.NewLimiter(rate.Limit(perSecond), burst)
 	}
 }

@@ -87,10 +87,12 @@ const heron = `{
 		}
 	},
 	"webhook.sms": {
+		"encoding": "json",
 		"events": ["data"],
 		"params": {"from": ["sender.phone"], "to": ["recipient"], "text": ["text"], "id": ["id"]}
 	},
 	"webhook.delivery": {
+		"encoding": "json",
 		"events": ["results"],
 		"params": {"id": ["messageId"], "reference": ["clientId"], "status": ["status.name"], "time": ["doneAt"]},
 		"statuses": {"delivered": ["DELIVERED_*"], "failed": ["UNDELIVERABLE_*"], "rejected": ["REJECTED_*"]},

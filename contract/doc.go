@@ -57,11 +57,11 @@
 //			"layouts": ["02/01/2006 15:04"], "zone": "Europe/Madrid", "scale": -4
 //		},
 //		"webhook.sms": {
-//			"events": ["data"],
+//			"encoding": "json", "events": ["data"],
 //			"params": {"from": ["sender.phone"], "to": ["recipient"], "text": ["text"], "id": ["id"]}
 //		},
 //		"webhook.delivery": {
-//			"events": ["results"],
+//			"encoding": "json", "events": ["results"],
 //			"params": {
 //				"id": ["messageId"], "reference": ["clientId"], "status": ["status.name"], "time": ["doneAt"]
 //			},
@@ -146,6 +146,8 @@
 //
 // # Grammar: callbacks, such as webhook.sms
 //
+//	encoding                   how the service calls: query is a GET; form and json are a POST, which a receiver takes with
+//	                           webhook.WithPOST. The test server and the sandbox call in this way
 //	params                     by concept, names, which may be paths in a JSON body; json lists the parameters that may hold a
 //	                           message in the platform's shape
 //	events                     paths at which a JSON body holds one event or a list of them; the first that holds any counts;

@@ -61,6 +61,7 @@ func TestParseRefusesTableThatCannotWork(t *testing.T) {
 		"path of the list":              {`{"sms.list":{"path":""}}`, "sms.list.path", "must begin with a single /, without scheme and host"},
 		"path of chat app 1":            {`{"chatapp1.send":{"path":""}}`, "chatapp1.send.path", "must begin with a single /, without scheme and host"},
 		"path of chat app 2":            {`{"chatapp2.send":{"path":""}}`, "chatapp2.send.path", "must begin with a single /, without scheme and host"},
+		"encoding of a callback":        {`{"webhook.sms":{"encoding":"GET"}}`, "webhook.sms.encoding", "unknown value; known: form, json, query"},
 		"no encoding":                   {`{"sms.send":{"encoding":""}}`, "sms.send.encoding", "unknown value; known: form, json, query"},
 		"unknown unit":                  {`{"chatapp2.send":{"ttl":"h"}}`, "chatapp2.send.ttl", "unknown value; known: m, ms, s"},
 		"no unit":                       {`{"chatapp1.send":{"ttl":""}}`, "chatapp1.send.ttl", "unknown value; known: m, ms, s"},
@@ -278,6 +279,7 @@ func TestParseAcceptsEveryDocumentedChoice(t *testing.T) {
 		`{"sms.list":{"paging":{"by":%q}}}`:            "page offset cursor",
 		`{"sms.list":{"method":%q}}`:                   "GET POST",
 		`{"sms.list":{"method":"POST","encoding":%q}}`: "query json form",
+		`{"webhook.delivery":{"encoding":%q}}`:         "query json form",
 		`{"sms.send":{"time":%q}}`:                     "rfc3339ms rfc3339 unix unixms datetime date rfc1123 rfc2822",
 		`{"sms.list":{"time":%q}}`:                     "rfc3339ms rfc3339 unix unixms datetime date rfc1123 rfc2822",
 	} {

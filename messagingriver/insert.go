@@ -21,8 +21,8 @@ import (
 
 // Key names a message.
 type Key struct {
-	Channel   string `json:"channel"`   // the name of the channel, such as "sms"
-	Reference string `json:"reference"` // the reference ID
+	Channel   string `json:"channel"`     // the name of the channel, such as "sms"
+	Reference string `json:"referenceID"` // the reference ID
 }
 
 // messageArgs are the arguments of a message's job.

@@ -219,7 +219,8 @@ const (
 	// Resend says that the message did not go out, or was refused for a reason that is gone. A message that is discarded, cancelled or
 	// looked up is sent at once. If it did go out, the recipient gets it twice. A message that has expired is cancelled again.
 	Resend Decision = "resend"
-	// Drop says that the message must not be sent. A message that is not completed becomes cancelled, and its content is deleted.
+	// Drop says that the message must not be sent. A message that is not completed becomes cancelled, and its content is deleted. Its reason
+	// becomes "dropped by a person", followed by the reason before, if there was one.
 	Drop Decision = "drop"
 )
 

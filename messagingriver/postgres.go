@@ -32,7 +32,7 @@ func postgresStatements() statements {
 			RETURNING id`,
 		resolveDrop: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = now(), args = args - 'message',
-				metadata = metadata || '{"reason": "dropped by a person", "classes": null}'
+				metadata = metadata || jsonb_build_object('classes', NULL, 'reason', ` + reasonOfDrop + `)
 			WHERE ` + isMessage + ` AND ` + isDecidable + `
 			RETURNING id`,
 		moveInDoubt: `

@@ -58,7 +58,7 @@ func sqliteStatements() statements {
 			RETURNING id`,
 		resolveDrop: `
 			UPDATE river_job SET state = 'cancelled', finalized_at = datetime('now', 'subsec'), args = jsonb_remove(args, '$.message'),
-				metadata = jsonb_patch(metadata, '{"reason": "dropped by a person", "classes": null}')
+				metadata = jsonb_patch(metadata, json_object('classes', NULL, 'reason', ` + reasonOfDrop + `))
 			WHERE ` + isMessage + ` AND ` + isDecidable + `
 			RETURNING id`,
 		moveInDoubt: `

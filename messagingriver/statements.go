@@ -65,3 +65,11 @@ const (
 	// isKnown holds unless the outcome is unknown. A message with an unknown outcome may not be in the queue of lookups yet.
 	isKnown = `queue <> 'messaging_lookups' AND COALESCE(metadata->>'verdict', '') <> 'unknown'`
 )
+
+// reasonOfDrop is the reason of a message that a person drops: it keeps the reason before. A message may be dropped again.
+const reasonOfDrop = `
+	CASE
+		WHEN COALESCE(metadata->>'reason', '') = '' THEN 'dropped by a person'
+		WHEN metadata->>'reason' LIKE 'dropped by a person%' THEN metadata->>'reason'
+		ELSE 'dropped by a person: ' || (metadata->>'reason')
+	END`

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/messaging-service/messaging-go/contract"
 )
 
 func TestCallbackRequests(t *testing.T) {
@@ -43,6 +45,24 @@ func TestCallbackRequests(t *testing.T) {
 			assert.NotNil(t, r.Context())
 		})
 	}
+}
+
+func TestCallbackRequestHasTheEncodingOfTheContract(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{"webhook.sms": {"encoding": "json"}, "webhook.delivery": {"encoding": "form"}}`))
+	require.NoError(t, err)
+	for want, r := range map[string]*http.Request{
+		`{"from":"1"}`: NewRequest("/hook", InboundSMS{From: "1"}, UnderContract(names)),
+		`from=1`:       NewRequest("/hook", InboundSMS{From: "1"}, UnderContract(names), AsForm()),
+		`status=1`:     NewRequest("/hook", DeliveryReport{Status: "1"}, UnderContract(names)),
+	} {
+		assert.Equal(t, http.MethodPost, r.Method, want)
+		assert.Empty(t, r.URL.RawQuery, want)
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(body))
+	}
+	assert.Equal(t, http.MethodGet, NewRequest("/hook", InboundChatApp{From: "1"}, UnderContract(names)).Method)
 }
 
 func TestCallbackRequestReachesHandler(t *testing.T) {

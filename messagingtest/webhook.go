@@ -53,8 +53,8 @@ type CallResult struct {
 
 // CallWebhook calls a customer's webhook, as the service does when it has received a message or has something to report.
 //
-// The target is an absolute http or https URL, whose query stays byte for byte. The request is an HTTP/1.1 GET without a body, or a
-// POST with AsForm or AsJSON. No redirect is followed, no proxy is used, and nothing is retried without [RetryFailures]. A
+// The target is an absolute http or https URL, whose query stays byte for byte. The request is what the contract says, an HTTP/1.1 GET
+// without a body by default, or a POST with AsForm or AsJSON. No redirect is followed, no proxy is used, and nothing is retried without [RetryFailures]. A
 // response, body included, may take up to 10 seconds; after that, [CallResult.Err] is [context.DeadlineExceeded].
 //
 // CallWebhook returns a [CallResult] for each request. When the context ends, or the server is closed, a request under way gets no
@@ -106,7 +106,7 @@ func (s *Server) ReportDelivery(ctx context.Context, id, status string, opts ...
 		return []CallResult{{Callback: report, Err: errNoCallback}}
 	case !isURL(target):
 		return []CallResult{{Callback: report, Err: errCallbackURL}}
-	case settings.encoding == "":
+	case settings.encodingOf(report) == "query":
 		target = withQuery(target, queryOf(report.paramsWithoutPlaceholder(settings.names)))
 		return s.call(ctx, webhookRequest{callback: report, method: http.MethodGet, url: target}, settings)
 	default:
@@ -316,7 +316,7 @@ type CallOption func(*callSettings)
 
 type callSettings struct {
 	names    *table.Table
-	encoding string // "form" or "json"; otherwise a GET
+	encoding string // "form" or "json"; "" is that of the contract
 	copies   int    // requests in the same instant
 	retries  int
 	timeout  time.Duration
@@ -334,10 +334,15 @@ func newCallSettings(names *table.Table, opts []CallOption) callSettings {
 	return settings
 }
 
+// encodingOf returns the encoding of a callback: the one of the options or, without one, that of the contract.
+func (s callSettings) encodingOf(callback Callback) string {
+	return cmp.Or(s.encoding, s.names.Webhooks()[callback.section()].Encoding)
+}
+
 // write returns the request for a callback.
 func (s callSettings) write(target string, callback Callback) webhookRequest {
 	request := webhookRequest{callback: callback, method: http.MethodPost, url: target}
-	switch s.encoding {
+	switch s.encodingOf(callback) {
 	case "json":
 		request.contentType = "application/json"
 		request.body = jsonBody(callback, s.names)

@@ -23,7 +23,7 @@ const absent rivertype.JobState = "absent"
 
 // comparison is an SMS in the outbox and in the listing of the service.
 type comparison struct {
-	Reference string             `json:"reference"`
+	Reference string             `json:"referenceID"`
 	State     rivertype.JobState `json:"state"`
 	// Listed is how often the service lists the SMS.
 	Listed int `json:"listed"`

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"cmp"
-	"errors"
-	"regexp"
-	"strings"
-
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/internal/setting"
 )
 
 // newClient returns the client for a command. An outbox needs a client even if the command does not call the service. The client of such
@@ -29,30 +25,8 @@ func (op *operator) newClient(required requirement) (*messaging.Client, error) {
 // clientFromEnv returns the client of messaging.NewClientFromEnv. Its errors name variables and flags instead of options.
 func clientFromEnv(options ...messaging.Option) (*messaging.Client, error) {
 	client, err := messaging.NewClientFromEnv(options...)
-	if invalid, ok := errors.AsType[*messaging.ValidationError](err); ok {
-		return nil, withoutOptions(invalid)
-	}
-	return client, err
-}
-
-// equivalents are what a user of the command sets instead of an option of the library.
-var equivalents = map[string]string{ //nolint:gochecknoglobals,gosec // never written; names of variables, not credentials
-	"WithPlainHTTP": "--plain-http",
-	"WithToken":     "MESSAGING_TOKEN",
-	"WithAPIKey":    "MESSAGING_API_KEY and MESSAGING_API_SECRET",
-	"WithBasicAuth": "MESSAGING_API_KEY and MESSAGING_API_SECRET",
-}
-
-var optionName = regexp.MustCompile(`\bWith[A-Z]\w*`)
-
-// withoutOptions returns an error that names a variable or a flag wherever the library names an option.
-func withoutOptions(err *messaging.ValidationError) error {
-	equivalent := func(option string) string { return cmp.Or(equivalents[option], option) }
-	var problems []string
-	for _, problem := range err.Problems {
-		reason, _, _ := strings.Cut(problem.Reason, ", or use an option") // has no equivalent
-		reason = optionName.ReplaceAllStringFunc(reason, equivalent)
-		problems = append(problems, equivalent(problem.Field)+": "+reason)
-	}
-	return errors.New(strings.Join(problems, "; "))
+	return client, setting.Rename(err, map[string]string{
+		"WithPlainHTTP": "--plain-http",
+		"WithBasicAuth": "MESSAGING_API_KEY and MESSAGING_API_SECRET",
+	})
 }

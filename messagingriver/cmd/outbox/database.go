@@ -38,8 +38,8 @@ type database interface {
 
 	// insert enqueues messages in a transaction of their own.
 	insert(ctx context.Context, entries []entry) (added int, err error)
-	// query runs a statement, in which JOBS is River's table of jobs.
-	query(ctx context.Context, statement string) (*sql.Rows, error)
+	// query runs a statement, in which JOBS is River's table of jobs and $1 is the first parameter.
+	query(ctx context.Context, statement string, parameters ...any) (*sql.Rows, error)
 	close()
 }
 
@@ -175,8 +175,8 @@ func (o outbox[TTx]) insert(ctx context.Context, entries []entry) (added int, er
 	return added, err
 }
 
-func (o outbox[TTx]) query(ctx context.Context, statement string) (*sql.Rows, error) {
-	return o.db.QueryContext(ctx, strings.ReplaceAll(statement, "JOBS", o.jobs))
+func (o outbox[TTx]) query(ctx context.Context, statement string, parameters ...any) (*sql.Rows, error) {
+	return o.db.QueryContext(ctx, strings.ReplaceAll(statement, "JOBS", o.jobs), parameters...)
 }
 
 func (o outbox[TTx]) close() { o.closeDB() }

@@ -107,7 +107,7 @@ func newCSVLines(in io.Reader) (*csvLines, error) {
 	if err != nil {
 		return nil, fmt.Errorf("line 1: the names of the columns: %w", err)
 	}
-	columns := []string{"from", "to", "text", "reference", "callback", "marketing", "campaign", "priority", "at", "expire"}
+	columns := []string{"from", "to", "text", "referenceID", "callback", "marketing", "campaign", "priority", "at", "expire"}
 	for i, name := range header {
 		header[i] = strings.TrimPrefix(name, "\ufeff")
 		if !slices.Contains(columns, header[i]) {
@@ -136,7 +136,7 @@ func (l *csvLines) next() (fileLine, error) {
 		From:        value("from"),
 		To:          value("to"),
 		Text:        value("text"),
-		ReferenceID: value("reference"),
+		ReferenceID: value("referenceID"),
 		CallbackURL: value("callback"),
 	}
 	switch marketing := value("marketing"); marketing {

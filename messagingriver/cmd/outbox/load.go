@@ -108,7 +108,7 @@ The channels are sms, chatapp1 and chatapp2. The message is the JSON encoding of
 "messaging send sms --help" and its siblings show an example of each. It must have a referenceID. The line may also have campaign,
 priority, at and expire, which take precedence over the flags.
 
-A file whose name ends in .csv has SMS, separated by commas. Its first line names the columns: from, to, text, reference, callback,
+A file whose name ends in .csv has SMS, separated by commas. Its first line names the columns: from, to, text, referenceID, callback,
 marketing (true or false), campaign, priority, at and expire.
 
 A line that cannot be sent ends the load with the number of the line; the lines before it are enqueued. A line that repeats the

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -30,7 +29,7 @@ func TestCampaignIsLoadedPausedAndCancelled(t *testing.T) {
 			_, said := s.run(2, "campaign", verb, "spring")
 			assert.Contains(s, said, `there is no campaign "spring"`)
 		}
-		file := s.file("a.csv", "from,to,text,reference,priority,expire\nACME,+639171234567,Hi,a,,\nACME,+639171234567,Hi,b,urgent,1h\n")
+		file := s.file("a.csv", "from,to,text,referenceID,priority,expire\nACME,+639171234567,Hi,a,,\nACME,+639171234567,Hi,b,urgent,1h\n")
 		out, _ := s.run(0, "load", file, "--campaign", "spring")
 		assert.Equal(s, "enqueued: 2; known: 0\n", out)
 		s.run(0, "load", s.file("b.jsonl", strings.Replace(line("c"), "{", `{"campaign": "summer", "at": "2040-01-01T00:00:00Z", `, 1)))
@@ -83,7 +82,7 @@ func TestListShowsReasons(t *testing.T) {
 		out, _ = s.run(0, "list", "--channel", "sms")
 		assert.Empty(s, out)
 		out, _ = s.run(0, "list", "--channel", "sms", "--state", "cancelled", "--json")
-		assert.Contains(s, out, `"channel":"sms","reference":"refused","state":"cancelled","verdict":"refused","reason":"`)
+		assert.Contains(s, out, `"channel":"sms","referenceID":"refused","state":"cancelled","verdict":"refused","reason":"`)
 	})
 }
 
@@ -132,11 +131,16 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 		assert.NotContains(s, out, "639171234567")
 		assert.NotContains(s, out, "Hi")
 
-		s.run(0, "resolve", "drop", "order-1", "--channel", "chatapp2")
-		out, _ = s.run(0, "show", "order-1")
-		assert.Regexp(s, `(?m)^reason +dropped by a person(.*\n)+content +deleted`, out)
+		reason := regexp.MustCompile(`(?m)^reason +(.+)$`)
+		before := reason.FindStringSubmatch(second)[1]
+		for range 2 {
+			s.run(0, "resolve", "drop", "order-1", "--channel", "chatapp2")
+			out, _ = s.run(0, "show", "order-1")
+			assert.Equal(s, "dropped by a person: "+before, reason.FindStringSubmatch(out)[1])
+			assert.Regexp(s, `(?m)^content +deleted`, out)
+		}
 		out, _ = s.run(0, "show", "order-1", "--json")
-		assert.Contains(s, out, `{"channel":"sms","reference":"order-1","job":1,"state":"completed",`)
+		assert.Contains(s, out, `{"channel":"sms","referenceID":"order-1","job":1,"state":"completed",`)
 		assert.Contains(s, out, `"verdict":"accepted"`)
 		assert.Contains(s, out, `"verdict":"unknown"`)
 		assert.NotContains(s, out, "639171234567")
@@ -196,7 +200,7 @@ func TestShowReportsAnUnknownReference(t *testing.T) {
 	onBoth(t, func(s shell) {
 		out, said := s.run(1, "show", "order-9")
 		assert.Empty(s, out)
-		assert.Equal(s, "outbox: there is no message with the reference ID \"order-9\"; outbox list --state all lists every message\n", said)
+		assert.Equal(s, "outbox: no message has the reference ID or message ID \"order-9\"; outbox list --state all lists every message\n", said)
 	})
 }
 
@@ -206,7 +210,7 @@ func TestResolveSaysWhyNothingHappened(t *testing.T) {
 		out, _ := s.run(1, "resolve", "sent", "order-2", "order-9", "--channel", "sms")
 		assert.Equal(s, "order-2: no such sms; there is a chatapp2 message, use --channel chatapp2\norder-9: no such message\nsent: 0 of 2\n", out)
 		out, _ = s.run(0, "resolve", "sent", "order-1", "order-9", "--json")
-		assert.JSONEq(s, `{"done": "sent", "messages": 1, "unresolved": [{"reference": "order-9", "reason": "no such message"}]}`, out)
+		assert.JSONEq(s, `{"done": "sent", "messages": 1, "unresolved": [{"referenceID": "order-9", "reason": "no such message"}]}`, out)
 		out, _ = s.run(1, "resolve", "drop", "order-1")
 		assert.Equal(s, "order-1: it is completed\ndrop: 0 of 1\n", out)
 		out, _ = s.run(1, "resolve", "resend", "order-3")
@@ -247,6 +251,25 @@ func TestResolveSaysThatAWorkerHasTheMessage(t *testing.T) {
 		s.exec("UPDATE JOBS SET state = 'running'")
 		out, _ := s.run(1, "resolve", "resend", "order-1")
 		assert.Contains(s, out, "a worker has it; try again when its attempt has ended, or up to 45 seconds after SendTimeout if the worker was killed")
+	})
+}
+
+func TestShowFindsAMessageByItsMessageID(t *testing.T) {
+	onBoth(t, func(s shell) {
+		s.run(0, "load", s.file("a.jsonl", line("order-1")+"\n"+line("order-2")))
+		s.work()
+		sent := s.service.Sent()
+		require.Len(s, sent, 2)
+		for _, message := range sent {
+			out, _ := s.run(0, "show", message.ID)
+			assert.Regexp(s, `(?m)^reference +`+message.ReferenceID+`$`, out)
+			assert.Regexp(s, `(?m)^message ID +`+message.ID+`$`, out)
+			assert.Equal(s, 1, strings.Count(out, "channel "), out)
+		}
+
+		s.run(0, "load", s.file("b.jsonl", line(sent[0].ID)))
+		out, _ := s.run(0, "show", sent[0].ID)
+		assert.Regexp(s, `(?m)^reference +`+sent[0].ID+`\nstate +available$`, out, "a reference ID comes before a message ID")
 	})
 }
 
@@ -302,7 +325,7 @@ func TestResolveSaysHowFarItGot(t *testing.T) {
 	})
 }
 
-// interrupted is a database whose user presses Ctrl-C while the first decision is carried out. The error may come although the decision applied.
+// interrupted is a database whose user presses Ctrl-C while the first decision is carried out.
 type interrupted struct {
 	database
 
@@ -312,7 +335,7 @@ type interrupted struct {
 func (i interrupted) Resolve(ctx context.Context, decision messagingriver.Decision, keys ...messagingriver.Key) (int, error) {
 	n, err := i.database.Resolve(ctx, decision, keys...)
 	i.cancel()
-	return n, errors.Join(err, ctx.Err())
+	return n, err
 }
 
 // TestInterruptedResolveSaysHowFarItGot: the message that was settled last counts.

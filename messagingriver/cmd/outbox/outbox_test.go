@@ -153,7 +153,7 @@ func line(reference string) string {
 }
 
 func TestCSVLinesMayBeMarketing(t *testing.T) {
-	lines, err := newCSVLines(strings.NewReader("from,to,text,reference,marketing\nACME,1,Hi,a,true\nACME,1,Hi,b,false\nACME,1,Hi,c,\nACME,1,Hi,d,yes\n"))
+	lines, err := newCSVLines(strings.NewReader("from,to,text,referenceID,marketing\nACME,1,Hi,a,true\nACME,1,Hi,b,false\nACME,1,Hi,c,\nACME,1,Hi,d,yes\n"))
 	require.NoError(t, err)
 	for _, isMarketing := range []bool{true, false, false} {
 		read, err := lines.next()
@@ -171,7 +171,7 @@ func TestLoadAuditAndResolve(t *testing.T) {
 		assert.Equal(s, "enqueued: 3; known: 0\n", out)
 		out, _ = s.run(0, "load", file, "--json")
 		assert.JSONEq(s, `{"new": 0, "known": 3}`, out, "each line once")
-		out, _ = s.run(0, "load", s.file("more.csv", "from,to,text,reference\nACME,+639171234567,Hi,d\nACME,+639171234567,Hi,e\n"))
+		out, _ = s.run(0, "load", s.file("more.csv", "from,to,text,referenceID\nACME,+639171234567,Hi,d\nACME,+639171234567,Hi,e\n"))
 		assert.Equal(s, "enqueued: 2; known: 0\n", out)
 		out, _ = s.run(0, "resolve", "drop", "e")
 		assert.Equal(s, "drop: 1 of 1\n", out)
@@ -225,7 +225,7 @@ func TestRestoredBackupIsComparedBeforeItIsSent(t *testing.T) {
 		assert.Equal(s, waiting+"b-1\tis absent; times listed: 1\nx\tis absent; times listed: 1\nSMS compared: 5; differences: 5\nlisted SMS of other programs: 1\n", out)
 		s.run(0, "load", later) // as the program does that enqueues again what the backup has not
 		out, _ = s.run(1, "audit", "--json", "--prefix", "a-")
-		assert.Contains(s, out, `{"reference":"b-1","state":"available","listed":1}`, "it has a job")
+		assert.Contains(s, out, `{"referenceID":"b-1","state":"available","listed":1}`, "it has a job")
 		assert.Contains(s, out, `{"compared":4,"differences":4,"others":2}`)
 		out, _ = s.run(0, "resolve", "sent", "--channel", "sms", "--file", s.file("sent.txt", "a-1\na-2\na-3\nb-1\n"))
 		assert.Equal(s, "sent: 4 of 4\n", out)
@@ -308,7 +308,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 			"unlisted state":   {[]string{"list", "--state", "sent"}, `--state is "sent"; want one of waiting, all, available, cancelled, completed, `},
 			"list channel":     {[]string{"list", "--channel", "chat"}, `--channel is "chat"; want one of sms, chatapp1, chatapp2`},
 			"resolve channel":  {[]string{"resolve", "drop", "a", "--channel", "chat"}, `--channel is "chat"; want one of sms, chatapp1, chatapp2`},
-			"no reference":     {[]string{"show"}, "outbox show: want REFERENCE, got 0 arguments"},
+			"no reference":     {[]string{"show"}, "outbox show: want REFERENCE|MESSAGEID, got 0 arguments"},
 			"nothing chosen":   {[]string{"resolve", "drop"}, "want reference IDs, --file or --reason"},
 			"both chosen":      {[]string{"resolve", "drop", "a", "--reason", "x"}, "want no reference IDs with it"},
 			"unknown state":    {[]string{"resolve", "drop", "--reason", "x", "--state", "sent"}, "want discarded or cancelled"},

@@ -128,7 +128,7 @@ func (s selection) withReason(ctx context.Context, db database) ([]messagingrive
 
 // unresolved is a message that a decision did not apply to.
 type unresolved struct {
-	Reference string `json:"reference"`
+	Reference string `json:"referenceID"`
 	Reason    string `json:"reason"`
 }
 
@@ -232,9 +232,12 @@ func resolveEach(ctx context.Context, db database, decision messagingriver.Decis
 // resolve carries out the decision about one message.
 func (r *resolution) resolve(ctx context.Context, db database, key messagingriver.Key) error {
 	n, err := db.Resolve(ctx, r.Done, key)
-	r.Messages += n // it may be settled despite an error
-	if err != nil || n > 0 {
+	if err != nil {
 		return err
+	}
+	if n > 0 {
+		r.Messages++
+		return nil
 	}
 	reason, err := whyUnresolved(ctx, db, r.Done, key)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,9 +16,10 @@ import (
 
 func (op *operator) show() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show REFERENCE", Short: "Show what the outbox knows about a message", Args: exactArgs("REFERENCE"),
+		Use: "show REFERENCE|MESSAGEID", Short: "Show what the outbox knows about a message", Args: exactArgs("REFERENCE|MESSAGEID"),
 		Long: `Show what the outbox knows about the message with a reference ID: its state, verdict, IDs, attempts, reason and times. If several
-channels have the reference ID, it shows the message of each. Numbers and texts are not shown.
+channels have the reference ID, it shows the message of each. If no message has it, it shows the one with this message ID, which the
+service gave it when it was accepted; that takes longer. Numbers and texts are not shown.
 
 "outbox list --help" explains the states. The reason is that of the last attempt that ended. "failures" counts the attempts that
 count toward its MaxAttempts. "last request" is when its last request began.
@@ -26,16 +28,17 @@ count toward its MaxAttempts. "last request" is when its last request began.
 
 The exit status is 1 if there is no such message.`,
 		Example: `  outbox show order-17
-  outbox show order-17 --json`,
+  outbox show order-17 --json
+  outbox show msg-000123`,
 	}
 	cmd.RunE = op.withDatabase(requiresDatabase, func(cmd *cobra.Command, args []string, db database) error {
-		records, err := db.Get(cmd.Context(), args[0])
-		if errors.Is(err, messaging.ErrNotFound) {
-			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "outbox: there is no message with the reference ID %q; outbox list --state all lists every message\n", args[0])
-			return errFindings
-		}
+		records, err := recordsOf(cmd.Context(), db, args[0])
 		if err != nil {
 			return err
+		}
+		if len(records) == 0 {
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "outbox: no message has the reference ID or message ID %q; outbox list --state all lists every message\n", args[0])
+			return errFindings
 		}
 		for i, record := range records {
 			shown := shownRecord{record, verdictWord(record)}
@@ -50,6 +53,53 @@ The exit status is 1 if there is no such message.`,
 		return nil
 	})
 	return cmd
+}
+
+// recordsOf returns the messages with a reference ID or, if there are none, those with a message ID.
+func recordsOf(ctx context.Context, db database, id string) ([]messagingriver.Record, error) {
+	records, err := db.Get(ctx, id)
+	if !errors.Is(err, messaging.ErrNotFound) {
+		return records, err
+	}
+	references, err := referencesOf(ctx, db, id)
+	if err != nil {
+		return nil, err
+	}
+	var found []messagingriver.Record
+	for _, reference := range references {
+		records, err := db.Get(ctx, reference)
+		if errors.Is(err, messaging.ErrNotFound) { // it was deleted a moment ago
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, record := range records {
+			if record.Receipt != nil && record.Receipt.ID == id {
+				found = append(found, record)
+			}
+		}
+	}
+	return found, nil
+}
+
+// referencesOf returns the reference IDs of messages with a message ID. The message ID is in the receipt, which is River's output of the job.
+func referencesOf(ctx context.Context, db database, messageID string) ([]string, error) {
+	rows, err := db.query(ctx, `SELECT DISTINCT args->>'reference' FROM JOBS
+		WHERE kind = 'messaging' AND metadata->'output'->>'ID' = $1 ORDER BY 1`, messageID)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var references []string
+	for rows.Next() {
+		var reference string
+		if err := rows.Scan(&reference); err != nil {
+			return nil, err
+		}
+		references = append(references, reference)
+	}
+	return references, rows.Err()
 }
 
 // shownRecord is a message in the output of show. It has no number and no text of the message.

@@ -259,7 +259,8 @@ func newFind(console cli.Console) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "find REFERENCE",
 		Short: "Look an SMS up by its reference ID",
-		Long: `Look an SMS up by its reference ID, and print the verdict with its row.
+		Long: `Look an SMS up by its reference ID, and print the verdict with its row. The service does not list chat-app messages: their outcomes come in
+delivery reports to their callback URLs, which "messaging listen" prints.
 
 The exit status is 0 if it was accepted, 1 if it was refused or is not listed, and 4 if its row proves neither or the lookup failed. A
 service may list a message some time after it accepted it.` + "\n" + environment,
@@ -277,7 +278,8 @@ service may list a message some time after it accepted it.` + "\n" + environment
 		case isUsage(err):
 			return err
 		case errors.Is(err, messaging.ErrNotListed):
-			return &cli.ExitError{Status: cli.ExitRefused, Err: err}
+			const chatApps = "the service lists SMS only: the outcome of a chat-app message comes in a delivery report to its callback URL, by webhook"
+			return &cli.ExitError{Status: cli.ExitRefused, Err: fmt.Errorf("%w; %s", err, chatApps)}
 		case err != nil:
 			return &cli.ExitError{Status: cli.ExitUnknown, Err: err}
 		}

@@ -25,8 +25,8 @@ type settings struct {
 	wait      time.Duration
 }
 
-// NewCommand returns the command. Its exit status is 0 if the listing was read and, with --send, the messages were found in it, 1 if not,
-// and 2 if a flag, a variable or a file cannot be used.
+// NewCommand returns the command. Its exit status is 0 if the listing was read and, with --send, the messages were found in it, and no line
+// says wrong; 1 if not; and 2 if a flag, a variable or a file cannot be used.
 func NewCommand(console cli.Console) *cobra.Command {
 	const defaultTimeout, defaultWait, defaultRate = 15 * time.Second, time.Minute, 4
 	s := &settings{console: console}
@@ -43,8 +43,8 @@ not sent, no other is sent.
 The environment names the account: MESSAGING_BASE_URL, MESSAGING_TOKEN or MESSAGING_API_KEY and MESSAGING_API_SECRET, and MESSAGING_CONTRACT,
 the file of the overlay that "messaging contract learn" writes.
 
-The exit status is 0 if the listing was read and, with --send, both messages were found in it, 1 if not, and 2 if the command line
-cannot be used.`,
+The exit status is 0 if the listing was read and, with --send, both messages were found in it, and no line says wrong. Otherwise it is 1, or 2
+if the command line cannot be used.`,
 		Example: `  messaging check
   messaging check --send --from ACME --to +639171234567`,
 		Args: cli.NoArgs,
@@ -101,7 +101,7 @@ func (s *settings) run(ctx context.Context) error {
 		return err
 	}
 	isComplete := c.isListed && (c.isFound || !s.send)
-	if !isComplete || ctx.Err() != nil {
+	if !isComplete || c.report.hasWrong() || ctx.Err() != nil {
 		return &cli.ExitError{Status: cli.ExitRefused}
 	}
 	return nil

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -30,6 +31,12 @@ type report []finding
 
 func (r *report) add(subject, name string, g grade, format string, args ...any) {
 	*r = append(*r, finding{subject, name, g, fmt.Sprintf(format, args...)})
+}
+
+// hasWrong reports whether a line says wrong.
+func (r report) hasWrong() bool {
+	isWrong := func(f finding) bool { return f.grade == wrong }
+	return slices.ContainsFunc(r, isWrong)
 }
 
 // write writes the report as a table, without control characters.

@@ -220,7 +220,7 @@ func TestOnlyListingIsProvenWithoutSending(t *testing.T) {
 	t.Cleanup(server.Close)
 	status, out, progress := newRig(t, server.URL, "token").run()
 	got := newRun(t, status, out, progress)
-	assert.Equal(t, cli.ExitOK, status)
+	assert.Equal(t, cli.ExitRefused, status, "a filter is wrong")
 	assert.Equal(t, []string{"listing"}, got.proven())
 	assert.Equal(t, wrong, got.grades["filter by to"])
 	assert.Equal(t, "it is ignored: a value that no message has finds 2 rows", got.why["filter by to"])

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
@@ -75,14 +76,18 @@ func TestConfirm(t *testing.T) {
 	require.ErrorContains(t, err, "Add --yes")
 }
 
-func TestWithoutOptions(t *testing.T) {
-	t.Parallel()
-	err := withoutOptions(&messaging.ValidationError{Problems: []messaging.Problem{
-		{Field: "WithRateLimit", Reason: "perSecond must be a number"},
-		{Field: "MESSAGING_BASE_URL", Reason: "must be https (WithPlainHTTP allows it)"},
-		{Field: "MESSAGING_TOKEN", Reason: "want credentials, or use an option such as WithAuth"},
-	}})
-	assert.EqualError(t, err, "--rate: must be a number; MESSAGING_BASE_URL: must be https (--plain-http allows it); MESSAGING_TOKEN: want credentials")
+func TestNewClientErrorNamesFlags(t *testing.T) {
+	t.Setenv("MESSAGING_BASE_URL", "http://api.example.com")
+	t.Setenv("MESSAGING_TOKEN", "")
+	_, err := NewClient(-time.Second, false, messaging.WithRateLimit(-1, 1))
+	require.EqualError(t, err, "--rate: must be more than 0 requests per second, got -1; --timeout: must be more than 0, got -1s; "+
+		"MESSAGING_BASE_URL: must be https: credentials would travel in the clear (--plain-http allows it); "+
+		"MESSAGING_TOKEN: want credentials, got none; set it, or MESSAGING_API_KEY and MESSAGING_API_SECRET")
+	t.Setenv("MESSAGING_BASE_URL", "https://user:password@api.example.com")
+	t.Setenv("MESSAGING_TOKEN", "Bearer abc")
+	_, err = NewClient(time.Second, false)
+	require.EqualError(t, err, "MESSAGING_BASE_URL: must not hold a user or a password; use MESSAGING_API_KEY and MESSAGING_API_SECRET; "+
+		`MESSAGING_TOKEN: got a token that begins with "Bearer"; want it without the scheme word, which the contract adds`)
 }
 
 func TestStatusPrintsOneLine(t *testing.T) {

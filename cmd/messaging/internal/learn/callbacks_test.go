@@ -41,24 +41,25 @@ func TestLearnCommentsOnPlaceholders(t *testing.T) {
 	}
 }
 
-// TestLearnCommentsOnPOST: a receiver rejects a POST by default.
-func TestLearnCommentsOnPOST(t *testing.T) {
+// TestLearnFindsPOST: the test server and the sandbox then call by POST. A receiver rejects a POST by default, so a comment says so.
+func TestLearnFindsPOST(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		inbound string
-		isPOST  bool
+		inbound  string
+		encoding any // nil if it may be a GET
 	}{
-		"JSON":        {`{"sender": "639170000001", "id": "in-1"}`, true},
-		"a POST":      {"POST /in HTTP/1.1\nContent-Type: application/x-www-form-urlencoded\n\nsender=639170000001&id=in-1", true},
-		"a GET":       {"GET /in?sender=639170000001&id=in-1", false},
-		"a URL":       {"https://shop.example.com/in?sender=639170000001&id=in-1", false},
-		"a form only": {"sender=639170000001&id=in-1", false},
+		"JSON":        {`{"sender": "639170000001", "id": "in-1"}`, "json"},
+		"a POST":      {"POST /in HTTP/1.1\nContent-Type: application/x-www-form-urlencoded\n\nsender=639170000001&id=in-1", "form"},
+		"a GET":       {"GET /in?sender=639170000001&id=in-1", nil},
+		"a URL":       {"https://shop.example.com/in?sender=639170000001&id=in-1", nil},
+		"a form only": {"sender=639170000001&id=in-1", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := learnObject(t, requestText+acceptedText+"=== inbound\nfrom: 639170000001\n\n"+tt.inbound)
 			require.NoError(t, err)
-			if tt.isPOST {
+			assert.Equal(t, tt.encoding, at(got, "webhook.sms", "encoding"))
+			if tt.encoding != nil {
 				assert.Equal(t, "the example is a POST: the receiver needs webhook.WithPOST()", got["webhook.sms//"])
 			} else {
 				assert.Nil(t, got["webhook.sms//"])
@@ -69,4 +70,5 @@ func TestLearnCommentsOnPOST(t *testing.T) {
 	got, err := learnObject(t, requestText+acceptedText+"=== delivery\nid: h-1\nstatus: DELIVRD\n\n"+`{"mid": "h-1", "s": "DELIVRD"}`)
 	require.NoError(t, err)
 	assert.Equal(t, "the example is a POST: the receiver needs webhook.WithPOST()", got["webhook.delivery//"])
+	assert.Equal(t, "json", at(got, "webhook.delivery", "encoding"))
 }

@@ -88,8 +88,9 @@ type paging struct {
 }
 
 type callbackNames struct {
-	Events []string `json:"events,omitzero"`
-	Params words    `json:"params,omitempty"` // the names of each concept
+	Encoding string   `json:"encoding,omitempty"`
+	Events   []string `json:"events,omitzero"`
+	Params   words    `json:"params,omitempty"` // the names of each concept
 }
 
 type deliveryNames struct {

@@ -219,6 +219,12 @@ func learnCallbacks(names *callbackNames, examples []*Example, concepts []string
 		if err != nil {
 			return err
 		}
+		switch {
+		case c.isJSON:
+			names.Encoding = "json"
+		case c.isPOST:
+			names.Encoding = "form"
+		}
 		events, isList := listOf(found)
 		isList = isList && c.isJSON
 		if isList && events != "" {

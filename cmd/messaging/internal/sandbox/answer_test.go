@@ -259,7 +259,7 @@ func TestAnswersInEveryForm(t *testing.T) {
 	t.Parallel()
 	program := newReceiver(t)
 	r := newRig(t, Config{Webhooks: program.webhooks()})
-	for i, form := range []string{formForm, formJSON, formQuery} {
+	for i, form := range []string{formForm, formJSON, formContract} {
 		r.api(http.MethodPatch, "settings", `{"webhookForm":"`+form+`"}`, nil)
 		var got struct{ Calls []Call }
 		r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"by `+form+`"}`, &got)

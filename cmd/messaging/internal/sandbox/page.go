@@ -36,7 +36,7 @@ func (s *Sandbox) parsePages() *template.Template {
 		"encoding":   func(text string) string { return sms.Count(clip(text, shownText)).Encoding.String() },
 		"outcomes":   func() []string { return []string{"delivered", "read", "failed", "unreachable", "late"} },
 		"object":     object,
-		"forms":      func() []string { return []string{formQuery, formForm, formJSON} },
+		"forms":      func() []string { return []string{formContract, formForm, formJSON} },
 		"operations": operationNames,
 		"channels":   table.Channels,
 		"key":        key,

@@ -118,6 +118,28 @@ func TestDeliveryIsReportedWithoutPlaceholders(t *testing.T) {
 	assert.Contains(t, m.Calls[0].URL, "status=delivered")
 }
 
+// TestWebhooksAreCalledAsTheContractSays: replies by JSON, and reports as a form.
+func TestWebhooksAreCalledAsTheContractSays(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{"webhook.sms": {"encoding": "json"}, "webhook.delivery": {"encoding": "form"}}`))
+	require.NoError(t, err)
+	r := newRig(t, Config{Contract: names})
+	receipt, err := r.client(messaging.WithContract(names)).SMS.Send(t.Context(), sms.Message{
+		From: "ACME", To: ana, Text: "Hi", CallbackURL: r.hook.URL + "/hooks/delivery", ReferenceID: "order-17",
+	})
+	require.NoError(t, err)
+	r.settled(receipt.ID, func(m Message) bool { return len(m.Calls) == 1 && !m.Pending })
+	r.api(http.MethodPatch, "settings", `{"webhooks":{"sms":"`+r.hook.URL+`/hooks/sms"}}`, nil)
+	r.api(http.MethodPost, "replies", `{"channel":"sms","from":"`+ana+`","text":"YES"}`, nil)
+
+	requests := r.hook.requests()
+	require.Len(t, requests, 2)
+	for i, want := range []string{"application/x-www-form-urlencoded", "application/json"} {
+		assert.Equal(t, http.MethodPost, requests[i].Method, want)
+		assert.Equal(t, want, requests[i].Header.Get("Content-Type"))
+	}
+}
+
 func TestClockBringsTheFallback(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})

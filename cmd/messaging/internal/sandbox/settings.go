@@ -103,8 +103,8 @@ func (st *sandboxState) apply(next Settings) error {
 	if next.Balance != balance && !isBalance(next.Balance) {
 		return errors.New("balance must be a number of at least zero with at most two decimals, such as 12.50")
 	}
-	if !slices.Contains([]string{formQuery, formForm, formJSON}, next.WebhookForm) {
-		return errors.New("webhookForm must be query, form or json")
+	if !slices.Contains([]string{formContract, formForm, formJSON}, next.WebhookForm) {
+		return errors.New("webhookForm must be contract, form or json")
 	}
 	webhooks, err := parseWebhooks(next.Webhooks)
 	if err != nil {

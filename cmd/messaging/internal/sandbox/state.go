@@ -29,7 +29,7 @@ func (st *sandboxState) start(fixed *core) {
 	st.core = fixed
 	st.book = newBook(fixed.bounds)
 	st.traffic = newTrafficLog(fixed.bounds)
-	st.settings = Settings{ListingLag: "0s", Webhooks: map[string]string{}, WebhookForm: formQuery}
+	st.settings = Settings{ListingLag: "0s", Webhooks: map[string]string{}, WebhookForm: formContract}
 	maps.Copy(st.settings.Webhooks, fixed.config.Webhooks)
 	st.deliveries = map[deliveryKey]deliveryBody{}
 }

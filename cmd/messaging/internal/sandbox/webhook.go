@@ -16,9 +16,9 @@ const retries = 2
 
 // The forms of webhook calls.
 const (
-	formQuery = "query" // GET, the default
-	formForm  = "form"
-	formJSON  = "json"
+	formContract = "contract" // as the contract says, the default
+	formForm     = "form"
+	formJSON     = "json"
 )
 
 // aboutAnswer is the subject of a call with an answer. Other calls report a state.
