@@ -229,6 +229,9 @@ func (e *envelope) hasRepeats(one item) bool {
 	return e.repeats || !e.isSingle && one.repeats()
 }
 
+// isEnvelope reports whether an object holds lists of events, or a change, in the shape of the platform.
+func (e *envelope) isEnvelope() bool { return e != nil && !e.isSingle }
+
 // isCertain reports whether an object is of the platform, and not other JSON that somebody wrote.
 func (e *envelope) isCertain() bool {
 	switch {

@@ -30,6 +30,9 @@ type fields struct {
 	envelope  envelope  // the one of these that counts
 }
 
+// has reports whether a parameter has set the field of a concept.
+func (f *fields) has(c concept) bool { return f.values[c].preference > 0 }
+
 // field is the value of a concept.
 type field struct {
 	value      string
