@@ -31,16 +31,14 @@ func (f *fields) readJSON(in *request, events []event) ([]event, error) {
 
 // listIn returns the list of events in a body. It returns nil for a body without a list.
 func (c *callback) listIn(body []byte) ([]json.RawMessage, error) {
-	value, err := c.events.firstList(body)
+	list, err := c.events.firstList(body)
 	switch {
 	case err != nil:
 		return nil, c.name.refuse(err)
-	case value != nil:
-		return eventsOf(value), nil
-	case c.takesList && isNested(body, '['):
+	case list == nil && c.takesList && isNested(body, '['):
 		return eventsOf(body), nil
 	default:
-		return nil, nil
+		return list, nil
 	}
 }
 
@@ -115,7 +113,7 @@ func (f *fields) readBody(in *request, events []event) ([]event, error) {
 // isEvent reports whether the parameters are an event by themselves.
 func (f *fields) isEvent() bool {
 	switch {
-	case f.bodyJSON.isCertain():
+	case f.bodyJSON.isEvent():
 		return true
 	case f.name == CallbackDelivery:
 		return f.namesMessage() && f.has(conceptStatus)

@@ -82,14 +82,15 @@ func readEnvelope(raw []byte, members object) *envelope {
 	e := &envelope{raw: raw, repeats: members.repeats()}
 	isChange := members.get("field") != nil && isNested(members.get("value"), '{')
 	isValue := members.hasList("messages") || members.hasList("statuses")
+	if !isChange && !isValue && !members.hasList("entry") {
+		e.addSingle(newItem(members, raw))
+		return e
+	}
 	switch {
 	case isChange:
 		e.addChange(members, nil)
 	case isValue:
 		e.addValue(members)
-	case !members.hasList("entry"):
-		e.addSingle(newItem(members, raw))
-		return e
 	}
 	for _, entry := range e.list(members, "entry") {
 		e.addEntry(e.object(entry))
@@ -244,6 +245,16 @@ func (e *envelope) isCertain() bool {
 	default:
 		return e.messages[0].isCertain()
 	}
+}
+
+// isEvent reports whether a body is of the platform, and holds a message with a sender or a status. A callback may have a type, too, and its
+// content under that name, but no sender.
+func (e *envelope) isEvent() bool {
+	if !e.isCertain() {
+		return false
+	}
+	hasSender := func(message item) bool { return message.from != "" }
+	return len(e.statuses) > 0 || slices.ContainsFunc(e.messages, hasSender)
 }
 
 // isOfPlatform reports whether a body has the shape of the platform. Unlike isCertain it takes any object with a kind, because a person

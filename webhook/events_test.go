@@ -472,6 +472,7 @@ func TestUnreadableReportsAreNotLostBehindTheirBody(t *testing.T) {
 		"too many":                     {byID, `{"id":"batch","reports":[` + strings.Repeat(`{"id":"m-1"},`, 1000) + `{"id":"m-2"}]}`, []string{"batch"}, webhook.ErrTooLarge},
 		"a list that comes twice":      {byID, `{"id":"batch","reports":[{"id":"m-1"}],"reports":[{"id":"m-2"}]}`, []string{"batch"}, webhook.ErrUnreadable},
 		"messages":                     {byID, `{"id":"batch","reports":{"messages":[{"id":"m-1","from":"1111","type":"text","text":{"body":"a"}}]}}`, []string{"batch"}, webhook.ErrUnhandled},
+		"a content by its type":        {byID, `{"id":"evt","type":"reports","reports":{"id":"m-1","status":"sent"}}`, []string{"m-1"}, nil},
 		"some good":                    {byID, `{"id":"batch","reports":[{"id":"m-1","status":"sent"},{"name":"m-2"}]}`, []string{"m-1"}, webhook.ErrNoMessage},
 		"below a status of the call":   {byDefault, `{"id":"evt","status":"ok","results":[{"name":"m-1"}]}`, []string{"evt"}, webhook.ErrNoMessage},
 		"below a status of a message":  {byDefault, `{"id":"evt","status":"delivered","results":[{"name":"m-1"}]}`, []string{"evt"}, webhook.ErrNoMessage},
@@ -510,4 +511,8 @@ func TestMessageOfThePlatformIsNotLostBehindAList(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, messages, 1)
 	assert.Equal(t, "m-1", messages[0].ID)
+	messages, _, err = rcv.ParseChatApp2(post("", "", `{"id":"evt","type":"data","data":{"from":"2222","id":"m-2","text":"b"}}`))
+	require.NoError(t, err)
+	require.Len(t, messages, 1)
+	assert.Equal(t, "m-2", messages[0].ID, "a callback with a type and its content is no message")
 }

@@ -41,10 +41,9 @@ func (p *paths) in(raw []byte) (found []json.RawMessage, repeats bool) {
 	return found, w.Differs
 }
 
-// firstList returns the value of the first path that holds any events: a list or an object, or null or an empty list if no path holds any.
-// It returns nil if nothing is at any path. A value of another kind is an error, and so is a list that comes twice, because to read one
-// would lose the other.
-func (p *paths) firstList(raw []byte) (list json.RawMessage, err error) {
+// firstList returns the events at the first path that holds any, or an empty list if a path holds none. It returns nil if nothing is at any
+// path. A value that cannot hold events is an error, and so is a list that comes twice, because to read one would lose the other.
+func (p *paths) firstList(raw []byte) (events []json.RawMessage, err error) {
 	values, repeats := p.in(raw)
 	for i, value := range values {
 		isTwice := repeats && p.repeatsAt(i, raw)
@@ -54,12 +53,12 @@ func (p *paths) firstList(raw []byte) (list json.RawMessage, err error) {
 		if value == nil {
 			continue
 		}
-		list = value
-		if len(eventsOf(value)) > 0 {
-			return list, nil
+		events = eventsOf(value)
+		if len(events) > 0 {
+			return events, nil
 		}
 	}
-	return list, nil
+	return events, nil
 }
 
 // repeatsAt reports whether a member on the way to one path came twice with different values.

@@ -60,7 +60,8 @@ func (c *callback) mayHoldEvent(query string) bool {
 func (c *callback) readData(query string, in *request, events []event) ([]event, error) {
 	f := fields{callback: c}
 	f.params = make(Params, 0, min(strings.Count(query, "&")+1, c.maxParams))
-	f.query = f.readForm(query)
+	f.readForm(query)
+	f.query = c.withoutSecretParams(query)
 	switch {
 	case f.count > c.maxParams:
 		return nil, c.name.refuse(ErrTooLong)
