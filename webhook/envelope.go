@@ -268,37 +268,37 @@ func (e *envelope) isOfPlatform() bool {
 
 // people are the contacts of a value: whom its messages come from.
 type people struct {
-	only object            // the only contact, who has sent everything
-	byID map[string]object // by number and by user ID, if there are several
+	single object            // the contact who has sent everything, if there is one contact
+	byID   map[string]object // by number and by user ID, if there are several
 }
 
-func peopleIn(value object) (all people) {
+func peopleIn(value object) (p people) {
 	list := value.list("contacts", maxEvents)
 	if len(list) == 1 {
-		all.only = objectOf(list[0])
-		return all
+		p.single = objectOf(list[0])
+		return p
 	}
 	for _, raw := range list {
-		if all.byID == nil {
-			all.byID = make(map[string]object, 2*len(list))
+		if p.byID == nil {
+			p.byID = make(map[string]object, 2*len(list))
 		}
 		person := objectOf(raw)
-		all.byID[person.word("wa_id")] = person
-		all.byID[person.word("user_id")] = person
+		p.byID[person.word("wa_id")] = person
+		p.byID[person.word("user_id")] = person
 	}
-	return all
+	return p
 }
 
 // find returns the person that an item names, or nil.
-func (all people) find(item object) object {
-	if all.only != nil || all.byID == nil {
-		return all.only
+func (p people) find(item object) object {
+	if p.single != nil || p.byID == nil {
+		return p.single
 	}
 	id := item.word("from", "from_user_id", "wa_id", "user_id")
 	if id == "" {
 		return nil
 	}
-	return all.byID[id]
+	return p.byID[id]
 }
 
 func newItem(members object, raw json.RawMessage) item {

@@ -35,12 +35,13 @@ func (c *callback) read(r *http.Request, events []event) ([]event, error) {
 // seen a signed request can send it again with another query: no event is read from it. If it may hold one that the body does not, the
 // request is refused, so that no event is lost in silence.
 func (c *callback) readBodyAlone(in *request, events []event) ([]event, error) {
-	all, err := c.readData("", in, events)
-	isEmpty := len(all) == len(events) && holdsNoEvent(err)
+	before := len(events)
+	events, err := c.readData("", in, events)
+	isEmpty := len(events) == before && holdsNoEvent(err)
 	if isEmpty && c.mayHoldEvent(in.query) {
-		return all, c.name.refuse(errQueryNotRead).withCause(err)
+		return events, c.name.refuse(errQueryNotRead).withCause(err)
 	}
-	return all, err
+	return events, err
 }
 
 // holdsNoEvent reports whether an error, or nil, is that of a body that was read and holds no event for the callback.
@@ -102,12 +103,12 @@ func (c *callback) parse(r *http.Request) ([]event, error) {
 	return events, err
 }
 
-// only returns the events of one type.
-func only[E any](events []event) (found []E) {
+// ofType returns the events of one type.
+func ofType[E any](events []event) (list []E) {
 	for _, e := range events {
-		if one, ok := any(e).(*E); ok {
-			found = append(found, *one)
+		if typed, ok := any(e).(*E); ok {
+			list = append(list, *typed)
 		}
 	}
-	return found
+	return list
 }
