@@ -101,8 +101,7 @@ func (f *fields) readBody(in *request, events []event) ([]event, error) {
 	if len(inner) > len(events) {
 		return inner, loss
 	}
-	isReport := f.namesMessage() || f.isKnownStatus(f.values[conceptStatus].value)
-	isSure := isReport || f.bodyJSON.isEnvelope()
+	isSure := f.isSure()
 	body, err := f.appendEvents(events)
 	if err == nil && isSure {
 		return body, loss
@@ -120,6 +119,15 @@ func (f *fields) isEvent() bool {
 	default:
 		return f.has(conceptFrom)
 	}
+}
+
+// isSure reports whether parameters that are read as an event are one. A report may have the ID of the callback, and no status. A message has
+// its sender.
+func (f *fields) isSure() bool {
+	if f.name != CallbackDelivery || f.bodyJSON.isEnvelope() {
+		return true
+	}
+	return f.namesMessage() || f.isKnownStatus(f.values[conceptStatus].value)
 }
 
 // namesMessage reports whether the parameters have the ID of a message. The name id does not suffice: it is often the ID of the callback, with

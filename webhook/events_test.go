@@ -515,4 +515,7 @@ func TestMessageOfThePlatformIsNotLostBehindAList(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, messages, 1)
 	assert.Equal(t, "m-2", messages[0].ID, "a callback with a type and its content is no message")
+	messages, _, err = rcv.ParseChatApp2(post("", "", `{"payload":"{\"from\":\"1111\",\"id\":\"m-1\",\"type\":\"text\",\"text\":{\"body\":\"a\"}}","data":{"campaign":7}}`))
+	require.NoError(t, err, "an object without a sender says something about the message")
+	assert.Len(t, messages, 1)
 }
