@@ -10,16 +10,32 @@ import (
 
 // A throttle limits the rate of a SendAll while the service throttles it. The rate is found as in TCP: it falls when more than a tenth of the
 // responses of a period are throttled, and grows after a period without any.
+//
+// Its states, and what leads from one to another:
+//
+//	from        to          when                                                      the rate becomes
+//	off         searching   minThrottled responses are throttled, and over a tenth    half of what was sent
+//	off         probing     minThrottled in a row, and messages were accepted before  probeRate
+//	searching   -           a period has accepted messages and none throttled         twice the rate
+//	searching   steady      a period has both                                         the same
+//	steady      -           a period has accepted messages and none throttled         higher, by more each time
+//	either      steady      a period is too fast                                      a little lower
+//	either      searching   a period is too fast, and far less was accepted           what was accepted
+//	either      probing     minThrottled in a row, and none accepted since off        probeRate
+//	either      off         the rate is far above what is sent                        unlimited
+//	probing     searching   a message is accepted                                     almost restoreRate
+//
+// Either is searching or steady, and a dash means no other state.
 type throttle struct {
 	mu             sync.Mutex // guards all fields
 	state          throttleState
 	limiter        *rate.Limiter // nil until the throttle first turns on
-	rateBefore     float64       // messages a second that the service accepted before the throttle was on; 0 once it has accepted one since
+	restoreRate    float64       // what the service accepted before the throttle turned on, a second; 0 once it accepts a message again
 	probeAccepted  chan struct{} // closed when the service accepts a probe; nil before the first
-	losesMessages  bool          // a throttled message was left unknown: one in a period is too many, and a steady rate grows slowly
+	losesMessages  bool          // a throttled message was left unknown. The SendAll is careful from then on: see isTooFast and steadyGrowth
 	throttledSince time.Time     // the first throttled response after the last accepted message, or zero
 
-	rateSetAt      time.Time // messages that began before say nothing about the present rate
+	countFrom      time.Time // responses to messages that began before say nothing about the present rate
 	throttledInRow int       // responses
 	quietPeriods   int       // in a row, steady and without a throttled response
 	period         throttleCounts
@@ -89,8 +105,8 @@ func (t *throttle) wait(ctx context.Context) {
 	}
 }
 
-// reserve takes the turn of the next message, and returns how long until it comes: 0 while the throttle is off. While the throttle is probing, the channel is closed when
-// the service accepts a message; otherwise it is nil.
+// reserve takes the turn of the next message, and returns how long until it comes: 0 while the throttle is off. While the throttle is
+// probing, the channel is closed when the service accepts a message; otherwise it is nil.
 func (t *throttle) reserve() (wait time.Duration, probeAccepted <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,18 +132,22 @@ func (t *throttle) giveUpIn(after time.Duration) time.Duration {
 	return time.Until(t.throttledSince.Add(after))
 }
 
-// recordLost counts a throttled response that left its message unknown, such as the page of a proxy.
-func (t *throttle) recordLost(began time.Time) {
-	t.mu.Lock()
-	t.losesMessages = true
-	t.mu.Unlock()
-	t.record(began, true)
-}
-
 // record counts the response to a message that began at a time.
 func (t *throttle) record(began time.Time, isThrottled bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.recordResponse(began, isThrottled)
+}
+
+// recordLost counts a throttled response that left its message unknown, such as the page of a proxy.
+func (t *throttle) recordLost(began time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.losesMessages = true
+	t.recordResponse(began, true)
+}
+
+func (t *throttle) recordResponse(began time.Time, isThrottled bool) {
 	now := time.Now()
 	t.tick(now)
 	switch {
@@ -136,7 +156,7 @@ func (t *throttle) record(began time.Time, isThrottled bool) {
 	case t.throttledSince.IsZero():
 		t.throttledSince = now
 	}
-	if !began.After(t.rateSetAt) {
+	if !began.After(t.countFrom) {
 		return
 	}
 	if isThrottled {
@@ -152,7 +172,7 @@ func (t *throttle) recordAccepted(now time.Time) {
 	if t.state == throttleProbing {
 		t.endProbe(now)
 	}
-	t.rateBefore = 0
+	t.restoreRate = 0
 }
 
 func (t *throttle) recordThrottled(now time.Time) {
@@ -166,7 +186,7 @@ func (t *throttle) recordThrottled(now time.Time) {
 			t.turnOn(now, acceptsNone)
 		}
 	case throttleSearching, throttleSteady:
-		if acceptsNone && t.rateBefore > 0 { // it has accepted none since the throttle was turned on
+		if acceptsNone && t.restoreRate > 0 {
 			t.probe(now)
 		}
 	case throttleProbing:
@@ -175,30 +195,40 @@ func (t *throttle) recordThrottled(now time.Time) {
 
 // turnOn starts with half of the recent rate. If the service accepted messages and now accepts none, it starts to probe.
 func (t *throttle) turnOn(now time.Time, acceptsNone bool) {
+	t.limiter = rate.NewLimiter(minRate, 1)
 	if t.previous.accepted > 0 {
-		t.rateBefore = t.acceptedRate(now)
+		t.restoreRate = t.acceptedRate(now)
 	}
-	if acceptsNone && t.rateBefore > 0 {
+	if acceptsNone && t.restoreRate > 0 {
 		t.probe(now)
 		return
 	}
 	sent := t.period.accepted + t.period.throttled
-	t.begin(now, throttleSearching, perSecond(sent, now.Sub(t.period.startedAt))/2)
+	t.state = throttleSearching
+	t.setRate(perSecond(sent, now.Sub(t.period.startedAt)) / 2)
+	t.countAnew(now)
+	t.nextPeriod(now)
 }
 
 // probe sends single messages until the service accepts one.
 func (t *throttle) probe(now time.Time) {
+	t.state = throttleProbing
 	t.probeAccepted = make(chan struct{})
-	t.begin(now, throttleProbing, probeRate)
+	t.setRate(probeRate)
+	t.countAnew(now)
+	t.nextPeriod(now)
 }
 
 // endProbe sends almost as many messages as the service accepted before, beginning with the one that waits for its turn.
 func (t *throttle) endProbe(now time.Time) {
-	t.begin(now, throttleSearching, 0.9*t.rateBefore)
+	t.state = throttleSearching
+	t.setRate(0.9 * t.restoreRate)
+	t.countAnew(now)
+	t.nextPeriod(now)
 	close(t.probeAccepted)
 }
 
-// tick ends the period if it is over, and sets the rate of the next one.
+// tick ends the period if it is over, and sets the state and the rate for the next one.
 func (t *throttle) tick(now time.Time) {
 	if now.Sub(t.period.startedAt) < throttlePeriod {
 		return
@@ -225,7 +255,7 @@ func (t *throttle) search(now time.Time) {
 	case t.isTooFast():
 		t.decrease(now)
 	case isAccepting && t.period.throttled > 0:
-		t.enter(throttleSteady, t.limit())
+		t.state = throttleSteady
 	case isAccepting:
 		t.increase(now, 1)
 	}
@@ -244,7 +274,7 @@ func (t *throttle) follow(now time.Time) {
 	}
 }
 
-// steadyGrowth returns by which part of itself the rate grows.
+// steadyGrowth returns by which part of itself the rate grows. It grows slowly if a throttled message may be lost.
 func (t *throttle) steadyGrowth() float64 {
 	const slowest = 0.02
 	if t.losesMessages {
@@ -259,13 +289,14 @@ func (t *throttle) increase(now time.Time, growth float64) {
 	next := t.limit() * (1 + growth)
 	used := float64(t.period.begun+1) / now.Sub(t.period.startedAt).Seconds()
 	if next > 4*used {
-		t.enter(throttleOff, float64(rate.Inf))
+		t.state = throttleOff
+		t.setRate(float64(rate.Inf)) // for the message whose turn ended the period
 		return
 	}
-	t.enter(t.state, next)
+	t.setRate(next)
 }
 
-// isTooFast reports whether the service throttled too many messages of the period.
+// isTooFast reports whether the service throttled too many messages of the period. One is too many if a throttled message may be lost.
 func (t *throttle) isTooFast() bool {
 	if t.losesMessages {
 		return t.period.throttled > 0
@@ -279,12 +310,16 @@ func (t *throttle) decrease(now time.Time) {
 	accepted := t.acceptedRate(now)
 	switch {
 	case accepted < limit/5:
-		t.restart(now, throttleSearching, max(accepted, limit/4))
+		t.state = throttleSearching
+		t.setRate(max(accepted, limit/4))
 	case t.losesMessages:
-		t.restart(now, throttleSteady, min(0.85*limit, 0.9*accepted))
+		t.state = throttleSteady
+		t.setRate(min(0.85*limit, 0.9*accepted))
 	default:
-		t.restart(now, throttleSteady, 0.85*limit)
+		t.state = throttleSteady
+		t.setRate(0.85 * limit)
 	}
+	t.countAnew(now)
 }
 
 // acceptedRate returns how many messages a second the service accepted in this period and the previous one.
@@ -296,27 +331,16 @@ func (t *throttle) acceptedRate(now time.Time) float64 {
 	return perSecond(t.previous.accepted+t.period.accepted, now.Sub(startedAt))
 }
 
-// begin enters a state and a period, and ignores the responses to messages that began before.
-func (t *throttle) begin(now time.Time, state throttleState, limit float64) {
-	t.restart(now, state, limit)
-	t.nextPeriod(now)
-}
-
-// restart enters a state, and ignores the responses to messages that began before.
-func (t *throttle) restart(now time.Time, state throttleState, limit float64) {
-	t.enter(state, limit)
-	t.rateSetAt = now
+// countAnew ignores the responses to messages that began before, because the rate was another then.
+func (t *throttle) countAnew(now time.Time) {
+	t.countFrom = now
 	t.throttledInRow = 0
 	t.quietPeriods = 0
 }
 
-// enter sets the state and the rate, in messages a second.
-func (t *throttle) enter(state throttleState, limit float64) {
-	if t.state == throttleOff {
-		t.limiter = rate.NewLimiter(minRate, 1)
-	}
-	t.state = state
-	t.limiter.SetLimit(rate.Limit(max(limit, minRate)))
+// setRate sets the rate, in messages a second.
+func (t *throttle) setRate(perSecond float64) {
+	t.limiter.SetLimit(rate.Limit(max(perSecond, minRate)))
 }
 
 // limit returns the rate, in messages a second.

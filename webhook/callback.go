@@ -47,7 +47,7 @@ func (rcv *Receiver) ParseSMS(r *http.Request) (SMSMessage, error) {
 // ParseSMSMessages is like ParseSMS, for requests that may hold several messages. Along with an error it returns what could be read.
 func (rcv *Receiver) ParseSMSMessages(r *http.Request) ([]SMSMessage, error) {
 	events, err := rcv.callbacks[CallbackSMS].read(r, nil)
-	return only[SMSMessage](events), err
+	return ofType[SMSMessage](events), err
 }
 
 // ChatApp1 is like SMS, for inbound messages of chat app 1. One call can bring several messages: each is handled by itself, and
@@ -68,13 +68,13 @@ func (rcv *Receiver) ChatApp2(handle func(context.Context, ChatMessage) error) h
 // origin, as the handler does. The error is a [*RejectError]. Along with an error it returns what could be read.
 func (rcv *Receiver) ParseChatApp1(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackChatApp1].parse(r)
-	return only[ChatMessage](events), only[DeliveryReport](events), err
+	return ofType[ChatMessage](events), ofType[DeliveryReport](events), err
 }
 
 // ParseChatApp2 is like ParseChatApp1, for chat app 2.
 func (rcv *Receiver) ParseChatApp2(r *http.Request) ([]ChatMessage, []DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackChatApp2].parse(r)
-	return only[ChatMessage](events), only[DeliveryReport](events), err
+	return ofType[ChatMessage](events), ofType[DeliveryReport](events), err
 }
 
 // Delivery is like SMS, for delivery reports. DeliveryURL returns the URL to name in a send. One call can bring several reports:
@@ -87,5 +87,5 @@ func (rcv *Receiver) Delivery(handle func(context.Context, DeliveryReport) error
 // error is a [*RejectError]. Along with an error it returns what could be read.
 func (rcv *Receiver) ParseDelivery(r *http.Request) ([]DeliveryReport, error) {
 	events, err := rcv.callbacks[CallbackDelivery].parse(r)
-	return only[DeliveryReport](events), err
+	return ofType[DeliveryReport](events), err
 }

@@ -305,23 +305,25 @@ func (rcv *Receiver) secretParams(present map[string]bool) (params []string, err
 // placeholder in the contract the service itself adds what names the message.
 func (rcv *Receiver) placeholderParams(present map[string]bool) (params []string, err error) {
 	delivery := table.Of(rcv.contract).WebhookDelivery
-	hasPlaceholder, namesMessage := false, false
+	hasPlaceholder := false
+	isInURL := map[string]bool{} // by concept
 	for _, concept := range [...]string{"status", "id", "reference", "time", "kind", "from", "to"} {
 		names := delivery.Params[concept]
 		placeholder := delivery.Placeholders[concept]
-		isPresent := slices.ContainsFunc(names, func(name string) bool { return present[name] })
-		isAdded := !isPresent && placeholder != "" && len(names) > 0
-		if isAdded {
-			if strings.ContainsAny(placeholder, "&#") || strings.ContainsFunc(placeholder, breaksURL) {
-				return nil, errors.New("webhook: DeliveryURL: a placeholder of the contract cannot be part of a URL")
-			}
-			params = append(params, url.QueryEscape(names[0])+"="+placeholder)
-		}
-		if isPresent || isAdded {
-			namesMessage = namesMessage || concept == "id" || concept == "reference"
-		}
 		hasPlaceholder = hasPlaceholder || placeholder != ""
+		isPresent := slices.ContainsFunc(names, func(name string) bool { return present[name] })
+		switch {
+		case isPresent:
+			isInURL[concept] = true
+		case placeholder == "" || len(names) == 0: // nothing to add
+		case strings.ContainsAny(placeholder, "&#") || strings.ContainsFunc(placeholder, breaksURL):
+			return nil, errors.New("webhook: DeliveryURL: a placeholder of the contract cannot be part of a URL")
+		default:
+			params = append(params, url.QueryEscape(names[0])+"="+placeholder)
+			isInURL[concept] = true
+		}
 	}
+	namesMessage := isInURL["id"] || isInURL["reference"]
 	if hasPlaceholder && !namesMessage {
 		return nil, errors.New("webhook: DeliveryURL: the contract has placeholders, but for neither message ID nor reference ID")
 	}

@@ -82,14 +82,15 @@ func readEnvelope(raw []byte, members object) *envelope {
 	e := &envelope{raw: raw, repeats: members.repeats()}
 	isChange := members.get("field") != nil && isNested(members.get("value"), '{')
 	isValue := members.hasList("messages") || members.hasList("statuses")
+	if !isChange && !isValue && !members.hasList("entry") {
+		e.addSingle(newItem(members, raw))
+		return e
+	}
 	switch {
 	case isChange:
 		e.addChange(members, nil)
 	case isValue:
 		e.addValue(members)
-	case !members.hasList("entry"):
-		e.addSingle(newItem(members, raw))
-		return e
 	}
 	for _, entry := range e.list(members, "entry") {
 		e.addEntry(e.object(entry))
@@ -229,6 +230,9 @@ func (e *envelope) hasRepeats(one item) bool {
 	return e.repeats || !e.isSingle && one.repeats()
 }
 
+// isEnvelope reports whether an object holds lists of events, or a change, in the shape of the platform.
+func (e *envelope) isEnvelope() bool { return e != nil && !e.isSingle }
+
 // isCertain reports whether an object is of the platform, and not other JSON that somebody wrote.
 func (e *envelope) isCertain() bool {
 	switch {
@@ -243,6 +247,16 @@ func (e *envelope) isCertain() bool {
 	}
 }
 
+// isEvent reports whether a body is of the platform, and holds a message with a sender or a status. A callback may have a type, too, and its
+// content under that name, but no sender.
+func (e *envelope) isEvent() bool {
+	if !e.isCertain() {
+		return false
+	}
+	hasSender := func(message item) bool { return message.from != "" }
+	return len(e.statuses) > 0 || slices.ContainsFunc(e.messages, hasSender)
+}
+
 // isOfPlatform reports whether a body has the shape of the platform. Unlike isCertain it takes any object with a kind, because a person
 // cannot type a body.
 func (e *envelope) isOfPlatform() bool {
@@ -254,37 +268,37 @@ func (e *envelope) isOfPlatform() bool {
 
 // people are the contacts of a value: whom its messages come from.
 type people struct {
-	only object            // the only contact, who has sent everything
-	byID map[string]object // by number and by user ID, if there are several
+	single object            // the contact who has sent everything, if there is one contact
+	byID   map[string]object // by number and by user ID, if there are several
 }
 
-func peopleIn(value object) (all people) {
+func peopleIn(value object) (p people) {
 	list := value.list("contacts", maxEvents)
 	if len(list) == 1 {
-		all.only = objectOf(list[0])
-		return all
+		p.single = objectOf(list[0])
+		return p
 	}
 	for _, raw := range list {
-		if all.byID == nil {
-			all.byID = make(map[string]object, 2*len(list))
+		if p.byID == nil {
+			p.byID = make(map[string]object, 2*len(list))
 		}
 		person := objectOf(raw)
-		all.byID[person.word("wa_id")] = person
-		all.byID[person.word("user_id")] = person
+		p.byID[person.word("wa_id")] = person
+		p.byID[person.word("user_id")] = person
 	}
-	return all
+	return p
 }
 
 // find returns the person that an item names, or nil.
-func (all people) find(item object) object {
-	if all.only != nil || all.byID == nil {
-		return all.only
+func (p people) find(item object) object {
+	if p.single != nil || p.byID == nil {
+		return p.single
 	}
 	id := item.word("from", "from_user_id", "wa_id", "user_id")
 	if id == "" {
 		return nil
 	}
-	return all.byID[id]
+	return p.byID[id]
 }
 
 func newItem(members object, raw json.RawMessage) item {

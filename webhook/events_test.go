@@ -453,3 +453,69 @@ func TestReportWithinABody(t *testing.T) {
 		assert.False(t, reports[0].Ambiguous, body)
 	}
 }
+
+// An ID around a list may be that of the callback, so reports that cannot be read are not lost behind it.
+func TestUnreadableReportsAreNotLostBehindTheirBody(t *testing.T) {
+	t.Parallel()
+	byDefault := hooks(webhook.WithPOST())
+	byID := named(t, `{"webhook.delivery": {"params": {"id": ["id"], "status": ["status"]}, "events": ["", "reports"]}}`)
+	for name, tt := range map[string]struct {
+		rcv  *webhook.Receiver
+		body string
+		ids  []string
+		err  error
+	}{
+		"no objects":                   {byID, `{"id":"batch","reports":[7]}`, []string{"batch"}, webhook.ErrUnreadable},
+		"no IDs":                       {byID, `{"id":"batch","reports":[{"name":"m-1","status":"sent"}]}`, []string{"batch"}, webhook.ErrNoMessage},
+		"a single one without an ID":   {byID, `{"id":"batch","reports":{"name":"m-1","status":"sent"}}`, []string{"batch"}, webhook.ErrNoMessage},
+		"lists":                        {byID, `{"id":"batch","reports":[[{"id":"m-1","status":"sent"}]]}`, []string{"batch"}, webhook.ErrUnreadable},
+		"too many":                     {byID, `{"id":"batch","reports":[` + strings.Repeat(`{"id":"m-1"},`, 1000) + `{"id":"m-2"}]}`, []string{"batch"}, webhook.ErrTooLarge},
+		"a list that comes twice":      {byID, `{"id":"batch","reports":[{"id":"m-1"}],"reports":[{"id":"m-2"}]}`, []string{"batch"}, webhook.ErrUnreadable},
+		"messages":                     {byID, `{"id":"batch","reports":{"messages":[{"id":"m-1","from":"1111","type":"text","text":{"body":"a"}}]}}`, []string{"batch"}, webhook.ErrUnhandled},
+		"a content by its type":        {byID, `{"id":"evt","type":"reports","reports":{"id":"m-1","status":"sent"}}`, []string{"m-1"}, nil},
+		"some good":                    {byID, `{"id":"batch","reports":[{"id":"m-1","status":"sent"},{"name":"m-2"}]}`, []string{"m-1"}, webhook.ErrNoMessage},
+		"below a status of the call":   {byDefault, `{"id":"evt","status":"ok","results":[{"name":"m-1"}]}`, []string{"evt"}, webhook.ErrNoMessage},
+		"below a status of a message":  {byDefault, `{"id":"evt","status":"delivered","results":[{"name":"m-1"}]}`, []string{"evt"}, webhook.ErrNoMessage},
+		"a path before a readable one": {byDefault, `{"id":"evt","results":[{"name":"m-1"}],"data":{"id":"m-2","status":"sent"}}`, []string{"m-2"}, webhook.ErrNoMessage},
+		"none":                         {byID, `{"id":"m-1","reports":[]}`, []string{"m-1"}, nil},
+		"a status in an object":        {byDefault, `{"id":"evt","status":"sent","data":{"name":"m-1","status":"failed"}}`, []string{"evt"}, webhook.ErrNoMessage},
+		"statuses of the platform":     {byDefault, `{"id":"evt","status":"sent","data":{"statuses":[{"name":"m-1"}]}}`, []string{"evt"}, webhook.ErrNoMessage},
+		"an object of many members":    {byDefault, `{"id":"evt","status":"sent","data":{"a":1` + strings.Repeat(`,"a":1`, 256) + `}}`, []string{"evt"}, webhook.ErrTooLong},
+		"an object below the callback": {byDefault, `{"id":"evt","status":"ok","data":{"name":"m-1"}}`, []string{"evt"}, webhook.ErrNoMessage},
+		"an object about a status":     {byDefault, `{"id":"m-1","status":"delivered","data":{"campaign":7}}`, []string{"m-1"}, nil},
+		"an object about a message":    {byDefault, `{"message_id":"m-1","data":{"campaign":7}}`, []string{"m-1"}, nil},
+		"an object around a report":    {byDefault, `{"id":"evt","data":{"campaign":7},"payload":{"id":"m-1","status":"sent"}}`, []string{"m-1"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reports, err := tt.rcv.ParseDelivery(post("", "application/json", tt.body))
+			var ids []string
+			for _, d := range reports {
+				ids = append(ids, d.ID)
+			}
+			assert.Equal(t, tt.ids, ids, "what can be read arrives")
+			require.ErrorIs(t, err, tt.err)
+			var in inbox[webhook.DeliveryReport]
+			code := call(t, tt.rcv.Delivery(in.handle), post("", "application/json", tt.body)).Code
+			assert.Equal(t, tt.err == nil, code == http.StatusOK, "the service has to call again")
+			assert.Len(t, in.got, len(tt.ids))
+		})
+	}
+}
+
+// A message of the platform is an event by itself, like a status of the platform.
+func TestMessageOfThePlatformIsNotLostBehindAList(t *testing.T) {
+	t.Parallel()
+	rcv := named(t, `{"webhook.chatapp2": {"events": ["", "data"]}}`)
+	messages, _, err := rcv.ParseChatApp2(post("", "", `{"from":"1111","id":"m-1","type":"text","text":{"body":"a"},"data":[{"from":"2222","text":"b"}]}`))
+	require.NoError(t, err)
+	require.Len(t, messages, 1)
+	assert.Equal(t, "m-1", messages[0].ID)
+	messages, _, err = rcv.ParseChatApp2(post("", "", `{"id":"evt","type":"data","data":{"from":"2222","id":"m-2","text":"b"}}`))
+	require.NoError(t, err)
+	require.Len(t, messages, 1)
+	assert.Equal(t, "m-2", messages[0].ID, "a callback with a type and its content is no message")
+	messages, _, err = rcv.ParseChatApp2(post("", "", `{"payload":"{\"from\":\"1111\",\"id\":\"m-1\",\"type\":\"text\",\"text\":{\"body\":\"a\"}}","data":{"campaign":7}}`))
+	require.NoError(t, err, "an object without a sender says something about the message")
+	assert.Len(t, messages, 1)
+}

@@ -30,6 +30,9 @@ type fields struct {
 	envelope  envelope  // the one of these that counts
 }
 
+// has reports whether a parameter has set the field of a concept.
+func (f *fields) has(c concept) bool { return f.values[c].preference > 0 }
+
 // field is the value of a concept.
 type field struct {
 	value      string
@@ -44,41 +47,27 @@ type rawJSON struct {
 	isText   bool      // it may be a text that a person typed
 }
 
-// readForm reads the parameters of a query or form, and returns it without those that hold secrets, otherwise byte for byte.
+// readForm reads the parameters of a query or form.
 //
 // Unlike net/url it tolerates senders that do not escape: a semicolon is data, a % that escapes nothing stays, and each byte that is not
 // part of valid UTF-8 is read as Windows-1252. Nothing is decoded twice.
-func (f *fields) readForm(form string) string {
+func (f *fields) readForm(form string) {
 	f.rawJSON = nil // raw JSON in the query says nothing about the body
-	var kept []string
-	keptTo := 0 // where the part begins that is still to be kept
-	for at := 0; at < len(form) && f.count <= f.maxParams; {
-		end := len(form)
-		if i := strings.IndexByte(form[at:], '&'); i >= 0 {
-			end = at + i
+	for pair := range strings.SplitSeq(form, "&") {
+		if f.count > f.maxParams {
+			return
 		}
-		if at < end {
-			name, escaped, _ := strings.Cut(form[at:end], "=")
-			name = decode(name)
-			if f.isSecret(name) {
-				f.count++
-				if keptTo < at {
-					kept = append(kept, form[keptTo:at-1])
-				}
-				keptTo = end + 1
-			} else {
-				f.addParam(name, escaped)
-			}
+		if pair == "" {
+			continue
 		}
-		at = end + 1
+		name, escaped, _ := strings.Cut(pair, "=")
+		name = decode(name)
+		if f.isSecret(name) {
+			f.count++
+			continue
+		}
+		f.addParam(name, escaped)
 	}
-	if keptTo == 0 {
-		return form
-	}
-	if keptTo < len(form) {
-		kept = append(kept, form[keptTo:])
-	}
-	return strings.Join(kept, "&")
 }
 
 // addParam adds a parameter of a query or form.
@@ -122,26 +111,33 @@ func (f *fields) noteRawJSON(value string, isText bool) {
 	}
 }
 
-// mayFollow reports whether a parameter after raw JSON may set a field. The event becomes ambiguous unless the JSON says the same. A
-// parameter cannot replace what the JSON says, unless the JSON may itself be a text that a person typed.
-func (f *fields) mayFollow(c concept, value string) bool {
+// mayPrecede reports whether a parameter after raw JSON may set the field of a concept. It cannot replace what the JSON says, unless the
+// JSON may itself be a text that a person typed.
+func (r *rawJSON) mayPrecede(c concept) bool {
 	switch {
 	case c == conceptJSON:
-		if beginsObject(value) {
-			f.ambiguous = true
-			f.textJSON = nil // either may be typed
-		}
 		return false
 	case !c.identifies() && c != conceptKind:
 		return true
-	case f.rawJSON.isCut:
+	case r.isCut:
 		return false
+	default:
+		return r.isText || r.envelope.says(c) == ""
 	}
-	said := f.rawJSON.envelope.says(c)
-	if said == "" || conflicts(said, value) {
+}
+
+// markFollower marks the event as ambiguous because of a parameter after raw JSON, unless the JSON says the same.
+func (f *fields) markFollower(c concept, value string) {
+	switch {
+	case c == conceptJSON && beginsObject(value):
 		f.ambiguous = true
+		f.textJSON = nil // either may be typed
+	case c == conceptKind, c.identifies():
+		text := f.rawJSON.envelope.says(c)
+		if text == "" || conflicts(text, value) {
+			f.ambiguous = true
+		}
 	}
-	return said == "" || f.rawJSON.isText
 }
 
 // beginsObject reports whether a text begins like a JSON object with members, or like a list of such objects. People rarely type that: a
@@ -192,23 +188,31 @@ func (f *fields) addMember(name string, raw json.RawMessage) {
 	}
 }
 
-// setAll sets the fields to which a parameter is bound. An object or a list sets nothing but JSON.
+// setAll sets the fields to which a parameter is bound.
 func (f *fields) setAll(bindings []binding, value string, isNested bool) {
 	isMessage := false // it is the text that holds textJSON
 	for _, b := range bindings {
-		switch {
-		case isNested && b.concept != conceptJSON:
-		case b.concept == conceptFrom && f.bodyJSON.isCertain(): // the platform may name a sender twice, by number and by user ID
-		case f.rawJSON != nil && !f.mayFollow(b.concept, value):
-		case b.concept == conceptJSON && !isNested && isText(bindings):
-			isMessage = f.setTextJSON(value)
+		if !f.maySet(b.concept, isNested) {
+			continue
+		}
+		if f.rawJSON != nil {
+			f.markFollower(b.concept, value)
+			if !f.rawJSON.mayPrecede(b.concept) {
+				continue
+			}
+		}
+		switch b.concept {
+		case conceptJSON:
+			isTyped := !isNested && isText(bindings)
+			if isTyped {
+				isMessage = f.setTextJSON(value)
+			} else {
+				f.setJSON(value)
+			}
 			f.set(b, value)
-		case b.concept == conceptJSON:
-			f.setJSON(value)
-			f.set(b, value)
-		case b.concept == conceptText:
+		case conceptText:
 			f.setText(b, value, isMessage)
-		case b.concept == conceptStatus:
+		case conceptStatus:
 			f.setStatus(b, value)
 		default:
 			f.set(b, value)
@@ -216,26 +220,41 @@ func (f *fields) setAll(bindings []binding, value string, isNested bool) {
 	}
 }
 
+// maySet reports whether a parameter may set the field of a concept. An object or a list sets nothing but JSON. A message of the platform names
+// its sender itself, and perhaps twice: by number and by user ID.
+func (f *fields) maySet(c concept, isNested bool) bool {
+	switch c {
+	case conceptJSON:
+		return true
+	case conceptFrom:
+		return !isNested && !f.bodyJSON.isCertain()
+	default:
+		return !isNested
+	}
+}
+
 // set sets a field. Of several names the first in the contract's list counts, and of several parameters with one name the first to
 // arrive. A placeholder counts as absent.
 func (f *fields) set(b binding, value string) {
-	kept := &f.values[b.concept]
-	identifies := b.concept.identifies()
-	switch {
-	case isBlank(value), value == f.placeholders[b.concept]:
+	if isBlank(value) || value == f.placeholders[b.concept] {
 		return
-	case identifies && table.IsPlaceholder(value):
-		return
-	case identifies && conflicts(kept.value, value):
-		f.ambiguous = true
 	}
-	kept.replace(b, value)
+	present := &f.values[b.concept]
+	if b.concept.identifies() {
+		if table.IsPlaceholder(value) {
+			return
+		}
+		if conflicts(present.value, value) {
+			f.ambiguous = true
+		}
+	}
+	present.replace(b, value)
 }
 
 // replace replaces a field that has no value, or one under a name with less preference.
-func (kept *field) replace(b binding, value string) {
-	if kept.preference == 0 || b.preference < kept.preference {
-		*kept = field{value, b.preference}
+func (v *field) replace(b binding, value string) {
+	if v.preference == 0 || b.preference < v.preference {
+		*v = field{value, b.preference}
 	}
 }
 
@@ -248,48 +267,52 @@ func (f *fields) setText(b binding, value string, isMessage bool) {
 }
 
 // replaceText is like replace, but white space counts only if there is no other text.
-func (kept *field) replaceText(b binding, value string) {
-	if kept.preference > 0 && isBlank(kept.value) != isBlank(value) {
-		if isBlank(kept.value) {
-			*kept = field{value, b.preference}
-		}
-		return
+func (v *field) replaceText(b binding, value string) {
+	wasBlank, isBlank := isBlank(v.value), isBlank(value)
+	switch {
+	case v.preference == 0, wasBlank == isBlank:
+		v.replace(b, value)
+	case wasBlank:
+		*v = field{value, b.preference}
 	}
-	kept.replace(b, value)
 }
 
-// setStatus sets the status. A word such as "null" counts only if there is no other. A word that the contract does not know is ignored if a
-// preferred name has a word that it knows.
+// setStatus sets the status. The event is ambiguous if two statuses arrived, unless the contract prefers the one that it knows.
 func (f *fields) setStatus(b binding, value string) {
 	if isBlank(value) || value == f.placeholders[conceptStatus] {
 		return
 	}
-	kept := &f.values[conceptStatus]
-	candidate := field{value, b.preference}
-	if kept.preference == 0 {
-		*kept = candidate
-		return
+	preferred, other := f.values[conceptStatus], field{value, b.preference}
+	if f.replacesStatus(preferred, other) {
+		preferred, other = other, preferred
 	}
-	wasWord, isWord := f.isStatusWord(kept.value), f.isStatusWord(value)
-	if wasWord != isWord {
-		if isWord {
-			*kept = candidate
-		}
-		return
-	}
-	preferred, other := *kept, candidate
-	if candidate.preference < kept.preference {
-		preferred, other = candidate, *kept
-	}
-	*kept = preferred
-	if !isWord || f.sameStatus(preferred.value, other.value) {
-		return
-	}
-	isPreferred := preferred.preference < other.preference
-	isIgnored := isPreferred && f.isKnownStatus(preferred.value) && !f.isKnownStatus(other.value)
-	if !isIgnored {
+	f.values[conceptStatus] = preferred
+	if f.contradictsStatus(preferred, other) {
 		f.ambiguous = true
 	}
+}
+
+// replacesStatus reports whether a further status counts instead of the present one. A word such as "null" counts only if there is no other.
+func (f *fields) replacesStatus(present, further field) bool {
+	wasWord, isWord := f.isStatusWord(present.value), f.isStatusWord(further.value)
+	switch {
+	case present.preference == 0:
+		return true
+	case wasWord != isWord:
+		return isWord
+	default:
+		return further.preference < present.preference
+	}
+}
+
+// contradictsStatus reports whether another status contradicts the preferred one. A word that the contract does not know is ignored if a
+// preferred name has a word that it knows.
+func (f *fields) contradictsStatus(preferred, other field) bool {
+	if other.preference == 0 || !f.isStatusWord(preferred.value) || !f.isStatusWord(other.value) {
+		return false
+	}
+	isIgnored := preferred.preference < other.preference && f.isKnownStatus(preferred.value) && !f.isKnownStatus(other.value)
+	return !isIgnored && !f.sameStatus(preferred.value, other.value)
 }
 
 // isStatusWord reports whether a value is a status, known or not, and no placeholder.
@@ -330,11 +353,11 @@ func (f *fields) setTextJSON(value string) bool {
 
 // text returns the text, which may be white space, and reports whether there is a text.
 func (f *fields) text() (text string, found bool) {
-	kept := f.values[conceptText]
+	v := f.values[conceptText]
 	if f.envelope.origin == originText { // the parameter that was read as JSON is no text
-		kept = f.flatText
+		v = f.flatText
 	}
-	return kept.value, kept.preference > 0
+	return v.value, v.preference > 0
 }
 
 // compareOuter compares the parameters around a list of events with one of them. They set no field, but can contradict the event.

@@ -160,7 +160,7 @@ func (m *SMSMessage) UnmarshalJSON(data []byte) error { return decodeEvent(data,
 
 func (m *SMSMessage) storage() storage {
 	type plain SMSMessage
-	return storage{(*plain)(m), nil, new(json.RawMessage), &m.RawQuery}
+	return storage{plain: (*plain)(m), raw: new(json.RawMessage), query: &m.RawQuery}
 }
 
 // MarshalJSON is like that of SMSMessage. The content is an object with one member, which says what it is, and the JSON of the
@@ -174,7 +174,7 @@ func (m *ChatMessage) UnmarshalJSON(data []byte) error { return decodeEvent(data
 
 func (m *ChatMessage) storage() storage {
 	type plain ChatMessage
-	return storage{(*plain)(m), &m.Content, &m.JSON, &m.RawQuery}
+	return storage{plain: (*plain)(m), content: &m.Content, raw: &m.JSON, query: &m.RawQuery}
 }
 
 // MarshalJSON is like that of SMSMessage. The JSON of the report is stored as text.
@@ -185,7 +185,7 @@ func (d *DeliveryReport) UnmarshalJSON(data []byte) error { return decodeEvent(d
 
 func (d *DeliveryReport) storage() storage {
 	type plain DeliveryReport
-	return storage{(*plain)(d), nil, &d.JSON, &d.RawQuery}
+	return storage{plain: (*plain)(d), raw: &d.JSON, query: &d.RawQuery}
 }
 
 // MarshalJSON is like that of SMSMessage. The JSON of the change is stored as text.
@@ -196,7 +196,7 @@ func (o *Other) UnmarshalJSON(data []byte) error { return decodeEvent(data, o) }
 
 func (o *Other) storage() storage {
 	type plain Other
-	return storage{(*plain)(o), nil, &o.JSON, &o.RawQuery}
+	return storage{plain: (*plain)(o), raw: &o.JSON, query: &o.RawQuery}
 }
 
 // MarshalJSON is like that of SMSMessage. The JSON of the preference is stored as text.
@@ -207,7 +207,7 @@ func (p *Preference) UnmarshalJSON(data []byte) error { return decodeEvent(data,
 
 func (p *Preference) storage() storage {
 	type plain Preference
-	return storage{(*plain)(p), nil, &p.JSON, &p.RawQuery}
+	return storage{plain: (*plain)(p), raw: &p.JSON, query: &p.RawQuery}
 }
 
 // MarshalJSON stores the content like that of [ChatMessage].
@@ -218,7 +218,7 @@ func (e *Edit) UnmarshalJSON(data []byte) error { return decodeEvent(data, e) }
 
 func (e *Edit) storage() storage {
 	type plain Edit
-	return storage{(*plain)(e), &e.Content, new(json.RawMessage), new(string)}
+	return storage{plain: (*plain)(e), content: &e.Content, raw: new(json.RawMessage), query: new(string)}
 }
 
 // MarshalJSON stores the JSON of the message as text, like that of [ChatMessage].
@@ -229,5 +229,5 @@ func (u *Unknown) UnmarshalJSON(data []byte) error { return decodeEvent(data, u)
 
 func (u *Unknown) storage() storage {
 	type plain Unknown
-	return storage{(*plain)(u), nil, &u.Raw, new(string)}
+	return storage{plain: (*plain)(u), raw: &u.Raw, query: new(string)}
 }

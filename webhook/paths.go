@@ -8,9 +8,10 @@ import (
 
 // paths are paths into JSON, such as results.0.from. Nil paths lead nowhere.
 type paths struct {
-	tree  jsonscan.Paths
-	texts []string
-	slots []int // in what tree finds, by path
+	texts   []string
+	tree    jsonscan.Paths   // of all paths
+	slots   []int            // in what tree finds, by path
+	singles []jsonscan.Paths // a tree for each path
 }
 
 // newPaths returns nil if there are no paths.
@@ -18,9 +19,10 @@ func newPaths(texts []string) *paths {
 	if len(texts) == 0 {
 		return nil
 	}
-	p := &paths{texts: texts}
-	for _, text := range texts {
+	p := &paths{texts: texts, singles: make([]jsonscan.Paths, len(texts))}
+	for i, text := range texts {
 		p.slots = append(p.slots, p.tree.Add(text)...)
+		p.singles[i].Add(text)
 	}
 	return p
 }
@@ -37,4 +39,37 @@ func (p *paths) in(raw []byte) (found []json.RawMessage, repeats bool) {
 		found = append(found, values[slot].Raw(raw))
 	}
 	return found, w.Differs
+}
+
+// firstList returns the events at the first path that holds any, or an empty list if a path holds none. It returns nil if nothing is at any
+// path. A value that cannot hold events is an error, and so is a list that comes twice, because to read one would lose the other.
+func (p *paths) firstList(raw []byte) (events []json.RawMessage, err error) {
+	values, repeats := p.in(raw)
+	for i, value := range values {
+		isTwice := repeats && p.repeatsAt(i, raw)
+		if isTwice || !mayHoldEvents(value) {
+			return nil, ErrUnreadable
+		}
+		if value == nil {
+			continue
+		}
+		events = eventsOf(value)
+		if len(events) > 0 {
+			return events, nil
+		}
+	}
+	return events, nil
+}
+
+// repeatsAt reports whether a member on the way to one path came twice with different values.
+func (p *paths) repeatsAt(index int, raw []byte) bool {
+	w := jsonscan.NewWalker(raw)
+	_, _ = p.singles[index].Find(w, nil)
+	return w.Differs
+}
+
+// mayHoldEvents reports whether a value where events are expected is absent, null, a list or an object.
+func mayHoldEvents(value json.RawMessage) bool {
+	isAbsent := value == nil || string(value) == "null"
+	return isAbsent || isNested(value, '[') || isNested(value, '{')
 }

@@ -162,6 +162,26 @@ func mayHaveName(pair, name string) bool {
 	return first == name[0] || !isPlain(pair[:1])
 }
 
+// withoutSecretParams returns a query without the parameters that hold secrets, otherwise byte for byte.
+func (c *callback) withoutSecretParams(query string) string {
+	if len(c.secrets) == 0 {
+		return query
+	}
+	var public strings.Builder
+	public.Grow(len(query))
+	separator := ""
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if c.isSecret(decode(name)) {
+			continue
+		}
+		public.WriteString(separator)
+		public.WriteString(pair)
+		separator = "&"
+	}
+	return public.String()
+}
+
 // withoutSecrets returns a JSON object without the members that hold secrets. The values of the others are unchanged.
 func (c *callback) withoutSecrets(raw []byte, members object) ([]byte, object) {
 	holdsSecret := func(m member) bool { return c.isSecret(string(m.name)) }

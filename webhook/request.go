@@ -81,24 +81,21 @@ func (c *callback) classifyBody(in *request, contentType string) (fault error) {
 	if len(body) == 0 {
 		return nil
 	}
-	isList := isNested(body, '[') && c.takesList
-	if isList || isNested(body, '{') {
-		text := body
-		if !utf8.Valid(text) {
-			text = []byte(repair(string(text)))
-		}
-		if jsonscan.Check(text) == nil {
-			in.json = text
-			in.members = objectOf(text)
-			return nil
-		}
+	isObject, isList := isNested(body, '{'), isNested(body, '[')
+	mayBeJSON := isObject || isList && c.takesList
+	if mayBeJSON {
+		in.json = validJSON(body)
+		in.members = objectOf(in.json)
 	}
-	isLikeJSON := isNested(body, '[') || isNested(body, '{')
-	if in.isBodyAlone && isLikeJSON { // a signature does not cover the Content-Type either, so it cannot make a form of it
+	isLikeJSON := isObject || isList
+	switch {
+	case in.json != nil:
+		return nil
+	case in.isBodyAlone && isLikeJSON: // a signature does not cover the Content-Type either, so it cannot make a form of it
 		return c.name.refuse(ErrUnreadable)
 	}
-	contentType, _, _ = strings.Cut(contentType, ";")
-	switch strings.ToLower(strings.TrimSpace(contentType)) {
+	mediaType, _, _ := strings.Cut(contentType, ";")
+	switch strings.ToLower(strings.TrimSpace(mediaType)) {
 	case "", "application/x-www-form-urlencoded", "text/plain", "application/octet-stream":
 		in.form = string(body)
 		return nil
@@ -107,6 +104,17 @@ func (c *callback) classifyBody(in *request, contentType string) (fault error) {
 	default:
 		return c.name.refuse(ErrUnreadable).withStatus(http.StatusUnsupportedMediaType)
 	}
+}
+
+// validJSON returns a JSON document in valid UTF-8, or nil if the body is no JSON.
+func validJSON(body []byte) []byte {
+	if !utf8.Valid(body) {
+		body = []byte(repair(string(body)))
+	}
+	if jsonscan.Check(body) != nil {
+		return nil
+	}
+	return body
 }
 
 // isPrefetch reports whether a browser or a link preview fetches ahead of its user, who may never ask for the page.

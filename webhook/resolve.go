@@ -59,7 +59,13 @@ func (f *fields) reconcileMessage(e *envelope) {
 	}
 	f.ambiguous = true
 	if from != "" {
-		*e = envelope{raw: e.raw, origin: originParam, isDistrusted: true, isSingle: true, messages: []item{{raw: e.raw}}}
+		*e = envelope{
+			raw:          e.raw,
+			origin:       originParam,
+			isDistrusted: true,
+			isSingle:     true,
+			messages:     []item{{raw: e.raw}},
+		}
 	}
 }
 
