@@ -49,8 +49,7 @@ func (r *responses) reportsError(kind nameKind, value []byte) bool {
 		return false
 	}
 	s := scan{responses: r, text: string(value), scanner: jsonscan.Scanner{Doc: value}}
-	s.value(kind, &object{})
-	return s.failure != ""
+	return s.value(kind, nil).failure != ""
 }
 
 // errorIn returns the code or the text of an error in a row.
