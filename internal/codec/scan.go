@@ -9,7 +9,7 @@ import (
 )
 
 // scan reads a whole response at any depth, and not only where the contract looks. It goes by the names of the contract, and by names that
-// services commonly use. The response is known to be JSON. A scan for failures alone does not allocate.
+// services commonly use. The response is known to be JSON. A scan for failures alone allocates only for strings with escapes.
 //
 // Each method reads one value and returns what the value says about the object around it. IDs are collected in the scan.
 type scan struct {
@@ -43,7 +43,7 @@ func (f *finding) add(other finding) {
 const (
 	memberFails = "the response holds a member that says that something failed, such as an error, a reason or a false success"
 	statusFails = "the response holds a status or a code that says that something failed (refused, errors.classes)"
-	isPartial   = "the response says that it is incomplete (partial)"
+	incomplete  = "the response says that it is incomplete (partial)"
 )
 
 // scanForFailure returns why anything in a response reports a failure, or "".
@@ -52,7 +52,7 @@ func (r *responses) scanForFailure(d *document) string {
 	return s.value(kindMessage, nil).failure
 }
 
-// value reads a value by the kind of its name.
+// value reads a value by the kind of its name. The place of the value is at.
 func (s *scan) value(kind nameKind, at *place) finding {
 	if kind&kindFailure != 0 {
 		return s.failureMember()
@@ -147,7 +147,7 @@ func (s *scan) state(kind nameKind, word string) finding {
 	case isFlag && isFalse(word):
 		return finding{failure: memberFails}
 	case kind&kindPartial != 0 && isTrue(word):
-		return finding{failure: isPartial}
+		return finding{failure: incomplete}
 	case table.Match(s.vocabulary.accepted, word, true) >= 0:
 		return finding{accepts: true}
 	}
