@@ -77,9 +77,11 @@ func (s *scan) failureMember() finding {
 	return found
 }
 
+var firstElement = []byte("0") //nolint:gochecknoglobals // never written
+
 // list reads the elements of a list. Each has the kind of the list.
 func (s *scan) list(kind nameKind, at *place) (found finding) {
-	element := place{outer: at, isElement: true}
+	element := place{outer: at, name: firstElement, isElement: true}
 	for more := s.scanner.Open(']'); more; more = s.scanner.Next(']') {
 		found.add(s.value(kind, &element))
 	}
@@ -121,7 +123,7 @@ func (s *scan) isClaimed(at *place) bool {
 		return false
 	}
 	var buffer [64]byte
-	path, isPath := at.appendPath(buffer[:0])
+	path, isPath := at.path(buffer[:])
 	return isPath && s.claimed[string(path)]
 }
 

@@ -1,7 +1,7 @@
 package codec
 
 import (
-	"bytes"
+	"slices"
 
 	"github.com/messaging-service/messaging-go/internal/table"
 )
@@ -9,27 +9,34 @@ import (
 // place is where a scan is in a response: at a member or an element of the value at the outer place. The place of the document is nil.
 type place struct {
 	outer     *place
-	name      []byte // of a member
-	isElement bool   // of a list
+	name      []byte // of a member, or "0" for all elements of a list
+	isElement bool
 }
 
-// appendPath appends the path that a contract has for a place, on which all elements of a list are the first one. It reports false if no
-// contract can name the place.
-func (p *place) appendPath(path []byte) (_ []byte, isPath bool) {
-	if p == nil {
-		return path, true
+// path returns the path that a contract has for a place, in buffer if that is large enough. It reports false if no contract can name the
+// place.
+func (p *place) path(buffer []byte) (path []byte, isPath bool) {
+	length := 0
+	for step := p; step != nil; step = step.outer {
+		if !step.isNameable() {
+			return nil, false
+		}
+		length += len(step.name)
+		if step.outer != nil {
+			length += len(".")
+		}
 	}
-	path, isPath = p.outer.appendPath(path)
-	if !isPath || !p.isNameable() {
-		return nil, false
+	path = slices.Grow(buffer[:0], length)[:length]
+	rest := path
+	for step := p; step != nil; step = step.outer { // from the last name to the first
+		rest = rest[:len(rest)-len(step.name)]
+		copy(path[len(rest):], step.name)
+		if step.outer != nil {
+			rest = rest[:len(rest)-1]
+			path[len(rest)] = '.'
+		}
 	}
-	if p.outer != nil {
-		path = append(path, '.')
-	}
-	if p.isElement {
-		return append(path, '0'), true
-	}
-	return append(path, p.name...), true
+	return path, true
 }
 
 // isNameable reports whether a path can have the name of a place. A name with a dot would be two names, and a number is a position in a
@@ -38,9 +45,15 @@ func (p *place) isNameable() bool {
 	if p.isElement {
 		return true
 	}
-	if len(p.name) == 0 || bytes.ContainsAny(p.name, ".*$") {
-		return false
+	isNumber := true
+	for _, c := range p.name {
+		switch {
+		case c == '.', c == '*', c == '$':
+			return false
+		case c < '0', c > '9':
+			isNumber = false
+		}
 	}
-	isNumber := len(bytes.Trim(p.name, "0123456789")) == 0 // few names are
-	return !isNumber || !table.IsPosition(string(p.name))
+	isPosition := isNumber && table.IsPosition(string(p.name))
+	return len(p.name) > 0 && !isPosition
 }
