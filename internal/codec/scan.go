@@ -77,11 +77,12 @@ func (s *scan) failureMember() finding {
 	return found
 }
 
-var firstElement = []byte("0") //nolint:gochecknoglobals // never written
+// elementName is the name of each element of a list in a path: the contract reads the first one.
+var elementName = []byte("0") //nolint:gochecknoglobals // never written
 
 // list reads the elements of a list. Each has the kind of the list.
 func (s *scan) list(kind nameKind, at *place) (found finding) {
-	element := place{outer: at, name: firstElement, isElement: true}
+	element := place{outer: at, name: elementName, isElement: true}
 	for more := s.scanner.Open(']'); more; more = s.scanner.Next(']') {
 		found.add(s.value(kind, &element))
 	}
