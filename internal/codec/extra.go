@@ -18,7 +18,7 @@ import (
 // extraMembers returns the extra fields of a message in the order of their names, and adds what is wrong with them.
 func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []member) {
 	if len(call.Extra) == 0 {
-		return nil // the usual case, in which sorting would allocate
+		return nil // the usual case; sorting would allocate
 	}
 	fieldNames := s.namesOf(call)
 	for _, name := range slices.Sorted(maps.Keys(call.Extra)) {
@@ -33,7 +33,7 @@ func (s *Send) extraMembers(call *wire.Call, problems *wire.Checks) (members []m
 	return members
 }
 
-// checkExtraName returns why a message cannot have an extra field of a name, or "".
+// checkExtraName returns why a message cannot have an extra field with a name, or "".
 func (s *Send) checkExtraName(call *wire.Call, name string, fieldNames []string) (reason string) {
 	isReserved := s.reserved[name] || slices.Contains(fieldNames, name)
 	switch {
@@ -65,7 +65,7 @@ func (s *Send) extraMember(call *wire.Call, name string) (m member, reason strin
 	return member{name: name, text: text}, wire.CheckText(text)
 }
 
-// extraField returns what the user calls a member of Extra.
+// extraField returns how a problem names an extra field: by the field of the message that the user set.
 func extraField(call *wire.Call, name string) string {
 	field := cmp.Or(call.ExtraField, "Extra")
 	if _, isUserExtra := call.UserExtra[name]; isUserExtra {
@@ -74,8 +74,8 @@ func extraField(call *wire.Call, name string) string {
 	return field + "[" + strconv.Quote(name) + "]"
 }
 
-// payloads returns the names of the payloads that Extra and the fields of a message make, or none if they make one together: an image and a
-// text are an image with a caption, but an image and a video are two payloads.
+// payloads returns the names of the payloads in Extra and in the fields of a message. It returns nil if they make one payload together: an
+// image and a text are an image with a caption. An image and a video are two payloads.
 func (s *Send) payloads(call *wire.Call) (names []string) {
 	var present []wire.Payload
 	for _, payload := range call.Payloads {
@@ -93,7 +93,7 @@ func (s *Send) payloads(call *wire.Call) (names []string) {
 	return names
 }
 
-// hasAll reports whether the essential concepts of all parts belong to one payload.
+// hasAll reports whether a payload has the essential concepts of all parts.
 func hasAll(payload wire.Payload, parts []wire.Payload) bool {
 	for _, part := range parts {
 		if !payload.Has(part.Essential) {
@@ -103,13 +103,13 @@ func hasAll(payload wire.Payload, parts []wire.Payload) bool {
 	return true
 }
 
-// hasValue reports whether a message has a text under a concept, or an extra field under its name.
+// hasValue reports whether a message has a text for a concept, or an extra field with its name.
 func hasValue(call *wire.Call, concept, name string) bool {
 	_, isExtra := call.Extra[name]
 	return isExtra || slices.ContainsFunc(call.Fields, func(f wire.Field) bool { return f.Concept == concept && f.Text != "" })
 }
 
-// checkMembers finds the members at the top level that would overwrite a name of the contract.
+// checkMembers reports the members at the top level that have a name of the contract.
 func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
 	if len(call.Members) == 0 {
 		return
@@ -123,8 +123,8 @@ func (s *Send) checkMembers(call *wire.Call, problems *wire.Checks) {
 	}
 }
 
-// namesOf returns the top-level names of the fields that a message has, and of the empty ones that do not give way. Those of constants and
-// of the key pair are reserved.
+// namesOf returns the top-level names of the fields that a message has, and of its empty fields that do not give way. The names of constants
+// and of the key pair are not among them; they are in reserved.
 func (s *Send) namesOf(call *wire.Call) []string {
 	names := make([]string, 0, 8)
 	for i := range call.Fields {

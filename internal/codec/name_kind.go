@@ -14,17 +14,18 @@ import (
 type nameKind uint16
 
 const (
-	kindFailure   nameKind = 1 << iota // a value that reports a failure unless it is empty, such as error, reason and rejected
-	kindSuccess                        // false reports a failure, such as success and ok
-	kindPartial                        // true says that the response is incomplete
-	kindStatus                         // a word for the state of something
-	kindCode                           // a code of an error or of a success
-	kindSentence                       // a sentence for people
-	kindMessage                        // an object or a list of messages
-	kindMessageID                      // the ID of a message
-	kindBareID                         // an ID of the object around it
-	kindOtherID                        // an ID of something else
-	kindRequestID                      // the ID of a request
+	kindFailure    nameKind = 1 << iota // a value that reports a failure unless it is empty, such as error, reason and rejected
+	kindSuccess                         // false reports a failure, such as success and ok
+	kindPartial                         // true says that the response is incomplete
+	kindStatus                          // a word for the state of something
+	kindCode                            // a code of an error or of a success
+	kindSentence                        // a sentence for people
+	kindMessage                         // an object or a list of messages
+	kindMessageID                       // the ID of a message
+	kindBareID                          // an ID of the object around it
+	kindOtherID                         // an ID of something else
+	kindRequestID                       // the ID of a request
+	kindStatusPart                      // not by its name: a member of a status, in which a word is a status
 
 	kindAnyID = kindMessageID | kindBareID | kindOtherID
 )

@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -67,33 +66,19 @@ func (l *List) Decode(body []byte, at wire.Position, rows int, reuse []sms.Trans
 	page.Size = l.readNumber(&d, "size")
 	page.Total = l.readNumber(&d, "total")
 	page.TotalPages = l.readNumber(&d, "pages")
-	cursor := l.readCursor(&d)
-	page.Last = cursor.isEnd
-	if len(page.Transactions) == 0 {
-		err = l.checkEmpty(&page, &d, at, cursor)
-		if err != nil {
-			return Page{}, Failure{}, err
-		}
+	c := l.readCursor(&d)
+	end := l.endOf(&page, at, c)
+	page.Last = end != notEnded
+	page.Missing = l.missing(&page, &d, c)
+	if fault := l.fault(&page, &d, at, c); fault != nil {
+		return Page{}, Failure{}, fault
 	}
-	isLater := l.op.Paging.By == "page" && page.Number > l.number(at)
-	if l.isFirst(at) && isLater {
-		return Page{}, Failure{}, errOtherPage
+	page.Next, err = l.next(&page, at, c, reader.lastCursor)
+	if err != nil {
+		return Page{}, Failure{}, err
 	}
-	switch l.op.Paging.By {
-	case "page":
-		l.setNextNumber(&page, at)
-	case "offset":
-		l.setNextOffset(&page, at)
-	case "cursor":
-		err = l.setNextCursor(&page, &d, cursor, reader.lastCursor)
-		hasUnsaidEnd := page.Last && !cursor.isEnd
-		if hasUnsaidEnd && l.isFirst(at) && page.claimsMore(rows) {
-			page.Full = string(errCut)
-		}
-	default:
-		l.endSinglePage(&page, rows)
-	}
-	return page, Failure{}, err
+	page.Full = l.full(&page, end, l.isFirst(at), rows)
+	return page, Failure{}, nil
 }
 
 // word returns the first word at the paths of a concept that is not empty, or "".
@@ -112,6 +97,7 @@ type cursor struct {
 	isEnd bool   // the response says that none follow
 }
 
+// readCursor reads the cursor, and whether more rows follow: a flag decides, or else a cursor or a null in its place.
 func (l *List) readCursor(d *document) cursor {
 	slots := l.responses.slots["next"]
 	isFlag := func(slot int) bool { return d.values[slot].Kind == jsonscan.Boolean }
@@ -133,25 +119,38 @@ func (l *List) isFirst(at wire.Position) bool {
 	return isStart && l.number(at) == l.op.Paging.First
 }
 
-// checkEmpty completes a page without rows. It returns an error for a first page whose response says that there are rows.
-func (l *List) checkEmpty(page *Page, d *document, at wire.Position, c cursor) error {
-	hasCursor := l.op.Paging.By == "cursor" && c.more && c.next != ""
-	page.Last = page.Last || !hasCursor
-	page.Missing = l.missing(page, d, c)
-	claimsPages := l.word(d, "total") == "" && (c.more || page.TotalPages > 1)
-	claimsRows := page.Total > 0 || claimsPages
-	if l.isFirst(at) && page.Last && claimsRows {
+// fault returns why a response is not the page that was requested, or nil.
+func (l *List) fault(page *Page, d *document, at wire.Position, c cursor) error {
+	isLater := l.op.Paging.By == "page" && page.Number > l.number(at)
+	switch {
+	case !l.isFirst(at):
+		return nil
+	case l.hidesRows(page, d, c):
 		return errNone
+	case isLater:
+		return errOtherPage
+	default:
+		return nil
 	}
-	return nil
 }
 
-// missing returns why a page without rows does not prove that there are none, or "".
+// hidesRows reports whether the response with a page says that there are rows, although the page has none and no cursor leads to them.
+func (l *List) hidesRows(page *Page, d *document, c cursor) bool {
+	isEmpty := len(page.Transactions) == 0
+	leadsOn := l.op.Paging.By == "cursor" && c.more && c.next != ""
+	claimsPages := l.word(d, "total") == "" && (c.more || page.TotalPages > 1)
+	claimsRows := page.Total > 0 || claimsPages
+	return isEmpty && !leadsOn && claimsRows
+}
+
+// missing returns why a page without rows does not prove that there are none, or "". It returns "" for a page with rows.
 func (l *List) missing(page *Page, d *document, c cursor) string {
 	slots := l.responses.slots
 	isNoNumber := func(slot int) bool { return d.has(slot) && !isCount(d, slot) }
 	isNoSuccess := func(slot int) bool { return slot != root && d.has(slot) && !l.isSuccessStatus(d.word(slot)) }
 	switch {
+	case len(page.Transactions) > 0:
+		return ""
 	case c.more && page.Last, page.Total > 0, page.TotalPages > 1:
 		return string(errNone)
 	case slices.ContainsFunc(slots["total"], isNoNumber), slices.ContainsFunc(slots["pages"], isNoNumber):
@@ -179,61 +178,32 @@ func (l *List) isSuccessStatus(word string) bool {
 	return isSuccess || table.Match(l.responses.vocabulary.accepted, word, true) >= 0
 }
 
-// setNextNumber sets the number of the next page. A short page does not end a listing. Unreadable and zero counts are ignored.
-func (l *List) setNextNumber(page *Page, at wire.Position) {
-	requested := l.number(at)
-	page.Next = wire.Position{Set: true, Number: requested + 1}
-	pages := requested - l.op.Paging.First + 1 // counted from the first page
-	if page.Number > 0 && page.Number != requested {
-		pages = page.Number // the service counts in another way
-	}
-	isLast := page.TotalPages > 0 && pages >= page.TotalPages
-	page.Last = page.Last || isLast
-}
-
-func (l *List) setNextOffset(page *Page, at wire.Position) {
-	page.Next = wire.Position{Rows: at.Rows + len(page.Transactions)}
-	isLast := page.Total > 0 && page.Next.Rows >= page.Total
-	page.Last = page.Last || isLast
-}
-
-// setNextCursor sets the cursor of the next page: that of the response, or that of its last row.
-func (l *List) setNextCursor(page *Page, d *document, c cursor, lastRow string) (err error) {
-	isInRow := len(l.row.cursor) > 0 && len(page.Transactions) > 0
-	switch {
-	case c.next != "" && page.Last:
-	case c.next != "":
-		page.Next, err = l.follow(c.next)
-	case isInRow && !page.Last:
-		page.Next = wire.Position{Set: true, Cursor: lastRow}
-		if lastRow == "" {
-			err = errNoCursor
-		}
-	case isTrue(l.word(d, "hasNext")):
-		err = errNoNext
+// next returns the position of the next page. By number and by offset the last page has one too.
+func (l *List) next(page *Page, at wire.Position, c cursor, lastRow string) (wire.Position, error) {
+	switch l.op.Paging.By {
+	case "page":
+		return wire.Position{Set: true, Number: l.number(at) + 1}, nil
+	case "offset":
+		return wire.Position{Rows: rowsUpTo(page, at)}, nil
+	case "cursor":
+		return l.nextCursor(page, c, lastRow)
 	default:
-		page.Last = true
+		return wire.Position{}, nil
 	}
-	return err
 }
 
-// claimsMore reports whether the first page of a listing is full, as far as is known, and its totals say that more rows follow.
-func (p *Page) claimsMore(requested int) bool {
-	rows := len(p.Transactions)
-	size := cmp.Or(p.Size, requested)
-	isFull := rows >= size
-	return isFull && (p.Total > rows || p.TotalPages > 1)
-}
-
-// endSinglePage ends a listing that has one page. The page is full if it has as many rows as it can hold, or as were requested.
-func (l *List) endSinglePage(page *Page, requested int) {
-	page.Last = true
-	limit := requested
-	most := l.op.Paging.Most
-	if most > 0 && (requested == 0 || most < requested) {
-		limit = most
-	}
-	if limit > 0 && len(page.Transactions) >= limit {
-		page.Full = string(errFull)
+// nextCursor returns the cursor of the next page: that of the response, or that of its last row. The last page has none.
+func (l *List) nextCursor(page *Page, c cursor, lastRow string) (wire.Position, error) {
+	switch {
+	case page.Last:
+		return wire.Position{}, nil
+	case c.next != "":
+		return l.follow(c.next)
+	case !l.hasRowCursor(page):
+		return wire.Position{}, errNoNext
+	case lastRow == "":
+		return wire.Position{}, errNoCursor
+	default:
+		return wire.Position{Set: true, Cursor: lastRow}, nil
 	}
 }

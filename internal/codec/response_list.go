@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -10,55 +11,72 @@ import (
 
 // list is a list in a response that holds an ID or a status. If it has several elements, each is read by itself.
 type list struct {
-	path          string
+	listPlace
+
 	slot          int
 	firstElement  *jsonscan.Node
 	secondElement int     // its slot
 	slots         []int   // of all elements
-	outcomes      []int   // the slots of the IDs, statuses and codes in an element
-	hasWildcard   bool    // the contract has a * for its elements, so that all of them may refuse
+	outcomes      []int   // the slots of the IDs, statuses and codes in the first element
 	inner         []*list // lists in an element
+}
+
+// listPlace is where a response has a list.
+type listPlace struct {
+	path        string
+	hasWildcard bool // the contract has a * for its elements, so that all of them may refuse
 }
 
 // compileLists returns the outermost lists that hold IDs and statuses.
 func (s *Send) compileLists() (outermost []*list) {
-	all := s.listsOnPaths()
-	for _, l := range all {
-		s.compileList(l)
+	places := listsOnPaths(slices.Concat(s.op.Response["id"], s.op.Response["status"]))
+	for _, place := range places {
+		s.responses.Add(join(place.path, "0"), join(place.path, "1"))
 	}
-	for i, l := range all {
-		outer := innermostAround(l.path, all[:i])
+	var all []*list
+	for _, place := range places { // all paths are added, so that no node moves any more
+		l := s.compileList(place)
+		outer := innermostAround(place.path, all)
 		if outer == nil {
 			outermost = append(outermost, l)
 		} else {
 			outer.inner = append(outer.inner, l)
 		}
+		all = append(all, l)
 	}
 	return outermost
 }
 
-// listsOnPaths returns the lists on the paths of IDs and statuses, each after the lists around it, and adds their first two elements to
-// the paths of a response.
-func (s *Send) listsOnPaths() (all []*list) {
-	for _, path := range slices.Concat(s.op.Response["id"], s.op.Response["status"]) {
-		names := strings.Split(path, ".")
-		for i, name := range names {
-			isWildcard := name != table.WithoutEvery(name)
-			if !isWildcard && !table.IsPosition(name) {
-				continue
+// listsOnPaths returns the lists on some paths, each after the lists around it.
+func listsOnPaths(paths []string) (places []listPlace) {
+	for _, path := range paths {
+		for _, place := range listsOnPath(path) {
+			isSame := func(other listPlace) bool { return other.path == place.path }
+			known := slices.IndexFunc(places, isSame)
+			switch {
+			case known < 0:
+				places = append(places, place)
+			case place.hasWildcard:
+				places[known].hasWildcard = true
 			}
-			before := table.WithoutEvery(strings.Join(names[:i], "."))
-			at := slices.IndexFunc(all, func(l *list) bool { return l.path == before })
-			if at < 0 {
-				at = len(all)
-				all = append(all, &list{path: before})
-				s.responses.Add(join(before, "0"), join(before, "1"))
-			}
-			all[at].hasWildcard = all[at].hasWildcard || isWildcard
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *list) int { return strings.Count(a.path, ".") - strings.Count(b.path, ".") })
-	return all
+	byDepth := func(a, b listPlace) int { return strings.Count(a.path, ".") - strings.Count(b.path, ".") }
+	slices.SortStableFunc(places, byDepth)
+	return places
+}
+
+// listsOnPath returns the lists on a path, from the outermost one on.
+func listsOnPath(path string) (places []listPlace) {
+	names := strings.Split(path, ".")
+	for i, name := range names {
+		isWildcard := name != table.WithoutEvery(name)
+		if isWildcard || table.IsPosition(name) {
+			before := table.WithoutEvery(strings.Join(names[:i], "."))
+			places = append(places, listPlace{path: before, hasWildcard: isWildcard})
+		}
+	}
+	return places
 }
 
 // innermostAround returns the innermost of some lists, sorted by depth, whose first element holds a path, or nil.
@@ -72,12 +90,16 @@ func innermostAround(path string, lists []*list) *list {
 }
 
 // compileList compiles a list. All paths must have been added.
-func (s *Send) compileList(l *list) {
-	first := join(l.path, "0")
-	node := s.responses.At(l.path)
-	l.slot = node.Slot
-	l.firstElement = s.responses.At(first)
-	l.secondElement = s.responses.At(join(l.path, "1")).Slot
+func (s *Send) compileList(place listPlace) *list {
+	first := join(place.path, "0")
+	second := join(place.path, "1")
+	node := s.responses.At(place.path)
+	l := &list{
+		listPlace:     place,
+		slot:          node.Slot,
+		firstElement:  s.responses.At(first),
+		secondElement: s.responses.At(second).Slot,
+	}
 	for i := range node.Children {
 		l.slots = append(l.slots, node.Children[i].Slots()...)
 	}
@@ -87,33 +109,76 @@ func (s *Send) compileList(l *list) {
 			l.outcomes = append(l.outcomes, s.responses.At(path).Slot)
 		}
 	}
+	return l
 }
 
 // maxParts is how many elements a list of the parts of one message may have.
 const maxParts = 255
 
-// readLists reads all elements of the lists that have several. So far r is what the response says with the first elements. Elements that
-// agree are the parts of a long text.
+// readLists adds to r what the lists that have several elements say. So far r is what the response says with the first elements.
 func (s *Send) readLists(r *Response, d *document, lists []*list) {
 	for _, l := range lists {
 		if d.values[l.secondElement].Kind == jsonscan.Absent {
 			s.readLists(r, d, l.inner)
-			continue
-		}
-		elements, describeMessages := s.readElements(d, l)
-		for i := range elements {
-			r.addReference(elements[i].ReferenceID)
-			for _, reference := range elements[i].OtherReferences {
-				r.addReference(reference)
-			}
-			r.Recipients = append(r.Recipients, elements[i].Recipients...)
-		}
-		if describeMessages && !l.isOneMessage(elements, r.hasStatus) {
-			r.Contradiction = mixedMessages
-			r.Uncertain = mixedMessages
-			r.Refused = false
+		} else {
+			s.readList(r, d, l)
 		}
 	}
+}
+
+// readList adds to r what each element of a list says. Elements that agree are the parts of a long text.
+func (s *Send) readList(r *Response, d *document, l *list) {
+	var elements []Response
+	haveOutcome := false
+	for element := range d.elements(l) {
+		e := s.readMessage(element)
+		s.readLists(&e, element, l.inner)
+		elements = append(elements, e)
+		haveOutcome = haveOutcome || element.hasAny(l.outcomes)
+		if len(elements) > maxParts {
+			break
+		}
+	}
+	for i := range elements {
+		r.addNames(&elements[i])
+	}
+	if haveOutcome && !l.isOneMessage(elements, r.hasStatus) {
+		r.Contradiction = mixedMessages
+		r.Uncertain = mixedMessages
+		r.Refused = false
+	}
+}
+
+// elements yields, for each element of a list, the response as it would be if the list held that element alone. The contract's paths lead to
+// the first element, so each element takes its place: the values in the element fill the slots of the first one, and the slots of all other
+// elements are empty. The values outside the list stay. A document is valid until the next one.
+func (d *document) elements(l *list) iter.Seq[*document] {
+	return func(yield func(*document) bool) {
+		alone := *d
+		alone.values = slices.Clone(d.values)
+		w := jsonscan.NewWalker(d.raw)
+		w.Pos = d.values[l.slot].Start
+		for more := w.Open(']'); more; more = w.Next(']') {
+			for _, slot := range l.slots {
+				alone.values[slot] = value{}
+			}
+			w.Repeats = false
+			w.Element(l.firstElement, alone.values)
+			alone.hasDuplicate = w.Repeats // within the element
+			if !yield(&alone) {
+				return
+			}
+		}
+	}
+}
+
+// addNames adds the reference IDs and the recipients that the response has with another element of a list.
+func (r *Response) addNames(element *Response) {
+	r.addReference(element.ReferenceID)
+	for _, reference := range element.OtherReferences {
+		r.addReference(reference)
+	}
+	r.Recipients = append(r.Recipients, element.Recipients...)
 }
 
 // isOneMessage reports whether elements are the parts of one message: there are at most maxParts, and all accept it. All may refuse it only
@@ -126,28 +191,6 @@ func (l *list) isOneMessage(elements []Response, haveStatus bool) bool {
 		return true
 	}
 	return areAccepted(elements, haveStatus)
-}
-
-// readElements reads what a response says with each element of a list in place of the first one, up to one more than maxParts. It also
-// reports whether the elements describe messages, and nothing else.
-func (s *Send) readElements(d *document, l *list) (elements []Response, describeMessages bool) {
-	element := *d
-	element.values = slices.Clone(d.values)
-	w := jsonscan.NewWalker(d.raw)
-	w.Pos = d.values[l.slot].Start
-	for more := w.Open(']'); more && len(elements) <= maxParts; more = w.Next(']') {
-		for _, slot := range l.slots {
-			element.values[slot] = value{}
-		}
-		w.Repeats = false
-		w.Element(l.firstElement, element.values)
-		element.hasDuplicate = w.Repeats
-		r := s.readMessage(&element)
-		s.readLists(&r, &element, l.inner)
-		elements = append(elements, r)
-		describeMessages = describeMessages || element.hasAny(l.outcomes)
-	}
-	return elements, describeMessages
 }
 
 // areAccepted reports whether each element accepts a message. All have a status, or none.

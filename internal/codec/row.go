@@ -10,20 +10,20 @@ import (
 	"github.com/messaging-service/messaging-go/sms"
 )
 
-// currentRow is the row that is being read. All that it holds is of this row, and the next row takes its place.
+// currentRow is the row that is being read. The next row takes its place, and reuses its memory.
 type currentRow struct {
 	format      *rowFormat
 	transaction sms.Transaction
 	fields      []any // by column, a pointer to the field of transaction
 
-	doc     []byte
-	members []rowMember // without values of a path that come again
-	text    string      // what the values refer to
-	values  []value     // by slot
+	doc     []byte      // the whole response
+	members []rowMember // without repeated members at the paths of the contract
+	values  []value     // by slot; until copyText they refer to doc
 	present []int       // the slots of the paths that have a value
-	used    []bool      // by slot, whether the value fills a field, or is null
+	text    string      // a copy of these values, to which they refer after copyText
+	used    []bool      // by slot, whether Extra leaves the value out: it fills a field, or is null or blank
 
-	hasDuplicate bool       // a member of the contract came twice
+	hasDuplicate bool       // a member of the contract comes twice
 	problem      Unreadable // why the row could not be read in full; its Reason is "" if it could
 }
 
@@ -76,8 +76,8 @@ func (r *currentRow) reset() {
 	r.problem = Unreadable{}
 }
 
-// report notes that the row cannot be read in full: its first unreadable field, or the first one that identifies the message or says what
-// became of it.
+// report records why the row cannot be read in full. The first unreadable field counts, or the first one that makes the row doubtful (see
+// Unreadable.IsDoubtful).
 func (r *currentRow) report(field, reason string) {
 	problem := Unreadable{Field: field, Reason: reason}
 	isFirst := r.problem.Reason == ""
@@ -104,11 +104,11 @@ func (r *currentRow) readMember(s *jsonscan.Walker, name *memberName) {
 	isScalar := c != '{' && c != '['
 	isFirst := r.values[n.Slot].Kind == jsonscan.Absent
 	if n.IsWanted && isScalar && isFirst {
-		r.values[n.Slot] = s.Scalar(c) // as Walk would, for most members of most rows
+		r.values[n.Slot] = s.Scalar(c) // what Walk does, but faster; most members are such scalars
 	} else {
 		s.Walk(n, r.values)
 	}
-	if isFirst || !n.IsWanted { // of several values of a path the first counts
+	if isFirst || !n.IsWanted { // the first of several values at a path counts
 		r.members = append(r.members, rowMember{memberName: name, start: start, end: s.Pos})
 	}
 }
@@ -137,7 +137,8 @@ func (r *currentRow) cursor() string {
 	return ""
 }
 
-// isExcluded reports whether the row is not of this listing. A row with a duplicate may be.
+// isExcluded reports whether the row is not of this listing (sms.list.only). A row with a duplicate member is not excluded: the duplicate may be
+// the member that decides.
 func (r *currentRow) isExcluded() bool {
 	if r.hasDuplicate {
 		return false
@@ -173,7 +174,7 @@ func (r *currentRow) fillField(c *column, field any) (reason string) {
 	return reason
 }
 
-// useNulls marks the values of a column that are null as used: they say no more than the zero value of the field.
+// useNulls marks the null values of a column as used: they say no more than the zero value of the field.
 func (r *currentRow) useNulls(c *column) {
 	for _, slot := range c.slots {
 		if r.values[slot].Kind == jsonscan.Null {
@@ -182,9 +183,9 @@ func (r *currentRow) useNulls(c *column) {
 	}
 }
 
-// usableValue returns the slot and the word of the first value of a column that is of the right kind and not blank, or else of
-// the first blank. Without a usable value the slot is -1, and the reason says what is wrong, or is "" if the field may be absent. A blank ID
-// is unreadable.
+// usableValue returns the slot and the word of the first value of a column that is of the right kind and not blank. If all values are absent,
+// null or blank, it returns the first blank one, except for an ID, which must not be blank. Otherwise the slot is -1, and the reason says
+// what is wrong; it is "" if the field may be absent.
 func (r *currentRow) usableValue(c *column) (slot int, word, reason string) {
 	isID := c.concept == "id"
 	if isID && len(c.slots) > 0 {
@@ -248,7 +249,7 @@ func (r *currentRow) setText(concept string, field *string, word string) (reason
 		word = amount
 	case "currency":
 		if strings.TrimSpace(word) == "" {
-			return "" // that of the price, which comes first, counts
+			return "" // the currency in the price stays, which is read first
 		}
 	case "from", "to":
 		word = table.Number(word)

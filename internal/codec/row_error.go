@@ -6,11 +6,12 @@ import (
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 )
 
-// noCode takes the place of the code of an error that has neither a code nor a text of its own.
+// noCode is the ErrorCode of a row whose error has neither a code nor a text.
 const noCode = "an error without a code"
 
-// errorCode returns what sms.Transaction.ErrorCode holds: a code of a known class, or the text of an error without a code. It is "" if the
-// delivery status is meaningful, since the service has then taken the message. The places of the contract come first.
+// errorCode returns the value of sms.Transaction.ErrorCode. Places of the contract come first: a code there counts if it has a class, and an
+// error without a code by its text. If there is neither a code nor an error, an error under a common name counts. errorCode returns "" if the
+// delivery status shows that the service took the message.
 func (r *currentRow) errorCode() string {
 	if !isOpen(r.transaction.Status) {
 		return ""
@@ -49,16 +50,16 @@ func (r *responses) reportsError(kind nameKind, value []byte) bool {
 		return false
 	}
 	s := scan{responses: r, text: string(value), scanner: jsonscan.Scanner{Doc: value}}
-	s.value(kind, &object{})
-	return s.failure != ""
+	return s.value(kind, nil).failure != ""
 }
 
-// errorIn returns the code or the text of an error in a row.
+// errorIn returns the code or the text of an error in a row: the word that the error consists of, or what an object says.
 func errorIn(value []byte) string {
-	code, message := Said(value)
 	word, _ := jsonscan.Word(value)
-	if isTrue(word) || isFalse(word) {
-		word = ""
+	isFlag := isTrue(word) || isFalse(word) // which says that there is an error, and not which
+	if word != "" && !isFlag {
+		return word
 	}
-	return cmp.Or(word, code, message, noCode)
+	code, message := Said(value)
+	return cmp.Or(code, message, noCode)
 }

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -8,190 +9,177 @@ import (
 )
 
 // scan reads a whole response at any depth, and not only where the contract looks. It goes by the names of the contract, and by names that
-// services commonly use. The response is known to be JSON. A scan that neither tracks paths nor looks for IDs does not allocate.
+// services commonly use. The response is known to be JSON. A scan for failures alone allocates only for strings with escapes.
+//
+// Each method reads one value and returns what the value says about the object around it. IDs are collected in the scan.
 type scan struct {
 	*responses
 
 	text    string
 	scanner jsonscan.Scanner
-	failure string      // why something in the response reports a failure, or ""
-	ids     *scannedIDs // nil in a scan for failures alone
 
-	tracksPath bool
-	path       []string // of the current value
+	seeksIDs bool
+	ids      scannedIDs
 }
 
-// object collects facts about the members of one JSON object.
-type object struct {
-	isStatus  bool // its members give the state of something
-	isMessage bool // it may be a message
+// finding is what a value says about the object around it.
+type finding struct {
+	failure string // why something in the value reports a failure, or ""
+	accepts bool   // a status, a code or a flag reports success
 
-	// These are found by a scan for IDs alone:
-	accepts        bool // a status, a code or a flag in it reports success
-	namesRecipient bool // it has the number of the message's recipient
-	bareIDs        []namedID
+	// Only a scan for IDs uses these:
+	namesRecipient bool // the value is the number of the message's recipient
+	hasAnyID       bool // the value is or holds the ID of anything other than a request
+}
+
+// add adds what another value says about the same object. Of several failures the last counts.
+func (f *finding) add(other finding) {
+	f.failure = cmp.Or(other.failure, f.failure)
+	f.accepts = f.accepts || other.accepts
+	f.namesRecipient = f.namesRecipient || other.namesRecipient
+	f.hasAnyID = f.hasAnyID || other.hasAnyID
 }
 
 const (
 	memberFails = "the response holds a member that says that something failed, such as an error, a reason or a false success"
 	statusFails = "the response holds a status or a code that says that something failed (refused, errors.classes)"
-	isPartial   = "the response says that it is incomplete (partial)"
+	incomplete  = "the response says that it is incomplete (partial)"
 )
 
 // scanForFailure returns why anything in a response reports a failure, or "".
 func (r *responses) scanForFailure(d *document) string {
-	s := scan{responses: r, text: d.text, scanner: jsonscan.Scanner{Doc: d.raw}, tracksPath: len(r.claimed) > 0}
-	s.value(kindMessage, &object{})
-	return s.failure
+	s := scan{responses: r, text: d.text, scanner: jsonscan.Scanner{Doc: d.raw}}
+	return s.value(kindMessage, nil).failure
 }
 
-// value reads a value by the kind of its name. Parent is the object around it.
-func (s *scan) value(kind nameKind, parent *object) {
+// value reads a value by the kind of its name. The place of the value is at.
+func (s *scan) value(kind nameKind, at *place) finding {
 	if kind&kindFailure != 0 {
-		s.failureMember()
-		return
+		return s.failureMember()
 	}
 	switch c := s.scanner.Peek(); c {
 	case '{':
-		s.members(kind, parent)
+		return s.object(kind, at)
 	case '[':
-		for more := s.scanner.Open(']'); more; more = s.scanner.Next(']') {
-			s.enter("0") // all elements have one path
-			s.value(kind, parent)
-			s.leave()
-		}
+		return s.list(kind, at)
 	default:
-		s.scalar(kind, parent, s.scanner.Scalar(c))
+		return s.scalar(kind, at, s.scanner.Scalar(c))
 	}
 }
 
 // failureMember reads a value that reports a failure unless it is empty. An ID in it belongs to the error.
-func (s *scan) failureMember() {
+func (s *scan) failureMember() finding {
 	e := s.readError()
+	found := finding{hasAnyID: e.hasID}
 	if e.hasContent {
-		s.failure = memberFails
+		found.failure = memberFails
 	}
-	if e.hasID && s.ids != nil {
-		s.ids.hasAny = true
-	}
+	return found
 }
 
-// members reads the members of an object.
-func (s *scan) members(kind nameKind, parent *object) {
+// elementName is the name of each element of a list in a path: the contract reads the first one.
+var elementName = []byte("0") //nolint:gochecknoglobals // never written
+
+// list reads the elements of a list. Each has the kind of the list.
+func (s *scan) list(kind nameKind, at *place) (found finding) {
+	element := place{outer: at, name: elementName, isElement: true}
+	for more := s.scanner.Open(']'); more; more = s.scanner.Next(']') {
+		found.add(s.value(kind, &element))
+	}
+	return found
+}
+
+// object reads an object. Success within a status is that of the object around it. In any other object, such as a message, success and the
+// recipient belong to that object alone.
+func (s *scan) object(kind nameKind, at *place) finding {
 	isMessage := kind&kindMessage != 0
-	o := object{isStatus: kind&kindStatus != 0 && !isMessage, isMessage: isMessage}
+	isStatus := kind&kindStatus != 0 && !isMessage
+	enclosing := len(s.ids.bare)
+	var members finding
 	for more := s.scanner.Open('}'); more; more = s.scanner.Next('}') {
-		name := s.scanner.Name()
-		memberKind := s.kindOf(name)
-		if s.tracksPath {
-			s.enter(pathElement(string(name)))
-		}
-		if s.isClaimed() {
-			memberKind = 0
-		}
-		s.value(memberKind, &o)
-		s.leave()
+		members.add(s.member(at, isStatus))
 	}
-	if o.isStatus && o.accepts {
-		parent.accepts = true
-	}
-	isThisMessage := o.isMessage && (o.accepts || o.namesRecipient)
-	if isThisMessage && s.ids != nil {
-		s.ids.found = append(s.ids.found, o.bareIDs...)
-	}
+	isThisMessage := isMessage && (members.accepts || members.namesRecipient)
+	s.ids.endObject(enclosing, isThisMessage)
+	return finding{failure: members.failure, accepts: isStatus && members.accepts, hasAnyID: members.hasAnyID}
 }
 
-// isClaimed reports whether the contract reads something other than the common meaning at the current path.
-func (s *scan) isClaimed() bool {
-	return len(s.claimed) > 0 && s.claimed[strings.Join(s.path, ".")]
+// member reads a member of the object at a place.
+func (s *scan) member(object *place, isInStatus bool) finding {
+	name := s.scanner.Name()
+	at := place{outer: object, name: name}
+	kind := s.kindOf(name)
+	if s.isClaimed(&at) {
+		kind = 0
+	}
+	if isInStatus && kind&(kindSentence|kindAnyID|kindRequestID) == 0 {
+		kind |= kindStatusPart
+	}
+	return s.value(kind, &at)
+}
+
+// isClaimed reports whether the contract reads something other than the common meaning at a place.
+func (s *scan) isClaimed(at *place) bool {
+	if len(s.claimed) == 0 {
+		return false
+	}
+	var buffer [64]byte
+	path, isPath := at.path(buffer[:])
+	return isPath && s.claimed[string(path)]
 }
 
 // scalar reads a text, a number, true, false or null.
-func (s *scan) scalar(kind nameKind, parent *object, v value) {
-	if parent.isStatus && kind&(kindSentence|kindAnyID|kindRequestID) == 0 {
-		kind |= kindStatus
-	}
-	isRelevant := reportsState(kind) || s.ids != nil
+func (s *scan) scalar(kind nameKind, at *place, v value) finding {
+	const state = kindSuccess | kindPartial | kindStatus | kindStatusPart | kindCode
+	isState := kind&state != 0
+	isRelevant := isState || s.seeksIDs
 	if v.Kind <= jsonscan.Null || !isRelevant {
-		return
+		return finding{}
 	}
 	word := strings.TrimSpace(v.Word(s.text))
-	if failure := s.failureOf(kind, word); failure != "" {
-		s.failure = failure
-		return
+	if isState {
+		return s.state(kind, word)
 	}
-	if s.ids != nil {
-		s.collect(kind, parent, v, word)
-	}
+	return s.id(kind, at, v, word)
 }
 
-// reportsState reports whether a value of a kind may report success or failure.
-func reportsState(kind nameKind) bool { return kind&(kindSuccess|kindPartial|kindStatus|kindCode) != 0 }
-
-// failureOf returns why a word reports a failure, or "".
-func (s *scan) failureOf(kind nameKind, word string) string {
+// state returns what a status, a code or a flag says.
+func (s *scan) state(kind nameKind, word string) finding {
+	isFlag := kind&kindSuccess != 0
 	switch {
-	case kind&kindSuccess != 0 && isFalse(word):
-		return memberFails
+	case isFlag && isFalse(word):
+		return finding{failure: memberFails}
 	case kind&kindPartial != 0 && isTrue(word):
-		return isPartial
-	case kind&(kindStatus|kindCode) != 0 && s.fails(kind, word):
-		return statusFails
-	default:
-		return ""
-	}
-}
-
-// fails reports whether a status or a code reports a failure. A word that accepts the message and a success code do not.
-func (s *scan) fails(kind nameKind, word string) bool {
-	if table.Match(s.vocabulary.accepted, word, true) >= 0 {
-		return false
+		return finding{failure: incomplete}
+	case table.Match(s.vocabulary.accepted, word, true) >= 0:
+		return finding{accepts: true}
 	}
 	class, isSuccess := s.meaning(word)
-	isStatus := kind&kindStatus != 0
+	if !isSuccess && s.fails(kind, word, class) {
+		return finding{failure: statusFails}
+	}
+	isSuccessCode := isSuccess && kind&kindCode != 0
+	isTrueFlag := isFlag && isTrue(word)
+	return finding{accepts: isSuccessCode || isTrueFlag}
+}
+
+// fails reports whether a word that neither accepts the message nor is a success code reports a failure. Class is that of the word as an
+// error code, or "".
+func (s *scan) fails(kind nameKind, word, class string) bool {
+	isCode := kind&kindCode != 0
+	isStatus := kind&(kindStatus|kindStatusPart) != 0
 	switch {
-	case isSuccess:
+	case !isCode && !isStatus: // a flag
 		return false
 	case !isStatus && isFalse(word): // no code
 		return false
-	case kind&kindCode != 0 && class != "":
+	case isCode && class != "":
 		return true
 	case isNumber(word): // which may be a state of any kind
 		return isFailedHTTPStatus(word)
 	default:
 		return s.vocabulary.refuses(word) || commonlyRefuses(word)
 	}
-}
-
-// accepts reports whether a status, a code or a flag reports success.
-func (s *scan) accepts(kind nameKind, word string) bool {
-	if table.Match(s.vocabulary.accepted, word, true) >= 0 {
-		return true
-	}
-	_, isSuccess := s.meaning(word)
-	isSuccessCode := isSuccess && kind&kindCode != 0
-	isFlag := isTrue(word) && kind&kindSuccess != 0
-	return isSuccessCode || isFlag
-}
-
-func (s *scan) enter(name string) {
-	if s.tracksPath {
-		s.path = append(s.path, name)
-	}
-}
-
-func (s *scan) leave() {
-	if s.tracksPath {
-		s.path = s.path[:len(s.path)-1]
-	}
-}
-
-// pathElement returns the name of a member in a path, or "" if a path cannot have it.
-func pathElement(name string) string {
-	if strings.ContainsAny(name, ".*$") || table.IsPosition(name) {
-		return ""
-	}
-	return name
 }
 
 func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789+-.") == "" }

@@ -1,17 +1,17 @@
 package codec
 
 import (
-	"strings"
-
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
 	"github.com/messaging-service/messaging-go/internal/phone"
 )
 
 // scannedIDs are the IDs that a scan finds by their names.
 type scannedIDs struct {
-	to     string    // the digits of the message's recipient
-	found  []namedID // of messages
-	hasAny bool      // there is an ID of anything other than a request
+	to       string    // the digits of the message's recipient
+	messages []namedID // the IDs of messages
+	// bare are the IDs under a bare name, such as id, in the objects that are being read, from the outermost object to the innermost one. The
+	// end of an object shows whether it is the message.
+	bare []namedID
 }
 
 // namedID is the ID of a message that was found by its name. The path is "" if no contract can have it.
@@ -21,39 +21,47 @@ type namedID struct{ path, id string }
 func (r *responses) scanForIDs(doc []byte, to string) (ids []namedID, hasAnyID bool) {
 	s := scan{
 		responses: r, text: string(doc), scanner: jsonscan.Scanner{Doc: doc},
-		tracksPath: true, ids: &scannedIDs{to: phone.ASCIIDigits(to)},
+		seeksIDs: true, ids: scannedIDs{to: phone.ASCIIDigits(to)},
 	}
-	s.value(kindMessage, &object{})
-	return s.ids.found, s.ids.hasAny
+	found := s.value(kindMessage, nil)
+	return s.ids.messages, found.hasAnyID
 }
 
-// collect notes what a word that reports no failure says about the object around it: that it reports success, or which ID it has.
-func (s *scan) collect(kind nameKind, parent *object, v value, word string) {
-	if reportsState(kind) {
-		parent.accepts = parent.accepts || s.accepts(kind, word)
-		return
+// id returns what a word that reports no state says, and keeps it if it is an ID.
+func (s *scan) id(kind nameKind, at *place, v value, word string) finding {
+	if s.ids.isRecipient(word) {
+		return finding{namesRecipient: true}
 	}
-	s.id(kind, parent, v, word)
+	if kind&kindAnyID == 0 || !s.vocabulary.isID(v, word) {
+		return finding{}
+	}
+	path, _ := at.path(nil)
+	s.ids.add(kind, namedID{path: string(path), id: word})
+	return finding{hasAnyID: true}
 }
 
-// id keeps an ID, or notes that it is the number of the recipient.
-func (s *scan) id(kind nameKind, parent *object, v value, word string) {
+// isRecipient reports whether a word is the number of the message's recipient.
+func (ids *scannedIDs) isRecipient(word string) bool {
 	const minDigits = 7 // of a number
 	digits := phone.ASCIIDigits(word)
-	isRecipient := len(digits) >= minDigits && digits == s.ids.to
-	parent.namesRecipient = parent.namesRecipient || isRecipient
-	if kind&kindAnyID == 0 || isRecipient || !s.vocabulary.isID(v, word) {
-		return
-	}
-	s.ids.hasAny = true
-	found := namedID{path: strings.Join(s.path, "."), id: word}
-	if strings.Contains("."+found.path+".", "..") { // a name that no path can have
-		found.path = ""
-	}
+	return len(digits) >= minDigits && digits == ids.to
+}
+
+// add keeps the ID of a message, or an ID that may be. IDs of anything else are not kept.
+func (ids *scannedIDs) add(kind nameKind, found namedID) {
 	switch {
 	case kind&kindMessageID != 0:
-		s.ids.found = append(s.ids.found, found)
+		ids.messages = append(ids.messages, found)
 	case kind&kindBareID != 0:
-		parent.bareIDs = append(parent.bareIDs, found)
+		ids.bare = append(ids.bare, found)
 	}
+}
+
+// endObject ends the innermost object. Its bare IDs come after those of the enclosing objects: they are IDs of the message if the object is
+// the message, and otherwise dropped.
+func (ids *scannedIDs) endObject(enclosing int, isThisMessage bool) {
+	if isThisMessage {
+		ids.messages = append(ids.messages, ids.bare[enclosing:]...)
+	}
+	ids.bare = ids.bare[:enclosing]
 }
