@@ -146,8 +146,8 @@
 //
 // # Grammar: callbacks, such as webhook.sms
 //
-//	encoding                   how the service calls: query is a GET; form and json are a POST, which a receiver takes with
-//	                           webhook.WithPOST. The test server and the sandbox call in this way
+//	encoding                   how the service calls: query is a GET; form and json are a POST, which the receiver then takes.
+//	                           The test server and the sandbox call in this way
 //	params                     by concept, names, which may be paths in a JSON body; json lists the parameters that may hold a
 //	                           message in the platform's shape
 //	events                     paths at which a JSON body holds one event or a list of them; the first that holds any counts;

@@ -1,9 +1,11 @@
 package webhook_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/webhook"
 )
 
@@ -52,6 +55,23 @@ func TestPOSTStillTakesGET(t *testing.T) {
 	t.Parallel()
 	m := receive(t, honest, webhook.WithPOST())
 	assert.Equal(t, "m-1", m.ID)
+}
+
+// A contract that says POST needs no option, for the callbacks that it says it of.
+func TestPOSTByContract(t *testing.T) {
+	t.Parallel()
+	for _, encoding := range []string{"form", "json"} {
+		names, err := contract.Parse([]byte(`{"webhook.sms": {"encoding": "` + encoding + `"}}`))
+		require.NoError(t, err)
+		receiver := hooks(webhook.WithContract(names))
+		m, err := receiver.ParseSMS(post("", "", "from=+639171234567&id=m-1&message=x"))
+		require.NoError(t, err, encoding)
+		assert.Equal(t, "m-1", m.ID)
+		w := call(t, receiver.SMS(func(context.Context, webhook.SMSMessage) error { return nil }), httptest.NewRequest(http.MethodPut, "/", nil))
+		assert.Equal(t, "GET, HEAD, POST", w.Header().Get("Allow"))
+		_, err = receiver.ParseDelivery(post("", "", "id=m-1&status=DELIVRD"))
+		require.ErrorIs(t, err, webhook.ErrMethod)
+	}
 }
 
 func TestPOSTQueryComesFirst(t *testing.T) {

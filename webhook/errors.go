@@ -11,7 +11,7 @@ import (
 // The reasons why a request is refused, for errors.Is with a [RejectError]. Each names the status with which the handlers
 // respond.
 var (
-	// ErrMethod: the method is neither GET nor, with WithPOST, POST. 405 with the header Allow.
+	// ErrMethod: the method is neither GET nor, with WithPOST or by the contract, POST. 405 with the header Allow.
 	ErrMethod error = &reason{http.StatusMethodNotAllowed, "method not allowed"}
 	// ErrPrefetch: a request that must have no effect. HEAD gets a 200 response and is not logged. A browser or link preview
 	// that fetches ahead of its user gets a 503 response, because a callback is not a page.

@@ -41,7 +41,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case http.StatusMethodNotAllowed:
 		allow := "GET, HEAD"
-		if h.post {
+		if h.takesPOST {
 			allow += ", POST"
 		}
 		header.Set("Allow", allow)

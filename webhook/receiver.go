@@ -45,11 +45,12 @@ type callback struct {
 
 	name         Callback
 	bindings     map[string][]binding // by the names of parameters
-	placeholders [numConcepts]string  // what the service leaves in place of a value that it did not fill in
-	paths        *paths               // of parameters in a JSON body
-	events       *paths               // where a JSON body may hold several events
-	inner        *paths               // the same, for a body that is not an event by itself
-	takesList    bool                 // a JSON body may be a list of events
+	takesPOST    bool
+	placeholders [numConcepts]string // what the service leaves in place of a value that it did not fill in
+	paths        *paths              // of parameters in a JSON body
+	events       *paths              // where a JSON body may hold several events
+	inner        *paths              // the same, for a body that is not an event by itself
+	takesList    bool                // a JSON body may be a list of events
 	zone         *time.Location
 	layouts      []string    // further forms of times
 	reply        table.Reply // to a call that was handled
@@ -58,6 +59,7 @@ type callback struct {
 func (rcv *Receiver) newCallback(name Callback, section table.Webhook) *callback {
 	zone, _ := time.LoadLocation(section.Zone) // contract.Parse checks it
 	c := &callback{Receiver: rcv, name: name, zone: zone, layouts: section.Layouts, reply: section.Reply}
+	c.takesPOST = rcv.post || section.Encoding != "query"
 	c.bind(section.Params)
 	c.setEvents(section.Events)
 	return c

@@ -25,7 +25,7 @@ type request struct {
 // receive reads the bytes of a request. It fails if nothing of the request counts.
 func (c *callback) receive(r *http.Request) (in request, err error) {
 	isGET := r.Method == http.MethodGet || r.Method == "" // a request made by hand may have no method
-	isPOST := r.Method == http.MethodPost && c.post
+	isPOST := r.Method == http.MethodPost && c.takesPOST
 	switch {
 	case isGET, isPOST:
 	case r.Method == http.MethodHead:

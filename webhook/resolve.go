@@ -21,7 +21,7 @@ func (f *fields) resolve() {
 		return
 	}
 	if f.isChat() {
-		f.reconcileMessage(e)
+		f.reconcile()
 	}
 	if f.name == CallbackDelivery && f.reportsWithout(e) {
 		f.envelope = envelope{} // a parameter like any other, such as the text of the message
@@ -41,31 +41,38 @@ func (f *fields) chooseEnvelope() {
 	}
 }
 
-// reconcileMessage reduces JSON in a parameter to what agrees with the other parameters of a chat app.
-func (f *fields) reconcileMessage(e *envelope) {
+// reconcile keeps of JSON in a parameter only what agrees with the other parameters of a chat app.
+func (f *fields) reconcile() {
 	from := f.values[conceptFrom].value
 	text, _ := f.text()
-	if from == "" && isBlank(text) {
+	isAlone := from == "" && isBlank(text)
+	if isAlone {
 		return // the JSON says everything
 	}
-	if e.isEmpty() && isBlank(text) {
-		e.isDistrusted = true // a change of the account, next to parameters that say which
+	isAboutAccount := f.envelope.isEmpty() && isBlank(text)
+	if isAboutAccount { // the parameters next to it say which
+		f.envelope.isDistrusted = true
 		return
 	}
-	agrees := f.agreesWith(e)
-	e.distrust()
+	agrees := f.agreesWith(&f.envelope)
+	f.envelope.distrust()
 	if agrees {
 		return
 	}
 	f.ambiguous = true
 	if from != "" {
-		*e = envelope{
-			raw:          e.raw,
-			origin:       originParam,
-			isDistrusted: true,
-			isSingle:     true,
-			messages:     []item{{raw: e.raw}},
-		}
+		f.envelope = f.envelope.asRawMessage()
+	}
+}
+
+// asRawMessage returns the envelope of one message of which only the JSON is known.
+func (e *envelope) asRawMessage() envelope {
+	return envelope{
+		raw:          e.raw,
+		origin:       originParam,
+		isDistrusted: true,
+		isSingle:     true,
+		messages:     []item{{raw: e.raw}},
 	}
 }
 

@@ -413,8 +413,7 @@ func (p Paging) validate(found *Problems, path string) {
 
 // Webhook is a callback.
 type Webhook struct {
-	// Encoding is how the service calls: by GET with a query, or by POST with a form or JSON. A receiver ignores it: it takes a POST if its
-	// options say so.
+	// Encoding is how the service calls: by GET with a query, or by POST with a form or JSON.
 	Encoding string `json:"encoding" check:"form json query"`
 	// Params lists, by concept, the names that a parameter may have. In a JSON body a name may be a path. The concept "json"
 	// lists the parameters that may hold a message in the shape of the platform.

@@ -109,8 +109,6 @@ func (l *learner) noteUnknown() {
 		l.overlay.note("every message is sent with these: remove those that only the example has", sectionSend, "constants")
 	}
 	l.notePlaceholders()
-	l.notePOST(sectionInbound, l.examples.inbound)
-	l.notePOST(sectionDelivery, l.examples.delivery)
 }
 
 // notePlaceholders adds a comment if the callback URL of the request has none of the default placeholders. They stay in force: without them
@@ -132,17 +130,6 @@ func (l *learner) notePlaceholders() {
 	l.overlay.note("the callback URL in the request has none of the placeholders that webhook.Receiver.DeliveryURL adds, such as %s and %i: "+
 		`write those of the service, or write "" for each if it replaces nothing: from, id, kind, reference, status, time, to`,
 		sectionDelivery, "placeholders")
-}
-
-// notePOST adds a comment to a section if one of its callbacks is a POST.
-func (l *learner) notePOST(section string, callbacks []*Example) {
-	isPOST := func(example *Example) bool {
-		c, err := parseCallback(example.text)
-		return err == nil && c.isPOST
-	}
-	if slices.ContainsFunc(callbacks, isPOST) {
-		l.overlay.note("the example is a POST: the receiver needs webhook.WithPOST()", section)
-	}
 }
 
 // removeTaken removes learned paths from the default paths of other concepts, because two concepts cannot share a path.
