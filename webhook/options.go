@@ -32,7 +32,7 @@ func WithContract(c contract.Contract) Option {
 	return set(func(rcv *Receiver) { rcv.contract = c })
 }
 
-// WithSecret requires one of the secrets in the parameter of that name, in the query or, with WithPOST, in the body. If the parameter has
+// WithSecret requires one of the secrets in the parameter of that name, in the query, or in the body of a POST. If the parameter has
 // several values, the first that is not blank counts. DeliveryURL adds the parameter to the URL. A secret has at least 16 characters, and
 // crypto/rand.Text makes one. The comparison takes constant time.
 //
