@@ -58,23 +58,43 @@ func run(ctx context.Context, service *messagingtest.Server) error {
 	server.Config.Handler = b
 	server.Start()
 	defer server.Close()
+	err = play(ctx, service, base)
+	if errors.Is(err, context.Canceled) { // SIGTERM
+		err = nil
+	}
+	server.Close() // waits for the calls under way
+	// Requests in flight end; the next process sends the other messages.
+	return errors.Join(err, b.outbox.Stop(context.WithoutCancel(ctx)))
+}
+
+// play has a person on each chat app ask for the order.
+func play(ctx context.Context, service *messagingtest.Server, base string) error {
 	const key = "?key=secret-of-a-demo"
-	const first, second = "639171234567", "639181234567" // one person on each chat app
+	const first, second = "639171234567", "639181234567"
 	hello := messagingtest.InboundChatApp{Channel: "chatapp2", ID: "in-1", From: first, To: "sender-1", Text: "hi"}
 	service.CallWebhook(ctx, base+"/hooks/chatapp2"+key, hello, messagingtest.TwiceAtOnce())
-	menu, _ := service.WaitFor(ctx, first)
+	menu, err := service.WaitFor(ctx, first)
+	if err != nil {
+		return err
+	}
 	service.CallWebhook(ctx, base+"/hooks/chatapp2"+key, menu.Tap("Order"), messagingtest.TwiceAtOnce())
-	status, _ := service.WaitFor(ctx, first)
+	status, err := service.WaitFor(ctx, first)
+	if err != nil {
+		return err
+	}
 	fmt.Println(menu.Channel, menu.Kind, "then:", status.Text)
 
 	hello = messagingtest.InboundChatApp{Channel: "chatapp1", ID: "in-1", From: second, To: channelID, Text: "hi"}
 	service.CallWebhook(ctx, base+"/hooks/chatapp1"+key, hello, messagingtest.TwiceAtOnce())
-	menu, _ = service.WaitFor(ctx, second)
+	if menu, err = service.WaitFor(ctx, second); err != nil {
+		return err
+	}
 	service.CallWebhook(ctx, base+"/hooks/chatapp1"+key, menu.Reply("order"), messagingtest.TwiceAtOnce())
-	status, _ = service.WaitFor(ctx, second)
+	if status, err = service.WaitFor(ctx, second); err != nil {
+		return err
+	}
 	fmt.Println(menu.Channel, menu.Kind, "then:", status.Text)
-	server.Close()                                   // waits for the calls under way
-	return b.outbox.Stop(context.WithoutCancel(ctx)) // lets requests in flight end; the next process sends the other messages
+	return nil
 }
 
 type bot struct {

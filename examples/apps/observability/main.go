@@ -71,7 +71,7 @@ func run(ctx context.Context, out io.Writer, listen string, rounds int) error {
 	if err == nil {
 		err = shop.trouble(ctx)
 	}
-	if ctx.Err() != nil { // it was stopped
+	if errors.Is(err, context.Canceled) { // it was stopped
 		err = nil
 	}
 	if err == nil {

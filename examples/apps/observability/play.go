@@ -31,7 +31,7 @@ type play struct {
 	target  string // the address of the hook
 }
 
-// newPlay returns a play whose hook is served at base. Its service is to be closed.
+// newPlay returns a play whose hook is served at base. The caller must close p.service.
 func newPlay(observer *messagingotel.Observer, base string) (*play, error) {
 	const secret = "s3cret-of-16-chars" // of a test server
 	p := &play{service: messagingtest.Start(), target: base + hookPath + "?key=" + secret}
