@@ -11,8 +11,8 @@ import (
 )
 
 // ObserveBreakers measures the circuit breakers of a client, by channel, whenever metrics are collected: the gauge
-// messaging.client.breaker.open is 1 while a breaker is open, and otherwise 0. Clients derived by With share most breakers, so observing one
-// is enough. stop ends it.
+// messaging.client.breaker.open is 1 while a breaker is open, and otherwise 0. Clients derived by With share the breakers of the service, so
+// observing one of them is enough, unless they have several credentials: each account has a breaker, too. stop ends it.
 func (o *Observer) ObserveBreakers(client *messaging.Client) (stop func() error, err error) {
 	if client == nil {
 		return nil, errors.New("messagingotel: ObserveBreakers: needs a client, got nil")
