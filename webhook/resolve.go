@@ -1,6 +1,9 @@
 package webhook
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Which source counts if several say something about one event:
 //
@@ -23,7 +26,10 @@ func (f *fields) resolve() {
 	if f.isChat() {
 		f.reconcile()
 	}
-	if f.name == CallbackDelivery && f.reportsWithout(e) {
+	if f.name == CallbackDelivery && f.isReportWithout(e) {
+		if f.contradictsStatusOf(e) {
+			f.ambiguous = true
+		}
 		f.envelope = envelope{} // a parameter like any other, such as the text of the message
 	}
 }
@@ -54,13 +60,13 @@ func (f *fields) reconcile() {
 		f.envelope.isDistrusted = true
 		return
 	}
-	agrees := f.agreesWith(&f.envelope)
+	agreement := f.agreementWith(&f.envelope)
 	f.envelope.distrust()
-	if agrees {
+	if agreement == agrees {
 		return
 	}
 	f.ambiguous = true
-	if from != "" {
+	if agreement == disagrees && from != "" {
 		f.envelope = f.envelope.asRawMessage()
 	}
 }
@@ -76,47 +82,61 @@ func (e *envelope) asRawMessage() envelope {
 	}
 }
 
-// agreesWith reports whether JSON is one message that the other parameters do not contradict. A text may be the caption of a medium, or
-// be the same as the text of the JSON. Next to any other kind it may have ended where the JSON begins.
-func (f *fields) agreesWith(e *envelope) bool {
+// An agreement says whether JSON in a parameter and the other parameters can be about one message.
+type agreement int
+
+const (
+	disagrees agreement = iota
+	mayAgree
+	agrees
+)
+
+// agreementWith compares JSON with the other parameters. It agrees if it is one message that they do not contradict. A text may be the
+// caption of a medium, or be the same as the text of the JSON. Next to any other kind it may have ended where the JSON begins.
+func (f *fields) agreementWith(e *envelope) agreement {
 	if len(e.messages) != 1 || e.size() != 1 {
-		return false
+		return disagrees
 	}
 	message := e.messages[0]
 	if conflicts(f.values[conceptID].value, message.id) || conflicts(f.values[conceptFrom].value, message.from) {
-		return false
+		return disagrees
 	}
 	text, hasText := f.text()
 	kind := strings.ToLower(message.kind)
 	switch {
 	case !hasText, kind == "", isMedia(kind):
-		return true
+		return agrees
 	case kind == "text":
 		body := message.object.object("text").word("body")
-		if !isBlank(text) && body != "" && body != text {
-			f.ambiguous = true
+		hasOtherText := !isBlank(text) && body != "" && body != text
+		if hasOtherText {
+			return mayAgree
 		}
-		return true
+		return agrees
+	case isBlank(text):
+		return mayAgree
 	default:
-		f.ambiguous = true
-		return isBlank(text)
+		return disagrees
 	}
 }
 
-// reportsWithout reports whether the other parameters are a report without the JSON, or one about another message. They are then compared
-// with the statuses in the JSON.
-func (f *fields) reportsWithout(e *envelope) bool {
-	id, status := f.values[conceptID].value, f.values[conceptStatus].value
-	isReport := status != "" && (id != "" || f.values[conceptReference].value != "")
-	isOther := id != "" && (len(e.statuses) != 1 || conflicts(id, e.statuses[0].id))
-	if !isReport && !isOther {
-		return false
+// isReportWithout reports whether the other parameters are a report without the JSON, or one about another message.
+func (f *fields) isReportWithout(e *envelope) bool {
+	id := f.values[conceptID].value
+	namesMessage := id != "" || f.values[conceptReference].value != ""
+	if namesMessage && f.values[conceptStatus].value != "" {
+		return true
 	}
-	for _, one := range e.statuses {
-		isSame := status == "" || f.sameStatus(status, one.word("status"))
-		if !isSame || conflicts(id, one.id) {
-			f.ambiguous = true
-		}
+	return id != "" && (len(e.statuses) != 1 || conflicts(id, e.statuses[0].id))
+}
+
+// contradictsStatusOf reports whether the other parameters have another ID or status than one of the statuses in the JSON.
+func (f *fields) contradictsStatusOf(e *envelope) bool {
+	id := f.values[conceptID].value
+	status := f.values[conceptStatus].value
+	differs := func(one item) bool {
+		hasOtherStatus := status != "" && !f.sameStatus(status, one.word("status"))
+		return hasOtherStatus || conflicts(id, one.id)
 	}
-	return true
+	return slices.ContainsFunc(e.statuses, differs)
 }
