@@ -9,6 +9,9 @@
 //
 //	hooks.SMS(func(ctx context.Context, m webhook.SMSMessage) error {
 //		_, err := book.Note(ctx, nil, conversations.FromSMS(m))
+//		if errors.Is(err, conversations.ErrNoPerson) { // such as a sender with letters; a second call would not help
+//			return nil
+//		}
 //		return err
 //	})
 //

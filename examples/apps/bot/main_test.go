@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -32,21 +33,21 @@ func TestMain(m *testing.M) {
 func serveUntilKilled(path string) error {
 	ctx := context.Background()
 	service := &messagingtest.Server{URL: os.Getenv("BOT_SERVICE"), Token: os.Getenv("BOT_TOKEN")}
-	b, err := open(ctx, path, "http://"+os.Getenv("BOT_ADDRESS"), service)
+	in, err := demoSettings(path, "http://"+os.Getenv("BOT_ADDRESS"), service)
 	if err != nil {
 		return err
 	}
-	if err := b.outbox.Start(ctx); err != nil {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", os.Getenv("BOT_ADDRESS"))
+	if err != nil {
 		return err
 	}
-	server := &http.Server{Addr: os.Getenv("BOT_ADDRESS"), Handler: b, ReadHeaderTimeout: time.Second}
-	return server.ListenAndServe()
+	return serve(ctx, listener, in)
 }
 
 func TestRun(t *testing.T) {
 	t.Parallel()
 	service := messagingtest.NewServer(t)
-	require.NoError(t, run(t.Context(), service))
+	require.NoError(t, runDemo(t.Context(), service))
 	sent := service.Sent()
 	require.Len(t, sent, 4, "one reply to each message, which came twice")
 	assert.Equal(t, "interactive", sent[0].Kind)
@@ -70,9 +71,10 @@ func newConversation(t *testing.T) *conversation {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	c := &conversation{t: t, service: messagingtest.NewServer(t), server: server}
-	var err error
 	path := filepath.Join(t.TempDir(), "bot.db")
-	c.bot, err = open(t.Context(), path, "http://"+server.Listener.Addr().String(), c.service)
+	in, err := demoSettings(path, "http://"+server.Listener.Addr().String(), c.service)
+	require.NoError(t, err)
+	c.bot, err = open(t.Context(), in)
 	require.NoError(t, err)
 	require.NoError(t, c.bot.outbox.Start(t.Context()))
 	server.Config.Handler = c.bot
@@ -90,7 +92,7 @@ func (c *conversation) write(message messagingtest.InboundChatApp) {
 	c.t.Helper()
 	message.Channel = cmp.Or(message.Channel, "chatapp2")
 	message.To = "channel-1"
-	for _, result := range c.service.CallWebhook(c.t.Context(), c.server.URL+"/hooks/"+message.Channel+"?key=secret-of-a-demo", message) {
+	for _, result := range c.service.CallWebhook(c.t.Context(), c.server.URL+"/hooks/"+message.Channel+"?key="+demoSecret, message) {
 		require.NoError(c.t, result.Err)
 		require.Equal(c.t, http.StatusOK, result.StatusCode)
 	}
@@ -209,6 +211,35 @@ func TestMessageFromANumberWithSpaces(t *testing.T) {
 	}
 }
 
+// The platform may accept a reply, and say later that the window had closed.
+func TestTemplateForAReplyThatIsReportedAsTooLate(t *testing.T) {
+	t.Parallel()
+	c := newConversation(t)
+	c.write(messagingtest.InboundChatApp{ID: "in-1", From: person, Text: "hi"})
+	menu := c.reply()
+	for range 2 { // services report twice
+		for _, result := range c.service.ReportDelivery(t.Context(), menu.ID, "failed", messagingtest.WithErrorCode(windowClosed)) {
+			require.NoError(t, result.Err)
+			require.Equal(t, http.StatusOK, result.StatusCode)
+		}
+	}
+	assert.Equal(t, "template", c.reply().Kind)
+	assert.Len(t, c.service.Sent(), 2)
+}
+
+func TestSettingsNameAllThatIsMissing(t *testing.T) {
+	for _, name := range []string{
+		"BOT_DATABASE", "BOT_ADDRESS", "BOT_URL", "BOT_CHANNEL", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET",
+	} {
+		t.Setenv(name, "")
+		require.NoError(t, os.Unsetenv(name))
+	}
+	err := command(t.Context(), []string{"serve"})
+	for _, name := range []string{"BOT_DATABASE", "BOT_ADDRESS", "BOT_URL", "BOT_CHANNEL", "MESSAGING_BASE_URL", "MESSAGING_WEBHOOK_SECRET"} {
+		require.ErrorContains(t, err, name)
+	}
+}
+
 // However often the process is killed, each message has one reply, since the service calls again.
 func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 	t.Parallel()
@@ -241,7 +272,7 @@ func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 		}
 		assert.Eventually(t, func() bool { // as the service does: until one of its two calls gets a 2xx
 			handled := false
-			for _, reply := range service.CallWebhook(t.Context(), "http://"+address+"/hooks/chatapp2?key=secret-of-a-demo", message, messagingtest.TwiceAtOnce()) {
+			for _, reply := range service.CallWebhook(t.Context(), "http://"+address+"/hooks/chatapp2?key="+demoSecret, message, messagingtest.TwiceAtOnce()) {
 				handled = handled || reply.Err == nil && reply.StatusCode/100 == 2
 			}
 			return handled
@@ -258,7 +289,9 @@ func TestOneReplyAlthoughTheProcessIsKilled(t *testing.T) {
 	for reference, n := range replied {
 		assert.Equal(t, 1, n, reference)
 	}
-	b, err := open(t.Context(), path, "http://"+address, service)
+	in, err := demoSettings(path, "http://"+address, service)
+	require.NoError(t, err)
+	b, err := open(t.Context(), in)
 	require.NoError(t, err)
 	defer b.db.Close()
 	var rows int

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
+	"github.com/messaging-service/messaging-go/contract"
+	"github.com/messaging-service/messaging-go/conversations"
+	"github.com/messaging-service/messaging-go/messagingriver"
+	"github.com/messaging-service/messaging-go/webhook"
+	"github.com/messaging-service/messaging-go/webhook/sqlstore"
+)
+
+type bot struct {
+	http.ServeMux
+
+	logger    *slog.Logger
+	db        *sql.DB
+	book      *conversations.Book // opt-outs, and when people wrote
+	store     *sqlstore.Store     // events that were handled
+	outbox    *messagingriver.Outbox[*sql.Tx]
+	channelID string
+	callback  string // where the service reports delivery
+}
+
+// open opens the bot, and creates its tables.
+func open(ctx context.Context, in settings) (*bot, error) {
+	// The receiver and the outbox share one connection, and each transaction can write.
+	db, err := sql.Open("sqlite", "file:"+in.database+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	b := &bot{logger: slog.Default(), db: db, channelID: in.channelID}
+	if err = b.build(ctx, in); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return b, nil
+}
+
+// build makes the parts of the bot on its database.
+func (b *bot) build(ctx context.Context, in settings) (err error) {
+	b.book, err = conversations.New(ctx, b.db, conversations.Options{})
+	if err != nil {
+		return err
+	}
+	client, err := in.client.With(messaging.WithGuard(b.book.Guard))
+	if err != nil {
+		return err
+	}
+	b.outbox, err = messagingriver.NewSQLite(b.db, client, messagingriver.Options{OnOutcome: b.outcome})
+	if err != nil {
+		return err
+	}
+	if err = b.outbox.Migrate(ctx); err != nil {
+		return err
+	}
+	b.store, err = sqlstore.New(ctx, b.db, 0)
+	if err != nil {
+		return err
+	}
+	hooks, err := in.newReceiver(webhook.WithStore(b.store), webhook.WithHook(webhook.LogHook(b.logger)))
+	if err != nil {
+		return err
+	}
+	b.Handle("/hooks/chatapp1", hooks.ChatApp1(b.receive))
+	b.Handle("/hooks/chatapp2", hooks.ChatApp2(b.receive))
+	b.Handle("/hooks/delivery", hooks.Delivery(b.report))
+	b.callback, err = hooks.DeliveryURL(in.url + "/hooks/delivery")
+	return err
+}
+
+// receive enqueues the reply, in the transaction that notes the message as handled. The ID of a tapped button is like a text.
+func (b *bot) receive(ctx context.Context, m webhook.ChatMessage) error {
+	tx, err := sqlstore.Tx(ctx)
+	if err != nil {
+		return err
+	}
+	decision, err := b.book.Note(ctx, tx, conversations.FromChat(m))
+	if errors.Is(err, conversations.ErrNoPerson) { // a second call would change nothing
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if decision.OptOut || decision.OptIn {
+		return b.confirm(ctx, tx, m, decision)
+	}
+	if !wantsReply(m.Content) {
+		return nil
+	}
+	reply := b.reply(m, "Hi. Write ORDER to ask for your order.", chatapp2.ReplyButton{ID: "order", Title: "Order"})
+	tapped, _ := m.Content.(webhook.Reply)
+	if word := cmp.Or(tapped.ID, strings.TrimSpace(m.PlainText())); strings.EqualFold(word, "order") {
+		reply = b.reply(m, "Your order is on its way.")
+	}
+	_, err = b.outbox.Insert(ctx, tx, reply)
+	return b.skipInvalid(ctx, err)
+}
+
+// skipInvalid logs and drops the error of a reply that can never be sent, such as one to a number with spaces. If the handler returned the
+// error, the service would call again and again.
+func (b *bot) skipInvalid(ctx context.Context, err error) error {
+	if errors.Is(err, messaging.ErrInvalid) {
+		b.logger.WarnContext(ctx, "bot: a message gets no reply", "error", err) // the error has no number
+		return nil
+	}
+	return err
+}
+
+// wantsReply reports whether a person wrote something, and did not only react or change an earlier message.
+func wantsReply(content webhook.Content) bool {
+	switch content.(type) {
+	case webhook.Reaction, webhook.Edit, webhook.Revoke, webhook.System:
+		return false
+	case webhook.Text, webhook.Media, webhook.Location, webhook.Contacts, webhook.Reply, webhook.Product, webhook.Order,
+		webhook.RequestWelcome, webhook.Unknown:
+	}
+	return true
+}
+
+// reply returns a reply on the chat app of the message. Chat app 1 has no buttons, so the text says what to write. The reference ID does not
+// depend on m.ID, which may be empty: the transaction of the event already ensures one reply to each message.
+func (b *bot) reply(m webhook.ChatMessage, text string, buttons ...chatapp2.ReplyButton) messaging.Message {
+	reference := "reply-" + rand.Text()
+	if m.Callback == webhook.CallbackChatApp1 {
+		return chatapp1.New(b.channelID, m.From).Text(text).WithReference(reference).WithCallback(b.callback)
+	}
+	reply := chatapp2.Message{To: m.From, ReplyTo: m.ID, ReferenceID: reference, CallbackURL: b.callback}
+	reply.Content = chatapp2.Text{Body: text}
+	if len(buttons) > 0 {
+		reply.Content = chatapp2.Interactive{Body: text, Action: chatapp2.ReplyButtons(buttons)}
+	}
+	return reply
+}
+
+// confirm replies to a STOP or START that changed something. A guard would deny the reply to STOP, so none is asked.
+func (b *bot) confirm(ctx context.Context, tx *sql.Tx, m webhook.ChatMessage, decision conversations.Decision) error {
+	if !decision.Changed {
+		return nil
+	}
+	reply := b.reply(m, "You will get our messages.")
+	if decision.OptOut {
+		reply = b.reply(m, "You will get no more messages. Write START to get them again.")
+	}
+	_, err := b.outbox.InsertMany(ctx, tx, []messaging.Message{reply}, messagingriver.InsertOptions{Unguarded: true})
+	return b.skipInvalid(ctx, err)
+}
+
+// report completes a reply whose response was lost: a report proves that the service accepted it. Keys without a message are ignored.
+func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
+	tx, err := sqlstore.Tx(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = b.outbox.ResolveTx(ctx, tx, messagingriver.Sent,
+		messagingriver.Key{Channel: "chatapp1", Reference: report.ReferenceID},
+		messagingriver.Key{Channel: "chatapp2", Reference: report.ReferenceID})
+	if err != nil {
+		return err
+	}
+	return b.replaceLate(ctx, tx, report)
+}
+
+// replaceLate logs a reply that was not delivered, and replaces it by a template if it was too late for the window.
+func (b *bot) replaceLate(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) error {
+	switch report.Status {
+	case contract.StatusFailed, contract.StatusRejected, contract.StatusExpired:
+	default:
+		return nil
+	}
+	b.logger.WarnContext(ctx, "bot: a reply was not delivered", "report", report)
+	if report.ErrorCode != windowClosed || report.ReferenceID == "" {
+		return nil
+	}
+	_, err := b.outbox.Insert(ctx, tx, b.template(report.To, report.ReferenceID))
+	return b.skipInvalid(ctx, err)
+}
+
+// windowClosed is the platform's code for a reply that it accepted after the window had closed.
+const windowClosed = "131047"
+
+// outcome logs each reply that was not sent, and replaces it by a template if it was too late for the window.
+func (b *bot) outcome(ctx context.Context, outcome messagingriver.Outcome) error {
+	if outcome.Err == nil {
+		return nil
+	}
+	b.logger.WarnContext(ctx, "bot: a reply was not sent", "reference_id", outcome.Reference,
+		"verdict", outcome.Verdict, "error", outcome.Err)
+	reply, isChat := outcome.Message.(chatapp2.Message)
+	if !isChat || !errors.Is(outcome.Err, messaging.ErrWindowClosed) {
+		return nil
+	}
+	tx, err := b.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing after the commit
+	if _, err = b.outbox.Insert(ctx, tx, b.template(reply.To, outcome.Reference)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// template returns the template in place of the reply with a reference ID. Its own reference ID ensures that there is only one.
+func (b *bot) template(to, reference string) messaging.Message {
+	return chatapp2.Message{
+		To:          to,
+		ReferenceID: "template-" + reference,
+		CallbackURL: b.callback,
+		Content:     chatapp2.Template{Name: "sorry_for_the_wait", Language: "en_US"},
+	}
+}
