@@ -70,8 +70,8 @@ type RetryPolicy struct {
 	MaxWait time.Duration
 }
 
-// SettlePolicy controls how SMS.SendOnce, and SMS.SendAll with WithSettle, look up a message whose outcome is unknown. They never send a
-// message again because it is not listed. A zero field has its default.
+// SettlePolicy controls how SMS.SendOnce, SMS.Settle, and SMS.SendAll with WithSettle, look up a message whose outcome is unknown. They never
+// send a message again because it is not listed. A zero field has its default.
 type SettlePolicy struct {
 	// Window is how long to look, from the moment when the outcome became unknown; 30 s by default. It should be longer than the service takes
 	// to list a message that it accepted; the specification does not say how long that is.
@@ -306,7 +306,8 @@ func WithBreaker(policy BreakerPolicy) Option {
 	}
 }
 
-// WithSettle sets how an unknown outcome is settled by lookups. Without it, SMS.SendOnce uses the default policy and SMS.SendAll does not settle.
+// WithSettle sets how an unknown outcome is settled by lookups. Without it, SMS.SendOnce and SMS.Settle use the default policy, and
+// SMS.SendAll does not settle.
 // Lookups count towards the rate limit. The contract must have a reference ID for sending and for listing.
 func WithSettle(policy SettlePolicy) Option {
 	return func(s *settings) {

@@ -41,6 +41,17 @@ func (s Status) Final() bool {
 	}
 }
 
+// Failed reports whether the message did not arrive, as far as the service knows: StatusFailed, StatusExpired or StatusRejected. Some services
+// report a failure too early; see Supersedes.
+func (s Status) Failed() bool {
+	switch s {
+	case StatusFailed, StatusExpired, StatusRejected:
+		return true
+	default:
+		return false
+	}
+}
+
 // Supersedes reports whether a message that had the status old has this one now. Reports can arrive out of order, so store a status only
 // if it supersedes the stored one: sent, then delivered, then read, then played. A failure supersedes what comes before a delivery, and a
 // delivery supersedes a failure, which some services report too early. An equal status and StatusUnknown supersede nothing.

@@ -38,6 +38,19 @@ func TestStatusFinal(t *testing.T) {
 	}
 }
 
+func TestStatusFailed(t *testing.T) {
+	t.Parallel()
+	for _, status := range []contract.Status{contract.StatusFailed, contract.StatusExpired, contract.StatusRejected} {
+		assert.True(t, status.Failed(), status)
+	}
+	for _, status := range []contract.Status{
+		contract.StatusUnknown, contract.StatusQueued, contract.StatusSent, contract.StatusDelivered, contract.StatusRead,
+		contract.StatusPlayed, contract.StatusDeleted, "held",
+	} {
+		assert.False(t, status.Failed(), status)
+	}
+}
+
 func TestStatusesOfTheContractHaveConstants(t *testing.T) {
 	t.Parallel()
 	for status := range table.Of(contract.Default()).WebhookDelivery.Statuses {

@@ -21,7 +21,7 @@ import (
 
 // Key names a message.
 type Key struct {
-	Channel   string `json:"channel"`     // the name of the channel, such as "sms"
+	Channel   string `json:"channel"`     // sms, chatapp1 or chatapp2, as messaging.Channel.String returns it
 	Reference string `json:"referenceID"` // the reference ID
 }
 

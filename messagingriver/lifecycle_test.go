@@ -160,6 +160,9 @@ func TestNewOutboxRejects(t *testing.T) {
 		_, err := messagingriver.NewSQLite(openPoolOfOne(t), client, options)
 		require.ErrorContains(t, err, want)
 	}
+	_, err = messagingriver.NewSQLite(openPoolOfOne(t), client, messagingriver.Options{Workers: -1, Keep: -1})
+	require.ErrorContains(t, err, "Options.Workers")
+	require.ErrorContains(t, err, "Options.Keep", "all problems at once")
 	_, err = messagingriver.NewSQLite(nil, client, messagingriver.Options{})
 	require.ErrorContains(t, err, "needs a database")
 	_, err = messagingriver.NewPostgres(nil, client, messagingriver.Options{})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -228,13 +229,16 @@ const (
 const resolvedAsSent = "resolved as sent"
 
 // Resolve carries out a decision about messages and returns how many it applied to. Messages in other states do not change, and keys
-// without a message are ignored. A handler of delivery reports may resolve every message that it receives a report about as Sent.
+// without a message are ignored. A key of an unknown channel is an error, and nothing is decided. A handler of delivery reports may resolve every message that it receives a report about as Sent.
 //
 // Resolve uses a connection of its own, and each message a transaction of its own. After an error, or the end of ctx, it decides about no
 // further message and returns how many it applied to before. In a transaction of the program, such as that of
 // webhook/sqlstore, use ResolveTx: Resolve would wait for that transaction.
 func (o *Outbox[TTx]) Resolve(ctx context.Context, decision Decision, keys ...Key) (int, error) {
 	if err := decision.check(); err != nil {
+		return 0, err
+	}
+	if err := o.checkKeys(keys); err != nil {
 		return 0, err
 	}
 	resolved := 0
@@ -272,6 +276,9 @@ func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, 
 	if err := decision.check(); err != nil {
 		return 0, err
 	}
+	if err := o.checkKeys(keys); err != nil {
+		return 0, err
+	}
 	retry := func(id int64) error {
 		_, err := o.inserter.JobRetryTx(ctx, tx, id)
 		return err
@@ -297,6 +304,16 @@ func (d Decision) check() error {
 	default:
 		return fmt.Errorf("messagingriver: Resolve got the decision %q; want %q, %q or %q", d, Sent, Resend, Drop)
 	}
+}
+
+// checkKeys returns an error for a key of an unknown channel, which would never have a message.
+func (o *Outbox[TTx]) checkKeys(keys []Key) error {
+	for i, key := range keys {
+		if _, isKnown := o.channels[key.Channel]; !isKnown {
+			return fmt.Errorf("messagingriver: keys[%d].Channel is %q; want one of %s", i, key.Channel, strings.Join(o.channelNames(), ", "))
+		}
+	}
+	return nil
 }
 
 // resolution returns the statement that carries out a decision about a message and returns the ID of its job if it applied.

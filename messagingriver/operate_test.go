@@ -56,6 +56,20 @@ func TestShowRejectsAnUnknownReference(t *testing.T) {
 	})
 }
 
+func TestResolveRejectsAnUnknownChannel(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		r := t.newRig(t, newClient(t, messagingtest.NewServer(t)), quick())
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		for _, channel := range []string{"", "SMS", "mail"} {
+			n, err := r.Resolve(t.Context(), messagingriver.Drop, smsKey("a"), messagingriver.Key{Channel: channel, Reference: "a"})
+			require.ErrorContains(t, err, "keys[1].Channel is \""+channel+"\"; want one of chatapp1, chatapp2, sms")
+			require.Zero(t, n)
+		}
+		require.Equal(t, available, show(t, r, "a").State, "nothing is decided")
+	})
+}
+
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {

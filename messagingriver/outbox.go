@@ -177,17 +177,8 @@ func (o *Outbox[TTx]) setClient(client *messaging.Client) error {
 
 // complete checks the options and sets the defaults.
 func (o *Options) complete(isPostgres bool) error {
-	switch {
-	case o.Workers < 0, o.Workers > river.QueueNumWorkersMax:
-		return fmt.Errorf("messagingriver: Options.Workers must be 0 to %d, got %d", river.QueueNumWorkersMax, o.Workers)
-	case math.IsNaN(o.Rate), o.Rate < 0, o.Rate > maxRate:
-		return fmt.Errorf("messagingriver: Options.Rate must be 0 to %d messages a second, got %v", maxRate, o.Rate)
-	case o.SendTimeout < 0, o.SendTimeout > time.Hour:
-		return fmt.Errorf("messagingriver: Options.SendTimeout must be 0 to 1h, got %v", o.SendTimeout)
-	case o.SettleFor < 0:
-		return fmt.Errorf("messagingriver: Options.SettleFor must not be negative, got %v", o.SettleFor)
-	case o.Keep < 0:
-		return fmt.Errorf("messagingriver: Options.Keep must not be negative, got %v", o.Keep)
+	if err := o.check(); err != nil {
+		return err
 	}
 	const day = 24 * time.Hour
 	o.Workers = cmp.Or(o.Workers, 16)
@@ -206,7 +197,28 @@ func (o *Options) complete(isPostgres bool) error {
 	if isPostgres {
 		o.Schema = cmp.Or(o.Schema, "messaging")
 	}
-	return checkSchema(o.Schema)
+	return nil
+}
+
+// check returns an error that names all that is wrong with the options.
+func (o *Options) check() error {
+	var problems []error
+	if o.Workers < 0 || o.Workers > river.QueueNumWorkersMax {
+		problems = append(problems, fmt.Errorf("messagingriver: Options.Workers must be 0 to %d, got %d", river.QueueNumWorkersMax, o.Workers))
+	}
+	if math.IsNaN(o.Rate) || o.Rate < 0 || o.Rate > maxRate {
+		problems = append(problems, fmt.Errorf("messagingriver: Options.Rate must be 0 to %d messages a second, got %v", maxRate, o.Rate))
+	}
+	if o.SendTimeout < 0 || o.SendTimeout > time.Hour {
+		problems = append(problems, fmt.Errorf("messagingriver: Options.SendTimeout must be 0 to 1h, got %v", o.SendTimeout))
+	}
+	if o.SettleFor < 0 {
+		problems = append(problems, fmt.Errorf("messagingriver: Options.SettleFor must not be negative, got %v", o.SettleFor))
+	}
+	if o.Keep < 0 {
+		problems = append(problems, fmt.Errorf("messagingriver: Options.Keep must not be negative, got %v", o.Keep))
+	}
+	return errors.Join(append(problems, checkSchema(o.Schema))...)
 }
 
 // maxRate is the highest Options.Rate.

@@ -15,7 +15,8 @@ import (
 // There is no field for a time to live, because the service's specification has none for SMS. If your account has one, set it in Extra under its
 // name.
 type Message struct {
-	// From is the sender ID: a name or a number that the account may send from. Required.
+	// From is the sender ID: a name or a number that the account may send from. It must not begin or end with white space, or have control
+	// characters. Required.
 	From string `json:"from,omitzero"`
 	// To is the recipient: one mobile number of 5 to 15 digits with an optional leading "+". Required. It is sent as given.
 	To string `json:"to,omitzero"`

@@ -13,7 +13,7 @@ import (
 func SMS(m sms.Message) wire.Call {
 	return wire.Call{
 		Fields: []wire.Field{
-			{Concept: "from", Name: "From", Text: m.From, Required: true, Reason: wire.CheckNotBlank(m.From)},
+			{Concept: "from", Name: "From", Text: m.From, Required: true, Reason: wire.CheckSender(m.From)},
 			{Concept: "to", Name: "To", Text: m.To, Required: true, Reason: wire.CheckRecipient(m.To)},
 			{Concept: "text", Name: "Text", Text: m.Text, Required: true},
 			{Concept: "callback", Name: "CallbackURL", Text: m.CallbackURL, Reason: wire.CheckCallbackURL(m.CallbackURL)},

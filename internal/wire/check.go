@@ -72,6 +72,21 @@ func CheckNotBlank(text string) string {
 	return ""
 }
 
+// CheckSender returns what is wrong with the sender ID of an SMS, or "". An empty one is absent.
+func CheckSender(id string) string {
+	if reason := CheckNotBlank(id); reason != "" {
+		return reason
+	}
+	if strings.TrimSpace(id) != id {
+		return "must not begin or end with white space, such as a line feed from a file"
+	}
+	isControl := func(r rune) bool { return r != 0 && unicode.IsControl(r) } // CheckText is about zero bytes
+	if strings.ContainsFunc(id, isControl) {
+		return "must not have a control character"
+	}
+	return ""
+}
+
 // WrongType returns why a value that compiles as one of a sealed interface cannot be sent: it is a pointer, or a struct of the caller that
 // embeds a type of the library and so has its methods.
 func WrongType(value any) string {

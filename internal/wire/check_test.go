@@ -373,3 +373,20 @@ func FuzzCallback(f *testing.F) {
 		}
 	})
 }
+
+func TestCheckSender(t *testing.T) {
+	t.Parallel()
+	for _, valid := range []string{"", "ACME", "My Shop", "+639171234567", "21581", "Café"} {
+		assert.Empty(t, wire.CheckSender(valid), valid)
+	}
+	for sender, want := range map[string]string{
+		" \t":         "white space only",
+		"ACME\n":      "must not begin or end with white space",
+		" ACME":       "must not begin or end with white space",
+		"ACME\u00a0":  "must not begin or end with white space",
+		"AC\nME":      "must not have a control character",
+		"AC\u001b[ME": "must not have a control character",
+	} {
+		assert.Contains(t, wire.CheckSender(sender), want)
+	}
+}

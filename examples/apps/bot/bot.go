@@ -15,7 +15,6 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
 	"github.com/messaging-service/messaging-go/chatapp2"
-	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/conversations"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/webhook"
@@ -175,9 +174,7 @@ func (b *bot) report(ctx context.Context, report webhook.DeliveryReport) error {
 
 // replaceLate logs a reply that was not delivered, and replaces it by a template if it was too late for the window.
 func (b *bot) replaceLate(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport) error {
-	switch report.Status {
-	case contract.StatusFailed, contract.StatusRejected, contract.StatusExpired:
-	default:
+	if !report.Status.Failed() {
 		return nil
 	}
 	b.logger.WarnContext(ctx, "bot: a reply was not delivered", "report", report)

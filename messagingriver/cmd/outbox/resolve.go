@@ -231,9 +231,12 @@ func resolveEach(ctx context.Context, db database, decision messagingriver.Decis
 
 // resolve carries out the decision about one message.
 func (r *resolution) resolve(ctx context.Context, db database, key messagingriver.Key) error {
-	n, err := db.Resolve(ctx, r.Done, key)
-	if err != nil {
-		return err
+	n := 0
+	if key.Channel != "" { // otherwise no channel has the message, or several have
+		var err error
+		if n, err = db.Resolve(ctx, r.Done, key); err != nil {
+			return err
+		}
 	}
 	if n > 0 {
 		r.Messages++
