@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -165,6 +166,18 @@ func TestRequestNeedsItsMark(t *testing.T) {
 		assert.Equal(t, snooze, v.action)
 		assert.Equal(t, notSent, v.recorded)
 	}
+}
+
+// On SQLite, too, no request begins if the database cannot say whether the message was resolved as Sent.
+func TestSQLiteRequestNeedsTheDatabase(t *testing.T) {
+	t.Parallel()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "outbox.db"))
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	d := newDatabase(nil, riversqlite.New(db).GetExecutor(), false, "")
+	a := newTestAttempt(uptime(), d.allowRequest)
+	assert.ErrorIs(t, a.enter(t.Context()), errUnconfirmed)
+	assert.False(t, a.hasEntered())
 }
 
 // A message whose request never began was not sent, regardless of the error.

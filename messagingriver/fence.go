@@ -186,7 +186,10 @@ func (d *database) markAttempts(ctx context.Context, attempts []*attempt) error 
 // allowRequest returns an error if the message of an attempt was resolved as Sent.
 func (countRules) allowRequest(ctx context.Context, d *database, a *attempt) error {
 	isResolved, err := d.isResolvedSent(ctx, a.job.ID)
-	if err == nil && isResolved {
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnconfirmed, err)
+	}
+	if isResolved {
 		return errOutdated
 	}
 	return nil
