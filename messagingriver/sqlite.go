@@ -26,12 +26,17 @@ func checkSQLite(db *sql.DB) error {
 	return nil
 }
 
+// isInDoubtOnSQLite holds for a message that a rescued attempt may have sent. countRules.hasRecordedDoubt holds, too, for a message that a lookup
+// has left in doubt: it waits in the queue of lookups, where no statement needs to find it. It was rescued, or its verdict is unknown, for which
+// the statements have a condition, such as isKnown. Package messagingriver sets "answered" to the number of rescues, which never falls.
+const isInDoubtOnSQLite = `(COALESCE(metadata->>'river:rescue_count', 0) > COALESCE(metadata->>'answered', 0))`
+
 // sqliteStatements returns the statements for SQLite, where River stores JSON as JSONB, and times as datetime writes them.
 func sqliteStatements() statements {
 	const (
 		isMessage = `kind = 'messaging' AND args->>'channel' = ?1 AND args->>'reference' = ?2`
 		isOfOne   = `kind = 'messaging' AND metadata->>'campaign' = ?1`
-		isInDoubt = `(metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count')`
+		isInDoubt = isInDoubtOnSQLite
 		isOnHold  = `metadata->'pause'->>'at' = paused_at`
 	)
 	return statements{
