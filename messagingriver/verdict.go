@@ -49,9 +49,13 @@ const (
 	// maxWait bounds the wait of a channel that a service may ask for, and maxMessageWait that of one message.
 	maxWait        = time.Hour
 	maxMessageWait = 24 * time.Hour
-	// tooManyToRecipient is the code of chat app 2's platform for too many messages to one recipient. The others can be sent.
-	tooManyToRecipient = "131056"
 )
+
+// concernsRecipient reports whether chat app 2's platform refuses a message for its recipient alone, for a time: by 131056 because of too many
+// messages to the recipient, and by 131049 and 130472 because it holds marketing back from them. Messages to others can be sent.
+func concernsRecipient(code string) bool {
+	return code == "131056" || code == "131049" || code == "130472"
+}
 
 // classify returns what the error of an attempt means. breakerOpen reports whether the breaker of the channel is open after it.
 func (a *attempt) classify(err error, breakerOpen bool) verdict {
@@ -95,8 +99,7 @@ func classifyEntered(err error, breakerOpen bool) verdict {
 		if breakerOpen {
 			return holdBack(notSent, after)
 		}
-		wait := min(after, maxMessageWait)
-		return verdict{action: retry, recorded: notSent, messageWait: wait, channelWait: wait}
+		return verdict{action: retry, recorded: notSent, messageWait: min(after, maxMessageWait), channelWait: min(after, maxWait)}
 	case messaging.Refused:
 		return classifyRefused(err, breakerOpen)
 	default:
@@ -111,12 +114,13 @@ func classifyEntered(err error, breakerOpen bool) verdict {
 // classifyRefused classifies a refusal by the service. The first case that applies decides.
 func classifyRefused(err error, breakerOpen bool) verdict {
 	after, isRetryable := messaging.Retryable(err)
-	wait := min(after, maxMessageWait)
+	messageWait := min(after, maxMessageWait)
+	channelWait := min(after, maxWait)
 	isAmbiguous := false // the service may have the message although it refused it
 	isForRecipient := false
 	if failure, isError := errors.AsType[*messaging.Error](err); isError {
 		isAmbiguous = failure.Ambiguous()
-		isForRecipient = failure.Code == tooManyToRecipient
+		isForRecipient = concernsRecipient(failure.Code)
 	}
 	isAccount := isAccountFailure(err)
 	isAccountAlone := isAccount && !isAmbiguous
@@ -124,11 +128,13 @@ func classifyRefused(err error, breakerOpen bool) verdict {
 	concernsChannel := breakerOpen || isAccount || isChannelLimited
 	switch {
 	case errors.Is(err, messaging.ErrDuplicate): // the service has the message already
-		return verdict{action: lookUp, recorded: unknown, channelWait: wait}
+		return verdict{action: lookUp, recorded: unknown, channelWait: channelWait}
 	case isAccountAlone, isRetryable && concernsChannel:
 		return holdBack(refused, after)
-	case isRetryable: // this message alone may be accepted later
-		return verdict{action: retry, recorded: refused, messageWait: wait, channelWait: wait}
+	case isRetryable && isForRecipient:
+		return verdict{action: retry, recorded: refused, channel: works, messageWait: messageWait}
+	case isRetryable: // this message may be accepted later
+		return verdict{action: retry, recorded: refused, messageWait: messageWait, channelWait: channelWait}
 	case breakerOpen && !isAmbiguous: // a status such as 403 may be about the message or about the account
 		return verdict{action: snooze, recorded: refused, channel: suspected, messageWait: time.Second}
 	case isAccount: // the account is refused, but the service may have the message
