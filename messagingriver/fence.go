@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -172,9 +171,13 @@ func (d *database) markAttempts(ctx context.Context, attempts []*attempt) error 
 	if err != nil {
 		return err
 	}
+	isMarked := make(map[int64]bool, len(markedIDs))
+	for _, id := range markedIDs {
+		isMarked[id] = true
+	}
 	for _, a := range attempts {
 		switch {
-		case slices.Contains(markedIDs, a.job.ID):
+		case isMarked[a.job.ID]:
 			a.mark = marked
 		case a.mark == marked:
 			a.mark = unmarked

@@ -1,9 +1,9 @@
 package messagingriver
 
-// isInDoubtOnPostgres holds for a message that a rescued attempt may have sent. markRules.hasRecordedDoubt asks for no rescue, because a record
-// is read while a worker has the job, whose mark is open then. The statements ask about jobs that no worker has. River writes the end of an attempt
-// and its facts together, so a mark of such a job is open after a rescue, or after an outcome that was recorded as unknown. The statements that
-// need the second have a condition for the verdict, such as isKnown.
+// isInDoubtOnPostgres holds for a message that a rescued attempt may have sent. The statements ask about jobs that no worker has. River writes
+// the end of an attempt and its facts together, so the mark of such a job is open only after a rescue, or after an unknown outcome. For messages
+// whose verdict is unknown, the statements that need them have a condition of their own, such as isKnown. markRules.hasRecordedDoubt requires no
+// rescue: a record may be read while a worker has the job, and the mark is open during its request.
 const isInDoubtOnPostgres = `(metadata->'river:rescue_count' IS NOT NULL
 			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', '')))`
 

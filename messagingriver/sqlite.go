@@ -26,9 +26,9 @@ func checkSQLite(db *sql.DB) error {
 	return nil
 }
 
-// isInDoubtOnSQLite holds for a message that a rescued attempt may have sent. countRules.hasRecordedDoubt holds, too, for a message that a lookup
-// has left in doubt: it waits in the queue of lookups, where no statement needs to find it. It was rescued, or its verdict is unknown, for which
-// the statements have a condition, such as isKnown. Package messagingriver sets "answered" to the number of rescues, which never falls.
+// isInDoubtOnSQLite holds for a message that a rescued attempt may have sent. It leaves out two cases of countRules.hasRecordedDoubt. A message
+// that a lookup has left in doubt was rescued, or its verdict is unknown, and it waits in the queue of lookups. For messages whose verdict is
+// unknown, the statements that need them have a condition of their own, such as isKnown.
 const isInDoubtOnSQLite = `(COALESCE(metadata->>'river:rescue_count', 0) > COALESCE(metadata->>'answered', 0))`
 
 // sqliteStatements returns the statements for SQLite, where River stores JSON as JSONB, and times as datetime writes them.

@@ -153,7 +153,6 @@ func classifyUnsent(err error, breakerOpen bool) verdict {
 	_, isInvalid := errors.AsType[*messaging.ValidationError](err)
 	isPostponed := isError && errors.Is(err, messaging.ErrPostponed)
 	isHeldBack := breakerOpen || errors.Is(err, messaging.ErrBreakerOpen) || isAccountFailure(err)
-	lacksCredentials := isError && failure.Verdict == messaging.NotSent // for the channel: nothing else ends so and cannot be retried
 	switch {
 	case errors.Is(err, errExpired):
 		return verdict{action: cancel, recorded: notSent, reason: errExpired.Error()}
@@ -173,7 +172,7 @@ func classifyUnsent(err error, breakerOpen bool) verdict {
 		return verdict{action: snooze, recorded: notSent}
 	case isRetryable, errors.Is(err, context.DeadlineExceeded): // the attempt took too long, or failed in a way that may pass
 		return verdict{action: snooze, recorded: notSent, messageWait: wait}
-	case lacksCredentials:
+	case isError && failure.Verdict == messaging.NotSent: // no credentials for the channel, or a certificate that the client refuses
 		return holdBack(notSent, wait)
 	default: // a function of the program panicked, or returned an error that says nothing
 		return verdict{action: retry, recorded: notSent, messageWait: wait}
