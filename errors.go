@@ -457,9 +457,12 @@ func (e *Error) details() []string {
 	if table.IsWord(e.RequestID) && !e.hidesIDs {
 		add("request %s", e.RequestID)
 	}
-	if e.localWait {
+	switch {
+	case e.RetryAfter <= 0:
+		// no wait
+	case e.localWait:
 		add("try again in %v", e.RetryAfter.Round(time.Millisecond))
-	} else if e.RetryAfter > 0 {
+	default:
 		add("asked to wait %v", e.RetryAfter)
 	}
 	if e.Attempts > 1 {

@@ -35,9 +35,14 @@ func newDatabase(client riverClient, executor riverdriver.Executor, isPostgres b
 	}
 	if isPostgres {
 		d.statements = postgresStatements()
-		d.doubt = markRules{}
+		d.doubt = markRules{marks: new(batcher[*attempt])}
 	}
 	return d
+}
+
+// allowRequest returns nil if the request of an attempt may begin, by the rules of the database.
+func (d *database) allowRequest(ctx context.Context, a *attempt) error {
+	return d.doubt.allowRequest(ctx, d, a)
 }
 
 // qualify adds the schema to the names of River's tables and types in a statement. They are all that begins with river_.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -157,7 +158,7 @@ func TestAttemptIsAbandonedOrBegun(t *testing.T) {
 // Without a mark no request begins.
 func TestRequestNeedsItsMark(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{errOutdated, fmt.Errorf("%w: the database is away", errUnmarked)} {
+	for _, err := range []error{errOutdated, fmt.Errorf("%w: the database is away", errUnconfirmed)} {
 		a := newTestAttempt(uptime(), func(context.Context, *attempt) error { return err })
 		assert.ErrorIs(t, a.enter(t.Context()), err)
 		assert.False(t, a.hasEntered())
@@ -167,27 +168,42 @@ func TestRequestNeedsItsMark(t *testing.T) {
 	}
 }
 
+// On SQLite, too, no request begins if the database cannot say whether the message was resolved as Sent.
+func TestSQLiteRequestNeedsTheDatabase(t *testing.T) {
+	t.Parallel()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "outbox.db"))
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	d := newDatabase(nil, riversqlite.New(db).GetExecutor(), false, "")
+	a := newTestAttempt(uptime(), d.allowRequest)
+	assert.ErrorIs(t, a.enter(t.Context()), errUnconfirmed)
+	assert.False(t, a.hasEntered())
+}
+
 // A message whose request never began was not sent, regardless of the error.
 func TestClassifyUnsent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		err    error
-		isOpen bool
-		want   action
+		err     error
+		isOpen  bool
+		want    action
+		channel channelEffect
 	}{
-		{errExpired, false, cancel},
-		{errHalted, false, snooze},
-		{context.Canceled, false, snooze},
-		{context.DeadlineExceeded, false, snooze},
-		{messaging.ErrBreakerOpen, false, pauseChannel},
-		{messaging.ErrUnauthorized, false, pauseChannel},
-		{context.Canceled, true, pauseChannel},
-		{errors.New("panic (string)"), false, retry},
-		{&messaging.Error{Verdict: messaging.Unknown}, false, retry},
-		{&messaging.Error{Verdict: messaging.NotSent}, false, snooze},
+		{errExpired, false, cancel, untouched},
+		{errHalted, false, snooze, untouched},
+		{context.Canceled, false, snooze, untouched},
+		{context.DeadlineExceeded, false, snooze, untouched},
+		{messaging.ErrBreakerOpen, false, snooze, heldBack},
+		{messaging.ErrUnauthorized, false, snooze, heldBack},
+		{context.Canceled, true, snooze, heldBack},
+		{errors.New("panic (string)"), false, retry, untouched},
+		{&messaging.Error{Verdict: messaging.Unknown}, false, retry, untouched},
+		{&messaging.Error{Verdict: messaging.NotSent}, false, snooze, untouched},
 	} {
 		a := new(attempt)
-		assert.Equal(t, tt.want, a.classify(tt.err, tt.isOpen).action, "%v", tt.err)
+		v := a.classify(tt.err, tt.isOpen)
+		assert.Equal(t, tt.want, v.action, "%v", tt.err)
+		assert.Equal(t, tt.channel, v.channel, "%v", tt.err)
 	}
 }
 
@@ -195,26 +211,26 @@ func TestClassifyUnsent(t *testing.T) {
 func TestClassifyEntered(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		err    error
-		isOpen bool
-		want   action
-		pauses bool
+		err     error
+		isOpen  bool
+		want    action
+		channel channelEffect
 	}{
-		{nil, false, complete, false},
-		{&messaging.Error{Verdict: messaging.Unknown}, false, lookUp, false},
-		{&messaging.Error{Verdict: messaging.Unknown}, true, lookUp, true},
-		{&messaging.Error{Verdict: messaging.Refused}, false, cancel, false},
-		{&messaging.Error{Verdict: messaging.Refused}, true, snooze, true},
-		{&messaging.Error{Verdict: messaging.NotSent}, false, retry, false},
-		{&messaging.Error{Verdict: messaging.NotSent}, true, pauseChannel, true},
-		{errors.New("panic (string)"), false, lookUp, false},
-		{context.Canceled, false, lookUp, false},
+		{nil, false, complete, works},
+		{&messaging.Error{Verdict: messaging.Unknown}, false, lookUp, untouched},
+		{&messaging.Error{Verdict: messaging.Unknown}, true, lookUp, suspected},
+		{&messaging.Error{Verdict: messaging.Refused}, false, cancel, works},
+		{&messaging.Error{Verdict: messaging.Refused}, true, snooze, suspected},
+		{&messaging.Error{Verdict: messaging.NotSent}, false, retry, untouched},
+		{&messaging.Error{Verdict: messaging.NotSent}, true, snooze, heldBack},
+		{errors.New("panic (string)"), false, lookUp, untouched},
+		{context.Canceled, false, lookUp, untouched},
 	} {
 		a := new(attempt)
 		a.progress.Store(entered)
 		v := a.classify(tt.err, tt.isOpen)
 		assert.Equal(t, tt.want, v.action, "%v", tt.err)
-		assert.Equal(t, tt.pauses, v.pauses, "%v", tt.err)
+		assert.Equal(t, tt.channel, v.channel, "%v", tt.err)
 	}
 }
 

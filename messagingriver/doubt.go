@@ -1,6 +1,9 @@
 package messagingriver
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // doubtRules tell on one database whether an attempt that recorded no outcome may have sent a message.
 type doubtRules interface {
@@ -12,10 +15,15 @@ type doubtRules interface {
 	isInDoubt(m *metadata, fetches int) bool
 	// keepDoubt records that a lookup has left a message in doubt.
 	keepDoubt(f facts)
+	// allowRequest returns nil if the request of an attempt may begin. The error matches errOutdated if it must not, and errUnconfirmed if the
+	// database could not be asked.
+	allowRequest(ctx context.Context, d *database, a *attempt) error
 }
 
 // markRules are the rules on PostgreSQL: an attempt that may have begun its request has written a mark.
-type markRules struct{}
+type markRules struct {
+	marks *batcher[*attempt] // writes the marks of several attempts at once
+}
 
 func (markRules) hasRecordedDoubt(m *metadata) bool { return m.Verdict == unknown || m.haveOpenMark() }
 
@@ -41,7 +49,8 @@ func (t *attemptTokens) haveOpenMark() bool {
 	return t.BegunToken != "" && t.BegunToken != t.EndedToken && t.BegunToken != t.UnsentToken
 }
 
-// countRules are the rules on SQLite, where attempts write no marks: each fetch of the job that recorded no outcome may have sent the message.
+// countRules are the rules on SQLite, where a single process sends. Attempts write no marks: each fetch of the job that recorded no outcome may
+// have sent the message.
 type countRules struct{}
 
 func (countRules) hasRecordedDoubt(m *metadata) bool {

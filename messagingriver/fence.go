@@ -20,28 +20,33 @@ type attempt struct {
 	claimedAt time.Duration
 	// token identifies the attempt in the metadata of the job.
 	token string
-	// markNow writes the mark of the attempt on PostgreSQL. It returns an error if the request must not begin.
+	// markNow has the database mark the attempt, if it marks attempts. It returns an error if the request must not begin; see doubtRules.
 	markNow func(ctx context.Context, a *attempt) error
 
-	isMarked   bool         // whether the mark was written
-	markFailed bool         // whether the statement of a mark failed: the database may have written the mark nevertheless
-	progress   atomic.Int32 // waiting, entered or abandoned
+	// mark and progress are two states: an attempt can be abandoned while its mark is written, and on SQLite it enters unmarked.
+	mark     markState
+	progress atomic.Int32 // waiting, entered or abandoned
 }
+
+// markState is what an attempt knows about its mark in the database.
+type markState int
+
+const (
+	unmarked    markState = iota
+	maybeMarked           // the statement failed: the database may have written the mark nevertheless
+	marked
+)
 
 func (o *Outbox[TTx]) newAttempt(c channel, job *river.Job[messageArgs], m *metadata) *attempt {
 	// The time since River fetched the job counts. It is negative if the clock of the database is ahead.
 	age := max(0, time.Since(*job.AttemptedAt))
-	markNow := o.mark
-	if !o.database.isPostgres { // a single process sends
-		markNow = o.checkUnresolved
-	}
 	return &attempt{
 		channel:   c,
 		job:       job,
 		metadata:  m,
 		claimedAt: uptime() - age,
 		token:     rand.Text(),
-		markNow:   markNow,
+		markNow:   o.database.allowRequest,
 	}
 }
 
@@ -63,8 +68,9 @@ func (a *attempt) abandon() bool {
 var (
 	errExpired  = errors.New("the message has expired")
 	errOutdated = errors.New("the claim is too old, or the job was given to another worker")
-	errUnmarked = errors.New("the attempt cannot be marked in the database")
 	errHalted   = errors.New("the channel was just paused")
+	// errUnconfirmed is matched if the database could not be asked.
+	errUnconfirmed = errors.New("the database did not confirm that the request may begin")
 )
 
 // maxClaimAge is how long after a job was fetched a request may begin. River rescues the job later than that and SendTimeout.
@@ -76,21 +82,23 @@ func (a *attempt) isClaimOld() bool { return uptime()-a.claimedAt >= maxClaimAge
 // mayHaveLostJob reports whether an attempt that sent nothing may have lost its job to another attempt. It must then record nothing: River
 // would write its result over the result of the other attempt.
 func (a *attempt) mayHaveLostJob(err error) bool {
-	if a.isMarked || a.hasEntered() {
+	if a.mark == marked || a.hasEntered() {
 		return false
 	}
 	return errors.Is(err, errOutdated) || a.isClaimOld()
 }
 
-// recordUnsent records that the attempt made no request, in case the database wrote its mark although the statement failed. It names only
-// tokens of this attempt and of an earlier one that is not in doubt. So it cannot end the doubt about another attempt, even if River writes it
-// after that attempt has begun.
-func (a *attempt) recordUnsent(f facts) {
-	if !a.markFailed || a.hasEntered() {
-		return
+// settleMark records in the metadata that the outcome of the attempt is known, so that its mark leaves no doubt.
+func (a *attempt) settleMark(f facts) {
+	switch {
+	case a.mark == marked:
+		f[keyEnded] = a.token
+	case a.mark == maybeMarked && !a.hasEntered():
+		// The attempt made no request. The facts name only tokens of this attempt and of an earlier one that is not in doubt. So they cannot
+		// end the doubt about another attempt, even if River writes them after that attempt has begun.
+		f[keyUnsent] = a.token
+		f[keyEnded] = a.metadata.BegunToken // the mark in the database may still be that of the earlier attempt
 	}
-	f[keyUnsent] = a.token
-	f[keyEnded] = a.metadata.BegunToken // the mark in the database may still be that of the earlier attempt
 }
 
 func (a *attempt) hasExpired() bool {
@@ -112,7 +120,9 @@ func (a *attempt) check() error {
 	return nil
 }
 
-// enter returns nil if the request may begin. The client calls it directly before the request, after its limits of concurrency and rate.
+// enter returns nil if the request may begin. The client calls it directly before the request, after its limits of concurrency and rate. It
+// calls it again if the service rejects the token of the request, and the client repeats the request with a fresh token. So an attempt that has
+// entered enters again: the service did not process the request before.
 func (a *attempt) enter(ctx context.Context) error {
 	if err := a.check(); err != nil {
 		return err
@@ -129,29 +139,23 @@ func (a *attempt) enter(ctx context.Context) error {
 	return nil
 }
 
-// checkUnresolved returns an error if the message of an attempt was resolved as Sent. It is for SQLite, where attempts write no marks.
-func (o *Outbox[TTx]) checkUnresolved(ctx context.Context, a *attempt) error {
-	if o.isResolvedSent(ctx, a.job) {
-		return errOutdated
-	}
-	return nil
-}
-
-// mark writes into the job that the request of an attempt begins, provided that no other attempt has the job and the message was not
+// allowRequest writes into the job that the request of an attempt begins, provided that no other attempt has the job and the message was not
 // resolved as Sent. The database commits the mark before the request, so a rescued job without a mark was not sent.
-func (o *Outbox[TTx]) mark(ctx context.Context, a *attempt) error {
-	if err := o.marks.do(ctx, a, o.writeMarks); err != nil {
-		a.markFailed = true
-		return fmt.Errorf("%w: %w", errUnmarked, err)
+func (r markRules) allowRequest(ctx context.Context, d *database, a *attempt) error {
+	if err := r.marks.do(ctx, a, d.markAttempts); err != nil {
+		if a.mark == unmarked {
+			a.mark = maybeMarked
+		}
+		return fmt.Errorf("%w: %w", errUnconfirmed, err)
 	}
-	if !a.isMarked {
+	if a.mark != marked {
 		return errOutdated
 	}
 	return nil
 }
 
-// writeMarks writes the marks of attempts in one statement, and sets isMarked for those that still have their jobs.
-func (o *Outbox[TTx]) writeMarks(ctx context.Context, attempts []*attempt) error {
+// markAttempts writes the marks of attempts in one statement. An attempt that has lost its job gets none, and no longer counts as marked.
+func (d *database) markAttempts(ctx context.Context, attempts []*attempt) error {
 	ids := make([]int64, len(attempts))
 	times := make([]time.Time, len(attempts))
 	tokens := make([]string, len(attempts))
@@ -160,19 +164,36 @@ func (o *Outbox[TTx]) writeMarks(ctx context.Context, attempts []*attempt) error
 		times[i] = *a.job.AttemptedAt // it tells this attempt from others
 		tokens[i] = a.token
 	}
-	var marked []int64
+	var markedIDs []int64
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxClaimAge/2)
 	defer cancel()
-	_, err := o.database.scan(ctx, o.database.executor, []any{&marked}, o.database.statements.writeMarks, ids, times, tokens)
+	_, err := d.scan(ctx, d.executor, []any{&markedIDs}, d.statements.writeMarks, ids, times, tokens)
 	if err != nil {
 		return err
 	}
-	isMarked := make(map[int64]bool, len(marked))
-	for _, id := range marked {
+	isMarked := make(map[int64]bool, len(markedIDs))
+	for _, id := range markedIDs {
 		isMarked[id] = true
 	}
 	for _, a := range attempts {
-		a.isMarked = isMarked[a.job.ID]
+		switch {
+		case isMarked[a.job.ID]:
+			a.mark = marked
+		case a.mark == marked:
+			a.mark = unmarked
+		}
+	}
+	return nil
+}
+
+// allowRequest returns an error if the message of an attempt was resolved as Sent.
+func (countRules) allowRequest(ctx context.Context, d *database, a *attempt) error {
+	isResolved, err := d.isResolvedSent(ctx, a.job.ID)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnconfirmed, err)
+	}
+	if isResolved {
+		return errOutdated
 	}
 	return nil
 }

@@ -343,12 +343,17 @@ func (o *Outbox[TTx]) resolve(
 // isResolvedSent reports whether the message of a running job has been resolved as Sent since the worker got the job. If the database cannot
 // be read, it reports false: the job is completed when it is worked again, or by the maintenance.
 func (o *Outbox[TTx]) isResolvedSent(ctx context.Context, job *river.Job[messageArgs]) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
-	defer cancel()
-	var id int64
-	isResolved, err := o.database.scan(ctx, o.database.executor, []any{&id}, findResolved, job.ID)
+	isResolved, err := o.database.isResolvedSent(ctx, job.ID)
 	if err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: a job cannot be read", "job", job.ID, "error", err)
 	}
 	return isResolved
+}
+
+// isResolvedSent reports whether the message of a running job has been resolved as Sent since a worker got the job.
+func (d *database) isResolvedSent(ctx context.Context, job int64) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
+	defer cancel()
+	var id int64
+	return d.scan(ctx, d.executor, []any{&id}, findResolved, job)
 }

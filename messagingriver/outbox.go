@@ -33,7 +33,6 @@ type Outbox[TTx any] struct {
 	inserter *river.Client[TTx] // inserts in the caller's transactions
 	// executorOf returns an executor of statements in the caller's transaction.
 	executorOf func(tx TTx) riverdriver.Executor
-	marks      batcher[*attempt]
 	outcomes   batcher[outcomeArgs]
 	process    process
 }

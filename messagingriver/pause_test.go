@@ -227,6 +227,34 @@ func TestThrottledRecipientPausesNothing(t *testing.T) {
 	})
 }
 
+// The platform refuses the probe for its recipient alone, for a day. The channel works, so the other messages do not wait.
+func TestProbeRefusedForItsRecipientEndsThePause(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		var requests atomic.Int64
+		client := newClient(t, service, messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				if requests.Add(1) == 2 {
+					const notNow = `{"error":{"message":"not delivered to keep the recipient engaged","code":131049}}`
+					return &http.Response{StatusCode: http.StatusBadRequest, Body: readCloser{strings.NewReader(notNow)}, Request: request}, nil
+				}
+				return base.RoundTrip(request)
+			})
+		}))
+		r := t.newRig(t, client, messagingriver.Options{Workers: 1})
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
+		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Urgent}, chat("first"))
+		r.start(t)
+		isPaused := func() bool { return r.number(t, "SELECT COUNT(*) FROM QUEUES WHERE paused_at IS NOT NULL") == 1 }
+		require.Eventually(t, isPaused, patience, 10*time.Millisecond)
+		r.insert(t, messagingriver.InsertOptions{}, chat("other"))
+		require.Eventually(t, func() bool { return show(t, r, "other").State == completed }, 15*time.Second, 20*time.Millisecond)
+		require.False(t, isPaused())
+		require.Greater(t, time.Until(show(t, r, "first").Scheduled), 23*time.Hour)
+	})
+}
+
 // A message that only a newer version can read does not keep the others from probing.
 func TestUnreadableProbeMakesRoom(t *testing.T) {
 	t.Parallel()

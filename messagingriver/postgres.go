@@ -1,13 +1,19 @@
 package messagingriver
 
+// isInDoubtOnPostgres holds for a message that a rescued attempt may have sent. The statements ask about jobs that no worker has. River writes
+// the end of an attempt and its facts together, so the mark of such a job is open only after a rescue, or after an unknown outcome. For messages
+// whose verdict is unknown, the statements that need them have a condition of their own, such as isKnown. markRules.hasRecordedDoubt requires no
+// rescue: a record may be read while a worker has the job, and the mark is open during its request.
+const isInDoubtOnPostgres = `(metadata->'river:rescue_count' IS NOT NULL
+			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', '')))`
+
 // postgresStatements returns the statements for PostgreSQL. Conditions with @> use River's indexes of arguments and metadata.
 func postgresStatements() statements {
 	const (
 		isMessage = `kind = 'messaging' AND args @> jsonb_build_object('channel', CAST($1 AS TEXT), 'reference', CAST($2 AS TEXT))`
 		isOfOne   = `kind = 'messaging' AND metadata @> jsonb_build_object('campaign', CAST($1 AS TEXT))`
-		isInDoubt = `(metadata->'river:rescue_count' IS NOT NULL
-			AND COALESCE(metadata->>'begun', '') NOT IN ('', COALESCE(metadata->>'ended', ''), COALESCE(metadata->>'unsent', '')))`
-		isOnHold = `metadata->'pause'->>'at' = CAST(EXTRACT(EPOCH FROM paused_at) AS TEXT)`
+		isInDoubt = isInDoubtOnPostgres
+		isOnHold  = `metadata->'pause'->>'at' = CAST(EXTRACT(EPOCH FROM paused_at) AS TEXT)`
 	)
 	return statements{
 		clock: `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS FLOAT8)`,

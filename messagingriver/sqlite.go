@@ -26,12 +26,17 @@ func checkSQLite(db *sql.DB) error {
 	return nil
 }
 
+// isInDoubtOnSQLite holds for a message that a rescued attempt may have sent. It leaves out two cases of countRules.hasRecordedDoubt. A message
+// that a lookup has left in doubt was rescued, or its verdict is unknown, and it waits in the queue of lookups. For messages whose verdict is
+// unknown, the statements that need them have a condition of their own, such as isKnown.
+const isInDoubtOnSQLite = `(COALESCE(metadata->>'river:rescue_count', 0) > COALESCE(metadata->>'answered', 0))`
+
 // sqliteStatements returns the statements for SQLite, where River stores JSON as JSONB, and times as datetime writes them.
 func sqliteStatements() statements {
 	const (
 		isMessage = `kind = 'messaging' AND args->>'channel' = ?1 AND args->>'reference' = ?2`
 		isOfOne   = `kind = 'messaging' AND metadata->>'campaign' = ?1`
-		isInDoubt = `(metadata->'river:rescue_count' IS NOT NULL AND COALESCE(metadata->>'answered', 0) <> metadata->>'river:rescue_count')`
+		isInDoubt = isInDoubtOnSQLite
 		isOnHold  = `metadata->'pause'->>'at' = paused_at`
 	)
 	return statements{

@@ -1,10 +1,9 @@
 package messagingriver
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -14,28 +13,34 @@ import (
 type action int
 
 const (
-	complete     action = iota
-	cancel              // for good
-	retry               // the failure is the message's own and counts as an attempt
-	snooze              // the message waits, which costs no attempt
-	pauseChannel        // like snooze, for all messages of the channel
-	lookUp              // the message may have been sent
+	complete action = iota
+	cancel          // for good
+	retry           // the failure is the message's own and counts as an attempt
+	snooze          // the message waits, which costs no attempt
+	lookUp          // the message may have been sent
 )
 
-// verdict is what the error of an attempt means, or its success. resultOf turns it into a result.
+// channelEffect is what an attempt shows about its channel.
+type channelEffect int
+
+const (
+	untouched channelEffect = iota // nothing
+	works                          // the service accepted the message, or refused it alone
+	suspected                      // the service may be in trouble: the channel pauses, and another message probes it
+	heldBack                       // the service, the account or a rate limit holds back every message: the channel pauses, and this one probes it
+)
+
+// verdict is what the error of an attempt means, or its success.
 type verdict struct {
 	action   action
 	recorded string // the verdict in the metadata
 	reason   string
 	classes  []string // the sentinel errors that the error matched
-	// retryAfter is how long the message waits at least.
-	retryAfter time.Duration
-	// pauses reports whether the service, the account or a rate limit holds back every message of the channel.
-	pauses bool
-	// serviceWorks reports whether the service accepted the message or refused it alone, which proves that the service works.
-	serviceWorks bool
-	// probesAgain reports whether the message stays the one that probes the paused channel.
-	probesAgain bool
+	channel  channelEffect
+	// messageWait is how long the message waits at least before it is retried, or how long it is snoozed.
+	messageWait time.Duration
+	// channelWait is how long the next request of the channel waits at least, if the channel is paused.
+	channelWait time.Duration
 }
 
 const (
@@ -44,14 +49,18 @@ const (
 	// maxWait bounds the wait of a channel that a service may ask for, and maxMessageWait that of one message.
 	maxWait        = time.Hour
 	maxMessageWait = 24 * time.Hour
-	// tooManyToRecipient is the code of chat app 2's platform for too many messages to one recipient. The others can be sent.
-	tooManyToRecipient = "131056"
 )
+
+// concernsRecipient reports whether chat app 2's platform refuses a message for its recipient alone, for a time: by 131056 because of too many
+// messages to the recipient, and by 131049 and 130472 because it holds marketing back from them. Messages to others can be sent.
+func concernsRecipient(code string) bool {
+	return code == "131056" || code == "131049" || code == "130472"
+}
 
 // classify returns what the error of an attempt means. breakerOpen reports whether the breaker of the channel is open after it.
 func (a *attempt) classify(err error, breakerOpen bool) verdict {
 	if err == nil {
-		return verdict{action: complete, recorded: accepted, serviceWorks: true}
+		return verdict{action: complete, recorded: accepted, channel: works}
 	}
 	var v verdict
 	if a.hasEntered() {
@@ -66,195 +75,108 @@ func (a *attempt) classify(err error, breakerOpen bool) verdict {
 	return v
 }
 
-// reasonOf returns the text of an error to store, without a wait of the library or of a guard: it would be read later, and the job has the
-// time.
+// reasonOf returns the text of an error to store, without a wait: it would be read later, and the job has the time.
 func reasonOf(err error) string {
-	text := withoutZeroBytes(err.Error())
-	failure, isError := errors.AsType[*messaging.Error](err)
-	if !isError {
-		return text
+	if failure, isError := errors.AsType[*messaging.Error](err); isError {
+		withoutWait := *failure
+		withoutWait.RetryAfter = 0
+		err = &withoutWait
 	}
-	wait := fmt.Sprintf(", try again in %v", failure.RetryAfter.Round(time.Millisecond))
-	return strings.Replace(text, wait, "", 1)
+	return withoutZeroBytes(err.Error())
+}
+
+// holdBack returns the verdict on a message that was not sent and waits with all others of its channel.
+func holdBack(recorded string, wait time.Duration) verdict {
+	wait = min(wait, maxWait)
+	return verdict{action: snooze, recorded: recorded, channel: heldBack, messageWait: wait, channelWait: wait}
 }
 
 // classifyEntered classifies an attempt whose request may have begun, by the verdict of the client.
 func classifyEntered(err error, breakerOpen bool) verdict {
-	after, _ := messaging.Retryable(err)
-	v := verdict{retryAfter: min(after, maxMessageWait)}
 	switch messaging.VerdictOf(err) {
 	case messaging.NotSent:
-		v.recorded = notSent
-		v.action = retry
+		after, _ := messaging.Retryable(err)
 		if breakerOpen {
-			v.haltChannel()
+			return holdBack(notSent, after)
 		}
+		return verdict{action: retry, recorded: notSent, messageWait: min(after, maxMessageWait), channelWait: min(after, maxWait)}
 	case messaging.Refused:
-		v.classifyRefused(err, breakerOpen)
+		return classifyRefused(err, breakerOpen)
 	default:
-		v.action = lookUp
-		v.recorded = unknown
-		v.pauses = breakerOpen
+		v := verdict{action: lookUp, recorded: unknown}
+		if breakerOpen {
+			v.channel = suspected
+		}
+		return v
 	}
-	return v
 }
 
-// refusalCause is why the service refused a message.
-type refusalCause int
-
-const (
-	messageRefused   refusalCause = iota // the service works, and refuses this message for good
-	messageKnown                         // the service has the message already
-	messageDelayed                       // this message alone may be accepted later
-	channelHalted                        // the account, a rate limit or trouble of the service concerns all messages
-	channelSuspected                     // a status such as 403 may be about the message or about the account
-	accountAmbiguous                     // the account is refused, but the service may have the message
-)
-
-// refusalCauseOf returns why the service refused a message. The first cause that applies decides.
-func refusalCauseOf(err error, breakerOpen bool) refusalCause {
-	_, isRetryable := messaging.Retryable(err)
-	isAccount := isAccountFailure(err)
+// classifyRefused classifies a refusal by the service. The first case that applies decides.
+func classifyRefused(err error, breakerOpen bool) verdict {
+	after, isRetryable := messaging.Retryable(err)
+	messageWait := min(after, maxMessageWait)
+	channelWait := min(after, maxWait)
 	isAmbiguous := false // the service may have the message although it refused it
 	isForRecipient := false
 	if failure, isError := errors.AsType[*messaging.Error](err); isError {
 		isAmbiguous = failure.Ambiguous()
-		isForRecipient = failure.Code == tooManyToRecipient
+		isForRecipient = concernsRecipient(failure.Code)
 	}
+	isAccount := isAccountFailure(err)
+	isAccountAlone := isAccount && !isAmbiguous
 	isChannelLimited := errors.Is(err, messaging.ErrRateLimited) && !isForRecipient
 	concernsChannel := breakerOpen || isAccount || isChannelLimited
 	switch {
-	case errors.Is(err, messaging.ErrDuplicate):
-		return messageKnown
-	case isAccount && !isAmbiguous:
-		return channelHalted
-	case isRetryable && concernsChannel:
-		return channelHalted
-	case isRetryable:
-		return messageDelayed
-	case breakerOpen && !isAmbiguous:
-		return channelSuspected
-	case isAccount:
-		return accountAmbiguous
-	default:
-		return messageRefused
+	case errors.Is(err, messaging.ErrDuplicate): // the service has the message already
+		return verdict{action: lookUp, recorded: unknown, channelWait: channelWait}
+	case isAccountAlone, isRetryable && concernsChannel:
+		return holdBack(refused, after)
+	case isRetryable && isForRecipient:
+		return verdict{action: retry, recorded: refused, channel: works, messageWait: messageWait}
+	case isRetryable: // this message may be accepted later
+		return verdict{action: retry, recorded: refused, messageWait: messageWait, channelWait: channelWait}
+	case breakerOpen && !isAmbiguous: // a status such as 403 may be about the message or about the account
+		return verdict{action: snooze, recorded: refused, channel: suspected, messageWait: time.Second}
+	case isAccount: // the account is refused, but the service may have the message
+		return verdict{action: cancel, recorded: refused, channel: suspected}
+	default: // the service works, and refuses this message for good
+		return verdict{action: cancel, recorded: refused, channel: works}
 	}
 }
 
-// classifyRefused classifies a refusal by the service.
-func (v *verdict) classifyRefused(err error, breakerOpen bool) {
-	v.recorded = refused
-	switch refusalCauseOf(err, breakerOpen) {
-	case messageKnown:
-		v.action = lookUp
-		v.recorded = unknown
-	case messageDelayed:
-		v.action = retry
-	case channelHalted:
-		v.haltChannel()
-	case channelSuspected: // another message probes
-		v.action = snooze
-		v.pauses = true
-		v.retryAfter = time.Second
-	case accountAmbiguous:
-		v.action = cancel
-		v.pauses = true
-	default: // messageRefused
-		v.action = cancel
-		v.serviceWorks = true
-	}
-}
-
-// haltChannel has all messages of the channel wait.
-func (v *verdict) haltChannel() {
-	v.action = pauseChannel
-	v.pauses = true
-	v.retryAfter = min(v.retryAfter, maxWait)
-}
-
-// unsentCause is why the request of an attempt never began.
-type unsentCause int
-
-const (
-	programFailed   unsentCause = iota // a function of the program panicked, or returned an error that says nothing
-	messageExpired                     // it is too late for the message
-	claimTooOld                        // another attempt may have the job
-	channelPaused                      // this process paused the channel while the attempt was under way
-	markUncertain                      // the database did not confirm the mark
-	messageRejected                    // the message is invalid, or a guard denied it
-	guardPostponed                     // a guard wants the message later, or could not decide
-	channelHeldBack                    // the circuit breaker is open, the service refused the account, or there are no credentials
-	attemptStopped                     // the process stops, or the turn at the rate limit came too late
-	outOfTime                          // the attempt took too long, or failed in a way that may pass
-)
-
-// unsentCauseOf returns why the request of an attempt never began. The first cause that applies decides.
-func unsentCauseOf(err error, breakerOpen bool) unsentCause {
-	_, isInvalid := errors.AsType[*messaging.ValidationError](err)
-	_, isRetryable := messaging.Retryable(err)
+// classifyUnsent classifies an attempt whose request never began, so that the message was not sent, regardless of the error. The first case
+// that applies decides.
+func classifyUnsent(err error, breakerOpen bool) verdict {
+	after, isRetryable := messaging.Retryable(err)
+	wait := min(max(after, time.Second), maxWait)
 	failure, isError := errors.AsType[*messaging.Error](err)
+	_, isInvalid := errors.AsType[*messaging.ValidationError](err)
+	isPostponed := isError && errors.Is(err, messaging.ErrPostponed)
 	isHeldBack := breakerOpen || errors.Is(err, messaging.ErrBreakerOpen) || isAccountFailure(err)
 	switch {
 	case errors.Is(err, errExpired):
-		return messageExpired
-	case errors.Is(err, errOutdated):
-		return claimTooOld
-	case errors.Is(err, errHalted):
-		return channelPaused
-	case errors.Is(err, errUnmarked):
-		return markUncertain
-	case isInvalid, errors.Is(err, messaging.ErrDenied):
-		return messageRejected
-	case isError && errors.Is(err, messaging.ErrPostponed):
-		return guardPostponed
-	case isHeldBack:
-		return channelHeldBack
-	case errors.Is(err, context.Canceled):
-		return attemptStopped
-	case isRetryable, errors.Is(err, context.DeadlineExceeded):
-		return outOfTime
-	case isError && failure.Verdict == messaging.NotSent: // the client has no credentials for the channel
-		return channelHeldBack
-	default:
-		return programFailed
-	}
-}
-
-// classifyUnsent classifies an attempt whose request never began, so that the message was not sent, regardless of the error.
-func classifyUnsent(err error, breakerOpen bool) verdict {
-	after, _ := messaging.Retryable(err)
-	wait := min(max(after, time.Second), maxWait)
-	switch unsentCauseOf(err, breakerOpen) {
-	case messageExpired:
 		return verdict{action: cancel, recorded: notSent, reason: errExpired.Error()}
-	case claimTooOld:
+	case errors.Is(err, errOutdated): // another attempt may have the job
 		return verdict{action: snooze, recorded: notSent, reason: errOutdated.Error()}
-	case channelPaused:
-		return verdict{action: snooze, recorded: notSent, reason: errHalted.Error(), retryAfter: haltLength}
-	case markUncertain:
-		return verdict{action: snooze, recorded: notSent, reason: errUnmarked.Error(), retryAfter: wait}
-	case messageRejected:
+	case errors.Is(err, errHalted): // this process paused the channel while the attempt was under way
+		return verdict{action: snooze, recorded: notSent, reason: errHalted.Error(), messageWait: haltLength}
+	case errors.Is(err, errUnconfirmed):
+		return verdict{action: snooze, recorded: notSent, reason: errUnconfirmed.Error(), messageWait: wait}
+	case isInvalid, errors.Is(err, messaging.ErrDenied):
 		return verdict{action: cancel, recorded: notSent}
-	case guardPostponed:
-		return verdict{action: snooze, recorded: notSent, retryAfter: postponement(err)}
-	case channelHeldBack:
-		return verdict{action: pauseChannel, recorded: notSent, pauses: true, retryAfter: wait}
-	case attemptStopped:
+	case isPostponed: // a guard wants the message later, or could not decide
+		return verdict{action: snooze, recorded: notSent, messageWait: cmp.Or(failure.RetryAfter, undecidedWait)}
+	case isHeldBack:
+		return holdBack(notSent, wait)
+	case errors.Is(err, context.Canceled): // the process stops, or the turn at the rate limit came too late
 		return verdict{action: snooze, recorded: notSent}
-	case outOfTime:
-		return verdict{action: snooze, recorded: notSent, retryAfter: wait}
-	default: // programFailed
-		return verdict{action: retry, recorded: notSent, retryAfter: wait}
+	case isRetryable, errors.Is(err, context.DeadlineExceeded): // the attempt took too long, or failed in a way that may pass
+		return verdict{action: snooze, recorded: notSent, messageWait: wait}
+	case isError && failure.Verdict == messaging.NotSent: // no credentials for the channel, or a certificate that the client refuses
+		return holdBack(notSent, wait)
+	default: // a function of the program panicked, or returned an error that says nothing
+		return verdict{action: retry, recorded: notSent, messageWait: wait}
 	}
-}
-
-// postponement returns how long a message waits because of a guard: as long as the guard says, or undecidedWait if it could not decide.
-func postponement(err error) time.Duration {
-	failure, isError := errors.AsType[*messaging.Error](err)
-	if !isError || failure.RetryAfter == 0 {
-		return undecidedWait
-	}
-	return failure.RetryAfter
 }
 
 // isAccountFailure reports whether the service would refuse every message: the credentials are wrong, or there is no credit.

@@ -131,56 +131,43 @@ func (o *Outbox[TTx]) judge(ctx context.Context, a *attempt, receipt messaging.R
 	}
 	breaker := o.client.Breaker(a.channel.channel)
 	v := a.classify(err, breaker.Open)
-	v = o.updatePause(ctx, a, v, breaker.Until)
-	r := o.resultOf(ctx, a, v, receipt)
-	a.settleMark(v, r.facts)
+	v.messageWait = o.updatePause(ctx, a, v, time.Until(breaker.Until))
+	var r result
+	switch {
+	case v.action == complete:
+		r = acceptedResult(receipt)
+	case a.hasEntered() && o.isResolvedSent(ctx, a.job): // a delivery report came before the response
+		r = resolvedResult()
+	default:
+		r = a.resultOf(v)
+	}
+	if v.action != lookUp { // otherwise the mark keeps the message in doubt
+		a.settleMark(r.facts)
+	}
 	return r
 }
 
-// settleMark records what became of the request that the attempt's mark announced.
-func (a *attempt) settleMark(v verdict, f facts) {
-	switch {
-	case v.action == lookUp: // the mark keeps the message in doubt
-	case a.isMarked: // the outcome is known
-		f[keyEnded] = a.token
-	default: // the mark was not confirmed
-		a.recordUnsent(f)
-	}
-}
-
-// updatePause begins, prolongs or ends the pause of the channel after an attempt. It returns the verdict, with the wait of a message that probes
-// again.
-func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, v verdict, breakerUntil time.Time) verdict {
-	wait := time.Until(breakerUntil)
-	if v.action != snooze { // the wait of a snoozed message is its own
-		wait = max(wait, v.retryAfter)
-	}
-	switch {
-	case isProbe(a.job): // the channel is paused already
-		return o.recordProbe(ctx, a, v, wait)
-	case v.pauses:
-		a.channel.halt.begin()
-		o.pauseOf(a.job.Args.Channel).begin(ctx, v.reason, wait)
-	}
-	return v
-}
-
-// recordProbe records what the attempt of a probe says about the channel, and returns the verdict on the message. If the service works, the
-// pause ends. If the channel is held back, the same message probes again after the wait. Otherwise another message probes: after the wait, or
-// at once if this one made no request.
-func (o *Outbox[TTx]) recordProbe(ctx context.Context, a *attempt, v verdict, wait time.Duration) verdict {
+// updatePause begins, prolongs or ends the pause of the channel after an attempt, and returns how long the message waits. breakerWait is how
+// long the breaker of the channel stays open. Once a probe has made a request, the next request waits: that of the same message if the channel
+// is held back, and otherwise that of another.
+func (o *Outbox[TTx]) updatePause(ctx context.Context, a *attempt, v verdict, breakerWait time.Duration) time.Duration {
 	pause := o.pauseOf(a.job.Args.Channel)
+	wait := max(v.channelWait, breakerWait)
+	isProbing := isProbe(a.job) // the channel is paused already
+	needsPause := v.channel == suspected || v.channel == heldBack
 	switch {
-	case v.serviceWorks:
+	case !isProbing && needsPause:
+		a.channel.halt.begin()
+		pause.begin(ctx, v.reason, wait)
+	case isProbing && v.channel == works:
 		a.channel.halt.end()
 		pause.end(ctx)
-	case v.action == pauseChannel:
-		v.retryAfter = pause.fail(ctx, wait)
-		v.probesAgain = true
-	case a.hasEntered():
+	case isProbing && v.channel == heldBack:
+		return pause.fail(ctx, wait)
+	case isProbing && a.hasEntered():
 		pause.fail(ctx, wait)
 	}
-	return v
+	return v.messageWait
 }
 
 // giveBack returns what follows for a job after an attempt that sent nothing and may have lost the job to another attempt.
@@ -195,38 +182,27 @@ func (o *Outbox[TTx]) giveBack(ctx context.Context, a *attempt) result {
 		return lostResult(time.Second)
 	}
 	r := waitResult(time.Second, reason)
-	a.recordUnsent(r.facts)
+	a.settleMark(r.facts)
 	return r
 }
 
-// resultOf returns what follows from the verdict on an attempt.
-func (o *Outbox[TTx]) resultOf(ctx context.Context, a *attempt, v verdict, receipt messaging.Receipt) result {
-	if v.action == complete {
-		return acceptedResult(receipt)
+// resultOf returns what follows from the verdict on an attempt whose message was not accepted.
+func (a *attempt) resultOf(v verdict) result {
+	var r result
+	switch v.action {
+	case lookUp:
+		r = a.resultOfUnknown(v)
+	case cancel:
+		r = finalResult(rivertype.JobStateCancelled, v.reason)
+	case retry:
+		r = a.resultOfCountedFailure(v)
+	default: // snooze
+		r = waitResult(v.messageWait, v.reason)
+		r.keepsProbing = isProbe(a.job) && v.channel == heldBack
 	}
-	if a.hasEntered() && o.isResolvedSent(ctx, a.job) { // a delivery report came before the response
-		return resolvedResult()
-	}
-	r := a.resultOfFailure(v)
 	r.facts[keyVerdict] = v.recorded
 	r.facts[keyClasses] = v.classes
 	return r
-}
-
-// resultOfFailure returns what follows from an attempt that was not accepted, apart from the facts that every failure leaves.
-func (a *attempt) resultOfFailure(v verdict) result {
-	switch v.action {
-	case lookUp:
-		return a.resultOfUnknown(v)
-	case cancel:
-		return finalResult(rivertype.JobStateCancelled, v.reason)
-	case retry:
-		return a.resultOfCountedFailure(v)
-	default: // snooze or pauseChannel, where the message waits in the paused queue
-		r := waitResult(v.retryAfter, v.reason)
-		r.keepsProbing = v.probesAgain
-		return r
-	}
 }
 
 // resultOfUnknown has an SMS that may have been sent looked up, and discards a chat-app message.
@@ -246,7 +222,7 @@ func (a *attempt) resultOfCountedFailure(v verdict) result {
 	failures := a.metadata.Failures + 1
 	var r result
 	if failures < cmp.Or(a.metadata.MaxAttempts, 1) {
-		r = retryResult(max(v.retryAfter, backoff(failures)), v.reason)
+		r = retryResult(max(v.messageWait, backoff(failures)), v.reason)
 	} else {
 		r = finalResult(rivertype.JobStateDiscarded, v.reason)
 	}

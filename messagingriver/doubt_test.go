@@ -1,0 +1,90 @@
+package messagingriver
+
+import (
+	"database/sql"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// doubtCase is the metadata of a message, and whether it leaves the message in doubt.
+type doubtCase struct {
+	name     string
+	metadata string
+	// inGo is what doubtRules.hasRecordedDoubt says, about a job that a worker may have.
+	inGo bool
+	// inSQL is what the condition of the statements says, about a job that no worker has.
+	inSQL bool
+}
+
+// checkDoubt checks both forms of the rules of a database. selectDoubt is a query of the condition over the metadata in its parameter.
+func checkDoubt(t *testing.T, db *sql.DB, selectDoubt string, rules doubtRules, cases []doubtCase) {
+	t.Helper()
+	for _, tt := range cases {
+		var m metadata
+		require.NoError(t, json.Unmarshal([]byte(tt.metadata), &m), tt.name)
+		assert.Equal(t, tt.inGo, rules.hasRecordedDoubt(&m), "Go: %s", tt.name)
+		var inSQL sql.NullBool
+		require.NoError(t, db.QueryRowContext(t.Context(), selectDoubt, tt.metadata).Scan(&inSQL), tt.name)
+		assert.Equal(t, sql.NullBool{Bool: tt.inSQL, Valid: true}, inSQL, "SQL: %s", tt.name)
+	}
+}
+
+// The statements and the workers agree about doubt, except where the comments of the conditions say why they do not.
+func TestDoubtInGoAndOnPostgres(t *testing.T) {
+	t.Parallel()
+	url := os.Getenv("OUTBOX_POSTGRES")
+	if url == "" {
+		t.Skip("no PostgreSQL: .ci/with-postgres runs this beside one")
+	}
+	pool, err := pgxpool.New(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	db := stdlib.OpenDBFromPool(pool)
+	t.Cleanup(func() { _ = db.Close() })
+	selectDoubt := "SELECT " + isInDoubtOnPostgres + " FROM (SELECT CAST($1 AS JSONB) AS metadata) AS job"
+	checkDoubt(t, db, selectDoubt, markRules{}, []doubtCase{
+		{"a new message", `{}`, false, false},
+		{"rescued without a mark", `{"river:rescue_count": 1}`, false, false},
+		{"rescued after a mark", `{"river:rescue_count": 1, "begun": "B"}`, true, true},
+		{"rescued after a mark and the outcome of an earlier attempt", `{"river:rescue_count": 1, "begun": "B", "ended": "A"}`, true, true},
+		{"rescued after an outcome", `{"river:rescue_count": 1, "begun": "B", "ended": "B"}`, false, false},
+		{"rescued after an attempt that made no request", `{"river:rescue_count": 1, "begun": "B", "ended": "A", "unsent": "B"}`, false, false},
+		{"rescued after an earlier attempt that made no request", `{"river:rescue_count": 1, "begun": "B", "unsent": "A"}`, true, true},
+		{"rescued, with an outcome that another attempt recorded", `{"river:rescue_count": 1, "begun": "B", "verdict": "not sent"}`, true, true},
+		{"the counts of SQLite", `{"river:rescue_count": 1, "answered": 0, "outcomes": 3, "in_doubt": true}`, false, false},
+
+		{"a request is under way", `{"begun": "B"}`, true, false},
+		{"the outcome is unknown", `{"verdict": "unknown", "begun": "B"}`, true, false},
+		{"a lookup ended the doubt about an unknown outcome", `{"verdict": "unknown", "begun": "B", "ended": "B", "river:rescue_count": 1}`, true, false},
+	})
+}
+
+func TestDoubtInGoAndOnSQLite(t *testing.T) {
+	t.Parallel()
+	db, err := sql.Open("sqlite", ":memory:")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	selectDoubt := "SELECT " + isInDoubtOnSQLite + " FROM (SELECT jsonb(?1) AS metadata)"
+	checkDoubt(t, db, selectDoubt, countRules{}, []doubtCase{
+		{"a new message", `{}`, false, false},
+		{"rescued", `{"river:rescue_count": 1}`, true, true},
+		{"rescued, and decided about", `{"river:rescue_count": 1, "answered": 1}`, false, false},
+		{"rescued once more after a decision", `{"river:rescue_count": 2, "answered": 1}`, true, true},
+		{"rescued more than nine times", `{"river:rescue_count": 10, "answered": 9}`, true, true},
+		{"more decisions than rescues, which no process writes", `{"river:rescue_count": 1, "answered": 2}`, false, false},
+		{"rescued, with an outcome that another attempt recorded", `{"river:rescue_count": 1, "verdict": "not sent"}`, true, true},
+		{"a lookup has left the doubt after a rescue", `{"river:rescue_count": 1, "in_doubt": true}`, true, true},
+		{"a lookup has ended the doubt", `{"river:rescue_count": 1, "answered": 1, "in_doubt": false}`, false, false},
+		{"the tokens of PostgreSQL", `{"begun": "B"}`, false, false},
+
+		{"the outcome is unknown", `{"verdict": "unknown"}`, true, false},
+		{"a lookup has left the doubt after an unknown outcome", `{"verdict": "unknown", "in_doubt": true}`, true, false},
+		{"a lookup has left the doubt about a fetch that River forgets", `{"in_doubt": true}`, true, false},
+	})
+}
