@@ -12,19 +12,19 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// maintain runs the outbox's periodic maintenance until ctx ends. It begins with the content that a process left which was killed.
-func (o *Outbox[TTx]) maintain(ctx context.Context) {
+// maintain runs the outbox's periodic maintenance until the run is stopped. It begins with the content that a killed process left.
+func (o *Outbox[TTx]) maintain(r *run) {
 	ticker := time.NewTicker(maintenanceInterval)
 	defer ticker.Stop()
-	o.deleteEarlierContent(ctx)
+	o.deleteEarlierContent(r.ctx)
 	for {
 		select {
-		case <-ctx.Done():
+		case <-r.ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		if o.superviseClock(ctx) {
-			o.runMaintenance(ctx)
+		if o.superviseClock(r) {
+			o.runMaintenance(r.ctx)
 		}
 	}
 }
