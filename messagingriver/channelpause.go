@@ -13,11 +13,11 @@ import (
 // processes, and messages probe one at a time until the service responds to one.
 //
 // The rule is that the channel's queue of probes holds at most one message that may make a request. choose puts a message there, and only if
-// the queue is empty. The message leaves it when its attempt ends, unless the same message is to probe again. A message that is not due
-// until long after the next probe is moved out by the next choose.
+// the queue is empty. The message leaves it when its attempt ends, unless the same message is to probe again. If it expires before, the
+// maintenance moves it out. A message that is not due until long after the next probe is moved out by the next choose.
 //
 // The member "pause" in the metadata of the queue has the cause and the time of the pause, how many requests have probed, and when the next one
-// may begin. A pause at another time is a person's, and is never ended.
+// may begin. A pause with another timestamp was made by a person; the outbox never ends it.
 type channelPause struct {
 	database *database
 	logger   *slog.Logger

@@ -198,6 +198,26 @@ func TestMessageExpiresDuringAPause(t *testing.T) {
 	})
 }
 
+// A message that expires while it waits to probe makes room at once: another message probes.
+func TestProbeExpires(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, time.Hour), 1)
+		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Urgent}, text("first"))
+		r.insert(t, messagingriver.InsertOptions{Expire: 5 * time.Second}, text("late"))
+		r.start(t)
+		const probes = "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe' AND args->>'reference' = $1"
+		require.Eventually(t, func() bool { return r.number(t, probes, "late") == 1 }, patience, 10*time.Millisecond)
+		r.insert(t, messagingriver.InsertOptions{}, text("other"))
+		require.Eventually(t, func() bool { return show(t, r, "late").State == cancelled }, 30*time.Second, 50*time.Millisecond)
+		require.Equal(t, "the message has expired", show(t, r, "late").Reason)
+		require.Eventually(t, func() bool { return r.number(t, probes, "other") == 1 }, 30*time.Second, 50*time.Millisecond)
+		require.True(t, isPaused(t, r))
+	})
+}
+
 // A recipient who gets too many messages holds back no other.
 func TestThrottledRecipientPausesNothing(t *testing.T) {
 	t.Parallel()

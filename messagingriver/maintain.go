@@ -104,12 +104,14 @@ func (o *Outbox[TTx]) deleteOutcomeJobs(ctx context.Context) error {
 	return o.database.exec(ctx, deleteOutcomeJobs)
 }
 
-// moveExpired moves expired messages from the queues of the channels to the queue of expired messages, where a worker cancels them. In their
-// own queue they would wait behind others, or until a pause ends.
+// moveExpired moves expired messages from the queues of the channels to the queue of expired messages, where a worker cancels them. In the
+// queue of their channel they would wait behind others, or until a pause ends. A probe would keep others from probing until it is due.
 func (o *Outbox[TTx]) moveExpired(ctx context.Context) error {
 	var errs error
 	for channel := range o.channels {
-		errs = errors.Join(errs, o.database.exec(ctx, o.database.statements.moveExpired, expired, queueOf(channel)))
+		waiting := o.database.exec(ctx, o.database.statements.moveExpired, expired, queueOf(channel))
+		probes := o.database.exec(ctx, o.database.statements.moveExpired, expired, probesOf(channel))
+		errs = errors.Join(errs, waiting, probes)
 	}
 	return errs
 }
