@@ -49,7 +49,7 @@ func (p *channelPause) begin(ctx context.Context, cause string, wait time.Durati
 		if err != nil || !hasBegun {
 			return err
 		}
-		return p.database.explain(p.database.pause(ctx, tx, p.queue)) // notifies all processes
+		return p.database.pause(ctx, tx, p.queue) // notifies all processes
 	})
 	if err != nil {
 		p.logger.WarnContext(ctx, "messagingriver: a queue cannot be paused", "queue", p.queue, "error", err)
@@ -70,7 +70,7 @@ func (p *channelPause) end(ctx context.Context) {
 		if err != nil || !hasEnded {
 			return err
 		}
-		return p.database.explain(p.database.resume(ctx, tx, p.queue)) // notifies all processes
+		return p.database.resume(ctx, tx, p.queue) // notifies all processes
 	})
 	if err != nil {
 		p.logger.WarnContext(ctx, "messagingriver: a queue cannot be resumed", "queue", p.queue, "error", err)

@@ -3,7 +3,6 @@ package messagingriver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -77,7 +76,7 @@ func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 		States(rivertype.JobStateDiscarded, rivertype.JobStateCancelled).Where(wasSent)
 	found, err := o.database.list(ctx, params)
 	if err != nil {
-		return fmt.Errorf("messagingriver: %w", err)
+		return err
 	}
 	for _, job := range found.Jobs {
 		if err := o.recordLateOutcome(ctx, job.ID); err != nil {
@@ -95,7 +94,7 @@ func (o *Outbox[TTx]) recordLateOutcome(ctx context.Context, id int64) error {
 		if err != nil || !isAwaited {
 			return err
 		}
-		return o.database.explain(o.database.insertTx(ctx, tx, outcomeJob(id)))
+		return o.database.insertTx(ctx, tx, outcomeJob(id))
 	})
 }
 

@@ -13,8 +13,8 @@ const returnProbes = `UPDATE river_job SET queue = $1 WHERE queue = $2 AND state
 
 // PauseChannel pauses a channel, such as "sms", in all processes until ResumeChannel, or until a person resumes its queue in River UI. The
 // outbox does not resume it, even if the outbox itself had paused the channel before. Messages can be enqueued meanwhile; they wait. Attempts
-// under way end, one of which may probe once more, and processes learn of the pause within 2 seconds. Lookups of messages that were sent before
-// go on. Pausing a paused channel changes nothing. An unknown channel is an error.
+// under way finish, and one may still probe. All processes stop within 2 seconds. Lookups of messages that were sent before go on. Pausing a
+// paused channel changes nothing. An unknown channel is an error.
 func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
 	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		p := o.pauseOf(channel)
@@ -25,7 +25,7 @@ func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
 		if err := o.database.execOn(ctx, tx, returnProbes, p.queue, p.probes); err != nil {
 			return err
 		}
-		return o.database.explain(o.database.pause(ctx, tx, p.queue))
+		return o.database.pause(ctx, tx, p.queue)
 	})
 }
 
@@ -33,7 +33,7 @@ func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
 // Resuming a channel that is not paused changes nothing. An unknown channel is an error.
 func (o *Outbox[TTx]) ResumeChannel(ctx context.Context, channel string) error {
 	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		return o.database.explain(o.database.resume(ctx, tx, queueOf(channel)))
+		return o.database.resume(ctx, tx, queueOf(channel))
 	})
 }
 
@@ -48,13 +48,8 @@ func (o *Outbox[TTx]) changeChannel(
 		return fmt.Errorf("messagingriver: %w", err)
 	}
 	return o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		queue := &riverdriver.QueueCreateOrSetUpdatedAtParams{
-			Name:     queueOf(channel),
-			Metadata: []byte("{}"),
-			Schema:   o.database.schema,
-		}
-		if _, err := tx.QueueCreateOrSetUpdatedAt(ctx, queue); err != nil { // no process has started yet
-			return o.database.explain(err)
+		if err := o.database.createQueue(ctx, tx, queueOf(channel)); err != nil { // no process may have started yet
+			return err
 		}
 		return change(ctx, tx)
 	})

@@ -182,7 +182,7 @@ func (o *Outbox[TTx]) startWorker(ctx context.Context) (riverWorker, error) {
 	}
 	worker, err := o.database.newWorker(config)
 	if err != nil {
-		return nil, fmt.Errorf("messagingriver: %w", err)
+		return nil, err
 	}
 	if err := worker.Start(context.WithoutCancel(ctx)); err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)
