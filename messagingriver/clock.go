@@ -68,7 +68,7 @@ func (o *Outbox[TTx]) clockDifference(ctx context.Context) (time.Duration, error
 	return max(before.Sub(database), database.Sub(after), 0), nil
 }
 
-var processStart = time.Now()
+var processStart = time.Now() //nolint:gochecknoglobals // is never changed
 
 // processAge returns the time since the process started. If a suspended machine stops this clock, the suspension does not count toward the age
 // of a claim.

@@ -2,11 +2,14 @@ package messagingriver_test
 
 import (
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/messagingriver"
 	"github.com/messaging-service/messaging-go/messagingtest"
 )
@@ -79,6 +82,37 @@ func TestPauseChannelDuringAPauseOfTheOutbox(t *testing.T) {
 
 		require.NoError(t, r.ResumeChannel(t.Context(), "sms"))
 		require.Eventually(t, func() bool { return countOf(t, r, completed) == 3 }, patience, 20*time.Millisecond)
+	})
+}
+
+// A message that probes while a person pauses the channel does not probe again.
+func TestPauseChannelDuringAProbe(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		var requests atomic.Int64
+		probing, goOn := make(chan struct{}), make(chan struct{})
+		release := sync.OnceFunc(func() { close(goOn) })
+		t.Cleanup(release)
+		throttle := func(http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(r *http.Request) (*http.Response, error) {
+				if requests.Add(1) == 2 {
+					close(probing)
+					<-goOn
+				}
+				return &http.Response{StatusCode: http.StatusTooManyRequests, Body: http.NoBody, Request: r}, nil
+			})
+		}
+		client := newClient(t, messagingtest.NewServer(t), messaging.WithTransport(throttle))
+		r := t.newRig(t, client, messagingriver.Options{Workers: 1})
+		r.insert(t, messagingriver.InsertOptions{}, texts("m", 3)...)
+		r.start(t)
+		<-probing
+		require.NoError(t, r.PauseChannel(t.Context(), "sms"))
+		release()
+		time.Sleep(6 * time.Second) // another probe would begin after a second
+		require.EqualValues(t, 2, requests.Load())
+		require.Zero(t, r.number(t, "SELECT COUNT(*) FROM JOBS WHERE queue = 'messaging_sms_probe'"))
+		require.Empty(t, statusOfSMS(t, r).Cause)
 	})
 }
 

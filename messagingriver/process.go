@@ -106,7 +106,7 @@ func (o *Outbox[TTx]) startRun(ctx context.Context, r *run) error {
 	if err := o.checkDatabase(ctx); err != nil {
 		return err
 	}
-	worker, err := o.startWorker(r.ctx)
+	worker, err := o.startWorker(r.ctx) //nolint:contextcheck // the run outlives ctx
 	if err != nil {
 		return err
 	}
