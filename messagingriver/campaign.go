@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -109,17 +110,14 @@ func (o *Outbox[TTx]) changeCampaign(ctx context.Context, name, statement string
 
 // changeMessages changes messages of a campaign, if it has any, and returns how many.
 func (o *Outbox[TTx]) changeMessages(ctx context.Context, name, statement string) (int, error) {
-	tx, err := o.database.executor.Begin(ctx) // a large campaign takes longer than inTx allows
-	if err != nil {
-		return 0, o.database.explain(err)
-	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing after the commit
-	changed, err := o.database.changeMany(ctx, tx, statement, name)
+	changed := 0
+	err := o.database.inLongTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		var err error
+		changed, err = o.database.changeMany(ctx, tx, statement, name)
+		return err
+	})
 	if err != nil {
 		return 0, err
-	}
-	if err := tx.Commit(ctx); err != nil {
-		return 0, o.database.explain(err)
 	}
 	return changed, nil
 }

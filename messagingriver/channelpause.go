@@ -2,60 +2,168 @@ package messagingriver
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"log/slog"
+	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// returnProbes moves the messages that probe a paused channel back to its queue. Its parameters are the queue and the queue of its probes.
-const returnProbes = `UPDATE river_job SET queue = $1 WHERE queue = $2 AND state IN ('available', 'scheduled', 'retryable')`
-
-// PauseChannel pauses a channel, such as "sms", in all processes until ResumeChannel, or until a person resumes its queue in River UI. The
-// outbox does not resume it, even if the outbox itself had paused the channel before. Messages can be enqueued meanwhile; they wait. Attempts
-// under way end, one of which may probe once more, and processes learn of the pause within 2 seconds. Lookups of messages that were sent before
-// go on. Pausing a paused channel changes nothing. An unknown channel is an error.
-func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
-	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		p := o.pauseOf(channel)
-		// If the outbox had paused the channel, the pause is a person's from now on, and no probe ends it.
-		if _, err := o.database.changeOne(ctx, tx, o.database.statements.forgetPause, p.queue); err != nil {
-			return err
-		}
-		if err := o.database.execOn(ctx, tx, returnProbes, p.queue, p.probes); err != nil {
-			return err
-		}
-		return o.database.explain(o.database.pause(ctx, tx, p.queue))
-	})
+// channelPause is the pause of a channel. While the service, the account or a rate limit holds back the channel, its queue is paused in all
+// processes, and messages probe one at a time until the service responds to one.
+//
+// The rule is that the channel's queue of probes holds at most one message that may make a request. choose puts a message there, and only if
+// the queue is empty. The message leaves it when its attempt ends, unless the same message is to probe again. If it expires before, the
+// maintenance moves it out. A message that is not due until long after the next probe is moved out by the next choose.
+//
+// The member "pause" in the metadata of the queue has the cause and the time of the pause, how many requests have probed, and when the next one
+// may begin. A pause with another timestamp was made by a person; the outbox never ends it.
+type channelPause struct {
+	database *database
+	logger   *slog.Logger
+	now      func() time.Time
+	queue    string // of the channel
+	probes   string // the queue of its probes
 }
 
-// ResumeChannel ends the pause of a channel, such as "sms", as River UI does: a pause by PauseChannel, by River UI or by the outbox.
-// Resuming a channel that is not paused changes nothing. An unknown channel is an error.
-func (o *Outbox[TTx]) ResumeChannel(ctx context.Context, channel string) error {
-	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		return o.database.explain(o.database.resume(ctx, tx, queueOf(channel)))
-	})
+func (o *Outbox[TTx]) pauseOf(channel string) *channelPause {
+	return &channelPause{
+		database: &o.database,
+		logger:   o.options.Logger,
+		now:      o.options.now,
+		queue:    queueOf(channel),
+		probes:   probesOf(channel),
+	}
 }
 
-// changeChannel runs a function in a transaction in which the row of the channel's queue exists.
-func (o *Outbox[TTx]) changeChannel(
-	ctx context.Context, channel string, change func(ctx context.Context, tx riverdriver.ExecutorTx) error,
-) error {
-	if _, isKnown := o.channels[channel]; !isKnown {
-		return fmt.Errorf("messagingriver: the channel is %q; want one of %s", channel, strings.Join(o.channelNames(), ", "))
-	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("messagingriver: %w", err)
-	}
-	return o.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
-		queue := &riverdriver.QueueCreateOrSetUpdatedAtParams{
-			Name:     queueOf(channel),
-			Metadata: []byte("{}"),
-			Schema:   o.database.schema,
+// isProbe reports whether the message of a job probes a paused channel.
+func isProbe(job *river.Job[messageArgs]) bool { return job.Queue == probesOf(job.Args.Channel) }
+
+// begin pauses the channel unless it is paused, and chooses a message to probe after the wait.
+func (p *channelPause) begin(ctx context.Context, cause string, wait time.Duration) {
+	next := p.now().Add(max(wait, probeBackoff(0))).Format(time.RFC3339Nano)
+	hasBegun := false
+	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		var err error
+		hasBegun, err = p.database.changeOne(ctx, tx, p.database.statements.pauseQueue, p.queue, cause, next)
+		if err != nil || !hasBegun {
+			return err
 		}
-		if _, err := tx.QueueCreateOrSetUpdatedAt(ctx, queue); err != nil { // no process has started yet
-			return o.database.explain(err)
-		}
-		return change(ctx, tx)
+		return p.database.pause(ctx, tx, p.queue) // notifies all processes
 	})
+	if err != nil {
+		p.logger.WarnContext(ctx, "messagingriver: a queue cannot be paused", "queue", p.queue, "error", err)
+		return
+	}
+	if hasBegun {
+		p.logger.WarnContext(ctx, "messagingriver: the queue is paused", "queue", p.queue, "cause", cause)
+		p.choose(ctx)
+	}
+}
+
+// end resumes the channel after a probe, unless a person paused it.
+func (p *channelPause) end(ctx context.Context) {
+	hasEnded := false
+	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		var err error
+		hasEnded, err = p.database.changeOne(ctx, tx, p.database.statements.forgetPause, p.queue)
+		if err != nil || !hasEnded {
+			return err
+		}
+		return p.database.resume(ctx, tx, p.queue) // notifies all processes
+	})
+	if err != nil {
+		p.logger.WarnContext(ctx, "messagingriver: a queue cannot be resumed", "queue", p.queue, "error", err)
+		return
+	}
+	if hasEnded { // at the level of the pause, so that a log of warnings has both
+		p.logger.WarnContext(ctx, "messagingriver: the queue is resumed", "queue", p.queue)
+	}
+}
+
+// choose makes the next message of the channel its probe, unless there is a probe or the outbox did not pause the channel. The probe is due
+// when the next request may begin. A probe whose campaign was paused during its attempt is paused, too.
+func (p *channelPause) choose(ctx context.Context) {
+	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		state, err := p.lock(ctx, tx)
+		if err != nil || !state.isPaused {
+			return err
+		}
+		wait := max(0, state.next.Sub(p.now()))
+		if err = p.database.execOn(ctx, tx, p.database.statements.pauseProbes, p.queue, p.probes); err != nil {
+			return err
+		}
+		if err = p.moveOutPostponed(ctx, tx, wait); err != nil {
+			return err
+		}
+		_, err = p.database.changeOne(ctx, tx, p.database.statements.chooseProbe, p.queue, p.probes, wait.Seconds())
+		return err
+	})
+	if err != nil {
+		p.logger.WarnContext(ctx, "messagingriver: no message can probe", "queue", p.queue, "error", err)
+	}
+}
+
+// moveOutPostponed moves messages that are not due until long after the next probe back to the queue of the channel. A guard postponed them
+// while they probed, and leave failed.
+func (p *channelPause) moveOutPostponed(ctx context.Context, tx riverdriver.ExecutorTx, wait time.Duration) error {
+	later := wait + time.Minute
+	return p.database.execOn(ctx, tx, p.database.statements.returnPostponed, p.queue, p.probes, later.Seconds())
+}
+
+// fail records that the request of a probe failed, and returns how long the next request waits: at least as long as least.
+func (p *channelPause) fail(ctx context.Context, least time.Duration) time.Duration {
+	wait := max(least, probeBackoff(0))
+	err := p.database.inTx(ctx, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		state, err := p.lock(ctx, tx)
+		if err != nil || !state.isPaused {
+			return err
+		}
+		probes := state.probes + 1
+		wait = max(least, probeBackoff(probes))
+		next := p.now().Add(wait).Format(time.RFC3339Nano)
+		return p.database.execOn(ctx, tx, p.database.statements.countProbe, p.queue, probes, next)
+	})
+	if err != nil {
+		p.logger.WarnContext(ctx, "messagingriver: a probe cannot be counted", "queue", p.queue, "error", err)
+	}
+	return wait
+}
+
+// leave moves the message of a job from the queue of probes to the queue of the channel, if it is there, and chooses another message.
+func (p *channelPause) leave(ctx context.Context, job int64) {
+	ctx = context.WithoutCancel(ctx) // although the process stops
+	err := p.database.exec(ctx, moveProbe, p.queue, job, p.probes)
+	if err != nil {
+		p.logger.WarnContext(ctx, "messagingriver: a probe cannot be moved to its queue", "queue", p.queue, "error", err)
+	}
+	p.choose(ctx)
+}
+
+// pauseState is what the metadata of a queue says about the outbox's pause.
+type pauseState struct {
+	isPaused bool      // the outbox paused the queue
+	probes   int       // how many requests have probed
+	next     time.Time // when the next request may begin, or zero if it may begin at once
+}
+
+// lock returns the state of the pause and locks it until the transaction ends, so that two processes do not choose two messages. A pause by an
+// earlier version may have neither a number of probes nor a time.
+func (p *channelPause) lock(ctx context.Context, tx riverdriver.ExecutorTx) (pauseState, error) {
+	var state pauseState
+	var next string
+	var err error
+	state.isPaused, err = p.database.scan(ctx, tx, []any{&state.probes, &next}, p.database.statements.lockPause, p.queue)
+	if err != nil {
+		return pauseState{}, err
+	}
+	state.next, _ = time.Parse(time.RFC3339Nano, next)
+	return state, nil
+}
+
+// probeBackoff is how long the next request waits at least after n requests of the same pause: twice as long as the one before, up to a
+// minute.
+func probeBackoff(n int) time.Duration {
+	const doublings = 6
+	return min(time.Second<<min(n, doublings), time.Minute)
 }

@@ -10,7 +10,8 @@ const maxClockDifference = 5 * time.Second
 
 // superviseClock stops River while the clock of this process is wrong and starts it again when the clock is right. It reports whether the
 // database could be reached and the clock is right.
-func (o *Outbox[TTx]) superviseClock(ctx context.Context) bool {
+func (o *Outbox[TTx]) superviseClock(r *run) bool {
+	ctx := r.ctx
 	difference, err := o.clockDifference(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -19,38 +20,37 @@ func (o *Outbox[TTx]) superviseClock(ctx context.Context) bool {
 		return false
 	}
 	if difference > maxClockDifference {
-		o.suspend(ctx, difference)
+		o.suspend(r, difference)
 		return false
 	}
-	o.restart(ctx)
+	o.restart(r)
 	return true
 }
 
 // suspend stops River while the clock of this process is wrong.
-func (o *Outbox[TTx]) suspend(ctx context.Context, difference time.Duration) {
-	worker := o.process.worker()
-	if worker == nil {
+func (o *Outbox[TTx]) suspend(r *run, difference time.Duration) {
+	if r.worker == nil {
 		return
 	}
-	o.options.Logger.ErrorContext(ctx, "messagingriver: this process does not work, because its clock differs from the database's",
+	o.options.Logger.ErrorContext(r.ctx, "messagingriver: this process does not work, because its clock differs from the database's",
 		"difference", difference.Round(time.Second), "allowed", maxClockDifference)
-	if worker.Stop(ctx) != nil { // the outbox stops
+	if r.worker.Stop(r.ctx) != nil { // the outbox stops
 		return
 	}
-	o.process.setWorker(nil)
+	r.setWorker(nil)
 }
 
 // restart starts River again after suspend.
-func (o *Outbox[TTx]) restart(ctx context.Context) {
-	if o.process.worker() != nil {
+func (o *Outbox[TTx]) restart(r *run) {
+	if r.worker != nil {
 		return
 	}
-	worker, err := o.startWorker(ctx)
+	worker, err := o.startWorker(r.ctx)
 	if err != nil {
-		o.options.Logger.ErrorContext(ctx, "messagingriver: this process cannot work again", "error", err)
+		o.options.Logger.ErrorContext(r.ctx, "messagingriver: this process cannot work again", "error", err)
 		return
 	}
-	o.process.setWorker(worker)
+	r.setWorker(worker)
 }
 
 // clockDifference returns by how much the clock of this process differs from that of the database.
@@ -67,3 +67,9 @@ func (o *Outbox[TTx]) clockDifference(ctx context.Context) (time.Duration, error
 	database := time.UnixMicro(int64(seconds * 1e6))
 	return max(before.Sub(database), database.Sub(after), 0), nil
 }
+
+var processStart = time.Now() //nolint:gochecknoglobals // is never changed
+
+// processAge returns the time since the process started. If a suspended machine stops this clock, the suspension does not count toward the age
+// of a claim.
+func processAge() time.Duration { return time.Since(processStart) }

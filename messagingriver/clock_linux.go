@@ -6,11 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// uptime returns the time since the machine started. It continues while a process or the machine is suspended, and cannot be set.
-func uptime() time.Duration {
+// uptime returns the time since the machine started. It continues while a process or the machine is suspended, and cannot be set. If the
+// system refuses this clock, which it does on every call, uptime returns the time since the process started.
+func uptime() time.Duration { return uptimeBy(unix.CLOCK_BOOTTIME) }
+
+func uptimeBy(clock int32) time.Duration {
 	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
-		return 0
+	if unix.ClockGettime(clock, &t) != nil {
+		return processAge()
 	}
 	return time.Duration(t.Nano())
 }

@@ -23,8 +23,8 @@ func (o *Outbox[TTx]) deleteContent(ctx context.Context) error {
 	}
 }
 
-// deleteEarlierContent deletes the content of accepted messages when the process starts: a process that was killed may have left some. What it
-// cannot delete, the maintenance deletes.
+// deleteEarlierContent deletes the content of accepted messages when the process starts: a process that was killed may have left some.
+// Maintenance deletes whatever is left.
 func (o *Outbox[TTx]) deleteEarlierContent(ctx context.Context) {
 	if err := o.deleteContent(ctx); err != nil && ctx.Err() == nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: the content of accepted messages cannot be deleted yet", "error", err)
@@ -32,7 +32,7 @@ func (o *Outbox[TTx]) deleteEarlierContent(ctx context.Context) {
 }
 
 // deleteLastContent deletes the content of the messages that were accepted since the last maintenance. It is for Stop, after the workers have
-// ended. What it cannot delete, the next maintenance deletes: at once in the next process that starts.
+// ended. Maintenance deletes whatever is left: that of another process, or of the next process at its start.
 func (o *Outbox[TTx]) deleteLastContent(ctx context.Context) {
 	if err := o.deleteContent(ctx); err != nil {
 		o.options.Logger.WarnContext(ctx, "messagingriver: the content of accepted messages remains until the outbox is started again", "error", err)

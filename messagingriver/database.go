@@ -13,7 +13,7 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// database is where River's tables are.
+// database is where River's tables are. Its methods explain their errors, so that their callers can return them as they are.
 type database struct {
 	riverClient
 
@@ -65,23 +65,37 @@ func (d *database) exec(ctx context.Context, statement string, args ...any) erro
 
 // execOn runs a statement on the pool or in a transaction.
 func (d *database) execOn(ctx context.Context, on riverdriver.Executor, statement string, args ...any) error {
-	return d.explain(on.Exec(ctx, d.qualify(statement), args...))
+	return explain(on.Exec(ctx, d.qualify(statement), args...))
 }
 
-// inTx runs a function in a transaction, even after the end of ctx, and commits it unless the function fails. It returns the function's error
-// as it is.
+// inTx runs a function in a transaction, even after the end of ctx, and commits it unless the function fails. It takes at most statementTimeout.
 func (d *database) inTx(ctx context.Context, run func(ctx context.Context, tx riverdriver.ExecutorTx) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTimeout)
 	defer cancel()
+	return d.inLongTx(ctx, run)
+}
+
+// inLongTx runs a function in a transaction, which takes as long as ctx allows, and commits it unless the function fails.
+func (d *database) inLongTx(ctx context.Context, run func(ctx context.Context, tx riverdriver.ExecutorTx) error) error {
 	tx, err := d.executor.Begin(ctx)
 	if err != nil {
-		return d.explain(err)
+		return explain(err)
 	}
-	defer tx.Rollback(ctx) //nolint:errcheck // nothing after the commit
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing after the commit
 	if err := run(ctx, tx); err != nil {
 		return err
 	}
-	return d.explain(tx.Commit(ctx))
+	return explain(tx.Commit(ctx))
+}
+
+// createQueue creates the row of a queue unless it exists.
+func (d *database) createQueue(ctx context.Context, tx riverdriver.ExecutorTx, name string) error {
+	_, err := tx.QueueCreateOrSetUpdatedAt(ctx, &riverdriver.QueueCreateOrSetUpdatedAtParams{
+		Name:     name,
+		Metadata: []byte("{}"),
+		Schema:   d.schema,
+	})
+	return explain(err)
 }
 
 // scan runs a statement that returns one row or none, on the pool or in a transaction, and reports whether there is a row.
@@ -90,7 +104,7 @@ func (d *database) scan(ctx context.Context, on riverdriver.Executor, targets []
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
-	return err == nil, d.explain(err)
+	return err == nil, explain(err)
 }
 
 // changeOne runs a statement that changes one row and returns 1, or changes none, and reports whether it changed one.
@@ -128,8 +142,9 @@ func (d *database) readJSON(ctx context.Context, target any, statement string, a
 	return nil
 }
 
-// explain adds a hint to an error about missing tables.
-func (d *database) explain(err error) error {
+// explain adds the name of the package to an error of River or the database, and a hint if tables are missing. The function that calls River or
+// the driver calls it once.
+func explain(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -268,10 +268,11 @@ func TestLateStopLeavesTheNextRun(t *testing.T) {
 	defer db.Close()
 	o := &Outbox[*sql.Tx]{database: newDatabase(nil, riversqlite.New(db).GetExecutor(), false, "")}
 	o.options.Logger = slog.New(slog.DiscardHandler)
-	maintained := make(chan struct{})
-	close(maintained)
 	worker := blockedWorker{make(chan struct{}), make(chan struct{})}
-	o.process.begin(worker, func() {}, maintained)
+	first := newRun(t.Context())
+	first.setWorker(worker)
+	close(first.done)
+	require.True(t, o.process.begin(first))
 	stopped := make(chan error)
 	for range 2 {
 		go func() { stopped <- o.Stop(t.Context()) }()
@@ -279,10 +280,13 @@ func TestLateStopLeavesTheNextRun(t *testing.T) {
 	}
 	worker.released <- struct{}{}
 	assert.NoError(t, <-stopped)
-	assert.False(t, o.process.isStarted())
-	o.process.begin(worker, func() {}, make(chan struct{}))
+	assert.Nil(t, o.process.currentRun())
+	next := newRun(t.Context())
+	next.setWorker(worker)
+	require.True(t, o.process.begin(next))
 	worker.released <- struct{}{}
 	assert.NoError(t, <-stopped)
-	assert.True(t, o.process.isStarted())
-	assert.NotNil(t, o.process.worker())
+	assert.Same(t, next, o.process.currentRun())
+	assert.NoError(t, next.ctx.Err())
+	assert.True(t, next.isWorking.Load())
 }

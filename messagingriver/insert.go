@@ -113,7 +113,9 @@ func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Mess
 // InsertMany is like Insert for many messages of any channels. It returns how many of them are new. If a message is invalid, the error names
 // its index and reference ID, and nothing is enqueued. After any other error the transaction must be rolled back.
 //
-// The messages of one call are sent in the order of their reference IDs, not in that of the slice.
+// The messages of one call are enqueued in the order of their reference IDs, not in the order of the slice: order-10 before order-2. So
+// concurrent calls with the same messages cannot deadlock. Workers take messages of the same priority in the order in which they were enqueued.
+// To choose the order within a call, use reference IDs that sort in it, such as order-02 and order-10.
 func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) (int, error) {
 	var none TTx
 	if any(tx) == any(none) {
@@ -140,7 +142,7 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 	for batch := range slices.Chunk(jobs, batchSize) {
 		results, err := o.inserter.InsertManyTx(ctx, tx, batch) // InsertManyFastTx fails on a duplicate
 		if err != nil {
-			return 0, o.database.explain(err)
+			return 0, explain(err)
 		}
 		for _, result := range results {
 			if !result.UniqueSkippedAsDuplicate {
@@ -167,7 +169,7 @@ func (o *Outbox[TTx]) jobsOf(messages []messaging.Message) ([]river.InsertManyPa
 		seen[key] = true
 		jobs = append(jobs, river.InsertManyParams{Args: args})
 	}
-	// In one order, so that two calls with the same messages cannot deadlock.
+	// In one order, so that two calls with the same messages cannot deadlock: each waits for the other's commit before it enqueues a duplicate.
 	slices.SortFunc(jobs, func(a, b river.InsertManyParams) int {
 		first, second := a.Args.(messageArgs), b.Args.(messageArgs)
 		byChannel := strings.Compare(first.Channel, second.Channel)

@@ -340,3 +340,30 @@ func TestAliveDoesNotWaitForStart(t *testing.T) {
 	require.Error(t, <-started)
 	require.NoError(t, only.Close())
 }
+
+// Stop returns when its context ends, even while Start waits for the database.
+func TestStopDoesNotWaitForStart(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	db := openPoolOfOne(t)
+	r := rigOnSQLite(t, db, newClient(t, service), messagingriver.Options{})
+	only, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	starting, cancelStart := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancelStart()
+	started := make(chan error, 1)
+	go func() { started <- r.Start(starting) }()
+	time.Sleep(500 * time.Millisecond)
+	require.ErrorContains(t, r.Start(t.Context()), "started already")
+
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	require.ErrorIs(t, r.Stop(ctx), context.DeadlineExceeded)
+	require.Less(t, time.Since(began), time.Second)
+	require.Error(t, <-started)
+	require.NoError(t, only.Close())
+	require.NoError(t, r.Stop(t.Context()), "the failed Start left nothing to stop")
+	r.start(t)
+	require.True(t, r.Alive())
+}

@@ -3,7 +3,6 @@ package messagingriver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,19 +11,19 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// maintain runs the outbox's periodic maintenance until ctx ends. It begins with the content that a process left which was killed.
-func (o *Outbox[TTx]) maintain(ctx context.Context) {
+// maintain runs the outbox's periodic maintenance until the run is stopped. It begins with the content that a killed process left.
+func (o *Outbox[TTx]) maintain(r *run) {
 	ticker := time.NewTicker(maintenanceInterval)
 	defer ticker.Stop()
-	o.deleteEarlierContent(ctx)
+	o.deleteEarlierContent(r.ctx)
 	for {
 		select {
-		case <-ctx.Done():
+		case <-r.ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		if o.superviseClock(ctx) {
-			o.runMaintenance(ctx)
+		if o.superviseClock(r) {
+			o.runMaintenance(r.ctx)
 		}
 	}
 }
@@ -77,7 +76,7 @@ func (o *Outbox[TTx]) recordLateOutcomes(ctx context.Context) error {
 		States(rivertype.JobStateDiscarded, rivertype.JobStateCancelled).Where(wasSent)
 	found, err := o.database.list(ctx, params)
 	if err != nil {
-		return fmt.Errorf("messagingriver: %w", err)
+		return err
 	}
 	for _, job := range found.Jobs {
 		if err := o.recordLateOutcome(ctx, job.ID); err != nil {
@@ -95,7 +94,7 @@ func (o *Outbox[TTx]) recordLateOutcome(ctx context.Context, id int64) error {
 		if err != nil || !isAwaited {
 			return err
 		}
-		return o.database.explain(o.database.insertTx(ctx, tx, outcomeJob(id)))
+		return o.database.insertTx(ctx, tx, outcomeJob(id))
 	})
 }
 
@@ -104,12 +103,14 @@ func (o *Outbox[TTx]) deleteOutcomeJobs(ctx context.Context) error {
 	return o.database.exec(ctx, deleteOutcomeJobs)
 }
 
-// moveExpired moves expired messages from the queues of the channels to the queue of expired messages, where a worker cancels them. In their
-// own queue they would wait behind others, or until a pause ends.
+// moveExpired moves expired messages from the queues of the channels to the queue of expired messages, where a worker cancels them. In the
+// queue of their channel they would wait behind others, or until a pause ends. A probe would keep others from probing until it is due.
 func (o *Outbox[TTx]) moveExpired(ctx context.Context) error {
 	var errs error
 	for channel := range o.channels {
-		errs = errors.Join(errs, o.database.exec(ctx, o.database.statements.moveExpired, expired, queueOf(channel)))
+		waiting := o.database.exec(ctx, o.database.statements.moveExpired, expired, queueOf(channel))
+		probes := o.database.exec(ctx, o.database.statements.moveExpired, expired, probesOf(channel))
+		errs = errors.Join(errs, waiting, probes)
 	}
 	return errs
 }

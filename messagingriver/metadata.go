@@ -14,7 +14,7 @@ import (
 // metadata is what the outbox keeps in the metadata of a message's job. River writes what an attempt sets in it together with the next
 // state of the job, even if the job is no longer running: the outcome of a process that was frozen arrives late, but is not lost.
 type metadata struct {
-	// Insert writes these members, and they never change.
+	// Insert writes these members, and they never change. MaxAttempts is at least 1. Only a job that another program wrote lacks it.
 	Campaign    string    `json:"campaign,omitempty"`
 	Expires     time.Time `json:"expires,omitzero"`
 	MaxAttempts int       `json:"max_attempts,omitempty"`

@@ -7,7 +7,7 @@ import "context"
 func (o *Outbox[TTx]) Migrate(ctx context.Context) error {
 	if o.database.isPostgres {
 		if err := o.database.executor.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+o.options.Schema); err != nil {
-			return o.database.explain(err)
+			return explain(err)
 		}
 	}
 	if err := o.database.migrate(ctx, o.options.Schema, o.options.Logger); err != nil {

@@ -176,7 +176,7 @@ func (o *Outbox[TTx]) List(ctx context.Context, states ...rivertype.JobState) it
 		for {
 			page, err := o.database.list(ctx, params)
 			if err != nil {
-				yield(Record{}, o.database.explain(err))
+				yield(Record{}, err)
 				return
 			}
 			for _, job := range page.Jobs {
@@ -197,7 +197,7 @@ func (o *Outbox[TTx]) Get(ctx context.Context, reference string) ([]Record, erro
 	params := river.NewJobListParams().Kinds(messageKind).Where(o.database.statements.withReference, river.NamedArgs{"reference": reference})
 	found, err := o.database.list(ctx, params)
 	if err != nil {
-		return nil, o.database.explain(err)
+		return nil, err
 	}
 	if len(found.Jobs) == 0 {
 		return nil, fmt.Errorf("messagingriver: there is no message with the reference %q: %w", reference, messaging.ErrNotFound)
@@ -281,7 +281,7 @@ func (o *Outbox[TTx]) ResolveTx(ctx context.Context, tx TTx, decision Decision, 
 	}
 	retry := func(id int64) error {
 		_, err := o.inserter.JobRetryTx(ctx, tx, id)
-		return err
+		return explain(err)
 	}
 	resolved := 0
 	for _, key := range keys {
@@ -337,7 +337,7 @@ func (o *Outbox[TTx]) resolve(
 	if err != nil || !isResolved || decision != Resend {
 		return isResolved, err
 	}
-	return true, o.database.explain(retry(id))
+	return true, retry(id)
 }
 
 // isResolvedSent reports whether the message of a running job has been resolved as Sent since the worker got the job. If the database cannot

@@ -2,11 +2,15 @@ package messagingriver_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
@@ -81,4 +85,28 @@ func TestNewJobIsDueByTheDatabase(t *testing.T) {
 		require.NoError(t, tx.QueryRowContext(t.Context(), r.tables.Replace(due)).Scan(&n))
 		require.Equal(t, 2, n)
 	})
+}
+
+// Calls that enqueue the same messages at the same time cannot deadlock, whatever the orders of their slices. For that the messages of one call
+// are enqueued in the order of their reference IDs.
+func TestConcurrentInsertsDoNotDeadlock(t *testing.T) {
+	t.Parallel()
+	needsPostgres(t)
+	client := newClient(t, messagingtest.NewServer(t))
+	pool, schema := postgresPool(t, 10)
+	r := rigOn(t, pool, schema, client, messagingriver.Options{})
+	for round := range 20 {
+		messages := texts(fmt.Sprint("round", round, "-"), 500)
+		backwards := slices.Clone(messages)
+		slices.Reverse(backwards)
+		var calls sync.WaitGroup
+		for _, order := range [][]messaging.Message{messages, backwards} {
+			calls.Go(func() {
+				_, err := r.tryInsert(t.Context(), messagingriver.InsertOptions{}, order...)
+				assert.NoError(t, err)
+			})
+		}
+		calls.Wait()
+	}
+	require.Equal(t, 20*500, countOf(t, r, available))
 }

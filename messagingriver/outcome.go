@@ -2,7 +2,11 @@ package messagingriver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -15,8 +19,10 @@ import (
 // Outcome is the final state of a message, for Options.OnOutcome.
 //
 // The function is called after the outcome was recorded, as a job of its own, at least once for each outcome, and in no order. If it returns
-// an error or panics, it is called again later, up to 25 times; the message is not sent again. A call may take 10 seconds longer than
-// Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own.
+// an error or panics, the outbox logs a warning with the error and calls it again, until it returns nil. The waits between the calls grow to
+// 10 minutes. The message is not sent again. If the message is deleted first, after Options.Keep, the outbox logs a warning and the calls end.
+//
+// A call may take 10 seconds longer than Options.SendTimeout. To send another way, enqueue another message with a reference ID of its own.
 //
 // The function is not called for decisions of a person: Resolve, CancelCampaign, or a job that is cancelled with River UI while it waits. If
 // a job is cancelled during an attempt whose outcome is then unknown, the message is looked up, and the function is called with the result. If
@@ -84,7 +90,7 @@ func (o *Outbox[TTx]) enqueueOutcome(ctx context.Context, id int64) error {
 func outcomeJob(message int64) river.InsertManyParams {
 	return river.InsertManyParams{
 		Args:       outcomeArgs{Message: message},
-		InsertOpts: &river.InsertOpts{Queue: outcomesQueue},
+		InsertOpts: &river.InsertOpts{Queue: outcomesQueue, MaxAttempts: math.MaxInt16}, // only rescues count
 	}
 }
 
@@ -95,28 +101,60 @@ type outcomeWorker[TTx any] struct {
 	outbox *Outbox[TTx]
 }
 
-// Work implements river.Worker.
+// NextRetry implements river.Worker. A job that was rescued from a process that died is worked again at once.
+func (w *outcomeWorker[TTx]) NextRetry(*river.Job[outcomeArgs]) time.Time { return time.Now() }
+
+// Work implements river.Worker. A job whose call failed waits, because River would discard it after too many errors.
 func (w *outcomeWorker[TTx]) Work(ctx context.Context, job *river.Job[outcomeArgs]) error {
 	o := w.outbox
 	if o.options.OnOutcome == nil { // another process calls it
 		return river.JobSnooze(time.Minute)
 	}
 	row, err := o.database.get(ctx, job.Args.Message)
-	if errors.Is(err, rivertype.ErrNotFound) { // it was kept for Options.Keep
+	if errors.Is(err, rivertype.ErrNotFound) {
+		o.options.Logger.WarnContext(ctx, "messagingriver: OnOutcome is not called, because the message was deleted", "job", job.Args.Message)
 		return nil
 	}
 	if err != nil {
-		return err
+		return o.callLater(ctx, job, err)
 	}
 	switch row.State {
 	case rivertype.JobStateRunning: // River has not written the outcome yet
 		return river.JobSnooze(recordingTime)
 	case rivertype.JobStateCompleted, rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
-		return o.options.OnOutcome(ctx, o.outcomeOf(row))
+		if err := o.callOnOutcome(ctx, o.outcomeOf(row)); err != nil {
+			return o.callLater(ctx, job, err)
+		}
+		return nil
 	default: // the process died before it recorded the outcome, and the lookup that settles the message inserts another job
 		return nil
 	}
 }
+
+// callOnOutcome calls OnOutcome. If the function panics, it returns an error with the stack.
+func (o *Outbox[TTx]) callOnOutcome(ctx context.Context, outcome Outcome) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("panic: %v\n%s", value, debug.Stack())
+		}
+	}()
+	return o.options.OnOutcome(ctx, outcome)
+}
+
+// callLater logs that a call of OnOutcome failed and has River work its job again after a wait.
+func (o *Outbox[TTx]) callLater(ctx context.Context, job *river.Job[outcomeArgs], failure error) error {
+	var m metadata
+	_ = json.Unmarshal(job.Metadata, &m) // unreadable metadata counts no failures
+	failures := m.Failures + 1
+	setMetadata(ctx, keyFailures, failures)
+	wait := min(backoff(failures), maxOutcomeWait)
+	o.options.Logger.WarnContext(ctx, "messagingriver: OnOutcome failed and will be called again",
+		"job", job.Args.Message, "failures", failures, "wait", wait, "error", failure)
+	return river.JobSnooze(wait)
+}
+
+// maxOutcomeWait bounds the wait between two calls of OnOutcome for the same outcome.
+const maxOutcomeWait = 10 * time.Minute
 
 // outcomeOf returns the outcome that the job of a message records.
 func (o *Outbox[TTx]) outcomeOf(row *rivertype.JobRow) Outcome {

@@ -3,6 +3,7 @@ package messagingriver_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -178,6 +179,64 @@ func TestOnOutcomeIsCalledAgainAfterAnError(t *testing.T) {
 		require.Eventually(t, func() bool { return len(got.of("a")) == 2 }, patience, 10*time.Millisecond)
 		require.Len(t, service.Sent(), 1)
 		require.Equal(t, completed, show(t, r, "a").State)
+	})
+}
+
+// No number of failures ends the calls, and each failure is logged.
+func TestOnOutcomeIsCalledUntilItSucceeds(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		const failures = 30 // more than River's attempts by default
+		service := messagingtest.NewServer(t)
+		log := new(journal)
+		var calls atomic.Int64
+		options := messagingriver.Options{Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+		options.OnOutcome = func(context.Context, messagingriver.Outcome) error {
+			switch n := calls.Add(1); {
+			case n > failures:
+				return nil
+			case n%2 == 0:
+				panic("a bug of the program")
+			default:
+				return errors.New("the report cannot be written")
+			}
+		}
+		r := t.newRig(t, newClient(t, service), options)
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		require.Eventually(t, func() bool {
+			r.exec(t, `UPDATE JOBS SET state = 'available', scheduled_at = '2026-01-01 00:00:00'
+				WHERE kind = 'messaging_outcome' AND state IN ('available', 'scheduled', 'retryable')`) // without the wait
+			return calls.Load() > failures
+		}, time.Minute, 50*time.Millisecond)
+		for _, entry := range []string{"OnOutcome failed and will be called again", "the report cannot be written", "a bug of the program", "failures=30 wait=10m0s"} {
+			require.True(t, log.contains(entry), entry)
+		}
+		require.Eventually(t, func() bool {
+			return r.number(t, "SELECT COUNT(*) FROM JOBS WHERE kind = 'messaging_outcome'") == 0
+		}, patience, 50*time.Millisecond)
+		require.EqualValues(t, failures+1, calls.Load())
+		require.Len(t, service.Sent(), 1)
+	})
+}
+
+// An outcome whose message was deleted cannot be reported, and the log says so.
+func TestOnOutcomeOfADeletedMessageIsLogged(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		log := new(journal)
+		got := outcomes{fail: 1}
+		options := messagingriver.Options{OnOutcome: got.add, Logger: slog.New(slog.NewTextHandler(log, nil))}
+		r := t.newRig(t, newClient(t, service), options)
+		r.insert(t, messagingriver.InsertOptions{}, text("a"))
+		r.start(t)
+		got.await(t, "a")
+		r.exec(t, "DELETE FROM JOBS WHERE kind = 'messaging' AND state = 'completed'")
+		require.Eventually(t, func() bool {
+			return log.contains("OnOutcome is not called, because the message was deleted")
+		}, time.Minute, 50*time.Millisecond)
+		require.Len(t, got.of("a"), 1)
 	})
 }
 

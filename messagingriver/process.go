@@ -11,63 +11,66 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// process is the state of a started outbox.
+// process is the part of an outbox that sends in the background. It has at most one run at a time.
 type process struct {
-	starting sync.Mutex // held by Start and, for a short time, by Stop
-
-	mu         sync.Mutex // is not held while a function waits for the database
-	started    bool
-	stop       context.CancelFunc // ends stopped
-	stopped    context.Context    //nolint:containedctx // ends when Stop is called
-	maintained chan struct{}      // closed when the maintenance has ended
-	river      riverWorker        // nil while the clock of the process is wrong
+	mu      sync.Mutex
+	current *run // from the beginning of Start to the end of Stop, otherwise nil
 
 	reachedAt atomic.Int64 // when the database was reached last, as uptime
 }
 
-// stopping returns a context that ends when the outbox stops. It is for the jobs of a started outbox.
-func (p *process) stopping() context.Context {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.stopped
+// run is what one Start began and one Stop ends.
+type run struct {
+	ctx  context.Context //nolint:containedctx // ends when Stop is called
+	stop context.CancelFunc
+	done chan struct{} // closed when the maintenance has ended
+
+	// worker is the started client of River, or nil while the clock of the process is wrong. It belongs to Start, then to the maintenance, and
+	// to Stop when done is closed.
+	worker    riverWorker
+	isWorking atomic.Bool // worker is not nil
 }
 
-// worker returns the started client of River, or nil.
-func (p *process) worker() riverWorker {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.river
+// newRun returns a run with the values of ctx.
+func newRun(ctx context.Context) *run {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	return &run{ctx: ctx, stop: stop, done: make(chan struct{})}
 }
 
-// isStarted reports whether Start was called, and not Stop after it.
-func (p *process) isStarted() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.started
+func (r *run) setWorker(worker riverWorker) {
+	r.worker = worker
+	r.isWorking.Store(worker != nil)
 }
 
-// prepare sets the context that ends when the outbox stops.
-func (p *process) prepare(stopped context.Context) {
+// begin makes a run the current one and reports whether there was none.
+func (p *process) begin(r *run) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stopped = stopped
+	if p.current != nil {
+		return false
+	}
+	p.current = r
+	return true
 }
 
-// begin records that the outbox is started.
-func (p *process) begin(worker riverWorker, stop context.CancelFunc, maintained chan struct{}) {
+// end records that a run has ended. If the next run has begun, it stays the current one.
+func (p *process) end(r *run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.started = true
-	p.river = worker
-	p.stop = stop
-	p.maintained = maintained
+	if p.current == r {
+		p.current = nil
+	}
 }
 
-func (p *process) setWorker(worker riverWorker) {
+// currentRun returns the current run, or nil.
+func (p *process) currentRun() *run {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.river = worker
+	return p.current
 }
+
+// stopping returns a context that ends when the outbox stops. It is for jobs, which end before their run does.
+func (p *process) stopping() context.Context { return p.currentRun().ctx }
 
 const (
 	// maintenanceInterval is the time between two runs of the outbox's maintenance.
@@ -78,31 +81,36 @@ const (
 
 // Start starts to send messages in the background, until Stop is called. It makes and starts a River client of its own. It returns an error
 // if the database cannot be reached or is not migrated, or if the clock of this process differs from the database's by more than 5 seconds.
-// If the clock goes wrong later, the outbox stops working, logs an error, and continues when the clocks agree. The values of ctx are kept;
-// its end does not stop the outbox.
+// It also returns an error if the outbox is started, or another call of Start or Stop is under way. If the clock goes wrong later, the outbox
+// stops working, logs an error, and continues when the clocks agree. The values of ctx are kept; its end does not stop the outbox.
 func (o *Outbox[TTx]) Start(ctx context.Context) error {
-	p := &o.process
-	p.starting.Lock()
-	defer p.starting.Unlock()
-	if p.isStarted() {
+	r := newRun(ctx)
+	if !o.process.begin(r) {
 		return errors.New("messagingriver: the outbox is started already")
 	}
+	if err := o.startRun(ctx, r); err != nil {
+		r.stop()
+		close(r.done)
+		o.process.end(r)
+		return err
+	}
+	go func() {
+		defer close(r.done)
+		o.maintain(r)
+	}()
+	return nil
+}
+
+// startRun checks the database and starts the worker of a run.
+func (o *Outbox[TTx]) startRun(ctx context.Context, r *run) error {
 	if err := o.checkDatabase(ctx); err != nil {
 		return err
 	}
-	stopped, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p.prepare(stopped) // jobs ask for it as soon as the worker starts
-	worker, err := o.startWorker(stopped)
+	worker, err := o.startWorker(r.ctx) //nolint:contextcheck // the run outlives ctx
 	if err != nil {
-		stop()
 		return err
 	}
-	maintained := make(chan struct{})
-	p.begin(worker, stop, maintained)
-	go func() {
-		defer close(maintained)
-		o.maintain(stopped)
-	}()
+	r.setWorker(worker)
 	return nil
 }
 
@@ -125,65 +133,32 @@ func (o *Outbox[TTx]) checkDatabase(ctx context.Context) error {
 // SendTimeout. Then Stop deletes the content of accepted messages, which takes up to 10 seconds; what remains, the next Start deletes. If ctx
 // ends before the requests do, Stop returns its error, and the process may end: River rescues the rest. A stopped outbox can be started again.
 func (o *Outbox[TTx]) Stop(ctx context.Context) error {
-	p := &o.process
-	maintained, isStarted := p.cancel()
-	if !isStarted {
+	r := o.process.currentRun()
+	if r == nil {
 		return nil
 	}
-	select { // the maintenance may start or stop River
-	case <-maintained:
+	r.stop()
+	select {
+	case <-r.done: // before that, Start or the maintenance may start or stop River
 	case <-ctx.Done():
 		return fmt.Errorf("messagingriver: %w", ctx.Err())
 	}
-	if worker := p.workerOf(maintained); worker != nil {
-		if err := worker.Stop(ctx); err != nil {
+	if r.worker != nil {
+		if err := r.worker.Stop(ctx); err != nil {
 			return fmt.Errorf("messagingriver: %w", err)
 		}
 		o.deleteLastContent(ctx)
 	}
-	p.end(maintained)
+	o.process.end(r)
 	return nil
-}
-
-// workerOf returns the started client of River of one run, which its channel identifies. It returns nil if the run has ended: another Stop
-// ended it, and Start may have begun the next run.
-func (p *process) workerOf(maintained <-chan struct{}) riverWorker {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.maintained != maintained {
-		return nil
-	}
-	return p.river
-}
-
-// end records that a run has ended, unless the next run has begun.
-func (p *process) end(maintained <-chan struct{}) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.maintained == maintained {
-		p.started = false
-		p.river = nil
-	}
-}
-
-// cancel tells jobs and maintenance that the outbox stops, and reports whether it is started. The channel is closed when the maintenance
-// has ended.
-func (p *process) cancel() (maintained <-chan struct{}, isStarted bool) {
-	p.starting.Lock() // Start may be under way
-	defer p.starting.Unlock()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.started {
-		p.stop()
-	}
-	return p.maintained, p.started
 }
 
 // Alive reports whether this process works: it is started, its clock is right, and it reached its database in the last 30 seconds. It is for
 // health checks.
 func (o *Outbox[TTx]) Alive() bool {
+	r := o.process.currentRun()
 	sinceReached := uptime() - time.Duration(o.process.reachedAt.Load())
-	return o.process.worker() != nil && sinceReached < aliveFor
+	return r != nil && r.isWorking.Load() && sinceReached < aliveFor
 }
 
 // startWorker makes and starts a client of River.
@@ -207,7 +182,7 @@ func (o *Outbox[TTx]) startWorker(ctx context.Context) (riverWorker, error) {
 	}
 	worker, err := o.database.newWorker(config)
 	if err != nil {
-		return nil, fmt.Errorf("messagingriver: %w", err)
+		return nil, err
 	}
 	if err := worker.Start(context.WithoutCancel(ctx)); err != nil {
 		return nil, fmt.Errorf("messagingriver: %w", err)

@@ -11,7 +11,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// riverClient is River over either type of transaction.
+// riverClient is River over either type of transaction. Its methods explain their errors.
 type riverClient interface {
 	newWorker(config *river.Config) (riverWorker, error)
 	migrate(ctx context.Context, schema string, logger *slog.Logger) error
@@ -37,7 +37,11 @@ type riverOver[TTx any] struct {
 }
 
 func (r *riverOver[TTx]) newWorker(config *river.Config) (riverWorker, error) {
-	return river.NewClient(r.driver, config)
+	worker, err := river.NewClient(r.driver, config)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return worker, nil
 }
 
 func (r *riverOver[TTx]) migrate(ctx context.Context, schema string, logger *slog.Logger) error {
@@ -53,31 +57,33 @@ func (r *riverOver[TTx]) migrate(ctx context.Context, schema string, logger *slo
 
 func (r *riverOver[TTx]) insertMany(ctx context.Context, jobs []river.InsertManyParams) error {
 	_, err := r.client.InsertMany(ctx, jobs)
-	return err
+	return explain(err)
 }
 
 func (r *riverOver[TTx]) insertTx(ctx context.Context, tx riverdriver.ExecutorTx, job river.InsertManyParams) error {
 	_, err := r.client.InsertTx(ctx, r.driver.UnwrapTx(tx), job.Args, job.InsertOpts)
-	return err
+	return explain(err)
 }
 
 func (r *riverOver[TTx]) list(ctx context.Context, params *river.JobListParams) (*river.JobListResult, error) {
-	return r.client.JobList(ctx, params)
+	found, err := r.client.JobList(ctx, params)
+	return found, explain(err)
 }
 
 func (r *riverOver[TTx]) get(ctx context.Context, id int64) (*rivertype.JobRow, error) {
-	return r.client.JobGet(ctx, id)
+	row, err := r.client.JobGet(ctx, id)
+	return row, explain(err)
 }
 
 func (r *riverOver[TTx]) retry(ctx context.Context, tx riverdriver.ExecutorTx, id int64) error {
 	_, err := r.client.JobRetryTx(ctx, r.driver.UnwrapTx(tx), id)
-	return err
+	return explain(err)
 }
 
 func (r *riverOver[TTx]) pause(ctx context.Context, tx riverdriver.ExecutorTx, queue string) error {
-	return r.client.QueuePauseTx(ctx, r.driver.UnwrapTx(tx), queue, nil)
+	return explain(r.client.QueuePauseTx(ctx, r.driver.UnwrapTx(tx), queue, nil))
 }
 
 func (r *riverOver[TTx]) resume(ctx context.Context, tx riverdriver.ExecutorTx, queue string) error {
-	return r.client.QueueResumeTx(ctx, r.driver.UnwrapTx(tx), queue, nil)
+	return explain(r.client.QueueResumeTx(ctx, r.driver.UnwrapTx(tx), queue, nil))
 }

@@ -11,7 +11,7 @@ type statements struct {
 	resolveDrop     string // channel, reference; returns the ID of the job
 	moveInDoubt     string // queue of lookups; moves messages in doubt there
 	reviveCancelled string // queue of lookups; moves cancelled messages there that may have been sent
-	moveExpired     string // queue of expired messages, queue of a channel
+	moveExpired     string // queue of expired messages, queue of a channel or of its probes
 	completeLate    string // job; completes a message that was recorded as accepted late; returns 1
 	deleteContent   string // deletes the content of 1,000 messages that were accepted
 	withReference   string // a condition of River's list, with the parameter @reference
