@@ -57,7 +57,7 @@ ORDER BY 1`
 	if err = rows.Err(); err != nil {
 		return err
 	}
-	log.Printf("reconcile: %d references differ from your records", len(table)-1)
+	log.Printf("reconcile: %d differences from your records", len(table)-1)
 	return csv.NewWriter(out).WriteAll(table)
 }
 
@@ -118,11 +118,11 @@ func insertRecord(ctx context.Context, tx *sql.Tx, row []string) error {
 	}
 	var ended sql.NullInt64 // null if the process was killed
 	if row[4] != "" {
-		at, err := time.Parse(time.RFC3339, row[4])
-		if err != nil {
+		end, endErr := time.Parse(time.RFC3339, row[4])
+		if endErr != nil {
 			return errors.New("ended: want a time such as 2026-11-23T08:00:00+08:00, or nothing if the process was killed")
 		}
-		ended = sql.NullInt64{Int64: at.Unix(), Valid: true}
+		ended = sql.NullInt64{Int64: end.Unix(), Valid: true}
 	}
 	_, err = tx.ExecContext(ctx, "INSERT INTO sms VALUES ($1, $2, $3, $4, $5)", row[0], row[1], verdict.String(), began.Unix(), ended)
 	return err
