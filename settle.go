@@ -75,8 +75,9 @@ func receiptOf(tx sms.Transaction, attempts int) Receipt {
 //
 // since is the latest time at which the message may have been sent. If the process that sent it was killed and you do not know when, pass the
 // time at which your program started: that costs one window. The Window of the client's SettlePolicy is counted from since. Settle looks the
-// message up every Interval until the window has ended, and at least once. Calls for several messages may share one since; then only the first
-// waits for a window. A time in the future counts as now.
+// message up every Interval until the window has ended, and at least once. Calls for several messages may share one since: then only
+// the first message that is not listed waits until the window ends. A time in the future counts as now, so that each message that is not listed
+// waits for a whole window.
 //
 // The Receipt is that of a row with the message's reference ID and number, with or without country code. A message that is listed as
 // refused has the verdict Refused, as in SendOnce. Otherwise the outcome stays Unknown, and the error says more:

@@ -3,7 +3,8 @@
 //
 //	go               a program, or the inside of a function that returns an error. It must build, pass vet and be formatted. A program
 //	                 is run if the next block is marked text, and must print it. One that reads DATABASE_URL needs .ci/with-postgres.
-//	go path/file.go  an excerpt: these lines are in that file, whose tests build it. A line "..." stands for lines left out.
+//	go path/file.go  an excerpt: these lines are in that file, whose tests build it. A line "..." stands for lines left out. So is
+//	                 sql path/file.go.
 //	json             a contract, which contract.Parse accepts
 //	json NAME        a file for the shell commands of the page; so is text NAME
 //	sh               shell commands. A block with the commands messaging or outbox is run against the sandbox (.ci/readme starts it).
@@ -101,7 +102,7 @@ func (c *checker) checkPage(page string) error {
 		switch isPlain := len(b.info) == 1; {
 		case b.is("go") && isPlain:
 			err = c.addGo(b, blocks[min(i+1, len(blocks)-1)])
-		case b.is("go"):
+		case b.is("go"), b.is("sql") && !isPlain:
 			c.excerpts++
 			err = checkExcerpt(b.text, b.info[1])
 		case b.is("json") && isPlain:

@@ -62,8 +62,8 @@ var (
 	service                 *messagingtest.Server
 	outbox                  *messagingriver.Outbox[*sql.Tx]
 	queue, orders           *failsOnce
-	messagesIn              func(state string) iter.Seq[sms.Message]
-	saveState               = func(ctx context.Context, referenceID, state string) error { return nil }
+	messagesIn              func(verdict string) iter.Seq[sms.Message]
+	saveVerdict             = func(ctx context.Context, referenceID string, verdict messaging.Verdict) error { return nil }
 	save                    = func(id string) error { return nil }
 	record                  = func(referenceID string, verdict messaging.Verdict, id string) {}
 	keep                    = func(m sms.Message, err error) error { return nil }

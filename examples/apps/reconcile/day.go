@@ -26,9 +26,11 @@ func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
 	db.SetMaxOpenConns(1)
 	const tables = `
 CREATE TABLE IF NOT EXISTS progress (day TEXT PRIMARY KEY, next TEXT);
-CREATE TABLE IF NOT EXISTS listed (day TEXT, reference TEXT, verdict TEXT, sender TEXT, status TEXT, currency TEXT, parts INT, price TEXT);
+CREATE TABLE IF NOT EXISTS listed (day TEXT, id TEXT, reference TEXT, recipient TEXT, verdict TEXT, sender TEXT, status TEXT, currency TEXT,
+	parts INT, price TEXT);
 CREATE INDEX IF NOT EXISTS listed_by_day ON listed (day, reference);
-CREATE TABLE IF NOT EXISTS record (reference TEXT PRIMARY KEY, verdict TEXT, began BIGINT, ended BIGINT)`
+CREATE INDEX IF NOT EXISTS listed_by_reference ON listed (reference);
+CREATE TABLE IF NOT EXISTS sms (reference TEXT PRIMARY KEY, recipient TEXT, verdict TEXT, began BIGINT, ended BIGINT)`
 	if _, err = db.ExecContext(ctx, tables); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -129,8 +131,8 @@ func (d *day) store(ctx context.Context, page sms.Page, position string) error {
 	}
 	for _, row := range page.Transactions {
 		verdict := d.client.SMS.Verdict(row).String()
-		_, err = tx.ExecContext(ctx, "INSERT INTO listed VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-			d.key, row.ReferenceID, verdict, row.From, row.Status.String(), row.Currency, row.Parts, row.Price)
+		_, err = tx.ExecContext(ctx, "INSERT INTO listed VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+			d.key, row.ID, row.ReferenceID, row.To, verdict, row.From, row.Status.String(), row.Currency, row.Parts, row.Price)
 		if err != nil {
 			return err
 		}
@@ -146,4 +148,21 @@ func (d *day) forget(ctx context.Context, tx *sql.Tx) error {
 	}
 	_, err := tx.ExecContext(ctx, "DELETE FROM progress WHERE day < $1", oldest) // with its rows: it must not go on without them
 	return err
+}
+
+// unfinishedDays returns the days whose listing was interrupted and not continued.
+func unfinishedDays(ctx context.Context, db *sql.DB) (days []string, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT day FROM progress WHERE next <> '' ORDER BY day")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has its error
+	for rows.Next() {
+		var key string
+		if err = rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		days = append(days, key)
+	}
+	return days, rows.Err()
 }

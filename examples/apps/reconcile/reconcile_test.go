@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,7 +141,7 @@ func TestSumsAreExact(t *testing.T) {
 	t.Parallel()
 	d := openDay(t, messagingtest.NewServer(t), ":memory:")
 	insert := func(sender, currency, price string) {
-		const row = "INSERT INTO listed VALUES ($1, '', 'accepted', $2, 'unknown', $3, 1, $4)"
+		const row = "INSERT INTO listed VALUES ($1, '', '', '', 'accepted', $2, 'unknown', $3, 1, $4)"
 		_, err := d.db.ExecContext(t.Context(), row, d.key, sender, currency, price)
 		require.NoError(t, err)
 	}
@@ -252,6 +253,21 @@ func TestOneProcessListsADay(t *testing.T) {
 	assert.Equal(t, 2, rows)
 }
 
+func TestUnfinishedDays(t *testing.T) {
+	t.Parallel()
+	d := openDay(t, messagingtest.NewServer(t), ":memory:")
+	first := sms.Page{Transactions: []sms.Transaction{{ID: "1"}}, Next: "2"}
+	require.NoError(t, d.store(t.Context(), first, ""))
+	require.NoError(t, newDay(d.db, d.client, d.end).store(t.Context(), sms.Page{}, ""))
+	days, err := unfinishedDays(t.Context(), d.db)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"2026-11-21T00:00:00Z"}, days)
+	require.NoError(t, d.store(t.Context(), sms.Page{}, "2"))
+	days, err = unfinishedDays(t.Context(), d.db)
+	require.NoError(t, err)
+	assert.Empty(t, days)
+}
+
 // Days of long ago are forgotten with their positions: a listing that went on from one would lack the rows before it.
 func TestOldDaysAreForgotten(t *testing.T) {
 	t.Parallel()
@@ -273,53 +289,120 @@ func TestCompare(t *testing.T) {
 	t.Parallel()
 	noon := midnight.Add(12 * time.Hour)
 	service := messagingtest.NewServer(t)
-	doubtful := map[string]json.RawMessage{"error": []byte(`{"code":"200101"}`)}
-	seed := func(reference string) { service.Seed(messagingtest.Sent{ReferenceID: reference, At: noon}) }
-	for _, reference := range []string{"same", "twice", "twice", "found", "refused-yet-sent", "unsent-yet-sent", "no-record"} {
-		seed(reference)
+	seed := func(sent messagingtest.Sent) {
+		sent.To = cmp.Or(sent.To, "+639171234567")
+		sent.At = noon
+		service.Seed(sent)
+	}
+	for _, reference := range []string{"same", "twice", "twice", "found", "refused-yet-sent", "unsent-yet-sent", "no-record", "", ""} {
+		seed(messagingtest.Sent{ReferenceID: reference})
 	}
 	for _, reference := range []string{"rejected", "refused-twice-over", "unsent-and-refused"} {
-		service.Seed(messagingtest.Sent{ReferenceID: reference, At: noon, SendStatus: "rejected"})
+		seed(messagingtest.Sent{ReferenceID: reference, SendStatus: "rejected"})
 	}
-	service.Seed(messagingtest.Sent{ReferenceID: "doubtful", At: noon, Row: doubtful})
-	records := strings.Join([]string{
-		"reference,verdict,began,ended",
-		"same,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
-		"twice,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
-		"found,unknown,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
-		"doubtful,unknown,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
-		"rejected,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
-		"refused-twice-over,refused,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
-		"refused-yet-sent,refused,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
-		"unsent-yet-sent,not sent,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
-		"unsent-and-refused,not sent,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
-		"unsent-unlisted,not sent,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
-		"lost,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z",
-		"lost-unknown,unknown,2026-11-21T08:00:00+08:00,2026-11-21T08:00:01+08:00",
-		"evening-before,accepted,2026-11-20T23:59:59Z,2026-11-21T00:00:01Z",
-		"morning-after,accepted,2026-11-21T23:59:59Z,2026-11-22T00:00:00Z",
-	}, "\n")
+	doubtful := map[string]json.RawMessage{"error": []byte(`{"code":"200101"}`)}
+	seed(messagingtest.Sent{ReferenceID: "doubtful", Row: doubtful})
+	for reference, number := range map[string]string{"other-number": "+639180001111", "national": "09171234567", "no-plus": "639171234567"} {
+		seed(messagingtest.Sent{ReferenceID: reference, To: number})
+	}
+	records := []string{
+		"doubtful,unknown", "found,unknown", "lost,accepted", "national,accepted", "no-plus,accepted", "other-number,accepted",
+		"refused-twice-over,refused", "refused-yet-sent,refused", "rejected,accepted", "same,accepted", "twice,accepted",
+		"unsent-and-refused,not sent", "unsent-unlisted,not sent", "unsent-yet-sent,not sent",
+	}
+	for i, record := range records {
+		reference, verdict, _ := strings.Cut(record, ",")
+		records[i] = reference + ",+639171234567," + verdict + ",2026-11-21T12:00:00Z,2026-11-21T12:00:01Z"
+	}
 	d := openDay(t, service, ":memory:")
 	sums(t, d)
-	want := []string{
-		"reference,recorded,listed",
-		"doubtful,unknown,unknown",
-		"found,unknown,accepted",
-		"lost,accepted,not listed",
-		"lost-unknown,unknown,not listed",
-		"no-record,no record,accepted",
-		"refused-yet-sent,refused,accepted",
-		"rejected,accepted,refused",
-		"twice,accepted,2 rows",
-		"unsent-yet-sent,not sent,accepted",
-		"",
-	}
 	for range 2 { // the second time with the records of the first in the table
-		var out bytes.Buffer
-		require.NoError(t, d.readRecords(t.Context(), strings.NewReader(records)))
-		require.NoError(t, d.compare(t.Context(), &out))
-		assert.Equal(t, strings.Join(want, "\n"), out.String())
+		assert.Equal(t, []string{
+			",no record,2 rows without a reference",
+			"doubtful,unknown,unknown",
+			"found,unknown,accepted",
+			"lost,accepted,not listed",
+			"no-record,no record,accepted",
+			"other-number,accepted,another recipient",
+			"refused-yet-sent,refused,accepted",
+			"rejected,accepted,refused",
+			"twice,accepted,2 rows",
+			"unsent-yet-sent,not sent,accepted",
+		}, differences(t, d, records...))
 	}
+}
+
+// differences compares a day with records.
+func differences(t *testing.T, d *day, records ...string) []string {
+	t.Helper()
+	require.NoError(t, d.readRecords(t.Context(), strings.NewReader(columns+"\n"+strings.Join(records, "\n"))))
+	var out bytes.Buffer
+	require.NoError(t, d.compare(t.Context(), &out))
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	assert.Equal(t, "reference,recorded,listed", lines[0])
+	return lines[1:]
+}
+
+// A lost message is reported for the day of its end, or of its beginning if its process was killed.
+func TestEachRecordBelongsToADay(t *testing.T) {
+	t.Parallel()
+	d := openDay(t, messagingtest.NewServer(t), ":memory:")
+	records := []string{
+		"before,+639171234567,accepted,2026-11-20T23:59:58Z,2026-11-20T23:59:59Z",
+		"ended-after-midnight,+639171234567,accepted,2026-11-20T23:59:59Z,2026-11-21T00:00:01Z",
+		"killed,+639171234567,unknown,2026-11-21T23:59:59Z,",
+		"killed-the-day-before,+639171234567,unknown,2026-11-20T23:59:59Z,",
+		"manila,+639171234567,accepted,2026-11-21T08:00:00+08:00,2026-11-21T08:00:01+08:00",
+		"straddle,+639171234567,accepted,2026-11-21T23:59:59Z,2026-11-22T00:00:01Z",
+	}
+	reported := map[string]int{}
+	for _, offset := range []int{-1, 0, 1} {
+		of := newDay(d.db, d.client, midnight.AddDate(0, 0, offset))
+		sums(t, of)
+		for _, line := range differences(t, of, records...) {
+			assert.Contains(t, line, ",not listed")
+			reference, _, _ := strings.Cut(line, ",")
+			assert.NotContains(t, reported, reference, "it is reported once")
+			reported[reference] = offset
+		}
+	}
+	assert.Equal(t, map[string]int{
+		"before": -1, "ended-after-midnight": 0, "killed": 0, "killed-the-day-before": -1, "manila": 0, "straddle": 1,
+	}, reported)
+}
+
+// A message that was sent around midnight may be listed on either day.
+func TestRecordsAreSearchedInAllListedDays(t *testing.T) {
+	t.Parallel()
+	service := messagingtest.NewServer(t)
+	for reference, at := range map[string]time.Time{
+		"listed-earlier": midnight.Add(-time.Second), "listed-later": midnight.AddDate(0, 0, 1), "killed": midnight.AddDate(0, 0, 1),
+		"twice": midnight.Add(-time.Second),
+	} {
+		service.Seed(messagingtest.Sent{ReferenceID: reference, To: "+639171234567", At: at})
+	}
+	service.Seed(messagingtest.Sent{ReferenceID: "twice", To: "+639171234567", At: midnight})
+	d := openDay(t, service, ":memory:")
+	for _, offset := range []int{-1, 0, 1} {
+		sums(t, newDay(d.db, d.client, midnight.AddDate(0, 0, offset)))
+	}
+	assert.Equal(t, []string{"killed,unknown,accepted", "twice,accepted,2 rows"}, differences(t, d,
+		"listed-earlier,+639171234567,accepted,2026-11-20T23:59:59Z,2026-11-21T00:00:01Z",
+		"listed-later,+639171234567,accepted,2026-11-21T23:59:59Z,2026-11-21T23:59:59Z",
+		"killed,+639171234567,unknown,2026-11-21T23:59:59Z,",
+		"twice,+639171234567,accepted,2026-11-20T23:59:59Z,2026-11-20T23:59:59Z",
+	))
+}
+
+// A row without a time is in the listing of each day.
+func TestARowInTwoDaysIsOneMessage(t *testing.T) {
+	t.Parallel()
+	d := openDay(t, messagingtest.NewServer(t), ":memory:")
+	page := sms.Page{Transactions: []sms.Transaction{{ID: "1", ReferenceID: "timeless"}}}
+	for _, offset := range []int{-1, 0} {
+		require.NoError(t, newDay(d.db, d.client, midnight.AddDate(0, 0, offset)).store(t.Context(), page, ""))
+	}
+	assert.Empty(t, differences(t, d, "timeless,+639171234567,accepted,2026-11-21T12:00:00Z,2026-11-21T12:00:01Z"))
 }
 
 // An error names the line, and shows no value of it.
@@ -328,10 +411,10 @@ func TestReadRecordsRefusesWrongRecords(t *testing.T) {
 	d := openDay(t, messagingtest.NewServer(t), ":memory:")
 	const number = "+639171234567"
 	for records, want := range map[string]string{
-		"reference,verdict\n": "want the columns reference,verdict,began,ended",
-		"reference,verdict,began,ended\na,accepted,2026-11-21T12:00:00Z," + number: "line 2: ended",
-		"reference,verdict,began,ended\na,accepted," + number + ",":                "line 2: began",
-		"reference,verdict,began,ended\na," + number + ",,":                        "line 2: verdict",
+		"reference,verdict\n": "want the columns reference,recipient,verdict,began,ended",
+		columns + "\na,,accepted,2026-11-21T12:00:00Z," + number: "line 2: ended",
+		columns + "\na,,accepted," + number + ",":                "line 2: began",
+		columns + "\na,," + number + ",,":                        "line 2: verdict",
 	} {
 		err := d.readRecords(t.Context(), strings.NewReader(records))
 		require.ErrorContains(t, err, want)

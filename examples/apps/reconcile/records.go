@@ -15,22 +15,31 @@ import (
 	messaging "github.com/messaging-service/messaging-go"
 )
 
-const columns = "reference,verdict,began,ended" // of the records
+const columns = "reference,recipient,verdict,began,ended" // of the records
 
 // compare writes what differs between your records and the listing as CSV. docs/listing.md says what to do about it.
 func (d *day) compare(ctx context.Context, out io.Writer) error {
-	// A record is "not listed" only if its attempt began and ended within the day. A message that did not go out may be listed as refused.
+	// A row listed on two days is one message. A message that did not go out may be listed as refused.
 	const query = `
-SELECT COALESCE(l.reference, r.reference), COALESCE(r.verdict, 'no record'),
-	CASE WHEN l.messages IS NULL THEN 'not listed' WHEN l.messages > 1 THEN l.messages || ' rows' ELSE l.verdict END
-FROM (SELECT reference, MIN(verdict) AS verdict, COUNT(*) AS messages FROM listed WHERE day = $1 GROUP BY reference) AS l
-FULL JOIN record AS r ON r.reference = l.reference
-WHERE CASE
-	WHEN r.reference IS NULL OR l.messages > 1 THEN TRUE
-	WHEN l.messages IS NULL THEN r.verdict IN ('accepted', 'unknown') AND r.began >= $2 AND r.ended < $3
-	WHEN r.verdict = 'not sent' THEN l.verdict <> 'refused'
-	ELSE r.verdict = 'unknown' OR r.verdict <> l.verdict
-END
+WITH candidate AS (
+	SELECT reference FROM listed WHERE day = $1
+	UNION
+	SELECT reference FROM sms WHERE COALESCE(ended, began) >= $2 AND COALESCE(ended, began) < $3
+), pair AS (
+	SELECT c.reference, COALESCE(s.verdict, 'no record') AS recorded, CASE
+		WHEN COUNT(l.id) = 0 THEN 'not listed'
+		WHEN COUNT(DISTINCT l.id) > 1 THEN COUNT(DISTINCT l.id) || ' rows'
+		WHEN COUNT(CASE WHEN s.recipient NOT LIKE '%' || ltrim(l.recipient, '+0') THEN 1 END) > 0 THEN 'another recipient'
+		ELSE MIN(l.verdict)
+	END AS listed
+	FROM candidate c LEFT JOIN sms s ON s.reference = c.reference LEFT JOIN listed l ON l.reference = c.reference
+	WHERE c.reference <> ''
+	GROUP BY c.reference, s.verdict
+)
+SELECT reference, recorded, listed FROM pair
+WHERE recorded = 'unknown' OR recorded <> listed AND NOT (recorded IN ('refused', 'not sent') AND listed IN ('refused', 'not listed'))
+UNION ALL
+SELECT '', 'no record', COUNT(*) || ' rows without a reference' FROM listed WHERE day = $1 AND reference = '' HAVING COUNT(*) > 0
 ORDER BY 1`
 	rows, err := d.db.QueryContext(ctx, query, d.key, d.begin.Unix(), d.end.Unix())
 	if err != nil {
@@ -48,7 +57,7 @@ ORDER BY 1`
 	if err = rows.Err(); err != nil {
 		return err
 	}
-	log.Printf("reconcile: %d references differ from your records", len(table)-1)
+	log.Printf("reconcile: %d differences from your records", len(table)-1)
 	return csv.NewWriter(out).WriteAll(table)
 }
 
@@ -79,7 +88,7 @@ func (d *day) readRecords(ctx context.Context, file io.Reader) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	if _, err = tx.ExecContext(ctx, "DELETE FROM record"); err != nil {
+	if _, err = tx.ExecContext(ctx, "DELETE FROM sms"); err != nil {
 		return err
 	}
 	for {
@@ -100,17 +109,21 @@ func (d *day) readRecords(ctx context.Context, file io.Reader) error {
 // insertRecord inserts a record. Its errors show no value, which may be personal if the columns are wrong.
 func insertRecord(ctx context.Context, tx *sql.Tx, row []string) error {
 	var verdict messaging.Verdict
-	if verdict.UnmarshalText([]byte(row[1])) != nil {
+	if verdict.UnmarshalText([]byte(row[2])) != nil {
 		return errors.New("verdict: want accepted, refused, not sent or unknown")
 	}
-	began, err := time.Parse(time.RFC3339, row[2])
+	began, err := time.Parse(time.RFC3339, row[3])
 	if err != nil {
 		return errors.New("began: want a time such as 2026-11-23T08:00:00+08:00")
 	}
-	ended, err := time.Parse(time.RFC3339, row[3])
-	if err != nil {
-		return errors.New("ended: want a time such as 2026-11-23T08:00:00+08:00")
+	var ended sql.NullInt64 // null if the process was killed
+	if row[4] != "" {
+		end, endErr := time.Parse(time.RFC3339, row[4])
+		if endErr != nil {
+			return errors.New("ended: want a time such as 2026-11-23T08:00:00+08:00, or nothing if the process was killed")
+		}
+		ended = sql.NullInt64{Int64: end.Unix(), Valid: true}
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO record VALUES ($1, $2, $3, $4)", row[0], verdict.String(), began.Unix(), ended.Unix())
+	_, err = tx.ExecContext(ctx, "INSERT INTO sms VALUES ($1, $2, $3, $4, $5)", row[0], row[1], verdict.String(), began.Unix(), ended)
 	return err
 }
