@@ -290,3 +290,23 @@ func TestLateStopLeavesTheNextRun(t *testing.T) {
 	assert.NoError(t, next.ctx.Err())
 	assert.True(t, next.isWorking.Load())
 }
+
+// The last lookup is when SettleFor ends, and the reason says why the outcome became unknown.
+func TestResultOfLookup(t *testing.T) {
+	t.Parallel()
+	o := &Outbox[*sql.Tx]{options: Options{SettleFor: 15 * time.Minute}}
+	notListed := fmt.Errorf("%w: no message", messaging.ErrNotListed)
+	after := func(age time.Duration) *metadata {
+		return &metadata{UnknownSince: time.Now().Add(-age), UnknownReason: "HTTP 503"}
+	}
+	early := o.resultOfLookup(after(4*time.Minute), notListed)
+	assert.InDelta(t, 2*time.Minute, early.wait, float64(time.Second))
+	assert.Equal(t, "HTTP 503; then "+notListed.Error(), early.facts[keyReason])
+
+	late := o.resultOfLookup(after(14*time.Minute), notListed)
+	assert.InDelta(t, time.Minute, late.wait, float64(time.Second))
+
+	last := o.resultOfLookup(after(15*time.Minute), notListed)
+	assert.Equal(t, rivertype.JobStateDiscarded, last.state)
+	assert.Equal(t, "HTTP 503; then "+notListed.Error(), last.reason)
+}

@@ -32,10 +32,12 @@ func (o *Outbox[TTx]) lookUp(ctx context.Context, job *river.Job[messageArgs], m
 	isFirst := m.UnknownSince.IsZero()
 	if isFirst {
 		m.UnknownSince = time.Now()
+		m.UnknownReason = "" // of an earlier doubt, before a person had the message sent again
 	}
 	r := o.makeLookup(ctx, job, m)
 	if isFirst {
 		r.facts[keyUnknownSince] = m.UnknownSince
+		r.facts[keyUnknownReason] = m.UnknownReason
 	}
 	hasFoundOut := r.state == rivertype.JobStateCompleted || r.state == rivertype.JobStateCancelled
 	if hasFoundOut {
@@ -78,6 +80,9 @@ func (o *Outbox[TTx]) resultOfLookup(m *metadata, err error) result {
 		r.facts[keyVerdict] = refused
 		return r
 	}
+	if m.UnknownReason != "" {
+		reason = m.UnknownReason + "; then " + reason
+	}
 	limit := o.options.SettleFor
 	if !isAbsence(err) {
 		limit += unreachableFor
@@ -87,6 +92,7 @@ func (o *Outbox[TTx]) resultOfLookup(m *metadata, err error) result {
 		return finalResult(rivertype.JobStateDiscarded, reason)
 	}
 	interval := min(max(age/2, firstLookup), maxLookupInterval)
+	interval = min(interval, limit-age) // the last lookup is at the limit
 	return lookupResult(interval, reason)
 }
 

@@ -30,6 +30,8 @@ type metadata struct {
 	Failures int `json:"failures,omitempty"`
 	// UnknownSince is when the outcome became unknown.
 	UnknownSince time.Time `json:"unknown_since,omitzero"`
+	// UnknownReason is why the outcome became unknown. It is empty if a process recorded none.
+	UnknownReason string `json:"unknown_reason"`
 
 	// EndsAs is the state in which the job ends once the job that calls OnOutcome could be inserted.
 	EndsAs rivertype.JobState `json:"ends_as,omitempty"`
@@ -53,6 +55,7 @@ const (
 	keyClasses        = "classes"
 	keyFailures       = "failures"
 	keyUnknownSince   = "unknown_since"
+	keyUnknownReason  = "unknown_reason"
 	keyEndsAs         = "ends_as"
 	keyEnded          = "ended"
 	keyUnsent         = "unsent"

@@ -214,6 +214,7 @@ func (a *attempt) resultOfUnknown(v verdict) result {
 		r = finalResult(rivertype.JobStateDiscarded, v.reason)
 	}
 	r.facts[keyUnknownSince] = time.Now()
+	r.facts[keyUnknownReason] = v.reason
 	return r
 }
 
