@@ -72,6 +72,11 @@ type Options struct {
 	StopButtons []string
 	// MarketingTemplates are the names of marketing templates. A message that has Marketing set counts without being listed.
 	MarketingTemplates []string
+	// AllChannels makes an opt-out or opt-in count on every channel, whether by Note, NotePreference, OptOut or OptIn. By default it counts on
+	// the channel where it arrived, and so do decisions from before AllChannels was set. The decision that arrives last still wins, on
+	// whichever channel. A phone number or user ID then names the same person on every channel. With PerSender, the decision counts for the
+	// sender of the same name on the other channels. Each channel keeps its own windows.
+	AllChannels bool
 	// PerSender limits an opt-out to the sender that received the stop word. By default an opt-out applies to all senders of the program,
 	// because a sender such as "ACME" cannot receive replies.
 	PerSender bool
@@ -144,7 +149,7 @@ func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) erro
 	if err != nil {
 		return messaging.Deny(err) // the next time will be the same
 	}
-	names, err := b.person(ctx, tx, m.Channel, known)
+	names, err := b.person(ctx, tx, b.decisionChannels(m.Channel), known)
 	if err != nil {
 		return err
 	}
@@ -167,7 +172,7 @@ func (b *Book) Allow(ctx context.Context, tx *sql.Tx, m messaging.Outgoing) erro
 	if m.Channel != messaging.ChannelChatApp2 || m.Kind == "template" {
 		return nil
 	}
-	return b.allowWindow(ctx, tx, who)
+	return b.allowWindow(ctx, tx, who, known)
 }
 
 // allowFallback returns an error if the person opted out of SMS from the sender of the fallback.
@@ -184,8 +189,15 @@ func (b *Book) allowFallback(ctx context.Context, tx *sql.Tx, who scope, sender 
 	return nil
 }
 
-// allowWindow returns messaging.ErrWindowClosed unless the window of a person is open.
-func (b *Book) allowWindow(ctx context.Context, tx *sql.Tx, who scope) error {
+// allowWindow returns messaging.ErrWindowClosed unless the window of a person with the known names is open.
+func (b *Book) allowWindow(ctx context.Context, tx *sql.Tx, who scope, known [2]string) error {
+	if b.options.AllChannels { // who has the names of the person on other channels, too
+		names, err := b.person(ctx, tx, []string{who.channel.String()}, known)
+		if err != nil {
+			return err
+		}
+		who.names = names
+	}
 	end, now, err := b.window(ctx, tx, who)
 	if err != nil {
 		return err
@@ -203,7 +215,7 @@ func (b *Book) WindowEnd(ctx context.Context, tx *sql.Tx, p Person) (time.Time, 
 	if err != nil {
 		return time.Time{}, err
 	}
-	names, err := b.person(ctx, tx, p.Channel, known)
+	names, err := b.person(ctx, tx, []string{p.Channel.String()}, known)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -214,9 +226,9 @@ func (b *Book) WindowEnd(ctx context.Context, tx *sql.Tx, p Person) (time.Time, 
 // window returns when the window of a person ends, or the zero time, and the time of the database.
 func (b *Book) window(ctx context.Context, tx *sql.Tx, who scope) (end, now time.Time, err error) {
 	var last, clock int64
-	in, args := who.withNames(who.channel.String(), who.sender, toInt(who.anySender))
+	names, args := placeholders(who.names, who.channel.String(), who.sender, toInt(who.anySender))
 	row := b.queryRow(ctx, tx, `SELECT COALESCE(MAX(last_at), 0), CLOCK FROM conversation
-		WHERE channel = $1 AND (sender = $2 OR $3 = 1) AND peer IN `+in, args...)
+		WHERE channel = $1 AND (sender = $2 OR $3 = 1) AND peer`+in(names), args...)
 	if err := row.Scan(&last, &clock); err != nil {
 		return time.Time{}, time.Time{}, fmt.Errorf("conversations: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
-	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +41,7 @@ func (b *Book) decidePerson(ctx context.Context, tx *sql.Tx, p Person, isOut boo
 	if err = b.join(ctx, tx, p.Channel, known); err != nil {
 		return err
 	}
-	names, err := b.person(ctx, tx, p.Channel, known)
+	names, err := b.person(ctx, tx, b.decisionChannels(p.Channel), known)
 	if err != nil {
 		return err
 	}
@@ -52,9 +51,9 @@ func (b *Book) decidePerson(ctx context.Context, tx *sql.Tx, p Person, isOut boo
 }
 
 // decide records a decision under every name of the person, unless it is older than the current one. It reports whether the decision
-// opted the person out, or in again. If several callers record the same decision at once, only one reports the change.
+// opted the person out of a channel, or in again. If several callers record the same decision at once, only one reports the change.
 func (b *Book) decide(ctx context.Context, tx *sql.Tx, d decision) (changed bool, err error) {
-	was, err := b.isOutOf(ctx, tx, d.scope)
+	before, err := b.countOptOuts(ctx, tx, d.scope)
 	if err != nil {
 		return false, err
 	}
@@ -62,28 +61,29 @@ func (b *Book) decide(ctx context.Context, tx *sql.Tx, d decision) (changed bool
 	if err != nil {
 		return false, err
 	}
-	is, err := b.isOutOf(ctx, tx, d.scope)
-	if err != nil {
+	after, err := b.countOptOuts(ctx, tx, d.scope)
+	if err != nil || rows == 0 { // without a changed row, another caller made the change
 		return false, err
 	}
-	// Without a changed row, another caller made the change.
-	changed = rows > 0 && was != is && is == d.isOut
-	return changed, nil
+	if d.isOut {
+		return after > before, nil
+	}
+	return after < before, nil
 }
 
 // write records a decision in two statements, and returns how many rows the decision changed. It first updates the dates of rows that hold
 // the same decision. If the second statement fails, a retry still reports the change.
 func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64, err error) {
-	in, args := d.withNames(d.channel.String(), d.sender, toInt(d.marketing), toInt(d.isOut), millis(d.at))
-	const (
-		dated = `CASE WHEN CAST($5 AS BIGINT) < CLOCK THEN CAST($5 AS BIGINT) ELSE CLOCK END`
-		same  = ` WHERE channel = $1 AND sender = $2 AND marketing = $3 AND is_out = $4 AND peer IN `
-	)
+	onChannels, args := placeholders(b.decisionChannels(d.channel), d.sender, toInt(d.marketing), toInt(d.isOut), millis(d.at))
+	names, args := placeholders(d.names, args...)
+	ofPerson := `channel` + in(onChannels) + ` AND peer` + in(names)
+	const dated = `CASE WHEN CAST($4 AS BIGINT) < CLOCK THEN CAST($4 AS BIGINT) ELSE CLOCK END`
 	// A decision arrives after every other decision of the person, even if the clock of the database goes back.
 	arrival := `(SELECT CASE WHEN COALESCE(MAX(arrived_at), 0) < CLOCK THEN CLOCK ELSE MAX(arrived_at) + 1 END
-		FROM conversation_decision WHERE channel = $1 AND peer IN ` + in + `)`
+		FROM conversation_decision WHERE ` + ofPerson + `)`
 	if _, err = b.exec(ctx, tx, `UPDATE conversation_decision SET arrived_at = `+arrival+`,
-		dated_at = CASE WHEN dated_at < `+dated+` THEN `+dated+` ELSE dated_at END`+same+in, args...); err != nil {
+		dated_at = CASE WHEN dated_at < `+dated+` THEN `+dated+` ELSE dated_at END
+		WHERE sender = $1 AND marketing = $2 AND is_out = $3 AND `+ofPerson, args...); err != nil {
 		return 0, err
 	}
 	counts := mayEnd("conversation_decision", "excluded")
@@ -91,10 +91,10 @@ func (b *Book) write(ctx context.Context, tx *sql.Tx, d decision) (changed int64
 		counts = "NOT " + isOld("excluded", "conversation_decision")
 	}
 	var rows []string
-	firstName := len(args) - len(d.names) + 1 // its placeholder
-	for i := range d.names {
-		name := "$" + strconv.Itoa(firstName+i)
-		rows = append(rows, `($1, `+name+`, $2, $3, $4, `+arrival+`, `+dated+`)`)
+	for _, channel := range onChannels {
+		for _, name := range names {
+			rows = append(rows, `(`+channel+`, `+name+`, $1, $2, $3, `+arrival+`, `+dated+`)`)
+		}
 	}
 	return b.exec(ctx, tx, `INSERT INTO conversation_decision (channel, peer, sender, marketing, is_out, arrived_at, dated_at)
 		VALUES `+strings.Join(rows, ", ")+`
@@ -117,35 +117,38 @@ func isOld(stop, start string) string {
 
 // isOut reports whether a person opted out of a channel, for a message from a sender.
 func (b *Book) isOut(ctx context.Context, tx *sql.Tx, who scope, of messaging.Channel) (bool, error) {
-	in, args := who.withNames(of.String(), toInt(who.marketing), who.sender, toInt(who.anySender))
-	return b.isStopped(ctx, tx, `d.channel = $1 AND (d.marketing = 0 OR $2 = 1) AND (d.sender = '' OR d.sender = $3 OR $4 = 1)`, in, args)
+	names, args := placeholders(who.names, of.String(), toInt(who.marketing), who.sender, toInt(who.anySender))
+	stops, err := b.countStops(ctx, tx, `d.channel = $1 AND (d.marketing = 0 OR $2 = 1) AND (d.sender = '' OR d.sender = $3 OR $4 = 1)`, names, args)
+	return stops > 0, err
 }
 
-// isOutOf reports whether a person opted out with exactly this sender, which may be empty for all, and this kind.
-func (b *Book) isOutOf(ctx context.Context, tx *sql.Tx, who scope) (bool, error) {
-	in, args := who.withNames(who.channel.String(), toInt(who.marketing), who.sender)
-	return b.isStopped(ctx, tx, `d.channel = $1 AND d.marketing = $2 AND d.sender = $3`, in, args)
+// countOptOuts returns how many channels a person opted out of with exactly this sender, which may be empty for all, and this kind. It counts the
+// channels on which a decision of the person counts.
+func (b *Book) countOptOuts(ctx context.Context, tx *sql.Tx, who scope) (int, error) {
+	onChannels, args := placeholders(b.decisionChannels(who.channel), toInt(who.marketing), who.sender)
+	names, args := placeholders(who.names, args...)
+	return b.countStops(ctx, tx, `d.marketing = $1 AND d.sender = $2 AND d.channel`+in(onChannels), names, args)
 }
 
-// isStopped reports whether an opt-out of a person meets the condition and has not been ended by an opt-in under another name of the person.
-// in is the list of the person's names.
-func (b *Book) isStopped(ctx context.Context, tx *sql.Tx, condition, in string, args []any) (bool, error) {
-	var n int
-	err := b.queryRow(ctx, tx, `SELECT COUNT(*) FROM conversation_decision d
-		WHERE `+condition+` AND d.peer IN `+in+` AND d.is_out = 1 AND NOT EXISTS (
+// countStops returns on how many channels an opt-out of a person meets the condition and has not been ended by an opt-in under another name of
+// the person. names are the placeholders of the person's names.
+func (b *Book) countStops(ctx context.Context, tx *sql.Tx, condition string, names []string, args []any) (count int, err error) {
+	err = b.queryRow(ctx, tx, `SELECT COUNT(DISTINCT d.channel) FROM conversation_decision d
+		WHERE `+condition+` AND d.peer`+in(names)+` AND d.is_out = 1 AND NOT EXISTS (
 			SELECT 1 FROM conversation_decision s
-			WHERE s.channel = d.channel AND s.peer IN `+in+` AND s.sender = d.sender AND s.marketing = d.marketing AND s.is_out = 0
+			WHERE s.channel = d.channel AND s.peer`+in(names)+` AND s.sender = d.sender AND s.marketing = d.marketing AND s.is_out = 0
 				AND (`+isOld("d", "s")+` OR s.arrived_at > d.arrived_at AND `+mayEnd("d", "s")+`)
-		)`, args...).Scan(&n)
+		)`, args...).Scan(&count)
 	if err != nil {
-		return false, fmt.Errorf("conversations: %w", err)
+		return 0, fmt.Errorf("conversations: %w", err)
 	}
-	return n > 0, nil
+	return count, nil
 }
 
 // OptOuts yields the opt-outs, ordered by channel and person, with normalized names: a number is digits without +. A person with two names is
 // yielded once, with both. A person with more names may be yielded more than once. OptOuts may also yield a person who opted out under one name
-// and in again under another before Book knew that both name one person. Allow then lets messages to that person through.
+// and in again under another before Book knew that both name one person. Allow then lets messages to that person through. With
+// Options.AllChannels a person is yielded for each channel, and may be yielded once for each name.
 func (b *Book) OptOuts(ctx context.Context) iter.Seq2[Person, error] {
 	return func(yield func(Person, error) bool) {
 		const pageSize = 500

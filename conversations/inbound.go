@@ -131,7 +131,7 @@ func (b *Book) Note(ctx context.Context, tx *sql.Tx, m Inbound) (Decision, error
 	if !noted.OptOut && !noted.OptIn {
 		return Decision{}, nil
 	}
-	names, err := b.person(ctx, tx, m.Channel, known)
+	names, err := b.person(ctx, tx, b.decisionChannels(m.Channel), known)
 	if err != nil {
 		return Decision{}, err
 	}

@@ -45,23 +45,39 @@ type scope struct {
 	marketing bool
 }
 
-// withNames returns the names of the person as a list of placeholders, such as "($3, $4)", and appends the names to the arguments.
-func (s scope) withNames(args ...any) (list string, all []any) {
-	var placeholders []string
-	for _, name := range s.names {
-		args = append(args, name)
-		placeholders = append(placeholders, "$"+strconv.Itoa(len(args)))
+// placeholders returns placeholders for values, such as "$3" and "$4", and appends the values to the arguments.
+func placeholders(values []string, args ...any) (items []string, all []any) {
+	for _, value := range values {
+		args = append(args, value)
+		items = append(items, "$"+strconv.Itoa(len(args)))
 	}
-	return "(" + strings.Join(placeholders, ", ") + ")", args
+	return items, args
 }
 
-// person returns all names of the person who has the known names.
-func (b *Book) person(ctx context.Context, tx *sql.Tx, channel messaging.Channel, known [2]string) (names []string, err error) {
+// in returns the end of a condition that a column has one of the values of placeholders.
+func in(items []string) string { return " IN (" + strings.Join(items, ", ") + ")" }
+
+// decisionChannels returns the channels on which a decision counts that arrives on a channel.
+func (b *Book) decisionChannels(channel messaging.Channel) []string {
+	if !b.options.AllChannels {
+		return []string{channel.String()}
+	}
+	var all []string
+	for _, each := range channels() {
+		all = append(all, each.String())
+	}
+	slices.Sort(all) // in the order of the primary key, in which rows are locked
+	return all
+}
+
+// person returns all names that the person with the known names has on the channels.
+func (b *Book) person(ctx context.Context, tx *sql.Tx, onChannels []string, known [2]string) (names []string, err error) {
+	items, args := placeholders(onChannels, known[0], known[1])
 	rows, err := b.query(ctx, tx, `WITH RECURSIVE person(name) AS (
-			SELECT CAST($2 AS TEXT) UNION SELECT CAST($3 AS TEXT)
+			SELECT CAST($1 AS TEXT) UNION SELECT CAST($2 AS TEXT)
 			UNION
-			SELECT p.other FROM person JOIN conversation_person p ON p.channel = $1 AND p.name = person.name
-		) SELECT name FROM person ORDER BY name`, channel.String(), known[0], known[1])
+			SELECT p.other FROM person JOIN conversation_person p ON p.name = person.name AND p.channel`+in(items)+`
+		) SELECT name FROM person ORDER BY name`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("conversations: %w", err)
 	}

@@ -413,6 +413,125 @@ func TestConversationsPerSender(t *testing.T) {
 	})
 }
 
+func TestConversationsAllChannels(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{AllChannels: true}, func(t pool) {
+		messages := []messaging.Outgoing{smsTo(ana), templateTo(ana), {Channel: messaging.ChannelChatApp1, To: ana, Kind: "text"}}
+		words := func(word string) []conversations.Inbound {
+			return []conversations.Inbound{
+				smsFrom(ana, word), chatFrom(ana, "", word), {Channel: messaging.ChannelChatApp1, From: ana, Text: word},
+			}
+		}
+		for i, stop := range words("STOP") {
+			assert.True(t, t.note(stop), stop.Channel)
+			for _, m := range messages {
+				t.isOptedOut(m, "%v stops, and %v is asked about", stop.Channel, m.Channel)
+			}
+			t.isAllowed(smsTo("+639171234568"), "another person")
+			assert.False(t, t.note(words("STOP")[(i+1)%3]), "again, on another channel")
+			assert.True(t, t.note(words("START")[(i+2)%3]), stop.Channel)
+			for _, m := range messages {
+				t.isAllowed(m, "%v stopped, and %v is asked about", stop.Channel, m.Channel)
+			}
+			assert.False(t, t.note(words("START")[i]), "again, on another channel")
+		}
+		require.NoError(t, t.book.OptOut(t.Context(), nil, conversations.Person{Channel: messaging.ChannelSMS, Number: ana}))
+		t.isOptedOut(templateTo(ana))
+		require.NoError(t, t.book.OptIn(t.Context(), nil, conversations.Person{Channel: messaging.ChannelChatApp2, Number: ana}))
+		t.isAllowed(smsTo(ana))
+
+		stopped := webhook.Preference{From: ana, Stopped: true, ChangedAt: time.Now()}
+		require.NoError(t, t.book.NotePreference(t.Context(), nil, stopped))
+		offer := smsTo(ana)
+		offer.Marketing = true
+		t.isOptedOut(offer)
+		t.isAllowed(smsTo(ana))
+	})
+}
+
+// A person may be known by a user ID on one channel, and by a number on another.
+func TestConversationsAllChannelsKnowAPerson(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{AllChannels: true}, func(t pool) {
+		t.note(chatFrom("", anaID, "STOP"))
+		t.isAllowed(smsTo(ana), "the number is not known yet")
+		t.note(chatFrom(ana, anaID, "Hi"))
+		t.isOptedOut(smsTo(ana))
+		assert.True(t, t.note(smsFrom(ana, "START")))
+		t.isAllowed(templateTo(anaID))
+	})
+}
+
+// Windows are open on the channel where a person wrote, for the names that the person has there.
+func TestConversationsAllChannelsKeepWindowsApart(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{AllChannels: true}, func(t pool) {
+		t.note(smsFrom(ana, "Hi"))
+		require.ErrorIs(t, t.allow(chatTo(ana)), messaging.ErrWindowClosed)
+		t.note(chatFrom(anaID, "", "Hi"))
+		t.note(conversations.Inbound{Channel: messaging.ChannelChatApp1, From: ana, UserID: anaID, Text: "Hi"})
+		require.ErrorIs(t, t.allow(chatTo(ana)), messaging.ErrWindowClosed, "chat app 2 does not know that number")
+		t.isAllowed(chatTo(anaID))
+		t.note(chatFrom(ana, anaID, "Hi"))
+		t.isAllowed(chatTo(ana))
+	})
+}
+
+// Decisions from before the option was set count on their channels: an opt-in on one does not end an opt-out on another.
+func TestConversationsAllChannelsSetLater(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{}, func(t pool) {
+		stop := chatFrom(ana, anaID, "STOP")
+		stop.At = time.Now().Add(-time.Hour)
+		t.note(stop)
+		t.note(smsFrom(ana, "START"))
+		t.book = newBook(t, t.db, conversations.Options{AllChannels: true})
+		t.isOptedOut(templateTo(ana))
+		t.isOptedOut(templateTo(anaID))
+		t.isAllowed(smsTo(ana))
+
+		start := smsFrom(ana, "START")
+		start.At = stop.At.Add(-time.Minute)
+		assert.False(t, t.note(start))
+		t.isOptedOut(templateTo(ana), "the start is a repeated one")
+		start.At = time.Now()
+		assert.True(t, t.note(start))
+		t.isAllowed(templateTo(ana))
+		t.isAllowed(templateTo(anaID))
+		assert.True(t, t.note(smsFrom(ana, "STOP")))
+		t.isOptedOut(templateTo(anaID))
+
+		t.book = newBook(t, t.db, conversations.Options{})
+		assert.True(t, t.note(smsFrom(ana, "START")))
+		t.isAllowed(smsTo(ana))
+		t.isOptedOut(templateTo(ana), "what was decided for all channels stays")
+	})
+}
+
+// Decisions that arrive at once on several channels leave a person opted out of all of them, or of none.
+func TestConversationsAllChannelsUnderLoad(t *testing.T) {
+	t.Parallel()
+	onEachPool(t, conversations.Options{AllChannels: true}, func(t pool) {
+		const people, each = 16, 5
+		number := func(i int) string { return fmt.Sprint(639171000000 + i) }
+		var all sync.WaitGroup
+		for i := range people {
+			note := func(m conversations.Inbound) {
+				for range each {
+					_, err := t.book.Note(t.Context(), nil, m)
+					assert.NoError(t, err)
+				}
+			}
+			all.Go(func() { note(smsFrom(number(i), "STOP")) })
+			all.Go(func() { note(chatFrom(number(i), fmt.Sprint("US.", i), "START")) })
+		}
+		all.Wait()
+		for i := range people {
+			assert.Equal(t, t.allow(smsTo(number(i))) == nil, t.allow(templateTo(number(i))) == nil, "%d", i)
+		}
+	})
+}
+
 func TestConversationsRefuseWhoIsNoPerson(t *testing.T) {
 	t.Parallel()
 	onEachPool(t, conversations.Options{}, func(t pool) {

@@ -152,10 +152,11 @@ func ExampleOptions_onOutcome() {
 			return err
 		}
 		defer tx.Rollback() //nolint:errcheck // nothing after the commit
-		if _, err := shop.outbox.Insert(ctx, tx, text); err != nil {
+		dropped, err := shop.outbox.ResolveTx(ctx, tx, messagingriver.Drop, outcome.Key)
+		if err != nil || dropped == 0 { // a person has resent it, and its next outcome counts
 			return err
 		}
-		if _, err := shop.outbox.ResolveTx(ctx, tx, messagingriver.Drop, outcome.Key); err != nil {
+		if _, err := shop.outbox.Insert(ctx, tx, text); err != nil {
 			return err
 		}
 		return tx.Commit()

@@ -13,9 +13,10 @@ import (
 const returnProbes = `UPDATE river_job SET queue = $1 WHERE queue = $2 AND state IN ('available', 'scheduled', 'retryable', 'running')`
 
 // PauseChannel pauses a channel, such as "sms", in all processes until ResumeChannel, or until a person resumes its queue in River UI. The
-// outbox does not resume it, even if the outbox itself had paused the channel before. Messages can be enqueued meanwhile; they wait. Attempts
-// under way finish. All processes stop within 2 seconds. Lookups of messages that were sent before go on. Pausing a paused channel changes
-// nothing. An unknown channel is an error.
+// outbox does not resume it, even if the outbox itself had paused the channel before. Messages can be enqueued meanwhile; they wait.
+// A message with InsertOptions.Expire can expire during the pause: it is cancelled, and Options.OnOutcome is called, which may send a fallback.
+// Attempts under way finish. All processes stop within 2 seconds. Lookups of messages that were sent before go on. Pausing a paused channel
+// changes nothing. An unknown channel is an error.
 func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
 	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
 		p := o.pauseOf(channel)

@@ -50,7 +50,7 @@ func open(ctx context.Context, in settings) (*bot, error) {
 
 // build makes the parts of the bot on its database.
 func (b *bot) build(ctx context.Context, in settings) (err error) {
-	b.book, err = conversations.New(ctx, b.db, conversations.Options{})
+	b.book, err = conversations.New(ctx, b.db, conversations.Options{AllChannels: true})
 	if err != nil {
 		return err
 	}

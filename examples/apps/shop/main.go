@@ -130,6 +130,7 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
+	go s.pruneHourly(ctx)
 	select {
 	case err = <-served: // it failed
 	case <-ctx.Done():
@@ -137,4 +138,20 @@ func serve(ctx context.Context, listener net.Listener, in settings) error {
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second) // more than a request of the outbox takes
 	defer cancel()
 	return errors.Join(err, server.Shutdown(stopping), s.outbox.Stop(stopping))
+}
+
+// pruneHourly prunes the database once an hour.
+func (s *shop) pruneHourly(ctx context.Context) {
+	hourly := time.NewTicker(time.Hour)
+	defer hourly.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hourly.C:
+		}
+		if err := s.prune(ctx); err != nil {
+			log.Print("shop: cannot prune: ", err)
+		}
+	}
 }

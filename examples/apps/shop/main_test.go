@@ -220,24 +220,28 @@ func TestServeEndsOnSIGTERM(t *testing.T) {
 	require.Eventually(t, func() bool { return len(service.Sent()) == 1 }, time.Minute, 20*time.Millisecond)
 }
 
-// The IDs of messages are forgotten when no report can follow.
-func TestMessageIDsAreForgotten(t *testing.T) {
+// Events and windows are deleted when they are no longer needed.
+func TestPrune(t *testing.T) {
 	t.Parallel()
 	for name, in := range databases(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newShop(t, messagingtest.NewServer(t), in)
-			old := time.Now().AddDate(0, 0, -31).Unix()
-			recent := time.Now().AddDate(0, 0, -29).Unix()
-			_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_message VALUES ('old', 'order-old', $1), ('recent', 'order-recent', $2)", old, recent)
-			require.NoError(t, err)
-			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
-			assert.Eventually(t, func() bool {
-				var references string
-				const query = "SELECT string_agg(reference, ' ' ORDER BY reference) FROM shop_message"
-				require.NoError(t, s.db.QueryRowContext(t.Context(), query).Scan(&references))
-				return references == "order-1 order-recent"
-			}, time.Minute, 20*time.Millisecond)
+			ago := func(age time.Duration) int64 { return time.Now().Add(-age).UnixMilli() }
+			const event = "INSERT INTO webhook_event (id, holder, until, handled_at) VALUES ($1, '', 0, $2)"
+			const window = "INSERT INTO conversation (channel, peer, sender, last_at) VALUES ('sms', $1, 'ACME', $2)"
+			for id, age := range map[string]time.Duration{"old": 8 * 24 * time.Hour, "recent": time.Minute} {
+				for _, statement := range []string{event, window} {
+					_, err := s.db.ExecContext(t.Context(), statement, id, ago(age))
+					require.NoError(t, err)
+				}
+			}
+			require.NoError(t, s.prune(t.Context()))
+			for _, query := range []string{"SELECT id FROM webhook_event", "SELECT peer FROM conversation"} {
+				var left string
+				require.NoError(t, s.db.QueryRowContext(t.Context(), query+" ORDER BY 1").Scan(&left))
+				assert.Equal(t, "recent", left)
+			}
 		})
 	}
 }
@@ -251,7 +255,7 @@ func TestManyCustomersAskAtOnce(t *testing.T) {
 			const customers = 40
 			service := messagingtest.NewServer(t)
 			s := newShop(t, service, in)
-			_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order VALUES ('order-1', '+639171234500', 'placed', 0)")
+			_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference) VALUES ('order-1', '+639171234500', 'order-1')")
 			require.NoError(t, err)
 			server := httptest.NewServer(s)
 			defer server.Close()
@@ -306,6 +310,50 @@ func TestSMSIfChatApp2CannotReachTheCustomer(t *testing.T) {
 	}
 }
 
+// A report changes the order of its message alone, whatever IDs the orders have.
+func TestReportChangesNoOtherOrder(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			service := messagingtest.NewServer(t)
+			s, text := orderBySMS(ctx, t, service, in)
+			server := httptest.NewServer(s)
+			defer server.Close()
+			const phone = "+639181234567"
+			require.NoError(t, s.takeOrder(ctx, "sms-order-1", phone))
+			chat, err := service.WaitFor(ctx, phone)
+			require.NoError(t, err)
+			report := func(sent messagingtest.Sent, status string) {
+				report := messagingtest.DeliveryReport{Status: status, ID: sent.ID, ReferenceID: sent.ReferenceID, To: sent.To}
+				for _, reply := range service.CallWebhook(ctx, server.URL+"/hooks/delivery?key=secret-of-a-demo", report) {
+					require.Equal(t, http.StatusOK, reply.StatusCode)
+				}
+			}
+			accepted := func() bool {
+				return s.columnOf(t, "verdict", "order-1") == "accepted" && s.columnOf(t, "verdict", "sms-order-1") == "accepted"
+			}
+			require.Eventually(t, accepted, time.Minute, 20*time.Millisecond)
+			report(chat, "read")
+			assert.Equal(t, "placed", s.columnOf(t, "state", "order-1"))
+			assert.Equal(t, "read", s.columnOf(t, "state", "sms-order-1"))
+			report(text, "delivered")
+			assert.Equal(t, "delivered", s.columnOf(t, "state", "order-1"))
+			assert.Equal(t, "read", s.columnOf(t, "state", "sms-order-1"))
+		})
+	}
+}
+
+// columnOf returns a column of an order.
+func (s *shop) columnOf(t *testing.T, column, id string) string {
+	t.Helper()
+	var value string
+	require.NoError(t, s.db.QueryRowContext(t.Context(), "SELECT "+column+" FROM shop_order WHERE id = $1", id).Scan(&value))
+	return value
+}
+
 // A message whose response was lost is neither repeated nor followed by an SMS, and its report completes it.
 func TestReportResolvesAMessageWhoseResponseWasLost(t *testing.T) {
 	t.Parallel()
@@ -326,9 +374,12 @@ func TestReportResolvesAMessageWhoseResponseWasLost(t *testing.T) {
 				}
 			}
 			require.Eventually(t, hasState(rivertype.JobStateDiscarded), time.Minute, 20*time.Millisecond)
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "unknown" }, time.Minute, 20*time.Millisecond)
 			report := messagingtest.DeliveryReport{Status: "sent", ReferenceID: "order-1", To: phone}
 			service.CallWebhook(t.Context(), server.URL+"/hooks/delivery?key=secret-of-a-demo", report, messagingtest.TwiceAtOnce(), messagingtest.RetryFailures(10))
 			require.Eventually(t, hasState(rivertype.JobStateCompleted), time.Minute, 20*time.Millisecond)
+			assert.Equal(t, "accepted", s.columnOf(t, "verdict", "order-1"))
+			assert.Equal(t, "placed", s.columnOf(t, "state", "order-1"), "the report is not final")
 			assert.Len(t, service.Sent(), 1)
 		})
 	}
@@ -410,7 +461,7 @@ func TestTextFromANumberWithSpaces(t *testing.T) {
 	s := newShop(t, service, databases(t)["SQLite"])
 	server := httptest.NewServer(s)
 	defer server.Close()
-	_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order VALUES ('order-1', '+639171234567', 'placed', 0)")
+	_, err := s.db.ExecContext(t.Context(), "INSERT INTO shop_order (id, phone, reference) VALUES ('order-1', '+639171234567', 'order-1')")
 	require.NoError(t, err)
 	question := messagingtest.InboundSMS{ID: "in-1", From: "+63 917 123 4567", To: "ACME", Text: "order-1"}
 	for _, reply := range service.CallWebhook(t.Context(), server.URL+"/hooks/sms?key=secret-of-a-demo", question) {
@@ -453,10 +504,12 @@ func TestNoSMSAfterSTOP(t *testing.T) {
 			}
 			service.SetFault("chatapp2", "+639171234567", messagingtest.FaultCode("131026"))
 			require.NoError(t, s.takeOrder(t.Context(), "order-1", "+639171234567"))
-			require.Eventually(t, func() bool {
-				records, err := s.outbox.Get(t.Context(), "sms-order-1")
-				return err == nil && len(records) == 1 && records[0].State == rivertype.JobStateCancelled
-			}, time.Minute, 20*time.Millisecond)
+			require.Eventually(t, func() bool { return s.columnOf(t, "verdict", "order-1") == "not sent" }, time.Minute, 20*time.Millisecond)
+			records, err := s.outbox.Get(t.Context(), s.columnOf(t, "reference", "order-1"))
+			require.NoError(t, err)
+			require.Len(t, records, 1)
+			assert.Equal(t, "sms", records[0].Channel)
+			assert.Equal(t, rivertype.JobStateCancelled, records[0].State)
 			time.Sleep(300 * time.Millisecond)
 			assert.Empty(t, service.Sent())
 		})

@@ -28,6 +28,7 @@ type shop struct {
 
 	db       *sql.DB
 	book     *conversations.Book // opt-outs
+	store    *sqlstore.Store     // events that were handled
 	outbox   *messagingriver.Outbox[*sql.Tx]
 	sender   string // of SMS
 	callback string // where the service reports delivery
@@ -48,12 +49,12 @@ func open(ctx context.Context, in settings) (*shop, error) {
 }
 
 // serveHooks serves the callbacks, with a store in the shop's database.
-func (s *shop) serveHooks(ctx context.Context, in settings) error {
-	store, err := sqlstore.New(ctx, s.db, 0)
+func (s *shop) serveHooks(ctx context.Context, in settings) (err error) {
+	s.store, err = sqlstore.New(ctx, s.db, 0)
 	if err != nil {
 		return err
 	}
-	hooks, err := in.newReceiver(webhook.WithStore(store))
+	hooks, err := in.newReceiver(webhook.WithStore(s.store))
 	if err != nil {
 		return err
 	}
@@ -130,18 +131,32 @@ func isPostgres(databaseURL string) bool {
 	return strings.HasPrefix(databaseURL, "postgres://") || strings.HasPrefix(databaseURL, "postgresql://")
 }
 
-// createTables creates or updates the tables. Only one process may call it at a time.
+// createTables creates or updates the tables. Only one process may call it at a time. Of an order,
+//
+//   - state is "placed", or the last status that was reported of its message,
+//   - reference is the reference ID of its message, or of the SMS in place of that message,
+//   - message_id is the ID that the service gave this message, once it is known,
+//   - verdict is the verdict on this message, and empty until there is one.
+//
+// A customer whose order has a verdict other than "accepted", or the state "failed", may not have heard from the shop.
 func (s *shop) createTables(ctx context.Context) error {
 	for _, statement := range []string{
-		"CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT, state TEXT, reports INT)",
-		"CREATE TABLE IF NOT EXISTS shop_message (id TEXT PRIMARY KEY, reference TEXT, noted BIGINT)", // of the receipts
-		"CREATE INDEX IF NOT EXISTS shop_message_noted ON shop_message (noted)",
+		`CREATE TABLE IF NOT EXISTS shop_order (id TEXT PRIMARY KEY, phone TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'placed',
+			reports INT NOT NULL DEFAULT 0, reference TEXT NOT NULL UNIQUE, message_id TEXT NOT NULL DEFAULT '', verdict TEXT NOT NULL DEFAULT '')`,
+		"CREATE INDEX IF NOT EXISTS shop_order_message ON shop_order (message_id)",
 	} {
 		if _, err := s.db.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
 	return s.outbox.Migrate(ctx)
+}
+
+// prune deletes the events and windows that are no longer needed.
+func (s *shop) prune(ctx context.Context) error {
+	_, eventsErr := s.store.Prune(ctx, 7*24*time.Hour)
+	_, windowsErr := s.book.Prune(ctx)
+	return errors.Join(eventsErr, windowsErr)
 }
 
 // order serves the form of an order. A real shop knows who calls it: otherwise anyone can have it send to any number, at the shop's cost.
@@ -161,7 +176,8 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	result, err := tx.ExecContext(ctx, "INSERT INTO shop_order VALUES ($1, $2, 'placed', 0) ON CONFLICT DO NOTHING", id, phone)
+	const insert = "INSERT INTO shop_order (id, phone, reference) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING"
+	result, err := tx.ExecContext(ctx, insert, id, phone, id)
 	if err != nil {
 		return err
 	}
@@ -181,49 +197,43 @@ func (s *shop) takeOrder(ctx context.Context, id, phone string) error {
 	return tx.Commit()
 }
 
-const smsPrefix = "sms-" // of the reference ID of an SMS in place of a chat-app message
-
-// noteOutcome stores the ID of an accepted message, by which report finds its order, and replaces a message that did not go out.
+// noteOutcome stores the verdict on the message of an order, and the message ID, by which report finds the order. It replaces a chat-app message
+// that provably did not go out. The outcome of a message that was replaced changes nothing: no order has its reference ID.
 func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) error {
-	if outcome.Verdict != messaging.Accepted {
-		return s.sendSMS(ctx, outcome)
-	}
-	if outcome.Receipt.ID == "" {
-		return nil
-	}
-	now := time.Now()
-	const note = "INSERT INTO shop_message VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
-	if _, err := s.db.ExecContext(ctx, note, outcome.Receipt.ID, outcome.Reference, now.Unix()); err != nil {
-		return err
-	}
-	// Reports come within days. Without this the table would grow with each message.
-	_, err := s.db.ExecContext(ctx, "DELETE FROM shop_message WHERE noted < $1", now.AddDate(0, 0, -30).Unix())
-	return err
-}
-
-// sendSMS enqueues an SMS in place of a chat-app message that provably did not go out. In the same transaction it drops the chat-app message,
-// so that a person can no longer resend it. If sendSMS is called again, the message is gone, and no second SMS is sent.
-func (s *shop) sendSMS(ctx context.Context, outcome messagingriver.Outcome) error {
 	message, isChat := outcome.Message.(chatapp2.Message)
 	wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
 	hasOptedOut := errors.Is(outcome.Err, messaging.ErrOptedOut)
-	if !isChat || !wasNotProcessed || hasOptedOut {
-		return nil
+	if isChat && wasNotProcessed && !hasOptedOut {
+		return s.sendSMS(ctx, outcome.Key, message)
+	}
+	// A report may have proved meanwhile that the message was accepted.
+	const note = "UPDATE shop_order SET verdict = $1, message_id = $2 WHERE reference = $3 AND (verdict <> 'accepted' OR $1 = 'accepted')"
+	_, err := s.db.ExecContext(ctx, note, outcome.Verdict.String(), outcome.Receipt.ID, outcome.Reference)
+	return err
+}
+
+// sendSMS enqueues an SMS in place of a chat-app message. In the same transaction it drops the chat-app message, so that a person can no longer
+// resend it. If sendSMS is called again, the message is gone, and no second SMS is sent. The reference ID of the SMS is random, so that it
+// cannot be the ID of another order.
+func (s *shop) sendSMS(ctx context.Context, key messagingriver.Key, message chatapp2.Message) error {
+	text := sms.Message{
+		From: s.sender, To: message.To, Text: "Thank you for " + message.ReferenceID,
+		ReferenceID: "sms-" + rand.Text(), CallbackURL: message.CallbackURL,
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing after the commit
-	dropped, err := s.outbox.ResolveTx(ctx, tx, messagingriver.Drop, outcome.Key)
+	dropped, err := s.outbox.ResolveTx(ctx, tx, messagingriver.Drop, key)
 	if err != nil || dropped == 0 { // a person has resent it, and its next outcome counts
 		return err
 	}
-	text := sms.Message{
-		From: s.sender, To: message.To, Text: "Thank you for " + outcome.Reference,
-		ReferenceID: smsPrefix + outcome.Reference, CallbackURL: message.CallbackURL,
-	}
 	if _, err = s.outbox.Insert(ctx, tx, text); err != nil {
+		return err
+	}
+	const update = "UPDATE shop_order SET reference = $1 WHERE reference = $2"
+	if _, err = tx.ExecContext(ctx, update, text.ReferenceID, key.Reference); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -243,27 +253,23 @@ func (s *shop) report(ctx context.Context, report webhook.DeliveryReport) error 
 	_, err = s.outbox.ResolveTx(ctx, tx, messagingriver.Sent,
 		messagingriver.Key{Channel: "chatapp2", Reference: reference},
 		messagingriver.Key{Channel: "sms", Reference: reference})
+	if err != nil {
+		return err
+	}
+	// This also locks the order until the transaction ends.
+	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET verdict = 'accepted' WHERE reference = $1", reference)
 	if err != nil || !report.Status.Final() {
 		return err
 	}
-	id := strings.TrimPrefix(reference, smsPrefix)
 	var before webhook.Status
-	err = tx.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE id = $1", id).Scan(&before)
+	err = tx.QueryRowContext(ctx, "SELECT state FROM shop_order WHERE reference = $1", reference).Scan(&before)
 	if errors.Is(err, sql.ErrNoRows) { // of another message
 		return nil
 	}
 	if err != nil || !report.Status.Supersedes(before) {
 		return err
 	}
-	const update = "UPDATE shop_order SET state = $1, reports = reports + 1 WHERE id = $2 AND state = $3"
-	result, err := tx.ExecContext(ctx, update, report.Status, id, before)
-	if err != nil {
-		return err
-	}
-	changed, err := result.RowsAffected()
-	if err == nil && changed == 0 { // another report has changed it meanwhile
-		return webhook.RetryLater(time.Second)
-	}
+	_, err = tx.ExecContext(ctx, "UPDATE shop_order SET state = $1, reports = reports + 1 WHERE reference = $2", report.Status, reference)
 	return err
 }
 
@@ -272,8 +278,11 @@ func referenceOf(ctx context.Context, tx *sql.Tx, report webhook.DeliveryReport)
 	if report.ReferenceID != "" {
 		return report.ReferenceID, nil
 	}
+	if report.ID == "" { // it is '' in an order whose message ID is not known
+		return "", nil
+	}
 	var reference string
-	err := tx.QueryRowContext(ctx, "SELECT reference FROM shop_message WHERE id = $1", report.ID).Scan(&reference)
+	err := tx.QueryRowContext(ctx, "SELECT reference FROM shop_order WHERE message_id = $1", report.ID).Scan(&reference)
 	isFresh := time.Since(report.StatusAt) < time.Minute
 	if errors.Is(err, sql.ErrNoRows) && isFresh { // noteOutcome may not have stored the ID yet
 		return "", webhook.RetryLater(10 * time.Second)

@@ -22,9 +22,10 @@ type channelResult struct {
 func (op *operator) pause() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pause CHANNEL", Short: "Pause a channel, such as sms, in all processes",
-		Long: `Pause a channel in all processes: sms, chatapp1 or chatapp2. Messages can be enqueued meanwhile; they wait. Requests that have begun end,
-and processes hear of the pause within 2 seconds. Only a person ends the pause, with "outbox resume" or in River UI. "outbox status"
-shows it.`,
+		Long: `Pause a channel in all processes: sms, chatapp1 or chatapp2. Messages can be enqueued meanwhile; they wait. Messages with an
+expiry can expire during the pause: they are cancelled, and the program's OnOutcome is called, which may send a fallback. Requests that have
+begun end, and processes hear of the pause within 2 seconds. Only a person ends the pause, with "outbox resume" or in River UI.
+"outbox status" shows it.`,
 		Example: `  outbox pause sms
   outbox resume sms`,
 		Args: exactArgs("CHANNEL"),
