@@ -144,14 +144,16 @@ func rowKey(row *sms.Transaction) string {
 }
 
 // contradicts reports whether a row is not what the options ask for: its ID, its reference ID or its recipient differs, or it is outside of the
-// bounds that were sent. An absent member is no contradiction. For all other options the service is trusted.
+// bounds that were sent, which the service may or may not include. An absent member is no contradiction. For all other options the service is trusted.
 func (l *listing) contradicts(row *sms.Transaction) bool {
 	o := &l.options
 	isOtherID := o.ID != "" && row.ID != "" && row.ID != o.ID
 	isOtherReference := o.ReferenceID != "" && !sameReference(row.ReferenceID, o.ReferenceID)
 	isOtherRecipient := o.To != "" && phone.Contradict(row.To, o.To)
-	isOutside := !within(row.CreatedAt, l.query.CreatedAfter, l.query.CreatedBefore)
-	return isOtherID || isOtherReference || isOtherRecipient || isOutside
+	isEarlier := !row.CreatedAt.IsZero() && row.CreatedAt.Before(l.query.CreatedAfter)
+	isLater := !l.query.CreatedBefore.IsZero() && row.CreatedAt.After(l.query.CreatedBefore)
+	isOther := isOtherID || isOtherReference || isOtherRecipient
+	return isOther || isEarlier || isLater
 }
 
 // within reports whether a time is at or after one bound and before another. Zero times and zero bounds are ignored.
