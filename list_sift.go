@@ -21,7 +21,8 @@ const (
 )
 
 // sift decides which rows of a page are yielded. It returns an error if the page has no row that was not on the page before, although
-// more pages follow: such a listing would never end.
+// more pages follow: such a listing would never end. The first page of a resumed listing may have only rows from before, if as many rows
+// as it has came in the meantime.
 func (l *listing) sift(page *listPage) error {
 	page.isDropped = make([]bool, len(page.Transactions))
 	page.lastRow = l.lastRow
@@ -29,9 +30,10 @@ func (l *listing) sift(page *listPage) error {
 		return l.countEmpty()
 	}
 	l.emptyPages = 0
+	isFirst := len(l.previous) == 0
 	hasNew := l.siftRows(page)
 	isSamePage := rowKey(&page.Transactions[0]) == l.firstRow
-	if !hasNew && (isSamePage || !page.Last) {
+	if !hasNew && !isFirst && (isSamePage || !page.Last) {
 		return l.pagingError("a page has only rows of the page before it")
 	}
 	l.remember(page)

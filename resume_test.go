@@ -152,7 +152,7 @@ func TestPagesResumeForEveryKindOfPaging(t *testing.T) {
 func TestPagesResumeWhileRowsMove(t *testing.T) {
 	t.Parallel()
 	for _, paging := range []string{"page", "offset"} {
-		for _, moved := range []int{1, 2} {
+		for _, moved := range []int{1, 2, 3} {
 			s := newShelf(paging, 20)
 			ids := interrupted(t, s, sms.ListOptions{}, func(page int) {
 				for i := range moved {
