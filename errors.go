@@ -317,37 +317,56 @@ func (e *Error) interrupted(why error) {
 	e.reason = "another attempt could not begin"
 }
 
-// explain adds the response to the error: what it says about the failure, and the class. notJSON says why it is not JSON, or is nil. A code or
-// a text that is not at a place of the contract is read where services usually have it.
+// explain adds the response to the error: what it says about the failure, and the class. notJSON says why it is not JSON, or is nil.
 func (e *Error) explain(failure codec.Failure, notJSON error, out transport.Outcome, secrets redact.Secrets) {
 	e.Body = bytes.Clone(out.Body[:min(len(out.Body), transport.MaxErrorBody)]) // out.Body may be overwritten
 	hasText := len(bytes.TrimSpace(e.Body)) > 0
 	e.isPage = e.isPage || notJSON != nil && hasText
+	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
+	hasRows := e.read && isSuccess(e.StatusCode) // of any messages, whose texts no error may show
+	e.quote(failure, out.Body, hasRows, notJSON != nil)
+	e.classify(failure.Class)
+	e.hidesIDs = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
+	isShown := !hasRows || notJSON == nil
+	if isShown {
+		e.safeMessage = e.mask(secrets)
+	}
+}
+
+// quote sets the code and the message. What is not at a place of the contract is read where services usually have it, and a response that
+// says neither is quoted from its beginning.
+func (e *Error) quote(failure codec.Failure, body []byte, hasRows, isText bool) {
 	e.Code = failure.Code
 	e.Message = failure.Message
-	hasRows := e.read && isSuccess(e.StatusCode) // of any messages, whose texts no error may show
 	if !hasRows {
-		code, message := codec.Said(out.Body)
+		code, message := codec.Said(body)
 		e.Code = cmp.Or(e.Code, code)
 		e.Message = cmp.Or(e.Message, message)
 	}
 	isUnexplained := e.Code == "" && e.Message == ""
-	if isUnexplained && (notJSON != nil || !hasRows) {
+	isQuotable := isText || !hasRows
+	if isUnexplained && isQuotable {
 		e.Message = beginningOf(e.Body)
 	}
-	e.RequestID = cmp.Or(failure.RequestID, headerRequestID(out.Header))
-	byCode := codeClass(failure.Class)
+}
+
+// classify sets the class. The code decides if it has one, and otherwise the HTTP status.
+func (e *Error) classify(class string) {
+	byCode := codeClass(class)
 	e.byCode = byCode != nil
-	if class := cmp.Or(byCode, statusClass(e.StatusCode)); class != nil {
-		e.classes = []error{class}
+	if sentinel := cmp.Or(byCode, statusClass(e.StatusCode)); sentinel != nil {
+		e.classes = []error{sentinel}
 	}
-	e.hidesIDs = secrets.InWord(e.Code) || secrets.InWord(e.RequestID)
-	if !hasRows || notJSON == nil {
-		e.safeMessage = secrets.Mask(e.Message)
+}
+
+// mask returns what may be shown of the message. A listing may be about any message, whose words are unknown here: a text that has anything to
+// mask is not shown at all.
+func (e *Error) mask(secrets redact.Secrets) string {
+	masked := secrets.Mask(e.Message)
+	if e.read && masked != strings.TrimSpace(e.Message) {
+		return ""
 	}
-	if e.read && e.safeMessage != strings.TrimSpace(e.Message) {
-		e.safeMessage = "" // a listing may be about any message, whose other words are unknown here
-	}
+	return masked
 }
 
 // beginningOf returns the beginning of a body as text.

@@ -21,7 +21,8 @@ const (
 )
 
 // sift decides which rows of a page are yielded. It returns an error if the page has no row that was not on the page before, although
-// more pages follow: such a listing would never end.
+// more pages follow: such a listing would never end. The first page of a resumed listing may have only rows from before, if as many rows
+// as it has came in the meantime.
 func (l *listing) sift(page *listPage) error {
 	page.isDropped = make([]bool, len(page.Transactions))
 	page.lastRow = l.lastRow
@@ -29,9 +30,10 @@ func (l *listing) sift(page *listPage) error {
 		return l.countEmpty()
 	}
 	l.emptyPages = 0
+	isFirst := len(l.previous) == 0
 	hasNew := l.siftRows(page)
 	isSamePage := rowKey(&page.Transactions[0]) == l.firstRow
-	if !hasNew && (isSamePage || !page.Last) {
+	if !hasNew && !isFirst && (isSamePage || !page.Last) {
 		return l.pagingError("a page has only rows of the page before it")
 	}
 	l.remember(page)
@@ -144,14 +146,16 @@ func rowKey(row *sms.Transaction) string {
 }
 
 // contradicts reports whether a row is not what the options ask for: its ID, its reference ID or its recipient differs, or it is outside of the
-// bounds that were sent. An absent member is no contradiction. For all other options the service is trusted.
+// bounds that were sent, which the service may or may not include. An absent member is no contradiction. For all other options the service is trusted.
 func (l *listing) contradicts(row *sms.Transaction) bool {
 	o := &l.options
 	isOtherID := o.ID != "" && row.ID != "" && row.ID != o.ID
 	isOtherReference := o.ReferenceID != "" && !sameReference(row.ReferenceID, o.ReferenceID)
 	isOtherRecipient := o.To != "" && phone.Contradict(row.To, o.To)
-	isOutside := !within(row.CreatedAt, l.query.CreatedAfter, l.query.CreatedBefore)
-	return isOtherID || isOtherReference || isOtherRecipient || isOutside
+	isEarlier := !row.CreatedAt.IsZero() && row.CreatedAt.Before(l.query.CreatedAfter)
+	isLater := !l.query.CreatedBefore.IsZero() && row.CreatedAt.After(l.query.CreatedBefore)
+	isOther := isOtherID || isOtherReference || isOtherRecipient
+	return isOther || isEarlier || isLater
 }
 
 // within reports whether a time is at or after one bound and before another. Zero times and zero bounds are ignored.

@@ -99,12 +99,15 @@ func (p platformClass) isOfRecipient() bool {
 }
 
 // addPlatform adds the meaning of a platform's code to a judgement, unless the contract has a class for the code. The platform's errors have
-// one form, so a code in that form counts although the contract has its codes elsewhere.
+// one form, so a code in that form counts although the contract has its codes elsewhere. Elsewhere a long code counts too, but not a short
+// one, which may be a code of the service with another meaning.
 func (j *judgement) addPlatform(channel Channel, out *transport.Outcome) {
 	if channel != ChannelChatApp2 || j.response.Class != "" {
 		return
 	}
-	j.platform = platformClassOf(j.response.Code)
+	if !isShortCode(j.response.Code) {
+		j.platform = platformClassOf(j.response.Code)
+	}
 	isClean := isSuccess(out.StatusCode) && j.response.Uncertain == ""
 	if j.platform == 0 && !isClean {
 		j.platform = platformClassOf(platformCode(out.Body))
@@ -114,6 +117,12 @@ func (j *judgement) addPlatform(channel Channel, out *transport.Outcome) {
 	}
 	j.response.FromService = true
 	j.response.Refused = !j.response.NamesMessage()
+}
+
+// isShortCode reports whether a code, such as 4 or 190, does not show by itself that it is the platform's.
+func isShortCode(code string) bool {
+	const shortestOwn = len("80007")
+	return len(code) < shortestOwn
 }
 
 // platformCode returns the code in an error in the form of the platform, or "".

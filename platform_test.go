@@ -111,6 +111,29 @@ func TestPlatformCodeInASuccess(t *testing.T) {
 	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
 }
 
+// A short code outside of the platform's own form may be a code of the service with any meaning, such as "pending".
+func TestShortPlatformCodeOutsideOfItsForm(t *testing.T) {
+	for _, code := range []string{"4", "190", "368"} {
+		t.Run(code, func(t *testing.T) {
+			service := &troubled{status: 200, body: `{"code":` + code + `,"message":"pending"}`}
+			_, err := service.client(t).ChatApp2.Send(t.Context(), chatMessage(hello.To))
+			assert.Equal(t, messaging.Unknown, messaging.VerdictOf(err))
+			_, retryable := messaging.Retryable(err)
+			assert.False(t, retryable)
+
+			service.status = 400
+			_, err = service.client(t).ChatApp2.Send(t.Context(), chatMessage(hello.To))
+			require.ErrorIs(t, err, messaging.ErrInvalid)
+			assert.Equal(t, messaging.Refused, messaging.VerdictOf(err))
+
+			service.body = platformError(code)
+			service.status = 200
+			_, err = service.client(t, messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1})).ChatApp2.Send(t.Context(), chatMessage(hello.To))
+			assert.Equal(t, messaging.Refused, messaging.VerdictOf(err))
+		})
+	}
+}
+
 // The codes of other channels are of their services, and what the contract says goes first.
 func TestPlatformCodesAreOfChatApp2Alone(t *testing.T) {
 	service := &troubled{status: 400, body: platformError("131056")}

@@ -152,7 +152,7 @@ func TestPagesResumeForEveryKindOfPaging(t *testing.T) {
 func TestPagesResumeWhileRowsMove(t *testing.T) {
 	t.Parallel()
 	for _, paging := range []string{"page", "offset"} {
-		for _, moved := range []int{1, 2} {
+		for _, moved := range []int{1, 2, 3} {
 			s := newShelf(paging, 20)
 			ids := interrupted(t, s, sms.ListOptions{}, func(page int) {
 				for i := range moved {
@@ -269,27 +269,42 @@ func TestListBoundsAtMidnight(t *testing.T) {
 	layouts := map[string]string{"rfc3339ms": "2006-01-02T15:04:05.000Z07:00", "rfc3339": time.RFC3339, "date": time.DateOnly, "datetime": time.DateTime}
 	for form, layout := range layouts {
 		for n := range 4 {
-			a := archive{created, layout, n%2 > 0, n > 1}
-			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), messaging.WithHTTPClient(&http.Client{Transport: a}),
-				overlay(t, fmt.Sprintf(`{"sms.list":{"time":%q}}`, form)))
-			require.NoError(t, err)
 			for name, bounds := range map[string][2]time.Time{
 				"a day":                {midnight, midnight.Add(day)},
 				"a day from afternoon": {midnight.Add(15 * time.Hour), midnight.Add(day + 15*time.Hour)},
 				"a millisecond":        {midnight, midnight.Add(time.Millisecond)},
+				"less":                 {midnight.Add(time.Microsecond), midnight.Add(2 * time.Microsecond)},
 				"no end":               {midnight, {}},
 				"no beginning":         {{}, midnight},
 			} {
-				var want []string
+				want := []string{}
+				var others []time.Time
 				for i, at := range created {
 					if !at.Before(bounds[0]) && (bounds[1].IsZero() || at.Before(bounds[1])) {
 						want = append(want, fmt.Sprintf("m-%d", i))
+					} else {
+						others = append(others, at)
 					}
 				}
-				rows, errs := list(client.SMS.List(t.Context(), sms.ListOptions{CreatedAfter: bounds[0], CreatedBefore: bounds[1]}))
+				options := sms.ListOptions{CreatedAfter: bounds[0], CreatedBefore: bounds[1]}
+				a := archive{created, layout, n%2 > 0, n > 1}
+				rows, errs := list(a.client(t, form).SMS.List(t.Context(), options))
 				require.Empty(t, errs)
 				assert.Equal(t, want, idsOf(rows), "%s, %s, included: %v and %v", form, name, a.afterIncluded, a.beforeInclude)
+
+				a.created = others // the service lists those that it cannot tell from rows within the bounds
+				rows, errs = list(a.client(t, form).SMS.List(t.Context(), options))
+				require.Empty(t, errs, "%s, %s, included: %v and %v", form, name, a.afterIncluded, a.beforeInclude)
+				assert.Empty(t, rows)
 			}
 		}
 	}
+}
+
+func (a archive) client(t *testing.T, form string) *messaging.Client {
+	t.Helper()
+	client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), messaging.WithHTTPClient(&http.Client{Transport: a}),
+		overlay(t, fmt.Sprintf(`{"sms.list":{"time":%q}}`, form)))
+	require.NoError(t, err)
+	return client
 }

@@ -40,7 +40,8 @@ type Receipt struct {
 	Attempts int
 	// StatusCode is the HTTP status of the response, or 0 if a lookup settled an unknown outcome.
 	StatusCode int
-	// Raw is the whole response, a text as a JSON string, or nil if a lookup settled an unknown outcome. It belongs to the caller.
+	// Raw is the whole response without a byte order mark, a text as a JSON string, or nil if a lookup settled an unknown outcome. It belongs
+	// to the caller.
 	Raw json.RawMessage
 }
 
@@ -182,9 +183,9 @@ func (e *sendEndpoint) messageSecrets(call *wire.Call, out *transport.Outcome) r
 }
 
 func newReceipt(call *wire.Call, out *transport.Outcome, r *codec.Response) Receipt {
-	raw := json.RawMessage(out.Body)
+	raw := json.RawMessage(codec.WithoutMark(out.Body))
 	if r.IsText {
-		raw, _ = json.Marshal(string(out.Body)) // a string can always be encoded
+		raw, _ = json.Marshal(string(raw)) // a string can always be encoded
 	}
 	return Receipt{
 		ID: r.ID, RequestID: cmp.Or(r.RequestID, headerRequestID(out.Header)),

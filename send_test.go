@@ -50,6 +50,17 @@ func TestSendOnTheWire(t *testing.T) {
 	}, receipt)
 }
 
+func TestRawHasNoByteOrderMark(t *testing.T) {
+	t.Parallel()
+	client, mock := mocked(t)
+	mock.RegisterResponder(http.MethodPost, baseURL+"/sms/send", httpmock.NewStringResponder(http.StatusOK, "\ufeff"+`{"id":"m-1"}`))
+	receipt, err := client.SMS.Send(t.Context(), message)
+	require.NoError(t, err)
+	assert.Equal(t, `{"id":"m-1"}`, string(receipt.Raw))
+	_, err = json.Marshal(receipt)
+	require.NoError(t, err)
+}
+
 func TestSendReportsEveryProblem(t *testing.T) {
 	t.Parallel()
 	client, mock := mocked(t)

@@ -280,6 +280,7 @@ func TestSendVerdictOfAnotherReference(t *testing.T) {
 func TestSendVerdictOfWhatIsNoID(t *testing.T) {
 	t.Parallel()
 	const states = `{"sms.send":{"refused":["NO_ROUTE","DENIED*"]},"errors":{"classes":{"invalid":["BAD_*","17"]}}}`
+	const acceptedByID = `{"sms.send":{"response":{"id":["id"],"status":["id"]},"accepted":["DONE","https://*"]}}`
 	for _, tt := range []struct {
 		overlay, id string
 		isID        bool
@@ -299,6 +300,8 @@ func TestSendVerdictOfWhatIsNoID(t *testing.T) {
 		{states, `"denied-17"`, false},
 		{states, `"BAD_SENDER"`, false},
 		{states, `17`, true},
+		{acceptedByID, `"done"`, false},
+		{acceptedByID, `"https://api.example.com/m-1"`, true},
 		{`{}`, `200150`, true},
 		{`{}`, `"200101"`, true},
 		{`{}`, `" m-1 "`, true},

@@ -236,6 +236,8 @@ func TestMessageJSONDoesNotLoseAnything(t *testing.T) {
 		`{"639171234567":"A"}`:                 `unknown key (a key that is not shown)`,
 		`{"from":"A","from":"SECRET"}`:         `"from" comes twice`,
 		`{"from":639171234567}`:                `"from" must hold a string`,
+		`{"extra":{"a":1,"a":"SECRET"}}`:       `"a" comes twice`,
+		`{"extra":{"a":1,"A":2}}`:              "",
 		`{"extra":["SECRET"]}`:                 `"extra" must hold an object`,
 		`["SECRET"]`:                           "want a JSON object",
 		`"SECRET"`:                             "want a JSON object",

@@ -80,29 +80,29 @@ func (e *encoding) readBack(members []member) (problems []table.Problem) {
 	isTooFar := func(m member) bool { return e.isJSON() && leadsBeyond(m.name, len(members)) }
 	for _, m := range members {
 		if isTooFar(m) {
-			problems = append(problems, table.Problem{Path: m.text, Reason: gap})
+			problems = append(problems, table.Problem{Path: m.text, Reason: gapReason})
 		}
 	}
 	members = slices.DeleteFunc(members, isTooFar)
 
 	reversed := slices.Clone(members)
 	slices.Reverse(reversed)
-	find := e.find(e.request(e.url, reversed, nil))
+	textAt := e.textsOf(e.request(e.url, reversed, nil))
 	for _, m := range members {
-		switch found := find(m); found {
-		case m.text:
-		case gap:
-			problems = append(problems, table.Problem{Path: m.text, Reason: gap})
-		default:
+		text, hasGap := textAt(m)
+		switch {
+		case hasGap:
+			problems = append(problems, table.Problem{Path: m.text, Reason: gapReason})
+		case text != m.text:
 			problems = append(problems, table.Problem{
-				Path: m.text, Reason: "cannot be written together with " + found + "; give one of them another name, or leave it out",
+				Path: m.text, Reason: "cannot be written together with " + text + "; give one of them another name, or leave it out",
 			})
 		}
 	}
 	return problems
 }
 
-const gap = "is in a list at a position with no position before it; positions begin at 0, without a gap"
+const gapReason = "is in a list at a position with no position before it; positions begin at 0, without a gap"
 
 // leadsBeyond reports whether a name has a position that a list of so many names cannot reach without a gap.
 func leadsBeyond(name string, names int) bool {
@@ -114,54 +114,55 @@ func leadsBeyond(name string, names int) bool {
 	return false
 }
 
-// find returns a function that returns the text at the name of a member, or another text that is there instead.
-func (e *encoding) find(request Request) func(member) string {
+// textsOf returns a function that returns the text at the name of a member in a request, or another text that is there instead. hasGap
+// reports whether the name is in a list at a position with no position before it.
+func (e *encoding) textsOf(request Request) func(member) (text string, hasGap bool) {
 	if e.isJSON() {
 		var body any
 		_ = json.Unmarshal(request.Body, &body) // nothing is found in invalid JSON
-		return func(m member) string { return findMember(body, strings.Split(m.name, "."), m.text) }
+		return func(m member) (text string, hasGap bool) { return findMember(body, strings.Split(m.name, "."), m.text) }
 	}
 	form := request.URL.Query()
 	if e.kind == "form" {
 		form, _ = url.ParseQuery(string(request.Body))
 	}
-	return func(m member) string {
+	return func(m member) (text string, hasGap bool) {
 		values := form[m.name]
 		if len(values) == 0 {
-			return ""
+			return "", false
 		}
-		return values[len(values)-1]
+		return values[len(values)-1], false
 	}
 }
 
 // findMember returns the text at a path of a document. If the path does not lead to the wanted text, it returns the first other text on the
-// way, or gap.
-func findMember(document any, path []string, want string) string {
+// way. hasGap reports whether the path leads over a position of a list with no position before it.
+func findMember(document any, path []string, want string) (text string, hasGap bool) {
 	for _, name := range path {
 		isPosition := table.IsPosition(name)
 		switch value := document.(type) {
 		case string:
-			return value
+			return value, false
 		case []any:
 			index, _ := strconv.Atoi(name)
 			switch {
 			case !isPosition || index >= len(value):
-				return firstText(value, want)
+				return firstText(value, want), false
 			case index > 0 && value[index-1] == nil:
-				return gap
+				return "", true
 			}
 			document = value[index]
 		case map[string]any:
 			if isPosition {
-				return firstText(value, want)
+				return firstText(value, want), false
 			}
 			document = value[name]
 		}
 	}
-	if text, ok := document.(string); ok {
-		return text
+	if text, isText := document.(string); isText {
+		return text, false
 	}
-	return firstText(document, want)
+	return firstText(document, want), false
 }
 
 // firstText returns the first text in a document, in the order of its names, other than one text.

@@ -63,7 +63,7 @@ const longestText = 4 << 10
 // parse reads a response. A response that is not JSON is a text, the value at the root, if the contract reads a text. The values take the
 // place of those in buffer.
 func (p *paths) parse(body []byte, buffer []value) (document, error) {
-	w := jsonscan.NewWalker(withoutMark(body))
+	w := jsonscan.NewWalker(WithoutMark(body))
 	values, err := p.Find(w, buffer)
 	if err == nil {
 		return document{raw: w.Doc, text: string(w.Doc), values: values, hasDuplicate: w.Repeats}, nil
@@ -83,7 +83,7 @@ const copyLimit = 512
 
 // parseRows reads a response whose rows go to a reader, which may be nil.
 func (p *paths) parseRows(body []byte, rows *rowReader) (document, error) {
-	w := jsonscan.NewWalker(withoutMark(body))
+	w := jsonscan.NewWalker(WithoutMark(body))
 	if rows != nil {
 		w.List = func(list int) { rows.read(w, list) }
 	}
@@ -100,8 +100,8 @@ func (p *paths) parseRows(body []byte, rows *rowReader) (document, error) {
 	return d, nil
 }
 
-// withoutMark returns a document without the byte order mark that it may begin with.
-func withoutMark(doc []byte) []byte { return bytes.TrimPrefix(doc, []byte("\ufeff")) }
+// WithoutMark returns a document without the byte order mark that it may begin with.
+func WithoutMark(doc []byte) []byte { return bytes.TrimPrefix(doc, []byte("\ufeff")) }
 
 // hasAny reports whether there is a value other than null at one of some slots.
 func (d *document) hasAny(slots []int) bool { return slices.ContainsFunc(slots, d.has) }

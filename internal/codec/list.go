@@ -150,7 +150,8 @@ func (l *List) option(q *wire.Query, concept, format string) (m member, isPresen
 	return l.value(&wire.Field{Text: text})
 }
 
-// Widen moves the bounds of a listing outward as far as the contract requires, so that no row within them is left out.
+// Widen moves the bounds of a listing outward as far as the contract requires, so that no row within them is left out. They become the first
+// and the last time that the contract writes as they are sent.
 func (l *List) Widen(q *wire.Query) {
 	if at := q.CreatedAfter; !at.IsZero() {
 		q.CreatedAfter = table.After(at, l.time, l.zone)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // longestNumber is how many bytes a number may have, and how many places an exponent may move its point by.
@@ -12,6 +13,7 @@ const longestNumber = 64
 
 // amountOf reads an amount of money, which may name its currency before or behind the number: KES 0.80, 0.05 USD, $5. It returns the
 // number in the scale of the contract, and the currency, or reports that the text is no amount. Blank is an amount without a number.
+// KSh.50 is no amount: it may be 50 or 0.50.
 func amountOf(text string, scale int) (number, currency string, ok bool) {
 	const signs, digits = "+-", ".0123456789"
 	if scale == 0 && isUnsigned(text) {
@@ -25,6 +27,9 @@ func amountOf(text string, scale int) (number, currency string, ok bool) {
 	if end == 0 {
 		return "", "", text == ""
 	}
+	if hasDottedCurrency(unsigned, begin) {
+		return "", "", false
+	}
 	before := strings.TrimSpace(unsigned[:begin])
 	behind := strings.TrimSpace(unsigned[end:])
 	currency = before + behind
@@ -35,6 +40,12 @@ func amountOf(text string, scale int) (number, currency string, ok bool) {
 		return "", "", false
 	}
 	return number, currency, true
+}
+
+// hasDottedCurrency reports whether the number that begins at an index begins with a point which follows a letter, as in KSh.50.
+func hasDottedCurrency(text string, begin int) bool {
+	last, _ := utf8.DecodeLastRuneInString(text[:begin])
+	return text[begin] == '.' && unicode.IsLetter(last)
 }
 
 // isCurrency reports whether a text is a code of three letters, or a symbol with at most three letters around it, such as US$.

@@ -63,6 +63,9 @@ func TestAmountOf(t *testing.T) {
 		"USD -0.05":     {"-0.05", "USD"},
 		"-$0.05":        {"-0.05", "$"},
 		"€5":            {"5", "€"},
+		"$.50":          {".50", "$"},
+		"KES .50":       {".50", "KES"},
+		"50.KES":        {"50.", "KES"},
 		"5 €":           {"5", "€"},
 		"US$ 5.10":      {"5.10", "US$"},
 		" EUR  1.5e-2 ": {"1.5e-2", "EUR"},
@@ -73,7 +76,7 @@ func TestAmountOf(t *testing.T) {
 	}
 	for _, text := range []string{
 		"free", "USD", "USD 5 EUR", "5 credits", "Rs. 5", "1,50 EUR", "1.50 EUR/SMS", "--5", "+-5", "$", "KES KES 5", "5 KES 5", "15e", "€€5", "n/a", "-",
-		"<b>5</b>", "+639171234567 KES 5",
+		"<b>5</b>", "+639171234567 KES 5", "KSh.50", "KES.5", "-KES.5", "KSh. 50",
 	} {
 		number, currency, ok := amountOf(text, 0)
 		assert.False(t, ok, text)

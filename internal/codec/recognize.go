@@ -59,7 +59,7 @@ func (s *Send) Recognize(body []byte, to string) (Response, error) {
 
 // pathOfID returns the path of the ID that a response has by its name. Several must have one path, or the same ID. Otherwise it returns "".
 func (s *Send) pathOfID(body []byte, to string) string {
-	doc := withoutMark(body)
+	doc := WithoutMark(body)
 	ids, _ := s.responses.scanForIDs(doc, to)
 	if len(ids) == 0 {
 		return ""
@@ -76,7 +76,7 @@ func (s *Send) pathOfID(body []byte, to string) string {
 // Names reports whether a response has the ID of a message by its name, and whether it has the ID of anything other than a request. An ID
 // inside an error belongs to the error, and counts only for hasAnyID.
 func (s *Send) Names(body []byte, to string) (hasMessageID, hasAnyID bool) {
-	doc := withoutMark(body)
+	doc := WithoutMark(body)
 	if jsonscan.Check(doc) != nil {
 		return false, false
 	}

@@ -165,11 +165,11 @@ func (r *currentRow) fillFields() {
 // fillField sets the field of a column to the first of its values that the field can have. It returns why the field cannot be read, or "".
 func (r *currentRow) fillField(c *column, field any) (reason string) {
 	r.useNulls(c)
-	slot, word, reason := r.usableValue(c)
+	slot, reason := r.usableSlot(c)
 	if slot < 0 {
 		return reason
 	}
-	reason = r.setField(c.concept, field, word)
+	reason = r.setField(c.concept, field, r.word(slot))
 	r.used[slot] = reason == ""
 	return reason
 }
@@ -183,18 +183,18 @@ func (r *currentRow) useNulls(c *column) {
 	}
 }
 
-// usableValue returns the slot and the word of the first value of a column that is of the right kind and not blank. If all values are absent,
-// null or blank, it returns the first blank one, except for an ID, which must not be blank. Otherwise the slot is -1, and the reason says
-// what is wrong; it is "" if the field may be absent.
-func (r *currentRow) usableValue(c *column) (slot int, word, reason string) {
+// usableSlot returns the slot of the first value of a column that is of the right kind and not blank. If all values are absent, null or blank,
+// it returns that of the first blank one, except for an ID, which must not be blank. Otherwise the slot is -1, and the reason says what is
+// wrong; it is "" if the field may be absent.
+func (r *currentRow) usableSlot(c *column) (slot int, reason string) {
 	isID := c.concept == "id"
 	if isID && len(c.slots) > 0 {
 		reason = "is missing"
 	}
 	firstBlank := -1
-	for _, slot := range c.slots {
-		v := r.values[slot]
-		word := r.word(slot)
+	for _, candidate := range c.slots {
+		v := r.values[candidate]
+		word := r.word(candidate)
 		switch {
 		case v.Kind <= jsonscan.Null:
 		case isID && !r.format.vocabulary.isID(v, word):
@@ -202,18 +202,18 @@ func (r *currentRow) usableValue(c *column) (slot int, word, reason string) {
 		case !v.IsScalar() || v.Kind == jsonscan.Boolean:
 			reason = "is neither a text nor a number"
 		case strings.TrimSpace(word) == "":
-			r.used[slot] = true // it says no more than null
+			r.used[candidate] = true // it says no more than null
 			if firstBlank < 0 {
-				firstBlank = slot
+				firstBlank = candidate
 			}
 		default:
-			return slot, word, ""
+			return candidate, ""
 		}
 	}
-	if firstBlank >= 0 && reason == "" {
-		return firstBlank, r.word(firstBlank), ""
+	if reason == "" {
+		return firstBlank, ""
 	}
-	return -1, "", reason
+	return -1, reason
 }
 
 // setField sets a field of the transaction to a word. It returns why the word is no value of the field, or "".

@@ -22,7 +22,7 @@ type said struct {
 // Said returns the code and the sentence of a failure in a response, found by common names at most three objects deep. They are "" if the
 // response has none.
 func Said(body []byte) (code, message string) {
-	doc := withoutMark(body)
+	doc := WithoutMark(body)
 	if jsonscan.Check(doc) != nil {
 		return "", ""
 	}

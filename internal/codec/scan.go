@@ -124,7 +124,7 @@ func (s *scan) isClaimed(at *place) bool {
 		return false
 	}
 	var buffer [64]byte
-	path, isPath := at.path(buffer[:])
+	path, isPath := at.appendPath(buffer[:0])
 	return isPath && s.claimed[string(path)]
 }
 

@@ -35,7 +35,7 @@ func (s *scan) id(kind nameKind, at *place, v value, word string) finding {
 	if kind&kindAnyID == 0 || !s.vocabulary.isID(v, word) {
 		return finding{}
 	}
-	path, _ := at.path(nil)
+	path, _ := at.appendPath(nil)
 	s.ids.add(kind, namedID{path: string(path), id: word})
 	return finding{hasAnyID: true}
 }

@@ -1,10 +1,6 @@
 package codec
 
-import (
-	"slices"
-
-	"github.com/messaging-service/messaging-go/internal/table"
-)
+import "github.com/messaging-service/messaging-go/internal/table"
 
 // place is where a scan is in a response: at a member or an element of the value at the outer place. The place of the document is nil.
 type place struct {
@@ -13,30 +9,19 @@ type place struct {
 	isElement bool
 }
 
-// path returns the path that a contract has for a place, in buffer if that is large enough. It reports false if no contract can name the
-// place.
-func (p *place) path(buffer []byte) (path []byte, isPath bool) {
-	length := 0
-	for step := p; step != nil; step = step.outer {
-		if !step.isNameable() {
-			return nil, false
-		}
-		length += len(step.name)
-		if step.outer != nil {
-			length += len(".")
-		}
+// appendPath appends the path that a contract has for a place. It reports false if no contract can name the place.
+func (p *place) appendPath(path []byte) (extended []byte, isPath bool) {
+	if p == nil {
+		return path, true
 	}
-	path = slices.Grow(buffer[:0], length)[:length]
-	rest := path
-	for step := p; step != nil; step = step.outer { // from the last name to the first
-		rest = rest[:len(rest)-len(step.name)]
-		copy(path[len(rest):], step.name)
-		if step.outer != nil {
-			rest = rest[:len(rest)-1]
-			path[len(rest)] = '.'
-		}
+	path, isPath = p.outer.appendPath(path)
+	if !isPath || !p.isNameable() {
+		return nil, false
 	}
-	return path, true
+	if p.outer != nil {
+		path = append(path, '.')
+	}
+	return append(path, p.name...), true
 }
 
 // isNameable reports whether a path can have the name of a place. A name with a dot would be two names, and a number is a position in a

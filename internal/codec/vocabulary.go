@@ -40,6 +40,7 @@ func compileVocabulary(t *table.Table, accepted, refused []string) vocabulary {
 		v.addStates(withLetters(codes))
 	}
 	v.addStates(refused)
+	// A prefix that accepts is no state: if the ID itself is what accepts, as by https://*, the prefix is how IDs begin.
 	for _, word := range accepted {
 		v.states[strings.ToLower(word)] = true
 	}

@@ -33,8 +33,8 @@ func Encode(value any) ([]byte, error) {
 // ErrUnknownKey is the error of Decode for a key that the value does not have. A later version of this library may have written it.
 var ErrUnknownKey = errors.New("unknown key")
 
-// Decode decodes an object that Encode encoded. An unknown key, or a key that comes twice, is an error: nothing is lost silently. Numbers in
-// an any become json.Number. Errors never repeat a value.
+// Decode decodes an object that Encode encoded. An unknown key, or a key that comes twice in an object at any depth, is an error: nothing is
+// lost silently. Numbers in an any become json.Number. Errors never repeat a value.
 func Decode(data []byte, value any) error {
 	members := jsonscan.Members(data)
 	if members == nil || jsonscan.Check(data) != nil || !utf8.Valid(data) {
@@ -48,10 +48,41 @@ func Decode(data []byte, value any) error {
 		}
 		seen[name] = true
 	}
+	if name, isRepeated := repeatedKey(&jsonscan.Scanner{Doc: data}); isRepeated {
+		return fmt.Errorf("%s comes twice", quoteKey(name))
+	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	decoder.DisallowUnknownFields()
 	return describe(decoder.Decode(value))
+}
+
+// repeatedKey returns the first key that comes twice in an object of a document, and whether there is one. Case counts, as in the keys of a
+// map.
+func repeatedKey(s *jsonscan.Scanner) (name string, isRepeated bool) {
+	switch s.Peek() {
+	case '{':
+		seen := map[string]bool{}
+		for more := s.Open('}'); more; more = s.Next('}') {
+			name = string(s.Name())
+			if seen[name] {
+				return name, true
+			}
+			seen[name] = true
+			if name, isRepeated = repeatedKey(s); isRepeated {
+				return name, true
+			}
+		}
+	case '[':
+		for more := s.Open(']'); more; more = s.Next(']') {
+			if name, isRepeated = repeatedKey(s); isRepeated {
+				return name, true
+			}
+		}
+	default:
+		s.Skip()
+	}
+	return "", false
 }
 
 // describe returns an error of encoding/json without the values that it repeats.

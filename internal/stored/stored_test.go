@@ -41,18 +41,20 @@ func TestEncodeRefusesInvalidUTF8(t *testing.T) {
 func TestDecodeErrorsRepeatNothing(t *testing.T) {
 	t.Parallel()
 	for data, says := range map[string]string{
-		`{"to":639171234567}`:          `"to" must hold a string`,
-		`{"ttl":600}`:                  `"ttl" must hold a duration such as "1m30s"`,
-		`{"ttl":"s3cret"}`:             `a duration must be such as "1m30s"`,
-		`{"extra":"s3cret"}`:           `"extra" must hold an object`,
-		`{"sender":"s3cret"}`:          `unknown key "sender"`,
-		`{"639171234567":1}`:           "unknown key (a key that is not shown)",
-		`{"to":"1","to":"s3cret"}`:     `"to" comes twice`,
-		`{"to":"1","TO":"s3cret"}`:     `"TO" comes twice`,
-		`{"ttl":"1s","\u0074tl":"1s"}`: `"ttl" comes twice`,
-		`["s3cret"]`:                   "want a JSON object in valid UTF-8",
-		`{"to":"s3cret"} {}`:           "want a JSON object in valid UTF-8",
-		"{\"to\":\"\xff\"}":            "want a JSON object in valid UTF-8",
+		`{"to":639171234567}`:                              `"to" must hold a string`,
+		`{"ttl":600}`:                                      `"ttl" must hold a duration such as "1m30s"`,
+		`{"ttl":"s3cret"}`:                                 `a duration must be such as "1m30s"`,
+		`{"extra":"s3cret"}`:                               `"extra" must hold an object`,
+		`{"sender":"s3cret"}`:                              `unknown key "sender"`,
+		`{"639171234567":1}`:                               "unknown key (a key that is not shown)",
+		`{"to":"1","to":"s3cret"}`:                         `"to" comes twice`,
+		`{"to":"1","TO":"s3cret"}`:                         `"TO" comes twice`,
+		`{"ttl":"1s","\u0074tl":"1s"}`:                     `"ttl" comes twice`,
+		`{"extra":{"a":1,"a":"s3cret"}}`:                   `"a" comes twice`,
+		`{"extra":{"a":[[{"b":1}],{"b":2,"b":"s3cret"}]}}`: `"b" comes twice`,
+		`["s3cret"]`:                                       "want a JSON object in valid UTF-8",
+		`{"to":"s3cret"} {}`:                               "want a JSON object in valid UTF-8",
+		"{\"to\":\"\xff\"}":                                "want a JSON object in valid UTF-8",
 	} {
 		assert.EqualError(t, stored.Decode([]byte(data), new(message)), says)
 	}

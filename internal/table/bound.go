@@ -3,24 +3,43 @@ package table
 import "time"
 
 // After returns the latest bound in a form that includes every row at or after a time, even if the service leaves out rows at the bound: a
-// time just before it, or the day before in a form of whole days.
+// time just before it, or the day before in a form of whole days. Of all times that the form writes alike, it is the first.
 func After(at time.Time, form string, zone *time.Location) time.Time {
 	if form == "date" {
-		return at.In(zone).AddDate(0, 0, -1)
+		year, month, day := at.In(zone).Date()
+		return startOfDay(year, month, day-1, zone)
 	}
-	return at.Add(-1)
+	return at.Add(-1).Truncate(unitOf(form))
 }
 
 // Before returns the earliest bound in a form that includes every row before a time, even if the service leaves out rows at the bound: the
-// first time in that form that is not earlier.
+// first time in that form that is not earlier. Of all times that the form writes alike, it is the last.
 func Before(at time.Time, form string, zone *time.Location) time.Time {
-	switch form {
-	case "date":
-		at = at.In(zone).AddDate(0, 0, 1) // not every day has 24 hours
-	case "rfc3339ms", "unixms":
-		at = at.Add(time.Millisecond)
-	default:
-		at = at.Add(time.Second)
+	if form == "date" {
+		year, month, day := at.In(zone).Add(-1).Date()
+		return startOfDay(year, month, day+2, zone).Add(-1) // the bound is the day before that one
 	}
-	return at.Add(-1)
+	unit := unitOf(form)
+	bound := at.Add(unit - 1).Truncate(unit)
+	return bound.Add(unit - 1)
+}
+
+// unitOf returns the unit to which a form other than date writes times.
+func unitOf(form string) time.Duration {
+	switch form {
+	case "rfc3339ms", "unixms":
+		return time.Millisecond
+	default:
+		return time.Second
+	}
+}
+
+// startOfDay returns the first instant of a day, which in some zones is 1 o'clock when the clocks go forward.
+func startOfDay(year int, month time.Month, day int, zone *time.Location) time.Time {
+	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	noon := time.Date(year, month, day, 12, 0, 0, 0, zone)
+	if midnight.Day() != noon.Day() {
+		return midnight.Add(time.Hour)
+	}
+	return midnight
 }

@@ -11,6 +11,8 @@ import (
 func TestBounds(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
+	saoPaulo, err := time.LoadLocation("America/Sao_Paulo")
+	require.NoError(t, err)
 	for _, tt := range []struct {
 		at            time.Time
 		form          string
@@ -31,8 +33,40 @@ func TestBounds(t *testing.T) {
 		{time.Date(2026, 10, 25, 0, 30, 0, 0, berlin), "date", berlin, "2026-10-24", "2026-10-26"},
 		{time.Date(2026, 3, 29, 23, 30, 0, 0, berlin), "date", berlin, "2026-03-28", "2026-03-30"},
 		{time.Date(2026, 11, 22, 23, 30, 0, 0, time.UTC), "date", berlin, "2026-11-22", "2026-11-24"},
+		// The 4th of November began at 1 o'clock in São Paulo.
+		{time.Date(2018, 11, 3, 0, 30, 0, 0, saoPaulo), "date", saoPaulo, "2018-11-02", "2018-11-04"},
+		{time.Date(2018, 11, 5, 0, 30, 0, 0, saoPaulo), "date", saoPaulo, "2018-11-04", "2018-11-06"},
 	} {
 		assert.Equal(t, tt.after, FormatTime(After(tt.at, tt.form, tt.zone), tt.form, tt.zone), "after %v by %s", tt.at, tt.form)
 		assert.Equal(t, tt.before, FormatTime(Before(tt.at, tt.form, tt.zone), tt.form, tt.zone), "before %v by %s", tt.at, tt.form)
+	}
+}
+
+// What a bound covers in its form: nothing earlier than After, and nothing later than Before, is written like it.
+func TestBoundsAreTheEndsOfWhatIsWrittenLikeThem(t *testing.T) {
+	saoPaulo, err := time.LoadLocation("America/Sao_Paulo")
+	require.NoError(t, err)
+	for _, at := range []time.Time{
+		time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC),
+		time.Date(2026, 11, 22, 15, 4, 5, 6, time.UTC),
+		time.Date(2026, 11, 22, 15, 4, 5, 999_999_999, time.UTC),
+		time.Date(1969, 12, 31, 23, 59, 59, 5e8, time.UTC),
+		// The 4th of November began at 1 o'clock in São Paulo.
+		time.Date(2018, 11, 2, 0, 30, 0, 0, saoPaulo),
+		time.Date(2018, 11, 3, 0, 30, 0, 0, saoPaulo),
+		time.Date(2018, 11, 3, 12, 0, 0, 0, saoPaulo),
+		time.Date(2018, 11, 4, 1, 0, 0, 0, saoPaulo),
+		time.Date(2018, 11, 5, 12, 0, 0, 0, saoPaulo),
+		time.Date(2018, 11, 6, 0, 0, 0, 0, saoPaulo),
+	} {
+		for _, form := range []string{"unix", "unixms", "datetime", "date", "rfc1123", "rfc2822", "rfc3339", "rfc3339ms"} {
+			write := func(at time.Time) string { return FormatTime(at, form, saoPaulo) }
+			after := After(at, form, saoPaulo)
+			assert.True(t, after.Before(at), "%v by %s", at, form)
+			assert.NotEqual(t, write(after), write(after.Add(-1)), "after %v by %s", at, form)
+			before := Before(at, form, saoPaulo)
+			assert.False(t, before.Before(at), "%v by %s", at, form)
+			assert.NotEqual(t, write(before), write(before.Add(1)), "before %v by %s", at, form)
+		}
 	}
 }

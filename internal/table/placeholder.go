@@ -1,6 +1,7 @@
 package table
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -58,26 +59,28 @@ func isNullWord(id string) bool {
 	return true
 }
 
-// isTemplate reports whether an ID is a name in {}, {{}}, ${}, $(), %()s, [], @@ or __, or one like %x, %1, %1$s, %x%, <x> or #x#. A long
-// name with a digit is an ID, such as a UUID in braces.
+// brackets are what templates put around a name.
+var brackets = [...]struct{ left, right string }{ //nolint:gochecknoglobals // never written
+	{"{", "}"}, {"${", "}"}, {"$(", ")"}, {"%(", ")s"}, {"[", "]"}, {"@", "@"}, {"__", "__"},
+}
+
+// unreplaced matches a verb, such as %x, %1, %1$s or %name%, and a name in signs, such as <name>, <%name%> or #name#.
+var unreplaced = regexp.MustCompile(
+	`^(%[%<>#$]*([^$]*\$)?([a-zA-Z_.\- ]+|[0-9])[%<>#$]*|[<#$][%<>#$]*[a-zA-Z_.\- ]+[%<>#$]*[>#])$`)
+
+// isTemplate reports whether an ID is a name in brackets of a template, or one that matches unreplaced. A long name with a digit is an ID, such
+// as a UUID in braces.
 func isTemplate(id string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.- "
-	for _, pair := range [...][2]string{{"{", "}"}, {"${", "}"}, {"$(", ")"}, {"%(", ")s"}, {"[", "]"}, {"@", "@"}, {"__", "__"}} {
-		name, opens := strings.CutPrefix(id, pair[0])
-		name, closes := strings.CutSuffix(name, pair[1])
+	for _, pair := range brackets {
+		name, opens := strings.CutPrefix(id, pair.left)
+		name, closes := strings.CutSuffix(name, pair.right)
 		if opens && closes && name != "" {
-			return utf8.RuneCountInString(name) < minRandomID || consistsOf(strings.Trim(name, "{}"), letters)
+			isShort := utf8.RuneCountInString(name) < minRandomID
+			return isShort || consistsOf(strings.Trim(name, "{}"), letters)
 		}
 	}
-	isWrapped := strings.IndexByte("$<#", id[0]) >= 0 && strings.IndexByte(">#", id[len(id)-1]) >= 0
-	if id[0] != '%' && !isWrapped {
-		return false
-	}
-	name := strings.Trim(id, "<>#$%")
-	if _, verb, ok := strings.Cut(name, "$"); ok {
-		name = verb
-	}
-	return name != "" && (consistsOf(name, letters) || id[0] == '%' && len(name) == 1)
+	return unreplaced.MatchString(id)
 }
 
 // IsCode reports whether an ID mixes letters and digits, with hyphens and underscores after the first character. Most IDs do, and such an ID

@@ -15,7 +15,7 @@ func TestIsPlaceholder(t *testing.T) {
 		"", " ", "\t\n", "\u0000", "\u200b", "-", "--", "—", "''", `""`, "%", "none", "None", " null ", "(null)", "<null>", "<nil>", "nil", "undefined",
 		"n/a", "N.A.", "NA", "NaN", "false", "True", "unknown", "error", "failed", "[object Object]",
 		"0", "000", "00000000-0000-0000-0000-000000000000", "-1", "0.0", "0e5", "-7.5",
-		"%i", "%tr", "%ID%", "%msg_id", "%msg_id%", "%1$s", "{id}", "{{id}}", "{{ message.id }}", "${id}", "<id>", "#id#",
+		"%i", "%tr", "%ID%", "%msg_id", "%msg_id%", "%1$s", "{id}", "{{id}}", "{{ message.id }}", "${id}", "<id>", "<%id%>", "#id#",
 		"null-null", "undefined-undefined", "undefined:null", "null/undefined/none", "%1", "%2", "{1}", "{id1}", "{{id-1}}", "$(id)", "%(id)s",
 		"%(message_id)s", "[id]", "[msg1]", "@id@", "@@id@@", "__id__", "__MSG_ID__", "{transactionId}", "{{ transactionId }}", "${message.id}",
 	} {

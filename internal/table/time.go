@@ -17,7 +17,7 @@ const compact = "20060102150405"
 //	1791038663                       seconds since 1970-01-01 UTC
 //	1791038663000                    milliseconds, from 1e11 on
 //	1791038663.25                    either, with a fraction of at most milliseconds
-//	2026-10-03T14:44:23.186+08:00    RFC 3339, with any fraction or none, any offset or Z; also +0800, or a space for the T
+//	2026-10-03T14:44:23.186+08:00    RFC 3339, with any fraction or none, any offset or Z; also +0800, a space for the T or before the offset
 //	2026-10-03 14:44:23.186          a date with a time of day, with or without fraction and seconds; also with a T
 //	2026-10-03                       the beginning of a day
 //	20261003144423                   14 digits that begin with 19 or 20: a date with a time of day, not milliseconds
@@ -75,32 +75,62 @@ func parseDigits(text string, zone *time.Location) (time.Time, bool) {
 	}
 }
 
-// parseDate reads the forms that begin with 2006-01-02. It tries only those that text may have, because each that fails costs
-// an error of package time.
+// parseDate reads the forms that begin with 2006-01-02. It tries only the one that text may have, because each that fails costs an error of
+// package time.
 func parseDate(text string, zone *time.Location) (time.Time, bool) {
 	const date = len(time.DateOnly)
 	if len(text) < date || text[4] != '-' || text[7] != '-' {
 		return time.Time{}, false
 	}
-	forms := [...]string{"2006-01-02", ""}
-	if len(text) > date {
-		offset := strings.HasSuffix(text, "Z") || strings.ContainsAny(text[date+1:], "+-")
-		switch {
-		case text[date] == 'T' && offset:
-			forms = [...]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700"}
-		case text[date] == 'T':
-			forms = [...]string{"2006-01-02T15:04:05.999999999", "2006-01-02T15:04"}
-		case offset:
-			forms = [...]string{"2006-01-02 15:04:05.999999999Z07:00", ""}
-		default:
-			forms = [...]string{"2006-01-02 15:04:05.999999999", "2006-01-02 15:04"}
-		}
+	if len(text) == date {
+		at, err := time.ParseInLocation(time.DateOnly, text, zone)
+		return at, err == nil
 	}
-	at, err := time.ParseInLocation(forms[0], text, zone)
-	if err != nil && forms[1] != "" {
-		at, err = time.ParseInLocation(forms[1], text, zone)
+	separator := " "
+	if text[date] == 'T' {
+		separator = "T"
 	}
+	clock, offset := cutOffset(text[date+1:])
+	layout := time.RFC3339 // a constant: the usual form costs no allocation
+	if form := separator + clockLayout(clock) + offsetLayout(offset); form != "T15:04:05Z07:00" {
+		layout = time.DateOnly + form
+	}
+	at, err := time.ParseInLocation(layout, text, zone)
 	return at, err == nil
+}
+
+// cutOffset returns the parts of a time of day with an offset, before which there may be a space. The offset is "" if there is none.
+func cutOffset(text string) (clock, offset string) {
+	end := strings.IndexAny(text, " +-Z")
+	if end < 0 {
+		return text, ""
+	}
+	return text[:end], text[end:]
+}
+
+// clockLayout returns the layout of a time of day. Package time reads a fraction of a second although the layout has none.
+func clockLayout(clock string) string {
+	if strings.Count(clock, ":") == 1 {
+		return "15:04"
+	}
+	return "15:04:05"
+}
+
+func offsetLayout(offset string) string {
+	hasSpace := strings.HasPrefix(offset, " ")
+	hasColon := strings.Contains(offset, ":")
+	switch {
+	case offset == "":
+		return ""
+	case hasSpace && hasColon:
+		return " Z07:00"
+	case hasSpace:
+		return " Z0700"
+	case hasColon || offset == "Z":
+		return "Z07:00"
+	default:
+		return "Z0700"
+	}
 }
 
 // parseMail reads the form of RFC 2822 and, with GMT in place of an offset, of RFC 1123.

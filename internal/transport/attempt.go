@@ -201,8 +201,7 @@ func (c *call) roundTrip(request *http.Request) (*http.Response, error) {
 	case resp == nil:
 		return nil, errNoResponse
 	}
-	hasUnknownLength := resp.Body != nil && resp.ContentLength < 0
-	if hasUnknownLength && !endsWithContext(c.transport.Base) {
+	if resp.Body != nil && !endsWithContext(c.transport.Base) {
 		body := resp.Body // RoundTrip takes it out of the response
 		defer context.AfterFunc(request.Context(), func() { _ = body.Close() })()
 	}

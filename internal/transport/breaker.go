@@ -150,9 +150,7 @@ func (t ticket) record(r report) *Change {
 	}
 	switch r.health {
 	case Healthy:
-		if !r.began.Before(b.firstFailure) { // an older attempt says nothing about the failures since
-			b.failures = 0
-		}
+		b.endRow(r.began)
 	case Failing, Refusing:
 		return b.countFailure(r)
 	case Inconclusive, notWritten:
@@ -174,6 +172,14 @@ func (b *Breaker) recordProbe(r report) *Change {
 	case notWritten: // the next attempt is the probe
 	}
 	return nil
+}
+
+// endRow ends the row of failures because an attempt that began at a time succeeded. An attempt from before the row says nothing about the
+// failures since.
+func (b *Breaker) endRow(began time.Time) {
+	if !began.Before(b.firstFailure) {
+		b.failures = 0
+	}
 }
 
 // countFailure counts a failure, and opens the breaker when there are enough in a row.
@@ -220,10 +226,10 @@ func (b *Breaker) close() *Change {
 func (b *Breaker) Settled(began time.Time) *Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.failures = 0
 	if b.isOpen && began.After(b.trouble.Since) {
 		return b.close()
 	}
+	b.endRow(began)
 	return nil
 }
 

@@ -854,3 +854,14 @@ func TestOpenErrorSaysWhy(t *testing.T) {
 	hidden := &OpenError{Trouble: Trouble{Cause: errSecret}}
 	assert.NotContains(t, hidden.Error(), "secret")
 }
+
+func TestSettledOfASendBeforeTheRowKeepsTheRow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Breaker
+		early := time.Now()
+		time.Sleep(time.Second)
+		play(t, &b, failures(15))
+		assert.Nil(t, b.Settled(early))
+		assert.Len(t, play(t, &b, failures(1)), 1)
+	})
+}

@@ -205,30 +205,32 @@ func TestBodyThatIgnoresTheContextEndsWithIt(t *testing.T) {
 		"canceled": {3 * time.Second, 3 * time.Second, "context canceled", context.Canceled},
 	} {
 		for _, status := range []int{200, 503} {
-			t.Run(fmt.Sprint(name, " ", status), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					ctx, cancel := context.WithCancel(t.Context())
-					defer cancel()
-					if tc.ends > 0 {
-						time.AfterFunc(tc.ends, cancel)
-					}
-					base := newFakeBase(func(r *http.Request) (*http.Response, error) {
-						writing(r)
-						body, sent := io.Pipe()
-						go func() { _, _ = io.WriteString(sent, "half") }()
-						return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: -1, Body: body}, nil
+			for _, length := range []int64{-1, 0, 10} {
+				t.Run(fmt.Sprint(name, " ", status, " ", length), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						ctx, cancel := context.WithCancel(t.Context())
+						defer cancel()
+						if tc.ends > 0 {
+							time.AfterFunc(tc.ends, cancel)
+						}
+						base := newFakeBase(func(r *http.Request) (*http.Response, error) {
+							writing(r)
+							body, sent := io.Pipe()
+							go func() { _, _ = io.WriteString(sent, "half") }()
+							return &http.Response{StatusCode: status, Header: http.Header{}, ContentLength: length, Body: body}, nil
+						})
+						start := time.Now()
+						out := newTransport(base, timeoutOf(7*time.Second)).Do(ctx, sendRequest())
+						assert.Equal(t, tc.took, time.Since(start))
+						assert.Equal(t, status, out.StatusCode)
+						assert.Equal(t, "half", string(out.Body))
+						require.ErrorIs(t, out.Err, tc.err)
+						assert.Equal(t, tc.want, out.Err.Error())
+						assert.True(t, out.Written)
+						assert.Equal(t, 1, out.Attempts)
 					})
-					start := time.Now()
-					out := newTransport(base, timeoutOf(7*time.Second)).Do(ctx, sendRequest())
-					assert.Equal(t, tc.took, time.Since(start))
-					assert.Equal(t, status, out.StatusCode)
-					assert.Equal(t, "half", string(out.Body))
-					require.ErrorIs(t, out.Err, tc.err)
-					assert.Equal(t, tc.want, out.Err.Error())
-					assert.True(t, out.Written)
-					assert.Equal(t, 1, out.Attempts)
 				})
-			})
+			}
 		}
 	}
 }

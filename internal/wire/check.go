@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -145,17 +144,8 @@ func firstInvalid(text string) int {
 
 // CheckJSON returns what is wrong with JSON that has a zero byte in a text, or "".
 func CheckJSON(raw []byte) string {
-	const escape = `\u0000`
-	for at := bytes.Index(raw, []byte(escape)); at >= 0; {
-		before := bytes.TrimRight(raw[:at], `\`)
-		if (at-len(before))%2 == 0 { // the backslash is no escaped one
-			return zeroByte
-		}
-		next := bytes.Index(raw[at+1:], []byte(escape))
-		if next < 0 {
-			break
-		}
-		at += 1 + next
+	if hasEscape(raw, `\u0000`) {
+		return zeroByte
 	}
 	return ""
 }

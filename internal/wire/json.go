@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -19,45 +20,97 @@ func Encode(value any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// EncodeText is Encode, except that a text which is not valid UTF-8 is an error: encoding/json would replace the invalid bytes.
-func EncodeText(value any) ([]byte, error) {
-	raw, err := Encode(value) // first: it ends if a value holds itself
-	if err == nil && !isUTF8(reflect.ValueOf(value)) {
-		return nil, ErrInvalidUTF8
-	}
-	return raw, err
-}
-
 // ErrInvalidUTF8 is the error of EncodeText.
 var ErrInvalidUTF8 = errors.New("a text is not valid UTF-8")
 
-func isUTF8(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.String:
+// EncodeText is Encode, except that a text which is not valid UTF-8 is ErrInvalidUTF8: encoding/json would replace the invalid bytes.
+func EncodeText(value any) ([]byte, error) {
+	raw, err := Encode(value)
+	if err != nil {
+		return nil, err
+	}
+	// encoding/json writes the escape \ufffd in place of an invalid byte. JSON of the user, which it copies, may have that escape too.
+	hasInvalidText := hasEscape(raw, `\ufffd`) && !make(textCheck).isValid(reflect.ValueOf(value))
+	if hasInvalidText || !utf8.Valid(raw) {
+		return nil, ErrInvalidUTF8
+	}
+	return raw, nil
+}
+
+// A textCheck checks the texts that encoding/json takes from a value. It holds the pointers and maps that were checked: a value may hold
+// itself where encoding/json does not look.
+type textCheck map[reference]bool
+
+// A reference is a pointer or a map.
+type reference struct {
+	kind    reflect.Type
+	address uintptr
+}
+
+func (c textCheck) isValid(v reflect.Value) bool {
+	switch kind := v.Kind(); {
+	case kind == reflect.Invalid || writesItself(v.Type()):
+		return true
+	case kind == reflect.String:
 		return utf8.ValidString(v.String())
-	case reflect.Pointer, reflect.Interface:
-		return v.IsNil() || isUTF8(v.Elem())
-	case reflect.Slice, reflect.Array:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			return v.Kind() == reflect.Array || utf8.Valid(v.Bytes())
-		}
-		for i := range v.Len() {
-			if !isUTF8(v.Index(i)) {
-				return false
-			}
-		}
-	case reflect.Map:
-		for key, value := range v.Seq2() {
-			if !isUTF8(key) || !isUTF8(value) {
-				return false
-			}
-		}
-	case reflect.Struct:
-		for _, field := range v.Fields() {
-			if !isUTF8(field) {
-				return false
-			}
+	case kind == reflect.Interface:
+		return c.isValid(v.Elem())
+	case kind == reflect.Pointer:
+		return c.isChecked(v) || c.isValid(v.Elem())
+	case kind == reflect.Map:
+		return c.isChecked(v) || c.hasValidElements(v)
+	case kind == reflect.Slice || kind == reflect.Array:
+		return c.hasValidElements(v)
+	case kind == reflect.Struct:
+		return c.hasValidFields(v)
+	default:
+		return true
+	}
+}
+
+// writesItself reports whether a type has a method that writes its JSON or its text.
+func writesItself(t reflect.Type) bool {
+	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
+}
+
+// isChecked reports whether a pointer or a map was checked before.
+func (c textCheck) isChecked(v reflect.Value) bool {
+	r := reference{v.Type(), v.Pointer()}
+	wasChecked := c[r]
+	c[r] = true
+	return wasChecked
+}
+
+func (c textCheck) hasValidElements(v reflect.Value) bool {
+	for key, element := range v.Seq2() {
+		if !c.isValid(key) || !c.isValid(element) {
+			return false
 		}
 	}
 	return true
+}
+
+func (c textCheck) hasValidFields(v reflect.Value) bool {
+	for field, value := range v.Fields() {
+		isEncoded := (field.IsExported() || field.Anonymous) && field.Tag.Get("json") != "-"
+		if isEncoded && !c.isValid(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasEscape reports whether a text in JSON has an escape.
+func hasEscape(raw []byte, escape string) bool {
+	for {
+		before, after, isFound := bytes.Cut(raw, []byte(escape))
+		if !isFound {
+			return false
+		}
+		backslashes := len(before) - len(bytes.TrimRight(before, `\`))
+		if backslashes%2 == 0 { // the backslash of the escape is no escaped one
+			return true
+		}
+		raw = after
+	}
 }

@@ -3,7 +3,9 @@ package wire_test
 import (
 	"encoding/json"
 	"math"
+	"net"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,29 +22,56 @@ func TestEncodeDoesNotEscapeHTML(t *testing.T) {
 	require.Error(t, err)
 }
 
+type named struct {
+	Text  string
+	Bytes []byte
+	Raw   json.RawMessage
+}
+
+// linked holds values that encoding/json leaves out.
+type linked struct {
+	Text   string
+	Hidden any `json:"-"`
+	next   *linked
+}
+
+type embedded struct{ Text string }
+
+type embedding struct{ embedded }
+
 func TestEncodeText(t *testing.T) {
 	t.Parallel()
-	type named struct {
-		Text  string
-		Bytes []byte
-	}
+	cycle := &linked{Text: "a"}
+	cycle.next = cycle
+	cycle.Hidden = cycle
 	for name, value := range map[string]any{
-		"text":   "空 \ufffd",
-		"nested": map[string]any{"a": []any{"b", nil, 1.5, &named{Text: "c"}}},
-		"raw":    json.RawMessage(`{"a":"\ufffd"}`),
-		"array":  [2]byte{0xff, 0xfe},
+		"text":              "空 \ufffd",
+		"text of an escape": `\ufffd \\ufffd`,
+		"nested":            map[string]any{"a": []any{"b", nil, 1.5, &named{Text: "c", Raw: json.RawMessage("null")}}},
+		"raw":               json.RawMessage(`{"a":"\ufffd"}`),
+		"array":             [2]byte{0xff, 0xfe},
+		"bytes":             named{Bytes: []byte{0xff}, Raw: json.RawMessage("null")}, // in base64
+		"address":           net.ParseIP("203.0.113.7"),
+		"left out":          &linked{Text: "a", Hidden: "\xff", next: &linked{Text: "\xff"}},
+		"cycle":             cycle,
+		"raw and a cycle":   []any{json.RawMessage(`"\ufffd"`), cycle, cycle},
+		"raw and left out":  []any{named{Raw: json.RawMessage(`"\ufffd"`)}, linked{Hidden: "\xff", next: &linked{Text: "\xff"}}},
+		"raw and marshaler": []any{json.RawMessage(`"\ufffd"`), time.Unix(0, 0), nil, map[string]any(nil), (*linked)(nil)},
 	} {
 		raw, err := wire.EncodeText(value)
 		require.NoError(t, err, name)
 		assert.True(t, json.Valid(raw), name)
 	}
 	for name, value := range map[string]any{
-		"text":       "\xff",
-		"key":        map[string]any{"\xff": 1},
-		"nested":     map[string]any{"a": []any{"b", &named{Text: "\xff"}}},
-		"bytes":      named{Bytes: []byte{0xff}},
-		"function":   func() {},
-		"not finite": math.NaN(),
+		"text":             "\xff",
+		"backslash before": "\\\xff",
+		"key":              map[string]any{"\xff": 1},
+		"nested":           map[string]any{"a": []any{"b", &named{Text: "\xff"}}},
+		"raw":              json.RawMessage("\"\xff\""),
+		"nested raw":       named{Raw: json.RawMessage("\"\xff\"")},
+		"raw and invalid":  []any{json.RawMessage(`"\ufffd"`), map[string]any{"a": [1]embedding{{embedded{Text: "\xff"}}}}},
+		"function":         func() {},
+		"not finite":       math.NaN(),
 	} {
 		_, err := wire.EncodeText(value)
 		assert.Error(t, err, name)
