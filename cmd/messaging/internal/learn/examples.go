@@ -31,7 +31,7 @@ func keysOf(kind string) []string {
 	case kindRefused:
 		return []string{"http", "class", "code"}
 	case kindRow:
-		return append([]string{"path", "means"}, rowConcepts()...)
+		return append([]string{"path", "means", "layout"}, rowConcepts()...)
 	case kindInbound:
 		return []string{"id", "from", "to", "text", "time", "reference", "operator", "keyword"}
 	case kindDelivery:
@@ -85,6 +85,12 @@ type Examples struct {
 	delivery []*Example
 }
 
+// isListingAlone reports whether the examples have a row and no send, because only the listing of the account differs from the default.
+func (all *Examples) isListingAlone() bool {
+	hasSend := all.request != nil || len(all.accepted) > 0 || len(all.refused) > 0
+	return all.row != nil && !hasSend
+}
+
 // The bounds of a file of examples.
 const (
 	maxExamples = 200
@@ -111,10 +117,10 @@ func Parse(text string) (*Examples, error) {
 	for _, e := range sections {
 		problems = append(problems, all.add(e))
 	}
-	if all.request == nil {
+	if all.request == nil && !all.isListingAlone() {
 		problems = append(problems, errors.New("there is no example of a request: add a section === request"))
 	}
-	if len(all.accepted) == 0 {
+	if len(all.accepted) == 0 && !all.isListingAlone() {
 		problems = append(problems, errors.New("there is no example of an accepted response: add a section === accepted"))
 	}
 	if err := errors.Join(problems...); err != nil {

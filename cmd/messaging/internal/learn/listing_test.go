@@ -84,3 +84,18 @@ func TestLearnFilterOnce(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"reference": "message", "to": "phone"}, at(got, "sms.list", "params"))
 }
+
+// TestLearnRowAlone: an account whose listing alone differs needs no example of a send.
+func TestLearnRowAlone(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, "=== row\nid: h-1\nreference: otp-1\nstatus: DELIVRD\npath: /v3/messages\n\n"+rowText)
+	require.NoError(t, err)
+	assert.Equal(t, "/v3/messages", at(got, "sms.list", "path"))
+	assert.Equal(t, []any{"clientRef"}, at(got, "sms.list", "record", "reference"))
+	assert.NotContains(t, got, "sms.send", "the default")
+	assert.NotContains(t, got, "errors//", "nothing is missing")
+	for _, more := range []string{acceptedText, "=== refused\nhttp: 400\nclass: invalid\n\n{}\n"} {
+		_, err := Parse("=== row\nid: h-1\n\n" + rowText + "\n" + more)
+		require.ErrorContains(t, err, "there is no example of a request")
+	}
+}

@@ -80,6 +80,7 @@ type listNames struct {
 	Items    []string          `json:"items,omitzero"`
 	Record   words             `json:"record,omitempty"` // the paths of each concept
 	Paging   *paging           `json:"paging,omitempty"`
+	Layouts  []string          `json:"layouts,omitempty"`
 }
 
 type paging struct {

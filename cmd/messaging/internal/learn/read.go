@@ -49,7 +49,7 @@ func (l *learner) learnRow() error {
 	if example.values["status"] != "" {
 		l.learnMeaning(example)
 	}
-	return nil
+	return l.learnLayout(example)
 }
 
 // learnListing learns the path, the method and the filters of the listing from the request above a row. A filter has a value of the row.
