@@ -31,7 +31,7 @@ func keysOf(kind string) []string {
 	case kindRefused:
 		return []string{"http", "class", "code"}
 	case kindRow:
-		return append([]string{"path", "means", "layout"}, rowConcepts()...)
+		return slices.Concat([]string{"path", "means", "layout", "next"}, requestKeys(), rowConcepts())
 	case kindInbound:
 		return []string{"id", "from", "to", "text", "time", "reference", "operator", "keyword"}
 	case kindDelivery:
@@ -302,7 +302,17 @@ func (e *Example) checkRow() error {
 	if e.values["id"] == "" && e.values["reference"] == "" {
 		return e.errorf("want the line id: or reference: and its value in the row")
 	}
-	return errors.Join(e.splitRequest(), e.checkMeaning(), e.require())
+	return errors.Join(e.splitRequest(), e.checkRequestKeys(), e.checkMeaning(), e.require())
+}
+
+// checkRequestKeys returns an error for a value of the request above a row if there is no request.
+func (e *Example) checkRequestKeys() error {
+	for _, key := range requestKeys() {
+		if e.values[key] != "" && e.listing == nil {
+			return e.errorf("%s: want the curl command of the listing above the response", key)
+		}
+	}
+	return nil
 }
 
 // splitRequest reads the curl command above a row, and removes it from the text.

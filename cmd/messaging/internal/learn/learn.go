@@ -92,11 +92,14 @@ func (l *learner) noteUnknown() {
 const contractPage = "; see docs/contract.md, "
 
 func (l *learner) noteListing() {
-	filters := "filters"
+	unseen := "filters"
 	if len(l.overlay.List.Params) > 0 {
-		filters = "other filters"
+		unseen = "other filters"
 	}
-	l.overlay.note("not in the examples: the names of paging, "+filters+" and order"+contractPage+"5. The listing", sectionList, "params")
+	if l.overlay.List.Params["page"] == "" {
+		unseen = "paging, " + unseen
+	}
+	l.overlay.note("not in the examples: the names of "+unseen+" and order"+contractPage+"5. The listing", sectionList, "params")
 	l.noteUnused()
 	if l.examples.row == nil {
 		l.overlay.note("not in the examples: the paths of rows and the names of their members"+contractPage+"5. The listing", sectionList, "record")
