@@ -35,11 +35,15 @@ type checker struct {
 
 func (c *checker) check(ctx context.Context) {
 	c.checkListing(ctx)
+	if len(c.rows) > 0 {
+		c.checkPaging(ctx)
+	}
 	if c.settings.send {
 		c.checkSends(ctx)
 		c.checkRows()
 	}
 	if c.isListed {
+		c.checkValues()
 		c.checkFilters(ctx)
 	}
 	if ctx.Err() != nil {
@@ -65,6 +69,7 @@ func (c *checker) checkListing(ctx context.Context) {
 	}
 	c.isListed = true
 	c.rows = p.rows
+	c.transactions = p.transactions
 }
 
 // say prints what the check does.

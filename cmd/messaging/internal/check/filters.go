@@ -63,7 +63,7 @@ func (c *checker) checkFilters(ctx context.Context) {
 	}
 }
 
-// tryFilter asks for a value that no message has, and then for an ID of a message that was sent.
+// tryFilter asks for a value that no message has, and then for an ID of a message that was sent. Without --send it asks for the ID of a row.
 func (c *checker) tryFilter(ctx context.Context, concept string) (grade, string) {
 	m := c.messageWithID(concept)
 	value := ""
@@ -78,10 +78,27 @@ func (c *checker) tryFilter(ctx context.Context, concept string) (grade, string)
 		return wrong, describe(absent.err)
 	case !absent.isPage:
 		return plausible, "could not tell: " + describe(absent.err)
-	case value == "":
-		return plausible, "it finds nothing for a value that no message has"
+	case value != "":
+		return c.judgeFilter(concept, m, c.list(ctx, filterBy(concept, value), 1))
 	}
-	return c.judgeFilter(concept, m, c.list(ctx, filterBy(concept, value), 1))
+	if value = c.listedID(concept); value != "" {
+		return c.judgeListed(concept, value, c.list(ctx, filterBy(concept, value), 1))
+	}
+	return plausible, "it finds nothing for a value that no message has"
+}
+
+// judgeListed judges the rows that a filter finds for the ID of a row. Several rows may have it.
+func (c *checker) judgeListed(concept, value string, p page) (grade, string) {
+	isOther := func(row document.Node) bool { return !c.hasValue(row, concept, value) }
+	switch {
+	case !p.isPage:
+		return plausible, "could not tell: " + describe(p.err)
+	case len(p.rows) == 0:
+		return wrong, "it finds nothing for the value of a row of the listing"
+	case slices.ContainsFunc(p.rows, isOther):
+		return wrong, "it also finds other messages: a row has another value, or none"
+	}
+	return proven, "it finds the value of a row of the listing, and nothing for a value that no message has"
 }
 
 // judgeFilter judges the rows that a filter finds for the ID of a message.
@@ -106,11 +123,28 @@ func (c *checker) judgeFilter(concept string, m *message, p page) (grade, string
 // messages.
 func (c *checker) messageWithID(concept string) *message {
 	found := c.found()
-	isID := slices.Contains([]string{"id", "reference", "request"}, concept)
-	if len(found) == 0 || !isID {
+	if len(found) == 0 || !isID(concept) {
 		return nil
 	}
 	return found[0]
+}
+
+// isID reports whether a concept is an ID of a message or of its request.
+func isID(concept string) bool {
+	return slices.Contains([]string{"id", "reference", "request"}, concept)
+}
+
+// listedID returns the first row's value for a concept that is an ID, or "". With --send only the messages of the check prove a filter.
+func (c *checker) listedID(concept string) string {
+	if c.settings.send || !isID(concept) {
+		return ""
+	}
+	for _, row := range c.rows {
+		if value := c.value(row, concept); value != "" {
+			return value
+		}
+	}
+	return ""
 }
 
 // absentValue returns a random value in the form of a given one, or in the form of the values of the rows.

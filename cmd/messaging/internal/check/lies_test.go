@@ -79,7 +79,7 @@ func (r run) proven() []string {
 
 // provable returns the subjects that can be proven of the fake.
 func provable(without ...string) []string {
-	all := []string{"created", "filter by id", "filter by reference", "filter by request", "from", "id", "listing", "row 1", "row 2", "text"}
+	all := []string{"created", "filter by id", "filter by reference", "filter by request", "from", "id", "listing", "paging", "row 1", "row 2", "text"}
 	return slices.DeleteFunc(all, func(subject string) bool { return slices.Contains(without, subject) })
 }
 
@@ -161,7 +161,7 @@ func TestNothingFalseIsProven(t *testing.T) {
 					writeJSON(w, http.StatusOK, object{"id": "gateway-17", "requestId": m.batch, "ref": m.ref, "status": "ok"})
 				}
 				f.changeRows(func(row object, _ fakeMessage) { row["uid"] = "gateway-17" })
-			}, []string{"id", "filter by id"}, "id", "the same ID",
+			}, []string{"id", "filter by id", "paging"}, "id", "the same ID",
 		},
 		"IDs that count the rows": {
 			func(f *fake) {

@@ -60,6 +60,7 @@ type page struct {
 	rows   []document.Node // all that came
 
 	transactions []sms.Transaction // the rows as the client reads them
+	firstPage    int               // how many of them are on the first page
 }
 
 // list asks for rows by the contract, for at most maxPages pages.
@@ -71,6 +72,9 @@ func (c *checker) list(ctx context.Context, options sms.ListOptions, maxPages in
 		p.err = err
 		p.transactions = append(p.transactions, read.Transactions...)
 		pages++
+		if pages == 1 {
+			p.firstPage = len(p.transactions)
+		}
 		if err != nil || pages == maxPages {
 			break
 		}

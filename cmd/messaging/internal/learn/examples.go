@@ -31,7 +31,7 @@ func keysOf(kind string) []string {
 	case kindRefused:
 		return []string{"http", "class", "code"}
 	case kindRow:
-		return append([]string{"path", "means"}, rowConcepts()...)
+		return slices.Concat([]string{"path", "means", "layout", "next"}, requestKeys(), rowConcepts())
 	case kindInbound:
 		return []string{"id", "from", "to", "text", "time", "reference", "operator", "keyword"}
 	case kindDelivery:
@@ -85,6 +85,12 @@ type Examples struct {
 	delivery []*Example
 }
 
+// isListingAlone reports whether the examples have a row and no send, because only the listing of the account differs from the default.
+func (all *Examples) isListingAlone() bool {
+	hasSend := all.request != nil || len(all.accepted) > 0 || len(all.refused) > 0
+	return all.row != nil && !hasSend
+}
+
 // The bounds of a file of examples.
 const (
 	maxExamples = 200
@@ -111,10 +117,10 @@ func Parse(text string) (*Examples, error) {
 	for _, e := range sections {
 		problems = append(problems, all.add(e))
 	}
-	if all.request == nil {
+	if all.request == nil && !all.isListingAlone() {
 		problems = append(problems, errors.New("there is no example of a request: add a section === request"))
 	}
-	if len(all.accepted) == 0 {
+	if len(all.accepted) == 0 && !all.isListingAlone() {
 		problems = append(problems, errors.New("there is no example of an accepted response: add a section === accepted"))
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -296,7 +302,17 @@ func (e *Example) checkRow() error {
 	if e.values["id"] == "" && e.values["reference"] == "" {
 		return e.errorf("want the line id: or reference: and its value in the row")
 	}
-	return errors.Join(e.splitRequest(), e.checkMeaning(), e.require())
+	return errors.Join(e.splitRequest(), e.checkRequestKeys(), e.checkMeaning(), e.require())
+}
+
+// checkRequestKeys returns an error for a value of the request above a row if there is no request.
+func (e *Example) checkRequestKeys() error {
+	for _, key := range requestKeys() {
+		if e.values[key] != "" && e.listing == nil {
+			return e.errorf("%s: want the curl command of the listing above the response", key)
+		}
+	}
+	return nil
 }
 
 // splitRequest reads the curl command above a row, and removes it from the text.

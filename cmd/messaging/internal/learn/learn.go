@@ -62,45 +62,59 @@ func Learn(examples *Examples) (Result, error) {
 // learn takes the steps in their order: later steps need what earlier ones found. The request comes first and alone, because without it every
 // other error would mislead.
 func (l *learner) learn() error {
-	if err := l.learnRequest(); err != nil {
-		return err
-	}
-	steps := []func() error{
-		l.learnAccepted, // finds the ID of the message, and other values of the response
-		l.learnStatus,   // takes none of these for the status
-		l.learnRefused,  // takes neither for a code, and a word of the status for one if there is no code
-		l.learnRow,
-		l.learnInbound,
-		l.learnDelivery,
-	}
 	var problems []error
-	for _, step := range steps {
-		problems = append(problems, step())
+	if l.examples.isListingAlone() {
+		l.overlay.Send = sendNames{} // the default
+	} else {
+		if err := l.learnRequest(); err != nil {
+			return err
+		}
+		problems = append(problems,
+			l.learnAccepted(), // finds the ID of the message, and other values of the response
+			l.learnStatus(),   // takes none of these for the status
+			l.learnRefused(),  // takes neither for a code, and a word of the status for one if there is no code
+		)
 	}
+	problems = append(problems, l.learnRow(), l.learnInbound(), l.learnDelivery())
 	l.removeTaken() // from the paths that any step has learned
 	return errors.Join(problems...)
 }
 
-// noteUnknown adds comments about what the examples do not show.
+// noteUnknown adds comments about what the examples do not show. Of a listing alone, it leaves out the other sections.
 func (l *learner) noteUnknown() {
-	const page = "; see docs/contract.md, "
-	filters := "filters"
-	if len(l.overlay.List.Params) > 0 {
-		filters = "other filters"
+	l.noteListing()
+	if !l.examples.isListingAlone() {
+		l.noteOtherSections()
 	}
-	l.overlay.note("not in the examples: the names of paging, "+filters+" and order"+page+"5. The listing", sectionList, "params")
+}
+
+// contractPage begins a reference to a section of the page about contracts.
+const contractPage = "; see docs/contract.md, "
+
+func (l *learner) noteListing() {
+	unseen := "filters"
+	if len(l.overlay.List.Params) > 0 {
+		unseen = "other filters"
+	}
+	if l.overlay.List.Params["page"] == "" {
+		unseen = "paging, " + unseen
+	}
+	l.overlay.note("not in the examples: the names of "+unseen+" and order"+contractPage+"5. The listing", sectionList, "params")
 	l.noteUnused()
 	if l.examples.row == nil {
-		l.overlay.note("not in the examples: the paths of rows and the names of their members"+page+"5. The listing", sectionList, "record")
+		l.overlay.note("not in the examples: the paths of rows and the names of their members"+contractPage+"5. The listing", sectionList, "record")
 	}
+}
+
+func (l *learner) noteOtherSections() {
 	if len(l.examples.inbound) == 0 {
-		l.overlay.note("not in the examples: an inbound message"+page+"6. Callbacks", sectionInbound, "params")
+		l.overlay.note("not in the examples: an inbound message"+contractPage+"6. Callbacks", sectionInbound, "params")
 	}
 	if len(l.examples.delivery) == 0 {
-		l.overlay.note("not in the examples: a delivery report"+page+"6. Callbacks", sectionDelivery, "params")
+		l.overlay.note("not in the examples: a delivery report"+contractPage+"6. Callbacks", sectionDelivery, "params")
 	}
 	if len(l.examples.refused) == 0 {
-		l.overlay.note("not in the examples: a refusal"+page+"4. Errors", sectionErrors, "classes")
+		l.overlay.note("not in the examples: a refusal"+contractPage+"4. Errors", sectionErrors, "classes")
 	}
 	if l.overlay.Auth.KeyPair.In == "body" && l.overlay.List.Method == "" {
 		l.overlay.note("a listing by GET has no body: look up where its credentials go", sectionAuth, "keyPair", "in")

@@ -84,3 +84,60 @@ func TestLearnFilterOnce(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"reference": "message", "to": "phone"}, at(got, "sms.list", "params"))
 }
+
+// TestLearnRowAlone: an account whose listing alone differs needs no example of a send.
+func TestLearnRowAlone(t *testing.T) {
+	t.Parallel()
+	got, err := learnObject(t, "=== row\nid: h-1\nreference: otp-1\nstatus: DELIVRD\npath: /v3/messages\n\n"+rowText)
+	require.NoError(t, err)
+	assert.Equal(t, "/v3/messages", at(got, "sms.list", "path"))
+	assert.Equal(t, []any{"clientRef"}, at(got, "sms.list", "record", "reference"))
+	assert.NotContains(t, got, "sms.send", "the default")
+	assert.NotContains(t, got, "errors//", "nothing is missing")
+	for _, more := range []string{acceptedText, "=== refused\nhttp: 400\nclass: invalid\n\n{}\n"} {
+		_, err := Parse("=== row\nid: h-1\n\n" + rowText + "\n" + more)
+		require.ErrorContains(t, err, "there is no example of a request")
+	}
+}
+
+// TestLearnPaging has a request of the listing with a page and bounds of time.
+func TestLearnPaging(t *testing.T) {
+	t.Parallel()
+	const text = "=== row\nid: h-1\npage: 1\npageSize: 50\ncreatedAfter: 2026-11-27 08:05:00\ncreatedBefore: 2026-11-28 08:05:00\nnext: 2\n\n" +
+		"curl 'https://api.example.com/v3/messages?date_from=2026-11-27+08:05:00&date_to=2026-11-28+08:05:00&page=1&per_page=50&v=1'\n" +
+		`{"rows": [{"messageId": "h-1", "state": "DELIVRD", "parts": 2}], "meta": {"current": 1, "next_page": 2, "pages": 2}}`
+	got, err := learnObject(t, text)
+	require.NoError(t, err)
+	for concept, want := range map[string]string{
+		"page": "page", "pageSize": "per_page", "createdAfter": "date_from", "createdBefore": "date_to",
+	} {
+		assert.Equal(t, want, at(got, "sms.list", "params", concept))
+	}
+	assert.Equal(t, "datetime", at(got, "sms.list", "time"))
+	assert.Equal(t, []any{"meta.next_page"}, at(got, "sms.list", "page", "next"))
+	assert.Nil(t, at(got, "sms.list", "paging"), "the default counts pages from 1")
+	note, _ := at(got, "sms.list", "params//").(string)
+	assert.NotContains(t, note, "paging")
+	assert.Contains(t, note, "the example also has v, meta.current, meta.pages")
+
+	got, err = learnObject(t, "=== row\nid: h-1\npage: 0\n\ncurl 'https://api.example.com/v3/messages?page=0'\n"+rowText)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"by": "page", "first": 0.0}, at(got, "sms.list", "paging"))
+}
+
+// TestLearnRefusesPaging has lines about a request that does not show them.
+func TestLearnRefusesPaging(t *testing.T) {
+	t.Parallel()
+	const request = "\ncurl 'https://api.example.com/v3/messages?page=1&day=27.11.2026&since=2026-11-27&until=1795356300'\n" + rowText
+	for lines, want := range map[string]string{
+		"page: 2\n":                  `nothing in the example has the value of page, "2"`,
+		"next: 2\n":                  `nothing in the example has the value of next, "2"`,
+		"createdAfter: 27.11.2026\n": "createdAfter: a contract cannot write a time like",
+		"createdAfter: 2026-11-27\ncreatedBefore: 1795356300\n": "createdBefore: want a time in the form of the other bound",
+	} {
+		_, err := learnObject(t, "=== row\nid: h-1\n"+lines+request)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := Parse("=== row\nid: h-1\npage: 1\n\n" + rowText)
+	require.ErrorContains(t, err, "page: want the curl command of the listing above the response")
+}

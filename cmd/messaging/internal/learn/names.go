@@ -30,6 +30,12 @@ var conceptNames = map[string]*regexp.Regexp{ //nolint:gochecknoglobals // never
 	"time":      regexp.MustCompile(`(?i)time|date|at$`),
 	"operator":  regexp.MustCompile(`(?i)operator|carrier|network|mccmnc`),
 	"country":   regexp.MustCompile(`(?i)country`),
+
+	"page":          regexp.MustCompile(`(?i)page[-_]?(no|num|number|index)?$`),
+	"pageSize":      regexp.MustCompile(`(?i)size|limit|per|count|max`),
+	"createdAfter":  regexp.MustCompile(`(?i)from|after|since|start|begin|gte?\b`),
+	"createdBefore": regexp.MustCompile(`(?i)to$|before|until|end|lte?\b`),
+	"next":          regexp.MustCompile(`(?i)next`),
 }
 
 // isNameOf reports whether a member with this name usually holds a concept.

@@ -80,11 +80,15 @@ type listNames struct {
 	Items    []string          `json:"items,omitzero"`
 	Record   words             `json:"record,omitempty"` // the paths of each concept
 	Paging   *paging           `json:"paging,omitempty"`
+	Page     words             `json:"page,omitempty"` // the paths of each concept
+	Time     string            `json:"time,omitempty"`
+	Layouts  []string          `json:"layouts,omitempty"`
 }
 
 type paging struct {
 	By    string `json:"by"`
-	Whole bool   `json:"whole"`
+	First *int   `json:"first,omitempty"`
+	Whole bool   `json:"whole,omitempty"`
 }
 
 type callbackNames struct {

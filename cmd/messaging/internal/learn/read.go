@@ -17,8 +17,8 @@ func (l *learner) learnRow() error {
 	if example == nil {
 		return nil
 	}
-	if example.listing != nil {
-		l.learnListing(example)
+	if err := l.learnListing(example); err != nil {
+		return err
 	}
 	if path := example.values["path"]; path != "" {
 		l.overlay.List.Path = variables(path)
@@ -49,12 +49,15 @@ func (l *learner) learnRow() error {
 	if example.values["status"] != "" {
 		l.learnMeaning(example)
 	}
-	return nil
+	return errors.Join(l.learnNext(example), l.learnLayout(example))
 }
 
 // learnListing learns the path, the method and the filters of the listing from the request above a row. A filter has a value of the row.
-func (l *learner) learnListing(example *Example) {
+func (l *learner) learnListing(example *Example) error {
 	r := example.listing
+	if r == nil {
+		return nil
+	}
 	list := &l.overlay.List
 	list.Path = r.path
 	filters := formLeaves(r.query)
@@ -68,6 +71,10 @@ func (l *learner) learnListing(example *Example) {
 			filters = formLeaves(r.body)
 		}
 	}
+	filters, err := l.learnPaging(example, filters)
+	if err != nil {
+		return err
+	}
 	for _, concept := range []string{"reference", "id", "request", "category", "from", "to"} {
 		filter, err := locate(filters, concept, example.values[concept])
 		if err != nil {
@@ -78,6 +85,7 @@ func (l *learner) learnListing(example *Example) {
 		filters = slices.DeleteFunc(filters, isFilter) // two filters cannot share a name
 	}
 	l.unusedFilters = filters
+	return nil
 }
 
 // locate finds the known values of an example in it, by concept.

@@ -24,7 +24,10 @@ import (
 
 // replay replays every example with a contract, and joins an error for each wrong result.
 func (l *learner) replay(names contract.Contract) error {
-	problems := []error{l.replayRequest(names)}
+	var problems []error
+	if l.examples.request != nil {
+		problems = append(problems, l.replayRequest(names))
+	}
 	for _, example := range l.examples.accepted {
 		problems = append(problems, l.replayAccepted(names, example))
 	}

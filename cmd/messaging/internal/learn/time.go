@@ -1,11 +1,71 @@
 package learn
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/sms"
 )
+
+// learnLayout learns the layout of the times of a row: the known one, or the only one that reads an unusual time.
+func (l *learner) learnLayout(example *Example) error {
+	text := cmp.Or(example.values["created"], example.values["sent"])
+	layout := example.values["layout"]
+	if layout != "" {
+		if _, err := time.Parse(layout, text); err != nil {
+			return example.errorf("layout: %q does not read the time %q: write how it has 2 January 2006, 15:04:05", layout, text)
+		}
+		l.overlay.List.Layouts = []string{layout}
+		return nil
+	}
+	if _, isUsual := table.ParseTime(text, nil); isUsual {
+		return nil
+	}
+	layouts := layoutsOf(text)
+	if len(layouts) != 1 {
+		return example.errorf("the time %q has a layout that the default contract does not read: add the line layout: and how it has 2 January 2006, 15:04:05%s",
+			text, orList(layouts))
+	}
+	l.overlay.List.Layouts = layouts
+	return nil
+}
+
+// orList returns layouts to choose from, or "".
+func orList(layouts []string) string {
+	if len(layouts) == 0 {
+		return ""
+	}
+	return ", such as " + strings.Join(layouts, " or ")
+}
+
+// layoutsOf returns the usual layouts that read a text as different times.
+func layoutsOf(text string) []string {
+	dates := []string{"02 Jan 2006", "2 Jan 2006", "02-Jan-2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006"}
+	for _, separator := range []string{".", "/", "-"} {
+		for _, order := range []string{"02 01 2006", "2 1 2006", "01 02 2006", "1 2 2006", "2006 01 02", "2006 1 2"} {
+			dates = append(dates, strings.ReplaceAll(order, " ", separator))
+		}
+	}
+	var layouts []string
+	isKnown := map[time.Time]bool{}
+	for _, date := range dates {
+		for _, clock := range []string{"", " 15:04", " 15:04:05", " 3:04 PM", " 3:04:05 PM"} {
+			for _, zone := range []string{"", " -0700", " -07:00", "Z07:00"} {
+				at, err := time.Parse(date+clock+zone, text)
+				if err != nil || isKnown[at.UTC()] {
+					continue
+				}
+				isKnown[at.UTC()] = true
+				layouts = append(layouts, date+clock+zone)
+			}
+		}
+	}
+	return layouts
+}
 
 // noteTime adds a comment if no row of the example has a time that is read.
 func (l *learner) noteTime(rows []sms.Transaction) {

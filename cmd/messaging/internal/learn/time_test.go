@@ -67,3 +67,44 @@ func TestLearnNamesWhatItDoesNotUse(t *testing.T) {
 		assert.NotContains(t, note, private)
 	}
 }
+
+// rowAt is a row alone with a time.
+func rowAt(created, more string) string {
+	return "=== row\nid: h-1\ncreated: " + created + "\n" + more + "\n" + `{"rows": [{"messageId": "h-1", "at": "` + created + `"}]}` + "\n"
+}
+
+// TestLearnLayout has times that a contract reads only by a layout.
+func TestLearnLayout(t *testing.T) {
+	t.Parallel()
+	for created, want := range map[string]string{
+		"27.11.2026 08:05":          "02.01.2006 15:04",
+		"27/11/2026 08:05:09":       "02/01/2006 15:04:05",
+		"11/27/2026 8:05 PM":        "01/02/2006 3:04 PM",
+		"2026/11/27 08:05":          "2006/01/02 15:04",
+		"Nov 27, 2026 8:05:09 AM":   "Jan 2, 2006 3:04:05 PM",
+		"27-Nov-2026 08:05":         "02-Jan-2006 15:04",
+		"27.11.2026 08:05:09 +0100": "02.01.2006 15:04:05 -0700",
+		"11.11.2026 08:05":          "02.01.2006 15:04",
+	} {
+		got, err := learnObject(t, rowAt(created, ""))
+		require.NoError(t, err, created)
+		assert.Equal(t, []any{want}, at(got, "sms.list", "layouts"), created)
+	}
+	got, err := learnObject(t, rowAt("03.04.2026 08:05", "layout: 02.01.2006 15:04\n"))
+	require.NoError(t, err)
+	assert.Equal(t, []any{"02.01.2006 15:04"}, at(got, "sms.list", "layouts"))
+}
+
+// TestLearnRefusesUnclearLayout has a time that may be of two days, one in no usual layout, and a layout that does not fit.
+func TestLearnRefusesUnclearLayout(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		rowAt("03.04.2026 08:05", ""):                               "such as 02.01.2006 15:04 or 01.02.2006 15:04",
+		rowAt("5th of May", ""):                                     "add the line layout:",
+		rowAt("27.11.2026 08:05", "layout: 01/02/2006 15:04\n"):     "does not read the time",
+		rowAt("2026-11-27T08:05:00Z", "layout: 01/02/2006 15:04\n"): "does not read the time",
+	} {
+		_, err := learnObject(t, text)
+		require.ErrorContains(t, err, want)
+	}
+}

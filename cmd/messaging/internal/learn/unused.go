@@ -16,6 +16,7 @@ func (l *learner) noteUnused() {
 		for _, at := range leavesOf(l.examples.row.text) {
 			path, isMember := l.cutRow(at.path)
 			switch {
+			case l.overlay.List.Page.has(at.path):
 			case !isMember:
 				parameters = appendName(parameters, at, path)
 			case !l.isRead(path):

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -43,6 +44,34 @@ func TestFaultScope(t *testing.T) {
 	require.Len(t, listed.Rules, 1)
 	r.api(http.MethodDelete, "faults/"+itoa(listed.Rules[0].ID), "", &listed)
 	assert.Empty(t, listed.Rules)
+}
+
+// TestSharedPath sends and lists at one path, as in POST and GET /v1/texts: the method decides which operation a request is.
+func TestSharedPath(t *testing.T) {
+	t.Parallel()
+	names, err := contract.Parse([]byte(`{"sms.send": {"path": "/v1/texts"}, "sms.list": {"path": "/v1/texts"}}`))
+	require.NoError(t, err)
+	r := newRig(t, Config{Contract: names})
+	client := r.client(messaging.WithContract(names), messaging.WithRetry(messaging.RetryPolicy{MaxAttempts: 1}))
+	send := func() error {
+		_, err := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: ana, Text: "Hi"})
+		return err
+	}
+	list := func() error {
+		for _, err := range client.SMS.List(t.Context(), sms.ListOptions{}) {
+			return err
+		}
+		return nil
+	}
+	require.NoError(t, list())
+	assert.Equal(t, sectionList, r.exchange(1).Operation, "as a send, its response would be held back for a message that never comes")
+
+	r.api(http.MethodPost, "faults", `{"fault":"status-503","n":1,"operation":"sms.send"}`, nil)
+	require.NoError(t, list(), "the fault is for sends")
+	require.Error(t, send())
+	r.api(http.MethodPost, "faults", `{"fault":"status-503","n":1,"operation":"sms.list"}`, nil)
+	require.NoError(t, send(), "the fault is for listings")
+	require.Error(t, list())
 }
 
 // TestRefuse: a recipient is refused with each status and code, and another is not.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"net/http"
 	"net/url"
 
 	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
@@ -19,17 +20,27 @@ func operationNames() []string {
 	return append(names, sectionList)
 }
 
-// operationAt returns the section of the contract that a path belongs to, or "".
-func operationAt(t *table.Table, path string) string {
+// operationAt returns the section of the contract that a method and a path belong to, or "". A send and the listing may share a path.
+func operationAt(t *table.Table, method, path string) string {
 	for _, c := range table.Channels() {
-		if c.Send(t).Matches(path) {
+		if method == http.MethodPost && c.Send(t).Matches(path) {
 			return c.SendSection()
 		}
 	}
-	if t.SMSList.Matches(path) {
+	if method == t.SMSList.Method && t.SMSList.Matches(path) {
 		return sectionList
 	}
 	return ""
+}
+
+// isServicePath reports whether a path belongs to an operation of the contract, by any method.
+func isServicePath(t *table.Table, path string) bool {
+	for _, c := range table.Channels() {
+		if c.Send(t).Matches(path) {
+			return true
+		}
+	}
+	return t.SMSList.Matches(path)
 }
 
 // formNode returns the body of a request as a node, be it JSON or a form.

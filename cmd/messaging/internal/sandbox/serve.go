@@ -44,7 +44,7 @@ func (s *Sandbox) newExchange(r *http.Request, body []byte) (*Exchange, masker) 
 	st.unlock()
 	target := r.URL.RequestURI()
 	path, _, _ := strings.Cut(target, "?")
-	x.Operation = operationAt(s.table, path)
+	x.Operation = operationAt(s.table, r.Method, path)
 	if len(body) > maxRead { // the service refuses it, and without its end the secrets in it cannot be found
 		body = nil
 	}

@@ -167,7 +167,7 @@ func (s *Spaces) Handler(listen string, addr net.Addr) http.Handler {
 
 // isHome reports whether a request is for the root of the address, which leads to the page unless the contract has an operation there.
 func (s *Spaces) isHome(r *http.Request) bool {
-	return r.URL.Path == "/" && r.Method == http.MethodGet && operationAt(table.Of(s.config.Contract), "/") == ""
+	return r.URL.Path == "/" && r.Method == http.MethodGet && !isServicePath(table.Of(s.config.Contract), "/")
 }
 
 // route passes a request to its space.
@@ -183,7 +183,7 @@ func (s *Spaces) route(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, target.root, http.StatusSeeOther)
 	case r.Method == http.MethodGet && r.URL.Path == "/favicon.ico":
 		http.Redirect(w, r, Root+"static/icon.svg", http.StatusSeeOther)
-	case isByBrowser(r) && operationAt(target.table, r.URL.Path) == "":
+	case isByBrowser(r) && !isServicePath(target.table, r.URL.Path):
 		setSecurityHeaders(w.Header())
 		target.pageMissing(w, r)
 	default:

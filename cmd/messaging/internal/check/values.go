@@ -1,0 +1,121 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/document"
+	"github.com/messaging-service/messaging-go/internal/table"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// checkPaging reads two pages of half the rows, so that there is a second page.
+func (c *checker) checkPaging(ctx context.Context) {
+	const name = "sms.list.paging"
+	if c.table.SMSList.Paging.By == "none" {
+		c.report.add("paging", name, plausible, "none: the contract has one page")
+		return
+	}
+	c.say("reading a second page")
+	var options sms.ListOptions
+	if c.table.SMSList.Params["pageSize"] != "" {
+		options.PageSize = (len(c.rows) + 1) / 2
+	}
+	g, why := c.judgePaging(c.list(ctx, options, 2))
+	c.report.add("paging", name, g, "%s", why)
+}
+
+// judgePaging judges a listing of up to two pages.
+func (c *checker) judgePaging(p page) (grade, string) {
+	first, second := p.transactions[:p.firstPage], p.transactions[p.firstPage:]
+	isNew := func(tx sms.Transaction) bool {
+		isSame := func(other sms.Transaction) bool { return other.ID == tx.ID }
+		return tx.ID != "" && !slices.ContainsFunc(first, isSame)
+	}
+	isRejected := p.err != nil && p.isPage // by the client, after a success of the service
+	switch {
+	case isRejected:
+		return wrong, describe(p.err)
+	case p.err != nil:
+		return plausible, "could not tell: " + describe(p.err)
+	case slices.ContainsFunc(second, isNew):
+		return proven, "a second page has rows with other IDs"
+	case len(p.transactions) < len(c.transactions):
+		const why = "the listing ends after %d of %d rows: see sms.list.paging and sms.list.page"
+		return wrong, fmt.Sprintf(why, len(p.transactions), len(c.transactions))
+	}
+	return plausible, "not seen: there is no second page, or its rows have no other IDs"
+}
+
+// A concept of a row that most programs need.
+type rowConcept struct {
+	name string
+	has  func(sms.Transaction) bool
+}
+
+// rowConcepts returns what the report counts, in its order.
+func rowConcepts() []rowConcept {
+	return []rowConcept{
+		{"id", func(tx sms.Transaction) bool { return tx.ID != "" }},
+		{"reference", func(tx sms.Transaction) bool { return tx.ReferenceID != "" }},
+		{"from", func(tx sms.Transaction) bool { return tx.From != "" }},
+		{"to", func(tx sms.Transaction) bool { return tx.To != "" }},
+		{"created", func(tx sms.Transaction) bool { return !tx.CreatedAt.IsZero() }},
+		{"status", func(tx sms.Transaction) bool { return tx.DeliveryStatus != "" || tx.SendStatus != "" }},
+		{"price", func(tx sms.Transaction) bool { return tx.Price != "" }},
+	}
+}
+
+// checkValues counts the rows that have a value for each concept, and looks for the names that the contract has of its own.
+func (c *checker) checkValues() {
+	if len(c.rows) == 0 {
+		return
+	}
+	var counts []string
+	for _, concept := range rowConcepts() {
+		n := 0
+		for _, tx := range c.transactions {
+			if concept.has(tx) {
+				n++
+			}
+		}
+		counts = append(counts, fmt.Sprintf("%s %d", concept.name, n))
+	}
+	c.report.add("values", "sms.list.record", plausible, "of %s: %s", countRows(len(c.transactions)), strings.Join(counts, ", "))
+	c.checkNames()
+}
+
+// checkNames finds concepts whose names come from the overlay and are in no row. A name with null or an empty value in a row is not wrong.
+func (c *checker) checkNames() {
+	record := c.table.SMSList.Record
+	defaults := table.Default().SMSList.Record
+	concepts := slices.Sorted(maps.Keys(record))
+	for _, concept := range concepts {
+		paths := record[concept]
+		isDefault := slices.Equal(paths, defaults[concept])
+		isInRow := func(row document.Node) bool {
+			return slices.ContainsFunc(paths, func(path string) bool { return hasMember(row, path) })
+		}
+		if len(paths) == 0 || isDefault || slices.ContainsFunc(c.rows, isInRow) {
+			continue
+		}
+		c.report.add("name of "+concept, "sms.list.record."+concept, wrong, "not found: none of %s has %s", countRows(len(c.rows)), strings.Join(paths, " or "))
+	}
+}
+
+// hasMember reports whether a row has a member or an element at a path, which may be null.
+func hasMember(row document.Node, path string) bool {
+	end := strings.LastIndexByte(path, '.')
+	parent := row.At(path[:max(0, end)])
+	name := path[end+1:]
+	if parent.IsList() {
+		i, err := strconv.Atoi(name)
+		return err == nil && i >= 0 && i < len(parent.List())
+	}
+	_, isMember := parent.Object()[name]
+	return isMember
+}

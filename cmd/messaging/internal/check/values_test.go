@@ -1,0 +1,125 @@
+package check
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+)
+
+// listFake runs the command without --send.
+func listFake(t *testing.T, f *fake, overlay string) run {
+	t.Helper()
+	r := newRig(t, f.serve(t), "secret-token-1")
+	r.overlayFile(overlay)
+	status, out, progress := r.run()
+	return newRun(t, status, out, progress)
+}
+
+// TestListingWithoutSending: the rows of the listing show which values are read, and prove the filters by ID.
+func TestListingWithoutSending(t *testing.T) {
+	got := listFake(t, newFake(), names)
+	assert.Equal(t, cli.ExitOK, got.status, got.out)
+	assert.Equal(t, []string{"filter by id", "filter by reference", "filter by request", "listing", "paging"}, got.proven(), got.out)
+	assert.Equal(t, "of 7 rows: id 7, reference 7, from 7, to 7, created 7, status 7, price 0", got.why["values"])
+}
+
+// TestNameThatNoRowHas: a name of the overlay that is in no row is wrong. A name with null in a row is not.
+func TestNameThatNoRowHas(t *testing.T) {
+	const overlay = `{"sms.list": {"items": ["list.rows"], "record": {
+		"id": ["uid"], "request": ["batch"], "reference": ["myRef"], "from": ["source"], "to": ["target"], "text": ["body"],
+		"created": ["times.made"], "price": ["tenant.colour", "fee"], "parts": ["count"]
+	}}}`
+	f := newFake()
+	f.changeRows(func(row object, _ fakeMessage) { row["count"] = nil })
+	got := listFake(t, f, overlay)
+	assert.Equal(t, cli.ExitRefused, got.status, got.out)
+	assert.Equal(t, "of 7 rows: id 7, reference 0, from 7, to 7, created 0, status 7, price 0", got.why["values"])
+	for subject, why := range map[string]string{
+		"name of reference": "not found: none of 7 rows has myRef",
+		"name of created":   "not found: none of 7 rows has times.made",
+		"name of price":     "not found: none of 7 rows has tenant.colour or fee",
+	} {
+		assert.Equal(t, wrong, got.grades[subject], got.out)
+		assert.Equal(t, why, got.why[subject])
+	}
+	assert.NotContains(t, got.grades, "name of parts")
+	assert.NotContains(t, got.grades, "name of operator", "a default name")
+	assert.Equal(t, plausible, got.grades["filter by reference"], "no row shows a reference")
+}
+
+// TestListedReference has a filter by reference that finds a row of the listing wrongly.
+func TestListedReference(t *testing.T) {
+	for why, is := range map[string]func(m fakeMessage, value string) bool{
+		"it finds nothing for the value of a row of the listing":         func(fakeMessage, string) bool { return false },
+		"it also finds other messages: a row has another value, or none": func(_ fakeMessage, value string) bool { return value == "order-6" },
+		"it is ignored: a value that no message has finds 7 rows":        func(fakeMessage, string) bool { return true },
+	} {
+		f := newFake()
+		f.filters["filter[referenceId]"] = is
+		got := listFake(t, f, names)
+		assert.Equal(t, cli.ExitRefused, got.status, got.out)
+		assert.Equal(t, why, got.why["filter by reference"])
+	}
+}
+
+// TestPaging: a second page is read, or the report says why not.
+func TestPaging(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(f *fake)
+		want   grade
+		why    string
+	}{
+		"two pages": {func(*fake) {}, proven, "a second page has rows with other IDs"},
+		"a page that is ignored": {
+			func(f *fake) {
+				page := f.page
+				f.page = func(rows []object, q url.Values) object {
+					q.Del("pageNumber")
+					return page(rows, q)
+				}
+			}, wrong, "page",
+		},
+		"an end that is not true": {
+			func(f *fake) {
+				page := f.page
+				f.page = func(rows []object, q url.Values) object {
+					result := page(rows, q)
+					result["hasNext"] = false
+					return result
+				}
+			}, wrong, "the listing ends after 4 of 7 rows: see sms.list.paging and sms.list.page",
+		},
+		"a page size that is ignored": {
+			func(f *fake) {
+				page := f.page
+				f.page = func(rows []object, q url.Values) object {
+					q.Del("pageSize")
+					return page(rows, q)
+				}
+			}, plausible, "not seen: there is no second page",
+		},
+		"a page size that is refused": {
+			func(f *fake) {
+				f.refuses = func(r *http.Request, _ url.Values) string {
+					if r.URL.Query().Get("pageSize") == "4" {
+						return "400 the page size must be at least 10"
+					}
+					return ""
+				}
+			}, plausible, "could not tell: ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			tt.change(f)
+			got := listFake(t, f, names)
+			assert.Equal(t, tt.want, got.grades["paging"], got.out)
+			assert.Contains(t, got.why["paging"], tt.why)
+			assert.Equal(t, map[bool]int{true: cli.ExitRefused, false: cli.ExitOK}[tt.want == wrong], got.status, got.out)
+		})
+	}
+}
