@@ -9,6 +9,7 @@ import (
 	"time"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/internal/phone"
 )
 
 // An opt-out that arrives after an opt-in is ignored if the service dates it more than lateStop before the opt-in.
@@ -22,7 +23,8 @@ type decision struct {
 	at    time.Time // the service's date, or the zero time
 }
 
-// OptOut records an opt-out, for example from a web form or from the platform's own preferences.
+// OptOut records an opt-out, for example from a web form, a list of opt-outs, or the platform's own preferences. A person without a name, or on
+// SMS without a phone number, is an error that matches [ErrNoPerson]. Numbers in national form need Options.CountryCode.
 func (b *Book) OptOut(ctx context.Context, tx *sql.Tx, p Person) error {
 	return b.decidePerson(ctx, tx, p, true)
 }
@@ -34,6 +36,9 @@ func (b *Book) OptIn(ctx context.Context, tx *sql.Tx, p Person) error {
 }
 
 func (b *Book) decidePerson(ctx context.Context, tx *sql.Tx, p Person, isOut bool) error {
+	if _, isPhone := phone.Key(p.Number, b.options.CountryCode); p.Channel == messaging.ChannelSMS && !isPhone {
+		return fmt.Errorf("%w: Number: an SMS goes to a phone number", ErrNoPerson)
+	}
 	known, err := b.namesOf(p.Channel, field{"Number", p.Number}, field{"UserID", p.UserID})
 	if err != nil {
 		return err

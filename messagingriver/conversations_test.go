@@ -546,6 +546,10 @@ func TestConversationsRefuseWhoIsNoPerson(t *testing.T) {
 			require.ErrorIs(t, err, conversations.ErrNoPerson, "%q", text)
 			assert.NotContains(t, err.Error(), "639")
 		}
+		for _, text := range []string{"x", "john", "n.a."} { // such as the columns of a file in another order
+			person := conversations.Person{Channel: messaging.ChannelSMS, Number: text}
+			require.ErrorIs(t, t.book.OptOut(t.Context(), nil, person), conversations.ErrNoPerson, "%q", text)
+		}
 		_, err := t.book.Note(t.Context(), nil, conversations.Inbound{Channel: messaging.ChannelChatApp2, From: ana, UserID: "\x00"})
 		require.EqualError(t, err, "conversations: neither a phone number nor a user ID: UserID")
 		_, err = t.book.Note(t.Context(), nil, conversations.Inbound{From: ana})
