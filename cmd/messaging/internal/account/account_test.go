@@ -1,6 +1,7 @@
 package account
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/csv"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -708,6 +710,23 @@ func TestSendHelpDescribesFile(t *testing.T) {
 	out, _, _ = s.run("send", "chatapp2", "--help")
 	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "a message in the platform's own form")
 	assert.NotContains(t, out, "Go type")
+}
+
+// TestListenEndsDuringCallback needs the race detector: listen ends while a handler waits for the rest of a body.
+func TestListenEndsDuringCallback(t *testing.T) {
+	t.Parallel()
+	base, end := startListen(t, "--insecure", "--save", filepath.Join(t.TempDir(), "callbacks.jsonl"))
+	dialer := net.Dialer{Timeout: 30 * time.Second}
+	conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = io.WriteString(conn, "POST /sms HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
+	require.NoError(t, err)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "100 Continue", "the handler reads the body")
+	_, errs := end()
+	assert.Contains(t, errs, "stopped: 0 callbacks")
 }
 
 // startListen runs listen until the function that it returns is called, which returns what was printed.
