@@ -226,7 +226,7 @@ func (p *listPage) setReadErrors() {
 }
 
 func (p *listPage) rowError(row codec.Unreadable) error {
-	err := &rowError{page: p.number, row: row.Index + 1, field: row.Field, reason: row.Reason, isDoubtful: row.IsDoubtful()}
+	err := &rowError{page: p.number, problem: row}
 	if id := p.Transactions[row.Index].ID; table.IsWord(id) {
 		err.id = id
 	}

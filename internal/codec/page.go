@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -37,7 +38,7 @@ type Page struct {
 	Full    string        // why rows may follow that cannot be asked for, or ""
 }
 
-// Unreadable is a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
+// Unreadable is the error of a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
 // row), and why, without the value.
 type Unreadable struct {
 	Index  int
@@ -48,6 +49,26 @@ type Unreadable struct {
 // IsDoubtful reports whether the row proves nothing of a message: what names the message or says what became of it could not be read.
 func (u Unreadable) IsDoubtful() bool {
 	return slices.Contains([]string{"", "ID", "To", "SendStatus", "DeliveryStatus"}, u.Field)
+}
+
+// IsReferenceKnown reports whether the reference ID was read: if the transaction has none, the row has none. Fields are read in the order
+// of sms.Transaction, and the row has the first problem unless a later one makes it doubtful.
+func (u Unreadable) IsReferenceKnown() bool {
+	if u.IsDoubtful() {
+		return false
+	}
+	transaction := reflect.TypeFor[sms.Transaction]()
+	unreadable, isField := transaction.FieldByName(u.Field)
+	reference, _ := transaction.FieldByName("ReferenceID")
+	return isField && unreadable.Index[0] > reference.Index[0]
+}
+
+// Error returns the field and the reason.
+func (u Unreadable) Error() string {
+	if u.Field == "" {
+		return u.Reason
+	}
+	return u.Field + " " + u.Reason
 }
 
 // Decode reads the page that was requested at a position with so many rows, 0 if the request did not say. A response with an

@@ -1173,3 +1173,14 @@ func TestListDecodeOfCutPage(t *testing.T) {
 		assert.Zero(t, failure)
 	}
 }
+
+// TestIsReferenceKnown: fields are read in the order of sms.Transaction.
+func TestIsReferenceKnown(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string]bool{
+		"": false, "ID": false, "RequestID": false, "ReferenceID": false, "CategoryID": true, "Price": true, "To": false, "DeliveryStatus": false,
+		"Description": true,
+	} {
+		assert.Equal(t, want, codec.Unreadable{Field: field, Reason: "is no text"}.IsReferenceKnown(), field)
+	}
+}
