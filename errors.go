@@ -541,7 +541,7 @@ func (e Error) MarshalJSON() ([]byte, error) {
 type rowError struct {
 	page    int    // as it was requested, or its place in a listing without page numbers, from 1
 	id      string // of the message, or "" if it could not be read or may be a phone number
-	problem codec.Unreadable
+	problem codec.UnreadableError
 }
 
 // Error returns the place of the row, the ID of its message, and what is wrong with it.

@@ -225,7 +225,7 @@ func (p *listPage) setReadErrors() {
 	}
 }
 
-func (p *listPage) rowError(row codec.Unreadable) error {
+func (p *listPage) rowError(row codec.UnreadableError) error {
 	err := &rowError{page: p.number, problem: row}
 	if id := p.Transactions[row.Index].ID; table.IsWord(id) {
 		err.id = id

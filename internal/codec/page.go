@@ -27,7 +27,7 @@ const (
 type Page struct {
 	Transactions []sms.Transaction
 	// Unreadable lists the rows that could not be read in full. They are in Transactions too, as far as they could be read.
-	Unreadable []Unreadable
+	Unreadable []UnreadableError
 	Excluded   map[int]bool // the indexes of rows that are not of this listing (sms.list.only)
 
 	Number, Size, Total, TotalPages int
@@ -38,22 +38,22 @@ type Page struct {
 	Full    string        // why rows may follow that cannot be asked for, or ""
 }
 
-// Unreadable is the error of a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
+// UnreadableError is the error of a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
 // row), and why, without the value.
-type Unreadable struct {
+type UnreadableError struct {
 	Index  int
 	Field  string
 	Reason string
 }
 
 // IsDoubtful reports whether the row proves nothing of a message: what names the message or says what became of it could not be read.
-func (u Unreadable) IsDoubtful() bool {
+func (u UnreadableError) IsDoubtful() bool {
 	return slices.Contains([]string{"", "ID", "To", "SendStatus", "DeliveryStatus"}, u.Field)
 }
 
 // IsReferenceKnown reports whether the reference ID was read: if the transaction has none, the row has none. Fields are read in the order
 // of sms.Transaction, and the row has the first problem unless a later one makes it doubtful.
-func (u Unreadable) IsReferenceKnown() bool {
+func (u UnreadableError) IsReferenceKnown() bool {
 	if u.IsDoubtful() {
 		return false
 	}
@@ -64,7 +64,7 @@ func (u Unreadable) IsReferenceKnown() bool {
 }
 
 // Error returns the field and the reason.
-func (u Unreadable) Error() string {
+func (u UnreadableError) Error() string {
 	if u.Field == "" {
 		return u.Reason
 	}

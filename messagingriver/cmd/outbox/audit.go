@@ -226,7 +226,7 @@ func (a *auditor) countListed(ctx context.Context) (map[string]int, error) {
 
 // lacksReference reports whether a row without a reference ID has none, by its error. Otherwise its reference ID cannot be read.
 func lacksReference(err error) bool {
-	row, isRow := errors.AsType[codec.Unreadable](err)
+	row, isRow := errors.AsType[codec.UnreadableError](err)
 	return isRow && row.IsReferenceKnown()
 }
 

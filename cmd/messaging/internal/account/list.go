@@ -189,7 +189,7 @@ func (l *listing) writePages(ctx context.Context, to *output) error {
 		if err != nil && !errors.Is(err, messaging.ErrUnreadableRow) {
 			return err
 		}
-		if err := to.writePage(page, err); err != nil {
+		if err = to.writePage(page, err); err != nil {
 			return err
 		}
 		if to.isFull() {
