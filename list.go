@@ -225,8 +225,8 @@ func (p *listPage) setReadErrors() {
 	}
 }
 
-func (p *listPage) rowError(row codec.Unreadable) error {
-	err := &rowError{page: p.number, row: row.Index + 1, field: row.Field, reason: row.Reason, isDoubtful: row.IsDoubtful()}
+func (p *listPage) rowError(row codec.UnreadableError) error {
+	err := &rowError{page: p.number, problem: row}
 	if id := p.Transactions[row.Index].ID; table.IsWord(id) {
 		err.id = id
 	}

@@ -252,7 +252,7 @@ func (s *SMSService) Verdict(tx sms.Transaction) Verdict {
 func isDoubtful(err error) bool {
 	row, isRowError := errors.AsType[*rowError](err)
 	if isRowError {
-		return row.isDoubtful
+		return row.problem.IsDoubtful()
 	}
 	return err != nil
 }

@@ -264,6 +264,24 @@ func TestStatusCountsLookups(t *testing.T) {
 	})
 }
 
+// After the rescue of a killed attempt, a chat-app message is in the queue of lookups too, until it is discarded.
+func TestStatusCountsLookupsOfSMSOnly(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t test) {
+		service := messagingtest.NewServer(t)
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{})
+		r.insert(t, messagingriver.InsertOptions{}, text("sms"), chat("chat"))
+		r.exec(t, "UPDATE JOBS SET queue = 'messaging_lookups'")
+		status, err := r.Status(t.Context())
+		require.NoError(t, err)
+		lookups := map[string]int{}
+		for _, channel := range status {
+			lookups[channel.Channel] = channel.LookedUp
+		}
+		require.Equal(t, map[string]int{"chatapp1": 0, "chatapp2": 0, "sms": 1}, lookups)
+	})
+}
+
 // A rescued message that may have been sent is looked up. Its campaign can neither pause nor cancel it.
 func TestCampaignLeavesMessagesInDoubt(t *testing.T) {
 	t.Parallel()

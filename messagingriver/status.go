@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/riverqueue/river/rivertype"
+
+	messaging "github.com/messaging-service/messaging-go"
 )
 
 // ChannelStatus is the state of a channel.
@@ -12,7 +14,7 @@ type ChannelStatus struct {
 	Channel string `json:"channel"`
 	// States has the number of messages in each of River's states.
 	States map[rivertype.JobState]int `json:"states"`
-	// LookedUp is how many of them have an unknown outcome and are looked up.
+	// LookedUp is how many of them have an unknown outcome and are looked up. It is 0 for chat apps, whose messages no service lists.
 	LookedUp int `json:"lookedUp"`
 	// Oldest is how long the oldest message that is due has waited.
 	Oldest time.Duration `json:"oldest"`
@@ -73,7 +75,9 @@ func channelStatus(name string, counts []messageCount, queues []queueStatus) Cha
 			continue
 		}
 		channel.States[count.State] = count.Messages
-		channel.LookedUp += count.LookedUp
+		if name == messaging.ChannelSMS.String() { // a chat-app message is in the queue of lookups only to be discarded
+			channel.LookedUp += count.LookedUp
+		}
 		waited := time.Duration(count.Oldest * float64(time.Second))
 		channel.Oldest = max(channel.Oldest, waited)
 	}

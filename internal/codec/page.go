@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/messaging-service/messaging-go/internal/jsonscan"
@@ -26,7 +27,7 @@ const (
 type Page struct {
 	Transactions []sms.Transaction
 	// Unreadable lists the rows that could not be read in full. They are in Transactions too, as far as they could be read.
-	Unreadable []Unreadable
+	Unreadable []UnreadableError
 	Excluded   map[int]bool // the indexes of rows that are not of this listing (sms.list.only)
 
 	Number, Size, Total, TotalPages int
@@ -37,17 +38,37 @@ type Page struct {
 	Full    string        // why rows may follow that cannot be asked for, or ""
 }
 
-// Unreadable is a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
+// UnreadableError is the error of a row that could not be read in full: its index in the page, the field of sms.Transaction ("" for the whole
 // row), and why, without the value.
-type Unreadable struct {
+type UnreadableError struct {
 	Index  int
 	Field  string
 	Reason string
 }
 
 // IsDoubtful reports whether the row proves nothing of a message: what names the message or says what became of it could not be read.
-func (u Unreadable) IsDoubtful() bool {
+func (u UnreadableError) IsDoubtful() bool {
 	return slices.Contains([]string{"", "ID", "To", "SendStatus", "DeliveryStatus"}, u.Field)
+}
+
+// IsReferenceKnown reports whether the reference ID was read: if the transaction has none, the row has none. Fields are read in the order
+// of sms.Transaction, and the row has the first problem unless a later one makes it doubtful.
+func (u UnreadableError) IsReferenceKnown() bool {
+	if u.IsDoubtful() {
+		return false
+	}
+	transaction := reflect.TypeFor[sms.Transaction]()
+	unreadable, isField := transaction.FieldByName(u.Field)
+	reference, _ := transaction.FieldByName("ReferenceID")
+	return isField && unreadable.Index[0] > reference.Index[0]
+}
+
+// Error returns the field and the reason.
+func (u UnreadableError) Error() string {
+	if u.Field == "" {
+		return u.Reason
+	}
+	return u.Field + " " + u.Reason
 }
 
 // Decode reads the page that was requested at a position with so many rows, 0 if the request did not say. A response with an

@@ -23,8 +23,8 @@ type currentRow struct {
 	text    string      // a copy of these values, to which they refer after copyText
 	used    []bool      // by slot, whether Extra leaves the value out: it fills a field, or is null or blank
 
-	hasDuplicate bool       // a member of the contract comes twice
-	problem      Unreadable // why the row could not be read in full; its Reason is "" if it could
+	hasDuplicate bool            // a member of the contract comes twice
+	problem      UnreadableError // why the row could not be read in full; its Reason is "" if it could
 }
 
 // rowMember is a member of the row, and where in the document its value is.
@@ -73,13 +73,13 @@ func (r *currentRow) reset() {
 	r.present = r.present[:0]
 	clear(r.used)
 	r.hasDuplicate = false
-	r.problem = Unreadable{}
+	r.problem = UnreadableError{}
 }
 
 // report records why the row cannot be read in full. The first unreadable field counts, or the first one that makes the row doubtful (see
-// Unreadable.IsDoubtful).
+// UnreadableError.IsDoubtful).
 func (r *currentRow) report(field, reason string) {
-	problem := Unreadable{Field: field, Reason: reason}
+	problem := UnreadableError{Field: field, Reason: reason}
 	isFirst := r.problem.Reason == ""
 	if isFirst || problem.IsDoubtful() && !r.problem.IsDoubtful() {
 		r.problem = problem

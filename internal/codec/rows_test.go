@@ -45,7 +45,7 @@ func differs(t *table.Table, body []byte, page codec.Page) string {
 	}
 	_, wanted := op.CursorInLastRow()
 	wanted = slices.AppendSeq(slices.Concat(append(slices.Collect(maps.Values(op.Record)), wanted)...), maps.Keys(op.Only))
-	unreadable := map[int]codec.Unreadable{}
+	unreadable := map[int]codec.UnreadableError{}
 	for i, row := range page.Unreadable {
 		if i > 0 && row.Index <= page.Unreadable[i-1].Index || row.Index < 0 || row.Index >= len(list) {
 			return fmt.Sprintf("unread rows are not in order: %v", page.Unreadable)
@@ -664,7 +664,7 @@ func TestRowObjectIsUnreadable(t *testing.T) {
 			}
 			page := readRows(t, "", row)
 			assert.Equal(t, want, page.Transactions[0], concept)
-			assert.Equal(t, []codec.Unreadable{{Index: 0, Field: recordFields[concept], Reason: reason}}, page.Unreadable, row)
+			assert.Equal(t, []codec.UnreadableError{{Index: 0, Field: recordFields[concept], Reason: reason}}, page.Unreadable, row)
 		}
 	}
 }
@@ -676,11 +676,11 @@ func TestRowWithoutIDIsUnreadable(t *testing.T) {
 		"\"a\xff1\"", `"a\u00001"`, `"two words"`, `"Accepted"`, `"undelivered"`, `"` + strings.Repeat("a1", 129) + `"`,
 	} {
 		page := readRows(t, "", `{"text":"t","id":`+id+`}`)
-		assert.Equal(t, []codec.Unreadable{{Index: 0, Field: "ID", Reason: "is not an ID"}}, page.Unreadable, id)
+		assert.Equal(t, []codec.UnreadableError{{Index: 0, Field: "ID", Reason: "is not an ID"}}, page.Unreadable, id)
 		assert.Equal(t, sms.Transaction{Text: "t", Extra: map[string]json.RawMessage{"id": json.RawMessage(id)}}, page.Transactions[0])
 	}
 	for _, row := range []string{`{}`, `{"text":"t"}`, `{"id":null}`, `{"dateCreated":"soon"}`} {
-		assert.Equal(t, []codec.Unreadable{{Index: 0, Field: "ID", Reason: "is missing"}}, readRows(t, "", row).Unreadable, row)
+		assert.Equal(t, []codec.UnreadableError{{Index: 0, Field: "ID", Reason: "is missing"}}, readRows(t, "", row).Unreadable, row)
 		assert.NotContains(t, fmt.Sprint(readRows(t, `{"sms.list": {"record": {"id": []}}}`, row).Unreadable), "id", "the contract says that rows have none")
 	}
 	page := readRows(t, "", `{"transactionId":"none","id":"a"}`)
@@ -746,7 +746,7 @@ func TestRowUnreadable(t *testing.T) {
 	const unknown, noObject = "is in no known form", "is not an object"
 	page := readRows(t, "", `{"id":"a"}`, `7`, `{"text":"before","dateCreated":"soon","id":"c"}`, `{"id":"d","messageParts":"many","price":1}`, `{"id":"e","dateSent":true}`, `{"id":"f"}`,
 		`{"messageParts":1.5,"dateCreated":"soon","dateSent":0,"id":"g"}`, `"row"`, `[]`, `null`, `{"id":"k","dateCreated":"soon","price":{}}`, `{"id":"l","dateCreated":{},"messageParts":"many"}`, `{"id":"m","text":true,"dateSent":"0000-00-00 00:00:00"}`, `{"id":"n","messageParts":-3}`)
-	assert.Equal(t, []codec.Unreadable{
+	assert.Equal(t, []codec.UnreadableError{
 		{Index: 1, Reason: noObject},
 		{Index: 2, Field: "CreatedAt", Reason: unknown},
 		{Index: 3, Field: "Parts", Reason: unknown},
@@ -1171,5 +1171,16 @@ func TestListDecodeOfCutPage(t *testing.T) {
 		require.Error(t, err, length)
 		assert.Equal(t, codec.Page{}, page)
 		assert.Zero(t, failure)
+	}
+}
+
+// TestIsReferenceKnown: fields are read in the order of sms.Transaction.
+func TestIsReferenceKnown(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string]bool{
+		"": false, "ID": false, "RequestID": false, "ReferenceID": false, "CategoryID": true, "Price": true, "To": false, "DeliveryStatus": false,
+		"Description": true,
+	} {
+		assert.Equal(t, want, codec.UnreadableError{Field: field, Reason: "is no text"}.IsReferenceKnown(), field)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/internal/codec"
 	"github.com/messaging-service/messaging-go/sms"
 )
 
@@ -223,18 +224,10 @@ func (a *auditor) countListed(ctx context.Context) (map[string]int, error) {
 	return listed, nil
 }
 
-// lacksReference reports whether the error of a row without a reference ID shows that the row has none, rather than one that cannot be read.
-// The error names the first field that cannot be read, in the order of sms.Transaction, or a field that identifies the message or says what
-// became of it. If it names a field after ReferenceID, and none of the latter kind, the reference ID was read.
+// lacksReference reports whether a row without a reference ID has none, by its error. Otherwise its reference ID cannot be read.
 func lacksReference(err error) bool {
-	_, fault, _ := strings.Cut(err.Error(), " cannot be read: ")
-	field, _, _ := strings.Cut(fault, " ")
-	switch field {
-	case "CategoryID", "From", "Text", "Parts", "Price", "Currency", "CreatedAt", "SentAt", "Operator", "Country", "Description":
-		return true
-	default:
-		return false
-	}
+	row, isRow := errors.AsType[codec.UnreadableError](err)
+	return isRow && row.IsReferenceKnown()
 }
 
 // explainListing returns the error of a listing, with the variables to check if they may be its cause.

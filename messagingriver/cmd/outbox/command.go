@@ -69,6 +69,28 @@ func command(getenv func(string) string) *cobra.Command {
 	return root
 }
 
+// withTwoDashes returns args with two dashes before each long flag of the command that they name: -help is --help. Values of flags stay as they
+// are.
+func withTwoDashes(root *cobra.Command, args []string) []string {
+	command, _, _ := root.Find(args) // an unknown command is an error later
+	command.InitDefaultHelpFlag()
+	out := slices.Clone(args)
+	for i := 0; i < len(out) && out[i] != "--"; i++ {
+		word := strings.TrimLeft(out[i], "-")
+		name, _, hasValue := strings.Cut(word, "=")
+		flag := command.Flag(name)
+		isLongFlag := strings.HasPrefix(out[i], "-") && len(name) > 1 && flag != nil
+		if !isLongFlag {
+			continue
+		}
+		out[i] = "--" + word
+		if !hasValue && flag.NoOptDefVal == "" {
+			i++ // its value
+		}
+	}
+	return out
+}
+
 // helpCommand returns the command that shows the help of another.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{

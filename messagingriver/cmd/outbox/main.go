@@ -38,7 +38,7 @@ var errFindings = errors.New("there are findings")
 // run runs the command line and returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, out, diagnostics io.Writer) int {
 	root := command(getenv)
-	root.SetArgs(args)
+	root.SetArgs(withTwoDashes(root, args))
 	root.SetOut(out)
 	root.SetErr(diagnostics)
 	err := root.ExecuteContext(ctx)

@@ -598,6 +598,20 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
+func TestFlagsWithOneDash(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"Operate an outbox of messages": {"-help"},
+		"Count the messages by channel": {"status", "-help"},
+		"List the messages in a state":  {"-schema", "x", "list", "-help"},
+	} {
+		var out, errs bytes.Buffer
+		status := run(t.Context(), args, func(string) string { return "" }, &out, &errs)
+		assert.Zero(t, status, errs.String())
+		assert.Contains(t, out.String(), want)
+	}
+}
+
 // TestProgressOfAPipe: a progress bar of size 0 fails on a terminal.
 func TestProgressOfAPipe(t *testing.T) {
 	reader, writer, err := os.Pipe()

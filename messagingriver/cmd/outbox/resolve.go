@@ -31,7 +31,7 @@ type selection struct {
 func (s selection) keys(ctx context.Context, db database, references []string) ([]messagingriver.Key, error) {
 	if s.reason != "" {
 		if len(references) > 0 || s.file != "" {
-			return nil, errors.New("--reason chooses messages by itself; want no reference IDs with it")
+			return nil, errors.New("--reason cannot be combined with reference IDs or --file")
 		}
 		return s.withReason(ctx, db)
 	}

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/csv"
@@ -8,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -479,6 +482,74 @@ func TestListResumes(t *testing.T) {
 	assert.Contains(t, errs, "--resume", "each error says the next step")
 }
 
+// TestResumeAfterKillBeforeFirstPage: the command was killed after it stored the state and before it created the file, or, in an earlier version,
+// after it created the file.
+func TestResumeAfterKillBeforeFirstPage(t *testing.T) {
+	for name, kill := range map[string]func(file string) error{
+		"state without a file":       os.Remove,
+		"empty file without a state": func(file string) error { return os.Remove(statePath(file)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := newShell(t)
+			file := filepath.Join(t.TempDir(), "rows.jsonl")
+			args := []string{"list", "--format", "jsonl", "--out", file}
+			s.serveRows("fails")
+			_, errs, status := s.run(args...)
+			require.Equal(t, cli.ExitUnknown, status, errs)
+			require.NoError(t, kill(file))
+			s.serveRows(`{"id":"m-1"}`)
+			_, errs, status = s.run(append(args, "--resume")...)
+			assert.Equal(t, cli.ExitOK, status, errs)
+			written, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.Contains(t, string(written), "m-1")
+			assert.NoFileExists(t, statePath(file))
+		})
+	}
+}
+
+// TestResumeRejectsOtherFiles: a file without a state is a complete listing only if it looks like one.
+func TestResumeRejectsOtherFiles(t *testing.T) {
+	s, srv := newShell(t)
+	s.fill(1)
+	file := filepath.Join(t.TempDir(), "rows")
+	for _, format := range []string{"csv", "jsonl"} {
+		args := []string{"list", "--format", format, "--out", file, "--resume"}
+		for _, content := range []string{"Dear diary,\n", `{"name":"other"}` + "\n", "id"} {
+			require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+			requests := srv.Requests()
+			_, errs, status := s.run(args...)
+			assert.Equal(t, cli.ExitUsage, status, errs)
+			assert.Contains(t, errs, "rows is not a listing in "+format)
+			assert.Equal(t, requests, srv.Requests())
+			kept, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.Equal(t, content, string(kept))
+			assert.NoFileExists(t, statePath(file))
+		}
+		require.NoError(t, os.Remove(file))
+		for _, want := range []string{"1 row is in", "the listing is complete, and nothing was requested"} {
+			_, errs, status := s.run(args...)
+			assert.Equal(t, cli.ExitOK, status, errs)
+			assert.Contains(t, errs, want)
+		}
+		require.NoError(t, os.Remove(file))
+	}
+}
+
+// TestCreateKeepsExistingFile: no state is left that would let --resume truncate the file.
+func TestCreateKeepsExistingFile(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "rows.csv")
+	require.NoError(t, os.WriteFile(out, []byte("kept"), 0o600))
+	_, _, err := create(out, &resumeState{})
+	require.ErrorIs(t, err, fs.ErrExist)
+	assert.NoFileExists(t, statePath(out))
+	kept, err := os.ReadFile(out)
+	require.NoError(t, err)
+	assert.Equal(t, "kept", string(kept))
+}
+
 // TestCreateRemovesFileWithoutState: a file without a state would block the next run. A folder with the state's name keeps the state
 // from being saved.
 func TestCreateRemovesFileWithoutState(t *testing.T) {
@@ -639,6 +710,23 @@ func TestSendHelpDescribesFile(t *testing.T) {
 	out, _, _ = s.run("send", "chatapp2", "--help")
 	assert.Contains(t, strings.ReplaceAll(out, "\n", " "), "a message in the platform's own form")
 	assert.NotContains(t, out, "Go type")
+}
+
+// TestListenEndsDuringCallback needs the race detector: listen ends while a handler waits for the rest of a body.
+func TestListenEndsDuringCallback(t *testing.T) {
+	t.Parallel()
+	base, end := startListen(t, "--insecure", "--save", filepath.Join(t.TempDir(), "callbacks.jsonl"))
+	dialer := net.Dialer{Timeout: 30 * time.Second}
+	conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = io.WriteString(conn, "POST /sms HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
+	require.NoError(t, err)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "100 Continue", "the handler reads the body")
+	_, errs := end()
+	assert.Contains(t, errs, "stopped: 0 callbacks")
 }
 
 // startListen runs listen until the function that it returns is called, which returns what was printed.

@@ -27,7 +27,6 @@ type listing struct {
 	out           string
 	resume        bool
 	limit         int
-	unreadable    unreadable
 }
 
 func newList(console cli.Console) *cobra.Command {
@@ -136,13 +135,19 @@ func (l *listing) run(ctx context.Context) error {
 
 // print prints the rows.
 func (l *listing) print(ctx context.Context, client *messaging.Client) error {
-	progress := cli.NewProgress(l.console, !l.console.OutTerminal, 0)
-	defer progress.End()
-	rows := newWriter(l.format, l.console.Out, true, l.console.OutTerminal)
-	if err := l.writePages(ctx, client, rows, 0, progress, nil); err != nil {
+	to := &output{
+		client:   client,
+		console:  l.console,
+		limit:    l.limit,
+		rows:     newWriter(l.format, l.console.Out, true, l.console.OutTerminal),
+		progress: cli.NewProgress(l.console, !l.console.OutTerminal, 0),
+		state:    &resumeState{},
+	}
+	defer to.progress.End()
+	if err := l.writePages(ctx, to); err != nil {
 		return listError(err, "")
 	}
-	return l.unreadable.err()
+	return to.finish()
 }
 
 // writeFile writes the rows into the file of --out.
@@ -151,23 +156,23 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 	if err != nil {
 		return err
 	}
-	if state.Done {
+	if file == nil {
 		_, _ = fmt.Fprintf(l.console.Err, "%s: the listing is complete, and nothing was requested; to list again, remove the file or give another --out\n", l.out)
 		return state.Unreadable.err()
 	}
 	defer func() { _ = file.Close() }()
-	l.unreadable = state.Unreadable
-	progress := cli.NewProgress(l.console, true, state.Rows)
-	rows := newWriter(l.format, file, state.Bytes == 0, false)
-	err = l.writePages(ctx, client, rows, state.Rows, progress, func(page sms.Page, written int) error {
-		state.Rows = written
-		state.Unreadable = l.unreadable
-		if page.Next == "" {
-			return nil // the last page
-		}
-		return state.save(l.out, file, page.Next)
-	})
-	progress.End()
+	to := &output{
+		client:   client,
+		console:  l.console,
+		limit:    l.limit,
+		rows:     newWriter(l.format, file, state.Bytes == 0, false),
+		progress: cli.NewProgress(l.console, true, state.Rows),
+		state:    state,
+		file:     file,
+		name:     l.out,
+	}
+	err = l.writePages(ctx, to)
+	to.progress.End()
 	if isUsage(err) && !l.resume {
 		return errors.Join(listError(err, ""), file.Close(), os.Remove(l.out), os.Remove(statePath(l.out)))
 	}
@@ -175,7 +180,23 @@ func (l *listing) writeFile(ctx context.Context, client *messaging.Client) error
 		return listError(err, "; "+rowsIn(l.out, state.Rows)+", and --resume continues")
 	}
 	_, _ = fmt.Fprintln(l.console.Err, rowsIn(l.out, state.Rows))
-	return cmp.Or(state.finish(l.out, file), l.unreadable.err())
+	return to.finish()
+}
+
+// writePages writes the rows of the listing.
+func (l *listing) writePages(ctx context.Context, to *output) error {
+	for page, err := range to.client.SMS.Pages(ctx, l.options) {
+		if err != nil && !errors.Is(err, messaging.ErrUnreadableRow) {
+			return err
+		}
+		if err = to.writePage(page, err); err != nil {
+			return err
+		}
+		if to.isFull() {
+			return nil
+		}
+	}
+	return nil
 }
 
 // isUsage reports whether the options of a listing are invalid. Then nothing was requested.
@@ -201,57 +222,6 @@ func listError(err error, nextStep string) error {
 		problems = append(problems, cmp.Or(flags[problem.Field], problem.Field)+": "+problem.Reason)
 	}
 	return errors.New(strings.Join(problems, "; "))
-}
-
-// rowsIn describes how many rows a file has.
-func rowsIn(file string, rows int) string {
-	if rows == 1 {
-		return "1 row is in " + file
-	}
-	return fmt.Sprintf("%d rows are in %s", rows, file)
-}
-
-// writePages writes the rows of a listing, of which written rows exist already, and calls afterPage after each page. A row that cannot be
-// read in full is written as far as possible, and its error is printed.
-func (l *listing) writePages(
-	ctx context.Context, client *messaging.Client, to rowWriter, written int, progress *cli.Progress, afterPage func(sms.Page, int) error,
-) error {
-	for page, err := range client.SMS.Pages(ctx, l.options) {
-		if err != nil && !errors.Is(err, messaging.ErrUnreadableRow) {
-			return err
-		}
-		if err != nil {
-			l.console.Complain(err)
-			l.unreadable.add(err)
-		}
-		rows := page.Transactions
-		if l.limit > 0 {
-			rows = rows[:min(len(rows), l.limit-written)]
-		}
-		if err := writeRows(client, to, rows); err != nil {
-			return err
-		}
-		written += len(rows)
-		progress.Set(written, page.Total)
-		if afterPage != nil {
-			if err := afterPage(page, written); err != nil {
-				return err
-			}
-		}
-		if l.limit > 0 && written == l.limit {
-			return nil
-		}
-	}
-	return nil
-}
-
-func writeRows(client *messaging.Client, to rowWriter, rows []sms.Transaction) error {
-	for _, tx := range rows {
-		if err := to.Write(judge(client, tx)); err != nil {
-			return err
-		}
-	}
-	return to.Flush()
 }
 
 func newFind(console cli.Console) *cobra.Command {

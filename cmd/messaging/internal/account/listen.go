@@ -84,7 +84,7 @@ func (l *listener) run(ctx context.Context) error {
 		if l.file, err = openSaveFile(l.save, l.insecure); err != nil {
 			return fmt.Errorf("--save: %w", err)
 		}
-		defer l.file.close()
+		defer l.closeFile()
 	}
 	socket, err := new(net.ListenConfig).Listen(ctx, "tcp", l.address)
 	if err != nil {
@@ -92,8 +92,23 @@ func (l *listener) run(ctx context.Context) error {
 	}
 	l.printf("listening on http://%s, at %s", socket.Addr(), l.paths())
 	err = cli.Serve(ctx, socket, l.handler(receiver))
-	l.printf("stopped: %d callbacks, %d refused", l.accepted, l.refused)
+	accepted, refused := l.counts()
+	l.printf("stopped: %d callbacks, %d refused", accepted, refused)
 	return err
+}
+
+// counts returns the numbers of callbacks. Handlers that cli.Serve has cut off may still run.
+func (l *listener) counts() (accepted, refused int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.accepted, l.refused
+}
+
+// closeFile closes the file of --save. A handler that saves a callback later gets an error.
+func (l *listener) closeFile() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.file.close()
 }
 
 // newReceiver returns the receiver of the environment.

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,13 +77,50 @@ func (s *resumeState) checkSame(l *listing) error {
 	return fmt.Errorf("--resume: the interrupted listing had %s; repeat its flags, or list into another file", strings.Join(problems, ", and "))
 }
 
-// openOutput opens the file of a listing: a new one, or with --resume the file of an interrupted listing.
-func (l *listing) openOutput() (*os.File, *resumeState, error) {
-	if l.resume {
-		return l.resumeOutput()
+// outputStatus is how far the listing into a file has come.
+type outputStatus int
+
+const (
+	statusFresh       outputStatus = iota // no listing was begun, and no file with content exists
+	statusInterrupted                     // a listing was begun and is not complete
+	statusComplete                        // there is nothing to continue: the state says so, or a file with content has no state
+)
+
+// outputFile returns the status and the state of the file of --out. The state is nil if none is stored.
+func (l *listing) outputFile() (outputStatus, *resumeState, error) {
+	file, err := os.Stat(l.out)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, nil, fmt.Errorf("--out: %w", err)
 	}
+	exists := err == nil
 	state, err := readState(l.out)
-	if !errors.Is(err, fs.ErrNotExist) && !state.Done {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && exists && file.Size() > 0:
+		return statusComplete, nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return statusFresh, nil, nil
+	case err != nil:
+		return 0, nil, fmt.Errorf("--out: %s cannot be read: %w; remove it, and list into another file", statePath(l.out), err)
+	case !state.Done:
+		return statusInterrupted, state, nil
+	case exists:
+		return statusComplete, state, nil
+	default: // the user removed the complete file, to list again
+		return statusFresh, nil, nil
+	}
+}
+
+// openOutput opens the file of a listing: a new one, or with --resume the file of an interrupted listing. The file is nil if the listing is
+// complete.
+func (l *listing) openOutput() (*os.File, *resumeState, error) {
+	status, state, err := l.outputFile()
+	if err != nil {
+		return nil, nil, err
+	}
+	if l.resume {
+		return l.resumeOutput(status, state)
+	}
+	if status == statusInterrupted {
 		return nil, nil, fmt.Errorf("--out %s: a listing into it was interrupted; continue with --resume, or remove %s", l.out, statePath(l.out))
 	}
 	return create(l.out, l.newState())
@@ -97,24 +135,53 @@ func (l *listing) newState() *resumeState {
 	}
 }
 
-// resumeOutput opens the file of an interrupted listing, truncates it after its last complete page, and sets the options that continue it.
-func (l *listing) resumeOutput() (*os.File, *resumeState, error) {
-	state, err := readState(l.out)
-	if errors.Is(err, fs.ErrNotExist) {
-		state.Done = true // complete, or not begun if there is no file
-	} else if err != nil {
-		return nil, nil, fmt.Errorf("--resume: %s cannot be read: %w", statePath(l.out), err)
-	}
-	if state.Done {
-		if _, err = os.Stat(l.out); err != nil {
-			return create(l.out, l.newState())
+// resumeOutput opens the file of --out to begin or continue its listing. The file is nil if the listing is complete.
+func (l *listing) resumeOutput(status outputStatus, state *resumeState) (*os.File, *resumeState, error) {
+	switch status {
+	case statusFresh:
+		state = l.newState()
+		if err := state.store(l.out); err != nil {
+			return nil, nil, fmt.Errorf("--resume: %w", err)
 		}
-		return nil, state, nil
+	case statusComplete:
+		if state != nil {
+			return nil, state, nil
+		}
+		return nil, &resumeState{}, l.checkIsListing()
+	case statusInterrupted:
 	}
-	if err = state.checkSame(l); err != nil {
+	return l.continueOutput(state)
+}
+
+// checkIsListing returns an error unless the file of --out begins as a listing in the format of --format does.
+func (l *listing) checkIsListing() error {
+	file, err := os.Open(l.out)
+	if err != nil {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	const maxLine = 1 << 20
+	firstLine, err := bufio.NewReader(io.LimitReader(file, maxLine)).ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	if !beginsListing(l.format, firstLine) {
+		return fmt.Errorf("--resume: %s is not a listing in %s, and there is no %s to continue from; give another --out",
+			l.out, l.format, statePath(l.out))
+	}
+	return nil
+}
+
+// continueOutput opens the file of an interrupted listing, truncates it after its last complete page, and sets the options that continue it.
+func (l *listing) continueOutput(state *resumeState) (*os.File, *resumeState, error) {
+	if err := state.checkSame(l); err != nil {
 		return nil, nil, err
 	}
-	file, err := os.OpenFile(l.out, os.O_RDWR, 0)
+	mode := os.O_RDWR
+	if state.Bytes == 0 {
+		mode |= os.O_CREATE // the listing was interrupted between its state and its file
+	}
+	file, err := os.OpenFile(l.out, mode, ownerOnly)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("--resume: %w; remove %s to begin again", err, statePath(l.out))
 	}
@@ -132,11 +199,11 @@ func (l *listing) resumeOutput() (*os.File, *resumeState, error) {
 
 // readState reads the state of a listing into a file. If there is none, the error matches fs.ErrNotExist.
 func readState(out string) (*resumeState, error) {
-	state := &resumeState{}
 	data, err := os.ReadFile(statePath(out))
 	if err != nil {
-		return state, err
+		return nil, err
 	}
+	state := &resumeState{}
 	return state, json.Unmarshal(data, state)
 }
 
@@ -149,21 +216,31 @@ func truncate(file *os.File, size int64) error {
 	return err
 }
 
-// create creates a file, which must not exist, and stores the state.
+// ownerOnly is the mode of the files of a listing, which hold phone numbers and texts.
+const ownerOnly = 0o600
+
+// create stores the state and creates a file, which must not exist. The state comes first: if the command is killed in between, --resume
+// finds a listing to continue, and no empty file that looks complete.
 func create(out string, state *resumeState) (*os.File, *resumeState, error) {
-	const ownerOnly = 0o600                                                   // phone numbers and texts
+	if _, err := os.Lstat(out); err == nil {
+		return nil, nil, outputExists(&fs.PathError{Op: "open", Path: out, Err: fs.ErrExist})
+	}
+	if err := state.store(out); err != nil {
+		return nil, nil, fmt.Errorf("--out: %w", err)
+	}
 	file, err := os.OpenFile(out, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownerOnly) //nolint:gosec // the user names it
+	if err == nil {
+		return file, state, nil
+	}
+	_ = os.Remove(statePath(out)) // it would block the next run
 	if errors.Is(err, fs.ErrExist) {
-		return nil, nil, fmt.Errorf("--out: %w; give another name, or continue an interrupted listing with --resume", err)
+		return nil, nil, outputExists(err)
 	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("--out: %w", err)
-	}
-	if err = state.save(out, file, ""); err != nil {
-		err = errors.Join(err, file.Close(), os.Remove(out)) // the file would block the next run
-		return nil, nil, fmt.Errorf("--out: %w", err)
-	}
-	return file, state, nil
+	return nil, nil, fmt.Errorf("--out: %w", err)
+}
+
+func outputExists(err error) error {
+	return fmt.Errorf("--out: %w; give another name, or continue an interrupted listing with --resume", err)
 }
 
 // save syncs the file and stores its size and the cursor of the next page.
@@ -177,6 +254,11 @@ func (s *resumeState) save(out string, file *os.File, next string) error {
 	}
 	s.Next = next
 	s.Bytes = at
+	return s.store(out)
+}
+
+// store writes the state into its file.
+func (s *resumeState) store(out string) error {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return err

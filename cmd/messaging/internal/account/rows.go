@@ -2,6 +2,7 @@ package account
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,17 @@ func newWriter(format string, to io.Writer, header, isTerminal bool) rowWriter {
 		const gap = 2
 		return &tableRows{tabwriter.NewWriter(to, 0, 0, gap, ' ', 0), header}
 	}
+}
+
+// beginsListing reports whether a line can be the first of a file in a format, csv or jsonl: the header, or a row as an object.
+func beginsListing(format string, line []byte) bool {
+	names, _ := columns(row{})
+	if format == "csv" {
+		return strings.TrimSpace(string(line)) == strings.Join(names, ",")
+	}
+	var object map[string]any
+	err := json.Unmarshal(line, &object)
+	return err == nil && object["verdict"] != nil
 }
 
 // columns returns the names and values of the columns of a row.

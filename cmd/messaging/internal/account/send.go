@@ -201,7 +201,7 @@ func readMessage(console cli.Console, name string, into any) error {
 	case len(data) > maxMessage:
 		return errors.New("--file: longer than 1 MiB")
 	case len(bytes.TrimSpace(data)) == 0:
-		return errors.New("--file: empty; want a message as JSON, of which -h shows an example")
+		return errors.New("--file: empty; want a message as JSON (see -h)")
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("--file: %w", err)

@@ -18,7 +18,7 @@ import (
 	"github.com/messaging-service/messaging-go/internal/redact"
 )
 
-// tracer shows requests and responses. What is a secret, or of the message, is masked as in the errors of the library.
+// tracer prints requests and responses on standard error. Secrets and values of the message are masked as in the errors of the library.
 type tracer struct {
 	console cli.Console
 	secrets redact.Secrets
@@ -52,43 +52,50 @@ func (t *tracer) wrap(base http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		secrets := t.secrets
 		secrets.AddRequest(request)
-		t.printf("> %s %s", request.Method, requestURL(request.URL))
+		t.console.Note("> " + request.Method + " " + requestURL(request.URL))
 		response, err := base.RoundTrip(request)
 		if err != nil {
 			return nil, err // the error of the send says it
 		}
-		const most = 16 << 20
-		body, readErr := io.ReadAll(io.LimitReader(response.Body, most))
-		t.printf("< %s %s  %s", response.Proto, response.Status, response.Header.Get("Content-Type"))
-		if text := maskBody(&secrets, body); text != "" {
-			t.printf("< %s", text)
-		}
-		response.Body = &rest{Reader: io.MultiReader(bytes.NewReader(body), &failing{readErr}, response.Body), Closer: response.Body}
+		t.printResponse(response, &secrets)
 		return response, nil
 	})
 }
 
-func (t *tracer) printf(format string, args ...any) { t.console.Complain(fmt.Errorf(format, args...)) }
+// printResponse prints a response. Its body can still be read.
+func (t *tracer) printResponse(response *http.Response, secrets *redact.Secrets) {
+	const most = 16 << 20
+	read, err := io.ReadAll(io.LimitReader(response.Body, most))
+	response.Body = &replayBody{read: bytes.NewReader(read), err: err, rest: response.Body}
+	t.console.Note(fmt.Sprintf("< %s %s  %s", response.Proto, response.Status, response.Header.Get("Content-Type")))
+	if text := maskBody(secrets, read); text != "" {
+		t.console.Note("< " + text)
+	}
+}
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// rest is a body that was read in part.
-type rest struct {
-	io.Reader
-	io.Closer
+// replayBody is a body that was read in part. It yields that part again, and then the error that ended it or the rest of the body.
+type replayBody struct {
+	read *bytes.Reader
+	err  error // nil if the part ended at its limit or with the body
+	rest io.ReadCloser
 }
 
-// failing fails as reading the body did.
-type failing struct{ err error }
-
-func (f *failing) Read([]byte) (int, error) {
-	if f.err == nil {
-		return 0, io.EOF
+func (b *replayBody) Read(p []byte) (int, error) {
+	switch {
+	case b.read.Len() > 0:
+		return b.read.Read(p)
+	case b.err != nil:
+		return 0, b.err
+	default:
+		return b.rest.Read(p)
 	}
-	return 0, f.err
 }
+
+func (b *replayBody) Close() error { return b.rest.Close() }
 
 // requestURL returns a URL with the values of its query masked.
 func requestURL(u *url.URL) string {

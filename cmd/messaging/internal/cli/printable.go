@@ -20,11 +20,16 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// Complain prints an error, line by line, and what to do about it.
-func (c Console) Complain(err error) {
-	for line := range strings.Lines(err.Error()) {
+// Note prints a text on standard error, each of its lines as Printable returns it.
+func (c Console) Note(text string) {
+	for line := range strings.Lines(text) {
 		_, _ = fmt.Fprintln(c.Err, Printable(strings.TrimSuffix(line, "\n")))
 	}
+}
+
+// Complain prints an error, line by line, and what to do about it.
+func (c Console) Complain(err error) {
+	c.Note(err.Error())
 	if hint := advice(err); hint != "" {
 		_, _ = fmt.Fprintln(c.Err, hint)
 	}

@@ -134,8 +134,8 @@ var isNumber = regexp.MustCompile(`^[0-9]{5,15}$`)
 func locate(leaves []leaf, concept, value string) (leaf, error) {
 	var found []leaf
 	for _, l := range leaves {
-		isElsewhere := func(other leaf) bool { return everyElement(other.path) == everyElement(l.path) }
-		if same(l.word, value) && !slices.ContainsFunc(found, isElsewhere) { // once for a list
+		isSamePlace := func(other leaf) bool { return everyElement(other.path) == everyElement(l.path) }
+		if same(l.word, value) && !slices.ContainsFunc(found, isSamePlace) { // once for a list
 			found = append(found, l)
 		}
 	}

@@ -9,31 +9,58 @@ import (
 	"github.com/messaging-service/messaging-go/internal/table"
 )
 
+// refusals are what the examples of refusals show, and those of accepted messages about codes.
+type refusals struct {
+	codePaths    []string // where responses have their codes
+	messagePaths []string // where they have a sentence
+	classes      words    // the codes of each class
+	success      []string // the codes of success
+	withoutCode  []int    // the lines of the examples whose code was not found
+}
+
 // learnRefused learns the codes of refusals and their classes. Examples with the line code: come first, because their path serves the others.
 func (l *learner) learnRefused() error {
-	classes := words{}
-	var withoutCode []int // the lines of these examples
+	found := refusals{classes: words{}}
 	for _, example := range knownCodesFirst(l.examples.refused) {
-		code, err := l.learnCode(example)
+		at, err := l.findCode(example, found.codePaths)
 		if err != nil {
 			return err
 		}
-		l.learnMessage(example)
+		code := at.word
+		if code == "" {
+			code = l.statusCode(example)
+		} else {
+			found.codePaths = appendNew(found.codePaths, at.path)
+		}
 		class := example.values["class"]
 		hasCodes := l.defaults.Errors.Classes[class] != nil // forbidden has none
 		if code != "" && hasCodes {
-			classes.add(class, code)
+			found.classes.add(class, code)
 		}
 		if code == "" && l.mayHaveCode(example) {
-			withoutCode = append(withoutCode, example.line)
+			found.withoutCode = append(found.withoutCode, example.line)
+		}
+		if path := l.findMessage(example); path != "" {
+			found.messagePaths = appendNew(found.messagePaths, path)
 		}
 	}
-	l.noteMissingCodes(withoutCode)
-	l.learnSuccess()
-	if len(classes) > 0 {
-		l.learnClasses(classes)
-	}
+	found.codePaths, found.success = l.findSuccess(found.codePaths)
+	l.addRefusals(found)
 	return nil
+}
+
+// addRefusals adds what the examples show to the overlay.
+func (l *learner) addRefusals(found refusals) {
+	l.overlay.Errors.Code = found.codePaths
+	l.overlay.Errors.Message = found.messagePaths
+	if len(found.success) > len(l.defaults.Errors.Success) {
+		l.overlay.Errors.Success = found.success
+	}
+	if len(found.classes) > 0 {
+		l.overlay.Errors.Classes = l.allClasses(found.classes)
+		l.overlay.note("the examples show these codes alone: look up the others", sectionErrors, "classes")
+	}
+	l.noteMissingCodes(found.withoutCode)
 }
 
 // knownCodesFirst returns refusals with those that have the line code: first.
@@ -75,49 +102,42 @@ func (l *learner) noteMissingCodes(lines []int) {
 	}
 }
 
-// learnCode learns where a refusal has its code, and returns the code. If only its status refuses, the word of the status is the code.
-func (l *learner) learnCode(example *Example) (string, error) {
-	code, err := l.codeOf(example)
-	if err != nil {
-		return "", err
-	}
-	if code.word != "" {
-		l.overlay.Errors.Code = appendNew(l.overlay.Errors.Code, code.path)
-		return code.word, nil
-	}
-	if word := l.statusWord(example); l.isCode(word) {
-		return word, nil
-	}
-	return "", nil
-}
-
-// learnClasses sets the codes of all classes. A class without a code here is emptied, so that no code of the default contract is taken for
-// one of this service.
-func (l *learner) learnClasses(classes words) {
-	l.overlay.Errors.Classes = words{}
+// allClasses returns the codes of all classes. A class without a code here is empty, so that no code of the default contract is taken for one of
+// this service.
+func (l *learner) allClasses(found words) words {
+	all := words{}
 	for class, defaults := range l.defaults.Errors.Classes {
 		codes := []string{}
-		for _, code := range classes[class] {
-			if !isElsewhere(classes, class, code) {
+		for _, code := range found[class] {
+			if !hasOtherClass(found, class, code) {
 				codes = append(codes, code)
 			}
 		}
 		slices.Sort(codes)
 		if len(codes) > 0 || len(defaults) > 0 {
-			l.overlay.Errors.Classes[class] = codes
+			all[class] = codes
 		}
 	}
-	l.overlay.note("the examples show these codes alone: look up the others", sectionErrors, "classes")
+	return all
 }
 
-// isElsewhere reports whether another class has the code too. The HTTP status then says which it is.
-func isElsewhere(classes words, class, code string) bool {
+// hasOtherClass reports whether another class has the code too. The HTTP status then says which it is.
+func hasOtherClass(classes words, class, code string) bool {
 	for other, codes := range classes {
 		if other != class && slices.Contains(codes, code) {
 			return true
 		}
 	}
 	return false
+}
+
+// statusCode returns the word of the status as the code of a refusal, or "" if it cannot be one.
+func (l *learner) statusCode(example *Example) string {
+	word := l.statusWord(example)
+	if !l.isCode(word) {
+		return ""
+	}
+	return word
 }
 
 // isCode reports whether the word of a status can be the code of a class. A word that means success elsewhere cannot.
@@ -139,8 +159,9 @@ func (l *learner) statusWord(example *Example) string {
 	return ""
 }
 
-// codeOf returns the code of a refusal: the known one, or else a value with the name of a code. It returns the zero leaf if there is none.
-func (l *learner) codeOf(example *Example) (leaf, error) {
+// findCode returns the code of a refusal: the known one, or else a value with the name of a code. It returns the zero leaf if there is none.
+// codePaths are where other refusals have their codes.
+func (l *learner) findCode(example *Example, codePaths []string) (leaf, error) {
 	leaves := leavesOf(example.text)
 	if known := example.values["code"]; known != "" {
 		found, err := locate(leaves, "code", known)
@@ -152,9 +173,9 @@ func (l *learner) codeOf(example *Example) (leaf, error) {
 	if len(leaves) == 1 && leaves[0].path == "" {
 		return textCode(leaves[0]), nil
 	}
-	for _, is := range l.codeRules(example) {
+	for _, meetsRule := range l.codeRules(example, codePaths) {
 		for _, candidate := range leaves {
-			if is(candidate) && l.canBeCode(example, candidate) {
+			if meetsRule(candidate) && l.canBeCode(example, candidate) {
 				return candidate, nil
 			}
 		}
@@ -164,16 +185,16 @@ func (l *learner) codeOf(example *Example) (leaf, error) {
 
 // codeRules are what tells the code of a refusal that has no line code:, from the surest rule to the weakest. The first value that meets the
 // first possible rule is the code.
-func (l *learner) codeRules(example *Example) []func(candidate leaf) bool {
-	isLearned := func(candidate leaf) bool { return slices.Contains(l.overlay.Errors.Code, candidate.path) }
+func (l *learner) codeRules(example *Example, codePaths []string) []func(candidate leaf) bool {
+	hasPath := func(candidate leaf) bool { return slices.Contains(codePaths, candidate.path) }
 	hasName := func(candidate leaf) bool { return codeName.MatchString(candidate.name) }
 	isErrorWord := func(candidate leaf) bool {
 		return typeName.MatchString(candidate.name) && errorWord.MatchString(candidate.word)
 	}
 	if l.statusWord(example) != "" { // the word of the status is the code
-		return []func(leaf) bool{isLearned, hasName}
+		return []func(leaf) bool{hasPath, hasName}
 	}
-	return []func(leaf) bool{isLearned, hasName, isErrorWord}
+	return []func(leaf) bool{hasPath, hasName, isErrorWord}
 }
 
 // textCode takes a short text for its own code. A page has no code.
@@ -200,56 +221,58 @@ func (l *learner) canBeCode(example *Example, candidate leaf) bool {
 	return !slices.ContainsFunc(l.examples.accepted, isAccepted)
 }
 
-// learnMessage finds the sentence of a refusal, unless the contract reads it already.
-func (l *learner) learnMessage(example *Example) {
+// findMessage returns where a refusal has a sentence, or "" if the contract reads it already.
+func (l *learner) findMessage(example *Example) string {
 	leaves := leavesOf(example.text)
 	isSentence := func(candidate leaf) bool {
 		return candidate.path != "" && strings.Contains(candidate.word, " ") && messageName.MatchString(candidate.name)
 	}
 	i := slices.IndexFunc(leaves, isSentence)
 	if i < 0 || slices.Contains(l.defaults.Errors.Message, leaves[i].path) {
-		return
+		return ""
 	}
-	l.overlay.Errors.Message = appendNew(l.overlay.Errors.Message, leaves[i].path)
+	return leaves[i].path
 }
 
-// learnSuccess adds the codes of accepted responses to errors.success.
-func (l *learner) learnSuccess() {
-	success := slices.Clone(l.defaults.Errors.Success)
+// findSuccess returns the codes of success, with those of accepted responses, and the paths of all codes.
+func (l *learner) findSuccess(codePaths []string) (paths, success []string) {
+	paths = codePaths
+	success = slices.Clone(l.defaults.Errors.Success)
 	for _, example := range l.examples.accepted {
 		for _, at := range leavesOf(example.text) {
-			if !l.isSuccessCode(example, at) {
+			if !l.isSuccessCode(example, at, paths) {
 				continue
 			}
-			l.addCodePath(at.path)
+			paths = l.withCodePath(paths, at.path)
 			if table.Match(success, at.word, true) < 0 {
 				success = append(success, at.word)
-				l.overlay.Errors.Success = success
 			}
 		}
 	}
+	return paths, success
 }
 
 // isSuccessCode reports whether a value of an accepted response is a code of success: it is where refusals have their codes, or has the name
 // of such a code.
-func (l *learner) isSuccessCode(example *Example, at leaf) bool {
+func (l *learner) isSuccessCode(example *Example, at leaf, codePaths []string) bool {
 	if at.path == "" || at.word == "" {
 		return false
 	}
-	if slices.Contains(l.overlay.Errors.Code, at.path) {
+	if slices.Contains(codePaths, at.path) {
 		return true
 	}
 	isHTTPStatus := at.word == strconv.Itoa(example.status)
 	return successName.MatchString(at.name) && !isHTTPStatus && !l.overlay.Send.Response.has(at.path)
 }
 
-// addCodePath adds a path of codes to the learned paths, or to the paths of the default contract if there are none.
-func (l *learner) addCodePath(path string) {
-	known := l.overlay.Errors.Code
-	if known == nil {
-		known = l.defaults.Errors.Code
+// withCodePath returns the learned paths of codes with another one. If there are none, those of the default contract stay, and nothing changes
+// if they have it.
+func (l *learner) withCodePath(learned []string, path string) []string {
+	if learned != nil {
+		return appendNew(learned, path)
 	}
-	if !slices.Contains(known, path) {
-		l.overlay.Errors.Code = append(slices.Clone(known), path)
+	if slices.Contains(l.defaults.Errors.Code, path) {
+		return nil
 	}
+	return append(slices.Clone(l.defaults.Errors.Code), path)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
@@ -233,14 +234,20 @@ func (l *learner) replayRow(names contract.Contract, example *Example) error {
 	if err != nil {
 		return example.errorf("%w", err)
 	}
-	for page, err := range client.SMS.Pages(context.Background(), sms.ListOptions{}) {
-		if len(page.Transactions) == 0 {
-			return example.errorf("no row is read: %w", cmp.Or(err, errors.New("the listing is empty")))
-		}
-		l.noteTime(page.Transactions)
-		return compareRow(example, page.Transactions)
+	rows, err := firstRows(client)
+	if len(rows) == 0 {
+		return example.errorf("no row is read: %w", cmp.Or(err, errors.New("the listing is empty")))
 	}
-	return example.errorf("no row is read")
+	l.noteTime(rows)
+	return compareRow(example, rows)
+}
+
+// firstRows returns the rows of the first page of a listing, with an error if some of them could not be read in full.
+func firstRows(client *messaging.Client) ([]sms.Transaction, error) {
+	next, stop := iter.Pull2(client.SMS.Pages(context.Background(), sms.ListOptions{}))
+	defer stop()
+	page, err, _ := next()
+	return page.Transactions, err
 }
 
 // compareRow compares the row of the example with the transaction that was read.

@@ -138,7 +138,12 @@ func (a *Answer) tap(offers []*Answer) error {
 	if len(listed) == 0 {
 		return errors.New("message: it offers nothing to tap, neither a button nor a row")
 	}
-	return fmt.Errorf("the message has no such %s; it has %s", a.Kind, strings.Join(listed[:min(len(listed), maxListed)], ", "))
+	remedy := ""
+	isOfKind := func(offer *Answer) bool { return offer.Kind == a.Kind }
+	if !slices.ContainsFunc(offers, isOfKind) {
+		remedy = fmt.Sprintf("; use kind %s", offers[0].Kind)
+	}
+	return fmt.Errorf("the message has no such %s; it has %s%s", a.Kind, strings.Join(listed[:min(len(listed), maxListed)], ", "), remedy)
 }
 
 // chooses reports whether a tap chooses an offer, by its payload, its label, or both.

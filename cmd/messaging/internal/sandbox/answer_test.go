@@ -152,6 +152,7 @@ func TestTapsAreValidated(t *testing.T) {
 		{offer["buttons"], ana, `"kind":"button","payload":"yes"`, 400, `it has button with payload \"y\" and text \"Yes\", button with payload \"n\" and text \"No\"`},
 		{offer["buttons"], ana, `"kind":"button","payload":"y","text":"No"`, 400, "the message has no such button"},
 		{offer["buttons"], ana, `"kind":"list","payload":"y"`, 400, "the message has no such list"},
+		{offer["list"], ana, `"kind":"button","payload":"r"`, 400, `it has list with payload \"r\" and text \"R\"; use kind list`},
 		{offer["list"], ana, `"kind":"list","payload":"s"`, 400, `it has list with payload \"r\" and text \"R\"`},
 		{offer["flow"], ana, `"kind":"form","payload":"token-2"`, 400, "token-1"},
 		{offer["buttons"], "+639180001111", `"kind":"button","payload":"y"`, 400, "from: the message was sent to " + ana},

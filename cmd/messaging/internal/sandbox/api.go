@@ -92,9 +92,7 @@ func (s *Sandbox) perform(w http.ResponseWriter, r *http.Request, act operation)
 	call := &request{Request: r, w: w, values: r.URL.Query()}
 	if r.Method != http.MethodGet {
 		if !s.mayChange(r) {
-			writeError(w, &httpError{
-				status: http.StatusForbidden, text: "the header Authorization with Bearer and the token of the service is missing or wrong",
-			})
+			writeError(w, &httpError{status: http.StatusForbidden, text: "missing or invalid Authorization: Bearer token"})
 			return
 		}
 		if err := call.readBody(); err != nil {

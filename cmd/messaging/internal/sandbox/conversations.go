@@ -26,42 +26,64 @@ func searchWords(query string) []string {
 
 // A conversationsView is the page of conversations: the list, and the open conversation.
 type conversationsView struct {
+	conversationLinks
+	conversationChoice
 	listView
-	openView
+	openView // zero if no conversation is open
 
 	Start *startView // if nothing was ever sent
 	Now   time.Time
+}
 
-	page string // the URL of the page
+// A conversationChoice says which conversation is open.
+type conversationChoice struct {
+	Lone bool // the only conversation is open by default
+	Gone bool // the requested message does not exist
+
+	chosen *conversation // nil for none
+}
+
+// conversationLinks has what all links of the page keep: the search, the filter and the open conversation.
+type conversationLinks struct {
+	Query, Channel string
+
+	page string        // the URL of the page
+	open *conversation // nil for none
 }
 
 // A listView is the list of conversations.
 type listView struct {
-	Query, Channel string
-	Conversations  []*conversationView
-	Range          string // such as 1–100 of 250
-	Older          string // the URL of the next page
-	IsEmpty        bool   // nothing was ever sent
-	Lone           bool   // the only conversation is open by default
-	Gone           bool   // the requested message does not exist
+	Conversations []*conversationView
+	Range         string // such as 1–100 of 250
+	Older         string // the URL of the next page
+	IsEmpty       bool   // nothing was ever sent
 }
 
 // An openView is the open conversation, and the settings for its recipient.
 type openView struct {
-	Open           *conversationView
-	Entries        []*entryView
-	Earlier, Later string     // URLs of other parts of the conversation
-	Newest         string     // the URL of its end, if that is not shown
-	Window         string     // the end of the 24-hour window of chat app 2
-	IsClosed       bool       // the window is over
-	At             string     // the ID of the entry to scroll to
-	Selected       *entryView // the last one by default
-	Picked         bool       // Selected was requested
-	Outcome        string
-	Sender         string
-	Webhook        bool
+	windowView
+	partLinks
 
-	open *conversation
+	Open     *conversationView
+	Entries  []*entryView
+	At       string     // the ID of the entry to scroll to
+	Selected *entryView // the last one by default
+	Picked   bool       // Selected was requested
+	Outcome  string
+	Sender   string
+	Webhook  bool
+}
+
+// A windowView is the 24-hour window of chat app 2.
+type windowView struct {
+	Window   string // when it ends; "" on other channels
+	IsClosed bool
+}
+
+// partLinks are the URLs of other parts of a conversation.
+type partLinks struct {
+	Earlier, Later string
+	Newest         string // the URL of the end of the conversation, if that is not shown
 }
 
 // A conversationView is a line in the list: a conversation, and the message that was found or the last one.
@@ -82,19 +104,8 @@ func (c *conversationView) ElementID() string {
 func (c *conversationView) Preview() []piece { return plainPieces(clip(c.Shown.preview, previewText)) }
 
 func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	v := conversationsView{page: s.root}
-	v.Query = clip(q.Get("q"), maxQuery)
-	v.Channel = q.Get("only")
 	st := s.lock()
-	v.Now = st.now()
-	v.IsEmpty = len(st.book.entries) == 0
-	st.chooseConversation(&v, q)
-	page, _ := strconv.Atoi(q.Get("page"))
-	st.listConversations(&v, max(1, page))
-	if v.open != nil {
-		st.openConversation(&v, q)
-	}
+	v := st.newConversationsView(s.root, r.URL.Query())
 	st.unlock()
 	if v.IsEmpty {
 		v.Start = s.start(r)
@@ -107,58 +118,79 @@ func (s *Sandbox) pageConversations(w http.ResponseWriter, r *http.Request) {
 	if v.Gone {
 		status = http.StatusNotFound
 	}
-	s.render(w, status, "conversations", title, &v)
+	s.render(w, status, "conversations", title, v)
+}
+
+// newConversationsView returns the page with this URL and these parameters.
+func (st *sandboxState) newConversationsView(page string, q url.Values) *conversationsView {
+	choice := st.chooseConversation(q)
+	links := conversationLinks{Query: clip(q.Get("q"), maxQuery), Channel: q.Get("only"), page: page, open: choice.chosen}
+	number, _ := strconv.Atoi(q.Get("page"))
+	v := &conversationsView{
+		conversationLinks:  links,
+		conversationChoice: choice,
+		listView:           st.newListView(links, max(1, number)),
+		Now:                st.now(),
+	}
+	if choice.chosen != nil {
+		v.openView = st.newOpenView(choice.chosen, links, q)
+	}
+	return v
 }
 
 // chooseConversation finds the conversation to open: by its recipient, by one of its messages, or the only one.
-func (st *sandboxState) chooseConversation(v *conversationsView, q url.Values) {
-	v.open = st.book.conversation(q.Get("channel"), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
-	if id := q.Get("message"); id != "" {
-		e := st.book.byID[id]
-		v.Gone = e == nil
-		if v.open == nil && e != nil {
-			v.open = st.book.conversations[e.key()]
-		}
+func (st *sandboxState) chooseConversation(q url.Values) conversationChoice {
+	isLone := len(q) == 0 && len(st.book.recent) == 1
+	if isLone {
+		return conversationChoice{Lone: true, chosen: st.book.recent[0]}
 	}
-	v.Lone = len(q) == 0 && len(st.book.recent) == 1
-	if v.Lone {
-		v.open = st.book.recent[0]
+	named := st.book.conversation(q.Get("channel"), clip(q.Get("to"), maxURL), clip(q.Get("from"), maxURL))
+	id := q.Get("message")
+	if id == "" {
+		return conversationChoice{chosen: named}
 	}
+	e := st.book.byID[id]
+	if e == nil {
+		return conversationChoice{Gone: true, chosen: named}
+	}
+	return conversationChoice{chosen: cmp.Or(named, st.book.conversations[e.key()])}
 }
 
 // url returns the URL of the page with a conversation and these parameters, in pairs. The search and the filter stay.
-func (v *conversationsView) url(open *conversation, values ...string) string {
-	all := []string{"q", v.Query, "only", v.Channel}
+func (l conversationLinks) url(open *conversation, values ...string) string {
+	all := []string{"q", l.Query, "only", l.Channel}
 	if open != nil {
 		all = append(all, "channel", open.Channel, "to", open.Recipient, "from", open.Sender)
 	}
-	return pageURL(v.page, append(all, values...)...)
+	return pageURL(l.page, append(all, values...)...)
 }
 
 // Filter returns the URL of the page for one channel, or for all if it is empty.
-func (v *conversationsView) Filter(channel string) string { return v.url(v.open, "only", channel) }
+func (l conversationLinks) Filter(channel string) string { return l.url(l.open, "only", channel) }
 
-// listConversations fills in the list.
-func (st *sandboxState) listConversations(v *conversationsView, page int) {
-	words := searchWords(v.Query)
+// newListView returns a page of the list.
+func (st *sandboxState) newListView(links conversationLinks, page int) listView {
+	v := listView{IsEmpty: len(st.book.entries) == 0}
+	words := searchWords(links.Query)
 	skip := (page - 1) * shownConversations
 	found := 0
 	for _, c := range slices.Backward(st.book.recent) {
 		e := c.find(words)
-		if e == nil || v.Channel != "" && c.Channel != v.Channel {
+		if e == nil || links.Channel != "" && c.Channel != links.Channel {
 			continue
 		}
 		found++
 		if found > skip && len(v.Conversations) < shownConversations {
-			v.Conversations = append(v.Conversations, v.line(c, e, len(words) > 0))
+			v.Conversations = append(v.Conversations, links.line(c, e, len(words) > 0))
 		}
 	}
 	if found > shownConversations {
 		v.Range = fmt.Sprintf("%d–%d of %d", min(skip+1, found), min(skip+shownConversations, found), found)
 	}
 	if found > skip+shownConversations {
-		v.Older = v.url(v.open, "page", itoa(page+1))
+		v.Older = links.url(links.open, "page", itoa(page+1))
 	}
+	return v
 }
 
 // find returns the newest entry that has all words, or nil.
@@ -172,49 +204,52 @@ func (c *conversation) find(words []string) *entry {
 }
 
 // line returns the line of a conversation. It links to the entry if that was searched for.
-func (v *conversationsView) line(c *conversation, e *entry, isFound bool) *conversationView {
+func (l conversationLinks) line(c *conversation, e *entry, isFound bool) *conversationView {
 	message := ""
 	if isFound {
 		message = e.ID
 	}
-	return &conversationView{conversation: *c, Shown: *e, URL: v.url(c, "message", message), Current: c == v.open}
+	return &conversationView{conversation: *c, Shown: *e, URL: l.url(c, "message", message), Current: c == l.open}
 }
 
-// openConversation fills in the open conversation.
-func (st *sandboxState) openConversation(v *conversationsView, q url.Values) {
-	c := v.open
-	v.Open = v.line(c, c.last(), false)
-	v.Outcome = st.deliveryTo(c.Channel, c.Recipient).Outcome
-	v.Sender = cmp.Or(c.Sender, st.senderTo(c.Channel, c.Recipient), "Your program")
-	v.Webhook = st.settings.Webhooks[c.Channel] != ""
-	if c.Channel == channelChatApp2 {
-		end := c.wrote.Add(chatWindow)
-		v.IsClosed = !st.now().Before(end)
-		v.Window = end.Format("Monday, 15:04")
+// newOpenView returns the open conversation.
+func (st *sandboxState) newOpenView(c *conversation, links conversationLinks, q url.Values) openView {
+	pickedID := ""
+	if picked := st.book.byID[q.Get("message")]; picked != nil && picked.key() == c.key {
+		pickedID = picked.ID
 	}
-	picked := st.book.byID[q.Get("message")]
-	if picked != nil && picked.key() != c.key {
-		picked = nil
-	}
-	v.Picked = picked != nil
-	part := c.part(picked, q.Get("before"), q.Get("after"))
-	v.linkParts(c, part)
-	v.Entries = st.entryViews(c.Entries[part.begin:part.end], v.url(c))
-	v.Selected = v.Entries[len(v.Entries)-1]
-	for _, view := range v.Entries {
-		view.Current = picked != nil && view.ID == picked.ID
-		if view.Current {
-			v.Selected = view
-		}
+	part := c.part(pickedID, q.Get("before"), q.Get("after"))
+	entries := st.entryViews(c.Entries[part.begin:part.end], links.url(c), pickedID)
+	return openView{
+		windowView: st.windowOf(c),
+		partLinks:  links.toParts(c, part),
+		Open:       links.line(c, c.last(), false),
+		Entries:    entries,
+		At:         part.scrollTo,
+		Selected:   selectedEntry(entries),
+		Picked:     pickedID != "",
+		Outcome:    st.deliveryTo(c.Channel, c.Recipient).Outcome,
+		Sender:     cmp.Or(c.Sender, st.senderTo(c.Channel, c.Recipient), "Your program"),
+		Webhook:    st.settings.Webhooks[c.Channel] != "",
 	}
 }
 
-// entryViews returns entries for the page of a conversation. The first entry of a day has the day.
-func (st *sandboxState) entryViews(entries []*entry, page string) []*entryView {
+// windowOf returns the 24-hour window of a conversation.
+func (st *sandboxState) windowOf(c *conversation) windowView {
+	if c.Channel != channelChatApp2 {
+		return windowView{}
+	}
+	end := c.wrote.Add(chatWindow)
+	return windowView{Window: end.Format("Monday, 15:04"), IsClosed: !st.now().Before(end)}
+}
+
+// entryViews returns entries for the page of a conversation. The first entry of a day has the day, and the picked entry is the current one.
+func (st *sandboxState) entryViews(entries []*entry, page, pickedID string) []*entryView {
 	var views []*entryView
 	lastDay := ""
 	for _, e := range entries {
 		view := st.entryView(e, page)
+		view.Current = e.ID == pickedID
 		if day := e.At.Format("Monday, 2 January"); day != lastDay {
 			view.Day = day
 			lastDay = day
@@ -224,6 +259,16 @@ func (st *sandboxState) entryViews(entries []*entry, page string) []*entryView {
 	return views
 }
 
+// selectedEntry returns the current entry, or else the last one.
+func selectedEntry(views []*entryView) *entryView {
+	for _, view := range views {
+		if view.Current {
+			return view
+		}
+	}
+	return views[len(views)-1]
+}
+
 // A conversationPart is the part of a conversation that the page shows: the entries from begin up to end.
 type conversationPart struct {
 	begin, end int
@@ -231,37 +276,51 @@ type conversationPart struct {
 }
 
 // part returns the part before or after an entry with an ID, or around the picked one, or the end of the conversation.
-func (c *conversation) part(picked *entry, beforeID, afterID string) conversationPart {
-	indexOf := func(id string) int { return slices.IndexFunc(c.Entries, func(e *entry) bool { return e.ID == id }) }
-	begin := max(0, len(c.Entries)-shownEntries)
-	before := indexOf(beforeID)
-	after := indexOf(afterID)
-	scrollTo := ""
-	switch {
-	case before >= 0:
-		begin = max(0, before-shownEntries+1)
-		scrollTo = beforeID
-	case after >= 0:
-		begin = min(after, begin)
-		scrollTo = afterID
-	case picked != nil:
-		if at := indexOf(picked.ID); at < begin {
-			begin = max(0, at-shownEntries/2)
-		}
-		scrollTo = picked.ID
+func (c *conversation) part(pickedID, beforeID, afterID string) conversationPart {
+	if before := c.indexOf(beforeID); before >= 0 {
+		return c.partFrom(before-shownEntries+1, beforeID)
 	}
+	if after := c.indexOf(afterID); after >= 0 {
+		return c.partFrom(after, afterID)
+	}
+	if picked := c.indexOf(pickedID); picked >= 0 {
+		return c.partAround(picked, pickedID)
+	}
+	return c.partFrom(c.lastPart(), "")
+}
+
+// indexOf returns the index of the entry with an ID, or -1.
+func (c *conversation) indexOf(id string) int {
+	return slices.IndexFunc(c.Entries, func(e *entry) bool { return e.ID == id })
+}
+
+// lastPart returns where the last part begins.
+func (c *conversation) lastPart() int { return max(0, len(c.Entries)-shownEntries) }
+
+// partAround returns the part with an entry in its middle, or the last part if that has the entry.
+func (c *conversation) partAround(index int, id string) conversationPart {
+	if index >= c.lastPart() {
+		return c.partFrom(c.lastPart(), id)
+	}
+	return c.partFrom(index-shownEntries/2, id)
+}
+
+// partFrom returns the part that begins at an index, or as near to it as a full part can begin.
+func (c *conversation) partFrom(index int, scrollTo string) conversationPart {
+	begin := max(0, min(index, c.lastPart()))
 	end := min(len(c.Entries), begin+shownEntries)
 	return conversationPart{begin: begin, end: end, scrollTo: scrollTo}
 }
 
-// linkParts sets the links from a part of a conversation to its other parts.
-func (v *conversationsView) linkParts(c *conversation, part conversationPart) {
-	v.At = part.scrollTo
+// toParts returns the links from a part of a conversation to its other parts.
+func (l conversationLinks) toParts(c *conversation, part conversationPart) partLinks {
+	var parts partLinks
 	if part.begin > 0 {
-		v.Earlier = v.url(c, "before", c.Entries[part.begin].ID)
+		parts.Earlier = l.url(c, "before", c.Entries[part.begin].ID)
 	}
 	if part.end < len(c.Entries) {
-		v.Later = v.url(c, "after", c.Entries[part.end-1].ID)
-		v.Newest = v.url(c, "message", "")
+		parts.Later = l.url(c, "after", c.Entries[part.end-1].ID)
+		parts.Newest = l.url(c, "message", "")
 	}
+	return parts
 }

@@ -42,6 +42,7 @@ type deliveryBody struct {
 	Message string `json:"message,omitempty"`
 	Outcome string `json:"outcome"`
 	After   string `json:"after,omitempty"`
+	Code    string `json:"code,omitempty"` // the error code in the report of a failure
 }
 
 // outcome returns the outcome for the service.
@@ -65,6 +66,19 @@ func (d deliveryBody) outcome() (messagingtest.Delivery, error) {
 	return messagingtest.Delivery{}, errOutcome
 }
 
+// checkCode validates the error code.
+func (d deliveryBody) checkCode() error {
+	switch {
+	case d.Code == "":
+		return nil
+	case d.Outcome != "failed":
+		return errors.New("code is for the outcome failed")
+	case len(d.Code) > maxName:
+		return errors.New("code is too long for an error code")
+	}
+	return nil
+}
+
 // deliveryKey identifies a recipient on a channel.
 type deliveryKey struct {
 	channel   string
@@ -82,6 +96,9 @@ func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.checkCode(); err != nil {
+		return nil, err
+	}
 	if (d.To == "") == (d.Message == "") {
 		return nil, errors.New("either to or message must be set: a recipient, or the ID of a message")
 	}
@@ -91,6 +108,7 @@ func (s *Sandbox) postDelivery(_ *request, d deliveryBody) (any, error) {
 		if !s.service.SetMessageDelivery(d.Message, outcome) {
 			return nil, errNoSuchMessage
 		}
+		st.errorCodes[d.Message] = d.Code
 		return empty(), nil
 	}
 	if err := st.setDelivery(d, outcome); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	messaging "github.com/messaging-service/messaging-go"
 	"github.com/messaging-service/messaging-go/chatapp1"
+	"github.com/messaging-service/messaging-go/chatapp2"
 	"github.com/messaging-service/messaging-go/contract"
 	"github.com/messaging-service/messaging-go/internal/table"
 	"github.com/messaging-service/messaging-go/messagingtest"
@@ -95,6 +96,42 @@ func TestDeliveryCallsTheCallbackURLInOrder(t *testing.T) {
 	r.settled(receipt.ID, func(m Message) bool { return m.State == "failed" && len(m.Calls) == 3 && !m.Pending })
 	r.api(http.MethodPost, "messages/"+receipt.ID+"/repeat", `{"twice":true}`, nil)
 	assert.Len(t, r.hook.requests(), 5)
+}
+
+// TestFailureIsReportedWithItsCode sets the code for a recipient, and for one message.
+func TestFailureIsReportedWithItsCode(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	r.api(http.MethodPost, "deliveries", `{"to":"`+ana+`","outcome":"failed","code":"131026"}`, nil)
+	send := func() string {
+		receipt, err := r.client().ChatApp2.Send(t.Context(), chatapp2.Message{
+			To: ana, Content: chatapp2.Text{Body: "Hi"}, CallbackURL: r.hook.URL + "/hooks/delivery?status=%s",
+		})
+		require.NoError(t, err)
+		return receipt.ID
+	}
+	failed := send()
+	r.settled(failed, func(m Message) bool { return len(m.Calls) == 1 && !m.Pending })
+	r.api(http.MethodPost, "deliveries", `{"to":"`+ana+`","outcome":"delivered"}`, nil)
+	delivered := send()
+	r.settled(delivered, func(m Message) bool { return len(m.Calls) == 1 && !m.Pending })
+	r.api(http.MethodPost, "deliveries", `{"message":"`+delivered+`","outcome":"failed","code":"131049"}`, nil)
+	r.settled(delivered, func(m Message) bool { return len(m.Calls) == 2 && !m.Pending })
+	r.api(http.MethodPost, "messages/"+failed+"/repeat", `{}`, nil)
+
+	var codes []string
+	for _, request := range r.hook.requests() {
+		codes = append(codes, request.URL.Query().Get("status")+" "+request.URL.Query().Get("errorCode"))
+	}
+	assert.Equal(t, []string{"failed 131026", "delivered ", "failed 131049", "failed 131026"}, codes)
+	for body, want := range map[string]string{
+		`{"to":"` + ana + `","outcome":"read","code":"131026"}`:                                   "code is for the outcome failed",
+		`{"to":"` + ana + `","outcome":"failed","code":"` + strings.Repeat("1", maxName+1) + `"}`: "code is too long",
+	} {
+		status, text := r.do(http.MethodPost, Root+"deliveries", body)
+		assert.Equal(t, http.StatusBadRequest, status)
+		assert.Contains(t, text, want)
+	}
 }
 
 func TestDeliveryIsReportedWithoutPlaceholders(t *testing.T) {

@@ -19,9 +19,10 @@ type sandboxState struct {
 	faults       faultRules
 	settings     Settings
 	deliveries   map[deliveryKey]deliveryBody
-	advanced     time.Duration // how far the clock is ahead
-	emptiedAt    time.Time     // by the last reset
-	lastExchange int           // the number of the last exchange
+	errorCodes   map[string]string // for the report of a failure, by message ID
+	advanced     time.Duration     // how far the clock is ahead
+	emptiedAt    time.Time         // by the last reset
+	lastExchange int               // the number of the last exchange
 }
 
 // start sets the first state of a sandbox.
@@ -32,6 +33,7 @@ func (st *sandboxState) start(fixed *core) {
 	st.settings = Settings{ListingLag: "0s", Webhooks: map[string]string{}, WebhookForm: formContract}
 	maps.Copy(st.settings.Webhooks, fixed.config.Webhooks)
 	st.deliveries = map[deliveryKey]deliveryBody{}
+	st.errorCodes = map[string]string{}
 }
 
 // lock returns the state, for one goroutine at a time. The caller calls unlock.
@@ -54,9 +56,14 @@ func (st *sandboxState) addMessage(m *messagingtest.Sent) *entry {
 		e.Fault = x.Fault
 	}
 	st.add(e)
+	delivery := st.deliveryTo(m.Channel, m.To)
+	_, isSet := st.errorCodes[m.ID] // a program can set the delivery of the message before it is entered
+	if !isSet && delivery.Code != "" {
+		st.errorCodes[m.ID] = delivery.Code
+	}
 	if m.Channel == channelSMS && m.Status == "" {
 		// The service delivers an SMS only on demand. The state arrives as another change.
-		outcome, _ := st.deliveryTo(m.Channel, m.To).outcome() // it was validated
+		outcome, _ := delivery.outcome() // it was validated
 		st.service.SetMessageDelivery(m.ID, outcome)
 	}
 	st.log.message(e)
@@ -71,6 +78,7 @@ func (st *sandboxState) removeFromLedger(dropped []*entry) {
 	for _, e := range dropped {
 		if e.Sent != nil {
 			st.service.Remove(e.ID)
+			delete(st.errorCodes, e.ID)
 		}
 	}
 }
@@ -81,4 +89,5 @@ func (st *sandboxState) empty() {
 	st.book = newBook(st.bounds)
 	st.traffic = newTrafficLog(st.bounds)
 	st.faults = faultRules{}
+	st.errorCodes = map[string]string{}
 }

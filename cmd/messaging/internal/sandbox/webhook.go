@@ -52,6 +52,9 @@ func (s *Sandbox) call(ctx context.Context, e *entry, about string, options ...m
 		mask = s.mask.forURL(e.Sent.CallbackURL, s.table.WebhookDelivery.Placeholders)
 	}
 	options = append(options, messagingtest.RetryFailures(retries), st.formOption())
+	if about == string(contract.StatusFailed) {
+		options = append(options, messagingtest.WithErrorCode(st.errorCodes[e.ID]))
+	}
 	isKnown := st.book.byID[e.ID] == e
 	e.pending++
 	st.unlock()

@@ -1,0 +1,76 @@
+package account
+
+import (
+	"fmt"
+	"os"
+
+	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/cmd/messaging/internal/cli"
+	"github.com/messaging-service/messaging-go/sms"
+)
+
+// output writes the pages of a listing to standard output or into a file.
+type output struct {
+	client   *messaging.Client
+	console  cli.Console
+	limit    int // of rows; 0 is none
+	rows     rowWriter
+	progress *cli.Progress
+	state    *resumeState // counts the rows; it is stored if there is a file
+
+	file *os.File // nil for standard output
+	name string   // of the file
+}
+
+// writePage writes a page. Rows that could not be read in full are written as far as possible, and their error is printed.
+func (o *output) writePage(page sms.Page, unreadableErr error) error {
+	if unreadableErr != nil {
+		o.console.Complain(unreadableErr)
+	}
+	rows := o.withinLimit(page.Transactions)
+	for _, tx := range rows {
+		if err := o.rows.Write(judge(o.client, tx)); err != nil {
+			return err
+		}
+	}
+	if err := o.rows.Flush(); err != nil {
+		return err
+	}
+	o.state.Unreadable.add(unreadableErr)
+	o.state.Rows += len(rows)
+	o.progress.Set(o.state.Rows, page.Total)
+	isLast := page.Next == ""
+	if o.file == nil || isLast {
+		return nil
+	}
+	return o.state.save(o.name, o.file, page.Next)
+}
+
+// withinLimit returns the rows of a page that the limit leaves.
+func (o *output) withinLimit(rows []sms.Transaction) []sms.Transaction {
+	if o.limit == 0 {
+		return rows
+	}
+	return rows[:min(len(rows), o.limit-o.state.Rows)]
+}
+
+// isFull reports whether the limit is reached.
+func (o *output) isFull() bool { return o.limit > 0 && o.state.Rows == o.limit }
+
+// finish completes the file, and returns the error of a listing with rows that could not be read in full.
+func (o *output) finish() error {
+	if o.file != nil {
+		if err := o.state.finish(o.name, o.file); err != nil {
+			return err
+		}
+	}
+	return o.state.Unreadable.err()
+}
+
+// rowsIn describes how many rows a file has.
+func rowsIn(file string, rows int) string {
+	if rows == 1 {
+		return "1 row is in " + file
+	}
+	return fmt.Sprintf("%d rows are in %s", rows, file)
+}
