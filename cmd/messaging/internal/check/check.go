@@ -35,7 +35,7 @@ type checker struct {
 
 func (c *checker) check(ctx context.Context) {
 	c.checkListing(ctx)
-	if len(c.rows) > 0 {
+	if len(c.rows) > 0 && !c.report.hasWrong() { // rows that cannot be read are reported once
 		c.checkPaging(ctx)
 	}
 	if c.settings.send {

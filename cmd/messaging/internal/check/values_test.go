@@ -123,3 +123,13 @@ func TestPaging(t *testing.T) {
 		})
 	}
 }
+
+// TestUnreadableRowIsReportedOnce has a price that is no number.
+func TestUnreadableRowIsReportedOnce(t *testing.T) {
+	f := newFake()
+	f.changeRows(func(row object, _ fakeMessage) { row["price"] = object{"colour": "red"} })
+	got := listFake(t, f, names)
+	assert.Equal(t, wrong, got.grades["listing"], got.out)
+	assert.NotContains(t, got.grades, "paging")
+	assert.Equal(t, cli.ExitRefused, got.status)
+}
