@@ -106,7 +106,11 @@ func (i *InsertOptions) complete() error {
 // A message that the client would reject, or one without a reference ID, is an error that matches messaging.ErrInvalid. If Migrate was
 // not called, the error says so.
 func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Message) (bool, error) {
-	added, err := o.InsertMany(ctx, tx, []messaging.Message{message}, InsertOptions{})
+	args, err := o.argsOf(message)
+	if err != nil {
+		return false, fmt.Errorf("messagingriver: %w", err)
+	}
+	added, err := o.insertJobs(ctx, tx, []river.InsertManyParams{{Args: args}}, InsertOptions{})
 	return added == 1, err
 }
 
@@ -117,6 +121,15 @@ func (o *Outbox[TTx]) Insert(ctx context.Context, tx TTx, message messaging.Mess
 // concurrent calls with the same messages cannot deadlock. Workers take messages of the same priority in the order in which they were enqueued.
 // To choose the order within a call, use reference IDs that sort in it, such as order-02 and order-10.
 func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messaging.Message, options InsertOptions) (int, error) {
+	jobs, err := o.jobsOf(messages)
+	if err != nil {
+		return 0, err
+	}
+	return o.insertJobs(ctx, tx, jobs, options)
+}
+
+// insertJobs inserts jobs and returns how many are new.
+func (o *Outbox[TTx]) insertJobs(ctx context.Context, tx TTx, jobs []river.InsertManyParams, options InsertOptions) (int, error) {
 	var none TTx
 	if any(tx) == any(none) {
 		return 0, errors.New("messagingriver: the transaction is nil")
@@ -124,9 +137,8 @@ func (o *Outbox[TTx]) InsertMany(ctx context.Context, tx TTx, messages []messagi
 	if err := options.complete(); err != nil {
 		return 0, err
 	}
-	jobs, err := o.jobsOf(messages)
-	if err != nil || len(jobs) == 0 {
-		return 0, err
+	if len(jobs) == 0 {
+		return 0, nil
 	}
 	shared, err := o.insertOptions(ctx, tx, options)
 	if err != nil {

@@ -100,6 +100,22 @@ func TestInsertNamesTheBadMessage(t *testing.T) {
 	})
 }
 
+// The error of a single message has no index.
+func TestInsertOfABadMessage(t *testing.T) {
+	t.Parallel()
+	db := openPoolOfOne(t)
+	outbox, err := messagingriver.NewSQLite(db, newClient(t, messagingtest.NewServer(t)), messagingriver.Options{})
+	require.NoError(t, err)
+	require.NoError(t, outbox.Migrate(t.Context()))
+	tx, err := db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer tx.Rollback() //nolint:errcheck // nothing was written
+	isNew, err := outbox.Insert(t.Context(), tx, text(""))
+	require.ErrorIs(t, err, messaging.ErrInvalid)
+	require.ErrorContains(t, err, "messagingriver: ReferenceID: want 1 to 255 bytes")
+	require.False(t, isNew)
+}
+
 func TestInsertBeforeMigrateSaysSo(t *testing.T) {
 	t.Parallel()
 	needsPostgres(t)
