@@ -4,8 +4,9 @@
 //
 // A code goes out by SMS, or over chat app 1 if the SMS provably did not go out. A person waits, so an attempt takes three seconds at most, and
 // an SMS with an unknown outcome is looked up in the background. A request for a code begins a challenge, whose ID only the response has: without
-// it, a stranger can neither try the code nor use up its tries. A code is valid once, for five minutes and five tries. A number gets three codes
-// in that time, and a challenge no second one while the outcome of the first is unknown. Codes are kept in memory and lost when the program ends.
+// it, a stranger can neither try the code nor use up its tries. A page whose response was lost repeats its request, which sends no second code.
+// A code is valid once, for five minutes and five tries. A number gets three codes in that time, and a challenge no second one while the outcome
+// of the first is unknown. Codes are kept in memory and lost when the program ends.
 package main
 
 import (
@@ -45,6 +46,8 @@ const (
 	attemptTimeout = 3 * time.Second
 	callTimeout    = 5 * time.Second // of each channel
 	minRetryAfter  = 10 * time.Second
+
+	minRequestID = 20 // characters: whoever knows the ID of a request gets its challenge
 )
 
 func main() {
@@ -130,6 +133,7 @@ func newReceiver() (*webhook.Receiver, error) {
 type code struct {
 	to        string
 	digits    string
+	request   string // ID that the page made up for its request, or ""
 	challenge string // ID that the page must know to try the code
 	reference string // ID that the service and its delivery reports know
 	expires   time.Time
@@ -167,6 +171,7 @@ func newCodes(client *messaging.Client, hooks *webhook.Receiver, baseURL string)
 	}
 	c.HandleFunc("POST /codes", c.send)
 	c.HandleFunc("POST /codes/verify", c.verify)
+	c.HandleFunc("POST /codes/status", c.showStatus)
 	c.Handle("/hooks/delivery", hooks.Delivery(func(_ context.Context, report webhook.DeliveryReport) error {
 		c.setStatus(report.ReferenceID, report.Status)
 		return nil
@@ -178,8 +183,9 @@ func newCodes(client *messaging.Client, hooks *webhook.Receiver, baseURL string)
 // maxCodes. A real program may use a library of phone numbers, which also turns the national spelling of its users into this one.
 var internationalNumber = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
 
-// send sends a code to the number in the form. The response is the ID of the challenge, with which the page verifies the code. A page that asks
-// for another code sends the ID again, because the first may be on its way.
+// send sends a code to the number in the form. The response is the ID of the challenge, with which the page verifies the code. The page makes up
+// a random ID for the request, such as crypto.randomUUID(): if it repeats the request, it gets the same challenge. A page that asks for another
+// code sends the challenge, because the first code may be on its way.
 func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 	to := r.PostFormValue("to")
 	if !internationalNumber.MatchString(to) {
@@ -188,6 +194,11 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 	}
 	if challenge := r.PostFormValue("challenge"); c.isPending(challenge, to) {
 		accept(w, challenge)
+		return
+	}
+	request := r.PostFormValue("request")
+	if request != "" && len(request) < minRequestID {
+		http.Error(w, "the ID of the request must have 20 random characters or more", http.StatusBadRequest)
 		return
 	}
 	number, _ := rand.Int(rand.Reader, big.NewInt(1_000_000)) // crypto/rand.Reader never fails
@@ -199,9 +210,14 @@ func (c *codes) send(w http.ResponseWriter, r *http.Request) {
 		ReferenceID: "code-" + rand.Text(),
 		CallbackURL: c.callback,
 	}
-	challenge, err := c.add(message.ReferenceID, to, digits) // before Send, because the delivery report may arrive before Send returns
+	// Before Send, because the delivery report may arrive before Send returns.
+	challenge, isNew, err := c.add(code{to: to, digits: digits, request: request, reference: message.ReferenceID})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusTooManyRequests)
+		return
+	}
+	if !isNew { // the response to the first request was lost
+		accept(w, challenge)
 		return
 	}
 	// A caller who hangs up must not end the send: its outcome would be unknown.
@@ -278,6 +294,19 @@ func (c *codes) settle(message sms.Message) {
 	}
 }
 
+// showStatus responds with the status of the code of a challenge. If it is failed, the page offers another code.
+func (c *codes) showStatus(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sent, isKnown := c.byChallenge[r.PostFormValue("challenge")]
+	if !isKnown {
+		http.Error(w, errInvalid.Error(), http.StatusGone)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = fmt.Fprintln(w, sent.status)
+}
+
 // verify checks the code in the form.
 func (c *codes) verify(w http.ResponseWriter, r *http.Request) {
 	err := c.use(r.PostFormValue("challenge"), r.PostFormValue("code"))
@@ -325,8 +354,9 @@ func (c *codes) isPending(challenge, to string) bool {
 	return isValid && sent.status == webhook.StatusUnknown
 }
 
-// add adds a code and returns the ID of its challenge. If the number has had too many codes, add returns errTooMany. It forgets expired codes.
-func (c *codes) add(reference, to, digits string) (string, error) {
+// add adds a code and returns the ID of its challenge, unless there is a code of the same request that may have gone out: then it returns that
+// challenge. If the number has had too many codes, add returns errTooMany. It forgets expired codes.
+func (c *codes) add(added code) (challenge string, isNew bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	earlier := 0
@@ -334,17 +364,24 @@ func (c *codes) add(reference, to, digits string) (string, error) {
 		if !c.now().Before(sent.expires) {
 			delete(c.byChallenge, sent.challenge)
 			delete(c.byReference, sent.reference)
-		} else if sent.to == to && sent.status != webhook.StatusFailed {
-			earlier++
+			continue
 		}
+		if sent.to != added.to || sent.status.Failed() {
+			continue
+		}
+		if added.request != "" && sent.request == added.request {
+			return sent.challenge, false, nil
+		}
+		earlier++
 	}
 	if earlier >= maxCodes {
-		return "", errTooMany
+		return "", false, errTooMany
 	}
-	added := &code{to: to, digits: digits, challenge: rand.Text(), reference: reference, expires: c.now().Add(validFor)}
-	c.byChallenge[added.challenge] = added
-	c.byReference[added.reference] = added
-	return added.challenge, nil
+	added.challenge = rand.Text()
+	added.expires = c.now().Add(validFor)
+	c.byChallenge[added.challenge] = &added
+	c.byReference[added.reference] = &added
+	return added.challenge, true, nil
 }
 
 // setStatus sets the status of a code, unless the code has a later one: the result of a send and delivery reports come in any order.

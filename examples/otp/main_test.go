@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -288,6 +290,39 @@ func TestThreeCodesForANumber(t *testing.T) {
 	defer c.mu.Unlock()
 	assert.Len(t, c.byChallenge, 1, "expired codes are forgotten")
 	assert.Len(t, c.byReference, 1)
+}
+
+// A page whose response was lost repeats its request, and gets the challenge of the code that went out.
+func TestRepeatedRequestSendsOneCode(t *testing.T) {
+	t.Parallel()
+	service, c, target := serve(t)
+	form := url.Values{"to": {"+639171234567"}, "request": {rand.Text()}}
+	challenges := make(chan string, 5)
+	var pages sync.WaitGroup
+	for range cap(challenges) {
+		pages.Go(func() {
+			status, challenge, err := postAndRead(t.Context(), target, form)
+			assert.NoError(t, err)
+			assert.Equal(t, http.StatusAccepted, status)
+			challenges <- challenge
+		})
+	}
+	pages.Wait()
+	require.Len(t, service.Sent(), 1)
+	challenge := <-challenges
+	for range cap(challenges) - 1 {
+		assert.Equal(t, challenge, <-challenges)
+	}
+	status, text, err := postAndRead(t.Context(), target+"/status", url.Values{"challenge": {challenge}})
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, status)
+	assert.Equal(t, "sent", strings.TrimSpace(text))
+	assert.NoError(t, c.use(challenge, service.Sent()[0].Code()))
+
+	form.Set("request", "short")
+	status, _, err = postAndRead(t.Context(), target, form)
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusBadRequest, status)
 }
 
 // A code whose outcome is unknown may be on its way: a second one for the same page would make it wrong.
