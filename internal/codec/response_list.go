@@ -55,14 +55,25 @@ func listsOnPaths(paths []string) (places []listPlace) {
 			known := slices.IndexFunc(places, isSame)
 			switch {
 			case known < 0:
-				places = append(places, place)
+				places = insertByDepth(places, place)
 			case place.hasWildcard:
 				places[known].hasWildcard = true
 			}
 		}
 	}
-	byDepth := func(a, b listPlace) int { return strings.Count(a.path, ".") - strings.Count(b.path, ".") }
-	slices.SortStableFunc(places, byDepth)
+	return places
+}
+
+// insertByDepth inserts a place before the places that are deeper.
+func insertByDepth(places []listPlace, place listPlace) []listPlace {
+	depth := strings.Count(place.path, ".")
+	places = append(places, place)
+	i := len(places) - 1
+	for i > 0 && strings.Count(places[i-1].path, ".") > depth {
+		places[i] = places[i-1]
+		i--
+	}
+	places[i] = place
 	return places
 }
 

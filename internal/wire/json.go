@@ -29,8 +29,9 @@ func EncodeText(value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// encoding/json writes the escape \ufffd in place of an invalid byte. JSON of the user, which it copies, may have that escape too.
-	hasInvalidText := hasEscape(raw, `\ufffd`) && !make(textCheck).isValid(reflect.ValueOf(value))
+	// In place of an invalid byte, encoding/json writes U+FFFD, or before Go 1.27 its escape. The value may also have that character itself.
+	hasReplacement := bytes.ContainsRune(raw, utf8.RuneError) || hasEscape(raw, `\ufffd`)
+	hasInvalidText := hasReplacement && !make(textCheck).isValid(reflect.ValueOf(value))
 	if hasInvalidText || !utf8.Valid(raw) {
 		return nil, ErrInvalidUTF8
 	}
@@ -58,7 +59,7 @@ func (c textCheck) isValid(v reflect.Value) bool {
 	case kind == reflect.Pointer:
 		return c.isChecked(v) || c.isValid(v.Elem())
 	case kind == reflect.Map:
-		return c.isChecked(v) || c.hasValidElements(v)
+		return c.isChecked(v) || c.hasValidEntries(v)
 	case kind == reflect.Slice || kind == reflect.Array:
 		return c.hasValidElements(v)
 	case kind == reflect.Struct:
@@ -81,9 +82,18 @@ func (c textCheck) isChecked(v reflect.Value) bool {
 	return wasChecked
 }
 
+func (c textCheck) hasValidEntries(v reflect.Value) bool {
+	for entries := v.MapRange(); entries.Next(); {
+		if !c.isValid(entries.Key()) || !c.isValid(entries.Value()) {
+			return false
+		}
+	}
+	return true
+}
+
 func (c textCheck) hasValidElements(v reflect.Value) bool {
-	for key, element := range v.Seq2() {
-		if !c.isValid(key) || !c.isValid(element) {
+	for i := range v.Len() {
+		if !c.isValid(v.Index(i)) {
 			return false
 		}
 	}
