@@ -85,7 +85,8 @@ func (o *Outbox[TTx]) PauseCampaign(ctx context.Context, name string) (int, erro
 	return o.changeCampaign(ctx, name, o.database.statements.pauseCampaign)
 }
 
-// ResumeCampaign ends what PauseCampaign began and returns how many messages wait again.
+// ResumeCampaign ends what PauseCampaign began and returns how many messages wait again. Call it again to resume messages that a transaction
+// under way enqueued as pending: as long as there is one, the campaign is paused.
 func (o *Outbox[TTx]) ResumeCampaign(ctx context.Context, name string) (int, error) {
 	return o.changeCampaign(ctx, name, o.database.statements.resumeCampaign)
 }

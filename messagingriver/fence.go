@@ -93,6 +93,9 @@ func (a *attempt) settleMark(f facts) {
 	switch {
 	case a.mark == marked:
 		f[keyEnded] = a.token
+		if !a.hasEntered() { // the record shows no request
+			f[keyUnsent] = a.token
+		}
 	case a.mark == maybeMarked && !a.hasEntered():
 		// The attempt made no request. The facts name only tokens of this attempt and of an earlier one that is not in doubt. So they cannot
 		// end the doubt about another attempt, even if River writes them after that attempt has begun.

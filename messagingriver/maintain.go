@@ -115,16 +115,21 @@ func (o *Outbox[TTx]) moveExpired(ctx context.Context) error {
 	return errs
 }
 
-// replaceProbes chooses another probe in each channel that the outbox paused and whose probe died or expired.
+// replaceProbes chooses another probe in each channel that the outbox paused and whose probe died or expired. The probe of a channel that a
+// person resumed is due at once.
 func (o *Outbox[TTx]) replaceProbes(ctx context.Context) error {
 	var paused []string
 	if err := o.database.readJSON(ctx, &paused, o.database.statements.queuesOnHold); err != nil {
 		return err
 	}
+	var errs error
 	for channel := range o.channels {
 		if slices.Contains(paused, queueOf(channel)) {
 			o.pauseOf(channel).choose(ctx)
+			continue
 		}
+		err := o.database.exec(ctx, o.database.statements.releaseForgotten, queueOf(channel), probesOf(channel))
+		errs = errors.Join(errs, err)
 	}
-	return nil
+	return errs
 }

@@ -8,10 +8,6 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// returnProbes moves the messages that probe a paused channel back to its queue, so that none probes again, not even after an attempt
-// under way. Its parameters are the queue and the queue of its probes.
-const returnProbes = `UPDATE river_job SET queue = $1 WHERE queue = $2 AND state IN ('available', 'scheduled', 'retryable', 'running')`
-
 // PauseChannel pauses a channel, such as "sms", in all processes until ResumeChannel, or until a person resumes its queue in River UI. The
 // outbox does not resume it, even if the outbox itself had paused the channel before. Messages can be enqueued meanwhile; they wait.
 // A message with InsertOptions.Expire can expire during the pause: it is cancelled, and Options.OnOutcome is called, which may send a fallback.
@@ -24,7 +20,7 @@ func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
 		if _, err := o.database.changeOne(ctx, tx, o.database.statements.forgetPause, p.queue); err != nil {
 			return err
 		}
-		if err := o.database.execOn(ctx, tx, returnProbes, p.queue, p.probes); err != nil {
+		if err := o.database.execOn(ctx, tx, o.database.statements.releaseProbes, p.queue, p.probes); err != nil {
 			return err
 		}
 		return o.database.pause(ctx, tx, p.queue)
@@ -35,6 +31,10 @@ func (o *Outbox[TTx]) PauseChannel(ctx context.Context, channel string) error {
 // Resuming a channel that is not paused changes nothing. An unknown channel is an error.
 func (o *Outbox[TTx]) ResumeChannel(ctx context.Context, channel string) error {
 	return o.changeChannel(ctx, channel, func(ctx context.Context, tx riverdriver.ExecutorTx) error {
+		err := o.database.execOn(ctx, tx, o.database.statements.releaseProbes, queueOf(channel), probesOf(channel))
+		if err != nil {
+			return err
+		}
 		return o.database.resume(ctx, tx, queueOf(channel))
 	})
 }

@@ -129,6 +129,9 @@ func TestResumeChannelEndsAPauseOfTheOutbox(t *testing.T) {
 		require.NoError(t, r.ResumeChannel(t.Context(), "sms"))
 		r.insert(t, messagingriver.InsertOptions{}, text("later"))
 		await(t, r, "later", completed)
+		for _, reference := range []string{"m1", "m2"} { // m0 waits for as long as the service asked it to
+			await(t, r, reference, completed) // one was the next probe, and due in an hour
+		}
 		require.False(t, isPaused(t, r))
 	})
 }

@@ -136,6 +136,8 @@ func postgresStatements() statements {
 						SELECT 1 FROM river_job WHERE kind = 'messaging' AND state = 'pending'
 							AND metadata @> jsonb_build_object('campaign', probe.metadata->>'campaign'))
 				FOR UPDATE SKIP LOCKED)`,
+		releaseProbes:    releasePostgresProbes,
+		releaseForgotten: releasePostgresProbes + ` AND EXISTS (SELECT 1 FROM river_queue WHERE name = $1 AND paused_at IS NULL)`,
 		returnPostponed: `
 			UPDATE river_job SET queue = $1
 			WHERE queue = $2 AND state IN ('retryable', 'scheduled') AND scheduled_at > now() + make_interval(secs => CAST($3 AS FLOAT8))`,
@@ -171,3 +173,8 @@ func countPostgresCampaigns(condition string) string {
 			SELECT metadata->>'campaign' AS name, state, COUNT(*) AS messages FROM river_job WHERE ` + condition + `
 			GROUP BY 1, 2 ORDER BY 1) AS counted`
 }
+
+// releasePostgresProbes moves the probes of a channel to its queue. They were due with the next probe, which may be an hour later.
+const releasePostgresProbes = `
+	UPDATE river_job SET queue = $1, scheduled_at = CASE WHEN state = 'running' THEN scheduled_at ELSE now() END
+	WHERE queue = $2 AND state IN ('available', 'running', 'scheduled', 'retryable')`

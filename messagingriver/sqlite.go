@@ -134,6 +134,8 @@ func sqliteStatements() statements {
 				AND EXISTS (
 					SELECT 1 FROM river_job WHERE kind = 'messaging' AND state = 'pending'
 						AND metadata->>'campaign' = probe.metadata->>'campaign')`,
+		releaseProbes:    releaseSQLiteProbes,
+		releaseForgotten: releaseSQLiteProbes + ` AND EXISTS (SELECT 1 FROM river_queue WHERE name = ?1 AND paused_at IS NULL)`,
 		returnPostponed: `
 			UPDATE river_job SET queue = ?1
 			WHERE queue = ?2 AND state IN ('retryable', 'scheduled')
@@ -170,3 +172,8 @@ func countSQLiteCampaigns(condition string) string {
 			SELECT metadata->>'campaign' AS name, state, COUNT(*) AS messages FROM river_job WHERE ` + condition + `
 			GROUP BY 1, 2 ORDER BY 1) AS counted`
 }
+
+// releaseSQLiteProbes moves the probes of a channel to its queue. They were due with the next probe, which may be an hour later.
+const releaseSQLiteProbes = `
+	UPDATE river_job SET queue = ?1, scheduled_at = CASE WHEN state = 'running' THEN scheduled_at ELSE datetime('now', 'subsec') END
+	WHERE queue = ?2 AND state IN ('available', 'running', 'scheduled', 'retryable')`

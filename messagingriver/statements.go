@@ -34,6 +34,8 @@ type statements struct {
 	countProbe       string // queue, number of probes, time of the next probe
 	chooseProbe      string // queue, queue of its probes, seconds until the probe is due; returns 1
 	pauseProbes      string // queue, queue of its probes; moves probes of paused campaigns to the queue, as pauseCampaign does
+	releaseProbes    string // queue, queue of its probes; moves the probes to the queue, where they are due at once
+	releaseForgotten string // like releaseProbes, if the queue is not paused: a person resumed it in River UI
 	returnPostponed  string // queue, queue of its probes, seconds; moves probes that are due later than that to the queue
 	queuesOnHold     string // returns a JSON array of the names of queues that the outbox paused
 	queueStatus      string // returns a JSON array of queueStatus

@@ -77,7 +77,10 @@ func (o *Outbox[TTx]) workUnsent(ctx context.Context, job *river.Job[messageArgs
 		return finalResult(rivertype.JobStateCancelled, "it was cancelled by a person")
 	}
 	if job.Queue == lookups { // a late outcome proved that the message was not sent
-		return result{state: rivertype.JobStateScheduled, queue: queueOf(job.Args.Channel), facts: facts{}}
+		r := result{state: rivertype.JobStateScheduled, wait: time.Second, queue: queueOf(job.Args.Channel), facts: facts{}}
+		r.facts[keyUnknownSince] = nil // a later doubt begins anew
+		r.facts[keyUnknownReason] = ""
+		return r
 	}
 	return o.sendJob(ctx, job, m)
 }

@@ -310,6 +310,27 @@ func TestSMSIfChatApp2CannotReachTheCustomer(t *testing.T) {
 	}
 }
 
+// A customer known by a user ID alone gets no SMS. The order says that the message was refused.
+func TestNoSMSToAUserID(t *testing.T) {
+	t.Parallel()
+	for name, in := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := messagingtest.NewServer(t)
+			service.SetFault("chatapp2", "US.13491208655302741918", messagingtest.FaultCode("131026"))
+			s := newShop(t, service, in)
+			require.NoError(t, s.takeOrder(t.Context(), "order-1", "US.13491208655302741918"))
+			verdict := ""
+			require.Eventually(t, func() bool {
+				err := s.db.QueryRowContext(t.Context(), "SELECT verdict FROM shop_order WHERE id = 'order-1'").Scan(&verdict)
+				return err == nil && verdict != ""
+			}, time.Minute, 20*time.Millisecond)
+			assert.Equal(t, "refused", verdict)
+			assert.Empty(t, service.Sent())
+		})
+	}
+}
+
 // A report changes the order of its message alone, whatever IDs the orders have.
 func TestReportChangesNoOtherOrder(t *testing.T) {
 	t.Parallel()

@@ -204,7 +204,10 @@ func (s *shop) noteOutcome(ctx context.Context, outcome messagingriver.Outcome) 
 	wasNotProcessed := outcome.Verdict == messaging.NotSent || outcome.Verdict == messaging.Refused
 	hasOptedOut := errors.Is(outcome.Err, messaging.ErrOptedOut)
 	if isChat && wasNotProcessed && !hasOptedOut {
-		return s.sendSMS(ctx, outcome.Key, message)
+		err := s.sendSMS(ctx, outcome.Key, message)
+		if !errors.Is(err, messaging.ErrInvalid) { // such as a user ID, which gets no SMS
+			return err
+		}
 	}
 	// A report may have proved meanwhile that the message was accepted.
 	const note = "UPDATE shop_order SET verdict = $1, message_id = $2 WHERE reference = $3 AND (verdict <> 'accepted' OR $1 = 'accepted')"

@@ -328,6 +328,21 @@ func TestResumeWithoutFileSaysHowToBeginAgain(t *testing.T) {
 	assert.Contains(t, errs, "; remove "+statePath(file)+" to begin again")
 }
 
+// A file that has become shorter would be filled up with zero bytes.
+func TestResumeOfAFileThatLostRows(t *testing.T) {
+	s, _ := newShell(t)
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	args := []string{"list", "--format", "csv", "--out", file}
+	s.serveRows(`{"id":"m-1"}`, "fails")
+	_, errs, status := s.run(args...)
+	require.Equal(t, cli.ExitUnknown, status, errs)
+	require.NoError(t, os.Truncate(file, 3))
+	_, errs, status = s.run(append(args, "--resume")...)
+	assert.Equal(t, cli.ExitUsage, status)
+	assert.Contains(t, errs, file+" has 3 bytes, of ")
+	assert.Contains(t, errs, "; remove it and "+statePath(file)+" to begin again")
+}
+
 // TestResumeNamesChangedFlags: rows of another listing would be appended to the file.
 func TestResumeNamesChangedFlags(t *testing.T) {
 	s, _ := newShell(t)

@@ -207,12 +207,20 @@ func readState(out string) (*resumeState, error) {
 	return state, json.Unmarshal(data, state)
 }
 
-// truncate truncates a file and moves to its new end.
+// truncate truncates a file and moves to its new end. A file that is shorter already is an error: it has lost rows.
 func truncate(file *os.File, size int64) error {
-	if err := file.Truncate(size); err != nil {
+	info, err := file.Stat()
+	if err != nil {
 		return err
 	}
-	_, err := file.Seek(size, io.SeekStart)
+	if info.Size() < size {
+		return fmt.Errorf("%s has %d bytes, of %d that were written; remove it and %s to begin again",
+			file.Name(), info.Size(), size, statePath(file.Name()))
+	}
+	if err = file.Truncate(size); err != nil {
+		return err
+	}
+	_, err = file.Seek(size, io.SeekStart)
 	return err
 }
 
