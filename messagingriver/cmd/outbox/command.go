@@ -212,8 +212,25 @@ does the same with Outbox.Migrate.`,
 
 // overview is the state of the outbox.
 type overview struct {
-	Channels  []messagingriver.ChannelStatus `json:"channels"`
-	Campaigns []messagingriver.Campaign      `json:"campaigns,omitempty"`
+	Channels  []messagingriver.ChannelStatus
+	Campaigns []messagingriver.Campaign
+}
+
+// MarshalJSON writes durations as seconds, which programs in other languages can read.
+func (o overview) MarshalJSON() ([]byte, error) {
+	type channel struct {
+		messagingriver.ChannelStatus
+
+		Oldest float64 `json:"oldest"` // hides that of ChannelStatus
+	}
+	channels := make([]channel, len(o.Channels))
+	for i, status := range o.Channels {
+		channels[i] = channel{status, status.Oldest.Seconds()}
+	}
+	return json.Marshal(struct {
+		Channels  []channel                 `json:"channels"`
+		Campaigns []messagingriver.Campaign `json:"campaigns,omitempty"`
+	}{channels, o.Campaigns})
 }
 
 func (op *operator) status() *cobra.Command {
@@ -223,7 +240,8 @@ func (op *operator) status() *cobra.Command {
 
 The first four states are of messages that wait, the last three are final. The column "looked up" counts the SMS that wait and whose
 verdict is unknown: they may have been sent, and are looked up in the listing of the service. They are also counted under their
-state. The column "oldest" is how long the oldest message that is due has waited; it includes no message that is looked up.`,
+state. The column "oldest" is how long the oldest message that is due has waited, in JSON in seconds; it includes no message that
+is looked up.`,
 		Example: `  outbox status
   outbox status --json`,
 	}

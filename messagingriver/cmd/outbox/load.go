@@ -24,6 +24,8 @@ type loadResult struct {
 	Known int `json:"known"`
 	// Repeated are the lines whose reference ID an earlier line of the file has. They are not enqueued.
 	Repeated []repeatedLine `json:"repeated,omitempty"`
+	// Invalid are the lines whose messages are invalid, with --skip-invalid. They are not enqueued.
+	Invalid []invalidLine `json:"invalid,omitempty"`
 }
 
 type repeatedLine struct {
@@ -31,8 +33,16 @@ type repeatedLine struct {
 	First int `json:"first"` // the earlier line
 }
 
+type invalidLine struct {
+	Line   int    `json:"line"`
+	Reason string `json:"reason"`
+}
+
 func (r loadResult) text() string {
 	var text strings.Builder
+	for _, invalid := range r.Invalid {
+		fmt.Fprintf(&text, "line %d is not enqueued: %s\n", invalid.Line, invalid.Reason)
+	}
 	for _, repeated := range r.Repeated {
 		fmt.Fprintf(&text, "line %d repeats the reference ID of line %d, and is not enqueued\n", repeated.Line, repeated.First)
 	}
@@ -111,28 +121,32 @@ priority, at and expire, which take precedence over the flags.
 A file whose name ends in .csv has SMS, separated by commas. Its first line names the columns: from, to, text, referenceID, callback,
 marketing (true or false), campaign, priority, at and expire.
 
-A line that cannot be sent ends the load with the number of the line; the lines before it are enqueued. A line that repeats the
-reference ID of an earlier line is not enqueued: the load names it, and the exit status is 1.`
+A line that cannot be sent ends the load with the number of the line; the lines before it are enqueued. With --skip-invalid, a message
+that is invalid, for example because of its recipient, is left out. So is a line that repeats the reference ID of an earlier line.
+The load names the lines that it leaves out, and the exit status is 1.`
 
 func (op *operator) load() *cobra.Command {
 	var flags lineOptions
+	skipInvalid := false
 	cmd := &cobra.Command{
 		Use: "load FILE", Short: "Enqueue the messages of a file, each once", Args: exactArgs("FILE"),
 		Long: loadHelp,
 		Example: `  outbox load messages.jsonl
-  outbox load spring.csv --campaign spring --at 2026-05-01T09:00:00+08:00 --expire 2h`,
+  outbox load spring.csv --campaign spring --at 2026-05-01T09:00:00+08:00 --expire 2h
+  outbox load spring.csv --campaign spring --skip-invalid`,
 		RunE: op.withDatabase(requiresContract, func(cmd *cobra.Command, args []string, db database) error {
 			if _, err := flags.parse(); err != nil {
 				return fmt.Errorf("the flags: %w", err)
 			}
-			result, err := loadFile(cmd, db, args[0], flags)
+			l := loader{db: db, flags: flags, skipInvalid: skipInvalid, firstLines: map[messagingriver.Key]int{}}
+			result, err := l.loadFile(cmd, args[0])
 			if err != nil {
 				return fmt.Errorf("%s: %w (enqueued: %d; known: %d)", args[0], err, result.New, result.Known)
 			}
 			if err := op.print(cmd.OutOrStdout(), result, result.text()); err != nil {
 				return err
 			}
-			if len(result.Repeated) > 0 {
+			if len(result.Repeated) > 0 || len(result.Invalid) > 0 {
 				return errFindings
 			}
 			return nil
@@ -142,11 +156,12 @@ func (op *operator) load() *cobra.Command {
 	cmd.Flags().StringVar(&flags.Priority, "priority", "bulk", "the `priority`: urgent, normal, bulk, or 1 (first) to 4")
 	cmd.Flags().StringVar(&flags.At, "at", "", "the `time` to send them, such as 2026-05-01T09:00:00+08:00 (default at once)")
 	cmd.Flags().StringVar(&flags.Expire, "expire", "", "how long after that time they may still be sent, a `duration` such as 10m (default no limit)")
+	cmd.Flags().BoolVar(&skipInvalid, "skip-invalid", false, "leave out invalid messages, and go on")
 	return cmd
 }
 
 // loadFile enqueues the messages of a file and shows its progress on a terminal.
-func loadFile(cmd *cobra.Command, db database, name string, flags lineOptions) (result loadResult, err error) {
+func (l *loader) loadFile(cmd *cobra.Command, name string) (result loadResult, err error) {
 	file := os.Stdin
 	if name != "-" {
 		file, err = os.Open(name) //nolint:gosec // the user names it
@@ -166,14 +181,13 @@ func loadFile(cmd *cobra.Command, db database, name string, flags lineOptions) (
 		progressbar.OptionShowBytes(true),
 		progressbar.OptionClearOnFinish())
 	in := io.TeeReader(file, bar)
-	var lines lineReader = newJSONLines(db, in)
+	var lines lineReader = newJSONLines(l.db, in)
 	if strings.HasSuffix(strings.ToLower(name), ".csv") {
 		lines, err = newCSVLines(in)
 		if err != nil {
 			return result, err
 		}
 	}
-	l := loader{db: db, flags: flags, firstLines: map[messagingriver.Key]int{}}
 	err = l.load(cmd.Context(), lines)
 	return l.result, errors.Join(err, bar.Finish())
 }
@@ -200,11 +214,12 @@ type entry struct {
 
 // loader enqueues the messages of a file.
 type loader struct {
-	db         database
-	flags      lineOptions
-	firstLines map[messagingriver.Key]int // the first line of each message
-	batch      []entry                    // is not enqueued yet
-	result     loadResult
+	db          database
+	flags       lineOptions
+	skipInvalid bool
+	firstLines  map[messagingriver.Key]int // the first line of each message
+	batch       []entry                    // is not enqueued yet
+	result      loadResult
 }
 
 // load enqueues all lines. If a line is wrong, the lines before it are enqueued.
@@ -246,8 +261,8 @@ func (l *loader) add(line fileLine) error {
 	return nil
 }
 
-// flush enqueues the batch in one transaction. If one of its messages is invalid, flush enqueues them one by one, to name the line and keep the
-// lines before it.
+// flush enqueues the batch in one transaction. If one of its messages is invalid, flush enqueues them one by one, to name the line. The lines
+// before it are kept, and with skipInvalid those after it, too.
 func (l *loader) flush(ctx context.Context) error {
 	batch := l.batch
 	l.batch = nil
@@ -256,7 +271,12 @@ func (l *loader) flush(ctx context.Context) error {
 		return err
 	}
 	for _, one := range batch {
-		if err := l.insert(ctx, []entry{one}); err != nil {
+		err := l.insert(ctx, []entry{one})
+		if l.skipInvalid && errors.Is(err, messaging.ErrInvalid) {
+			l.result.Invalid = append(l.result.Invalid, invalidLine{one.line, err.Error()})
+			continue
+		}
+		if err != nil {
 			return fmt.Errorf("line %d: %w", one.line, err)
 		}
 	}

@@ -79,7 +79,12 @@ func (s shell) work() {
 func (s shell) counts() map[rivertype.JobState]int {
 	s.Helper()
 	out, _ := s.run(0, "status", "--json")
-	var status overview
+	var status struct {
+		Channels []struct {
+			States map[rivertype.JobState]int `json:"states"`
+			Oldest float64                    `json:"oldest"` // seconds
+		} `json:"channels"`
+	}
 	require.NoError(s, json.Unmarshal([]byte(out), &status))
 	counts := map[rivertype.JobState]int{}
 	for _, channel := range status.Channels {
@@ -251,6 +256,28 @@ func TestLoadNamesLinesThatRepeatAReferenceID(t *testing.T) {
 		assert.Empty(s, said)
 		out, _ = s.run(1, "load", "--json", file)
 		assert.JSONEq(s, `{"new": 0, "known": 2, "repeated": [{"line": 3, "first": 1}]}`, out)
+	})
+}
+
+func TestLoadSkipsInvalidMessages(t *testing.T) {
+	onBoth(t, func(s shell) {
+		bad := strings.Replace(line("b"), "+639171234567", "nobody", 1)
+		file := s.file("messages.jsonl", line("a")+"\n"+bad+"\n"+line("c")+"\n")
+		_, said := s.run(2, "load", file)
+		assert.Contains(s, said, "line 2: ")
+		assert.Contains(s, said, "(enqueued: 1; known: 0)")
+
+		out, said := s.run(1, "load", "--skip-invalid", file)
+		assert.Contains(s, out, "line 2 is not enqueued: messagingriver: ")
+		assert.Contains(s, out, "To: want 5 to 15 digits")
+		assert.Contains(s, out, "\nenqueued: 1; known: 1\n")
+		assert.NotContains(s, out, "nobody")
+		assert.Empty(s, said)
+		out, _ = s.run(1, "load", "--skip-invalid", "--json", file)
+		assert.Contains(s, out, `"invalid":[{"line":2,"reason":"messagingriver: `)
+
+		_, said = s.run(2, "load", "--skip-invalid", s.file("broken.jsonl", line("d")+"\n{\n"))
+		assert.Contains(s, said, "line 2: ", "a line that is no JSON ends the load")
 	})
 }
 
