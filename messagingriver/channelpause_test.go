@@ -252,26 +252,20 @@ func TestProbeRefusedForItsRecipientEndsThePause(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t test) {
 		service := messagingtest.NewServer(t)
-		var requests atomic.Int64
-		client := newClient(t, service, messaging.WithTransport(func(base http.RoundTripper) http.RoundTripper {
-			return roundTripper(func(request *http.Request) (*http.Response, error) {
-				if requests.Add(1) == 2 {
-					const notNow = `{"error":{"message":"not delivered to keep the recipient engaged","code":131049}}`
-					return &http.Response{StatusCode: http.StatusBadRequest, Body: readCloser{strings.NewReader(notNow)}, Request: request}, nil
-				}
-				return base.RoundTrip(request)
-			})
-		}))
-		r := t.newRig(t, client, messagingriver.Options{Workers: 1})
+		r := t.newRig(t, newClient(t, service), messagingriver.Options{Workers: 1})
+		first := chat("first")
+		first.To = "+639170000001"
 		service.Inject(messagingtest.FaultStatus(http.StatusTooManyRequests, 0), 1)
-		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Urgent}, chat("first"))
+		r.insert(t, messagingriver.InsertOptions{Priority: messagingriver.Urgent}, first)
 		r.start(t)
 		isPaused := func() bool { return r.number(t, "SELECT COUNT(*) FROM QUEUES WHERE paused_at IS NOT NULL") == 1 }
 		require.Eventually(t, isPaused, patience, 10*time.Millisecond)
+		service.SetFault("chatapp2", first.To, messagingtest.FaultCode("131049"))
+		isLate := func() bool { return time.Until(show(t, r, "first").Scheduled) > 23*time.Hour }
+		require.Eventually(t, isLate, 30*time.Second, 20*time.Millisecond, "it was the probe")
 		r.insert(t, messagingriver.InsertOptions{}, chat("other"))
-		require.Eventually(t, func() bool { return show(t, r, "other").State == completed }, 15*time.Second, 20*time.Millisecond)
+		require.Eventually(t, func() bool { return show(t, r, "other").State == completed }, patience, 20*time.Millisecond)
 		require.False(t, isPaused())
-		require.Greater(t, time.Until(show(t, r, "first").Scheduled), 23*time.Hour)
 	})
 }
 
