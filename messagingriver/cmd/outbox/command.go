@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	messaging "github.com/messaging-service/messaging-go"
+	"github.com/messaging-service/messaging-go/internal/longflag"
 	"github.com/messaging-service/messaging-go/messagingriver"
 )
 
@@ -69,26 +70,14 @@ func command(getenv func(string) string) *cobra.Command {
 	return root
 }
 
-// withTwoDashes returns args with two dashes before each long flag of the command that they name: -help is --help. Values of flags stay as they
-// are.
+// withTwoDashes returns args with two dashes before each long flag of the command that they name.
 func withTwoDashes(root *cobra.Command, args []string) []string {
 	command, _, _ := root.Find(args) // an unknown command is an error later
 	command.InitDefaultHelpFlag()
-	out := slices.Clone(args)
-	for i := 0; i < len(out) && out[i] != "--"; i++ {
-		word := strings.TrimLeft(out[i], "-")
-		name, _, hasValue := strings.Cut(word, "=")
+	return longflag.WithTwoDashes(args, func(name string) (isFlag, needsValue bool) {
 		flag := command.Flag(name)
-		isLongFlag := strings.HasPrefix(out[i], "-") && len(name) > 1 && flag != nil
-		if !isLongFlag {
-			continue
-		}
-		out[i] = "--" + word
-		if !hasValue && flag.NoOptDefVal == "" {
-			i++ // its value
-		}
-	}
-	return out
+		return flag != nil, flag != nil && flag.NoOptDefVal == ""
+	})
 }
 
 // helpCommand returns the command that shows the help of another.

@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/messaging-service/messaging-go/internal/longflag"
 )
 
 // Execute runs a command line and returns the exit status. A flag may be written with one dash or two: -listen is --listen.
@@ -38,25 +39,14 @@ func explainFlag(command *cobra.Command, err error) error {
 	return fmt.Errorf("%w; the flags follow one of %s; -h shows an example", err, strings.Join(names, ", "))
 }
 
-// withTwoDashes returns args with two dashes before each long flag of the command that they name. Values of flags stay as they are.
+// withTwoDashes returns args with two dashes before each long flag of the command that they name.
 func withTwoDashes(root *cobra.Command, args []string) []string {
 	command, _, _ := root.Find(args) // an unknown command is an error later
 	command.InitDefaultHelpFlag()
-	out := slices.Clone(args)
-	for i := 0; i < len(out) && out[i] != "--"; i++ {
-		word := strings.TrimLeft(out[i], "-")
-		name, _, hasValue := strings.Cut(word, "=")
+	return longflag.WithTwoDashes(args, func(name string) (isFlag, needsValue bool) {
 		flag := command.Flag(name)
-		isLongFlag := strings.HasPrefix(out[i], "-") && len(name) > 1 && flag != nil
-		if !isLongFlag {
-			continue
-		}
-		out[i] = "--" + word
-		if !hasValue && flag.NoOptDefVal == "" {
-			i++ // its value
-		}
-	}
-	return out
+		return flag != nil, flag != nil && flag.NoOptDefVal == ""
+	})
 }
 
 // Confirm asks the user on a terminal whether to send. action describes in sentences what is sent, and flag is the flag that confirms it
