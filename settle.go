@@ -196,22 +196,22 @@ func (s *SMSService) waitForLookup(ctx context.Context, wait time.Duration) bool
 // settledBy returns the row which proves that the message was accepted, or an error that says what the rows prove. The message was refused if
 // every row says so.
 func (s *SMSService) settledBy(rows []sms.Transaction, m sms.Message) (sms.Transaction, error) {
-	refused := 0
+	uncertainty := "" // of the first row that proves nothing
 	for _, row := range rows {
 		if !matchesNumber(row.To, m.To) {
+			uncertainty = cmp.Or(uncertainty, "has another number")
 			continue
 		}
 		switch s.Verdict(row) {
 		case Accepted:
 			return row, nil
 		case Refused:
-			refused++
 		case Unknown, NotSent:
+			uncertainty = cmp.Or(uncertainty, uncertaintyOf(row))
 		}
 	}
-	if refused < len(rows) {
-		return sms.Transaction{}, s.listError(
-			"the listed message has no ID, has an error, or has a number or a status that differs or cannot be read")
+	if uncertainty != "" {
+		return sms.Transaction{}, s.listError("the listed message " + uncertainty)
 	}
 	row := rows[0]
 	var secrets redact.Secrets
@@ -255,6 +255,19 @@ func isDoubtful(err error) bool {
 		return row.problem.IsDoubtful()
 	}
 	return err != nil
+}
+
+// uncertaintyOf says why Verdict returns Unknown for a row.
+func uncertaintyOf(row sms.Transaction) string {
+	unreadable, isRowError := errors.AsType[*rowError](row.ReadError)
+	switch {
+	case isRowError && unreadable.problem.IsDoubtful():
+		return "cannot be read: " + unreadable.problem.Error()
+	case row.ID == "":
+		return "has no ID"
+	default:
+		return "has an error (ErrorCode)"
+	}
 }
 
 // matchesNumber reports whether a listed number may be the number of a message. A row without a number may belong to the message.

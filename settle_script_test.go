@@ -492,7 +492,7 @@ func TestSettle(t *testing.T) {
 		"not listed, long past": {"nothing", time.Hour, "look@0s", []error{messaging.ErrNotListed}, "no message"},
 		"sent in the future":    {"nothing", -24 * time.Hour, "look@0s look@2s look@4s look@6s", []error{messaging.ErrNotListed}, "no message"},
 		"filter ignored":        {"other", 0, "look@0s", []error{messaging.ErrFilterIgnored}, "it does not filter as the contract says"},
-		"another number":        {"stranger", 0, "look@0s", []error{}, "the listed message has no ID, has an error, or has a number or a status that differs or cannot be read"},
+		"another number":        {"stranger", 0, "look@0s", []error{}, "the listed message has another number"},
 		"from a cache":          {"cached", time.Hour, "look@0s", []error{}, "in a response that a cache kept (Age)"},
 		"lookup fails":          {"broken", time.Hour, "look@0s", []error{messaging.ErrInvalid}, "HTTP 400, the lookup failed"},
 		"no such path":          {"missing", time.Hour, "look@0s", []error{messaging.ErrNotFound}, "HTTP 404, GET /api/sms"},
@@ -612,6 +612,34 @@ func TestFindReportsSeveralRows(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, log.String())
 	assert.Equal(t, 1, steps.rows)
+}
+
+// The error of Settle says why the first row that proves nothing does not.
+func TestSettleSaysWhyARowProvesNothing(t *testing.T) {
+	t.Parallel()
+	const refused = `{"id":"l-0","referenceId":"r-1","sendStatus":"failed"}`
+	for name, tt := range map[string]struct{ contract, rows, want string }{
+		"another number":        {`{}`, `{"id":"l-1","referenceId":"r-1","to":"+639180000000"}`, "has another number"},
+		"refused, other number": {`{}`, `{"id":"l-1","referenceId":"r-1","to":"+639180000000","sendStatus":"failed"}`, "has another number"},
+		"an unreadable number":  {`{}`, `{"id":"l-1","referenceId":"r-1","to":["+639180000000"]}`, "cannot be read: To is neither a text nor a number"},
+		"no ID":                 {`{}`, `{"referenceId":"r-1"}`, "cannot be read: ID is missing"},
+		"a service without IDs": {`{"sms.list":{"record":{"id":[]}}}`, `{"referenceId":"r-1"}`, "has no ID"},
+		"an error":              {`{}`, `{"id":"l-1","referenceId":"r-1","errorCode":"77"}`, "has an error (ErrorCode)"},
+		"after one refused":     {`{}`, refused + `,{"id":"l-1","referenceId":"r-1","errorCode":"77"}`, "has an error (ErrorCode)"},
+		"the first of two":      {`{}`, `{"referenceId":"r-1"},{"id":"l-1","referenceId":"r-1","errorCode":"77"}`, "cannot be read: ID is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := roundTripper(func(r *http.Request) (*http.Response, error) {
+				return respond(r, http.StatusOK, `{"data":[`+tt.rows+`]}`), nil
+			})
+			client, err := messaging.NewClient(baseURL, messaging.WithToken("t"), service.option(),
+				settling(time.Nanosecond, time.Nanosecond), overlay(t, tt.contract))
+			require.NoError(t, err)
+			_, err = client.SMS.Settle(t.Context(), one, time.Now())
+			require.EqualError(t, err, "messaging: Settle: sms.send has an unknown outcome: the listed message "+tt.want)
+		})
+	}
 }
 
 // stepRecorder keeps the rows of the last lookup.
