@@ -425,7 +425,7 @@ func TestAPIKeyWithoutAPlaceForReads(t *testing.T) {
 	responding(mock, http.StatusOK, accepted)
 	_, err := client.SMS.Send(t.Context(), one)
 	require.NoError(t, err)
-	const want = `messaging: sms.list not sent: contract: names no place for the key pair in a request without a body (auth.keyPair.in); ` +
+	const want = `messaging: sms.list: contract: names no place for the key pair in a request without a body (auth.keyPair.in); ` +
 		`write {"auth": {"keyPair": {"in": "header"}}}, or "basic", or "query" if the service accepts it in the URL only`
 	_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{}))
 	require.Len(t, errs, 1)

@@ -573,7 +573,7 @@ type Problem struct {
 // ValidationError is a message or an option that this library rejected. Nothing was sent. It lists every problem, holds no
 // values, and matches ErrInvalid and ErrNotSent.
 type ValidationError struct {
-	// Operation is the contract's name of the operation, "Settle", or "" if a client could not be made.
+	// Operation is the contract's name of the operation, such as "sms.send", or "Settle" or "FirstAccepted". It is "" if a client could not be made.
 	Operation string
 	// Field and Reason are those of the first problem.
 	Field  string
@@ -592,12 +592,16 @@ func invalid(operation string, problems []wire.Problem, causes ...error) *Valida
 	return e
 }
 
-// Error returns each field with what is wrong and what is allowed.
+// Error returns each field with what is wrong and what is allowed. For a send it says that nothing was sent.
 func (e *ValidationError) Error() string {
-	if e.Operation == "" {
+	switch {
+	case e.Operation == "":
 		return "messaging: " + e.problems()
+	case strings.HasSuffix(e.Operation, ".send"):
+		return "messaging: " + e.Operation + " not sent: " + e.problems()
+	default:
+		return "messaging: " + e.Operation + ": " + e.problems()
 	}
-	return "messaging: " + e.Operation + " not sent: " + e.problems()
 }
 
 func (e *ValidationError) problems() string {

@@ -85,6 +85,28 @@ func TestVerdictOf(t *testing.T) {
 	assert.Equal(t, messaging.Unknown, messaging.VerdictOf(messaging.ErrUnreadableRow))
 }
 
+func TestValidationErrorText(t *testing.T) {
+	t.Parallel()
+	client, _ := mocked(t)
+	_, send := client.SMS.Send(t.Context(), sms.Message{From: "ACME", To: "+639171234567"})
+	_, find := client.SMS.Find(t.Context(), "")
+	_, errs := list(client.SMS.List(t.Context(), sms.ListOptions{CreatedAfter: time.Unix(2, 0), CreatedBefore: time.Unix(1, 0)}))
+	_, first := messaging.FirstAccepted(t.Context())
+	_, option := messaging.NewClient("")
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{send, "messaging: sms.send not sent: Text: required, but absent"},
+		{find, "messaging: sms.list: referenceID: required, but empty"},
+		{errs[0], "messaging: sms.list: CreatedBefore: "},
+		{first, "messaging: FirstAccepted: sends: required, but absent"},
+		{option, "messaging: baseURL: "},
+	} {
+		assert.ErrorContains(t, tt.err, tt.want)
+	}
+}
+
 func TestTokenDoesNotLeak(t *testing.T) {
 	t.Parallel()
 	type holder struct{ Token messaging.Token }
