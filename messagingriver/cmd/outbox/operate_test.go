@@ -143,6 +143,8 @@ func TestShowPrintsTheRecordOfAMessage(t *testing.T) {
 		assert.Contains(s, out, `{"channel":"sms","referenceID":"order-1","job":1,"state":"completed",`)
 		assert.Contains(s, out, `"verdict":"accepted"`)
 		assert.Contains(s, out, `"verdict":"unknown"`)
+		assert.Contains(s, out, `"receipt":{"id":"`+s.service.Sent()[0].ID+`","requestID":"`)
+		assert.NotRegexp(s, `"[A-Z]\w*":`, out, "a name of Go")
 		assert.NotContains(s, out, "639171234567")
 	})
 }

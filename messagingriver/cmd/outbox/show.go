@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -41,7 +42,7 @@ The exit status is 1 if there is no such message.`,
 			return errFindings
 		}
 		for i, record := range records {
-			shown := shownRecord{record, verdictWord(record)}
+			shown := newShownRecord(record)
 			text := shown.text()
 			if i > 0 {
 				text = "\n" + text
@@ -106,7 +107,29 @@ func referencesOf(ctx context.Context, db database, messageID string) ([]string,
 type shownRecord struct {
 	messagingriver.Record
 
-	Verdict string `json:"verdict"` // a word of verdictHelp, instead of that of Record
+	Verdict string        `json:"verdict"` // a word of verdictHelp, instead of that of Record
+	Receipt *shownReceipt `json:"receipt,omitzero"`
+}
+
+func newShownRecord(record messagingriver.Record) shownRecord {
+	return shownRecord{Record: record, Verdict: verdictWord(record), Receipt: (*shownReceipt)(record.Receipt)}
+}
+
+// shownReceipt is a messaging.Receipt, whose JSON is a stored form and has the names of Go.
+type shownReceipt struct {
+	ID          string          `json:"id,omitzero"`
+	RequestID   string          `json:"requestID,omitzero"`
+	ReferenceID string          `json:"referenceID,omitzero"`
+	Parts       int             `json:"parts,omitzero"`
+	UnitCost    string          `json:"unitCost,omitzero"`
+	Cost        string          `json:"cost,omitzero"`
+	Balance     string          `json:"balance,omitzero"`
+	Currency    string          `json:"currency,omitzero"`
+	Operator    string          `json:"operator,omitzero"`
+	Status      string          `json:"status,omitzero"`
+	Attempts    int             `json:"attempts,omitzero"`
+	StatusCode  int             `json:"statusCode,omitzero"`
+	Raw         json.RawMessage `json:"-"` // the outbox does not store it
 }
 
 // text returns the record as lines of name and value.
@@ -124,7 +147,7 @@ func (r shownRecord) text() string {
 type shownLine struct{ name, value string }
 
 func (r shownRecord) lines() []shownLine {
-	var receipt messaging.Receipt
+	var receipt shownReceipt
 	if r.Receipt != nil {
 		receipt = *r.Receipt
 	}

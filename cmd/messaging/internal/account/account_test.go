@@ -428,6 +428,7 @@ func TestListWithoutRowsHasTheHeader(t *testing.T) {
 	out, _, status := s.run("list", "--format", "csv")
 	assert.Equal(t, cli.ExitOK, status)
 	assert.Regexp(t, `^id,referenceID,.*,text,verdict,errorCode\n$`, out)
+	assert.Contains(t, out, ",sendStatus,deliveryStatus,status,")
 	file := filepath.Join(t.TempDir(), "rows.csv")
 	_, _, status = s.run("list", "--format", "csv", "--out", file)
 	assert.Equal(t, cli.ExitOK, status)
@@ -643,6 +644,9 @@ func TestListShowsVerdicts(t *testing.T) {
 	for line := range strings.Lines(out) {
 		var got map[string]any
 		require.NoError(t, json.Unmarshal([]byte(line), &got))
+		for name := range got {
+			assert.Regexp(t, `^[a-z]+([A-Z][A-Za-z]+)?$`, name)
+		}
 		reference, _ := got["referenceID"].(string)
 		assert.Equal(t, verdicts[reference][0], got["verdict"])
 		assert.Equal(t, reference == "unknown", got["errorCode"] == "200101")
