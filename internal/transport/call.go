@@ -69,49 +69,34 @@ func (t *Transport) Do(ctx context.Context, r Request) *Outcome {
 	return outcome
 }
 
-// run makes attempts until decide says that none follows, or ctx ends a wait.
+// run makes attempts until decide says that none follows, or ctx ends a wait. The loop and its waits are those of go-retryablehttp. The call
+// is its round tripper, and keeps what an attempt found, so requests and responses of the loop are empty.
 func (c *call) run(ctx context.Context) {
-	c.tryOnce(ctx)
-	if c.decide(ctx) {
-		c.retry(ctx)
-	}
-}
-
-// retry waits and makes another attempt, as often as decide says. The loop and its waits are those of go-retryablehttp, in this order:
-//
-//   - Its first request is a placeholder for the attempt that run has made: most calls make no other, and build no loop.
-//   - CheckRetry asks whether another attempt follows, and Backoff how long to wait for it. Both were decided after the attempt before.
-//   - PrepareRetry runs when the wait is over. It makes the attempt, and decides about the next one.
-//   - The round tripper has nothing to do: what an attempt found is in the call.
-//
-// If ctx ends a wait, the loop ends without PrepareRetry, so that isRetrying is still true.
-func (c *call) retry(ctx context.Context) {
-	isRetrying := true
 	loop := retryablehttp.Client{
-		HTTPClient: &http.Client{Transport: emptyResponses{}},
-		RetryMax:   math.MaxInt, // decide counts
-		CheckRetry: func(context.Context, *http.Response, error) (bool, error) { return isRetrying, nil },
-		Backoff:    func(time.Duration, time.Duration, int, *http.Response) time.Duration { return c.backoff },
-		PrepareRetry: func(*http.Request) error { // the wait is over
-			c.end(Outcome{})
-			c.tryOnce(ctx)
-			isRetrying = c.decide(ctx)
-			return nil
-		},
+		HTTPClient:   &http.Client{Transport: attempts{c, ctx}},
+		RetryMax:     math.MaxInt, // decide counts
+		CheckRetry:   func(context.Context, *http.Response, error) (bool, error) { return c.decide(ctx), nil },
+		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return c.backoff },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
-	placeholder := &http.Request{Method: c.request.Method, URL: c.request.URL, Header: http.Header{}}
-	_, _ = loop.Do(&retryablehttp.Request{Request: placeholder.WithContext(ctx)}) //nolint:bodyclose // it has none
-	if isRetrying {                                                               // ctx ended the wait
+	request := &http.Request{Method: c.request.Method, URL: c.request.URL, Header: http.Header{}}
+	_, err := loop.Do(&retryablehttp.Request{Request: request.WithContext(ctx)}) //nolint:bodyclose // it has none
+	if err != nil {                                                              // ctx ended a wait
 		c.outcome.Interrupted = cmp.Or(c.ctx.Err(), ctx.Err())
 		c.end(Outcome{Err: c.outcome.Interrupted})
 	}
 }
 
-// emptyResponses is the round tripper of the loop. What an attempt found is in the call.
-type emptyResponses struct{}
+// attempts is the round tripper of the loop of a call. It returns no error.
+type attempts struct {
+	call *call
+	ctx  context.Context //nolint:containedctx // of the waits
+}
 
-func (emptyResponses) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip makes one attempt.
+func (a attempts) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.call.end(Outcome{}) // the wait before it
+	a.call.tryOnce(a.ctx)
 	return &http.Response{Body: http.NoBody, Request: r}, nil
 }
 
