@@ -157,7 +157,8 @@ func (q *faultQueue) take() (Fault, bool) {
 }
 
 // Inject applies the fault to each of the next n requests, to any path. Faults wait in the order in which they were injected,
-// and a request takes the first one when it arrives. Inject panics if n is below 1.
+// and a request takes the first one when it arrives, even a lookup that a client makes in the background. [Server.SetFault] applies to
+// messages alone. Inject panics if n is below 1.
 func (s *Server) Inject(fault Fault, n int) {
 	panicUnless(n >= 1, "Inject(%v, %d): the number of requests is below 1", fault, n)
 	s.set(func() { s.faults.next = append(s.faults.next, slices.Repeat([]Fault{fault}, n)...) })

@@ -56,7 +56,8 @@ const (
 	ByDeliveryStatus = "deliveryStatus"
 )
 
-// Transaction is one SMS in the service's list. A field that its row does not have is empty or zero. Whether the message was accepted is
+// Transaction is one SMS in the service's list. A field that its row does not have is empty or zero. So is a field that the row has under
+// a name that the contract does not have: the value is in Extra then, and the command "messaging check" says so. Whether the message was accepted is
 // judged by the method Verdict of messaging.SMSService, and what became of it by Status.
 type Transaction struct {
 	// ID is the service's ID of the message.

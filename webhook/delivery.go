@@ -200,15 +200,20 @@ func (d DeliveryReport) LogValue() slog.Value {
 // [contract.Status.Final] and [contract.Status.Supersedes].
 type Status = contract.Status
 
-// The usual states of a message. Package contract has all of them.
+// The states of a message, as in package contract.
 const (
 	// StatusUnknown is the zero value "", and prints as "unknown". A report has it if the contract does not know the word or number that
 	// arrived, which is in RawStatus.
 	StatusUnknown   = contract.StatusUnknown
+	StatusQueued    = contract.StatusQueued
 	StatusSent      = contract.StatusSent
 	StatusDelivered = contract.StatusDelivered
 	StatusRead      = contract.StatusRead
+	StatusPlayed    = contract.StatusPlayed
 	StatusFailed    = contract.StatusFailed
+	StatusExpired   = contract.StatusExpired
+	StatusRejected  = contract.StatusRejected
+	StatusDeleted   = contract.StatusDeleted
 )
 
 func (rcv *Receiver) status(raw string) Status {

@@ -57,6 +57,7 @@ var (
 	hooks                   *webhook.Receiver
 	mux                     *http.ServeMux
 	db                      *sql.DB
+	tx                      *sql.Tx
 	pool                    *pgxpool.Pool
 	book                    *conversations.Book
 	service                 *messagingtest.Server
