@@ -37,7 +37,7 @@ const mostProblems = 20
 func (e *encoding) checkSend(section string, op *table.Send) []table.Problem {
 	members := marked(section+".fields", op.Fields)
 	if op.Wrap != nil && *op.Wrap != "" {
-		members = append(members, member{name: *op.Wrap, dotted: true, text: section + ".wrap"})
+		members = append(members, member{name: *op.Wrap, isPath: true, text: section + ".wrap"})
 	}
 	members = append(members, markedConstants(section+".constants", op.Constants)...)
 	for _, concept := range slices.Sorted(maps.Keys(op.FieldConstants)) {
@@ -59,7 +59,7 @@ func (e *encoding) checkSend(section string, op *table.Send) []table.Problem {
 func marked(section string, names map[string]string) (members []member) {
 	for _, concept := range slices.Sorted(maps.Keys(names)) {
 		if names[concept] != "" {
-			members = append(members, member{name: names[concept], dotted: true, text: section + "." + concept})
+			members = append(members, member{name: names[concept], isPath: true, text: section + "." + concept})
 		}
 	}
 	return members
@@ -67,7 +67,7 @@ func marked(section string, names map[string]string) (members []member) {
 
 func markedConstants(section string, constants map[string]any) (members []member) {
 	for _, name := range slices.Sorted(maps.Keys(constants)) {
-		members = append(members, member{name: name, dotted: true, text: section + "." + name})
+		members = append(members, member{name: name, isPath: true, text: section + "." + name})
 	}
 	return members
 }

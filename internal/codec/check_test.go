@@ -35,6 +35,7 @@ func TestCheckNames(t *testing.T) {
 		"position after the first":       {`{"sms.send":{"fields":{"to":"to.1"}}}`, "sms.send.fields.to", gap},
 		"position after a gap":           {`{"sms.send":{"fields":{"from":"m.0.from","to":"m.2.to"}}}`, "sms.send.fields.to", gap},
 		"position far beyond":            {`{"sms.send":{"fields":{"to":"to.9999.9999.9999"}}}`, "sms.send.fields.to", gap},
+		"number that is no position":     {`{"sms.send":{"fields":{"from":"m.9223372036854775807","to":"m.0"}}}`, "sms.send.fields.from", together + "sms.send.fields.to" + rename},
 		"list and member":                {`{"sms.send":{"fields":{"from":"m.name","to":"m.0"}}}`, "sms.send.fields.from", together + "sms.send.fields.to" + rename},
 		"member and list":                {`{"sms.send":{"fields":{"from":"m.0","to":"m.name"}}}`, "sms.send.fields.from", together + "sms.send.fields.to" + rename},
 		"list in another":                {`{"sms.send":{"fields":{"from":"to.0","to":"to"}}}`, "sms.send.fields.to", together + "sms.send.fields.from" + rename},

@@ -45,7 +45,7 @@ func (s *Send) isWrapped(call *wire.Call) bool { return call.Members != nil && s
 func (s *Send) wrapped(message []wire.Member, extra []member) member {
 	members := appendMembers(nil, message)
 	members = append(members, extra...)
-	return member{name: s.wrap, dotted: true, raw: appendObject(nil, members)}
+	return member{name: s.wrap, isPath: true, raw: appendObject(nil, members)}
 }
 
 // appendFields appends the fields that a message has, each with its constants, and adds what is wrong with them.
@@ -66,7 +66,7 @@ func (s *Send) appendFields(members []member, call *wire.Call, problems *wire.Ch
 		}
 		problems.Found(f.Name, cmp.Or(f.Reason, reason))
 		m.name = known.name
-		m.dotted = known.dotted
+		m.isPath = known.isPath
 		members = append(members, m)
 		members = s.appendFieldConstants(members, call, &known)
 	}

@@ -60,7 +60,7 @@ func (e *encoding) top(name string) string {
 // compileMembers compiles constants, in the order of their names.
 func (e *encoding) compileMembers(constants map[string]any) (compiled []member) {
 	for _, name := range slices.Sorted(maps.Keys(constants)) {
-		m := member{name: name, dotted: strings.Contains(name, ".")}
+		m := member{name: name, isPath: strings.Contains(name, ".")}
 		if e.isJSON() {
 			m.raw, _ = wire.Encode(constants[name]) // it came from JSON
 		} else {
@@ -84,9 +84,9 @@ func (e *encoding) credentials() (inFields, inQuery []member) {
 		return nil, nil
 	}
 	key, secret := e.keyPair()
-	members := []member{{name: e.keyPairAt.Key, text: key, dotted: true}}
+	members := []member{{name: e.keyPairAt.Key, text: key, isPath: true}}
 	if e.keyPairAt.Secret != "" {
-		members = append(members, member{name: e.keyPairAt.Secret, text: secret, dotted: true})
+		members = append(members, member{name: e.keyPairAt.Secret, text: secret, isPath: true})
 	}
 	switch e.keyPairAt.In {
 	case "body":

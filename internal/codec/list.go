@@ -102,7 +102,7 @@ func (l *List) options(q *wire.Query) (members []member, problems wire.Checks) {
 	for _, o := range options {
 		m, isPresent, reason := l.option(q, o.concept, o.format)
 		m.name = l.op.Params[o.concept]
-		m.dotted = true
+		m.isPath = true
 		isDefault := o.format == "order" && q.Params.Get("order") != "descending" // ascending, also without a parameter
 		switch {
 		case !isPresent:
@@ -201,7 +201,7 @@ func parameters(query url.Values) (members []member) {
 // such parameter.
 func (l *List) position(at wire.Position) (members []member, reason string) {
 	by := l.op.Paging.By
-	m := member{name: l.op.Params[by], dotted: true}
+	m := member{name: l.op.Params[by], isPath: true}
 	switch by {
 	case "page":
 		m.raw = strconv.AppendInt(nil, int64(l.number(at)), 10)

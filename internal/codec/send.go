@@ -41,7 +41,7 @@ type adjacent struct{ references, recipients []int }
 type field struct {
 	name      string
 	top       string // the member or parameter that holds it
-	dotted    bool
+	isPath    bool   // see member
 	constants []member
 
 	givesWay         bool // see table.Send.GivesWay
@@ -84,7 +84,7 @@ func (s *Send) compileFields() {
 			continue
 		}
 		f := field{
-			name: name, top: s.top(name), dotted: strings.Contains(name, "."),
+			name: name, top: s.top(name), isPath: strings.Contains(name, "."),
 			constants:        s.compileMembers(s.op.FieldConstants[concept]),
 			givesWay:         s.op.GivesWay(concept),
 			constantsGiveWay: s.op.ConstantsGiveWay(concept),
