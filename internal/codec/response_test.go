@@ -284,6 +284,21 @@ func TestDecodePartsWithinSeveralMessages(t *testing.T) {
 	}
 }
 
+// Some services write a list as an object with numbers as names. The contract reads its first member, and the lists in it.
+func TestDecodeObjectWithNumbersAsNames(t *testing.T) {
+	t.Parallel()
+	send := decoder(t, `{"sms.send": {"response": {"id": ["messages.*"]}}}`)
+	r, err := send.Decode([]byte(`{"messages":{"0":"a","1":"b"}}`))
+	require.NoError(t, err)
+	assert.Equal(t, "a", r.ID)
+	assert.Empty(t, r.Uncertain)
+
+	send = decoder(t, `{"sms.send": {"response": {"id": ["messages.*.id"], "status": ["messages.*.parts.*.status"]}}}`)
+	r, err = send.Decode([]byte(`{"messages":{"0":{"id":"a","parts":[{"status":"ok"},{"status":"perhaps"}]},"1":{"id":"b"}}}`))
+	require.NoError(t, err)
+	assert.NotEmpty(t, r.Contradiction, "the parts differ")
+}
+
 func TestDecodeErrorWithoutACode(t *testing.T) {
 	t.Parallel()
 	const doubt = "the response holds an error without a code (errors.code)"

@@ -22,10 +22,10 @@ type Send struct {
 
 	responses responses
 	slots     responseSlots
-	lists     []*list    // the outermost lists that hold an ID or a status
-	adjacent  []adjacent // for each path of the ID or, if the contract has no IDs, of the status
-	buffers   *sync.Pool // of the values in a response
-	idFinder  *idFinder  // nil unless IDs may be found by their names
+	lists     []*messageList // the outermost ones
+	adjacent  []adjacent     // for each path of the ID or, if the contract has no IDs, of the status
+	buffers   *sync.Pool     // of the values in a response
+	idFinder  *idFinder      // nil unless IDs may be found by their names
 }
 
 // responseSlots are the slots of what a response to a send says.
@@ -63,7 +63,7 @@ func CompileSend(t *table.Table, op *table.Send, target *url.URL, pair KeyPair) 
 	s.compileFields()
 	s.compileConstants()
 	s.compileResponses(t)
-	s.lists = s.compileLists()
+	s.compileLists()
 	return s
 }
 

@@ -45,20 +45,20 @@ func foreignFault(path string) string {
 		return "begins with a slash; write members with dots between them, such as data.id"
 	case bracketed.MatchString(path):
 		return "holds a position in brackets; write it between dots, such as messages.0.id"
-	case slices.Contains(strings.Split(path, "."), every):
+	case slices.Contains(strings.Split(path, "."), Every):
 		return "holds a *, which only id and status of a response have; write a position, such as messages.0.id"
 	}
 	return ""
 }
 
-// every is the part of a path of a response that means each element of a list.
-const every = "*"
+// Every is the part of a path of a response that means each element of a list.
+const Every = "*"
 
 // WithoutEvery returns a path with the first element of a list in place of each *.
 func WithoutEvery(path string) string {
 	names := strings.Split(path, ".")
 	for i, name := range names {
-		if name == every {
+		if name == Every {
 			names[i] = "0"
 		}
 	}

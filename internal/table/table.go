@@ -451,7 +451,7 @@ func (w Webhook) validate(found *Problems, section string, t *Table) {
 			switch {
 			case slices.ContainsFunc(w.Events, leadsThrough):
 				found.add(place, "leads through "+section+".events; write the rest of the path, from the event on")
-			case slices.Contains(strings.Split(name, "."), every):
+			case slices.Contains(strings.Split(name, "."), Every):
 				found.add(place, foreignFault(name))
 			}
 		}
