@@ -8,7 +8,7 @@ import (
 )
 
 // messageList is a list in a response that describes messages: a path of the ID or the status leads into it, such as messages.0.id or
-// messages.*.id. Both are compiled as the first element's messages.0.id; response_elements.go reads the other elements.
+// messages.*.id. Both compile to messages.0.id, a path into the first element. The file response_elements.go reads the other elements.
 type messageList struct {
 	path        string
 	hasWildcard bool           // the contract has a * for the elements, so that all of them may refuse
@@ -25,7 +25,7 @@ func (s *Send) compileLists() {
 
 // addLists adds the lists on a path, from the outermost one on.
 func (s *Send) addLists(path string) {
-	lists := &s.lists
+	lists := &s.lists // first in the document, then in the first element of a list
 	names := strings.Split(path, ".")
 	for i, name := range names {
 		isWildcard := name == table.Every
@@ -41,7 +41,7 @@ func (s *Send) addLists(path string) {
 	}
 }
 
-// addList returns the list at a path. It adds the list to some lists unless it is among them.
+// addList returns the list at a path among some lists. It adds the list if it is missing.
 func (s *Send) addList(lists *[]*messageList, path string) *messageList {
 	for _, l := range *lists {
 		if l.path == path {

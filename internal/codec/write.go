@@ -17,6 +17,7 @@ type member struct {
 	raw    []byte // the value as JSON
 }
 
+// appendMembers appends the members of a message in the shape of another platform.
 func appendMembers(members []member, all []wire.Member) []member {
 	for _, m := range all {
 		members = append(members, member{name: m.Name, raw: m.Value})
@@ -45,7 +46,10 @@ func appendObject(out []byte, members []member) []byte {
 	return append(out, '}')
 }
 
-func appendKey(out []byte, key string) []byte { return append(appendText(out, key), ':') }
+func appendKey(out []byte, key string) []byte {
+	out = appendText(out, key)
+	return append(out, ':')
+}
 
 // appendValue writes the value of a member as JSON.
 func (m *member) appendValue(out []byte) []byte {
@@ -91,7 +95,8 @@ func appendText(out []byte, text string) []byte {
 			out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
 		}
 	}
-	return append(append(out, text[start:]...), '"')
+	out = append(out, text[start:]...)
+	return append(out, '"')
 }
 
 // appendForm writes members as parameters of a form or a query, in their order. Their names are written as they are, with their dots.

@@ -102,8 +102,9 @@ func (n *node) appendList(out []byte) []byte {
 	return append(out, ']')
 }
 
-// elements returns the children of a list by their positions; a position without a child is nil. A valid contract has one child for each
-// position, and no other key. In a contract that CheckNames is to refuse, the first child at a position counts, and other keys are left out.
+// elements returns the children of a list by their positions. A position without a child is nil: the message has no value for it. A contract
+// with two children at one position, or with another key in a list, is refused by CheckNames, which writes it first: then the first child
+// counts, and other keys are left out.
 func (n *node) elements() (elements []*node) {
 	for i := range n.children {
 		child := &n.children[i]
