@@ -17,21 +17,17 @@ const maxParts = 255
 // readLists adds to r what the elements of lists say. So far r is what the response says with the first element of each list.
 func (s *Send) readLists(r *Response, d *document, lists []*messageList) {
 	for _, l := range lists {
-		if s.hasSeveral(d, l) {
-			s.readList(r, d, l)
-		} else {
+		kind := d.values[s.responses.At(l.path).Slot].Kind
+		hasSeveral := d.values[l.second].Kind != jsonscan.Absent
+		switch {
+		case !hasSeveral:
 			s.readLists(r, d, l.inner)
+		case kind == jsonscan.List:
+			s.readList(r, d, l)
+		default: // an object with numbers as names, whose members are not read one by one
+			r.setMixed()
 		}
 	}
-}
-
-// hasSeveral reports whether a list has several elements. An object with numbers as names is not a list.
-func (s *Send) hasSeveral(d *document, l *messageList) bool {
-	if d.values[l.second].Kind == jsonscan.Absent {
-		return false
-	}
-	node := s.responses.At(l.path)
-	return d.values[node.Slot].Kind == jsonscan.List
 }
 
 // readList adds to r what the elements of a list say. Unless they are the parts of one message, the response proves nothing.
@@ -41,10 +37,15 @@ func (s *Send) readList(r *Response, d *document, l *messageList) {
 		r.addNames(&elements[i])
 	}
 	if haveOutcome && !isOneMessage(elements, l.hasWildcard, r.hasStatus) {
-		r.Contradiction = mixedMessages
-		r.Uncertain = mixedMessages
-		r.Refused = false
+		r.setMixed()
 	}
+}
+
+// setMixed notes that the response is about several messages, or may be, so that it proves nothing about one.
+func (r *Response) setMixed() {
+	r.Contradiction = mixedMessages
+	r.Uncertain = mixedMessages
+	r.Refused = false
 }
 
 // readElements returns what the response says with each element of a list, up to maxParts+1 of them. haveOutcome reports whether any has an
