@@ -16,17 +16,30 @@ import (
 //
 // What may hold an event and cannot be read is an error, along with the events that can be read.
 
-// readJSON appends the events of a JSON body.
-func (f *fields) readJSON(in *request, events []event) ([]event, error) {
+// readJSON returns the events of a JSON body, by the rules above. The buffer is that of read.
+func (f *fields) readJSON(in *request, buffer []event) ([]event, error) {
 	list, err := f.listIn(in.json)
 	switch {
 	case err != nil:
 		return nil, err
-	case list != nil:
-		return f.readList(list, events)
-	default:
-		return f.readBody(in, events)
+	case list != nil: // rules 1 and 2
+		return f.readList(list, buffer)
 	}
+	around := *f // the parameters around the events within the body
+	f.readObject(f.withoutSecrets(in.json, in.members))
+	if f.isEvent() { // rule 3
+		return f.appendEvents(buffer)
+	}
+	inner := around.readInner(in.json)
+	if len(inner.events) > 0 { // rule 4
+		return inner.events, inner.loss
+	}
+	isSure := f.isSure()                // before appendEvents, for which the name id suffices
+	body, err := f.appendEvents(buffer) // rule 5
+	if isSure && err == nil {           // a value within that is no event may describe the body
+		return body, inner.loss
+	}
+	return body, cmp.Or(inner.refusal, err, inner.loss) // why nothing within is an event says more than that the body is none
 }
 
 // listIn returns the list of events in a body. It returns nil for a body without a list.
@@ -50,8 +63,9 @@ func eventsOf(value json.RawMessage) []json.RawMessage {
 	return elements(value, maxEvents)
 }
 
-// readList appends the events of a list in a body. Each is read like a body of its own. If one cannot be read, the others are.
-func (f *fields) readList(list []json.RawMessage, events []event) (_ []event, problem error) {
+// readList returns the events of a list in a body. Each is read like a body of its own. If one cannot be read, the others are, and the error
+// is the first.
+func (f *fields) readList(list []json.RawMessage, buffer []event) (events []event, problem error) {
 	if len(list) > maxEvents {
 		return nil, f.name.refuse(ErrTooLarge)
 	}
@@ -59,6 +73,7 @@ func (f *fields) readList(list []json.RawMessage, events []event) (_ []event, pr
 	if copies > 16*f.maxParams {
 		return nil, f.name.refuse(ErrTooLong)
 	}
+	events = buffer
 	for _, element := range list {
 		var err error
 		events, err = f.readElement(element, events)
@@ -85,28 +100,35 @@ func (f *fields) readElement(raw json.RawMessage, events []event) ([]event, erro
 	return element.appendEvents(events)
 }
 
-// readBody appends the events of a body that is an object: an event, or an object that holds events.
-func (f *fields) readBody(in *request, events []event) ([]event, error) {
-	query := *f // the parameters around the events within the body
-	f.readObject(f.withoutSecrets(in.json, in.members))
-	if f.isEvent() {
-		return f.appendEvents(events)
-	}
-	values, isTwice := f.inner.in(in.json)
+// An innerResult is the result of looking for events within a body.
+type innerResult struct {
+	events  []event // at the first path that holds any
+	refusal error   // why the first value that might hold events holds none
+	loss    error   // the first problem by which an event may be lost, even if others were read
+}
+
+// readInner looks for events at the paths within a body. The fields are those of the parameters around them.
+func (f *fields) readInner(body []byte) (inner innerResult) {
+	values, isTwice := f.inner.in(body)
 	if isTwice { // to read one list would lose the other
-		body, err := f.appendEvents(events)
-		return body, cmp.Or[error](err, f.name.refuse(ErrUnreadable))
+		return innerResult{loss: f.name.refuse(ErrUnreadable)}
 	}
-	inner, problem, loss := query.readFirst(values, events)
-	if len(inner) > len(events) {
-		return inner, loss
+	for _, value := range values {
+		if !isNested(value, '[') && !isNested(value, '{') {
+			continue
+		}
+		events, err := f.readList(eventsOf(value), nil)
+		if len(events) > 0 {
+			inner.events = events
+			inner.loss = cmp.Or(inner.loss, err)
+			return inner
+		}
+		inner.refusal = cmp.Or(inner.refusal, err)
+		if !f.isDetail(value) {
+			inner.loss = cmp.Or(inner.loss, err)
+		}
 	}
-	isSure := f.isSure()
-	body, err := f.appendEvents(events)
-	if err == nil && isSure {
-		return body, loss
-	}
-	return body, cmp.Or(problem, err) // problem says why the events within were not read, err only that the body is no event
+	return inner
 }
 
 // isEvent reports whether the parameters are an event by themselves.
@@ -133,25 +155,6 @@ func (f *fields) isSure() bool {
 // namesMessage reports whether the parameters have the ID of a message. The name id does not suffice: it is often the ID of the callback, with
 // the report within.
 func (f *fields) namesMessage() bool { return f.has(conceptID) || f.has(conceptReference) }
-
-// readFirst appends the events of the first value that holds any. The values are those at the paths within a body. The problem is the first
-// of a value without events, and loss the first problem by which events may be lost even if others were read.
-func (f *fields) readFirst(values []json.RawMessage, events []event) (_ []event, problem, loss error) {
-	for _, value := range values {
-		if !isNested(value, '[') && !isNested(value, '{') {
-			continue
-		}
-		inner, err := f.readList(eventsOf(value), events)
-		if len(inner) > len(events) {
-			return inner, problem, cmp.Or(loss, err)
-		}
-		problem = cmp.Or(problem, err)
-		if !f.isDetail(value) {
-			loss = cmp.Or(loss, err)
-		}
-	}
-	return events, problem, loss
-}
 
 // isDetail reports whether a value without events is an object that describes the event around it, such as its campaign. A list, a status
 // without an ID and what has the shape of the platform may be events that cannot be read.

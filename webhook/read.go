@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// read appends the events of a request. What could be read is returned along with an error for the rest.
+// read returns the events of a request. What could be read is returned along with an error for the rest. The buffer is an empty slice for
+// the events, so that the handler of one event allocates no list.
 //
 // A request is read once, in steps: receive reads its bytes, checkPath and verify find out who called, readForm and readObject set
 // fields, resolve decides between them, and appendEvents makes events. In JSON, body.go finds the objects that are events.
-func (c *callback) read(r *http.Request, events []event) ([]event, error) {
+func (c *callback) read(r *http.Request, buffer []event) ([]event, error) {
 	if err := c.checkPath(r); err != nil {
 		return nil, err
 	}
@@ -26,18 +27,17 @@ func (c *callback) read(r *http.Request, events []event) ([]event, error) {
 		return nil, c.name.refuse(ErrPrefetch)
 	}
 	if in.isBodyAlone {
-		return c.readBodyAlone(&in, events)
+		return c.readBodyAlone(&in, buffer)
 	}
-	return c.readData(in.query, &in, events)
+	return c.readData(in.query, &in, buffer)
 }
 
-// readBodyAlone appends the events of a body that a verifier accepted. A signature of the body does not cover the query, so anyone who has
+// readBodyAlone returns the events of a body that a verifier accepted. A signature of the body does not cover the query, so anyone who has
 // seen a signed request can send it again with another query: no event is read from it. If it may hold one that the body does not, the
 // request is refused, so that no event is lost in silence.
-func (c *callback) readBodyAlone(in *request, events []event) ([]event, error) {
-	before := len(events)
-	events, err := c.readData("", in, events)
-	isEmpty := len(events) == before && holdsNoEvent(err)
+func (c *callback) readBodyAlone(in *request, buffer []event) ([]event, error) {
+	events, err := c.readData("", in, buffer)
+	isEmpty := len(events) == 0 && holdsNoEvent(err)
 	if isEmpty && c.mayHoldEvent(in.query) {
 		return events, c.name.refuse(errQueryNotRead).withCause(err)
 	}
@@ -57,8 +57,8 @@ func (c *callback) mayHoldEvent(query string) bool {
 	return slices.ContainsFunc(f.params, func(p Param) bool { return c.reads(p.Name) })
 }
 
-// readData appends the events of a query and a body.
-func (c *callback) readData(query string, in *request, events []event) ([]event, error) {
+// readData returns the events of a query and a body.
+func (c *callback) readData(query string, in *request, buffer []event) ([]event, error) {
 	f := fields{callback: c}
 	f.params = make(Params, 0, min(strings.Count(query, "&")+1, c.maxParams))
 	f.readForm(query)
@@ -69,10 +69,10 @@ func (c *callback) readData(query string, in *request, events []event) ([]event,
 	case in.fault != nil:
 		return nil, in.fault
 	case in.json != nil:
-		return f.readJSON(in, events)
+		return f.readJSON(in, buffer)
 	default:
 		f.readForm(in.form)
-		return f.appendEvents(events)
+		return f.appendEvents(buffer)
 	}
 }
 
