@@ -197,11 +197,13 @@ func (e *envelope) isEmpty() bool {
 	return e.raw != nil && !e.isSingle && e.size() == len(e.others)
 }
 
-// distrust reduces an envelope to what a person may say.
-func (e *envelope) distrust() {
-	e.isDistrusted = true
-	e.statuses = nil
-	e.others = nil
+// asDistrusted returns an envelope reduced to what a person may say.
+func (e *envelope) asDistrusted() envelope {
+	distrusted := *e
+	distrusted.isDistrusted = true
+	distrusted.statuses = nil
+	distrusted.others = nil
+	return distrusted
 }
 
 // says returns what the only message or status of an envelope says about a concept, or "".

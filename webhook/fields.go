@@ -345,8 +345,8 @@ func (f *fields) setTextJSON(value string) bool {
 	if !e.isCertain() || len(e.messages) == 0 {
 		return false
 	}
+	*e = e.asDistrusted()
 	e.origin = originText
-	e.distrust()
 	f.textJSON = e
 	return true
 }

@@ -13,62 +13,78 @@ import (
 //  3. Parameters before JSON, field by field. If they contradict each other, the event is ambiguous.
 //  4. JSON in a parameter next to parameters that name the sender or hold a text counts only if it is one message that agrees with them.
 
-// resolve decides what counts.
-func (f *fields) resolve() {
-	if f.values[conceptID].preference == 0 {
-		f.values[conceptID] = f.values[conceptBareID]
-	}
-	f.chooseEnvelope()
-	e := &f.envelope
-	if e.origin != originParam || e.tooLarge {
-		return
-	}
-	if f.isChat() {
-		f.reconcile()
-	}
-	if f.name == CallbackDelivery && f.isReportWithout(e) {
-		if f.contradictsStatusOf(e) {
-			f.ambiguous = true
-		}
-		f.envelope = envelope{} // a parameter like any other, such as the text of the message
-	}
+// A decision says what counts of several sources.
+type decision struct {
+	envelope    envelope // the JSON that counts, or what is left of it
+	isAmbiguous bool     // the sources contradict each other
 }
 
-// chooseEnvelope chooses the JSON that counts.
-func (f *fields) chooseEnvelope() {
+// resolve applies the rules. Afterwards values and envelope hold what counts.
+func (f *fields) resolve() {
+	if !f.has(conceptID) {
+		f.values[conceptID] = f.values[conceptBareID]
+	}
+	d := f.decide(f.candidate())
+	f.envelope = d.envelope
+	f.ambiguous = f.ambiguous || d.isAmbiguous
+}
+
+// candidate returns the JSON that counts if the parameters next to it agree: rules 1 and 2.
+func (f *fields) candidate() envelope {
 	named := f.values[conceptKind].value + f.values[conceptFrom].value + f.values[conceptID].value
 	switch {
 	case f.paramJSON != nil:
-		f.envelope = *f.paramJSON
+		return *f.paramJSON
 	case f.bodyJSON.isOfPlatform():
-		f.envelope = *f.bodyJSON
+		return *f.bodyJSON
 	case f.textJSON != nil && named == "":
-		f.envelope = *f.textJSON
+		return *f.textJSON
+	default:
+		return envelope{}
 	}
 }
 
-// reconcile keeps of JSON in a parameter only what agrees with the other parameters of a chat app.
-func (f *fields) reconcile() {
-	from := f.values[conceptFrom].value
-	text, _ := f.text()
-	isAlone := from == "" && isBlank(text)
-	if isAlone {
-		return // the JSON says everything
+// decide decides how much of the JSON counts. Only JSON in a parameter has to agree with other parameters. SMS has no parameter for JSON.
+func (f *fields) decide(e envelope) decision {
+	isNextToParams := e.origin == originParam && !e.tooLarge
+	switch {
+	case !isNextToParams:
+		return decision{envelope: e}
+	case f.isChat():
+		return f.decideMessage(e)
+	default:
+		return f.decideReport(e)
 	}
-	isAboutAccount := f.envelope.isEmpty() && isBlank(text)
-	if isAboutAccount { // the parameters next to it say which
-		f.envelope.isDistrusted = true
-		return
+}
+
+// decideMessage decides about JSON next to the parameters of a chat app: rules 3 and 4.
+func (f *fields) decideMessage(e envelope) decision {
+	hasFrom := f.has(conceptFrom)
+	hasText := !isBlank(f.values[conceptText].value)
+	isAlone := !hasFrom && !hasText
+	if isAlone { // the JSON says everything
+		return decision{envelope: e}
 	}
-	agreement := f.agreementWith(&f.envelope)
-	f.envelope.distrust()
-	if agreement == agrees {
-		return
+	isNotice := e.isEmpty() && !hasText
+	if isNotice { // the parameters say which account it is about
+		e.isDistrusted = true
+		return decision{envelope: e}
 	}
-	f.ambiguous = true
-	if agreement == disagrees && from != "" {
-		f.envelope = f.envelope.asRawMessage()
+	agreement := f.agreementWith(&e)
+	isOtherMessage := agreement == disagrees && hasFrom
+	if isOtherMessage { // the parameters are the message; the JSON is kept whole, and none of its fields count
+		return decision{envelope: e.asRawMessage(), isAmbiguous: true}
 	}
+	return decision{envelope: e.asDistrusted(), isAmbiguous: agreement != agrees}
+}
+
+// decideReport decides about JSON next to the parameters of a delivery report. If they are the report, the JSON is a parameter like any
+// other, such as the text of the message.
+func (f *fields) decideReport(e envelope) decision {
+	if f.isReportWithout(&e) {
+		return decision{isAmbiguous: f.contradictsStatusOf(&e)}
+	}
+	return decision{envelope: e}
 }
 
 // asRawMessage returns the envelope of one message of which only the JSON is known.
@@ -101,10 +117,10 @@ func (f *fields) agreementWith(e *envelope) agreement {
 	if conflicts(f.values[conceptID].value, message.id) || conflicts(f.values[conceptFrom].value, message.from) {
 		return disagrees
 	}
-	text, hasText := f.text()
+	text := f.values[conceptText].value
 	kind := strings.ToLower(message.kind)
 	switch {
-	case !hasText, kind == "", isMedia(kind):
+	case !f.has(conceptText), kind == "", isMedia(kind):
 		return agrees
 	case kind == "text":
 		body := message.object.object("text").word("body")
